@@ -1,0 +1,141 @@
+/* base/arena.c - chained blocks, each twice the last. */
+#include "config.h"
+
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 4096 };
+
+struct block {
+    struct block *prev;
+    size_t size, used; /* of data[] */
+    alignas(max_align_t) unsigned char data[];
+};
+
+struct fr__arena {
+    struct block *top;
+};
+
+static struct block *block_new(size_t size, struct block *prev)
+{
+    struct block *b;
+
+    if (size > SIZE_MAX - sizeof(*b))
+        return NULL;
+    b = malloc(sizeof(*b) + size);
+    if (!b)
+        return NULL;
+    b->prev = prev;
+    b->size = size;
+    b->used = 0;
+    return b;
+}
+
+struct fr__arena *fr__arena_new(void)
+{
+    struct fr__arena *a = malloc(sizeof(*a));
+
+    if (!a)
+        return NULL;
+    a->top = block_new(FIRST_BLOCK, NULL);
+    if (!a->top) {
+        free(a);
+        return NULL;
+    }
+    return a;
+}
+
+void fr__arena_free(struct fr__arena *a)
+{
+    if (!a)
+        return;
+    for (struct block *b = a->top, *prev; b; b = prev) {
+        prev = b->prev;
+        free(b);
+    }
+    free(a);
+}
+
+void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
+{
+    const size_t align = alignof(max_align_t);
+    struct block *b = a->top;
+    size_t bytes;
+    void *p;
+
+    if (size && n > (SIZE_MAX / 4) / size)
+        return NULL;
+    bytes = (n * size + align - 1) / align * align;
+    if (bytes > b->size - b->used) {
+        size_t want = b->size * 2;
+
+        b = block_new(bytes > want ? bytes : want, a->top);
+        if (!b)
+            return NULL;
+        a->top = b;
+    }
+    p = b->data + b->used;
+    b->used += bytes;
+    memset(p, 0, bytes);
+    return p;
+}
+
+char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
+{
+    size_t len = strnlen(s, n);
+    char *copy = fr__arena_alloc(a, len + 1, 1);
+
+    if (copy)
+        memcpy(copy, s, len);
+    return copy;
+}
+
+char *fr__arena_strdup(struct fr__arena *a, const char *s)
+{
+    return fr__arena_strndup(a, s, SIZE_MAX);
+}
+
+struct fr__mark fr__arena_mark(struct fr__arena *a)
+{
+    return (struct fr__mark){a->top, a->top->used};
+}
+
+void fr__arena_rewind(struct fr__arena *a, struct fr__mark m)
+{
+    while (a->top != m.block) {
+        struct block *b = a->top;
+
+        a->top = b->prev;
+        free(b);
+        assert(a->top);
+    }
+    a->top->used = m.used;
+}
+
+bool fr__grow(void *array, size_t *cap, size_t need, size_t size)
+{
+    void *old, *grown;
+    size_t want = *cap ? *cap : 16;
+
+    if (need <= *cap)
+        return true;
+    while (want < need) {
+        if (want > SIZE_MAX / 2)
+            return false;
+        want *= 2;
+    }
+    if (want > SIZE_MAX / size)
+        return false;
+    memcpy(&old, array, sizeof(old));
+    grown = realloc(old, want * size);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof(grown));
+    *cap = want;
+    return true;
+}

@@ -1,0 +1,30 @@
+/* base/arena.h - memory that is given back all at once. */
+#ifndef FR_BASE_ARENA_H
+#define FR_BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fr__arena;
+
+struct fr__arena *fr__arena_new(void); /* NULL: out of memory */
+void fr__arena_free(struct fr__arena *a);
+
+/* n elements of `size` bytes, zeroed, aligned for any type; NULL when out of memory or when the
+ * product overflows. n 0 gives a valid pointer. */
+void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size);
+char *fr__arena_strdup(struct fr__arena *a, const char *s);
+char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n); /* up to a NUL */
+
+/* Everything allocated after the mark is given back by rewind. */
+struct fr__mark {
+    void *block;
+    size_t used;
+};
+struct fr__mark fr__arena_mark(struct fr__arena *a);
+void fr__arena_rewind(struct fr__arena *a, struct fr__mark m);
+
+/* Makes *array (elements of `size` bytes, room for *cap) hold at least `need`; doubles. Heap, not
+ * arena: the owner calls free(). false: out of memory, nothing changed. */
+bool fr__grow(void *array, size_t *cap, size_t need, size_t size);
+#endif

@@ -1,0 +1,45 @@
+/* base/csv.h - CSV (RFC 4180, by libcsv) with a header row, row by row, with positions.
+ *
+ * The reader counts lines and columns itself, since a quoted cell may span lines. It refuses bytes
+ * that are not UTF-8, NUL, cells over 1 MiB, rows over 256 cells, ragged rows, doubled or missing
+ * columns, files over 4 GiB.
+ */
+#ifndef FR_BASE_CSV_H
+#define FR_BASE_CSV_H
+
+#include "base/base.h"
+
+struct fr__cell {
+    const char *text; /* "" for an absent optional column; valid during the call only */
+    struct fr_loc loc;
+};
+
+struct fr__csv_column {
+    const char *name;
+    bool is_required;
+};
+
+/* Called for each row with cells in the order of `columns`. A failure ends the reading. */
+typedef enum fr_status (*fr__csv_row_fn)(void *user, const struct fr__cell cells[],
+                                         struct fr_error *err);
+
+/* columns end with a NULL name. An unknown column in the file is an error (nearest name given).
+ * A file without a header is an error; one with a header only is fine. loc.file is `path`, which
+ * must outlive what keeps the locs. */
+enum fr_status fr__csv_read(const char *path, const struct fr__csv_column columns[],
+                            fr__csv_row_fn row, void *user, struct fr_error *err);
+/* The same from memory; name stands for the path in messages. */
+enum fr_status fr__csv_read_text(const char *text, size_t len, const char *name,
+                                 const struct fr__csv_column columns[], fr__csv_row_fn row,
+                                 void *user, struct fr_error *err);
+
+/* Cell readers: like the ones of units.h, with "'column' is "text", not a number". */
+enum fr_status fr__cell_number(const struct fr__cell *c, const char *column, double min, double max,
+                               double *out, struct fr_error *err);
+enum fr_status fr__cell_count(const struct fr__cell *c, const char *column, uint64_t min,
+                              uint64_t max, uint64_t *out, struct fr_error *err);
+
+/* A cell for writing: quoted when it must be; returns false when the stream failed. */
+#include <stdio.h>
+bool fr__csv_write_cell(FILE *f, const char *text);
+#endif

@@ -1,0 +1,27 @@
+/* base/file.h - reads whole files, writes files that appear whole or not at all. */
+#ifndef FR_BASE_FILE_H
+#define FR_BASE_FILE_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+/* The whole file, with a NUL after it that is not counted; the caller frees. Refuses folders,
+ * devices and files over max_bytes. FR_ENOENT when it does not exist, FR_EIO. */
+enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, size_t *len,
+                             struct fr_error *err);
+bool fr__is_folder(const char *path);
+bool fr__exists(const char *path);
+
+/* An output file in the making: written beside its place, then fsync and rename. */
+struct fr__out {
+    FILE *f;
+    char *path, *temporary;
+};
+
+enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error *err);
+/* Flushes, syncs and moves into place; on failure (disk full) nothing is left behind. */
+enum fr_status fr__out_commit(struct fr__out *o, struct fr_error *err);
+/* Throws it away; fine after commit and after a failed open. */
+void fr__out_abort(struct fr__out *o);
+#endif

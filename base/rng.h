@@ -1,0 +1,22 @@
+/* base/rng.h - one random stream an entity, the same on every machine.
+ *
+ * Generator: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), its state filled by splitmix64
+ * from a hash of (seed, entity). Only integer operations, + - * / and sqrt, so the same bits come
+ * out everywhere; the normal variate is the sum of twelve uniforms minus six (mean 0, variance 1,
+ * tails cut at 6), which needs no logarithm.
+ */
+#ifndef FR_BASE_RNG_H
+#define FR_BASE_RNG_H
+
+#include <stdint.h>
+
+struct fr__rng {
+    uint64_t s[4];
+};
+
+void fr__rng_init(struct fr__rng *r, uint64_t seed, uint64_t entity);
+uint64_t fr__rng_next(struct fr__rng *r);
+double fr__rng_uniform(struct fr__rng *r); /* [0, 1) */
+uint64_t fr__rng_below(struct fr__rng *r, uint64_t n); /* [0, n), unbiased; n > 0 */
+double fr__rng_normal(struct fr__rng *r);
+#endif

@@ -1,0 +1,39 @@
+/* base/units.h - quantities as people type and read them.
+ *
+ * Case-sensitive: b is bits, B is bytes; K M G T are powers of 1000, Ki Mi Gi Ti of 1024. A number
+ * without a unit is an error here (native files carry the unit in the column's name instead).
+ * Numbers are always in the C locale.
+ */
+#ifndef FR_BASE_UNITS_H
+#define FR_BASE_UNITS_H
+
+#include "base/base.h"
+
+/* what: how the message names the value, e.g. "'bandwidth'" or "option '--price'". Each refuses
+ * NaN, infinities, negative values, trailing text and overflow with FR_EPARSE or FR_ERANGE. */
+enum fr_status fr__parse_bytes(const char *text, const char *what, struct fr_loc loc,
+                               uint64_t *out_bytes, struct fr_error *err); /* "16GiB", "512B" */
+enum fr_status fr__parse_rate(const char *text, const char *what, struct fr_loc loc,
+                              double *out_Bps, struct fr_error *err); /* "25GB/s", "100Gbps" */
+enum fr_status fr__parse_time(const char *text, const char *what, struct fr_loc loc, double *out_s,
+                              struct fr_error *err); /* "1.5us", "30days" */
+enum fr_status fr__parse_flops_rate(const char *text, const char *what, struct fr_loc loc,
+                                    double *out_flops_per_s, struct fr_error *err); /* "125Tflop/s" */
+/* Without unit: a plain number, a count (digits only), in [min, max]. */
+enum fr_status fr__parse_number(const char *text, const char *what, struct fr_loc loc, double min,
+                                double max, double *out, struct fr_error *err);
+enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc loc, uint64_t min,
+                               uint64_t max, uint64_t *out, struct fr_error *err);
+
+/* Human forms, three or four digits ("1.25 GiB", "25 GB/s", "412 ms"); each returns buf. */
+const char *fr__format_bytes(double bytes, char *buf, size_t n);   /* binary prefixes */
+const char *fr__format_rate(double Bps, char *buf, size_t n);      /* decimal prefixes */
+const char *fr__format_time(double s, char *buf, size_t n);
+const char *fr__format_flops(double flops, char *buf, size_t n);   /* "39.3 GFLOP" */
+const char *fr__format_count(double n_things, char *buf, size_t n); /* "143.7 M" */
+
+/* Shortest text that reads back as the same double ("0.1", "1e-09"), C locale; returns buf. */
+const char *fr__format_double(double x, char *buf, size_t n);
+/* strtod in the C locale. *end: first byte not read. */
+double fr__strtod(const char *text, const char **end);
+#endif

@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libcalibrate.la
+libcalibrate_la_SOURCES = calibrate/calibrate.h

@@ -1,0 +1,3 @@
+bin_PROGRAMS += forerun
+forerun_SOURCES = cli/main.c
+forerun_LDADD = libforerun.la

@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libstrategies.la
+libstrategies_la_SOURCES = strategies/strategies.h

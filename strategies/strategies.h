@@ -1,0 +1,75 @@
+/* strategies/strategies.h - from a problem (model, cluster, batch) to a plan.
+ *
+ * A strategy is one file and one row in FR_STRATEGIES. Everything it decides goes to the decision
+ * log of the context, one line a decision.
+ */
+#ifndef FORERUN_STRATEGIES_H
+#define FORERUN_STRATEGIES_H
+
+#include "base/base.h"
+#include "sim/sim.h"
+#include "topo/topo.h"
+#include "workloads/workloads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_optimizer { FR_SGD, FR_MOMENTUM, FR_ADAM, FR_N_OPTIMIZERS };
+const char *fr_optimizer_name(enum fr_optimizer o);
+enum fr_optimizer fr_optimizer_parse(const char *name);
+
+enum fr_option_type {
+    FR_OPTION_COUNT,  /* integer >= 0 */
+    FR_OPTION_BOOL,   /* 0|1 */
+    FR_OPTION_BYTES,  /* with unit: 25MiB */
+    FR_OPTION_CHOICE  /* one of choices, separated by | */
+};
+
+struct fr_option {
+    const char *name;
+    enum fr_option_type type;
+    const char *fallback; /* default, as a user would type it */
+    const char *choices;  /* FR_OPTION_CHOICE only */
+    const char *help;
+};
+
+#define FR_MAX_OPTIONS 16
+
+/* Values in the order of the strategy's options: count, bool, bytes, or index of the choice. */
+struct fr_option_values {
+    uint64_t value[FR_MAX_OPTIONS];
+    bool is_set[FR_MAX_OPTIONS]; /* given by the user */
+};
+
+struct fr_problem {
+    const struct fr_topo *topo;
+    const struct fr_graph *graph; /* a training graph, at its own batch */
+    const uint32_t *devices;      /* [n_devices] GPUs to use, rank by rank */
+    size_t n_devices;
+    uint32_t global_batch;        /* samples an iteration, over all devices */
+    enum fr_optimizer optimizer;
+    const struct fr_option_values *options;
+};
+
+struct fr_strategy {
+    const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
+    const struct fr_option *options;     /* ends with a NULL name */
+    /* Adds to an empty plan on problem->topo and graph; the caller finishes it. */
+    enum fr_status (*plan)(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, struct fr_error *err);
+};
+
+#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp)
+
+const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
+
+/* "dp:sync=ring,bucket=25MiB" -> the strategy and its values (defaults filled in).
+ * FR_EUSAGE names an unknown strategy, option or value with the nearest known one. */
+enum fr_status fr_strategy_parse(const char *spec, const struct fr_strategy **out,
+                                 struct fr_option_values *values, struct fr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,17 @@
+# One Check program a folder's object; each links its own folder's library and those below.
+TEST_BASE_LIBS = libbase.la $(CHECK_LIBS) $(LIB_DEPS)
+TEST_TOPO_LIBS = libtopo.la $(TEST_BASE_LIBS)
+TEST_WORKLOADS_LIBS = libworkloads.la $(TEST_TOPO_LIBS)
+TEST_CALIBRATE_LIBS = libcalibrate.la $(TEST_WORKLOADS_LIBS)
+TEST_SIM_LIBS = libsim.la $(TEST_CALIBRATE_LIBS)
+TEST_STRATEGIES_LIBS = libstrategies.la $(TEST_SIM_LIBS)
+TEST_RESULTS_LIBS = libresults.la $(TEST_STRATEGIES_LIBS)
+AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir;
+
+include tests/base.mk
+include tests/topo.mk
+include tests/workloads.mk
+include tests/sim.mk
+include tests/strategies.mk
+include tests/results.mk
+include tests/cli.mk

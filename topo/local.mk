@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libtopo.la
+libtopo_la_SOURCES = topo/topo.h

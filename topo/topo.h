@@ -1,0 +1,174 @@
+/* topo/topo.h - a cluster: devices, switches and the directed links between them.
+ *
+ * Vertices are devices (GPU, CPU), switches (NVSwitch, PCIe, network) and NICs. Every link is
+ * directed: a full-duplex cable is two links. A message crosses the links of its route; what it
+ * takes is the business of the network model (sim/sim.h), not of the topology.
+ *
+ * Devices are numbered GPUs first (machine by machine, in order), then one CPU a machine, so
+ * GPU g of a homogeneous cluster sits on machine g / gpus_per_machine.
+ *
+ * Routing: a route has the fewest links; among those the least sum of latencies; among those the
+ * widest narrowest link; and among next hops still equal, candidate number
+ * (destination device index mod number of candidates) in link order, which is the d-mod-k rule of
+ * fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). GPUs never
+ * forward for others: a copy between GPUs with no NVLink between them crosses PCIe.
+ */
+#ifndef FORERUN_TOPO_H
+#define FORERUN_TOPO_H
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_dtype { FR_FP32, FR_TF32, FR_FP16, FR_BF16, FR_FP8, FR_N_DTYPES };
+
+/* "fp32", ...; the parser of it returns FR_N_DTYPES for an unknown name. */
+const char *fr_dtype_name(enum fr_dtype dtype);
+enum fr_dtype fr_dtype_parse(const char *name);
+
+/* What a kind of processor can do at best: datasheet figures, each with its source. */
+struct fr_device_type {
+    const char *name; /* "v100-sxm2-16gb" */
+    bool is_gpu;
+    uint64_t mem_bytes;                 /* capacity */
+    double mem_Bps;                     /* memory bandwidth */
+    double flops_per_s[FR_N_DTYPES];    /* dense peak of matrix units where the dtype has them;
+                                           0: the dtype is not supported, fp32 rate applies */
+    double vector_flops_per_s;          /* fp32 peak without matrix units */
+    unsigned n_sms;
+    double launch_s;                    /* host time to launch one op (framework included) */
+    uint64_t context_bytes;             /* CUDA context and libraries */
+    const char *source;
+};
+
+enum fr_vertex_kind {
+    FR_VERTEX_GPU,
+    FR_VERTEX_CPU,
+    FR_VERTEX_NVSWITCH,
+    FR_VERTEX_PCIE,
+    FR_VERTEX_NIC,
+    FR_VERTEX_SWITCH, /* network switch */
+    FR_N_VERTEX_KINDS
+};
+
+enum fr_link_kind {
+    FR_LINK_NVLINK,
+    FR_LINK_PCIE,
+    FR_LINK_CPU, /* between sockets: QPI, UPI */
+    FR_LINK_NET,
+    FR_N_LINK_KINDS
+};
+
+struct fr_vertex {
+    const char *name; /* unique, e.g. "n0.gpu3", "n1.plx0", "net.switch" */
+    enum fr_vertex_kind kind;
+    uint32_t machine; /* FR_NONE: belongs to no machine (network switches) */
+    uint32_t device;  /* index of the device, FR_NONE for switches and NICs */
+};
+
+struct fr_device {
+    const char *name; /* the vertex's */
+    uint32_t type;    /* index into types */
+    uint32_t machine;
+    uint32_t vertex;
+};
+
+struct fr_link {
+    const char *name; /* unique, "n0.gpu0>n0.gpu1"; parallel cables are one link with their sum */
+    enum fr_link_kind kind;
+    uint32_t src, dst;  /* vertices */
+    double bw_Bps;      /* > 0, what a large message gets: peak times efficiency */
+    double latency_s;   /* >= 0 */
+    const char *source; /* where the two numbers come from */
+};
+
+/* Read-only once made. All memory belongs to the topology. */
+struct fr_topo {
+    const char *name; /* one line that fr_topo_load accepts, or the file's name */
+    const char *summary; /* one line for people */
+    size_t n_types, n_vertices, n_devices, n_gpus, n_links, n_machines;
+    const struct fr_device_type *types;
+    const struct fr_vertex *vertices;
+    const struct fr_device *devices; /* [n_devices], GPUs first */
+    const struct fr_link *links;
+    void *priv;
+};
+
+/* Makes the topology that spec names: a preset ("dgx1-v100"), a composition
+ * ("2x dgx1-v100 via ib:100Gbps"; several NICs a machine are used as the preset wires them),
+ * or the path of a YAML file (doc/topology.md). The caller frees it.
+ * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EIO, FR_ENOMEM. */
+enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
+void fr_topo_free(struct fr_topo *t);
+
+/* Presets for lists and help: name and one-line summary; NULL past the end. */
+const char *fr_topo_preset_name(size_t i);
+const char *fr_topo_preset_summary(size_t i);
+
+/* Known device types, past the end NULL. */
+const struct fr_device_type *fr_device_type_builtin(size_t i);
+const struct fr_device_type *fr_device_type_find(const char *name);
+
+/* Everything that is wrong with a topology (unreachable pairs, GPUs without a link, zero or
+ * lopsided links), one line each through say(); returns how many were reported. */
+size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char *line),
+                     void *user);
+
+/* The first n GPUs, or with spread n GPUs taken evenly over the machines; devices: [n].
+ * FR_ERANGE when there are fewer than n or n is 0. */
+enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, uint32_t devices[],
+                              struct fr_error *err);
+
+/* The CPU of a device's machine, or FR_NONE. */
+uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device);
+
+/* ---- building one by hand (tests, importers, presets) ---- */
+
+struct fr_topo_builder;
+struct fr_topo_builder *fr_topo_builder_new(void); /* NULL: out of memory */
+void fr_topo_builder_free(struct fr_topo_builder *b);
+/* Each returns the new index, or FR_NONE when out of memory; faults are kept and reported by
+ * fr_topo_builder_finish. Names and types are copied. machine: FR_NONE or a number from 0. */
+uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_type *type);
+uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind,
+                                const char *name, uint32_t machine, uint32_t type,
+                                struct fr_loc loc);
+/* One direction when !duplex. */
+uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t src,
+                              uint32_t dst, double bw_Bps, double latency_s, bool duplex,
+                              const char *source, struct fr_loc loc);
+/* Checks all and makes the topology; the builder may be freed afterwards, not used again. */
+enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,
+                                      struct fr_topo **out, struct fr_error *err);
+
+/* ---- routing; a router caches routes and serves one thread ---- */
+
+struct fr_router;
+enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, struct fr_error *err);
+void fr_router_free(struct fr_router *r);
+
+/* The links from device src to device dst in order; *links stays valid until the router is freed.
+ * src == dst: no links. FR_ENOENT: unreachable (both named). Cost: the first call for a dst is one
+ * breadth-first search, later ones O(route) the first time and O(1) after. */
+enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
+                              const uint32_t **links, size_t *n_links, struct fr_error *err);
+
+/* Rings for collectives: closed tours over n devices, found greedily widest first, each on the
+ * bandwidth the earlier ones left, until a further ring would add less than a sixteenth of the
+ * first one's bandwidth or max_rings are found. Exact search over orders for up to 8 devices in a
+ * machine; machines follow each other in order, and the order inside is the best found for one.
+ *   order      [max_rings][n] devices, in ring order
+ *   share_frac [max_rings]    the part of the bytes each carries; sums to 1
+ *   *n_rings   how many were found, at least 1 for n >= 2, 0 for n < 2
+ * This is how NCCL uses a hybrid cube mesh: several rings, each link busy (nccl src/graph/search.cc,
+ * described in its documentation; the search here is our own). */
+enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size_t n,
+                             size_t max_rings, uint32_t order[], double share_frac[],
+                             size_t *n_rings, struct fr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

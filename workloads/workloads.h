@@ -1,0 +1,178 @@
+/* workloads/workloads.h - what is trained: a graph of ops, one training step long.
+ *
+ * A training graph holds forward, backward and update ops. An op reads tensors (its in-edges) and
+ * writes tensors (its outputs). Everything is stated at the graph's batch; what "scales" is
+ * proportional to the batch, the rest is fixed (parameters, updates).
+ *
+ * A tensor that a backward op reads is an activation that stays alive until then: there is no
+ * other rule for activation memory. So the edges from forward to backward ops are the
+ * saved-for-backward list.
+ */
+#ifndef FORERUN_WORKLOADS_H
+#define FORERUN_WORKLOADS_H
+
+#include "base/base.h"
+#include "topo/topo.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_phase {
+    FR_PHASE_INPUT,
+    FR_PHASE_FORWARD,
+    FR_PHASE_BACKWARD_DATA,
+    FR_PHASE_BACKWARD_WEIGHT,
+    FR_PHASE_UPDATE,
+    FR_N_PHASES
+};
+
+/* The fixed list of op kinds: FR_OP_<first>, spelt <second> in files. */
+#define FR_OP_KINDS(X)                                                                             \
+    X(INPUT, "input") X(CONV2D, "conv2d") X(MATMUL, "matmul") X(BATCH_MATMUL, "batch_matmul")      \
+    X(BIAS, "bias") X(RELU, "relu") X(GELU, "gelu") X(SILU, "silu") X(TANH, "tanh")                \
+    X(SIGMOID, "sigmoid") X(SOFTMAX, "softmax") X(LOG_SOFTMAX, "log_softmax")                      \
+    X(DROPOUT, "dropout") X(ADD, "add") X(MUL, "mul") X(SCALE, "scale") X(MASK, "mask")            \
+    X(BATCHNORM, "batchnorm") X(LAYERNORM, "layernorm") X(RMSNORM, "rmsnorm")                      \
+    X(MAXPOOL, "maxpool") X(AVGPOOL, "avgpool") X(EMBEDDING, "embedding") X(LSTM, "lstm")          \
+    X(ATTENTION, "attention") X(CONCAT, "concat") X(SPLIT, "split") X(RESHAPE, "reshape")          \
+    X(TRANSPOSE, "transpose") X(LOSS, "loss") X(GRAD_ADD, "grad_add") X(UPDATE, "update")          \
+    X(LAYER, "layer") X(OTHER, "other")
+
+#define FR_OP_ENUM(name, text) FR_OP_##name,
+enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
+#undef FR_OP_ENUM
+
+const char *fr_op_kind_name(enum fr_op_kind kind);
+enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
+const char *fr_phase_name(enum fr_phase phase);      /* "forward", "backward-data", ... */
+enum fr_phase fr_phase_parse(const char *name);      /* FR_N_PHASES: unknown */
+
+#define FR_MAX_DIMS 6
+
+struct fr_tensor {
+    uint64_t bytes;    /* at the graph's batch */
+    uint32_t op;       /* who writes it */
+    uint32_t alias;    /* tensor whose storage it shares (in place, view), or FR_NONE */
+    uint32_t dims[FR_MAX_DIMS]; /* [n_dims]; empty when not known */
+    uint8_t n_dims;
+    uint8_t split_mask; /* bit d: dimension d may be split over devices (bit 0: the batch) */
+    bool scales;        /* bytes are proportional to the batch */
+};
+
+struct fr_op {
+    const char *name;      /* begins with the layer's name */
+    struct fr_loc loc;     /* where it was read, or zero */
+    double flops;          /* 2 per multiply-add */
+    double bytes;          /* memory traffic: tensors read and written, without parameters */
+    uint64_t param_bytes;  /* parameters it owns (forward) or reads and writes (others): traffic
+                              that does not scale; owned only where phase is forward */
+    uint64_t workspace_bytes; /* scratch while it runs */
+    enum fr_op_kind kind;
+    enum fr_phase phase;
+    uint32_t layer;        /* dense number of the layer, in forward order */
+    uint32_t forward;      /* the forward op it derives from; itself for forward ops; FR_NONE */
+    uint32_t first_tensor, n_tensors; /* its outputs */
+    uint32_t n_params;     /* parameter tensors it owns (weight, bias: 2), forward only */
+    bool scales;           /* flops and bytes are proportional to the batch */
+    bool is_in_place;      /* its output reuses its first input's storage */
+};
+
+/* src's tensor is read by dst. tensor FR_NONE: order only. bytes: what must move when the two
+ * stand on different devices (the tensor's size unless only a part is read). */
+struct fr_edge {
+    uint32_t src, dst, tensor;
+    uint64_t bytes;
+};
+
+/* One measured sample. device: a device type's name, or "*". */
+struct fr_sample {
+    uint32_t op;
+    const char *device;
+    uint32_t batch;
+    double time_s;
+};
+
+/* Read-only once made. Ops are in a topological order. */
+struct fr_graph {
+    const char *name, *source;
+    uint32_t batch;       /* samples a step, everything below is at this batch */
+    uint32_t seq_len;     /* 0: not a sequence model */
+    enum fr_dtype dtype;  /* of activations and arithmetic */
+    unsigned param_elem_bytes; /* bytes of one parameter element as stored in param_bytes */
+    size_t n_ops, n_tensors, n_edges, n_samples, n_layers;
+    const struct fr_op *ops;
+    const struct fr_tensor *tensors;   /* grouped by op */
+    const struct fr_edge *edges;       /* sorted by (src, dst, tensor) */
+    const uint32_t *out_first;         /* [n_ops + 1]: edges of src o are out_first[o] .. */
+    const uint32_t *in_first, *in_edges; /* [n_ops + 1], [n_edges]: edges into o, by edge index */
+    const struct fr_sample *samples;   /* sorted by (op, device, batch) */
+    const char *const *layer_names;    /* [n_layers] */
+    void *priv;
+};
+
+struct fr_workload_options {
+    uint32_t batch;       /* 0: the workload's own */
+    uint32_t seq_len;     /* 0: the model's own */
+    enum fr_dtype dtype;  /* FR_N_DTYPES: the workload's own (fp32) */
+};
+
+/* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
+ * a native folder, or a file that an importer recognises. A profile keeps its own batch; the
+ * strategies rescale. The caller frees the graph. */
+enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
+                                const struct fr_workload_options *opt, struct fr_error *err);
+void fr_graph_free(struct fr_graph *g);
+
+const char *fr_zoo_name(size_t i);    /* NULL past the end */
+const char *fr_zoo_summary(size_t i);
+
+/* Totals of a graph. forward_flops etc. at the graph's batch. */
+struct fr_graph_totals {
+    uint64_t params;         /* elements */
+    uint64_t param_bytes;
+    uint64_t param_tensors;
+    uint64_t saved_bytes;    /* unique storages that backward ops read, parameters left out */
+    double flops[FR_N_PHASES];
+    size_t ops[FR_N_PHASES];
+    double sample_s[FR_N_PHASES]; /* measured time by phase, 0 where there is none */
+};
+void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
+
+/* Reports everything odd (dangling outputs, zero-cost ops, forward ops without backward), one line
+ * each; returns how many. Loading has already refused what is wrong. */
+size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const char *line),
+                      void *user);
+
+/* Writes the native folder (workload.yaml, ops.csv, edges.csv, times.csv); each file appears whole
+ * or not at all. */
+enum fr_status fr_graph_export(const struct fr_graph *g, const char *folder, struct fr_error *err);
+
+/* ---- building one by hand ---- */
+
+struct fr_graph_builder;
+struct fr_graph_builder *fr_graph_builder_new(void); /* NULL: out of memory */
+void fr_graph_builder_free(struct fr_graph_builder *b);
+/* Copies op (name too) and its outputs; tensor ids run on. op->first_tensor, n_tensors and layer are
+ * set here; layer may be named, NULL: the op's name up to the last '.'. Returns the op's id, FR_NONE
+ * when out of memory. alias in tensors is an id already given. */
+uint32_t fr_graph_builder_op(struct fr_graph_builder *b, const struct fr_op *op, const char *layer,
+                             const struct fr_tensor outputs[], size_t n_outputs);
+void fr_graph_builder_edge(struct fr_graph_builder *b, uint32_t src, uint32_t dst, uint32_t tensor,
+                           uint64_t bytes);
+void fr_graph_builder_sample(struct fr_graph_builder *b, uint32_t op, const char *device,
+                             uint32_t batch, double time_s);
+/* Checks (ids, cycles, duplicates), sorts the ops topologically (stable) and makes the graph.
+ * info: name, source, batch, seq_len, dtype, param_elem_bytes are taken from it. */
+enum fr_status fr_graph_builder_finish(struct fr_graph_builder *b, const struct fr_graph *info,
+                                       struct fr_graph **out, struct fr_error *err);
+
+/* Adds backward (data and weight gradients apart), gradient sums where an output is read more than
+ * once, and update ops to a forward graph; see workloads/training.c for the rule of each kind. */
+enum fr_status fr_graph_expand_training(const struct fr_graph *forward, struct fr_graph **out,
+                                        struct fr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
