@@ -1,2 +1,2 @@
 noinst_LTLIBRARIES += libsim.la
-libsim_la_SOURCES = sim/sim.h
+libsim_la_SOURCES = sim/sim.h sim/plan.h sim/plan.c sim/plan_check.c sim/names.c sim/unroll.c

@@ -1,0 +1,50 @@
+/* sim/plan.h - the plan's inside, for the engine and the plan's own files.
+ *
+ * While being built a plan is a set of growing arrays plus unsorted pairs (dependency, free);
+ * fr_plan_finish turns the pairs into compressed rows and drops them. A finished plan costs about
+ * 32 bytes a task, 12 a dependency with its share of the index, 40 a buffer.
+ */
+#ifndef FR_SIM_PLAN_H
+#define FR_SIM_PLAN_H
+
+#include "base/arena.h"
+#include "sim/sim.h"
+
+struct fr__pair {
+    uint32_t from, to;
+};
+
+struct fr__group {
+    uint32_t first, stride, count;
+    uint32_t list; /* offset into group_devices when stride is 0 */
+};
+
+struct fr__array {
+    size_t n, cap;
+};
+
+struct fr_plan {
+    struct fr_plan_view view; /* pointers set by finish */
+    bool is_finished;
+    bool is_out_of_memory;
+    struct fr__array n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings,
+        n_deps, n_frees, n_group_devices, n_iterations;
+    struct fr_task *tasks;
+    struct fr_cost *costs;
+    struct fr_transfer *transfers;
+    struct fr_collective *collectives;
+    struct fr_buffer *buffers;
+    struct fr__group *groups;
+    struct fr__pair *deps, *frees;
+    uint32_t *group_devices, *iteration_ends;
+    const char **strings;
+    struct fr__arena *arena; /* strings and, once finished, the compressed rows */
+};
+
+/* Reports violations of the arrays' references, without which nothing else can be looked at. */
+size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
+                                 void *user);
+/* Reports the rest; needs the compressed rows. */
+size_t fr__plan_check_structure(const struct fr_plan *p, void (*say)(void *, const char *),
+                                void *user);
+#endif
