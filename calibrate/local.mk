@@ -1,2 +1,3 @@
 noinst_LTLIBRARIES += libcalibrate.la
-libcalibrate_la_SOURCES = calibrate/calibrate.h
+libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/efficiency.c \
+	calibrate/trust.c

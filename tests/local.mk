@@ -11,6 +11,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir;
 include tests/base.mk
 include tests/topo.mk
 include tests/workloads.mk
+include tests/calibrate.mk
 include tests/sim.mk
 include tests/strategies.mk
 include tests/results.mk
