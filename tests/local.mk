@@ -8,6 +8,10 @@ TEST_STRATEGIES_LIBS = libstrategies.la $(TEST_SIM_LIBS)
 TEST_RESULTS_LIBS = libresults.la $(TEST_STRATEGIES_LIBS)
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir;
 
+# A fuzz target is `check_PROGRAMS += tests/fuzz_X` under `if ENABLE_FUZZ`, linked with
+# `tests_fuzz_X_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)`; its seeds are in tests/corpus/fuzz_X/.
+EXTRA_DIST += tests/fuzz.sh
+
 include tests/base.mk
 include tests/topo.mk
 include tests/workloads.mk
