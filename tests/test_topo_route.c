@@ -1,0 +1,331 @@
+/* tests/test_topo_route.c - routes: the rule of topo.h, and a fat tree against SimGrid. */
+#include "config.h"
+
+#include "topo/topo.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct fr_loc nowhere = {NULL, 0, 0};
+
+static const struct fr_device_type gpu_type = {.name = "toy-gpu",
+                                               .is_gpu = true,
+                                               .mem_bytes = 1 << 20,
+                                               .mem_Bps = 1e9,
+                                               .vector_flops_per_s = 1e12,
+                                               .n_sms = 4,
+                                               .source = "made up for the test"};
+
+static uint32_t add_gpu(struct fr_topo_builder *b, const char *name, uint32_t machine)
+{
+    return fr_topo_builder_vertex(b, FR_VERTEX_GPU, name, machine,
+                                  fr_topo_builder_type(b, &gpu_type), nowhere);
+}
+
+static uint32_t add_switch(struct fr_topo_builder *b, const char *name)
+{
+    return fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, name, FR_NONE, FR_NONE, nowhere);
+}
+
+static void cable(struct fr_topo_builder *b, uint32_t x, uint32_t y, double bw_Bps,
+                  double latency_s)
+{
+    fr_topo_builder_link(b, FR_LINK_NET, x, y, bw_Bps, latency_s, true, "test", nowhere);
+}
+
+static struct fr_topo *finish(struct fr_topo_builder *b)
+{
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr_topo_builder_finish(b, "test", &t, &err) == FR_OK, "%s", err.text);
+    fr_topo_builder_free(b);
+    return t;
+}
+
+/* "a>s s>b", the names of the route's links. */
+static void route_text(struct fr_router *r, const struct fr_topo *t, uint32_t src, uint32_t dst,
+                       char *buf, size_t n)
+{
+    const uint32_t *links;
+    size_t n_links, used = 0;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_router_path(r, src, dst, &links, &n_links, &err), FR_OK);
+    buf[0] = '\0';
+    for (size_t i = 0; i < n_links; i++)
+        used +=
+            (size_t)snprintf(buf + used, n - used, "%s%s", i ? " " : "", t->links[links[i]].name);
+}
+
+static void expect_route(const struct fr_topo *t, uint32_t src, uint32_t dst, const char *want)
+{
+    struct fr_router *r;
+    struct fr_error err;
+    char got[256];
+
+    ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+    route_text(r, t, src, dst, got, sizeof(got));
+    ck_assert_str_eq(got, want);
+    route_text(r, t, src, dst, got, sizeof(got)); /* from the cache */
+    ck_assert_str_eq(got, want);
+    fr_router_free(r);
+}
+
+START_TEST(a_route_to_itself_has_no_links)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    struct fr_topo *t;
+
+    add_gpu(b, "a", 0);
+    t = finish(b);
+    expect_route(t, 0, 0, "");
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(fewest_links_win_over_wide_and_fast_ones)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), s = add_switch(b, "s");
+    struct fr_topo *t;
+
+    cable(b, x, s, 1e12, 0);
+    cable(b, s, y, 1e12, 0);
+    cable(b, x, y, 1e3, 1);
+    t = finish(b);
+    expect_route(t, 0, 1, "a>b");
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(then_least_latency_then_greatest_width)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
+    uint32_t slow = add_switch(b, "slow"), thin = add_switch(b, "thin"),
+             wide = add_switch(b, "wide");
+    struct fr_topo *t;
+
+    /* a to b: 3 us by slow, 2 us by thin and wide; wide's narrowest is 5, thin's 4 GB/s */
+    cable(b, x, slow, 9e9, 1e-6);
+    cable(b, slow, y, 9e9, 2e-6);
+    cable(b, x, thin, 9e9, 1e-6);
+    cable(b, thin, y, 4e9, 1e-6);
+    cable(b, x, wide, 5e9, 1.5e-6);
+    cable(b, wide, y, 9e9, 0.5e-6);
+    cable(b, z, slow, 1e9, 0);
+    t = finish(b);
+    expect_route(t, 0, 1, "a>wide wide>b");
+    expect_route(t, 1, 0, "b>wide wide>a");
+    expect_route(t, 2, 1, "c>slow slow>b");
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(gpus_do_not_forward)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
+    uint32_t s = add_switch(b, "s"), u = add_switch(b, "u");
+    struct fr_topo *t;
+
+    cable(b, x, y, 1e12, 0); /* a - b - c would be two links */
+    cable(b, y, z, 1e12, 0);
+    cable(b, x, s, 1e9, 0);
+    cable(b, s, u, 1e9, 0);
+    cable(b, u, z, 1e9, 0);
+    t = finish(b);
+    expect_route(t, 0, 2, "a>s s>u u>c");
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(an_unreachable_pair_is_named)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0);
+    struct fr_router *r;
+    struct fr_topo *t;
+    struct fr_error err;
+    const uint32_t *links;
+    size_t n;
+
+    fr_topo_builder_link(b, FR_LINK_NET, x, y, 1, 0, false, "one way", nowhere);
+    t = finish(b);
+    ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+    ck_assert_int_eq(fr_router_path(r, 0, 1, &links, &n, &err), FR_OK);
+    ck_assert_int_eq(fr_router_path(r, 1, 0, &links, &n, &err), FR_ENOENT);
+    ck_assert_str_eq(err.text, "no route from 'b' to 'a'");
+    ck_assert_int_eq(fr_router_path(r, 0, 2, &links, &n, &err), FR_ERANGE);
+    fr_router_free(r);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* ---- a two-level fat tree: 16 leaves x 16 hosts, 8 spines, as ft256 of the SimGrid data ---- */
+
+enum { LEAVES = 16, HOSTS_PER_LEAF = 16, SPINES = 8, HOSTS = LEAVES * HOSTS_PER_LEAF };
+
+static struct fr_topo *make_fat_tree(void)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t spine[SPINES];
+    char name[32];
+
+    for (unsigned s = 0; s < SPINES; s++) {
+        snprintf(name, sizeof(name), "spine%u", s);
+        spine[s] = add_switch(b, name);
+    }
+    for (unsigned l = 0; l < LEAVES; l++) {
+        uint32_t leaf;
+
+        snprintf(name, sizeof(name), "leaf%u", l);
+        leaf = add_switch(b, name);
+        for (unsigned s = 0; s < SPINES; s++)
+            cable(b, leaf, spine[s], 12.5e9, 0);
+        for (unsigned h = 0; h < HOSTS_PER_LEAF; h++) {
+            unsigned host = l * HOSTS_PER_LEAF + h;
+
+            snprintf(name, sizeof(name), "host%u", host);
+            cable(b, add_gpu(b, name, host), leaf, 12.5e9, 0);
+        }
+    }
+    return finish(b);
+}
+
+START_TEST(a_fat_tree_routes_by_destination_modulo_spines)
+{
+    struct fr_topo *t = make_fat_tree();
+    struct fr_router *r;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+    for (uint32_t s = 0; s < HOSTS; s += 7)
+        for (uint32_t d = 0; d < HOSTS; d++) {
+            unsigned a = s / HOSTS_PER_LEAF, z = d / HOSTS_PER_LEAF;
+            char want[128] = "", got[128];
+
+            if (s != d && a == z)
+                snprintf(want, sizeof(want), "host%u>leaf%u leaf%u>host%u", s, a, z, d);
+            else if (s != d)
+                snprintf(want, sizeof(want),
+                         "host%u>leaf%u leaf%u>spine%u spine%u>leaf%u leaf%u>host%u", s, a, a,
+                         d % SPINES, d % SPINES, z, z, d);
+            route_text(r, t, s, d, got, sizeof(got));
+            ck_assert_str_eq(got, want);
+        }
+    fr_router_free(r);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* SimGrid numbers its switches downwards: hosts 0..255, leaf l is 511 - l, spine s is 495 - s. A
+ * link's name is link_from_X_Y_CABLE_UP or _DOWN, where the cable joins X below and Y above. */
+static void simgrid_name(const char *ours, char *buf, size_t n)
+{
+    unsigned from, to;
+
+    if (sscanf(ours, "host%u>leaf%u", &from, &to) == 2)
+        snprintf(buf, n, "%u_%u UP", from, 511 - to);
+    else if (sscanf(ours, "leaf%u>spine%u", &from, &to) == 2)
+        snprintf(buf, n, "%u_%u UP", 511 - from, 495 - to);
+    else if (sscanf(ours, "spine%u>leaf%u", &from, &to) == 2)
+        snprintf(buf, n, "%u_%u DOWN", 511 - to, 495 - from);
+    else if (sscanf(ours, "leaf%u>host%u", &from, &to) == 2)
+        snprintf(buf, n, "%u_%u DOWN", to, 511 - from);
+    else
+        ck_abort_msg("unexpected link '%s'", ours);
+}
+
+static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t src, uint32_t dst,
+                          const char *theirs)
+{
+    const uint32_t *links;
+    size_t n;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_router_path(r, src, dst, &links, &n, &err), FR_OK);
+    for (size_t i = 0; i < n; i++) {
+        char want[64], got[64], way[8];
+        unsigned below, above, number;
+        int used = 0;
+
+        ck_assert_int_eq(
+            sscanf(theirs, "link_from_%u_%u_%u_%7[UPDOWN]%n", &below, &above, &number, way, &used),
+            4);
+        snprintf(want, sizeof(want), "%u_%u %s", below, above, way);
+        simgrid_name(t->links[links[i]].name, got, sizeof(got));
+        ck_assert_str_eq(got, want);
+        theirs += used;
+        theirs += *theirs == '|';
+    }
+    ck_assert_msg(*theirs == '\n' || *theirs == '\r' || !*theirs, "SimGrid's route is longer: %s",
+                  theirs);
+}
+
+START_TEST(fat_tree_routes_equal_simgrids)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[512], flow[256], route[512];
+    struct fr_topo *t;
+    struct fr_router *r;
+    struct fr_error err;
+    FILE *flows, *routes;
+    unsigned n = 0;
+
+    srcdir = srcdir ? srcdir : ".";
+    snprintf(path, sizeof(path), "%s/../shared/data/simgrid/flows/flows_f100.flows.csv", srcdir);
+    flows = fopen(path, "r");
+    if (!flows) {
+        printf("SKIP fat_tree_routes_equal_simgrids: no SimGrid data beside the sources\n");
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/../shared/data/simgrid/flows/flows_f100.routes.csv", srcdir);
+    routes = fopen(path, "r");
+    ck_assert_ptr_nonnull(routes);
+    t = make_fat_tree();
+    ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+    while (fgets(flow, sizeof(flow), flows) && fgets(route, sizeof(route), routes)) {
+        unsigned id, route_id, src, dst;
+        double start;
+        int used = 0;
+
+        if (sscanf(flow, "%u,%lf,%u,%u", &id, &start, &src, &dst) != 4)
+            continue; /* the header */
+        ck_assert_int_eq(sscanf(route, "%u,%n", &route_id, &used), 1);
+        ck_assert_uint_eq(id, route_id);
+        compare_route(r, t, src, dst, route + used);
+        n++;
+    }
+    ck_assert_uint_eq(n, 100);
+    fclose(flows);
+    fclose(routes);
+    fr_router_free(r);
+    fr_topo_free(t);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("topo route");
+    TCase *c = tcase_create("all");
+    SRunner *sr;
+    int n_failed;
+
+    tcase_add_test(c, a_route_to_itself_has_no_links);
+    tcase_add_test(c, fewest_links_win_over_wide_and_fast_ones);
+    tcase_add_test(c, then_least_latency_then_greatest_width);
+    tcase_add_test(c, gpus_do_not_forward);
+    tcase_add_test(c, an_unreachable_pair_is_named);
+    tcase_add_test(c, a_fat_tree_routes_by_destination_modulo_spines);
+    tcase_add_test(c, fat_tree_routes_equal_simgrids);
+    suite_add_tcase(s, c);
+    sr = srunner_create(s);
+    srunner_run_all(sr, CK_ENV);
+    n_failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,598 @@
+/* topo/builder.c - collects vertices and links, checks each as it comes, lays out the topology.
+ *
+ * The first fault is kept and every later call does nothing, so that a caller may build without
+ * looking at each result and read the sentence once, from fr_topo_builder_finish.
+ */
+#include "config.h"
+
+#include "topo/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Far above any machine, far below what overflows in a sum. */
+static const double MAX_BW_Bps = 1e18, MAX_LATENCY_s = 1e3;
+
+/* Open addressing over indices; slots hold index + 1, 0 is free. Order never comes from here. */
+struct index {
+    uint32_t *slots;
+    size_t n_slots, used; /* n_slots is a power of two */
+};
+
+struct fr_topo_builder {
+    struct fr__arena *arena; /* goes over to the topology */
+    struct fr_device_type *types;
+    struct fr_vertex *vertices;
+    uint32_t *vertex_types; /* [n_vertices] */
+    struct fr_link *links;
+    const char **sources; /* distinct */
+    size_t n_types, n_vertices, n_links, n_sources, n_devices, n_gpus, n_machines;
+    size_t cap_types, cap_vertices, cap_vertex_types, cap_links, cap_sources;
+    struct index by_name, by_ends, by_source;
+    enum fr_status fault;
+    struct fr_error fault_error;
+};
+
+/* ---- faults ---- */
+
+static uint32_t fail(struct fr_topo_builder *b, enum fr_status code, struct fr_loc loc,
+                     const char *fmt, ...) FR_PRINTF(4, 5);
+
+static uint32_t fail(struct fr_topo_builder *b, enum fr_status code, struct fr_loc loc,
+                     const char *fmt, ...)
+{
+    char text[sizeof(b->fault_error.text)];
+    va_list ap;
+
+    if (b->fault != FR_OK)
+        return FR_NONE;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    b->fault = fr__fail(&b->fault_error, code, loc, "%s", text);
+    return FR_NONE;
+}
+
+static uint32_t fail_nomem(struct fr_topo_builder *b)
+{
+    if (b->fault == FR_OK)
+        b->fault = fr__fail_nomem(&b->fault_error);
+    return FR_NONE;
+}
+
+/* ---- hashing ---- */
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+static uint64_t hash_text(const char *s)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 1099511628211u;
+    return h;
+}
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static uint64_t hash_ends(uint32_t src, uint32_t dst)
+{
+    uint64_t z = (uint64_t)src << 32 | dst;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void index_put(struct index *x, uint64_t hash, uint32_t value)
+{
+    size_t i = (size_t)hash & (x->n_slots - 1);
+
+    while (x->slots[i])
+        i = (i + 1) & (x->n_slots - 1);
+    x->slots[i] = value + 1;
+    x->used++;
+}
+
+/* Makes room for one more, at most half full. hash_of gives the hash of a stored value. */
+static bool index_reserve(struct fr_topo_builder *b, struct index *x,
+                          uint64_t (*hash_of)(const struct fr_topo_builder *b, uint32_t value))
+{
+    struct index old = *x;
+    size_t n = old.n_slots ? old.n_slots * 2 : 64;
+
+    if (old.n_slots && old.used * 2 < old.n_slots)
+        return true;
+    x->slots = calloc(n, sizeof(*x->slots));
+    if (!x->slots) {
+        *x = old;
+        return false;
+    }
+    x->n_slots = n;
+    x->used = 0;
+    for (size_t i = 0; i < old.n_slots; i++)
+        if (old.slots[i])
+            index_put(x, hash_of(b, old.slots[i] - 1), old.slots[i] - 1);
+    free(old.slots);
+    return true;
+}
+
+static uint64_t hash_of_vertex(const struct fr_topo_builder *b, uint32_t v)
+{
+    return hash_text(b->vertices[v].name);
+}
+
+static uint64_t hash_of_link(const struct fr_topo_builder *b, uint32_t l)
+{
+    return hash_ends(b->links[l].src, b->links[l].dst);
+}
+
+static uint64_t hash_of_source(const struct fr_topo_builder *b, uint32_t s)
+{
+    return hash_text(b->sources[s]);
+}
+
+static uint32_t find_link(const struct fr_topo_builder *b, uint32_t src, uint32_t dst)
+{
+    const struct index *x = &b->by_ends;
+
+    if (!x->n_slots)
+        return FR_NONE;
+    for (size_t i = (size_t)hash_ends(src, dst) & (x->n_slots - 1); x->slots[i];
+         i = (i + 1) & (x->n_slots - 1)) {
+        const struct fr_link *l = &b->links[x->slots[i] - 1];
+
+        if (l->src == src && l->dst == dst)
+            return x->slots[i] - 1;
+    }
+    return FR_NONE;
+}
+
+uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name)
+{
+    const struct index *x = &b->by_name;
+
+    if (!x->n_slots)
+        return FR_NONE;
+    for (size_t i = (size_t)hash_text(name) & (x->n_slots - 1); x->slots[i];
+         i = (i + 1) & (x->n_slots - 1))
+        if (strcmp(b->vertices[x->slots[i] - 1].name, name) == 0)
+            return x->slots[i] - 1;
+    return FR_NONE;
+}
+
+/* The one stored copy of a source text; thousands of links share a few. NULL: out of memory. */
+static const char *keep_source(struct fr_topo_builder *b, const char *text)
+{
+    struct index *x = &b->by_source;
+    char *copy;
+
+    if (!text)
+        text = "";
+    if (x->n_slots)
+        for (size_t i = (size_t)hash_text(text) & (x->n_slots - 1); x->slots[i];
+             i = (i + 1) & (x->n_slots - 1))
+            if (strcmp(b->sources[x->slots[i] - 1], text) == 0)
+                return b->sources[x->slots[i] - 1];
+    if (!fr__grow(&b->sources, &b->cap_sources, b->n_sources + 1, sizeof(*b->sources)) ||
+        !index_reserve(b, x, hash_of_source))
+        return NULL;
+    copy = fr__arena_strdup(b->arena, text);
+    if (!copy)
+        return NULL;
+    b->sources[b->n_sources] = copy;
+    index_put(x, hash_text(text), (uint32_t)b->n_sources++);
+    return copy;
+}
+
+/* ---- life ---- */
+
+struct fr_topo_builder *fr_topo_builder_new(void)
+{
+    struct fr_topo_builder *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->arena = fr__arena_new();
+    if (!b->arena) {
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void fr_topo_builder_free(struct fr_topo_builder *b)
+{
+    if (!b)
+        return;
+    fr__arena_free(b->arena);
+    free(b->types);
+    free(b->vertices);
+    free(b->vertex_types);
+    free(b->links);
+    free(b->sources);
+    free(b->by_name.slots);
+    free(b->by_ends.slots);
+    free(b->by_source.slots);
+    free(b);
+}
+
+size_t fr__topo_builder_n_vertices(const struct fr_topo_builder *b)
+{
+    return b->n_vertices;
+}
+
+size_t fr__topo_builder_n_devices(const struct fr_topo_builder *b)
+{
+    return b->n_devices;
+}
+
+const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, uint32_t vertex)
+{
+    return &b->vertices[vertex];
+}
+
+/* ---- adding ---- */
+
+static bool is_rate(double x)
+{
+    return isfinite(x) && x >= 0;
+}
+
+static bool is_same_type(const struct fr_device_type *a, const struct fr_device_type *b)
+{
+    for (int i = 0; i < FR_N_DTYPES; i++)
+        if (a->flops_per_s[i] < b->flops_per_s[i] || a->flops_per_s[i] > b->flops_per_s[i])
+            return false;
+    return a->is_gpu == b->is_gpu && a->mem_bytes == b->mem_bytes && a->n_sms == b->n_sms &&
+           a->context_bytes == b->context_bytes && !(a->mem_Bps < b->mem_Bps) &&
+           !(a->mem_Bps > b->mem_Bps) && !(a->vector_flops_per_s < b->vector_flops_per_s) &&
+           !(a->vector_flops_per_s > b->vector_flops_per_s) && !(a->launch_s < b->launch_s) &&
+           !(a->launch_s > b->launch_s);
+}
+
+/* Types are few: a linear look is enough. */
+static uint32_t find_type(const struct fr_topo_builder *b, const char *name)
+{
+    for (size_t i = 0; i < b->n_types; i++)
+        if (strcmp(b->types[i].name, name) == 0)
+            return (uint32_t)i;
+    return FR_NONE;
+}
+
+uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_type *type)
+{
+    struct fr_device_type copy = *type;
+    uint32_t known;
+    bool is_sound =
+        is_rate(type->mem_Bps) && is_rate(type->vector_flops_per_s) && is_rate(type->launch_s);
+
+    if (b->fault != FR_OK)
+        return FR_NONE;
+    if (!type->name || !type->name[0])
+        return fail(b, FR_ERANGE, FR_NOWHERE, "a device type has no name");
+    for (int i = 0; i < FR_N_DTYPES; i++)
+        is_sound = is_sound && is_rate(type->flops_per_s[i]);
+    if (!is_sound)
+        return fail(b, FR_ERANGE, FR_NOWHERE,
+                    "device type '%s' has a rate or time that is negative or not finite",
+                    type->name);
+    known = find_type(b, type->name);
+    if (known != FR_NONE && is_same_type(&b->types[known], type))
+        return known;
+    if (known != FR_NONE)
+        return fail(b, FR_ERANGE, FR_NOWHERE, "two different device types are named '%s'",
+                    type->name);
+    if (b->n_types >= FR__MAX_TYPES)
+        return fail(b, FR_ERANGE, FR_NOWHERE, "more than %d device types", FR__MAX_TYPES);
+    copy.name = fr__arena_strdup(b->arena, type->name);
+    copy.source = fr__arena_strdup(b->arena, type->source ? type->source : "");
+    if (!copy.name || !copy.source ||
+        !fr__grow(&b->types, &b->cap_types, b->n_types + 1, sizeof(*b->types)))
+        return fail_nomem(b);
+    b->types[b->n_types] = copy;
+    return (uint32_t)b->n_types++;
+}
+
+/* Names go into link names ("a>b"), tables and files: letters, digits and . _ - : only. */
+static bool is_vertex_name(const char *s)
+{
+    size_t n = strlen(s);
+
+    if (n == 0 || n > FR__MAX_VERTEX_NAME)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') ||
+              (s[i] >= '0' && s[i] <= '9') || strchr("._-:", s[i])))
+            return false;
+    return true;
+}
+
+/* Refuses a vertex that makes no sense; false: a fault was kept. */
+static bool check_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind, const char *name,
+                         uint32_t machine, uint32_t type, struct fr_loc loc)
+{
+    bool is_device = kind == FR_VERTEX_GPU || kind == FR_VERTEX_CPU;
+
+    if (!name || !is_vertex_name(name))
+        fail(b, FR_ERANGE, loc,
+             "'%s' is no name for a vertex: 1 to %d letters, digits or . _ - : expected",
+             name ? name : "", FR__MAX_VERTEX_NAME);
+    else if (fr__topo_builder_find(b, name) != FR_NONE)
+        fail(b, FR_ERANGE, loc, "two vertices are named '%s'", name);
+    else if ((unsigned)kind >= FR_N_VERTEX_KINDS)
+        fail(b, FR_ERANGE, loc, "vertex '%s' is of no known kind", name);
+    else if (machine != FR_NONE && machine >= FR__MAX_MACHINES)
+        fail(b, FR_ERANGE, loc, "vertex '%s' is on machine %u, more than %d machines", name,
+             (unsigned)machine, FR__MAX_MACHINES);
+    else if (is_device && machine == FR_NONE)
+        fail(b, FR_ERANGE, loc, "device '%s' belongs to no machine", name);
+    else if (is_device && type >= b->n_types)
+        fail(b, FR_ERANGE, loc, "device '%s' has no type", name);
+    else if (is_device && b->types[type].is_gpu != (kind == FR_VERTEX_GPU))
+        fail(b, FR_ERANGE, loc, "device '%s' is a %s, but its type '%s' is not", name,
+             kind == FR_VERTEX_GPU ? "GPU" : "CPU", b->types[type].name);
+    else if (is_device && b->n_devices >= FR__MAX_DEVICES)
+        fail(b, FR_ERANGE, loc, "more than %d devices", FR__MAX_DEVICES);
+    else if (b->n_vertices >= FR__MAX_VERTICES)
+        fail(b, FR_ERANGE, loc, "more than %d vertices", FR__MAX_VERTICES);
+    return b->fault == FR_OK;
+}
+
+uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind,
+                                const char *name, uint32_t machine, uint32_t type,
+                                struct fr_loc loc)
+{
+    struct fr_vertex v = {NULL, kind, machine, FR_NONE};
+    bool is_device = kind == FR_VERTEX_GPU || kind == FR_VERTEX_CPU;
+
+    if (b->fault != FR_OK || !check_vertex(b, kind, name, machine, type, loc))
+        return FR_NONE;
+    v.name = fr__arena_strdup(b->arena, name);
+    if (!v.name ||
+        !fr__grow(&b->vertices, &b->cap_vertices, b->n_vertices + 1, sizeof(*b->vertices)) ||
+        !fr__grow(&b->vertex_types, &b->cap_vertex_types, b->n_vertices + 1,
+                  sizeof(*b->vertex_types)) ||
+        !index_reserve(b, &b->by_name, hash_of_vertex))
+        return fail_nomem(b);
+    b->vertices[b->n_vertices] = v;
+    b->vertex_types[b->n_vertices] = is_device ? type : FR_NONE;
+    index_put(&b->by_name, hash_text(name), (uint32_t)b->n_vertices);
+    b->n_devices += is_device;
+    b->n_gpus += kind == FR_VERTEX_GPU;
+    if (machine != FR_NONE && machine >= b->n_machines)
+        b->n_machines = (size_t)machine + 1;
+    return (uint32_t)b->n_vertices++;
+}
+
+static bool check_link(struct fr_topo_builder *b, const struct fr_link *l, struct fr_loc loc)
+{
+    const char *src, *dst;
+
+    if (l->src >= b->n_vertices || l->dst >= b->n_vertices) {
+        fail(b, FR_ERANGE, loc, "a link leads to a vertex that does not exist");
+        return false;
+    }
+    src = b->vertices[l->src].name;
+    dst = b->vertices[l->dst].name;
+    if (l->src == l->dst)
+        fail(b, FR_ERANGE, loc, "a link leads from '%s' to itself", src);
+    else if ((unsigned)l->kind >= FR_N_LINK_KINDS)
+        fail(b, FR_ERANGE, loc, "link '%s>%s' is of no known kind", src, dst);
+    else if (!(l->bw_Bps > 0 && l->bw_Bps <= MAX_BW_Bps))
+        fail(b, FR_ERANGE, loc, "link '%s>%s': the bandwidth must be above 0 and finite", src, dst);
+    else if (!(l->latency_s >= 0 && l->latency_s <= MAX_LATENCY_s))
+        fail(b, FR_ERANGE, loc, "link '%s>%s': the latency must be 0 or more and finite", src, dst);
+    else if (find_link(b, l->src, l->dst) != FR_NONE)
+        fail(b, FR_ERANGE, loc,
+             "two links lead from '%s' to '%s': write parallel cables as one link with their sum",
+             src, dst);
+    else if (b->n_links >= FR__MAX_LINKS)
+        fail(b, FR_ERANGE, loc, "more than %d links", FR__MAX_LINKS);
+    return b->fault == FR_OK;
+}
+
+static uint32_t add_link(struct fr_topo_builder *b, struct fr_link l, struct fr_loc loc)
+{
+    const char *src, *dst;
+    char *name;
+    size_t len;
+
+    if (!check_link(b, &l, loc))
+        return FR_NONE;
+    src = b->vertices[l.src].name;
+    dst = b->vertices[l.dst].name;
+    len = strlen(src) + strlen(dst) + 2;
+    name = fr__arena_alloc(b->arena, len, 1);
+    if (!name || !fr__grow(&b->links, &b->cap_links, b->n_links + 1, sizeof(*b->links)) ||
+        !index_reserve(b, &b->by_ends, hash_of_link))
+        return fail_nomem(b);
+    snprintf(name, len, "%s>%s", src, dst);
+    l.name = name;
+    b->links[b->n_links] = l;
+    index_put(&b->by_ends, hash_ends(l.src, l.dst), (uint32_t)b->n_links);
+    return (uint32_t)b->n_links++;
+}
+
+uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t src,
+                              uint32_t dst, double bw_Bps, double latency_s, bool duplex,
+                              const char *source, struct fr_loc loc)
+{
+    struct fr_link l = {NULL, kind, src, dst, bw_Bps, latency_s, NULL};
+    uint32_t first;
+
+    if (b->fault != FR_OK)
+        return FR_NONE;
+    l.source = keep_source(b, source);
+    if (!l.source)
+        return fail_nomem(b);
+    first = add_link(b, l, loc);
+    if (first == FR_NONE || !duplex)
+        return first;
+    l.src = dst;
+    l.dst = src;
+    return add_link(b, l, loc) == FR_NONE ? FR_NONE : first;
+}
+
+uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
+                              const char *name, unsigned number, const char *type)
+{
+    char full[FR__MAX_VERTEX_NAME + 1];
+    uint32_t t = FR_NONE;
+
+    if (type) {
+        const struct fr_device_type *known = fr_device_type_find(type);
+
+        assert(known); /* presets name built-in types only */
+        t = fr_topo_builder_type(b, known);
+    }
+    snprintf(full, sizeof(full), "n%u.%s%u", (unsigned)machine, name, number);
+    return fr_topo_builder_vertex(b, kind, full, machine, t, FR_NOWHERE);
+}
+
+void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one,
+                            uint32_t other, double bw_Bps, double latency_s, const char *source)
+{
+    fr_topo_builder_link(b, kind, one, other, bw_Bps, latency_s, true, source, FR_NOWHERE);
+}
+
+/* ---- finishing ---- */
+
+/* Numbers the devices of one kind machine by machine, in the order added inside a machine (a
+ * counting sort). first: [n_machines + 1], filled with each machine's first index. */
+static void number_devices(const struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t base,
+                           uint32_t first[], struct fr_vertex vertices[],
+                           struct fr_device devices[])
+{
+    for (size_t m = 0; m <= b->n_machines; m++)
+        first[m] = 0;
+    for (size_t v = 0; v < b->n_vertices; v++)
+        if (vertices[v].kind == kind)
+            first[vertices[v].machine + 1]++;
+    first[0] = base;
+    for (size_t m = 0; m < b->n_machines; m++)
+        first[m + 1] += first[m];
+    for (size_t v = 0; v < b->n_vertices; v++) {
+        uint32_t d;
+
+        if (vertices[v].kind != kind)
+            continue;
+        d = first[vertices[v].machine]++;
+        vertices[v].device = d;
+        devices[d] = (struct fr_device){vertices[v].name, b->vertex_types[v], vertices[v].machine,
+                                        (uint32_t)v};
+    }
+    for (size_t m = b->n_machines; m > 0; m--) /* undo the steps taken while placing */
+        first[m] = first[m - 1];
+    first[0] = base;
+}
+
+/* Each machine has a device, and one CPU at most. cpu: [n_machines + 1] as number_devices fills. */
+static bool check_machines(struct fr_topo_builder *b, const uint32_t gpu[], const uint32_t cpu[])
+{
+    if (b->n_devices == 0)
+        fail(b, FR_ERANGE, FR_NOWHERE, "the topology has no device");
+    for (size_t m = 0; m < b->n_machines; m++) {
+        if (cpu[m + 1] - cpu[m] > 1)
+            fail(b, FR_ERANGE, FR_NOWHERE,
+                 "machine %zu has %u CPUs: write all sockets of a machine as one CPU", m,
+                 (unsigned)(cpu[m + 1] - cpu[m]));
+        else if (cpu[m + 1] == cpu[m] && gpu[m + 1] == gpu[m])
+            fail(b, FR_ERANGE, FR_NOWHERE, "machine %zu has no device", m);
+    }
+    return b->fault == FR_OK;
+}
+
+/* "16 GPUs (16x v100-sxm2-16gb) on 2 machines", cut where the line gets long. */
+static const char *write_summary(const struct fr_topo_builder *b, const struct fr_device devices[])
+{
+    char line[256];
+    size_t used =
+        (size_t)snprintf(line, sizeof(line), "%zu GPU%s", b->n_gpus, b->n_gpus == 1 ? "" : "s");
+    const char *before = " (";
+
+    for (uint32_t t = 0; t < b->n_types && used < 160; t++) {
+        size_t n = 0;
+
+        for (size_t d = 0; d < b->n_gpus; d++)
+            n += devices[d].type == t;
+        if (n == 0)
+            continue;
+        used += (size_t)snprintf(line + used, 80, "%s%zux %.48s", before, n, b->types[t].name);
+        before = ", ";
+    }
+    snprintf(line + used, sizeof(line) - used, "%s on %zu machine%s", b->n_gpus ? ")" : "",
+             b->n_machines, b->n_machines == 1 ? "" : "s");
+    return fr__arena_strdup(b->arena, line);
+}
+
+/* An array of the arena with the same content as the heap array. */
+static void *settle(struct fr__arena *a, const void *from, size_t n, size_t size)
+{
+    void *to = fr__arena_alloc(a, n, size);
+
+    if (to && n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static struct fr_topo *lay_out(struct fr_topo_builder *b, const char *name)
+{
+    struct fr__arena *a = b->arena;
+    struct fr_topo *t = fr__arena_alloc(a, 1, sizeof(*t));
+    struct fr__topo_priv *priv = fr__arena_alloc(a, 1, sizeof(*priv));
+    struct fr_vertex *vertices = settle(a, b->vertices, b->n_vertices, sizeof(*vertices));
+    struct fr_device *devices = fr__arena_alloc(a, b->n_devices, sizeof(*devices));
+    uint32_t *gpu = fr__arena_alloc(a, b->n_machines + 1, sizeof(*gpu));
+    uint32_t *cpu = fr__arena_alloc(a, b->n_machines + 1, sizeof(*cpu));
+
+    if (!t || !priv || !vertices || !devices || !gpu || !cpu) {
+        fail_nomem(b);
+        return NULL;
+    }
+    number_devices(b, FR_VERTEX_GPU, 0, gpu, vertices, devices);
+    number_devices(b, FR_VERTEX_CPU, (uint32_t)b->n_gpus, cpu, vertices, devices);
+    if (!check_machines(b, gpu, cpu))
+        return NULL;
+    for (size_t m = 0; m < b->n_machines; m++)
+        if (cpu[m] == cpu[m + 1])
+            cpu[m] = FR_NONE; /* each read of cpu[m + 1] comes before its change */
+    *t = (struct fr_topo){.name = fr__arena_strdup(a, name ? name : ""),
+                          .summary = write_summary(b, devices),
+                          .n_types = b->n_types,
+                          .n_vertices = b->n_vertices,
+                          .n_devices = b->n_devices,
+                          .n_gpus = b->n_gpus,
+                          .n_links = b->n_links,
+                          .n_machines = b->n_machines,
+                          .types = settle(a, b->types, b->n_types, sizeof(*b->types)),
+                          .vertices = vertices,
+                          .devices = devices,
+                          .links = settle(a, b->links, b->n_links, sizeof(*b->links)),
+                          .priv = priv};
+    *priv = (struct fr__topo_priv){a, cpu, gpu};
+    if (!t->name || !t->summary || !t->types || !t->links) {
+        fail_nomem(b);
+        return NULL;
+    }
+    return t;
+}
+
+enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,
+                                      struct fr_topo **out, struct fr_error *err)
+{
+    struct fr_topo *t = NULL;
+
+    if (b->fault == FR_OK)
+        t = lay_out(b, name);
+    if (!t) {
+        if (err)
+            *err = b->fault_error;
+        return b->fault;
+    }
+    b->arena = NULL; /* the topology's now */
+    *out = t;
+    return FR_OK;
+}

@@ -1,0 +1,45 @@
+/* topo/internal.h - what the files of topo/ share with each other. */
+#ifndef FR_TOPO_INTERNAL_H
+#define FR_TOPO_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "topo/topo.h"
+
+/* Hard limits, so that no input makes the simulator ask for absurd memory. */
+enum {
+    FR__MAX_DEVICES = 65536,
+    FR__MAX_MACHINES = 65536,
+    FR__MAX_TYPES = 1024,
+    FR__MAX_VERTICES = 1 << 20,
+    FR__MAX_LINKS = 1 << 23,
+    FR__MAX_VERTEX_NAME = 63 /* bytes */
+};
+
+struct fr__topo_priv {
+    struct fr__arena *arena;   /* holds everything of the topology, this struct included */
+    const uint32_t *host_of;   /* [n_machines] the CPU device of each, or FR_NONE */
+    const uint32_t *first_gpu; /* [n_machines + 1] machine m has GPUs first_gpu[m]..[m+1] */
+};
+
+/* ---- the builder, from inside (builder.c) ---- */
+
+/* The vertex of that name, or FR_NONE. */
+uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name);
+size_t fr__topo_builder_n_vertices(const struct fr_topo_builder *b);
+size_t fr__topo_builder_n_devices(const struct fr_topo_builder *b);
+/* Valid until the next vertex is added. */
+const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, uint32_t vertex);
+/* A vertex named "n<machine>.<name>" with the number behind, e.g. "n0.gpu3"; type: a built-in
+ * device type's name, NULL for switches and NICs. */
+uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
+                              const char *name, unsigned number, const char *type);
+/* A full-duplex link made by the program itself. */
+void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one,
+                            uint32_t other, double bw_Bps, double latency_s, const char *source);
+
+/* ---- the router, from inside (route.c) ---- */
+
+const struct fr_topo *fr__router_topo(const struct fr_router *r);
+
+#endif

@@ -1,0 +1,61 @@
+/* topo/topo.c - what is asked of a finished topology: choose devices, find the host. */
+#include "config.h"
+
+#include "topo/internal.h"
+
+#include <stdlib.h>
+
+void fr_topo_free(struct fr_topo *t)
+{
+    if (t)
+        fr__arena_free(((struct fr__topo_priv *)t->priv)->arena); /* t lives in it too */
+}
+
+uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device)
+{
+    const struct fr__topo_priv *priv = t->priv;
+
+    return device < t->n_devices ? priv->host_of[t->devices[device].machine] : FR_NONE;
+}
+
+/* Deals n GPUs to the machines in rounds, one each, passing over machines that have no more.
+ * take: [n_machines], zeroed. */
+static void deal(const struct fr_topo *t, size_t n, uint32_t take[])
+{
+    const struct fr__topo_priv *priv = t->priv;
+
+    while (n > 0)
+        for (size_t m = 0; m < t->n_machines && n > 0; m++)
+            if (take[m] < priv->first_gpu[m + 1] - priv->first_gpu[m]) {
+                take[m]++;
+                n--;
+            }
+}
+
+enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, uint32_t devices[],
+                              struct fr_error *err)
+{
+    const struct fr__topo_priv *priv = t->priv;
+    uint32_t *take;
+    size_t k = 0;
+
+    if (n == 0)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "0 GPUs asked for, at least 1 expected");
+    if (n > t->n_gpus)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu", n,
+                        t->name, t->n_gpus);
+    if (!spread) {
+        for (uint32_t d = 0; d < n; d++)
+            devices[d] = d;
+        return FR_OK;
+    }
+    take = calloc(t->n_machines, sizeof(*take));
+    if (!take)
+        return fr__fail_nomem(err);
+    deal(t, n, take);
+    for (size_t m = 0; m < t->n_machines; m++)
+        for (uint32_t i = 0; i < take[m]; i++)
+            devices[k++] = priv->first_gpu[m] + i;
+    free(take);
+    return FR_OK;
+}
