@@ -79,7 +79,8 @@ struct fr_op {
 };
 
 /* src's tensor is read by dst. tensor FR_NONE: order only. bytes: what must move when the two
- * stand on different devices (the tensor's size unless only a part is read). */
+ * stand on different devices (the tensor's size unless only a part is read). Between forward ops,
+ * no tensor but bytes: dst uses the parameters that src owns (tied weights). */
 struct fr_edge {
     uint32_t src, dst, tensor;
     uint64_t bytes;

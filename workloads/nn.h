@@ -1,0 +1,114 @@
+/* workloads/nn.h - a forward graph written down op by op, as a framework would run it.
+ *
+ * A model file holds an fr__net and calls one function an op; each takes the values it reads, works
+ * out shapes, FLOPs and bytes and returns the value it writes. What an op keeps for its backward is
+ * not said here but in workloads/training.c, one rule a kind.
+ *
+ * FLOPs: 2 per multiply-add of a convolution or matrix product; other ops count the arithmetic of
+ * their formula per element (the table in nn.c). Bytes: each input read once, each output written
+ * once; parameters apart. Images are [batch, channels, height, width], sequences
+ * [batch, seq, hidden], attention scores [batch, heads, seq, seq].
+ *
+ * A fault (out of memory, a tensor too large) sticks to the net and is reported by fr__nn_finish;
+ * until then the functions carry on and return values nobody should look at.
+ */
+#ifndef FR_WORKLOADS_NN_H
+#define FR_WORKLOADS_NN_H
+
+#include "base/error.h"
+#include "workloads/workloads.h"
+
+struct fr__net {
+    struct fr_graph_builder *b;
+    uint32_t batch, seq_len; /* seq_len 0: no sequence model */
+    enum fr_dtype dtype;
+    unsigned elem_bytes;
+    uint32_t n_ops, n_tensors;
+    char layer[64];
+    bool is_too_large, is_out_of_memory;
+};
+
+/* A tensor and who writes it. */
+struct fr__value {
+    uint32_t op, tensor;
+    struct fr_tensor t;
+};
+
+/* A square window moving over an image. */
+struct fr__window {
+    uint32_t size, stride, pad;
+};
+
+/* Bytes of one activation or parameter: 4 for fp32 and tf32, 2 for fp16 and bf16. fp8 is a format of
+ * matrix operands only; tensors stay at 2 bytes between ops (NVIDIA Transformer Engine's recipe). */
+unsigned fr__elem_bytes(enum fr_dtype dtype);
+
+/* FR_ENOMEM. */
+enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
+                           enum fr_dtype dtype, struct fr_error *err);
+void fr__nn_fini(struct fr__net *net);
+/* Makes the forward graph. FR_ERANGE: a tensor of over 2^53 bytes. */
+enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *source,
+                             struct fr_graph **out, struct fr_error *err);
+
+/* The layer of the ops that follow: "conv1_1", "layer3.attn". An op's name is the layer's, then a
+ * '.' and its own; with the own name "" it is the layer's. */
+void fr__nn_layer(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);
+
+/* What the data loader brings: images of elements, and token numbers (int64) [batch, seq]. */
+struct fr__value fr__nn_images(struct fr__net *net, uint32_t channels, uint32_t height,
+                               uint32_t width);
+struct fr__value fr__nn_tokens(struct fr__net *net);
+/* Positions 0 .. seq-1 (int64), the same for all samples. */
+struct fr__value fr__nn_positions(struct fr__net *net, const char *name);
+
+/* No bias inside: that is an op of its own, as are activation and normalisation. */
+struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__value x,
+                             uint32_t channels, struct fr__window w);
+/* An image is flattened first (a view, no op); a sequence is multiplied row by row. */
+struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
+                               uint32_t n_out);
+/* x times the transposed table of an embedding, which stays its owner (tied weights). */
+struct fr__value fr__nn_tied_linear(struct fr__net *net, const char *name, struct fr__value x,
+                                    struct fr__value embedded, uint32_t n_rows);
+struct fr__value fr__nn_bias(struct fr__net *net, const char *name, struct fr__value x);
+
+struct fr__value fr__nn_batchnorm(struct fr__net *net, const char *name, struct fr__value x);
+struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct fr__value x);
+/* In place, as torchvision has it. */
+struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__value x);
+/* The tanh form of GPT-2, as one kernel. */
+struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x);
+struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x);
+
+struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr__value x,
+                                struct fr__window w);
+/* The mean over a grid of out_side x out_side cells (PyTorch's adaptive pooling). */
+struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct fr__value x,
+                                   uint32_t out_side);
+
+/* x + y; in_place: into x's storage. y may lack the batch: it is then the same for all samples. */
+struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__value x,
+                            struct fr__value y, bool in_place);
+/* x times a number. */
+struct fr__value fr__nn_scale(struct fr__net *net, const char *name, struct fr__value x);
+/* x where a constant mask allows, else minus infinity. */
+struct fr__value fr__nn_mask(struct fr__net *net, const char *name, struct fr__value x);
+struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr__value x);
+
+/* Rows of a table [n_rows, width], one for each index. */
+struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
+                                  uint32_t n_rows, uint32_t width);
+/* [batch, seq, 3 hidden] to q, k, v, each contiguous [batch, heads, seq, hidden / heads]. */
+void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
+                        struct fr__value qkv[3]);
+/* [batch, heads, seq, width] to [batch, seq, heads width]. */
+struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x);
+/* a [batch, heads, m, k] times b, whose other extent is n, giving [batch, heads, m, n]. */
+struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, struct fr__value a,
+                                     struct fr__value b, uint32_t n);
+
+/* Layer "loss": log-softmax over the last dimension, the targets (one int64 a row), and the negative
+ * log-likelihood, whose mean is the scalar that training minimises. */
+void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
+#endif

@@ -1,0 +1,136 @@
+/* workloads/zoo.c - finds a model by name, reads its options and makes its training graph. */
+#include "config.h"
+
+#include "workloads/zoo.h"
+
+#include <string.h>
+
+#define FR__FAMILY_LIST(family) fr__models_##family,
+static const struct fr__model *const families[] = {FR__MODEL_FAMILIES(FR__FAMILY_LIST)};
+#undef FR__FAMILY_LIST
+
+enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_BATCH = 1 << 24 };
+
+static const struct fr__model *model_at(size_t i)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (const struct fr__model *m = families[f]; m->name; m++)
+            if (i-- == 0)
+                return m;
+    return NULL;
+}
+
+const char *fr_zoo_name(size_t i)
+{
+    const struct fr__model *m = model_at(i);
+
+    return m ? m->name : NULL;
+}
+
+const char *fr_zoo_summary(size_t i)
+{
+    const struct fr__model *m = model_at(i);
+
+    return m ? m->summary : NULL;
+}
+
+static const struct fr__model *find(const char *spec)
+{
+    const struct fr__model *m;
+    size_t n = strcspn(spec, ":");
+
+    for (size_t i = 0; (m = model_at(i)) != NULL; i++)
+        if (strlen(m->name) == n && memcmp(m->name, spec, n) == 0)
+            return m;
+    return NULL;
+}
+
+bool fr__zoo_find(const char *spec)
+{
+    return find(spec) != NULL;
+}
+
+static enum fr_status say_unknown_model(const char *spec, struct fr_error *err)
+{
+    enum { MAX_NAMES = 256 };
+    const char *names[MAX_NAMES];
+    char hint[128], word[64];
+    size_t n = 0, length = strcspn(spec, ":");
+
+    if (length >= sizeof(word))
+        length = sizeof(word) - 1;
+    memcpy(word, spec, length);
+    word[length] = '\0';
+    while (n < MAX_NAMES && (names[n] = fr_zoo_name(n)) != NULL)
+        n++;
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no model is called '%s'%s", word,
+                    fr__did_you_mean(word, names, n, hint, sizeof(hint)));
+}
+
+/* ---- options in the name ---- */
+
+static enum fr_status refuse_options(const struct fr__model *m, const char *spec,
+                                     struct fr_error *err)
+{
+    const char *colon = strchr(spec, ':');
+
+    if (!colon)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' takes no options, found '%s'", m->name,
+                    colon + 1);
+}
+
+/* ---- loading ---- */
+
+/* What the model and the user's options together ask for. */
+static enum fr_status settle(const struct fr__model *m, const struct fr_workload_options *opt,
+                             const uint32_t values[], struct fr_workload_options *out,
+                             struct fr_error *err)
+{
+    uint32_t longest = m->seq_len;
+
+    *out = *opt;
+    if (m->check)
+        FR_TRY(m->check(m, values, &longest, err));
+    if (!out->batch)
+        out->batch = m->batch;
+    if (out->batch > MAX_BATCH)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "batch %u is over %d", out->batch, MAX_BATCH);
+    if ((unsigned)out->dtype >= FR_N_DTYPES)
+        out->dtype = FR_FP32;
+    if (out->seq_len && !longest)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
+    if (!out->seq_len)
+        out->seq_len = longest;
+    if (out->seq_len > longest)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model '%s' has %u learned positions, a sequence of %u does not fit",
+                        m->name, longest, out->seq_len);
+    return FR_OK;
+}
+
+enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
+                            const struct fr_workload_options *opt, struct fr_error *err)
+{
+    static const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
+    const struct fr__model *m = find(spec);
+    uint32_t values[FR__MAX_MODEL_KEYS] = {0};
+    struct fr_workload_options o;
+    struct fr_graph *forward;
+    struct fr__net net;
+    enum fr_status st;
+
+    if (!m)
+        return say_unknown_model(spec, err);
+    FR_TRY(refuse_options(m, spec, err));
+    FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
+    FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype, err));
+    m->build(&net, m, values);
+    st = fr__nn_finish(&net, spec, m->source, &forward, err);
+    fr__nn_fini(&net);
+    if (st != FR_OK)
+        return st;
+    st = fr_graph_expand_training(forward, out, err);
+    fr_graph_free(forward);
+    return st;
+}

@@ -1,0 +1,49 @@
+/* workloads/zoo.h - the models that Forerun knows by name.
+ *
+ * A family is one file that ends in a list of models, and one word in FR__MODEL_FAMILIES. Shapes and
+ * parameter counts are those of the papers and of torchvision or the published weights; each file
+ * names its source.
+ */
+#ifndef FR_WORKLOADS_ZOO_H
+#define FR_WORKLOADS_ZOO_H
+
+#include "base/error.h"
+#include "workloads/nn.h"
+#include "workloads/workloads.h"
+
+/* An option of a model's name, "layers" in "gpt:layers=2". */
+struct fr__model_key {
+    const char *name;
+    uint32_t fallback, min, max;
+};
+
+enum { FR__MAX_MODEL_KEYS = 8 };
+
+struct fr__model {
+    const char *name, *summary, *source; /* token; one line for lists; the paper */
+    uint32_t batch;                      /* samples a step unless the user says otherwise */
+    uint32_t seq_len;                    /* 0: not a sequence model */
+    const struct fr__model_key *keys;    /* ends with a NULL name; NULL: takes no options */
+    /* Says what does not go together, and the sequence length if a key gives it; may be NULL. */
+    enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+                            struct fr_error *err);
+    /* Writes the forward graph down. values: one a key. */
+    void (*build)(struct fr__net *net, const struct fr__model *m, const uint32_t values[]);
+    const void *shape; /* the family's own */
+};
+
+#define FR__MODEL_FAMILIES(X) X(lenet) X(alexnet) X(vgg) X(resnet) X(gpt)
+
+#define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
+FR__MODEL_FAMILIES(FR__DECLARE_FAMILY) /* each ends with a NULL name */
+#undef FR__DECLARE_FAMILY
+
+/* Whether the part of spec before a ':' is the name of a model. */
+bool fr__zoo_find(const char *spec);
+
+/* Makes the training graph of the model that spec names. opt may be NULL.
+ * FR_ENOENT: no such model (the nearest is named); FR_EUSAGE, FR_ERANGE, FR_EPARSE: its options;
+ * FR_ENOMEM. */
+enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
+                            const struct fr_workload_options *opt, struct fr_error *err);
+#endif
