@@ -1,4 +1,4 @@
-/* base/arena.c - chained blocks, each twice the last. */
+/* base/arena.c - chained blocks, each twice the last up to a limit. */
 #include "config.h"
 
 #include "base/arena.h"
@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 4096 };
+/* Beyond the limit a block holds one large request, or many small ones: doubling a huge block for
+ * a small request would take memory that nobody asked for. */
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 
 struct block {
     struct block *prev;
@@ -72,7 +74,7 @@ void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
         return NULL;
     bytes = (n * size + align - 1) / align * align;
     if (bytes > b->size - b->used) {
-        size_t want = b->size * 2;
+        size_t want = b->size < LARGEST_BLOCK / 2 ? b->size * 2 : LARGEST_BLOCK;
 
         b = block_new(bytes > want ? bytes : want, a->top);
         if (!b)

@@ -18,20 +18,20 @@ extern "C" {
 
 enum fr_status {
     FR_OK = 0,
-    FR_EPARSE,     /* an input file or argument is malformed */
-    FR_ERANGE,     /* a value is outside what is allowed */
-    FR_EUSAGE,     /* options that make no sense, or not together */
-    FR_ENOENT,     /* a name, file or route that does not exist */
-    FR_EIO,        /* reading or writing failed */
-    FR_ENOMEM,     /* the simulator itself ran out of memory */
+    FR_EPARSE,       /* an input file or argument is malformed */
+    FR_ERANGE,       /* a value is outside what is allowed */
+    FR_EUSAGE,       /* options that make no sense, or not together */
+    FR_ENOENT,       /* a name, file or route that does not exist */
+    FR_EIO,          /* reading or writing failed */
+    FR_ENOMEM,       /* the simulator itself ran out of memory */
     FR_EUNSUPPORTED, /* this build or this strategy cannot do that */
-    FR_EDEADLOCK,  /* the plan cannot finish: tasks wait for each other */
-    FR_ECHECK,     /* a self-check found the result inconsistent: a bug of ours */
-    FR_ECANCELLED  /* interrupted on request */
+    FR_EDEADLOCK,    /* the plan cannot finish: tasks wait for each other */
+    FR_ECHECK,       /* a self-check found the result inconsistent: a bug of ours */
+    FR_ECANCELLED    /* interrupted on request */
 };
 
 struct fr_loc {
-    const char *file; /* NULL: no file (a command-line argument, or made in memory) */
+    const char *file;   /* NULL: no file (a command-line argument, or made in memory) */
     unsigned line, col; /* 1-based, col in bytes; line 0: the whole file */
 };
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <gsl/gsl_errno.h>
 #include <stdarg.h>
@@ -18,48 +19,42 @@ const char *fr_version(void)
     return PACKAGE_VERSION;
 }
 
-/* Length of the valid UTF-8 sequence at s (n bytes there), 0 when it is none. RFC 3629. */
-static size_t utf8_length(const unsigned char *s, size_t n)
+/* The bytes that the next character of s takes in a message: as it is, or as \xNN. *is_raw says
+ * which; the return value is how many bytes of s it is. */
+static size_t next_character(const char *s, size_t n, bool *is_raw)
 {
-    size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3
-                                                                 : s[0] < 0xf5   ? 4
-                                                                                 : 0;
+    size_t len = fr__utf8_length(s, n);
+    unsigned char first = (unsigned char)s[0];
+    bool is_control = len == 1 && (first < 0x20 || first == 0x7f);
+    /* C1 controls (U+0080 to U+009F) move a terminal's cursor as well */
+    bool is_c1 = len == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0;
 
-    if (len == 0 || len > n)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if (len == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)))
-        return 0;
-    if (len == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)))
-        return 0;
-    return len;
+    *is_raw = len > 0 && !is_control && !is_c1;
+    return *is_raw ? len : 1;
 }
 
-static void copy_printable(char *out, size_t out_size, const char *in)
+/* What does not fit is cut at a character and ends in "...". */
+static void copy_printable(char *out, size_t out_size, const char *s, size_t n)
 {
-    const unsigned char *s = (const unsigned char *)in;
-    size_t n = strlen(in), used = 0;
+    static const char dots[] = "...";
+    size_t used = 0, fits = 0; /* fits: where the dots can go */
 
     while (n > 0) {
-        size_t len = utf8_length(s, n);
-        bool is_control = len == 1 && (s[0] < 0x20 || s[0] == 0x7f);
-        /* C1 controls (U+0080 to U+009F) move a terminal's cursor as well */
-        bool is_c1 = len == 2 && s[0] == 0xc2 && s[1] < 0xa0;
+        bool is_raw;
+        size_t len = next_character(s, n, &is_raw);
+        size_t need = is_raw ? len : 4;
 
-        if (len == 0 || is_control || is_c1) {
-            if (used + 5 > out_size)
-                break;
-            snprintf(out + used, 5, "\\x%02x", s[0]);
-            used += 4;
-            len = 1;
-        } else {
-            if (used + len + 1 > out_size)
-                break;
-            memcpy(out + used, s, len);
-            used += len;
+        if (used + need + 1 > out_size) {
+            memcpy(out + fits, dots, sizeof(dots));
+            return;
         }
+        if (is_raw)
+            memcpy(out + used, s, len);
+        else
+            snprintf(out + used, need + 1, "\\x%02x", (unsigned)(unsigned char)s[0]);
+        used += need;
+        if (used + sizeof(dots) <= out_size)
+            fits = used;
         s += len;
         n -= len;
     }
@@ -69,20 +64,36 @@ static void copy_printable(char *out, size_t out_size, const char *in)
 enum fr_status fr__fail(struct fr_error *err, enum fr_status code, struct fr_loc loc,
                         const char *fmt, ...)
 {
-    char raw[sizeof(err->text)];
+    char raw[2 * sizeof(err->text)], file[2 * sizeof(err->file)];
     va_list ap;
 
     if (!err)
         return code;
-    err->code = code;
-    err->line = loc.line;
-    err->col = loc.col;
-    copy_printable(err->file, sizeof(err->file), loc.file ? loc.file : "");
     va_start(ap, fmt);
     vsnprintf(raw, sizeof(raw), fmt, ap);
     va_end(ap);
-    copy_printable(err->text, sizeof(err->text), raw);
+    snprintf(file, sizeof(file), "%s", loc.file ? loc.file : "");
+    err->code = code;
+    err->line = loc.line;
+    err->col = loc.col;
+    copy_printable(err->file, sizeof(err->file), file, strlen(file));
+    copy_printable(err->text, sizeof(err->text), raw, strlen(raw));
     return code;
+}
+
+const char *fr__excerpt(const char *text, char buf[FR__EXCERPT])
+{
+    size_t n = strlen(text), cut = n;
+
+    if (n >= FR__EXCERPT) {
+        /* not inside a character: back to the start of the one that would be cut */
+        for (cut = FR__EXCERPT - sizeof("..."); cut > 0; cut--)
+            if (((unsigned char)text[cut] & 0xc0) != 0x80)
+                break;
+    }
+    memcpy(buf, text, cut);
+    snprintf(buf + cut, FR__EXCERPT - cut, "%s", cut < n ? "..." : "");
+    return buf;
 }
 
 enum fr_status fr__fail_nomem(struct fr_error *err)
@@ -94,8 +105,10 @@ const char *fr_error_string(const struct fr_error *err, char *buf, size_t n)
 {
     if (n == 0)
         return "";
-    if (err->file[0] && err->line)
+    if (err->file[0] && err->line && err->col)
         snprintf(buf, n, "%s:%u:%u: %s", err->file, err->line, err->col, err->text);
+    else if (err->file[0] && err->line)
+        snprintf(buf, n, "%s:%u: %s", err->file, err->line, err->text);
     else if (err->file[0])
         snprintf(buf, n, "%s: %s", err->file, err->text);
     else
@@ -142,8 +155,9 @@ const char *fr__nearest(const char *word, const char *const names[], size_t n)
         limit = 1;
     for (size_t i = 0; i < n && names[i]; i++) {
         size_t d = edit_distance(word, names[i]);
+        bool has_common = d < strlen(word) || d < strlen(names[i]); /* 'd' is no slip for 's' */
 
-        if (d < best) {
+        if (has_common && d < best) {
             best = d;
             nearest = names[i];
         }

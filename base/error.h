@@ -25,6 +25,11 @@
 enum fr_status fr__fail(struct fr_error *err, enum fr_status code, struct fr_loc loc,
                         const char *fmt, ...) FR_PRINTF(4, 5);
 
+/* The start of text, for quoting input in a message: whole when it is short, else cut between two
+ * characters, with "..." after it. Returns buf. */
+enum { FR__EXCERPT = 64 };
+const char *fr__excerpt(const char *text, char buf[FR__EXCERPT]);
+
 /* "out of memory", FR_ENOMEM. */
 enum fr_status fr__fail_nomem(struct fr_error *err);
 

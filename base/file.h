@@ -10,18 +10,24 @@
  * devices and files over max_bytes. FR_ENOENT when it does not exist, FR_EIO. */
 enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, size_t *len,
                              struct fr_error *err);
+/* The file for reading, block by block, with its size at that moment; the caller closes it. Refuses
+ * folders, pipes and devices, and never waits for one. FR_ENOENT, FR_EIO. */
+enum fr_status fr__file_open(const char *path, FILE **out, uint64_t *len, struct fr_error *err);
 bool fr__is_folder(const char *path);
 bool fr__exists(const char *path);
 
-/* An output file in the making: written beside its place, then fsync and rename. */
+/* An output file in the making: written beside its place, then fsync and rename. A link is followed,
+ * a replaced file's permissions are kept; what is no regular file, and anything under /dev, is
+ * written straight into. Members: f to write to, the rest private. */
 struct fr__out {
     FILE *f;
     char *path, *temporary;
 };
 
 enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error *err);
-/* Flushes, syncs and moves into place; on failure (disk full) nothing is left behind. */
+/* Flushes, syncs and moves into place; on failure (disk full) nothing is left behind. Ends *o either
+ * way. */
 enum fr_status fr__out_commit(struct fr__out *o, struct fr_error *err);
-/* Throws it away; fine after commit and after a failed open. */
+/* Throws it away; fine after commit and after a failed open. Zeroed, *o counts as ended. */
 void fr__out_abort(struct fr__out *o);
 #endif

@@ -18,9 +18,9 @@ struct fr__json {
 void fr__json_init(struct fr__json *j, FILE *f);
 /* key NULL inside arrays and for the top. compact: the whole thing on one line. */
 void fr__json_open(struct fr__json *j, const char *key, char bracket, bool is_compact); /* { or [ */
-void fr__json_close(struct fr__json *j, char bracket);                                   /* } or ] */
+void fr__json_close(struct fr__json *j, char bracket);                                  /* } or ] */
 void fr__json_string(struct fr__json *j, const char *key, const char *text); /* NULL: null */
-void fr__json_number(struct fr__json *j, const char *key, double x); /* not finite: null */
+void fr__json_number(struct fr__json *j, const char *key, double x);         /* not finite: null */
 void fr__json_count(struct fr__json *j, const char *key, uint64_t x);
 void fr__json_bool(struct fr__json *j, const char *key, bool x);
 void fr__json_null(struct fr__json *j, const char *key);

@@ -16,7 +16,7 @@ struct fr__rng {
 
 void fr__rng_init(struct fr__rng *r, uint64_t seed, uint64_t entity);
 uint64_t fr__rng_next(struct fr__rng *r);
-double fr__rng_uniform(struct fr__rng *r); /* [0, 1) */
+double fr__rng_uniform(struct fr__rng *r);             /* [0, 1) */
 uint64_t fr__rng_below(struct fr__rng *r, uint64_t n); /* [0, n), unbiased; n > 0 */
 double fr__rng_normal(struct fr__rng *r);
 #endif

@@ -10,7 +10,10 @@
 #include "base/base.h"
 
 /* what: how the message names the value, e.g. "'bandwidth'" or "option '--price'". Each refuses
- * NaN, infinities, negative values, trailing text and overflow with FR_EPARSE or FR_ERANGE. */
+ * NaN, infinities, hexadecimal, negative values, trailing text (FR_EPARSE) and overflow or what is
+ * out of range (FR_ERANGE); *out is then untouched. A value too small for a double reads as 0. One
+ * space may stand before the unit. A unit takes K M G T P or Ki Mi Gi Ti Pi before it; times have
+ * ns us ms s min h day days. Rates are B/s, or bits as bps or bit/s. */
 enum fr_status fr__parse_bytes(const char *text, const char *what, struct fr_loc loc,
                                uint64_t *out_bytes, struct fr_error *err); /* "16GiB", "512B" */
 enum fr_status fr__parse_rate(const char *text, const char *what, struct fr_loc loc,
@@ -18,7 +21,8 @@ enum fr_status fr__parse_rate(const char *text, const char *what, struct fr_loc 
 enum fr_status fr__parse_time(const char *text, const char *what, struct fr_loc loc, double *out_s,
                               struct fr_error *err); /* "1.5us", "30days" */
 enum fr_status fr__parse_flops_rate(const char *text, const char *what, struct fr_loc loc,
-                                    double *out_flops_per_s, struct fr_error *err); /* "125Tflop/s" */
+                                    double *out_flops_per_s,
+                                    struct fr_error *err); /* "125Tflop/s" */
 /* Without unit: a plain number, a count (digits only), in [min, max]. */
 enum fr_status fr__parse_number(const char *text, const char *what, struct fr_loc loc, double min,
                                 double max, double *out, struct fr_error *err);
@@ -26,14 +30,16 @@ enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc
                                uint64_t max, uint64_t *out, struct fr_error *err);
 
 /* Human forms, three or four digits ("1.25 GiB", "25 GB/s", "412 ms"); each returns buf. */
-const char *fr__format_bytes(double bytes, char *buf, size_t n);   /* binary prefixes */
-const char *fr__format_rate(double Bps, char *buf, size_t n);      /* decimal prefixes */
+const char *fr__format_bytes(double bytes, char *buf, size_t n); /* binary prefixes */
+const char *fr__format_rate(double Bps, char *buf, size_t n);    /* decimal prefixes */
 const char *fr__format_time(double s, char *buf, size_t n);
-const char *fr__format_flops(double flops, char *buf, size_t n);   /* "39.3 GFLOP" */
+const char *fr__format_flops(double flops, char *buf, size_t n);    /* "39.3 GFLOP" */
 const char *fr__format_count(double n_things, char *buf, size_t n); /* "143.7 M" */
 
 /* Shortest text that reads back as the same double ("0.1", "1e-09"), C locale; returns buf. */
 const char *fr__format_double(double x, char *buf, size_t n);
-/* strtod in the C locale. *end: first byte not read. */
+/* strtod in the C locale, decimal numbers only (no space, hexadecimal, inf or nan before or in it).
+ * *end: first byte not read, text itself when there is no number (and 0 is returned); may be NULL.
+ * Too large is infinite. */
 double fr__strtod(const char *text, const char **end);
 #endif

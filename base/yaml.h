@@ -14,10 +14,10 @@ enum fr__yaml_kind { FR__YAML_SCALAR, FR__YAML_LIST, FR__YAML_MAP };
 struct fr__yaml {
     enum fr__yaml_kind kind;
     struct fr_loc loc;
-    const char *key;           /* in a map: the key, else NULL */
+    const char *key; /* in a map: the key, else NULL */
     struct fr_loc key_loc;
-    const char *text;          /* scalar */
-    size_t n;                  /* children of a list or map */
+    const char *text; /* scalar */
+    size_t n;         /* children of a list or map */
     const struct fr__yaml *const *items;
 };
 

@@ -1,1 +1,18 @@
 # tests of base/
+if HAVE_CHECK
+check_PROGRAMS += tests/test_base_units
+TESTS += tests/test_base_units
+tests_test_base_units_SOURCES = tests/test_base_units.c tests/base_check.h
+tests_test_base_units_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_base_units_LDADD = $(TEST_BASE_LIBS)
+check_PROGRAMS += tests/test_base_csv
+TESTS += tests/test_base_csv
+tests_test_base_csv_SOURCES = tests/test_base_csv.c tests/base_check.h
+tests_test_base_csv_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_base_csv_LDADD = $(TEST_BASE_LIBS)
+check_PROGRAMS += tests/test_base_yaml
+TESTS += tests/test_base_yaml
+tests_test_base_yaml_SOURCES = tests/test_base_yaml.c tests/base_check.h
+tests_test_base_yaml_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_base_yaml_LDADD = $(TEST_BASE_LIBS)
+endif
