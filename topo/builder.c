@@ -224,9 +224,9 @@ size_t fr__topo_builder_n_vertices(const struct fr_topo_builder *b)
     return b->n_vertices;
 }
 
-size_t fr__topo_builder_n_devices(const struct fr_topo_builder *b)
+bool fr__topo_builder_has_fault(const struct fr_topo_builder *b)
 {
-    return b->n_devices;
+    return b->fault != FR_OK;
 }
 
 const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, uint32_t vertex)

@@ -10,7 +10,7 @@
 enum {
     FR__MAX_DEVICES = 65536,
     FR__MAX_MACHINES = 65536,
-    FR__MAX_TYPES = 1024,
+    FR__MAX_TYPES = 256,
     FR__MAX_VERTICES = 1 << 20,
     FR__MAX_LINKS = 1 << 23,
     FR__MAX_VERTEX_NAME = 63 /* bytes */
@@ -27,7 +27,7 @@ struct fr__topo_priv {
 /* The vertex of that name, or FR_NONE. */
 uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name);
 size_t fr__topo_builder_n_vertices(const struct fr_topo_builder *b);
-size_t fr__topo_builder_n_devices(const struct fr_topo_builder *b);
+bool fr__topo_builder_has_fault(const struct fr_topo_builder *b);
 /* Valid until the next vertex is added. */
 const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, uint32_t vertex);
 /* A vertex named "n<machine>.<name>" with the number behind, e.g. "n0.gpu3"; type: a built-in
@@ -41,5 +41,61 @@ void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, u
 /* ---- the router, from inside (route.c) ---- */
 
 const struct fr_topo *fr__router_topo(const struct fr_router *r);
+
+/* ---- presets (presets.c; a new one is a file, a word in the list and a line in local.mk) ---- */
+
+struct fr__preset {
+    const char *name;    /* token [a-z0-9.-]+ */
+    const char *summary; /* one line for help */
+    const char
+        *network; /* what its NICs speak, "ib:100Gbps"; taken where a composition says none */
+    /* Adds one machine under that number; faults stay in the builder. */
+    void (*build)(struct fr_topo_builder *b, uint32_t machine);
+};
+
+#define FR__PRESETS(X) X(dgx1_v100) X(dgx_a100_80g)
+
+#define FR__DECLARE_PRESET(id) extern const struct fr__preset fr__preset_##id;
+FR__PRESETS(FR__DECLARE_PRESET)
+#undef FR__DECLARE_PRESET
+
+const struct fr__preset *fr__preset_find(const char *name); /* NULL: unknown */
+
+/* ---- networks between machines (network.c) ---- */
+
+struct fr__network {
+    double bw_Bps;    /* of one NIC, each direction */
+    double latency_s; /* of one NIC-to-switch link */
+    const char *source;
+    const char *text; /* as it was written, without the blanks around */
+};
+
+/* "ib:100Gbps" or "roce:25Gbps,3us" (NIC to NIC, so half of it a link). The text is kept, not
+ * copied. FR_EPARSE, FR_ERANGE. */
+enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
+                                 struct fr_error *err);
+
+/* ---- files (yaml.c) ---- */
+
+struct fr__topo_file; /* lives in the arena it was read into */
+
+enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct fr__topo_file **out,
+                                  struct fr_error *err);
+enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, size_t len,
+                                       const char *name, struct fr__topo_file **out,
+                                       struct fr_error *err);
+/* The whole file: machines from number 0, network and all. */
+enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
+                                  struct fr_error *err);
+/* Adds its machines under numbers from first on; returns how many. Only for a file without
+ * switches and links between machines. */
+uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
+                             uint32_t first);
+bool fr__topo_file_has_fabric(const struct fr__topo_file *f);     /* switches or links between */
+const char *fr__topo_file_network(const struct fr__topo_file *f); /* NULL: not said */
+
+/* Reads YAML text as fr_topo_load reads a file; name stands for the path. */
+enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
+                                  const char *name, struct fr_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static const size_t MAX_TREE_BYTES = (size_t)256 << 20;
 
 enum { MAX_HOPS = 64 }; /* longer routes are no machine's */
 
-/* Compressed adjacency: the links at vertex v are list[first[v]] .. list[first[v + 1]], ascending. */
+/* Compressed adjacency: the links at v are list[first[v]] to list[first[v + 1] - 1], ascending. */
 struct adjacency {
     uint32_t *first, *list;
 };

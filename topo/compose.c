@@ -1,0 +1,287 @@
+/* topo/compose.c - the one line that names a cluster: "2x dgx1-v100 + dgx2.yaml via ib:100Gbps".
+ *
+ *   line    = part { "+" part } [ "via" network ]        words stand between blanks
+ *   part    = [ COUNT "x" ] NAME                         a preset or a file
+ *   network = KIND ":" RATE [ "," LATENCY ]              see network.c
+ *
+ * All NICs that have no network link yet join one ideal switch, "net.switch", each at the given
+ * rate or, where no network is named, at the one its preset or file states. A single machine
+ * without "via" stays alone.
+ */
+#include "config.h"
+
+#include "base/file.h"
+#include "base/units.h"
+#include "topo/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINE = 4096, MAX_PARTS = 64, MAX_WORDS = 4 * MAX_PARTS };
+
+struct part {
+    uint32_t count;
+    const char *name;
+    const struct fr__preset *preset; /* one of the two */
+    const struct fr__topo_file *file;
+};
+
+struct line {
+    struct fr__arena *arena;
+    struct part parts[MAX_PARTS];
+    size_t n_parts;
+    const char *via; /* NULL: each part's own */
+};
+
+/* ---- reading the line ---- */
+
+/* Cuts the line at blanks; the words live in the arena. */
+static enum fr_status split(struct fr__arena *a, const char *spec, const char *words[MAX_WORDS],
+                            size_t *n, struct fr_error *err)
+{
+    static const char blanks[] = " \t\r\n";
+
+    for (*n = 0;;) {
+        size_t len;
+
+        spec += strspn(spec, blanks);
+        len = strcspn(spec, blanks);
+        if (len == 0)
+            return FR_OK;
+        if (*n == MAX_WORDS)
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the topology has more than %d parts",
+                            MAX_PARTS);
+        words[*n] = fr__arena_strndup(a, spec, len);
+        if (!words[(*n)++])
+            return fr__fail_nomem(err);
+        spec += len;
+    }
+}
+
+/* "12x": digits and an x. */
+static bool is_count(const char *word)
+{
+    size_t n = strspn(word, "0123456789");
+
+    return n > 0 && word[n] == 'x' && !word[n + 1];
+}
+
+static enum fr_status read_part(struct line *l, const char *const words[], size_t n, size_t *at,
+                                struct fr_error *err)
+{
+    struct part *p = &l->parts[l->n_parts];
+
+    if (l->n_parts == MAX_PARTS)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the topology has more than %d parts",
+                        MAX_PARTS);
+    p->count = 1;
+    if (*at < n && is_count(words[*at])) {
+        char digits[32];
+        uint64_t count;
+
+        snprintf(digits, sizeof(digits), "%.*s", (int)strcspn(words[*at], "x"), words[*at]);
+        FR_TRY(fr__parse_count(digits, "the number of machines", FR_NOWHERE, 1, FR__MAX_MACHINES,
+                               &count, err));
+        p->count = (uint32_t)count;
+        ++*at;
+    }
+    if (*at == n || strcmp(words[*at], "+") == 0 || strcmp(words[*at], "via") == 0)
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                        "the topology lacks a preset or file %s %s, one like '2x dgx1-v100 via "
+                        "ib:100Gbps' expected",
+                        *at == n ? "after" : "before",
+                        *at == 0   ? "anything"
+                        : *at == n ? words[*at - 1]
+                                   : words[*at]);
+    p->name = words[(*at)++];
+    l->n_parts++;
+    return FR_OK;
+}
+
+static enum fr_status read_line(struct line *l, const char *spec, struct fr_error *err)
+{
+    const char *words[MAX_WORDS];
+    size_t n, at = 0;
+
+    FR_TRY(split(l->arena, spec, words, &n, err));
+    do
+        FR_TRY(read_part(l, words, n, &at, err));
+    while (at < n && strcmp(words[at], "+") == 0 && ++at);
+    if (at < n && strcmp(words[at], "via") == 0) {
+        if (++at == n)
+            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                            "no network after 'via', one like ib:100Gbps expected");
+        l->via = words[at++];
+    }
+    if (at < n)
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' in the topology, '+' or 'via' expected",
+                        words[at]);
+    return FR_OK;
+}
+
+/* ---- finding what the names mean ---- */
+
+static enum fr_status fail_unknown(const char *name, struct fr_error *err)
+{
+    const char *names[64] = {NULL};
+    char hint[128];
+    size_t n = 0;
+
+    for (; n < 64 && fr_topo_preset_name(n); n++)
+        names[n] = fr_topo_preset_name(n);
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no topology preset or file '%s'%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_error *err)
+{
+    struct fr__topo_file *f;
+
+    p->preset = fr__preset_find(p->name);
+    if (p->preset)
+        return FR_OK;
+    if (!fr__exists(p->name))
+        return fail_unknown(p->name, err);
+    FR_TRY(fr__topo_file_read(a, p->name, &f, err));
+    p->file = f;
+    return FR_OK;
+}
+
+/* ---- joining ---- */
+
+/* Wires the NICs among the vertices from `first` on that have no network yet to the switch. */
+static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size_t first,
+                           const char *text, uint32_t hub, struct fr_error *err)
+{
+    struct fr__network net;
+    size_t n_nics = 0;
+
+    if (!text)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' does not say what its NICs speak, add one like 'via ib:100Gbps'",
+                        p->name);
+    FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+    for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
+        if (fr__topo_builder_get(b, (uint32_t)v)->kind != FR_VERTEX_NIC)
+            continue;
+        n_nics++;
+        fr__topo_builder_cable(b, FR_LINK_NET, (uint32_t)v, hub, net.bw_Bps, net.latency_s,
+                               net.source);
+    }
+    if (n_nics == 0 && !fr__topo_builder_has_fault(b))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has no NIC to join it to others by",
+                        p->name);
+    return FR_OK;
+}
+
+/* Adds the part's machines; those of a preset are all alike. Returns how many. */
+static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t machine)
+{
+    uint32_t first = machine;
+
+    for (uint32_t i = 0; i < p->count && !fr__topo_builder_has_fault(b); i++)
+        if (p->preset)
+            p->preset->build(b, machine++);
+        else
+            machine += fr__topo_file_place(p->file, b, machine);
+    return machine - first;
+}
+
+static enum fr_status build(const struct line *l, struct fr_topo_builder *b, struct fr_error *err)
+{
+    bool is_joined = l->via || l->n_parts > 1 || l->parts[0].count > 1;
+    uint32_t machine = 0, hub = FR_NONE;
+
+    if (is_joined)
+        hub =
+            fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, "net.switch", FR_NONE, FR_NONE, FR_NOWHERE);
+    for (size_t i = 0; i < l->n_parts; i++) {
+        const struct part *p = &l->parts[i];
+        size_t first = fr__topo_builder_n_vertices(b);
+        const char *own;
+
+        if (p->file && fr__topo_file_has_fabric(p->file))
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "'%s' has a network of its own and cannot be joined to others",
+                            p->name);
+        machine += place(b, p, machine);
+        own = p->preset ? p->preset->network : fr__topo_file_network(p->file);
+        if (is_joined)
+            FR_TRY(join(b, p, first, l->via ? l->via : own, hub, err));
+    }
+    return FR_OK;
+}
+
+/* The line again with single blanks; "1x" only where something follows. */
+static char *normalise(const struct line *l)
+{
+    bool is_alone = l->n_parts == 1 && l->parts[0].count == 1 && !l->via;
+    size_t size = 1, used = 0;
+    char *text;
+
+    for (size_t i = 0; i < l->n_parts; i++)
+        size += strlen(l->parts[i].name) + 16;
+    size += l->via ? strlen(l->via) + 8 : 0;
+    text = fr__arena_alloc(l->arena, size, 1);
+    if (!text)
+        return NULL;
+    for (size_t i = 0; i < l->n_parts; i++) {
+        if (!is_alone)
+            used += (size_t)snprintf(text + used, size - used, "%s%ux ", i ? " + " : "",
+                                     (unsigned)l->parts[i].count);
+        used += (size_t)snprintf(text + used, size - used, "%s", l->parts[i].name);
+    }
+    if (l->via)
+        snprintf(text + used, size - used, " via %s", l->via);
+    return text;
+}
+
+static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr_topo **out,
+                                struct fr_error *err)
+{
+    struct line *l = fr__arena_alloc(a, 1, sizeof(*l));
+    struct fr_topo_builder *b;
+    enum fr_status status;
+    const char *name;
+
+    if (!l)
+        return fr__fail_nomem(err);
+    l->arena = a;
+    FR_TRY(read_line(l, spec, err));
+    for (size_t i = 0; i < l->n_parts; i++)
+        FR_TRY(find_part(a, &l->parts[i], err));
+    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && l->parts[0].file)
+        return fr__topo_file_load(l->parts[0].file, out, err);
+    name = normalise(l);
+    b = fr_topo_builder_new();
+    status = b && name ? build(l, b, err) : fr__fail_nomem(err);
+    if (status == FR_OK)
+        status = fr_topo_builder_finish(b, name, out, err);
+    fr_topo_builder_free(b);
+    return status;
+}
+
+enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err)
+{
+    struct fr__topo_file *f;
+    struct fr__arena *a;
+    enum fr_status status;
+
+    if (strlen(spec) > MAX_LINE)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the topology is longer than %d bytes",
+                        MAX_LINE);
+    a = fr__arena_new();
+    if (!a)
+        return fr__fail_nomem(err);
+    /* a file first, since its name may hold blanks */
+    if (!fr__preset_find(spec) && fr__exists(spec) && !fr__is_folder(spec)) {
+        status = fr__topo_file_read(a, spec, &f, err);
+        if (status == FR_OK)
+            status = fr__topo_file_load(f, out, err);
+    } else {
+        status = load_line(a, spec, out, err);
+    }
+    fr__arena_free(a);
+    return status;
+}
