@@ -10,8 +10,9 @@
  * Routing: a route has the fewest links; among those the least sum of latencies; among those the
  * widest narrowest link; and among next hops still equal, candidate number
  * (destination device index mod number of candidates) in link order, which is the d-mod-k rule of
- * fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). GPUs never
- * forward for others: a copy between GPUs with no NVLink between them crosses PCIe.
+ * fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies are
+ * compared in whole picoseconds. GPUs never forward for others: a copy between GPUs with no NVLink
+ * between them crosses PCIe.
  */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H
@@ -97,9 +98,11 @@ struct fr_topo {
 };
 
 /* Makes the topology that spec names: a preset ("dgx1-v100"), a composition
- * ("2x dgx1-v100 via ib:100Gbps"; several NICs a machine are used as the preset wires them),
- * or the path of a YAML file (doc/topology.md). The caller frees it.
- * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EIO, FR_ENOMEM. */
+ * ("2x dgx1-v100 via ib:100Gbps", "1x dgx1-v100 + 1x mine.yaml via roce:25Gbps,4us"; every NIC of a
+ * machine gets a link to one ideal switch at that rate, without "via" at its preset's own),
+ * or the path of a YAML file (doc/topology.md). The caller frees it. At most 65536 devices.
+ * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EUSAGE (machines that
+ * cannot be joined), FR_EIO, FR_ENOMEM. */
 enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
 void fr_topo_free(struct fr_topo *t);
 
@@ -111,8 +114,9 @@ const char *fr_topo_preset_summary(size_t i);
 const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
 
-/* Everything that is wrong with a topology (unreachable pairs, GPUs without a link, zero or
- * lopsided links), one line each through say(); returns how many were reported. */
+/* Everything that is wrong with a topology (unreachable pairs, vertices without a link, zero or
+ * lopsided links), one line each through say() (may be NULL); returns how many were reported. Of
+ * unreachable pairs the first hundred are named. */
 size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char *line),
                      void *user);
 
@@ -130,16 +134,19 @@ struct fr_topo_builder;
 struct fr_topo_builder *fr_topo_builder_new(void); /* NULL: out of memory */
 void fr_topo_builder_free(struct fr_topo_builder *b);
 /* Each returns the new index, or FR_NONE when out of memory; faults are kept and reported by
- * fr_topo_builder_finish. Names and types are copied. machine: FR_NONE or a number from 0. */
+ * fr_topo_builder_finish. Names and types are copied; the same type twice is one. machine: FR_NONE
+ * (not for devices) or a number from 0 without gaps. Vertices and links keep their indices. */
 uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_type *type);
 uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind,
                                 const char *name, uint32_t machine, uint32_t type,
                                 struct fr_loc loc);
-/* One direction when !duplex. */
+/* One direction when !duplex; else the way back is the next index. A second link between the same
+ * two vertices is a fault. */
 uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t src,
                               uint32_t dst, double bw_Bps, double latency_s, bool duplex,
                               const char *source, struct fr_loc loc);
-/* Checks all and makes the topology; the builder may be freed afterwards, not used again. */
+/* Checks all and makes the topology; the builder may be freed afterwards, not used again.
+ * FR_ERANGE, FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,
                                       struct fr_topo **out, struct fr_error *err);
 
@@ -155,15 +162,18 @@ void fr_router_free(struct fr_router *r);
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err);
 
-/* Rings for collectives: closed tours over n devices, found greedily widest first, each on the
- * bandwidth the earlier ones left, until a further ring would add less than a sixteenth of the
- * first one's bandwidth or max_rings are found. Exact search over orders for up to 8 devices in a
- * machine; machines follow each other in order, and the order inside is the best found for one.
+/* Rings for collectives: closed tours over n different devices, found greedily widest first (among
+ * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
+ * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
+ * or max_rings are found. Exact search over orders for up to 8 devices in a machine, from each to
+ * the fattest edge above; machines follow each other in order of first appearance, and the order
+ * inside is the best found for one.
  *   order      [max_rings][n] devices, in ring order
  *   share_frac [max_rings]    the part of the bytes each carries; sums to 1
  *   *n_rings   how many were found, at least 1 for n >= 2, 0 for n < 2
- * This is how NCCL uses a hybrid cube mesh: several rings, each link busy (nccl src/graph/search.cc,
- * described in its documentation; the search here is our own). */
+ * FR_ERANGE: max_rings 0, a device that does not exist or is named twice; FR_ENOENT: unreachable.
+ * This is how NCCL uses a hybrid cube mesh: several rings, each link busy (nccl
+ * src/graph/search.cc, described in its documentation; the search here is our own). */
 enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size_t n,
                              size_t max_rings, uint32_t order[], double share_frac[],
                              size_t *n_rings, struct fr_error *err);

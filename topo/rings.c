@@ -1,0 +1,398 @@
+/* topo/rings.c - closed tours for collectives, widest first.
+ *
+ * A tour's bandwidth is the greatest rate all its edges can carry at once: the least, over links,
+ * of what earlier tours left divided by how many edges of this tour cross the link. Machines
+ * follow each other, so a tour is one order inside each machine; machines of the same make share
+ * the order, found by branch and bound on the first of them together with its edge to the next.
+ * Among orders equally wide the one on the fattest edges is taken (the greatest sum of what each
+ * edge could carry alone): it spares the thin links that further tours need.
+ */
+#include "config.h"
+
+#include "topo/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXACT = 8 }; /* devices in a machine up to which every order is tried */
+
+/* A ring that would add less than this part of the first one's bandwidth is not worth its latency.
+ * NCCL does not mix rings on NVLink with ones on PCIe either: all-reduce on 6 and 7 GPUs of a DGX-1
+ * is measured at 46 and 88 GB/s (vTrain's V100 tables), which is 2 and 4 NVLink rings. */
+static const double LEAST_GAIN_FRAC = 1.0 / 3;
+/* Two widths closer than this are the same: they differ by the rounding of left-overs only. */
+static const double SAME_FRAC = 1e-9;
+
+struct machine {
+    size_t first, n; /* devices [first, first + n) of the call's list, once grouped */
+    size_t shape;    /* the first machine with the same devices inside */
+    uint32_t *order; /* [n] positions, the current tour's */
+};
+
+struct search {
+    struct fr_router *router;
+    const struct fr_topo *topo;
+    uint32_t *devices; /* [n] grouped by machine */
+    size_t n;
+    struct machine *machines;
+    size_t n_machines;
+    double *left_Bps; /* [n_links] what earlier tours left */
+    uint32_t *uses;   /* [n_links] edges of the tour in the making that cross it */
+    struct fr_error *err;
+};
+
+/* ---- grouping ---- */
+
+/* Where a device stands in its machine: its vertex, counted from the machine's first GPU. */
+static uint32_t place_of(const struct fr_topo *t, uint32_t device)
+{
+    const struct fr__topo_priv *priv = t->priv;
+
+    const struct fr_device *first = &t->devices[priv->first_gpu[t->devices[device].machine]];
+
+    return t->devices[device].vertex - first->vertex;
+}
+
+/* Whether machines a and b take part with the same types at the same places. */
+static bool is_same_shape(const struct search *s, const struct machine *a, const struct machine *b)
+{
+    const struct fr_device *d = s->topo->devices;
+
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        uint32_t x = s->devices[a->first + i], y = s->devices[b->first + i];
+
+        if (d[x].type != d[y].type || place_of(s->topo, x) != place_of(s->topo, y))
+            return false;
+    }
+    return true;
+}
+
+/* Copies the devices so that each machine's stand together, machines in order of first
+ * appearance; rank: [n_machines of the topology], scratch. */
+static void group(struct search *s, const uint32_t devices[], uint32_t rank[])
+{
+    size_t at = 0;
+
+    for (size_t m = 0; m < s->topo->n_machines; m++)
+        rank[m] = FR_NONE;
+    for (size_t i = 0; i < s->n; i++) {
+        uint32_t m = s->topo->devices[devices[i]].machine;
+
+        if (rank[m] == FR_NONE)
+            rank[m] = (uint32_t)s->n_machines++;
+        s->machines[rank[m]].n++;
+    }
+    for (size_t m = 0; m < s->n_machines; m++) {
+        s->machines[m].first = at;
+        at += s->machines[m].n;
+        s->machines[m].n = 0;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        struct machine *m = &s->machines[rank[s->topo->devices[devices[i]].machine]];
+
+        s->devices[m->first + m->n++] = devices[i];
+    }
+    for (size_t m = 0; m < s->n_machines; m++) {
+        struct machine *x = &s->machines[m];
+
+        x->shape = m;
+        if (m > 0 && is_same_shape(s, x, &s->machines[s->machines[m - 1].shape]))
+            x->shape = s->machines[m - 1].shape;
+    }
+}
+
+/* ---- the best order inside one machine ---- */
+
+struct edge {
+    const uint32_t *links;
+    size_t n_links;
+    double alone_Bps; /* what it could carry were it the only one */
+};
+
+struct inside {
+    struct search *s;
+    size_t n;
+    struct edge inner[EXACT][EXACT]; /* [from][to] */
+    struct edge outer[EXACT][EXACT]; /* [last][first]: to the next machine, or closing */
+    uint32_t order[EXACT], best[EXACT];
+    bool is_used[EXACT];
+    double best_Bps, best_sum;
+    double inner_Bps; /* the fattest inner edge */
+    double outer_Bps; /* the fattest outer edge to the current order's first device */
+};
+
+static enum fr_status find_edge(struct search *s, uint32_t src, uint32_t dst, struct edge *e)
+{
+    FR_TRY(fr_router_path(s->router, src, dst, &e->links, &e->n_links, s->err));
+    e->alone_Bps = INFINITY;
+    for (size_t i = 0; i < e->n_links; i++)
+        if (s->left_Bps[e->links[i]] < e->alone_Bps)
+            e->alone_Bps = s->left_Bps[e->links[i]];
+    return FR_OK;
+}
+
+/* Puts an edge into the tour; returns the tour's bandwidth with it, given the one before. */
+static double take(struct search *s, const struct edge *e, double Bps)
+{
+    for (size_t i = 0; i < e->n_links; i++) {
+        uint32_t l = e->links[i];
+        double share = s->left_Bps[l] / (double)++s->uses[l];
+
+        if (share < Bps)
+            Bps = share;
+    }
+    return Bps;
+}
+
+static void put_back(struct search *s, const struct edge *e)
+{
+    for (size_t i = 0; i < e->n_links; i++)
+        s->uses[e->links[i]]--;
+}
+
+static bool is_better(const struct inside *x, double Bps, double sum)
+{
+    double margin = x->best_Bps * SAME_FRAC;
+
+    return Bps > x->best_Bps + margin ||
+           (Bps >= x->best_Bps - margin && sum > x->best_sum * (1 + SAME_FRAC));
+}
+
+static double narrower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Tries every order that starts with the first `depth` chosen ones; Bps and sum are theirs. */
+static void descend(struct inside *x, size_t depth, double Bps, double sum)
+{
+    uint32_t last = x->order[depth - 1];
+
+    if (!is_better(x, narrower(Bps, x->outer_Bps),
+                   sum + (double)(x->n - depth) * x->inner_Bps + x->outer_Bps))
+        return; /* not even with the fattest edges all the way */
+    if (depth == x->n) {
+        const struct edge *e = &x->outer[last][x->order[0]];
+
+        Bps = take(x->s, e, Bps);
+        if (is_better(x, Bps, sum + e->alone_Bps)) {
+            x->best_Bps = Bps;
+            x->best_sum = sum + e->alone_Bps;
+            memcpy(x->best, x->order, sizeof(x->best));
+        }
+        put_back(x->s, e);
+        return;
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct edge *e = &x->inner[last][i];
+
+        if (x->is_used[i])
+            continue;
+        x->is_used[i] = true;
+        x->order[depth] = i;
+        descend(x, depth + 1, take(x->s, e, Bps), sum + e->alone_Bps);
+        put_back(x->s, e);
+        x->is_used[i] = false;
+    }
+}
+
+/* The edges of machine m, and those to the next one. Where the next has another shape, its first
+ * device stands for wherever its own order will begin. */
+static enum fr_status find_edges(struct inside *x, const struct machine *m,
+                                 const struct machine *next)
+{
+    struct search *s = x->s;
+    bool is_alike = next->shape == m->shape;
+
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            struct edge *in = &x->inner[i][j], *out = &x->outer[i][j];
+
+            FR_TRY(find_edge(s, s->devices[m->first + i], s->devices[m->first + j], in));
+            FR_TRY(find_edge(s, s->devices[m->first + i],
+                             s->devices[next->first + (is_alike ? j : 0)], out));
+            if (i != j && in->alone_Bps > x->inner_Bps)
+                x->inner_Bps = in->alone_Bps;
+        }
+    return FR_OK;
+}
+
+static enum fr_status order_exactly(struct search *s, struct machine *m, const struct machine *next)
+{
+    struct inside x = {.s = s, .n = m->n, .best_Bps = -1, .best_sum = -1};
+    size_t n_starts = next == m ? 1 : m->n; /* a tour closed inside may start anywhere */
+
+    FR_TRY(find_edges(&x, m, next));
+    for (uint32_t i = 0; i < n_starts; i++) {
+        x.outer_Bps = 0;
+        for (size_t last = 0; last < m->n; last++)
+            if (x.outer[last][i].n_links > 0 && x.outer[last][i].alone_Bps > x.outer_Bps)
+                x.outer_Bps = x.outer[last][i].alone_Bps;
+        x.order[0] = i;
+        x.is_used[i] = true;
+        descend(&x, 1, INFINITY, 0);
+        x.is_used[i] = false;
+    }
+    memcpy(m->order, x.best, m->n * sizeof(*x.best));
+    return FR_OK;
+}
+
+/* More devices than can be tried: from the first, always to the one with the fattest edge. */
+static enum fr_status order_greedily(struct search *s, struct machine *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        m->order[i] = (uint32_t)i;
+    for (size_t at = 1; at + 1 < m->n; at++) {
+        size_t best = at;
+        double best_Bps = -1;
+
+        for (size_t i = at; i < m->n; i++) {
+            struct edge e;
+
+            FR_TRY(find_edge(s, s->devices[m->first + m->order[at - 1]],
+                             s->devices[m->first + m->order[i]], &e));
+            if (e.alone_Bps > best_Bps) {
+                best_Bps = e.alone_Bps;
+                best = i;
+            }
+        }
+        for (uint32_t chosen = m->order[best]; best >= at; best--)
+            m->order[best] = best > at ? m->order[best - 1] : chosen;
+    }
+    return FR_OK;
+}
+
+/* ---- one tour over all machines ---- */
+
+static enum fr_status find_tour(struct search *s, uint32_t order[])
+{
+    for (size_t i = 0; i < s->n_machines; i++) {
+        struct machine *m = &s->machines[i];
+
+        if (m->shape != i)
+            memcpy(m->order, s->machines[m->shape].order, m->n * sizeof(*m->order));
+        else if (m->n <= EXACT)
+            FR_TRY(order_exactly(s, m, &s->machines[(i + 1) % s->n_machines]));
+        else
+            FR_TRY(order_greedily(s, m));
+        for (size_t k = 0; k < m->n; k++)
+            order[m->first + k] = s->devices[m->first + m->order[k]];
+    }
+    return FR_OK;
+}
+
+/* The bandwidth of a whole tour; takes it from left_Bps when it is at least least_Bps. */
+static enum fr_status use_tour(struct search *s, const uint32_t order[], double least_Bps,
+                               double *out_Bps)
+{
+    double Bps = INFINITY;
+    struct edge e;
+
+    for (size_t i = 0; i < s->n; i++) {
+        FR_TRY(find_edge(s, order[i], order[(i + 1) % s->n], &e));
+        Bps = take(s, &e, Bps);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        FR_TRY(find_edge(s, order[i], order[(i + 1) % s->n], &e));
+        put_back(s, &e);
+        for (size_t k = 0; k < e.n_links && Bps >= least_Bps; k++) {
+            double *left_Bps = &s->left_Bps[e.links[k]];
+
+            *left_Bps = *left_Bps > Bps * (1 + SAME_FRAC) ? *left_Bps - Bps : 0;
+        }
+    }
+    *out_Bps = Bps;
+    return FR_OK;
+}
+
+static enum fr_status find_rings(struct search *s, size_t max_rings, uint32_t order[],
+                                 double share_frac[], size_t *n_rings)
+{
+    double sum_Bps = 0;
+
+    for (*n_rings = 0; *n_rings < max_rings;) {
+        double least_Bps = *n_rings ? share_frac[0] * LEAST_GAIN_FRAC : 0, Bps;
+        uint32_t *tour = order + *n_rings * s->n;
+
+        FR_TRY(find_tour(s, tour));
+        FR_TRY(use_tour(s, tour, least_Bps, &Bps));
+        if (*n_rings && !(Bps >= least_Bps && Bps > 0))
+            break;
+        share_frac[(*n_rings)++] = Bps;
+        sum_Bps += Bps;
+    }
+    for (size_t i = 0; i < *n_rings; i++)
+        share_frac[i] /= sum_Bps;
+    return FR_OK;
+}
+
+/* ---- the call ---- */
+
+static enum fr_status check_devices(const struct fr_topo *t, const uint32_t devices[], size_t n,
+                                    struct fr_error *err)
+{
+    bool *is_seen = calloc(t->n_devices, sizeof(*is_seen));
+    enum fr_status status = is_seen ? FR_OK : fr__fail_nomem(err);
+
+    for (size_t i = 0; i < n && status == FR_OK; i++) {
+        if (devices[i] >= t->n_devices)
+            status = fr__fail(err, FR_ERANGE, FR_NOWHERE, "device %u does not exist, '%s' has %zu",
+                              (unsigned)devices[i], t->name, t->n_devices);
+        else if (is_seen[devices[i]])
+            status = fr__fail(err, FR_ERANGE, FR_NOWHERE, "device '%s' is twice in the group",
+                              t->devices[devices[i]].name);
+        else
+            is_seen[devices[i]] = true;
+    }
+    free(is_seen);
+    return status;
+}
+
+static enum fr_status search_all(struct search *s, struct fr__arena *a, const uint32_t devices[],
+                                 size_t max_rings, uint32_t order[], double share_frac[],
+                                 size_t *n_rings)
+{
+    uint32_t *rank = fr__arena_alloc(a, s->topo->n_machines, sizeof(*rank));
+    uint32_t *orders = fr__arena_alloc(a, s->n, sizeof(*orders));
+
+    s->devices = fr__arena_alloc(a, s->n, sizeof(*s->devices));
+    s->machines = fr__arena_alloc(a, s->n, sizeof(*s->machines));
+    s->left_Bps = fr__arena_alloc(a, s->topo->n_links, sizeof(*s->left_Bps));
+    s->uses = fr__arena_alloc(a, s->topo->n_links, sizeof(*s->uses));
+    if (!rank || !orders || !s->devices || !s->machines || !s->left_Bps || !s->uses)
+        return fr__fail_nomem(s->err);
+    FR_TRY(check_devices(s->topo, devices, s->n, s->err));
+    group(s, devices, rank);
+    for (size_t m = 0; m < s->n_machines; m++)
+        s->machines[m].order = orders + s->machines[m].first;
+    for (size_t l = 0; l < s->topo->n_links; l++)
+        s->left_Bps[l] = s->topo->links[l].bw_Bps;
+    return find_rings(s, max_rings, order, share_frac, n_rings);
+}
+
+enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size_t n,
+                             size_t max_rings, uint32_t order[], double share_frac[],
+                             size_t *n_rings, struct fr_error *err)
+{
+    struct search s = {.router = r, .topo = fr__router_topo(r), .n = n, .err = err};
+    struct fr__arena *a;
+    enum fr_status status;
+
+    *n_rings = 0;
+    if (n < 2)
+        return FR_OK;
+    if (max_rings == 0)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "0 rings asked for, at least 1 expected");
+    a = fr__arena_new();
+    if (!a)
+        return fr__fail_nomem(err);
+    status = search_all(&s, a, devices, max_rings, order, share_frac, n_rings);
+    if (status != FR_OK)
+        *n_rings = 0;
+    fr__arena_free(a);
+    return status;
+}
