@@ -95,7 +95,7 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_OTHER] = {FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
 };
 
-/* A tensor of the new graph that a backward op reads, and the next one of the same list. */
+/* A tensor of the new graph that a backward op reads, and the next one of the same ring. */
 struct read {
     uint32_t op, tensor;
     uint64_t bytes;
@@ -112,7 +112,7 @@ struct expansion {
     unsigned elem_bytes;
     bool *is_needed;        /* [ops]: it has parameters, or reads what comes from some */
     uint32_t *tied_to;      /* [ops]: whose parameters it uses: its own, another's or FR_NONE */
-    uint32_t *grads;        /* [tensors]: first of the list of its gradients in reads, or FR_NONE */
+    uint32_t *grads;        /* [tensors]: last of the ring of its gradients in reads, or FR_NONE */
     uint32_t *weight_grads; /* [ops]: the same for its parameters */
     struct read *reads;     /* gradients, in the order they came */
     size_t n_reads, cap_reads;
@@ -135,7 +135,7 @@ static uint32_t n_gradient_outputs(const struct expansion *x, uint32_t op)
     return n > 1 && !rule_of(x, op)->all_outputs ? 1 : n;
 }
 
-/* ---- the lists of gradients ---- */
+/* ---- gradients as they come ---- */
 
 static void append_read(struct expansion *x, struct read **list, size_t *n, size_t *cap,
                         struct read r)
@@ -147,19 +147,19 @@ static void append_read(struct expansion *x, struct read **list, size_t *n, size
     (*list)[(*n)++] = r;
 }
 
-/* Puts a gradient at the end of the list that starts at *head. */
-static void contribute(struct expansion *x, uint32_t *head, struct read grad)
+/* Puts a gradient at the end of the ring whose last element is *last. */
+static void contribute(struct expansion *x, uint32_t *last, struct read grad)
 {
-    size_t at = x->n_reads;
+    uint32_t at = (uint32_t)x->n_reads;
 
     grad.is_held = false;
-    grad.next = FR_NONE;
+    grad.next = *last == FR_NONE ? at : x->reads[*last].next;
     append_read(x, &x->reads, &x->n_reads, &x->cap_reads, grad);
-    if (x->n_reads == at)
+    if (x->is_out_of_memory)
         return;
-    while (*head != FR_NONE)
-        head = &x->reads[*head].next;
-    *head = (uint32_t)at;
+    if (*last != FR_NONE)
+        x->reads[*last].next = at;
+    *last = at;
 }
 
 static void read_now(struct expansion *x, struct read r)
@@ -253,20 +253,21 @@ struct summing {
     unsigned n_sums;
 };
 
-/* Sums a list of gradients pairwise, in the order they came; false: the list is empty. PyTorch's
+/* Sums a ring of gradients pairwise, in the order they came; false: there is none. PyTorch's
  * engine adds out of place as well (torch/csrc/autograd/input_buffer.cpp). */
-static bool sum_up(struct expansion *x, struct summing *s, uint32_t head,
+static bool sum_up(struct expansion *x, struct summing *s, uint32_t last,
                    const struct fr_tensor *shape, struct read *sum)
 {
     struct fr_op op = {.kind = FR_OP_GRAD_ADD, .phase = s->phase};
 
-    if (head == FR_NONE)
+    if (last == FR_NONE)
         return false;
-    *sum = x->reads[head];
+    *sum = x->reads[x->reads[last].next];
     op.flops = (double)shape->bytes / x->elem_bytes;
-    for (head = sum->next; head != FR_NONE; head = x->reads[head].next) {
+    for (uint32_t at = x->reads[last].next; at != last;) {
+        at = x->reads[at].next;
         read_now(x, *sum);
-        read_now(x, x->reads[head]);
+        read_now(x, x->reads[at]);
         s->n_sums++;
         add_op(x, s->from, s->suffix, s->n_sums == 1 ? FR_NONE : s->n_sums, op, shape, 1);
         *sum = made(x, 1, shape);
