@@ -391,6 +391,69 @@ START_TEST(refuses_what_it_does_not_know)
 }
 END_TEST
 
+START_TEST(a_decoder_of_any_size_has_the_size_asked_for)
+{
+    /* V h + s h + L (12 h^2 + 13 h) + 2 h = 6,400 + 1,024 + 2 (49,152 + 832) + 128 */
+    struct fr_graph *g = load("gpt:vocab=100,layers=2,hidden=64,heads=2,seq=16", 3);
+    struct fr_graph_totals t;
+
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.params, 107520);
+    ck_assert_uint_eq(t.param_tensors, 2 * 12 + 4);
+    ck_assert_uint_eq(g->seq_len, 16);
+    ck_assert_uint_eq(g->batch, 3);
+    ck_assert_double_eq(product_flops(g, FR_PHASE_FORWARD),
+                        2 * 3 * 16.0 * (2 * (12 * 64 * 64 + 2 * 16 * 64) + 100 * 64));
+    ck_assert_str_eq(g->name, "gpt:vocab=100,layers=2,hidden=64,heads=2,seq=16");
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_decoder_is_gpt2_unless_told_otherwise)
+{
+    struct fr_graph *g = load("gpt", 1), *small = load("gpt2-small", 1);
+
+    ck_assert_uint_eq(g->n_ops, small->n_ops);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        ck_assert_str_eq(g->ops[i].name, small->ops[i].name);
+        ck_assert_double_eq(g->ops[i].flops, small->ops[i].flops);
+        ck_assert_uint_eq(g->ops[i].param_bytes, small->ops[i].param_bytes);
+    }
+    fr_graph_free(g);
+    fr_graph_free(small);
+}
+END_TEST
+
+START_TEST(refuses_options_that_make_no_sense)
+{
+    static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=1025", "gpt:layers=-1",
+                                             "gpt:layers=1e2", "gpt:layers=",     "gpt:vocab=1"};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    refuse("gpt:layer=2", 0, 0, FR_EUSAGE,
+           "model 'gpt' has no option 'layer', did you mean 'layers'?");
+    refuse("gpt:", 0, 0, FR_EPARSE, "model 'gpt': '' is not of the form key=value");
+    refuse("gpt:layers=2,", 0, 0, FR_EPARSE, "model 'gpt': '' is not of the form key=value");
+    refuse("gpt:seq", 0, 0, FR_EPARSE, "model 'gpt': 'seq' is not of the form key=value");
+    refuse("gpt:seq=8,seq=8", 0, 0, FR_EUSAGE, "model 'gpt': option 'seq' is given twice");
+    refuse("gpt:heads=7", 0, 0, FR_EUSAGE,
+           "model 'gpt': hidden 768 cannot be shared by 7 heads alike");
+    refuse("gpt:seq=64", 0, 65, FR_ERANGE,
+           "model 'gpt' has 64 learned positions, a sequence of 65 does not fit");
+    /* 8 samples, 4096 heads, 2^40 scores */
+    refuse("gpt:hidden=131072,heads=4096,seq=1048576", 0, 0, FR_ERANGE,
+           "'gpt:hidden=131072,heads=4096,seq=1048576' at batch 8 has a tensor of over 2^53 bytes");
+    for (size_t i = 0; i < sizeof(bad_values) / sizeof(bad_values[0]); i++) {
+        enum fr_status st = fr__zoo_load(&g, bad_values[i], NULL, &err);
+
+        ck_assert_msg(st == FR_EPARSE || st == FR_ERANGE, "%s", bad_values[i]);
+        ck_assert_msg(strstr(err.text, "of model 'gpt'") != NULL, "%s", err.text);
+        ck_assert_ptr_null(g);
+    }
+}
+END_TEST
+
 START_TEST(the_largest_gpt2_is_made_in_50_ms)
 {
     double best_s = 1;
@@ -428,6 +491,9 @@ static Suite *make_suite(void)
     tcase_add_test(options, without_options_the_models_own_hold);
     tcase_add_test(options, a_shorter_sequence_keeps_the_parameters);
     tcase_add_test(options, refuses_what_it_does_not_know);
+    tcase_add_test(options, a_decoder_of_any_size_has_the_size_asked_for);
+    tcase_add_test(options, a_decoder_is_gpt2_unless_told_otherwise);
+    tcase_add_test(options, refuses_options_that_make_no_sense);
     tcase_add_test(options, the_largest_gpt2_is_made_in_50_ms);
     suite_add_tcase(s, published);
     suite_add_tcase(s, sound);

@@ -15,6 +15,25 @@ struct gpt_shape {
     uint32_t layers, hidden, heads, vocab;
 };
 
+enum gpt_key { LAYERS, HIDDEN, HEADS, SEQ, VOCAB };
+
+static const struct fr__model_key gpt_keys[] = {
+    [LAYERS] = {"layers", 12, 1, 1024},     [HIDDEN] = {"hidden", 768, 1, 1 << 17},
+    [HEADS] = {"heads", 12, 1, 1 << 12},    [SEQ] = {"seq", 1024, 1, 1 << 20},
+    [VOCAB] = {"vocab", 50257, 2, 1 << 24}, {0},
+};
+
+static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+                            struct fr_error *err)
+{
+    if (values[HIDDEN] % values[HEADS] != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s': hidden %u cannot be shared by %u heads alike", m->name,
+                        values[HIDDEN], values[HEADS]);
+    *seq_len = values[SEQ];
+    return FR_OK;
+}
+
 static struct fr__value linear(struct fr__net *net, const char *name, const char *bias,
                                struct fr__value x, uint32_t n_out)
 {
@@ -74,6 +93,14 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     build_decoder(net, m->shape, m->seq_len);
 }
 
+static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    const struct gpt_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB]};
+
+    (void)m;
+    build_decoder(net, &shape, values[SEQ]);
+}
+
 static const struct gpt_shape gpt2_small = {12, 768, 12, 50257};
 static const struct gpt_shape gpt2_medium = {24, 1024, 16, 50257};
 static const struct gpt_shape gpt2_large = {36, 1280, 20, 50257};
@@ -118,5 +145,13 @@ const struct fr__model fr__models_gpt[] = {
      .seq_len = 2048,
      .build = build,
      .shape = &gpt3_175b},
+    {.name = "gpt",
+     .summary = "a decoder of any size: gpt:layers=,hidden=,heads=,seq=,vocab= (batch 8)",
+     .source = "the shape of GPT-2 (Radford et al., 2019)",
+     .batch = 8,
+     .seq_len = 1024,
+     .keys = gpt_keys,
+     .check = check,
+     .build = build_free},
     {0},
 };

@@ -3,13 +3,16 @@
 
 #include "workloads/zoo.h"
 
+#include "base/units.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #define FR__FAMILY_LIST(family) fr__models_##family,
 static const struct fr__model *const families[] = {FR__MODEL_FAMILIES(FR__FAMILY_LIST)};
 #undef FR__FAMILY_LIST
 
-enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_BATCH = 1 << 24 };
+enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_SPEC = 1024, MAX_BATCH = 1 << 24 };
 
 static const struct fr__model *model_at(size_t i)
 {
@@ -69,15 +72,75 @@ static enum fr_status say_unknown_model(const char *spec, struct fr_error *err)
 
 /* ---- options in the name ---- */
 
-static enum fr_status refuse_options(const struct fr__model *m, const char *spec,
-                                     struct fr_error *err)
+static enum fr_status say_unknown_key(const struct fr__model *m, const char *word,
+                                      struct fr_error *err)
 {
-    const char *colon = strchr(spec, ':');
+    const char *names[FR__MAX_MODEL_KEYS];
+    char hint[128];
+    size_t n = 0;
 
+    while (n < FR__MAX_MODEL_KEYS && m->keys[n].name) {
+        names[n] = m->keys[n].name;
+        n++;
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no option '%s'%s", m->name, word,
+                    fr__did_you_mean(word, names, n, hint, sizeof(hint)));
+}
+
+/* One "key=value", which is cut in two. is_set: [keys]. */
+static enum fr_status read_option(const struct fr__model *m, char *option, uint32_t values[],
+                                  bool is_set[], struct fr_error *err)
+{
+    char *value = strchr(option, '=');
+    char what[64];
+    uint64_t count;
+    size_t k = 0;
+
+    if (!value)
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE, "model '%s': '%s' is not of the form key=value",
+                        m->name, option);
+    *value++ = '\0';
+    while (m->keys[k].name && strcmp(m->keys[k].name, option) != 0)
+        k++;
+    if (!m->keys[k].name)
+        return say_unknown_key(m, option, err);
+    if (is_set[k])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s': option '%s' is given twice",
+                        m->name, option);
+    snprintf(what, sizeof(what), "option '%s' of model '%s'", m->keys[k].name, m->name);
+    FR_TRY(fr__parse_count(value, what, FR_NOWHERE, m->keys[k].min, m->keys[k].max, &count, err));
+    values[k] = (uint32_t)count;
+    is_set[k] = true;
+    return FR_OK;
+}
+
+static enum fr_status read_options(const struct fr__model *m, const char *spec, uint32_t values[],
+                                   struct fr_error *err)
+{
+    bool is_set[FR__MAX_MODEL_KEYS] = {false};
+    const char *colon = strchr(spec, ':');
+    char text[MAX_SPEC];
+    size_t length;
+
+    for (size_t k = 0; m->keys && m->keys[k].name; k++)
+        values[k] = m->keys[k].fallback;
     if (!colon)
         return FR_OK;
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' takes no options, found '%s'", m->name,
-                    colon + 1);
+    if (!m->keys)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' takes no options, found '%s'",
+                        m->name, colon + 1);
+    length = strlen(++colon);
+    if (length >= sizeof(text))
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE, "the options of model '%s' are over %d bytes",
+                        m->name, MAX_SPEC - 1);
+    memcpy(text, colon, length + 1);
+    for (char *option = text, *next; option; option = next) {
+        next = strchr(option, ',');
+        if (next)
+            *next++ = '\0';
+        FR_TRY(read_option(m, option, values, is_set, err));
+    }
+    return FR_OK;
 }
 
 /* ---- loading ---- */
@@ -122,7 +185,7 @@ enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
 
     if (!m)
         return say_unknown_model(spec, err);
-    FR_TRY(refuse_options(m, spec, err));
+    FR_TRY(read_options(m, spec, values, err));
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype, err));
     m->build(&net, m, values);
