@@ -1,5 +1,7 @@
 /* base/csv.h - CSV (RFC 4180, by libcsv) with a header row, row by row, with positions.
  *
+ * Lines end with LF, CR LF or CR, the last may lack its end; empty lines are skipped, blanks belong
+ * to their cell, a byte order mark at the start is skipped and counts in no column.
  * The reader counts lines and columns itself, since a quoted cell may span lines. It refuses bytes
  * that are not UTF-8, NUL, cells over 1 MiB, rows over 256 cells, ragged rows, doubled or missing
  * columns, files over 4 GiB.

@@ -14,6 +14,9 @@ struct fr__rng {
     uint64_t s[4];
 };
 
+/* One step of splitmix64: the generator that fills the state, for hashing and tests. */
+uint64_t fr__splitmix64(uint64_t *state);
+
 void fr__rng_init(struct fr__rng *r, uint64_t seed, uint64_t entity);
 uint64_t fr__rng_next(struct fr__rng *r);
 double fr__rng_uniform(struct fr__rng *r);             /* [0, 1) */

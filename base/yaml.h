@@ -28,7 +28,7 @@ enum fr_status fr__yaml_load_text(struct fr__arena *a, const char *text, size_t 
                                   const char *name, const struct fr__yaml **out,
                                   struct fr_error *err);
 
-/* The child with that key, or NULL. map must be a map. */
+/* The child with that key, or NULL. map must be a map. Looks through all keys. */
 const struct fr__yaml *fr__yaml_get(const struct fr__yaml *map, const char *key);
 /* FR_EPARSE unless node is of that kind; what names it in the message. */
 enum fr_status fr__yaml_expect(const struct fr__yaml *node, enum fr__yaml_kind kind,

@@ -15,4 +15,14 @@ TESTS += tests/test_base_yaml
 tests_test_base_yaml_SOURCES = tests/test_base_yaml.c tests/base_check.h
 tests_test_base_yaml_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_base_yaml_LDADD = $(TEST_BASE_LIBS)
+check_PROGRAMS += tests/test_base_json
+TESTS += tests/test_base_json
+tests_test_base_json_SOURCES = tests/test_base_json.c tests/base_check.h
+tests_test_base_json_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_base_json_LDADD = $(TEST_BASE_LIBS)
+check_PROGRAMS += tests/test_base_rng
+TESTS += tests/test_base_rng
+tests_test_base_rng_SOURCES = tests/test_base_rng.c tests/base_check.h
+tests_test_base_rng_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_base_rng_LDADD = $(TEST_BASE_LIBS)
 endif
