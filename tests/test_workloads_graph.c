@@ -371,6 +371,128 @@ START_TEST(totals_add_up_by_phase)
 }
 END_TEST
 
+struct lines {
+    char text[16][256];
+    size_t n;
+};
+
+static void keep_line(void *user, const char *line)
+{
+    struct lines *l = user;
+
+    if (l->n < 16)
+        snprintf(l->text[l->n], sizeof(l->text[0]), "%s", line);
+    l->n++;
+}
+
+/* A sound step: input, product, loss, their backward ops and the update; nothing to say. */
+static struct fr_graph_builder *sound_step(void)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct fr_op fc = {.name = "fc",
+                       .flops = 5,
+                       .bytes = 9,
+                       .param_bytes = 8,
+                       .n_params = 1,
+                       .kind = FR_OP_MATMUL,
+                       .phase = FR_PHASE_FORWARD,
+                       .scales = true};
+    struct fr_tensor y = {
+        .bytes = 64, .alias = FR_NONE, .dims = {8, 2}, .n_dims = 2, .scales = true};
+    struct fr_op update = {.name = "fc.update",
+                           .flops = 1,
+                           .param_bytes = 8,
+                           .forward = 1,
+                           .kind = FR_OP_UPDATE,
+                           .phase = FR_PHASE_UPDATE};
+
+    add_op(b, "x", FR_PHASE_INPUT, 0, 64);
+    fr_graph_builder_op(b, &fc, NULL, &y, 1);
+    add_op(b, "loss", FR_PHASE_FORWARD, 0, 0);
+    add_op(b, "loss.backward", FR_PHASE_BACKWARD_DATA, 2, 64);
+    add_op(b, "fc.backward", FR_PHASE_BACKWARD_WEIGHT, 1, 8);
+    fr_graph_builder_op(b, &update, NULL, NULL, 0);
+    fr_graph_builder_edge(b, 0, 1, 0, 64);
+    fr_graph_builder_edge(b, 1, 2, 1, 64);
+    fr_graph_builder_edge(b, 2, 3, FR_NONE, 0);
+    fr_graph_builder_edge(b, 3, 4, 2, 64);
+    fr_graph_builder_edge(b, 4, 5, 3, 8);
+    return b;
+}
+
+START_TEST(a_sound_step_gives_no_complaint)
+{
+    struct fr_graph *g = finish(sound_step());
+    struct lines l = {.n = 0};
+
+    ck_assert_uint_eq(fr_graph_check(g, keep_line, &l), 0);
+    ck_assert_uint_eq(l.n, 0);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(everything_odd_is_said_on_a_line)
+{
+    static const char *const expected[] = {
+        "op 'idle' has no backward op",
+        "op 'idle' has parameters but no update op",
+        "op 'idle' has 6 bytes of parameters, not a multiple of 4",
+        "op 'idle' has 6 bytes in 0 parameter tensors",
+        "op 'stray' (backward-data) does not say which forward op it derives from",
+        "op 'stray' costs nothing: no flops, no bytes, no measured time",
+        "output 0 of op 'idle' is read by nobody",
+        "output 0 of op 'idle' has 30 bytes, not 1, 2, 4 or 8 for each element of its dims",
+        "output 0 of op 'idle' scales, but its 30 bytes are no multiple of the batch 8",
+        "the edge from 'x' to 'idle' moves 65 bytes of a tensor of 64",
+    };
+    struct fr_graph_builder *b = sound_step();
+    struct fr_op idle = {.name = "idle",
+                         .flops = 1,
+                         .param_bytes = 6,
+                         .kind = FR_OP_MATMUL,
+                         .phase = FR_PHASE_FORWARD};
+    struct fr_op stray = {
+        .name = "stray", .kind = FR_OP_OTHER, .phase = FR_PHASE_BACKWARD_DATA, .forward = FR_NONE};
+    struct fr_tensor y = {.bytes = 30, .alias = FR_NONE, .dims = {5}, .n_dims = 1, .scales = true};
+    struct lines l = {.n = 0};
+    struct fr_graph *g;
+
+    fr_graph_builder_op(b, &idle, NULL, &y, 1);
+    fr_graph_builder_op(b, &stray, NULL, NULL, 0);
+    fr_graph_builder_edge(b, 0, 6, 0, 65);
+    g = finish(b);
+    ck_assert_uint_eq(fr_graph_check(g, keep_line, &l), 10);
+    for (size_t i = 0; i < 10; i++)
+        ck_assert_str_eq(l.text[i], expected[i]);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_forward_graph_alone_is_said_once)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct lines l = {.n = 0};
+    struct fr_graph *g;
+
+    add_op(b, "a", FR_PHASE_FORWARD, 0, 0);
+    add_op(b, "b", FR_PHASE_FORWARD, 0, 0);
+    g = finish(b);
+    ck_assert_uint_eq(fr_graph_check(g, keep_line, &l), 1);
+    ck_assert_str_eq(l.text[0], "graph 'g' has no backward ops");
+    fr_graph_free(g);
+}
+END_TEST
+
+/* The lists of native files could not hold such a name. */
+START_TEST(names_that_cannot_be_written_are_refused)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+
+    add_op(b, "a;b", FR_PHASE_FORWARD, 0, 4);
+    refuse(b, FR_EPARSE, "the name of op 'a;b' or of its layer holds ';' or a control character");
+}
+END_TEST
+
 /* A quadratic step anywhere would take hours on 300000 ops. Given back to front. */
 START_TEST(large_graphs_build_in_reasonable_time)
 {
@@ -418,6 +540,10 @@ int main(void)
     tcase_add_test(tc, saved_bytes_count_each_storage_once);
     tcase_add_test(tc, storage_shared_in_a_ring_is_refused);
     tcase_add_test(tc, totals_add_up_by_phase);
+    tcase_add_test(tc, a_sound_step_gives_no_complaint);
+    tcase_add_test(tc, everything_odd_is_said_on_a_line);
+    tcase_add_test(tc, a_forward_graph_alone_is_said_once);
+    tcase_add_test(tc, names_that_cannot_be_written_are_refused);
     tcase_add_test(tc, large_graphs_build_in_reasonable_time);
     suite_add_tcase(s, tc);
     sr = srunner_create(s);

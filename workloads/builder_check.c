@@ -35,11 +35,24 @@ static enum fr_status check_info(const struct fr_graph_builder *b, const struct 
     return FR_OK;
 }
 
+/* A name with ';' or a control character could not be written into the lists of a native file. */
+static bool is_nameable(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ' || *name == 0x7f || *name == ';')
+            return false;
+    return true;
+}
+
 static enum fr_status check_op(const struct fr_graph_builder *b, const struct fr_op *op,
                                struct fr_error *err)
 {
     if (!op->name[0])
         return fr__fail(err, FR_EPARSE, op->loc, "op %zu has no name", (size_t)(op - b->ops));
+    if (!is_nameable(op->name) || !is_nameable(b->layers.keys[op->layer]))
+        return fr__fail(err, FR_EPARSE, op->loc,
+                        "the name of op '%s' or of its layer holds ';' or a control character",
+                        op->name);
     if ((unsigned)op->kind >= FR_N_OP_KINDS || (unsigned)op->phase >= FR_N_PHASES)
         return fr__fail(err, FR_ERANGE, op->loc, "op '%s' has an unknown kind or phase", op->name);
     if (!is_amount(op->flops, FR__MAX_FLOPS))
@@ -93,6 +106,10 @@ static enum fr_status check_tensors(const struct fr_graph_builder *b, struct fr_
             return fr__fail(err, FR_ERANGE, op->loc,
                             "an output of op '%s' has %u dimensions, over %d", op->name,
                             (unsigned)t->n_dims, FR_MAX_DIMS);
+        if (t->split_mask >> FR_MAX_DIMS)
+            return fr__fail(err, FR_ERANGE, op->loc,
+                            "an output of op '%s' is split along a dimension over %d", op->name,
+                            FR_MAX_DIMS - 1);
         if (t->bytes > FR__MAX_BYTES)
             return fr__fail(err, FR_ERANGE, op->loc, "an output of op '%s' has over 2^53 bytes",
                             op->name);
