@@ -17,3 +17,23 @@ tests_test_workloads_zoo_SOURCES = tests/test_workloads_zoo.c
 tests_test_workloads_zoo_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_workloads_zoo_LDADD = $(TEST_WORKLOADS_LIBS)
 endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/test_workloads_native tests/test_workloads_pipedream
+TESTS += tests/test_workloads_native tests/test_workloads_pipedream
+tests_test_workloads_native_SOURCES = tests/test_workloads_native.c
+tests_test_workloads_native_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_native_LDADD = $(TEST_WORKLOADS_LIBS)
+tests_test_workloads_pipedream_SOURCES = tests/test_workloads_pipedream.c
+tests_test_workloads_pipedream_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_pipedream_LDADD = $(TEST_WORKLOADS_LIBS)
+endif
+
+if ENABLE_FUZZ
+check_PROGRAMS += tests/fuzz_graph_txt
+tests_fuzz_graph_txt_SOURCES = tests/fuzz_graph_txt.c
+tests_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_graph_txt_LDADD = libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
+endif
+EXTRA_DIST += tests/corpus/fuzz_graph_txt/conv tests/corpus/fuzz_graph_txt/lstm \
+	tests/corpus/fuzz_graph_txt/stage

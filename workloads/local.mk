@@ -3,6 +3,13 @@ libworkloads_la_SOURCES = workloads/workloads.h \
 	workloads/builder.h workloads/builder.c workloads/builder_check.c workloads/graph.c \
 	workloads/kinds.c workloads/names.h workloads/names.c workloads/order.c \
 	workloads/totals.c workloads/graph_check.c \
+	workloads/load.c workloads/import.h workloads/native.h workloads/native_read.c \
+	workloads/native_ops.c workloads/native_write.c workloads/import_pipedream.c \
+	workloads/pipedream.h workloads/pipedream_parse.c workloads/pipedream_layers.c \
+	workloads/pipedream_graph.c \
 	workloads/nn.h workloads/nn.c workloads/training.c workloads/zoo.h workloads/zoo.c \
 	workloads/model_lenet.c workloads/model_alexnet.c workloads/model_vgg.c \
 	workloads/model_resnet.c workloads/model_gpt.c
+EXTRA_DIST += doc/workloads.md \
+	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
+	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv

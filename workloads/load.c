@@ -1,0 +1,136 @@
+/* workloads/load.c - finds out what a workload's name stands for, and loads it. */
+#include "config.h"
+
+#include "workloads/import.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "workloads/zoo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* How much of a file the importers look at. */
+enum { HEAD_BYTES = 65536, MAX_ZOO_NAMES = 256 };
+
+#define IMPORTER_ADDRESS(name) &fr__importer_##name,
+static const struct fr__importer *const importers[] = {FR__IMPORTERS(IMPORTER_ADDRESS)};
+#undef IMPORTER_ADDRESS
+
+static struct fr_loc whole(const char *path)
+{
+    return (struct fr_loc){path, 0, 0};
+}
+
+char *fr__path_join(const char *folder, const char *file)
+{
+    size_t len = strlen(folder) + strlen(file) + 2;
+    char *path = malloc(len);
+
+    if (path)
+        snprintf(path, len, "%s/%s", folder, file);
+    return path;
+}
+
+/* The first bytes of a file, NUL-terminated, into head[HEAD_BYTES + 1]. */
+static enum fr_status read_head(const char *path, char *head, size_t *len, struct fr_error *err)
+{
+    struct stat status;
+    FILE *f;
+
+    /* a pipe would block, a device never end */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return fr__fail(err, FR_EIO, whole(path), "neither a file nor a folder");
+    f = fopen(path, "rb");
+    if (!f)
+        return fr__fail(err, FR_EIO, whole(path), "cannot open: %s", strerror(errno));
+    *len = fread(head, 1, HEAD_BYTES, f);
+    fclose(f);
+    head[*len] = '\0';
+    return FR_OK;
+}
+
+static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
+{
+    char known[256] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]) && used < sizeof(known); i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+                                 importers[i]->summary);
+    return fr__fail(err, FR_EPARSE, whole(path),
+                    "no workload format that is known here (%s); a native workload is a folder",
+                    known);
+}
+
+static enum fr_status load_file(struct fr_graph **out, const char *path, struct fr_error *err)
+{
+    char *head = malloc(HEAD_BYTES + 1);
+    const struct fr__importer *importer = NULL;
+    enum fr_status st;
+    size_t len = 0;
+
+    if (!head)
+        return fr__fail_nomem(err);
+    st = read_head(path, head, &len, err);
+    for (size_t i = 0; st == FR_OK && i < sizeof(importers) / sizeof(importers[0]); i++)
+        if (!importer && importers[i]->recognises(head, len))
+            importer = importers[i];
+    free(head);
+    FR_TRY(st);
+    return importer ? importer->load(out, path, err) : fail_unrecognised(path, err);
+}
+
+static enum fr_status fail_unknown(const char *spec, struct fr_error *err)
+{
+    const char *names[MAX_ZOO_NAMES];
+    char model[64], hint[96];
+    size_t n = 0;
+
+    while (n < MAX_ZOO_NAMES && (names[n] = fr_zoo_name(n)) != NULL)
+        n++;
+    snprintf(model, sizeof(model), "%.*s", (int)strcspn(spec, ":"), spec);
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no model, folder or file named '%.200s'%s", spec,
+                    fr__did_you_mean(model, names, n, hint, sizeof(hint)));
+}
+
+/* What is recorded cannot be had for another sequence length or precision; its batch may be scaled
+ * by whoever uses the graph. */
+static enum fr_status check_options(const struct fr_graph *g, const struct fr_workload_options *opt,
+                                    struct fr_error *err)
+{
+    if (opt && opt->seq_len && opt->seq_len != g->seq_len)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "workload '%s' is recorded at sequence length %u, so not to be had at %u",
+                        g->name, g->seq_len, opt->seq_len);
+    if (opt && opt->dtype < FR_N_DTYPES && opt->dtype != g->dtype)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "workload '%s' is recorded in %s, so not to be had in %s", g->name,
+                        fr_dtype_name(g->dtype), fr_dtype_name(opt->dtype));
+    return FR_OK;
+}
+
+enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
+                                const struct fr_workload_options *opt, struct fr_error *err)
+{
+    struct fr_graph *g;
+    enum fr_status st;
+
+    if (fr__zoo_find(spec))
+        return fr__zoo_load(out, spec, opt, err);
+    if (fr__is_folder(spec))
+        FR_TRY(fr__native_load(&g, spec, err));
+    else if (fr__exists(spec))
+        FR_TRY(load_file(&g, spec, err));
+    else
+        return fail_unknown(spec, err);
+    st = check_options(g, opt, err);
+    if (st == FR_OK)
+        *out = g;
+    else
+        fr_graph_free(g);
+    return st;
+}
