@@ -155,8 +155,8 @@ struct fr_plan_view {
     const struct fr_transfer *transfers;
     const struct fr_collective *collectives;
     const struct fr_buffer *buffers;
-    const uint32_t *succ_first, *succ; /* [n_tasks + 1]: successors of t */
-    const uint32_t *n_preds;           /* [n_tasks] */
+    const uint32_t *succ_first, *succ;   /* [n_tasks + 1]: successors of t */
+    const uint32_t *n_preds;             /* [n_tasks] */
     const uint32_t *alloc_first, *alloc; /* [n_tasks + 1]: buffers that t allocates */
     const uint32_t *free_first, *free;   /* [n_tasks + 1]: buffers that t helps to free */
     const uint32_t *n_frees;             /* [n_buffers]: freeing tasks (aliases' ones included) */
@@ -190,15 +190,17 @@ struct fr_interference {
 struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
-    bool closed_form_collectives;   /* false: expanded into their steps */
-    bool alloc_at_start;            /* false: at dispatch */
-    bool no_self_check;             /* benchmarks only */
-    unsigned channels;              /* transfers a device direction carries at once; 0: no limit */
+    bool closed_form_collectives; /* false: expanded into their steps */
+    bool alloc_at_start;          /* false: at dispatch */
+    bool no_self_check;           /* benchmarks only */
+    unsigned channels;            /* transfers a device direction carries at once; 0: no limit */
+    unsigned rings;               /* most rings a collective uses; 0: as many as the links give;
+                                       1: one ring in rank order */
     uint64_t seed;
-    double jitter_cv;               /* per task, standard deviation over mean */
-    double device_cv;               /* one slow-down a device, likewise */
-    const double *cost_s;           /* [n_costs] instead of the plan's means; NULL: the means */
-    const double *device_slowdown;  /* [n_devices] factors >= 0 on compute; NULL: 1 */
+    double jitter_cv;              /* per task, standard deviation over mean */
+    double device_cv;              /* one slow-down a device, likewise */
+    const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
+    const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
@@ -214,9 +216,9 @@ struct fr_device_result {
     uint64_t peak_bytes;   /* most bytes of buffers at once, persistent ones included */
     uint64_t peak_by_kind[FR_N_BUFFER_KINDS]; /* at that moment */
     double peak_at_s;
-    uint32_t peak_task;    /* whose allocation reached it; FR_NONE: the persistent ones */
+    uint32_t peak_task;       /* whose allocation reached it; FR_NONE: the persistent ones */
     uint32_t first_over_task; /* first allocation beyond the device's memory; FR_NONE */
-    uint64_t end_bytes;    /* what is left at the end: the persistent ones */
+    uint64_t end_bytes;       /* what is left at the end: the persistent ones */
 };
 
 struct fr_run_stats {
@@ -226,17 +228,17 @@ struct fr_run_stats {
 /* All arrays belong to the run. */
 struct fr_run {
     double makespan_s;
-    double iteration_s;       /* steady state: end to end of the last two iterations, or makespan */
-    unsigned n_iterations;    /* that the plan held */
-    bool is_settled;          /* the last intervals agree to 1e-6 (always true for one) */
-    double lower_bound_s;     /* no schedule of this plan can be shorter; see sim/bound.h */
+    double iteration_s;    /* steady state: end to end of the last two iterations, or makespan */
+    unsigned n_iterations; /* that the plan held */
+    bool is_settled;       /* the last intervals agree to 1e-6 (always true for one) */
+    double lower_bound_s;  /* no schedule of this plan can be shorter; see sim/bound.h */
     size_t n_tasks, n_devices, n_links;
-    const double *start_s, *end_s;        /* [n_tasks] */
-    const uint32_t *cause;                /* [n_tasks] the task whose end let it start, FR_NONE */
+    const double *start_s, *end_s;          /* [n_tasks] */
+    const uint32_t *cause;                  /* [n_tasks] the task whose end let it start, FR_NONE */
     const struct fr_device_result *devices; /* [n_devices] */
-    const double *link_bytes;             /* [n_links] */
+    const double *link_bytes;               /* [n_links] */
     size_t n_critical;
-    const uint32_t *critical;             /* tasks of the critical path, first to last */
+    const uint32_t *critical; /* tasks of the critical path, first to last */
     struct fr_run_stats stats;
 };
 

@@ -1,1 +1,20 @@
 # tests of sim/
+
+if HAVE_CHECK
+SIM_TESTS = tests/test_sim_plan tests/test_sim_engine tests/test_sim_selfcheck tests/test_sim_simgrid
+check_PROGRAMS += $(SIM_TESTS)
+TESTS += $(SIM_TESTS)
+SIM_FIXTURE = tests/sim_fixture.h tests/sim_fixture.c
+tests_test_sim_plan_SOURCES = tests/test_sim_plan.c $(SIM_FIXTURE)
+tests_test_sim_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_plan_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_engine_SOURCES = tests/test_sim_engine.c $(SIM_FIXTURE)
+tests_test_sim_engine_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_engine_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_selfcheck_SOURCES = tests/test_sim_selfcheck.c $(SIM_FIXTURE)
+tests_test_sim_selfcheck_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_selfcheck_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_simgrid_SOURCES = tests/test_sim_simgrid.c $(SIM_FIXTURE)
+tests_test_sim_simgrid_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_simgrid_LDADD = $(TEST_SIM_LIBS)
+endif

@@ -1,0 +1,205 @@
+/* sim/bound.c - no schedule of a plan can be shorter than this; and what its links must carry.
+ *
+ * The larger of
+ *   work   the most compute time that any one stream of a device must run, one task after another;
+ *   host   the most launch time of any one device;
+ *   path   the longest chain of dependencies, where a compute task counts its time, a message its
+ *          time alone on its route, and a collective its fastest hop times its rounds (a rank's own
+ *          hop may be faster than the ring's slowest), after the last of its members.
+ * Sharing, queueing and interference only add to each, so all hold for every ready order and
+ * network model.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct walk {
+    struct engine *e;
+    uint32_t *waits; /* [n_tasks] predecessors not visited */
+    double *ready_s; /* [n_tasks] when all predecessors are over */
+    uint32_t *queue; /* [n_tasks] */
+    size_t tail;
+    double *node_s;    /* [n_transfers + n_collectives] latest member */
+    uint32_t *arrived; /* likewise: members that are ready */
+    double longest_s;
+};
+
+static void end_task(struct walk *w, uint32_t task, double end_s)
+{
+    const struct fr_plan_view *v = w->e->v;
+
+    if (end_s > w->longest_s)
+        w->longest_s = end_s;
+    for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
+        uint32_t next = v->succ[i];
+
+        if (end_s > w->ready_s[next])
+            w->ready_s[next] = end_s;
+        if (--w->waits[next] == 0)
+            w->queue[w->tail++] = next;
+    }
+}
+
+/* true when task is the last of the n members of its meeting. */
+static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
+{
+    if (w->ready_s[task] > w->node_s[node])
+        w->node_s[node] = w->ready_s[task];
+    return ++w->arrived[node] == n;
+}
+
+static double message_s(struct engine *e, const struct fr_transfer *x)
+{
+    uint32_t r = fr__route_find(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    const struct route *k = r == FR_NONE ? NULL : &e->routes[r];
+
+    return k && k->n_links ? k->latency_s + x->bytes / k->bw_Bps : 0;
+}
+
+static double fastest_hop_s(struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    uint32_t n = fr_plan_group_size(e->plan, c->group);
+    const struct tours *t = fr__group_tours(e, c->group);
+    double fastest_s = INFINITY;
+
+    if (!t || n < 2)
+        return 0;
+    for (uint32_t r = 0; r < t->n_rings; r++)
+        for (uint32_t i = 0; i < n; i++) {
+            const struct route *k = &e->routes[t->routes[r * n + i]];
+            double s = k->latency_s + fr__ring_chunk(c, t, r, n) / k->bw_Bps;
+
+            fastest_s = s < fastest_s ? s : fastest_s;
+        }
+    return fr__ring_rounds(c->kind, n) * fastest_s;
+}
+
+static void visit(struct walk *w, uint32_t task)
+{
+    const struct fr_plan_view *v = w->e->v;
+    const struct fr_task *k = &v->tasks[task];
+    double end_s;
+
+    if (k->kind == FR_TASK_COMPUTE) {
+        end_task(w, task, w->ready_s[task] + fr__task_duration(w->e, task));
+    } else if (k->kind == FR_TASK_MARKER) {
+        end_task(w, task, w->ready_s[task]);
+    } else if (k->kind == FR_TASK_COLLECTIVE) {
+        uint32_t first = v->member_first[k->ref], end = v->member_first[k->ref + 1];
+
+        if (!arrive(w, v->n_transfers + k->ref, task, end - first))
+            return;
+        end_s = w->node_s[v->n_transfers + k->ref] + fastest_hop_s(w->e, k->ref);
+        for (uint32_t m = first; m < end; m++)
+            end_task(w, v->members[m], end_s);
+    } else if (arrive(w, k->ref, task, 2)) {
+        end_s = w->node_s[k->ref] + message_s(w->e, &v->transfers[k->ref]);
+        end_task(w, v->transfers[k->ref].send, end_s);
+        end_task(w, v->transfers[k->ref].recv, end_s);
+    }
+}
+
+static enum fr_status longest_path(struct engine *e, double *out_s)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_nodes = v->n_transfers + v->n_collectives;
+    struct walk w = {.e = e};
+
+    w.waits = malloc((v->n_tasks + 1) * sizeof(*w.waits));
+    w.ready_s = calloc(v->n_tasks + 1, sizeof(*w.ready_s));
+    w.queue = malloc((v->n_tasks + 1) * sizeof(*w.queue));
+    w.node_s = calloc(n_nodes + 1, sizeof(*w.node_s));
+    w.arrived = calloc(n_nodes + 1, sizeof(*w.arrived));
+    if (!w.waits || !w.ready_s || !w.queue || !w.node_s || !w.arrived)
+        fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+        w.waits[t] = v->n_preds[t];
+        if (w.waits[t] == 0)
+            w.queue[w.tail++] = t;
+    }
+    for (size_t head = 0; e->status == FR_OK && head < w.tail; head++)
+        visit(&w, w.queue[head]);
+    *out_s = w.longest_s;
+    free(w.waits);
+    free(w.ready_s);
+    free(w.queue);
+    free(w.node_s);
+    free(w.arrived);
+    return e->status;
+}
+
+static enum fr_status most_work(struct engine *e, double *out_s)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
+    double *work_s = calloc(n_streams + 1, sizeof(*work_s));
+    double *launch_s = calloc(v->topo->n_devices + 1, sizeof(*launch_s));
+
+    if (!work_s || !launch_s)
+        fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+        const struct fr_task *k = &v->tasks[t];
+        double *w = &work_s[k->device * STREAMS_A_DEVICE + k->stream % STREAMS_A_DEVICE];
+
+        if (k->cost_id != FR_NONE)
+            launch_s[k->device] += v->costs[k->cost_id].launch_s;
+        if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
+            *w += fr__task_duration(e, t);
+    }
+    for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
+        *out_s = work_s[s] > *out_s ? work_s[s] : *out_s;
+    for (size_t d = 0; e->status == FR_OK && d < v->topo->n_devices; d++)
+        *out_s = launch_s[d] > *out_s ? launch_s[d] : *out_s;
+    free(work_s);
+    free(launch_s);
+    return e->status;
+}
+
+enum fr_status fr__lower_bound(struct engine *e, double *out_s)
+{
+    double path_s = 0, work_s = 0;
+
+    FR_TRY(longest_path(e, &path_s));
+    FR_TRY(most_work(e, &work_s));
+    *out_s = path_s > work_s ? path_s : work_s;
+    return FR_OK;
+}
+
+static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
+{
+    const struct route *k = &e->routes[route];
+
+    for (uint32_t l = 0; l < k->n_links; l++)
+        bytes[k->links[l]] += n;
+}
+
+enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (uint32_t x = 0; x < v->n_transfers; x++) {
+        const struct fr_transfer *k = &v->transfers[x];
+        uint32_t r = fr__route_find(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+
+        if (r == FR_NONE)
+            return e->status;
+        add_bytes(e, r, k->bytes, bytes);
+    }
+    for (uint32_t c = 0; c < v->n_collectives; c++) {
+        const struct fr_collective *k = &v->collectives[c];
+        uint32_t n = fr_plan_group_size(e->plan, k->group);
+        const struct tours *t = fr__group_tours(e, k->group);
+
+        if (!t)
+            return e->status;
+        for (uint32_t r = 0; n > 1 && r < t->n_rings; r++)
+            for (uint32_t i = 0; i < n; i++)
+                add_bytes(e, t->routes[r * n + i],
+                          fr__ring_rounds(k->kind, n) * fr__ring_chunk(k, t, r, n), bytes);
+    }
+    return FR_OK;
+}

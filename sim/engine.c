@@ -1,0 +1,580 @@
+/* sim/engine.c - the loop: instants, ready tasks, streams, completions. */
+#include "config.h"
+
+#include "sim/engine.h"
+#include "sim/selfcheck.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Values of start_s before a task has started. */
+#define NOT_DISPATCHED (-1.0)
+#define DISPATCHED (-2.0)
+
+enum { CANCEL_EVERY = 1 << 16 };
+
+struct run {
+    struct fr_run pub;
+    struct fr__arena *arena;
+};
+
+enum fr_status fr__engine_fail_nomem(struct engine *e)
+{
+    if (e->status == FR_OK)
+        e->status = fr__fail_nomem(e->err);
+    return e->status;
+}
+
+void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
+{
+    if (!fr__heap_push(&e->events, t_s, id, what))
+        fr__engine_fail_nomem(e);
+}
+
+/* ---- streams ---- */
+
+static inline uint32_t stream_of(const struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    uint32_t s = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
+
+    return k->device * STREAMS_A_DEVICE + s;
+}
+
+static inline void mark_dirty(struct engine *e, uint32_t s)
+{
+    if (!e->streams[s].is_dirty) {
+        e->streams[s].is_dirty = true;
+        e->dirty[e->n_dirty++] = s;
+    }
+}
+
+static inline bool goes_before(const struct engine *e, const struct waiting *a,
+                               const struct waiting *b)
+{
+    if (e->o->order == FR_ORDER_FIFO && a->ready_s != b->ready_s)
+        return a->ready_s < b->ready_s;
+    if (a->priority != b->priority)
+        return a->priority < b->priority;
+    return a->task < b->task;
+}
+
+static void queue_push(struct engine *e, struct stream *s, struct waiting w)
+{
+    uint32_t i = s->n;
+
+    if (s->n == s->cap) {
+        size_t cap = s->cap;
+
+        if (!fr__grow(&s->queue, &cap, (size_t)s->n + 1, sizeof(*s->queue))) {
+            fr__engine_fail_nomem(e);
+            return;
+        }
+        s->cap = (uint32_t)cap;
+    }
+    s->n++;
+    while (i > 0 && goes_before(e, &w, &s->queue[(i - 1) / 2])) {
+        s->queue[i] = s->queue[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    s->queue[i] = w;
+}
+
+static struct waiting queue_pop(struct engine *e, struct stream *s)
+{
+    struct waiting top = s->queue[0], w = s->queue[--s->n];
+    uint32_t i = 0;
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+
+        if (child >= s->n)
+            break;
+        if (child + 1 < s->n && goes_before(e, &s->queue[child + 1], &s->queue[child]))
+            child++;
+        if (!goes_before(e, &s->queue[child], &w))
+            break;
+        s->queue[i] = s->queue[child];
+        i = child;
+    }
+    s->queue[i] = w;
+    return top;
+}
+
+static inline void make_ready(struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    uint32_t s;
+
+    if (k->kind == FR_TASK_MARKER) {
+        e->markers[e->n_markers++] = task;
+        return;
+    }
+    s = stream_of(e, task);
+    queue_push(e, &e->streams[s], (struct waiting){e->now_s, k->priority, task});
+    mark_dirty(e, s);
+}
+
+/* ---- tasks ---- */
+
+double fr__host_launch(struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    double *host_s = &e->devices[k->device].host_s;
+
+    if (k->cost_id != FR_NONE)
+        *host_s += e->v->costs[k->cost_id].launch_s;
+    return *host_s;
+}
+
+static void compute_start(struct engine *e, uint32_t task)
+{
+    uint32_t d = e->v->tasks[task].device;
+    double duration_s = fr__task_duration(e, task);
+
+    e->start_s[task] = e->now_s;
+    if (e->o->alloc_at_start)
+        fr__memory_alloc(e, task);
+    fr__device_account(e, d);
+    e->devices[d].n_computing++;
+    e->results[d].work_s += duration_s;
+    if (fr__has_interference(e))
+        fr__compute_begin(e, task, duration_s);
+    else
+        fr__push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
+}
+
+static void compute_done(struct engine *e, uint32_t task)
+{
+    uint32_t d = e->v->tasks[task].device;
+
+    fr__device_account(e, d);
+    e->devices[d].n_computing--;
+    if (fr__has_interference(e))
+        fr__compute_end(e, task);
+    fr__task_done(e, task);
+}
+
+void fr__task_done(struct engine *e, uint32_t task)
+{
+    const struct fr_plan_view *v = e->v;
+    const struct fr_task *k = &v->tasks[task];
+
+    e->end_s[task] = e->now_s;
+    e->n_done++;
+    if (k->stream != FR_STREAM_FREE && k->kind != FR_TASK_MARKER) {
+        uint32_t s = stream_of(e, task);
+
+        e->streams[s].running = FR_NONE;
+        e->streams[s].last = task;
+        mark_dirty(e, s);
+    }
+    fr__memory_free(e, task);
+    for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
+        uint32_t next = v->succ[i];
+
+        if (--e->waits[next] == 0) {
+            e->cause[next] = task;
+            make_ready(e, next);
+        }
+    }
+}
+
+static void complete_markers(struct engine *e)
+{
+    while (e->n_markers > 0) {
+        uint32_t task = e->markers[--e->n_markers];
+
+        e->start_s[task] = e->now_s;
+        fr__memory_alloc(e, task);
+        fr__task_done(e, task);
+    }
+}
+
+static void dispatch(struct engine *e, struct waiting w)
+{
+    const struct fr_task *k = &e->v->tasks[w.task];
+    struct stream *s = &e->streams[stream_of(e, w.task)];
+    double host_s;
+
+    if (k->stream != FR_STREAM_FREE) {
+        s->running = w.task;
+        s->next++;
+        /* it was not its predecessors that it waited for last, but the stream */
+        if (w.ready_s < e->now_s && s->last != FR_NONE)
+            e->cause[w.task] = s->last;
+    }
+    if (!e->o->alloc_at_start)
+        fr__memory_alloc(e, w.task);
+    e->start_s[w.task] = DISPATCHED;
+    if (k->kind == FR_TASK_COLLECTIVE) {
+        fr__collective_meet(e, w.task);
+    } else if (k->kind != FR_TASK_COMPUTE) {
+        fr__transfer_meet(e, w.task);
+    } else {
+        host_s = fr__host_launch(e, w.task);
+        if (host_s > e->now_s)
+            fr__push_event(e, host_s, w.task, EVENT_TASK_START);
+        else
+            compute_start(e, w.task);
+    }
+}
+
+static bool may_dispatch(const struct engine *e, const struct stream *s)
+{
+    if (s->n == 0 || s->running != FR_NONE)
+        return false;
+    return e->o->order != FR_ORDER_STRICT || s->queue[0].task == e->order[s->next];
+}
+
+static void start_ready(struct engine *e)
+{
+    for (size_t i = 0; i < e->n_dirty; i++) {
+        uint32_t id = e->dirty[i];
+        struct stream *s = &e->streams[id];
+
+        s->is_dirty = false;
+        if (id % STREAMS_A_DEVICE == STREAM_OF_FREE)
+            while (s->n > 0)
+                dispatch(e, queue_pop(e, s));
+        else if (may_dispatch(e, s))
+            dispatch(e, queue_pop(e, s));
+    }
+    e->n_dirty = 0;
+}
+
+/* ---- the loop ---- */
+
+static void handle(struct engine *e, struct fr__event event)
+{
+    uint32_t id = fr__event_id(event), what = fr__event_what(event);
+
+    switch ((enum event_what)(what & ((1u << EVENT_WHAT_BITS) - 1))) {
+    case EVENT_TASK_DONE:
+        if (!fr__has_interference(e) || fr__compute_is_current(e, id, what >> EVENT_WHAT_BITS))
+            compute_done(e, id);
+        break;
+    case EVENT_TASK_START:
+        compute_start(e, id);
+        break;
+    case EVENT_TRANSFER_START:
+        fr__transfer_start(e, id);
+        break;
+    case EVENT_COLLECTIVE_START:
+        fr__collective_start(e, id);
+        break;
+    case EVENT_COLLECTIVE_DONE:
+        fr__collective_done(e, id);
+        break;
+    case EVENT_FLOW_ACTIVE:
+        fr__flow_event(e, id, EVENT_FLOW_ACTIVE);
+        break;
+    case EVENT_FLOW_DONE:
+        fr__flow_event(e, id, EVENT_FLOW_DONE);
+        break;
+    }
+}
+
+static void look_up(struct engine *e)
+{
+    const struct fr_context *c = e->o->context;
+
+    if (!c)
+        return;
+    if (c->progress)
+        c->progress(c->progress_user, "simulating", e->n_done, e->v->n_tasks);
+    if (c->cancel && *c->cancel && e->status == FR_OK)
+        e->status = fr__fail(e->err, FR_ECANCELLED, FR_NOWHERE,
+                             "interrupted at %g simulated seconds", e->now_s);
+}
+
+/* All events of the present instant, then the starts they allow; these may add events of no
+ * duration, so an instant ends only when none is left. */
+static void run_instant(struct engine *e)
+{
+    uint64_t now_bits = fr__time_bits(e->now_s);
+
+    do {
+        while (e->events.n > 0 && fr__heap_top(&e->events).time_bits <= now_bits) {
+            handle(e, fr__heap_pop(&e->events));
+            if (++e->stats.events % CANCEL_EVERY == 0)
+                look_up(e);
+        }
+        complete_markers(e);
+        start_ready(e);
+    } while (e->status == FR_OK && e->events.n > 0 &&
+             fr__heap_top(&e->events).time_bits <= now_bits);
+}
+
+static void run_loop(struct engine *e)
+{
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->waits[t] == 0)
+            make_ready(e, t);
+    complete_markers(e);
+    start_ready(e);
+    run_instant(e);
+    while (e->status == FR_OK) {
+        double flow_s = fr__network_next(e);
+        double event_s = e->events.n > 0 ? fr__event_time(fr__heap_top(&e->events)) : INFINITY;
+        double next_s = flow_s < event_s ? flow_s : event_s;
+
+        if (next_s == INFINITY)
+            break;
+        /* rounding may put a flow's end an ulp before the instant that solved it */
+        if (next_s > e->now_s)
+            e->now_s = next_s;
+        if (flow_s <= e->now_s)
+            fr__network_complete(e);
+        run_instant(e);
+    }
+}
+
+/* ---- set-up ---- */
+
+static int by_priority(const void *a, const void *b, const struct fr_task *tasks)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (tasks[x].priority != tasks[y].priority)
+        return tasks[x].priority < tasks[y].priority ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Heap sort: qsort takes no context, and globals are out. */
+static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
+{
+    for (size_t start = n / 2, end = n; end > 1;) {
+        size_t i;
+        uint32_t moved;
+
+        if (start > 0) {
+            moved = tasks[--start];
+        } else {
+            moved = tasks[--end];
+            tasks[end] = tasks[0];
+        }
+        for (i = start; 2 * i + 1 < end;) {
+            size_t child = 2 * i + 1;
+
+            if (child + 1 < end && by_priority(&tasks[child], &tasks[child + 1], t) < 0)
+                child++;
+            if (by_priority(&moved, &tasks[child], t) >= 0)
+                break;
+            tasks[i] = tasks[child];
+            i = child;
+        }
+        tasks[i] = moved;
+    }
+}
+
+/* strict: the plan's order on each stream is by (priority, task number). */
+static enum fr_status order_streams(struct engine *e)
+{
+    size_t n_streams = e->v->topo->n_devices * STREAMS_A_DEVICE;
+    uint32_t at = 0;
+
+    e->order = calloc(e->v->n_tasks + 1, sizeof(*e->order));
+    if (!e->order)
+        return fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->v->tasks[t].kind != FR_TASK_MARKER)
+            e->streams[stream_of(e, t)].order_end++;
+    for (size_t s = 0; s < n_streams; s++) {
+        e->streams[s].next = at;
+        at += e->streams[s].order_end;
+        e->streams[s].order_end = e->streams[s].next;
+    }
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->v->tasks[t].kind != FR_TASK_MARKER)
+            e->order[e->streams[stream_of(e, t)].order_end++] = t;
+    for (size_t s = 0; s < n_streams; s++)
+        sort_tasks(e->order + e->streams[s].next, e->streams[s].order_end - e->streams[s].next,
+                   e->v->tasks);
+    return FR_OK;
+}
+
+static bool alloc_results(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    e->start_s = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(double));
+    e->end_s = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(double));
+    e->cause = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(uint32_t));
+    e->results = fr__arena_alloc(e->arena, v->topo->n_devices + 1, sizeof(*e->results));
+    e->link_bytes = fr__arena_alloc(e->arena, v->topo->n_links + 1, sizeof(double));
+    return e->start_s && e->end_s && e->cause && e->results && e->link_bytes;
+}
+
+static bool alloc_state(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
+    size_t n_markers = 0;
+
+    for (uint32_t t = 0; t < v->n_tasks; t++)
+        n_markers += v->tasks[t].kind == FR_TASK_MARKER;
+    e->waits = malloc((v->n_tasks + 1) * sizeof(*e->waits));
+    e->streams = calloc(n_streams + 1, sizeof(*e->streams));
+    e->dirty = calloc(n_streams + 1, sizeof(*e->dirty));
+    e->markers = calloc(n_markers + 1, sizeof(*e->markers));
+    e->devices = calloc(v->topo->n_devices + 1, sizeof(*e->devices));
+    return e->waits && e->streams && e->dirty && e->markers && e->devices &&
+           fr__heap_reserve(&e->events, 1024);
+}
+
+static enum fr_status engine_init(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    if (!alloc_results(e) || !alloc_state(e))
+        return fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; t < v->n_tasks; t++) {
+        e->waits[t] = v->n_preds[t];
+        e->start_s[t] = NOT_DISPATCHED;
+        e->end_s[t] = NOT_DISPATCHED;
+        e->cause[t] = FR_NONE;
+    }
+    for (size_t s = 0; s < v->topo->n_devices * STREAMS_A_DEVICE; s++)
+        e->streams[s].running = e->streams[s].last = FR_NONE;
+    for (size_t d = 0; d < v->topo->n_devices; d++)
+        e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
+    if (e->o->order == FR_ORDER_STRICT)
+        FR_TRY(order_streams(e));
+    FR_TRY(fr__memory_init(e));
+    FR_TRY(fr__random_init(e));
+    FR_TRY(fr__interference_init(e));
+    FR_TRY(fr__network_init(e));
+    return fr__collectives_init(e);
+}
+
+static void engine_fini(struct engine *e)
+{
+    size_t n_streams = e->streams ? e->v->topo->n_devices * STREAMS_A_DEVICE : 0;
+
+    for (size_t s = 0; s < n_streams; s++)
+        free(e->streams[s].queue);
+    free(e->streams);
+    free(e->waits);
+    free(e->dirty);
+    free(e->markers);
+    free(e->devices);
+    free(e->order);
+    free(e->live);
+    free(e->slowdown);
+    free(e->work.left_s);
+    free(e->work.rate);
+    free(e->work.since_s);
+    free(e->work.version);
+    free(e->work.next);
+    free(e->work.prev);
+    free(e->work.first);
+    fr__collectives_fini(e);
+    fr__network_fini(e);
+    fr__heap_fini(&e->events);
+}
+
+/* ---- the result ---- */
+
+static void set_iterations(struct engine *e, struct fr_run *run)
+{
+    const struct fr_plan_view *v = e->v;
+    double before_s = 0, interval_s = run->makespan_s, last_s;
+
+    run->n_iterations = v->n_iterations ? (unsigned)v->n_iterations : 1;
+    run->is_settled = true;
+    for (size_t i = 0; i < v->n_iterations; i++) {
+        last_s = interval_s;
+        interval_s = e->end_s[v->iteration_ends[i]] - before_s;
+        before_s = e->end_s[v->iteration_ends[i]];
+        run->is_settled = i == 0 || fabs(interval_s - last_s) <= 1e-6 * interval_s;
+    }
+    run->iteration_s = interval_s;
+}
+
+/* Holds the result against what the plan alone says must have happened. */
+static enum fr_status check_result(struct engine *e, struct fr_run *run)
+{
+    double *expected = calloc(e->v->topo->n_links + 1, sizeof(*expected));
+    enum fr_status st = expected ? fr__lower_bound(e, &run->lower_bound_s) : fr__fail_nomem(e->err);
+
+    if (st == FR_OK)
+        st = fr__expected_link_bytes(e, expected);
+    if (st == FR_OK)
+        st = fr__self_check(e->plan, run, expected, e->err);
+    free(expected);
+    return st;
+}
+
+static enum fr_status make_result(struct engine *e, struct fr_run *run)
+{
+
+    run->makespan_s = e->now_s;
+    run->n_tasks = e->v->n_tasks;
+    run->n_devices = e->v->topo->n_devices;
+    run->n_links = e->v->topo->n_links;
+    run->start_s = e->start_s;
+    run->end_s = e->end_s;
+    run->cause = e->cause;
+    run->devices = e->results;
+    run->link_bytes = e->link_bytes;
+    for (uint32_t d = 0; d < run->n_devices; d++) {
+        fr__device_account(e, d);
+        e->results[d].end_bytes = e->devices[d].bytes;
+    }
+    set_iterations(e, run);
+    FR_TRY(fr__critical_path(e, run));
+    run->stats = e->stats;
+    if (e->solver) {
+        struct fr__maxmin_stats solver = fr__maxmin_stats(e->solver);
+
+        run->stats.solves = solver.solves;
+        run->stats.flows_visited = solver.visited;
+        run->stats.flows_live_max = solver.live_max;
+    }
+    return e->o->no_self_check ? FR_OK : check_result(e, run);
+}
+
+void fr_run_options_init(struct fr_run_options *o)
+{
+    *o = (struct fr_run_options){.network = FR_NETWORK_FLOW, .order = FR_ORDER_FIFO};
+}
+
+enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
+                           struct fr_run **out, struct fr_error *err)
+{
+    struct engine e = {.plan = p, .v = &p->view, .o = o, .err = err};
+    struct run *run;
+    enum fr_status st;
+
+    if (!p->is_finished)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a plan must be finished before it is run");
+    e.arena = fr__arena_new();
+    run = e.arena ? fr__arena_alloc(e.arena, 1, sizeof(*run)) : NULL;
+    if (!run) {
+        fr__arena_free(e.arena);
+        return fr__fail_nomem(err);
+    }
+    run->arena = e.arena;
+    st = engine_init(&e);
+    if (st == FR_OK) {
+        run_loop(&e);
+        st = e.status;
+    }
+    if (st == FR_OK && e.n_done < e.v->n_tasks)
+        st = fr__deadlock_report(&e);
+    if (st == FR_OK)
+        st = make_result(&e, &run->pub);
+    engine_fini(&e);
+    if (st == FR_OK)
+        *out = &run->pub;
+    else
+        fr__arena_free(run->arena);
+    return st;
+}
+
+void fr_run_free(struct fr_run *r)
+{
+    if (r)
+        fr__arena_free(((struct run *)r)->arena);
+}

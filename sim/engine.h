@@ -1,0 +1,269 @@
+/* sim/engine.h - the engine's state, shared by the files that are its parts.
+ *
+ *   engine.c      the loop: instants, ready tasks, streams, completions
+ *   network.c     transfers and flows: latency, channels, analytic or max-min rates
+ *   collective.c  collectives: their members meet, then steps (ring.c) or a closed form
+ *   memory.c      buffers
+ *   interference.c rates of work side by side on a device
+ *   random.c      jitter and slow devices
+ *   deadlock.c, selfcheck.c, bound.c, critical.c   what is said afterwards
+ *
+ * Arrays of plain values, indexed by task, device or link; nothing is allocated per event.
+ */
+#ifndef FR_SIM_ENGINE_H
+#define FR_SIM_ENGINE_H
+
+#include "sim/heap.h"
+#include "sim/maxmin.h"
+#include "sim/plan.h"
+
+#include "base/error.h"
+
+enum event_what {
+    EVENT_TASK_DONE,
+    EVENT_TASK_START,       /* the host has launched it */
+    EVENT_TRANSFER_START,   /* both hosts have */
+    EVENT_COLLECTIVE_START, /* all hosts have */
+    EVENT_COLLECTIVE_DONE,  /* closed form */
+    EVENT_FLOW_ACTIVE,      /* its latency is over: it begins to share */
+    EVENT_FLOW_DONE,        /* analytic */
+};
+/* The event's word: what it is, and for things whose rate may change the version that counts. */
+enum { EVENT_WHAT_BITS = 8 };
+
+/* A task waiting for its stream. */
+struct waiting {
+    double ready_s;
+    int32_t priority;
+    uint32_t task;
+};
+
+struct stream {
+    struct waiting *queue; /* binary heap in the order asked for */
+    uint32_t n, cap;
+    uint32_t running;   /* task, or FR_NONE */
+    uint32_t last;      /* the task that ran before */
+    uint32_t next;      /* strict: position in `order` */
+    uint32_t order_end; /* strict: end of this stream's part of `order` */
+    bool is_dirty;      /* may start something this instant */
+};
+
+/* One more than a plan may name: tasks that wait for no stream. */
+enum { STREAMS_A_DEVICE = FR_N_STREAMS + 1, STREAM_OF_FREE = FR_N_STREAMS };
+
+struct device {
+    double since_s; /* the account is up to date until here */
+    double host_s;  /* the host thread has dispatched everything up to here */
+    uint32_t n_computing, n_copying, n_collective;
+    uint32_t n_in, n_out;                   /* channels in use */
+    uint32_t waiting_out, waiting_out_last; /* flows that wait for a channel, oldest first */
+    uint32_t waiting_in, waiting_in_last;
+    uint64_t bytes, peak_bytes;
+    uint64_t by_kind[FR_N_BUFFER_KINDS];
+};
+
+/* What the engine needs of a buffer, in a quarter of a cache line. */
+struct live {
+    uint64_t bytes;
+    uint32_t frees_left;
+    uint32_t kind;
+};
+
+struct route {
+    const uint32_t *links;
+    uint32_t n_links;
+    uint32_t src, dst;
+    double latency_s;
+    double bw_Bps; /* of its narrowest link */
+};
+
+struct route_entry {
+    uint64_t key;   /* src, dst */
+    uint32_t route; /* FR_NONE: free */
+};
+
+enum flow_owner { FLOW_OF_TRANSFER, FLOW_OF_RING };
+
+/* One message under way. */
+struct flow {
+    double bytes;
+    uint32_t route;
+    uint32_t owner;                                /* transfer, or ring in progress */
+    uint32_t hop;                                  /* position in the ring */
+    uint32_t slot;                                 /* in the solver */
+    uint32_t next_out, prev_out, next_in, prev_in; /* waiting for a channel; next_out: free list */
+    uint8_t owner_kind;                            /* enum flow_owner */
+};
+
+/* A collective in progress: meeting first, then its rings. */
+struct meeting {
+    double start_s;
+    uint32_t n_arrived;
+    uint32_t last; /* the member that came last */
+};
+
+struct ring {
+    uint32_t collective;
+    uint32_t n, rounds;
+    uint32_t n_done; /* ranks that have sent and received everything */
+    double chunk_bytes;
+    const uint32_t *ranks;                /* [n] in ring order */
+    const uint32_t *routes;               /* [n] from ranks[i] to the next */
+    uint32_t *launched, *sent, *received; /* [n] rounds; one allocation, owned by `launched` */
+    uint32_t cap;                         /* of each */
+    uint32_t next_free;
+};
+
+/* The rings of a group, found when its first collective starts. */
+struct tours {
+    uint32_t n_rings;   /* 0: not looked for yet */
+    uint32_t *ranks;    /* [n_rings][n] */
+    uint32_t *routes;   /* [n_rings][n] */
+    double *share_frac; /* [n_rings] */
+};
+
+struct engine {
+    const struct fr_plan *plan;
+    const struct fr_plan_view *v;
+    const struct fr_run_options *o;
+    struct fr_error *err;
+    enum fr_status status;   /* the first failure inside the loop */
+    struct fr__arena *arena; /* the run's: results and what lives as long */
+    double now_s;
+    uint32_t n_done;
+    struct fr__heap events;
+
+    uint32_t *waits;         /* [n_tasks] predecessors not done */
+    uint32_t *cause;         /* [n_tasks] result */
+    double *start_s, *end_s; /* [n_tasks] results; start -1: not dispatched, -2: dispatched */
+    uint32_t *order;         /* strict: tasks of each stream in the plan's order */
+    struct stream *streams;  /* [n_devices][STREAMS_A_DEVICE] */
+    uint32_t *dirty;         /* streams to look at this instant */
+    size_t n_dirty;
+    uint32_t *markers; /* ready markers still to complete; [n_tasks] only when the plan has any */
+    size_t n_markers;
+    struct device *devices;
+    struct fr_device_result *results; /* [n_devices] */
+
+    struct live *live; /* [n_buffers] */
+    double *slowdown;  /* [n_devices] or NULL */
+    struct {           /* interference, or NULL: by task */
+        double *left_s, *rate, *since_s;
+        uint32_t *version;
+        uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */
+    } work;
+
+    struct fr_router *router;
+    struct fr__maxmin *solver; /* NULL: analytic */
+    struct route *routes;
+    size_t n_routes, cap_routes;
+    struct route_entry *route_table; /* open addressing on (src, dst) */
+    size_t route_table_size;
+    struct flow *flows;
+    size_t n_flows, cap_flows;
+    uint32_t free_flow;
+    double *link_bytes; /* [n_links] result */
+
+    struct meeting *meetings; /* [n_collectives] */
+    uint32_t *rings_left;     /* [members of all collectives] rings still to end at that rank */
+    struct tours *tours;      /* [n_groups] */
+    struct ring *rings;
+    size_t n_rings, cap_rings;
+    uint32_t free_ring;
+    struct fr_run_stats stats;
+};
+
+/* ---- engine.c ---- */
+enum fr_status fr__engine_fail_nomem(struct engine *e); /* keeps the failure; the loop ends */
+void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what);
+void fr__task_done(struct engine *e, uint32_t task);
+/* The host time at which a dispatched task's launch is over. */
+double fr__host_launch(struct engine *e, uint32_t task);
+
+/* Brings a device's account up to now; call before changing what runs on it. */
+static inline void fr__device_account(struct engine *e, uint32_t d)
+{
+    struct device *k = &e->devices[d];
+    struct fr_device_result *r = &e->results[d];
+    double dt_s = e->now_s - k->since_s;
+    bool is_moving = k->n_copying + k->n_collective > 0;
+
+    k->since_s = e->now_s;
+    if (k->n_computing > 0)
+        r->compute_s += dt_s;
+    else if (is_moving)
+        r->exposed_comm_s += dt_s;
+    else
+        r->idle_s += dt_s;
+    if (is_moving)
+        r->comm_s += dt_s;
+}
+
+static inline bool fr__has_interference(const struct engine *e)
+{
+    return e->o->interference != NULL;
+}
+
+/* ---- network.c ---- */
+enum fr_status fr__network_init(struct engine *e);
+void fr__network_fini(struct engine *e);
+/* Route number from device src to dst, or FR_NONE with the failure kept. */
+uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst);
+void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint32_t hop,
+                    uint32_t route, double bytes);
+void fr__flow_event(struct engine *e, uint32_t flow, enum event_what what);
+void fr__transfer_start(struct engine *e, uint32_t transfer);
+/* Called when a send or receive has been dispatched. */
+void fr__transfer_meet(struct engine *e, uint32_t task);
+/* The next completion in the flow network; INFINITY: none. */
+double fr__network_next(struct engine *e);
+/* Ends all flows whose time has come. */
+void fr__network_complete(struct engine *e);
+
+/* ---- collective.c ---- */
+enum fr_status fr__collectives_init(struct engine *e);
+void fr__collectives_fini(struct engine *e);
+void fr__collective_meet(struct engine *e, uint32_t task);
+void fr__collective_start(struct engine *e, uint32_t collective);
+/* One rank's member has nothing more to move. */
+void fr__member_done(struct engine *e, uint32_t task);
+void fr__collective_done(struct engine *e, uint32_t collective); /* closed form */
+void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
+/* The rings of a group; NULL with the failure kept. */
+const struct tours *fr__group_tours(struct engine *e, uint32_t group);
+/* Rounds of a kind among n ranks, and the bytes of ring r of a collective. */
+uint32_t fr__ring_rounds(enum fr_collective_kind kind, uint32_t n);
+double fr__ring_chunk(const struct fr_collective *c, const struct tours *t, uint32_t r, uint32_t n);
+/* Closed form: all rings side by side, each as fast as its slowest hop. */
+double fr__collective_alone_s(struct engine *e, uint32_t collective);
+
+/* ---- memory.c ---- */
+enum fr_status fr__memory_init(struct engine *e);
+void fr__memory_alloc(struct engine *e, uint32_t task);
+void fr__memory_free(struct engine *e, uint32_t task);
+
+/* ---- interference.c ---- */
+enum fr_status fr__interference_init(struct engine *e);
+void fr__compute_begin(struct engine *e, uint32_t task, double work_s);
+void fr__compute_end(struct engine *e, uint32_t task);
+bool fr__compute_is_current(const struct engine *e, uint32_t task, uint32_t version);
+/* What runs on the device has changed: compute tasks there get new rates. */
+void fr__rerate(struct engine *e, uint32_t device);
+/* How much slower communication of a class goes between two devices now. */
+double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t src, uint32_t dst);
+
+/* ---- random.c ---- */
+enum fr_status fr__random_init(struct engine *e);
+/* A compute task's time with slow-down and jitter. */
+double fr__task_duration(const struct engine *e, uint32_t task);
+
+/* ---- afterwards ---- */
+/* Says which tasks wait for each other; returns FR_EDEADLOCK. */
+enum fr_status fr__deadlock_report(struct engine *e);
+/* See bound.c. */
+enum fr_status fr__lower_bound(struct engine *e, double *out_s);
+/* What each link must have carried, from the plan's messages alone. bytes: [n_links]. */
+enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[]);
+enum fr_status fr__critical_path(struct engine *e, struct fr_run *run);
+
+#endif

@@ -1,0 +1,371 @@
+/* sim/network.c - messages: routes, latency, channels, and how fast they go.
+ *
+ * analytic: a message takes latency + bytes / bandwidth of its narrowest link, whatever else moves.
+ * flow: after its latency (which takes no bandwidth) it shares every link of its route max-min
+ * fairly with the others (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FIRST_TABLE = 256 };
+
+enum fr_status fr__network_init(struct engine *e)
+{
+    const struct fr_topo *t = e->v->topo;
+    double *capacity_Bps;
+
+    e->free_flow = FR_NONE;
+    FR_TRY(fr_router_new(&e->router, t, e->err));
+    if (e->o->channels)
+        for (size_t d = 0; d < t->n_devices; d++) {
+            struct device *k = &e->devices[d];
+
+            k->waiting_out = k->waiting_out_last = k->waiting_in = k->waiting_in_last = FR_NONE;
+        }
+    if (e->o->network != FR_NETWORK_FLOW)
+        return FR_OK;
+    capacity_Bps = malloc((t->n_links + 1) * sizeof(*capacity_Bps));
+    if (!capacity_Bps)
+        return fr__engine_fail_nomem(e);
+    for (size_t l = 0; l < t->n_links; l++)
+        capacity_Bps[l] = t->links[l].bw_Bps;
+    e->solver = fr__maxmin_new((uint32_t)t->n_links, capacity_Bps);
+    free(capacity_Bps);
+    return e->solver ? FR_OK : fr__engine_fail_nomem(e);
+}
+
+void fr__network_fini(struct engine *e)
+{
+    fr__maxmin_free(e->solver);
+    fr_router_free(e->router);
+    free(e->routes);
+    free(e->route_table);
+    free(e->flows);
+}
+
+/* ---- routes ---- */
+
+static uint64_t route_key(uint32_t src, uint32_t dst)
+{
+    return (uint64_t)src << 32 | dst;
+}
+
+static size_t table_slot(const struct route_entry table[], size_t size, uint64_t key)
+{
+    size_t mask = size - 1;
+    size_t i = (size_t)((key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (table[i].route != FR_NONE && table[i].key != key)
+        i = (i + 1) & mask;
+    return i;
+}
+
+static bool grow_table(struct engine *e)
+{
+    size_t size = e->route_table_size ? e->route_table_size * 2 : FIRST_TABLE;
+    struct route_entry *table = malloc(size * sizeof(*table));
+
+    if (!table)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        table[i].route = FR_NONE;
+    for (size_t i = 0; i < e->route_table_size; i++)
+        if (e->route_table[i].route != FR_NONE)
+            table[table_slot(table, size, e->route_table[i].key)] = e->route_table[i];
+    free(e->route_table);
+    e->route_table = table;
+    e->route_table_size = size;
+    return true;
+}
+
+static enum fr_status add_route(struct engine *e, uint32_t src, uint32_t dst)
+{
+    struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
+    size_t n_links;
+    uint64_t key;
+
+    FR_TRY(fr_router_path(e->router, src, dst, &r.links, &n_links, e->err));
+    r.n_links = (uint32_t)n_links;
+    for (size_t i = 0; i < n_links; i++) {
+        const struct fr_link *l = &e->v->topo->links[r.links[i]];
+
+        r.latency_s += l->latency_s;
+        if (l->bw_Bps < r.bw_Bps)
+            r.bw_Bps = l->bw_Bps;
+    }
+    if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes)) ||
+        (e->n_routes * 2 >= e->route_table_size && !grow_table(e)))
+        return fr__fail_nomem(e->err);
+    key = route_key(src, dst);
+    e->route_table[table_slot(e->route_table, e->route_table_size, key)] =
+        (struct route_entry){key, (uint32_t)e->n_routes};
+    e->routes[e->n_routes++] = r;
+    return FR_OK;
+}
+
+uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst)
+{
+    if (e->route_table_size) {
+        uint64_t key = route_key(src, dst);
+        size_t slot = table_slot(e->route_table, e->route_table_size, key);
+
+        if (e->route_table[slot].route != FR_NONE)
+            return e->route_table[slot].route;
+    }
+    if (e->status == FR_OK)
+        e->status = add_route(e, src, dst);
+    return e->status == FR_OK ? (uint32_t)(e->n_routes - 1) : FR_NONE;
+}
+
+/* ---- flows ---- */
+
+static uint32_t new_flow(struct engine *e)
+{
+    uint32_t id = e->free_flow;
+
+    if (id != FR_NONE) {
+        e->free_flow = e->flows[id].next_out;
+        return id;
+    }
+    if (!fr__grow(&e->flows, &e->cap_flows, e->n_flows + 1, sizeof(*e->flows))) {
+        fr__engine_fail_nomem(e);
+        return FR_NONE;
+    }
+    return (uint32_t)e->n_flows++;
+}
+
+static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
+{
+    fr__device_account(e, device);
+    e->devices[device].n_copying += is_beginning ? 1 : (uint32_t)-1;
+    fr__rerate(e, device);
+}
+
+static void task_moves(struct engine *e, uint32_t task)
+{
+    e->start_s[task] = e->now_s;
+    if (e->o->alloc_at_start)
+        fr__memory_alloc(e, task);
+    mark_moving(e, e->v->tasks[task].device, true);
+}
+
+/* The message leaves: its channels, if they are limited, are its own. */
+static void flow_go(struct engine *e, uint32_t id)
+{
+    struct flow *f = &e->flows[id];
+    const struct route *r = &e->routes[f->route];
+    enum fr_work_class c = f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
+    double stretch;
+
+    if (f->owner_kind == FLOW_OF_TRANSFER) {
+        task_moves(e, e->v->transfers[f->owner].send);
+        task_moves(e, e->v->transfers[f->owner].recv);
+    }
+    stretch = fr__comm_stretch(e, c, r->src, r->dst);
+    f->slot = FR_NONE;
+    if (r->n_links == 0)
+        fr__push_event(e, e->now_s, id, EVENT_FLOW_DONE);
+    else if (!e->solver)
+        fr__push_event(e, e->now_s + (r->latency_s + f->bytes / r->bw_Bps) * stretch, id,
+                       EVENT_FLOW_DONE);
+    else if (r->latency_s > 0)
+        fr__push_event(e, e->now_s + r->latency_s * stretch, id, EVENT_FLOW_ACTIVE);
+    else
+        fr__flow_event(e, id, EVENT_FLOW_ACTIVE);
+}
+
+/* ---- channels ---- */
+
+static bool has_channels(const struct engine *e, const struct flow *f)
+{
+    const struct route *r = &e->routes[f->route];
+
+    return e->devices[r->src].n_out < e->o->channels && e->devices[r->dst].n_in < e->o->channels;
+}
+
+static void take_channels(struct engine *e, const struct flow *f)
+{
+    e->devices[e->routes[f->route].src].n_out++;
+    e->devices[e->routes[f->route].dst].n_in++;
+}
+
+static void wait_for_channels(struct engine *e, uint32_t id)
+{
+    struct flow *f = &e->flows[id];
+    struct device *src = &e->devices[e->routes[f->route].src];
+    struct device *dst = &e->devices[e->routes[f->route].dst];
+
+    f->next_out = f->next_in = FR_NONE;
+    f->prev_out = src->waiting_out_last;
+    f->prev_in = dst->waiting_in_last;
+    if (f->prev_out == FR_NONE)
+        src->waiting_out = id;
+    else
+        e->flows[f->prev_out].next_out = id;
+    if (f->prev_in == FR_NONE)
+        dst->waiting_in = id;
+    else
+        e->flows[f->prev_in].next_in = id;
+    src->waiting_out_last = dst->waiting_in_last = id;
+}
+
+static void stop_waiting(struct engine *e, uint32_t id)
+{
+    struct flow *f = &e->flows[id];
+    struct device *src = &e->devices[e->routes[f->route].src];
+    struct device *dst = &e->devices[e->routes[f->route].dst];
+
+    *(f->prev_out == FR_NONE ? &src->waiting_out : &e->flows[f->prev_out].next_out) = f->next_out;
+    *(f->next_out == FR_NONE ? &src->waiting_out_last : &e->flows[f->next_out].prev_out) =
+        f->prev_out;
+    *(f->prev_in == FR_NONE ? &dst->waiting_in : &e->flows[f->prev_in].next_in) = f->next_in;
+    *(f->next_in == FR_NONE ? &dst->waiting_in_last : &e->flows[f->next_in].prev_in) = f->prev_in;
+}
+
+static void go_if_free(struct engine *e, uint32_t id)
+{
+    stop_waiting(e, id);
+    take_channels(e, &e->flows[id]);
+    flow_go(e, id);
+}
+
+/* The oldest message that waits at either end and finds both ends free may go. */
+static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
+{
+    uint32_t id;
+
+    e->devices[src].n_out--;
+    e->devices[dst].n_in--;
+    for (id = e->devices[src].waiting_out; id != FR_NONE; id = e->flows[id].next_out)
+        if (has_channels(e, &e->flows[id])) {
+            go_if_free(e, id);
+            break;
+        }
+    for (id = e->devices[dst].waiting_in; id != FR_NONE; id = e->flows[id].next_in)
+        if (has_channels(e, &e->flows[id])) {
+            go_if_free(e, id);
+            break;
+        }
+}
+
+void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint32_t hop,
+                    uint32_t route, double bytes)
+{
+    uint32_t id = new_flow(e);
+    struct flow *f;
+
+    if (id == FR_NONE)
+        return;
+    f = &e->flows[id];
+    f->bytes = bytes;
+    f->route = route;
+    f->owner = owner;
+    f->owner_kind = (uint8_t)kind;
+    f->hop = hop;
+    e->stats.flows++;
+    if (e->o->channels == 0 || e->routes[route].n_links == 0) {
+        flow_go(e, id);
+    } else if (has_channels(e, f)) {
+        take_channels(e, f);
+        flow_go(e, id);
+    } else {
+        wait_for_channels(e, id);
+    }
+}
+
+/* ---- ends ---- */
+
+static void transfer_done(struct engine *e, uint32_t transfer)
+{
+    const struct fr_transfer *x = &e->v->transfers[transfer];
+
+    mark_moving(e, e->v->tasks[x->send].device, false);
+    mark_moving(e, e->v->tasks[x->recv].device, false);
+    fr__task_done(e, x->send);
+    fr__task_done(e, x->recv);
+}
+
+static void flow_done(struct engine *e, uint32_t id)
+{
+    struct flow f = e->flows[id];
+    const struct route *r = &e->routes[f.route];
+    uint32_t src = r->src, dst = r->dst;
+
+    for (uint32_t i = 0; i < r->n_links; i++)
+        e->link_bytes[r->links[i]] += f.bytes;
+    e->flows[id].next_out = e->free_flow;
+    e->free_flow = id;
+    if (f.owner_kind == FLOW_OF_TRANSFER)
+        transfer_done(e, f.owner);
+    else
+        fr__ring_hop_done(e, f.owner, f.hop);
+    if (e->o->channels && src != dst)
+        release_channels(e, src, dst);
+}
+
+void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
+{
+    const struct flow *f = &e->flows[id];
+    const struct route *r = &e->routes[f->route];
+    double bytes = f->bytes;
+
+    if (what == EVENT_FLOW_DONE) {
+        flow_done(e, id);
+        return;
+    }
+    if (fr__has_interference(e))
+        bytes *= fr__comm_stretch(
+            e, f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE, r->src,
+            r->dst);
+    e->flows[id].slot = fr__maxmin_add(e->solver, e->now_s, r->links, r->n_links, bytes, id);
+    if (e->flows[id].slot == FR_NONE)
+        fr__engine_fail_nomem(e);
+}
+
+double fr__network_next(struct engine *e)
+{
+    return e->solver ? fr__maxmin_solve(e->solver, e->now_s) : INFINITY;
+}
+
+void fr__network_complete(struct engine *e)
+{
+    uint32_t id;
+
+    while (fr__maxmin_pop_finished(e->solver, e->now_s, &id))
+        flow_done(e, id);
+}
+
+/* ---- transfers ---- */
+
+/* A dispatched task keeps the end of its launch in end_s until it starts. */
+void fr__transfer_meet(struct engine *e, uint32_t task)
+{
+    const struct fr_transfer *x = &e->v->transfers[e->v->tasks[task].ref];
+    uint32_t peer = x->send == task ? x->recv : x->send;
+    double launched_s = fr__host_launch(e, task);
+
+    e->end_s[task] = launched_s;
+    if (e->start_s[peer] >= -1.0)
+        return;
+    /* this one came last, so what it waited for is what both waited for */
+    e->cause[peer] = e->cause[task];
+    if (e->end_s[peer] > launched_s)
+        launched_s = e->end_s[peer];
+    if (launched_s > e->now_s)
+        fr__push_event(e, launched_s, e->v->tasks[task].ref, EVENT_TRANSFER_START);
+    else
+        fr__transfer_start(e, e->v->tasks[task].ref);
+}
+
+void fr__transfer_start(struct engine *e, uint32_t transfer)
+{
+    const struct fr_transfer *x = &e->v->transfers[transfer];
+    uint32_t route = fr__route_find(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+
+    if (route != FR_NONE)
+        fr__flow_start(e, FLOW_OF_TRANSFER, transfer, 0, route, x->bytes);
+}

@@ -1,0 +1,57 @@
+/* sim/random.c - jitter of tasks and slow devices.
+ *
+ * Each task and each device draws from a stream of its own, so that a draw depends on nothing but
+ * the seed and who draws. Factors are 1 + cv z with z of variance 1, not below a tenth.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include "base/rng.h"
+
+#include <stdlib.h>
+
+static const double LEAST_FACTOR = 0.1;
+static const uint64_t DEVICE_STREAMS = (uint64_t)1 << 40; /* beyond the numbers of all tasks */
+
+static double factor(uint64_t seed, uint64_t entity, double cv)
+{
+    struct fr__rng rng;
+    double f;
+
+    fr__rng_init(&rng, seed, entity);
+    f = 1 + cv * fr__rng_normal(&rng);
+    return f < LEAST_FACTOR ? LEAST_FACTOR : f;
+}
+
+enum fr_status fr__random_init(struct engine *e)
+{
+    size_t n = e->v->topo->n_devices;
+
+    if (e->o->device_cv <= 0 && !e->o->device_slowdown)
+        return FR_OK;
+    e->slowdown = malloc((n + 1) * sizeof(*e->slowdown));
+    if (!e->slowdown)
+        return fr__engine_fail_nomem(e);
+    for (size_t d = 0; d < n; d++) {
+        e->slowdown[d] = e->o->device_slowdown ? e->o->device_slowdown[d] : 1;
+        if (e->o->device_cv > 0)
+            e->slowdown[d] *= factor(e->o->seed, DEVICE_STREAMS + d, e->o->device_cv);
+    }
+    return FR_OK;
+}
+
+double fr__task_duration(const struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    double duration_s;
+
+    if (k->cost_id == FR_NONE)
+        return 0;
+    duration_s = e->o->cost_s ? e->o->cost_s[k->cost_id] : e->v->costs[k->cost_id].mean_s;
+    if (e->slowdown)
+        duration_s *= e->slowdown[k->device];
+    if (e->o->jitter_cv > 0)
+        duration_s *= factor(e->o->seed, task, e->o->jitter_cv);
+    return duration_s;
+}
