@@ -1,2 +1,8 @@
 noinst_LTLIBRARIES += libstrategies.la
-libstrategies_la_SOURCES = strategies/strategies.h
+libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/list.c \
+	strategies/log.h strategies/log.c strategies/params.h strategies/params.c \
+	strategies/placer.h strategies/placer.c strategies/replica.h strategies/replica.c \
+	strategies/buckets.h strategies/buckets.c strategies/parameter_server.h \
+	strategies/parameter_server.c strategies/single.h strategies/single.c strategies/dp.c \
+	strategies/stages.h strategies/stages.c strategies/stages_cut.c strategies/mp.c \
+	strategies/schedule.h strategies/schedule.c strategies/pp.c

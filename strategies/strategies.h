@@ -20,10 +20,10 @@ const char *fr_optimizer_name(enum fr_optimizer o);
 enum fr_optimizer fr_optimizer_parse(const char *name);
 
 enum fr_option_type {
-    FR_OPTION_COUNT,  /* integer >= 0 */
-    FR_OPTION_BOOL,   /* 0|1 */
-    FR_OPTION_BYTES,  /* with unit: 25MiB */
-    FR_OPTION_CHOICE  /* one of choices, separated by | */
+    FR_OPTION_COUNT, /* integer >= 0 */
+    FR_OPTION_BOOL,  /* 0|1 */
+    FR_OPTION_BYTES, /* with unit: 25MiB */
+    FR_OPTION_CHOICE /* one of choices, separated by | */
 };
 
 struct fr_option {
@@ -47,7 +47,7 @@ struct fr_problem {
     const struct fr_graph *graph; /* a training graph, at its own batch */
     const uint32_t *devices;      /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;
-    uint32_t global_batch;        /* samples an iteration, over all devices */
+    uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;
     const struct fr_option_values *options;
 };

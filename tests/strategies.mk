@@ -1,1 +1,16 @@
 # tests of strategies/
+if HAVE_CHECK
+check_PROGRAMS += tests/test_strategies_options tests/test_strategies_stages \
+	tests/test_strategies_plans
+TESTS += tests/test_strategies_options tests/test_strategies_stages tests/test_strategies_plans
+tests_test_strategies_options_SOURCES = tests/test_strategies_options.c
+tests_test_strategies_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_options_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_stages_SOURCES = tests/test_strategies_stages.c
+tests_test_strategies_stages_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_stages_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_plans_SOURCES = tests/test_strategies_plans.c tests/strategies_case.h \
+	tests/strategies_case.c
+tests_test_strategies_plans_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_plans_LDADD = $(TEST_STRATEGIES_LIBS)
+endif

@@ -1,0 +1,258 @@
+/* strategies/dp.c - synchronous data parallelism: one replica a device, gradients averaged by ring
+ * all-reduce in buckets or through parameter servers.
+ *
+ * Source: S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, VLDB
+ * 2020 (buckets in backward order, overlapped with the backward pass, launched in the same order on
+ * all ranks; each rank keeps the buckets' storage beside its gradients, as DDP does by default).
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/buckets.h"
+#include "strategies/list.h"
+#include "strategies/log.h"
+#include "strategies/parameter_server.h"
+#include "strategies/replica.h"
+#include "strategies/single.h"
+
+#include <stdio.h>
+
+enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP };
+enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
+
+static const struct fr_option options[] = {
+    [OPTION_SYNC] = {"sync", FR_OPTION_CHOICE, "ring", "ring|ps-cpu|ps-gpu0|ps-sharded",
+                     "how gradients are averaged"},
+    [OPTION_BUCKET] = {"bucket", FR_OPTION_BYTES, "25MiB", NULL,
+                       "gradients that travel together (ring)"},
+    [OPTION_OVERLAP] = {"overlap", FR_OPTION_BOOL, "1", NULL,
+                        "communicate during the backward pass"},
+    {.name = NULL},
+};
+
+struct ring {
+    struct fr__placer *pl;
+    struct fr__buckets buckets;
+    uint32_t first_collective; /* of the buckets, numbered on */
+    uint32_t *bucket_of;       /* [n_ops] by update op, FR_NONE */
+    uint32_t *members;         /* [buckets] of the rank being placed */
+    uint32_t *device_of;       /* [n_ops] */
+    bool overlap;
+};
+
+/* ---- ring ---- */
+
+static const char *owner_name(const struct ring *g, uint32_t i)
+{
+    const struct fr__placer *pl = g->pl;
+
+    return pl->graph->ops[pl->params.owners[g->buckets.owners[i]].op].name;
+}
+
+static void log_bucket(const struct ring *g, uint32_t b)
+{
+    uint32_t first = g->buckets.first[b], end = g->buckets.first[b + 1];
+    char bytes[32];
+
+    fr__log(g->pl->ctx, "bucket %u: %u gradients, %s, from %s to %s", b, end - first,
+            fr__format_bytes((double)g->buckets.bytes[b], bytes, sizeof(bytes)),
+            owner_name(g, first), owner_name(g, end - 1));
+}
+
+static uint32_t add_collective(struct ring *g, uint32_t b, uint32_t group)
+{
+    char label[32];
+
+    snprintf(label, sizeof(label), "bucket %u", b);
+    return fr_plan_add_collective(
+        g->pl->plan, &(struct fr_collective){.bytes = (double)g->buckets.bytes[b],
+                                             .group = group,
+                                             .label = fr_plan_add_string(g->pl->plan, label),
+                                             .kind = FR_ALL_REDUCE});
+}
+
+static enum fr_status make_collectives(struct ring *g, struct fr_error *err)
+{
+    struct fr__placer *pl = g->pl;
+    const struct fr_problem *in = pl->in;
+    uint32_t group = fr_plan_add_group_of(pl->plan, in->devices, (uint32_t)in->n_devices);
+
+    g->bucket_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*g->bucket_of));
+    g->members = fr__arena_alloc(pl->arena, g->buckets.n, sizeof(*g->members));
+    g->device_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*g->device_of));
+    if (!g->bucket_of || !g->members || !g->device_of)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        g->bucket_of[o] = FR_NONE;
+    for (uint32_t b = 0; b < g->buckets.n; b++) {
+        uint32_t id = add_collective(g, b, group);
+
+        if (b == 0)
+            g->first_collective = id;
+        for (uint32_t i = g->buckets.first[b]; i < g->buckets.first[b + 1]; i++) {
+            const struct fr__owner *w = &pl->params.owners[g->buckets.owners[i]];
+
+            for (uint32_t k = 0; k < w->n_updates; k++)
+                g->bucket_of[pl->params.updates[w->first_update + k]] = b;
+        }
+        log_bucket(g, b);
+    }
+    return FR_OK;
+}
+
+/* The rank's part in each bucket's all-reduce, in bucket order on every rank. */
+static void place_members(struct ring *g, struct fr__replica *r, uint32_t rank)
+{
+    struct fr__placer *pl = g->pl;
+    uint32_t device = pl->in->devices[rank];
+
+    for (uint32_t b = 0; b < g->buckets.n; b++) {
+        uint32_t member = fr__add_task(pl, &(struct fr_task){.device = device,
+                                                             .cost_id = FR_NONE,
+                                                             .op = FR_NONE,
+                                                             .ref = g->first_collective + b,
+                                                             .rank = rank,
+                                                             .microbatch = FR_NONE,
+                                                             .kind = FR_TASK_COLLECTIVE,
+                                                             .phase = FR_PHASE_BACKWARD_WEIGHT,
+                                                             .stream = FR_STREAM_COMM});
+
+        for (uint32_t i = g->buckets.first[b]; i < g->buckets.first[b + 1]; i++)
+            fr__after_gradient(r, &pl->params.owners[g->buckets.owners[i]], member, false);
+        if (!g->overlap)
+            fr_plan_add_dep(pl->plan, r->done_of[device], member);
+        if (b > 0)
+            fr_plan_add_dep(pl->plan, g->members[b - 1], member);
+        g->members[b] = member;
+        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, g->buckets.bytes[b], FR_NONE, FR_NONE);
+    }
+}
+
+static void hold_back_updates(struct ring *g, const struct fr__replica *r)
+{
+    const struct fr__params *p = &g->pl->params;
+
+    for (size_t i = 0; i < p->n_updates; i++) {
+        uint32_t op = p->updates[i];
+
+        if (g->bucket_of[op] != FR_NONE)
+            fr_plan_add_dep(g->pl->plan, g->members[g->bucket_of[op]], fr__update_task(r, op));
+    }
+}
+
+static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, struct fr_error *err)
+{
+    struct fr__placer *pl = g->pl;
+    struct fr__replica r;
+    enum fr_status st;
+
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        g->device_of[o] = pl->in->devices[rank];
+    st = fr__replica_init(&r, pl, g->device_of, &batch, 1, err);
+    if (st == FR_OK) {
+        pl->next_priority = 0;
+        fr__place_persistent(&r, true);
+        fr__place_body(&r);
+        fr__place_sums(&r);
+        place_members(g, &r, rank);
+        fr__place_updates(&r);
+        hold_back_updates(g, &r);
+        st = fr__replica_status(&r, err);
+    }
+    fr__replica_fini(&r);
+    return st;
+}
+
+static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], struct fr_error *err)
+{
+    const uint64_t *values = pl->in->options->value;
+    struct ring g = {.pl = pl, .overlap = values[OPTION_OVERLAP] != 0};
+
+    FR_TRY(fr__buckets_make(&g.buckets, &pl->params, values[OPTION_BUCKET], pl->arena, err));
+    FR_TRY(make_collectives(&g, err));
+    for (uint32_t rank = 0; rank < pl->in->n_devices; rank++)
+        FR_TRY(place_rank(&g, rank, batches[rank], err));
+    return FR_OK;
+}
+
+/* ---- the strategy ---- */
+
+static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
+{
+    FR_TRY(fr__check_problem(in, err));
+    if (in->global_batch < in->n_devices)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a global batch of %u over %zu devices leaves some without a sample",
+                        in->global_batch, in->n_devices);
+    if (in->options->is_set[OPTION_BUCKET] && in->options->value[OPTION_SYNC] != SYNC_RING)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option 'bucket' of 'dp' belongs to sync=ring; parameter servers move each "
+                        "parameter's gradient by itself");
+    return FR_OK;
+}
+
+/* The first (batch mod n) devices get one sample more. */
+static enum fr_status split_batch(struct fr__placer *pl, double **out, struct fr_error *err)
+{
+    const struct fr_problem *in = pl->in;
+    uint32_t n = (uint32_t)in->n_devices, more = in->global_batch % n;
+    double *batches = fr__arena_alloc(pl->arena, n, sizeof(*batches));
+
+    if (!batches)
+        return fr__fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++)
+        batches[i] = in->global_batch / n + (i < more);
+    if (more)
+        fr__log(pl->ctx, "%u devices take %u samples, %u take %u", more, in->global_batch / n + 1,
+                n - more, in->global_batch / n);
+    else
+        fr__log(pl->ctx, "%u devices take %u samples each", n, in->global_batch / n);
+    *out = batches;
+    return FR_OK;
+}
+
+static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
+{
+    const uint64_t *values = pl->in->options->value;
+    bool overlap = values[OPTION_OVERLAP] != 0;
+    double *batches = NULL;
+
+    FR_TRY(split_batch(pl, &batches, err));
+    switch (values[OPTION_SYNC]) {
+    case SYNC_PS_CPU:
+        return fr__plan_parameter_server(pl, FR__SERVER_CPU, batches, overlap, err);
+    case SYNC_PS_GPU0:
+        return fr__plan_parameter_server(pl, FR__SERVER_GPU0, batches, overlap, err);
+    case SYNC_PS_SHARDED:
+        return fr__plan_parameter_server(pl, FR__SERVER_SHARDED, batches, overlap, err);
+    default:
+        return plan_ring(pl, batches, err);
+    }
+}
+
+static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    enum fr_status st;
+
+    FR_TRY(check(in, err));
+    if (in->n_devices == 1) {
+        fr__log(ctx, "one device: nothing to average");
+        return fr__plan_single(in, ctx, out, err);
+    }
+    st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = place(&pl, err);
+    fr__placer_fini(&pl);
+    return st;
+}
+
+const struct fr_strategy fr__strategy_dp = {
+    .name = "dp",
+    .summary = "data parallelism: a replica on every device, gradients averaged",
+    .source = "Li et al., PyTorch Distributed, VLDB 2020; Li et al., Parameter Server, OSDI 2014",
+    .options = options,
+    .plan = plan,
+};

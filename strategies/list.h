@@ -1,0 +1,11 @@
+/* strategies/list.h - the strategies that FR_STRATEGIES names: fr__strategy_<name>. */
+#ifndef FR_STRATEGIES_LIST_H
+#define FR_STRATEGIES_LIST_H
+
+#include "strategies/strategies.h"
+
+#define FR_STRATEGY_DECLARE(name) extern const struct fr_strategy fr__strategy_##name;
+FR_STRATEGIES(FR_STRATEGY_DECLARE)
+#undef FR_STRATEGY_DECLARE
+
+#endif

@@ -1,0 +1,65 @@
+/* strategies/mp.c - model parallelism: the forward ops cut into contiguous parts, one a device, the
+ * whole batch at once, so that devices wait for each other.
+ *
+ * Source: J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3; the layers of
+ * a network spread over devices as A. Krizhevsky (2014) and PyTorch's model-parallel tutorial do.
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "strategies/list.h"
+#include "strategies/log.h"
+#include "strategies/replica.h"
+#include "strategies/single.h"
+#include "strategies/stages.h"
+
+static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct fr_error *err)
+{
+    const struct fr_problem *in = pl->in;
+    uint32_t *device_of = fr__arena_alloc(pl->arena, in->graph->n_ops, sizeof(*device_of));
+    double *in_flight = fr__arena_alloc(pl->arena, in->n_devices, sizeof(*in_flight));
+    double batch = in->global_batch;
+    struct fr__stages stages;
+
+    if (!device_of || !in_flight)
+        return fr__fail_nomem(err);
+    for (size_t s = 0; s < in->n_devices; s++)
+        in_flight[s] = 1;
+    FR_TRY(fr__stages_cut(&stages, pl, in->devices, in->n_devices, batch, in_flight, err));
+    for (size_t o = 0; o < in->graph->n_ops; o++)
+        device_of[o] = in->devices[stages.stage_of[o]];
+    FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
+    fr__place_persistent(r, true);
+    fr__place_body(r);
+    fr__place_sums(r);
+    fr__place_updates(r);
+    fr__refresh_tied(r);
+    return fr__replica_status(r, err);
+}
+
+static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    struct fr__replica r = {0};
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = place(&r, &pl, err);
+    fr__replica_fini(&r);
+    fr__placer_fini(&pl);
+    return st;
+}
+
+static const struct fr_option options[] = {{.name = NULL}};
+
+const struct fr_strategy fr__strategy_mp = {
+    .name = "mp",
+    .summary =
+        "model parallelism: contiguous parts of the model on the devices, one batch at a time",
+    .source = "Dean et al., Large Scale Distributed Deep Networks, NIPS 2012",
+    .options = options,
+    .plan = plan,
+};

@@ -1,0 +1,51 @@
+/* strategies/params.h - who owns parameters, where their gradients come from, what they cost.
+ *
+ * A training graph's ops fall into a body, which runs once a micro-batch (input, forward, backward),
+ * and a tail, which runs once an iteration: sums of parameter gradients (tied weights) and updates.
+ * A gradient tensor is one that a body op writes and the tail reads; its storage is kept over all
+ * micro-batches, which add into it.
+ */
+#ifndef FR_STRATEGIES_PARAMS_H
+#define FR_STRATEGIES_PARAMS_H
+
+#include "base/arena.h"
+#include "strategies/strategies.h"
+
+enum fr__role { FR__ROLE_FORWARD, FR__ROLE_BACKWARD, FR__ROLE_SUM, FR__ROLE_UPDATE };
+
+/* A forward op with parameters. */
+struct fr__owner {
+    uint32_t op;
+    uint64_t bytes;
+    uint32_t ready; /* op after which its gradient is complete; FR_NONE: it is not trained */
+    /* its update ops: updates[first_update .. first_update + n_updates) */
+    uint32_t first_update, n_updates;
+    bool
+        has_tensor; /* its gradient is a tensor of the graph; else of `bytes`, written by `ready` */
+};
+
+struct fr__params {
+    const enum fr__role *roles; /* [n_ops] */
+    const bool *is_gradient;    /* [n_tensors] */
+    const bool *is_read;        /* [n_tensors] in the body (by the tail: of its own tensors) */
+    size_t n_owners, n_updates, n_tail;
+    const struct fr__owner *owners; /* in graph order */
+    const uint32_t *owner_of;       /* [n_ops] index into owners, by owning op; FR_NONE */
+    const uint32_t *updates;        /* [n_updates] grouped by owner */
+    const uint32_t *tail;           /* [n_tail] sums and updates, in graph order */
+};
+
+/* All memory comes from the arena. Cost: O(ops + edges). */
+enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
+                               struct fr__arena *arena, struct fr_error *err);
+
+/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
+ * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each, the
+ * states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR 2018). */
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* Memory traffic of one update: gradient read, parameter read and written, each state read and
+ * written; with a master copy that is read and written and the parameter only written. */
+double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+#endif

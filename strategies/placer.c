@@ -1,0 +1,176 @@
+/* strategies/placer.c - tasks, costs and buffers for the strategies. */
+#include "config.h"
+
+#include "strategies/placer.h"
+
+#include "base/error.h"
+
+struct fr__cost_rows {
+    uint32_t type;
+    double batch;
+    uint32_t *ids; /* [n_ops]: row of the plan + 1; 0: not asked for yet */
+    struct fr__cost_rows *next;
+};
+
+enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
+                               const struct fr_context *ctx, struct fr_plan *plan,
+                               struct fr_error *err)
+{
+    *pl = (struct fr__placer){.in = in, .graph = in->graph, .ctx = ctx, .plan = plan};
+    pl->arena = fr__arena_new();
+    if (!pl->arena)
+        return fr__fail_nomem(err);
+    pl->has_context = fr__arena_alloc(pl->arena, in->topo->n_devices, sizeof(*pl->has_context));
+    if (!pl->has_context)
+        return fr__fail_nomem(err);
+    return fr__params_find(&pl->params, in->graph, pl->arena, err);
+}
+
+void fr__placer_fini(struct fr__placer *pl)
+{
+    fr__arena_free(pl->arena);
+}
+
+const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device)
+{
+    return &pl->in->topo->types[pl->in->topo->devices[device].type];
+}
+
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch)
+{
+    struct fr__cost_rows *r = pl->rows;
+
+    while (r && (r->type != type || r->batch < batch || r->batch > batch))
+        r = r->next;
+    if (r)
+        return r;
+    r = fr__arena_alloc(pl->arena, 1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->ids = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*r->ids));
+    if (!r->ids)
+        return NULL;
+    r->type = type;
+    r->batch = batch;
+    r->next = pl->rows;
+    pl->rows = r;
+    return r;
+}
+
+/* A measured update is taken as it is; else the optimizer decides what moves. */
+static void price_update(const struct fr__placer *pl, uint32_t op,
+                         const struct fr_device_type *type, struct fr_cost *cost)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    if (cost->trust != FR_TRUST_PROFILED && cost->trust != FR_TRUST_SCALED && o->param_bytes > 0)
+        fr_cost_bytes(type, fr__update_traffic_bytes(pl->in, o->param_bytes), FR_OP_UPDATE, cost);
+}
+
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op)
+{
+    struct fr_cost cost;
+
+    if (rows->ids[op] == 0) {
+        const struct fr_device_type *type = &pl->in->topo->types[rows->type];
+
+        fr_cost_op(pl->graph, op, type, rows->batch, &cost);
+        if (pl->params.roles[op] == FR__ROLE_UPDATE)
+            price_update(pl, op, type, &cost);
+        rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
+    }
+    return rows->ids[op] - 1;
+}
+
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)
+{
+    if (!scales)
+        return bytes;
+    return (uint64_t)((double)bytes * (batch / pl->graph->batch) + 0.5);
+}
+
+uint32_t fr__add_task(struct fr__placer *pl, const struct fr_task *task)
+{
+    struct fr_task t = *task;
+    uint32_t id;
+
+    t.priority = pl->next_priority++;
+    id = fr_plan_add_task(pl->plan, &t);
+    pl->n_tasks += id != FR_NONE;
+    return id;
+}
+
+uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_id, uint32_t op,
+                         enum fr_phase phase, uint32_t microbatch)
+{
+    return fr__add_task(pl, &(struct fr_task){.device = device,
+                                              .cost_id = cost_id,
+                                              .op = op,
+                                              .ref = FR_NONE,
+                                              .microbatch = microbatch,
+                                              .kind = FR_TASK_COMPUTE,
+                                              .phase = (uint8_t)phase,
+                                              .stream = FR_STREAM_COMPUTE});
+}
+
+uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
+                        uint32_t microbatch)
+{
+    return fr__add_task(pl, &(struct fr_task){.device = device,
+                                              .cost_id = FR_NONE,
+                                              .op = FR_NONE,
+                                              .ref = FR_NONE,
+                                              .microbatch = microbatch,
+                                              .kind = FR_TASK_MARKER,
+                                              .phase = (uint8_t)phase,
+                                              .stream = FR_STREAM_FREE});
+}
+
+void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *send, uint32_t *recv)
+{
+    struct fr_task t = {.device = m->src,
+                        .cost_id = FR_NONE,
+                        .op = m->op,
+                        .ref = FR_NONE,
+                        .microbatch = m->microbatch,
+                        .priority = m->priority,
+                        .kind = FR_TASK_SEND,
+                        .phase = (uint8_t)m->phase,
+                        .stream = m->send_stream};
+
+    *send = fr_plan_add_task(pl->plan, &t);
+    t.device = m->dst;
+    t.kind = FR_TASK_RECV;
+    t.stream = FR_STREAM_FREE;
+    *recv = fr_plan_add_task(pl->plan, &t);
+    pl->n_tasks += *recv != FR_NONE ? 2 : 0;
+    fr_plan_add_transfer(pl->plan, *send, *recv, m->bytes, m->label);
+    if (m->from == FR_NONE)
+        return;
+    fr_plan_add_dep(pl->plan, m->from, *send);
+    fr_plan_add_dep(pl->plan, m->from, *recv);
+}
+
+uint32_t fr__add_buffer(struct fr__placer *pl, enum fr_buffer_kind kind, uint32_t device,
+                        uint64_t bytes, uint32_t alloc, uint32_t op)
+{
+    struct fr_buffer b = {
+        .bytes = bytes, .device = device, .alloc = alloc, .alias = FR_NONE, .op = op, .kind = kind};
+
+    return bytes ? fr_plan_add_buffer(pl->plan, &b) : FR_NONE;
+}
+
+void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task)
+{
+    if (buffer != FR_NONE)
+        fr_plan_add_free(pl->plan, buffer, task);
+}
+
+void fr__use_device(struct fr__placer *pl, uint32_t device)
+{
+    const struct fr_device_type *type = fr__type_of(pl, device);
+
+    if (!pl->has_context[device] && type->is_gpu)
+        fr__add_buffer(pl, FR_BUFFER_CONTEXT, device, type->context_bytes, FR_NONE, FR_NONE);
+    pl->has_context[device] = true;
+}

@@ -1,0 +1,507 @@
+/* strategies/replica.c - places the ops of one replica: tasks, dependencies, transfers, buffers. */
+#include "config.h"
+
+#include "strategies/replica.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A tensor received on another device than its op's. */
+struct fr__copy {
+    uint32_t device, recv, buffer;
+    uint32_t next;
+};
+
+/* ---- life ---- */
+
+static uint32_t *new_ids(struct fr__replica *r, size_t n)
+{
+    uint32_t *ids = fr__arena_alloc(r->arena, n, sizeof(*ids));
+
+    if (ids)
+        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
+    return ids;
+}
+
+static bool micro_init(struct fr__replica *r, struct fr__micro *m, uint32_t index, double batch)
+{
+    const struct fr_graph *g = r->pl->graph;
+
+    m->index = index;
+    m->batch = batch;
+    m->task_of = new_ids(r, g->n_ops);
+    m->priority_of = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->priority_of));
+    m->buffer_of = new_ids(r, g->n_tensors);
+    m->copies = new_ids(r, g->n_tensors);
+    m->is_followed = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->is_followed));
+    return m->task_of && m->priority_of && m->buffer_of && m->copies && m->is_followed;
+}
+
+enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
+                                const uint32_t device_of[], const double batches[], size_t n_micros,
+                                struct fr_error *err)
+{
+    bool ok;
+
+    *r = (struct fr__replica){.pl = pl, .device_of = device_of, .n_micros = n_micros};
+    r->arena = fr__arena_new();
+    if (!r->arena)
+        return fr__fail_nomem(err);
+    r->micros = fr__arena_alloc(r->arena, n_micros, sizeof(*r->micros));
+    r->first_task = new_ids(r, pl->graph->n_ops);
+    r->gradient_of = new_ids(r, pl->graph->n_tensors);
+    r->done_of = new_ids(r, pl->in->topo->n_devices);
+    ok = r->micros && r->first_task && r->gradient_of && r->done_of;
+    ok = ok && micro_init(r, &r->tail, FR_NONE, pl->graph->batch);
+    for (size_t i = 0; ok && i < n_micros; i++)
+        ok = micro_init(r, &r->micros[i], n_micros == 1 ? FR_NONE : (uint32_t)i, batches[i]);
+    return ok ? FR_OK : fr__fail_nomem(err);
+}
+
+void fr__replica_fini(struct fr__replica *r)
+{
+    fr__arena_free(r->arena);
+    free(r->copies);
+}
+
+enum fr_status fr__replica_status(const struct fr__replica *r, struct fr_error *err)
+{
+    return r->is_out_of_memory ? fr__fail_nomem(err) : FR_OK;
+}
+
+/* ---- persistent memory ---- */
+
+/* An edge between forward ops with bytes but no tensor: dst uses the parameters of src. */
+static bool is_tied(const struct fr__replica *r, const struct fr_edge *e)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    return e->tensor == FR_NONE && e->bytes > 0 && p->roles[e->src] == FR__ROLE_FORWARD &&
+           p->roles[e->dst] == FR__ROLE_FORWARD;
+}
+
+/* Whether edge i is the first that needs a copy of its tail's parameters on its head's device. */
+static bool needs_tied_copy(const struct fr__replica *r, uint32_t i)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t src = g->edges[i].src, device = r->device_of[g->edges[i].dst];
+
+    if (!is_tied(r, &g->edges[i]) || device == r->device_of[src])
+        return false;
+    for (uint32_t k = g->out_first[src]; k < i; k++)
+        if (is_tied(r, &g->edges[k]) && r->device_of[g->edges[k].dst] == device)
+            return false;
+    return true;
+}
+
+void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_graph *g = pl->graph;
+
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        fr__use_device(pl, r->device_of[o]);
+    for (size_t i = 0; i < pl->params.n_owners; i++) {
+        const struct fr__owner *w = &pl->params.owners[i];
+        uint32_t device = r->device_of[w->op];
+
+        fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
+        if (with_optimizer && w->n_updates > 0)
+            fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, fr__optimizer_bytes(pl->in, w->bytes),
+                           FR_NONE, w->op);
+        for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
+            if (needs_tied_copy(r, e))
+                fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst], w->bytes,
+                               FR_NONE, w->op);
+    }
+}
+
+/* ---- inputs ---- */
+
+/* Where an edge's tensor stands: after which task, in which buffer. */
+struct source {
+    uint32_t task, buffer;
+    int32_t priority;
+};
+
+/* A gradient is complete after the only micro-batch's task, or after the device's whole body. */
+static uint32_t complete_task(const struct fr__replica *r, uint32_t op)
+{
+    if (r->n_micros == 1)
+        return r->micros[0].task_of[op];
+    return r->done_of[r->device_of[op]];
+}
+
+static uint32_t gradient_buffer(struct fr__replica *r, uint32_t tensor)
+{
+    const struct fr_tensor *t = &r->pl->graph->tensors[tensor];
+
+    if (r->gradient_of[tensor] == FR_NONE && r->first_task[t->op] != FR_NONE)
+        r->gradient_of[tensor] = fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[t->op],
+                                                t->bytes, r->first_task[t->op], t->op);
+    return r->gradient_of[tensor];
+}
+
+static bool is_body_op(const struct fr__replica *r, uint32_t op)
+{
+    enum fr__role role = r->pl->params.roles[op];
+
+    return role == FR__ROLE_FORWARD || role == FR__ROLE_BACKWARD;
+}
+
+static struct source source_of(struct fr__replica *r, const struct fr__micro *m,
+                               const struct fr_edge *e)
+{
+    struct source s = {m->task_of[e->src], FR_NONE, m->priority_of[e->src]};
+
+    if (m == &r->tail && is_body_op(r, e->src)) {
+        s.task = complete_task(r, e->src);
+        s.priority = r->pl->next_priority;
+        if (e->tensor != FR_NONE && r->pl->params.is_gradient[e->tensor])
+            s.buffer = gradient_buffer(r, e->tensor);
+    } else if (e->tensor != FR_NONE) {
+        s.buffer = m->buffer_of[e->tensor];
+    }
+    return s;
+}
+
+/* Most bytes that a reader of the tensor on that device asks for. */
+static uint64_t bytes_to(const struct fr__replica *r, const struct fr_edge *e, uint32_t device)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint64_t most = 0;
+
+    for (uint32_t i = g->out_first[e->src]; i < g->out_first[e->src + 1]; i++)
+        if (g->edges[i].tensor == e->tensor && r->device_of[g->edges[i].dst] == device &&
+            g->edges[i].bytes > most)
+            most = g->edges[i].bytes;
+    return most;
+}
+
+/* The edge's tensor on another device: moved there by the first reader. NULL: out of memory. */
+static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m,
+                                      const struct fr_edge *e, const struct source *from,
+                                      uint32_t device)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
+    struct fr__copy c = {.device = device, .next = m->copies[e->tensor]};
+    uint64_t bytes;
+    uint32_t send;
+
+    for (uint32_t i = c.next; i != FR_NONE; i = r->copies[i].next)
+        if (r->copies[i].device == device)
+            return &r->copies[i];
+    if (!fr__grow(&r->copies, &r->cap_copies, r->n_copies + 1, sizeof(*r->copies))) {
+        r->is_out_of_memory = true;
+        return NULL;
+    }
+    bytes = fr__bytes_at(pl, bytes_to(r, e, device), t->scales, m->batch);
+    fr__add_move(pl,
+                 &(struct fr__move){.src = r->device_of[e->src],
+                                    .dst = device,
+                                    .from = from->task,
+                                    .bytes = (double)bytes,
+                                    .op = e->src,
+                                    .microbatch = m->index,
+                                    .label = FR_NONE,
+                                    .priority = from->priority,
+                                    .phase = pl->graph->ops[e->src].phase,
+                                    .send_stream = FR_STREAM_SEND},
+                 &send, &c.recv);
+    fr__add_free(pl, from->buffer, send);
+    c.buffer = fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, bytes, c.recv, e->src);
+    m->copies[e->tensor] = (uint32_t)r->n_copies;
+    r->copies[r->n_copies++] = c;
+    return &r->copies[r->n_copies - 1];
+}
+
+/* The transfers that an op's inputs need. They come before its own task, so that tasks are made in an
+ * order in which they could run. */
+static void bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t device = r->device_of[op];
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        struct source s;
+
+        if (e->tensor == FR_NONE || r->device_of[e->src] == device)
+            continue;
+        s = source_of(r, m, e);
+        if (s.task != FR_NONE)
+            copy_on(r, m, e, &s, device);
+    }
+}
+
+/* Waits for and frees what an op reads; true: one of its producers on its device was made since task
+ * block_first. */
+static bool read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t task,
+                        uint32_t block_first)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t device = r->device_of[op], last = FR_NONE;
+    bool is_inside = false;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        struct source s = source_of(r, m, e);
+
+        if (s.task == FR_NONE)
+            continue;
+        if (e->tensor != FR_NONE && r->device_of[e->src] != device) {
+            const struct fr__copy *c = copy_on(r, m, e, &s, device);
+
+            s.task = c ? c->recv : FR_NONE;
+            s.buffer = c ? c->buffer : FR_NONE;
+        } else if (r->device_of[e->src] == device) {
+            m->is_followed[e->src] = true;
+            is_inside |= s.task >= block_first;
+        }
+        if (s.task != last) /* edges come grouped by source */
+            fr_plan_add_dep(r->pl->plan, s.task, task);
+        last = s.task;
+        fr__add_free(r->pl, s.buffer, task);
+    }
+    return is_inside;
+}
+
+/* ---- outputs ---- */
+
+/* The buffer on the device that holds the storage of which the tensor is a view, or FR_NONE. */
+static uint32_t shared_storage(const struct fr__replica *r, const struct fr__micro *m,
+                               const struct fr_tensor *t, uint32_t device)
+{
+    const struct fr_tensor *of;
+
+    if (t->alias == FR_NONE)
+        return FR_NONE;
+    of = &r->pl->graph->tensors[t->alias];
+    if (t->bytes > of->bytes || (t->scales && !of->scales))
+        return FR_NONE;
+    if (r->device_of[of->op] == device)
+        return m->buffer_of[t->alias];
+    for (uint32_t i = m->copies[t->alias]; i != FR_NONE; i = r->copies[i].next)
+        if (r->copies[i].device == device)
+            return r->copies[i].buffer;
+    return FR_NONE;
+}
+
+static void write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t task)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_op *o = &pl->graph->ops[op];
+    uint32_t device = r->device_of[op], workspace;
+    bool is_sum = pl->params.roles[op] == FR__ROLE_SUM;
+
+    for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++) {
+        const struct fr_tensor *x = &pl->graph->tensors[t];
+        struct fr_buffer b = {.bytes = fr__bytes_at(pl, x->bytes, x->scales, m->batch),
+                              .device = device,
+                              .alloc = task,
+                              .alias = shared_storage(r, m, x, device),
+                              .op = op,
+                              .kind = is_sum ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
+
+        if (b.bytes == 0 || pl->params.is_gradient[t])
+            continue;
+        m->buffer_of[t] = fr_plan_add_buffer(pl->plan, &b);
+        if (!pl->params.is_read[t])
+            fr__add_free(pl, m->buffer_of[t], task);
+    }
+    workspace = fr__add_buffer(pl, FR_BUFFER_WORKSPACE, device,
+                               fr__bytes_at(pl, o->workspace_bytes, o->scales, m->batch), task, op);
+    fr__add_free(pl, workspace, task);
+}
+
+/* ---- ops ---- */
+
+static void place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t block_first,
+                     uint32_t after)
+{
+    struct fr__placer *pl = r->pl;
+    uint32_t device = r->device_of[op], task;
+    struct fr__cost_rows *rows = fr__cost_rows(pl, pl->in->topo->devices[device].type, m->batch);
+
+    if (!rows) {
+        r->is_out_of_memory = true;
+        return;
+    }
+    bring_inputs(r, m, op);
+    m->priority_of[op] = pl->next_priority;
+    task = fr__add_compute(pl, device, fr__op_cost(pl, rows, op), op, pl->graph->ops[op].phase,
+                           m->index);
+    m->task_of[op] = task;
+    if (r->first_task[op] == FR_NONE)
+        r->first_task[op] = task;
+    if (!read_inputs(r, m, op, task, block_first) && after != FR_NONE)
+        fr_plan_add_dep(pl->plan, after, task);
+    write_outputs(r, m, op, task);
+}
+
+void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
+                   uint32_t after)
+{
+    uint32_t block_first = r->pl->n_tasks;
+
+    for (size_t i = 0; i < n; i++)
+        place_op(r, &r->micros[micro], ops[i], block_first, after);
+}
+
+uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
+                        uint32_t device)
+{
+    const struct fr__micro *m = &r->micros[micro];
+    uint32_t marker = fr__add_marker(r->pl, device, FR_PHASE_BACKWARD_DATA, m->index);
+
+    for (size_t i = 0; i < n; i++)
+        if (!m->is_followed[ops[i]])
+            fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);
+    return marker;
+}
+
+void fr__place_body(struct fr__replica *r)
+{
+    struct fr__placer *pl = r->pl;
+    struct fr__micro *m = &r->micros[0];
+    uint32_t block_first = pl->n_tasks;
+
+    for (uint32_t o = 0; o < pl->graph->n_ops; o++)
+        if (is_body_op(r, o))
+            place_op(r, m, o, block_first, FR_NONE);
+    for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
+        uint32_t device = r->device_of[o];
+
+        if (!is_body_op(r, o) || m->is_followed[o] || m->task_of[o] == FR_NONE)
+            continue;
+        if (r->done_of[device] == FR_NONE)
+            r->done_of[device] = fr__add_marker(pl, device, FR_PHASE_BACKWARD_DATA, FR_NONE);
+        fr_plan_add_dep(pl->plan, m->task_of[o], r->done_of[device]);
+    }
+}
+
+/* ---- tail ---- */
+
+static void place_tail(struct fr__replica *r, enum fr__role role)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    for (size_t i = 0; i < p->n_tail; i++) {
+        uint32_t op = p->tail[i];
+
+        if (p->roles[op] == role)
+            place_op(r, &r->tail, op, r->pl->n_tasks, FR_NONE);
+    }
+}
+
+void fr__place_sums(struct fr__replica *r)
+{
+    place_tail(r, FR__ROLE_SUM);
+}
+
+/* A gradient that is no tensor of the graph. */
+static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
+{
+    return fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[w->ready], w->bytes,
+                          r->first_task[w->ready], w->op);
+}
+
+void fr__place_updates(struct fr__replica *r)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    place_tail(r, FR__ROLE_UPDATE);
+    for (size_t i = 0; i < p->n_tail; i++) {
+        uint32_t op = p->tail[i], done = r->done_of[r->device_of[op]];
+
+        if (p->roles[op] == FR__ROLE_UPDATE && done != FR_NONE)
+            fr_plan_add_dep(r->pl->plan, done, r->tail.task_of[op]);
+    }
+    for (size_t i = 0; i < p->n_owners; i++) {
+        const struct fr__owner *w = &p->owners[i];
+        uint32_t buffer;
+
+        if (w->ready == FR_NONE || w->has_tensor)
+            continue;
+        buffer = plain_gradient(r, w);
+        for (uint32_t k = 0; k < w->n_updates; k++)
+            fr__add_free(r->pl, buffer, r->tail.task_of[p->updates[w->first_update + k]]);
+        if (w->n_updates == 0) /* nobody updates: it is dropped at the end of the body */
+            fr__add_free(r->pl, buffer, r->done_of[r->device_of[w->ready]]);
+    }
+}
+
+uint32_t fr__update_task(const struct fr__replica *r, uint32_t op)
+{
+    return r->tail.task_of[op];
+}
+
+void fr__refresh_tied(struct fr__replica *r)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_graph *g = pl->graph;
+
+    for (uint32_t i = 0; i < g->n_edges; i++) {
+        uint32_t src = g->edges[i].src, send, recv;
+        const struct fr__owner *w;
+
+        if (!needs_tied_copy(r, i) || pl->params.owner_of[src] == FR_NONE)
+            continue;
+        w = &pl->params.owners[pl->params.owner_of[src]];
+        if (w->n_updates == 0)
+            continue;
+        for (uint32_t k = 0; k < w->n_updates; k++) {
+            uint32_t update = r->tail.task_of[pl->params.updates[w->first_update + k]];
+
+            if (k > 0) {
+                fr_plan_add_dep(pl->plan, update, send);
+                fr_plan_add_dep(pl->plan, update, recv);
+                continue;
+            }
+            fr__add_move(pl,
+                         &(struct fr__move){.src = r->device_of[src],
+                                            .dst = r->device_of[g->edges[i].dst],
+                                            .from = update,
+                                            .bytes = (double)w->bytes,
+                                            .op = src,
+                                            .microbatch = FR_NONE,
+                                            .label = FR_NONE,
+                                            .priority = pl->next_priority,
+                                            .phase = FR_PHASE_UPDATE,
+                                            .send_stream = FR_STREAM_SEND},
+                         &send, &recv);
+        }
+    }
+}
+
+void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task, bool frees)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_graph *g = pl->graph;
+
+    if (!w->has_tensor) {
+        fr_plan_add_dep(pl->plan, complete_task(r, w->ready), task);
+        if (frees)
+            fr__add_free(pl, plain_gradient(r, w), task);
+        return;
+    }
+    for (uint32_t k = 0; k < w->n_updates; k++) {
+        uint32_t u = pl->params.updates[w->first_update + k];
+
+        for (uint32_t i = g->in_first[u]; i < g->in_first[u + 1]; i++) {
+            const struct fr_edge *e = &g->edges[g->in_edges[i]];
+            struct source s;
+
+            if (pl->params.roles[e->src] != FR__ROLE_BACKWARD &&
+                pl->params.roles[e->src] != FR__ROLE_SUM)
+                continue;
+            s = source_of(r, &r->tail, e);
+            fr_plan_add_dep(pl->plan, s.task, task);
+            if (frees)
+                fr__add_free(pl, s.buffer, task);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/* strategies/replica.h - one copy of the model on one or more devices: its ops become tasks.
+ *
+ * The body (forward, backward) is placed once a micro-batch, the tail (sums of parameter gradients,
+ * updates) once. An edge between devices becomes one send and receive a (tensor, destination,
+ * micro-batch), with a buffer at the receiver.
+ *
+ * Memory follows the graph's edges: a tensor lives from its op's task until all its readers (here or
+ * sent) are done; views and in-place outputs share the storage of what they are views of. Parameter
+ * gradients live from the first task that writes them until the update, over all micro-batches, and
+ * no update starts before the device's last backward task: the optimizer's step follows the backward
+ * pass, as in PyTorch. Staging copies of accumulated gradients are not modelled.
+ */
+#ifndef FR_STRATEGIES_REPLICA_H
+#define FR_STRATEGIES_REPLICA_H
+
+#include "strategies/placer.h"
+
+/* A micro-batch on its way through the replica, or the tail. */
+struct fr__micro {
+    uint32_t index;       /* FR_NONE: there is only one */
+    double batch;         /* samples */
+    uint32_t *task_of;    /* [n_ops] FR_NONE: not placed yet */
+    int32_t *priority_of; /* [n_ops] of that task */
+    uint32_t *buffer_of;  /* [n_tensors] on its op's device, FR_NONE: none */
+    uint32_t *copies;     /* [n_tensors] first of a list in the replica's copies, FR_NONE */
+    bool *is_followed;    /* [n_ops] by a task on the same device */
+};
+
+struct fr__replica {
+    struct fr__placer *pl;
+    struct fr__arena *arena;
+    const uint32_t *device_of; /* [n_ops] caller's, lives as long */
+    struct fr__micro *micros;  /* [n_micros] */
+    size_t n_micros;
+    struct fr__micro tail;
+    uint32_t *first_task;  /* [n_ops] of all micro-batches, the one made first */
+    uint32_t *gradient_of; /* [n_tensors] its storage over all micro-batches, FR_NONE */
+    uint32_t *done_of;     /* [n_devices] marker after all of the body there, FR_NONE: unused */
+    struct fr__copy *copies;
+    size_t n_copies, cap_copies;
+    bool is_out_of_memory;
+};
+
+/* batches: [n_micros] samples of each micro-batch. fini may follow a failed init. */
+enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
+                                const uint32_t device_of[], const double batches[], size_t n_micros,
+                                struct fr_error *err);
+void fr__replica_fini(struct fr__replica *r);
+
+/* Persistent buffers: context, parameters (copies of tied ones where they are used too) and, if
+ * wanted, what the optimizer keeps. */
+void fr__place_persistent(struct fr__replica *r, bool with_optimizer);
+
+/* Places ops of the body in that order; their producers must have been placed. Ops without an
+ * earlier one of the same call on their device wait for task `after` (FR_NONE: for nothing). */
+void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
+                   uint32_t after);
+/* A marker after those of the ops (all on that device) that nothing on it follows yet. */
+uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
+                        uint32_t device);
+/* The whole body of a replica with one micro-batch, in graph order, and its markers. */
+void fr__place_body(struct fr__replica *r);
+
+/* The tail, after the body is whole and done_of set: first the sums, then the updates; tied copies
+ * of parameters are refreshed after these. */
+void fr__place_sums(struct fr__replica *r);
+void fr__place_updates(struct fr__replica *r);
+void fr__refresh_tied(struct fr__replica *r);
+
+/* Makes `task` wait for all that the owner's gradient needs; with frees it is also the last to read
+ * it (for plans that do not place the replica's updates). */
+void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task,
+                        bool frees);
+/* Task of an update op, once placed. */
+uint32_t fr__update_task(const struct fr__replica *r, uint32_t op);
+/* FR_ENOMEM if any call above ran out of memory. */
+enum fr_status fr__replica_status(const struct fr__replica *r, struct fr_error *err);
+
+#endif

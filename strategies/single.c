@@ -1,0 +1,65 @@
+/* strategies/single.c - everything on the first device: the baseline. */
+#include "config.h"
+
+#include "strategies/single.h"
+
+#include "base/error.h"
+#include "strategies/list.h"
+#include "strategies/log.h"
+#include "strategies/replica.h"
+
+enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err)
+{
+    if (in->n_devices == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no device to place the model on");
+    if (in->global_batch == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "the global batch is 0, expected at least 1");
+    return FR_OK;
+}
+
+static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct fr_error *err)
+{
+    const struct fr_problem *in = pl->in;
+    uint32_t *device_of = fr__arena_alloc(pl->arena, in->graph->n_ops, sizeof(*device_of));
+    double batch = in->global_batch;
+
+    if (!device_of)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < in->graph->n_ops; o++)
+        device_of[o] = in->devices[0];
+    FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
+    fr__place_persistent(r, true);
+    fr__place_body(r);
+    fr__place_sums(r);
+    fr__place_updates(r);
+    return fr__replica_status(r, err);
+}
+
+enum fr_status fr__plan_single(const struct fr_problem *in, const struct fr_context *ctx,
+                               struct fr_plan *out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    struct fr__replica r = {0};
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = place(&r, &pl, err);
+    if (st == FR_OK)
+        fr__log(ctx, "all %zu ops on %s, batch %u", in->graph->n_ops,
+                in->topo->devices[in->devices[0]].name, in->global_batch);
+    fr__replica_fini(&r);
+    fr__placer_fini(&pl);
+    return st;
+}
+
+static const struct fr_option options[] = {{.name = NULL}};
+
+const struct fr_strategy fr__strategy_single = {
+    .name = "single",
+    .summary = "the whole model on the first device",
+    .source = "baseline",
+    .options = options,
+    .plan = fr__plan_single,
+};

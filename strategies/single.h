@@ -1,0 +1,14 @@
+/* strategies/single.h - the whole step on one device, which other strategies fall back on. */
+#ifndef FR_STRATEGIES_SINGLE_H
+#define FR_STRATEGIES_SINGLE_H
+
+#include "strategies/strategies.h"
+
+/* One replica on the first device at the global batch. */
+enum fr_status fr__plan_single(const struct fr_problem *in, const struct fr_context *ctx,
+                               struct fr_plan *out, struct fr_error *err);
+
+/* FR_EUSAGE unless there is a device and a sample. */
+enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err);
+
+#endif
