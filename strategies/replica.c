@@ -36,7 +36,8 @@ static bool micro_init(struct fr__replica *r, struct fr__micro *m, uint32_t inde
     m->buffer_of = new_ids(r, g->n_tensors);
     m->copies = new_ids(r, g->n_tensors);
     m->is_followed = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->is_followed));
-    return m->task_of && m->priority_of && m->buffer_of && m->copies && m->is_followed;
+    m->end_of = new_ids(r, 2 * r->pl->in->topo->n_devices);
+    return m->task_of && m->priority_of && m->buffer_of && m->copies && m->is_followed && m->end_of;
 }
 
 enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
@@ -151,6 +152,15 @@ static bool is_body_op(const struct fr__replica *r, uint32_t op)
     return role == FR__ROLE_FORWARD || role == FR__ROLE_BACKWARD;
 }
 
+/* What leaves a device waits for the end of its block, where there are blocks. */
+static uint32_t leaving_task(const struct fr__replica *r, const struct fr__micro *m, uint32_t op)
+{
+    bool is_backward = r->pl->params.roles[op] == FR__ROLE_BACKWARD;
+    uint32_t end = m->end_of[2 * r->device_of[op] + is_backward];
+
+    return end != FR_NONE ? end : m->task_of[op];
+}
+
 static struct source source_of(struct fr__replica *r, const struct fr__micro *m,
                                const struct fr_edge *e)
 {
@@ -189,7 +199,7 @@ static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m
     const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
     struct fr__copy c = {.device = device, .next = m->copies[e->tensor]};
     uint64_t bytes;
-    uint32_t send;
+    uint32_t send, leaving = from->task;
 
     for (uint32_t i = c.next; i != FR_NONE; i = r->copies[i].next)
         if (r->copies[i].device == device)
@@ -198,11 +208,13 @@ static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m
         r->is_out_of_memory = true;
         return NULL;
     }
+    if (m != &r->tail)
+        leaving = leaving_task(r, m, e->src);
     bytes = fr__bytes_at(pl, bytes_to(r, e, device), t->scales, m->batch);
     fr__add_move(pl,
                  &(struct fr__move){.src = r->device_of[e->src],
                                     .dst = device,
-                                    .from = from->task,
+                                    .from = leaving,
                                     .bytes = (double)bytes,
                                     .op = e->src,
                                     .microbatch = m->index,
@@ -354,12 +366,15 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device)
 {
-    const struct fr__micro *m = &r->micros[micro];
-    uint32_t marker = fr__add_marker(r->pl, device, FR_PHASE_BACKWARD_DATA, m->index);
+    struct fr__micro *m = &r->micros[micro];
+    bool is_backward = n > 0 && r->pl->params.roles[ops[0]] == FR__ROLE_BACKWARD;
+    uint32_t marker = fr__add_marker(
+        r->pl, device, is_backward ? FR_PHASE_BACKWARD_DATA : FR_PHASE_FORWARD, m->index);
 
     for (size_t i = 0; i < n; i++)
         if (!m->is_followed[ops[i]])
             fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);
+    m->end_of[2 * device + is_backward] = marker;
     return marker;
 }
 

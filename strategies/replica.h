@@ -24,6 +24,7 @@ struct fr__micro {
     uint32_t *buffer_of;  /* [n_tensors] on its op's device, FR_NONE: none */
     uint32_t *copies;     /* [n_tensors] first of a list in the replica's copies, FR_NONE */
     bool *is_followed;    /* [n_ops] by a task on the same device */
+    uint32_t *end_of;     /* [n_devices][2] join of the forward, backward ops there, FR_NONE */
 };
 
 struct fr__replica {
@@ -55,7 +56,9 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer);
  * earlier one of the same call on their device wait for task `after` (FR_NONE: for nothing). */
 void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                    uint32_t after);
-/* A marker after those of the ops (all on that device) that nothing on it follows yet. */
+/* A marker after those of the ops (all on that device, all forward or all backward) that nothing on
+ * it follows yet. What leaves the device from then on waits for it: frameworks hand a stage's results
+ * on when its whole pass is done, weight gradients included. */
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device);
 /* The whole body of a replica with one micro-batch, in graph order, and its markers. */
