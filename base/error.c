@@ -118,32 +118,37 @@ const char *fr_error_string(const struct fr_error *err, char *buf, size_t n)
 
 enum { LONGEST_NAME = 63 };
 
-/* Levenshtein distance; words longer than LONGEST_NAME count as far. */
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance with swapped neighbours as one edit (optimal string alignment: R. Lowrance and
+ * R. Wagner, Journal of the ACM 22(2), 1975, restricted); words longer than LONGEST_NAME count as
+ * far. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
-    size_t row[LONGEST_NAME + 1];
+    size_t rows[3][LONGEST_NAME + 1];
 
     if (na > LONGEST_NAME || nb > LONGEST_NAME)
         return LONGEST_NAME;
     for (size_t j = 0; j <= nb; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3];
+        const size_t *last = rows[(i + 2) % 3], *last_but_one = rows[(i + 1) % 3];
 
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            bool is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
 
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
+            row[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), least(last[j], row[j - 1]) + 1);
+            if (is_swap)
+                row[j] = least(row[j], last_but_one[j - 2] + 1);
         }
     }
-    return row[nb];
+    return rows[na % 3][nb];
 }
 
 const char *fr__nearest(const char *word, const char *const names[], size_t n)
@@ -155,7 +160,7 @@ const char *fr__nearest(const char *word, const char *const names[], size_t n)
         limit = 1;
     for (size_t i = 0; i < n && names[i]; i++) {
         size_t d = edit_distance(word, names[i]);
-        bool has_common = d < strlen(word) || d < strlen(names[i]); /* 'd' is no slip for 's' */
+        bool has_common = d < strlen(word) || d < strlen(names[i]); /* 'd' is no slip of 's' */
 
         if (has_common && d < best) {
             best = d;

@@ -120,8 +120,7 @@ START_TEST(bad_files_are_refused_at_the_place)
         {"", "ops.csv:1:1: no header row, expected one such as id,flops"},
         {"\n\r\n", "ops.csv:1:1: no header row, expected one such as id,flops"},
         {"\xef\xbb\xbf", "ops.csv:1:1: no header row, expected one such as id,flops"},
-        {"id,nmae,flops\n", "ops.csv:1:4: column 'nmae' is not known, the columns are id name "
-                            "flops"},
+        {"id,nmae,flops\n", "ops.csv:1:4: column 'nmae' is not known, did you mean 'name'?"},
         {"id,names,flops\n", "ops.csv:1:4: column 'names' is not known, did you mean 'name'?"},
         {"id,zzzzzz\n", "ops.csv:1:4: column 'zzzzzz' is not known, the columns are id name flops"},
         {"id, name,flops\n", "ops.csv:1:4: column ' name' is not known, did you mean 'name'?"},
