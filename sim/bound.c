@@ -172,9 +172,10 @@ enum fr_status fr__lower_bound(struct engine *e, double *out_s)
 static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
 {
     const struct route *k = &e->routes[route];
+    const uint32_t *links = fr__route_links(e, k);
 
     for (uint32_t l = 0; l < k->n_links; l++)
-        bytes[k->links[l]] += n;
+        bytes[links[l]] += n;
 }
 
 enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])

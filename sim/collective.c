@@ -205,8 +205,8 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 {
     uint32_t d = e->v->tasks[task].device;
 
-    e->start_s[task] = e->now_s;
-    e->cause[task] = cause;
+    e->tasks[task].start_s = e->now_s;
+    e->tasks[task].cause = cause;
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     fr__device_account(e, d);
@@ -359,9 +359,10 @@ static void count_closed_bytes(struct engine *e, uint32_t collective, uint32_t n
 
         for (uint32_t i = 0; i < n; i++) {
             const struct route *k = &e->routes[t->routes[r * n + i]];
+            const uint32_t *links = fr__route_links(e, k);
 
             for (uint32_t l = 0; l < k->n_links; l++)
-                e->link_bytes[k->links[l]] += bytes;
+                e->link_bytes[links[l]] += bytes;
         }
     }
 }
@@ -380,7 +381,7 @@ void fr__collective_start(struct engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
-    uint32_t cause = e->cause[e->meetings[collective].last];
+    uint32_t cause = e->tasks[e->meetings[collective].last].cause;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);

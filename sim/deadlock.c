@@ -18,12 +18,12 @@ struct wait {
 
 static bool is_done(const struct engine *e, uint32_t task)
 {
-    return e->end_s[task] >= 0 && e->start_s[task] >= 0;
+    return e->tasks[task].end_s >= 0 && e->tasks[task].start_s >= 0;
 }
 
 static bool is_dispatched(const struct engine *e, uint32_t task)
 {
-    return e->start_s[task] < -1.5 || e->start_s[task] >= 0;
+    return e->tasks[task].start_s < -1.5 || e->tasks[task].start_s >= 0;
 }
 
 /* A partner that has not come to the meeting. */
@@ -51,7 +51,7 @@ static struct wait what_it_waits_for(const struct engine *e, uint32_t task,
         &e->streams[k->device * STREAMS_A_DEVICE +
                     (k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream)];
 
-    if (e->waits[task] > 0)
+    if (e->tasks[task].waits > 0)
         return (struct wait){pred_of[task], "follows"};
     if (is_dispatched(e, task))
         return absent_partner(e, task);

@@ -132,7 +132,7 @@ static void compute_start(struct engine *e, uint32_t task)
     uint32_t d = e->v->tasks[task].device;
     double duration_s = fr__task_duration(e, task);
 
-    e->start_s[task] = e->now_s;
+    e->tasks[task].start_s = e->now_s;
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     fr__device_account(e, d);
@@ -160,7 +160,7 @@ void fr__task_done(struct engine *e, uint32_t task)
     const struct fr_plan_view *v = e->v;
     const struct fr_task *k = &v->tasks[task];
 
-    e->end_s[task] = e->now_s;
+    e->tasks[task].end_s = e->now_s;
     e->n_done++;
     if (k->stream != FR_STREAM_FREE && k->kind != FR_TASK_MARKER) {
         uint32_t s = stream_of(e, task);
@@ -173,8 +173,8 @@ void fr__task_done(struct engine *e, uint32_t task)
     for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
         uint32_t next = v->succ[i];
 
-        if (--e->waits[next] == 0) {
-            e->cause[next] = task;
+        if (--e->tasks[next].waits == 0) {
+            e->tasks[next].cause = task;
             make_ready(e, next);
         }
     }
@@ -185,7 +185,7 @@ static void complete_markers(struct engine *e)
     while (e->n_markers > 0) {
         uint32_t task = e->markers[--e->n_markers];
 
-        e->start_s[task] = e->now_s;
+        e->tasks[task].start_s = e->now_s;
         fr__memory_alloc(e, task);
         fr__task_done(e, task);
     }
@@ -202,11 +202,11 @@ static void dispatch(struct engine *e, struct waiting w)
         s->next++;
         /* it was not its predecessors that it waited for last, but the stream */
         if (w.ready_s < e->now_s && s->last != FR_NONE)
-            e->cause[w.task] = s->last;
+            e->tasks[w.task].cause = s->last;
     }
     if (!e->o->alloc_at_start)
         fr__memory_alloc(e, w.task);
-    e->start_s[w.task] = DISPATCHED;
+    e->tasks[w.task].start_s = DISPATCHED;
     if (k->kind == FR_TASK_COLLECTIVE) {
         fr__collective_meet(e, w.task);
     } else if (k->kind != FR_TASK_COMPUTE) {
@@ -309,7 +309,7 @@ static void run_instant(struct engine *e)
 static void run_loop(struct engine *e)
 {
     for (uint32_t t = 0; t < e->v->n_tasks; t++)
-        if (e->waits[t] == 0)
+        if (e->tasks[t].waits == 0)
             make_ready(e, t);
     complete_markers(e);
     start_ready(e);
@@ -398,12 +398,9 @@ static bool alloc_results(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
-    e->start_s = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(double));
-    e->end_s = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(double));
-    e->cause = fr__arena_alloc(e->arena, v->n_tasks + 1, sizeof(uint32_t));
     e->results = fr__arena_alloc(e->arena, v->topo->n_devices + 1, sizeof(*e->results));
     e->link_bytes = fr__arena_alloc(e->arena, v->topo->n_links + 1, sizeof(double));
-    return e->start_s && e->end_s && e->cause && e->results && e->link_bytes;
+    return e->results && e->link_bytes;
 }
 
 static bool alloc_state(struct engine *e)
@@ -414,12 +411,12 @@ static bool alloc_state(struct engine *e)
 
     for (uint32_t t = 0; t < v->n_tasks; t++)
         n_markers += v->tasks[t].kind == FR_TASK_MARKER;
-    e->waits = malloc((v->n_tasks + 1) * sizeof(*e->waits));
+    e->tasks = malloc((v->n_tasks + 1) * sizeof(*e->tasks));
     e->streams = calloc(n_streams + 1, sizeof(*e->streams));
     e->dirty = calloc(n_streams + 1, sizeof(*e->dirty));
     e->markers = calloc(n_markers + 1, sizeof(*e->markers));
     e->devices = calloc(v->topo->n_devices + 1, sizeof(*e->devices));
-    return e->waits && e->streams && e->dirty && e->markers && e->devices &&
+    return e->tasks && e->streams && e->dirty && e->markers && e->devices &&
            fr__heap_reserve(&e->events, 1024);
 }
 
@@ -429,12 +426,8 @@ static enum fr_status engine_init(struct engine *e)
 
     if (!alloc_results(e) || !alloc_state(e))
         return fr__engine_fail_nomem(e);
-    for (uint32_t t = 0; t < v->n_tasks; t++) {
-        e->waits[t] = v->n_preds[t];
-        e->start_s[t] = NOT_DISPATCHED;
-        e->end_s[t] = NOT_DISPATCHED;
-        e->cause[t] = FR_NONE;
-    }
+    for (uint32_t t = 0; t < v->n_tasks; t++)
+        e->tasks[t] = (struct state){NOT_DISPATCHED, NOT_DISPATCHED, v->n_preds[t], FR_NONE};
     for (size_t s = 0; s < v->topo->n_devices * STREAMS_A_DEVICE; s++)
         e->streams[s].running = e->streams[s].last = FR_NONE;
     for (size_t d = 0; d < v->topo->n_devices; d++)
@@ -455,7 +448,7 @@ static void engine_fini(struct engine *e)
     for (size_t s = 0; s < n_streams; s++)
         free(e->streams[s].queue);
     free(e->streams);
-    free(e->waits);
+    free(e->tasks);
     free(e->dirty);
     free(e->markers);
     free(e->devices);
@@ -485,8 +478,8 @@ static void set_iterations(struct engine *e, struct fr_run *run)
     run->is_settled = true;
     for (size_t i = 0; i < v->n_iterations; i++) {
         last_s = interval_s;
-        interval_s = e->end_s[v->iteration_ends[i]] - before_s;
-        before_s = e->end_s[v->iteration_ends[i]];
+        interval_s = e->tasks[v->iteration_ends[i]].end_s - before_s;
+        before_s = e->tasks[v->iteration_ends[i]].end_s;
         run->is_settled = i == 0 || fabs(interval_s - last_s) <= 1e-6 * interval_s;
     }
     run->iteration_s = interval_s;
@@ -506,16 +499,34 @@ static enum fr_status check_result(struct engine *e, struct fr_run *run)
     return st;
 }
 
+static enum fr_status copy_times(struct engine *e, struct fr_run *run)
+{
+    size_t n = e->v->n_tasks;
+    double *start_s = fr__arena_alloc(e->arena, n + 1, sizeof(*start_s));
+    double *end_s = fr__arena_alloc(e->arena, n + 1, sizeof(*end_s));
+    uint32_t *cause = fr__arena_alloc(e->arena, n + 1, sizeof(*cause));
+
+    if (!start_s || !end_s || !cause)
+        return fr__fail_nomem(e->err);
+    for (size_t t = 0; t < n; t++) {
+        start_s[t] = e->tasks[t].start_s;
+        end_s[t] = e->tasks[t].end_s;
+        cause[t] = e->tasks[t].cause;
+    }
+    run->start_s = start_s;
+    run->end_s = end_s;
+    run->cause = cause;
+    return FR_OK;
+}
+
 static enum fr_status make_result(struct engine *e, struct fr_run *run)
 {
+    FR_TRY(copy_times(e, run));
 
     run->makespan_s = e->now_s;
     run->n_tasks = e->v->n_tasks;
     run->n_devices = e->v->topo->n_devices;
     run->n_links = e->v->topo->n_links;
-    run->start_s = e->start_s;
-    run->end_s = e->end_s;
-    run->cause = e->cause;
     run->devices = e->results;
     run->link_bytes = e->link_bytes;
     for (uint32_t d = 0; d < run->n_devices; d++) {

@@ -31,6 +31,13 @@ enum event_what {
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
 
+/* What happens to a task, in one place: each step of its life touches all of it. */
+struct state {
+    double start_s, end_s; /* see the values in engine.c before it starts */
+    uint32_t waits;        /* predecessors not done */
+    uint32_t cause;        /* the task whose end let it start */
+};
+
 /* A task waiting for its stream. */
 struct waiting {
     double ready_s;
@@ -70,11 +77,10 @@ struct live {
 };
 
 struct route {
-    const uint32_t *links;
-    uint32_t n_links;
-    uint32_t src, dst;
     double latency_s;
-    double bw_Bps; /* of its narrowest link */
+    double bw_Bps;                /* of its narrowest link */
+    uint32_t first_link, n_links; /* in route_links */
+    uint32_t src, dst;
 };
 
 struct route_entry {
@@ -133,12 +139,10 @@ struct engine {
     uint32_t n_done;
     struct fr__heap events;
 
-    uint32_t *waits;         /* [n_tasks] predecessors not done */
-    uint32_t *cause;         /* [n_tasks] result */
-    double *start_s, *end_s; /* [n_tasks] results; start -1: not dispatched, -2: dispatched */
-    uint32_t *order;         /* strict: tasks of each stream in the plan's order */
-    struct stream *streams;  /* [n_devices][STREAMS_A_DEVICE] */
-    uint32_t *dirty;         /* streams to look at this instant */
+    struct state *tasks;    /* [n_tasks] */
+    uint32_t *order;        /* strict: tasks of each stream in the plan's order */
+    struct stream *streams; /* [n_devices][STREAMS_A_DEVICE] */
+    uint32_t *dirty;        /* streams to look at this instant */
     size_t n_dirty;
     uint32_t *markers; /* ready markers still to complete; [n_tasks] only when the plan has any */
     size_t n_markers;
@@ -156,7 +160,8 @@ struct engine {
     struct fr_router *router;
     struct fr__maxmin *solver; /* NULL: analytic */
     struct route *routes;
-    size_t n_routes, cap_routes;
+    uint32_t *route_links;
+    size_t n_routes, cap_routes, n_route_links, cap_route_links;
     struct route_entry *route_table; /* open addressing on (src, dst) */
     size_t route_table_size;
     struct flow *flows;
@@ -197,6 +202,11 @@ static inline void fr__device_account(struct engine *e, uint32_t d)
         r->idle_s += dt_s;
     if (is_moving)
         r->comm_s += dt_s;
+}
+
+static inline const uint32_t *fr__route_links(const struct engine *e, const struct route *r)
+{
+    return e->route_links + r->first_link;
 }
 
 static inline bool fr__has_interference(const struct engine *e)

@@ -8,8 +8,11 @@
 
 #include "sim/engine.h"
 
+#include "topo/router.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_TABLE = 256 };
 
@@ -43,6 +46,7 @@ void fr__network_fini(struct engine *e)
     fr__maxmin_free(e->solver);
     fr_router_free(e->router);
     free(e->routes);
+    free(e->route_links);
     free(e->route_table);
     free(e->flows);
 }
@@ -85,25 +89,32 @@ static bool grow_table(struct engine *e)
 static enum fr_status add_route(struct engine *e, uint32_t src, uint32_t dst)
 {
     struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
+    uint32_t hops[FR__MAX_HOPS];
     size_t n_links;
     uint64_t key;
 
-    FR_TRY(fr_router_path(e->router, src, dst, &r.links, &n_links, e->err));
+    FR_TRY(fr__router_walk(e->router, src, dst, hops, &n_links, e->err));
+    r.first_link = (uint32_t)e->n_route_links;
     r.n_links = (uint32_t)n_links;
     for (size_t i = 0; i < n_links; i++) {
-        const struct fr_link *l = &e->v->topo->links[r.links[i]];
+        const struct fr_link *l = &e->v->topo->links[hops[i]];
 
         r.latency_s += l->latency_s;
         if (l->bw_Bps < r.bw_Bps)
             r.bw_Bps = l->bw_Bps;
     }
     if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes)) ||
+        !fr__grow(&e->route_links, &e->cap_route_links, e->n_route_links + n_links,
+                  sizeof(*e->route_links)) ||
         (e->n_routes * 2 >= e->route_table_size && !grow_table(e)))
         return fr__fail_nomem(e->err);
     key = route_key(src, dst);
     e->route_table[table_slot(e->route_table, e->route_table_size, key)] =
         (struct route_entry){key, (uint32_t)e->n_routes};
     e->routes[e->n_routes++] = r;
+    if (n_links > 0)
+        memcpy(e->route_links + e->n_route_links, hops, n_links * sizeof(*hops));
+    e->n_route_links += n_links;
     return FR_OK;
 }
 
@@ -147,7 +158,7 @@ static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
 
 static void task_moves(struct engine *e, uint32_t task)
 {
-    e->start_s[task] = e->now_s;
+    e->tasks[task].start_s = e->now_s;
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     mark_moving(e, e->v->tasks[task].device, true);
@@ -293,10 +304,11 @@ static void flow_done(struct engine *e, uint32_t id)
 {
     struct flow f = e->flows[id];
     const struct route *r = &e->routes[f.route];
+    const uint32_t *links = fr__route_links(e, r);
     uint32_t src = r->src, dst = r->dst;
 
     for (uint32_t i = 0; i < r->n_links; i++)
-        e->link_bytes[r->links[i]] += f.bytes;
+        e->link_bytes[links[i]] += f.bytes;
     e->flows[id].next_out = e->free_flow;
     e->free_flow = id;
     if (f.owner_kind == FLOW_OF_TRANSFER)
@@ -321,7 +333,8 @@ void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
         bytes *= fr__comm_stretch(
             e, f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE, r->src,
             r->dst);
-    e->flows[id].slot = fr__maxmin_add(e->solver, e->now_s, r->links, r->n_links, bytes, id);
+    e->flows[id].slot =
+        fr__maxmin_add(e->solver, e->now_s, fr__route_links(e, r), r->n_links, bytes, id);
     if (e->flows[id].slot == FR_NONE)
         fr__engine_fail_nomem(e);
 }
@@ -348,13 +361,13 @@ void fr__transfer_meet(struct engine *e, uint32_t task)
     uint32_t peer = x->send == task ? x->recv : x->send;
     double launched_s = fr__host_launch(e, task);
 
-    e->end_s[task] = launched_s;
-    if (e->start_s[peer] >= -1.0)
+    e->tasks[task].end_s = launched_s;
+    if (e->tasks[peer].start_s >= -1.0)
         return;
     /* this one came last, so what it waited for is what both waited for */
-    e->cause[peer] = e->cause[task];
-    if (e->end_s[peer] > launched_s)
-        launched_s = e->end_s[peer];
+    e->tasks[peer].cause = e->tasks[task].cause;
+    if (e->tasks[peer].end_s > launched_s)
+        launched_s = e->tasks[peer].end_s;
     if (launched_s > e->now_s)
         fr__push_event(e, launched_s, e->v->tasks[task].ref, EVENT_TRANSFER_START);
     else

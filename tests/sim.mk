@@ -18,3 +18,8 @@ tests_test_sim_simgrid_SOURCES = tests/test_sim_simgrid.c $(SIM_FIXTURE)
 tests_test_sim_simgrid_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_simgrid_LDADD = $(TEST_SIM_LIBS)
 endif
+
+EXTRA_PROGRAMS += tests/bench_engine
+tests_bench_engine_SOURCES = tests/bench_engine.c tests/bench.h tests/sim_fixture.h \
+	tests/sim_fixture.c
+tests_bench_engine_LDADD = libsim.la libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)

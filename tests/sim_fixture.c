@@ -145,8 +145,10 @@ uint32_t fixture_message(struct fr_plan *p, uint32_t src, uint32_t dst, double b
     uint32_t send = fr_plan_add_task(p, &s), recv = fr_plan_add_task(p, &r);
 
     fr_plan_add_transfer(p, send, recv, bytes, FR_NONE);
-    if (after != FR_NONE)
+    if (after != FR_NONE) {
         fr_plan_add_dep(p, after, send);
+        fr_plan_add_dep(p, after, recv);
+    }
     return recv;
 }
 

@@ -15,7 +15,8 @@ struct fr_topo *fixture_pair(double bw_Bps, double latency_s);
 uint32_t fixture_cost(struct fr_plan *p, double s);
 uint32_t fixture_launched_cost(struct fr_plan *p, double s, double launch_s);
 uint32_t fixture_compute(struct fr_plan *p, uint32_t device, uint32_t cost, int32_t priority);
-/* A send and a receive on the free stream, after `after` (FR_NONE: at once); returns the receive. */
+/* A send and a receive on the free stream, both after `after` (FR_NONE: at once); returns the
+ * receive. */
 uint32_t fixture_message(struct fr_plan *p, uint32_t src, uint32_t dst, double bytes,
                          uint32_t after);
 /* One collective over the n first devices on the communication stream; members[] gets the tasks. */

@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "topo/internal.h"
+#include "topo/router.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,8 +18,6 @@
 
 /* Trees are dropped, oldest first, when they would take more; routes once given stay. */
 static const size_t MAX_TREE_BYTES = (size_t)256 << 20;
-
-enum { MAX_HOPS = 64 }; /* longer routes are no machine's */
 
 /* Compressed adjacency: the links at v are list[first[v]] to list[first[v + 1] - 1], ascending. */
 struct adjacency {
@@ -290,31 +289,45 @@ static bool reserve_route(struct fr_router *r)
     return true;
 }
 
-/* The route of a new pair into slot i; its tree exists. */
-static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst, size_t i,
-                           struct fr_error *err)
+enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
+                               uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
 {
     const struct fr_topo *t = r->topo;
-    const uint32_t *tree = r->trees[dst];
-    uint32_t hops[MAX_HOPS], n = 0;
-    uint32_t *links;
+    const uint32_t *tree;
+    size_t n = 0;
 
+    if (!grow_tree(r, dst))
+        return fr__fail_nomem(err);
+    tree = r->trees[dst];
     for (uint32_t v = t->devices[src].vertex; v != t->devices[dst].vertex;
          v = t->links[hops[n++]].dst) {
         if (tree[v] == FR_NONE)
             return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no route from '%s' to '%s'",
                             t->devices[src].name, t->devices[dst].name);
-        if (n == MAX_HOPS)
+        if (n == FR__MAX_HOPS)
             return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                             "the route from '%s' to '%s' has more than %d links",
-                            t->devices[src].name, t->devices[dst].name, MAX_HOPS);
+                            t->devices[src].name, t->devices[dst].name, FR__MAX_HOPS);
         hops[n] = tree[v];
     }
+    *n_hops = n;
+    return FR_OK;
+}
+
+/* The route of a new pair into slot i. */
+static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst, size_t i,
+                           struct fr_error *err)
+{
+    uint32_t hops[FR__MAX_HOPS];
+    uint32_t *links;
+    size_t n;
+
+    FR_TRY(fr__router_walk(r, src, dst, hops, &n, err));
     links = fr__arena_alloc(r->arena, n, sizeof(*links));
     if (!links)
         return fr__fail_nomem(err);
     memcpy(links, hops, n * sizeof(*links));
-    r->routes[i] = (struct route){(uint64_t)src * t->n_devices + dst + 1, links, n};
+    r->routes[i] = (struct route){(uint64_t)src * r->topo->n_devices + dst + 1, links, (uint32_t)n};
     r->n_routes++;
     return FR_OK;
 }
@@ -335,11 +348,8 @@ enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
     if (!reserve_route(r))
         return fr__fail_nomem(err);
     i = slot_of(r, (uint64_t)src * n + dst + 1);
-    if (!r->routes[i].key) {
-        if (!grow_tree(r, dst))
-            return fr__fail_nomem(err);
+    if (!r->routes[i].key)
         FR_TRY(walk(r, src, dst, i, err));
-    }
     *links = r->routes[i].links;
     *n_links = r->routes[i].n_links;
     return FR_OK;

@@ -1,0 +1,239 @@
+/* tests/bench_engine.c - the event queue and the engine by themselves.
+ *
+ *   phold    the classic hold model (Fujimoto, PADS 1990): each event schedules one more at an
+ *            exponential distance; so many stay pending
+ *   layered  layers of 2 G tasks on G devices; each takes its device's last task and two random
+ *            tasks of the layer before, by a message where these are elsewhere; every task and
+ *            message has a buffer; analytic network. Rate: tasks (compute, send, receive) a second.
+ *   dag, ring  what SimGrid is measured on (../shared/bench/simgrid); generated here likewise
+ */
+#include "config.h"
+
+#include "base/rng.h"
+#include "sim/heap.h"
+#include "tests/bench.h"
+#include "tests/sim_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N_STEPS = 4096 };
+
+static void print(const char *name, double size, const char *unit, double cpu_s)
+{
+    bench_print(&(struct bench_row){.name = name, .size = size, .unit = unit, .cpu_s = cpu_s});
+    fflush(stdout);
+}
+
+static double resident_bytes(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long total = 0, resident = 0;
+
+    if (!f)
+        return 0;
+    if (fscanf(f, "%ld %ld", &total, &resident) != 2)
+        resident = 0;
+    fclose(f);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void phold(size_t pending, uint64_t n_events)
+{
+    struct fr__heap h = {NULL, 0, 0};
+    struct fr__rng rng;
+    double *step_s = malloc(N_STEPS * sizeof(*step_s)), t0;
+    uint64_t mixed = 0;
+    char name[48];
+
+    fr__rng_init(&rng, 1, 2);
+    for (size_t i = 0; i < N_STEPS; i++)
+        step_s[i] = 1 - log(1 - fr__rng_uniform(&rng));
+    if (!fr__heap_reserve(&h, pending))
+        abort();
+    for (uint32_t i = 0; i < pending; i++)
+        fr__heap_push(&h, step_s[fr__rng_below(&rng, N_STEPS)], i, 0);
+    t0 = bench_cpu_s();
+    for (uint64_t i = 0; i < n_events; i++) {
+        struct fr__event e = fr__heap_top(&h);
+
+        mixed = mixed * 6364136223846793005u + fr__event_id(e) + 1;
+        fr__heap_replace(&h, fr__event_time(e) + step_s[mixed >> 52], fr__event_id(e), 0);
+    }
+    snprintf(name, sizeof(name), "phold, %zu pending", pending);
+    print(name, (double)n_events, "events", bench_cpu_s() - t0);
+    fr__heap_fini(&h);
+    free(step_s);
+}
+
+static void add_buffer(struct fr_plan *p, uint32_t device, uint32_t task, uint64_t bytes,
+                       enum fr_buffer_kind kind, uint32_t *id)
+{
+    *id = fr_plan_add_buffer(p, &(struct fr_buffer){.bytes = bytes,
+                                                    .device = device,
+                                                    .alloc = task,
+                                                    .alias = FR_NONE,
+                                                    .op = FR_NONE,
+                                                    .kind = kind});
+}
+
+static struct fr_plan *layered_plan(const struct fr_topo *topo, uint32_t n_devices,
+                                    uint32_t n_compute)
+{
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr__rng rng;
+    uint32_t width = 2 * n_devices, costs[256];
+    uint32_t *task = malloc(n_compute * sizeof(*task)),
+             *device = malloc(n_compute * sizeof(*device));
+    uint32_t *buffer = malloc(n_compute * sizeof(*buffer));
+    uint32_t *last = malloc(n_devices * sizeof(*last));
+
+    fr__rng_init(&rng, 7, n_devices);
+    for (size_t i = 0; i < 256; i++)
+        costs[i] = fixture_cost(p, 50e-6 + 450e-6 * fr__rng_uniform(&rng));
+    for (uint32_t d = 0; d < n_devices; d++)
+        last[d] = FR_NONE;
+    for (uint32_t i = 0; i < n_compute; i++) {
+        uint32_t d = device[i] = (uint32_t)fr__rng_below(&rng, n_devices);
+
+        task[i] = fixture_compute(p, d, costs[fr__rng_below(&rng, 256)], 0);
+        add_buffer(p, d, task[i], 1000000, FR_BUFFER_ACTIVATION, &buffer[i]);
+        fr_plan_add_free(p, buffer[i], task[i]);
+        if (last[d] != FR_NONE)
+            fr_plan_add_dep(p, last[d], task[i]);
+        last[d] = task[i];
+        for (int k = 0; i >= width && k < 2; k++) {
+            uint32_t src = i / width * width - width + (uint32_t)fr__rng_below(&rng, width), recv,
+                     b;
+
+            if (device[src] == d) {
+                fr_plan_add_dep(p, task[src], task[i]);
+                fr_plan_add_free(p, buffer[src], task[i]);
+                continue;
+            }
+            recv = fixture_message(p, device[src], d, 1e6, task[src]);
+            add_buffer(p, d, recv, 1000000, FR_BUFFER_COMMUNICATION, &b);
+            fr_plan_add_free(p, b, task[i]);
+            fr_plan_add_dep(p, recv, task[i]);
+        }
+    }
+    free(task);
+    free(device);
+    free(buffer);
+    free(last);
+    fixture_finish(p);
+    return p;
+}
+
+static void layered(uint32_t n_devices, uint32_t n_tasks)
+{
+    struct fr_topo *topo = fixture_star(n_devices, 12.5e9, 1e-6);
+    double rss_before = resident_bytes();
+    /* of two inputs 1 - 1/G are elsewhere, each a send and a receive */
+    uint32_t n_compute = (uint32_t)(n_tasks / (1 + 4 * (1 - 1.0 / n_devices)));
+    struct fr_plan *p = layered_plan(topo, n_devices, n_compute);
+    struct fr_run_options o;
+    struct fr_run *r;
+    char name[48];
+    double t0, bytes;
+
+    fr_run_options_init(&o);
+    o.network = FR_NETWORK_ANALYTIC;
+    o.no_self_check = true;
+    t0 = bench_cpu_s();
+    r = fixture_run(p, &o);
+    t0 = bench_cpu_s() - t0;
+    bytes = resident_bytes() - rss_before;
+    snprintf(name, sizeof(name), "layered, %u devices", n_devices);
+    print(name, (double)r->n_tasks, "tasks", t0);
+    printf("  %.0f bytes a task with dependencies, buffers and results\n",
+           bytes / (double)r->n_tasks);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+
+static void ring(uint32_t n)
+{
+    struct fr_topo *topo = fixture_star(n, 12.5e9, 1e-6);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    uint32_t *members = malloc(n * sizeof(*members));
+    struct fr_run_options o;
+    struct fr_run *r;
+    char name[48];
+    double t0;
+
+    fixture_collective(p, FR_ALL_REDUCE, n, 1e8, members);
+    fixture_finish(p);
+    fr_run_options_init(&o);
+    o.rings = 1;
+    o.no_self_check = true;
+    t0 = bench_cpu_s();
+    r = fixture_run(p, &o);
+    t0 = bench_cpu_s() - t0;
+    snprintf(name, sizeof(name), "ring all-reduce, %u ranks", n);
+    print(name, (double)r->stats.flows, "flows", t0);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    free(members);
+}
+
+static void dag(const char *folder, const char *name, uint32_t hosts)
+{
+    struct fr_topo *topo =
+        hosts == 64 ? fixture_fat_tree(8, 8, 4, 12.5e9, 0) : fixture_star(hosts, 12.5e9, 1e-6);
+    char tasks[512], edges[512];
+    struct fr_run_options o;
+    struct fr_run *r;
+    uint32_t *compute = NULL, n;
+    struct fr_plan *p;
+    double t0;
+
+    snprintf(tasks, sizeof(tasks), "%s/%s.tasks.csv", folder, name);
+    snprintf(edges, sizeof(edges), "%s/%s.edges.csv", folder, name);
+    p = fixture_dag(topo, tasks, edges, &compute, &n);
+    if (!p) {
+        printf("# %s: no such input, left out\n", tasks);
+        fr_topo_free(topo);
+        return;
+    }
+    fixture_finish(p);
+    fr_run_options_init(&o);
+    o.no_self_check = true;
+    t0 = bench_cpu_s();
+    r = fixture_run(p, &o);
+    t0 = bench_cpu_s() - t0;
+    print(name, (double)n + (double)r->stats.flows, "acts", t0);
+    printf("  %.9f s simulated; %llu solves, %llu flows visited, %llu live at most\n",
+           r->makespan_s, (unsigned long long)r->stats.solves,
+           (unsigned long long)r->stats.flows_visited, (unsigned long long)r->stats.flows_live_max);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    free(compute);
+}
+
+/* bench_engine [FOLDER with dag_n*_g*.tasks.csv made by gen_simgrid.py] */
+int main(int argc, char **argv)
+{
+    bench_head();
+    phold(1000, 20000000);
+    phold(16000, 20000000);
+    for (uint32_t n = 1000; n <= 1000000; n *= 10)
+        layered(64, n);
+    layered(8, 1000000);
+    layered(1024, 1000000);
+    ring(8);
+    ring(64);
+    ring(512);
+    if (argc > 1) {
+        dag(argv[1], "dag_n10000_g8", 8);
+        dag(argv[1], "dag_n10000_g64", 64);
+        dag(argv[1], "dag_n100000_g64", 64);
+    }
+    return 0;
+}
