@@ -65,13 +65,21 @@ static bool is_free(const struct fr_op *o)
     return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
 }
 
+/* Parameters are read or written whole, but for a table of embeddings in the forward pass: of that
+ * only the rows looked up are read, and these are in `bytes`. */
+static double param_traffic(const struct fr_op *o)
+{
+    bool is_lookup = o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD && o->bytes > 0;
+
+    return is_lookup ? 0 : (double)o->param_bytes;
+}
+
 static double datasheet_s(const struct fr_graph *g, const struct fr_op *o,
                           const struct fr_device_type *d, double batch)
 {
     double ratio = o->scales && g->batch > 0 ? batch / g->batch : 1;
 
-    return roofline_s(d, o->kind, g->dtype, o->flops * ratio,
-                      o->bytes * ratio + (double)o->param_bytes);
+    return roofline_s(d, o->kind, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(o));
 }
 
 /* The shape of the time over the batch that samples are scaled by. */

@@ -118,11 +118,14 @@ static struct fr_tensor like(struct fr__net *net, const struct fr_tensor *t, uns
     return copy;
 }
 
-/* A few bytes that do not grow with the batch. */
-static struct fr_tensor fixed(uint64_t bytes)
+/* n floats that do not grow with the batch. */
+static struct fr_tensor fixed(uint32_t n)
 {
-    return (struct fr_tensor){
-        .bytes = bytes, .alias = FR_NONE, .n_dims = 1, .dims = {1}, .scales = false};
+    return (struct fr_tensor){.bytes = (uint64_t)FLOAT_BYTES * n,
+                              .alias = FR_NONE,
+                              .n_dims = 1,
+                              .dims = {n},
+                              .scales = false};
 }
 
 /* The elementwise split: the batch, and channels of an image, heads of scores or the last
@@ -416,8 +419,7 @@ struct fr__value fr__nn_batchnorm(struct fr__net *net, const char *name, struct 
                            .n_in = 1,
                            .in = {&x},
                            .n_out = 2,
-                           .out = {like(net, &x.t, net->elem_bytes, SPLIT_0),
-                                   fixed(2 * (uint64_t)FLOAT_BYTES * channels)}};
+                           .out = {like(net, &x.t, net->elem_bytes, SPLIT_0), fixed(2 * channels)}};
 
     return add_op(net, &spec);
 }
@@ -570,7 +572,7 @@ void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
     spec.bytes = spec.flops * (INT64_BYTES + net->elem_bytes);
     spec.in[0] = &log_probs;
     spec.in[1] = &target;
-    spec.out[0] = fixed(FLOAT_BYTES); /* the loss */
-    spec.out[1] = fixed(FLOAT_BYTES); /* the sum of the weights, kept for the backward */
+    spec.out[0] = fixed(1); /* the loss */
+    spec.out[1] = fixed(1); /* the sum of the weights, kept for the backward */
     add_op(net, &spec);
 }
