@@ -1,98 +1,249 @@
-/* sim/maxmin.c - progressive filling from scratch at each solve. */
+/* sim/maxmin.c - flows of the max-min solver: adding, ending, the next end. */
 #include "sim/maxmin.h"
 
-#include "base/arena.h"
+#include "sim/maxmin_state.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct flow {
-    double rate_Bps, remaining_bytes, since_s;
-    uint64_t seq;
-    uint32_t *path;
-    uint32_t n_path, user;
-    bool is_live, is_frozen;
-};
-
-struct fr__maxmin {
-    double *capacity_Bps, *left_Bps;
-    uint32_t *n_open; /* flows of a resource that filling has not frozen yet */
-    uint32_t n_resources, n_slots;
-    struct flow *flows;
-    size_t cap_flows;
-    double next_s;
-    bool is_dirty;
-    struct fr__maxmin_stats stats;
-};
-
-/* An end counts as reached when it differs from now by this part of now: the end is since +
- * remaining / rate, and each of the few roundings in it is at most 2^-53 of a value <= now. */
+/* Ends within this part of `now` are one instant. An end is since + remaining / rate: three
+ * roundings of at most 2^-53 of a value no greater than the end, and one more each time the flow's
+ * rate changed. 2^-47, 7e-15, leaves room for some sixty. */
 static const double END_TOLERANCE = 0x1p-47;
 
 struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[])
 {
     struct fr__maxmin *m = calloc(1, sizeof(*m));
-    size_t n = n_resources ? n_resources : 1;
+    size_t n = n_resources ? n_resources : 1, n_blocks = (n - 1) / FR__BLOCK + 1;
 
     if (!m)
         return NULL;
     m->n_resources = n_resources;
-    m->next_s = INFINITY;
-    m->capacity_Bps = calloc(n, sizeof(double));
-    m->left_Bps = calloc(n, sizeof(double));
-    m->n_open = calloc(n, sizeof(uint32_t));
-    if (!m->capacity_Bps || !m->left_Bps || !m->n_open) {
+    m->n_blocks = (uint32_t)n_blocks;
+    m->stride = 4;
+    m->free_slot = FR_NONE;
+    m->level_Bps = m->next_s = INFINITY;
+    m->resources = calloc(n, sizeof(*m->resources));
+    m->inline_entries = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_entries));
+    m->changed = calloc(n, sizeof(*m->changed));
+    m->active = calloc(n, sizeof(*m->active));
+    m->end_s = calloc(n_blocks, FR__BLOCK * sizeof(*m->end_s));
+    m->block_end_s = calloc(n_blocks, sizeof(*m->block_end_s));
+    m->stale_block = calloc(n_blocks, sizeof(*m->stale_block));
+    m->is_stale = calloc(n_blocks, sizeof(*m->is_stale));
+    if (!m->resources || !m->inline_entries || !m->changed || !m->active || !m->end_s ||
+        !m->block_end_s || !m->stale_block || !m->is_stale) {
         fr__maxmin_free(m);
         return NULL;
     }
-    if (n_resources)
-        memcpy(m->capacity_Bps, capacity_Bps, n_resources * sizeof(double));
+    for (uint32_t r = 0; r < n_resources; r++) {
+        assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
+        m->resources[r] = (struct fr__resource){
+            .capacity_Bps = capacity_Bps[r],
+            .left_Bps = capacity_Bps[r],
+            .entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES,
+            .cap = FR__INLINE_ENTRIES,
+        };
+    }
+    for (size_t i = 0; i < n_blocks * FR__BLOCK; i++)
+        m->end_s[i] = INFINITY;
+    for (size_t i = 0; i < n_blocks; i++)
+        m->block_end_s[i] = INFINITY;
     return m;
+}
+
+static bool is_inline(const struct fr__resource *q)
+{
+    return q->cap == FR__INLINE_ENTRIES;
 }
 
 void fr__maxmin_free(struct fr__maxmin *m)
 {
     if (!m)
         return;
-    for (uint32_t i = 0; i < m->n_slots; i++)
-        free(m->flows[i].path);
+    for (uint32_t r = 0; m->resources && r < m->n_resources; r++)
+        if (m->resources[r].entries && !is_inline(&m->resources[r]))
+            free(m->resources[r].entries);
+    free(m->done);
+    free(m->hops);
     free(m->flows);
-    free(m->n_open);
-    free(m->left_Bps);
-    free(m->capacity_Bps);
+    free(m->mark);
+    free(m->rate_Bps);
+    free(m->is_stale);
+    free(m->stale_block);
+    free(m->block_end_s);
+    free(m->end_s);
+    free(m->active);
+    free(m->changed);
+    free(m->inline_entries);
+    free(m->resources);
     free(m);
+}
+
+/* ---- room ---- */
+
+static bool resize(void *array, size_t n, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof(old));
+    grown = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof(grown));
+    return true;
+}
+
+static bool grow_slots(struct fr__maxmin *m)
+{
+    size_t cap = m->cap_slots ? (size_t)m->cap_slots * 2 : 64;
+
+    if (cap >= FR_NONE || !resize(&m->rate_Bps, cap, sizeof(*m->rate_Bps)) ||
+        !resize(&m->mark, cap, sizeof(*m->mark)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
+        !resize(&m->done, cap, sizeof(*m->done)) ||
+        !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
+        return false;
+    m->cap_slots = (uint32_t)cap;
+    return true;
+}
+
+/* Makes paths of n_path hops fit. */
+static bool widen(struct fr__maxmin *m, uint32_t n_path)
+{
+    uint32_t stride = m->stride;
+    struct fr__hop *wide;
+
+    while (stride < n_path)
+        stride = stride > UINT32_MAX / 2 ? n_path : stride * 2;
+    wide = calloc(m->cap_slots ? m->cap_slots : 1, stride * sizeof(*wide));
+    if (!wide)
+        return false;
+    for (uint32_t s = 0; s < m->n_slots; s++)
+        memcpy(wide + (size_t)s * stride, fr__maxmin_hops(m, s), m->stride * sizeof(*wide));
+    free(m->hops);
+    m->hops = wide;
+    m->stride = stride;
+    return true;
+}
+
+static bool grow_entries(struct fr__resource *q)
+{
+    size_t cap = (size_t)q->cap * 2;
+    struct fr__entry *grown;
+
+    if (cap >= FR_NONE)
+        return false;
+    if (is_inline(q)) {
+        grown = malloc(cap * sizeof(*grown));
+        if (grown)
+            memcpy(grown, q->entries, q->n * sizeof(*grown));
+    } else {
+        grown = realloc(q->entries, cap * sizeof(*grown));
+    }
+    if (!grown)
+        return false;
+    q->entries = grown;
+    q->cap = (uint32_t)cap;
+    return true;
+}
+
+static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_path)
+{
+    if (n_path > m->stride && !widen(m, n_path))
+        return false;
+    if (m->free_slot == FR_NONE && m->n_slots == m->cap_slots && !grow_slots(m))
+        return false;
+    for (uint32_t h = 0; h < n_path; h++) {
+        struct fr__resource *q = &m->resources[path[h]];
+
+        assert(path[h] < m->n_resources);
+        if (q->n == q->cap && !grow_entries(q))
+            return false;
+    }
+    return true;
+}
+
+/* ---- adding and taking out ---- */
+
+static void change(struct fr__maxmin *m, uint32_t resource)
+{
+    if (m->resources[resource].is_changed)
+        return;
+    m->resources[resource].is_changed = true;
+    m->changed[m->n_changed++] = resource;
+}
+
+static uint32_t take_slot(struct fr__maxmin *m)
+{
+    uint32_t slot = m->free_slot;
+
+    if (slot == FR_NONE) {
+        slot = m->n_slots++;
+        m->mark[slot] = m->epoch;
+    } else {
+        m->free_slot = m->flows[slot].user;
+    }
+    return slot;
+}
+
+/* A flow that shares nothing runs at its narrowest resource's capacity; no solve needed. */
+static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
+{
+    const struct fr__flow *f = &m->flows[slot];
+    const struct fr__hop *hops = fr__maxmin_hops(m, slot);
+    uint32_t narrowest = 0;
+    double rate_Bps = INFINITY;
+
+    for (uint32_t h = 0; h < f->n_hops; h++)
+        if (m->resources[hops[h].resource].capacity_Bps < rate_Bps) {
+            rate_Bps = m->resources[hops[h].resource].capacity_Bps;
+            narrowest = h;
+        }
+    for (uint32_t h = 0; h < f->n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+
+        q->entries[0].left_before_Bps = q->capacity_Bps;
+        q->left_Bps = q->capacity_Bps - rate_Bps;
+        q->n_frozen = 1;
+    }
+    m->resources[hops[narrowest].resource].group = 0;
+    m->rate_Bps[slot] = rate_Bps;
+    m->stats.visited++;
+    fr__maxmin_set_end(m, hops[narrowest].resource, now + f->remaining_bytes / rate_Bps);
 }
 
 uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
                         double bytes, uint32_t user)
 {
-    uint32_t slot = 0, *copy;
-    struct flow *f;
+    bool is_alone = true;
+    struct fr__hop *hops;
+    uint32_t slot;
 
-    assert(n_path >= 1 && bytes >= 0);
-    while (slot < m->n_slots && m->flows[slot].is_live)
-        slot++;
-    if (!fr__grow(&m->flows, &m->cap_flows, (size_t)slot + 1, sizeof(*m->flows)))
+    assert(n_path >= 1 && bytes >= 0 && now >= 0);
+    if (!make_room(m, path, n_path))
         return FR_NONE;
-    copy = malloc(n_path * sizeof(*copy));
-    if (!copy)
-        return FR_NONE;
-    memcpy(copy, path, n_path * sizeof(*copy));
-    f = &m->flows[slot];
-    if (slot == m->n_slots)
-        m->n_slots++;
+    slot = take_slot(m);
+    m->flows[slot] = (struct fr__flow){.remaining_bytes = bytes,
+                                       .since_s = now,
+                                       .seq = m->stats.flows++,
+                                       .user = user,
+                                       .n_hops = n_path};
+    m->rate_Bps[slot] = 0;
+    hops = fr__maxmin_hops(m, slot);
+    for (uint32_t h = 0; h < n_path; h++) {
+        struct fr__resource *q = &m->resources[path[h]];
+
+        is_alone = is_alone && q->n == 0;
+        hops[h] = (struct fr__hop){path[h], q->n};
+        q->entries[q->n++] = (struct fr__entry){0, slot, h};
+    }
+    if (is_alone)
+        start_alone(m, now, slot);
     else
-        free(f->path);
-    *f = (struct flow){.remaining_bytes = bytes,
-                       .since_s = now,
-                       .seq = m->stats.flows++,
-                       .path = copy,
-                       .n_path = n_path,
-                       .user = user,
-                       .is_live = true};
-    m->is_dirty = true;
+        for (uint32_t h = 0; h < n_path; h++)
+            change(m, path[h]);
     if (++m->stats.live > m->stats.live_max)
         m->stats.live_max = m->stats.live;
     return slot;
@@ -100,105 +251,158 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
 
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 {
-    m->flows[slot].is_live = false;
+    struct fr__flow *f = &m->flows[slot];
+    const struct fr__hop *hops = fr__maxmin_hops(m, slot);
+    bool was_alone = true;
+
+    assert(slot < m->n_slots && f->seq != UINT64_MAX);
+    for (uint32_t h = 0; h < f->n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+        uint32_t pos = hops[h].pos;
+        struct fr__entry last = q->entries[--q->n];
+
+        if (pos < q->n_frozen) {
+            q->n_frozen = pos;
+            q->left_Bps = q->entries[pos].left_before_Bps;
+        }
+        if (q->n == 0) {
+            fr__maxmin_set_end(m, hops[h].resource, INFINITY);
+            continue;
+        }
+        was_alone = false;
+        change(m, hops[h].resource);
+        if (pos < q->n) {
+            q->entries[pos] = last;
+            fr__maxmin_hops(m, last.slot)[last.hop].pos = pos;
+        }
+    }
+    if (!was_alone && m->rate_Bps[slot] > 0 && m->rate_Bps[slot] < m->level_Bps)
+        m->level_Bps = m->rate_Bps[slot];
+    f->seq = UINT64_MAX;
+    f->user = m->free_slot;
+    m->free_slot = slot;
     m->stats.live--;
-    m->is_dirty = true;
 }
 
-/* The open resource with the least share, FR_NONE when all flows are frozen. */
-static uint32_t bottleneck(const struct fr__maxmin *m, double *share)
+/* ---- ends ---- */
+
+/* Least of n numbers, n a multiple of 4; four chains, so that they overlap. */
+static double least(const double x[], uint32_t n)
 {
-    uint32_t best = FR_NONE;
+    double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY;
 
-    for (uint32_t r = 0; r < m->n_resources; r++) {
-        double s = m->left_Bps[r] / m->n_open[r];
-
-        if (m->n_open[r] && (best == FR_NONE || s < *share)) {
-            best = r;
-            *share = s;
-        }
+    for (uint32_t i = 0; i < n; i += 4) {
+        a = x[i] < a ? x[i] : a;
+        b = x[i + 1] < b ? x[i + 1] : b;
+        c = x[i + 2] < c ? x[i + 2] : c;
+        d = x[i + 3] < d ? x[i + 3] : d;
     }
-    return best;
-}
-
-static void freeze(struct fr__maxmin *m, uint32_t resource, double rate_Bps, double now)
-{
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        struct flow *f = &m->flows[i];
-        bool crosses = false;
-
-        if (!f->is_live || f->is_frozen)
-            continue;
-        for (uint32_t h = 0; h < f->n_path; h++)
-            crosses |= f->path[h] == resource;
-        if (!crosses)
-            continue;
-        f->remaining_bytes -= f->rate_Bps * (now - f->since_s);
-        f->since_s = now;
-        f->rate_Bps = rate_Bps;
-        f->is_frozen = true;
-        m->stats.visited++;
-        for (uint32_t h = 0; h < f->n_path; h++) {
-            m->left_Bps[f->path[h]] -= rate_Bps;
-            m->n_open[f->path[h]]--;
-        }
-        m->next_s = fmin(m->next_s, now + fmax(f->remaining_bytes, 0) / rate_Bps);
-    }
+    a = b < a ? b : a;
+    c = d < c ? d : c;
+    return c < a ? c : a;
 }
 
 double fr__maxmin_solve(struct fr__maxmin *m, double now)
 {
-    double share = 0;
-    uint32_t r;
-
-    if (!m->is_dirty)
+    if (m->n_changed)
+        fr__maxmin_refill(m, now);
+    if (m->n_stale == 0)
         return m->next_s;
-    m->is_dirty = false;
-    m->stats.solves++;
-    m->next_s = INFINITY;
-    memset(m->n_open, 0, m->n_resources * sizeof(*m->n_open));
-    memcpy(m->left_Bps, m->capacity_Bps, m->n_resources * sizeof(double));
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        struct flow *f = &m->flows[i];
+    for (uint32_t i = 0; i < m->n_stale; i++) {
+        uint32_t b = m->stale_block[i];
 
-        f->is_frozen = false;
-        for (uint32_t h = 0; f->is_live && h < f->n_path; h++)
-            m->n_open[f->path[h]]++;
+        m->block_end_s[b] = least(m->end_s + (size_t)b * FR__BLOCK, FR__BLOCK);
+        m->is_stale[b] = false;
     }
-    while ((r = bottleneck(m, &share)) != FR_NONE)
-        freeze(m, r, share, now);
+    m->n_stale = 0;
+    m->next_s = INFINITY;
+    for (uint32_t b = 0; b < m->n_blocks; b++)
+        m->next_s = m->block_end_s[b] < m->next_s ? m->block_end_s[b] : m->next_s;
     return m->next_s;
+}
+
+/* By insertion number (D. L. Shell, Communications of the ACM 2(7), 1959): in place, and one pass
+ * when the order is right already, as it mostly is. */
+static void sort_done(struct fr__done done[], uint32_t n)
+{
+    uint32_t gap = 1;
+
+    for (uint32_t i = 1; i < n; i++)
+        if (done[i].seq < done[i - 1].seq)
+            goto unsorted;
+    return;
+unsorted:
+    while (gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap; gap /= 3)
+        for (uint32_t i = gap; i < n; i++) {
+            struct fr__done d = done[i];
+            uint32_t j = i;
+
+            for (; j >= gap && done[j - gap].seq > d.seq; j -= gap)
+                done[j] = done[j - gap];
+            done[j] = d;
+        }
+}
+
+static void collect_group(struct fr__maxmin *m, const struct fr__resource *q, double limit_s)
+{
+    for (uint32_t k = q->group; k < q->n; k++) {
+        uint32_t slot = q->entries[k].slot;
+        const struct fr__flow *f = &m->flows[slot];
+
+        if (f->since_s + f->remaining_bytes / m->rate_Bps[slot] <= limit_s)
+            m->done[m->n_done++] = (struct fr__done){f->seq, slot};
+    }
+}
+
+static void collect_done(struct fr__maxmin *m, double now)
+{
+    double limit_s = now + now * END_TOLERANCE;
+
+    m->n_done = m->i_done = 0;
+    if (fr__maxmin_solve(m, now) > limit_s)
+        return;
+    for (uint32_t b = 0; b < m->n_blocks; b++) {
+        if (m->block_end_s[b] > limit_s)
+            continue;
+        for (uint32_t r = b * FR__BLOCK; r < (b + 1) * FR__BLOCK; r++)
+            if (m->end_s[r] <= limit_s)
+                collect_group(m, &m->resources[r], limit_s);
+    }
+    sort_done(m->done, m->n_done);
 }
 
 bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user)
 {
-    struct flow *first = NULL;
+    bool is_first = m->n_done == 0;
 
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        struct flow *f = &m->flows[i];
-        double left = f->remaining_bytes - f->rate_Bps * (now - f->since_s);
+    if (is_first)
+        collect_done(m, now);
+    while (m->i_done < m->n_done) {
+        struct fr__done d = m->done[m->i_done++];
 
-        if (f->is_live && left <= f->rate_Bps * (now * END_TOLERANCE) &&
-            (!first || f->seq < first->seq))
-            first = f;
+        if (m->flows[d.slot].seq != d.seq)
+            continue;
+        *user = m->flows[d.slot].user;
+        fr__maxmin_remove(m, d.slot);
+        return true;
     }
-    if (!first)
-        return false;
-    *user = first->user;
-    fr__maxmin_remove(m, (uint32_t)(first - m->flows));
-    return true;
+    m->n_done = m->i_done = 0;
+    return false;
 }
 
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)
 {
-    return m->flows[slot].rate_Bps;
+    return m->rate_Bps[slot];
 }
 
 double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double now)
 {
-    const struct flow *f = &m->flows[slot];
+    const struct fr__flow *f = &m->flows[slot];
+    double left_bytes = f->remaining_bytes - m->rate_Bps[slot] * (now - f->since_s);
 
-    return f->remaining_bytes - f->rate_Bps * (now - f->since_s);
+    return left_bytes > 0 ? left_bytes : 0;
 }
 
 struct fr__maxmin_stats fr__maxmin_stats(const struct fr__maxmin *m)

@@ -23,3 +23,15 @@ EXTRA_PROGRAMS += tests/bench_engine
 tests_bench_engine_SOURCES = tests/bench_engine.c tests/bench.h tests/sim_fixture.h \
 	tests/sim_fixture.c
 tests_bench_engine_LDADD = libsim.la libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
+
+# the max-min solver
+if HAVE_CHECK
+check_PROGRAMS += tests/test_sim_maxmin
+TESTS += tests/test_sim_maxmin
+tests_test_sim_maxmin_SOURCES = tests/test_sim_maxmin.c
+tests_test_sim_maxmin_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_maxmin_LDADD = $(TEST_SIM_LIBS)
+endif
+EXTRA_PROGRAMS += tests/bench_flows
+tests_bench_flows_SOURCES = tests/bench_flows.c tests/bench.h
+tests_bench_flows_LDADD = libsim.la libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
