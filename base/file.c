@@ -36,9 +36,9 @@ enum fr_status fr__file_open(const char *path, FILE **out, uint64_t *len, struct
     if (fstat(fd, &sb) != 0)
         st = fail_errno(err, path, "read");
     else if (S_ISDIR(sb.st_mode))
-        st = fr__fail(err, FR_EIO, whole, "is a folder, expected a file");
+        st = fr__fail(err, FR_EPARSE, whole, "is a folder, expected a file");
     else if (!S_ISREG(sb.st_mode))
-        st = fr__fail(err, FR_EIO, whole, "is a pipe or a device, expected a regular file");
+        st = fr__fail(err, FR_EPARSE, whole, "is a pipe or a device, expected a regular file");
     else if (!(f = fdopen(fd, "rb")))
         st = fail_errno(err, path, "open");
     else {

@@ -311,7 +311,7 @@ START_TEST(what_is_no_file_is_refused)
 
     ck_assert_int_eq(fr__csv_read("no/such.csv", columns, see, &s, &err), FR_ENOENT);
     assert_message(&err, "no/such.csv: cannot open: No such file or directory");
-    ck_assert_int_eq(fr__csv_read("/", columns, see, &s, &err), FR_EIO);
+    ck_assert_int_eq(fr__csv_read("/", columns, see, &s, &err), FR_EPARSE);
     assert_message(&err, "/: is a folder, expected a file");
 }
 END_TEST

@@ -125,11 +125,11 @@ START_TEST(what_is_no_regular_file_is_refused_at_once)
     size_t len;
 
     ck_assert_int_eq(mkfifo("pipe", 0600), 0);
-    ck_assert_int_eq(fr__read_file("pipe", 10, &text, &len, &err), FR_EIO);
+    ck_assert_int_eq(fr__read_file("pipe", 10, &text, &len, &err), FR_EPARSE);
     assert_message(&err, "pipe: is a pipe or a device, expected a regular file");
-    ck_assert_int_eq(fr__read_file("/dev/zero", 10, &text, &len, &err), FR_EIO);
+    ck_assert_int_eq(fr__read_file("/dev/zero", 10, &text, &len, &err), FR_EPARSE);
     assert_message(&err, "/dev/zero: is a pipe or a device, expected a regular file");
-    ck_assert_int_eq(fr__read_file(".", 10, &text, &len, &err), FR_EIO);
+    ck_assert_int_eq(fr__read_file(".", 10, &text, &len, &err), FR_EPARSE);
     assert_message(&err, ".: is a folder, expected a file");
 }
 END_TEST

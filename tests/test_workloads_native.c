@@ -495,7 +495,7 @@ START_TEST(a_file_of_no_known_format_is_refused)
     ck_assert_str_eq(err.text, "no workload format that is known here (PipeDream profile "
                                "(graph.txt)); a native workload is a folder");
     remove_folder();
-    ck_assert_int_eq(fr_workload_load(&g, "/dev/null", NULL, &err), FR_EIO);
+    ck_assert_int_eq(fr_workload_load(&g, "/dev/null", NULL, &err), FR_EPARSE);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ static enum fr_status read_head(const char *path, char *head, size_t *len, struc
 
     /* a pipe would block, a device never end */
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return fr__fail(err, FR_EIO, whole(path), "neither a file nor a folder");
+        return fr__fail(err, FR_EPARSE, whole(path), "neither a file nor a folder");
     f = fopen(path, "rb");
     if (!f)
         return fr__fail(err, FR_EIO, whole(path), "cannot open: %s", strerror(errno));
