@@ -241,6 +241,7 @@ static enum fr_status place_updates(struct service *s, const struct fr__owner *w
         uint32_t task =
             fr__add_compute(pl, server, fr__op_cost(pl, rows, op), op, FR_PHASE_UPDATE, FR_NONE);
 
+        fr__add_workspace(pl, server, fr__workspace_bytes(pl, op, pl->graph->batch), task, op);
         fr_plan_add_dep(pl->plan, *last, task);
         *last = task;
         /* a GPU that works too updates the parameters that its own backward pass reads */

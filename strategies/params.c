@@ -188,3 +188,12 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
         return elements * elem_bytes * (3 + 2 * states);
     return elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
 }
+
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+
+    if (in->optimizer != FR_ADAM)
+        return 0;
+    return 2 * (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
+}

@@ -48,4 +48,9 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
  * written; with a master copy that is read and written and the parameter only written. */
 double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
+/* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with
+ * PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
+ * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
 #endif

@@ -166,6 +166,22 @@ void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task)
         fr_plan_add_free(pl->plan, buffer, task);
 }
 
+uint64_t fr__workspace_bytes(const struct fr__placer *pl, uint32_t op, double batch)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+    uint64_t bytes = fr__bytes_at(pl, o->workspace_bytes, o->scales, batch);
+
+    if (pl->params.roles[op] == FR__ROLE_UPDATE)
+        bytes += fr__update_workspace_bytes(pl->in, o->param_bytes);
+    return bytes;
+}
+
+void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint64_t bytes, uint32_t task,
+                       uint32_t op)
+{
+    fr__add_free(pl, fr__add_buffer(pl, FR_BUFFER_WORKSPACE, device, bytes, task, op), task);
+}
+
 void fr__use_device(struct fr__placer *pl, uint32_t device)
 {
     const struct fr_device_type *type = fr__type_of(pl, device);

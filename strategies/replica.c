@@ -54,7 +54,8 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
     r->first_task = new_ids(r, pl->graph->n_ops);
     r->gradient_of = new_ids(r, pl->graph->n_tensors);
     r->done_of = new_ids(r, pl->in->topo->n_devices);
-    ok = r->micros && r->first_task && r->gradient_of && r->done_of;
+    r->step_of = new_ids(r, pl->in->topo->n_devices);
+    ok = r->micros && r->first_task && r->gradient_of && r->done_of && r->step_of;
     ok = ok && micro_init(r, &r->tail, FR_NONE, pl->graph->batch);
     for (size_t i = 0; ok && i < n_micros; i++)
         ok = micro_init(r, &r->micros[i], n_micros == 1 ? FR_NONE : (uint32_t)i, batches[i]);
@@ -249,6 +250,19 @@ static void bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op
     }
 }
 
+/* Who lets go of what an op reads: itself, but gradients are there until the optimizer's step on the
+ * device is over. */
+static uint32_t drops_at(struct fr__replica *r, uint32_t op, uint32_t task)
+{
+    uint32_t *step = &r->step_of[r->device_of[op]];
+
+    if (r->pl->params.roles[op] != FR__ROLE_UPDATE)
+        return task;
+    if (*step == FR_NONE)
+        *step = fr__add_marker(r->pl, r->device_of[op], FR_PHASE_UPDATE, FR_NONE);
+    return *step;
+}
+
 /* Waits for and frees what an op reads; true: one of its producers on its device was made since task
  * block_first. */
 static bool read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t task,
@@ -276,7 +290,7 @@ static bool read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op,
         if (s.task != last) /* edges come grouped by source */
             fr_plan_add_dep(r->pl->plan, s.task, task);
         last = s.task;
-        fr__add_free(r->pl, s.buffer, task);
+        fr__add_free(r->pl, s.buffer, drops_at(r, op, task));
     }
     return is_inside;
 }
@@ -306,7 +320,7 @@ static void write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t o
 {
     struct fr__placer *pl = r->pl;
     const struct fr_op *o = &pl->graph->ops[op];
-    uint32_t device = r->device_of[op], workspace;
+    uint32_t device = r->device_of[op];
     bool is_sum = pl->params.roles[op] == FR__ROLE_SUM;
 
     for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++) {
@@ -324,9 +338,7 @@ static void write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t o
         if (!pl->params.is_read[t])
             fr__add_free(pl, m->buffer_of[t], task);
     }
-    workspace = fr__add_buffer(pl, FR_BUFFER_WORKSPACE, device,
-                               fr__bytes_at(pl, o->workspace_bytes, o->scales, m->batch), task, op);
-    fr__add_free(pl, workspace, task);
+    fr__add_workspace(pl, device, fr__workspace_bytes(pl, op, m->batch), task, op);
 }
 
 /* ---- ops ---- */
@@ -426,26 +438,28 @@ static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
 
 void fr__place_updates(struct fr__replica *r)
 {
-    const struct fr__params *p = &r->pl->params;
+    struct fr__placer *pl = r->pl;
+    const struct fr__params *p = &pl->params;
 
     place_tail(r, FR__ROLE_UPDATE);
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i], done = r->done_of[r->device_of[op]];
 
-        if (p->roles[op] == FR__ROLE_UPDATE && done != FR_NONE)
-            fr_plan_add_dep(r->pl->plan, done, r->tail.task_of[op]);
+        if (p->roles[op] != FR__ROLE_UPDATE)
+            continue;
+        if (done != FR_NONE)
+            fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
+        fr_plan_add_dep(pl->plan, r->tail.task_of[op], drops_at(r, op, FR_NONE));
     }
     for (size_t i = 0; i < p->n_owners; i++) {
         const struct fr__owner *w = &p->owners[i];
-        uint32_t buffer;
+        uint32_t end = r->done_of[r->device_of[w->op]];
 
         if (w->ready == FR_NONE || w->has_tensor)
             continue;
-        buffer = plain_gradient(r, w);
-        for (uint32_t k = 0; k < w->n_updates; k++)
-            fr__add_free(r->pl, buffer, r->tail.task_of[p->updates[w->first_update + k]]);
-        if (w->n_updates == 0) /* nobody updates: it is dropped at the end of the body */
-            fr__add_free(r->pl, buffer, r->done_of[r->device_of[w->ready]]);
+        if (w->n_updates > 0) /* else nobody updates: it is dropped at the end of the body */
+            end = r->step_of[r->device_of[p->updates[w->first_update]]];
+        fr__add_free(pl, plain_gradient(r, w), end);
     }
 }
 

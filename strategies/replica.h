@@ -6,9 +6,10 @@
  *
  * Memory follows the graph's edges: a tensor lives from its op's task until all its readers (here or
  * sent) are done; views and in-place outputs share the storage of what they are views of. Parameter
- * gradients live from the first task that writes them until the update, over all micro-batches, and
- * no update starts before the device's last backward task: the optimizer's step follows the backward
- * pass, as in PyTorch. Staging copies of accumulated gradients are not modelled.
+ * gradients live from the first task that writes them, over all micro-batches, until the device's last
+ * update, and no update starts before its last backward task: the optimizer's step follows the
+ * backward pass and gradients are dropped after it, as in PyTorch. Staging copies of accumulated
+ * gradients are not modelled.
  */
 #ifndef FR_STRATEGIES_REPLICA_H
 #define FR_STRATEGIES_REPLICA_H
@@ -37,6 +38,7 @@ struct fr__replica {
     uint32_t *first_task;  /* [n_ops] of all micro-batches, the one made first */
     uint32_t *gradient_of; /* [n_tensors] its storage over all micro-batches, FR_NONE */
     uint32_t *done_of;     /* [n_devices] marker after all of the body there, FR_NONE: unused */
+    uint32_t *step_of;     /* [n_devices] marker after all updates there, FR_NONE: none yet */
     struct fr__copy *copies;
     size_t n_copies, cap_copies;
     bool is_out_of_memory;

@@ -241,6 +241,52 @@ START_TEST(the_peak_is_where_the_graph_says)
 }
 END_TEST
 
+/* Peaks of a training step above its parameters, measured with PyTorch 1.13.1 and torchvision 0.14.1
+ * at batch 4 in fp32 without temporaries inside ops but the optimizer's. What is left out here, the
+ * loop's hold on its input and output, is under 0.3 %. */
+START_TEST(peaks_agree_with_measured_training_steps)
+{
+    static const struct {
+        const char *model;
+        enum fr_optimizer optimizer;
+        double above_params_bytes;
+    } cases[] = {
+        {"alexnet", FR_MOMENTUM, 487483976 + 4 * 3620008.0},
+        {"alexnet", FR_ADAM, 1035201068 + 4 * 606120.0},
+        {"vgg16", FR_MOMENTUM, 1099918408 + 4 * 69648296.0},
+        {"vgg16", FR_ADAM, 2482376300 + 4 * 606120.0},
+        {"resnet50", FR_MOMENTUM, 170831432 + 4 * 83591080.0},
+        {"resnet50", FR_ADAM, 273060204 + 4 * 83591080.0},
+    };
+    const struct fr_workload_options opt = {.batch = 4, .dtype = FR_FP32};
+    struct fr_topo *t = case_topo(1, 1e9, 64 * GIB);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_graph *g = NULL;
+        struct fr_graph_totals totals;
+        struct fr_run_options o;
+        struct fr_plan *p;
+        struct fr_run *r;
+        struct fr_error err;
+        struct case_problem c;
+        double bytes;
+
+        ck_assert_msg(fr__zoo_load(&g, cases[i].model, &opt, &err) == FR_OK, "%s", err.text);
+        fr_graph_totals(g, &totals);
+        c = (struct case_problem){t, g, 1, 4, cases[i].optimizer, NULL};
+        p = case_plan(&c, "single");
+        fr_run_options_init(&o);
+        r = run(p, &o);
+        bytes = (double)(r->devices[0].peak_bytes - totals.param_bytes);
+        ck_assert_double_eq_tol(bytes / cases[i].above_params_bytes, 1, 0.003);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_graph_free(g);
+    }
+    fr_topo_free(t);
+}
+END_TEST
+
 /* ---- all strategies ---- */
 
 /* Whatever order ready tasks are taken in and however few transfers go side by side, every plan
@@ -306,6 +352,7 @@ int main(void)
     tcase_add_test(c, data_parallelism_on_one_device_is_the_single_device_plan);
     tcase_add_test(c, overlap_hides_communication_but_does_not_lessen_it);
     tcase_add_test(c, the_peak_is_where_the_graph_says);
+    tcase_add_test(c, peaks_agree_with_measured_training_steps);
     tcase_add_test(c, no_order_of_ready_tasks_makes_a_plan_hang);
     suite_add_tcase(s, c);
     r = srunner_create(s);
