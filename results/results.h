@@ -1,5 +1,151 @@
-/* results/results.h - what a run says: records, tables, files. */
+/* results/results.h - a question asked, its answer as a record, and the ways to write records down.
+ *
+ * A question names a workload, a cluster, a strategy and how to run them. Its answer is a record:
+ * plain values that every writer (table, JSON, CSV, trace, picture) reads. The record also keeps
+ * the plan and the run alive, for the writers that draw single tasks.
+ *
+ * Memory. The engine counts buffers as the plan states them; what a device must hold is more:
+ *   allocated = the most bytes of buffers at once, without the context
+ *   reserved  = allocated rounded up to segments of 2 MiB, the smallest piece that CUDA hands out
+ *               (a stand-in for the caching allocator's own rounding and fragmentation)
+ *   peak      = reserved + context
+ */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
+
+#include "base/base.h"
 #include "sim/sim.h"
+#include "strategies/strategies.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- questions ---- */
+
+struct fr_question {
+    const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
+                                                   fr_strategy_parse take them */
+    size_t n_gpus;                              /* 0: all of the topology's */
+    bool is_spread;                             /* evenly over the machines, not the first n */
+    uint32_t global_batch;  /* samples an iteration over all GPUs (strong scaling) */
+    uint32_t batch_per_gpu; /* or a GPU (weak scaling); both 0: the workload's own as global */
+    uint32_t seq_len;       /* 0: the workload's own */
+    enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
+    enum fr_optimizer optimizer;
+    struct fr_run_options run; /* its context is set by the answering function */
+    bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
+};
+/* Nothing named, the engine's defaults, plain SGD. */
+void fr_question_init(struct fr_question *q);
+
+/* What questions about one workload on one cluster share. Free with fr_setting_fini. */
+struct fr_setting {
+    struct fr_topo *topo;
+    struct fr_graph *graph;
+};
+/* Loads what q names. FR_EUSAGE when the workload or the topology is missing, else as the two
+ * loading functions; on failure *out is empty. */
+enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
+                               struct fr_error *err);
+void fr_setting_fini(struct fr_setting *s);
+
+/* ---- records ---- */
+
+struct fr_record_device {
+    const char *name;
+    uint32_t device; /* index in the topology */
+    uint32_t count;  /* identical devices that this row stands for */
+    bool is_gpu;
+    double busy_s; /* computing or communicating, an iteration */
+    double compute_s, comm_s, exposed_comm_s, idle_s;
+    uint64_t peak_allocated_bytes, peak_reserved_bytes, peak_bytes;
+    uint64_t capacity_bytes;
+    uint64_t memory_bytes[FR_N_BUFFER_KINDS]; /* at the moment of the peak */
+};
+
+struct fr_record_link {
+    const char *name;
+    uint32_t count;
+    double bytes;            /* an iteration */
+    double utilisation_frac; /* of what the link could carry in that time */
+};
+
+/* Why a record is out of memory: the device that exceeds its memory most. */
+struct fr_record_oom {
+    const char *device;
+    const char *task; /* first allocation that did not fit; NULL: the persistent buffers alone */
+    uint64_t over_bytes;
+};
+
+enum { FR_RECORD_MAX_CRITICAL = 100, FR_RECORD_MAX_LINKS = 50 };
+
+/* Everything below belongs to the record (setting, plan and run included, where it made them).
+ * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
+ * compute + exposed communication + bubble is the iteration. */
+struct fr_record {
+    const char *workload, *topology, *strategy; /* normalised names */
+    const char *dtype, *optimizer, *order, *network;
+    size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
+    uint32_t global_batch;
+    uint64_t seed;
+    bool alloc_at_start; /* else at dispatch: when buffers come to be */
+    bool oom;
+    struct fr_record_oom oom_why;      /* when oom */
+    double iteration_s, samples_per_s; /* as if memory were no matter when oom */
+    double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
+    unsigned n_iterations;                                          /* simulated to get there */
+    uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes; /* of the worst GPU */
+    const char *peak_device;
+    uint64_t peak_capacity_bytes;  /* that GPU's memory */
+    double cost_frac[FR_N_TRUSTS]; /* share of compute time by trust; sums to 1, or all 0 */
+    size_t n_devices, n_links, links_total, n_critical, critical_total, n_tasks;
+    const struct fr_record_device *devices; /* GPUs asked for, then others with work */
+    const struct fr_record_link *links;     /* busiest first */
+    const char *const *critical_path;
+    double wall_s, plan_cpu_s;  /* of planning and running; of planning */
+    const struct fr_plan *plan; /* NULL in a record made by hand */
+    const struct fr_run *run;
+    void *priv;
+};
+
+/* Loads, plans, runs and records. ctx may be NULL. The caller frees the record. Errors as the
+ * functions it calls; FR_EUSAGE when a name is missing or both batches are given. */
+enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
+                         struct fr_record **out, struct fr_error *err);
+/* The same on what is already loaded; the setting must outlive the record. */
+enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
+                            const struct fr_context *ctx, struct fr_record **out,
+                            struct fr_error *err);
+void fr_record_free(struct fr_record *r);
+
+/* ---- writing them down ---- */
+
+struct fr_results {
+    const struct fr_record *const *records; /* [n] */
+    size_t n;
+    bool is_comparison; /* several strategies, even if one is left: {"results": [...]} */
+};
+
+/* Writing functions of streams do not report failures: look at ferror(f) in the end. */
+void fr_results_print_json(FILE *f, const struct fr_results *rs);
+/* For people. is_verbose: devices, links and the critical path too. */
+void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose);
+
+/* Writes the file in the format that its ending names; it appears whole or not at all. FR_EUSAGE:
+ * no such format, or not for this kind of results; FR_EIO, also when gnuplot is not installed;
+ * FR_ECANCELLED. ctx may be NULL. */
+enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
+                                const struct fr_context *ctx, struct fr_error *err);
+/* Asked before long work: FR_EUSAGE unless fr_results_write knows the ending, FR_EIO when the file
+ * cannot be made. Leaves nothing there and touches no file that is. */
+enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err);
+/* The formats for help: ending and one line about each; NULL past the end. */
+const char *fr_results_format(size_t i, const char **summary);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

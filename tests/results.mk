@@ -1,1 +1,22 @@
 # tests of results/
+if HAVE_CHECK
+check_PROGRAMS += tests/test_results_table
+TESTS += tests/test_results_table
+tests_test_results_table_SOURCES = tests/test_results_table.c
+tests_test_results_table_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_table_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_record
+TESTS += tests/test_results_record
+tests_test_results_record_SOURCES = tests/test_results_record.c tests/json_check.c \
+	tests/json_check.h
+tests_test_results_record_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_record_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_trace
+TESTS += tests/test_results_trace
+tests_test_results_trace_SOURCES = tests/test_results_trace.c tests/json_check.c \
+	tests/json_check.h
+tests_test_results_trace_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_trace_LDADD = $(TEST_RESULTS_LIBS)
+endif

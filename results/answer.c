@@ -1,0 +1,148 @@
+/* results/answer.c - from a question to its record: load, plan, run. */
+#include "config.h"
+
+#include "base/error.h"
+#include "results/record.h"
+#include "results/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void fr_question_init(struct fr_question *q)
+{
+    memset(q, 0, sizeof(*q));
+    q->dtype = FR_N_DTYPES;
+    q->optimizer = FR_SGD;
+    fr_run_options_init(&q->run);
+}
+
+enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
+                               struct fr_error *err)
+{
+    struct fr_workload_options opt = {.seq_len = q->seq_len, .dtype = q->dtype};
+    struct fr_setting s = {NULL, NULL};
+    enum fr_status st;
+
+    if (!q->workload)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
+    if (!q->topology)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
+    FR_TRY(fr_topo_load(&s.topo, q->topology, err));
+    st = fr_workload_load(&s.graph, q->workload, &opt, err);
+    if (st != FR_OK) {
+        fr_topo_free(s.topo);
+        return st;
+    }
+    *out = s;
+    return FR_OK;
+}
+
+void fr_setting_fini(struct fr_setting *s)
+{
+    fr_graph_free(s->graph);
+    fr_topo_free(s->topo);
+    s->graph = NULL;
+    s->topo = NULL;
+}
+
+static double clock_s(clockid_t id)
+{
+    struct timespec t;
+
+    if (clock_gettime(id, &t) != 0)
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum fr_status choose_batch(const struct fr_question *q, const struct fr_graph *g,
+                                   size_t n_gpus, uint32_t *batch, struct fr_error *err)
+{
+    if (q->global_batch && q->batch_per_gpu)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a global batch and a batch per GPU exclude each other");
+    if (q->batch_per_gpu && n_gpus > UINT32_MAX / q->batch_per_gpu)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%u samples on each of %zu GPUs are too many",
+                        q->batch_per_gpu, n_gpus);
+    *batch = q->global_batch    ? q->global_batch
+             : q->batch_per_gpu ? q->batch_per_gpu * (uint32_t)n_gpus
+                                : g->batch;
+    return FR_OK;
+}
+
+/* Plans and runs into m, which owns what it gets even on failure. */
+static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
+                                   const struct fr_strategy *strategy, struct fr_error *err)
+{
+    const struct fr_question *q = m->question;
+    struct fr_run_options o = q->run;
+    double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+
+    m->plan = fr_plan_new(problem->topo, problem->graph);
+    if (!m->plan)
+        return fr__fail_nomem(err);
+    FR_TRY(strategy->plan(problem, m->context, m->plan, err));
+    FR_TRY(fr_plan_finish(m->plan, err));
+    m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    o.context = m->context;
+    FR_TRY(fr_simulate(m->plan, &o, &m->run, err));
+    m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
+    return FR_OK;
+}
+
+enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
+                            const struct fr_context *ctx, struct fr_record **out,
+                            struct fr_error *err)
+{
+    const struct fr_context nothing = {0};
+    struct fr__making m = {.setting = s, .question = q, .context = ctx ? ctx : &nothing};
+    struct fr_option_values values;
+    const struct fr_strategy *strategy;
+    struct fr_problem problem = {.topo = s->topo,
+                                 .graph = s->graph,
+                                 .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
+                                 .optimizer = q->optimizer,
+                                 .options = &values};
+    enum fr_status st;
+
+    if (!q->strategy)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given (-s, --strategy)");
+    FR_TRY(fr_strategy_parse(q->strategy, &strategy, &values, err));
+    if (problem.n_devices > s->topo->n_gpus)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu",
+                        problem.n_devices, s->topo->name, s->topo->n_gpus);
+    FR_TRY(choose_batch(q, s->graph, problem.n_devices, &problem.global_batch, err));
+    m.devices = calloc(problem.n_devices ? problem.n_devices : 1, sizeof(*m.devices));
+    if (!m.devices)
+        return fr__fail_nomem(err);
+    problem.devices = m.devices;
+    st = fr_topo_select(s->topo, problem.n_devices, q->is_spread, m.devices, err);
+    if (st == FR_OK) {
+        m.n_devices = problem.n_devices;
+        m.global_batch = problem.global_batch;
+        st = plan_and_run(&m, &problem, strategy, err);
+    }
+    if (st == FR_OK)
+        st = fr__record_make(&m, out, err);
+    if (st != FR_OK) {
+        fr_run_free(m.run);
+        fr_plan_free(m.plan);
+    }
+    free(m.devices);
+    return st;
+}
+
+enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
+                         struct fr_record **out, struct fr_error *err)
+{
+    struct fr_setting s;
+    enum fr_status st;
+
+    FR_TRY(fr_setting_load(&s, q, err));
+    st = fr_answer_on(&s, q, ctx, out, err);
+    if (st == FR_OK)
+        fr__record_own(*out, &s);
+    else
+        fr_setting_fini(&s);
+    return st;
+}

@@ -1,0 +1,105 @@
+/* results/format.c - chooses the format by the file's ending and writes the file whole. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "results/format.h"
+
+#include <string.h>
+
+#define FORMAT_ROW(name) &fr__format_##name,
+static const struct fr__format *const formats[] = {FR__FORMATS(FORMAT_ROW)};
+#undef FORMAT_ROW
+
+enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+static const struct fr__format *find_format(const char *path)
+{
+    const struct fr__format *best = NULL;
+
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (ends_with(path, formats[i]->ending) &&
+            (!best || strlen(formats[i]->ending) > strlen(best->ending)))
+            best = formats[i];
+    return best;
+}
+
+static enum fr_status fail_unknown(const char *path, struct fr_error *err)
+{
+    char known[128] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < N_FORMATS && used < sizeof(known); i++) {
+        int n =
+            snprintf(known + used, sizeof(known) - used, "%s%s", i ? " " : "", formats[i]->ending);
+
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "'%s' has no ending that names a format, expected one of %s", path, known);
+}
+
+/* A folder that does not exist is no bad input here: the writing failed. */
+static enum fr_status open_output(struct fr__out *o, const char *path, struct fr_error *err)
+{
+    enum fr_status st = fr__out_open(o, path, err);
+
+    if (st != FR_ENOENT)
+        return st;
+    err->code = FR_EIO;
+    return FR_EIO;
+}
+
+enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err)
+{
+    const struct fr__format *format = find_format(path);
+    struct fr__out o;
+
+    if (!format)
+        return fail_unknown(path, err);
+    if (is_comparison && !format->takes_comparison)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s': a %s file shows one run, not a comparison", path, format->ending);
+    FR_TRY(open_output(&o, path, err));
+    fr__out_abort(&o);
+    return FR_OK;
+}
+
+const char *fr_results_format(size_t i, const char **summary)
+{
+    if (i >= N_FORMATS)
+        return NULL;
+    *summary = formats[i]->summary;
+    return formats[i]->ending;
+}
+
+enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err)
+{
+    if (ctx && ctx->cancel && *ctx->cancel)
+        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
+    return FR_OK;
+}
+
+enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    struct fr__out o;
+    enum fr_status st;
+
+    FR_TRY(fr_results_check_path(path, rs->is_comparison, err));
+    FR_TRY(open_output(&o, path, err));
+    st = find_format(path)->write(rs, o.f, ctx, err);
+    if (st == FR_OK)
+        st = fr__check_cancel(ctx, err);
+    if (st == FR_OK)
+        st = fr__out_commit(&o, err);
+    fr__out_abort(&o);
+    return st;
+}

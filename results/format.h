@@ -1,0 +1,25 @@
+/* results/format.h - file formats: one struct and one row each. */
+#ifndef FR_RESULTS_FORMAT_H
+#define FR_RESULTS_FORMAT_H
+
+#include "results/results.h"
+
+struct fr__format {
+    const char *ending; /* ".json"; the longest that fits a path wins */
+    const char *summary;
+    bool takes_comparison;
+    /* Writes to f, whose own failures (ferror) the caller notices. */
+    enum fr_status (*write)(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
+                            struct fr_error *err);
+};
+
+/* gives the declarations, the table, help and messages */
+#define FR__FORMATS(X) X(json) X(csv) X(trace) X(png) X(svg) X(pdf)
+
+#define FR__FORMAT_DECLARE(name) extern const struct fr__format fr__format_##name;
+FR__FORMATS(FR__FORMAT_DECLARE)
+#undef FR__FORMAT_DECLARE
+
+/* FR_ECANCELLED when the context says so; ctx may be NULL. */
+enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err);
+#endif

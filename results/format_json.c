@@ -1,0 +1,153 @@
+/* results/format_json.c - records as JSON; the keys are promised in the manual. */
+#include "config.h"
+
+#include "base/json.h"
+#include "results/format.h"
+
+static void write_memory(struct fr__json *j, const struct fr_record_device *d)
+{
+    fr__json_open(j, "memory", '{', true);
+    for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
+        fr__json_count(j, fr_buffer_kind_name((enum fr_buffer_kind)kind), d->memory_bytes[kind]);
+    fr__json_close(j, '}');
+}
+
+static void write_devices(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_open(j, "devices", '[', false);
+    for (size_t i = 0; i < r->n_devices; i++) {
+        const struct fr_record_device *d = &r->devices[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", d->name);
+        fr__json_count(j, "count", d->count);
+        fr__json_number(j, "busy_s", d->busy_s);
+        fr__json_number(j, "compute_s", d->compute_s);
+        fr__json_number(j, "comm_s", d->comm_s);
+        fr__json_number(j, "exposed_comm_s", d->exposed_comm_s);
+        fr__json_number(j, "bubble_s", d->idle_s);
+        fr__json_count(j, "peak_bytes", d->peak_bytes);
+        fr__json_count(j, "peak_allocated_bytes", d->peak_allocated_bytes);
+        fr__json_count(j, "peak_reserved_bytes", d->peak_reserved_bytes);
+        fr__json_count(j, "capacity_bytes", d->capacity_bytes);
+        write_memory(j, d);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
+static void write_links(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_open(j, "links", '[', false);
+    for (size_t i = 0; i < r->n_links; i++) {
+        const struct fr_record_link *l = &r->links[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", l->name);
+        fr__json_count(j, "count", l->count);
+        fr__json_number(j, "bytes", l->bytes);
+        fr__json_number(j, "utilisation", l->utilisation_frac);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "links_total", r->links_total);
+}
+
+static void write_oom(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_bool(j, "oom", r->oom);
+    if (!r->oom)
+        return;
+    fr__json_open(j, "oom_why", '{', true);
+    fr__json_string(j, "device", r->oom_why.device);
+    fr__json_string(j, "task", r->oom_why.task);
+    fr__json_count(j, "over_bytes", r->oom_why.over_bytes);
+    fr__json_close(j, '}');
+}
+
+static void write_question(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_string(j, "strategy", r->strategy);
+    fr__json_string(j, "workload", r->workload);
+    fr__json_string(j, "topology", r->topology);
+    fr__json_count(j, "gpus", r->n_gpus);
+    fr__json_count(j, "gpus_used", r->n_gpus_used);
+    fr__json_count(j, "global_batch", r->global_batch);
+    fr__json_string(j, "precision", r->dtype);
+    fr__json_string(j, "optimizer", r->optimizer);
+    fr__json_string(j, "order", r->order);
+    fr__json_string(j, "network", r->network);
+    fr__json_count(j, "seed", r->seed);
+}
+
+static void write_record(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_open(j, NULL, '{', false);
+    if (r->oom) { /* it does not run, so it takes no time */
+        fr__json_null(j, "iteration_s");
+        fr__json_null(j, "samples_per_s");
+    } else {
+        fr__json_number(j, "iteration_s", r->iteration_s);
+        fr__json_number(j, "samples_per_s", r->samples_per_s);
+    }
+    write_question(j, r);
+    write_oom(j, r);
+    fr__json_number(j, "compute_s", r->compute_s);
+    fr__json_number(j, "comm_s", r->comm_s);
+    fr__json_number(j, "exposed_comm_s", r->exposed_comm_s);
+    fr__json_number(j, "bubble_s", r->bubble_s);
+    fr__json_number(j, "lower_bound_s", r->lower_bound_s);
+    fr__json_count(j, "iterations", r->n_iterations);
+    fr__json_count(j, "peak_bytes", r->peak_bytes);
+    fr__json_count(j, "peak_allocated_bytes", r->peak_allocated_bytes);
+    fr__json_count(j, "peak_reserved_bytes", r->peak_reserved_bytes);
+    write_devices(j, r);
+    write_links(j, r);
+    fr__json_open(j, "critical_path", '[', false);
+    for (size_t i = 0; i < r->n_critical; i++)
+        fr__json_string(j, NULL, r->critical_path[i]);
+    fr__json_close(j, ']');
+    fr__json_count(j, "critical_path_total", r->critical_total);
+    fr__json_open(j, "cost_sources", '{', true);
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
+        fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);
+    fr__json_close(j, '}');
+    fr__json_count(j, "tasks", r->n_tasks);
+    fr__json_number(j, "wall_s", r->wall_s);
+    fr__json_number(j, "plan_cpu_s", r->plan_cpu_s);
+    fr__json_close(j, '}');
+}
+
+void fr_results_print_json(FILE *f, const struct fr_results *rs)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    if (rs->is_comparison) {
+        fr__json_open(&j, NULL, '{', false);
+        fr__json_open(&j, "results", '[', false);
+    }
+    for (size_t i = 0; i < rs->n; i++)
+        write_record(&j, rs->records[i]);
+    if (rs->is_comparison) {
+        fr__json_close(&j, ']');
+        fr__json_close(&j, '}');
+    }
+    putc('\n', f);
+}
+
+static enum fr_status write_json(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
+                                 struct fr_error *err)
+{
+    (void)ctx;
+    (void)err;
+    fr_results_print_json(f, rs);
+    return FR_OK;
+}
+
+const struct fr__format fr__format_json = {
+    .ending = ".json",
+    .summary = "every value, as 'forerun simulate --json' prints it",
+    .takes_comparison = true,
+    .write = write_json,
+};

@@ -1,0 +1,313 @@
+/* results/record.c - boils a plan and its run down to the values that people ask for. */
+#include "config.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "results/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the record's own memory is; the record comes first, so that priv leads back here. */
+struct record_box {
+    struct fr_record record;
+    struct fr__arena *arena;
+    struct fr_plan *plan;
+    struct fr_run *run;
+    struct fr_setting setting; /* empty unless owned */
+};
+
+static uint64_t round_to_segments(uint64_t bytes)
+{
+    uint64_t rest = bytes % FR__SEGMENT_BYTES;
+
+    return rest ? bytes + (FR__SEGMENT_BYTES - rest) : bytes;
+}
+
+static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device)
+{
+    const struct fr_topo *t = m->setting->topo;
+    const struct fr_device_result *r = &m->run->devices[device];
+    const struct fr_device_type *type = &t->types[t->devices[device].type];
+    double n = m->run->n_iterations;
+    uint64_t context_bytes = r->peak_by_kind[FR_BUFFER_CONTEXT];
+
+    d->name = t->devices[device].name;
+    d->device = device;
+    d->count = 1;
+    d->is_gpu = type->is_gpu;
+    d->compute_s = r->compute_s / n;
+    d->comm_s = r->comm_s / n;
+    d->exposed_comm_s = r->exposed_comm_s / n;
+    d->idle_s = r->idle_s / n;
+    d->busy_s = d->compute_s + d->exposed_comm_s;
+    d->peak_allocated_bytes = r->peak_bytes - context_bytes;
+    d->peak_reserved_bytes = round_to_segments(d->peak_allocated_bytes);
+    d->peak_bytes = d->peak_reserved_bytes + context_bytes;
+    d->capacity_bytes = type->mem_bytes;
+    memcpy(d->memory_bytes, r->peak_by_kind, sizeof(d->memory_bytes));
+}
+
+/* [n_devices of the topology] which have a task that takes time. */
+static void mark_working(const struct fr__making *m, bool is_working[])
+{
+    const struct fr_plan_view *v = fr_plan_view(m->plan);
+
+    for (size_t i = 0; i < v->n_tasks; i++)
+        if (v->tasks[i].kind != FR_TASK_MARKER)
+            is_working[v->tasks[i].device] = true;
+}
+
+/* The GPUs asked for in rank order, then every other device that works or holds something. */
+static enum fr_status fill_devices(struct record_box *box, const struct fr__making *m,
+                                   struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    size_t n_all = m->setting->topo->n_devices, n_used = 0;
+    struct fr_record_device *list = fr__arena_alloc(box->arena, n_all, sizeof(*list));
+    bool *is_working = fr__arena_alloc(box->arena, n_all, sizeof(*is_working));
+    bool *is_listed = fr__arena_alloc(box->arena, n_all, sizeof(*is_listed));
+
+    if (!list || !is_working || !is_listed)
+        return fr__fail_nomem(err);
+    mark_working(m, is_working);
+    for (size_t i = 0; i < m->n_devices; i++) {
+        uint32_t device = m->devices[i];
+        struct fr_record_device *d = &list[r->n_devices++];
+
+        fill_device(d, m, device);
+        is_listed[device] = true;
+        if (!is_working[device])
+            continue;
+        n_used++;
+        r->compute_s += d->compute_s;
+        r->comm_s += d->comm_s;
+        r->exposed_comm_s += d->exposed_comm_s;
+        r->bubble_s += d->idle_s;
+    }
+    for (uint32_t device = 0; device < n_all; device++)
+        if (!is_listed[device] && (is_working[device] || m->run->devices[device].peak_bytes > 0))
+            fill_device(&list[r->n_devices++], m, device);
+    if (n_used > 0) {
+        r->compute_s /= (double)n_used;
+        r->comm_s /= (double)n_used;
+        r->exposed_comm_s /= (double)n_used;
+        r->bubble_s /= (double)n_used;
+    }
+    r->n_gpus_used = n_used;
+    r->devices = list;
+    return FR_OK;
+}
+
+static enum fr_status name_culprit(struct record_box *box, const struct fr_record_device *d,
+                                   struct fr_error *err)
+{
+    const struct fr_device_result *result = &box->run->devices[d->device];
+    uint32_t task =
+        result->first_over_task != FR_NONE ? result->first_over_task : result->peak_task;
+    struct fr_record_oom *why = &box->record.oom_why;
+    char label[256];
+
+    why->device = d->name;
+    why->over_bytes = d->peak_bytes - d->capacity_bytes;
+    if (task == FR_NONE)
+        return FR_OK;
+    why->task =
+        fr__arena_strdup(box->arena, fr_plan_task_label(box->plan, task, label, sizeof(label)));
+    return why->task ? FR_OK : fr__fail_nomem(err);
+}
+
+/* Which GPU must hold most, and whether anything goes beyond its memory. */
+static enum fr_status judge_memory(struct record_box *box, struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_record_device *worst = NULL, *most_over = NULL;
+    uint64_t over_bytes = 0;
+
+    for (size_t i = 0; i < r->n_devices; i++) {
+        const struct fr_record_device *d = &r->devices[i];
+
+        if (d->is_gpu && (!worst || d->peak_bytes > worst->peak_bytes))
+            worst = d;
+        if (d->peak_bytes > d->capacity_bytes && d->peak_bytes - d->capacity_bytes > over_bytes) {
+            over_bytes = d->peak_bytes - d->capacity_bytes;
+            most_over = d;
+        }
+    }
+    if (worst) {
+        r->peak_bytes = worst->peak_bytes;
+        r->peak_allocated_bytes = worst->peak_allocated_bytes;
+        r->peak_reserved_bytes = worst->peak_reserved_bytes;
+        r->peak_device = worst->name;
+        r->peak_capacity_bytes = worst->capacity_bytes;
+    }
+    r->oom = most_over != NULL;
+    return most_over ? name_culprit(box, most_over, err) : FR_OK;
+}
+
+struct link_use {
+    double utilisation_frac;
+    uint32_t link;
+};
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct link_use *x = a, *y = b;
+
+    if (x->utilisation_frac != y->utilisation_frac)
+        return x->utilisation_frac > y->utilisation_frac ? -1 : 1;
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+static enum fr_status fill_links(struct record_box *box, const struct fr__making *m,
+                                 struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    struct fr_record *r = &box->record;
+    struct link_use *use = fr__arena_alloc(box->arena, t->n_links, sizeof(*use));
+    struct fr_record_link *list;
+
+    if (!use)
+        return fr__fail_nomem(err);
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        double could_bytes = t->links[i].bw_Bps * m->run->makespan_s;
+
+        if (m->run->link_bytes[i] > 0 && could_bytes > 0)
+            use[r->links_total++] = (struct link_use){m->run->link_bytes[i] / could_bytes, i};
+    }
+    qsort(use, r->links_total, sizeof(*use), compare_use);
+    r->n_links = r->links_total < FR_RECORD_MAX_LINKS ? r->links_total : FR_RECORD_MAX_LINKS;
+    list = fr__arena_alloc(box->arena, r->n_links, sizeof(*list));
+    if (!list)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < r->n_links; i++)
+        list[i] =
+            (struct fr_record_link){.name = t->links[use[i].link].name,
+                                    .count = 1,
+                                    .bytes = m->run->link_bytes[use[i].link] / m->run->n_iterations,
+                                    .utilisation_frac = use[i].utilisation_frac};
+    r->links = list;
+    return FR_OK;
+}
+
+static enum fr_status fill_critical_path(struct record_box *box, struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_run *run = box->run;
+    const char **labels;
+    char label[256];
+
+    r->critical_total = run->n_critical;
+    r->n_critical =
+        run->n_critical < FR_RECORD_MAX_CRITICAL ? run->n_critical : FR_RECORD_MAX_CRITICAL;
+    labels = fr__arena_alloc(box->arena, r->n_critical, sizeof(*labels));
+    if (!labels)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < r->n_critical; i++) {
+        fr_plan_task_label(box->plan, run->critical[i], label, sizeof(label));
+        labels[i] = fr__arena_strdup(box->arena, label);
+        if (!labels[i])
+            return fr__fail_nomem(err);
+    }
+    r->critical_path = labels;
+    return FR_OK;
+}
+
+static void fill_cost_sources(struct fr_record *r, const struct fr_plan *p,
+                              const struct fr_run *run)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double total_s = 0;
+
+    for (size_t i = 0; i < v->n_tasks; i++) {
+        double time_s = run->end_s[i] - run->start_s[i];
+
+        if (v->tasks[i].kind != FR_TASK_COMPUTE)
+            continue;
+        r->cost_frac[v->costs[v->tasks[i].cost_id].trust] += time_s;
+        total_s += time_s;
+    }
+    for (unsigned trust = 0; trust < FR_N_TRUSTS && total_s > 0; trust++)
+        r->cost_frac[trust] /= total_s;
+}
+
+static enum fr_status fill(struct record_box *box, const struct fr__making *m, struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_question *q = m->question;
+
+    r->workload = fr__arena_strdup(box->arena, m->setting->graph->name);
+    r->topology = fr__arena_strdup(box->arena, m->setting->topo->name);
+    r->strategy = fr__arena_strdup(box->arena, q->strategy);
+    if (!r->workload || !r->topology || !r->strategy)
+        return fr__fail_nomem(err);
+    r->dtype = fr_dtype_name(m->setting->graph->dtype);
+    r->optimizer = fr_optimizer_name(q->optimizer);
+    r->order = fr_order_name(q->run.order);
+    r->network = fr_network_name(q->run.network);
+    r->n_gpus = m->n_devices;
+    r->n_gpus_total = m->setting->topo->n_gpus;
+    r->global_batch = m->global_batch;
+    r->seed = q->run.seed;
+    r->alloc_at_start = q->run.alloc_at_start;
+    r->n_tasks = fr_plan_view(m->plan)->n_tasks;
+    r->n_iterations = m->run->n_iterations;
+    r->iteration_s = m->run->iteration_s;
+    r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
+    r->lower_bound_s = m->run->lower_bound_s / m->run->n_iterations;
+    r->wall_s = m->wall_s;
+    r->plan_cpu_s = m->plan_cpu_s;
+    fill_cost_sources(r, m->plan, m->run);
+    FR_TRY(fill_devices(box, m, err));
+    FR_TRY(judge_memory(box, err));
+    FR_TRY(fill_links(box, m, err));
+    return fill_critical_path(box, err);
+}
+
+enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
+                               struct fr_error *err)
+{
+    struct record_box *box = calloc(1, sizeof(*box));
+    enum fr_status st;
+
+    if (!box)
+        return fr__fail_nomem(err);
+    box->arena = fr__arena_new();
+    if (!box->arena) {
+        free(box);
+        return fr__fail_nomem(err);
+    }
+    box->plan = m->plan;
+    box->run = m->run;
+    st = fill(box, m, err);
+    if (st != FR_OK) {
+        fr__arena_free(box->arena);
+        free(box);
+        return st;
+    }
+    box->record.plan = box->plan;
+    box->record.run = box->run;
+    box->record.priv = box;
+    *out = &box->record;
+    return FR_OK;
+}
+
+void fr__record_own(struct fr_record *r, const struct fr_setting *s)
+{
+    struct record_box *box = r->priv;
+
+    box->setting = *s;
+}
+
+void fr_record_free(struct fr_record *r)
+{
+    struct record_box *box = r ? r->priv : NULL;
+
+    if (!box)
+        return;
+    fr_run_free(box->run);
+    fr_plan_free(box->plan);
+    fr_setting_fini(&box->setting);
+    fr__arena_free(box->arena);
+    free(box);
+}

@@ -1,0 +1,31 @@
+/* results/record.h - makes the record of one run. */
+#ifndef FR_RESULTS_RECORD_H
+#define FR_RESULTS_RECORD_H
+
+#include "results/results.h"
+
+/* What a record is made from. */
+struct fr__making {
+    const struct fr_setting *setting;
+    const struct fr_question *question;
+    const struct fr_context *context;
+    uint32_t *devices; /* [n_devices] the GPUs asked for; the caller's */
+    size_t n_devices;
+    uint32_t global_batch;
+    double wall_s, plan_cpu_s;
+    struct fr_plan *plan; /* go over to the record on success */
+    struct fr_run *run;
+};
+
+enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
+                               struct fr_error *err);
+/* The record frees the setting's two parts from now on. */
+void fr__record_own(struct fr_record *r, const struct fr_setting *s);
+
+/* CUDA hands out device memory in pieces of 2 MiB: the granularity that
+ * cuMemGetAllocationGranularity reports on all GPUs since Pascal, and the segment that PyTorch's
+ * caching allocator asks for when it serves small blocks (c10/cuda/CUDACachingAllocator.cpp,
+ * kSmallBuffer). */
+enum { FR__SEGMENT_BYTES = 2 << 20 };
+
+#endif

@@ -1,0 +1,340 @@
+/* results/report.c - records as tables for people. */
+#include "config.h"
+
+#include "base/units.h"
+#include "results/results.h"
+#include "results/table.h"
+
+#include <string.h>
+
+enum { NUMBER = 32 };
+
+static const char *percent(double frac, char *buf, size_t n)
+{
+    size_t used = strlen(fr__fixed(100 * frac, 1, buf, n));
+
+    snprintf(buf + used, n - used, " %%");
+    return buf;
+}
+
+/* How far above the lower bound, "+3.1 %"; nothing without a bound. */
+static void gap_cell(char cell[FR__TABLE_CELL], const struct fr_record *r)
+{
+    if (r->lower_bound_s <= 0)
+        return;
+    cell[0] = '+';
+    percent(r->iteration_s / r->lower_bound_s - 1, cell + 1, NUMBER);
+}
+
+/* Four digits, more only before the point. */
+static void rate_cell(char cell[FR__TABLE_CELL], double per_s)
+{
+    fr__fixed(per_s, per_s >= 1000 ? 0 : per_s >= 100 ? 1 : per_s >= 10 ? 2 : 3, cell, NUMBER);
+}
+
+/* ---- what both tables begin with ---- */
+
+static void print_clean(FILE *f, const char *text)
+{
+    char clean[FR__TABLE_CELL];
+
+    fr__table_text(clean, text);
+    fputs(clean, f);
+}
+
+/* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
+static void print_question(FILE *f, const struct fr_record *r, bool with_strategy)
+{
+    print_clean(f, r->workload);
+    if (r->n_gpus == r->n_gpus_total)
+        fprintf(f, " on all %zu GPUs of ", r->n_gpus);
+    else
+        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+    print_clean(f, r->topology);
+    if (with_strategy) {
+        fputs(", strategy ", f);
+        print_clean(f, r->strategy);
+    }
+    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s\n\n", r->global_batch, r->dtype,
+            r->optimizer, r->order, r->network);
+}
+
+static void print_cost_sources(FILE *f, const struct fr_record *r)
+{
+    const char *separator = "";
+    char text[NUMBER];
+
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++) {
+        if (r->cost_frac[trust] <= 0)
+            continue;
+        fprintf(f, "%s%s %s%s", separator, fr_trust_name((enum fr_trust)trust),
+                percent(r->cost_frac[trust], text, sizeof(text)),
+                trust == FR_TRUST_DATASHEET ? " (a guess from peak rates)" : "");
+        separator = ", ";
+    }
+    if (!separator[0])
+        fputs("nothing computes", f);
+    putc('\n', f);
+}
+
+static void print_oom(FILE *f, const struct fr_record *r)
+{
+    char peak[NUMBER], capacity[NUMBER], over[NUMBER];
+
+    fputs("out of memory: ", f);
+    print_clean(f, r->oom_why.device);
+    for (size_t i = 0; i < r->n_devices; i++) {
+        const struct fr_record_device *d = &r->devices[i];
+
+        if (strcmp(d->name, r->oom_why.device) != 0)
+            continue;
+        fprintf(f, " must hold %s, has %s (%s too little); ",
+                fr__format_bytes((double)d->peak_bytes, peak, sizeof(peak)),
+                fr__format_bytes((double)d->capacity_bytes, capacity, sizeof(capacity)),
+                fr__format_bytes((double)r->oom_why.over_bytes, over, sizeof(over)));
+    }
+    if (r->oom_why.task) {
+        fputs("first to go over: ", f);
+        print_clean(f, r->oom_why.task);
+        putc('\n', f);
+    } else {
+        fputs("what stays for the whole iteration alone is too much\n", f);
+    }
+}
+
+/* ---- one result ---- */
+
+enum summary_row {
+    ROW_ITERATION,
+    ROW_THROUGHPUT,
+    ROW_COMPUTE,
+    ROW_EXPOSED,
+    ROW_BUBBLE,
+    ROW_BOUND,
+    ROW_PEAK,
+    ROW_RESERVED,
+    N_SUMMARY_ROWS
+};
+
+static void part_cells(struct fr__table_row *row, const char *title, double part_s,
+                       const struct fr_record *r)
+{
+    double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s;
+
+    fr__table_text(row->cell[0], title);
+    fr__format_time(part_s, row->cell[1], NUMBER);
+    percent(whole_s > 0 ? part_s / whole_s : 0, row->cell[2], NUMBER);
+}
+
+static void memory_cells(struct fr__table_row *row, const struct fr_record *r)
+{
+    char capacity[NUMBER];
+
+    fr__table_text(row->cell[0], "peak memory");
+    fr__format_bytes((double)r->peak_bytes, row->cell[1], NUMBER);
+    if (r->peak_capacity_bytes > 0)
+        percent((double)r->peak_bytes / (double)r->peak_capacity_bytes, row->cell[2], NUMBER);
+    snprintf(row->cell[3], FR__TABLE_CELL, "of the %s of %.100s",
+             fr__format_bytes((double)r->peak_capacity_bytes, capacity, sizeof(capacity)),
+             r->peak_device ? r->peak_device : "no GPU");
+}
+
+static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    char text[NUMBER], more[NUMBER];
+
+    switch ((enum summary_row)i) {
+    case ROW_ITERATION:
+        fr__table_text(row->cell[0], "iteration time");
+        fr__format_time(r->iteration_s, row->cell[1], NUMBER);
+        if (r->oom)
+            fr__table_text(row->cell[3], "if only it fitted in memory");
+        break;
+    case ROW_THROUGHPUT:
+        fr__table_text(row->cell[0], "samples per second");
+        rate_cell(row->cell[1], r->samples_per_s);
+        break;
+    case ROW_COMPUTE:
+        part_cells(row, "compute", r->compute_s, r);
+        snprintf(row->cell[3], FR__TABLE_CELL, "mean over %zu GPU%s", r->n_gpus_used,
+                 r->n_gpus_used == 1 ? "" : "s");
+        break;
+    case ROW_EXPOSED:
+        part_cells(row, "exposed communication", r->exposed_comm_s, r);
+        snprintf(row->cell[3], FR__TABLE_CELL, "of %s of communication",
+                 fr__format_time(r->comm_s, text, sizeof(text)));
+        break;
+    case ROW_BUBBLE:
+        part_cells(row, "bubble", r->bubble_s, r);
+        fr__table_text(row->cell[3], "neither computes nor communicates");
+        break;
+    case ROW_BOUND:
+        fr__table_text(row->cell[0], "lower bound");
+        fr__format_time(r->lower_bound_s, row->cell[1], NUMBER);
+        gap_cell(row->cell[2], r);
+        fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
+        break;
+    case ROW_PEAK:
+        memory_cells(row, r);
+        break;
+    case ROW_RESERVED:
+        snprintf(row->cell[3], FR__TABLE_CELL, "%s allocated, %s reserved in 2 MiB segments",
+                 fr__format_bytes((double)r->peak_allocated_bytes, text, sizeof(text)),
+                 fr__format_bytes((double)r->peak_reserved_bytes, more, sizeof(more)));
+        break;
+    case N_SUMMARY_ROWS:
+        break;
+    }
+}
+
+/* ---- details of one result ---- */
+
+static void fill_device(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_device *d = &((const struct fr_record *)user)->devices[i];
+
+    fr__table_text(row->cell[0], d->name);
+    fr__format_time(d->compute_s, row->cell[1], NUMBER);
+    fr__format_time(d->exposed_comm_s, row->cell[2], NUMBER);
+    fr__format_time(d->idle_s, row->cell[3], NUMBER);
+    fr__format_bytes((double)d->peak_bytes, row->cell[4], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[5], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[6], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[7], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[8], NUMBER);
+    fr__format_bytes((double)(d->memory_bytes[FR_BUFFER_WORKSPACE] +
+                              d->memory_bytes[FR_BUFFER_COMMUNICATION] +
+                              d->memory_bytes[FR_BUFFER_WEIGHT_VERSION]),
+                     row->cell[9], NUMBER);
+}
+
+static void fill_link(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_link *l = &((const struct fr_record *)user)->links[i];
+
+    fr__table_text(row->cell[0], l->name);
+    fr__format_bytes(l->bytes, row->cell[1], NUMBER);
+    percent(l->utilisation_frac, row->cell[2], NUMBER);
+}
+
+static void print_details(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column devices[] = {
+        {"device", false},     {"compute", true},    {"exposed", true},   {"bubble", true},
+        {"peak", true},        {"parameters", true}, {"gradients", true}, {"optimizer", true},
+        {"activations", true}, {"other", true},
+    };
+    static const struct fr__table_column links[] = {
+        {"link", false}, {"bytes", true}, {"busy", true}};
+    struct fr__table t = {devices, 10, r->n_devices, fill_device, r};
+
+    putc('\n', f);
+    fr__table_print(f, &t);
+    if (r->n_links > 0) {
+        t = (struct fr__table){links, 3, r->n_links, fill_link, r};
+        putc('\n', f);
+        fr__table_print(f, &t);
+        if (r->links_total > r->n_links)
+            fprintf(f, "  and %zu more links\n", r->links_total - r->n_links);
+    }
+    fprintf(f, "\ncritical path (%zu tasks):\n", r->critical_total);
+    for (size_t i = 0; i < r->n_critical; i++) {
+        fputs("  ", f);
+        print_clean(f, r->critical_path[i]);
+        putc('\n', f);
+    }
+    if (r->critical_total > r->n_critical)
+        fprintf(f, "  and %zu more\n", r->critical_total - r->n_critical);
+}
+
+static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
+{
+    static const struct fr__table_column columns[] = {
+        {"", false}, {"", true}, {"", true}, {"", false}};
+    const struct fr__table t = {columns, 4, N_SUMMARY_ROWS, fill_summary, r};
+
+    print_question(f, r, true);
+    fr__table_print(f, &t);
+    fputs("\ncosts from ", f);
+    print_cost_sources(f, r);
+    if (r->oom)
+        print_oom(f, r);
+    if (is_verbose)
+        print_details(f, r);
+}
+
+/* ---- several ---- */
+
+struct comparison {
+    const struct fr_results *results;
+    const struct fr_record *base; /* what speed-ups are against */
+};
+
+static const struct fr_record *base_of(const struct fr_results *rs)
+{
+    for (size_t i = 0; i < rs->n; i++)
+        if (strcmp(rs->records[i]->strategy, "single") == 0)
+            return rs->records[i];
+    return rs->records[0];
+}
+
+static void fill_comparison(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct comparison *c = user;
+    const struct fr_record *r = c->results->records[i];
+    char text[NUMBER];
+
+    fr__table_text(row->cell[0], r->strategy);
+    fr__format_time(r->iteration_s, row->cell[1], NUMBER);
+    rate_cell(row->cell[2], r->samples_per_s);
+    if (r->iteration_s > 0)
+        snprintf(row->cell[3], FR__TABLE_CELL, "%sx",
+                 fr__fixed(c->base->iteration_s / r->iteration_s, 2, text, sizeof(text)));
+    fr__format_time(r->compute_s, row->cell[4], NUMBER);
+    fr__format_time(r->exposed_comm_s, row->cell[5], NUMBER);
+    fr__format_time(r->bubble_s, row->cell[6], NUMBER);
+    gap_cell(row->cell[7], r);
+    fr__format_bytes((double)r->peak_bytes, row->cell[8], NUMBER);
+    if (r->oom)
+        snprintf(row->cell[9], FR__TABLE_CELL, "OUT OF MEMORY by %s",
+                 fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
+    else
+        snprintf(row->cell[9], FR__TABLE_CELL, "fits in %s",
+                 fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
+}
+
+static void print_comparison(FILE *f, const struct fr_results *rs, bool is_verbose)
+{
+    static const struct fr__table_column columns[] = {
+        {"strategy", false}, {"iteration", true},  {"samples/s", true},
+        {"speed-up", true},  {"compute", true},    {"exposed comm", true},
+        {"bubble", true},    {"over bound", true}, {"peak memory", true},
+        {"", false},
+    };
+    struct comparison c = {rs, base_of(rs)};
+    const struct fr__table t = {columns, 10, rs->n, fill_comparison, &c};
+
+    print_question(f, rs->records[0], false);
+    fr__table_print(f, &t);
+    fputs("\nspeed-up against ", f);
+    print_clean(f, c.base->strategy);
+    fputs("; costs from ", f);
+    print_cost_sources(f, c.base);
+    for (size_t i = 0; is_verbose && i < rs->n; i++) {
+        fputs("\n-- ", f);
+        print_clean(f, rs->records[i]->strategy);
+        putc('\n', f);
+        if (rs->records[i]->oom)
+            print_oom(f, rs->records[i]);
+        print_details(f, rs->records[i]);
+    }
+}
+
+void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose)
+{
+    if (rs->is_comparison && rs->n > 0)
+        print_comparison(f, rs, is_verbose);
+    for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
+        print_one(f, rs->records[i], is_verbose);
+}
