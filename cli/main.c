@@ -1,13 +1,230 @@
-/* cli/main.c - the command: dispatches to the sub-commands. */
+/* cli/main.c - the command: finds the verb, runs it, turns its status into an exit status. */
 #include "config.h"
 
-#include "base/base.h"
+#include "base/error.h"
+#include "cli/cli.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <string.h>
 
-int main(void)
+static const struct verb verbs[] = {
+    {.name = "simulate",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY",
+     .summary = "time and memory of one training iteration",
+     .examples = "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp\n"
+                 "  forerun simulate -w vgg19 -t dgx1-v100 -s dp:sync=ring,bucket=25MiB "
+                 "-o vgg19.trace.json\n"
+                 "  forerun simulate -w bert-large -t \"2x dgx1-v100 via ib:100Gbps\" -B 8 -O adam "
+                 "-s dp --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
+                OPTIONS_JSON,
+     .run = cli_simulate},
+    {.name = "compare",
+     .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
+     .summary = "several strategies side by side (all that there are, without -s)",
+     .examples = "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n"
+                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -s single -s dp "
+                 "-s dp:overlap=0 -o vgg19.png\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
+                OPTIONS_JSON,
+     .run = cli_compare},
+    {.group = "topo",
+     .name = "list",
+     .arguments = "",
+     .summary = "the presets and the known device types",
+     .examples = "  forerun topo list\n",
+     .options = OPTIONS_COMMON,
+     .run = cli_topo_list},
+    {.group = "topo",
+     .name = "show",
+     .arguments = "TOPOLOGY",
+     .summary = "devices and links with their numbers and sources",
+     .examples = "  forerun topo show dgx1-v100\n"
+                 "  forerun topo show \"2x dgx1-v100 via ib:100Gbps\" --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_JSON,
+     .n_arguments = 1,
+     .run = cli_topo_show},
+    {.group = "topo",
+     .name = "check",
+     .arguments = "TOPOLOGY",
+     .summary = "what is wrong with a topology",
+     .examples = "  forerun topo check mycluster.yaml\n",
+     .options = OPTIONS_COMMON,
+     .n_arguments = 1,
+     .run = cli_topo_check},
+    {.group = "graph",
+     .name = "list",
+     .arguments = "",
+     .summary = "the models of the zoo",
+     .examples = "  forerun graph list\n",
+     .options = OPTIONS_COMMON,
+     .run = cli_graph_list},
+    {.group = "graph",
+     .name = "show",
+     .arguments = "WORKLOAD",
+     .summary = "parameters, FLOPs and ops of a training graph (-v: each op)",
+     .examples = "  forerun graph show vgg19 -b 64\n"
+                 "  forerun graph show gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100 --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_JSON,
+     .n_arguments = 1,
+     .run = cli_graph_show},
+    {.group = "graph",
+     .name = "check",
+     .arguments = "WORKLOAD",
+     .summary = "what is odd about a workload",
+     .examples = "  forerun graph check myprofile/\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE,
+     .n_arguments = 1,
+     .run = cli_graph_check},
+    {.group = "graph",
+     .name = "export",
+     .arguments = "WORKLOAD FOLDER",
+     .summary = "write a workload as a native folder",
+     .examples = "  forerun graph export vgg19 vgg19-workload\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE,
+     .n_arguments = 2,
+     .run = cli_graph_export},
+};
+
+enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
+
+/* The verb of that name in the group (NULL: outside of any), or NULL. */
+static const struct verb *find_verb(const char *group, const char *name)
 {
+    for (size_t i = 0; i < N_VERBS; i++) {
+        bool same_group =
+            group ? verbs[i].group && strcmp(verbs[i].group, group) == 0 : verbs[i].group == NULL;
+
+        if (same_group && strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    }
+    return NULL;
+}
+
+static bool is_group(const char *name)
+{
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (verbs[i].group && strcmp(verbs[i].group, name) == 0)
+            return true;
+    return false;
+}
+
+static enum fr_status fail_unknown(const char *group, const char *word, struct fr_error *err)
+{
+    const char *names[N_VERBS];
+    size_t n = 0;
+    char hint[128];
+
+    for (size_t i = 0; i < N_VERBS; i++) {
+        bool is_here = !group || (verbs[i].group && strcmp(verbs[i].group, group) == 0);
+
+        if (is_here)
+            names[n++] = !group && verbs[i].group ? verbs[i].group : verbs[i].name;
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' is no command of 'forerun%s%s'%s", word,
+                    group ? " " : "", group ? group : "",
+                    fr__did_you_mean(word, names, n, hint, sizeof(hint)));
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
+}
+
+static enum fr_status run_verb(const struct verb *v, struct session *s, int argc,
+                               char *const argv[], struct fr_error *err)
+{
+    struct progress progress;
+    enum fr_status st;
+
+    FR_TRY(cli_parse_options(&s->options, v, argc, argv, err));
+    if (s->options.help) {
+        cli_print_verb_help(stdout, v);
+        return FR_OK;
+    }
+    if (s->options.version) {
+        printf("forerun %s\n", fr_version());
+        return FR_OK;
+    }
+    cli_catch_signals();
+    cli_progress_init(&progress, s->options.quiet);
+    s->context = (struct fr_context){.seed = s->options.question.run.seed,
+                                     .cancel = cli_cancel_flag(),
+                                     .progress = cli_progress,
+                                     .progress_user = &progress};
+    st = v->run(s, err);
+    cli_progress_end(&progress);
+    return st;
+}
+
+static enum fr_status dispatch(struct session *s, int argc, char *const argv[],
+                               struct fr_error *err)
+{
+    const struct verb *v;
+
+    if (argc < 2)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no command given, try 'forerun --help'");
+    if (is_help(argv[1])) {
+        cli_print_help(stdout, verbs, N_VERBS);
+        return FR_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("forerun %s\n", fr_version());
+        return FR_OK;
+    }
+    v = find_verb(NULL, argv[1]);
+    if (v)
+        return run_verb(v, s, argc - 2, argv + 2, err);
+    if (!is_group(argv[1]))
+        return fail_unknown(NULL, argv[1], err);
+    if (argc < 3)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'forerun %s' needs a command, try 'forerun %s --help'", argv[1], argv[1]);
+    if (is_help(argv[2])) {
+        cli_print_group_help(stdout, verbs, N_VERBS, argv[1]);
+        return FR_OK;
+    }
+    v = find_verb(argv[1], argv[2]);
+    return v ? run_verb(v, s, argc - 3, argv + 3, err) : fail_unknown(argv[1], argv[2], err);
+}
+
+static int exit_status(enum fr_status st)
+{
+    switch (st) {
+    case FR_EPARSE:
+    case FR_ERANGE:
+    case FR_EUSAGE:
+    case FR_ENOENT:
+    case FR_EUNSUPPORTED:
+        return CLI_USAGE;
+    case FR_OK:
+        return CLI_DONE;
+    case FR_EIO:
+    case FR_ENOMEM:
+    case FR_EDEADLOCK:
+    case FR_ECHECK:
+    case FR_ECANCELLED:
+        break;
+    }
+    return CLI_FAILED;
+}
+
+int main(int argc, char *argv[])
+{
+    struct session s = {.status = CLI_DONE};
+    struct fr_error err = {.code = FR_OK};
+    enum fr_status st;
+    char text[sizeof(err.file) + sizeof(err.text) + 32];
+
     fr_init();
-    printf("forerun %s\n", fr_version());
-    return 0;
+    fr_question_init(&s.options.question);
+    st = dispatch(&s, argc, argv, &err);
+    /* a full disk shows only when the last bytes leave */
+    if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",
+                      strerror(errno));
+    if (st == FR_OK)
+        return s.status;
+    fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
+    return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }

@@ -1,0 +1,111 @@
+/* cli/cli.h - what the verbs of the command share.
+ *
+ * Only this folder talks to the terminal and chooses exit statuses. A verb computes everything,
+ * writes its files, and prints last: on an error standard output stays empty.
+ */
+#ifndef FR_CLI_CLI_H
+#define FR_CLI_CLI_H
+
+#include "base/base.h"
+#include "results/results.h"
+
+/* Exit statuses; after a signal it is 128 plus its number, as shells count. */
+enum {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,   /* something failed while running */
+    CLI_USAGE = 2,    /* wrong usage or bad input */
+    CLI_NO_MEMORY = 3 /* done, but nothing fits in the devices' memory */
+};
+
+/* Which options a verb takes: a sum of groups. */
+enum option_group {
+    OPTIONS_COMMON = 1,  /* help, version, quiet, verbose */
+    OPTIONS_SHAPE = 2,   /* of a workload: batch, precision, sequence length */
+    OPTIONS_PROBLEM = 4, /* workload, cluster and strategy */
+    OPTIONS_RUN = 8,     /* how the engine runs a plan */
+    OPTIONS_FILES = 16,
+    OPTIONS_JSON = 32
+};
+
+enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 4 };
+
+struct options {
+    struct fr_question question; /* but for the strategy */
+    const char *strategies[CLI_MAX_STRATEGIES];
+    const char *files[CLI_MAX_FILES];
+    const char *arguments[CLI_MAX_ARGUMENTS];
+    size_t n_strategies, n_files, n_arguments;
+    bool json, quiet, verbose, help, version;
+};
+
+struct session {
+    struct options options;
+    struct fr_context context; /* cancelled by signals; shows progress */
+    int status;                /* exit status of a verb that ends with FR_OK */
+};
+
+/* One verb, or one of a group ("topo show"). */
+struct verb {
+    const char *group; /* NULL: stands alone */
+    const char *name, *arguments, *summary;
+    const char *examples; /* whole lines */
+    unsigned options;     /* groups */
+    size_t n_arguments;   /* exactly */
+    enum fr_status (*run)(struct session *s, struct fr_error *err);
+};
+
+/* ---- options.c ---- */
+
+/* argv[0..argc) after the verb's words. */
+enum fr_status cli_parse_options(struct options *o, const struct verb *v, int argc,
+                                 char *const argv[], struct fr_error *err);
+/* The rows of help about a verb's options. */
+void cli_print_options(FILE *f, unsigned groups);
+
+/* ---- help.c ---- */
+
+void cli_print_help(FILE *f, const struct verb verbs[], size_t n);
+void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const char *group);
+void cli_print_verb_help(FILE *f, const struct verb *v);
+
+/* ---- signals.c ---- */
+
+/* SIGINT and SIGTERM ask for a clean end, a second one kills; SIGPIPE ends quietly. */
+void cli_catch_signals(void);
+const volatile int *cli_cancel_flag(void);
+int cli_signal_caught(void); /* 0: none */
+
+/* ---- progress.c: one line on a terminal's standard error, for work longer than a second ---- */
+
+struct progress {
+    double start_s, shown_s; /* monotonic clock */
+    const char *prefix;      /* what the work is for; may be NULL */
+    bool is_on, is_shown;
+};
+void cli_progress_init(struct progress *p, bool is_quiet);
+void cli_progress(void *progress, const char *what, uint64_t done, uint64_t total);
+/* Wipes the line; before anything else is printed. */
+void cli_progress_end(struct progress *p);
+
+/* ---- the verbs ---- */
+
+enum fr_status cli_simulate(struct session *s, struct fr_error *err);
+enum fr_status cli_compare(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
+
+/* ---- output.c ---- */
+
+/* Refuses files with unknown endings before long work starts. */
+enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err);
+/* Writes the -o files, then prints the table or JSON. */
+enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
+                                 struct fr_error *err);
+/* name and summary padded to a column. */
+void cli_print_row(FILE *f, const char *name, int width, const char *summary);
+#endif

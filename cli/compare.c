@@ -1,0 +1,95 @@
+/* cli/compare.c - several strategies on one workload and cluster, loaded once. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+
+struct comparison {
+    struct session *session;
+    struct fr_setting setting;
+    struct fr_question question;
+    struct fr_record *records[CLI_MAX_STRATEGIES];
+    size_t n;
+    struct fr_error left_out[CLI_MAX_STRATEGIES]; /* code FR_OK: was not */
+};
+
+/* Without -s: every strategy, as far as it can do with this problem. */
+static void choose_all(struct options *o)
+{
+    const struct fr_strategy *strategy;
+
+    for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL && i < CLI_MAX_STRATEGIES; i++)
+        o->strategies[o->n_strategies++] = strategy->name;
+}
+
+/* A strategy that was not asked for by name may be unable to do it: that is worth a note only. */
+static bool may_be_left_out(enum fr_status st)
+{
+    return st == FR_EUSAGE || st == FR_ERANGE || st == FR_EUNSUPPORTED || st == FR_ENOENT;
+}
+
+static enum fr_status answer_all(struct comparison *c, bool is_asked_for, struct fr_error *err)
+{
+    struct session *s = c->session;
+    struct progress *progress = s->context.progress_user;
+    enum fr_status st = FR_OK;
+
+    for (size_t i = 0; i < s->options.n_strategies; i++) {
+        c->question.strategy = progress->prefix = s->options.strategies[i];
+        st = fr_answer_on(&c->setting, &c->question, &s->context, &c->records[c->n], err);
+        if (st == FR_OK)
+            c->n++;
+        else if (is_asked_for || !may_be_left_out(st))
+            return st;
+        else
+            c->left_out[i] = *err;
+    }
+    return c->n > 0 ? FR_OK : st;
+}
+
+static void print_left_out(const struct comparison *c)
+{
+    const struct options *o = &c->session->options;
+    char text[1024];
+
+    for (size_t i = 0; !o->quiet && i < o->n_strategies; i++)
+        if (c->left_out[i].code != FR_OK)
+            fprintf(stderr, "forerun: note: %s is left out: %s\n", o->strategies[i],
+                    fr_error_string(&c->left_out[i], text, sizeof(text)));
+}
+
+static enum fr_status write_all(struct comparison *c, struct fr_error *err)
+{
+    const struct fr_record *records[CLI_MAX_STRATEGIES];
+    struct fr_results rs = {.records = records, .n = c->n, .is_comparison = true};
+
+    c->session->status = CLI_NO_MEMORY;
+    for (size_t i = 0; i < c->n; i++) {
+        records[i] = c->records[i];
+        if (!records[i]->oom)
+            c->session->status = CLI_DONE;
+    }
+    return cli_write_results(c->session, &rs, err);
+}
+
+enum fr_status cli_compare(struct session *s, struct fr_error *err)
+{
+    struct comparison c = {.session = s, .question = s->options.question};
+    bool is_asked_for = s->options.n_strategies > 0;
+    enum fr_status st;
+
+    FR_TRY(cli_check_files(&s->options, true, err));
+    if (!is_asked_for)
+        choose_all(&s->options);
+    FR_TRY(fr_setting_load(&c.setting, &c.question, err));
+    st = answer_all(&c, is_asked_for, err);
+    if (st == FR_OK)
+        st = write_all(&c, err);
+    cli_progress_end(s->context.progress_user);
+    if (st == FR_OK)
+        print_left_out(&c);
+    for (size_t i = 0; i < c.n; i++)
+        fr_record_free(c.records[i]);
+    fr_setting_fini(&c.setting);
+    return st;
+}

@@ -1,0 +1,162 @@
+/* cli/graph.c - list, show, check and export workloads. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+#include <inttypes.h>
+
+enum { NUMBER = 32 };
+
+static enum fr_status load(const struct session *s, struct fr_graph **g, struct fr_error *err)
+{
+    const struct fr_question *q = &s->options.question;
+    const struct fr_workload_options opt = {
+        .batch = q->global_batch, .seq_len = q->seq_len, .dtype = q->dtype};
+
+    return fr_workload_load(g, s->options.arguments[0], &opt, err);
+}
+
+enum fr_status cli_graph_list(struct session *s, struct fr_error *err)
+{
+    (void)s;
+    (void)err;
+    for (size_t i = 0; fr_zoo_name(i); i++)
+        cli_print_row(stdout, fr_zoo_name(i), 18, fr_zoo_summary(i));
+    return FR_OK;
+}
+
+static double backward_of(const double by_phase[FR_N_PHASES])
+{
+    return by_phase[FR_PHASE_BACKWARD_DATA] + by_phase[FR_PHASE_BACKWARD_WEIGHT];
+}
+
+/* ---- show, for people ---- */
+
+static void print_ops(const struct fr_graph *g)
+{
+    puts("\nOps:");
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *o = &g->ops[i];
+        char flops[NUMBER], bytes[NUMBER], params[NUMBER];
+
+        printf("  %-36s %-13s %-15s %12s %11s %11s\n", o->name, fr_op_kind_name(o->kind),
+               fr_phase_name(o->phase), fr__format_flops(o->flops, flops, sizeof(flops)),
+               fr__format_bytes(o->bytes, bytes, sizeof(bytes)),
+               fr__format_bytes((double)o->param_bytes, params, sizeof(params)));
+    }
+}
+
+static void print_graph(const struct fr_graph *g, bool is_verbose)
+{
+    struct fr_graph_totals t;
+    char text[NUMBER], more[NUMBER];
+
+    fr_graph_totals(g, &t);
+    printf("%s, batch %u", g->name, g->batch);
+    if (g->seq_len)
+        printf(", sequence length %u", g->seq_len);
+    printf(", %s\nsource: %s\n\n", fr_dtype_name(g->dtype), g->source ? g->source : "not given");
+    printf("  parameters    %s (%" PRIu64 "), %s in %" PRIu64 " tensors\n",
+           fr__format_count((double)t.params, text, sizeof(text)), t.params,
+           fr__format_bytes((double)t.param_bytes, more, sizeof(more)), t.param_tensors);
+    printf("  saved         %s for the backward pass\n",
+           fr__format_bytes((double)t.saved_bytes, text, sizeof(text)));
+    printf("  layers        %zu\n\n", g->n_layers);
+    printf("  %-16s %8s %14s  %s\n", "phase", "ops", "FLOPs", "measured");
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++) {
+        if (t.ops[phase] == 0)
+            continue;
+        printf("  %-16s %8zu %14s  %s\n", fr_phase_name((enum fr_phase)phase), t.ops[phase],
+               fr__format_flops(t.flops[phase], text, sizeof(text)),
+               t.sample_s[phase] > 0 ? fr__format_time(t.sample_s[phase], more, sizeof(more))
+                                     : "-");
+    }
+    if (is_verbose)
+        print_ops(g);
+}
+
+/* ---- show, for programs ---- */
+
+static void write_graph(const struct fr_graph *g)
+{
+    struct fr_graph_totals t;
+    struct fr__json j;
+
+    fr_graph_totals(g, &t);
+    fr__json_init(&j, stdout);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "name", g->name);
+    fr__json_string(&j, "source", g->source);
+    fr__json_count(&j, "batch", g->batch);
+    fr__json_count(&j, "seq_len", g->seq_len);
+    fr__json_string(&j, "precision", fr_dtype_name(g->dtype));
+    fr__json_count(&j, "params", t.params);
+    fr__json_count(&j, "param_bytes", t.param_bytes);
+    fr__json_count(&j, "param_tensors", t.param_tensors);
+    fr__json_count(&j, "saved_bytes", t.saved_bytes);
+    fr__json_count(&j, "layers", g->n_layers);
+    fr__json_number(&j, "forward_flops", t.flops[FR_PHASE_FORWARD]);
+    fr__json_number(&j, "backward_flops", backward_of(t.flops));
+    fr__json_open(&j, "flops", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.flops[phase]);
+    fr__json_close(&j, '}');
+    fr__json_open(&j, "ops", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_count(&j, fr_phase_name((enum fr_phase)phase), t.ops[phase]);
+    fr__json_close(&j, '}');
+    fr__json_open(&j, "sample_s", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.sample_s[phase]);
+    fr__json_close(&j, '}');
+    fr__json_close(&j, '}');
+    putchar('\n');
+}
+
+enum fr_status cli_graph_show(struct session *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+
+    FR_TRY(load(s, &g, err));
+    if (s->options.json)
+        write_graph(g);
+    else
+        print_graph(g, s->options.verbose);
+    fr_graph_free(g);
+    return FR_OK;
+}
+
+/* ---- check and export ---- */
+
+static void say(void *user, const char *line)
+{
+    (void)user;
+    puts(line);
+}
+
+enum fr_status cli_graph_check(struct session *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+    size_t n;
+
+    FR_TRY(load(s, &g, err));
+    n = fr_graph_check(g, say, NULL);
+    if (n == 0)
+        printf("%s: nothing odd about %zu ops and %zu edges\n", g->name, g->n_ops, g->n_edges);
+    fr_graph_free(g);
+    return FR_OK;
+}
+
+enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+    enum fr_status st;
+
+    FR_TRY(load(s, &g, err));
+    st = fr_graph_export(g, s->options.arguments[1], err);
+    fr_graph_free(g);
+    return st;
+}

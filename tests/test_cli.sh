@@ -1,0 +1,222 @@
+#!/bin/sh
+# tests/test_cli.sh - the command as people and scripts meet it: what it prints where, how it ends.
+# Each check's name is a sentence; the summary line is Check's.
+set -u
+build=$(pwd)
+forerun=$build/forerun
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+n_checks=0
+n_failures=0
+vgg="-w vgg19 -t dgx1-v100 -g 4 -b 64"
+
+# run ARGUMENT...: output in out and err, exit status in status
+run() {
+    status=0
+    "$forerun" "$@" > out 2> err < /dev/null || status=$?
+}
+
+# check NAME CONDITION...: the condition is a command
+check() {
+    name=$1
+    shift
+    n_checks=$((n_checks + 1))
+    if ! "$@"; then
+        n_failures=$((n_failures + 1))
+        echo "FAIL: $name (exit status $status)"
+        sed 's/^/  out: /' out | head -5
+        sed 's/^/  err: /' err | head -5
+    fi
+}
+
+skip() {
+    echo "skipped: $1"
+}
+
+exits() { test "$status" -eq "$1"; }
+says() { grep -q -e "$1" out; }
+# exit status, silent standard output, one line of that pattern on standard error
+fails() {
+    test "$status" -eq "$1" && test ! -s out && test "$(wc -l < err)" -eq 1 &&
+        grep -q -e "^forerun: .*$2" err
+}
+succeeds() { test "$status" -eq 0 && test -s out && test ! -s err; }
+only_files() { test "$(ls | tr '\n' ' ')" = "$1"; }
+
+# ---- help ----
+run --help
+check "help_succeeds" succeeds
+check "help_names_the_commands" says "simulate"
+for verb in simulate compare "topo show" "graph show" topo graph; do
+    run $verb --help
+    check "help_of_${verb}_succeeds" succeeds
+    check "help_of_${verb}_has_examples" says "forerun ${verb%% *}"
+done
+run --version
+check "version_is_one_line" says '^forerun [0-9]'
+
+# ---- usage ----
+run
+check "no_command_is_wrong_usage" fails 2 "no command given"
+run simulat
+check "a_misspelt_command_is_corrected" fails 2 "did you mean 'simulate'?"
+run topo shw x
+check "a_misspelt_subcommand_is_corrected" fails 2 "did you mean 'show'?"
+run topo
+check "a_group_needs_a_command" fails 2 "needs a command"
+run simulate --batsh 4
+check "a_misspelt_option_is_corrected" fails 2 "did you mean '--batch'?"
+run topo show dgx1-v100 --batch 4
+check "an_option_of_another_command_is_refused" fails 2 "unknown option '--batch'"
+run simulate -b
+check "an_option_without_value_is_refused" fails 2 "needs a value"
+run simulate --json=1
+check "a_flag_with_a_value_is_refused" fails 2 "takes no value"
+run simulate $vgg -s dp extra
+check "an_unexpected_argument_is_refused" fails 2 "unexpected argument 'extra'"
+run simulate -w vgg19 -t dgx1-v100 -s dp -b 12x
+check "a_batch_that_is_no_number_is_refused" fails 2 "option '--batch'.*12x"
+run simulate -w vgg19 -t dgx1-v100 -s dp -g 0
+check "zero_gpus_are_refused" fails 2 "option '--gpus'"
+run simulate -w vgg19 -t dgx1-v100 -s dp -g 9
+check "more_gpus_than_there_are_are_refused" fails 2 "9 GPUs asked for"
+run simulate -w vgg19 -t dgx1-v100 -s dp -b 64 -B 8
+check "two_kinds_of_batch_exclude_each_other" fails 2 "exclude each other"
+run simulate -w vgg19 -t dgx1-v100 -s dp --order fito
+check "a_misspelt_order_is_corrected" fails 2 "did you mean 'fifo'?"
+run simulate -w vgg91 -t dgx1-v100 -s dp
+check "an_unknown_workload_is_bad_input" fails 2 "vgg91"
+run simulate -w vgg19 -t dgx1-v10 -s dp
+check "an_unknown_topology_is_bad_input" fails 2 "dgx1-v100"
+run simulate -w vgg19 -t dgx1-v100 -s pd
+check "an_unknown_strategy_is_wrong_usage" fails 2 "pd"
+run simulate -w vgg19 -t dgx1-v100
+check "simulate_needs_a_strategy" fails 2 "no strategy"
+run simulate -t dgx1-v100 -s dp
+check "simulate_needs_a_workload" fails 2 "no workload"
+run simulate $vgg -s dp -s single
+check "simulate_takes_one_strategy" fails 2 "forerun compare"
+
+# ---- results ----
+run simulate $vgg -s dp
+check "simulate_prints_a_table" succeeds
+check "the_table_echoes_the_question" says "vgg19 on 4 of 8 GPUs of dgx1-v100, strategy dp"
+run simulate $vgg -s dp -v
+check "verbose_tables_list_the_devices" says "n0.gpu3"
+run simulate $vgg -s dp --json --no-timing
+check "json_succeeds" succeeds
+check "json_has_no_readings_of_clocks_when_told" says '"wall_s": 0,'
+cp out first.json
+run simulate $vgg -s dp --json --no-timing
+check "the_same_question_gives_the_same_bytes" cmp -s out first.json
+LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 run simulate $vgg -s dp --json --no-timing
+check "a_locale_with_decimal_commas_changes_no_byte" cmp -s out first.json
+run simulate $vgg -s dp -o dp.json --no-timing -q
+check "the_json_file_is_what_standard_output_gets" cmp -s dp.json first.json
+run simulate $vgg -s dp -o dp.csv -o dp.trace.json
+check "several_files_are_written" test -s dp.csv -a -s dp.trace.json
+check "the_csv_has_a_header_and_a_row" test "$(wc -l < dp.csv)" -eq 2
+if command -v python3 > /dev/null; then
+    check "the_json_parses" python3 -m json.tool first.json out
+    check "the_trace_parses" python3 -m json.tool dp.trace.json out
+else
+    skip "no python3 to parse JSON a second way"
+fi
+rm -f dp.* first.json
+run compare $vgg
+check "compare_without_strategies_takes_all" exits 0
+check "compare_has_a_row_for_single" says '^  single '
+check "compare_has_a_row_for_dp" says '^  dp '
+run compare $vgg -s single -s dp --json
+check "compare_gives_an_array" says '"results": \['
+run simulate -w vgg19 -t dgx1-v100 -b 4096 -s single
+check "what_does_not_fit_ends_with_3" exits 3
+check "what_does_not_fit_is_named" says "out of memory: n0.gpu0"
+run simulate -w vgg19 -t dgx1-v100 -b 4096 -s single --json
+check "no_iteration_time_without_memory" says '"iteration_s": null'
+
+# ---- files that cannot be written ----
+run simulate $vgg -s dp -o x.txt
+check "an_unknown_ending_is_wrong_usage" fails 2 "'x.txt'"
+run simulate $vgg -s dp -o no/such/folder.json
+check "an_unwritable_file_fails" fails 1 "folder.json"
+run compare $vgg -o x.trace.json
+check "a_trace_of_a_comparison_is_refused" fails 2 "not a comparison"
+check "failures_leave_no_files" only_files "err out "
+if test -x "$build/.libs/forerun"; then # past libtool's script, which needs a PATH itself
+    status=0
+    LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" simulate $vgg -s dp \
+        -o x.png > out 2> err || status=$?
+    check "a_missing_gnuplot_is_named" fails 1 "gnuplot is not installed; write .csv"
+    check "a_missing_gnuplot_leaves_no_files" only_files "err out "
+else
+    skip "no shared library: a missing gnuplot is not played"
+fi
+if command -v gnuplot > /dev/null; then
+    run simulate $vgg -s dp -o x.svg
+    check "a_timeline_is_drawn" grep -q "<svg" x.svg
+    run compare $vgg -s single -s dp -o x.svg
+    check "a_comparison_is_drawn" grep -q "exposed communication" x.svg
+    rm -f x.svg
+else
+    skip "no gnuplot: no pictures"
+fi
+if test -w /dev/full; then
+    status=0
+    "$forerun" simulate $vgg -s dp --json > /dev/full 2> err || status=$?
+    : > out
+    check "a_full_disk_is_reported" fails 1 "standard output"
+else
+    skip "no /dev/full"
+fi
+
+# ---- ends before the end ----
+status=0
+{ "$forerun" topo show dgx1-v100 2> err; } | head -1 > out
+check "a_reader_that_leaves_early_is_no_failure" test ! -s err -a -s out
+
+# interrupt NAME SIGNAL STATUS: work of many seconds is told to end after half a second
+interrupt() {
+    status=0
+    timeout --preserve-status -s "$2" 0.5 "$forerun" simulate -w resnet200 -B 8 \
+        -t "32x dgx1-v100 via ib:100Gbps" -s dp:bucket=64KiB -o long.json > out 2> err || status=$?
+    check "$1" fails "$3" "interrupted"
+    check "$1: nothing is left behind" only_files "err out "
+}
+if timeout --preserve-status 9 true 2> /dev/null; then
+    interrupt "an_interrupt_ends_cleanly" INT 130
+    interrupt "a_termination_ends_cleanly" TERM 143
+else
+    skip "no timeout(1) that keeps the exit status: no interrupts"
+fi
+
+# ---- topologies and workloads ----
+run topo list
+check "topo_list_names_the_presets" says "dgx1-v100"
+run topo show dgx1-v100
+check "topo_show_starts_with_the_normalised_name" test "$(head -1 out)" = dgx1-v100
+run topo show dgx1-v100 --json
+check "topo_show_gives_json" says '"links": \['
+run topo check dgx1-v100
+check "a_preset_passes_its_check" succeeds
+run graph list
+check "graph_list_names_the_zoo" says "vgg19"
+run graph show vgg19 -b 64 --json
+for key in params param_bytes param_tensors forward_flops backward_flops saved_bytes ops batch; do
+    check "graph_show_has_$key" says "\"$key\":"
+done
+# Simonyan and Zisserman, ICLR 2015, table 2: 144 million, which is 143 667 240 when counted
+check "vgg19_has_its_parameters" says '"params": 143667240,'
+run graph check vgg19
+check "the_zoo_is_not_odd" exits 0
+run graph export vgg19 folder
+check "a_graph_is_exported" test -s folder/ops.csv
+run graph show folder
+check "what_was_exported_is_read_back" says "143667240"
+rm -rf folder
+
+if test "$n_failures" -eq 0; then percent=100; else percent=$((100 * (n_checks - n_failures) / n_checks)); fi
+echo "$percent%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
+test "$n_failures" -eq 0
