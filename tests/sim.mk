@@ -35,3 +35,19 @@ endif
 EXTRA_PROGRAMS += tests/bench_flows
 tests_bench_flows_SOURCES = tests/bench_flows.c tests/bench.h
 tests_bench_flows_LDADD = libsim.la libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
+if HAVE_SIMGRID
+EXTRA_PROGRAMS += tests/simgrid_flows tests/simgrid_dag tests/simgrid_ring
+tests_simgrid_flows_SOURCES = tests/simgrid_flows.cpp tests/simgrid_common.h tests/bench.h
+tests_simgrid_flows_LDADD = -lsimgrid
+tests_simgrid_dag_SOURCES = tests/simgrid_dag.cpp tests/simgrid_common.h tests/bench.h
+tests_simgrid_dag_LDADD = -lsimgrid
+tests_simgrid_ring_SOURCES = tests/simgrid_ring.cpp tests/simgrid_common.h tests/bench.h
+tests_simgrid_ring_LDADD = -lsimgrid
+endif
+EXTRA_DIST += tests/gen_simgrid.py tests/bench_simgrid.sh \
+	tests/golden/simgrid/README.md \
+	tests/golden/simgrid/dag_n200_g8.tasks.csv tests/golden/simgrid/dag_n200_g8.edges.csv \
+	tests/golden/simgrid/dag_n200_g8.finish.csv \
+	tests/golden/simgrid/dag_n200_g64.tasks.csv tests/golden/simgrid/dag_n200_g64.edges.csv \
+	tests/golden/simgrid/dag_n200_g64.finish.csv \
+	tests/golden/simgrid/flows_f60.flows.csv tests/golden/simgrid/flows_f60.finish.csv

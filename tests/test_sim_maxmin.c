@@ -434,10 +434,160 @@ START_TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
 }
 END_TEST
 
+/* ---- against SimGrid ---- */
+
+enum { MAX_TRUTH = 1000, MAX_NAME = 40, MAX_TRUTH_LINKS = 1024 };
+
+struct truth {
+    uint32_t n_flows, n_links;
+    char link[MAX_TRUTH_LINKS][MAX_NAME];
+    double capacity_Bps[MAX_TRUTH_LINKS], bytes[MAX_TRUTH], finish_s[MAX_TRUTH];
+    uint32_t path[MAX_TRUTH][4], n_path[MAX_TRUTH], src[MAX_TRUTH], dst[MAX_TRUTH];
+};
+
+static FILE *open_truth(const char *dir, const char *name, const char *what)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[512];
+    FILE *f;
+    int c;
+
+    snprintf(path, sizeof(path), "%s/%s/%s.%s.csv", srcdir ? srcdir : ".", dir, name, what);
+    f = fopen(path, "r");
+    if (!f)
+        printf("SKIPPED: %s is not there\n", path);
+    while (f && (c = getc(f)) != '\n')
+        ck_assert_int_ne(c, EOF);
+    return f;
+}
+
+static bool read_flows(struct truth *t, const char *dir, const char *name)
+{
+    FILE *f = open_truth(dir, name, "flows");
+    unsigned k;
+    double start_s;
+
+    if (!f)
+        return false;
+    while (t->n_flows < MAX_TRUTH &&
+           fscanf(f, "%u,%lf,%u,%u,%lf", &k, &start_s, &t->src[t->n_flows], &t->dst[t->n_flows],
+                  &t->bytes[t->n_flows]) == 5)
+        ck_assert_uint_eq(k, t->n_flows++);
+    fclose(f);
+    f = open_truth(dir, name, "finish");
+    ck_assert_ptr_nonnull(f);
+    for (uint32_t i = 0; i < t->n_flows; i++)
+        ck_assert_int_eq(fscanf(f, "%u,%lf,%lf", &k, &start_s, &t->finish_s[i]), 3);
+    fclose(f);
+    return true;
+}
+
+static uint32_t find_link(const struct truth *t, const char *name)
+{
+    uint32_t l = 0;
+
+    while (l < t->n_links && strcmp(t->link[l], name) != 0)
+        l++;
+    ck_assert_uint_lt(l, t->n_links);
+    return l;
+}
+
+/* Routes as SimGrid names them: "id,link|link|...". */
+static void read_routes(struct truth *t, const char *dir, const char *name)
+{
+    FILE *f = open_truth(dir, name, "links");
+    char link[MAX_NAME];
+    double latency_s;
+    unsigned k;
+
+    ck_assert_ptr_nonnull(f);
+    while (t->n_links < MAX_TRUTH_LINKS && fscanf(f, " %39[^,],%lf,%lf", t->link[t->n_links],
+                                                  &t->capacity_Bps[t->n_links], &latency_s) == 3)
+        t->n_links++;
+    fclose(f);
+    f = open_truth(dir, name, "routes");
+    ck_assert_ptr_nonnull(f);
+    for (uint32_t i = 0; i < t->n_flows; i++) {
+        ck_assert_int_eq(fscanf(f, "%u", &k), 1);
+        while (t->n_path[i] < 4 && fscanf(f, "%*1[,|]%39[^|\n]", link) == 1)
+            t->path[i][t->n_path[i]++] = find_link(t, link);
+    }
+    fclose(f);
+}
+
+/* The fat tree of 8 leaves x 8 hosts and 4 spines: up, leaf to spine, spine to leaf, down. */
+static void make_routes(struct truth *t)
+{
+    t->n_links = 2 * 64 + 2 * 32;
+    for (uint32_t l = 0; l < t->n_links; l++)
+        t->capacity_Bps[l] = 12.5e9;
+    for (uint32_t i = 0; i < t->n_flows; i++) {
+        uint32_t src = t->src[i], dst = t->dst[i], *p = t->path[i], n = 0;
+
+        p[n++] = src;
+        if (src / 8 != dst / 8) {
+            p[n++] = 128 + src / 8 * 4 + dst % 4;
+            p[n++] = 160 + dst / 8 * 4 + dst % 4;
+        }
+        p[n++] = 64 + dst;
+        t->n_path[i] = n;
+    }
+}
+
+/* All flows start at 0; SimGrid's ends are printed with nine decimals. */
+static void compare_ends(const struct truth *t)
+{
+    struct fr__maxmin *m = fr__maxmin_new(t->n_links, t->capacity_Bps);
+    double now = 0, worst_s = 0;
+    uint32_t user, n = 0;
+
+    for (uint32_t i = 0; i < t->n_flows; i++)
+        ck_assert_uint_ne(fr__maxmin_add(m, 0, t->path[i], t->n_path[i], t->bytes[i], i), FR_NONE);
+    while ((now = fr__maxmin_solve(m, now)) < INFINITY)
+        for (; fr__maxmin_pop_finished(m, now, &user); n++)
+            worst_s = fmax(worst_s, fabs(now - t->finish_s[user]));
+    ck_assert_uint_eq(n, t->n_flows);
+    ck_assert_double_le(worst_s, 1e-9);
+    fr__maxmin_free(m);
+}
+
+START_TEST(sixty_flows_on_a_fat_tree_end_when_simgrids_do)
+{
+    struct truth *t = calloc(1, sizeof(*t));
+
+    ck_assert_ptr_nonnull(t);
+    ck_assert(read_flows(t, "tests/golden/simgrid", "flows_f60"));
+    make_routes(t);
+    ck_assert_uint_eq(t->n_flows, 60);
+    compare_ends(t);
+    free(t);
+}
+END_TEST
+
+START_TEST(a_hundred_and_a_thousand_flows_end_when_simgrids_do)
+{
+    static const char *const NAMES[] = {"flows_f100", "flows_f1000"};
+    static const char DIR[] = "../shared/data/simgrid/flows";
+
+    for (int i = 0; i < 2; i++) {
+        struct truth *t = calloc(1, sizeof(*t));
+
+        ck_assert_ptr_nonnull(t);
+        if (read_flows(t, DIR, NAMES[i])) {
+            read_routes(t, DIR, NAMES[i]);
+            ck_assert_uint_eq(t->n_flows, i ? 1000 : 100);
+            compare_ends(t);
+        }
+        free(t);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim_maxmin");
     TCase *hand = tcase_create("hand"), *random = tcase_create("random");
+    TCase *simgrid = tcase_create("simgrid");
     SRunner *sr = srunner_create(s);
     int n_failed;
 
@@ -453,8 +603,11 @@ int main(void)
     tcase_add_test(random, random_jobs_get_the_rates_of_filling_from_scratch);
     tcase_add_test(random, the_same_job_twice_ends_at_the_same_times_to_the_bit);
     tcase_set_timeout(random, 300);
+    tcase_add_test(simgrid, sixty_flows_on_a_fat_tree_end_when_simgrids_do);
+    tcase_add_test(simgrid, a_hundred_and_a_thousand_flows_end_when_simgrids_do);
     suite_add_tcase(s, hand);
     suite_add_tcase(s, random);
+    suite_add_tcase(s, simgrid);
     srunner_run_all(sr, CK_ENV);
     n_failed = srunner_ntests_failed(sr);
     srunner_free(sr);
