@@ -59,9 +59,10 @@ static void print_graph(const struct fr_graph *g, bool is_verbose)
     if (g->seq_len)
         printf(", sequence length %u", g->seq_len);
     printf(", %s\nsource: %s\n\n", fr_dtype_name(g->dtype), g->source ? g->source : "not given");
-    printf("  parameters    %s (%" PRIu64 "), %s in %" PRIu64 " tensors\n",
+    printf("  parameters    %s (%" PRIu64 "), %s in %" PRIu64 " tensor%s\n",
            fr__format_count((double)t.params, text, sizeof(text)), t.params,
-           fr__format_bytes((double)t.param_bytes, more, sizeof(more)), t.param_tensors);
+           fr__format_bytes((double)t.param_bytes, more, sizeof(more)), t.param_tensors,
+           t.param_tensors == 1 ? "" : "s");
     printf("  saved         %s for the backward pass\n",
            fr__format_bytes((double)t.saved_bytes, text, sizeof(text)));
     printf("  layers        %zu\n\n", g->n_layers);

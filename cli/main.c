@@ -128,7 +128,7 @@ static enum fr_status fail_unknown(const char *group, const char *word, struct f
 
 static bool is_help(const char *word)
 {
-    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
+    return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
 }
 
 static enum fr_status run_verb(const struct verb *v, struct session *s, int argc,

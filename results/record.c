@@ -190,23 +190,25 @@ static enum fr_status fill_links(struct record_box *box, const struct fr__making
     return FR_OK;
 }
 
+/* Markers take no time and tell a reader nothing: they are left out. */
 static enum fr_status fill_critical_path(struct record_box *box, struct fr_error *err)
 {
+    const struct fr_plan_view *v = fr_plan_view(box->plan);
     struct fr_record *r = &box->record;
     const struct fr_run *run = box->run;
-    const char **labels;
+    const char **labels = fr__arena_alloc(box->arena, FR_RECORD_MAX_CRITICAL, sizeof(*labels));
     char label[256];
 
-    r->critical_total = run->n_critical;
-    r->n_critical =
-        run->n_critical < FR_RECORD_MAX_CRITICAL ? run->n_critical : FR_RECORD_MAX_CRITICAL;
-    labels = fr__arena_alloc(box->arena, r->n_critical, sizeof(*labels));
     if (!labels)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < r->n_critical; i++) {
+    for (size_t i = 0; i < run->n_critical; i++) {
+        if (v->tasks[run->critical[i]].kind == FR_TASK_MARKER)
+            continue;
+        if (r->critical_total++ >= FR_RECORD_MAX_CRITICAL)
+            continue;
         fr_plan_task_label(box->plan, run->critical[i], label, sizeof(label));
-        labels[i] = fr__arena_strdup(box->arena, label);
-        if (!labels[i])
+        labels[r->n_critical] = fr__arena_strdup(box->arena, label);
+        if (!labels[r->n_critical++])
             return fr__fail_nomem(err);
     }
     r->critical_path = labels;

@@ -65,7 +65,7 @@ static void print_cost_sources(FILE *f, const struct fr_record *r)
     char text[NUMBER];
 
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++) {
-        if (r->cost_frac[trust] <= 0)
+        if (r->cost_frac[trust] < 0.0005) /* 0.0 % */
             continue;
         fprintf(f, "%s%s %s%s", separator, fr_trust_name((enum fr_trust)trust),
                 percent(r->cost_frac[trust], text, sizeof(text)),

@@ -137,6 +137,18 @@ check "what_does_not_fit_is_named" says "out of memory: n0.gpu0"
 run simulate -w vgg19 -t dgx1-v100 -b 4096 -s single --json
 check "no_iteration_time_without_memory" says '"iteration_s": null'
 
+run compare -w vgg19 -t dgx1-v100 -g 4 -b 65536 -s single -s dp
+check "a_comparison_where_nothing_fits_ends_with_3" exits 3
+run compare -w vgg19 -t dgx1-v100 -g 4 -b 256 -s single -s dp --json
+check "a_comparison_where_something_fits_ends_with_0" exits 0
+run simulate $vgg -s dp --jitter 0.1 --seed 1 --json --no-timing
+cp out first.json
+run simulate $vgg -s dp --jitter 0.1 --seed 1 --json --no-timing
+check "the_same_seed_gives_the_same_bytes" cmp -s out first.json
+run simulate $vgg -s dp --jitter 0.1 --seed 2 --json --no-timing
+check "another_seed_gives_another_time" test "$(sed 2q out)" != "$(sed 2q first.json)"
+rm -f first.json
+
 # ---- files that cannot be written ----
 run simulate $vgg -s dp -o x.txt
 check "an_unknown_ending_is_wrong_usage" fails 2 "'x.txt'"
@@ -174,7 +186,7 @@ fi
 
 # ---- ends before the end ----
 status=0
-{ "$forerun" topo show dgx1-v100 2> err; } | head -1 > out
+{ "$forerun" topo show "16x dgx1-v100 via ib:100Gbps" --json 2> err; } | head -1 > out
 check "a_reader_that_leaves_early_is_no_failure" test ! -s err -a -s out
 
 # interrupt NAME SIGNAL STATUS: work of many seconds is told to end after half a second

@@ -5,6 +5,7 @@
 #include "tests/json_check.h"
 
 #include <check.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,31 @@ START_TEST(comparison_gives_speed_ups_over_single)
 }
 END_TEST
 
+START_TEST(a_locale_with_decimal_commas_changes_nothing)
+{
+    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
+    struct fr_record r = make_record();
+    const struct fr_record *const records[] = {&r};
+    char *table = print(print_table, records, 1, false);
+    char *json = print(fr_results_print_json, records, 1, false);
+    size_t i = 0;
+
+    while (i < 4 && !setlocale(LC_ALL, locales[i]))
+        i++;
+    if (i == 4)
+        puts("skipped: no locale with decimal commas is installed");
+    for (print_fn fn = print_table; fn; fn = fn == print_table ? fr_results_print_json : NULL) {
+        char *again = print(fn, records, 1, false);
+
+        ck_assert_str_eq(again, fn == print_table ? table : json);
+        free(again);
+    }
+    setlocale(LC_ALL, "C");
+    free(table);
+    free(json);
+}
+END_TEST
+
 START_TEST(formats_are_known_by_their_longest_ending)
 {
     struct fr_error err;
@@ -272,6 +298,7 @@ int main(void)
     tcase_add_test(tc, table_of_one_result_says_where_the_time_goes);
     tcase_add_test(tc, table_names_the_op_that_went_over);
     tcase_add_test(tc, comparison_gives_speed_ups_over_single);
+    tcase_add_test(tc, a_locale_with_decimal_commas_changes_nothing);
     tcase_add_test(tc, formats_are_known_by_their_longest_ending);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);

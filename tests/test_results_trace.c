@@ -14,6 +14,7 @@
 #include "tests/json_check.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -237,6 +238,59 @@ START_TEST(memory_events_follow_the_tasks)
 }
 END_TEST
 
+/* The highest point of each device's curve is the peak that the engine counted. */
+static void check_peaks(const struct fr_record *r)
+{
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+    uint64_t held = 0, peak = 0;
+    struct fr__memory_event *events;
+    struct fr_error err;
+    size_t n;
+
+    ck_assert_int_eq(fr__memory_events(r, &events, &n, &err), FR_OK);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bytes = v->buffers[events[i].buffer].bytes;
+
+        if (i == 0 || events[i].device != events[i - 1].device)
+            held = peak = 0;
+        held += events[i].is_alloc ? bytes : -bytes;
+        peak = held > peak ? held : peak;
+        if (i + 1 == n || events[i + 1].device != events[i].device)
+            ck_assert_msg(peak == r->run->devices[events[i].device].peak_bytes,
+                          "%s, device %u: the curve reaches %ju, the engine counted %ju",
+                          r->strategy, events[i].device, (uintmax_t)peak,
+                          (uintmax_t)r->run->devices[events[i].device].peak_bytes);
+    }
+    free(events);
+}
+
+START_TEST(memory_curves_reach_the_peaks_that_the_engine_counted)
+{
+    static const char *const specs[] = {"single", "dp", "dp:sync=ps-cpu",   "dp:sync=ps-sharded",
+                                        "mp",     "pp", "pp:schedule=gpipe"};
+    struct fr_setting setting;
+    struct fr_question q;
+    struct fr_error err = {.text = ""};
+
+    fr_question_init(&q);
+    q.workload = "alexnet";
+    q.topology = "dgx1-v100";
+    q.n_gpus = 4;
+    q.global_batch = 64;
+    ck_assert_msg(fr_setting_load(&setting, &q, &err) == FR_OK, "%s", err.text);
+    for (size_t i = 0; i < 2 * sizeof(specs) / sizeof(specs[0]); i++) {
+        struct fr_record *r;
+
+        q.strategy = specs[i / 2];
+        q.run.alloc_at_start = i % 2 == 1;
+        ck_assert_msg(fr_answer_on(&setting, &q, NULL, &r, &err) == FR_OK, "%s", err.text);
+        check_peaks(r);
+        fr_record_free(r);
+    }
+    fr_setting_fini(&setting);
+}
+END_TEST
+
 static char *read_all(const char *path)
 {
     FILE *f = fopen(path, "rb");
@@ -370,6 +424,7 @@ int main(void)
     tcase_add_test(tc, memory_is_rounded_to_segments_without_the_context);
     tcase_add_test(tc, a_device_too_small_by_its_rounding_is_out_of_memory);
     tcase_add_test(tc, memory_events_follow_the_tasks);
+    tcase_add_test(tc, memory_curves_reach_the_peaks_that_the_engine_counted);
     tcase_add_test(tc, a_trace_shows_every_lane_bucket_and_byte);
     tcase_add_test(tc, a_picture_is_drawn_or_the_way_out_is_named);
     tcase_add_test(tc, a_hostile_name_cannot_leave_its_string);
