@@ -14,7 +14,7 @@ static const struct verb verbs[] = {
      .examples = "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp\n"
                  "  forerun simulate -w vgg19 -t dgx1-v100 -s dp:sync=ring,bucket=25MiB "
                  "-o vgg19.trace.json\n"
-                 "  forerun simulate -w bert-large -t \"2x dgx1-v100 via ib:100Gbps\" -B 8 -O adam "
+                 "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
                  "-s dp --json\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON,

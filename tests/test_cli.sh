@@ -57,6 +57,21 @@ done
 run --version
 check "version_is_one_line" says '^forerun [0-9]'
 
+# every example in the help does what it says, but for files that only their reader has
+for verb in simulate compare "topo list" "topo show" "topo check" "graph list" "graph show" \
+    "graph check" "graph export"; do
+    run $verb --help
+    sed -n '/^Examples:/,$s/^  forerun //p' out | grep -v ' my' > examples
+    while read -r example; do
+        case $example in
+        *.png*) command -v gnuplot > /dev/null || continue ;;
+        esac
+        eval "run $example"
+        check "example_works: $example" exits 0
+    done < examples
+done
+rm -rf examples vgg19.trace.json vgg19.png vgg19-workload
+
 # ---- usage ----
 run
 check "no_command_is_wrong_usage" fails 2 "no command given"
