@@ -53,10 +53,15 @@ static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
 
 static double message_s(struct engine *e, const struct fr_transfer *x)
 {
-    uint32_t r = fr__route_find(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
-    const struct route *k = r == FR_NONE ? NULL : &e->routes[r];
+    uint32_t r = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    double s = 0;
 
-    return k && k->n_links ? k->latency_s + x->bytes / k->bw_Bps : 0;
+    if (r == FR_NONE)
+        return 0;
+    if (e->routes[r].n_links > 0)
+        s = e->routes[r].latency_s + x->bytes / e->routes[r].bw_Bps;
+    fr__route_release(e, r);
+    return s;
 }
 
 static double fastest_hop_s(struct engine *e, uint32_t collective)
@@ -184,11 +189,12 @@ enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
 
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];
-        uint32_t r = fr__route_find(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+        uint32_t r = fr__route_take(e, v->tasks[k->send].device, v->tasks[k->recv].device);
 
         if (r == FR_NONE)
             return e->status;
         add_bytes(e, r, k->bytes, bytes);
+        fr__route_release(e, r);
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {
         const struct fr_collective *k = &v->collectives[c];

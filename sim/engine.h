@@ -76,11 +76,17 @@ struct live {
     uint32_t kind;
 };
 
+enum { INLINE_HOPS = 8 };
+
 struct route {
     double latency_s;
-    double bw_Bps;                /* of its narrowest link */
-    uint32_t first_link, n_links; /* in route_links */
+    double bw_Bps; /* of its narrowest link */
     uint32_t src, dst;
+    uint32_t n_links;
+    uint32_t first_link; /* in long_links, where the route has more than INLINE_HOPS */
+    uint32_t links[INLINE_HOPS];
+    uint32_t next_free;
+    bool is_passing; /* of one message, dropped with it */
 };
 
 struct route_entry {
@@ -160,8 +166,9 @@ struct engine {
     struct fr_router *router;
     struct fr__maxmin *solver; /* NULL: analytic */
     struct route *routes;
-    uint32_t *route_links;
-    size_t n_routes, cap_routes, n_route_links, cap_route_links;
+    uint32_t *long_links;
+    size_t n_routes, cap_routes, n_long_links, cap_long_links, n_kept_routes;
+    uint32_t free_route;
     struct route_entry *route_table; /* open addressing on (src, dst) */
     size_t route_table_size;
     struct flow *flows;
@@ -206,7 +213,7 @@ static inline void fr__device_account(struct engine *e, uint32_t d)
 
 static inline const uint32_t *fr__route_links(const struct engine *e, const struct route *r)
 {
-    return e->route_links + r->first_link;
+    return r->n_links <= INLINE_HOPS ? r->links : e->long_links + r->first_link;
 }
 
 static inline bool fr__has_interference(const struct engine *e)
@@ -217,8 +224,12 @@ static inline bool fr__has_interference(const struct engine *e)
 /* ---- network.c ---- */
 enum fr_status fr__network_init(struct engine *e);
 void fr__network_fini(struct engine *e);
-/* Route number from device src to dst, or FR_NONE with the failure kept. */
+/* Route number from device src to dst, kept to the end, or FR_NONE with the failure kept. */
 uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst);
+/* The same for one message, to be given back by fr__route_release: of a great many pairs only the
+ * first few thousand are kept, since looking one up costs as much as walking it anew. */
+uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst);
+void fr__route_release(struct engine *e, uint32_t route);
 void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint32_t hop,
                     uint32_t route, double bytes);
 void fr__flow_event(struct engine *e, uint32_t flow, enum event_what what);

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_TABLE = 256 };
+enum { FIRST_TABLE = 256, MOST_KEPT_ROUTES = 4096 };
 
 enum fr_status fr__network_init(struct engine *e)
 {
     const struct fr_topo *t = e->v->topo;
     double *capacity_Bps;
 
-    e->free_flow = FR_NONE;
+    e->free_flow = e->free_route = FR_NONE;
     FR_TRY(fr_router_new(&e->router, t, e->err));
     if (e->o->channels)
         for (size_t d = 0; d < t->n_devices; d++) {
@@ -46,7 +46,7 @@ void fr__network_fini(struct engine *e)
     fr__maxmin_free(e->solver);
     fr_router_free(e->router);
     free(e->routes);
-    free(e->route_links);
+    free(e->long_links);
     free(e->route_table);
     free(e->flows);
 }
@@ -86,50 +86,117 @@ static bool grow_table(struct engine *e)
     return true;
 }
 
-static enum fr_status add_route(struct engine *e, uint32_t src, uint32_t dst)
+static uint32_t new_route(struct engine *e)
 {
-    struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
-    uint32_t hops[FR__MAX_HOPS];
-    size_t n_links;
-    uint64_t key;
+    uint32_t id = e->free_route;
 
-    FR_TRY(fr__router_walk(e->router, src, dst, hops, &n_links, e->err));
-    r.first_link = (uint32_t)e->n_route_links;
-    r.n_links = (uint32_t)n_links;
-    for (size_t i = 0; i < n_links; i++) {
-        const struct fr_link *l = &e->v->topo->links[hops[i]];
-
-        r.latency_s += l->latency_s;
-        if (l->bw_Bps < r.bw_Bps)
-            r.bw_Bps = l->bw_Bps;
+    if (id != FR_NONE) {
+        e->free_route = e->routes[id].next_free;
+        return id;
     }
-    if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes)) ||
-        !fr__grow(&e->route_links, &e->cap_route_links, e->n_route_links + n_links,
-                  sizeof(*e->route_links)) ||
-        (e->n_routes * 2 >= e->route_table_size && !grow_table(e)))
-        return fr__fail_nomem(e->err);
-    key = route_key(src, dst);
+    if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes))) {
+        fr__engine_fail_nomem(e);
+        return FR_NONE;
+    }
+    return (uint32_t)e->n_routes++;
+}
+
+static bool set_links(struct engine *e, struct route *r, const uint32_t hops[], size_t n)
+{
+    r->n_links = (uint32_t)n;
+    r->first_link = (uint32_t)e->n_long_links;
+    if (n <= INLINE_HOPS) {
+        memcpy(r->links, hops, n * sizeof(*hops));
+        return true;
+    }
+    if (!fr__grow(&e->long_links, &e->cap_long_links, e->n_long_links + n, sizeof(*e->long_links)))
+        return false;
+    memcpy(e->long_links + e->n_long_links, hops, n * sizeof(*hops));
+    e->n_long_links += n;
+    return true;
+}
+
+/* Walks from src to dst and writes the route down; its number, or FR_NONE with the failure kept. */
+static uint32_t make_route(struct engine *e, uint32_t src, uint32_t dst)
+{
+    const struct fr_link *links = e->v->topo->links;
+    struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
+    uint32_t hops[FR__MAX_HOPS] = {0}, id;
+    size_t n = 0;
+
+    if (e->status == FR_OK)
+        e->status = fr__router_walk(e->router, src, dst, hops, &n, e->err);
+    if (e->status != FR_OK)
+        return FR_NONE;
+    for (size_t i = 0; i < n; i++) {
+        r.latency_s += links[hops[i]].latency_s;
+        if (links[hops[i]].bw_Bps < r.bw_Bps)
+            r.bw_Bps = links[hops[i]].bw_Bps;
+    }
+    id = new_route(e);
+    if (id == FR_NONE || !set_links(e, &r, hops, n)) {
+        fr__engine_fail_nomem(e);
+        return FR_NONE;
+    }
+    e->routes[id] = r;
+    return id;
+}
+
+static uint32_t kept_route(const struct engine *e, uint32_t src, uint32_t dst)
+{
+    size_t slot;
+
+    if (e->route_table_size == 0)
+        return FR_NONE;
+    slot = table_slot(e->route_table, e->route_table_size, route_key(src, dst));
+    return e->route_table[slot].route;
+}
+
+static uint32_t keep_route(struct engine *e, uint32_t src, uint32_t dst)
+{
+    uint32_t id = make_route(e, src, dst);
+    uint64_t key = route_key(src, dst);
+
+    if (id == FR_NONE)
+        return id;
+    if (e->n_kept_routes * 2 >= e->route_table_size && !grow_table(e)) {
+        fr__engine_fail_nomem(e);
+        return FR_NONE;
+    }
     e->route_table[table_slot(e->route_table, e->route_table_size, key)] =
-        (struct route_entry){key, (uint32_t)e->n_routes};
-    e->routes[e->n_routes++] = r;
-    if (n_links > 0)
-        memcpy(e->route_links + e->n_route_links, hops, n_links * sizeof(*hops));
-    e->n_route_links += n_links;
-    return FR_OK;
+        (struct route_entry){key, id};
+    e->n_kept_routes++;
+    return id;
 }
 
 uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst)
 {
-    if (e->route_table_size) {
-        uint64_t key = route_key(src, dst);
-        size_t slot = table_slot(e->route_table, e->route_table_size, key);
+    uint32_t id = kept_route(e, src, dst);
 
-        if (e->route_table[slot].route != FR_NONE)
-            return e->route_table[slot].route;
-    }
-    if (e->status == FR_OK)
-        e->status = add_route(e, src, dst);
-    return e->status == FR_OK ? (uint32_t)(e->n_routes - 1) : FR_NONE;
+    return id != FR_NONE ? id : keep_route(e, src, dst);
+}
+
+uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst)
+{
+    uint32_t id = kept_route(e, src, dst);
+
+    if (id != FR_NONE)
+        return id;
+    if (e->n_kept_routes < MOST_KEPT_ROUTES)
+        return keep_route(e, src, dst);
+    id = make_route(e, src, dst);
+    /* a long route's links are not taken back, so it is better kept */
+    if (id != FR_NONE && e->routes[id].n_links <= INLINE_HOPS)
+        e->routes[id].is_passing = true;
+    return id;
+}
+
+void fr__route_release(struct engine *e, uint32_t route)
+{
+    if (!e->routes[route].is_passing)
+        return;
+    e->routes[route].next_free = e->free_route;
+    e->free_route = route;
 }
 
 /* ---- flows ---- */
@@ -317,6 +384,7 @@ static void flow_done(struct engine *e, uint32_t id)
         fr__ring_hop_done(e, f.owner, f.hop);
     if (e->o->channels && src != dst)
         release_channels(e, src, dst);
+    fr__route_release(e, f.route);
 }
 
 void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
@@ -377,7 +445,7 @@ void fr__transfer_meet(struct engine *e, uint32_t task)
 void fr__transfer_start(struct engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
-    uint32_t route = fr__route_find(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    uint32_t route = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
 
     if (route != FR_NONE)
         fr__flow_start(e, FLOW_OF_TRANSFER, transfer, 0, route, x->bytes);

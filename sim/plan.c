@@ -392,7 +392,7 @@ const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf
     const struct fr_graph *g = p->view.graph;
     const char *name = g && k->op < g->n_ops ? g->ops[k->op].name : "";
     const char *verb = "";
-    char micro[24] = "", number[24];
+    char micro[24] = "", number[32];
 
     if (k->microbatch != FR_NONE)
         snprintf(micro, sizeof(micro), " [mb %u]", k->microbatch);
@@ -405,7 +405,8 @@ const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf
         return buf;
     }
     if (!name[0]) {
-        snprintf(number, sizeof(number), "task %u", task);
+        snprintf(number, sizeof(number), "%s %u", k->kind == FR_TASK_MARKER ? "marker" : "task",
+                 task);
         name = number;
     }
     snprintf(buf, n, "%s%s%s", verb, name, micro);
