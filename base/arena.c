@@ -87,9 +87,8 @@ void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
     return p;
 }
 
-char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
+static char *copy_text(struct fr__arena *a, const char *s, size_t len)
 {
-    size_t len = strnlen(s, n);
     char *copy = fr__arena_alloc(a, len + 1, 1);
 
     if (copy)
@@ -97,9 +96,14 @@ char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
     return copy;
 }
 
+char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n)
+{
+    return copy_text(a, s, strnlen(s, n));
+}
+
 char *fr__arena_strdup(struct fr__arena *a, const char *s)
 {
-    return fr__arena_strndup(a, s, SIZE_MAX);
+    return copy_text(a, s, strlen(s));
 }
 
 struct fr__mark fr__arena_mark(struct fr__arena *a)
