@@ -314,7 +314,8 @@ static void run_loop(struct engine *e)
     complete_markers(e);
     start_ready(e);
     run_instant(e);
-    while (e->status == FR_OK) {
+    /* ends that interference has made stale may outlast the last task: they take no time */
+    while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
         double flow_s = fr__network_next(e);
         double event_s = e->events.n > 0 ? fr__event_time(fr__heap_top(&e->events)) : INFINITY;
         double next_s = flow_s < event_s ? flow_s : event_s;
