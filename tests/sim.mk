@@ -1,7 +1,8 @@
 # tests of sim/
 
 if HAVE_CHECK
-SIM_TESTS = tests/test_sim_plan tests/test_sim_engine tests/test_sim_selfcheck tests/test_sim_simgrid
+SIM_TESTS = tests/test_sim_plan tests/test_sim_engine tests/test_sim_selfcheck tests/test_sim_simgrid \
+	tests/test_sim_random
 check_PROGRAMS += $(SIM_TESTS)
 TESTS += $(SIM_TESTS)
 SIM_FIXTURE = tests/sim_fixture.h tests/sim_fixture.c
@@ -17,6 +18,9 @@ tests_test_sim_selfcheck_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_simgrid_SOURCES = tests/test_sim_simgrid.c $(SIM_FIXTURE)
 tests_test_sim_simgrid_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_simgrid_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_random_SOURCES = tests/test_sim_random.c $(SIM_FIXTURE)
+tests_test_sim_random_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_random_LDADD = $(TEST_SIM_LIBS)
 endif
 
 EXTRA_PROGRAMS += tests/bench_engine
