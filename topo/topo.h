@@ -33,14 +33,14 @@ enum fr_dtype fr_dtype_parse(const char *name);
 struct fr_device_type {
     const char *name; /* "v100-sxm2-16gb" */
     bool is_gpu;
-    uint64_t mem_bytes;                 /* capacity */
-    double mem_Bps;                     /* memory bandwidth */
-    double flops_per_s[FR_N_DTYPES];    /* dense peak of matrix units where the dtype has them;
+    uint64_t mem_bytes;              /* capacity */
+    double mem_Bps;                  /* memory bandwidth */
+    double flops_per_s[FR_N_DTYPES]; /* dense peak of matrix units where the dtype has them;
                                            0: the dtype is not supported, fp32 rate applies */
-    double vector_flops_per_s;          /* fp32 peak without matrix units */
+    double vector_flops_per_s;       /* fp32 peak without matrix units */
     unsigned n_sms;
-    double launch_s;                    /* host time to launch one op (framework included) */
-    uint64_t context_bytes;             /* CUDA context and libraries */
+    double launch_s;        /* host time to launch one op (framework included) */
+    uint64_t context_bytes; /* CUDA context and libraries */
     const char *source;
 };
 
@@ -87,7 +87,7 @@ struct fr_link {
 
 /* Read-only once made. All memory belongs to the topology. */
 struct fr_topo {
-    const char *name; /* one line that fr_topo_load accepts, or the file's name */
+    const char *name;    /* one line that fr_topo_load accepts, or the file's name */
     const char *summary; /* one line for people */
     size_t n_types, n_vertices, n_devices, n_gpus, n_links, n_machines;
     const struct fr_device_type *types;

@@ -7,18 +7,28 @@
 #include "base/csv.h"
 #include "workloads/builder.h"
 
+/* clang-format off */
 /* Columns of ops.csv: FR__COL_<first>, spelt <second>, required? */
-#define FR__OP_COLUMNS(X)                                                                          \
-    X(ID, "id", true)                                                                              \
-    X(NAME, "name", false)                                                                         \
-    X(KIND, "kind", true) X(PHASE, "phase", false) X(FLOPS, "flops", false)                        \
-        X(BYTES, "bytes", false) X(PARAM_BYTES, "param_bytes", false)                              \
-            X(WORKSPACE_BYTES, "workspace_bytes", false) X(DIMS, "dims", false)                    \
-                X(OUT_BYTES, "out_bytes", false) X(SCALES, "scales", false)                        \
-                    X(OUT_SCALES, "out_scales", false) X(SPLIT, "split", false)                    \
-                        X(ALIAS, "alias", false) X(LAYER, "layer", false)                          \
-                            X(FORWARD, "forward", false) X(N_PARAMS, "n_params", false)            \
-                                X(IN_PLACE, "in_place", false)
+#define FR__OP_COLUMNS(X) \
+    X(ID, "id", true) \
+    X(NAME, "name", false) \
+    X(KIND, "kind", true) \
+    X(PHASE, "phase", false) \
+    X(FLOPS, "flops", false) \
+    X(BYTES, "bytes", false) \
+    X(PARAM_BYTES, "param_bytes", false) \
+    X(WORKSPACE_BYTES, "workspace_bytes", false) \
+    X(DIMS, "dims", false) \
+    X(OUT_BYTES, "out_bytes", false) \
+    X(SCALES, "scales", false) \
+    X(OUT_SCALES, "out_scales", false) \
+    X(SPLIT, "split", false) \
+    X(ALIAS, "alias", false) \
+    X(LAYER, "layer", false) \
+    X(FORWARD, "forward", false) \
+    X(N_PARAMS, "n_params", false) \
+    X(IN_PLACE, "in_place", false)
+/* clang-format on */
 
 #define FR__COLUMN_ENUM(id, text, required) FR__COL_##id,
 enum fr__op_column { FR__OP_COLUMNS(FR__COLUMN_ENUM) FR__N_OP_COLUMNS };

@@ -27,6 +27,7 @@ enum fr_phase {
     FR_N_PHASES
 };
 
+/* clang-format off */
 /* The fixed list of op kinds: FR_OP_<first>, spelt <second> in files. */
 #define FR_OP_KINDS(X)                                                                             \
     X(INPUT, "input") X(CONV2D, "conv2d") X(MATMUL, "matmul") X(BATCH_MATMUL, "batch_matmul")      \
@@ -38,6 +39,7 @@ enum fr_phase {
     X(ATTENTION, "attention") X(CONCAT, "concat") X(SPLIT, "split") X(RESHAPE, "reshape")          \
     X(TRANSPOSE, "transpose") X(LOSS, "loss") X(GRAD_ADD, "grad_add") X(UPDATE, "update")          \
     X(LAYER, "layer") X(OTHER, "other")
+/* clang-format on */
 
 #define FR_OP_ENUM(name, text) FR_OP_##name,
 enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
@@ -45,15 +47,15 @@ enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
 
 const char *fr_op_kind_name(enum fr_op_kind kind);
 enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
-const char *fr_phase_name(enum fr_phase phase);      /* "forward", "backward-data", ... */
-enum fr_phase fr_phase_parse(const char *name);      /* FR_N_PHASES: unknown */
+const char *fr_phase_name(enum fr_phase phase);     /* "forward", "backward-data", ... */
+enum fr_phase fr_phase_parse(const char *name);     /* FR_N_PHASES: unknown */
 
 #define FR_MAX_DIMS 6
 
 struct fr_tensor {
-    uint64_t bytes;    /* at the graph's batch */
-    uint32_t op;       /* who writes it */
-    uint32_t alias;    /* tensor whose storage it shares (in place, view), or FR_NONE */
+    uint64_t bytes;             /* at the graph's batch */
+    uint32_t op;                /* who writes it */
+    uint32_t alias;             /* tensor whose storage it shares (in place, view), or FR_NONE */
     uint32_t dims[FR_MAX_DIMS]; /* [n_dims]; empty when not known */
     uint8_t n_dims;
     uint8_t split_mask; /* bit d: dimension d may be split over devices (bit 0: the batch) */
@@ -61,21 +63,21 @@ struct fr_tensor {
 };
 
 struct fr_op {
-    const char *name;      /* begins with the layer's name */
-    struct fr_loc loc;     /* where it was read, or zero */
-    double flops;          /* 2 per multiply-add */
-    double bytes;          /* memory traffic: tensors read and written, without parameters */
-    uint64_t param_bytes;  /* parameters it owns (forward) or reads and writes (others): traffic
+    const char *name;         /* begins with the layer's name */
+    struct fr_loc loc;        /* where it was read, or zero */
+    double flops;             /* 2 per multiply-add */
+    double bytes;             /* memory traffic: tensors read and written, without parameters */
+    uint64_t param_bytes;     /* parameters it owns (forward) or reads and writes (others): traffic
                               that does not scale; owned only where phase is forward */
     uint64_t workspace_bytes; /* scratch while it runs */
     enum fr_op_kind kind;
     enum fr_phase phase;
-    uint32_t layer;        /* dense number of the layer, in forward order */
-    uint32_t forward;      /* the forward op it derives from; itself for forward ops; FR_NONE */
+    uint32_t layer;   /* dense number of the layer, in forward order */
+    uint32_t forward; /* the forward op it derives from; itself for forward ops; FR_NONE */
     uint32_t first_tensor, n_tensors; /* its outputs */
-    uint32_t n_params;     /* parameter tensors it owns (weight, bias: 2), forward only */
-    bool scales;           /* flops and bytes are proportional to the batch */
-    bool is_in_place;      /* its output reuses its first input's storage */
+    uint32_t n_params; /* parameter tensors it owns (weight, bias: 2), forward only */
+    bool scales;       /* flops and bytes are proportional to the batch */
+    bool is_in_place;  /* its output reuses its first input's storage */
 };
 
 /* src's tensor is read by dst. tensor FR_NONE: order only. bytes: what must move when the two
@@ -97,25 +99,25 @@ struct fr_sample {
 /* Read-only once made. Ops are in a topological order. */
 struct fr_graph {
     const char *name, *source;
-    uint32_t batch;       /* samples a step, everything below is at this batch */
-    uint32_t seq_len;     /* 0: not a sequence model */
-    enum fr_dtype dtype;  /* of activations and arithmetic */
+    uint32_t batch;            /* samples a step, everything below is at this batch */
+    uint32_t seq_len;          /* 0: not a sequence model */
+    enum fr_dtype dtype;       /* of activations and arithmetic */
     unsigned param_elem_bytes; /* bytes of one parameter element as stored in param_bytes */
     size_t n_ops, n_tensors, n_edges, n_samples, n_layers;
     const struct fr_op *ops;
-    const struct fr_tensor *tensors;   /* grouped by op */
-    const struct fr_edge *edges;       /* sorted by (src, dst, tensor) */
-    const uint32_t *out_first;         /* [n_ops + 1]: edges of src o are out_first[o] .. */
+    const struct fr_tensor *tensors;     /* grouped by op */
+    const struct fr_edge *edges;         /* sorted by (src, dst, tensor) */
+    const uint32_t *out_first;           /* [n_ops + 1]: edges of src o are out_first[o] .. */
     const uint32_t *in_first, *in_edges; /* [n_ops + 1], [n_edges]: edges into o, by edge index */
-    const struct fr_sample *samples;   /* sorted by (op, device, batch) */
-    const char *const *layer_names;    /* [n_layers] */
+    const struct fr_sample *samples;     /* sorted by (op, device, batch) */
+    const char *const *layer_names;      /* [n_layers] */
     void *priv;
 };
 
 struct fr_workload_options {
-    uint32_t batch;       /* 0: the workload's own */
-    uint32_t seq_len;     /* 0: the model's own */
-    enum fr_dtype dtype;  /* FR_N_DTYPES: the workload's own (fp32) */
+    uint32_t batch;      /* 0: the workload's own */
+    uint32_t seq_len;    /* 0: the model's own */
+    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own (fp32) */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
@@ -125,15 +127,15 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
                                 const struct fr_workload_options *opt, struct fr_error *err);
 void fr_graph_free(struct fr_graph *g);
 
-const char *fr_zoo_name(size_t i);    /* NULL past the end */
+const char *fr_zoo_name(size_t i); /* NULL past the end */
 const char *fr_zoo_summary(size_t i);
 
 /* Totals of a graph. forward_flops etc. at the graph's batch. */
 struct fr_graph_totals {
-    uint64_t params;         /* elements */
+    uint64_t params; /* elements */
     uint64_t param_bytes;
     uint64_t param_tensors;
-    uint64_t saved_bytes;    /* unique storages that backward ops read, parameters left out */
+    uint64_t saved_bytes; /* unique storages that backward ops read, parameters left out */
     double flops[FR_N_PHASES];
     size_t ops[FR_N_PHASES];
     double sample_s[FR_N_PHASES]; /* measured time by phase, 0 where there is none */
