@@ -324,6 +324,7 @@ static struct reader *reader_new(const char *name, const struct fr__csv_column c
         free(r);
         return NULL;
     }
+    csv_set_blk_size(&r->parser, BLOCK); /* by its own 128 bytes, large cells are copied often */
     csv_set_space_func(&r->parser, is_never_space);
     r->columns = columns;
     r->row = row;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /* The whole file, with a NUL after it that is not counted; the caller frees. Refuses folders,
- * devices and files over max_bytes. FR_EPARSE for the former two, FR_ENOENT when it does not exist, FR_EIO. */
+ * devices and files over max_bytes. FR_EPARSE for the former two, FR_ENOENT when it does not exist,
+ * FR_EIO. */
 enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, size_t *len,
                              struct fr_error *err);
 /* The file for reading, block by block, with its size at that moment; the caller closes it. Refuses
