@@ -211,6 +211,21 @@ static enum fr_status set_jitter(struct options *o, const char *value, struct fr
                             &o->question.run.jitter_cv, err);
 }
 
+static enum fr_status set_device_jitter(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_number(value, "option '--device-jitter'", FR_NOWHERE, 0, 10,
+                            &o->question.run.device_cv, err);
+}
+
+static enum fr_status set_iterations(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__parse_count(value, "option '--iterations'", FR_NOWHERE, 1, 1000, &n, err));
+    o->question.iterations = (uint32_t)n;
+    return FR_OK;
+}
+
 #define FLAG_SETTER(name, member)                                                                  \
     static enum fr_status set_##name(struct options *o, const char *value, struct fr_error *err)   \
     {                                                                                              \
@@ -255,6 +270,10 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "seed", "N", "of everything random", set_seed},
     {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean",
      set_jitter},
+    {OPTIONS_RUN, 0, "device-jitter", "CV", "random slow-down of whole devices, likewise",
+     set_device_jitter},
+    {OPTIONS_RUN, 0, "iterations", "N",
+     "iterations in a row; the interval of the last is the answer", set_iterations},
     {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
      set_no_timing},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",

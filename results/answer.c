@@ -70,6 +70,21 @@ static enum fr_status choose_batch(const struct fr_question *q, const struct fr_
     return FR_OK;
 }
 
+/* Puts several iterations of a synchronous plan in the place of one. */
+static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *err)
+{
+    struct fr_plan *many;
+
+    if (fr_plan_view(m->plan)->n_iterations > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "this strategy's plan already holds %zu iterations",
+                        fr_plan_view(m->plan)->n_iterations);
+    FR_TRY(fr_plan_unroll(m->plan, n, &many, err));
+    fr_plan_free(m->plan);
+    m->plan = many;
+    return FR_OK;
+}
+
 /* Plans and runs into m, which owns what it gets even on failure. */
 static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
                                    const struct fr_strategy *strategy, struct fr_error *err)
@@ -83,6 +98,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         return fr__fail_nomem(err);
     FR_TRY(strategy->plan(problem, m->context, m->plan, err));
     FR_TRY(fr_plan_finish(m->plan, err));
+    if (q->iterations > 1)
+        FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     o.context = m->context;
     FR_TRY(fr_simulate(m->plan, &o, &m->run, err));

@@ -6,6 +6,7 @@
  *   path   the longest chain of dependencies, where a compute task counts its time, a message its
  *          time alone on its route, and a collective its fastest hop times its rounds (a rank's own
  *          hop may be faster than the ring's slowest), after the last of its members.
+ * A plan of several iterations has the first two only, and a share of them bounds each iteration.
  * Sharing, queueing and interference only add to each, so all hold for every ready order and
  * network model.
  */
@@ -168,7 +169,9 @@ enum fr_status fr__lower_bound(struct engine *e, double *out_s)
 {
     double path_s = 0, work_s = 0;
 
-    FR_TRY(longest_path(e, &path_s));
+    /* iterations overlap, so the path through several of them bounds no single one */
+    if (e->v->n_iterations < 2)
+        FR_TRY(longest_path(e, &path_s));
     FR_TRY(most_work(e, &work_s));
     *out_s = path_s > work_s ? path_s : work_s;
     return FR_OK;

@@ -231,7 +231,7 @@ struct fr_run {
     double iteration_s;    /* steady state: end to end of the last two iterations, or makespan */
     unsigned n_iterations; /* that the plan held */
     bool is_settled;       /* the last intervals agree to 1e-6 (always true for one) */
-    double lower_bound_s;  /* no schedule of this plan can be shorter; see sim/bound.h */
+    double lower_bound_s;  /* no schedule of this plan can be shorter; see sim/bound.c */
     size_t n_tasks, n_devices, n_links;
     const double *start_s, *end_s;          /* [n_tasks] */
     const uint32_t *cause;                  /* [n_tasks] the task whose end let it start, FR_NONE */
