@@ -22,10 +22,46 @@
 
 enum { N_STEPS = 4096 };
 
+/* SimGrid's CPU seconds for a job, from the lines of bench_simgrid.sh; 0 when it was not run. */
+static double simgrid_s(const char *results, const char *job)
+{
+    FILE *f = results && job ? fopen(results, "r") : NULL;
+    char line[512];
+    double s = 0;
+
+    while (f && fgets(line, sizeof(line), f)) {
+        const char *at = strstr(line, "run_cpu_s=");
+
+        if (at && strncmp(line, job, strlen(job)) == 0)
+            s = strtod(at + strlen("run_cpu_s="), NULL);
+    }
+    if (f)
+        fclose(f);
+    return s;
+}
+
+static void print_beside(const char *name, double size, const char *unit, double cpu_s,
+                         double beside_s)
+{
+    bench_print(&(struct bench_row){.name = name,
+                                    .size = size,
+                                    .unit = unit,
+                                    .cpu_s = cpu_s,
+                                    .beside = beside_s > 0 ? "SimGrid" : NULL,
+                                    .beside_s = beside_s});
+    fflush(stdout);
+}
+
 static void print(const char *name, double size, const char *unit, double cpu_s)
 {
-    bench_print(&(struct bench_row){.name = name, .size = size, .unit = unit, .cpu_s = cpu_s});
-    fflush(stdout);
+    print_beside(name, size, unit, cpu_s, 0);
+}
+
+static void print_solver(const struct fr_run *r)
+{
+    printf("  %.9f s simulated; %llu solves, %llu flows visited, %llu live at most\n",
+           r->makespan_s, (unsigned long long)r->stats.solves,
+           (unsigned long long)r->stats.flows_visited, (unsigned long long)r->stats.flows_live_max);
 }
 
 static double resident_bytes(void)
@@ -156,70 +192,130 @@ static void layered(uint32_t n_devices, uint32_t n_tasks)
     fr_topo_free(topo);
 }
 
-static void ring(uint32_t n)
+/* Runs a plan as SimGrid runs its job: no checks afterwards. Median of three. */
+static struct fr_run *run_timed(struct fr_plan *p, unsigned rings, double *cpu_s)
+{
+    struct fr_run_options o;
+    struct fr_run *r = NULL;
+    double t[3];
+
+    fr_run_options_init(&o);
+    o.no_self_check = true;
+    o.rings = rings;
+    for (int i = 0; i < 3; i++) {
+        fr_run_free(r);
+        t[i] = bench_cpu_s();
+        r = fixture_run(p, &o);
+        t[i] = bench_cpu_s() - t[i];
+    }
+    *cpu_s = fmax(fmin(t[0], t[1]), fmin(fmax(t[0], t[1]), t[2]));
+    return r;
+}
+
+static void ring(uint32_t n, const char *results)
 {
     struct fr_topo *topo = fixture_star(n, 12.5e9, 1e-6);
     struct fr_plan *p = fr_plan_new(topo, NULL);
     uint32_t *members = malloc(n * sizeof(*members));
-    struct fr_run_options o;
     struct fr_run *r;
-    char name[48];
+    char name[48], job[32];
     double t0;
 
     fixture_collective(p, FR_ALL_REDUCE, n, 1e8, members);
     fixture_finish(p);
-    fr_run_options_init(&o);
-    o.rings = 1;
-    o.no_self_check = true;
-    t0 = bench_cpu_s();
-    r = fixture_run(p, &o);
-    t0 = bench_cpu_s() - t0;
+    r = run_timed(p, 1, &t0);
     snprintf(name, sizeof(name), "ring all-reduce, %u ranks", n);
-    print(name, (double)r->stats.flows, "flows", t0);
+    snprintf(job, sizeof(job), "star%u.xml", n);
+    print_beside(name, (double)r->stats.flows, "flows", t0, simgrid_s(results, job));
     fr_run_free(r);
     fr_plan_free(p);
     fr_topo_free(topo);
     free(members);
 }
 
-static void dag(const char *folder, const char *name, uint32_t hosts)
+static bool is_there(const char *path)
+{
+    FILE *f = fopen(path, "r");
+
+    if (f)
+        fclose(f);
+    else
+        printf("# %s: no such input, left out\n", path);
+    return f != NULL;
+}
+
+static void dag(const char *folder, const char *job, uint32_t hosts, const char *results)
 {
     struct fr_topo *topo =
         hosts == 64 ? fixture_fat_tree(8, 8, 4, 12.5e9, 0) : fixture_star(hosts, 12.5e9, 1e-6);
-    char tasks[512], edges[512];
-    struct fr_run_options o;
-    struct fr_run *r;
+    char tasks[512], edges[512], name[48];
     uint32_t *compute = NULL, n;
     struct fr_plan *p;
+    struct fr_run *r;
     double t0;
 
-    snprintf(tasks, sizeof(tasks), "%s/%s.tasks.csv", folder, name);
-    snprintf(edges, sizeof(edges), "%s/%s.edges.csv", folder, name);
-    p = fixture_dag(topo, tasks, edges, &compute, &n);
-    if (!p) {
-        printf("# %s: no such input, left out\n", tasks);
-        fr_topo_free(topo);
-        return;
+    snprintf(tasks, sizeof(tasks), "%s/%s.tasks.csv", folder, job);
+    snprintf(edges, sizeof(edges), "%s/%s.edges.csv", folder, job);
+    if (is_there(tasks)) {
+        p = fixture_dag(topo, tasks, edges, &compute, &n);
+        fixture_finish(p);
+        r = run_timed(p, 0, &t0);
+        snprintf(name, sizeof(name), "task graph, %u hosts", hosts);
+        print_beside(name, (double)n + (double)r->stats.flows, "acts", t0, simgrid_s(results, job));
+        print_solver(r);
+        fr_run_free(r);
+        fr_plan_free(p);
     }
-    fixture_finish(p);
-    fr_run_options_init(&o);
-    o.no_self_check = true;
-    t0 = bench_cpu_s();
-    r = fixture_run(p, &o);
-    t0 = bench_cpu_s() - t0;
-    print(name, (double)n + (double)r->stats.flows, "acts", t0);
-    printf("  %.9f s simulated; %llu solves, %llu flows visited, %llu live at most\n",
-           r->makespan_s, (unsigned long long)r->stats.solves,
-           (unsigned long long)r->stats.flows_visited, (unsigned long long)r->stats.flows_live_max);
-    fr_run_free(r);
-    fr_plan_free(p);
     fr_topo_free(topo);
     free(compute);
 }
 
-/* bench_engine [FOLDER with dag_n*_g*.tasks.csv made by gen_simgrid.py] */
+static void flows(const char *folder, const char *job, const char *name, const char *results)
+{
+    struct fr_topo *topo = fixture_fat_tree(16, 16, 8, 12.5e9, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    char path[512], line[256];
+    struct fr_run *r;
+    double t0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s.flows.csv", folder, job);
+    if (is_there(path)) {
+        f = fopen(path, "r");
+        while (f && fgets(line, sizeof(line), f)) {
+            uint32_t after = FR_NONE;
+            unsigned id, src, dst;
+            double start_s, bytes;
+
+            if (sscanf(line, "%u,%lf,%u,%u,%lf", &id, &start_s, &src, &dst, &bytes) != 5)
+                continue; /* the header */
+            if (start_s > 0)
+                after = fr_plan_add_task(p, &(struct fr_task){.device = src,
+                                                              .cost_id = fixture_cost(p, start_s),
+                                                              .op = FR_NONE,
+                                                              .ref = FR_NONE,
+                                                              .microbatch = FR_NONE,
+                                                              .kind = FR_TASK_COMPUTE,
+                                                              .stream = FR_STREAM_FREE});
+            fixture_message(p, src, dst, bytes, after);
+        }
+        if (f)
+            fclose(f);
+        fixture_finish(p);
+        r = run_timed(p, 0, &t0);
+        print_beside(name, (double)r->stats.flows, "flows", t0, simgrid_s(results, job));
+        print_solver(r);
+        fr_run_free(r);
+    }
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+
+/* bench_engine [FOLDER made by gen_simgrid.py bench [RESULTS of bench_simgrid.sh]] */
 int main(int argc, char **argv)
 {
+    const char *results = argc > 2 ? argv[2] : NULL;
+
     bench_head();
     phold(1000, 20000000);
     phold(16000, 20000000);
@@ -227,13 +323,15 @@ int main(int argc, char **argv)
         layered(64, n);
     layered(8, 1000000);
     layered(1024, 1000000);
-    ring(8);
-    ring(64);
-    ring(512);
+    ring(8, results);
+    ring(512, results);
     if (argc > 1) {
-        dag(argv[1], "dag_n10000_g8", 8);
-        dag(argv[1], "dag_n10000_g64", 64);
-        dag(argv[1], "dag_n100000_g64", 64);
+        dag(argv[1], "dag_n10000_g8", 8, results);
+        dag(argv[1], "dag_n10000_g64", 64, results);
+        dag(argv[1], "dag_n100000_g64", 64, results);
+        flows(argv[1], "flows_f1000", "flows at once", results);
+        flows(argv[1], "flows_f10000", "flows at once", results);
+        flows(argv[1], "flows_arriving_f10000", "flows arriving", results);
     }
     return 0;
 }

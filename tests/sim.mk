@@ -55,3 +55,14 @@ EXTRA_DIST += tests/gen_simgrid.py tests/bench_simgrid.sh \
 	tests/golden/simgrid/dag_n200_g64.tasks.csv tests/golden/simgrid/dag_n200_g64.edges.csv \
 	tests/golden/simgrid/dag_n200_g64.finish.csv \
 	tests/golden/simgrid/flows_f60.flows.csv tests/golden/simgrid/flows_f60.finish.csv
+
+bench_tools = tests/bench_engine
+if HAVE_SIMGRID
+bench_tools += tests/simgrid_flows tests/simgrid_dag tests/simgrid_ring
+endif
+.PHONY: bench bench-all
+bench: $(bench_tools)
+	sh $(srcdir)/tests/bench.sh '$(abs_builddir)' '$(srcdir)'
+bench-all: $(bench_tools)
+	sh $(srcdir)/tests/bench.sh '$(abs_builddir)' '$(srcdir)' all
+EXTRA_DIST += tests/bench.sh
