@@ -1,3 +1,3 @@
 dist_doc_DATA += doc/manual.md doc/topology.md doc/workloads.md
 dist_man_MANS += doc/forerun.1
-EXTRA_DIST += doc/README.md
+EXTRA_DIST += doc/README.md doc/pictures/gnmt-head.png

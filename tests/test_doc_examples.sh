@@ -1,6 +1,7 @@
 #!/bin/sh
 # tests/test_doc_examples.sh - every command that the documentation shows (the lines of its sh blocks
-# and of the manual page's example that begin with "forerun") runs, and writes the files it names.
+# and of the manual page's examples that begin with "forerun") runs and writes the files it names, and
+# every console block shows what its command prints. GOLDEN_UPDATE=1 rewrites these blocks.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 build=$PWD
@@ -38,5 +39,22 @@ while read -r line; do
         [ -s "$file" ] || { echo "FAILED $line: no $file" && failed=$((failed + 1)); }
     done
 done <list
-echo "$n documented commands, $failed failed"
+
+# shellcheck disable=SC2094 # two files named page
+for page in README.md doc/manual.md; do
+    awk '/^```console$/ {
+             print; getline; print
+             command = substr($0, 3)
+             while ((command | getline line) > 0)
+                 print line
+             close(command)
+             is_old = 1
+             next
+         }
+         /^```$/ { is_old = 0 }
+         !is_old' "$source/$page" >page
+    [ -z "${GOLDEN_UPDATE:-}" ] || cat page >"$source/$page"
+    diff "$source/$page" page || { echo "FAILED $page shows something else" && failed=$((failed + 1)); }
+done
+echo "$n documented commands, $failed failures"
 [ "$n" -gt 0 ] && [ "$failed" -eq 0 ]
