@@ -35,7 +35,7 @@ struct fr_question {
     uint32_t seq_len;       /* 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
     enum fr_optimizer optimizer;
-    uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
+    uint32_t iterations;       /* simulated in a row, device by device; 0 or 1: one by itself */
     struct fr_run_options run; /* its context is set by the answering function */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };

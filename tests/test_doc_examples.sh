@@ -56,5 +56,13 @@ for page in README.md doc/manual.md; do
     [ -z "${GOLDEN_UPDATE:-}" ] || cat page >"$source/$page"
     diff "$source/$page" page || { echo "FAILED $page shows something else" && failed=$((failed + 1)); }
 done
+
+# The manual page has every option that the help has.
+for option in $(forerun simulate --help | grep -oE -- '--[a-z-]+' | sort -u); do
+    sed 's/\\-/-/g' "$source/doc/forerun.1" | grep -qE -- "(fB|\\.B )$option" || {
+        echo "FAILED $option is not in forerun.1"
+        failed=$((failed + 1))
+    }
+done
 echo "$n documented commands, $failed failures"
 [ "$n" -gt 0 ] && [ "$failed" -eq 0 ]
