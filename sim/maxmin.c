@@ -231,6 +231,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
                                        .user = user,
                                        .n_hops = n_path};
     m->rate_Bps[slot] = 0;
+    m->n_hops += n_path;
     hops = fr__maxmin_hops(m, slot);
     for (uint32_t h = 0; h < n_path; h++) {
         struct fr__resource *q = &m->resources[path[h]];
@@ -278,6 +279,7 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
     }
     if (!was_alone && m->rate_Bps[slot] > 0 && m->rate_Bps[slot] < m->level_Bps)
         m->level_Bps = m->rate_Bps[slot];
+    m->n_hops -= f->n_hops;
     f->seq = UINT64_MAX;
     f->user = m->free_slot;
     m->free_slot = slot;

@@ -50,6 +50,24 @@ static double first_level(const struct fr__maxmin *m)
     return level_Bps;
 }
 
+/* Puts a resource back to where filling was at level_Bps. Returns its first open entry. */
+static uint32_t cut(struct fr__maxmin *m, uint32_t resource, double level_Bps)
+{
+    struct fr__resource *q = &m->resources[resource];
+    uint32_t i = q->n_frozen;
+
+    while (i && m->rate_Bps[q->entries[i - 1].slot] >= level_Bps)
+        i--;
+    if (i < q->n_frozen) {
+        q->n_frozen = i;
+        q->left_Bps = q->entries[i].left_before_Bps;
+    }
+    m->n_open += q->n - i;
+    if (i < q->n && m->end_s[resource] < INFINITY)
+        fr__maxmin_set_end(m, resource, INFINITY);
+    return i;
+}
+
 static void reach(struct fr__maxmin *m, uint32_t resource)
 {
     if (m->resources[resource].mark == m->epoch)
@@ -58,54 +76,70 @@ static void reach(struct fr__maxmin *m, uint32_t resource)
     m->active[m->n_active++] = resource;
 }
 
-static void open_flow(struct fr__maxmin *m, uint32_t slot)
+static void next_epoch(struct fr__maxmin *m)
 {
-    const struct fr__hop *hops = fr__maxmin_hops(m, slot);
-
-    if (m->mark[slot] == m->epoch)
+    if (++m->epoch)
         return;
-    m->mark[slot] = m->epoch;
-    m->n_open++;
-    for (uint32_t h = 0; h < m->flows[slot].n_hops; h++)
-        reach(m, hops[h].resource);
+    memset(m->mark, 0, m->n_slots * sizeof(*m->mark)); /* marks of 2^32 solves ago look new */
+    for (uint32_t r = 0; r < m->n_resources; r++)
+        m->resources[r].mark = 0;
+    m->epoch = 1;
 }
 
-/* Puts a resource back to where filling was at level_Bps. */
-static void cut(struct fr__maxmin *m, uint32_t resource, double level_Bps)
+/* Opens what shared resources connect with the changed ones. */
+static void open_connected(struct fr__maxmin *m, double level_Bps)
 {
-    struct fr__resource *q = &m->resources[resource];
-    uint32_t i = q->n_frozen;
-
-    for (uint32_t k = i; k < q->n; k++)
-        open_flow(m, q->entries[k].slot);
-    while (i && m->rate_Bps[q->entries[i - 1].slot] >= level_Bps)
-        open_flow(m, q->entries[--i].slot);
-    if (i < q->n_frozen) {
-        q->n_frozen = i;
-        q->left_Bps = q->entries[i].left_before_Bps;
-    }
-    if (m->end_s[resource] < INFINITY)
-        fr__maxmin_set_end(m, resource, INFINITY);
-}
-
-/* Opens all that may change; afterwards `active` holds every resource with an open flow. */
-static void spread(struct fr__maxmin *m, double level_Bps)
-{
-    if (++m->epoch == 0) { /* marks of 2^32 solves ago would look new */
-        memset(m->mark, 0, m->n_slots * sizeof(*m->mark));
-        for (uint32_t r = 0; r < m->n_resources; r++)
-            m->resources[r].mark = 0;
-        m->epoch = 1;
-    }
-    m->n_active = m->n_open = 0;
-    for (uint32_t i = 0; i < m->n_changed; i++) {
-        m->resources[m->changed[i]].is_changed = false;
+    next_epoch(m);
+    for (uint32_t i = 0; i < m->n_changed; i++)
         reach(m, m->changed[i]);
+    for (uint32_t i = 0; i < m->n_active; i++) {
+        const struct fr__resource *q = &m->resources[m->active[i]];
+
+        for (uint32_t k = cut(m, m->active[i], level_Bps); k < q->n; k++) {
+            uint32_t slot = q->entries[k].slot;
+            const struct fr__hop *hops = fr__maxmin_hops(m, slot);
+
+            if (m->mark[slot] == m->epoch)
+                continue;
+            m->mark[slot] = m->epoch;
+            for (uint32_t h = 0; h < m->flows[slot].n_hops; h++)
+                reach(m, hops[h].resource);
+        }
+    }
+}
+
+/* Opens everything from the level on: more than must be, found faster. */
+static void open_all(struct fr__maxmin *m, double level_Bps)
+{
+    for (uint32_t r = 0; r < m->n_resources; r++)
+        if (m->resources[r].n && cut(m, r, level_Bps) < m->resources[r].n)
+            m->active[m->n_active++] = r;
+}
+
+/* Opens all that may change; afterwards `active` holds every resource with an open flow. Where one
+ * connected part is a good share of the network, following connections costs more than it saves;
+ * every 16th solve finds out whether that still holds. */
+static void open_flows(struct fr__maxmin *m, double level_Bps)
+{
+    m->n_active = 0;
+    m->n_open = 0;
+    if (m->n_blind) {
+        open_all(m, level_Bps);
+        m->n_blind--;
+    } else {
+        open_connected(m, level_Bps);
+        if (m->n_open >= m->n_hops / 4 && m->n_open >= m->n_resources / 2)
+            m->n_blind = 15;
+    }
+    for (uint32_t i = 0; i < m->n_changed; i++) {
+        struct fr__resource *q = &m->resources[m->changed[i]];
+
+        q->is_changed = false;
+        if (q->n == q->n_frozen) /* the flow that went was the last of its group */
+            fr__maxmin_set_end(m, m->changed[i], INFINITY);
     }
     m->n_changed = 0;
     m->level_Bps = INFINITY;
-    for (uint32_t i = 0; i < m->n_active; i++)
-        cut(m, m->active[i], level_Bps);
 }
 
 /* ---- the queue of resources by share ---- */
@@ -286,7 +320,6 @@ static void freeze(struct fr__maxmin *m, uint32_t resource, double rate_Bps, dou
     double least_bytes = INFINITY;
 
     q->group = q->n_frozen;
-    m->n_open -= q->n - q->n_frozen;
     m->stats.visited += q->n - q->n_frozen;
     for (uint32_t k = q->group; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
@@ -296,6 +329,7 @@ static void freeze(struct fr__maxmin *m, uint32_t resource, double rate_Bps, dou
 
         for (uint32_t h = 0; h < f->n_hops; h++)
             freeze_hop(m, slot, h, &hops[h], rate_Bps);
+        m->n_open -= f->n_hops;
         left_bytes = left_bytes > 0 ? left_bytes : 0;
         least_bytes = left_bytes < least_bytes ? left_bytes : least_bytes;
         f->remaining_bytes = left_bytes;
@@ -310,7 +344,7 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
     double from_Bps = first_level(m), level_Bps = 0;
 
     from_Bps -= from_Bps * TIE; /* what ties with it is filled again */
-    spread(m, from_Bps);
+    open_flows(m, from_Bps);
     m->stats.solves++;
     m->queue.filled = 0;
     m->queue.base = bits_of(from_Bps);

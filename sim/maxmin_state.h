@@ -79,8 +79,11 @@ struct fr__maxmin {
     double level_Bps; /* least rate among the flows taken out */
 
     /* filling */
-    uint32_t *active; /* [n_active] resources that this solve reached */
-    uint32_t n_active, n_open, epoch;
+    uint32_t *active; /* [n_active] resources that this solve opened flows of */
+    uint32_t n_active, epoch;
+    uint32_t n_blind; /* solves to come that open flows without following connections */
+    uint64_t n_hops;  /* of all live flows */
+    uint64_t n_open;  /* of the open ones */
     struct fr__queue queue;
 
     /* next end */
