@@ -26,6 +26,8 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     m->free_slot = FR_NONE;
     m->level_Bps = m->next_s = INFINITY;
     m->resources = calloc(n, sizeof(*m->resources));
+    m->rest = calloc(n, sizeof(*m->rest));
+    m->inline_left_Bps = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_left_Bps));
     m->inline_entries = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_entries));
     m->changed = calloc(n, sizeof(*m->changed));
     m->active = calloc(n, sizeof(*m->active));
@@ -33,19 +35,18 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     m->block_end_s = calloc(n_blocks, sizeof(*m->block_end_s));
     m->stale_block = calloc(n_blocks, sizeof(*m->stale_block));
     m->is_stale = calloc(n_blocks, sizeof(*m->is_stale));
-    if (!m->resources || !m->inline_entries || !m->changed || !m->active || !m->end_s ||
-        !m->block_end_s || !m->stale_block || !m->is_stale) {
+    if (!m->resources || !m->rest || !m->inline_entries || !m->inline_left_Bps || !m->changed ||
+        !m->active || !m->end_s || !m->block_end_s || !m->stale_block || !m->is_stale) {
         fr__maxmin_free(m);
         return NULL;
     }
     for (uint32_t r = 0; r < n_resources; r++) {
         assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
-        m->resources[r] = (struct fr__resource){
-            .capacity_Bps = capacity_Bps[r],
-            .left_Bps = capacity_Bps[r],
-            .entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES,
-            .cap = FR__INLINE_ENTRIES,
-        };
+        m->rest[r].capacity_Bps = capacity_Bps[r];
+        m->rest[r].cap = FR__INLINE_ENTRIES;
+        m->resources[r].left_Bps = capacity_Bps[r];
+        m->resources[r].entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES;
+        m->resources[r].left_before_Bps = m->inline_left_Bps + (size_t)r * FR__INLINE_ENTRIES;
     }
     for (size_t i = 0; i < n_blocks * FR__BLOCK; i++)
         m->end_s[i] = INFINITY;
@@ -54,20 +55,16 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     return m;
 }
 
-static bool is_inline(const struct fr__resource *q)
-{
-    return q->cap == FR__INLINE_ENTRIES;
-}
-
 void fr__maxmin_free(struct fr__maxmin *m)
 {
     if (!m)
         return;
-    for (uint32_t r = 0; m->resources && r < m->n_resources; r++)
-        if (m->resources[r].entries && !is_inline(&m->resources[r]))
-            free(m->resources[r].entries);
+    for (uint32_t r = 0; m->resources && m->rest && r < m->n_resources; r++)
+        if (m->rest[r].cap > FR__INLINE_ENTRIES)
+            free(m->resources[r].left_before_Bps);
     free(m->done);
     free(m->hops);
+    free(m->tickets);
     free(m->flows);
     free(m->mark);
     free(m->rate_Bps);
@@ -77,7 +74,9 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->end_s);
     free(m->active);
     free(m->changed);
+    free(m->inline_left_Bps);
     free(m->inline_entries);
+    free(m->rest);
     free(m->resources);
     free(m);
 }
@@ -102,6 +101,7 @@ static bool grow_slots(struct fr__maxmin *m)
 
     if (cap >= FR_NONE || !resize(&m->rate_Bps, cap, sizeof(*m->rate_Bps)) ||
         !resize(&m->mark, cap, sizeof(*m->mark)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
+        !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
         !resize(&m->done, cap, sizeof(*m->done)) ||
         !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
         return false;
@@ -128,24 +128,27 @@ static bool widen(struct fr__maxmin *m, uint32_t n_path)
     return true;
 }
 
-static bool grow_entries(struct fr__resource *q)
+/* Doubles a resource's two arrays, which stand in one piece of memory. */
+static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
 {
-    size_t cap = (size_t)q->cap * 2;
-    struct fr__entry *grown;
+    struct fr__resource *q = &m->resources[resource];
+    size_t old = m->rest[resource].cap, cap = old * 2;
+    struct fr__entry *entries;
+    double *left_Bps;
 
-    if (cap >= FR_NONE)
+    if (cap >= FR_NONE || cap > SIZE_MAX / (sizeof(*left_Bps) + sizeof(*entries)))
         return false;
-    if (is_inline(q)) {
-        grown = malloc(cap * sizeof(*grown));
-        if (grown)
-            memcpy(grown, q->entries, q->n * sizeof(*grown));
-    } else {
-        grown = realloc(q->entries, cap * sizeof(*grown));
-    }
-    if (!grown)
+    left_Bps = malloc(cap * (sizeof(*left_Bps) + sizeof(*entries)));
+    if (!left_Bps)
         return false;
-    q->entries = grown;
-    q->cap = (uint32_t)cap;
+    entries = (struct fr__entry *)(void *)(left_Bps + cap);
+    memcpy(left_Bps, q->left_before_Bps, old * sizeof(*left_Bps));
+    memcpy(entries, q->entries, old * sizeof(*entries));
+    if (old > FR__INLINE_ENTRIES)
+        free(q->left_before_Bps);
+    q->left_before_Bps = left_Bps;
+    q->entries = entries;
+    m->rest[resource].cap = (uint32_t)cap;
     return true;
 }
 
@@ -156,10 +159,8 @@ static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_pa
     if (m->free_slot == FR_NONE && m->n_slots == m->cap_slots && !grow_slots(m))
         return false;
     for (uint32_t h = 0; h < n_path; h++) {
-        struct fr__resource *q = &m->resources[path[h]];
-
         assert(path[h] < m->n_resources);
-        if (q->n == q->cap && !grow_entries(q))
+        if (m->resources[path[h]].n == m->rest[path[h]].cap && !grow_entries(m, path[h]))
             return false;
     }
     return true;
@@ -169,9 +170,9 @@ static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_pa
 
 static void change(struct fr__maxmin *m, uint32_t resource)
 {
-    if (m->resources[resource].is_changed)
+    if (m->rest[resource].is_changed)
         return;
-    m->resources[resource].is_changed = true;
+    m->rest[resource].is_changed = true;
     m->changed[m->n_changed++] = resource;
 }
 
@@ -183,7 +184,7 @@ static uint32_t take_slot(struct fr__maxmin *m)
         slot = m->n_slots++;
         m->mark[slot] = m->epoch;
     } else {
-        m->free_slot = m->flows[slot].user;
+        m->free_slot = m->tickets[slot].user;
     }
     return slot;
 }
@@ -197,18 +198,18 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     double rate_Bps = INFINITY;
 
     for (uint32_t h = 0; h < f->n_hops; h++)
-        if (m->resources[hops[h].resource].capacity_Bps < rate_Bps) {
-            rate_Bps = m->resources[hops[h].resource].capacity_Bps;
+        if (m->rest[hops[h].resource].capacity_Bps < rate_Bps) {
+            rate_Bps = m->rest[hops[h].resource].capacity_Bps;
             narrowest = h;
         }
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 
-        q->entries[0].left_before_Bps = q->capacity_Bps;
-        q->left_Bps = q->capacity_Bps - rate_Bps;
+        q->left_before_Bps[0] = m->rest[hops[h].resource].capacity_Bps;
+        q->left_Bps = q->left_before_Bps[0] - rate_Bps;
         q->n_frozen = 1;
     }
-    m->resources[hops[narrowest].resource].group = 0;
+    m->rest[hops[narrowest].resource].group = 0;
     m->rate_Bps[slot] = rate_Bps;
     m->stats.visited++;
     fr__maxmin_set_end(m, hops[narrowest].resource, now + f->remaining_bytes / rate_Bps);
@@ -225,11 +226,8 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     if (!make_room(m, path, n_path))
         return FR_NONE;
     slot = take_slot(m);
-    m->flows[slot] = (struct fr__flow){.remaining_bytes = bytes,
-                                       .since_s = now,
-                                       .seq = m->stats.flows++,
-                                       .user = user,
-                                       .n_hops = n_path};
+    m->flows[slot] = (struct fr__flow){bytes, now, n_path};
+    m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
     m->rate_Bps[slot] = 0;
     m->n_hops += n_path;
     hops = fr__maxmin_hops(m, slot);
@@ -238,7 +236,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
 
         is_alone = is_alone && q->n == 0;
         hops[h] = (struct fr__hop){path[h], q->n};
-        q->entries[q->n++] = (struct fr__entry){0, slot, h};
+        q->entries[q->n++] = (struct fr__entry){slot, h};
     }
     if (is_alone)
         start_alone(m, now, slot);
@@ -252,11 +250,11 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
 
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 {
-    struct fr__flow *f = &m->flows[slot];
+    const struct fr__flow *f = &m->flows[slot];
     const struct fr__hop *hops = fr__maxmin_hops(m, slot);
     bool was_alone = true;
 
-    assert(slot < m->n_slots && f->seq != UINT64_MAX);
+    assert(slot < m->n_slots && m->tickets[slot].seq != UINT64_MAX);
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
         uint32_t pos = hops[h].pos;
@@ -264,7 +262,7 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 
         if (pos < q->n_frozen) {
             q->n_frozen = pos;
-            q->left_Bps = q->entries[pos].left_before_Bps;
+            q->left_Bps = q->left_before_Bps[pos];
         }
         if (q->n == 0) {
             fr__maxmin_set_end(m, hops[h].resource, INFINITY);
@@ -280,8 +278,7 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
     if (!was_alone && m->rate_Bps[slot] > 0 && m->rate_Bps[slot] < m->level_Bps)
         m->level_Bps = m->rate_Bps[slot];
     m->n_hops -= f->n_hops;
-    f->seq = UINT64_MAX;
-    f->user = m->free_slot;
+    m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
     m->free_slot = slot;
     m->stats.live--;
 }
@@ -347,14 +344,16 @@ unsorted:
         }
 }
 
-static void collect_group(struct fr__maxmin *m, const struct fr__resource *q, double limit_s)
+static void collect_group(struct fr__maxmin *m, uint32_t resource, double limit_s)
 {
-    for (uint32_t k = q->group; k < q->n; k++) {
+    const struct fr__resource *q = &m->resources[resource];
+
+    for (uint32_t k = m->rest[resource].group; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
         const struct fr__flow *f = &m->flows[slot];
 
         if (f->since_s + f->remaining_bytes / m->rate_Bps[slot] <= limit_s)
-            m->done[m->n_done++] = (struct fr__done){f->seq, slot};
+            m->done[m->n_done++] = (struct fr__done){m->tickets[slot].seq, slot};
     }
 }
 
@@ -370,7 +369,7 @@ static void collect_done(struct fr__maxmin *m, double now)
             continue;
         for (uint32_t r = b * FR__BLOCK; r < (b + 1) * FR__BLOCK; r++)
             if (m->end_s[r] <= limit_s)
-                collect_group(m, &m->resources[r], limit_s);
+                collect_group(m, r, limit_s);
     }
     sort_done(m->done, m->n_done);
 }
@@ -384,9 +383,9 @@ bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user)
     while (m->i_done < m->n_done) {
         struct fr__done d = m->done[m->i_done++];
 
-        if (m->flows[d.slot].seq != d.seq)
+        if (m->tickets[d.slot].seq != d.seq)
             continue;
-        *user = m->flows[d.slot].user;
+        *user = m->tickets[d.slot].user;
         fr__maxmin_remove(m, d.slot);
         return true;
     }

@@ -30,7 +30,7 @@ static double full_level(const struct fr__maxmin *m, const struct fr__resource *
     uint32_t i = q->n_frozen;
 
     while (i && left_Bps <= m->rate_Bps[q->entries[i - 1].slot] * (q->n - i))
-        left_Bps = q->entries[--i].left_before_Bps;
+        left_Bps = q->left_before_Bps[--i];
     return left_Bps / (q->n - i);
 }
 
@@ -54,13 +54,15 @@ static double first_level(const struct fr__maxmin *m)
 static uint32_t cut(struct fr__maxmin *m, uint32_t resource, double level_Bps)
 {
     struct fr__resource *q = &m->resources[resource];
+    const struct fr__entry *entries = q->entries;
+    const double *rate_Bps = m->rate_Bps;
     uint32_t i = q->n_frozen;
 
-    while (i && m->rate_Bps[q->entries[i - 1].slot] >= level_Bps)
+    while (i && rate_Bps[entries[i - 1].slot] >= level_Bps)
         i--;
     if (i < q->n_frozen) {
         q->n_frozen = i;
-        q->left_Bps = q->entries[i].left_before_Bps;
+        q->left_Bps = q->left_before_Bps[i];
     }
     m->n_open += q->n - i;
     if (i < q->n && m->end_s[resource] < INFINITY)
@@ -70,9 +72,9 @@ static uint32_t cut(struct fr__maxmin *m, uint32_t resource, double level_Bps)
 
 static void reach(struct fr__maxmin *m, uint32_t resource)
 {
-    if (m->resources[resource].mark == m->epoch)
+    if (m->rest[resource].mark == m->epoch)
         return;
-    m->resources[resource].mark = m->epoch;
+    m->rest[resource].mark = m->epoch;
     m->active[m->n_active++] = resource;
 }
 
@@ -82,7 +84,7 @@ static void next_epoch(struct fr__maxmin *m)
         return;
     memset(m->mark, 0, m->n_slots * sizeof(*m->mark)); /* marks of 2^32 solves ago look new */
     for (uint32_t r = 0; r < m->n_resources; r++)
-        m->resources[r].mark = 0;
+        m->rest[r].mark = 0;
     m->epoch = 1;
 }
 
@@ -132,9 +134,9 @@ static void open_flows(struct fr__maxmin *m, double level_Bps)
             m->n_blind = 15;
     }
     for (uint32_t i = 0; i < m->n_changed; i++) {
-        struct fr__resource *q = &m->resources[m->changed[i]];
+        const struct fr__resource *q = &m->resources[m->changed[i]];
 
-        q->is_changed = false;
+        m->rest[m->changed[i]].is_changed = false;
         if (q->n == q->n_frozen) /* the flow that went was the last of its group */
             fr__maxmin_set_end(m, m->changed[i], INFINITY);
     }
@@ -187,7 +189,7 @@ static double value_of(uint64_t bits)
 static void push(struct fr__maxmin *m, uint32_t resource)
 {
     struct fr__queue *u = &m->queue;
-    struct fr__resource *q = &m->resources[resource];
+    struct fr__resource_rest *q = &m->rest[resource];
     unsigned b = bit_length(q->key ^ u->base);
     bool is_filled = u->filled >> b & 1;
 
@@ -219,20 +221,21 @@ static uint32_t sift(struct fr__maxmin *m, unsigned b, double level_Bps, uint32_
 
     u->filled &= ~(UINT64_C(1) << b);
     for (uint32_t r = u->head[b]; r != FR_NONE; r = next) {
-        struct fr__resource *q = &m->resources[r];
+        const struct fr__resource *q = &m->resources[r];
+        uint64_t key;
 
-        next = q->next;
+        next = m->rest[r].next;
         if (q->n == q->n_frozen)
             continue;
-        q->key = share_key(u, q, level_Bps);
-        if (bit_length(q->key ^ u->base) > b) {
+        m->rest[r].key = key = share_key(u, q, level_Bps);
+        if (bit_length(key ^ u->base) > b) {
             push(m, r);
             continue;
         }
-        q->next = rest;
+        m->rest[r].next = rest;
         rest = r;
-        if (q->key < least_key) {
-            least_key = q->key;
+        if (key < least_key) {
+            least_key = key;
             *least = r;
         }
     }
@@ -243,17 +246,17 @@ static uint32_t sift(struct fr__maxmin *m, unsigned b, double level_Bps, uint32_
 static bool pop_tied(struct fr__maxmin *m, double level_Bps, uint32_t *resource)
 {
     struct fr__queue *u = &m->queue;
-    struct fr__resource *q = &m->resources[u->head[0]];
+    const struct fr__resource *q = &m->resources[u->head[0]];
 
     *resource = u->head[0];
-    u->head[0] = q->next;
+    u->head[0] = m->rest[*resource].next;
     u->n[0]--;
     if (u->head[0] == FR_NONE)
         u->filled &= ~UINT64_C(1);
     if (q->n == q->n_frozen)
         return false;
-    q->key = share_key(u, q, level_Bps);
-    if (q->key == u->base)
+    m->rest[*resource].key = share_key(u, q, level_Bps);
+    if (m->rest[*resource].key == u->base)
         return true;
     push(m, *resource);
     return false;
@@ -280,15 +283,15 @@ static uint32_t pop(struct fr__maxmin *m, double *level_Bps)
         if (rest == FR_NONE)
             continue;
         if (!is_few)
-            u->base = m->resources[least].key;
+            u->base = m->rest[least].key;
         for (uint32_t r = rest; r != FR_NONE; r = next) {
-            next = m->resources[r].next;
+            next = m->rest[r].next;
             if (r != least)
                 push(m, r);
         }
         break;
     }
-    *level_Bps = value_of(m->resources[least].key);
+    *level_Bps = value_of(m->rest[least].key);
     return least;
 }
 
@@ -299,43 +302,51 @@ static void freeze_hop(struct fr__maxmin *m, uint32_t slot, uint32_t h, struct f
                        double rate_Bps)
 {
     struct fr__resource *q = &m->resources[hop->resource];
-    struct fr__entry *to = &q->entries[q->n_frozen];
+    uint32_t to = q->n_frozen++;
 
-    if (hop->pos != q->n_frozen) {
-        q->entries[hop->pos] = *to;
-        fr__maxmin_hops(m, to->slot)[to->hop].pos = hop->pos;
-        to->slot = slot;
-        to->hop = h;
-        hop->pos = q->n_frozen;
+    if (hop->pos != to) {
+        struct fr__entry other = q->entries[to];
+
+        q->entries[hop->pos] = other;
+        fr__maxmin_hops(m, other.slot)[other.hop].pos = hop->pos;
+        q->entries[to] = (struct fr__entry){slot, h};
+        hop->pos = to;
     }
-    to->left_before_Bps = q->left_Bps;
+    q->left_before_Bps[to] = q->left_Bps;
     q->left_Bps -= rate_Bps;
-    q->n_frozen++;
 }
 
-/* Gives all open flows of a resource their rate. */
+/* Gives all open flows of a resource their rate. The resource itself is the one hop that all of
+ * them share, so what is left of it stays in a register. */
 static void freeze(struct fr__maxmin *m, uint32_t resource, double rate_Bps, double now)
 {
     struct fr__resource *q = &m->resources[resource];
-    double least_bytes = INFINITY;
+    double least_bytes = INFINITY, left_Bps = q->left_Bps;
+    uint32_t first = q->n_frozen, n = q->n;
 
-    q->group = q->n_frozen;
-    m->stats.visited += q->n - q->n_frozen;
-    for (uint32_t k = q->group; k < q->n; k++) {
-        uint32_t slot = q->entries[k].slot;
-        struct fr__hop *hops = fr__maxmin_hops(m, slot);
-        struct fr__flow *f = &m->flows[slot];
-        double left_bytes = f->remaining_bytes - m->rate_Bps[slot] * (now - f->since_s);
+    for (uint32_t k = first; k < n; k++) {
+        struct fr__entry e = q->entries[k];
+        struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+        struct fr__flow *f = &m->flows[e.slot];
+        double left_bytes = f->remaining_bytes - m->rate_Bps[e.slot] * (now - f->since_s);
+        uint32_t n_hops = f->n_hops;
 
-        for (uint32_t h = 0; h < f->n_hops; h++)
-            freeze_hop(m, slot, h, &hops[h], rate_Bps);
-        m->n_open -= f->n_hops;
         left_bytes = left_bytes > 0 ? left_bytes : 0;
         least_bytes = left_bytes < least_bytes ? left_bytes : least_bytes;
         f->remaining_bytes = left_bytes;
         f->since_s = now;
-        m->rate_Bps[slot] = rate_Bps;
+        m->rate_Bps[e.slot] = rate_Bps;
+        q->left_before_Bps[k] = left_Bps;
+        left_Bps -= rate_Bps;
+        for (uint32_t h = 0; h < n_hops; h++)
+            if (h != e.hop)
+                freeze_hop(m, e.slot, h, &hops[h], rate_Bps);
+        m->n_open -= n_hops;
     }
+    q->left_Bps = left_Bps;
+    q->n_frozen = n;
+    m->rest[resource].group = first;
+    m->stats.visited += n - first;
     fr__maxmin_set_end(m, resource, now + least_bytes / rate_Bps);
 }
 
@@ -349,11 +360,11 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
     m->queue.filled = 0;
     m->queue.base = bits_of(from_Bps);
     for (uint32_t i = 0; i < m->n_active; i++) {
-        struct fr__resource *q = &m->resources[m->active[i]];
+        const struct fr__resource *q = &m->resources[m->active[i]];
 
         if (q->n == q->n_frozen)
             continue;
-        q->key = share_key(&m->queue, q, 0);
+        m->rest[m->active[i]].key = share_key(&m->queue, q, 0);
         push(m, m->active[i]);
     }
     while (m->n_open) {

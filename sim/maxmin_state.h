@@ -18,19 +18,24 @@
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 
 struct fr__entry {
-    double left_before_Bps; /* of the resource, before this flow was frozen; frozen entries only */
-    uint32_t slot, hop;     /* whose path[hop] is the resource */
+    uint32_t slot, hop; /* whose path[hop] is the resource */
 };
 
+/* What filling reads and writes, in half a cache line. */
 struct fr__resource {
-    double capacity_Bps;
     double left_Bps;           /* capacity less the rates of the frozen entries */
-    struct fr__entry *entries; /* [n], room for cap */
-    uint64_t key;              /* share in the queue, as bits */
-    uint32_t n, n_frozen, cap;
+    struct fr__entry *entries; /* [n] */
+    double *left_before_Bps;   /* [n_frozen] what was left before each was frozen */
+    uint32_t n, n_frozen;
+};
+
+struct fr__resource_rest {
+    double capacity_Bps;
+    uint64_t key;    /* share in the queue, as bits */
+    uint32_t next;   /* in its bucket; FR_NONE: last */
+    uint32_t cap;    /* room in the resource's arrays */
     uint32_t group;  /* first entry with this bottleneck; used only while the end is finite */
     uint32_t mark;   /* epoch of the last solve that reached it */
-    uint32_t next;   /* in its bucket; FR_NONE: last */
     bool is_changed; /* stands in `changed` */
 };
 
@@ -38,11 +43,15 @@ struct fr__hop {
     uint32_t resource, pos; /* entries[pos] of the resource is this hop */
 };
 
+/* What filling reads and writes; the rate and the hops have arrays of their own. */
 struct fr__flow {
     double remaining_bytes, since_s; /* left at since_s */
-    uint64_t seq;                    /* insertion number; UINT64_MAX: the slot is free */
-    uint32_t user;                   /* of a free slot: the next one, FR_NONE */
     uint32_t n_hops;
+};
+
+struct fr__ticket {
+    uint64_t seq;  /* insertion number; UINT64_MAX: the slot is free */
+    uint32_t user; /* of a free slot: the next one, FR_NONE */
 };
 
 /* A flow found finished; it is gone already when its slot has another insertion number. */
@@ -61,13 +70,16 @@ struct fr__queue {
 
 struct fr__maxmin {
     struct fr__resource *resources;
+    struct fr__resource_rest *rest;
     struct fr__entry *inline_entries; /* [n_resources][FR__INLINE_ENTRIES] */
+    double *inline_left_Bps;          /* likewise */
     uint32_t n_resources, n_blocks;
 
     /* by slot; rates and marks apart, since finding what changed reads little else */
     double *rate_Bps; /* 0: not worked out yet */
     uint32_t *mark;
     struct fr__flow *flows;
+    struct fr__ticket *tickets;
     struct fr__hop *hops; /* [cap_slots][stride] */
     struct fr__done *done;
     uint32_t n_slots, cap_slots, stride, free_slot;
