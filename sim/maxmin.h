@@ -37,9 +37,9 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot);
 
 /* Brings all rates up to date with the adds and removes since the last call and returns when the
- * next flow ends, INFINITY when there is none; never less than `now`. Cost: of the flows connected
- * to the changes, only those at least as fast as the slowest one that can have changed are visited,
- * O(hops) each; a flow that shares no resource costs O(n_path) in all. */
+ * next flow ends, INFINITY when there is none; never less than `now`. Cost: O(entries) over the
+ * resources on which a rate changes, each counted from the least rate that does; a flow that shares
+ * no resource costs O(n_path) in all. */
 double fr__maxmin_solve(struct fr__maxmin *m, double now);
 
 /* Takes out one flow whose end is at or before `now`, in order of insertion, and sets *user; false

@@ -26,8 +26,8 @@ struct fr__radix {
 /* Empties the queue; no key from now on may be below least, which is > 0. */
 void fr__radix_reset(struct fr__radix *q, double least);
 
-/* Puts id, which is not in the queue, in; a key below the last one taken counts as that one.
- * Amortised O(log range). */
+/* Puts id, which is not in the queue, in. A key may be below the last one taken out by rounding
+ * only; such a one comes next. Amortised O(log range). */
 void fr__radix_push(struct fr__radix *q, uint32_t id, double key);
 
 /* Takes out one of those with the least key; the queue is not empty. */

@@ -1,7 +1,9 @@
 /* tests/bench_flows.c - speed of the max-min solver by itself, on the jobs that were also given to
  * SimGrid (tests/bench_simgrid.sh).
  *
- * usage: bench_flows [runs]    CPU time is the median of that many runs, 3 unless told
+ * usage: bench_flows [runs [simgrid.txt]]
+ *   runs         CPU time is the median of that many, 3 unless told
+ *   simgrid.txt  what bench_simgrid.sh printed: SimGrid's CPU time stands beside ours
  */
 #include "sim/maxmin.h"
 #include "tests/bench.h"
@@ -9,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double LINK_BPS = 12.5e9; /* 100 Gbit/s, every direction */
 
@@ -208,6 +211,7 @@ static const struct tree TREE_64 = {8, 8, 4}, TREE_256 = {16, 16, 8}, TREE_512 =
 
 struct bench {
     const char *name;
+    const char *simgrid; /* how the line of bench_simgrid.sh begins; NULL: not given to it */
     double (*run)(void *);
     const struct tree *tree;
     uint32_t n_flows;
@@ -217,35 +221,61 @@ struct bench {
 };
 
 static const struct bench BENCHES[] = {
-    {"flows at once, 256 hosts", run_flows, &TREE_256, 100, 100, 0, 0},
-    {"flows at once, 256 hosts", run_flows, &TREE_256, 1000, 1000, 0, 0},
-    {"flows at once, 256 hosts", run_flows, &TREE_256, 10000, 10000, 0, 0},
-    {"flows arriving, 256 hosts", run_flows, &TREE_256, 10000, 77, 0.6, 0},
-    {"ring steps, 512 hosts", run_ring, &TREE_512, 512, 0, 0, 1022},
-    {"24 flows live, 64 hosts", run_steady, &TREE_64, 24, 1, 0, 100000},
-    {"100 flows live, 64 hosts", run_steady, &TREE_64, 100, 1, 0, 100000},
+    {"flows at once, 256 hosts", "flows_f100.", run_flows, &TREE_256, 100, 100, 0, 0},
+    {"flows at once, 256 hosts", "flows_f1000.", run_flows, &TREE_256, 1000, 1000, 0, 0},
+    {"flows at once, 256 hosts", "flows_f10000.", run_flows, &TREE_256, 10000, 10000, 0, 0},
+    {"flows arriving, 256 hosts", "flows_arriving_f10000.", run_flows, &TREE_256, 10000, 77, 0.6,
+     0},
+    {"ring steps, 512 hosts", "ft512.xml", run_ring, &TREE_512, 512, 0, 0, 1022},
+    {"24 flows live, 64 hosts", NULL, run_steady, &TREE_64, 24, 1, 0, 100000},
+    {"100 flows live, 64 hosts", NULL, run_steady, &TREE_64, 100, 1, 0, 100000},
 };
+
+/* The figure after run_cpu_s= in the line that begins with `name`; 0: there is none. */
+static double simgrid_cpu_s(FILE *f, const char *name)
+{
+    char line[256];
+
+    if (!f || !name)
+        return 0;
+    rewind(f);
+    while (fgets(line, sizeof(line), f)) {
+        const char *figure = strstr(line, "run_cpu_s=");
+
+        if (figure && strncmp(line, name, strlen(name)) == 0)
+            return strtod(figure + strlen("run_cpu_s="), NULL);
+    }
+    return 0;
+}
+
+static void run_bench(const struct bench *b, int runs, FILE *simgrid)
+{
+    struct job j = {*b->tree, b->n_flows, b->seed, b->span_s, b->rounds, 0, {0}};
+    struct bench_row row = {.name = b->name, .unit = "flows"};
+
+    row.cpu_s = bench_median(b->run, &j, runs);
+    row.size = (double)j.stats.flows;
+    row.beside_s = simgrid_cpu_s(simgrid, b->simgrid);
+    row.beside = row.beside_s > 0 ? "SimGrid" : NULL;
+    bench_print(&row);
+    printf("  %llu solves, %llu rates worked out, at most %u live, ends at %.9f s\n",
+           (unsigned long long)j.stats.solves, (unsigned long long)j.stats.visited,
+           j.stats.live_max, j.end_s);
+}
 
 int main(int argc, char **argv)
 {
     int runs = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 3;
+    FILE *simgrid = argc > 2 ? fopen(argv[2], "r") : NULL;
 
-    if (runs < 1 || runs > 15) {
-        fprintf(stderr, "usage: bench_flows [runs 1..15]\n");
+    if (runs < 1 || runs > 15 || (argc > 2 && !simgrid)) {
+        fprintf(stderr, "usage: bench_flows [runs 1..15 [simgrid.txt]]\n");
         return 2;
     }
     bench_head();
-    for (size_t i = 0; i < sizeof(BENCHES) / sizeof(BENCHES[0]); i++) {
-        const struct bench *b = &BENCHES[i];
-        struct job j = {*b->tree, b->n_flows, b->seed, b->span_s, b->rounds, 0, {0}};
-        struct bench_row row = {.name = b->name, .unit = "flows"};
-
-        row.cpu_s = bench_median(b->run, &j, runs);
-        row.size = (double)j.stats.flows;
-        bench_print(&row);
-        printf("  solves %llu, rates worked out %llu, at most %u live, ends at %.9f s\n",
-               (unsigned long long)j.stats.solves, (unsigned long long)j.stats.visited,
-               j.stats.live_max, j.end_s);
-    }
+    for (size_t i = 0; i < sizeof(BENCHES) / sizeof(BENCHES[0]); i++)
+        run_bench(&BENCHES[i], runs, simgrid);
+    if (simgrid)
+        fclose(simgrid);
     return 0;
 }
