@@ -127,7 +127,9 @@ static const char *network_name(unsigned i)
 
 static const char *collectives_name(unsigned i)
 {
-    return i ? "closed" : "expanded";
+    static const char *const names[] = {"auto", "expanded", "closed"};
+
+    return names[i];
 }
 
 static const char *alloc_name(unsigned i)
@@ -175,8 +177,8 @@ static enum fr_status set_collectives(struct options *o, const char *value, stru
 {
     unsigned i;
 
-    FR_TRY(parse_choice(value, "--collectives", 2, collectives_name, &i, err));
-    o->question.run.closed_form_collectives = i == 1;
+    FR_TRY(parse_choice(value, "--collectives", 3, collectives_name, &i, err));
+    o->question.collectives = (enum fr_collectives)i;
     return FR_OK;
 }
 
@@ -264,7 +266,7 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", set_network},
     {OPTIONS_RUN, 0, "channels", "N|inf", "transfers a device direction carries at once",
      set_channels},
-    {OPTIONS_RUN, 0, "collectives", "FORM", "expanded (into steps) or closed (formula)",
+    {OPTIONS_RUN, 0, "collectives", "FORM", "expanded (steps), closed (formula) or auto",
      set_collectives},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers come to be at dispatch or at start", set_alloc},
     {OPTIONS_RUN, 0, "seed", "N", "of everything random", set_seed},

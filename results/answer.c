@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* A few seconds of steps where several rings share the bytes; see fr_collectives. */
+static const double MOST_RING_STEPS = 5e6;
+
 void fr_question_init(struct fr_question *q)
 {
     memset(q, 0, sizeof(*q));
@@ -85,6 +88,20 @@ static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *
     return FR_OK;
 }
 
+/* The steps of one ring a collective, over the whole plan. */
+static double ring_steps(const struct fr_plan *p)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double steps = 0;
+
+    for (size_t c = 0; c < v->n_collectives; c++) {
+        double n = fr_plan_group_size(p, v->collectives[c].group);
+
+        steps += (v->collectives[c].kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * n;
+    }
+    return steps;
+}
+
 /* Plans and runs into m, which owns what it gets even on failure. */
 static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
                                    const struct fr_strategy *strategy, struct fr_error *err)
@@ -101,6 +118,10 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    o.closed_form_collectives =
+        q->collectives == FR_COLLECTIVES_CLOSED ||
+        (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
+    m->is_closed_form = o.closed_form_collectives;
     o.context = m->context;
     FR_TRY(fr_simulate(m->plan, &o, &m->run, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;

@@ -77,6 +77,7 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "optimizer", r->optimizer);
     fr__json_string(j, "order", r->order);
     fr__json_string(j, "network", r->network);
+    fr__json_string(j, "collectives", r->closed_form_collectives ? "closed" : "expanded");
     fr__json_count(j, "seed", r->seed);
 }
 

@@ -252,6 +252,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->global_batch = m->global_batch;
     r->seed = q->run.seed;
     r->alloc_at_start = q->run.alloc_at_start;
+    r->closed_form_collectives = m->is_closed_form;
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
     r->iteration_s = m->run->iteration_s;

@@ -12,6 +12,7 @@ struct fr__making {
     uint32_t *devices; /* [n_devices] the GPUs asked for; the caller's */
     size_t n_devices;
     uint32_t global_batch;
+    bool is_closed_form;
     double wall_s, plan_cpu_s;
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;

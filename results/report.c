@@ -55,8 +55,9 @@ static void print_question(FILE *f, const struct fr_record *r, bool with_strateg
         fputs(", strategy ", f);
         print_clean(f, r->strategy);
     }
-    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s\n\n", r->global_batch, r->dtype,
-            r->optimizer, r->order, r->network);
+    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s%s\n\n", r->global_batch, r->dtype,
+            r->optimizer, r->order, r->network,
+            r->closed_form_collectives ? ", collectives by formula" : "");
 }
 
 static void print_cost_sources(FILE *f, const struct fr_record *r)

@@ -25,6 +25,10 @@ extern "C" {
 
 /* ---- questions ---- */
 
+/* How collectives run: step by step where that is affordable (at most 5 million steps of one ring
+ * in the whole plan), step by step, or by their closed form. */
+enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
+
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
                                                    fr_strategy_parse take them */
@@ -35,6 +39,7 @@ struct fr_question {
     uint32_t seq_len;       /* 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
     enum fr_optimizer optimizer;
+    enum fr_collectives collectives; /* decides run.closed_form_collectives */
     uint32_t iterations;       /* simulated in a row, device by device; 0 or 1: one by itself */
     struct fr_run_options run; /* its context is set by the answering function */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
@@ -92,7 +97,8 @@ struct fr_record {
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;
-    bool alloc_at_start; /* else at dispatch: when buffers come to be */
+    bool closed_form_collectives; /* else step by step */
+    bool alloc_at_start;          /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why;      /* when oom */
     double iteration_s, samples_per_s; /* as if memory were no matter when oom */
