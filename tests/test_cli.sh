@@ -210,7 +210,7 @@ interrupt() {
     for after_s in 0.3 1 3; do
         status=0
         timeout --preserve-status -s "$2" "$after_s" "$forerun" simulate -w resnet200 -B 8 \
-            -t "64x dgx1-v100 via ib:100Gbps" -s dp:bucket=64KiB -o long.json > out 2> err ||
+            -t "64x dgx1-v100 via ib:100Gbps" -s dp:bucket=64KiB --collectives expanded -o long.json > out 2> err ||
             status=$?
         test -s err && break
     done

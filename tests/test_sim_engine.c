@@ -573,6 +573,64 @@ START_TEST(allocation_is_at_dispatch_or_at_start)
 }
 END_TEST
 
+/* ---- size ---- */
+
+/* Layers of 128 tasks on 64 hosts of a fat tree, each fed by two tasks of the layer before, all
+ * messages at once on shared links: a hundred thousand solves, each resumed from the last.
+ * What comes out cannot be derived; that the run passes its own checks can be demanded, and that an
+ * eighth of the bytes over links an eighth as wide takes as long, to the bit. */
+static double contended(double bw_Bps, double bytes)
+{
+    enum { HOSTS = 64, WIDTH = 128, N = 40000 };
+    struct fr_topo *topo = fixture_fat_tree(8, 8, 4, bw_Bps, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t *host = calloc(N, sizeof(*host)), *task = calloc(N, sizeof(*task)), cost[64];
+    uint64_t x = 1;
+    struct fr_run *r;
+    double t;
+
+    ck_assert_ptr_nonnull(host);
+    ck_assert_ptr_nonnull(task);
+    for (int i = 0; i < 64; i++)
+        cost[i] = fixture_cost(p, 50e-6 + i * 7e-6);
+    for (uint32_t i = 0; i < N; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        host[i] = (uint32_t)(x >> 58);
+        task[i] = fixture_compute(p, host[i], cost[x >> 40 & 63], 0);
+        for (int k = 0; i >= WIDTH && k < 2; k++) {
+            uint32_t src = i / WIDTH * WIDTH - WIDTH + (uint32_t)(x >> (20 + 8 * k)) % WIDTH;
+
+            if (host[src] == host[i])
+                fr_plan_add_dep(p, task[src], task[i]);
+            else
+                fr_plan_add_dep(p,
+                                fixture_message(p, host[src], host[i],
+                                                bytes * (double)(1 + (x >> 30 & 15)), task[src]),
+                                task[i]);
+        }
+    }
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    t = r->makespan_s;
+    ck_assert_uint_gt(r->stats.solves, 80000);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    free(host);
+    free(task);
+    return t;
+}
+
+START_TEST(a_long_contended_graph_runs_to_its_end)
+{
+    double t = contended(12.5e9, 131072);
+
+    /* powers of two keep every bit */
+    ck_assert_double_eq(contended(12.5e9 / 8, 131072 / 8), t);
+}
+END_TEST
+
 /* ---- dead lock ---- */
 
 /* Each device issues the two collectives in the opposite order on one stream. */
@@ -865,6 +923,7 @@ int main(void)
     tcase_add_test(c, work_side_by_side_is_slowed);
     tcase_add_test(c, buffers_live_until_their_last_reader);
     tcase_add_test(c, allocation_is_at_dispatch_or_at_start);
+    tcase_add_test(c, a_long_contended_graph_runs_to_its_end);
     tcase_add_test(c, a_dead_lock_names_the_circle);
     tcase_add_test(c, answers_scale_as_they_must);
     tcase_add_test(c, two_runs_are_equal_to_the_bit);
