@@ -1,0 +1,142 @@
+/* tests/test_sim_collective.c - collectives, step by step and by formula, against times derived by
+ * hand. */
+#include "config.h"
+
+#include "tests/sim_fixture.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* One link of bandwidth 1e9 B/s and latency 1 ms a direction unless a test says otherwise. */
+static const double BW = 1e9, LAT = 1e-3;
+
+#define ck_assert_near(a, b) ck_assert_double_eq_tol((a), (b), 1e-9 * (fabs((double)(b)) + 1e-3))
+
+static struct fr_run_options options(enum fr_network network)
+{
+    struct fr_run_options o;
+
+    fr_run_options_init(&o);
+    o.network = network;
+    return o;
+}
+
+/* 2 (N-1) alpha + 2 (N-1)/N S/B, Patarasuk and Yuan 2009; alpha is two link latencies here. */
+START_TEST(a_ring_all_reduce_takes_its_closed_form)
+{
+    const uint32_t ns[] = {1, 2, 3, 7, 8};
+
+    for (size_t i = 0; i < 5; i++)
+        for (int closed = 0; closed < 2; closed++)
+            for (int network = 0; network < FR_N_NETWORKS; network++) {
+                uint32_t n = ns[i], members[8];
+                struct fr_topo *topo = fixture_star(n, BW, LAT);
+                struct fr_plan *p = fr_plan_new(topo, NULL);
+                struct fr_run_options o = options((enum fr_network)network);
+                double bytes = 168e6; /* divisible by 2, 3, 7 and 8 */
+                double expected = 2.0 * (n - 1) * 2 * LAT + 2.0 * (n - 1) / n * bytes / BW;
+                struct fr_run *r;
+
+                fixture_collective(p, FR_ALL_REDUCE, n, bytes, members);
+                fixture_finish(p);
+                o.closed_form_collectives = closed;
+                r = fixture_run(p, &o);
+                ck_assert_near(r->makespan_s, expected);
+                ck_assert_near(r->end_s[members[n - 1]], expected);
+                /* bytes a rank sends: exactly 2 (N-1)/N S, on two links each */
+                for (size_t l = 0; l < r->n_links && n > 1; l++)
+                    ck_assert_near(r->link_bytes[l], 2.0 * (n - 1) / n * bytes);
+                fr_run_free(r);
+                fr_plan_free(p);
+                fr_topo_free(topo);
+            }
+}
+END_TEST
+
+START_TEST(gather_and_scatter_take_half_an_all_reduce)
+{
+    const enum fr_collective_kind kinds[] = {FR_ALL_GATHER, FR_REDUCE_SCATTER};
+
+    for (int k = 0; k < 2; k++)
+        for (int closed = 0; closed < 2; closed++) {
+            struct fr_topo *topo = fixture_star(7, BW, LAT);
+            struct fr_plan *p = fr_plan_new(topo, NULL);
+            struct fr_run_options o = options(FR_NETWORK_FLOW);
+            uint32_t members[7];
+            struct fr_run *r;
+
+            fixture_collective(p, kinds[k], 7, 7e6, members);
+            fixture_finish(p);
+            o.closed_form_collectives = closed;
+            r = fixture_run(p, &o);
+            ck_assert_near(r->makespan_s, 6 * (2 * LAT + 1e6 / BW));
+            fr_run_free(r);
+            fr_plan_free(p);
+            fr_topo_free(topo);
+        }
+}
+END_TEST
+
+/* A chunk is floor(S/N): 100 bytes over 8 ranks move 12 bytes a step. */
+START_TEST(a_chunk_is_rounded_down)
+{
+    struct fr_topo *topo = fixture_star(8, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t members[8];
+    struct fr_run *r;
+
+    fixture_collective(p, FR_ALL_REDUCE, 8, 100, members);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq(r->link_bytes[0], 14 * 12);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* A collective begins when its last member has come: rank 1 computes 3 s first. Waiting is idle
+ * time, not communication. */
+START_TEST(a_collective_waits_for_its_last_member)
+{
+    struct fr_topo *topo = fixture_star(2, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t members[2], late = fixture_compute(p, 1, fixture_cost(p, 3), 0);
+    struct fr_run *r;
+
+    fixture_collective(p, FR_ALL_REDUCE, 2, 1e9, members);
+    fr_plan_add_dep(p, late, members[1]);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->start_s[members[0]], 3);
+    ck_assert_near(r->end_s[members[0]], 4);
+    ck_assert_near(r->devices[0].comm_s, 1);
+    ck_assert_near(r->devices[0].idle_s, 3);
+    ck_assert_uint_eq(r->cause[members[0]], late);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("sim/collective");
+    TCase *c = tcase_create("collective");
+    SRunner *sr = srunner_create(s);
+    int n_failed;
+
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_ring_all_reduce_takes_its_closed_form);
+    tcase_add_test(c, gather_and_scatter_take_half_an_all_reduce);
+    tcase_add_test(c, a_chunk_is_rounded_down);
+    tcase_add_test(c, a_collective_waits_for_its_last_member);
+    suite_add_tcase(s, c);
+    srunner_run_all(sr, CK_ENV);
+    n_failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
