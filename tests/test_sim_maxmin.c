@@ -116,6 +116,26 @@ START_TEST(ends_that_differ_by_rounding_are_one_instant)
 }
 END_TEST
 
+/* Two flows share 0.2, three 0.3: in binary 0.2 / 2 is 0.1 and 0.3 / 3 the double before it. Equal
+ * shares have one rate, so that what is alike ends alike. */
+START_TEST(shares_that_differ_by_rounding_are_one_rate)
+{
+    const double capacity_Bps[] = {0.2, 0.3};
+    const uint32_t p0[] = {0}, p1[] = {1};
+    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    uint32_t a = fr__maxmin_add(m, 0, p0, 1, 1, 0), b = fr__maxmin_add(m, 0, p1, 1, 1, 1);
+
+    fr__maxmin_add(m, 0, p0, 1, 1, 2);
+    fr__maxmin_add(m, 0, p1, 1, 1, 3);
+    fr__maxmin_add(m, 0, p1, 1, 1, 4);
+    ck_assert_double_ne(0.2 / 2, 0.3 / 3);
+    fr__maxmin_solve(m, 0);
+    ck_assert_double_eq_tol(fr__maxmin_rate(m, a), 0.1, 1e-15);
+    ck_assert_double_eq(fr__maxmin_rate(m, a), fr__maxmin_rate(m, b));
+    fr__maxmin_free(m);
+}
+END_TEST
+
 START_TEST(flows_that_share_nothing_need_no_solve)
 {
     const double capacity_Bps[] = {1, 2, 3, 4};
@@ -596,6 +616,7 @@ int main(void)
     tcase_add_test(hand, a_flow_of_no_bytes_ends_at_once);
     tcase_add_test(hand, equal_flows_on_one_link_end_in_one_instant);
     tcase_add_test(hand, ends_that_differ_by_rounding_are_one_instant);
+    tcase_add_test(hand, shares_that_differ_by_rounding_are_one_rate);
     tcase_add_test(hand, flows_that_share_nothing_need_no_solve);
     tcase_add_test(hand, capacities_may_differ_by_thirty_orders_of_magnitude);
     tcase_add_test(hand, a_flow_removed_in_the_instant_of_its_end_is_not_handed_out);
