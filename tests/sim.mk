@@ -79,3 +79,9 @@ bench: $(bench_tools)
 bench-all: $(bench_tools)
 	sh $(srcdir)/tests/bench.sh '$(abs_builddir)' '$(srcdir)' all
 EXTRA_DIST += tests/bench.sh
+
+# Does some test notice every single mistake made on purpose? A few minutes; not part of check.
+EXTRA_DIST += tests/mutate.py
+.PHONY: mutate
+mutate:
+	python3 $(srcdir)/tests/mutate.py
