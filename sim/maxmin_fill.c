@@ -137,7 +137,7 @@ static void open_flows(struct fr__maxmin *m, double level_Bps)
         const struct fr__resource *q = &m->resources[m->changed[i]];
 
         m->rest[m->changed[i]].is_changed = false;
-        if (q->n == q->n_frozen) /* the flow that went was the last of its group */
+        if (m->rest[m->changed[i]].group >= q->n) /* the last of its group went */
             fr__maxmin_set_end(m, m->changed[i], INFINITY);
     }
     m->n_changed = 0;

@@ -190,6 +190,20 @@ START_TEST(a_flow_removed_in_the_instant_of_its_end_is_not_handed_out)
 }
 END_TEST
 
+/* The link is changed, then as it was: the flow that stays has its end all the same. */
+START_TEST(a_flow_taken_back_before_any_solve_leaves_the_others_ends)
+{
+    const double capacity_Bps[] = {2};
+    const uint32_t path[] = {0};
+    struct fr__maxmin *m = fr__maxmin_new(1, capacity_Bps);
+
+    fr__maxmin_add(m, 0, path, 1, 8, 1);
+    fr__maxmin_remove(m, fr__maxmin_add(m, 0, path, 1, 8, 2));
+    ck_assert_double_eq(fr__maxmin_solve(m, 0), 4);
+    fr__maxmin_free(m);
+}
+END_TEST
+
 START_TEST(a_solver_without_resources_or_flows_has_no_next_end)
 {
     struct fr__maxmin *m = fr__maxmin_new(0, NULL);
@@ -204,7 +218,7 @@ END_TEST
 
 /* ---- random jobs against filling from scratch ---- */
 
-enum { MAX_FLOWS = 64, MAX_RESOURCES = 96, MAX_PATH = 9 };
+enum { MAX_FLOWS = 100, MAX_RESOURCES = 96, MAX_PATH = 9 };
 
 struct random_job {
     uint64_t state;
@@ -364,6 +378,14 @@ static void add_one(struct random_job *j, struct fr__maxmin *m, double now, uint
     ck_assert_uint_ne(j->flow[f].slot, FR_NONE);
 }
 
+static void remove_one(struct random_job *j, struct fr__maxmin *m)
+{
+    uint32_t f = below(j, j->n_live);
+
+    fr__maxmin_remove(m, j->flow[f].slot);
+    j->flow[f] = j->flow[--j->n_live];
+}
+
 /* Takes what has ended out of the job too; what ends must have moved all its bytes. */
 static void pop_all(struct random_job *j, struct fr__maxmin *m, double now)
 {
@@ -400,14 +422,10 @@ static uint64_t play(uint64_t seed)
             for (uint32_t n = 1 + below(&j, 1 + (uint32_t)(seed % 7));
                  n-- && j.n_live < MAX_FLOWS && what > 2;)
                 add_one(&j, m, now, users++);
-        if (what == 2 && j.n_live) {
-            uint32_t f = below(&j, j.n_live);
-
-            fr__maxmin_remove(m, j.flow[f].slot);
-            j.flow[f] = j.flow[--j.n_live];
-        }
+        if (what == 2 && j.n_live)
+            remove_one(&j, m);
         next = fr__maxmin_solve(m, now);
-        ck_assert_double_ge(next, now);
+        ck_assert(next >= now && (next < INFINITY || j.n_live == 0));
         check_rates(&j, m);
         checked += j.n_live;
         if (isinf(next) || what > 5)
@@ -427,6 +445,42 @@ START_TEST(random_jobs_get_the_rates_of_filling_from_scratch)
     for (uint64_t seed = 1; seed <= 3000; seed++)
         checked += play(seed);
     ck_assert_uint_gt(checked, 1000000);
+}
+END_TEST
+
+/* A network kept busy: flows start in bursts as others end; now and then one is taken out, which
+ * may have started in the same instant. */
+static void play_long(uint64_t seed)
+{
+    struct random_job j;
+    struct fr__maxmin *m;
+    uint32_t users = 0, most;
+    double now = 0, next;
+
+    start_job(&j, seed);
+    most = 2 + below(&j, MAX_FLOWS - 2);
+    m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+    for (uint32_t step = 0; step < 500; step++) {
+        for (uint32_t n = step ? 1 + below(&j, 6) : most; n-- && j.n_live < most;)
+            add_one(&j, m, now, users++);
+        if (below(&j, 20) == 0)
+            remove_one(&j, m);
+        next = fr__maxmin_solve(m, now);
+        if (!(next >= now && (next < INFINITY || j.n_live == 0)))
+            ck_abort_msg("seed %u, step %u: next end %g", (unsigned)seed, step, next);
+        check_is_max_min(&j, m);
+        if (isinf(next))
+            continue;
+        now = below(&j, 4) == 0 ? now + (next - now) / 2 : next;
+        pop_all(&j, m, now);
+    }
+    fr__maxmin_free(m);
+}
+
+START_TEST(a_busy_network_stays_max_min_fair)
+{
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        play_long(seed);
 }
 END_TEST
 
@@ -620,8 +674,10 @@ int main(void)
     tcase_add_test(hand, flows_that_share_nothing_need_no_solve);
     tcase_add_test(hand, capacities_may_differ_by_thirty_orders_of_magnitude);
     tcase_add_test(hand, a_flow_removed_in_the_instant_of_its_end_is_not_handed_out);
+    tcase_add_test(hand, a_flow_taken_back_before_any_solve_leaves_the_others_ends);
     tcase_add_test(hand, a_solver_without_resources_or_flows_has_no_next_end);
     tcase_add_test(random, random_jobs_get_the_rates_of_filling_from_scratch);
+    tcase_add_test(random, a_busy_network_stays_max_min_fair);
     tcase_add_test(random, the_same_job_twice_ends_at_the_same_times_to_the_bit);
     tcase_set_timeout(random, 300);
     tcase_add_test(simgrid, sixty_flows_on_a_fat_tree_end_when_simgrids_do);
