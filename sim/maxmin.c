@@ -31,6 +31,10 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     m->inline_entries = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_entries));
     m->changed = calloc(n, sizeof(*m->changed));
     m->active = calloc(n, sizeof(*m->active));
+    m->reached = calloc(n, sizeof(*m->reached));
+    m->queue.nodes = calloc(n, 2 * sizeof(*m->queue.nodes));
+    m->cap_sorting = FR__INLINE_ENTRIES;
+    m->sorting = calloc(m->cap_sorting, sizeof(*m->sorting));
     m->end_s = calloc(n_blocks, FR__BLOCK * sizeof(*m->end_s));
     m->block_end_s = calloc(n_blocks, sizeof(*m->block_end_s));
     m->stale_block = calloc(n_blocks, sizeof(*m->stale_block));
@@ -66,12 +70,15 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->hops);
     free(m->tickets);
     free(m->flows);
-    free(m->mark);
+    free(m->fates);
     free(m->rate_Bps);
     free(m->is_stale);
     free(m->stale_block);
     free(m->block_end_s);
     free(m->end_s);
+    free(m->sorting);
+    free(m->queue.nodes);
+    free(m->reached);
     free(m->active);
     free(m->changed);
     free(m->inline_left_Bps);
@@ -100,7 +107,7 @@ static bool grow_slots(struct fr__maxmin *m)
     size_t cap = m->cap_slots ? (size_t)m->cap_slots * 2 : 64;
 
     if (cap >= FR_NONE || !resize(&m->rate_Bps, cap, sizeof(*m->rate_Bps)) ||
-        !resize(&m->mark, cap, sizeof(*m->mark)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
+        !resize(&m->fates, cap, sizeof(*m->fates)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
         !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
         !resize(&m->done, cap, sizeof(*m->done)) ||
         !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
@@ -138,6 +145,11 @@ static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
 
     if (cap >= FR_NONE || cap > SIZE_MAX / (sizeof(*left_Bps) + sizeof(*entries)))
         return false;
+    if (cap > m->cap_sorting) {
+        if (!resize(&m->sorting, cap, sizeof(*m->sorting)))
+            return false;
+        m->cap_sorting = (uint32_t)cap;
+    }
     left_Bps = malloc(cap * (sizeof(*left_Bps) + sizeof(*entries)));
     if (!left_Bps)
         return false;
@@ -182,7 +194,7 @@ static uint32_t take_slot(struct fr__maxmin *m)
 
     if (slot == FR_NONE) {
         slot = m->n_slots++;
-        m->mark[slot] = m->epoch;
+        m->fates[slot].mark = 0;
     } else {
         m->free_slot = m->tickets[slot].user;
     }
@@ -207,9 +219,10 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
 
         q->left_before_Bps[0] = m->rest[hops[h].resource].capacity_Bps;
         q->left_Bps = q->left_before_Bps[0] - rate_Bps;
-        q->n_frozen = 1;
+        q->n_sorted = 1;
     }
-    m->rest[hops[narrowest].resource].group = 0;
+    m->rest[hops[narrowest].resource].level_Bps = rate_Bps;
+    m->fates[slot].bottleneck = hops[narrowest].resource;
     m->rate_Bps[slot] = rate_Bps;
     m->stats.visited++;
     fr__maxmin_set_end(m, hops[narrowest].resource, now + f->remaining_bytes / rate_Bps);
@@ -229,7 +242,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     m->flows[slot] = (struct fr__flow){bytes, now, n_path};
     m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
     m->rate_Bps[slot] = 0;
-    m->n_hops += n_path;
+    m->fates[slot].bottleneck = FR_NONE;
     hops = fr__maxmin_hops(m, slot);
     for (uint32_t h = 0; h < n_path; h++) {
         struct fr__resource *q = &m->resources[path[h]];
@@ -260,11 +273,12 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
         uint32_t pos = hops[h].pos;
         struct fr__entry last = q->entries[--q->n];
 
-        if (pos < q->n_frozen) {
-            q->n_frozen = pos;
+        if (pos < q->n_sorted) {
+            q->n_sorted = pos;
             q->left_Bps = q->left_before_Bps[pos];
         }
         if (q->n == 0) {
+            m->rest[hops[h].resource].level_Bps = 0;
             fr__maxmin_set_end(m, hops[h].resource, INFINITY);
             continue;
         }
@@ -277,7 +291,6 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
     }
     if (!was_alone && m->rate_Bps[slot] > 0 && m->rate_Bps[slot] < m->level_Bps)
         m->level_Bps = m->rate_Bps[slot];
-    m->n_hops -= f->n_hops;
     m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
     m->free_slot = slot;
     m->stats.live--;
@@ -348,11 +361,12 @@ static void collect_group(struct fr__maxmin *m, uint32_t resource, double limit_
 {
     const struct fr__resource *q = &m->resources[resource];
 
-    for (uint32_t k = m->rest[resource].group; k < q->n; k++) {
+    for (uint32_t k = 0; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
         const struct fr__flow *f = &m->flows[slot];
 
-        if (f->since_s + f->remaining_bytes / m->rate_Bps[slot] <= limit_s)
+        if (m->fates[slot].bottleneck == resource &&
+            f->since_s + f->remaining_bytes / m->rate_Bps[slot] <= limit_s)
             m->done[m->n_done++] = (struct fr__done){m->tickets[slot].seq, slot};
     }
 }

@@ -1,33 +1,56 @@
-/* sim/maxmin_fill.c - progressive filling, resumed at the first level that can have changed.
+/* sim/maxmin_fill.c - progressive filling, resumed at the first level that can have changed and
+ * done again only where something does change.
  *
- * Filling raises the rates of all open flows together until a resource is full, freezes its flows
+ * Filling raises the rates of all open flows together until a resource is full, settles its flows
  * at that level and goes on with the others. Levels only rise. Therefore:
- *  - Taking out a flow of rate x leaves all that was frozen below x as it was: up to x, the flow
+ *  - Taking out a flow of rate x leaves all that was settled below x as it was: up to x, the flow
  *    and its absence differ only by what it took itself, and no resource it crosses was full.
  *  - A new flow changes nothing below the least level at which one of its resources, given the old
  *    flows, would be full: the s with sum of min(rate, s) over the old flows + n_new s = capacity.
- * So the frozen flows below the least of these levels stay, and of the others only those that a
- * chain of shared resources connects with a changed one are opened and filled again.
+ * Filling resumes at the least of these levels, at the changed resources alone. From there on, in
+ * order of level, a resource is reached - cut back to that level and filled again - only when the
+ * rate of one of its flows turns out to change:
+ *  - Where a resource is full at another level than before, or has other flows to give it to, the
+ *    flows that get a new rate reach their other resources, at the lower of the two rates.
+ *  - When the level passes the one at which a reached resource used to be full and it is not, its
+ *    flows are free to grow, and reach their other resources at that level.
+ *  - A flow whose bottleneck has not been reached by the time the level passes its rate keeps it:
+ *    the bottleneck fills up as it did.
+ * Resources stand in a queue by their share, what each open flow would get if none of them were
+ * held back elsewhere; it is a lower bound of the level at which the resource is full and is worked
+ * out again when its turn comes.
  */
 #include "sim/maxmin_state.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Shares this close to the level reached are that level: a tie, computed on two ways. Ties then
- * have one rate to the bit. 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
+/* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
+ * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
 static const double TIE = 0x1p-44;
 
-/* Buckets of the queue up to this size are searched; measured, 4 to 16 do not differ. */
-static const uint32_t FEW = 8;
+static bool is_reached(const struct fr__maxmin *m, uint32_t resource)
+{
+    return m->reached[resource] == m->epoch;
+}
 
-/* ---- what changed ---- */
+static bool is_kept(const struct fr__maxmin *m, uint32_t slot)
+{
+    return m->fates[slot].mark == m->epoch;
+}
 
-/* The level at which a resource with new flows is full, given the frozen ones. */
+static bool is_given_new_rate(const struct fr__maxmin *m, uint32_t slot)
+{
+    return m->fates[slot].mark == m->epoch + 1;
+}
+
+/* ---- where to resume ---- */
+
+/* The level at which a resource with new flows is full, given the old ones. */
 static double full_level(const struct fr__maxmin *m, const struct fr__resource *q)
 {
     double left_Bps = q->left_Bps;
-    uint32_t i = q->n_frozen;
+    uint32_t i = q->n_sorted;
 
     while (i && left_Bps <= m->rate_Bps[q->entries[i - 1].slot] * (q->n - i))
         left_Bps = q->left_before_Bps[--i];
@@ -41,335 +64,374 @@ static double first_level(const struct fr__maxmin *m)
     for (uint32_t i = 0; i < m->n_changed; i++) {
         const struct fr__resource *q = &m->resources[m->changed[i]];
 
-        if (q->n > q->n_frozen) {
+        if (q->n > q->n_sorted) {
             double full_Bps = full_level(m, q);
 
             level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
         }
     }
-    return level_Bps;
+    return level_Bps - level_Bps * TIE;
 }
 
-/* Puts a resource back to where filling was at level_Bps. Returns its first open entry. */
-static uint32_t cut(struct fr__maxmin *m, uint32_t resource, double level_Bps)
+/* ---- lists ---- */
+
+/* By key: insertion, at growing distances when there are many (D. L. Shell, Communications of the
+ * ACM 2(7), 1959). The lists are nearly sorted. */
+static void sort_items(struct fr__sort_item x[], uint32_t n)
+{
+    uint32_t gap = 1;
+
+    while (n > 64 && gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap; gap /= 3)
+        for (uint32_t i = gap; i < n; i++) {
+            struct fr__sort_item item = x[i];
+            uint32_t j = i;
+
+            for (; j >= gap && x[j - gap].key > item.key; j -= gap)
+                x[j] = x[j - gap];
+            x[j] = item;
+        }
+}
+
+/* Sorts the entries from n_sorted on by rate, flows that have none yet last. */
+static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
+{
+    struct fr__entry *e = q->entries + q->n_sorted;
+    uint32_t n = q->n - q->n_sorted;
+    bool is_sorted = true;
+    double last = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = e[i].slot;
+        double key = m->fates[slot].bottleneck == FR_NONE ? INFINITY : m->rate_Bps[slot];
+
+        m->sorting[i] = (struct fr__sort_item){key, e[i]};
+        is_sorted = is_sorted && key >= last;
+        last = key;
+    }
+    if (is_sorted)
+        return;
+    sort_items(m->sorting, n);
+    for (uint32_t i = 0; i < n; i++) {
+        e[i] = m->sorting[i].entry;
+        fr__maxmin_hops(m, e[i].slot)[e[i].hop].pos = q->n_sorted + i;
+    }
+}
+
+/* Takes an open flow of a reached resource off what is left there. */
+static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
+{
+    q->left_Bps -= rate_Bps;
+    q->n_open--;
+    m->n_open--;
+}
+
+/* Cuts a resource back to level_Bps; when that opens anything, then also the flows whose bottleneck
+ * it is, which may be slower by rounding. Returns whether that is new; then wait_for_turn is next. */
+static bool reach(struct fr__maxmin *m, uint32_t resource, double level_Bps)
 {
     struct fr__resource *q = &m->resources[resource];
-    const struct fr__entry *entries = q->entries;
-    const double *rate_Bps = m->rate_Bps;
-    uint32_t i = q->n_frozen;
+    double old_Bps = m->rest[resource].level_Bps;
+    uint32_t i = q->n_sorted;
 
-    while (i && rate_Bps[entries[i - 1].slot] >= level_Bps)
+    if (is_reached(m, resource))
+        return false;
+    m->reached[resource] = m->epoch;
+    m->active[m->n_active++] = resource;
+    while (i && m->rate_Bps[q->entries[i - 1].slot] >= level_Bps)
         i--;
-    if (i < q->n_frozen) {
-        q->n_frozen = i;
+    while (i && i < q->n && old_Bps > 0 && m->rate_Bps[q->entries[i - 1].slot] >= old_Bps)
+        i--;
+    if (i < q->n_sorted) {
+        q->n_sorted = i;
         q->left_Bps = q->left_before_Bps[i];
     }
-    m->n_open += q->n - i;
-    if (i < q->n && m->end_s[resource] < INFINITY)
-        fr__maxmin_set_end(m, resource, INFINITY);
-    return i;
+    q->next = i;
+    q->n_open = q->n - i;
+    m->n_open += q->n_open;
+    return true;
 }
 
-static void reach(struct fr__maxmin *m, uint32_t resource)
+static void wait_with_share(struct fr__maxmin *m, uint32_t resource)
 {
-    if (m->rest[resource].mark == m->epoch)
+    const struct fr__resource *q = &m->resources[resource];
+
+    m->rest[resource].is_waiting = true;
+    fr__radix_push(&m->queue, resource, q->left_Bps / q->n_open);
+}
+
+static void wait_for_turn(struct fr__maxmin *m, uint32_t resource)
+{
+    m->rest[resource].is_waiting = false;
+    if (m->resources[resource].n_open == 0)
         return;
-    m->rest[resource].mark = m->epoch;
-    m->active[m->n_active++] = resource;
+    if (m->rest[resource].level_Bps > 0)
+        fr__radix_push(&m->queue, m->n_resources + resource, m->rest[resource].level_Bps);
+    wait_with_share(m, resource);
 }
 
-static void next_epoch(struct fr__maxmin *m)
+/* Ties are not always taken in order: a flow that is to change may have been, by rounding, below
+ * the level at which one of its resources was cut. Cuts there down to it, at pos; what is held back
+ * by resources not reached stays settled. */
+static void cut_deeper(struct fr__maxmin *m, uint32_t resource, uint32_t pos)
 {
-    if (++m->epoch)
-        return;
-    memset(m->mark, 0, m->n_slots * sizeof(*m->mark)); /* marks of 2^32 solves ago look new */
-    for (uint32_t r = 0; r < m->n_resources; r++)
-        m->rest[r].mark = 0;
-    m->epoch = 1;
-}
+    struct fr__resource *q = &m->resources[resource];
 
-/* Opens what shared resources connect with the changed ones. */
-static void open_connected(struct fr__maxmin *m, double level_Bps)
-{
-    next_epoch(m);
-    for (uint32_t i = 0; i < m->n_changed; i++)
-        reach(m, m->changed[i]);
-    for (uint32_t i = 0; i < m->n_active; i++) {
-        const struct fr__resource *q = &m->resources[m->active[i]];
+    while (q->n_sorted > pos) {
+        uint32_t slot = q->entries[--q->n_sorted].slot;
 
-        for (uint32_t k = cut(m, m->active[i], level_Bps); k < q->n; k++) {
-            uint32_t slot = q->entries[k].slot;
-            const struct fr__hop *hops = fr__maxmin_hops(m, slot);
-
-            if (m->mark[slot] == m->epoch)
-                continue;
-            m->mark[slot] = m->epoch;
-            for (uint32_t h = 0; h < m->flows[slot].n_hops; h++)
-                reach(m, hops[h].resource);
+        if (is_kept(m, slot))
+            continue;
+        if (q->n_sorted == pos || is_reached(m, m->fates[slot].bottleneck)) {
+            q->left_Bps += m->rate_Bps[slot];
+            q->n_open++;
+            m->n_open++;
+        } else {
+            m->fates[slot].mark = m->epoch;
         }
     }
+    if (q->n_open && !m->rest[resource].is_waiting)
+        wait_with_share(m, resource);
 }
 
-/* Opens everything from the level on: more than must be, found faster. */
-static void open_all(struct fr__maxmin *m, double level_Bps)
+/* Opens the flow on another of its resources, from level_Bps on. */
+static bool open_hop(struct fr__maxmin *m, const struct fr__hop *hop, double level_Bps)
 {
-    for (uint32_t r = 0; r < m->n_resources; r++)
-        if (m->resources[r].n && cut(m, r, level_Bps) < m->resources[r].n)
-            m->active[m->n_active++] = r;
+    bool is_new = reach(m, hop->resource, level_Bps);
+
+    if (!is_new && hop->pos < m->resources[hop->resource].n_sorted)
+        cut_deeper(m, hop->resource, hop->pos);
+    return is_new;
 }
 
-/* Opens all that may change; afterwards `active` holds every resource with an open flow. Where one
- * connected part is a good share of the network, following connections costs more than it saves;
- * every 16th solve finds out whether that still holds. */
-static void open_flows(struct fr__maxmin *m, double level_Bps)
+static void reach_changed(struct fr__maxmin *m, double level_Bps)
 {
-    m->n_active = 0;
-    m->n_open = 0;
-    if (m->n_blind) {
-        open_all(m, level_Bps);
-        m->n_blind--;
-    } else {
-        open_connected(m, level_Bps);
-        if (m->n_open >= m->n_hops / 4 && m->n_open >= m->n_resources / 2)
-            m->n_blind = 15;
-    }
     for (uint32_t i = 0; i < m->n_changed; i++) {
-        const struct fr__resource *q = &m->resources[m->changed[i]];
+        struct fr__resource *q = &m->resources[m->changed[i]];
 
-        m->rest[m->changed[i]].is_changed = false;
-        if (m->rest[m->changed[i]].group >= q->n) /* the last of its group went */
-            fr__maxmin_set_end(m, m->changed[i], INFINITY);
+        reach(m, m->changed[i], level_Bps);
+        if (q->n_sorted < q->n)
+            q->left_before_Bps[q->n_sorted] = q->left_Bps;
+        sort_entries(m, q);
+        wait_for_turn(m, m->changed[i]);
     }
-    m->n_changed = 0;
-    m->level_Bps = INFINITY;
-}
-
-/* ---- the queue of resources by share ---- */
-
-static unsigned bit_length(uint64_t x)
-{
-#ifdef __GNUC__
-    return x ? 64u - (unsigned)__builtin_clzll(x) : 0;
-#else
-    unsigned n = 0;
-
-    for (; x; x >>= 1)
-        n++;
-    return n;
-#endif
-}
-
-/* x is not 0. */
-static unsigned lowest_bit(uint64_t x)
-{
-#ifdef __GNUC__
-    return (unsigned)__builtin_ctzll(x);
-#else
-    return bit_length(x & (~x + 1)) - 1;
-#endif
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
-static double value_of(uint64_t bits)
-{
-    double x;
-
-    memcpy(&x, &bits, sizeof(x));
-    return x;
-}
-
-/* Puts a resource, whose key is set, into its bucket. */
-static void push(struct fr__maxmin *m, uint32_t resource)
-{
-    struct fr__queue *u = &m->queue;
-    struct fr__resource_rest *q = &m->rest[resource];
-    unsigned b = bit_length(q->key ^ u->base);
-    bool is_filled = u->filled >> b & 1;
-
-    q->next = is_filled ? u->head[b] : FR_NONE;
-    u->n[b] = is_filled ? u->n[b] + 1 : 1;
-    u->head[b] = resource;
-    u->filled |= UINT64_C(1) << b;
-}
-
-/* What each open flow of a resource gets now; shares grow while others freeze, up to rounding. */
-static uint64_t share_key(const struct fr__queue *u, const struct fr__resource *q, double level_Bps)
-{
-    double share_Bps = q->left_Bps / (q->n - q->n_frozen);
-    uint64_t key;
-
-    if (share_Bps <= level_Bps + level_Bps * TIE)
-        share_Bps = level_Bps;
-    key = bits_of(share_Bps);
-    return share_Bps <= 0 || key < u->base ? u->base : key;
-}
-
-/* Empties bucket b: what has grown out of its range goes up, what has no open flow is dropped.
- * Returns the rest as a list and, when there is any, the resource of least key in *least. */
-static uint32_t sift(struct fr__maxmin *m, unsigned b, double level_Bps, uint32_t *least)
-{
-    struct fr__queue *u = &m->queue;
-    uint64_t least_key = UINT64_MAX;
-    uint32_t rest = FR_NONE, next;
-
-    u->filled &= ~(UINT64_C(1) << b);
-    for (uint32_t r = u->head[b]; r != FR_NONE; r = next) {
-        const struct fr__resource *q = &m->resources[r];
-        uint64_t key;
-
-        next = m->rest[r].next;
-        if (q->n == q->n_frozen)
-            continue;
-        m->rest[r].key = key = share_key(u, q, level_Bps);
-        if (bit_length(key ^ u->base) > b) {
-            push(m, r);
-            continue;
-        }
-        m->rest[r].next = rest;
-        rest = r;
-        if (key < least_key) {
-            least_key = key;
-            *least = r;
-        }
-    }
-    return rest;
-}
-
-/* Takes one resource out of bucket 0, where all keys are the base; false: it has grown. */
-static bool pop_tied(struct fr__maxmin *m, double level_Bps, uint32_t *resource)
-{
-    struct fr__queue *u = &m->queue;
-    const struct fr__resource *q = &m->resources[u->head[0]];
-
-    *resource = u->head[0];
-    u->head[0] = m->rest[*resource].next;
-    u->n[0]--;
-    if (u->head[0] == FR_NONE)
-        u->filled &= ~UINT64_C(1);
-    if (q->n == q->n_frozen)
-        return false;
-    m->rest[*resource].key = share_key(u, q, level_Bps);
-    if (m->rest[*resource].key == u->base)
-        return true;
-    push(m, *resource);
-    return false;
-}
-
-/* Takes out the resource with the least share and sets the level to that. Call only while some
- * flow is open. A bucket of a few is searched as it is; a larger one is spread over lower ones. */
-static uint32_t pop(struct fr__maxmin *m, double *level_Bps)
-{
-    struct fr__queue *u = &m->queue;
-    uint32_t least = FR_NONE, next;
-
-    for (;;) {
-        unsigned b = lowest_bit(u->filled);
-        bool is_few = u->n[b] <= FEW;
-        uint32_t rest;
-
-        if (b == 0) {
-            if (!pop_tied(m, *level_Bps, &least))
-                continue;
-            break;
-        }
-        rest = sift(m, b, *level_Bps, &least);
-        if (rest == FR_NONE)
-            continue;
-        if (!is_few)
-            u->base = m->rest[least].key;
-        for (uint32_t r = rest; r != FR_NONE; r = next) {
-            next = m->rest[r].next;
-            if (r != least)
-                push(m, r);
-        }
-        break;
-    }
-    *level_Bps = value_of(m->rest[least].key);
-    return least;
 }
 
 /* ---- filling ---- */
 
-/* Freezes one hop: the entry becomes the last of the resource's frozen ones. */
-static void freeze_hop(struct fr__maxmin *m, uint32_t slot, uint32_t h, struct fr__hop *hop,
-                       double rate_Bps)
+/* Settles the flows of a reached resource that are held back elsewhere, at level_Bps or below, as
+ * they were before. */
+static void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
 {
-    struct fr__resource *q = &m->resources[hop->resource];
-    uint32_t to = q->n_frozen++;
+    for (; q->next < q->n; q->next++) {
+        uint32_t slot = q->entries[q->next].slot;
+        struct fr__fate *fate = &m->fates[slot];
 
-    if (hop->pos != to) {
-        struct fr__entry other = q->entries[to];
-
-        q->entries[hop->pos] = other;
-        fr__maxmin_hops(m, other.slot)[other.hop].pos = hop->pos;
-        q->entries[to] = (struct fr__entry){slot, h};
-        hop->pos = to;
+        if (is_given_new_rate(m, slot))
+            continue;
+        if (fate->bottleneck == FR_NONE || m->rate_Bps[slot] > level_Bps)
+            return;
+        if (!is_kept(m, slot)) {
+            if (is_reached(m, fate->bottleneck))
+                continue;
+            fate->mark = m->epoch;
+        }
+        settle(m, q, m->rate_Bps[slot]);
     }
-    q->left_before_Bps[to] = q->left_Bps;
-    q->left_Bps -= rate_Bps;
 }
 
-/* Gives all open flows of a resource their rate. The resource itself is the one hop that all of
- * them share, so what is left of it stays in a register. */
-static void freeze(struct fr__maxmin *m, uint32_t resource, double rate_Bps, double now)
+/* The flow's bottleneck is full as before: where it was passed over, settle it after all. */
+static void keep_rate(struct fr__maxmin *m, struct fr__entry e)
+{
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+
+    m->fates[e.slot].mark = m->epoch;
+    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+
+        if (h != e.hop && is_reached(m, hops[h].resource) && hops[h].pos >= q->n_sorted &&
+            hops[h].pos < q->next)
+            settle(m, q, m->rate_Bps[e.slot]);
+    }
+}
+
+/* The flow has a new rate, which reaches its other resources. */
+static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottleneck,
+                      double rate_Bps, double now)
+{
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+    struct fr__flow *f = &m->flows[e.slot];
+    double old_Bps = m->rate_Bps[e.slot], left_bytes;
+    double from_Bps = old_Bps < rate_Bps ? old_Bps : rate_Bps;
+
+    left_bytes = f->remaining_bytes - old_Bps * (now - f->since_s);
+    f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
+    f->since_s = now;
+    for (uint32_t h = 0; h < f->n_hops; h++) {
+        bool is_new;
+
+        if (h == e.hop)
+            continue;
+        is_new = open_hop(m, &hops[h], from_Bps);
+        settle(m, &m->resources[hops[h].resource], rate_Bps);
+        if (is_new)
+            wait_for_turn(m, hops[h].resource);
+    }
+    m->rate_Bps[e.slot] = rate_Bps;
+    m->fates[e.slot] = (struct fr__fate){bottleneck, m->epoch + 1};
+}
+
+/* The flow is no longer held back at level_Bps and may grow. */
+static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
+{
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+
+    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++)
+        if (h != e.hop && open_hop(m, &hops[h], level_Bps))
+            wait_for_turn(m, hops[h].resource);
+}
+
+/* A reached resource is full at rate_Bps: settles all its open flows. */
+static void fill_up(struct fr__maxmin *m, uint32_t resource, double rate_Bps, double now)
 {
     struct fr__resource *q = &m->resources[resource];
-    double least_bytes = INFINITY, left_Bps = q->left_Bps;
-    uint32_t first = q->n_frozen, n = q->n;
 
-    for (uint32_t k = first; k < n; k++) {
+    for (uint32_t k = q->n_sorted; k < q->n; k++) {
         struct fr__entry e = q->entries[k];
-        struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
-        struct fr__flow *f = &m->flows[e.slot];
-        double left_bytes = f->remaining_bytes - m->rate_Bps[e.slot] * (now - f->since_s);
-        uint32_t n_hops = f->n_hops;
 
-        left_bytes = left_bytes > 0 ? left_bytes : 0;
-        least_bytes = left_bytes < least_bytes ? left_bytes : least_bytes;
-        f->remaining_bytes = left_bytes;
-        f->since_s = now;
-        m->rate_Bps[e.slot] = rate_Bps;
+        if (is_kept(m, e.slot) || is_given_new_rate(m, e.slot))
+            continue;
+        m->stats.visited++;
+        if (m->fates[e.slot].bottleneck == resource && m->rate_Bps[e.slot] == rate_Bps)
+            keep_rate(m, e);
+        else
+            give_rate(m, e, resource, rate_Bps, now);
+    }
+    m->n_open -= q->n_open;
+    q->n_open = 0;
+    q->next = q->n;
+}
+
+/* The level passes the one at which the resource used to be full. */
+static void pass_old_level(struct fr__maxmin *m, uint32_t resource, double now)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double level_Bps = m->rest[resource].level_Bps;
+
+    advance(m, q, level_Bps);
+    if (q->n_open == 0)
+        return;
+    if (q->left_Bps <= (level_Bps + level_Bps * TIE) * q->n_open) {
+        fill_up(m, resource, level_Bps, now);
+        return;
+    }
+    for (uint32_t k = q->n_sorted; k < q->n; k++) {
+        struct fr__entry e = q->entries[k];
+
+        if (m->fates[e.slot].bottleneck == resource && !is_kept(m, e.slot) &&
+            !is_given_new_rate(m, e.slot))
+            free_flow(m, e, level_Bps);
+    }
+}
+
+/* The level has come to a resource's share, as it was when last worked out. */
+static void pass_share(struct fr__maxmin *m, uint32_t resource, double *level_Bps, double now)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double share_Bps, old_Bps = m->rest[resource].level_Bps;
+
+    m->rest[resource].is_waiting = false;
+    advance(m, q, *level_Bps);
+    if (q->n_open == 0)
+        return;
+    share_Bps = q->left_Bps / q->n_open;
+    if (share_Bps > *level_Bps + *level_Bps * TIE) {
+        wait_with_share(m, resource);
+        return;
+    }
+    if (old_Bps > *level_Bps && old_Bps <= *level_Bps + *level_Bps * TIE)
+        *level_Bps = old_Bps;
+    fill_up(m, resource, *level_Bps, now);
+}
+
+/* Puts a reached resource in order for the time between solves. left_before_Bps of the first
+ * entry that was cut off still stands. */
+static void tidy(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double end_s = INFINITY, level_Bps = 0, left_Bps, last_Bps = 0;
+    uint32_t k = q->n_sorted;
+
+    m->rest[resource].is_changed = false;
+    if (k == q->n) { /* nothing was opened; is the group still there? */
+        while (k && m->fates[q->entries[k - 1].slot].bottleneck != resource)
+            k--;
+        if (k)
+            return;
+        k = q->n;
+    }
+    left_Bps = k < q->n ? q->left_before_Bps[k] : q->left_Bps;
+    for (; k < q->n; k++) {
+        uint32_t slot = q->entries[k].slot;
+        double rate_Bps = m->rate_Bps[slot];
+
+        if (rate_Bps < last_Bps) { /* start again, sorted */
+            sort_entries(m, q);
+            tidy(m, resource);
+            return;
+        }
+        last_Bps = rate_Bps;
         q->left_before_Bps[k] = left_Bps;
         left_Bps -= rate_Bps;
-        for (uint32_t h = 0; h < n_hops; h++)
-            if (h != e.hop)
-                freeze_hop(m, e.slot, h, &hops[h], rate_Bps);
-        m->n_open -= n_hops;
+        if (m->fates[slot].bottleneck == resource) {
+            const struct fr__flow *f = &m->flows[slot];
+            double s = f->since_s + f->remaining_bytes / rate_Bps;
+
+            end_s = s < end_s ? s : end_s;
+            level_Bps = level_Bps > 0 ? level_Bps : rate_Bps; /* the least, if they differ */
+        }
     }
     q->left_Bps = left_Bps;
-    q->n_frozen = n;
-    m->rest[resource].group = first;
-    m->stats.visited += n - first;
-    fr__maxmin_set_end(m, resource, now + least_bytes / rate_Bps);
+    q->n_sorted = q->n;
+    m->rest[resource].level_Bps = level_Bps;
+    if (end_s < INFINITY || m->end_s[resource] < INFINITY)
+        fr__maxmin_set_end(m, resource, end_s);
+}
+
+static void next_epoch(struct fr__maxmin *m)
+{
+    m->epoch += 2;
+    if (m->epoch)
+        return;
+    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^31 solves ago look new */
+        m->fates[s].mark = 0;
+    memset(m->reached, 0, m->n_resources * sizeof(*m->reached));
+    m->epoch = 2;
 }
 
 void fr__maxmin_refill(struct fr__maxmin *m, double now)
 {
-    double from_Bps = first_level(m), level_Bps = 0;
+    double from_Bps = first_level(m), level_Bps = 0, key_Bps;
 
-    from_Bps -= from_Bps * TIE; /* what ties with it is filled again */
-    open_flows(m, from_Bps);
+    next_epoch(m);
     m->stats.solves++;
-    m->queue.filled = 0;
-    m->queue.base = bits_of(from_Bps);
-    for (uint32_t i = 0; i < m->n_active; i++) {
-        const struct fr__resource *q = &m->resources[m->active[i]];
-
-        if (q->n == q->n_frozen)
-            continue;
-        m->rest[m->active[i]].key = share_key(&m->queue, q, 0);
-        push(m, m->active[i]);
-    }
+    m->n_active = 0;
+    m->n_open = 0;
+    fr__radix_reset(&m->queue, from_Bps);
+    reach_changed(m, from_Bps);
     while (m->n_open) {
-        uint32_t r = pop(m, &level_Bps);
+        uint32_t id = fr__radix_pop(&m->queue, &key_Bps);
 
-        freeze(m, r, level_Bps, now);
+        if (key_Bps > level_Bps + level_Bps * TIE)
+            level_Bps = key_Bps;
+        if (id < m->n_resources)
+            pass_share(m, id, &level_Bps, now);
+        else
+            pass_old_level(m, id - m->n_resources, now);
     }
+    for (uint32_t i = 0; i < m->n_active; i++)
+        tidy(m, m->active[i]);
+    m->n_changed = 0;
+    m->level_Bps = INFINITY;
 }

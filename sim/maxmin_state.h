@@ -1,19 +1,17 @@
 /* sim/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their ends,
  * maxmin_fill.c works out rates.
  *
- * Each resource lists the flows that cross it. The list starts with the frozen flows, those whose
- * rate is settled, in the order in which filling froze them, which is by ascending rate; each entry
- * remembers what was left of the capacity before it. Cutting the list at a rate therefore puts the
- * resource back, exactly, into the state it had when filling reached that rate. New flows stand
- * behind the frozen ones. The last entries, from `group` on, are the flows whose bottleneck the
- * resource is: they have one rate, so one number says when the first of them ends.
+ * Each resource lists the flows that cross it by ascending rate, and with each what was left of the
+ * capacity before it. Cutting the list at a rate therefore puts the resource back, exactly, into
+ * the state it had when filling reached that rate. Between solves the list is sorted up to
+ * n_sorted; behind that stand new flows and what removals have disordered.
  */
 #ifndef FR_SIM_MAXMIN_STATE_H
 #define FR_SIM_MAXMIN_STATE_H
 
 #include "sim/maxmin.h"
+#include "sim/radix.h"
 
-#define FR__N_BUCKETS 64      /* bits of a double */
 #define FR__BLOCK 64          /* resources whose earliest end is kept as one number */
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 
@@ -21,22 +19,22 @@ struct fr__entry {
     uint32_t slot, hop; /* whose path[hop] is the resource */
 };
 
-/* What filling reads and writes, in half a cache line. */
 struct fr__resource {
-    double left_Bps;           /* capacity less the rates of the frozen entries */
+    double left_Bps;           /* capacity less the rates of entries that are settled */
     struct fr__entry *entries; /* [n] */
-    double *left_before_Bps;   /* [n_frozen] what was left before each was frozen */
-    uint32_t n, n_frozen;
+    double *left_before_Bps;   /* [n_sorted] */
+    uint32_t n, n_sorted;
+    /* while a solve has reached it: entries before n_sorted are as they were */
+    uint32_t next;   /* first entry not looked at yet */
+    uint32_t n_open; /* entries from n_sorted on that are not settled */
 };
 
 struct fr__resource_rest {
     double capacity_Bps;
-    uint64_t key;    /* share in the queue, as bits */
-    uint32_t next;   /* in its bucket; FR_NONE: last */
-    uint32_t cap;    /* room in the resource's arrays */
-    uint32_t group;  /* first entry with this bottleneck; used only while the end is finite */
-    uint32_t mark;   /* epoch of the last solve that reached it */
-    bool is_changed; /* stands in `changed` */
+    double level_Bps; /* rate of the flows whose bottleneck it is; 0: it is not full */
+    uint32_t cap;     /* room in the resource's arrays */
+    bool is_changed;  /* stands in `changed` */
+    bool is_waiting;  /* stands in the queue with its share; while a solve has reached it */
 };
 
 struct fr__hop {
@@ -47,6 +45,11 @@ struct fr__hop {
 struct fr__flow {
     double remaining_bytes, since_s; /* left at since_s */
     uint32_t n_hops;
+};
+
+struct fr__fate {
+    uint32_t bottleneck; /* resource; FR_NONE: rate not worked out yet */
+    uint32_t mark; /* the last solve that settled it: epoch, rate kept, or epoch + 1, changed */
 };
 
 struct fr__ticket {
@@ -60,12 +63,10 @@ struct fr__done {
     uint32_t slot;
 };
 
-/* Monotone radix heap (R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, Journal of the ACM
- * 37(2), 1990, section 2) of resources by share: bucket b holds keys that differ from `base` first
- * in bit b - 1. Keys are the bits of positive doubles, which sort like the doubles. */
-struct fr__queue {
-    uint64_t base, filled; /* filled: bit b set when bucket b holds something */
-    uint32_t head[FR__N_BUCKETS], n[FR__N_BUCKETS];
+/* Room to sort a resource's entries. */
+struct fr__sort_item {
+    double key;
+    struct fr__entry entry;
 };
 
 struct fr__maxmin {
@@ -75,9 +76,12 @@ struct fr__maxmin {
     double *inline_left_Bps;          /* likewise */
     uint32_t n_resources, n_blocks;
 
-    /* by slot; rates and marks apart, since finding what changed reads little else */
-    double *rate_Bps; /* 0: not worked out yet */
-    uint32_t *mark;
+    struct fr__sort_item *sorting; /* [cap_sorting] the longest list's length */
+    uint32_t cap_sorting;
+
+    /* by slot */
+    double *rate_Bps;
+    struct fr__fate *fates;
     struct fr__flow *flows;
     struct fr__ticket *tickets;
     struct fr__hop *hops; /* [cap_slots][stride] */
@@ -91,12 +95,11 @@ struct fr__maxmin {
     double level_Bps; /* least rate among the flows taken out */
 
     /* filling */
-    uint32_t *active; /* [n_active] resources that this solve opened flows of */
+    uint32_t *active;  /* [n_active] resources that this solve reached */
+    uint32_t *reached; /* [n_resources] epoch of the last solve that did */
     uint32_t n_active, epoch;
-    uint32_t n_blind; /* solves to come that open flows without following connections */
-    uint64_t n_hops;  /* of all live flows */
-    uint64_t n_open;  /* of the open ones */
-    struct fr__queue queue;
+    uint64_t n_open;        /* of all resources reached */
+    struct fr__radix queue; /* resource r by its share as r, by its old level as n_resources + r */
 
     /* next end */
     double *end_s;         /* [n_blocks][FR__BLOCK] earliest end in each resource's group */
