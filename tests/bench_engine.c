@@ -32,7 +32,8 @@ static double simgrid_s(const char *results, const char *job)
     while (f && fgets(line, sizeof(line), f)) {
         const char *at = strstr(line, "run_cpu_s=");
 
-        if (at && strncmp(line, job, strlen(job)) == 0)
+        /* a name goes on with its ending: flows_f1000 is not flows_f10000 */
+        if (at && strncmp(line, job, strlen(job)) == 0 && line[strlen(job)] == '.')
             s = strtod(at + strlen("run_cpu_s="), NULL);
     }
     if (f)
@@ -225,7 +226,7 @@ static void ring(uint32_t n, const char *results)
     fixture_finish(p);
     r = run_timed(p, 1, &t0);
     snprintf(name, sizeof(name), "ring all-reduce, %u ranks", n);
-    snprintf(job, sizeof(job), "star%u.xml", n);
+    snprintf(job, sizeof(job), "star%u", n);
     print_beside(name, (double)r->stats.flows, "flows", t0, simgrid_s(results, job));
     fr_run_free(r);
     fr_plan_free(p);

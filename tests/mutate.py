@@ -25,7 +25,7 @@ import threading
 # The quick ones first, but a file's own before all. Each is run in one process (CK_FORK=no), so
 # that an endless loop can be ended from outside.
 TESTS = ["heap", "plan", "selfcheck", "engine", "collective", "network", "account", "random",
-         "maxmin", "simgrid"]
+         "radix", "maxmin", "simgrid"]
 
 # Kind, file, and a part of one line of it, which must be there exactly once: {{is => becomes}}.
 MUTATIONS = [
@@ -136,7 +136,7 @@ MUTATIONS = [
     # the solver
     ("sign", "sim/maxmin.c", "now {{+ => -}} f->remaining_bytes / rate_Bps"),
     ("comparison", "sim/maxmin.c", "is_alone = is_alone && q->n {{== => !=}} 0;"),
-    ("comparison", "sim/maxmin.c", "if (pos {{< => >}} q->n_frozen)"),
+    ("comparison", "sim/maxmin.c", "if (pos {{< => >}} q->n_sorted)"),
     ("comparison", "sim/maxmin.c", "m->rate_Bps[slot] {{< => >}} m->level_Bps)"),
     ("comparison", "sim/maxmin.c", "if (++m->stats.live {{> => <}} m->stats.live_max)"),
     ("comparison", "sim/maxmin.c", "a = x[i] {{< => >}} a ?"),
@@ -148,21 +148,33 @@ MUTATIONS = [
     ("sign", "sim/maxmin.c", "* (now {{- => +}} f->since_s);"),
     ("comparison", "sim/maxmin_fill.c", "while (i && left_Bps {{<= => >}} m->rate_Bps"),
     ("comparison", "sim/maxmin_fill.c", "level_Bps = full_Bps {{< => >}} level_Bps ?"),
-    ("sign", "sim/maxmin_fill.c", "(q->n {{- => +}} q->n_frozen);"),
-    ("sign", "sim/maxmin_fill.c", "level_Bps {{+ => -}} level_Bps * TIE"),
-    ("sign", "sim/maxmin_fill.c", "from_Bps {{-= => +=}} from_Bps * TIE;"),
-    ("comparison", "sim/maxmin_fill.c", "key {{< => >}} least_key)"),
+    ("sign", "sim/maxmin_fill.c", "return level_Bps {{- => +}} level_Bps * TIE;"),
+    ("comparison", "sim/maxmin_fill.c", "x[j - gap].key {{> => <}} item.key;"),
     ("sign", "sim/maxmin_fill.c", "q->left_Bps {{-= => +=}} rate_Bps;"),
+    ("comparison", "sim/maxmin_fill.c", "q->entries[i - 1].slot] {{>= => <}} level_Bps)"),
+    ("comparison", "sim/maxmin_fill.c", "|| m->rate_Bps[slot] {{> => <}} level_Bps)"),
+    ("comparison", "sim/maxmin_fill.c", "hops[h].pos {{< => >}} q->next)"),
+    ("comparison", "sim/maxmin_fill.c", "from_Bps = old_Bps {{< => >}} rate_Bps ?"),
     ("sign", "sim/maxmin_fill.c", "* (now {{- => +}} f->since_s);"),
-    ("comparison", "sim/maxmin_fill.c", "least_bytes = left_bytes {{< => >}} least_bytes ?"),
-    ("sign", "sim/maxmin_fill.c", "now {{+ => -}} least_bytes / rate_Bps"),
+    ("comparison", "sim/maxmin_fill.c", "if (q->left_Bps {{<= => >}} (level_Bps"),
+    ("sign", "sim/maxmin_fill.c", "(level_Bps {{+ => -}} level_Bps * TIE) * q->n_open)"),
+    ("sign", "sim/maxmin_fill.c", "if (share_Bps > *level_Bps {{+ => -}} *level_Bps * TIE)"),
+    ("comparison", "sim/maxmin_fill.c", "if (old_Bps {{> => <}} *level_Bps &&"),
+    ("sign", "sim/maxmin_fill.c", "if (key_Bps > level_Bps {{+ => -}} level_Bps * TIE)"),
+    ("comparison", "sim/maxmin_fill.c", "end_s = s {{< => >}} end_s ?"),
+    ("sign", "sim/maxmin_fill.c", "f->since_s {{+ => -}} f->remaining_bytes / rate_Bps"),
+    ("comparison", "sim/maxmin_fill.c", "if (rate_Bps {{< => >}} last_Bps)"),
+    ("sign", "sim/maxmin_fill.c", "        left_Bps {{-= => +=}} rate_Bps;"),
+    ("comparison", "sim/radix.c", "q->nodes[i].key {{< => >}} q->nodes[least].key)"),
+    ("comparison", "sim/radix.c", "bits {{< => >}} q->base ?"),
+    ("off by one", "sim/radix.c", "if (--q->n[b] == {{0 => 1}})"),
 ]
 
 OWN_TESTS = {
-    "sim/heap.h": "heap", "sim/selfcheck.c": "selfcheck",
+    "sim/heap.h": "heap", "sim/radix.c": "radix", "sim/selfcheck.c": "selfcheck",
     "sim/maxmin.c": "maxmin", "sim/maxmin_fill.c": "maxmin", "sim/interference.c": "network",
     "sim/engine.c": "engine", "sim/engine.h": "engine", "sim/network.c": "engine",
-    "sim/collective.c": "collective", "sim/bound.c": "account", "sim/random.c": "account",
+    "sim/collective.c": "engine", "sim/bound.c": "account", "sim/random.c": "account",
     "sim/unroll.c": "account",
 }
 

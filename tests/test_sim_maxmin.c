@@ -136,6 +136,38 @@ START_TEST(shares_that_differ_by_rounding_are_one_rate)
 }
 END_TEST
 
+/* Resource 1 (3) gives w what resource 0 (0.6) lets it have and shares the rest between x and y; y
+ * crosses resource 2 too, where z has what y leaves. Two flows in w's place get half of it each, which
+ * leaves resource 1 the same but for rounding: x and y keep their rates and z is not looked at. */
+START_TEST(a_level_that_differs_by_rounding_reaches_no_further)
+{
+    const double capacity_Bps[] = {0.6, 3, 10};
+    const uint32_t p01[] = {0, 1}, p1[] = {1}, p12[] = {1, 2}, p2[] = {2};
+    struct fr__maxmin *m = fr__maxmin_new(3, capacity_Bps);
+    uint32_t w = fr__maxmin_add(m, 0, p01, 2, 100, 0), x = fr__maxmin_add(m, 0, p1, 1, 100, 1);
+    uint32_t y = fr__maxmin_add(m, 0, p12, 2, 100, 2), z = fr__maxmin_add(m, 0, p2, 1, 100, 3);
+    double x_Bps, y_Bps;
+    uint64_t visited;
+
+    fr__maxmin_solve(m, 0);
+    x_Bps = fr__maxmin_rate(m, x);
+    y_Bps = fr__maxmin_rate(m, y);
+    ck_assert_double_eq_tol(y_Bps, 1.2, 1e-15);
+    ck_assert_double_eq_tol(fr__maxmin_rate(m, z), 10 - y_Bps, 1e-14);
+    visited = fr__maxmin_stats(m).visited;
+    fr__maxmin_remove(m, w);
+    w = fr__maxmin_add(m, 1, p01, 2, 100, 4);
+    fr__maxmin_add(m, 1, p01, 2, 100, 5);
+    fr__maxmin_solve(m, 1);
+    ck_assert_double_eq(fr__maxmin_rate(m, w), 0.3);
+    ck_assert_double_gt(3 - 0.3 - 0.3, 3 - 0.6); /* in doubles */
+    ck_assert_double_eq(fr__maxmin_rate(m, x), x_Bps);
+    ck_assert_double_eq(fr__maxmin_rate(m, y), y_Bps);
+    ck_assert_uint_eq(fr__maxmin_stats(m).visited - visited, 4); /* the two new ones, x and y */
+    fr__maxmin_free(m);
+}
+END_TEST
+
 START_TEST(flows_that_share_nothing_need_no_solve)
 {
     const double capacity_Bps[] = {1, 2, 3, 4};
@@ -671,6 +703,7 @@ int main(void)
     tcase_add_test(hand, equal_flows_on_one_link_end_in_one_instant);
     tcase_add_test(hand, ends_that_differ_by_rounding_are_one_instant);
     tcase_add_test(hand, shares_that_differ_by_rounding_are_one_rate);
+    tcase_add_test(hand, a_level_that_differs_by_rounding_reaches_no_further);
     tcase_add_test(hand, flows_that_share_nothing_need_no_solve);
     tcase_add_test(hand, capacities_may_differ_by_thirty_orders_of_magnitude);
     tcase_add_test(hand, a_flow_removed_in_the_instant_of_its_end_is_not_handed_out);
