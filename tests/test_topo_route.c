@@ -1,6 +1,8 @@
 /* tests/test_topo_route.c - routes: the rule of topo.h, and a fat tree against SimGrid. */
 #include "config.h"
 
+#include "base/rng.h"
+#include "topo/route_search.h"
 #include "topo/topo.h"
 
 #include <check.h>
@@ -308,6 +310,121 @@ START_TEST(fat_tree_routes_equal_simgrids)
 }
 END_TEST
 
+/* Any mesh of GPUs and switches, some of it one way only, with few different latencies and widths so
+ * that ties are common. */
+static struct fr_topo *make_random(uint64_t seed)
+{
+    enum { GPUS = 12, MOST_SWITCHES = 14 };
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t vertices[GPUS + MOST_SWITCHES], n = 0, n_switches;
+    struct fr__rng rng;
+    char name[32];
+
+    fr__rng_init(&rng, seed, 0);
+    n_switches = 1 + (uint32_t)fr__rng_below(&rng, MOST_SWITCHES);
+    for (; n < GPUS + n_switches; n++) {
+        snprintf(name, sizeof(name), "%s%u", n < GPUS ? "gpu" : "switch", n);
+        vertices[n] = n < GPUS ? add_gpu(b, name, n / 4) : add_switch(b, name);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (fr__rng_below(&rng, n) < 3)
+                fr_topo_builder_link(b, FR_LINK_NET, vertices[i], vertices[k],
+                                     1e9 * (double)(1 + fr__rng_below(&rng, 2)),
+                                     1e-6 * (double)(1 + fr__rng_below(&rng, 2)),
+                                     fr__rng_below(&rng, 4) > 0, "test", nowhere);
+    return finish(b);
+}
+
+static unsigned compare_searches(const struct fr_topo *t)
+{
+    struct fr__route_search *s = fr__route_search_new(t);
+    uint32_t *tree = calloc(t->n_vertices, sizeof(*tree));
+    unsigned n_routes = 0;
+
+    for (uint32_t dst = 0; dst < t->n_devices; dst++) {
+        fr__route_search_all(s, dst, tree);
+        for (uint32_t src = 0; src < t->n_devices; src++) {
+            uint32_t links[64], v = t->devices[src].vertex;
+            size_t n;
+
+            if (src == dst)
+                continue;
+            n = fr__route_search_pair(s, src, dst, 64, links);
+            if (tree[v] == FR_NONE) {
+                ck_assert_uint_eq(n, 0);
+                continue;
+            }
+            n_routes++;
+            for (size_t i = 0; i < n; i++) {
+                ck_assert_uint_eq(links[i], tree[v]);
+                v = t->links[links[i]].dst;
+            }
+            ck_assert_uint_eq(v, t->devices[dst].vertex);
+        }
+    }
+    free(tree);
+    fr__route_search_free(s);
+    return n_routes;
+}
+
+START_TEST(a_pair_searched_alone_takes_the_route_of_the_whole_tree)
+{
+    unsigned n_routes = 0;
+
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct fr_topo *t = make_random(seed);
+
+        n_routes += compare_searches(t);
+        fr_topo_free(t);
+    }
+    ck_assert_uint_gt(n_routes, 10000); /* of 39 600 pairs */
+}
+END_TEST
+
+START_TEST(a_pair_in_a_cluster_takes_the_route_of_the_whole_tree)
+{
+    struct fr_topo *t;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_topo_load(&t, "3x dgx1-v100 via ib:100Gbps", &err), FR_OK);
+    ck_assert_uint_eq(compare_searches(t), t->n_devices * (t->n_devices - 1));
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(the_ninth_route_to_a_device_is_as_the_first)
+{
+    struct fr_topo *t = make_random(7);
+    struct fr_router *r;
+    struct fr_error err;
+    char first[256], later[256];
+
+    for (uint32_t asked = 0; asked < t->n_devices; asked++) {
+        struct fr_router *fresh;
+        const uint32_t *links;
+        size_t n_links;
+        uint32_t dst = 3;
+
+        ck_assert_int_eq(fr_router_new(&fresh, t, &err), FR_OK);
+        if (asked == dst || fr_router_path(fresh, asked, dst, &links, &n_links, &err) != FR_OK) {
+            fr_router_free(fresh);
+            continue;
+        }
+        ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+        for (uint32_t src = 0; src < t->n_devices; src++)
+            if (src != asked)
+                (void)fr_router_path(r, src, dst, &links, &n_links, &err);
+        route_text(fresh, t, asked, dst, first, sizeof(first));
+        route_text(r, t, asked, dst, later, sizeof(later));
+        ck_assert_str_eq(first, later);
+        fr_router_free(fresh);
+        fr_router_free(r);
+    }
+    fr_topo_free(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("topo route");
@@ -322,6 +439,9 @@ int main(void)
     tcase_add_test(c, an_unreachable_pair_is_named);
     tcase_add_test(c, a_fat_tree_routes_by_destination_modulo_spines);
     tcase_add_test(c, fat_tree_routes_equal_simgrids);
+    tcase_add_test(c, a_pair_searched_alone_takes_the_route_of_the_whole_tree);
+    tcase_add_test(c, a_pair_in_a_cluster_takes_the_route_of_the_whole_tree);
+    tcase_add_test(c, the_ninth_route_to_a_device_is_as_the_first);
     suite_add_tcase(s, c);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);
