@@ -76,8 +76,7 @@ void fr__nn_layer(struct fr__net *net, const char *fmt, ...)
 
 /* ---- tensors and ops ---- */
 
-/* a times b, or the largest number with the fault noted. */
-static uint64_t product(struct fr__net *net, uint64_t a, uint64_t b)
+uint64_t fr__nn_product(struct fr__net *net, uint64_t a, uint64_t b)
 {
     if (b != 0 && a > MAX_TENSOR_BYTES / b) {
         net->is_too_large = true;
@@ -86,17 +85,16 @@ static uint64_t product(struct fr__net *net, uint64_t a, uint64_t b)
     return a * b;
 }
 
-static uint64_t n_elements(struct fr__net *net, const struct fr_tensor *t)
+uint64_t fr__nn_elements(struct fr__net *net, const struct fr_tensor *t)
 {
     uint64_t n = 1;
 
     for (unsigned d = 0; d < t->n_dims; d++)
-        n = product(net, n, t->dims[d]);
+        n = fr__nn_product(net, n, t->dims[d]);
     return n;
 }
 
-/* A tensor that scales with the batch, in a storage of its own. */
-static struct fr_tensor tensor(struct fr__net *net, unsigned elem_bytes, uint8_t n_dims,
+struct fr_tensor fr__nn_tensor(struct fr__net *net, unsigned elem_bytes, uint8_t n_dims,
                                const uint32_t dims[], uint8_t split_mask)
 {
     struct fr_tensor t = {
@@ -104,15 +102,14 @@ static struct fr_tensor tensor(struct fr__net *net, unsigned elem_bytes, uint8_t
 
     for (unsigned d = 0; d < n_dims; d++)
         t.dims[d] = dims[d];
-    t.bytes = product(net, n_elements(net, &t), elem_bytes);
+    t.bytes = fr__nn_product(net, fr__nn_elements(net, &t), elem_bytes);
     return t;
 }
 
-/* Like t, in a storage of its own, with elements of another size and other ways to split it. */
-static struct fr_tensor like(struct fr__net *net, const struct fr_tensor *t, unsigned elem_bytes,
+struct fr_tensor fr__nn_like(struct fr__net *net, const struct fr_tensor *t, unsigned elem_bytes,
                              uint8_t split_mask)
 {
-    struct fr_tensor copy = tensor(net, elem_bytes, t->n_dims, t->dims, split_mask);
+    struct fr_tensor copy = fr__nn_tensor(net, elem_bytes, t->n_dims, t->dims, split_mask);
 
     copy.scales = t->scales;
     return copy;
@@ -135,6 +132,56 @@ static uint8_t elementwise_split(const struct fr_tensor *t)
     return t->n_dims == 3 ? SPLIT_0 | SPLIT_2 : SPLIT_0 | SPLIT_1;
 }
 
+/* What scales with the batch, or what does not. */
+static double traffic(const struct fr__value in[], size_t n_in, const struct fr_tensor out[],
+                      size_t n_out, bool scales)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < n_in; i++)
+        if (in[i].t.scales == scales)
+            bytes += (double)in[i].t.bytes;
+    for (size_t i = 0; i < n_out; i++)
+        if (out[i].scales == scales)
+            bytes += (double)out[i].bytes;
+    return bytes;
+}
+
+struct fr__value fr__nn_op(struct fr__net *net, const struct fr__op_spec *spec,
+                           const struct fr__value in[], size_t n_in, struct fr_tensor out[],
+                           size_t n_out)
+{
+    struct fr__value first = {.op = net->n_ops, .tensor = net->n_tensors};
+    char name[2 * sizeof(net->layer)];
+    struct fr_op op = {.name = name, .kind = spec->kind, .flops = spec->flops};
+
+    snprintf(name, sizeof(name), "%s%s%s", net->layer, spec->name[0] ? "." : "", spec->name);
+    for (size_t i = 0; i < n_in; i++)
+        op.scales = op.scales || in[i].t.scales;
+    for (size_t i = 0; i < n_out; i++)
+        op.scales = op.scales || out[i].scales;
+    op.phase = spec->is_input ? FR_PHASE_INPUT : FR_PHASE_FORWARD;
+    op.forward = net->n_ops;
+    if (!spec->is_input && !spec->is_view)
+        op.bytes = spec->bytes > 0 ? spec->bytes : traffic(in, n_in, out, n_out, op.scales);
+    op.param_bytes = fr__nn_product(net, spec->n_weights, net->elem_bytes);
+    op.n_params = spec->n_params;
+    op.is_in_place = spec->is_in_place;
+    for (size_t i = 0; i < n_out; i++)
+        if (spec->is_view || (spec->is_in_place && i == 0))
+            out[i].alias = in[0].tensor;
+    if (fr_graph_builder_op(net->b, &op, net->layer, out, n_out) == FR_NONE)
+        net->is_out_of_memory = true;
+    for (size_t i = 0; i < n_in; i++)
+        fr_graph_builder_edge(net->b, in[i].op, net->n_ops, in[i].tensor, in[i].t.bytes);
+    net->n_ops++;
+    net->n_tensors += (uint32_t)n_out;
+    if (n_out > 0)
+        first.t = out[0];
+    return first;
+}
+
+/* An op of few inputs and outputs, as most are. */
 struct op_spec {
     const char *name;
     enum fr_op_kind kind;
@@ -148,19 +195,6 @@ struct op_spec {
     bool is_input, is_in_place;
 };
 
-static double traffic(const struct op_spec *spec, bool scales)
-{
-    double bytes = 0;
-
-    for (size_t i = 0; i < spec->n_in; i++)
-        if (spec->in[i]->t.scales == scales)
-            bytes += (double)spec->in[i]->t.bytes;
-    for (size_t i = 0; i < spec->n_out; i++)
-        if (spec->out[i].scales == scales)
-            bytes += (double)spec->out[i].bytes;
-    return bytes;
-}
-
 static struct fr__value output_value(const struct fr__net *net, const struct op_spec *spec,
                                      size_t i)
 {
@@ -172,44 +206,34 @@ static struct fr__value output_value(const struct fr__net *net, const struct op_
 /* Adds the op and the edges from what it reads; returns its first output. */
 static struct fr__value add_op(struct fr__net *net, struct op_spec *spec)
 {
-    char name[2 * sizeof(net->layer)];
-    struct fr_op op = {.name = name, .kind = spec->kind, .flops = spec->flops};
+    const struct fr__op_spec op = {.name = spec->name,
+                                   .kind = spec->kind,
+                                   .flops = spec->flops,
+                                   .bytes = spec->bytes,
+                                   .n_weights = spec->n_weights,
+                                   .n_params = spec->n_params,
+                                   .is_input = spec->is_input,
+                                   .is_in_place = spec->is_in_place};
+    struct fr__value in[2];
 
-    snprintf(name, sizeof(name), "%s%s%s", net->layer, spec->name[0] ? "." : "", spec->name);
     for (size_t i = 0; i < spec->n_in; i++)
-        op.scales = op.scales || spec->in[i]->t.scales;
-    for (size_t i = 0; i < spec->n_out; i++)
-        op.scales = op.scales || spec->out[i].scales;
-    op.phase = spec->is_input ? FR_PHASE_INPUT : FR_PHASE_FORWARD;
-    op.forward = net->n_ops;
-    op.bytes = spec->is_input ? 0 : spec->bytes > 0 ? spec->bytes : traffic(spec, op.scales);
-    op.param_bytes = product(net, spec->n_weights, net->elem_bytes);
-    op.n_params = spec->n_params;
-    op.is_in_place = spec->is_in_place;
-    if (spec->is_in_place)
-        spec->out[0].alias = spec->in[0]->tensor;
-    if (fr_graph_builder_op(net->b, &op, net->layer, spec->out, spec->n_out) == FR_NONE)
-        net->is_out_of_memory = true;
-    for (size_t i = 0; i < spec->n_in; i++)
-        fr_graph_builder_edge(net->b, spec->in[i]->op, net->n_ops, spec->in[i]->tensor,
-                              spec->in[i]->t.bytes);
-    net->n_ops++;
-    net->n_tensors += (uint32_t)spec->n_out;
-    return output_value(net, spec, 0);
+        in[i] = *spec->in[i];
+    return fr__nn_op(net, &op, in, spec->n_in, spec->out, spec->n_out);
 }
 
 /* An op that reads x and writes a tensor of its shape. */
 static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_kind kind,
                             const struct fr__value *x, double flops_per_element, bool in_place)
 {
-    struct op_spec spec = {.name = name,
-                           .kind = kind,
-                           .flops = flops_per_element * (double)n_elements(net, &x->t),
-                           .n_in = 1,
-                           .in = {x},
-                           .n_out = 1,
-                           .out = {like(net, &x->t, net->elem_bytes, elementwise_split(&x->t))},
-                           .is_in_place = in_place};
+    struct op_spec spec = {
+        .name = name,
+        .kind = kind,
+        .flops = flops_per_element * (double)fr__nn_elements(net, &x->t),
+        .n_in = 1,
+        .in = {x},
+        .n_out = 1,
+        .out = {fr__nn_like(net, &x->t, net->elem_bytes, elementwise_split(&x->t))},
+        .is_in_place = in_place};
 
     return add_op(net, &spec);
 }
@@ -230,7 +254,7 @@ struct fr__value fr__nn_images(struct fr__net *net, uint32_t channels, uint32_t 
     const uint32_t dims[] = {net->batch, channels, height, width};
 
     fr__nn_layer(net, "input");
-    return add_input(net, "", tensor(net, net->elem_bytes, 4, dims, SPLIT_0));
+    return add_input(net, "", fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0));
 }
 
 struct fr__value fr__nn_tokens(struct fr__net *net)
@@ -238,13 +262,13 @@ struct fr__value fr__nn_tokens(struct fr__net *net)
     const uint32_t dims[] = {net->batch, net->seq_len};
 
     fr__nn_layer(net, "input");
-    return add_input(net, "", tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1));
+    return add_input(net, "", fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1));
 }
 
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name)
 {
     const uint32_t dims[] = {1, net->seq_len};
-    struct fr_tensor t = tensor(net, INT64_BYTES, 2, dims, SPLIT_1);
+    struct fr_tensor t = fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_1);
 
     t.scales = false;
     return add_input(net, name, t);
@@ -264,7 +288,7 @@ static struct fr_tensor windowed(struct fr__net *net, const struct fr_tensor *x,
     const uint32_t dims[] = {x->dims[0], channels, window_steps(x->dims[2], w),
                              window_steps(x->dims[3], w)};
 
-    return tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
+    return fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
 }
 
 struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__value x,
@@ -274,8 +298,8 @@ struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__v
     uint64_t window = (uint64_t)x.t.dims[1] * w.size * w.size;
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_CONV2D,
-                           .flops = 2 * (double)window * (double)n_elements(net, &y),
-                           .n_weights = product(net, window, channels),
+                           .flops = 2 * (double)window * (double)fr__nn_elements(net, &y),
+                           .n_weights = fr__nn_product(net, window, channels),
                            .n_params = 1,
                            .n_in = 1,
                            .in = {&x},
@@ -291,12 +315,12 @@ static struct op_spec linear_spec(struct fr__net *net, const char *name, const s
 {
     const uint32_t dims[] = {x->t.dims[0], x->t.n_dims == 3 ? x->t.dims[1] : n_out, n_out};
     uint8_t n_dims = x->t.n_dims == 3 ? 3 : 2;
-    struct fr_tensor y = tensor(net, net->elem_bytes, n_dims, dims, 0);
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, n_dims, dims, 0);
 
     y.split_mask = elementwise_split(&y);
     return (struct op_spec){.name = name,
                             .kind = FR_OP_MATMUL,
-                            .flops = 2 * (double)n_in * (double)n_elements(net, &y),
+                            .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
                             .n_in = 1,
                             .in = {x},
                             .n_out = 1,
@@ -306,10 +330,10 @@ static struct op_spec linear_spec(struct fr__net *net, const char *name, const s
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
                                uint32_t n_out)
 {
-    uint64_t n_in = x.t.n_dims == 3 ? x.t.dims[2] : n_elements(net, &x.t) / x.t.dims[0];
+    uint64_t n_in = x.t.n_dims == 3 ? x.t.dims[2] : fr__nn_elements(net, &x.t) / x.t.dims[0];
     struct op_spec spec = linear_spec(net, name, &x, n_in, n_out);
 
-    spec.n_weights = product(net, n_in, n_out);
+    spec.n_weights = fr__nn_product(net, n_in, n_out);
     spec.n_params = 1;
     return add_op(net, &spec);
 }
@@ -322,7 +346,7 @@ struct fr__value fr__nn_tied_linear(struct fr__net *net, const char *name, struc
     struct fr__value y = add_op(net, &spec);
 
     fr_graph_builder_edge(net->b, embedded.op, y.op, FR_NONE,
-                          product(net, product(net, n_rows, width), net->elem_bytes));
+                          fr__nn_product(net, fr__nn_product(net, n_rows, width), net->elem_bytes));
     return y;
 }
 
@@ -330,10 +354,10 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
                                      struct fr__value b, uint32_t n)
 {
     const uint32_t dims[] = {a.t.dims[0], a.t.dims[1], a.t.dims[2], n};
-    struct fr_tensor y = tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_BATCH_MATMUL,
-                           .flops = 2 * (double)a.t.dims[3] * (double)n_elements(net, &y),
+                           .flops = 2 * (double)a.t.dims[3] * (double)fr__nn_elements(net, &y),
                            .n_in = 2,
                            .in = {&a, &b},
                            .n_out = 1,
@@ -348,7 +372,7 @@ struct fr__value fr__nn_bias(struct fr__net *net, const char *name, struct fr__v
 {
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_BIAS,
-                           .flops = bias_flops * (double)n_elements(net, &x.t),
+                           .flops = bias_flops * (double)fr__nn_elements(net, &x.t),
                            .n_weights = x.t.dims[x.t.n_dims == 3 ? 2 : 1],
                            .n_params = 1,
                            .n_in = 1,
@@ -391,11 +415,11 @@ static struct fr__value softmax(struct fr__net *net, const char *name, enum fr_o
 {
     struct op_spec spec = {.name = name,
                            .kind = kind,
-                           .flops = softmax_flops * (double)n_elements(net, &x->t),
+                           .flops = softmax_flops * (double)fr__nn_elements(net, &x->t),
                            .n_in = 1,
                            .in = {x},
                            .n_out = 1,
-                           .out = {like(net, &x->t, net->elem_bytes, rowwise_split(&x->t))}};
+                           .out = {fr__nn_like(net, &x->t, net->elem_bytes, rowwise_split(&x->t))}};
 
     return add_op(net, &spec);
 }
@@ -411,31 +435,33 @@ struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_batchnorm(struct fr__net *net, const char *name, struct fr__value x)
 {
     uint32_t channels = x.t.dims[1];
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_BATCHNORM,
-                           .flops = norm_flops * (double)n_elements(net, &x.t),
-                           .n_weights = 2 * (uint64_t)channels,
-                           .n_params = 2,
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 2,
-                           .out = {like(net, &x.t, net->elem_bytes, SPLIT_0), fixed(2 * channels)}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_BATCHNORM,
+        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
+        .n_weights = 2 * (uint64_t)channels,
+        .n_params = 2,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 2,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, SPLIT_0), fixed(2 * channels)}};
 
     return add_op(net, &spec);
 }
 
 struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct fr__value x)
 {
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_LAYERNORM,
-                           .flops = norm_flops * (double)n_elements(net, &x.t),
-                           .n_weights = 2 * (uint64_t)x.t.dims[2],
-                           .n_params = 2,
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 2,
-                           .out = {like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
-                                   tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_LAYERNORM,
+        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
+        .n_weights = 2 * (uint64_t)x.t.dims[2],
+        .n_params = 2,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 2,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
+                fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)}};
 
     return add_op(net, &spec);
 }
@@ -443,14 +469,14 @@ struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct 
 struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x)
 {
     uint8_t split = elementwise_split(&x.t);
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_DROPOUT,
-        .flops = dropout_flops * (double)n_elements(net, &x.t),
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 2,
-        .out = {like(net, &x.t, net->elem_bytes, split), like(net, &x.t, MASK_BYTES, split)}};
+    struct op_spec spec = {.name = name,
+                           .kind = FR_OP_DROPOUT,
+                           .flops = dropout_flops * (double)fr__nn_elements(net, &x.t),
+                           .n_in = 1,
+                           .in = {&x},
+                           .n_out = 2,
+                           .out = {fr__nn_like(net, &x.t, net->elem_bytes, split),
+                                   fr__nn_like(net, &x.t, MASK_BYTES, split)}};
 
     return add_op(net, &spec);
 }
@@ -458,14 +484,15 @@ struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__value x,
                             struct fr__value y, bool in_place)
 {
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_ADD,
-                           .flops = add_flops * (double)n_elements(net, &x.t),
-                           .n_in = 2,
-                           .in = {&x, &y},
-                           .n_out = 1,
-                           .out = {like(net, &x.t, net->elem_bytes, elementwise_split(&x.t))},
-                           .is_in_place = in_place};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_ADD,
+        .flops = add_flops * (double)fr__nn_elements(net, &x.t),
+        .n_in = 2,
+        .in = {&x, &y},
+        .n_out = 1,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, elementwise_split(&x.t))},
+        .is_in_place = in_place};
 
     return add_op(net, &spec);
 }
@@ -478,11 +505,11 @@ struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr
     struct fr_tensor y = windowed(net, &x.t, x.t.dims[1], w);
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_MAXPOOL,
-                           .flops = (double)w.size * w.size * (double)n_elements(net, &y),
+                           .flops = (double)w.size * w.size * (double)fr__nn_elements(net, &y),
                            .n_in = 1,
                            .in = {&x},
                            .n_out = 2,
-                           .out = {y, like(net, &y, INT64_BYTES, SPLIT_0 | SPLIT_1)}};
+                           .out = {y, fr__nn_like(net, &y, INT64_BYTES, SPLIT_0 | SPLIT_1)}};
 
     return add_op(net, &spec);
 }
@@ -491,13 +518,14 @@ struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct
                                    uint32_t out_side)
 {
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], out_side, out_side};
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_AVGPOOL,
-                           .flops = (double)n_elements(net, &x.t),
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 1,
-                           .out = {tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1)}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_AVGPOOL,
+        .flops = (double)fr__nn_elements(net, &x.t),
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 1,
+        .out = {fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1)}};
 
     return add_op(net, &spec);
 }
@@ -508,12 +536,12 @@ struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct 
                                   uint32_t n_rows, uint32_t width)
 {
     const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
-    struct fr_tensor y = tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_1 | SPLIT_2);
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_1 | SPLIT_2);
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_EMBEDDING,
                            /* the rows looked up are read, not the whole table */
                            .bytes = (double)indices.t.bytes + 2 * (double)y.bytes,
-                           .n_weights = product(net, n_rows, width),
+                           .n_weights = fr__nn_product(net, n_rows, width),
                            .n_params = 1,
                            .n_in = 1,
                            .in = {&indices},
@@ -531,7 +559,7 @@ void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value 
                         struct fr__value qkv[3])
 {
     const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / 3 / heads};
-    struct fr_tensor y = tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
     struct op_spec spec = {
         .name = name, .kind = FR_OP_SPLIT, .n_in = 1, .in = {&x}, .n_out = 3, .out = {y, y, y}};
 
@@ -543,12 +571,13 @@ void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value 
 struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x)
 {
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[2], x.t.dims[1] * x.t.dims[3]};
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_TRANSPOSE,
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 1,
-                           .out = {tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_2)}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_TRANSPOSE,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 1,
+        .out = {fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_2)}};
 
     return add_op(net, &spec);
 }
@@ -565,9 +594,9 @@ void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
     log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits);
     one_a_row.n_dims--;
     one_a_row =
-        tensor(net, INT64_BYTES, one_a_row.n_dims, one_a_row.dims, rowwise_split(&logits.t));
+        fr__nn_tensor(net, INT64_BYTES, one_a_row.n_dims, one_a_row.dims, rowwise_split(&logits.t));
     target = add_input(net, "target", one_a_row);
-    spec.flops = (double)n_elements(net, &one_a_row);
+    spec.flops = (double)fr__nn_elements(net, &one_a_row);
     /* the target of each row and the one log-probability it picks */
     spec.bytes = spec.flops * (INT64_BYTES + net->elem_bytes);
     spec.in[0] = &log_probs;

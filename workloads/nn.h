@@ -111,4 +111,34 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
 /* Layer "loss": log-softmax over the last dimension, the targets (one int64 a row), and the negative
  * log-likelihood, whose mean is the scalar that training minimises. */
 void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
+
+/* ---- for building blocks in files of their own ---- */
+
+/* a times b, or the largest number with the fault noted in the net. */
+uint64_t fr__nn_product(struct fr__net *net, uint64_t a, uint64_t b);
+uint64_t fr__nn_elements(struct fr__net *net, const struct fr_tensor *t);
+/* A tensor that scales with the batch, in a storage of its own. */
+struct fr_tensor fr__nn_tensor(struct fr__net *net, unsigned elem_bytes, uint8_t n_dims,
+                               const uint32_t dims[], uint8_t split_mask);
+/* Like t, in a storage of its own, with elements of another size and other ways to split it. */
+struct fr_tensor fr__nn_like(struct fr__net *net, const struct fr_tensor *t, unsigned elem_bytes,
+                             uint8_t split_mask);
+
+struct fr__op_spec {
+    const char *name; /* after the layer's */
+    enum fr_op_kind kind;
+    double flops;
+    double bytes;       /* traffic; 0: all inputs and outputs once */
+    uint64_t n_weights; /* elements it owns, in n_params tensors */
+    uint32_t n_params;
+    bool is_input;    /* what the data loader brings: costs nothing */
+    bool is_in_place; /* its first output takes its first input's storage */
+    bool is_view;     /* its outputs are parts of its input: costs nothing */
+};
+
+/* Adds an op that reads in[0 .. n_in) and writes out[0 .. n_out), whose alias is set as spec says.
+ * Returns the first output; the number of its tensor runs on. */
+struct fr__value fr__nn_op(struct fr__net *net, const struct fr__op_spec *spec,
+                           const struct fr__value in[], size_t n_in, struct fr_tensor out[],
+                           size_t n_out);
 #endif
