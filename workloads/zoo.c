@@ -87,13 +87,44 @@ static enum fr_status say_unknown_key(const struct fr__model *m, const char *wor
                     fr__did_you_mean(word, names, n, hint, sizeof(hint)));
 }
 
+static enum fr_status read_choice(const struct fr__model *m, const struct fr__model_key *key,
+                                  const char *word, uint32_t *value, struct fr_error *err)
+{
+    char hint[128], known[128] = "";
+    size_t n = 0;
+
+    for (; key->choices[n]; n++) {
+        if (strcmp(key->choices[n], word) == 0) {
+            *value = (uint32_t)n;
+            return FR_OK;
+        }
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", n ? ", " : "",
+                 key->choices[n]);
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "option '%s' of model '%s' is \"%s\", expected one of %s%s", key->name, m->name,
+                    word, known, fr__did_you_mean(word, key->choices, n, hint, sizeof(hint)));
+}
+
+static enum fr_status read_value(const struct fr__model *m, const struct fr__model_key *key,
+                                 const char *text, uint32_t *value, struct fr_error *err)
+{
+    char what[64];
+    uint64_t count;
+
+    if (key->choices)
+        return read_choice(m, key, text, value, err);
+    snprintf(what, sizeof(what), "option '%s' of model '%s'", key->name, m->name);
+    FR_TRY(fr__parse_count(text, what, FR_NOWHERE, key->min, key->max, &count, err));
+    *value = (uint32_t)count;
+    return FR_OK;
+}
+
 /* One "key=value", which is cut in two. is_set: [keys]. */
 static enum fr_status read_option(const struct fr__model *m, char *option, uint32_t values[],
                                   bool is_set[], struct fr_error *err)
 {
     char *value = strchr(option, '=');
-    char what[64];
-    uint64_t count;
     size_t k = 0;
 
     if (!value)
@@ -107,11 +138,8 @@ static enum fr_status read_option(const struct fr__model *m, char *option, uint3
     if (is_set[k])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s': option '%s' is given twice",
                         m->name, option);
-    snprintf(what, sizeof(what), "option '%s' of model '%s'", m->keys[k].name, m->name);
-    FR_TRY(fr__parse_count(value, what, FR_NOWHERE, m->keys[k].min, m->keys[k].max, &count, err));
-    values[k] = (uint32_t)count;
     is_set[k] = true;
-    return FR_OK;
+    return read_value(m, &m->keys[k], value, &values[k], err);
 }
 
 static enum fr_status read_options(const struct fr__model *m, const char *spec, uint32_t values[],
@@ -150,21 +178,26 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
                              const uint32_t values[], struct fr_workload_options *out,
                              struct fr_error *err)
 {
-    uint32_t longest = m->seq_len;
+    uint32_t seq_len = m->seq_len, longest = m->n_positions;
 
     *out = *opt;
     if (m->check)
-        FR_TRY(m->check(m, values, &longest, err));
+        FR_TRY(m->check(m, values, &seq_len, err));
+    if (!longest)
+        longest = seq_len;
     if (!out->batch)
         out->batch = m->batch;
     if (out->batch > MAX_BATCH)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "batch %u is over %d", out->batch, MAX_BATCH);
     if ((unsigned)out->dtype >= FR_N_DTYPES)
         out->dtype = FR_FP32;
-    if (out->seq_len && !longest)
+    if (out->seq_len && !seq_len)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
     if (!out->seq_len)
-        out->seq_len = longest;
+        out->seq_len = seq_len;
+    if (out->seq_len > longest && longest == FR__ANY_LENGTH)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a sequence of %u is over %u", out->seq_len,
+                        longest);
     if (out->seq_len > longest)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "model '%s' has %u learned positions, a sequence of %u does not fit",

@@ -11,18 +11,24 @@
 #include "workloads/nn.h"
 #include "workloads/workloads.h"
 
-/* An option of a model's name, "layers" in "gpt:layers=2". */
+/* An option of a model's name, "layers" in "gpt:layers=2". Its value is a number min..max or, where
+ * choices are given, the place in choices of the word that was written. */
 struct fr__model_key {
     const char *name;
     uint32_t fallback, min, max;
+    const char *const *choices; /* ends with NULL */
 };
 
-enum { FR__MAX_MODEL_KEYS = 8 };
+enum {
+    FR__MAX_MODEL_KEYS = 8,
+    FR__ANY_LENGTH = 1 << 20 /* as n_positions: positions are computed, so no table ends */
+};
 
 struct fr__model {
     const char *name, *summary, *source; /* token; one line for lists; the paper */
     uint32_t batch;                      /* samples a step unless the user says otherwise */
-    uint32_t seq_len;                    /* 0: not a sequence model */
+    uint32_t seq_len;                    /* unless the user says otherwise; 0: no sequence model */
+    uint32_t n_positions;                /* longest sequence; 0: seq_len, as learned positions */
     const struct fr__model_key *keys;    /* ends with a NULL name; NULL: takes no options */
     /* Says what does not go together, and the sequence length if a key gives it; may be NULL. */
     enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
