@@ -584,13 +584,13 @@ struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struc
 
 /* ---- the end ---- */
 
-void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
+struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits)
 {
     struct fr__value log_probs, target;
     struct fr_tensor one_a_row = logits.t;
     struct op_spec spec = {.name = "", .kind = FR_OP_LOSS, .n_in = 2, .n_out = 2};
 
-    fr__nn_layer(net, "loss");
+    fr__nn_layer(net, "%s", layer);
     log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits);
     one_a_row.n_dims--;
     one_a_row =
@@ -603,5 +603,10 @@ void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
     spec.in[1] = &target;
     spec.out[0] = fixed(1); /* the loss */
     spec.out[1] = fixed(1); /* the sum of the weights, kept for the backward */
-    add_op(net, &spec);
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
+{
+    return fr__nn_loss_of(net, "loss", logits);
 }

@@ -109,8 +109,10 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
                                      struct fr__value b, uint32_t n);
 
 /* Layer "loss": log-softmax over the last dimension, the targets (one int64 a row), and the negative
- * log-likelihood, whose mean is the scalar that training minimises. */
-void fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
+ * log-likelihood, whose mean is the scalar that training minimises; returns it. */
+struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
+/* The same in a layer of that name, for a model with several losses. */
+struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits);
 
 /* ---- for building blocks in files of their own ---- */
 
