@@ -5,4 +5,5 @@ libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/
 	strategies/buckets.h strategies/buckets.c strategies/parameter_server.h \
 	strategies/parameter_server.c strategies/single.h strategies/single.c strategies/dp.c \
 	strategies/stages.h strategies/stages.c strategies/stages_cut.c strategies/mp.c \
+	strategies/line_up.h strategies/line_up.c \
 	strategies/schedule.h strategies/schedule.c strategies/pp.c

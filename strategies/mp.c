@@ -1,5 +1,6 @@
 /* strategies/mp.c - model parallelism: the forward ops cut into contiguous parts, one a device, the
- * whole batch at once, so that devices wait for each other.
+ * whole batch at once, so that devices wait for each other. Parts that follow each other stand on
+ * devices that are well joined (strategies/line_up.h).
  *
  * Source: J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3; the layers of
  * a network spread over devices as A. Krizhevsky (2014) and PyTorch's model-parallel tutorial do.
@@ -7,6 +8,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "strategies/line_up.h"
 #include "strategies/list.h"
 #include "strategies/log.h"
 #include "strategies/replica.h"
@@ -17,17 +19,19 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
 {
     const struct fr_problem *in = pl->in;
     uint32_t *device_of = fr__arena_alloc(pl->arena, in->graph->n_ops, sizeof(*device_of));
+    uint32_t *devices = fr__arena_alloc(pl->arena, in->n_devices, sizeof(*devices));
     double *in_flight = fr__arena_alloc(pl->arena, in->n_devices, sizeof(*in_flight));
     double batch = in->global_batch;
     struct fr__stages stages;
 
-    if (!device_of || !in_flight)
+    if (!device_of || !devices || !in_flight)
         return fr__fail_nomem(err);
     for (size_t s = 0; s < in->n_devices; s++)
         in_flight[s] = 1;
-    FR_TRY(fr__stages_cut(&stages, pl, in->devices, in->n_devices, batch, in_flight, err));
+    FR_TRY(fr__line_up(pl, devices, err));
+    FR_TRY(fr__stages_cut(&stages, pl, devices, in->n_devices, batch, in_flight, err));
     for (size_t o = 0; o < in->graph->n_ops; o++)
-        device_of[o] = in->devices[stages.stage_of[o]];
+        device_of[o] = devices[stages.stage_of[o]];
     FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
     fr__place_persistent(r, true);
     fr__place_body(r);

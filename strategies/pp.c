@@ -3,7 +3,8 @@
  *
  * Sources: Y. Huang et al., GPipe, NeurIPS 2019; D. Narayanan et al., PipeDream, SOSP 2019 and
  * Megatron-LM, SC 2021 (1F1B with a flush). Stage s of replica r of R stands on device s R + r: the
- * replicas of a stage, which exchange more than neighbouring stages, sit side by side.
+ * replicas of a stage, which exchange more than neighbouring stages, sit side by side. A single
+ * pipeline runs along devices that are well joined (strategies/line_up.h).
  *
  * A stage's blocks (one micro-batch, one direction) follow each other by explicit dependencies, so
  * the schedule holds under any order of ready tasks. Replicas reduce accumulated gradients in place
@@ -12,6 +13,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "strategies/line_up.h"
 #include "strategies/list.h"
 #include "strategies/log.h"
 #include "strategies/replica.h"
@@ -20,6 +22,7 @@
 #include "strategies/stages.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE };
 
@@ -43,6 +46,7 @@ struct pipeline {
     struct fr__placer *pl;
     enum fr__schedule schedule;
     uint32_t n_stages, n_replicas;
+    uint32_t *devices;    /* [n_stages n_replicas] stage by stage */
     uint32_t micro_batch; /* samples */
     struct fr__stages stages;
     struct block_ops (*blocks)[2]; /* [n_stages] */
@@ -55,7 +59,7 @@ struct pipeline {
 
 static uint32_t device_at(const struct pipeline *p, uint32_t stage, uint32_t replica)
 {
-    return p->pl->in->devices[stage * p->n_replicas + replica];
+    return p->devices[stage * p->n_replicas + replica];
 }
 
 /* Samples of one replica: the first (batch mod n) have one more. */
@@ -107,6 +111,19 @@ static enum fr_status read_options(struct pipeline *p, struct fr_error *err)
 }
 
 /* ---- stages ---- */
+
+static enum fr_status choose_devices(struct pipeline *p, struct fr_error *err)
+{
+    const struct fr_problem *in = p->pl->in;
+
+    p->devices = fr__arena_alloc(p->pl->arena, in->n_devices, sizeof(*p->devices));
+    if (!p->devices)
+        return fr__fail_nomem(err);
+    if (p->n_replicas == 1)
+        return fr__line_up(p->pl, p->devices, err);
+    memcpy(p->devices, in->devices, in->n_devices * sizeof(*p->devices));
+    return FR_OK;
+}
 
 static enum fr_status cut_stages(struct pipeline *p, struct fr_error *err)
 {
@@ -174,7 +191,7 @@ static enum fr_status make_collectives(struct pipeline *p, struct fr_error *err)
             bytes[p->stages.stage_of[w->op]] += (double)w->bytes;
     }
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        const uint32_t *devices = &pl->in->devices[s * p->n_replicas];
+        const uint32_t *devices = &p->devices[s * p->n_replicas];
 
         p->collectives[s] = FR_NONE;
         if (p->n_replicas == 1 || bytes[s] <= 0)
@@ -349,6 +366,7 @@ static enum fr_status place_replica(struct pipeline *p, uint32_t replica, struct
 static enum fr_status place(struct pipeline *p, struct fr_error *err)
 {
     FR_TRY(read_options(p, err));
+    FR_TRY(choose_devices(p, err));
     FR_TRY(cut_stages(p, err));
     FR_TRY(list_blocks(p, err));
     FR_TRY(make_collectives(p, err));

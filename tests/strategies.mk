@@ -1,9 +1,9 @@
 # tests of strategies/
 if HAVE_CHECK
 check_PROGRAMS += tests/test_strategies_options tests/test_strategies_stages \
-	tests/test_strategies_plans tests/test_strategies_runs
+	tests/test_strategies_plans tests/test_strategies_runs tests/test_strategies_line_up
 TESTS += tests/test_strategies_options tests/test_strategies_stages tests/test_strategies_plans \
-	tests/test_strategies_runs
+	tests/test_strategies_runs tests/test_strategies_line_up
 tests_test_strategies_options_SOURCES = tests/test_strategies_options.c
 tests_test_strategies_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_options_LDADD = $(TEST_STRATEGIES_LIBS)
@@ -18,4 +18,8 @@ tests_test_strategies_runs_SOURCES = tests/test_strategies_runs.c tests/strategi
 	tests/strategies_case.c
 tests_test_strategies_runs_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_runs_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_line_up_SOURCES = tests/test_strategies_line_up.c tests/strategies_case.h \
+	tests/strategies_case.c
+tests_test_strategies_line_up_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_line_up_LDADD = $(TEST_STRATEGIES_LIBS)
 endif
