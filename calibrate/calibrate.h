@@ -29,6 +29,8 @@ struct fr_cost {
     double mean_s;
     double spread_frac; /* standard deviation over mean; 0: not known */
     double launch_s;    /* host time to launch it */
+    double flops_s;     /* roofline: mean_s is the larger of the time at the peak of arithmetic */
+    double bytes_s;     /* and the time at that of memory; both 0: measured as a whole */
     enum fr_op_kind kind;
     enum fr_trust trust;
 };

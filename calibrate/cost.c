@@ -50,14 +50,14 @@ static double time_at(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
-static double roofline_s(const struct fr_device_type *d, enum fr_op_kind kind, enum fr_dtype dtype,
+static void set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum fr_dtype dtype,
                          double flops, double bytes)
 {
-    struct fr_efficiency e = fr_efficiency_of(kind);
-    double compute_s = time_at(flops, peak_flops_per_s(d, kind, dtype) * e.flops_frac);
-    double memory_s = time_at(bytes, d->mem_Bps * e.bytes_frac);
+    struct fr_efficiency e = fr_efficiency_of(c->kind);
 
-    return compute_s > memory_s ? compute_s : memory_s;
+    c->flops_s = time_at(flops, peak_flops_per_s(d, c->kind, dtype) * e.flops_frac);
+    c->bytes_s = time_at(bytes, d->mem_Bps * e.bytes_frac);
+    c->mean_s = c->flops_s > c->bytes_s ? c->flops_s : c->bytes_s;
 }
 
 static bool is_free(const struct fr_op *o)
@@ -74,24 +74,24 @@ static double param_traffic(const struct fr_op *o)
     return is_lookup ? 0 : (double)o->param_bytes;
 }
 
-static double datasheet_s(const struct fr_graph *g, const struct fr_op *o,
+static void set_datasheet(struct fr_cost *c, const struct fr_graph *g, const struct fr_op *o,
                           const struct fr_device_type *d, double batch)
 {
     double ratio = o->scales && g->batch > 0 ? batch / g->batch : 1;
 
-    return roofline_s(d, o->kind, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(o));
+    set_roofline(c, d, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(o));
 }
 
 /* The shape of the time over the batch that samples are scaled by. */
 static double curve_s(const struct fr_graph *g, const struct fr_op *o,
                       const struct fr_device_type *d, double batch)
 {
-    double t_s;
+    struct fr_cost c = {.kind = o->kind};
 
     if (!o->scales)
         return 1;
-    t_s = datasheet_s(g, o, d, batch);
-    return t_s > 0 ? t_s : batch;
+    set_datasheet(&c, g, o, d, batch);
+    return c.mean_s > 0 ? c.mean_s : batch;
 }
 
 /* ---- samples ---- */
@@ -235,7 +235,7 @@ void fr_cost_op(const struct fr_graph *g, uint32_t op, const struct fr_device_ty
     }
     if (is_free(o))
         return; /* a view: no kernel, so nothing to launch */
-    out->mean_s = datasheet_s(g, o, device, batch);
+    set_datasheet(out, g, o, device, batch);
     out->launch_s = device->launch_s;
 }
 
@@ -245,6 +245,6 @@ void fr_cost_bytes(const struct fr_device_type *device, double bytes, enum fr_op
     *out = (struct fr_cost){.kind = kind, .trust = FR_TRUST_DATASHEET};
     if (bytes <= 0)
         return;
-    out->mean_s = roofline_s(device, kind, FR_FP32, 0, bytes);
+    set_roofline(out, device, FR_FP32, 0, bytes);
     out->launch_s = device->launch_s;
 }

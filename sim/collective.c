@@ -147,39 +147,29 @@ double fr__ring_chunk(const struct fr_collective *c, const struct tours *t, uint
     return floor(bytes / n);
 }
 
-/* Seconds of the slowest hop of ring r. */
-static double slowest_hop_s(const struct engine *e, const struct tours *t, uint32_t r, uint32_t n,
-                            double chunk_bytes)
-{
-    double slowest_s = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const struct route *k = &e->routes[t->routes[r * n + i]];
-        double hop_s = k->n_links ? k->latency_s + chunk_bytes / k->bw_Bps : 0;
-
-        if (hop_s > slowest_s)
-            slowest_s = hop_s;
-    }
-    return slowest_s;
-}
-
-double fr__collective_alone_s(struct engine *e, uint32_t collective)
+struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
     const struct tours *t = fr__group_tours(e, c->group);
-    double longest_s = 0;
+    struct slowest_hop slowest = {.route = FR_NONE};
 
     if (!t || n < 2)
-        return 0;
+        return slowest;
     for (uint32_t r = 0; r < t->n_rings; r++) {
-        double s =
-            fr__ring_rounds(c->kind, n) * slowest_hop_s(e, t, r, n, fr__ring_chunk(c, t, r, n));
+        double chunk_bytes = fr__ring_chunk(c, t, r, n);
 
-        if (s > longest_s)
-            longest_s = s;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t route = t->routes[r * n + i];
+            const struct route *k = &e->routes[route];
+            double hop_s = k->n_links ? k->latency_s + chunk_bytes / k->bw_Bps : 0;
+            double s = fr__ring_rounds(c->kind, n) * hop_s;
+
+            if (s > slowest.s)
+                slowest = (struct slowest_hop){s, route, chunk_bytes};
+        }
     }
-    return longest_s;
+    return slowest;
 }
 
 /* ---- meeting ---- */
@@ -190,8 +180,10 @@ void fr__collective_meet(struct engine *e, uint32_t task)
     struct meeting *m = &e->meetings[c];
     double launched_s = fr__host_launch(e, task);
 
-    if (launched_s > m->start_s)
+    if (launched_s > m->start_s) {
         m->start_s = launched_s;
+        m->latest = task;
+    }
     m->last = task;
     if (++m->n_arrived < e->v->member_first[c + 1] - e->v->member_first[c])
         return;
@@ -207,6 +199,8 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
     e->tasks[task].start_s = e->now_s;
     e->tasks[task].cause = cause;
+    if (e->parts)
+        fr__parts_keep(e, task);
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     fr__device_account(e, d);
@@ -345,7 +339,7 @@ static void start_closed(struct engine *e, uint32_t collective, uint32_t n)
 
         stretch = s > stretch ? s : stretch;
     }
-    fr__push_event(e, e->now_s + fr__collective_alone_s(e, collective) * stretch, collective,
+    fr__push_event(e, e->now_s + fr__collective_alone(e, collective).s * stretch, collective,
                    EVENT_COLLECTIVE_DONE);
 }
 
@@ -372,6 +366,8 @@ void fr__collective_done(struct engine *e, uint32_t collective)
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
 
+    if (e->parts)
+        fr__parts_at_collective_done(e, collective);
     count_closed_bytes(e, collective, n);
     for (uint32_t i = 0; i < n; i++)
         fr__member_done(e, e->v->members[first + i]);

@@ -122,8 +122,7 @@ double fr__host_launch(struct engine *e, uint32_t task)
     const struct fr_task *k = &e->v->tasks[task];
     double *host_s = &e->devices[k->device].host_s;
 
-    if (k->cost_id != FR_NONE)
-        *host_s += e->v->costs[k->cost_id].launch_s;
+    *host_s += fr__launch_s(e, k);
     return *host_s;
 }
 
@@ -133,6 +132,8 @@ static void compute_start(struct engine *e, uint32_t task)
     double duration_s = fr__task_duration(e, task);
 
     e->tasks[task].start_s = e->now_s;
+    if (e->parts)
+        fr__parts_keep(e, task);
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     fr__device_account(e, d);
@@ -150,6 +151,8 @@ static void compute_done(struct engine *e, uint32_t task)
 
     fr__device_account(e, d);
     e->devices[d].n_computing--;
+    if (e->parts)
+        fr__parts_at_compute_done(e, task);
     if (fr__has_interference(e))
         fr__compute_end(e, task);
     fr__task_done(e, task);
@@ -161,6 +164,8 @@ void fr__task_done(struct engine *e, uint32_t task)
     const struct fr_task *k = &v->tasks[task];
 
     e->tasks[task].end_s = e->now_s;
+    if (e->parts)
+        fr__parts_keep(e, task);
     e->n_done++;
     if (k->stream != FR_STREAM_FREE && k->kind != FR_TASK_MARKER) {
         uint32_t s = stream_of(e, task);
@@ -186,6 +191,8 @@ static void complete_markers(struct engine *e)
         uint32_t task = e->markers[--e->n_markers];
 
         e->tasks[task].start_s = e->now_s;
+        if (e->parts)
+            fr__parts_at_end(e, e->tasks[task].cause);
         fr__memory_alloc(e, task);
         fr__task_done(e, task);
     }
@@ -204,6 +211,8 @@ static void dispatch(struct engine *e, struct waiting w)
         if (w.ready_s < e->now_s && s->last != FR_NONE)
             e->tasks[w.task].cause = s->last;
     }
+    if (e->parts)
+        fr__parts_at_end(e, e->tasks[w.task].cause);
     if (!e->o->alloc_at_start)
         fr__memory_alloc(e, w.task);
     e->tasks[w.task].start_s = DISPATCHED;
@@ -255,12 +264,16 @@ static void handle(struct engine *e, struct fr__event event)
             compute_done(e, id);
         break;
     case EVENT_TASK_START:
+        if (e->parts)
+            fr__parts_at_launch(e, e->v->tasks[id].device);
         compute_start(e, id);
         break;
     case EVENT_TRANSFER_START:
-        fr__transfer_start(e, id);
+        fr__transfer_launched(e, id);
         break;
     case EVENT_COLLECTIVE_START:
+        if (e->parts)
+            fr__parts_at_launch(e, e->v->tasks[e->meetings[id].latest].device);
         fr__collective_start(e, id);
         break;
     case EVENT_COLLECTIVE_DONE:
@@ -439,6 +452,7 @@ static enum fr_status engine_init(struct engine *e)
     FR_TRY(fr__random_init(e));
     FR_TRY(fr__interference_init(e));
     FR_TRY(fr__network_init(e));
+    FR_TRY(fr__parts_init(e));
     return fr__collectives_init(e);
 }
 
@@ -465,6 +479,7 @@ static void engine_fini(struct engine *e)
     free(e->work.first);
     fr__collectives_fini(e);
     fr__network_fini(e);
+    fr__parts_fini(e);
     fr__heap_fini(&e->events);
 }
 
@@ -536,6 +551,8 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     }
     set_iterations(e, run);
     FR_TRY(fr__critical_path(e, run));
+    if (e->parts)
+        FR_TRY(fr__parts_result(e, run));
     run->stats = e->stats;
     if (e->solver) {
         struct fr__maxmin_stats solver = fr__maxmin_stats(e->solver);

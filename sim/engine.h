@@ -6,6 +6,7 @@
  *   memory.c      buffers
  *   interference.c rates of work side by side on a device
  *   random.c      jitter and slow devices
+ *   sensitivity.c what each moment of the run is made of
  *   deadlock.c, selfcheck.c, bound.c, critical.c   what is said afterwards
  *
  * Arrays of plain values, indexed by task, device or link; nothing is allocated per event.
@@ -111,7 +112,8 @@ struct flow {
 struct meeting {
     double start_s;
     uint32_t n_arrived;
-    uint32_t last; /* the member that came last */
+    uint32_t last;   /* the member that came last */
+    uint32_t latest; /* the one whose launch was over last */
 };
 
 struct ring {
@@ -132,6 +134,17 @@ struct tours {
     uint32_t *ranks;    /* [n_rings][n] */
     uint32_t *routes;   /* [n_rings][n] */
     double *share_frac; /* [n_rings] */
+};
+
+/* What each moment is made of, by resource; only when asked for. See sensitivity.c. */
+struct parts {
+    size_t n;       /* resources */
+    double *now_s;  /* [n] of the moment being handled */
+    double *rate_s; /* [n] of the last moment at which a flow began or ended */
+    double *task_s; /* [n_tasks][n] of its start while it runs, then of its end */
+    struct flow_parts *flows;
+    double *flow_s; /* [cap_flows][2][n] of the flow's last change of rate; work held over */
+    size_t cap_flows;
 };
 
 struct engine {
@@ -182,8 +195,52 @@ struct engine {
     struct ring *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
+    struct parts *parts; /* NULL: not asked for */
     struct fr_run_stats stats;
 };
+
+/* ---- resources, as fast as the options make them ---- */
+
+static inline double fr__link_bw_Bps(const struct engine *e, uint32_t link)
+{
+    const struct fr_link *l = &e->v->topo->links[link];
+
+    if (!e->o->slowness)
+        return l->bw_Bps;
+    return l->bw_Bps / e->o->slowness[fr_link_resource(l->kind, FR_LINK_BANDWIDTH)];
+}
+
+static inline double fr__link_latency_s(const struct engine *e, uint32_t link)
+{
+    const struct fr_link *l = &e->v->topo->links[link];
+
+    if (!e->o->slowness)
+        return l->latency_s;
+    return l->latency_s * e->o->slowness[fr_link_resource(l->kind, FR_LINK_LATENCY)];
+}
+
+/* 1, or what the options say of a device. */
+static inline double fr__device_slowness(const struct engine *e, uint32_t device,
+                                         enum fr_device_resource what)
+{
+    if (!e->o->slowness)
+        return 1;
+    return e->o->slowness[fr_device_resource(e->v->topo->devices[device].type, what)];
+}
+
+/* Else the op was measured as a whole. */
+static inline bool fr__has_roofline(const struct fr_cost *c)
+{
+    return c->mean_s > 0 && (c->flops_s > 0 || c->bytes_s > 0);
+}
+
+/* Host time to launch a task. */
+static inline double fr__launch_s(const struct engine *e, const struct fr_task *k)
+{
+    if (k->cost_id == FR_NONE)
+        return 0;
+    return e->v->costs[k->cost_id].launch_s * fr__device_slowness(e, k->device, FR_DEVICE_LAUNCH);
+}
 
 /* ---- engine.c ---- */
 enum fr_status fr__engine_fail_nomem(struct engine *e); /* keeps the failure; the loop ends */
@@ -234,6 +291,7 @@ void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint
                     uint32_t route, double bytes);
 void fr__flow_event(struct engine *e, uint32_t flow, enum event_what what);
 void fr__transfer_start(struct engine *e, uint32_t transfer);
+void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */
 /* Called when a send or receive has been dispatched. */
 void fr__transfer_meet(struct engine *e, uint32_t task);
 /* The next completion in the flow network; INFINITY: none. */
@@ -255,8 +313,13 @@ const struct tours *fr__group_tours(struct engine *e, uint32_t group);
 /* Rounds of a kind among n ranks, and the bytes of ring r of a collective. */
 uint32_t fr__ring_rounds(enum fr_collective_kind kind, uint32_t n);
 double fr__ring_chunk(const struct fr_collective *c, const struct tours *t, uint32_t r, uint32_t n);
-/* Closed form: all rings side by side, each as fast as its slowest hop. */
-double fr__collective_alone_s(struct engine *e, uint32_t collective);
+/* Closed form: all rings side by side, each as fast as its slowest hop; which one that is. */
+struct slowest_hop {
+    double s; /* of all rounds */
+    uint32_t route;
+    double chunk_bytes;
+};
+struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective);
 
 /* ---- memory.c ---- */
 enum fr_status fr__memory_init(struct engine *e);
@@ -277,6 +340,24 @@ double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t s
 enum fr_status fr__random_init(struct engine *e);
 /* A compute task's time with slow-down and jitter. */
 double fr__task_duration(const struct engine *e, uint32_t task);
+
+/* ---- sensitivity.c: all but the first two only when e->parts is there ---- */
+enum fr_status fr__parts_init(struct engine *e);
+void fr__parts_fini(struct engine *e);
+/* The moment being handled is ... */
+void fr__parts_at_end(struct engine *e, uint32_t task); /* the end of a task; FR_NONE: time 0 */
+void fr__parts_at_launch(struct engine *e, uint32_t device); /* the end of a launch there */
+void fr__parts_at_compute_done(struct engine *e, uint32_t task);
+void fr__parts_at_collective_done(struct engine *e, uint32_t collective); /* closed form */
+void fr__parts_at_flow_active(struct engine *e, uint32_t flow);
+void fr__parts_at_flow_done(struct engine *e, uint32_t flow);
+/* That moment is when a task starts or ends, when a flow leaves. */
+void fr__parts_keep(struct engine *e, uint32_t task);
+void fr__parts_flow_go(struct engine *e, uint32_t flow);
+/* Some flows have new rates since the last moment at which one began or ended. */
+void fr__parts_rates_changed(struct engine *e);
+/* Copies the parts of the iteration into the run. */
+enum fr_status fr__parts_result(struct engine *e, struct fr_run *run);
 
 /* ---- afterwards ---- */
 /* Says which tasks wait for each other; returns FR_EDEADLOCK. */

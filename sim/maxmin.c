@@ -66,6 +66,7 @@ void fr__maxmin_free(struct fr__maxmin *m)
     for (uint32_t r = 0; m->resources && m->rest && r < m->n_resources; r++)
         if (m->rest[r].cap > FR__INLINE_ENTRIES)
             free(m->resources[r].left_before_Bps);
+    free(m->new_rates);
     free(m->done);
     free(m->hops);
     free(m->tickets);
@@ -110,6 +111,7 @@ static bool grow_slots(struct fr__maxmin *m)
         !resize(&m->fates, cap, sizeof(*m->fates)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
         !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
         !resize(&m->done, cap, sizeof(*m->done)) ||
+        (m->is_watched && !resize(&m->new_rates, 2 * cap, sizeof(*m->new_rates))) ||
         !resize(&m->hops, cap * m->stride, sizeof(*m->hops)))
         return false;
     m->cap_slots = (uint32_t)cap;
@@ -224,6 +226,7 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     m->rest[hops[narrowest].resource].level_Bps = rate_Bps;
     m->fates[slot].bottleneck = hops[narrowest].resource;
     m->rate_Bps[slot] = rate_Bps;
+    fr__maxmin_note_rate(m, slot);
     m->stats.visited++;
     fr__maxmin_set_end(m, hops[narrowest].resource, now + f->remaining_bytes / rate_Bps);
 }
@@ -405,6 +408,24 @@ bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user)
     }
     m->n_done = m->i_done = 0;
     return false;
+}
+
+void fr__maxmin_watch(struct fr__maxmin *m)
+{
+    assert(m->cap_slots == 0);
+    m->is_watched = true;
+}
+
+const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n)
+{
+    *n = m->n_new_rates;
+    m->n_new_rates = 0;
+    return m->new_rates;
+}
+
+uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot)
+{
+    return m->fates[slot].bottleneck;
 }
 
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)

@@ -279,6 +279,7 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
             wait_for_turn(m, hops[h].resource);
     }
     m->rate_Bps[e.slot] = rate_Bps;
+    fr__maxmin_note_rate(m, e.slot);
     m->fates[e.slot] = (struct fr__fate){bottleneck, m->epoch + 1};
 }
 

@@ -89,6 +89,11 @@ struct fr__maxmin {
     uint32_t n_slots, cap_slots, stride, free_slot;
     uint32_t n_done, i_done;
 
+    /* when watched: a slot enters at most once by its add and once by a solve */
+    uint32_t *new_rates; /* [2 * cap_slots] users of flows with new rates */
+    uint32_t n_new_rates;
+    bool is_watched;
+
     /* what the next solve starts from */
     uint32_t *changed; /* [n_changed] resources */
     uint32_t n_changed;
@@ -126,6 +131,12 @@ static inline void fr__maxmin_set_end(struct fr__maxmin *m, uint32_t resource, d
         m->is_stale[block] = true;
         m->stale_block[m->n_stale++] = block;
     }
+}
+
+static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
+{
+    if (m->is_watched)
+        m->new_rates[m->n_new_rates++] = m->tickets[slot].user;
 }
 
 /* Works out all rates that the changed resources touch, as of `now`. */

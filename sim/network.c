@@ -35,10 +35,14 @@ enum fr_status fr__network_init(struct engine *e)
     if (!capacity_Bps)
         return fr__engine_fail_nomem(e);
     for (size_t l = 0; l < t->n_links; l++)
-        capacity_Bps[l] = t->links[l].bw_Bps;
+        capacity_Bps[l] = fr__link_bw_Bps(e, (uint32_t)l);
     e->solver = fr__maxmin_new((uint32_t)t->n_links, capacity_Bps);
     free(capacity_Bps);
-    return e->solver ? FR_OK : fr__engine_fail_nomem(e);
+    if (!e->solver)
+        return fr__engine_fail_nomem(e);
+    if (e->o->with_parts)
+        fr__maxmin_watch(e->solver);
+    return FR_OK;
 }
 
 void fr__network_fini(struct engine *e)
@@ -119,7 +123,6 @@ static bool set_links(struct engine *e, struct route *r, const uint32_t hops[], 
 /* Walks from src to dst and writes the route down; its number, or FR_NONE with the failure kept. */
 static uint32_t make_route(struct engine *e, uint32_t src, uint32_t dst)
 {
-    const struct fr_link *links = e->v->topo->links;
     struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
     uint32_t hops[FR__MAX_HOPS] = {0}, id;
     size_t n = 0;
@@ -129,9 +132,11 @@ static uint32_t make_route(struct engine *e, uint32_t src, uint32_t dst)
     if (e->status != FR_OK)
         return FR_NONE;
     for (size_t i = 0; i < n; i++) {
-        r.latency_s += links[hops[i]].latency_s;
-        if (links[hops[i]].bw_Bps < r.bw_Bps)
-            r.bw_Bps = links[hops[i]].bw_Bps;
+        double bw_Bps = fr__link_bw_Bps(e, hops[i]);
+
+        r.latency_s += fr__link_latency_s(e, hops[i]);
+        if (bw_Bps < r.bw_Bps)
+            r.bw_Bps = bw_Bps;
     }
     id = new_route(e);
     if (id == FR_NONE || !set_links(e, &r, hops, n)) {
@@ -245,6 +250,8 @@ static void flow_go(struct engine *e, uint32_t id)
     }
     stretch = fr__comm_stretch(e, c, r->src, r->dst);
     f->slot = FR_NONE;
+    if (e->parts)
+        fr__parts_flow_go(e, id);
     if (r->n_links == 0)
         fr__push_event(e, e->now_s, id, EVENT_FLOW_DONE);
     else if (!e->solver)
@@ -374,6 +381,8 @@ static void flow_done(struct engine *e, uint32_t id)
     const uint32_t *links = fr__route_links(e, r);
     uint32_t src = r->src, dst = r->dst;
 
+    if (e->parts)
+        fr__parts_at_flow_done(e, id);
     for (uint32_t i = 0; i < r->n_links; i++)
         e->link_bytes[links[i]] += f.bytes;
     e->flows[id].next_out = e->free_flow;
@@ -397,6 +406,8 @@ void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
         flow_done(e, id);
         return;
     }
+    if (e->parts)
+        fr__parts_at_flow_active(e, id);
     if (fr__has_interference(e))
         bytes *= fr__comm_stretch(
             e, f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE, r->src,
@@ -409,15 +420,29 @@ void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
 
 double fr__network_next(struct engine *e)
 {
-    return e->solver ? fr__maxmin_solve(e->solver, e->now_s) : INFINITY;
+    double next_s;
+
+    if (!e->solver)
+        return INFINITY;
+    next_s = fr__maxmin_solve(e->solver, e->now_s);
+    if (e->parts)
+        fr__parts_rates_changed(e);
+    return next_s;
 }
 
 void fr__network_complete(struct engine *e)
 {
     uint32_t id;
 
-    while (fr__maxmin_pop_finished(e->solver, e->now_s, &id))
-        flow_done(e, id);
+    bool is_any;
+
+    do {
+        is_any = fr__maxmin_pop_finished(e->solver, e->now_s, &id);
+        if (e->parts) /* popping may solve */
+            fr__parts_rates_changed(e);
+        if (is_any)
+            flow_done(e, id);
+    } while (is_any);
 }
 
 /* ---- transfers ---- */
@@ -449,4 +474,15 @@ void fr__transfer_start(struct engine *e, uint32_t transfer)
 
     if (route != FR_NONE)
         fr__flow_start(e, FLOW_OF_TRANSFER, transfer, 0, route, x->bytes);
+}
+
+/* The launches of both ends are over; the later one's is what they waited for. */
+void fr__transfer_launched(struct engine *e, uint32_t transfer)
+{
+    const struct fr_transfer *x = &e->v->transfers[transfer];
+    uint32_t later = e->tasks[x->send].end_s > e->tasks[x->recv].end_s ? x->send : x->recv;
+
+    if (e->parts)
+        fr__parts_at_launch(e, e->v->tasks[later].device);
+    fr__transfer_start(e, transfer);
 }

@@ -41,6 +41,22 @@ enum fr_status fr__random_init(struct engine *e)
     return FR_OK;
 }
 
+/* The mean time of a task, as fast as the options make its device. */
+static double mean_of(const struct engine *e, const struct fr_task *k)
+{
+    const struct fr_cost *c = &e->v->costs[k->cost_id];
+    double mean_s = e->o->cost_s ? e->o->cost_s[k->cost_id] : c->mean_s;
+    double flops_s, bytes_s;
+
+    if (!e->o->slowness)
+        return mean_s;
+    if (!fr__has_roofline(c))
+        return mean_s * fr__device_slowness(e, k->device, FR_DEVICE_MEASURED);
+    flops_s = c->flops_s * fr__device_slowness(e, k->device, FR_DEVICE_ARITHMETIC);
+    bytes_s = c->bytes_s * fr__device_slowness(e, k->device, FR_DEVICE_MEMORY);
+    return mean_s * ((flops_s > bytes_s ? flops_s : bytes_s) / c->mean_s);
+}
+
 double fr__task_duration(const struct engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
@@ -48,7 +64,7 @@ double fr__task_duration(const struct engine *e, uint32_t task)
 
     if (k->cost_id == FR_NONE)
         return 0;
-    duration_s = e->o->cost_s ? e->o->cost_s[k->cost_id] : e->v->costs[k->cost_id].mean_s;
+    duration_s = mean_of(e, k);
     if (e->slowdown)
         duration_s *= e->slowdown[k->device];
     if (e->o->jitter_cv > 0)

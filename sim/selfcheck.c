@@ -124,6 +124,21 @@ static enum fr_status check_memory(const struct fr_plan *p, const struct fr_run 
     return st;
 }
 
+static enum fr_status check_parts(const struct fr_plan *p, const struct fr_run *run,
+                                  struct fr_error *err)
+{
+    size_t n = fr_n_resources(fr_plan_view(p)->topo);
+    double sum_s = 0;
+
+    for (size_t i = 0; run->parts_s && i < n; i++)
+        sum_s += run->parts_s[i];
+    if (run->parts_s && !is_near(sum_s, run->iteration_s, run->makespan_s))
+        return fr__fail(err, FR_ECHECK, FR_NOWHERE,
+                        "self-check 'parts': the iteration takes %.9g s, its parts %.9g s",
+                        run->iteration_s, sum_s);
+    return FR_OK;
+}
+
 enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,
                               const double expected_link_bytes[], struct fr_error *err)
 {
@@ -131,6 +146,7 @@ enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,
     FR_TRY(check_account(p, run, err));
     FR_TRY(check_bytes(p, run, expected_link_bytes, err));
     FR_TRY(check_memory(p, run, err));
+    FR_TRY(check_parts(p, run, err));
     if (run->makespan_s < run->lower_bound_s * (1 - TOLERANCE))
         return fr__fail(err, FR_ECHECK, FR_NOWHERE,
                         "self-check 'bound': the run took %.9g s, below the lower bound %.9g s",

@@ -11,6 +11,7 @@
  *   bytes    each link carried what the plan's messages put on it
  *   memory   at the end each device holds its persistent buffers and nothing else
  *   bound    the makespan is not below run->lower_bound_s
+ *   parts    where asked for, the parts of the iteration sum to its time
  * expected_link_bytes: [n_links]. FR_ECHECK names the check that failed, the place and both values.
  * Cost: O(tasks + dependencies + links). */
 enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,

@@ -201,6 +201,8 @@ struct fr_run_options {
     double device_cv;              /* one slow-down a device, likewise */
     const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
+    const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */
+    bool with_parts;               /* account for the iteration by resource: parts_s of the run */
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
@@ -239,6 +241,7 @@ struct fr_run {
     const double *link_bytes;               /* [n_links] */
     size_t n_critical;
     const uint32_t *critical; /* tasks of the critical path, first to last */
+    const double *parts_s;    /* [fr_n_resources] see below; NULL unless asked for */
     struct fr_run_stats stats;
 };
 
@@ -247,6 +250,44 @@ struct fr_run {
 enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
                            struct fr_run **out, struct fr_error *err);
 void fr_run_free(struct fr_run *r);
+
+/* ---- what the time is made of ----
+ *
+ * Resources are what a faster machine would have more of: bandwidth and (low) latency of each kind
+ * of link, in the order of enum fr_link_kind, then for each device type what its ops are bound by.
+ * The slowness of a resource is time per unit: 2 halves a bandwidth and doubles a latency.
+ *
+ * A run is homogeneous: with every slowness doubled it takes twice as long. So (Euler) the iteration
+ * is the sum over resources of slowness x d iteration_s / d slowness, and these are the parts_s of a
+ * run: the seconds that a resource accounts for. parts_s[i] / iteration_s is the relative change of
+ * the time for a small relative change of slowness i, its elasticity.
+ *
+ * They are worked out during the run along what caused each moment (the critical path, through the
+ * steps of collectives and the changes of shared rates), see sim/sensitivity.c. Where two causes
+ * tie, one counts; choices (routes, rings, the order of ready tasks) are taken as fixed. */
+enum fr_link_resource { FR_LINK_BANDWIDTH, FR_LINK_LATENCY, FR_N_LINK_RESOURCES };
+enum fr_device_resource {
+    FR_DEVICE_ARITHMETIC, /* ops bound by FLOPs */
+    FR_DEVICE_MEMORY,     /* ops bound by memory bandwidth */
+    FR_DEVICE_LAUNCH,     /* host time to launch ops */
+    FR_DEVICE_MEASURED,   /* ops whose time was measured as a whole */
+    FR_N_DEVICE_RESOURCES
+};
+struct fr_resource {
+    bool is_link;
+    enum fr_link_kind link;
+    enum fr_link_resource link_what;
+    uint32_t type; /* of device */
+    enum fr_device_resource device_what;
+};
+size_t fr_n_resources(const struct fr_topo *t);
+struct fr_resource fr_resource_at(const struct fr_topo *t, size_t i);
+size_t fr_link_resource(enum fr_link_kind kind, enum fr_link_resource what);
+size_t fr_device_resource(uint32_t type, enum fr_device_resource what);
+/* "PCIe bandwidth", "v100-sxm2-16gb memory bandwidth"; returns buf. */
+const char *fr_resource_name(const struct fr_topo *t, size_t i, char *buf, size_t n);
+/* Slowness 1 / factor is written "+25 %" of a rate and "-20 %" of a time: is i a time? */
+bool fr_resource_is_time(const struct fr_topo *t, size_t i);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ import threading
 # The quick ones first, but a file's own before all. Each is run in one process (CK_FORK=no), so
 # that an endless loop can be ended from outside.
 TESTS = ["heap", "plan", "selfcheck", "engine", "collective", "network", "account", "random",
-         "radix", "maxmin", "simgrid"]
+         "radix", "maxmin", "sensitivity", "simgrid"]
 
 # Kind, file, and a part of one line of it, which must be there exactly once: {{is => becomes}}.
 MUTATIONS = [
@@ -35,7 +35,7 @@ MUTATIONS = [
     ("comparison", "sim/engine.c", "return a->task {{< => >}} b->task;"),
     ("comparison", "sim/engine.c", "while (i > 0 && {{goes_before => !goes_before}}(e, &w,"),
     ("comparison", "sim/engine.c", "child + 1 < s->n && {{goes_before => !goes_before}}("),
-    ("sign", "sim/engine.c", "*host_s {{+= => -=}} e->v->costs[k->cost_id].launch_s;"),
+    ("sign", "sim/engine.c", "*host_s {{+= => -=}} fr__launch_s(e, k);"),
     ("sign", "sim/engine.c", "e->now_s {{+ => -}} duration_s, task, EVENT_TASK_DONE"),
     ("sign", "sim/engine.c", "e->devices[d].{{n_computing++ => n_computing--}};"),
     ("sign", "sim/engine.c", "e->results[d].work_s {{+= => -=}} duration_s;"),
@@ -55,8 +55,8 @@ MUTATIONS = [
     ("sign", "sim/engine.h", "r->exposed_comm_s {{+= => -=}} dt_s;"),
     ("sign", "sim/engine.h", "r->comm_s {{+= => -=}} dt_s;"),
     # messages
-    ("sign", "sim/network.c", "r.latency_s {{+= => -=}} links[hops[i]].latency_s;"),
-    ("comparison", "sim/network.c", "if (links[hops[i]].bw_Bps {{< r.bw_Bps => < INFINITY}})"),
+    ("sign", "sim/network.c", "r.latency_s {{+= => -=}} fr__link_latency_s(e, hops[i]);"),
+    ("comparison", "sim/network.c", "if (bw_Bps {{< r.bw_Bps => < INFINITY}})"),
     ("sign", "sim/network.c", "(r->latency_s {{+ => -}} f->bytes / r->bw_Bps) * stretch"),
     ("comparison", "sim/network.c", "else if (r->latency_s {{> => <}} 0)"),
     ("sign", "sim/network.c", "is_beginning ? {{1 : (uint32_t)-1 => (uint32_t)-1 : 1}};"),
@@ -72,8 +72,7 @@ MUTATIONS = [
     ("sign", "sim/collective.c", "2 * (n {{- => +}} 1) : n - 1;"),
     ("off by one", "sim/collective.c", "return {{floor => ceil}}(bytes / n);"),
     ("sign", "sim/collective.c", "k->latency_s {{+ => -}} chunk_bytes / k->bw_Bps"),
-    ("comparison", "sim/collective.c", "if (hop_s {{> => <}} slowest_s)"),
-    ("comparison", "sim/collective.c", "if (s {{> => <}} longest_s)"),
+    ("comparison", "sim/collective.c", "if (s {{> => <}} slowest.s)"),
     ("comparison", "sim/collective.c", "r->received[i] {{< => <=}} round)"),
     ("sign", "sim/collective.c", "next = {{i + 1 == r->n ? 0 : i + 1 => i ? i - 1 : r->n - 1}};"),
     ("comparison", "sim/collective.c", "if (launched_s {{> => <}} m->start_s)"),
@@ -105,6 +104,13 @@ MUTATIONS = [
     ("comparison", "sim/bound.c", "*out_s = launch_s[d] {{> => <}} *out_s"),
     ("comparison", "sim/bound.c", "*out_s = path_s {{> => <}} work_s ?"),
     ("sign", "sim/bound.c", "bytes[links[l]] {{+= => -=}} n;"),
+    # parts of a moment
+    ("sign", "sim/sensitivity.c", "held[k] += f->rate_Bps * (own_s[k] {{- => +}} p->rate_s[k]);"),
+    ("sign", "sim/sensitivity.c", "held[f->bound] {{+= => -=}} moved_bytes;"),
+    ("sign", "sim/sensitivity.c", "p->now_s[k] {{+= => -=}} held[k] / f->rate_Bps;"),
+    ("sign", "sim/sensitivity.c", "p->now_s[f->bound] {{+= => -=}} took_s;"),
+    ("comparison", "sim/sensitivity.c", "return flops_s {{> => <}} bytes_s ? FR_DEVICE_ARITHMETIC"),
+    ("sign", "sim/sensitivity.c", "parts_s[k] {{-= => +=}} of_task(p"),
     # the checks themselves
     ("sign", "sim/selfcheck.c", "fabs(a {{- => +}} b) <="),
     ("comparison", "sim/selfcheck.c", "if (run->start_s[v->succ[i]] {{< => >}} run->end_s[t])"),
@@ -175,7 +181,7 @@ OWN_TESTS = {
     "sim/maxmin.c": "maxmin", "sim/maxmin_fill.c": "maxmin", "sim/interference.c": "network",
     "sim/engine.c": "engine", "sim/engine.h": "engine", "sim/network.c": "engine",
     "sim/collective.c": "engine", "sim/bound.c": "account", "sim/random.c": "account",
-    "sim/unroll.c": "account",
+    "sim/unroll.c": "account", "sim/sensitivity.c": "sensitivity",
 }
 
 MARK = re.compile(r"\{\{(.*?) => (.*?)\}\}")

@@ -126,6 +126,17 @@ START_TEST(a_run_shorter_than_the_bound_is_found)
 }
 END_TEST
 
+START_TEST(parts_that_do_not_sum_to_the_iteration_are_found)
+{
+    double parts_s[64] = {3, 1.5};
+
+    copy.parts_s = parts_s;
+    finds("self-check 'parts': the iteration takes 4 s, its parts 4.5 s");
+    parts_s[1] = 1;
+    ck_assert_int_eq(fr__self_check(plan, &copy, expected, NULL), FR_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim/selfcheck");
@@ -143,6 +154,7 @@ int main(void)
     tcase_add_test(c, lost_bytes_are_found);
     tcase_add_test(c, a_buffer_left_behind_is_found);
     tcase_add_test(c, a_run_shorter_than_the_bound_is_found);
+    tcase_add_test(c, parts_that_do_not_sum_to_the_iteration_are_found);
     suite_add_tcase(s, c);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);

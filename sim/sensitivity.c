@@ -1,0 +1,366 @@
+/* sim/sensitivity.c - what each moment of a run is made of, by resource.
+ *
+ * Every moment t of a run is a function of the resources' slownesses s_i, homogeneous of degree 1:
+ * t = sum over i of s_i dt/ds_i (Euler). These terms are the moment's parts. They are carried along
+ * with the moments themselves (forward differentiation: A. Griewank, A. Walther, Evaluating
+ * Derivatives, 2nd ed. 2008, chapter 3):
+ *   a task starts    with the parts of the end that caused it, or of the launch it waited for, which
+ *                    is all launches on its device so far;
+ *   a compute task   adds its time to what bounds it;
+ *   a message        adds its latencies to the kinds of its links, then its bytes' time, as follows;
+ *   a step of a ring starts with the parts of whatever released it.
+ *
+ * Bytes under shared rates. A flow with rate r_k between moments t_k and t_k+1, k = 0 .. m, moves
+ * its bytes: sum of r_k (t_k+1 - t_k) = bytes. r_k goes as the bandwidth of the link that bounds it,
+ * part b_k, so for the parts p(t) of a moment and e_b, a part of 1 s of b:
+ *
+ *   sum over k of r_k (p(t_k+1) - p(t_k)) = sum over k of r_k (t_k+1 - t_k) e_{b_k}
+ *   p(t_m+1) = p(t_m) + (t_m+1 - t_m) e_{b_m} + h / r_m
+ *   h        = sum over k < m of r_k [ (t_k+1 - t_k) e_{b_k} + p(t_k) - p(t_k+1) ]
+ *
+ * Thus a flow that was held back by others depends on when these began and ended. h sums to 0 over
+ * the resources, and all parts of a moment to the moment.
+ *
+ * Ignores: that a rate also depends on links which bound *other* flows, of another kind, on the same
+ * path (a flow that gets what these leave over); that tied causes are several (one counts: whichever
+ * is handled last in the instant); interference, whose stretches are taken as fixed.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct flow_parts {
+    double since_s; /* when it left; then its last change of rate */
+    double rate_Bps;
+    uint32_t bound; /* resource; FR_NONE: it does not move yet */
+};
+
+/* ---- names and numbers of resources ---- */
+
+static const char *const link_names[FR_N_LINK_KINDS] = {
+    [FR_LINK_NVLINK] = "NVLink",
+    [FR_LINK_PCIE] = "PCIe",
+    [FR_LINK_CPU] = "CPU link",
+    [FR_LINK_NET] = "network",
+};
+
+static const char *const link_resource_names[FR_N_LINK_RESOURCES] = {
+    [FR_LINK_BANDWIDTH] = "bandwidth",
+    [FR_LINK_LATENCY] = "latency",
+};
+
+static const char *const device_resource_names[FR_N_DEVICE_RESOURCES] = {
+    [FR_DEVICE_ARITHMETIC] = "FLOP rate",
+    [FR_DEVICE_MEMORY] = "memory bandwidth",
+    [FR_DEVICE_LAUNCH] = "launch time",
+    [FR_DEVICE_MEASURED] = "speed on measured ops",
+};
+
+enum { N_OF_LINKS = FR_N_LINK_KINDS * FR_N_LINK_RESOURCES };
+
+size_t fr_n_resources(const struct fr_topo *t)
+{
+    return N_OF_LINKS + t->n_types * FR_N_DEVICE_RESOURCES;
+}
+
+size_t fr_link_resource(enum fr_link_kind kind, enum fr_link_resource what)
+{
+    return (size_t)kind * FR_N_LINK_RESOURCES + (size_t)what;
+}
+
+size_t fr_device_resource(uint32_t type, enum fr_device_resource what)
+{
+    return N_OF_LINKS + (size_t)type * FR_N_DEVICE_RESOURCES + (size_t)what;
+}
+
+struct fr_resource fr_resource_at(const struct fr_topo *t, size_t i)
+{
+    struct fr_resource r = {.is_link = i < N_OF_LINKS};
+    size_t k = i - N_OF_LINKS;
+
+    (void)t;
+    if (r.is_link) {
+        r.link = (enum fr_link_kind)(i / FR_N_LINK_RESOURCES);
+        r.link_what = (enum fr_link_resource)(i % FR_N_LINK_RESOURCES);
+    } else {
+        r.type = (uint32_t)(k / FR_N_DEVICE_RESOURCES);
+        r.device_what = (enum fr_device_resource)(k % FR_N_DEVICE_RESOURCES);
+    }
+    return r;
+}
+
+const char *fr_resource_name(const struct fr_topo *t, size_t i, char *buf, size_t n)
+{
+    struct fr_resource r = fr_resource_at(t, i);
+
+    if (r.is_link)
+        snprintf(buf, n, "%s %s", link_names[r.link], link_resource_names[r.link_what]);
+    else
+        snprintf(buf, n, "%s %s", t->types[r.type].name, device_resource_names[r.device_what]);
+    return buf;
+}
+
+bool fr_resource_is_time(const struct fr_topo *t, size_t i)
+{
+    struct fr_resource r = fr_resource_at(t, i);
+
+    return r.is_link ? r.link_what == FR_LINK_LATENCY : r.device_what == FR_DEVICE_LAUNCH;
+}
+
+/* ---- life ---- */
+
+enum fr_status fr__parts_init(struct engine *e)
+{
+    struct parts *p;
+
+    if (!e->o->with_parts)
+        return FR_OK;
+    p = e->parts = calloc(1, sizeof(*p));
+    if (!p)
+        return fr__engine_fail_nomem(e);
+    p->n = fr_n_resources(e->v->topo);
+    p->now_s = calloc(p->n, sizeof(*p->now_s));
+    p->rate_s = calloc(p->n, sizeof(*p->rate_s));
+    if (e->v->n_tasks < SIZE_MAX / sizeof(*p->task_s) / (p->n + 1))
+        p->task_s = calloc((e->v->n_tasks + 1) * p->n, sizeof(*p->task_s));
+    return p->now_s && p->rate_s && p->task_s ? FR_OK : fr__engine_fail_nomem(e);
+}
+
+void fr__parts_fini(struct engine *e)
+{
+    if (!e->parts)
+        return;
+    free(e->parts->now_s);
+    free(e->parts->rate_s);
+    free(e->parts->task_s);
+    free(e->parts->flows);
+    free(e->parts->flow_s);
+    free(e->parts);
+}
+
+static void copy(const struct parts *p, double to_s[], const double from_s[])
+{
+    memcpy(to_s, from_s, p->n * sizeof(*to_s));
+}
+
+static double *of_task(const struct parts *p, uint32_t task)
+{
+    return p->task_s + task * p->n;
+}
+
+static double *of_flow(const struct parts *p, uint32_t flow)
+{
+    return p->flow_s + flow * 2 * p->n;
+}
+
+static double *held_over(const struct parts *p, uint32_t flow)
+{
+    return of_flow(p, flow) + p->n;
+}
+
+/* ---- tasks ---- */
+
+void fr__parts_at_end(struct engine *e, uint32_t task)
+{
+    struct parts *p = e->parts;
+
+    if (task == FR_NONE)
+        memset(p->now_s, 0, p->n * sizeof(*p->now_s));
+    else
+        copy(p, p->now_s, of_task(p, task));
+}
+
+void fr__parts_at_launch(struct engine *e, uint32_t device)
+{
+    struct parts *p = e->parts;
+
+    memset(p->now_s, 0, p->n * sizeof(*p->now_s));
+    p->now_s[fr_device_resource(e->v->topo->devices[device].type, FR_DEVICE_LAUNCH)] = e->now_s;
+}
+
+void fr__parts_keep(struct engine *e, uint32_t task)
+{
+    copy(e->parts, of_task(e->parts, task), e->parts->now_s);
+}
+
+/* Of a roofline, the higher side as fast as the options make it. */
+static enum fr_device_resource bound_of(const struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    const struct fr_cost *c = &e->v->costs[k->cost_id];
+    double flops_s = c->flops_s * fr__device_slowness(e, k->device, FR_DEVICE_ARITHMETIC);
+    double bytes_s = c->bytes_s * fr__device_slowness(e, k->device, FR_DEVICE_MEMORY);
+
+    if (!fr__has_roofline(c))
+        return FR_DEVICE_MEASURED;
+    return flops_s > bytes_s ? FR_DEVICE_ARITHMETIC : FR_DEVICE_MEMORY;
+}
+
+void fr__parts_at_compute_done(struct engine *e, uint32_t task)
+{
+    struct parts *p = e->parts;
+
+    uint32_t type = e->v->topo->devices[e->v->tasks[task].device].type;
+
+    copy(p, p->now_s, of_task(p, task));
+    if (e->v->tasks[task].cost_id != FR_NONE)
+        p->now_s[fr_device_resource(type, bound_of(e, task))] += e->now_s - e->tasks[task].start_s;
+}
+
+/* ---- messages ---- */
+
+/* Adds `total_s`, shared out over the latencies of a route and the time of the bytes on its
+ * narrowest link as they would be alone. */
+static void add_alone(struct engine *e, double parts_s[], const struct route *r, double bytes,
+                      double total_s)
+{
+    const struct fr_link *links = e->v->topo->links;
+    const uint32_t *hops = fr__route_links(e, r);
+    double alone_s = r->latency_s + bytes / r->bw_Bps, scale;
+    uint32_t narrowest = 0;
+
+    if (r->n_links == 0 || !(alone_s > 0))
+        return;
+    scale = total_s / alone_s;
+    for (uint32_t i = 0; i < r->n_links; i++) {
+        parts_s[fr_link_resource(links[hops[i]].kind, FR_LINK_LATENCY)] +=
+            fr__link_latency_s(e, hops[i]) * scale;
+        if (fr__link_bw_Bps(e, hops[i]) < fr__link_bw_Bps(e, hops[narrowest]))
+            narrowest = i;
+    }
+    parts_s[fr_link_resource(links[hops[narrowest]].kind, FR_LINK_BANDWIDTH)] +=
+        bytes / r->bw_Bps * scale;
+}
+
+void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
+{
+    struct parts *p = e->parts;
+    uint32_t member = e->v->members[e->v->member_first[collective]];
+    struct slowest_hop slowest = fr__collective_alone(e, collective);
+
+    copy(p, p->now_s, of_task(p, member));
+    if (slowest.route != FR_NONE)
+        add_alone(e, p->now_s, &e->routes[slowest.route], slowest.chunk_bytes,
+                  e->now_s - e->tasks[member].start_s);
+}
+
+static bool make_room(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    size_t cap = e->cap_flows;
+    struct flow_parts *flows;
+    double *flow_s;
+
+    if (flow < p->cap_flows)
+        return true;
+    flows = cap < SIZE_MAX / sizeof(*flow_s) / (2 * p->n) ? realloc(p->flows, cap * sizeof(*flows))
+                                                          : NULL;
+    if (!flows)
+        return false;
+    p->flows = flows;
+    flow_s = realloc(p->flow_s, cap * 2 * p->n * sizeof(*flow_s));
+    if (!flow_s)
+        return false;
+    p->flow_s = flow_s;
+    p->cap_flows = cap;
+    return true;
+}
+
+void fr__parts_flow_go(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+
+    if (!make_room(e, flow)) {
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    p->flows[flow] = (struct flow_parts){.since_s = e->now_s, .bound = FR_NONE};
+    copy(p, of_flow(p, flow), p->now_s);
+    memset(held_over(p, flow), 0, p->n * sizeof(*p->flow_s));
+}
+
+void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    double *own_s = of_flow(p, flow);
+
+    if (flow >= p->cap_flows)
+        return; /* out of memory: the loop ends */
+    add_alone(e, own_s, &e->routes[e->flows[flow].route], 0, e->now_s - p->flows[flow].since_s);
+    p->flows[flow].since_s = e->now_s;
+    copy(p, p->now_s, own_s);
+    copy(p, p->rate_s, own_s);
+}
+
+void fr__parts_rates_changed(struct engine *e)
+{
+    struct parts *p = e->parts;
+    uint32_t n;
+    const uint32_t *flows = fr__maxmin_take_changes(e->solver, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct flow_parts *f = &p->flows[flows[i]];
+        double *own_s = of_flow(p, flows[i]), *held = held_over(p, flows[i]);
+        uint32_t slot = e->flows[flows[i]].slot;
+        uint32_t link = fr__maxmin_bottleneck(e->solver, slot);
+        double moved_bytes = f->rate_Bps * (e->now_s - f->since_s);
+
+        if (moved_bytes > 0) {
+            for (size_t k = 0; k < p->n; k++)
+                held[k] += f->rate_Bps * (own_s[k] - p->rate_s[k]);
+            held[f->bound] += moved_bytes;
+            copy(p, own_s, p->rate_s);
+            f->since_s = e->now_s;
+        }
+        f->rate_Bps = fr__maxmin_rate(e->solver, slot);
+        f->bound = (uint32_t)fr_link_resource(e->v->topo->links[link].kind, FR_LINK_BANDWIDTH);
+    }
+}
+
+void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+    double took_s;
+
+    if (flow >= p->cap_flows)
+        return;
+    took_s = e->now_s - f->since_s;
+    copy(p, p->now_s, of_flow(p, flow));
+    if (!e->solver) {
+        add_alone(e, p->now_s, &e->routes[e->flows[flow].route], e->flows[flow].bytes, took_s);
+    } else if (f->bound != FR_NONE) {
+        const double *held = held_over(p, flow);
+
+        p->now_s[f->bound] += took_s;
+        for (size_t k = 0; k < p->n; k++)
+            p->now_s[k] += held[k] / f->rate_Bps;
+    }
+    copy(p, p->rate_s, p->now_s);
+}
+
+/* ---- the result ---- */
+
+enum fr_status fr__parts_result(struct engine *e, struct fr_run *run)
+{
+    const struct fr_plan_view *v = e->v;
+    const struct parts *p = e->parts;
+    double *parts_s = fr__arena_alloc(e->arena, p->n, sizeof(*parts_s));
+    uint32_t last = v->n_iterations   ? v->iteration_ends[v->n_iterations - 1]
+                    : run->n_critical ? run->critical[run->n_critical - 1]
+                                      : FR_NONE;
+
+    if (!parts_s)
+        return fr__fail_nomem(e->err);
+    for (size_t k = 0; k < p->n && last != FR_NONE; k++) {
+        parts_s[k] = of_task(p, last)[k];
+        if (v->n_iterations > 1)
+            parts_s[k] -= of_task(p, v->iteration_ends[v->n_iterations - 2])[k];
+    }
+    run->parts_s = parts_s;
+    return FR_OK;
+}
