@@ -1,7 +1,9 @@
 /* topo/route.c - the one route of each pair of devices: looked up, or searched and kept.
  *
- * A ring asks for one or two routes to each destination, all-to-all for all of them. So the first few
- * routes to a destination are searched one by one, and only then the tree of all.
+ * A ring asks for one or two routes to each destination, all-to-all for all of them. So routes to a
+ * destination are searched one by one until that has cost as much as the tree of all, which is
+ * never more than twice the cheaper way (A. Karlin et al., Competitive snoopy caching, Algorithmica
+ * 3, 1988: rent until the rent has reached the price).
  */
 #include "config.h"
 
@@ -15,9 +17,6 @@
 /* Trees are dropped, oldest first, when they would take more; routes once given stay. */
 static const size_t MAX_TREE_BYTES = (size_t)256 << 20;
 
-/* Routes to a destination that are searched one by one. */
-enum { MAX_SINGLE = 8 };
-
 struct route {
     uint64_t key; /* src * n_devices + dst + 1; 0: free slot */
     const uint32_t *links;
@@ -28,7 +27,7 @@ struct fr_router {
     const struct fr_topo *topo;
     struct fr__route_search *search;
     struct fr__arena *arena; /* the routes */
-    uint8_t *n_single;       /* [n_devices] routes searched one by one towards it */
+    uint64_t *n_seen;        /* [n_devices] links looked at for single routes towards it */
     uint32_t **trees;    /* [n_devices] next link of each vertex towards it, NULL: not searched */
     uint32_t *tree_ring; /* [n_tree_slots] destinations that have a tree, oldest at tree_head */
     size_t n_tree_slots, tree_head, n_trees;
@@ -46,10 +45,10 @@ static bool router_init(struct fr_router *r, const struct fr_topo *t)
         r->n_tree_slots = t->n_devices;
     r->arena = fr__arena_new();
     r->search = fr__route_search_new(t);
-    r->n_single = calloc(t->n_devices, sizeof(*r->n_single));
+    r->n_seen = calloc(t->n_devices, sizeof(*r->n_seen));
     r->trees = calloc(t->n_devices, sizeof(*r->trees));
     r->tree_ring = calloc(r->n_tree_slots, sizeof(*r->tree_ring));
-    return r->arena && r->search && r->n_single && r->trees && r->tree_ring;
+    return r->arena && r->search && r->n_seen && r->trees && r->tree_ring;
 }
 
 enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, struct fr_error *err)
@@ -74,7 +73,7 @@ void fr_router_free(struct fr_router *r)
         free(r->trees[d]);
     fr__arena_free(r->arena);
     fr__route_search_free(r->search);
-    free(r->n_single);
+    free(r->n_seen);
     free(r->trees);
     free(r->tree_ring);
     free(r->routes);
@@ -183,10 +182,9 @@ enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
     *n_hops = 0;
     if (src == dst)
         return FR_OK;
-    if (!r->trees[dst] && r->n_single[dst] < MAX_SINGLE) {
-        n = fr__route_search_pair(r->search, src, dst, FR__MAX_HOPS, hops);
-        r->n_single[dst]++;
-    } else if (grow_tree(r, dst)) {
+    if (!r->trees[dst] && r->n_seen[dst] < r->topo->n_links)
+        n = fr__route_search_pair(r->search, src, dst, FR__MAX_HOPS, hops, &r->n_seen[dst]);
+    else if (grow_tree(r, dst)) {
         n = follow_tree(r, src, dst, hops);
     } else {
         return fr__fail_nomem(err);

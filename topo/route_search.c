@@ -12,14 +12,20 @@ struct adjacency {
     uint32_t *first, *list;
 };
 
+/* The vertices at one distance. */
+struct level {
+    uint32_t first, end; /* in the queue */
+    uint64_t n_links;    /* along which the next level is looked for */
+};
+
 /* A breadth-first search from one end. */
 struct front {
     const struct adjacency *links; /* those that it grows along */
     uint32_t *dist;                /* [n_vertices] from that end, FR_NONE: not reached */
     uint32_t *queue;               /* [n_vertices] reached, nearest first */
-    size_t level, n;               /* the outermost level starts there; how many are reached */
-    size_t n_links;                /* that the next level has to look at */
+    struct level *levels;          /* [n_vertices + 1] */
     uint32_t radius;               /* of the outermost level */
+    uint32_t n;                    /* reached */
 };
 
 struct fr__route_search {
@@ -31,6 +37,8 @@ struct fr__route_search {
     uint64_t *sum_ps;
     double *width_Bps;
     uint32_t *next;
+    uint32_t *steps; /* [n_links] those that gather found */
+    size_t n_steps;
     /* of a pair's search: vertices on shortest routes */
     uint32_t *on_route; /* [2 n_vertices], those where the ends met from the middle on */
     bool *is_on_route;  /* [n_vertices] */
@@ -58,9 +66,10 @@ static bool front_init(struct front *f, const struct adjacency *links, size_t n_
     f->links = links;
     f->dist = malloc(n_vertices * sizeof(*f->dist));
     f->queue = malloc(n_vertices * sizeof(*f->queue));
+    f->levels = malloc((n_vertices + 1) * sizeof(*f->levels));
     for (size_t v = 0; f->dist && v < n_vertices; v++)
         f->dist[v] = FR_NONE;
-    return f->dist && f->queue;
+    return f->dist && f->queue && f->levels;
 }
 
 struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
@@ -75,9 +84,10 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
     s->sum_ps = calloc(n, sizeof(*s->sum_ps));
     s->width_Bps = calloc(n, sizeof(*s->width_Bps));
     s->next = calloc(n, sizeof(*s->next));
+    s->steps = calloc(t->n_links + 1, sizeof(*s->steps));
     s->on_route = calloc(2 * n, sizeof(*s->on_route));
     s->is_on_route = calloc(n, sizeof(*s->is_on_route));
-    if (!s->latency_ps || !s->sum_ps || !s->width_Bps || !s->next || !s->on_route ||
+    if (!s->latency_ps || !s->sum_ps || !s->width_Bps || !s->next || !s->steps || !s->on_route ||
         !s->is_on_route || !adjacency_init(&s->out, t, true) || !adjacency_init(&s->in, t, false) ||
         !front_init(&s->to_dst, &s->in, n) || !front_init(&s->from_src, &s->out, n)) {
         fr__route_search_free(s);
@@ -99,11 +109,14 @@ void fr__route_search_free(struct fr__route_search *s)
     free(s->latency_ps);
     free(s->to_dst.dist);
     free(s->to_dst.queue);
+    free(s->to_dst.levels);
     free(s->from_src.dist);
     free(s->from_src.queue);
+    free(s->from_src.levels);
     free(s->sum_ps);
     free(s->width_Bps);
     free(s->next);
+    free(s->steps);
     free(s->on_route);
     free(s->is_on_route);
     free(s);
@@ -120,26 +133,25 @@ static void reach(struct front *f, uint32_t v, uint32_t dist)
 {
     f->dist[v] = dist;
     f->queue[f->n++] = v;
-    f->n_links += f->links->first[v + 1] - f->links->first[v];
+    f->levels[f->radius].end = f->n;
+    f->levels[f->radius].n_links += f->links->first[v + 1] - f->links->first[v];
 }
 
 static void start(struct front *f, uint32_t v)
 {
-    f->n = f->level = f->n_links = 0;
-    f->radius = 0;
+    f->n = f->radius = 0;
+    f->levels[0] = (struct level){0, 0, 0};
     reach(f, v, 0);
 }
 
 /* Reaches the next level; false: there is none. */
 static bool grow(const struct fr__route_search *s, struct front *f)
 {
-    size_t begin = f->level, end = f->n;
+    struct level last = f->levels[f->radius];
     bool is_in = f->links == &s->in;
 
-    f->level = end;
-    f->n_links = 0;
-    f->radius++;
-    for (size_t i = begin; i < end; i++) {
+    f->levels[++f->radius] = (struct level){last.end, last.end, 0};
+    for (uint32_t i = last.first; i < last.end; i++) {
         uint32_t v = f->queue[i];
 
         if (f->radius > 1 && is_gpu(s, v))
@@ -152,12 +164,22 @@ static bool grow(const struct fr__route_search *s, struct front *f)
                 reach(f, u, f->radius);
         }
     }
-    return f->n > end;
+    return f->n > last.end;
+}
+
+/* Links looked at, and one for the end itself. */
+static uint64_t seen(const struct front *f)
+{
+    uint64_t n = 1;
+
+    for (uint32_t d = 0; d < f->radius; d++)
+        n += f->levels[d].n_links;
+    return n;
 }
 
 static void clear(struct front *f)
 {
-    for (size_t i = 0; i < f->n; i++)
+    for (uint32_t i = 0; i < f->n; i++)
         f->dist[f->queue[i]] = FR_NONE;
     f->n = 0;
 }
@@ -178,44 +200,70 @@ static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l)
     return dist[v] != FR_NONE && dist[v] + 1 == dist[u] && (dist[v] == 0 || !is_gpu(s, v));
 }
 
+/* Looks for steps from u at the links into the vertices one level nearer, if these are fewer than
+ * those out of u: a switch that joins thousands of machines is not looked through for one. */
+static bool gather_backwards(struct fr__route_search *s, uint32_t u)
+{
+    const struct front *f = &s->to_dst;
+    const struct level *nearer = &f->levels[f->dist[u] - 1];
+
+    if (f->dist[u] > f->radius || nearer->n_links >= s->out.first[u + 1] - s->out.first[u])
+        return false;
+    for (uint32_t i = nearer->first; i < nearer->end; i++) {
+        uint32_t v = f->queue[i];
+
+        for (uint32_t k = s->in.first[v]; k < s->in.first[v + 1]; k++) {
+            uint32_t l = s->in.list[k];
+            size_t at = s->n_steps;
+
+            if (s->topo->links[l].src != u || !is_step(s, u, l))
+                continue;
+            for (; at && s->steps[at - 1] > l; at--)
+                s->steps[at] = s->steps[at - 1];
+            s->steps[at] = l;
+            s->n_steps++;
+        }
+    }
+    return true;
+}
+
+/* Fills steps with the links from u one step nearer to the target, ascending. */
+static void gather(struct fr__route_search *s, uint32_t u)
+{
+    s->n_steps = 0;
+    if (gather_backwards(s, u))
+        return;
+    for (uint32_t i = s->out.first[u]; i < s->out.first[u + 1]; i++)
+        if (is_step(s, u, s->out.list[i]))
+            s->steps[s->n_steps++] = s->out.list[i];
+}
+
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */
 static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_device)
 {
     const struct fr_link *links = s->topo->links;
-    const uint32_t *list = s->out.list;
-    uint32_t end = s->out.first[u + 1], n_best = 0, pick;
+    uint32_t n_best = 0;
     uint64_t best_ps = UINT64_MAX;
     double best_Bps = 0;
 
-    for (uint32_t i = s->out.first[u]; i < end; i++) {
-        uint32_t l = list[i], v = links[l].dst;
-        uint64_t ps;
-        double width_Bps;
+    gather(s, u);
+    for (size_t i = 0; i < s->n_steps; i++) {
+        uint32_t l = s->steps[i], v = links[l].dst;
+        uint64_t ps = s->sum_ps[v] + s->latency_ps[l];
+        double width_Bps = narrower(s->width_Bps[v], links[l].bw_Bps);
 
-        if (!is_step(s, u, l))
-            continue;
-        ps = s->sum_ps[v] + s->latency_ps[l];
-        width_Bps = narrower(s->width_Bps[v], links[l].bw_Bps);
         if (ps < best_ps || (ps == best_ps && width_Bps > best_Bps)) {
             best_ps = ps;
             best_Bps = width_Bps;
-            n_best = 1;
-        } else if (ps == best_ps && !(width_Bps < best_Bps)) {
-            n_best++;
+            n_best = 0;
         }
+        if (ps == best_ps && !(width_Bps < best_Bps))
+            s->steps[n_best++] = l;
     }
     assert(n_best > 0);
     s->sum_ps[u] = best_ps;
     s->width_Bps[u] = best_Bps;
-    pick = dst_device % n_best;
-    for (uint32_t i = s->out.first[u]; i < end; i++) {
-        uint32_t l = list[i], v = links[l].dst;
-
-        if (is_step(s, u, l) && s->sum_ps[v] + s->latency_ps[l] == best_ps &&
-            !(narrower(s->width_Bps[v], links[l].bw_Bps) < best_Bps) && pick-- == 0)
-            return l;
-    }
-    return FR_NONE;
+    return s->steps[dst_device % n_best];
 }
 
 static void start_choices(struct fr__route_search *s, uint32_t target)
@@ -236,7 +284,7 @@ void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t nex
     while (grow(s, &s->to_dst))
         ;
     start_choices(s, target);
-    for (size_t i = 1; i < s->to_dst.n; i++)
+    for (uint32_t i = 1; i < s->to_dst.n; i++)
         next[s->to_dst.queue[i]] = choose(s, s->to_dst.queue[i], dst);
     clear(&s->to_dst);
 }
@@ -256,20 +304,26 @@ static bool joins(const struct fr__route_search *s, uint32_t v)
     return from != FR_NONE && to != FR_NONE && (from == 0 || to == 0 || !is_gpu(s, v));
 }
 
+static void put_on_route(struct fr__route_search *s, size_t at, uint32_t v)
+{
+    s->is_on_route[v] = true;
+    s->on_route[at] = v;
+}
+
 /* Grows the fronts until they meet and puts where they do into the corridor; false: they never do. */
 static bool meet(struct fr__route_search *s, struct corridor *c)
 {
+    struct front *to = &s->to_dst, *from = &s->from_src;
+
     for (;;) {
-        bool from_src = s->from_src.n_links < s->to_dst.n_links;
-        struct front *f = from_src ? &s->from_src : &s->to_dst;
+        bool is_from = from->levels[from->radius].n_links < to->levels[to->radius].n_links;
+        struct front *f = is_from ? from : to;
 
         if (!grow(s, f))
             return false;
-        for (size_t i = f->level; i < f->n; i++)
-            if (joins(s, f->queue[i])) {
-                s->is_on_route[f->queue[i]] = true;
-                s->on_route[c->high++] = f->queue[i];
-            }
+        for (uint32_t i = f->levels[f->radius].first; i < f->n; i++)
+            if (joins(s, f->queue[i]))
+                put_on_route(s, c->high++, f->queue[i]);
         if (c->high > c->low)
             return true;
     }
@@ -279,37 +333,39 @@ static bool meet(struct fr__route_search *s, struct corridor *c)
 static void follow_to_target(struct fr__route_search *s, struct corridor *c)
 {
     for (size_t i = c->high; i-- > c->low;) {
-        uint32_t u = s->on_route[i];
+        if (s->to_dst.dist[s->on_route[i]] == 0)
+            continue;
+        gather(s, s->on_route[i]);
+        for (size_t k = 0; k < s->n_steps; k++) {
+            uint32_t v = s->topo->links[s->steps[k]].dst;
 
-        for (uint32_t k = s->out.first[u]; k < s->out.first[u + 1]; k++) {
-            uint32_t l = s->out.list[k], v = s->topo->links[l].dst;
-
-            if (is_step(s, u, l) && !s->is_on_route[v]) {
-                s->is_on_route[v] = true;
-                s->on_route[--c->low] = v;
-            }
+            if (!s->is_on_route[v])
+                put_on_route(s, --c->low, v);
         }
     }
 }
 
-/* From the meeting vertices, which stand from `middle` on, up to the source, which gives each its
- * distance to the target. */
-static void follow_to_source(struct fr__route_search *s, size_t middle, struct corridor *c)
+/* From the meeting vertices up to the source, giving each its distance to the target. All links were looked at when the front of the source grew. */
+static void follow_to_source(struct fr__route_search *s, struct corridor *c)
 {
-    const uint32_t *from = s->from_src.dist;
+    const struct front *from = &s->from_src;
+    uint32_t *to = s->to_dst.dist;
 
-    for (size_t i = middle; i < c->high; i++) {
-        uint32_t v = s->on_route[i];
+    for (uint32_t d = from->radius; d-- > 0;) {
+        for (uint32_t i = from->levels[d].first; i < from->levels[d].end; i++) {
+            uint32_t u = from->queue[i];
 
-        for (uint32_t k = s->in.first[v]; k < s->in.first[v + 1]; k++) {
-            uint32_t u = s->topo->links[s->in.list[k]].src;
-
-            if (from[u] == FR_NONE || from[u] + 1 != from[v] || s->is_on_route[u] ||
-                (from[u] > 0 && is_gpu(s, u)))
+            if (d > 0 && is_gpu(s, u))
                 continue;
-            s->is_on_route[u] = true;
-            reach(&s->to_dst, u, s->to_dst.dist[v] + 1);
-            s->on_route[c->high++] = u;
+            for (uint32_t k = s->out.first[u]; k < s->out.first[u + 1]; k++) {
+                uint32_t v = s->topo->links[s->out.list[k]].dst;
+
+                if (s->is_on_route[v] && from->dist[v] == d + 1 && !s->is_on_route[u]) {
+                    to[u] = to[v] + 1;
+                    s->to_dst.queue[s->to_dst.n++] = u;
+                    put_on_route(s, c->high++, u);
+                }
+            }
         }
     }
 }
@@ -328,7 +384,7 @@ static size_t walk(const struct fr__route_search *s, uint32_t src, uint32_t dst,
 }
 
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
-                             uint32_t links[])
+                             uint32_t links[], uint64_t *n_seen)
 {
     uint32_t target = s->topo->devices[dst].vertex;
     struct corridor c = {s->topo->n_vertices, s->topo->n_vertices};
@@ -338,7 +394,7 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t 
     start(&s->from_src, s->topo->devices[src].vertex);
     if (meet(s, &c)) {
         follow_to_target(s, &c);
-        follow_to_source(s, s->topo->n_vertices, &c);
+        follow_to_source(s, &c);
         start_choices(s, target);
         for (size_t i = c.low; i < c.high; i++)
             if (s->on_route[i] != target)
@@ -347,6 +403,7 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t 
     }
     for (size_t i = c.low; i < c.high; i++)
         s->is_on_route[s->on_route[i]] = false;
+    *n_seen += seen(&s->to_dst) + seen(&s->from_src);
     clear(&s->to_dst);
     clear(&s->from_src);
     return n;

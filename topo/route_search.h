@@ -27,8 +27,8 @@ void fr__route_search_free(struct fr__route_search *s);
 void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t next[]);
 
 /* The route of one pair of different devices into links: [max]; returns how many links it has, 0
- * where there is none; more than max: nothing is written. Cost: what lies nearer to either end than
- * half the way. */
+ * where there is none; more than max: nothing is written. Cost: the links within half the way of
+ * either end; how many were looked at is added to *n_seen. */
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
-                             uint32_t links[]);
+                             uint32_t links[], uint64_t *n_seen);
 #endif

@@ -157,9 +157,9 @@ enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, st
 void fr_router_free(struct fr_router *r);
 
 /* The links from device src to device dst in order; *links stays valid until the router is freed.
- * src == dst: no links. FR_ENOENT: unreachable (both named). Cost: the first few calls for a dst search
- * what lies nearer to either end than half the way, the next one everything; from then on a new pair
- * costs its route, a known one O(1). */
+ * src == dst: no links. FR_ENOENT: unreachable (both named). Cost: calls for a new
+ * pair look at the links within half the way of either end until that has cost as much as looking at
+ * all; the next one does so, and from then on a new pair costs its route. A known pair costs O(1). */
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err);
 
