@@ -228,6 +228,24 @@ static enum fr_status set_iterations(struct options *o, const char *value, struc
     return FR_OK;
 }
 
+static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    if (o->question.sensitivity == FR_SENSITIVITY_NONE)
+        o->question.sensitivity = FR_SENSITIVITY_RUN;
+    return FR_OK;
+}
+
+static enum fr_status set_sensitivity_rerun(struct options *o, const char *value,
+                                            struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    o->question.sensitivity = FR_SENSITIVITY_RERUN;
+    return FR_OK;
+}
+
 #define FLAG_SETTER(name, member)                                                                  \
     static enum fr_status set_##name(struct options *o, const char *value, struct fr_error *err)   \
     {                                                                                              \
@@ -276,6 +294,10 @@ static const struct option_row rows[] = {
      set_device_jitter},
     {OPTIONS_RUN, 0, "iterations", "N",
      "iterations in a row; the interval of the last is the answer", set_iterations},
+    {OPTIONS_RUN, 0, "sensitivity", NULL,
+     "what faster links and devices would change, from one run", set_sensitivity},
+    {OPTIONS_RUN, 0, "sensitivity-rerun", NULL, "the same, and run again with each of them faster",
+     set_sensitivity_rerun},
     {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
      set_no_timing},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",

@@ -107,7 +107,6 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
                                    const struct fr_strategy *strategy, struct fr_error *err)
 {
     const struct fr_question *q = m->question;
-    struct fr_run_options o = q->run;
     double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
     m->plan = fr_plan_new(problem->topo, problem->graph);
@@ -118,12 +117,13 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
-    o.closed_form_collectives =
+    m->options = q->run;
+    m->options.with_parts = q->sensitivity != FR_SENSITIVITY_NONE;
+    m->options.context = m->context;
+    m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
-    m->is_closed_form = o.closed_form_collectives;
-    o.context = m->context;
-    FR_TRY(fr_simulate(m->plan, &o, &m->run, err));
+    FR_TRY(fr_simulate(m->plan, &m->options, &m->run, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
 }

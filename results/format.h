@@ -20,6 +20,13 @@ struct fr__format {
 FR__FORMATS(FR__FORMAT_DECLARE)
 #undef FR__FORMAT_DECLARE
 
+/* Relative change of the resource itself when it is FR_FASTER times as fast: +0.25, or -0.2 of a
+ * latency or launch time. */
+static inline double fr__faster_change(const struct fr_record_sensitivity *s)
+{
+    return s->is_time ? -(FR_FASTER - 1) / FR_FASTER : FR_FASTER - 1;
+}
+
 /* FR_ECANCELLED when the context says so; ctx may be NULL. */
 enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err);
 #endif

@@ -53,6 +53,29 @@ static void write_links(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "links_total", r->links_total);
 }
 
+static void write_sensitivities(struct fr__json *j, const struct fr_record *r)
+{
+    if (r->n_sensitivities == 0)
+        return;
+    fr__json_open(j, "sensitivities", '[', false);
+    for (size_t i = 0; i < r->n_sensitivities; i++) {
+        const struct fr_record_sensitivity *s = &r->sensitivities[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "resource", s->resource);
+        fr__json_number(j, "part_s", s->part_s);
+        fr__json_number(j, "elasticity", s->elasticity);
+        fr__json_number(j, "change", fr__faster_change(s));
+        fr__json_number(j, "iteration_change", s->faster_frac);
+        if (r->has_reruns) {
+            fr__json_number(j, "rerun_elasticity", s->rerun_elasticity);
+            fr__json_number(j, "rerun_iteration_change", s->rerun_faster_frac);
+        }
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
 static void write_oom(struct fr__json *j, const struct fr_record *r)
 {
     fr__json_bool(j, "oom", r->oom);
@@ -109,6 +132,7 @@ static void write_record(struct fr__json *j, const struct fr_record *r)
         fr__json_string(j, NULL, r->critical_path[i]);
     fr__json_close(j, ']');
     fr__json_count(j, "critical_path_total", r->critical_total);
+    write_sensitivities(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);

@@ -252,7 +252,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->global_batch = m->global_batch;
     r->seed = q->run.seed;
     r->alloc_at_start = q->run.alloc_at_start;
-    r->closed_form_collectives = m->is_closed_form;
+    r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
     r->iteration_s = m->run->iteration_s;
@@ -264,7 +264,8 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(judge_memory(box, err));
     FR_TRY(fill_links(box, m, err));
-    return fill_critical_path(box, err);
+    FR_TRY(fill_critical_path(box, err));
+    return fr__fill_sensitivities(r, box->arena, m, err);
 }
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -2,6 +2,7 @@
 #ifndef FR_RESULTS_RECORD_H
 #define FR_RESULTS_RECORD_H
 
+#include "base/arena.h"
 #include "results/results.h"
 
 /* What a record is made from. */
@@ -12,7 +13,7 @@ struct fr__making {
     uint32_t *devices; /* [n_devices] the GPUs asked for; the caller's */
     size_t n_devices;
     uint32_t global_batch;
-    bool is_closed_form;
+    struct fr_run_options options; /* that it was run with */
     double wall_s, plan_cpu_s;
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
@@ -20,6 +21,10 @@ struct fr__making {
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
                                struct fr_error *err);
+/* Fills in r's sensitivities from its run, with names from the arena; runs again where m's question
+ * asks for it. Cost: three runs for each resource that counts. */
+enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *arena,
+                                      const struct fr__making *m, struct fr_error *err);
 /* The record frees the setting's two parts from now on. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
 

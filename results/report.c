@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "results/results.h"
+#include "results/format.h"
 #include "results/table.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NUMBER = 32 };
@@ -249,6 +250,43 @@ static void print_details(FILE *f, const struct fr_record *r)
         fprintf(f, "  and %zu more\n", r->critical_total - r->n_critical);
 }
 
+static void change_cell(char cell[FR__TABLE_CELL], double frac)
+{
+    cell[0] = '+';
+    percent(frac, frac < 0 ? cell : cell + 1, NUMBER);
+}
+
+static void fill_sensitivity(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_sensitivity *s = &r->sensitivities[i];
+
+    fr__table_text(row->cell[0], s->resource);
+    percent(r->iteration_s > 0 ? s->part_s / r->iteration_s : 0, row->cell[1], NUMBER);
+    change_cell(row->cell[2], fr__faster_change(s));
+    change_cell(row->cell[3], s->faster_frac);
+    if (r->has_reruns)
+        change_cell(row->cell[4], s->rerun_faster_frac);
+}
+
+/* Those that show in the tenths of a percent. */
+static void print_sensitivities(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"resource", false},
+                                                      {"of the time", true},
+                                                      {"change", true},
+                                                      {"iteration time", true},
+                                                      {"run again", true}};
+    size_t n = 0;
+
+    while (n < r->n_sensitivities && fabs(r->sensitivities[n].part_s) >= 0.0005 * r->iteration_s)
+        n++;
+    if (n == 0)
+        return;
+    fputs("\nsensitivities:\n", f);
+    fr__table_print(f, &(struct fr__table){columns, r->has_reruns ? 5 : 4, n, fill_sensitivity, r});
+}
+
 static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
@@ -261,6 +299,7 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
     print_cost_sources(f, r);
     if (r->oom)
         print_oom(f, r);
+    print_sensitivities(f, r);
     if (is_verbose)
         print_details(f, r);
 }
@@ -322,13 +361,17 @@ static void print_comparison(FILE *f, const struct fr_results *rs, bool is_verbo
     print_clean(f, c.base->strategy);
     fputs("; costs from ", f);
     print_cost_sources(f, c.base);
-    for (size_t i = 0; is_verbose && i < rs->n; i++) {
+    for (size_t i = 0; i < rs->n; i++) {
+        if (!is_verbose && rs->records[i]->n_sensitivities == 0)
+            continue;
         fputs("\n-- ", f);
         print_clean(f, rs->records[i]->strategy);
         putc('\n', f);
-        if (rs->records[i]->oom)
+        if (is_verbose && rs->records[i]->oom)
             print_oom(f, rs->records[i]);
-        print_details(f, rs->records[i]);
+        print_sensitivities(f, rs->records[i]);
+        if (is_verbose)
+            print_details(f, rs->records[i]);
     }
 }
 

@@ -29,6 +29,11 @@ extern "C" {
  * in the whole plan), step by step, or by their closed form. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
+/* What to find out about faster links and devices: nothing; what one run says; that, and what runs
+ * with each of them 1 % slower and faster, and FR_FASTER times as fast, say. */
+enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
+#define FR_FASTER 1.25
+
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
                                                    fr_strategy_parse take them */
@@ -40,8 +45,9 @@ struct fr_question {
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
     enum fr_optimizer optimizer;
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
-    uint32_t iterations;       /* simulated in a row, device by device; 0 or 1: one by itself */
-    struct fr_run_options run; /* its context is set by the answering function */
+    uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
+    enum fr_sensitivity sensitivity;
+    struct fr_run_options run; /* context and with_parts are set by the answering function */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };
 /* Nothing named, the engine's defaults, plain SGD. */
@@ -79,6 +85,17 @@ struct fr_record_link {
     double utilisation_frac; /* of what the link could carry in that time */
 };
 
+/* What one resource (sim/sim.h) does to the iteration time. */
+struct fr_record_sensitivity {
+    const char *resource; /* "PCIe bandwidth" */
+    uint32_t number;      /* of the resource */
+    bool is_time;         /* a latency or launch time: less is better */
+    double part_s;        /* of the iteration; below 0: slower would help */
+    double elasticity;    /* d ln time / d ln resource: -0.3 is 0.3 % less time for 1 % more */
+    double faster_frac;   /* relative change of the time when it is FR_FASTER times as fast */
+    double rerun_elasticity, rerun_faster_frac; /* what runs with it changed say, if asked for */
+};
+
 /* Why a record is out of memory: the device that exceeds its memory most. */
 struct fr_record_oom {
     const char *device;
@@ -112,6 +129,9 @@ struct fr_record {
     const struct fr_record_device *devices; /* GPUs asked for, then others with work */
     const struct fr_record_link *links;     /* busiest first */
     const char *const *critical_path;
+    size_t n_sensitivities;                            /* 0 unless asked for */
+    const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
+    bool has_reruns;
     double wall_s, plan_cpu_s;  /* of planning and running; of planning */
     const struct fr_plan *plan; /* NULL in a record made by hand */
     const struct fr_run *run;

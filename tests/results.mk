@@ -19,4 +19,10 @@ tests_test_results_trace_SOURCES = tests/test_results_trace.c tests/json_check.c
 	tests/json_check.h
 tests_test_results_trace_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_trace_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_sensitivity
+TESTS += tests/test_results_sensitivity
+tests_test_results_sensitivity_SOURCES = tests/test_results_sensitivity.c
+tests_test_results_sensitivity_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_sensitivity_LDADD = $(TEST_RESULTS_LIBS)
 endif

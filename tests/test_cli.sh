@@ -156,6 +156,16 @@ run compare -w vgg19 -t dgx1-v100 -g 4 -b 65536 -s single -s dp
 check "a_comparison_where_nothing_fits_ends_with_3" exits 3
 run compare -w vgg19 -t dgx1-v100 -g 4 -b 256 -s single -s dp --json
 check "a_comparison_where_something_fits_ends_with_0" exits 0
+
+run simulate $vgg -s dp:sync=ps-cpu --sensitivity
+check "sensitivity_names_what_counts" says "^  PCIe bandwidth .* +25.0 % .* -6.2 %$"
+run simulate $vgg -s dp:sync=ps-cpu --sensitivity-rerun --json
+check "sensitivity_is_in_json_too" says '"resource": "PCIe bandwidth".*"rerun_elasticity": -0.3'
+run simulate $vgg -s dp:sync=ps-cpu --json
+check "sensitivity_is_there_only_when_asked_for" test "$(grep -c sensitivities out)" -eq 0
+run compare $vgg -s dp -s dp:sync=ps-cpu --sensitivity
+check "a_comparison_has_sensitivities_of_each" test "$(grep -c '^sensitivities' out)" -eq 2
+
 run simulate $vgg -s dp --jitter 0.1 --seed 1 --json --no-timing
 cp out first.json
 run simulate $vgg -s dp --jitter 0.1 --seed 1 --json --no-timing
