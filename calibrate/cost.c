@@ -65,13 +65,30 @@ static bool is_free(const struct fr_op *o)
     return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
 }
 
+/* Parameters of other ops that a forward op uses (tied weights). */
+static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
+{
+    size_t op = (size_t)(o - g->ops);
+    double bytes = 0;
+
+    if (o->phase != FR_PHASE_FORWARD)
+        return 0;
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor == FR_NONE && g->ops[e->src].phase == FR_PHASE_FORWARD)
+            bytes += (double)e->bytes;
+    }
+    return bytes;
+}
+
 /* Parameters are read or written whole, but for a table of embeddings in the forward pass: of that
  * only the rows looked up are read, and these are in `bytes`. */
-static double param_traffic(const struct fr_op *o)
+static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
 {
     bool is_lookup = o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD && o->bytes > 0;
 
-    return is_lookup ? 0 : (double)o->param_bytes;
+    return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
 }
 
 static void set_datasheet(struct fr_cost *c, const struct fr_graph *g, const struct fr_op *o,
@@ -79,7 +96,7 @@ static void set_datasheet(struct fr_cost *c, const struct fr_graph *g, const str
 {
     double ratio = o->scales && g->batch > 0 ? batch / g->batch : 1;
 
-    set_roofline(c, d, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(o));
+    set_roofline(c, d, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(g, o));
 }
 
 /* The shape of the time over the batch that samples are scaled by. */

@@ -20,7 +20,7 @@ static const struct fr_device_type gpu = {
 
 static struct fr_graph *graph;
 
-enum { MATMUL, RELU, VIEW, UPDATE, LAYER, N_OPS };
+enum { MATMUL, RELU, VIEW, UPDATE, LAYER, TIED, N_OPS };
 
 /* Batch 8. The layer has samples at batch 4, 8 and 16 but neither FLOPs nor bytes. */
 static void build(void)
@@ -56,6 +56,12 @@ static void build(void)
                    .scales = true,
                    .phase = FR_PHASE_FORWARD,
                    .forward = FR_NONE},
+        [TIED] = {.name = "fc.again",
+                  .kind = FR_OP_MATMUL,
+                  .bytes = 3.5e6,
+                  .scales = true,
+                  .phase = FR_PHASE_FORWARD,
+                  .forward = FR_NONE},
     };
     struct fr_graph_builder *b = fr_graph_builder_new();
     const struct fr_graph info = {
@@ -65,6 +71,7 @@ static void build(void)
     ck_assert_ptr_nonnull(b);
     for (uint32_t i = 0; i < N_OPS; i++)
         ck_assert_uint_eq(fr_graph_builder_op(b, &ops[i], NULL, NULL, 0), i);
+    fr_graph_builder_edge(b, MATMUL, TIED, FR_NONE, 4000000);
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 3e-3);
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 5e-3);
     fr_graph_builder_sample(b, MATMUL, "*", 8, 7e-3);
@@ -99,6 +106,15 @@ static struct fr_cost cost_on_other(uint32_t op, double batch, double vector_flo
     fr_cost_op(graph, op, &other, batch, &c);
     return c;
 }
+
+/* 3.5 MB of its own, which scale, and the 4 MB of fc.matmul's parameters, which do not, at 0.75 of
+ * 1e12 B/s: 10 us; half the batch 5.75 MB. */
+START_TEST(a_forward_op_reads_the_parameters_it_is_tied_to)
+{
+    ck_assert_double_eq_tol(cost(TIED, 8).mean_s, 7.5e6 / 0.75e12, 1e-16);
+    ck_assert_double_eq_tol(cost(TIED, 4).mean_s, 5.75e6 / 0.75e12, 1e-16);
+}
+END_TEST
 
 /* relu: 87e6 bytes at 1e12 B/s times 0.87 = 100 us, far above its 1e6 FLOPs; half the batch, half. */
 START_TEST(a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth)
@@ -218,6 +234,7 @@ int main(void)
     int n_failed;
 
     tcase_add_checked_fixture(c, build, tear_down);
+    tcase_add_test(c, a_forward_op_reads_the_parameters_it_is_tied_to);
     tcase_add_test(c, a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth);
     tcase_add_test(c, a_view_takes_no_time_and_no_launch);
     tcase_add_test(c, samples_of_the_device_type_beat_those_of_any_and_are_averaged);
