@@ -8,7 +8,11 @@
  *   NAME.update    once all gradients are there, in forward order
  *   NAME.grad_add  a pairwise sum, where the op's output is read more than once (then grad_add2, ...)
  *   NAME.wgrad_add the same for parameters that other ops use too
- * Tied weights are an edge without a tensor but with bytes: its head uses its tail's parameters.
+ * Tied weights are an edge without a tensor but with bytes: its head uses its tail's parameters. Ops of
+ * one layer that use the same parameters are steps of a recurrence: they have one weight gradient,
+ * NAME.wgrad of the owner, which reads what each step's would. That is cuDNN's way (Chetlur et al.,
+ * 2014, and cudnnRNNBackwardWeights: one product over all steps after the data gradients) and keeps
+ * the gradients of all steps' outputs instead of as many copies of the parameters.
  *
  * The rules say which forward tensors each backward op reads; these stay in memory until then.
  * Source: PyTorch, tools/autograd/derivatives.yaml (1.13), where each backward formula names what it
@@ -114,6 +118,8 @@ struct expansion {
     uint32_t *tied_to;      /* [ops]: whose parameters it uses: its own, another's or FR_NONE */
     uint32_t *grads;        /* [tensors]: last of the ring of its gradients in reads, or FR_NONE */
     uint32_t *weight_grads; /* [ops]: the same for its parameters */
+    uint32_t *step_reads;   /* [ops]: the same for what its later steps' weight gradients read */
+    double *step_flops;     /* [ops]: their arithmetic */
     struct read *reads;     /* gradients, in the order they came */
     size_t n_reads, cap_reads;
     struct read *now; /* what the op being made reads */
@@ -418,7 +424,39 @@ static struct fr_tensor parameter_gradient(const struct expansion *x, uint32_t o
     return (struct fr_tensor){.bytes = x->f->ops[owner].param_bytes, .alias = FR_NONE};
 }
 
-static void add_weight_op(struct expansion *x, uint32_t o, const struct output_grads *dy)
+static bool is_later_step(const struct expansion *x, uint32_t o)
+{
+    uint32_t owner = x->tied_to[o];
+
+    return owner != FR_NONE && owner != o && x->f->ops[owner].layer == x->f->ops[o].layer;
+}
+
+/* What o's weight gradient reads and computes, for its first step to take up, which comes later. */
+static void put_off(struct expansion *x, uint32_t o, double flops)
+{
+    uint32_t owner = x->tied_to[o];
+
+    x->step_flops[owner] += flops;
+    for (size_t i = 0; i < x->n_now; i++)
+        contribute(x, &x->step_reads[owner], x->now[i]);
+    x->n_now = 0;
+}
+
+static void take_up(struct expansion *x, uint32_t o)
+{
+    uint32_t last = x->step_reads[o], at = last;
+
+    while (last != FR_NONE) {
+        at = x->reads[at].next;
+        read_now(x, x->reads[at]);
+        if (at == last)
+            break;
+    }
+}
+
+/* has_part: o has a gradient of its own, not only its later steps. */
+static void add_weight_op(struct expansion *x, uint32_t o, const struct output_grads *dy,
+                          bool has_part)
 {
     const struct rule *r = rule_of(x, o);
     uint32_t owner = x->tied_to[o];
@@ -427,11 +465,21 @@ static void add_weight_op(struct expansion *x, uint32_t o, const struct output_g
 
     if (owner == FR_NONE)
         return;
+    if (has_part) {
+        op.flops = r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements;
+        read_grads(x, dy);
+        read_saved(x, o, r->weight_reads, FR_NONE);
+    }
+    if (is_later_step(x, o)) {
+        put_off(x, o, op.flops);
+        return;
+    }
+    op.flops += x->step_flops[o];
+    take_up(x, o);
+    if (x->n_now == 0)
+        return;
     dw = parameter_gradient(x, owner);
-    op.flops = r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements;
     op.param_bytes = dw.bytes;
-    read_grads(x, dy);
-    read_saved(x, o, r->weight_reads, FR_NONE);
     add_op(x, o, "wgrad", FR_NONE, op, &dw, 1);
     contribute(x, &x->weight_grads[owner], made(x, 1, &dw));
 }
@@ -442,19 +490,22 @@ static void add_backward(struct expansion *x, uint32_t o)
     struct fr__mark mark = fr__arena_mark(x->scratch);
     enum flow flow = rule_of(x, o)->flow;
     struct output_grads dy;
+    bool has_part;
 
     if (!x->is_needed[o])
         return;
     dy = collect(x, o);
-    if ((dy.n > 0 || x->f->ops[o].kind == FR_OP_LOSS) && !x->is_out_of_memory) {
+    has_part = dy.n > 0 || x->f->ops[o].kind == FR_OP_LOSS;
+    if (has_part && !x->is_out_of_memory) {
         if (flow == FLOW_EACH)
             add_data_op_each(x, o, &dy);
         else if (flow == FLOW_ALL)
             add_data_op_all(x, o, &dy);
         else if (flow == FLOW_PASS)
             pass_on(x, o, &dy);
-        add_weight_op(x, o, &dy);
     }
+    if (!x->is_out_of_memory)
+        add_weight_op(x, o, &dy, has_part);
     fr__arena_rewind(x->scratch, mark);
 }
 
@@ -508,11 +559,14 @@ static bool allocate(struct expansion *x)
     x->is_needed = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->is_needed));
     x->tied_to = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->tied_to));
     x->weight_grads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->weight_grads));
+    x->step_reads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_reads));
+    x->step_flops = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_flops));
     x->grads = fr__arena_alloc(x->scratch, n_tensors, sizeof(*x->grads));
-    if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->grads)
+    if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->step_reads || !x->step_flops ||
+        !x->grads)
         return false;
     for (size_t i = 0; i < n_ops; i++)
-        x->weight_grads[i] = FR_NONE;
+        x->weight_grads[i] = x->step_reads[i] = FR_NONE;
     for (size_t i = 0; i < n_tensors; i++)
         x->grads[i] = FR_NONE;
     return true;
