@@ -10,7 +10,8 @@
 struct chain {
     struct fr__placer *pl;
     size_t n;
-    uint32_t *items;                  /* [n] forward ops */
+    uint32_t *items;                  /* [n] first forward op of each */
+    uint32_t *n_before;               /* [n + 1] forward ops before it */
     uint32_t *item_of;                /* [n_ops] */
     double *fixed_bytes, *live_bytes; /* [n + 1] prefix sums */
 };
@@ -49,17 +50,38 @@ static uint32_t item_of_derived(const struct chain *c, uint32_t op)
     return (uint32_t)c->n - 1;
 }
 
-static void assign_items(struct chain *c)
+/* Layers some of whose ops share parameters: steps of a recurrence. */
+static void find_unrolled(const struct fr_graph *g, bool is_unrolled[])
+{
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_op *src = &g->ops[g->edges[i].src], *dst = &g->ops[g->edges[i].dst];
+
+        if (g->edges[i].tensor == FR_NONE && g->edges[i].bytes > 0 && src->layer == dst->layer &&
+            src->phase == FR_PHASE_FORWARD && dst->phase == FR_PHASE_FORWARD)
+            is_unrolled[src->layer] = true;
+    }
+}
+
+static void assign_items(struct chain *c, const bool is_unrolled[])
 {
     const struct fr_graph *g = c->pl->graph;
+    uint32_t layer = FR_NONE, n_forward = 0;
 
     for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+
         c->item_of[o] = FR_NONE;
-        if (g->ops[o].phase == FR_PHASE_FORWARD) {
-            c->item_of[o] = (uint32_t)c->n;
+        if (op->phase != FR_PHASE_FORWARD)
+            continue;
+        if (op->layer != layer || !is_unrolled[layer]) {
+            c->n_before[c->n] = n_forward;
             c->items[c->n++] = o;
         }
+        layer = op->layer;
+        n_forward++;
+        c->item_of[o] = (uint32_t)c->n - 1;
     }
+    c->n_before[c->n] = n_forward;
     for (uint32_t o = (uint32_t)g->n_ops; c->n > 0 && o-- > 0;)
         if (g->ops[o].phase == FR_PHASE_INPUT)
             c->item_of[o] = first_reader(c, o);
@@ -154,6 +176,16 @@ static enum fr_status sum_all_times(struct chain *c, const uint32_t devices[], s
 
 /* ---- the cut ---- */
 
+static const struct fr_op *last_op(const struct chain *c, uint32_t item)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t o = item + 1 < c->n ? c->items[item + 1] : (uint32_t)g->n_ops;
+
+    while (g->ops[--o].phase != FR_PHASE_FORWARD)
+        continue;
+    return &g->ops[o];
+}
+
 static void log_stages(const struct chain *c, const struct fr__cut_problem *p,
                        const uint32_t devices[], const uint32_t first[], bool fits)
 {
@@ -173,8 +205,8 @@ static void log_stages(const struct chain *c, const struct fr__cut_problem *p,
         fr__log(pl->ctx,
                 "part %zu on %s: %u forward ops, %s to %s, %s forward and backward; %s parameters "
                 "with gradients and optimizer state, %s saved activations",
-                s, pl->in->topo->devices[devices[s]].name, j - i, pl->graph->ops[c->items[i]].name,
-                pl->graph->ops[c->items[j - 1]].name,
+                s, pl->in->topo->devices[devices[s]].name, c->n_before[j] - c->n_before[i],
+                pl->graph->ops[c->items[i]].name, last_op(c, j - 1)->name,
                 fr__format_time(p->sum_s[s][j] - p->sum_s[s][i], time, sizeof(time)),
                 fr__format_bytes(p->fixed_bytes[j] - p->fixed_bytes[i], fixed, sizeof(fixed)),
                 fr__format_bytes(p->in_flight[s] * (p->live_bytes[j] - p->live_bytes[i]), live,
@@ -186,19 +218,23 @@ static enum fr_status make_chain(struct chain *c, struct fr__placer *pl, size_t 
                                  struct fr_error *err)
 {
     size_t n_ops = pl->graph->n_ops;
+    bool *is_unrolled = fr__arena_alloc(pl->arena, pl->graph->n_layers, sizeof(*is_unrolled));
 
     *c = (struct chain){.pl = pl};
     c->items = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->items));
+    c->n_before = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->n_before));
     c->item_of = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->item_of));
     c->fixed_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->fixed_bytes));
     c->live_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->live_bytes));
-    if (!c->items || !c->item_of || !c->fixed_bytes || !c->live_bytes)
+    if (!is_unrolled || !c->items || !c->n_before || !c->item_of || !c->fixed_bytes ||
+        !c->live_bytes)
         return fr__fail_nomem(err);
-    assign_items(c);
+    find_unrolled(pl->graph, is_unrolled);
+    assign_items(c, is_unrolled);
     if (c->n < n_stages)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' has %zu forward ops, too few for %zu parts", pl->graph->name, c->n,
-                        n_stages);
+                        "'%s' has %zu forward ops%s, too few for %zu parts", pl->graph->name, c->n,
+                        c->n < c->n_before[c->n] ? " or unrolled layers" : "", n_stages);
     return FR_OK;
 }
 
@@ -239,19 +275,20 @@ enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
                               const double in_flight[], struct fr_error *err)
 {
     struct chain c;
-    uint32_t *stage_of;
+    uint32_t *stage_of, *stage_of_item;
 
     FR_TRY(make_chain(&c, pl, n_stages, err));
     *out = (struct fr__stages){.n_stages = n_stages, .n_items = c.n, .items = c.items};
     FR_TRY(cut(out, &c, devices, in_flight, batch, err));
     stage_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*stage_of));
-    if (!stage_of)
+    stage_of_item = fr__arena_alloc(pl->arena, c.n, sizeof(*stage_of_item));
+    if (!stage_of || !stage_of_item)
         return fr__fail_nomem(err);
     for (uint32_t s = 0; s < n_stages; s++)
         for (uint32_t i = out->first[s]; i < out->first[s + 1]; i++)
-            stage_of[c.items[i]] = s;
+            stage_of_item[i] = s;
     for (size_t o = 0; o < pl->graph->n_ops; o++)
-        stage_of[o] = stage_of[c.items[c.item_of[o]]];
+        stage_of[o] = stage_of_item[c.item_of[o]];
     out->stage_of = stage_of;
     return FR_OK;
 }

@@ -1,8 +1,10 @@
 /* strategies/stages.h - cuts the forward ops into contiguous parts, one a device.
  *
- * The chain is the forward ops in graph order; backward and update ops stand with the forward op they
- * derive from, so an item's time is forward plus backward. Its fixed memory is parameters, gradients
- * and optimizer state, its live memory what it saves for the backward pass, a micro-batch in flight.
+ * The chain's items are the forward ops in graph order, but layers that are unrolled in time (some of
+ * their ops share parameters) are one item each: parts of a pipeline are layers, not steps. Backward
+ * and update ops stand with the forward op they derive from, so an item's time is forward plus
+ * backward. Its fixed memory is parameters, gradients and optimizer state, its live memory what it
+ * saves for the backward pass, a micro-batch in flight.
  * Ignores: transfers at the cuts, tensors received from earlier parts, gradients of activations.
  */
 #ifndef FR_STRATEGIES_STAGES_H
@@ -31,14 +33,14 @@ enum fr_status fr__cut_chain(const struct fr__cut_problem *p, uint32_t first[], 
 
 struct fr__stages {
     size_t n_stages, n_items;
-    const uint32_t *items;    /* [n_items] forward ops */
+    const uint32_t *items;    /* [n_items] first forward op of each */
     const uint32_t *stage_of; /* [n_ops] all ops */
     const uint32_t *first;    /* [n_stages + 1] into items */
 };
 
 /* Cuts the placer's graph for devices[0 .. n_stages) at `batch` samples a micro-batch, of which
  * stage s holds in_flight[s]. Logs each stage. Memory comes from the placer's arena.
- * FR_EUSAGE: fewer forward ops than stages. */
+ * FR_EUSAGE: fewer items than stages. */
 enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
                               const uint32_t devices[], size_t n_stages, double batch,
                               const double in_flight[], struct fr_error *err);
