@@ -65,11 +65,15 @@ START_TEST(every_strategy_makes_sound_plans_of_a_chain)
 }
 END_TEST
 
-/* Branches, views, in-place ops, tied weights, batch norm: what the zoo has. */
+/* Branches, views, in-place ops, tied weights, batch norm, steps: what the zoo has. */
 START_TEST(every_strategy_makes_sound_plans_of_models)
 {
-    static const char *const models[] = {"lenet", "alexnet", "resnet18",
-                                         "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000"};
+    static const char *const models[] = {"lenet",
+                                         "alexnet",
+                                         "resnet18",
+                                         "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000",
+                                         "rnnlm:layers=3,hidden=16,vocab=100",
+                                         "gnmt:encoder=2,decoder=3,hidden=16,vocab=100,source=5"};
     struct fr_topo *t = case_topo(4, 1e9, GIB);
 
     for (size_t m = 0; m < sizeof(models) / sizeof(models[0]); m++) {
@@ -358,6 +362,43 @@ START_TEST(tied_weights_cross_the_pipeline_once_an_iteration)
 }
 END_TEST
 
+/* Parameters of a layer that is unrolled in time stand on one device: stages are layers, not steps. */
+START_TEST(a_layer_unrolled_in_time_is_not_cut)
+{
+    static const struct fr_workload_options opt = {.batch = 8, .seq_len = 6, .dtype = FR_N_DTYPES};
+    static const char *const cuts[] = {"mp", "pp:micro=2"};
+    struct fr_topo *t = case_topo(6, 1e9, GIB);
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr__zoo_load(&g, "rnnlm:layers=4,hidden=64,vocab=100", &opt, &err) == FR_OK, "%s",
+                  err.text);
+    for (size_t k = 0; k < sizeof(cuts) / sizeof(cuts[0]); k++) {
+        struct case_problem c = {t, g, 6, 8, FR_SGD, NULL};
+        struct fr_plan *p = case_plan(&c, cuts[k]);
+        const struct fr_plan_view *v = fr_plan_view(p);
+        uint32_t device_of[32];
+
+        for (size_t l = 0; l < 32; l++)
+            device_of[l] = FR_NONE;
+        ck_assert_uint_le(g->n_layers, 32);
+        for (size_t i = 0; i < v->n_tasks; i++) {
+            const struct fr_op *op = v->tasks[i].op == FR_NONE ? NULL : &g->ops[v->tasks[i].op];
+
+            if (!op || v->tasks[i].kind != FR_TASK_COMPUTE ||
+                strncmp(op->name, "layer", strlen("layer")) != 0)
+                continue;
+            if (device_of[op->layer] == FR_NONE)
+                device_of[op->layer] = v->tasks[i].device;
+            ck_assert_uint_eq(v->tasks[i].device, device_of[op->layer]);
+        }
+        fr_plan_free(p);
+    }
+    fr_graph_free(g);
+    fr_topo_free(t);
+}
+END_TEST
+
 /* ---- decisions and refusals ---- */
 
 struct lines {
@@ -432,6 +473,13 @@ START_TEST(problems_that_make_no_sense_are_refused)
     expect_refused(&fine, "mp", "4 forward ops, too few for 5 parts");
     fr_graph_free(g);
     fr_topo_free(t);
+    /* words, dropout, steps; the layer; steps, product, bias, log-softmax, loss */
+    t = case_topo(10, 1e9, GIB);
+    ck_assert_int_eq(fr__zoo_load(&g, "rnnlm:layers=1,hidden=4,vocab=9", NULL, NULL), FR_OK);
+    fine = (struct case_problem){t, g, 10, 64, FR_SGD, NULL};
+    expect_refused(&fine, "mp", "9 forward ops or unrolled layers, too few for 10 parts");
+    fr_graph_free(g);
+    fr_topo_free(t);
 }
 END_TEST
 
@@ -455,6 +503,7 @@ int main(void)
     tcase_add_test(c, a_pipeline_moves_each_activation_and_gradient_once_a_cut);
     tcase_add_test(c, replicated_stages_reduce_their_gradients);
     tcase_add_test(c, tied_weights_cross_the_pipeline_once_an_iteration);
+    tcase_add_test(c, a_layer_unrolled_in_time_is_not_cut);
     tcase_add_test(c, the_decision_log_says_what_was_decided);
     tcase_add_test(c, problems_that_make_no_sense_are_refused);
     suite_add_tcase(s, c);

@@ -304,7 +304,9 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
                                         "pp:micro=2,schedule=gpipe",
                                         "pp:stages=2,micro=1"};
     static const char *const models[] = {"lenet", "resnet18",
-                                         "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000"};
+                                         "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000",
+                                         "rnnlm:layers=3,hidden=16,vocab=100",
+                                         "gnmt:encoder=2,decoder=3,hidden=16,vocab=100,source=5"};
     const struct fr_workload_options opt = {.batch = 8, .dtype = FR_N_DTYPES};
     struct fr_topo *t = case_topo(4, 1e9, 8 * GIB);
 

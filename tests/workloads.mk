@@ -19,6 +19,14 @@ tests_test_workloads_zoo_LDADD = $(TEST_WORKLOADS_LIBS)
 endif
 
 if HAVE_CHECK
+check_PROGRAMS += tests/test_workloads_recurrent
+TESTS += tests/test_workloads_recurrent
+tests_test_workloads_recurrent_SOURCES = tests/test_workloads_recurrent.c
+tests_test_workloads_recurrent_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_recurrent_LDADD = $(TEST_WORKLOADS_LIBS)
+endif
+
+if HAVE_CHECK
 check_PROGRAMS += tests/test_workloads_native tests/test_workloads_pipedream
 TESTS += tests/test_workloads_native tests/test_workloads_pipedream
 tests_test_workloads_native_SOURCES = tests/test_workloads_native.c

@@ -9,7 +9,9 @@ libworkloads_la_SOURCES = workloads/workloads.h \
 	workloads/pipedream_graph.c \
 	workloads/nn.h workloads/nn.c workloads/training.c workloads/zoo.h workloads/zoo.c \
 	workloads/model_lenet.c workloads/model_alexnet.c workloads/model_vgg.c \
-	workloads/model_resnet.c workloads/model_gpt.c
+	workloads/model_resnet.c workloads/model_gpt.c \
+	workloads/nn_recurrent.h workloads/nn_recurrent.c workloads/model_rnnlm.c \
+	workloads/model_gnmt.c
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv

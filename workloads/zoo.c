@@ -198,6 +198,10 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
     if (out->seq_len > longest && longest == FR__ANY_LENGTH)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a sequence of %u is over %u", out->seq_len,
                         longest);
+    if (out->seq_len > longest && m->n_positions == FR__MAX_STEPS)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model '%s' is unrolled into %u steps at most, not %u", m->name, longest,
+                        out->seq_len);
     if (out->seq_len > longest)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "model '%s' has %u learned positions, a sequence of %u does not fit",

@@ -21,7 +21,9 @@ struct fr__model_key {
 
 enum {
     FR__MAX_MODEL_KEYS = 8,
-    FR__ANY_LENGTH = 1 << 20 /* as n_positions: positions are computed, so no table ends */
+    /* as n_positions */
+    FR__ANY_LENGTH = 1 << 20, /* positions are computed, so no table ends */
+    FR__MAX_STEPS = 2000      /* unrolled in time: some million ops */
 };
 
 struct fr__model {
@@ -38,7 +40,7 @@ struct fr__model {
     const void *shape; /* the family's own */
 };
 
-#define FR__MODEL_FAMILIES(X) X(lenet) X(alexnet) X(vgg) X(resnet) X(gpt)
+#define FR__MODEL_FAMILIES(X) X(lenet) X(alexnet) X(vgg) X(resnet) X(rnnlm) X(gnmt) X(gpt)
 
 #define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
 FR__MODEL_FAMILIES(FR__DECLARE_FAMILY) /* each ends with a NULL name */
