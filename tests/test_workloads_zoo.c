@@ -56,7 +56,31 @@ struct fact {
  * multiply-adds per token: 12 h^2 a layer in weights, 2 s h in attention, and V h.
  * rnnlm: 2 V h + V + 2 (8 h^2 + 8 h) with V 10,000 and h 2,048; 40 (2 * 8 h^2 + V h) multiply-adds.
  * gnmt-8 and gnmt-16: PipeDream's profiles sum up to 775,063,808 and 1,110,870,272 bytes; the others
- * and the arithmetic are in tests/test_workloads_recurrent.c. */
+ * and the arithmetic are in tests/test_workloads_recurrent.c.
+ * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1; 12 h^2 + 13 h a
+ * layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler; masked words h^2 + 3 h + 30522
+ * for 20 of 128 positions, next sentence 2 h + 2 more. The totals are those of the published
+ * weights as Hugging Face Transformers loads them (BertForPreTraining 110,106,428 and 336,226,108,
+ * BertForMaskedLM 109,514,298 and 335,174,458).
+ * Transformer: 37,000 d, an encoder layer 4 (d^2 + d) + 8 d^2 + 5 d + 4 d, a decoder layer
+ * 4 (d^2 + d) + 2 d more; multiply-adds per token 12 d^2 + 16 d^2 a pair of layers in weights,
+ * 3 * 2 s d in attention.
+ * Llama: 2 V h + h, a layer 2 h^2 + 2 h k + 3 h f + 2 h, k the width of keys and values, f that of the
+ * feed-forward layer; Mixtral 8 of these and 8 h of the router. As in the published weights
+ * (meta-llama and mistralai on Hugging Face: 6,738,415,616, 13,015,864,320, 68,976,648,192,
+ * 8,030,261,248, 70,553,706,496, 405,853,388,800, 46,702,792,704). */
+#define GPT3(size, layers, h)                                                                      \
+    {                                                                                              \
+        "gpt3-" size,                                                                              \
+            (uint64_t)((50257 + 2048) * h + (layers) * (12 * (h) * (h) + 13 * (h)) + 2 * (h)),     \
+            12 * (layers) + 4,                                                                     \
+            2048.0 * ((layers) * (12 * (h) * (h) + 2 * 2048 * (h)) + 50257 * h), 0                 \
+    }
+#define BERT_MACS(layers, h) (128.0 * (layers) * (12 * (h) * (h) + 2 * 128 * (h)))
+#define BERT_WORDS_MACS(h) (20 * ((h) * (h) + 30522 * (h)))
+#define LLAMA_MACS(s, layers, h, kv, ffn, vocab)                                                   \
+    ((s) * ((layers) * (2 * (h) * (h) + 2 * (h) * (kv) + (ffn) * (h) + 2.0 * (s) * (h)) +          \
+            (vocab) * (h)))
 static const struct fact facts[] = {
     {"lenet", 61706, 10, 416520, 0},
     {"alexnet", 61100840, 16, 714188480, 0},
@@ -84,6 +108,38 @@ static const struct fact facts[] = {
      1024.0 * (48 * (12 * 1600.0 * 1600 + 2 * 1024.0 * 1600) + 50257 * 1600.0), 0},
     {"gpt3-175b", 174604259328, 1156,
      2048.0 * (96 * (12 * 12288.0 * 12288 + 2 * 2048.0 * 12288) + 50257 * 12288.0), 0},
+    GPT3("125m", 12, 768.0),
+    GPT3("350m", 24, 1024.0),
+    GPT3("760m", 24, 1536.0),
+    GPT3("1.3b", 24, 2048.0),
+    GPT3("2.7b", 32, 2560.0),
+    GPT3("6.7b", 32, 4096.0),
+    GPT3("13b", 40, 5120.0),
+    {"bert-base:head=pooler", 109482240, 199, 11174215680, 0},
+    {"bert-large:head=pooler", 335141888, 391, BERT_MACS(24, 1024.0) + 1024.0 * 1024, 0},
+    {"bert-base:head=mlm", 109514298, 202, BERT_MACS(12, 768.0) + BERT_WORDS_MACS(768.0), 0},
+    {"bert-large:head=mlm", 335174458, 394, BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0), 0},
+    {"bert-base", 110106428, 206,
+     BERT_MACS(12, 768.0) + BERT_WORDS_MACS(768.0) + 768.0 * 768 + 2 * 768, 0},
+    {"bert-large", 336226108, 398,
+     BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0) + 1024.0 * 1024 + 2 * 1024, 0},
+    {"transformer-base", 63082496, 253, 4106485760, 0},
+    {"transformer-big", 214245376, 253,
+     64.0 * (6 * (28 * 1024.0 * 1024 + 6 * 64 * 1024.0) + 37000 * 1024.0), 0},
+    {"llama2-7b:attention=unfused", 6738415616, 291,
+     LLAMA_MACS(4096, 32, 4096.0, 4096, 3 * 11008.0, 32000), 0},
+    {"llama2-13b:attention=unfused", 13015864320, 363,
+     LLAMA_MACS(4096, 40, 5120.0, 5120, 3 * 13824.0, 32000), 0},
+    {"llama2-70b:attention=unfused", 68976648192, 723,
+     LLAMA_MACS(4096, 80, 8192.0, 1024, 3 * 28672.0, 32000), 0},
+    {"llama3-8b:attention=unfused", 8030261248, 291,
+     LLAMA_MACS(8192, 32, 4096.0, 1024, 3 * 14336.0, 128256), 0},
+    {"llama3-70b:attention=unfused", 70553706496, 723,
+     LLAMA_MACS(8192, 80, 8192.0, 1024, 3 * 28672.0, 128256), 0},
+    {"llama3-405b:attention=unfused", 405853388800, 1137,
+     LLAMA_MACS(8192, 126, 16384.0, 1024, 3 * 53248.0, 128256), 0},
+    {"mixtral-8x7b:attention=unfused", 46702792704, 995,
+     LLAMA_MACS(4096, 32, 4096.0, 1024, 8 + 2 * 3 * 14336.0, 32000), 0},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
@@ -112,10 +168,13 @@ START_TEST(every_model_has_its_facts_checked)
 
     for (i = 0; (name = fr_zoo_name(i)) != NULL; i++) {
         /* of any size: tests of their own */
-        bool is_checked = strcmp(name, "gpt") == 0 || strcmp(name, "gnmt") == 0;
+        bool is_checked = strcmp(name, "gpt") == 0 || strcmp(name, "gnmt") == 0 ||
+                          strcmp(name, "llama") == 0 || strcmp(name, "mixtral") == 0;
+        size_t n = strlen(name);
 
         for (size_t k = 0; k < N_FACTS; k++)
-            is_checked = is_checked || strcmp(facts[k].name, name) == 0;
+            is_checked = is_checked || (strncmp(facts[k].name, name, n) == 0 &&
+                                        (facts[k].name[n] == '\0' || facts[k].name[n] == ':'));
         ck_assert_msg(is_checked, "%s", name);
         ck_assert_ptr_nonnull(fr_zoo_summary(i));
         ck_assert(fr__zoo_find(name));

@@ -45,3 +45,11 @@ tests_fuzz_graph_txt_LDADD = libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
 endif
 EXTRA_DIST += tests/corpus/fuzz_graph_txt/conv tests/corpus/fuzz_graph_txt/lstm \
 	tests/corpus/fuzz_graph_txt/stage
+
+if HAVE_CHECK
+check_PROGRAMS += tests/test_workloads_transformers
+TESTS += tests/test_workloads_transformers
+tests_test_workloads_transformers_SOURCES = tests/test_workloads_transformers.c
+tests_test_workloads_transformers_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_transformers_LDADD = $(TEST_WORKLOADS_LIBS)
+endif

@@ -11,7 +11,9 @@ libworkloads_la_SOURCES = workloads/workloads.h \
 	workloads/model_lenet.c workloads/model_alexnet.c workloads/model_vgg.c \
 	workloads/model_resnet.c workloads/model_gpt.c \
 	workloads/nn_recurrent.h workloads/nn_recurrent.c workloads/model_rnnlm.c \
-	workloads/model_gnmt.c
+	workloads/model_gnmt.c workloads/nn_attention.h workloads/nn_attention.c \
+	workloads/model_transformer.c workloads/model_bert.c workloads/model_llama.h \
+	workloads/model_llama.c workloads/nn_moe.h workloads/nn_moe.c workloads/model_mixtral.c
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv

@@ -10,6 +10,7 @@
 /* Arithmetic per element, counted off the formula; a transcendental function counts as one. These
  * ops are bound by memory: the figures only have to be of the right size. */
 static const double bias_flops = 1, add_flops = 1, scale_flops = 1, mask_flops = 1, relu_flops = 1;
+static const double tanh_flops = 1;
 static const double dropout_flops = 2; /* compare the random number, scale */
 /* 0.5 x (1 + tanh(c (x + d x^3))): two products for x^3, then 7 more (Hendrycks and Gimpel, Gaussian
  * Error Linear Units, 2016, section 2) */
@@ -392,6 +393,11 @@ struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__v
 struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x)
 {
     return map(net, name, FR_OP_GELU, &x, gelu_flops, false);
+}
+
+struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_TANH, &x, tanh_flops, false);
 }
 
 struct fr__value fr__nn_scale(struct fr__net *net, const char *name, struct fr__value x)

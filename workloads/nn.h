@@ -79,6 +79,7 @@ struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct 
 struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__value x);
 /* The tanh form of GPT-2, as one kernel. */
 struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x);
+struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x);
 struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x);
 
 struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr__value x,

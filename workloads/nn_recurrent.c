@@ -216,11 +216,6 @@ struct fr__value fr__lstm_step(struct fr__net *net, struct fr__lstm *l, uint32_t
 
 /* ---- attention ---- */
 
-struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x)
-{
-    return elementwise(net, name, FR_OP_TANH, tanh_flops, &x, NULL, false);
-}
-
 void fr__attention_init(struct fr__net *net, struct fr__attention *a, struct fr__value memory,
                         uint32_t units)
 {

@@ -59,7 +59,6 @@ struct fr__value fr__lstm_step(struct fr__net *net, struct fr__lstm *l, uint32_t
  * [batch, steps, width] times a matrix of n_out columns, 1 for [batch, steps]. */
 struct fr__value fr__nn_shared_linear(struct fr__net *net, const char *name, struct fr__value x,
                                       uint32_t n_out, struct fr__shared *w);
-struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x);
 
 /* Additive attention (D. Bahdanau, K. Cho, Y. Bengio, ICLR 2015, appendix A.1.2) over the steps of a
  * memory [batch, steps, m]: s_j = v tanh(W_q q + W_k m_j), a = softmax(s), answer sum_j a_j m_j.

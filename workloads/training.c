@@ -41,12 +41,13 @@ enum flow {
 
 /* Which forward tensors a backward op reads. */
 enum {
-    IN = 1,           /* the inputs */
-    OUT = 2,          /* the output */
-    EXTRA = 4,        /* the further outputs: statistics, mask, indices */
-    OTHERS = 8,       /* the inputs but the one the gradient is for; a lone one is both operands */
-    HELD = 16,        /* the inputs are kept alive but not read: PyTorch asks for shapes only */
-    HELD_BUT_1X1 = 32 /* HELD, but nothing for a plain mean over the image */
+    IN = 1,            /* the inputs */
+    OUT = 2,           /* the output */
+    EXTRA = 4,         /* the further outputs: statistics, mask, indices */
+    OTHERS = 8,        /* the inputs but the one the gradient is for; a lone one is both operands */
+    HELD = 16,         /* the inputs are kept alive but not read: PyTorch asks for shapes only */
+    HELD_BUT_1X1 = 32, /* HELD, but nothing for a plain mean over the image */
+    INDICES = 64       /* the inputs that have no gradient */
 };
 
 struct rule {
@@ -95,6 +96,10 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_LOSS] = {FLOW_ALL, HELD | EXTRA, 0, false, 1, 0, 0, 0},
     [FR_OP_GRAD_ADD] = {FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_UPDATE] = {FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_ROTARY] = {FLOW_ALL, 0, 0, false, 1, 0, 0, 0},
+    [FR_OP_GATHER] = {FLOW_ALL, INDICES, 0, true, 0, 1, 0, 0},
+    [FR_OP_SCATTER] = {FLOW_ALL, INDICES, 0, false, 0, 0, 0, 0},
+    [FR_OP_TOPK] = {FLOW_ALL, EXTRA, 0, false, 0, 0, 0, 0},
     [FR_OP_LAYER] = {FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
     [FR_OP_OTHER] = {FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
 };
@@ -283,6 +288,14 @@ static bool sum_up(struct expansion *x, struct summing *s, uint32_t last,
 
 /* ---- one op's backward ---- */
 
+static bool wants_gradient(const struct expansion *x, const struct fr_edge *e)
+{
+    const struct fr_op *src = &x->f->ops[e->src];
+
+    return e->tensor != FR_NONE && x->is_needed[e->src] &&
+           e->tensor - src->first_tensor < n_gradient_outputs(x, e->src);
+}
+
 /* Reads what the mask names of forward op o; `input` is the in-edge whose gradient is wanted. */
 static void read_saved(struct expansion *x, uint32_t o, unsigned mask, uint32_t input)
 {
@@ -302,7 +315,8 @@ static void read_saved(struct expansion *x, uint32_t o, unsigned mask, uint32_t 
 
         if (t == FR_NONE)
             continue;
-        if (mask & (IN | HELD) || (mask & OTHERS && (i != input || is_square)))
+        if (mask & (IN | HELD) || (mask & OTHERS && (i != input || is_square)) ||
+            (mask & INDICES && !wants_gradient(x, &f->edges[f->in_edges[i]])))
             read_forward(x, t, mask & HELD);
     }
     for (uint32_t k = 0; k < op->n_tensors; k++)
@@ -342,14 +356,6 @@ static void read_grads(struct expansion *x, const struct output_grads *dy)
 {
     for (size_t i = 0; i < dy->n; i++)
         read_now(x, dy->reads[i]);
-}
-
-static bool wants_gradient(const struct expansion *x, const struct fr_edge *e)
-{
-    const struct fr_op *src = &x->f->ops[e->src];
-
-    return e->tensor != FR_NONE && x->is_needed[e->src] &&
-           e->tensor - src->first_tensor < n_gradient_outputs(x, e->src);
 }
 
 static struct fr_op data_op(const struct expansion *x, uint32_t o, const struct output_grads *dy)

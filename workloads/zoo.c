@@ -90,7 +90,7 @@ static enum fr_status say_unknown_key(const struct fr__model *m, const char *wor
 static enum fr_status read_choice(const struct fr__model *m, const struct fr__model_key *key,
                                   const char *word, uint32_t *value, struct fr_error *err)
 {
-    char hint[128], known[128] = "";
+    char hint[128], known[128] = ", known are";
     size_t n = 0;
 
     for (; key->choices[n]; n++) {
@@ -98,12 +98,12 @@ static enum fr_status read_choice(const struct fr__model *m, const struct fr__mo
             *value = (uint32_t)n;
             return FR_OK;
         }
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", n ? ", " : "",
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", n ? ", " : " ",
                  key->choices[n]);
     }
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "option '%s' of model '%s' is \"%s\", expected one of %s%s", key->name, m->name,
-                    word, known, fr__did_you_mean(word, key->choices, n, hint, sizeof(hint)));
+    fr__did_you_mean(word, key->choices, n, hint, sizeof(hint));
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of model '%s' cannot be '%s'%s",
+                    key->name, m->name, word, hint[0] ? hint : known);
 }
 
 static enum fr_status read_value(const struct fr__model *m, const struct fr__model_key *key,
@@ -195,6 +195,10 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
     if (!out->seq_len)
         out->seq_len = seq_len;
+    if (out->seq_len < m->min_seq_len)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "model '%s' takes sequences of %u tokens or more, not %u", m->name,
+                        m->min_seq_len, out->seq_len);
     if (out->seq_len > longest && longest == FR__ANY_LENGTH)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a sequence of %u is over %u", out->seq_len,
                         longest);

@@ -20,7 +20,7 @@ struct fr__model_key {
 };
 
 enum {
-    FR__MAX_MODEL_KEYS = 8,
+    FR__MAX_MODEL_KEYS = 12,
     /* as n_positions */
     FR__ANY_LENGTH = 1 << 20, /* positions are computed, so no table ends */
     FR__MAX_STEPS = 2000      /* unrolled in time: some million ops */
@@ -31,6 +31,7 @@ struct fr__model {
     uint32_t batch;                      /* samples a step unless the user says otherwise */
     uint32_t seq_len;                    /* unless the user says otherwise; 0: no sequence model */
     uint32_t n_positions;                /* longest sequence; 0: seq_len, as learned positions */
+    uint32_t min_seq_len;                /* shortest sequence */
     const struct fr__model_key *keys;    /* ends with a NULL name; NULL: takes no options */
     /* Says what does not go together, and the sequence length if a key gives it; may be NULL. */
     enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
@@ -40,7 +41,9 @@ struct fr__model {
     const void *shape; /* the family's own */
 };
 
-#define FR__MODEL_FAMILIES(X) X(lenet) X(alexnet) X(vgg) X(resnet) X(rnnlm) X(gnmt) X(gpt)
+#define FR__MODEL_FAMILIES(X)                                                                      \
+    X(lenet)                                                                                       \
+    X(alexnet) X(vgg) X(resnet) X(rnnlm) X(gnmt) X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
 
 #define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
 FR__MODEL_FAMILIES(FR__DECLARE_FAMILY) /* each ends with a NULL name */
