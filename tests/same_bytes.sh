@@ -47,6 +47,7 @@ simulate -w vgg19 -t dgx1-v100 -g 8 -b 64 -s dp:sync=ps-sharded --network analyt
 simulate -w resnet50 -t dgx1-v100 -g 8 -B 32 -s dp --jitter 0.05 --seed 7
 simulate -w gpt2-small -t dgx-a100-80g -g 8 -b 64 -s pp:schedule=1f1b -p fp16 -O adam
 simulate -w alexnet -t '2x dgx1-v100 via ib:100Gbps' -g 16 -b 256 -s dp --order priority
+simulate -w gnmt-4 -t dgx1-v100 -g 4 -b 64 -s mp
 compare -w vgg16 -t dgx1-v100 -g 4 -b 64 -s single -s dp -s mp -s pp
 END
 echo "$((n - failed)) passed, $failed failed"

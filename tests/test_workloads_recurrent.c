@@ -340,6 +340,88 @@ START_TEST(all_steps_of_a_layer_follow_each_other)
 }
 END_TEST
 
+/* Two samples, 8 units, 8 inputs: a vector of them is 64 bytes, the four gates 256. In place or not,
+ * an op reads its inputs and writes its output once; parameters are counted apart. Arithmetic: two
+ * biases; 1 / (1 + exp(-x)) is three operations, tanh one; a transcendental function is one. */
+START_TEST(a_step_reads_and_writes_what_its_equations_say)
+{
+    static const struct {
+        const char *op;
+        double bytes, flops;
+        uint64_t param_bytes;
+    } want[] = {
+        {"ih", 64 + 256, 2 * 2 * 8 * 32, 4 * 8 * 32},
+        {"hh", 64 + 256, 2 * 2 * 8 * 32, 4 * 8 * 32},
+        {"sum", 3 * 256, 64, 0},
+        {"bias", 2 * 256, 2 * 64, 2 * 4 * 32},
+        {"act", 2 * 256, 16 * (3 * 3 + 1), 0},
+        {"gates", 0, 0, 0},
+        {"forget", 3 * 64, 16, 0},
+        {"input", 3 * 64, 16, 0},
+        {"c", 3 * 64, 16, 0},
+        {"tanh", 2 * 64, 16, 0},
+        {"h", 3 * 64, 16, 0},
+    };
+    struct fr_graph *g = load("rnnlm:hidden=8,vocab=11", 2, 3);
+
+    for (uint32_t t = 0; t < 3; t++)
+        for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+            const struct fr_op *op;
+            char name[32];
+
+            snprintf(name, sizeof(name), "layer1.t%u.%s", t, want[i].op);
+            op = &g->ops[find(g, name)];
+            ck_assert_double_eq(op->bytes, want[i].bytes);
+            ck_assert_double_eq(op->flops, want[i].flops);
+            ck_assert_uint_eq(op->param_bytes, t == 0 ? want[i].param_bytes : 0);
+            ck_assert(op->scales);
+        }
+    fr_graph_free(g);
+}
+END_TEST
+
+/* The storage of an op's first output. */
+static uint32_t storage_of(const struct fr_graph *g, const char *name)
+{
+    uint32_t t = g->ops[find(g, name)].first_tensor;
+
+    return g->tensors[t].alias == FR_NONE ? t : g->tensors[t].alias;
+}
+
+/* Which output of the step's gates the op reads, as a sum of powers of two. */
+static unsigned gates_of(const struct fr_graph *g, const char *name)
+{
+    uint32_t o = find(g, name), gates = find(g, "layer0.t1.gates");
+    unsigned mask = 0;
+
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->src == gates)
+            mask |= 1u << (e->tensor - g->ops[gates].first_tensor);
+    }
+    return mask;
+}
+
+START_TEST(gates_share_one_storage_and_c_takes_that_of_its_first_part)
+{
+    struct fr_graph *g = load("rnnlm:hidden=8,vocab=11", 2, 3);
+    uint32_t gates = storage_of(g, "layer0.t1.ih");
+
+    ck_assert_uint_eq(storage_of(g, "layer0.t1.sum"), gates);
+    ck_assert_uint_eq(storage_of(g, "layer0.t1.bias"), gates);
+    ck_assert_uint_eq(storage_of(g, "layer0.t1.act"), gates);
+    ck_assert_uint_eq(storage_of(g, "layer0.t1.gates"), gates);
+    ck_assert_uint_eq(storage_of(g, "layer0.t1.c"), storage_of(g, "layer0.t1.forget"));
+    ck_assert_uint_ne(storage_of(g, "layer0.t1.tanh"), storage_of(g, "layer0.t1.c"));
+    /* i, f, g, o */
+    ck_assert_uint_eq(gates_of(g, "layer0.t1.forget"), 1u << 1);
+    ck_assert_uint_eq(gates_of(g, "layer0.t1.input"), 1u << 0 | 1u << 2);
+    ck_assert_uint_eq(gates_of(g, "layer0.t1.h"), 1u << 3);
+    fr_graph_free(g);
+}
+END_TEST
+
 /* gnmt-16: 8 layers of the encoder, one of them twice, and 8 of the decoder. */
 START_TEST(a_step_is_ops_of_its_own)
 {
@@ -435,6 +517,8 @@ static Suite *make_suite(void)
     tcase_add_test(unrolled, steps_share_one_weight_gradient);
     tcase_add_test(unrolled, a_first_step_without_a_gradient_takes_up_the_later_ones);
     tcase_add_test(unrolled, all_steps_of_a_layer_follow_each_other);
+    tcase_add_test(unrolled, a_step_reads_and_writes_what_its_equations_say);
+    tcase_add_test(unrolled, gates_share_one_storage_and_c_takes_that_of_its_first_part);
     tcase_add_test(unrolled, a_step_is_ops_of_its_own);
     tcase_add_test(options, sequences_are_as_long_as_asked_for);
     tcase_add_test(options, refuses_what_cannot_be_unrolled);

@@ -30,12 +30,12 @@ enum gnmt_key { ENCODER, DECODER, HIDDEN, VOCAB, SOURCE, TARGET };
 
 /* Sizes, batch and 32,320 words are PipeDream's; 40 steps as FlexFlow's (Jia et al., MLSys 2019). */
 static const struct fr__model_key keys[] = {
-    [ENCODER] = {"encoder", 4, 1, MAX_LAYERS},
-    [DECODER] = {"decoder", 4, 1, MAX_LAYERS},
-    [HIDDEN] = {"hidden", 1024, 1, 1 << 15},
-    [VOCAB] = {"vocab", 32320, 2, 1 << 24},
-    [SOURCE] = {"source", 40, 1, FR__MAX_STEPS},
-    [TARGET] = {"target", 0, 0, FR__MAX_STEPS}, /* 0: as long as the source */
+    [ENCODER] = {"encoder", 4, 1, MAX_LAYERS, NULL},
+    [DECODER] = {"decoder", 4, 1, MAX_LAYERS, NULL},
+    [HIDDEN] = {"hidden", 1024, 1, 1 << 15, NULL},
+    [VOCAB] = {"vocab", 32320, 2, 1 << 24, NULL},
+    [SOURCE] = {"source", 40, 1, FR__MAX_STEPS, NULL},
+    [TARGET] = {"target", 0, 0, FR__MAX_STEPS, NULL}, /* 0: as long as the source */
     {0},
 };
 

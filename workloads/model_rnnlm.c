@@ -18,9 +18,9 @@
 enum rnnlm_key { LAYERS, HIDDEN, VOCAB };
 
 static const struct fr__model_key keys[] = {
-    [LAYERS] = {"layers", 2, 1, 64},
-    [HIDDEN] = {"hidden", 2048, 1, 1 << 15},
-    [VOCAB] = {"vocab", 10000, 2, 1 << 24},
+    [LAYERS] = {"layers", 2, 1, 64, NULL},
+    [HIDDEN] = {"hidden", 2048, 1, 1 << 15, NULL},
+    [VOCAB] = {"vocab", 10000, 2, 1 << 24, NULL},
     {0},
 };
 
