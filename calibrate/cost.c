@@ -39,6 +39,8 @@ static double peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind k
 {
     if (!uses_matrix_units(kind))
         return d->vector_flops_per_s;
+    if (dtype == FR_AMP)
+        dtype = FR_FP16;
     if ((unsigned)dtype < FR_N_DTYPES && d->flops_per_s[dtype] > 0)
         return d->flops_per_s[dtype];
     return d->flops_per_s[FR_FP32] > 0 ? d->flops_per_s[FR_FP32] : d->vector_flops_per_s;
@@ -91,12 +93,28 @@ static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
     return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
 }
 
+/* What an op that scales with the batch reads and what does not: an op's `bytes` leave it out. */
+static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
+{
+    uint32_t id = (uint32_t)(o - g->ops);
+    double bytes = 0;
+
+    for (uint32_t i = g->in_first[id]; o->scales && i < g->in_first[id + 1]; i++) {
+        uint32_t t = g->edges[g->in_edges[i]].tensor;
+
+        if (t != FR_NONE && !g->tensors[t].scales)
+            bytes += (double)g->tensors[t].bytes;
+    }
+    return bytes;
+}
+
 static void set_datasheet(struct fr_cost *c, const struct fr_graph *g, const struct fr_op *o,
                           const struct fr_device_type *d, double batch)
 {
     double ratio = o->scales && g->batch > 0 ? batch / g->batch : 1;
 
-    set_roofline(c, d, g->dtype, o->flops * ratio, o->bytes * ratio + param_traffic(g, o));
+    set_roofline(c, d, g->dtype, o->flops * ratio,
+                 o->bytes * ratio + param_traffic(g, o) + fixed_input_bytes(g, o));
 }
 
 /* The shape of the time over the batch that samples are scaled by. */

@@ -277,7 +277,7 @@ static const struct option_row rows[] = {
     {OPTIONS_SHAPE, 'b', "batch", "N", "samples an iteration, over all GPUs", set_batch},
     {OPTIONS_PROBLEM, 'B', "batch-per-gpu", "N", "samples an iteration on each GPU",
      set_batch_per_gpu},
-    {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16 or fp8", set_precision},
+    {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", set_precision},
     {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", set_optimizer},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", set_seq_len},
     {OPTIONS_RUN, 0, "order", "RULE", "ready tasks: fifo, priority or strict", set_order},

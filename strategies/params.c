@@ -184,6 +184,8 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
     unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
     double elements = (double)param_bytes / elem_bytes;
 
+    if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
+        return elements * FP32_BYTES * (3 + 2 * states + 2);
     if (elem_bytes >= FP32_BYTES)
         return elements * elem_bytes * (3 + 2 * states);
     return elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));

@@ -45,7 +45,9 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 /* Memory traffic of one update: gradient read, parameter read and written, each state read and
- * written; with a master copy that is read and written and the parameter only written. */
+ * written; with a master copy that is read and written and the parameter only written. Under `amp`
+ * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
+ * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). */
 double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with

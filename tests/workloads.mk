@@ -52,4 +52,9 @@ TESTS += tests/test_workloads_transformers
 tests_test_workloads_transformers_SOURCES = tests/test_workloads_transformers.c
 tests_test_workloads_transformers_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_workloads_transformers_LDADD = $(TEST_WORKLOADS_LIBS)
+check_PROGRAMS += tests/test_workloads_autocast
+TESTS += tests/test_workloads_autocast
+tests_test_workloads_autocast_SOURCES = tests/test_workloads_autocast.c
+tests_test_workloads_autocast_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_autocast_LDADD = $(TEST_WORKLOADS_LIBS)
 endif

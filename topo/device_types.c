@@ -136,7 +136,7 @@ const struct fr_device_type *fr_device_type_find(const char *name)
 
 static const char *const dtype_names[FR_N_DTYPES] = {
     [FR_FP32] = "fp32", [FR_TF32] = "tf32", [FR_FP16] = "fp16",
-    [FR_BF16] = "bf16", [FR_FP8] = "fp8",
+    [FR_BF16] = "bf16", [FR_FP8] = "fp8",  [FR_AMP] = "amp",
 };
 
 const char *fr_dtype_name(enum fr_dtype dtype)

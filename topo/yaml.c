@@ -146,15 +146,15 @@ static enum fr_status read_flops(const struct fr__yaml *map, struct fr_device_ty
                                  struct fr_error *err)
 {
     const struct fr__yaml *flops = fr__yaml_get(map, "flops");
-    const char *known[FR_N_DTYPES + 1] = {NULL};
+    const char *known[FR_AMP + 1] = {NULL};
 
     if (!flops)
         return FR_OK;
     FR_TRY(fr__yaml_expect(flops, FR__YAML_MAP, "'flops'", err));
-    for (unsigned i = 0; i < FR_N_DTYPES; i++)
+    for (unsigned i = 0; i < FR_AMP; i++)
         known[i] = fr_dtype_name((enum fr_dtype)i);
     FR_TRY(fr__yaml_only(flops, known, err));
-    for (unsigned i = 0; i < FR_N_DTYPES; i++)
+    for (unsigned i = 0; i < FR_AMP; i++)
         FR_TRY(read_quantity(flops, known[i], false, fr__parse_flops_rate, &type->flops_per_s[i],
                              err));
     return FR_OK;

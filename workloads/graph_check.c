@@ -67,11 +67,12 @@ static bool is_view(const struct fr_graph *g, const struct fr_op *op)
     return op->n_tensors > 0 && op->flops <= 0;
 }
 
-/* The gradient of its inputs may be that of its output, so it needs no backward op. */
+/* The gradient of its inputs may be that of its output, or be wanted by nobody (a cast of data): it
+ * needs no backward op. */
 static bool passes_gradient(const struct fr_graph *g, const struct fr_op *op)
 {
     return op->kind == FR_OP_ADD || op->kind == FR_OP_BIAS || op->kind == FR_OP_RESHAPE ||
-           is_view(g, op);
+           op->kind == FR_OP_CAST || is_view(g, op);
 }
 
 static void check_op(struct checker *c, uint32_t o, bool is_training)

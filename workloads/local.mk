@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = workloads/workloads.h \
-	workloads/builder.h workloads/builder.c workloads/builder_check.c workloads/graph.c \
+	workloads/builder.h workloads/autocast.h workloads/autocast.c workloads/builder.c workloads/builder_check.c workloads/graph.c \
 	workloads/kinds.c workloads/names.h workloads/names.c workloads/order.c \
 	workloads/totals.c workloads/graph_check.c \
 	workloads/load.c workloads/import.h workloads/native.h workloads/native_read.c \

@@ -77,7 +77,7 @@ static enum fr_status read_info(struct fr__native *n, const char *path, struct f
     FR_TRY(fr__yaml_text(map, "name", NULL, &n->info.name, &loc, err));
     FR_TRY(fr__yaml_text(map, "source", "", &n->info.source, &loc, err));
     FR_TRY(read_precision(map, &n->info, err));
-    elem_bytes = fr__elem_bytes(n->info.dtype) == 2 ? "2" : "4";
+    elem_bytes = fr__elem_bytes(n->info.dtype) == 2 && n->info.dtype != FR_AMP ? "2" : "4";
     FR_TRY(yaml_count(map, "batch", NULL, 1, FR__MAX_BATCH, &batch, err));
     FR_TRY(yaml_count(map, "seq_len", "0", 0, FR__MAX_SEQ_LEN, &seq_len, err));
     FR_TRY(yaml_count(map, "param_elem_bytes", elem_bytes, 1, FR__MAX_ELEM_BYTES, &param_elem_bytes,

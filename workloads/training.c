@@ -12,7 +12,8 @@
  * one layer that use the same parameters are steps of a recurrence: they have one weight gradient,
  * NAME.wgrad of the owner, which reads what each step's would. That is cuDNN's way (Chetlur et al.,
  * 2014, and cudnnRNNBackwardWeights: one product over all steps after the data gradients) and keeps
- * the gradients of all steps' outputs instead of as many copies of the parameters.
+ * the gradients of all steps' outputs instead of as many copies of the parameters. Weights that a
+ * cast has made (workloads/autocast.h) have one gradient for all that use them, in the same way.
  *
  * The rules say which forward tensors each backward op reads; these stay in memory until then.
  * Source: PyTorch, tools/autograd/derivatives.yaml (1.13), where each backward formula names what it
@@ -94,6 +95,7 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_RESHAPE] = {FLOW_PASS, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_TRANSPOSE] = {FLOW_ALL, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_LOSS] = {FLOW_ALL, HELD | EXTRA, 0, false, 1, 0, 0, 0},
+    [FR_OP_CAST] = {FLOW_ALL, 0, 0, false, 0, 1, 0, 1},
     [FR_OP_GRAD_ADD] = {FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_UPDATE] = {FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_ROTARY] = {FLOW_ALL, 0, 0, false, 1, 0, 0, 0},
@@ -125,6 +127,7 @@ struct expansion {
     uint32_t *weight_grads; /* [ops]: the same for its parameters */
     uint32_t *step_reads;   /* [ops]: the same for what its later steps' weight gradients read */
     double *step_flops;     /* [ops]: their arithmetic */
+    uint32_t *cast_user;    /* [ops]: first user of the weights that it casts, FR_NONE */
     struct read *reads;     /* gradients, in the order they came */
     size_t n_reads, cap_reads;
     struct read *now; /* what the op being made reads */
@@ -137,6 +140,16 @@ struct expansion {
 static const struct rule *rule_of(const struct expansion *x, uint32_t op)
 {
     return &rules[x->f->ops[op].kind];
+}
+
+/* Elements of a tensor; precisions may be mixed, so its dims know better than its bytes. */
+static double n_elements(const struct expansion *x, const struct fr_tensor *t)
+{
+    double n = 1;
+
+    for (unsigned d = 0; d < t->n_dims; d++)
+        n *= t->dims[d];
+    return t->n_dims ? n : (double)t->bytes / x->elem_bytes;
 }
 
 static uint32_t n_gradient_outputs(const struct expansion *x, uint32_t op)
@@ -274,7 +287,7 @@ static bool sum_up(struct expansion *x, struct summing *s, uint32_t last,
     if (last == FR_NONE)
         return false;
     *sum = x->reads[x->reads[last].next];
-    op.flops = (double)shape->bytes / x->elem_bytes;
+    op.flops = n_elements(x, shape);
     for (uint32_t at = x->reads[last].next; at != last;) {
         at = x->reads[at].next;
         read_now(x, *sum);
@@ -346,8 +359,11 @@ static struct output_grads collect(struct expansion *x, uint32_t o)
         uint32_t t = op->first_tensor + k;
         struct fr_tensor shape = gradient_of(&x->f->tensors[t]);
 
-        if (sum_up(x, &sums, x->grads[t], &shape, &dy.reads[dy.n]))
-            dy.elements += (double)dy.reads[dy.n++].bytes / x->elem_bytes;
+        if (sum_up(x, &sums, x->grads[t], &shape, &dy.reads[dy.n])) {
+            dy.elements +=
+                (double)dy.reads[dy.n].bytes / (double)shape.bytes * n_elements(x, &shape);
+            dy.n++;
+        }
     }
     return dy;
 }
@@ -369,13 +385,79 @@ static struct fr_op data_op(const struct expansion *x, uint32_t o, const struct 
     return op;
 }
 
+/* Keeps what a weight gradient reads and computes, for `owner` to take up, whose turn comes later. */
+static void put_off(struct expansion *x, uint32_t owner, double flops)
+{
+    x->step_flops[owner] += flops;
+    for (size_t i = 0; i < x->n_now; i++)
+        contribute(x, &x->step_reads[owner], x->now[i]);
+    x->n_now = 0;
+}
+
+static void take_up(struct expansion *x, uint32_t o)
+{
+    uint32_t last = x->step_reads[o], at = last;
+
+    while (last != FR_NONE) {
+        at = x->reads[at].next;
+        read_now(x, x->reads[at]);
+        if (at == last)
+            break;
+    }
+}
+
+/* Whether the edge brings weights that a cast has made: under mixed precision a product's parameters
+ * are an input like any other. */
+static bool is_weight(const struct expansion *x, const struct fr_edge *e)
+{
+    return e->tensor != FR_NONE && x->f->ops[e->src].kind == FR_OP_CAST &&
+           x->tied_to[e->src] != FR_NONE;
+}
+
+static void put_off_to_cast(struct expansion *x, uint32_t o, const struct fr_edge *e,
+                            const struct output_grads *dy)
+{
+    const struct rule *r = rule_of(x, o);
+
+    /* a convolution's backward asks for both operands, always */
+    if (x->f->ops[o].kind == FR_OP_CONV2D && x->cast_user[e->src] == FR_NONE)
+        read_forward(x, e->tensor, true);
+    put_off(x, e->src,
+            r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements);
+    x->cast_user[e->src] = o;
+}
+
+/* The gradient of cast weights, one for all that use them; the cast's own backward then gives that of
+ * the parameters. */
+static void add_cast_weight_op(struct expansion *x, uint32_t cast)
+{
+    uint32_t user = x->cast_user[cast], tensor = x->f->ops[cast].first_tensor;
+    struct fr_tensor dw = gradient_of(&x->f->tensors[tensor]);
+    struct fr_op op = {.phase = FR_PHASE_BACKWARD_WEIGHT, .flops = x->step_flops[cast]};
+
+    if (user == FR_NONE)
+        return;
+    op.kind = x->f->ops[user].kind;
+    take_up(x, cast);
+    x->step_reads[cast] = FR_NONE;
+    x->step_flops[cast] = 0;
+    op.param_bytes = dw.bytes;
+    add_op(x, user, "wgrad", FR_NONE, op, &dw, 1);
+    contribute(x, &x->grads[tensor], made(x, 1, &dw));
+}
+
 static void add_data_op_each(struct expansion *x, uint32_t o, const struct output_grads *dy)
 {
     const struct fr_graph *f = x->f;
     uint32_t first = f->in_first[o], n_in = 0;
+    unsigned mask = rule_of(x, o)->data_reads;
 
-    for (uint32_t i = first; i < f->in_first[o + 1]; i++)
-        n_in += f->edges[f->in_edges[i]].tensor != FR_NONE;
+    for (uint32_t i = first; i < f->in_first[o + 1]; i++) {
+        bool is_weights = is_weight(x, &f->edges[f->in_edges[i]]);
+
+        n_in += f->edges[f->in_edges[i]].tensor != FR_NONE && !is_weights;
+        mask = is_weights ? OTHERS : mask;
+    }
     for (uint32_t i = first; i < f->in_first[o + 1]; i++) {
         const struct fr_edge *e = &f->edges[f->in_edges[i]];
         struct fr_tensor dx;
@@ -384,7 +466,11 @@ static void add_data_op_each(struct expansion *x, uint32_t o, const struct outpu
             continue;
         dx = gradient_of(&f->tensors[e->tensor]);
         read_grads(x, dy);
-        read_saved(x, o, rule_of(x, o)->data_reads, i);
+        read_saved(x, o, mask, i);
+        if (is_weight(x, e)) {
+            put_off_to_cast(x, o, e, dy);
+            continue;
+        }
         add_op(x, o, "dgrad", n_in > 1 ? i - first : FR_NONE, data_op(x, o, dy), &dx, 1);
         contribute(x, &x->grads[e->tensor], made(x, 1, &dx));
     }
@@ -437,29 +523,6 @@ static bool is_later_step(const struct expansion *x, uint32_t o)
     return owner != FR_NONE && owner != o && x->f->ops[owner].layer == x->f->ops[o].layer;
 }
 
-/* What o's weight gradient reads and computes, for its first step to take up, which comes later. */
-static void put_off(struct expansion *x, uint32_t o, double flops)
-{
-    uint32_t owner = x->tied_to[o];
-
-    x->step_flops[owner] += flops;
-    for (size_t i = 0; i < x->n_now; i++)
-        contribute(x, &x->step_reads[owner], x->now[i]);
-    x->n_now = 0;
-}
-
-static void take_up(struct expansion *x, uint32_t o)
-{
-    uint32_t last = x->step_reads[o], at = last;
-
-    while (last != FR_NONE) {
-        at = x->reads[at].next;
-        read_now(x, x->reads[at]);
-        if (at == last)
-            break;
-    }
-}
-
 /* has_part: o has a gradient of its own, not only its later steps. */
 static void add_weight_op(struct expansion *x, uint32_t o, const struct output_grads *dy,
                           bool has_part)
@@ -477,7 +540,7 @@ static void add_weight_op(struct expansion *x, uint32_t o, const struct output_g
         read_saved(x, o, r->weight_reads, FR_NONE);
     }
     if (is_later_step(x, o)) {
-        put_off(x, o, op.flops);
+        put_off(x, owner, op.flops);
         return;
     }
     op.flops += x->step_flops[o];
@@ -485,7 +548,8 @@ static void add_weight_op(struct expansion *x, uint32_t o, const struct output_g
     if (x->n_now == 0)
         return;
     dw = parameter_gradient(x, owner);
-    op.param_bytes = dw.bytes;
+    if (x->f->ops[o].kind != FR_OP_CAST) /* whose traffic is all fixed and so counted as a whole */
+        op.param_bytes = dw.bytes;
     add_op(x, o, "wgrad", FR_NONE, op, &dw, 1);
     contribute(x, &x->weight_grads[owner], made(x, 1, &dw));
 }
@@ -500,6 +564,7 @@ static void add_backward(struct expansion *x, uint32_t o)
 
     if (!x->is_needed[o])
         return;
+    add_cast_weight_op(x, o);
     dy = collect(x, o);
     has_part = dy.n > 0 || x->f->ops[o].kind == FR_OP_LOSS;
     if (has_part && !x->is_out_of_memory) {
@@ -567,12 +632,13 @@ static bool allocate(struct expansion *x)
     x->weight_grads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->weight_grads));
     x->step_reads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_reads));
     x->step_flops = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_flops));
+    x->cast_user = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->cast_user));
     x->grads = fr__arena_alloc(x->scratch, n_tensors, sizeof(*x->grads));
     if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->step_reads || !x->step_flops ||
-        !x->grads)
+        !x->cast_user || !x->grads)
         return false;
     for (size_t i = 0; i < n_ops; i++)
-        x->weight_grads[i] = x->step_reads[i] = FR_NONE;
+        x->weight_grads[i] = x->step_reads[i] = x->cast_user[i] = FR_NONE;
     for (size_t i = 0; i < n_tensors; i++)
         x->grads[i] = FR_NONE;
     return true;

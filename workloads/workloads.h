@@ -37,8 +37,9 @@ enum fr_phase {
     X(BATCHNORM, "batchnorm") X(LAYERNORM, "layernorm") X(RMSNORM, "rmsnorm")                      \
     X(MAXPOOL, "maxpool") X(AVGPOOL, "avgpool") X(EMBEDDING, "embedding") X(LSTM, "lstm")          \
     X(ATTENTION, "attention") X(CONCAT, "concat") X(SPLIT, "split") X(RESHAPE, "reshape")          \
-    X(TRANSPOSE, "transpose") X(LOSS, "loss") X(GRAD_ADD, "grad_add") X(UPDATE, "update")          \
-    X(ROTARY, "rotary") X(GATHER, "gather") X(SCATTER, "scatter") X(TOPK, "topk")                  \
+    X(TRANSPOSE, "transpose") X(LOSS, "loss") X(CAST, "cast") X(GRAD_ADD, "grad_add")              \
+    X(UPDATE, "update") X(ROTARY, "rotary") X(GATHER, "gather") X(SCATTER, "scatter")              \
+    X(TOPK, "topk")                                                                                \
     X(LAYER, "layer") X(OTHER, "other")
 /* clang-format on */
 

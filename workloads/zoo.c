@@ -1,6 +1,7 @@
 /* workloads/zoo.c - finds a model by name, reads its options and makes its training graph. */
 #include "config.h"
 
+#include "workloads/autocast.h"
 #include "workloads/zoo.h"
 
 #include "base/units.h"
@@ -213,6 +214,15 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
     return FR_OK;
 }
 
+static enum fr_status cast(struct fr_graph **forward, struct fr_error *err)
+{
+    struct fr_graph *full = *forward;
+
+    FR_TRY(fr__autocast(full, forward, err));
+    fr_graph_free(full);
+    return FR_OK;
+}
+
 enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
                             const struct fr_workload_options *opt, struct fr_error *err)
 {
@@ -228,13 +238,16 @@ enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
         return say_unknown_model(spec, err);
     FR_TRY(read_options(m, spec, values, err));
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
-    FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype, err));
+    FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
     m->build(&net, m, values);
     st = fr__nn_finish(&net, spec, m->source, &forward, err);
     fr__nn_fini(&net);
     if (st != FR_OK)
         return st;
-    st = fr_graph_expand_training(forward, out, err);
+    if (o.dtype == FR_AMP)
+        st = cast(&forward, err);
+    if (st == FR_OK)
+        st = fr_graph_expand_training(forward, out, err);
     fr_graph_free(forward);
     return st;
 }
