@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/gnuplot.h"
+#include "results/lanes.h"
 #include "results/memory_curve.h"
 #include "results/plot.h"
 #include "results/task_order.h"
@@ -21,42 +22,27 @@
 
 enum { MAX_LANES = 16, MAX_CURVES = 8, MAX_NUMBERS = 300 };
 
-enum category {
-    CAT_FORWARD,
-    CAT_FORWARD_ODD,
-    CAT_DATA,
-    CAT_DATA_ODD,
-    CAT_WEIGHT,
-    CAT_WEIGHT_ODD,
-    CAT_UPDATE,
-    CAT_OTHER,
-    CAT_COLLECTIVE,
-    CAT_SEND,
-    CAT_RECV,
-    N_CATEGORIES
-};
-
 /* title NULL: not in the key. low, high: part of the lane, whose height is 1. */
 static const struct {
-    const char *title, *colour;
+    const char *title;
     double low, high;
-} categories[N_CATEGORIES] = {
-    [CAT_FORWARD] = {"forward", FR__COLOUR_FORWARD, 0.42, 0.92},
-    [CAT_FORWARD_ODD] = {NULL, FR__COLOUR_FORWARD_LIGHT, 0.42, 0.92},
-    [CAT_DATA] = {"backward (data)", FR__COLOUR_BACKWARD_DATA, 0.42, 0.92},
-    [CAT_DATA_ODD] = {NULL, FR__COLOUR_BACKWARD_DATA_LIGHT, 0.42, 0.92},
-    [CAT_WEIGHT] = {"backward (weights)", FR__COLOUR_BACKWARD_WEIGHT, 0.42, 0.92},
-    [CAT_WEIGHT_ODD] = {NULL, FR__COLOUR_BACKWARD_WEIGHT_LIGHT, 0.42, 0.92},
-    [CAT_UPDATE] = {"update", FR__COLOUR_UPDATE, 0.42, 0.92},
-    [CAT_OTHER] = {"other", FR__COLOUR_OTHER, 0.42, 0.92},
-    [CAT_COLLECTIVE] = {"collective", FR__COLOUR_COMMUNICATION, 0.08, 0.36},
-    [CAT_SEND] = {"copy (send above, receive below)", FR__COLOUR_COPY, 0.23, 0.36},
-    [CAT_RECV] = {NULL, FR__COLOUR_COPY, 0.08, 0.21},
+} categories[FR__N_CATEGORIES] = {
+    [FR__FORWARD] = {"forward", 0.42, 0.92},
+    [FR__FORWARD_ODD] = {NULL, 0.42, 0.92},
+    [FR__DATA] = {"backward (data)", 0.42, 0.92},
+    [FR__DATA_ODD] = {NULL, 0.42, 0.92},
+    [FR__WEIGHT] = {"backward (weights)", 0.42, 0.92},
+    [FR__WEIGHT_ODD] = {NULL, 0.42, 0.92},
+    [FR__UPDATE] = {"update", 0.42, 0.92},
+    [FR__OTHER] = {"other", 0.42, 0.92},
+    [FR__COLLECTIVE] = {"collective", 0.08, 0.36},
+    [FR__SEND] = {"copy (send above, receive below)", 0.23, 0.36},
+    [FR__RECV] = {NULL, 0.08, 0.21},
 };
 
 struct box {
     double from, to, low, high;
-    enum category category;
+    enum fr__category category;
 };
 
 struct timeline {
@@ -74,60 +60,10 @@ struct timeline {
     bool is_out_of_memory;
 };
 
-static enum category category_of(const struct fr_task *task)
-{
-    unsigned odd = task->microbatch != FR_NONE && task->microbatch % 2 == 1;
-
-    switch (task->kind) {
-    case FR_TASK_SEND:
-        return CAT_SEND;
-    case FR_TASK_RECV:
-        return CAT_RECV;
-    case FR_TASK_COLLECTIVE:
-        return CAT_COLLECTIVE;
-    default:
-        break;
-    }
-    switch ((enum fr_phase)task->phase) {
-    case FR_PHASE_FORWARD:
-        return (enum category)(CAT_FORWARD + odd);
-    case FR_PHASE_BACKWARD_DATA:
-        return (enum category)(CAT_DATA + odd);
-    case FR_PHASE_BACKWARD_WEIGHT:
-        return (enum category)(CAT_WEIGHT + odd);
-    case FR_PHASE_UPDATE:
-        return CAT_UPDATE;
-    default:
-        return CAT_OTHER;
-    }
-}
-
-/* ---- which devices ---- */
-
-/* Busy devices in order; when there are too many, evenly chosen ones. */
-static void choose_devices(struct timeline *t)
-{
-    const struct fr_record *r = t->record;
-    size_t n_busy = 0, taken = 0;
-
-    for (size_t i = 0; i < r->n_devices; i++)
-        n_busy += r->devices[i].busy_s > 0;
-    for (size_t i = 0, k = 0; i < r->n_devices; i++) {
-        if (r->devices[i].busy_s <= 0)
-            continue;
-        if (n_busy <= MAX_LANES || k * MAX_LANES / n_busy >= taken) {
-            if (taken < MAX_LANES)
-                t->shown[taken++] = r->devices[i].device;
-        }
-        k++;
-    }
-    t->n_shown = taken;
-    t->n_busy = n_busy;
-}
-
 /* ---- lanes ---- */
 
-static void add_box(struct timeline *t, size_t lane, double from_s, double to_s, enum category c)
+static void add_box(struct timeline *t, size_t lane, double from_s, double to_s,
+                    enum fr__category c)
 {
     double floor = (double)(t->n_shown - 1 - lane);
 
@@ -147,12 +83,12 @@ static void add_every_task(struct timeline *t, size_t lane, const uint32_t tasks
     for (size_t i = 0; i < n; i++)
         if (t->view->tasks[tasks[i]].kind != FR_TASK_MARKER)
             add_box(t, lane, run->start_s[tasks[i]], run->end_s[tasks[i]],
-                    category_of(&t->view->tasks[tasks[i]]));
+                    fr__category_of(&t->view->tasks[tasks[i]]));
 }
 
 /* Adds each task's time to the bins it covers: share_s[bin][category]. */
 static void fill_bins(const struct timeline *t, const uint32_t tasks[], size_t n,
-                      double (*share_s)[N_CATEGORIES])
+                      double (*share_s)[FR__N_CATEGORIES])
 {
     const struct fr_run *run = t->record->run;
     double bin_s = run->makespan_s / (double)t->n_bins;
@@ -168,30 +104,30 @@ static void fill_bins(const struct timeline *t, const uint32_t tasks[], size_t n
             double to_s = fmin(end_s, (double)(bin + 1) * bin_s);
 
             if (to_s > from_s)
-                share_s[bin][category_of(task)] += to_s - from_s;
+                share_s[bin][fr__category_of(task)] += to_s - from_s;
             if (end_s <= (double)(bin + 1) * bin_s)
                 break;
         }
     }
 }
 
-/* What takes most of a bin; N_CATEGORIES when it is idle for more than half. */
-static enum category winner_of(const double share_s[N_CATEGORIES], double bin_s)
+/* What takes most of a bin; FR__N_CATEGORIES when it is idle for more than half. */
+static enum fr__category winner_of(const double share_s[FR__N_CATEGORIES], double bin_s)
 {
-    enum category best = CAT_FORWARD;
+    enum fr__category best = FR__FORWARD;
     double total_s = 0;
 
-    for (unsigned c = 0; c < N_CATEGORIES; c++) {
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
         total_s += share_s[c];
         if (share_s[c] > share_s[best])
-            best = (enum category)c;
+            best = (enum fr__category)c;
     }
-    return total_s >= bin_s / 2 ? best : N_CATEGORIES;
+    return total_s >= bin_s / 2 ? best : FR__N_CATEGORIES;
 }
 
 static void add_bins(struct timeline *t, size_t lane, const uint32_t tasks[], size_t n)
 {
-    double(*share_s)[N_CATEGORIES] = calloc(t->n_bins, sizeof(*share_s));
+    double(*share_s)[FR__N_CATEGORIES] = calloc(t->n_bins, sizeof(*share_s));
     double bin_s = t->record->run->makespan_s / (double)t->n_bins;
 
     if (!share_s) {
@@ -200,24 +136,15 @@ static void add_bins(struct timeline *t, size_t lane, const uint32_t tasks[], si
     }
     fill_bins(t, tasks, n, share_s);
     for (size_t bin = 0, past; bin < t->n_bins; bin = past) {
-        enum category c = winner_of(share_s[bin], bin_s);
+        enum fr__category c = winner_of(share_s[bin], bin_s);
 
         past = bin + 1;
         while (past < t->n_bins && winner_of(share_s[past], bin_s) == c)
             past++;
-        if (c != N_CATEGORIES)
+        if (c != FR__N_CATEGORIES)
             add_box(t, lane, (double)bin * bin_s, (double)past * bin_s, c);
     }
     free(share_s);
-}
-
-static size_t lane_of(const struct timeline *t, uint32_t device)
-{
-    size_t lane = 0;
-
-    while (lane < t->n_shown && t->shown[lane] != device)
-        lane++;
-    return lane;
 }
 
 static void add_lanes(struct timeline *t)
@@ -226,7 +153,7 @@ static void add_lanes(struct timeline *t)
 
     for (size_t first = 0, past; first < t->view->n_tasks; first = past) {
         const struct fr_task *k = &tasks[t->order[first]];
-        size_t lane = lane_of(t, k->device);
+        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
 
         past = first + 1;
         while (past < t->view->n_tasks && tasks[t->order[past]].device == k->device &&
@@ -260,7 +187,7 @@ static void write_numbers(struct timeline *t)
 
     for (size_t first = 0, past; first < t->view->n_tasks; first = past) {
         const struct fr_task *k = &tasks[t->order[first]];
-        size_t lane = lane_of(t, k->device);
+        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
         double from_s = run->start_s[t->order[first]], to_s;
 
         past = first + 1;
@@ -283,7 +210,7 @@ static void write_numbers(struct timeline *t)
 static void write_boxes(const struct timeline *t)
 {
     fputs("$boxes << FORERUN_END\n", t->f);
-    for (unsigned c = 0; c < N_CATEGORIES; c++) {
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
         /* never empty: gnuplot refuses data without a point */
         fprintf(t->f, "NaN NaN NaN NaN NaN NaN\n");
         for (size_t i = 0; i < t->n_boxes; i++) {
@@ -350,11 +277,11 @@ static void write_lanes(struct timeline *t)
                 "right font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
                 t->n_shown, t->n_busy);
     write_numbers(t);
-    for (unsigned c = 0; c < N_CATEGORIES; c++) {
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
         if (!has_category(t, c))
             continue;
         fprintf(t->f, "%s$boxes index %u using 1:2:3:4:5:6 with boxxyerror lc rgb '%s' ", separator,
-                c, categories[c].colour);
+                c, fr__category_colour((enum fr__category)c));
         if (categories[c].title)
             fprintf(t->f, "title '%s'", categories[c].title);
         else
@@ -425,7 +352,8 @@ static enum fr_status make_curves(const struct timeline *t, struct curve curves[
         past = first;
         while (past < n_events && events[past].device == events[first].device)
             past++;
-        if (lane_of(t, events[first].device) == t->n_shown || *n == MAX_CURVES)
+        if (fr__lane_of(t->shown, t->n_shown, events[first].device) == t->n_shown ||
+            *n == MAX_CURVES)
             continue;
         curves[*n] = (struct curve){.device = events[first].device,
                                     .bytes = calloc(t->n_bins, sizeof(double))};
@@ -563,7 +491,7 @@ enum fr_status fr__plot_timeline(FILE *script, const struct fr_record *r,
     if (!(r->run->makespan_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
     t.factor = fr__plot_time_unit(r->run->makespan_s, &t.unit);
-    choose_devices(&t);
+    t.n_shown = fr__shown_devices(r, MAX_LANES, t.shown, &t.n_busy);
     FR_TRY(fr__tasks_by_lane(r, &t.order, err));
     add_lanes(&t);
     fputs("set multiplot\nset xrange [0:", script);
