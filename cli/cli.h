@@ -62,6 +62,14 @@ enum fr_status cli_parse_options(struct options *o, const struct verb *v, int ar
 /* The rows of help about a verb's options. */
 void cli_print_options(FILE *f, unsigned groups);
 
+/* What o's question is to find out about sensitivities: its files may show them. */
+enum fr_sensitivity cli_sensitivity(const struct options *o);
+
+/* ---- command.c ---- */
+
+/* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of memory. */
+char *cli_command_line(int argc, char *const argv[]);
+
 /* ---- help.c ---- */
 
 void cli_print_help(FILE *f, const struct verb verbs[], size_t n);

@@ -78,6 +78,7 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err)
     bool is_asked_for = s->options.n_strategies > 0;
     enum fr_status st;
 
+    c.question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
     if (!is_asked_for)
         choose_all(&s->options);

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct verb verbs[] = {
@@ -24,7 +25,8 @@ static const struct verb verbs[] = {
      .summary = "several strategies side by side (all that there are, without -s)",
      .examples = "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -s single -s dp "
-                 "-s dp:overlap=0 -o vgg19.png\n",
+                 "-s dp:overlap=0 -o vgg19.png\n"
+                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON,
      .run = cli_compare},
@@ -215,10 +217,13 @@ int main(int argc, char *argv[])
     struct fr_error err = {.code = FR_OK};
     enum fr_status st;
     char text[sizeof(err.file) + sizeof(err.text) + 32];
+    char *command;
 
     fr_init();
     fr_question_init(&s.options.question);
+    s.options.question.command = command = cli_command_line(argc, argv);
     st = dispatch(&s, argc, argv, &err);
+    free(command);
     /* a full disk shows only when the last bytes leave */
     if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
         st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",

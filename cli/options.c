@@ -446,3 +446,13 @@ void cli_print_options(FILE *f, unsigned groups)
         cli_print_row(f, left, 38, rows[i].help);
     }
 }
+
+enum fr_sensitivity cli_sensitivity(const struct options *o)
+{
+    if (o->question.sensitivity != FR_SENSITIVITY_NONE)
+        return o->question.sensitivity;
+    for (size_t i = 0; i < o->n_files; i++)
+        if (fr_results_shows_sensitivity(o->files[i]))
+            return FR_SENSITIVITY_RUN;
+    return FR_SENSITIVITY_NONE;
+}

@@ -72,6 +72,13 @@ enum fr_status fr_results_check_path(const char *path, bool is_comparison, struc
     return FR_OK;
 }
 
+bool fr_results_shows_sensitivity(const char *path)
+{
+    const struct fr__format *format = find_format(path);
+
+    return format && format->shows_sensitivity;
+}
+
 const char *fr_results_format(size_t i, const char **summary)
 {
     if (i >= N_FORMATS)

@@ -4,4 +4,7 @@ libresults_la_SOURCES = results/results.h results/record.h results/record.c resu
 	results/task_order.h results/task_order.c results/memory_curve.h results/memory_curve.c \
 	results/format_trace.c results/lanes.h results/lanes.c results/gnuplot.h results/gnuplot.c \
 	results/plot.h results/plot.c results/plot_timeline.c results/plot_compare.c \
+	results/format_html.h results/format_html.c results/format_html_text.c \
+	results/format_html_page.c results/format_html_words.c results/format_html_tables.c \
+	results/format_html_path.c results/format_html_timeline.c results/format_html_memory.c \
 	results/table.h results/table.c results/report.c

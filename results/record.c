@@ -243,6 +243,9 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->strategy = fr__arena_strdup(box->arena, q->strategy);
     if (!r->workload || !r->topology || !r->strategy)
         return fr__fail_nomem(err);
+    r->command = q->command ? fr__arena_strdup(box->arena, q->command) : NULL;
+    if (q->command && !r->command)
+        return fr__fail_nomem(err);
     r->dtype = fr_dtype_name(m->setting->graph->dtype);
     r->optimizer = fr_optimizer_name(q->optimizer);
     r->order = fr_order_name(q->run.order);

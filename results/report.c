@@ -311,7 +311,7 @@ struct comparison {
     const struct fr_record *base; /* what speed-ups are against */
 };
 
-static const struct fr_record *base_of(const struct fr_results *rs)
+const struct fr_record *fr__speed_up_base(const struct fr_results *rs)
 {
     for (size_t i = 0; i < rs->n; i++)
         if (strcmp(rs->records[i]->strategy, "single") == 0)
@@ -352,7 +352,7 @@ static void print_comparison(FILE *f, const struct fr_results *rs, bool is_verbo
         {"bubble", true},    {"over bound", true}, {"peak memory", true},
         {"", false},
     };
-    struct comparison c = {rs, base_of(rs)};
+    struct comparison c = {rs, fr__speed_up_base(rs)};
     const struct fr__table t = {columns, 10, rs->n, fill_comparison, &c};
 
     print_question(f, rs->records[0], false);

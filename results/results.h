@@ -48,6 +48,7 @@ struct fr_question {
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     struct fr_run_options run; /* context and with_parts are set by the answering function */
+    const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };
 /* Nothing named, the engine's defaults, plain SGD. */
@@ -111,6 +112,7 @@ enum { FR_RECORD_MAX_CRITICAL = 100, FR_RECORD_MAX_LINKS = 50 };
 struct fr_record {
     const char *workload, *topology, *strategy; /* normalised names */
     const char *dtype, *optimizer, *order, *network;
+    const char *command;                      /* that asked for it; NULL: not known */
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;
@@ -169,6 +171,8 @@ enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
 /* Asked before long work: FR_EUSAGE unless fr_results_write knows the ending, FR_EIO when the file
  * cannot be made. Leaves nothing there and touches no file that is. */
 enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err);
+/* Whether the format of that path shows sensitivities, so that a question had better ask for them. */
+bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
 

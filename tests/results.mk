@@ -25,4 +25,14 @@ TESTS += tests/test_results_sensitivity
 tests_test_results_sensitivity_SOURCES = tests/test_results_sensitivity.c
 tests_test_results_sensitivity_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_sensitivity_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_report
+TESTS += tests/test_results_report
+tests_test_results_report_SOURCES = tests/test_results_report.c tests/html_check.c \
+	tests/html_check.h tests/json_check.c tests/json_check.h
+tests_test_results_report_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_report_LDADD = $(TEST_RESULTS_LIBS)
 endif
+
+TESTS += tests/test_report.sh
+EXTRA_DIST += tests/test_report.sh

@@ -70,7 +70,7 @@ for verb in simulate compare "topo list" "topo show" "topo check" "graph list" "
         check "example_works: $example" exits 0
     done < examples
 done
-rm -rf examples vgg19.trace.json vgg19.png vgg19-workload
+rm -rf examples vgg19.trace.json vgg19.png report.html vgg19-workload
 
 # ---- usage ----
 run
