@@ -304,7 +304,9 @@ START_TEST(a_product_of_two_activations_keeps_both)
 }
 END_TEST
 
-START_TEST(a_mean_over_the_image_keeps_nothing)
+/* PyTorch 1.13 keeps it for a mean over the whole image too, whose derivative asks for the number of
+ * its elements: seen among the saved tensors of torchvision 0.14.1's Inception-v3. */
+START_TEST(an_average_keeps_its_input)
 {
     for (uint32_t side = 1; side <= 2; side++) {
         struct fr__net net;
@@ -319,7 +321,7 @@ START_TEST(a_mean_over_the_image_keeps_nothing)
         x = fr__nn_avgpool_to(&net, "", x, side);
         fr__nn_cross_entropy(&net, linear(&net, "fc", x, 3));
         g = train(&net);
-        ck_assert_str_eq(reads_of(g, "pool.dgrad"), side == 1 ? "fc.dgrad" : "conv fc.dgrad");
+        ck_assert_str_eq(reads_of(g, "pool.dgrad"), "conv fc.dgrad");
         /* the input is held for its shape only: no traffic */
         ck_assert_double_eq(get(g, "pool.dgrad")->bytes, 4 * 2 * 3 * (16 + side * side));
         fr_graph_free(g);
@@ -512,7 +514,7 @@ static Suite *make_suite(void)
     tcase_add_test(steps, tied_weights_sum_the_gradients_of_both_uses);
     tcase_add_test(steps, an_activation_in_place_is_kept_once);
     tcase_add_test(steps, a_product_of_two_activations_keeps_both);
-    tcase_add_test(steps, a_mean_over_the_image_keeps_nothing);
+    tcase_add_test(steps, an_average_keeps_its_input);
     tcase_add_test(kinds, every_kind_of_forward_op_has_a_rule);
     tcase_add_test(kinds, fused_attention_gives_all_gradients_in_one_op);
     tcase_add_test(kinds, a_square_keeps_its_one_operand);

@@ -42,13 +42,12 @@ enum flow {
 
 /* Which forward tensors a backward op reads. */
 enum {
-    IN = 1,            /* the inputs */
-    OUT = 2,           /* the output */
-    EXTRA = 4,         /* the further outputs: statistics, mask, indices */
-    OTHERS = 8,        /* the inputs but the one the gradient is for; a lone one is both operands */
-    HELD = 16,         /* the inputs are kept alive but not read: PyTorch asks for shapes only */
-    HELD_BUT_1X1 = 32, /* HELD, but nothing for a plain mean over the image */
-    INDICES = 64       /* the inputs that have no gradient */
+    IN = 1,      /* the inputs */
+    OUT = 2,     /* the output */
+    EXTRA = 4,   /* the further outputs: statistics, mask, indices */
+    OTHERS = 8,  /* the inputs but the one the gradient is for; a lone one is both operands */
+    HELD = 16,   /* the inputs are kept alive but not read: PyTorch asks for shapes only */
+    INDICES = 32 /* the inputs that have no gradient */
 };
 
 struct rule {
@@ -86,7 +85,7 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_LAYERNORM] = {FLOW_ALL, IN | EXTRA, IN | EXTRA, false, 1, 0, 0, 4},
     [FR_OP_RMSNORM] = {FLOW_ALL, IN | EXTRA, IN | EXTRA, false, 1, 0, 0, 4},
     [FR_OP_MAXPOOL] = {FLOW_ALL, HELD | EXTRA, 0, false, 0, 1, 0, 0},
-    [FR_OP_AVGPOOL] = {FLOW_ALL, HELD_BUT_1X1, 0, false, 1, 0, 0, 0},
+    [FR_OP_AVGPOOL] = {FLOW_ALL, HELD, 0, false, 1, 0, 0, 0},
     [FR_OP_EMBEDDING] = {FLOW_NONE, 0, IN, false, 0, 0, 0, 1},
     [FR_OP_LSTM] = {FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, false, 1, 0, 1, 0},
     [FR_OP_ATTENTION] = {FLOW_ALL, IN | OUT | EXTRA, 0, false, 2.5, 0, 0, 0},
@@ -314,12 +313,8 @@ static void read_saved(struct expansion *x, uint32_t o, unsigned mask, uint32_t 
 {
     const struct fr_graph *f = x->f;
     const struct fr_op *op = &f->ops[o];
-    const struct fr_tensor *y = &f->tensors[op->first_tensor];
     uint32_t n_grads = n_gradient_outputs(x, o), n_in = 0;
-    bool is_mean = op->n_tensors && y->n_dims == 4 && y->dims[2] == 1 && y->dims[3] == 1;
 
-    if (mask & HELD_BUT_1X1)
-        mask = is_mean ? 0 : HELD;
     for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++)
         n_in += f->edges[f->in_edges[i]].tensor != FR_NONE;
     for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
