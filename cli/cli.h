@@ -20,7 +20,7 @@ enum {
 /* Which options a verb takes: a sum of groups. */
 enum option_group {
     OPTIONS_COMMON = 1,  /* help, version, quiet, verbose */
-    OPTIONS_SHAPE = 2,   /* of a workload: batch, precision, sequence length */
+    OPTIONS_SHAPE = 2,   /* of a workload: batch, precision, sequence and image size */
     OPTIONS_PROBLEM = 4, /* workload, cluster and strategy */
     OPTIONS_RUN = 8,     /* how the engine runs a plan */
     OPTIONS_FILES = 16,

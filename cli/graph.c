@@ -13,8 +13,10 @@ enum { NUMBER = 32 };
 static enum fr_status load(const struct session *s, struct fr_graph **g, struct fr_error *err)
 {
     const struct fr_question *q = &s->options.question;
-    const struct fr_workload_options opt = {
-        .batch = q->global_batch, .seq_len = q->seq_len, .dtype = q->dtype};
+    const struct fr_workload_options opt = {.batch = q->global_batch,
+                                            .seq_len = q->seq_len,
+                                            .dtype = q->dtype,
+                                            .image_size = q->image_size};
 
     return fr_workload_load(g, s->options.arguments[0], &opt, err);
 }
@@ -49,6 +51,19 @@ static void print_ops(const struct fr_graph *g)
     }
 }
 
+/* ", 3x224x224 images" */
+static void print_images(const struct fr_graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_tensor *t = &g->tensors[g->ops[i].first_tensor];
+
+        if (g->ops[i].phase == FR_PHASE_INPUT && g->ops[i].n_tensors == 1 && t->n_dims == 4) {
+            printf(", %ux%ux%u images", t->dims[1], t->dims[2], t->dims[3]);
+            return;
+        }
+    }
+}
+
 static void print_graph(const struct fr_graph *g, bool is_verbose)
 {
     struct fr_graph_totals t;
@@ -58,6 +73,7 @@ static void print_graph(const struct fr_graph *g, bool is_verbose)
     printf("%s, batch %u", g->name, g->batch);
     if (g->seq_len)
         printf(", sequence length %u", g->seq_len);
+    print_images(g);
     printf(", %s\nsource: %s\n\n", fr_dtype_name(g->dtype), g->source ? g->source : "not given");
     printf("  parameters    %s (%" PRIu64 "), %s in %" PRIu64 " tensor%s\n",
            fr__format_count((double)t.params, text, sizeof(text)), t.params,
@@ -81,6 +97,23 @@ static void print_graph(const struct fr_graph *g, bool is_verbose)
 
 /* ---- show, for programs ---- */
 
+static void write_forward_flops_by_kind(struct fr__json *j, const struct fr_graph *g)
+{
+    double flops[FR_N_OP_KINDS] = {0};
+    bool is_there[FR_N_OP_KINDS] = {false};
+
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase == FR_PHASE_FORWARD) {
+            flops[g->ops[i].kind] += g->ops[i].flops;
+            is_there[g->ops[i].kind] = true;
+        }
+    fr__json_open(j, "forward_flops_by_kind", '{', true);
+    for (unsigned kind = 0; kind < FR_N_OP_KINDS; kind++)
+        if (is_there[kind])
+            fr__json_number(j, fr_op_kind_name((enum fr_op_kind)kind), flops[kind]);
+    fr__json_close(j, '}');
+}
+
 static void write_graph(const struct fr_graph *g)
 {
     struct fr_graph_totals t;
@@ -101,6 +134,7 @@ static void write_graph(const struct fr_graph *g)
     fr__json_count(&j, "layers", g->n_layers);
     fr__json_number(&j, "forward_flops", t.flops[FR_PHASE_FORWARD]);
     fr__json_number(&j, "backward_flops", backward_of(t.flops));
+    write_forward_flops_by_kind(&j, g);
     fr__json_open(&j, "flops", '{', true);
     for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
         fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.flops[phase]);

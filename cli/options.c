@@ -83,6 +83,11 @@ static enum fr_status set_seq_len(struct options *o, const char *value, struct f
     return parse_u32(value, "option '--seq-len'", &o->question.seq_len, err);
 }
 
+static enum fr_status set_image_size(struct options *o, const char *value, struct fr_error *err)
+{
+    return parse_u32(value, "option '--image-size'", &o->question.image_size, err);
+}
+
 /* Which of n names the value is. name_of: the enumeration's own. */
 static enum fr_status parse_choice(const char *value, const char *option, unsigned n,
                                    const char *(*name_of)(unsigned i), unsigned *out,
@@ -280,6 +285,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", set_precision},
     {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", set_optimizer},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", set_seq_len},
+    {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models",
+     set_image_size},
     {OPTIONS_RUN, 0, "order", "RULE", "ready tasks: fifo, priority or strict", set_order},
     {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", set_network},
     {OPTIONS_RUN, 0, "channels", "N|inf", "transfers a device direction carries at once",

@@ -23,7 +23,8 @@ void fr_question_init(struct fr_question *q)
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
-    struct fr_workload_options opt = {.seq_len = q->seq_len, .dtype = q->dtype};
+    struct fr_workload_options opt = {
+        .seq_len = q->seq_len, .dtype = q->dtype, .image_size = q->image_size};
     struct fr_setting s = {NULL, NULL};
     enum fr_status st;
 

@@ -42,6 +42,7 @@ struct fr_question {
     uint32_t global_batch;  /* samples an iteration over all GPUs (strong scaling) */
     uint32_t batch_per_gpu; /* or a GPU (weak scaling); both 0: the workload's own as global */
     uint32_t seq_len;       /* 0: the workload's own */
+    uint32_t image_size;    /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
     enum fr_optimizer optimizer;
     enum fr_collectives collectives; /* decides run.closed_form_collectives */

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016 # sed scripts hold dollar signs
 set -u
 forerun=${FORERUN:-$PWD/forerun}
+examples=$(cd "${srcdir:-.}/examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -98,6 +99,23 @@ asks 2 "option 'layers' of model 'gpt' is \"99999999999\".*" -s single \
     -w gpt:layers=99999999999,hidden=64,heads=2,seq=16,vocab=100
 asks 2 "model 'gpt': hidden 64 cannot be shared by 3 heads alike" -s single \
     -w gpt:layers=2,hidden=64,heads=3,seq=16,vocab=100
+asks 2 "option '--image-size' is \"0\".*" --image-size 0
+asks 2 "option '--image-size' is \"224x224\".*" --image-size 224x224
+asks 2 "model 'lenet' takes images of 28x28 only, .*" --image-size 32 -s single
+asks 2 "images of 16x16 are too small: at layer 'pool5' 1x1 of them are left, .*" -w vgg16 \
+    --image-size 16 -s single
+asks 2 "an image size of 4294967294 is over 65536" -w vgg16 --image-size 4294967294 -s single
+asks 2 "model 'gpt2-small' has no images" -w gpt2-small --image-size 224 -s single
+asks 2 "workload '.*' is recorded, so not to be had at another image size" --image-size 224 \
+    -w "$examples/gnmt-head" -s single
+asks 2 "option 'aux' of model 'inception-v3' is \"yes\".*" -w inception-v3:aux=yes -s single
+asks 2 "'wresnet-L-W' is a pattern, write numbers for its capital letters" -w wresnet-L-W -s single
+asks 2 "model 'wresnet-18-2': L is \"18\", expected 50, 101 or 152" -w wresnet-18-2 -s single
+asks 2 "W of model 'wresnet-L-W' is \"-1\".*" -w wresnet-50--1 -s single
+asks 2 "W of model 'wresnet-L-W' is \"99999999999999999999\".*" \
+    -w wresnet-50-99999999999999999999 -s single
+asks 2 "'wresnet-152-65536' at batch 64 has a tensor of over 2\^53 bytes" -w wresnet-152-65536 \
+    -s single
 
 # ---- output ----
 

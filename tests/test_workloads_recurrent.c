@@ -13,7 +13,8 @@
 
 static struct fr_graph *load(const char *spec, uint32_t batch, uint32_t seq_len)
 {
-    const struct fr_workload_options opt = {batch, seq_len, FR_N_DTYPES};
+    const struct fr_workload_options opt = {
+        .batch = batch, .seq_len = seq_len, .dtype = FR_N_DTYPES};
     struct fr_graph *g = NULL;
     struct fr_error err;
 
@@ -469,7 +470,7 @@ END_TEST
 
 static void refuse(const char *spec, uint32_t seq_len, enum fr_status code, const char *text)
 {
-    const struct fr_workload_options opt = {0, seq_len, FR_N_DTYPES};
+    const struct fr_workload_options opt = {.batch = 0, .seq_len = seq_len, .dtype = FR_N_DTYPES};
     struct fr_graph *g = NULL;
     struct fr_error err = {0};
 

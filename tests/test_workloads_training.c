@@ -1,7 +1,7 @@
 /* tests/test_workloads_training.c - what backward and update ops a forward graph gets. */
 #include "config.h"
 
-#include "workloads/nn.h"
+#include "workloads/nn_image.h"
 #include "workloads/workloads.h"
 
 #include <check.h>
@@ -16,6 +16,7 @@ static void begin(struct fr__net *net, uint32_t batch)
     struct fr_error err;
 
     ck_assert_int_eq(fr__nn_init(net, batch, 4, FR_FP32, &err), FR_OK);
+    net->image_size = 2;
 }
 
 /* The training graph of what was written into the net. */
@@ -134,7 +135,7 @@ START_TEST(a_two_layer_perceptron_expands_as_by_hand)
     struct fr_graph *g;
 
     begin(&net, 2);
-    x = linear(&net, "fc1", fr__nn_images(&net, 2, 2, 2), 6);
+    x = linear(&net, "fc1", fr__nn_images(&net, 2), 6);
     x = linear(&net, "fc2", fr__nn_relu(&net, "relu", x), 3);
     fr__nn_cross_entropy(&net, x);
     g = train(&net);
@@ -165,7 +166,7 @@ START_TEST(gradients_have_the_size_of_what_they_belong_to)
     struct fr_graph *g;
 
     begin(&net, 2);
-    x = linear(&net, "fc1", fr__nn_images(&net, 2, 2, 2), 6);
+    x = linear(&net, "fc1", fr__nn_images(&net, 2), 6);
     fr__nn_cross_entropy(&net, linear(&net, "fc2", x, 3));
     g = train(&net);
     ck_assert_uint_eq(output_bytes(g, "fc2.dgrad", 0), 2 * 6 * 4);
@@ -185,7 +186,7 @@ START_TEST(a_value_read_twice_sums_its_gradients)
     struct fr_graph *g;
 
     begin(&net, 2);
-    x = linear(&net, "fc1", fr__nn_images(&net, 2, 2, 2), 6);
+    x = linear(&net, "fc1", fr__nn_images(&net, 2), 6);
     y = linear(&net, "fc2", x, 6);
     fr__nn_layer(&net, "sum");
     fr__nn_cross_entropy(&net, fr__nn_add(&net, "", y, x, true));
@@ -210,7 +211,7 @@ START_TEST(a_value_read_three_times_sums_pairwise)
     struct fr_graph *g;
 
     begin(&net, 2);
-    x = linear(&net, "fc1", fr__nn_images(&net, 2, 2, 2), 6);
+    x = linear(&net, "fc1", fr__nn_images(&net, 2), 6);
     fr__nn_layer(&net, "sum");
     y = fr__nn_add(&net, "one", linear(&net, "fc2", x, 6), x, false);
     y = fr__nn_add(&net, "two", y, linear(&net, "fc3", x, 6), false);
@@ -264,7 +265,7 @@ START_TEST(an_activation_in_place_is_kept_once)
     struct fr_graph *g;
 
     begin(&net, 2);
-    x = linear(&net, "fc1", fr__nn_images(&net, 2, 2, 2), 6);
+    x = linear(&net, "fc1", fr__nn_images(&net, 2), 6);
     x = fr__nn_relu(&net, "relu", fr__nn_bias(&net, "bias", x));
     fr__nn_cross_entropy(&net, linear(&net, "fc2", x, 3));
     g = train(&net);
@@ -305,7 +306,7 @@ START_TEST(a_product_of_two_activations_keeps_both)
 END_TEST
 
 /* PyTorch 1.13 keeps it for a mean over the whole image too, whose derivative asks for the number of
- * its elements: seen among the saved tensors of torchvision 0.14.1's Inception-v3. */
+ * its elements: seen among the saved tensors of torchvision's Inception-v3 (tests/torchvision.csv). */
 START_TEST(an_average_keeps_its_input)
 {
     for (uint32_t side = 1; side <= 2; side++) {
@@ -314,9 +315,10 @@ START_TEST(an_average_keeps_its_input)
         struct fr_graph *g;
 
         begin(&net, 2);
-        x = fr__nn_images(&net, 2, 4, 4);
+        net.image_size = 4;
+        x = fr__nn_images(&net, 2);
         fr__nn_layer(&net, "conv");
-        x = fr__nn_conv(&net, "", x, 3, (struct fr__window){1, 1, 0});
+        x = fr__nn_conv(&net, "", x, 3, fr__square(1, 1, 0));
         fr__nn_layer(&net, "pool");
         x = fr__nn_avgpool_to(&net, "", x, side);
         fr__nn_cross_entropy(&net, linear(&net, "fc", x, 3));

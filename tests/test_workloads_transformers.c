@@ -335,7 +335,7 @@ END_TEST
 
 static void refuse(const char *spec, uint32_t seq_len, enum fr_status code, const char *text)
 {
-    const struct fr_workload_options opt = {1, seq_len, FR_N_DTYPES};
+    const struct fr_workload_options opt = {.batch = 1, .seq_len = seq_len, .dtype = FR_N_DTYPES};
     struct fr_graph *g = NULL;
     struct fr_error err = {0};
 
@@ -394,7 +394,8 @@ START_TEST(sequence_length_and_precision_reach_every_model)
         struct fr_graph_totals full = totals(models[i], 2, 8);
 
         for (uint32_t seq_len = 4; seq_len <= 256; seq_len *= 8) {
-            const struct fr_workload_options opt = {2, seq_len, FR_BF16};
+            const struct fr_workload_options opt = {
+                .batch = 2, .seq_len = seq_len, .dtype = FR_BF16};
             struct fr_graph *g = NULL;
             struct fr_graph_totals half;
 

@@ -58,3 +58,13 @@ tests_test_workloads_autocast_SOURCES = tests/test_workloads_autocast.c
 tests_test_workloads_autocast_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_workloads_autocast_LDADD = $(TEST_WORKLOADS_LIBS)
 endif
+
+if HAVE_CHECK
+check_PROGRAMS += tests/test_workloads_images
+TESTS += tests/test_workloads_images
+tests_test_workloads_images_SOURCES = tests/test_workloads_images.c
+tests_test_workloads_images_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_workloads_images_LDADD = $(TEST_WORKLOADS_LIBS)
+endif
+TESTS += tests/test_torchvision.sh
+EXTRA_DIST += tests/test_torchvision.sh tests/torchvision.csv

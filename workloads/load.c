@@ -97,7 +97,7 @@ static enum fr_status fail_unknown(const char *spec, struct fr_error *err)
                     fr__did_you_mean(model, names, n, hint, sizeof(hint)));
 }
 
-/* What is recorded cannot be had for another sequence length or precision; its batch may be scaled
+/* What is recorded cannot be had for another sequence length, image size or precision; its batch may be scaled
  * by whoever uses the graph. */
 static enum fr_status check_options(const struct fr_graph *g, const struct fr_workload_options *opt,
                                     struct fr_error *err)
@@ -106,6 +106,10 @@ static enum fr_status check_options(const struct fr_graph *g, const struct fr_wo
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "workload '%s' is recorded at sequence length %u, so not to be had at %u",
                         g->name, g->seq_len, opt->seq_len);
+    if (opt && opt->image_size)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "workload '%s' is recorded, so not to be had at another image size",
+                        g->name);
     if (opt && opt->dtype < FR_N_DTYPES && opt->dtype != g->dtype)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "workload '%s' is recorded in %s, so not to be had in %s", g->name,

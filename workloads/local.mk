@@ -7,9 +7,12 @@ libworkloads_la_SOURCES = workloads/workloads.h \
 	workloads/native_ops.c workloads/native_write.c workloads/import_pipedream.c \
 	workloads/pipedream.h workloads/pipedream_parse.c workloads/pipedream_layers.c \
 	workloads/pipedream_graph.c \
-	workloads/nn.h workloads/nn.c workloads/training.c workloads/zoo.h workloads/zoo.c \
+	workloads/nn.h workloads/nn.c workloads/nn_image.h workloads/nn_image.c \
+	workloads/training.c workloads/zoo.h workloads/zoo.c \
 	workloads/model_lenet.c workloads/model_alexnet.c workloads/model_vgg.c \
-	workloads/model_resnet.c workloads/model_gpt.c \
+	workloads/model_resnet.h workloads/model_resnet.c workloads/model_wresnet.c \
+	workloads/model_inception.c workloads/model_densenet.c \
+	workloads/model_gpt.c \
 	workloads/nn_recurrent.h workloads/nn_recurrent.c workloads/model_rnnlm.c \
 	workloads/model_gnmt.c workloads/nn_attention.h workloads/nn_attention.c \
 	workloads/model_transformer.c workloads/model_bert.c workloads/model_llama.h \

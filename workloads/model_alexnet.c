@@ -1,11 +1,12 @@
 /* workloads/model_alexnet.c - AlexNet with one tower: 61,100,840 parameters.
  *
  * A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, arXiv:1404.5997,
- * 2014, as torchvision builds it (torchvision/models/alexnet.py): 224x224 images, dropout before
- * the first two fully connected layers.
+ * 2014, as torchvision builds it (torchvision/models/alexnet.py): dropout before the first two fully
+ * connected layers, which see 6x6 averages whatever the size of the images.
  */
 #include "config.h"
 
+#include "workloads/nn_image.h"
 #include "workloads/zoo.h"
 
 static struct fr__value conv(struct fr__net *net, unsigned number, struct fr__value x,
@@ -19,18 +20,18 @@ static struct fr__value conv(struct fr__net *net, unsigned number, struct fr__va
 static struct fr__value pool(struct fr__net *net, unsigned number, struct fr__value x)
 {
     fr__nn_layer(net, "pool%u", number);
-    return fr__nn_maxpool(net, "", x, (struct fr__window){3, 2, 0});
+    return fr__nn_maxpool(net, "", x, fr__square(3, 2, 0));
 }
 
 static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
 {
-    static const struct fr__window three = {3, 1, 1};
-    struct fr__value x = fr__nn_images(net, 3, 224, 224);
+    const struct fr__window three = fr__square(3, 1, 1);
+    struct fr__value x = fr__nn_images(net, 3);
 
     (void)m;
     (void)values;
-    x = pool(net, 1, conv(net, 1, x, 64, (struct fr__window){11, 4, 2}));
-    x = pool(net, 2, conv(net, 2, x, 192, (struct fr__window){5, 1, 2}));
+    x = pool(net, 1, conv(net, 1, x, 64, fr__square(11, 4, 2)));
+    x = pool(net, 2, conv(net, 2, x, 192, fr__square(5, 1, 2)));
     x = conv(net, 3, x, 384, three);
     x = conv(net, 4, x, 256, three);
     x = pool(net, 5, conv(net, 5, x, 256, three));
@@ -51,6 +52,7 @@ const struct fr__model fr__models_alexnet[] = {
      .summary = "AlexNet (one tower), 61.1 M parameters, 224x224 images, batch 64",
      .source = "Krizhevsky, arXiv:1404.5997, 2014; torchvision",
      .batch = 64,
+     .image_size = 224,
      .build = build},
     {0},
 };

@@ -6,22 +6,23 @@
  */
 #include "config.h"
 
+#include "workloads/nn_image.h"
 #include "workloads/zoo.h"
 
 static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
 {
-    static const struct fr__window pool = {2, 2, 0};
-    struct fr__value x = fr__nn_images(net, 1, 28, 28);
+    const struct fr__window pool = fr__square(2, 2, 0);
+    struct fr__value x = fr__nn_images(net, 1);
 
     (void)m;
     (void)values;
     fr__nn_layer(net, "conv1");
-    x = fr__nn_conv(net, "", x, 6, (struct fr__window){5, 1, 2});
+    x = fr__nn_conv(net, "", x, 6, fr__square(5, 1, 2));
     x = fr__nn_relu(net, "relu", fr__nn_bias(net, "bias", x));
     fr__nn_layer(net, "pool1");
     x = fr__nn_maxpool(net, "", x, pool);
     fr__nn_layer(net, "conv2");
-    x = fr__nn_conv(net, "", x, 16, (struct fr__window){5, 1, 0});
+    x = fr__nn_conv(net, "", x, 16, fr__square(5, 1, 0));
     x = fr__nn_relu(net, "relu", fr__nn_bias(net, "bias", x));
     fr__nn_layer(net, "pool2");
     x = fr__nn_maxpool(net, "", x, pool);
@@ -41,6 +42,8 @@ const struct fr__model fr__models_lenet[] = {
      .summary = "LeNet-5, 0.06 M parameters, 28x28 images, batch 64",
      .source = "LeCun et al., Proceedings of the IEEE 86(11), 1998",
      .batch = 64,
+     .image_size = 28,
+     .is_image_fixed = true,
      .build = build},
     {0},
 };

@@ -7,21 +7,19 @@
  */
 #include "config.h"
 
+#include "workloads/model_resnet.h"
+
+#include "workloads/nn_image.h"
 #include "workloads/zoo.h"
 
 enum { N_STAGES = 4 };
 
-struct resnet_shape {
-    unsigned n_blocks[N_STAGES];
-    bool has_bottlenecks;
-};
-
-static const struct resnet_shape resnet18 = {{2, 2, 2, 2}, false};
-static const struct resnet_shape resnet34 = {{3, 4, 6, 3}, false};
-static const struct resnet_shape resnet50 = {{3, 4, 6, 3}, true};
-static const struct resnet_shape resnet101 = {{3, 4, 23, 3}, true};
-static const struct resnet_shape resnet152 = {{3, 8, 36, 3}, true};
-static const struct resnet_shape resnet200 = {{3, 24, 36, 3}, true};
+static const struct fr__resnet resnet18 = {{2, 2, 2, 2}, false, 1};
+static const struct fr__resnet resnet34 = {{3, 4, 6, 3}, false, 1};
+const struct fr__resnet fr__resnet50 = {{3, 4, 6, 3}, true, 1};
+const struct fr__resnet fr__resnet101 = {{3, 4, 23, 3}, true, 1};
+const struct fr__resnet fr__resnet152 = {{3, 8, 36, 3}, true, 1};
+static const struct fr__resnet resnet200 = {{3, 24, 36, 3}, true, 1};
 
 /* Where we are: "layer3.0". */
 struct block {
@@ -49,35 +47,34 @@ static struct fr__value build_block(struct fr__net *net, struct block at, bool i
     struct fr__value y, shortcut = x;
 
     if (is_bottleneck) {
-        y = conv_bn(net, at, "conv1", x, width, (struct fr__window){1, 1, 0});
+        y = conv_bn(net, at, "conv1", x, width, fr__square(1, 1, 0));
         y = fr__nn_relu(net, "relu", y);
-        y = conv_bn(net, at, "conv2", y, width, (struct fr__window){3, stride, 1});
+        y = conv_bn(net, at, "conv2", y, width, fr__square(3, stride, 1));
         y = fr__nn_relu(net, "relu", y);
-        y = conv_bn(net, at, "conv3", y, channels, (struct fr__window){1, 1, 0});
+        y = conv_bn(net, at, "conv3", y, channels, fr__square(1, 1, 0));
     } else {
-        y = conv_bn(net, at, "conv1", x, width, (struct fr__window){3, stride, 1});
+        y = conv_bn(net, at, "conv1", x, width, fr__square(3, stride, 1));
         y = fr__nn_relu(net, "relu", y);
-        y = conv_bn(net, at, "conv2", y, width, (struct fr__window){3, 1, 1});
+        y = conv_bn(net, at, "conv2", y, width, fr__square(3, 1, 1));
     }
     if (stride != 1 || x.t.dims[1] != channels)
-        shortcut = conv_bn(net, at, "downsample", x, channels, (struct fr__window){1, stride, 0});
+        shortcut = conv_bn(net, at, "downsample", x, channels, fr__square(1, stride, 0));
     return add_and_relu(net, at, y, shortcut);
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+void fr__resnet_build(struct fr__net *net, const struct fr__resnet *shape)
 {
-    const struct resnet_shape *shape = m->shape;
-    struct fr__value x = fr__nn_images(net, 3, 224, 224);
+    uint32_t width = 64 * shape->widening;
+    struct fr__value x = fr__nn_images(net, 3);
 
-    (void)values;
     fr__nn_layer(net, "conv1");
-    x = fr__nn_batchnorm(net, "bn", fr__nn_conv(net, "", x, 64, (struct fr__window){7, 2, 3}));
+    x = fr__nn_batchnorm(net, "bn", fr__nn_conv(net, "", x, width, fr__square(7, 2, 3)));
     x = fr__nn_relu(net, "relu", x);
     fr__nn_layer(net, "maxpool");
-    x = fr__nn_maxpool(net, "", x, (struct fr__window){3, 2, 1});
+    x = fr__nn_maxpool(net, "", x, fr__square(3, 2, 1));
     for (unsigned s = 0; s < N_STAGES; s++)
         for (unsigned i = 0; i < shape->n_blocks[s]; i++)
-            x = build_block(net, (struct block){s + 1, i}, shape->has_bottlenecks, x, 64u << s,
+            x = build_block(net, (struct block){s + 1, i}, shape->has_bottlenecks, x, width << s,
                             s > 0 && i == 0 ? 2 : 1);
     fr__nn_layer(net, "avgpool");
     x = fr__nn_avgpool_to(net, "", x, 1);
@@ -86,21 +83,27 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
     fr__nn_cross_entropy(net, x);
 }
 
+static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    (void)values;
+    fr__resnet_build(net, m->shape);
+}
+
 static const char resnet_source[] = "He et al., CVPR 2016; torchvision (v1.5)";
 
-#define RESNET(depth, parameters)                                                                  \
+#define RESNET(depth, parameters, blocks)                                                          \
     {                                                                                              \
         .name = "resnet" #depth,                                                                   \
         .summary = "ResNet-" #depth ", " parameters " parameters, 224x224 images, batch 64",       \
-        .source = resnet_source, .batch = 64, .build = build, .shape = &resnet##depth              \
+        .source = resnet_source, .batch = 64, .image_size = 224, .build = build, .shape = &blocks  \
     }
 
 const struct fr__model fr__models_resnet[] = {
-    RESNET(18, "11.7 M"),
-    RESNET(34, "21.8 M"),
-    RESNET(50, "25.6 M"),
-    RESNET(101, "44.5 M"),
-    RESNET(152, "60.2 M"),
-    RESNET(200, "64.7 M"),
+    RESNET(18, "11.7 M", resnet18),
+    RESNET(34, "21.8 M", resnet34),
+    RESNET(50, "25.6 M", fr__resnet50),
+    RESNET(101, "44.5 M", fr__resnet101),
+    RESNET(152, "60.2 M", fr__resnet152),
+    RESNET(200, "64.7 M", resnet200),
     {0},
 };

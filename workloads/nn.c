@@ -60,6 +60,11 @@ enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *
     if (net->is_too_large)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "'%s' at batch %u has a tensor of over 2^53 bytes", name, net->batch);
+    if (net->fault.code != FR_OK) {
+        if (err)
+            *err = net->fault;
+        return net->fault.code;
+    }
     return fr_graph_builder_finish(net->b, &info, out, err);
 }
 
@@ -73,6 +78,19 @@ void fr__nn_layer(struct fr__net *net, const char *fmt, ...)
     va_end(ap);
     assert(n >= 0 && (size_t)n < sizeof(net->layer));
     (void)n;
+}
+
+void fr__nn_fault(struct fr__net *net, const char *fmt, ...)
+{
+    char text[sizeof(net->fault.text)];
+    va_list ap;
+
+    if (net->fault.code != FR_OK)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    fr__fail(&net->fault, FR_ERANGE, FR_NOWHERE, "%s", text);
 }
 
 /* ---- tensors and ops ---- */
@@ -249,15 +267,6 @@ static struct fr__value add_input(struct fr__net *net, const char *name, struct 
     return add_op(net, &spec);
 }
 
-struct fr__value fr__nn_images(struct fr__net *net, uint32_t channels, uint32_t height,
-                               uint32_t width)
-{
-    const uint32_t dims[] = {net->batch, channels, height, width};
-
-    fr__nn_layer(net, "input");
-    return add_input(net, "", fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0));
-}
-
 struct fr__value fr__nn_tokens(struct fr__net *net)
 {
     const uint32_t dims[] = {net->batch, net->seq_len};
@@ -275,40 +284,7 @@ struct fr__value fr__nn_positions(struct fr__net *net, const char *name)
     return add_input(net, name, t);
 }
 
-/* ---- convolution and matrix products ---- */
-
-static uint32_t window_steps(uint32_t extent, struct fr__window w)
-{
-    assert(extent + 2 * w.pad >= w.size);
-    return (extent + 2 * w.pad - w.size) / w.stride + 1;
-}
-
-static struct fr_tensor windowed(struct fr__net *net, const struct fr_tensor *x, uint32_t channels,
-                                 struct fr__window w)
-{
-    const uint32_t dims[] = {x->dims[0], channels, window_steps(x->dims[2], w),
-                             window_steps(x->dims[3], w)};
-
-    return fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
-}
-
-struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__value x,
-                             uint32_t channels, struct fr__window w)
-{
-    struct fr_tensor y = windowed(net, &x.t, channels, w);
-    uint64_t window = (uint64_t)x.t.dims[1] * w.size * w.size;
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_CONV2D,
-                           .flops = 2 * (double)window * (double)fr__nn_elements(net, &y),
-                           .n_weights = fr__nn_product(net, window, channels),
-                           .n_params = 1,
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 1,
-                           .out = {y}};
-
-    return add_op(net, &spec);
-}
+/* ---- matrix products ---- */
 
 /* The op of a linear layer on rows of n_in elements. */
 static struct op_spec linear_spec(struct fr__net *net, const char *name, const struct fr__value *x,
@@ -503,39 +479,6 @@ struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__va
     return add_op(net, &spec);
 }
 
-/* ---- pooling ---- */
-
-struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr__value x,
-                                struct fr__window w)
-{
-    struct fr_tensor y = windowed(net, &x.t, x.t.dims[1], w);
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_MAXPOOL,
-                           .flops = (double)w.size * w.size * (double)fr__nn_elements(net, &y),
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 2,
-                           .out = {y, fr__nn_like(net, &y, INT64_BYTES, SPLIT_0 | SPLIT_1)}};
-
-    return add_op(net, &spec);
-}
-
-struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct fr__value x,
-                                   uint32_t out_side)
-{
-    const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], out_side, out_side};
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_AVGPOOL,
-        .flops = (double)fr__nn_elements(net, &x.t),
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 1,
-        .out = {fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1)}};
-
-    return add_op(net, &spec);
-}
-
 /* ---- sequences ---- */
 
 struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
@@ -590,26 +533,54 @@ struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struc
 
 /* ---- the end ---- */
 
+/* One class number a row of logits. */
+static struct fr__value add_targets(struct fr__net *net, const struct fr_tensor *logits)
+{
+    return add_input(net, "target",
+                     fr__nn_tensor(net, INT64_BYTES, (uint8_t)(logits->n_dims - 1), logits->dims,
+                                   rowwise_split(logits)));
+}
+
+static struct fr__value add_loss(struct fr__net *net, struct fr__value log_probs,
+                                 struct fr__value target)
+{
+    double n_rows = (double)fr__nn_elements(net, &target.t);
+    struct op_spec spec = {
+        .name = "",
+        .kind = FR_OP_LOSS,
+        .flops = n_rows,
+        /* the target of each row and the one log-probability it picks */
+        .bytes = n_rows * (INT64_BYTES + net->elem_bytes),
+        .n_in = 2,
+        .in = {&log_probs, &target},
+        .n_out = 2,
+        .out = {fixed(1), fixed(1)}, /* the loss; the sum of the weights, kept for the backward */
+    };
+
+    return add_op(net, &spec);
+}
+
 struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits)
 {
-    struct fr__value log_probs, target;
-    struct fr_tensor one_a_row = logits.t;
-    struct op_spec spec = {.name = "", .kind = FR_OP_LOSS, .n_in = 2, .n_out = 2};
+    struct fr__value log_probs;
 
     fr__nn_layer(net, "%s", layer);
     log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits);
-    one_a_row.n_dims--;
-    one_a_row =
-        fr__nn_tensor(net, INT64_BYTES, one_a_row.n_dims, one_a_row.dims, rowwise_split(&logits.t));
-    target = add_input(net, "target", one_a_row);
-    spec.flops = (double)fr__nn_elements(net, &one_a_row);
-    /* the target of each row and the one log-probability it picks */
-    spec.bytes = spec.flops * (INT64_BYTES + net->elem_bytes);
-    spec.in[0] = &log_probs;
-    spec.in[1] = &target;
-    spec.out[0] = fixed(1); /* the loss */
-    spec.out[1] = fixed(1); /* the sum of the weights, kept for the backward */
-    return add_op(net, &spec);
+    return add_loss(net, log_probs, add_targets(net, &logits.t));
+}
+
+void fr__nn_losses_of(struct fr__net *net, const char *const layers[],
+                      const struct fr__value logits[], size_t n)
+{
+    struct fr__value log_probs, target = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        fr__nn_layer(net, "%s", layers[i]);
+        log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits[i]);
+        if (i == 0)
+            target = add_targets(net, &logits[i].t);
+        add_loss(net, log_probs, target);
+    }
 }
 
 struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)

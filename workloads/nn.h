@@ -9,7 +9,7 @@
  * once; parameters apart. Images are [batch, channels, height, width], sequences
  * [batch, seq, hidden], attention scores [batch, heads, seq, seq].
  *
- * A fault (out of memory, a tensor too large) sticks to the net and is reported by fr__nn_finish;
+ * A fault (out of memory, a tensor too large, a window that does not fit) sticks to the net and is reported by fr__nn_finish;
  * until then the functions carry on and return values nobody should look at.
  */
 #ifndef FR_WORKLOADS_NN_H
@@ -21,22 +21,19 @@
 struct fr__net {
     struct fr_graph_builder *b;
     uint32_t batch, seq_len; /* seq_len 0: no sequence model */
+    uint32_t image_size;     /* side of the square images; 0: no images */
     enum fr_dtype dtype;
     unsigned elem_bytes;
     uint32_t n_ops, n_tensors;
     char layer[64];
     bool is_too_large, is_out_of_memory;
+    struct fr_error fault; /* the first of fr__nn_fault; code FR_OK: none */
 };
 
 /* A tensor and who writes it. */
 struct fr__value {
     uint32_t op, tensor;
     struct fr_tensor t;
-};
-
-/* A square window moving over an image. */
-struct fr__window {
-    uint32_t size, stride, pad;
 };
 
 /* Bytes of one activation or parameter: 4 for fp32 and tf32, 2 for fp16 and bf16. fp8 is a format of
@@ -47,7 +44,7 @@ unsigned fr__elem_bytes(enum fr_dtype dtype);
 enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
                            enum fr_dtype dtype, struct fr_error *err);
 void fr__nn_fini(struct fr__net *net);
-/* Makes the forward graph. FR_ERANGE: a tensor of over 2^53 bytes. */
+/* Makes the forward graph. FR_ERANGE: a tensor of over 2^53 bytes; what fr__nn_fault noted. */
 enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *source,
                              struct fr_graph **out, struct fr_error *err);
 
@@ -55,17 +52,13 @@ enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *
  * '.' and its own; with the own name "" it is the layer's. */
 void fr__nn_layer(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);
 
-/* What the data loader brings: images of elements, and token numbers (int64) [batch, seq]. */
-struct fr__value fr__nn_images(struct fr__net *net, uint32_t channels, uint32_t height,
-                               uint32_t width);
+/* What the data loader brings: token numbers (int64) [batch, seq]; images: workloads/nn_image.h. */
 struct fr__value fr__nn_tokens(struct fr__net *net);
 /* Positions 0 .. seq-1 (int64), the same for all samples. */
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name);
 
-/* No bias inside: that is an op of its own, as are activation and normalisation. */
-struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__value x,
-                             uint32_t channels, struct fr__window w);
-/* An image is flattened first (a view, no op); a sequence is multiplied row by row. */
+/* No bias inside: that is an op of its own. An image is flattened first (a view, no op); a sequence
+ * is multiplied row by row. */
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
                                uint32_t n_out);
 /* x times the transposed table of an embedding, which stays its owner (tied weights). */
@@ -81,12 +74,6 @@ struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__v
 struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x);
 struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x);
 struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x);
-
-struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr__value x,
-                                struct fr__window w);
-/* The mean over a grid of out_side x out_side cells (PyTorch's adaptive pooling). */
-struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct fr__value x,
-                                   uint32_t out_side);
 
 /* x + y; in_place: into x's storage. y may lack the batch: it is then the same for all samples. */
 struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__value x,
@@ -114,8 +101,14 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
 struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
 /* The same in a layer of that name, for a model with several losses. */
 struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits);
+/* Several heads against the same targets, a loss each, in the layers of those names. [n] each. */
+void fr__nn_losses_of(struct fr__net *net, const char *const layers[],
+                      const struct fr__value logits[], size_t n);
 
 /* ---- for building blocks in files of their own ---- */
+
+/* Notes what is wrong with the model as asked for (FR_ERANGE); the first one noted is reported. */
+void fr__nn_fault(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);
 
 /* a times b, or the largest number with the fault noted in the net. */
 uint64_t fr__nn_product(struct fr__net *net, uint64_t a, uint64_t b);

@@ -120,6 +120,7 @@ struct fr_workload_options {
     uint32_t batch;      /* 0: the workload's own */
     uint32_t seq_len;    /* 0: the model's own */
     enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own (fp32) */
+    uint32_t image_size; /* side of square images in pixels; 0: the model's own */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),
@@ -129,7 +130,8 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
                                 const struct fr_workload_options *opt, struct fr_error *err);
 void fr_graph_free(struct fr_graph *g);
 
-const char *fr_zoo_name(size_t i); /* NULL past the end */
+/* A model's name, or the pattern of many ("wresnet-L-W"); NULL past the end. */
+const char *fr_zoo_name(size_t i);
 const char *fr_zoo_summary(size_t i);
 
 /* Totals of a graph. forward_flops etc. at the graph's batch. */

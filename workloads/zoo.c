@@ -14,6 +14,7 @@ static const struct fr__model *const families[] = {FR__MODEL_FAMILIES(FR__FAMILY
 #undef FR__FAMILY_LIST
 
 enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_SPEC = 1024, MAX_BATCH = 1 << 24 };
+enum { MAX_IMAGE = 1 << 16 };
 
 static const struct fr__model *model_at(size_t i)
 {
@@ -38,13 +39,22 @@ const char *fr_zoo_summary(size_t i)
     return m ? m->summary : NULL;
 }
 
+/* Whether the first n bytes of spec are what the model's pattern stands for. */
+static bool fits_pattern(const struct fr__model *m, const char *spec, size_t n)
+{
+    size_t head = strcspn(m->name, "-") + 1;
+
+    return m->read_name && n > head && memcmp(m->name, spec, head) == 0 && spec[head] >= '0' &&
+           spec[head] <= '9';
+}
+
 static const struct fr__model *find(const char *spec)
 {
     const struct fr__model *m;
     size_t n = strcspn(spec, ":");
 
     for (size_t i = 0; (m = model_at(i)) != NULL; i++)
-        if (strlen(m->name) == n && memcmp(m->name, spec, n) == 0)
+        if ((strlen(m->name) == n && memcmp(m->name, spec, n) == 0) || fits_pattern(m, spec, n))
             return m;
     return NULL;
 }
@@ -121,6 +131,26 @@ static enum fr_status read_value(const struct fr__model *m, const struct fr__mod
     return FR_OK;
 }
 
+/* What the name of a model with a pattern says. */
+static enum fr_status read_name(const struct fr__model *m, const char *spec, uint32_t values[],
+                                struct fr_error *err)
+{
+    char name[64];
+    size_t n = strcspn(spec, ":");
+
+    if (!m->read_name)
+        return FR_OK;
+    if (strlen(m->name) == n && memcmp(m->name, spec, n) == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' is a pattern, write numbers for its capital letters", m->name);
+    if (n >= sizeof(name))
+        return fr__fail(err, FR_EPARSE, FR_NOWHERE, "the name of a '%s' is over %zu bytes", m->name,
+                        sizeof(name) - 1);
+    memcpy(name, spec, n);
+    name[n] = '\0';
+    return m->read_name(m, strchr(name, '-') + 1, values, err);
+}
+
 /* One "key=value", which is cut in two. is_set: [keys]. */
 static enum fr_status read_option(const struct fr__model *m, char *option, uint32_t values[],
                                   bool is_set[], struct fr_error *err)
@@ -174,6 +204,23 @@ static enum fr_status read_options(const struct fr__model *m, const char *spec, 
 
 /* ---- loading ---- */
 
+static enum fr_status settle_images(const struct fr__model *m, uint32_t *image_size,
+                                    struct fr_error *err)
+{
+    if (*image_size && !m->image_size)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no images", m->name);
+    if (!*image_size)
+        *image_size = m->image_size;
+    if (m->is_image_fixed && *image_size != m->image_size)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "model '%s' takes images of %ux%u only, for its fully connected layers",
+                        m->name, m->image_size, m->image_size);
+    if (*image_size > MAX_IMAGE)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "an image size of %u is over %d", *image_size,
+                        MAX_IMAGE);
+    return FR_OK;
+}
+
 /* What the model and the user's options together ask for. */
 static enum fr_status settle(const struct fr__model *m, const struct fr_workload_options *opt,
                              const uint32_t values[], struct fr_workload_options *out,
@@ -182,6 +229,7 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
     uint32_t seq_len = m->seq_len, longest = m->n_positions;
 
     *out = *opt;
+    FR_TRY(settle_images(m, &out->image_size, err));
     if (m->check)
         FR_TRY(m->check(m, values, &seq_len, err));
     if (!longest)
@@ -236,9 +284,11 @@ enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
 
     if (!m)
         return say_unknown_model(spec, err);
+    FR_TRY(read_name(m, spec, values, err));
     FR_TRY(read_options(m, spec, values, err));
     FR_TRY(settle(m, opt ? opt : &own, values, &o, err));
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
+    net.image_size = o.image_size;
     m->build(&net, m, values);
     st = fr__nn_finish(&net, spec, m->source, &forward, err);
     fr__nn_fini(&net);

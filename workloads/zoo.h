@@ -27,23 +27,33 @@ enum {
 };
 
 struct fr__model {
-    const char *name, *summary, *source; /* token; one line for lists; the paper */
+    const char *name, *summary, *source; /* token or pattern; one line; the paper */
     uint32_t batch;                      /* samples a step unless the user says otherwise */
     uint32_t seq_len;                    /* unless the user says otherwise; 0: no sequence model */
     uint32_t n_positions;                /* longest sequence; 0: seq_len, as learned positions */
     uint32_t min_seq_len;                /* shortest sequence */
+    uint32_t image_size;                 /* side of its square images; 0: no images */
+    bool is_image_fixed;                 /* its fully connected layers need images of that size */
     const struct fr__model_key *keys;    /* ends with a NULL name; NULL: takes no options */
     /* Says what does not go together, and the sequence length if a key gives it; may be NULL. */
     enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
                             struct fr_error *err);
-    /* Writes the forward graph down. values: one a key. */
+    /* NULL: the name is the model's own. Else it is a pattern, "wresnet-L-W", that stands for all
+     * names which begin as it does up to the first '-' and go on with a digit; reads what follows the
+     * '-' into values. Such a model has no keys. */
+    enum fr_status (*read_name)(const struct fr__model *m, const char *rest, uint32_t values[],
+                                struct fr_error *err);
+    /* Writes the forward graph down. values: one a key, or what read_name made of the name. */
     void (*build)(struct fr__net *net, const struct fr__model *m, const uint32_t values[]);
     const void *shape; /* the family's own */
 };
 
+/* clang-format off */
 #define FR__MODEL_FAMILIES(X)                                                                      \
-    X(lenet)                                                                                       \
-    X(alexnet) X(vgg) X(resnet) X(rnnlm) X(gnmt) X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
+    X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)                       \
+    X(rnnlm) X(gnmt)                                                                               \
+    X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
+/* clang-format on */
 
 #define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
 FR__MODEL_FAMILIES(FR__DECLARE_FAMILY) /* each ends with a NULL name */
