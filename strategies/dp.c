@@ -3,7 +3,9 @@
  *
  * Source: S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, VLDB
  * 2020 (buckets in backward order, overlapped with the backward pass, launched in the same order on
- * all ranks; each rank keeps the buckets' storage beside its gradients, as DDP does by default).
+ * all ranks; each rank keeps the buckets' storage beside its gradients, as DDP does by default;
+ * section 3.2.3: the backward pass ends when all buckets have been reduced, and the optimizer's step
+ * comes after it).
  */
 #include "config.h"
 
@@ -18,7 +20,8 @@
 
 #include <stdio.h>
 
-enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP };
+enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP };
+enum { STEP_ALL, STEP_BUCKET };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
 static const struct fr_option options[] = {
@@ -28,6 +31,8 @@ static const struct fr_option options[] = {
                        "gradients that travel together (ring)"},
     [OPTION_OVERLAP] = {"overlap", FR_OPTION_BOOL, "1", NULL,
                         "communicate during the backward pass"},
+    [OPTION_STEP] = {"step", FR_OPTION_CHOICE, "all", "all|bucket",
+                     "an update waits for all buckets, or for its own (ring)"},
     {.name = NULL},
 };
 
@@ -39,6 +44,7 @@ struct ring {
     uint32_t *members;         /* [buckets] of the rank being placed */
     uint32_t *device_of;       /* [n_ops] */
     bool overlap;
+    bool is_step_by_bucket;
 };
 
 /* ---- ring ---- */
@@ -129,6 +135,7 @@ static void place_members(struct ring *g, struct fr__replica *r, uint32_t rank)
     }
 }
 
+/* Members follow each other, so that the last bucket's is the last of all. */
 static void hold_back_updates(struct ring *g, const struct fr__replica *r)
 {
     const struct fr__params *p = &g->pl->params;
@@ -136,8 +143,11 @@ static void hold_back_updates(struct ring *g, const struct fr__replica *r)
     for (size_t i = 0; i < p->n_updates; i++) {
         uint32_t op = p->updates[i];
 
-        if (g->bucket_of[op] != FR_NONE)
-            fr_plan_add_dep(g->pl->plan, g->members[g->bucket_of[op]], fr__update_task(r, op));
+        uint32_t b = g->bucket_of[op];
+
+        if (b != FR_NONE)
+            fr_plan_add_dep(g->pl->plan, g->members[g->is_step_by_bucket ? b : g->buckets.n - 1],
+                            fr__update_task(r, op));
     }
 }
 
@@ -167,7 +177,9 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, st
 static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], struct fr_error *err)
 {
     const uint64_t *values = pl->in->options->value;
-    struct ring g = {.pl = pl, .overlap = values[OPTION_OVERLAP] != 0};
+    struct ring g = {.pl = pl,
+                     .overlap = values[OPTION_OVERLAP] != 0,
+                     .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET};
 
     FR_TRY(fr__buckets_make(&g.buckets, &pl->params, values[OPTION_BUCKET], pl->arena, err));
     FR_TRY(make_collectives(&g, err));
@@ -185,6 +197,10 @@ static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a global batch of %u over %zu devices leaves some without a sample",
                         in->global_batch, in->n_devices);
+    if (in->options->is_set[OPTION_STEP] && in->options->value[OPTION_SYNC] != SYNC_RING)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option 'step' of 'dp' belongs to sync=ring; a parameter server updates "
+                        "each parameter by itself");
     if (in->options->is_set[OPTION_BUCKET] && in->options->value[OPTION_SYNC] != SYNC_RING)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'bucket' of 'dp' belongs to sync=ring; parameter servers move each "

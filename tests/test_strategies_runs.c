@@ -5,6 +5,7 @@
 #include "workloads/zoo.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define GIB (UINT64_C(1) << 30)
@@ -340,6 +341,50 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
 }
 END_TEST
 
+/* When the first update starts, and when the last bucket is reduced. */
+struct step_times {
+    double first_update_s, last_bucket_s;
+};
+
+static struct step_times step_times(const char *spec)
+{
+    static const uint64_t params[2] = {1000, 1000};
+    const struct chain_case chain = {2, 2, params, ones, twos, 100};
+    struct fr_topo *t = case_topo(2, 1000, GIB); /* a bucket of 1000 bytes takes about a second */
+    struct fr_graph *g = case_chain(&chain);
+    struct case_problem c = {t, g, 2, 4, FR_SGD, NULL};
+    struct fr_plan *p = case_plan(&c, spec);
+    const struct fr_plan_view *v = fr_plan_view(p);
+    struct step_times times = {INFINITY, 0};
+    struct fr_run_options o;
+    struct fr_run *r;
+
+    fr_run_options_init(&o);
+    r = run(p, &o);
+    for (uint32_t i = 0; i < v->n_tasks; i++)
+        if (v->tasks[i].kind == FR_TASK_COLLECTIVE)
+            times.last_bucket_s = fmax(times.last_bucket_s, r->end_s[i]);
+        else if (v->tasks[i].kind == FR_TASK_COMPUTE && v->tasks[i].phase == FR_PHASE_UPDATE)
+            times.first_update_s = fmin(times.first_update_s, r->start_s[i]);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_graph_free(g);
+    fr_topo_free(t);
+    return times;
+}
+
+/* PyTorch's backward pass ends when all buckets have been reduced (Li et al., VLDB 2020, section
+ * 3.2.3), and only then does the optimizer step. */
+START_TEST(the_step_waits_for_all_buckets_unless_told_otherwise)
+{
+    struct step_times all = step_times("dp:bucket=1000B"), each;
+
+    each = step_times("dp:bucket=1000B,step=bucket");
+    ck_assert_double_ge(all.first_update_s, all.last_bucket_s);
+    ck_assert_double_lt(each.first_update_s, each.last_bucket_s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("strategies/runs");
@@ -349,6 +394,7 @@ int main(void)
 
     tcase_set_timeout(c, 120);
     tcase_add_test(c, equal_stages_take_the_closed_form_of_gpipe_and_1f1b);
+    tcase_add_test(c, the_step_waits_for_all_buckets_unless_told_otherwise);
     tcase_add_test(c, one_forward_one_backward_holds_fewer_activations);
     tcase_add_test(c, model_parallelism_is_hardly_faster_than_one_device);
     tcase_add_test(c, data_parallelism_on_one_device_is_the_single_device_plan);
