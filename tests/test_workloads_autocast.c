@@ -4,6 +4,7 @@
 #include "workloads/workloads.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +192,29 @@ START_TEST(a_sum_has_the_wider_type)
 }
 END_TEST
 
+static void fail_with(void *user, const char *line)
+{
+    ck_abort_msg("%s: %s", (const char *)user, line);
+}
+
+START_TEST(nothing_is_odd_about_the_zoo_in_full_and_mixed_precision)
+{
+    static const enum fr_dtype dtypes[] = {FR_FP32, FR_AMP};
+    const char *name;
+
+    for (size_t i = 0; (name = fr_zoo_name(i)) != NULL; i++)
+        for (size_t k = 0; k < 2; k++) {
+            char spec[64];
+            struct fr_graph *g;
+
+            snprintf(spec, sizeof(spec), "%s", strcmp(name, "wresnet-L-W") ? name : "wresnet-50-2");
+            g = load(spec, 2, dtypes[k]);
+            fr_graph_check(g, fail_with, spec);
+            fr_graph_free(g);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("workloads/autocast");
@@ -205,6 +229,7 @@ int main(void)
     tcase_add_test(c, tied_weights_are_cast_where_they_are_multiplied);
     tcase_add_test(c, shared_weights_are_cast_once);
     tcase_add_test(c, a_sum_has_the_wider_type);
+    tcase_add_test(c, nothing_is_odd_about_the_zoo_in_full_and_mixed_precision);
     suite_add_tcase(s, c);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);

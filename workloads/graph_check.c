@@ -16,7 +16,8 @@ struct checker {
     void *user;
     size_t n_said;
     bool *has_backward, *has_update, *has_sample; /* [n_ops] */
-    bool *is_read;                                /* [n_tensors] */
+    bool *is_trained; /* [n_ops] it has parameters, or reads what comes from some */
+    bool *is_read;    /* [n_tensors] */
 };
 
 static void report(struct checker *c, const char *fmt, ...) FR_PRINTF(2, 3);
@@ -67,12 +68,47 @@ static bool is_view(const struct fr_graph *g, const struct fr_op *op)
     return op->n_tensors > 0 && op->flops <= 0;
 }
 
-/* The gradient of its inputs may be that of its output, or be wanted by nobody (a cast of data): it
- * needs no backward op. */
+/* Indices, masks and statistics are further outputs: they carry no gradient. */
+static bool carries_gradient(const struct fr_graph *g, const struct fr_edge *e)
+{
+    const struct fr_op *src = &g->ops[e->src];
+    bool is_any = src->kind == FR_OP_SPLIT || src->kind == FR_OP_LAYER || src->kind == FR_OP_OTHER;
+
+    return e->tensor != FR_NONE && (is_any || e->tensor == src->first_tensor);
+}
+
+static void mark_trained(struct checker *c)
+{
+    const struct fr_graph *g = c->g;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        c->is_trained[o] = g->ops[o].param_bytes > 0;
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            const struct fr_edge *e = &g->edges[g->in_edges[i]];
+            bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
+
+            if (is_tied || (carries_gradient(g, e) && c->is_trained[e->src]))
+                c->is_trained[o] = true;
+        }
+    }
+}
+
+/* A loss, or a sum of losses. */
+static bool is_loss(const struct fr_graph *g, uint32_t o)
+{
+    if (g->ops[o].kind != FR_OP_ADD)
+        return g->ops[o].kind == FR_OP_LOSS;
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++)
+        if (g->ops[g->edges[g->in_edges[i]].src].kind != FR_OP_LOSS)
+            return false;
+    return g->in_first[o] < g->in_first[o + 1];
+}
+
+/* The gradient of its inputs may be that of its output, so it needs no backward op. */
 static bool passes_gradient(const struct fr_graph *g, const struct fr_op *op)
 {
     return op->kind == FR_OP_ADD || op->kind == FR_OP_BIAS || op->kind == FR_OP_RESHAPE ||
-           op->kind == FR_OP_CAST || is_view(g, op);
+           is_view(g, op);
 }
 
 static void check_op(struct checker *c, uint32_t o, bool is_training)
@@ -80,7 +116,8 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
     const struct fr_op *op = &c->g->ops[o];
     bool is_forward = op->phase == FR_PHASE_FORWARD;
 
-    if (is_forward && is_training && !c->has_backward[o] && !passes_gradient(c->g, op))
+    if (is_forward && is_training && c->is_trained[o] && !c->has_backward[o] &&
+        !passes_gradient(c->g, op))
         report(c, "op '%s' has no backward op", op->name);
     if (is_forward && op->param_bytes && is_training && !c->has_update[o])
         report(c, "op '%s' has parameters but no update op", op->name);
@@ -118,7 +155,7 @@ static void check_tensor(struct checker *c, uint32_t t)
     const struct fr_tensor *root = tensor->alias == FR_NONE ? NULL : &c->g->tensors[tensor->alias];
     uint32_t k = t - op->first_tensor;
 
-    if (!c->is_read[t] && op->kind != FR_OP_LOSS)
+    if (!c->is_read[t] && !is_loss(c->g, tensor->op))
         report(c, "output %" PRIu32 " of op '%s' is read by nobody", k, op->name);
     if (has_odd_size(tensor))
         report(c,
@@ -149,6 +186,7 @@ static void check_all(struct checker *c)
     const struct fr_graph *g = c->g;
     bool is_training = mark(c);
 
+    mark_trained(c);
     if (!is_training)
         report(c, "graph '%s' has no backward ops", g->name);
     for (uint32_t o = 0; o < g->n_ops; o++)
@@ -163,7 +201,7 @@ size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const ch
                       void *user)
 {
     struct checker c = {.g = g, .say = say, .user = user};
-    bool *flags = calloc(3 * g->n_ops + g->n_tensors, sizeof(*flags));
+    bool *flags = calloc(4 * g->n_ops + g->n_tensors, sizeof(*flags));
 
     if (!flags) {
         report(&c, "out of memory: graph '%s' is not checked", g->name);
@@ -172,7 +210,8 @@ size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const ch
     c.has_backward = flags;
     c.has_update = flags + g->n_ops;
     c.has_sample = flags + 2 * g->n_ops;
-    c.is_read = flags + 3 * g->n_ops;
+    c.is_trained = flags + 3 * g->n_ops;
+    c.is_read = flags + 4 * g->n_ops;
     check_all(&c);
     free(flags);
     return c.n_said;
