@@ -32,6 +32,12 @@ tests_test_results_report_SOURCES = tests/test_results_report.c tests/html_check
 	tests/html_check.h tests/json_check.c tests/json_check.h
 tests_test_results_report_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_report_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_zoo
+TESTS += tests/test_results_zoo
+tests_test_results_zoo_SOURCES = tests/test_results_zoo.c
+tests_test_results_zoo_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_zoo_LDADD = $(TEST_RESULTS_LIBS)
 endif
 
 TESTS += tests/test_report.sh

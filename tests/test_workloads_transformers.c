@@ -293,21 +293,27 @@ START_TEST(tokens_are_shared_as_by_hand)
 }
 END_TEST
 
+/* Whether the shares sum up to all, none is 0 and none larger than one before it. */
+static bool is_fair(uint32_t n_tokens, uint32_t n_experts, unsigned skew)
+{
+    uint32_t tokens[FR__MAX_EXPERTS], sum = 0;
+
+    fr__moe_tokens(n_tokens, n_experts, skew, tokens);
+    for (uint32_t e = 0; e < n_experts; e++) {
+        if (tokens[e] == 0 || (e > 0 && tokens[e] > tokens[e - 1]))
+            return false;
+        sum += tokens[e];
+    }
+    return sum == n_tokens;
+}
+
 START_TEST(no_token_is_lost_and_no_expert_is_idle)
 {
-    for (uint32_t n = 4; n <= FR__MAX_EXPERTS; n++)
+    for (uint32_t n = 4; n <= FR__MAX_EXPERTS; n += 3)
         for (unsigned skew = 0; skew <= 100; skew += 10)
-            for (uint32_t all = n; all < 10 * n; all += 7) {
-                uint32_t tokens[FR__MAX_EXPERTS], sum = 0;
-
-                fr__moe_tokens(all, n, skew, tokens);
-                for (uint32_t e = 0; e < n; e++) {
-                    ck_assert_uint_ge(tokens[e], 1);
-                    ck_assert(e == 0 || tokens[e] <= tokens[e - 1]);
-                    sum += tokens[e];
-                }
-                ck_assert_uint_eq(sum, all);
-            }
+            for (uint32_t all = n; all < 10 * n; all += 7)
+                ck_assert_msg(is_fair(all, n, skew), "%u tokens, %u experts, skew %u", all, n,
+                              skew);
 }
 END_TEST
 
@@ -347,12 +353,12 @@ static void refuse(const char *spec, uint32_t seq_len, enum fr_status code, cons
 START_TEST(refuses_words_that_an_option_does_not_know)
 {
     refuse("bert-base:head=poler", 0, FR_EUSAGE,
-           "option 'head' of model 'bert-base' cannot be 'poler', did you mean 'pooler'?");
+           "option 'head' of model 'bert-base' is \"poler\", expected pretrain|mlm|pooler, did you "
+           "mean 'pooler'?");
     refuse("bert-base:head=classifier", 0, FR_EUSAGE,
-           "option 'head' of model 'bert-base' cannot be 'classifier', known are pretrain, mlm, "
-           "pooler");
+           "option 'head' of model 'bert-base' is \"classifier\", expected pretrain|mlm|pooler");
     refuse("llama3-8b:attention=", 0, FR_EUSAGE,
-           "option 'attention' of model 'llama3-8b' cannot be '', known are unfused, flash");
+           "option 'attention' of model 'llama3-8b' is \"\", expected unfused|flash");
     refuse("llama3-8b:head=mlm", 0, FR_EUSAGE, "model 'llama3-8b' has no option 'head'");
     refuse("transformer-big:attention=flash", 0, FR_EUSAGE,
            "model 'transformer-big' takes no options, found 'attention=flash'");

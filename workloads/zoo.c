@@ -101,7 +101,7 @@ static enum fr_status say_unknown_key(const struct fr__model *m, const char *wor
 static enum fr_status read_choice(const struct fr__model *m, const struct fr__model_key *key,
                                   const char *word, uint32_t *value, struct fr_error *err)
 {
-    char hint[128], known[128] = ", known are";
+    char hint[128], known[128] = "";
     size_t n = 0;
 
     for (; key->choices[n]; n++) {
@@ -109,12 +109,12 @@ static enum fr_status read_choice(const struct fr__model *m, const struct fr__mo
             *value = (uint32_t)n;
             return FR_OK;
         }
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", n ? ", " : " ",
+        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", n ? "|" : "",
                  key->choices[n]);
     }
-    fr__did_you_mean(word, key->choices, n, hint, sizeof(hint));
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of model '%s' cannot be '%s'%s",
-                    key->name, m->name, word, hint[0] ? hint : known);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "option '%s' of model '%s' is \"%s\", expected %s%s", key->name, m->name, word,
+                    known, fr__did_you_mean(word, key->choices, n, hint, sizeof(hint)));
 }
 
 static enum fr_status read_value(const struct fr__model *m, const struct fr__model_key *key,
