@@ -5,13 +5,23 @@
 #include "results/format.h"
 #include "results/format_html.h"
 
-/* Boxes are shared out among the runs: some 200 bytes each, the file stays below a megabyte. */
-enum { MAX_BOXES = 4500, MAX_CHARTS = 8, CHARTS_OF_MANY = 3 };
+/* At some 200 bytes a box the file stays below a megabyte. */
+static const struct fr__html_room ROOM_OF_ONE = {4500, 16, 8, 64};
+static const struct fr__html_room ROOM_OF_MANY = {3000, 8, 3, 16};
+
+static struct fr__html_room room_of(const struct fr_results *rs)
+{
+    struct fr__html_room room = rs->n > 1 ? ROOM_OF_MANY : ROOM_OF_ONE;
+
+    room.boxes /= rs->n < FR__HTML_PICTURED ? rs->n : FR__HTML_PICTURED;
+    return room;
+}
 
 static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
                                 struct fr_error *err)
 {
     const struct fr_record *r = rs->records[i];
+    const struct fr__html_room room = room_of(rs);
 
     if (rs->is_comparison) {
         fprintf(f, "<section class=\"run\" id=\"run%zu\">\n<h2>", i + 1);
@@ -22,12 +32,11 @@ static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
     }
     fr__html_figures(f, r);
     fr__html_sensitivities(f, r);
-    FR_TRY(fr__html_timeline(
-        f, r, MAX_BOXES / (rs->n < FR__HTML_PICTURED ? rs->n : FR__HTML_PICTURED), err));
-    FR_TRY(fr__html_memory(f, r, rs->n > 1 ? CHARTS_OF_MANY : MAX_CHARTS, err));
+    FR_TRY(fr__html_timeline(f, r, &room, err));
+    FR_TRY(fr__html_memory(f, r, &room, err));
     fr__html_path(f, r);
     fr__html_links(f, r);
-    fr__html_devices(f, r);
+    fr__html_devices(f, r, &room);
     fputs("</section>\n", f);
     return FR_OK;
 }

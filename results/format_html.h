@@ -15,6 +15,15 @@ enum {
     FR__HTML_PICTURED = 16 /* strategies of a comparison with a section of their own */
 };
 
+/* How much of a run is drawn and listed at most. */
+struct fr__html_room {
+    size_t boxes;   /* of the timeline; some more where there are very many streams */
+    size_t lanes;   /* devices of the timeline, at most FR__HTML_LANES */
+    size_t charts;  /* of memory, at most FR__HTML_CHARTS */
+    size_t devices; /* in the table */
+};
+enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
+
 /* ---- format_html_text.c ---- */
 
 /* Text for elements and quoted attributes: & < > " ' become entities, control characters '?' (a line
@@ -22,7 +31,7 @@ enum {
 void fr__html_text(FILE *f, const char *text);
 /* x with at most two decimals, without zeros at the end: coordinates, widths. */
 void fr__html_number(FILE *f, double x);
-/* "31.1 %"; with a sign, "−6.2 %", "+25.0 %"; returns buf. */
+/* "31.1 %"; with a sign, "−6.2 %", "+25.0 %"; no line breaks at the blank; returns buf. */
 const char *fr__html_percent(double frac, char *buf, size_t n);
 const char *fr__html_change(double frac, char *buf, size_t n);
 
@@ -45,7 +54,7 @@ void fr__html_strategies(FILE *f, const struct fr_results *rs);
 void fr__html_figures(FILE *f, const struct fr_record *r); /* the key numbers */
 void fr__html_sensitivities(FILE *f, const struct fr_record *r);
 void fr__html_links(FILE *f, const struct fr_record *r);
-void fr__html_devices(FILE *f, const struct fr_record *r);
+void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_room *room);
 /* A bar cut into parts, with a key. share: [n] fractions of the whole, those below a thousandth are
  * left out; titles are trusted text. */
 struct fr__html_part {
@@ -58,9 +67,9 @@ void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n);
 /* ---- format_html_path.c, _timeline.c, _memory.c: records with a plan and its run ---- */
 
 void fr__html_path(FILE *f, const struct fr_record *r);
-enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r, size_t max_boxes,
-                                 struct fr_error *err);
-enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, size_t max_charts,
+enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
+                                 const struct fr__html_room *room, struct fr_error *err);
+enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
                                struct fr_error *err);
 
 /* Pictures over time share their width: names to the left of the plot, the axis of time below. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_BINS = 400, MAX_CHARTS = 8, HEIGHT = 104, TOP = 18, GAP = 14 };
+enum { N_BINS = 400, HEIGHT = 104, TOP = 18 };
 
 /* From the bottom up: what stays, then what comes and goes. */
 static const struct {
@@ -36,7 +36,7 @@ struct chart {
 
 struct memory {
     const struct fr_record *record;
-    struct chart charts[MAX_CHARTS + 1]; /* one more to compare with */
+    struct chart charts[FR__HTML_CHARTS + 1]; /* one more to compare with */
     size_t n, n_left_out;
 };
 
@@ -301,7 +301,7 @@ static void write_key(FILE *f, const struct chart charts[], size_t n)
     fputs("</ul>\n", f);
 }
 
-enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, size_t max_charts,
+enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
                                struct fr_error *err)
 {
     struct memory m = {.record = r};
@@ -309,7 +309,7 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, size_t max_ch
 
     if (!r->plan || !r->run || !(r->run->makespan_s > 0))
         return FR_OK;
-    st = make_charts(&m, max_charts < MAX_CHARTS ? max_charts : MAX_CHARTS, err);
+    st = make_charts(&m, room->charts, err);
     if (st == FR_OK && m.n > 0) {
         fputs("<h3>Memory over time</h3>\n<figure>\n", f);
         for (size_t i = 0; i < m.n; i++)

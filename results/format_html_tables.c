@@ -13,7 +13,7 @@
 /* Of the time, for a resource to be listed: a quarter faster it shows in the tenths of a percent. */
 static const double LEAST_PART = 0.0025;
 
-enum { MOST_LINKS = 12, MOST_DEVICES = 64 };
+enum { MOST_LINKS = 12 };
 
 /* ---- parts ---- */
 
@@ -166,10 +166,10 @@ static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double 
         fputs("<td></td>", f);
     bytes_cell(f, (double)r->peak_bytes);
     if (r->oom)
-        fprintf(f, "<td class=\"bad\">lacks %s</td>",
+        fprintf(f, "<td class=\"s bad\">lacks %s</td>",
                 fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
     else
-        fprintf(f, "<td>fits in %s</td>",
+        fprintf(f, "<td class=\"s\">fits in %s</td>",
                 fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
     fputs("</tr>\n", f);
 }
@@ -288,7 +288,8 @@ void fr__html_links(FILE *f, const struct fr_record *r)
                 r->links_total);
 }
 
-static void device_row(FILE *f, const struct fr_record_device *d)
+/* is_held: [FR_N_BUFFER_KINDS] which kinds any device holds. */
+static void device_row(FILE *f, const struct fr_record_device *d, const bool is_held[])
 {
     fputs("<tr>", f);
     text_cell(f, d->name);
@@ -297,27 +298,35 @@ static void device_row(FILE *f, const struct fr_record_device *d)
     time_cell(f, d->idle_s);
     bytes_cell(f, (double)d->peak_bytes);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
-        bytes_cell(f, (double)d->memory_bytes[kind]);
+        if (is_held[kind])
+            bytes_cell(f, (double)d->memory_bytes[kind]);
     fputs("</tr>\n", f);
 }
 
-void fr__html_devices(FILE *f, const struct fr_record *r)
+void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_room *room)
 {
-    size_t n = r->n_devices < MOST_DEVICES ? r->n_devices : MOST_DEVICES;
+    size_t n = r->n_devices < room->devices ? r->n_devices : room->devices;
+    bool is_held[FR_N_BUFFER_KINDS] = {false};
 
-    fprintf(f, "<details>\n<summary>All devices in numbers</summary>\n<table class=\"sort\"><thead>"
-               "<tr><th>device</th><th class=\"n\">compute</th><th class=\"n\">exposed</th>"
-               "<th class=\"n\">bubble</th><th class=\"n\">peak</th>");
+    for (size_t i = 0; i < n; i++)
+        for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
+            is_held[kind] = is_held[kind] || r->devices[i].memory_bytes[kind] > 0;
+    fputs("<details>\n<summary>Devices in numbers</summary>\n<table class=\"sort\"><thead>"
+          "<tr><th>device</th><th class=\"n\">compute</th><th class=\"n\">exposed</th>"
+          "<th class=\"n\">bubble</th><th class=\"n\">peak memory</th>",
+          f);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++) {
+        if (!is_held[kind])
+            continue;
         fputs("<th class=\"n\">", f);
         fr__html_text(f, fr_buffer_kind_name((enum fr_buffer_kind)kind));
         fputs("</th>", f);
     }
     fputs("</tr></thead><tbody>\n", f);
     for (size_t i = 0; i < n; i++)
-        device_row(f, &r->devices[i]);
-    fputs("</tbody></table>\n", f);
+        device_row(f, &r->devices[i], is_held);
+    fputs("</tbody></table>\n<p class=\"note\">", f);
     if (r->n_devices > n)
-        fprintf(f, "<p class=\"note\">The first %zu of %zu devices.</p>\n", n, r->n_devices);
-    fputs("</details>\n", f);
+        fprintf(f, "The first %zu of %zu devices. ", n, r->n_devices);
+    fputs("The kinds of memory are those at the moment of the peak.</p>\n</details>\n", f);
 }

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NO_BREAK "\xc2\xa0" /* a blank at which no line is broken */
+
 static const char *entity_of(char c)
 {
     switch (c) {
@@ -80,7 +82,7 @@ const char *fr__html_percent(double frac, char *buf, size_t n)
 {
     size_t used = strlen(fr__fixed(100 * frac, 1, buf, n));
 
-    snprintf(buf + used, n - used, " %%");
+    snprintf(buf + used, n - used, NO_BREAK "%%");
     return buf;
 }
 

@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { MAX_LANES = 16, LANE = 40, MAX_NUMBERS = 200 };
+enum { LANE = 40, LEAST_BOXES = 12, MAX_NUMBERS = 200 };
 
 /* Parts of a lane: y and height in it. */
 enum band { BAND_COMPUTE, BAND_COLLECTIVE, BAND_SEND, BAND_RECV, N_BANDS };
@@ -39,7 +39,7 @@ struct timeline {
     const struct fr_record *record;
     const struct fr_plan_view *view;
     uint32_t *order; /* tasks lane by lane */
-    uint32_t shown[MAX_LANES];
+    uint32_t shown[FR__HTML_LANES];
     size_t n_shown, n_busy;
     size_t max_boxes; /* in a band of a lane's stream */
     struct box *boxes;
@@ -187,16 +187,51 @@ static size_t stream_end(const struct timeline *t, size_t first)
     return past;
 }
 
-static enum fr_status write_boxes(struct timeline *t, size_t max_boxes, struct fr_error *err)
-{
-    size_t n_streams = 0;
+/* Tasks by lane, stream (those of none are the last) and band. */
+struct counts {
+    size_t n[FR__HTML_LANES][FR_N_STREAMS + 1][N_BANDS];
+};
 
-    for (size_t i = 0; i < t->view->n_tasks; i = stream_end(t, i))
-        n_streams +=
-            fr__lane_of(t->shown, t->n_shown, t->view->tasks[t->order[i]].device) < t->n_shown;
-    t->max_boxes = max_boxes / (n_streams ? n_streams : 1);
-    if (t->max_boxes < 20)
-        t->max_boxes = 20;
+static size_t sum_up_to(const struct counts *c, size_t most)
+{
+    size_t sum = 0;
+
+    for (size_t lane = 0; lane < FR__HTML_LANES; lane++)
+        for (size_t stream = 0; stream <= FR_N_STREAMS; stream++)
+            for (size_t band = 0; band < N_BANDS; band++)
+                sum += c->n[lane][stream][band] < most ? c->n[lane][stream][band] : most;
+    return sum;
+}
+
+/* The most boxes a band of a stream may have, so that all have room together: what those with few
+ * tasks do not need goes to the others. */
+static size_t share_out(const struct timeline *t, size_t boxes)
+{
+    struct counts c = {{{{0}}}};
+    size_t low = LEAST_BOXES, high = boxes > LEAST_BOXES ? boxes : LEAST_BOXES;
+
+    for (size_t i = 0; i < t->view->n_tasks; i++) {
+        const struct fr_task *k = &t->view->tasks[i];
+        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
+
+        if (lane < t->n_shown && k->kind != FR_TASK_MARKER)
+            c.n[lane][k->stream < FR_N_STREAMS ? k->stream : FR_N_STREAMS][band_of(k)]++;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+
+        if (sum_up_to(&c, middle) <= boxes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static enum fr_status write_boxes(struct timeline *t, const struct fr__html_room *room,
+                                  struct fr_error *err)
+{
+    t->max_boxes = share_out(t, room->boxes);
     for (size_t i = 0, past; i < t->view->n_tasks; i = past) {
         size_t lane = fr__lane_of(t->shown, t->n_shown, t->view->tasks[t->order[i]].device);
 
@@ -338,12 +373,13 @@ static void write_key(const struct timeline *t)
     fputs("</ul>\n", t->f);
 }
 
-static enum fr_status write_all(struct timeline *t, size_t max_boxes, struct fr_error *err)
+static enum fr_status write_all(struct timeline *t, const struct fr__html_room *room,
+                                struct fr_error *err)
 {
     FR_TRY(fr__tasks_by_lane(t->record, &t->order, err));
     fputs("<h3>Timeline</h3>\n<figure>\n", t->f);
     write_frame(t);
-    FR_TRY(write_boxes(t, max_boxes, err));
+    FR_TRY(write_boxes(t, room, err));
     write_numbers(t);
     fputs("</svg>\n</svg>\n", t->f);
     write_key(t);
@@ -361,8 +397,8 @@ static enum fr_status write_all(struct timeline *t, size_t max_boxes, struct fr_
     return FR_OK;
 }
 
-enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r, size_t max_boxes,
-                                 struct fr_error *err)
+enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
+                                 const struct fr__html_room *room, struct fr_error *err)
 {
     struct timeline t = {.f = f, .record = r};
     enum fr_status st;
@@ -370,8 +406,8 @@ enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r, size_t max_
     if (!r->plan || !r->run || !(r->run->makespan_s > 0))
         return FR_OK;
     t.view = fr_plan_view(r->plan);
-    t.n_shown = fr__shown_devices(r, MAX_LANES, t.shown, &t.n_busy);
-    st = write_all(&t, max_boxes, err);
+    t.n_shown = fr__shown_devices(r, room->lanes, t.shown, &t.n_busy);
+    st = write_all(&t, room, err);
     free(t.boxes);
     free(t.order);
     return st;
