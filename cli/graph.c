@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { NUMBER = 32 };
 
@@ -23,10 +24,16 @@ static enum fr_status load(const struct session *s, struct fr_graph **g, struct 
 
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err)
 {
+    const char *group = "";
+
     (void)s;
     (void)err;
-    for (size_t i = 0; fr_zoo_name(i); i++)
+    for (size_t i = 0; fr_zoo_name(i); i++) {
+        if (strcmp(fr_zoo_group(i), group) != 0)
+            printf("%s%s:\n", i ? "\n" : "", fr_zoo_group(i));
+        group = fr_zoo_group(i);
         cli_print_row(stdout, fr_zoo_name(i), 18, fr_zoo_summary(i));
+    }
     return FR_OK;
 }
 

@@ -246,6 +246,7 @@ run topo check dgx1-v100
 check "a_preset_passes_its_check" succeeds
 run graph list
 check "graph_list_names_the_zoo" says "vgg19"
+check "graph_list_groups_the_zoo" test "$(grep -c '^[^ ].*:$' out)" = 3
 run graph show vgg19 -b 64 --json
 for key in params param_bytes param_tensors forward_flops backward_flops saved_bytes ops batch; do
     check "graph_show_has_$key" says "\"$key\":"

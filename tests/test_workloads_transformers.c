@@ -416,6 +416,22 @@ START_TEST(sequence_length_and_precision_reach_every_model)
 }
 END_TEST
 
+START_TEST(models_of_one_group_follow_each_other)
+{
+    size_t n_groups = 0, i;
+
+    for (i = 0; fr_zoo_name(i); i++) {
+        const char *group = fr_zoo_group(i);
+
+        n_groups += i == 0 || strcmp(group, fr_zoo_group(i - 1)) != 0;
+        if (strncmp(fr_zoo_name(i), "llama", 5) == 0)
+            ck_assert_str_eq(group, "Transformers");
+    }
+    ck_assert_uint_eq(n_groups, 3);
+    ck_assert_ptr_null(fr_zoo_group(i));
+}
+END_TEST
+
 START_TEST(the_largest_model_is_made_in_a_quarter_of_a_second)
 {
     double best_s = 1;
@@ -456,6 +472,7 @@ static Suite *make_suite(void)
     tcase_add_test(options, refuses_words_that_an_option_does_not_know);
     tcase_add_test(options, refuses_shapes_and_lengths_that_do_not_go_together);
     tcase_add_test(options, sequence_length_and_precision_reach_every_model);
+    tcase_add_test(options, models_of_one_group_follow_each_other);
     tcase_add_test(options, the_largest_model_is_made_in_a_quarter_of_a_second);
     suite_add_tcase(s, kept);
     suite_add_tcase(s, ops);

@@ -133,6 +133,7 @@ void fr_graph_free(struct fr_graph *g);
 /* A model's name, or the pattern of many ("wresnet-L-W"); NULL past the end. */
 const char *fr_zoo_name(size_t i);
 const char *fr_zoo_summary(size_t i);
+const char *fr_zoo_group(size_t i); /* what kind of model; those of one group follow each other */
 
 /* Totals of a graph. forward_flops etc. at the graph's batch. */
 struct fr_graph_totals {

@@ -9,20 +9,52 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FR__FAMILY_LIST(family) fr__models_##family,
-static const struct fr__model *const families[] = {FR__MODEL_FAMILIES(FR__FAMILY_LIST)};
-#undef FR__FAMILY_LIST
+struct family {
+    const char *group;
+    const struct fr__model *models;
+};
+
+#define FR__IMAGE_FAMILY(family) {"Convolutional", fr__models_##family},
+#define FR__RECURRENT_FAMILY(family) {"Recurrent", fr__models_##family},
+#define FR__TRANSFORMER_FAMILY(family) {"Transformers", fr__models_##family},
+/* clang-format off */
+static const struct family families[] = {
+    FR__IMAGE_FAMILIES(FR__IMAGE_FAMILY)
+    FR__RECURRENT_FAMILIES(FR__RECURRENT_FAMILY)
+    FR__TRANSFORMER_FAMILIES(FR__TRANSFORMER_FAMILY)
+};
+/* clang-format on */
+#undef FR__IMAGE_FAMILY
+#undef FR__RECURRENT_FAMILY
+#undef FR__TRANSFORMER_FAMILY
 
 enum { N_FAMILIES = sizeof(families) / sizeof(families[0]), MAX_SPEC = 1024, MAX_BATCH = 1 << 24 };
 enum { MAX_IMAGE = 1 << 16 };
 
-static const struct fr__model *model_at(size_t i)
+/* group may be NULL. */
+static const struct fr__model *find_at(size_t i, const char **group)
 {
     for (size_t f = 0; f < N_FAMILIES; f++)
-        for (const struct fr__model *m = families[f]; m->name; m++)
-            if (i-- == 0)
+        for (const struct fr__model *m = families[f].models; m->name; m++)
+            if (i-- == 0) {
+                if (group)
+                    *group = families[f].group;
                 return m;
+            }
     return NULL;
+}
+
+static const struct fr__model *model_at(size_t i)
+{
+    return find_at(i, NULL);
+}
+
+const char *fr_zoo_group(size_t i)
+{
+    const char *group = NULL;
+
+    find_at(i, &group);
+    return group;
 }
 
 const char *fr_zoo_name(size_t i)

@@ -49,10 +49,12 @@ struct fr__model {
 };
 
 /* clang-format off */
+#define FR__IMAGE_FAMILIES(X)                                                                      \
+    X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)
+#define FR__RECURRENT_FAMILIES(X) X(rnnlm) X(gnmt)
+#define FR__TRANSFORMER_FAMILIES(X) X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
 #define FR__MODEL_FAMILIES(X)                                                                      \
-    X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)                       \
-    X(rnnlm) X(gnmt)                                                                               \
-    X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
+    FR__IMAGE_FAMILIES(X) FR__RECURRENT_FAMILIES(X) FR__TRANSFORMER_FAMILIES(X)
 /* clang-format on */
 
 #define FR__DECLARE_FAMILY(family) extern const struct fr__model fr__models_##family[];
