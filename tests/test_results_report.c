@@ -76,7 +76,7 @@ START_TEST(a_report_of_one_run_has_every_section)
                                         "How far to trust this",
                                         "datasheet",
                                         "-w &#39;a &amp; b&#39; &lt;in &gt;out</pre>",
-                                        "capacity 16 GiB",
+                                        "capacity 15.8 GiB",
                                         ", seed 0"};
     struct fr_record *r = answer("alexnet", "dgx1-v100", "dp", 64);
     char *text = write_report((const struct fr_record *const[]){r}, 1, false);

@@ -34,7 +34,7 @@ START_TEST(every_preset_loads_is_sound_and_names_its_sources)
         ck_assert_str_eq(t->name, fr_topo_preset_name(i));
         ck_assert(fr_topo_preset_summary(i)[0]);
         ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
-        ck_assert_uint_eq(t->n_devices, t->n_gpus + 1);
+        ck_assert_uint_eq(t->n_devices, t->n_gpus + t->n_machines); /* a CPU each */
         for (size_t l = 0; l < t->n_links; l++)
             ck_assert(t->links[l].source[0]);
         fr_topo_free(t);
@@ -135,7 +135,7 @@ START_TEST(routes_follow_the_wiring)
     /* device 13 is n1.gpu5: of two NICs a switch it takes number 13 mod 2 = 1 on both sides */
     expect_route("2x dgx-a100-80g", "n0.gpu0", "n1.gpu5",
                  "n0.plx0 n0.nic1 net.switch n1.nic5 n1.plx2 n1.gpu5 ");
-    expect_route("dgx-a100-80g", "n0.gpu0", "n0.gpu5", "n0.nvswitch0 n0.gpu5 ");
+    expect_route("dgx-a100-80g", "n0.gpu0", "n0.gpu5", "n0.nvswitch0-5 n0.gpu5 ");
 }
 END_TEST
 

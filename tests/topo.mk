@@ -12,6 +12,12 @@ tests_test_topo_load_SOURCES = tests/test_topo_load.c
 tests_test_topo_load_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_topo_load_LDADD = $(TEST_TOPO_LIBS)
 
+check_PROGRAMS += tests/test_topo_preset
+TESTS += tests/test_topo_preset
+tests_test_topo_preset_SOURCES = tests/test_topo_preset.c
+tests_test_topo_preset_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_topo_preset_LDADD = $(TEST_TOPO_LIBS)
+
 check_PROGRAMS += tests/test_topo_rings
 TESTS += tests/test_topo_rings
 tests_test_topo_rings_SOURCES = tests/test_topo_rings.c

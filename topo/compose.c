@@ -6,7 +6,7 @@
  *
  * All NICs that have no network link yet join one ideal switch, "net.switch", each at the given
  * rate or, where no network is named, at the one its preset or file states. A single machine
- * without "via" stays alone.
+ * without "via" stays alone; a preset of several machines (a rack) does not.
  */
 #include "config.h"
 
@@ -181,16 +181,20 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
     uint32_t first = machine;
 
     for (uint32_t i = 0; i < p->count && !fr__topo_builder_has_fault(b); i++)
-        if (p->preset)
-            p->preset->build(b, machine++);
-        else
+        if (p->preset) {
+            p->preset->build(b, machine);
+            machine += p->preset->n_machines ? p->preset->n_machines : 1;
+        } else {
             machine += fr__topo_file_place(p->file, b, machine);
+        }
     return machine - first;
 }
 
 static enum fr_status build(const struct line *l, struct fr_topo_builder *b, struct fr_error *err)
 {
-    bool is_joined = l->via || l->n_parts > 1 || l->parts[0].count > 1;
+    const struct fr__preset *first_preset = l->parts[0].preset;
+    bool is_joined = l->via || l->n_parts > 1 || l->parts[0].count > 1 ||
+                     (first_preset && first_preset->n_machines > 1);
     uint32_t machine = 0, hub = FR_NONE;
 
     if (is_joined)

@@ -6,7 +6,11 @@
  *                  an eager framework adds its own bookkeeping. We assume 10 us for the V100 and
  *                  P100 era and 6 us later; profiles and device files (calibrate/) override it.
  *   context_bytes  CUDA context with the handles of cuBLAS and cuDNN. We assume 450 MiB.
- * CPU peaks are cores x base clock x 32 fp32 operations a cycle (two 256-bit FMA units).
+ * mem_bytes of a GPU is what CUDA offers a program in all, less than the datasheet's round figure:
+ * as nvidia-smi or, where that counts what the driver keeps, PyTorch's out-of-memory message has it.
+ *
+ * CPU peaks are cores x base clock x fp32 operations a cycle: 32 for two 256-bit or four 128-bit FMA
+ * units, 64 for two of 512 bits.
  */
 #include "config.h"
 
@@ -21,39 +25,64 @@
 #define CONTEXT_BYTES (450 * MIB)
 
 static const struct fr_device_type builtin[] = {
+    {.name = "k80-die",
+     .is_gpu = true,
+     .mem_bytes = 11441 * MIB,
+     .mem_Bps = 240e9,
+     .flops_per_s = {[FR_FP32] = 4.37e12},
+     .vector_flops_per_s = 4.37e12,
+     .n_sms = 13,
+     .launch_s = OLD_LAUNCH_S,
+     .context_bytes = CONTEXT_BYTES,
+     .source =
+         "NVIDIA Tesla K80 board specification BD-07317-001, 2015, halved: 8.74 Tflop/s boosted, "
+         "480 GB/s; memory with error correction by nvidia-smi"},
     {.name = "p100-sxm2-16gb",
      .is_gpu = true,
-     .mem_bytes = 16 * GIB,
+     .mem_bytes = 16280 * MIB,
      .mem_Bps = 732e9,
      .flops_per_s = {[FR_FP32] = 10.6e12, [FR_FP16] = 21.2e12},
      .vector_flops_per_s = 10.6e12,
      .n_sms = 56,
      .launch_s = OLD_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA Tesla P100 datasheet, 2016 (NVLink model); no matrix units"},
+     .source =
+         "NVIDIA Tesla P100 datasheet, 2016 (NVLink model), no matrix units; memory by nvidia-smi"},
     {.name = "v100-sxm2-16gb",
      .is_gpu = true,
-     .mem_bytes = 16 * GIB,
+     .mem_bytes = 16160 * MIB,
      .mem_Bps = 900e9,
      .flops_per_s = {[FR_FP32] = 15.7e12, [FR_FP16] = 125e12},
      .vector_flops_per_s = 15.7e12,
      .n_sms = 80,
      .launch_s = OLD_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA Tesla V100 datasheet, 2018 (SXM2 model)"},
+     .source = "NVIDIA Tesla V100 datasheet, 2018 (SXM2 model); memory by nvidia-smi"},
     {.name = "v100-sxm2-32gb",
      .is_gpu = true,
-     .mem_bytes = 32 * GIB,
+     .mem_bytes = 32510 * MIB,
      .mem_Bps = 900e9,
      .flops_per_s = {[FR_FP32] = 15.7e12, [FR_FP16] = 125e12},
      .vector_flops_per_s = 15.7e12,
      .n_sms = 80,
      .launch_s = OLD_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA Tesla V100 datasheet, 2018 (SXM2 model)"},
+     .source = "NVIDIA Tesla V100 datasheet, 2018 (SXM2 model); memory by nvidia-smi"},
+    {.name = "v100-sxm3-32gb",
+     .is_gpu = true,
+     .mem_bytes = 32510 * MIB,
+     .mem_Bps = 900e9,
+     .flops_per_s = {[FR_FP32] = 15.7e12, [FR_FP16] = 125e12},
+     .vector_flops_per_s = 15.7e12,
+     .n_sms = 80,
+     .launch_s = OLD_LAUNCH_S,
+     .context_bytes = CONTEXT_BYTES,
+     .source =
+         "NVIDIA DGX-2 datasheet, 2018: 2 Pflop/s in sixteen; the rest as the SXM2 model, our "
+         "assumption; memory by nvidia-smi"},
     {.name = "a100-sxm4-40gb",
      .is_gpu = true,
-     .mem_bytes = 40 * GIB,
+     .mem_bytes = 40536 * MIB,
      .mem_Bps = 1555e9,
      .flops_per_s =
          {[FR_FP32] = 19.5e12, [FR_TF32] = 156e12, [FR_FP16] = 312e12, [FR_BF16] = 312e12},
@@ -61,10 +90,10 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 108,
      .launch_s = NEW_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA A100 datasheet, 2021 (40 GB SXM)"},
+     .source = "NVIDIA A100 datasheet, 2021 (40 GB SXM); memory by PyTorch, 39.59 GiB"},
     {.name = "a100-sxm4-80gb",
      .is_gpu = true,
-     .mem_bytes = 80 * GIB,
+     .mem_bytes = 81050 * MIB,
      .mem_Bps = 2039e9,
      .flops_per_s =
          {[FR_FP32] = 19.5e12, [FR_TF32] = 156e12, [FR_FP16] = 312e12, [FR_BF16] = 312e12},
@@ -72,10 +101,10 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 108,
      .launch_s = NEW_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA A100 datasheet, 2021 (80 GB SXM)"},
+     .source = "NVIDIA A100 datasheet, 2021 (80 GB SXM); memory by PyTorch, 79.15 GiB"},
     {.name = "h100-sxm5-80gb",
      .is_gpu = true,
-     .mem_bytes = 80 * GIB,
+     .mem_bytes = 81090 * MIB,
      .mem_Bps = 3350e9,
      .flops_per_s = {[FR_FP32] = 66.9e12,
                      [FR_TF32] = 494.7e12,
@@ -86,10 +115,12 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 132,
      .launch_s = NEW_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA H100 Tensor Core GPU Architecture white paper, 2023, table of SXM5 peaks"},
+     .source =
+         "NVIDIA H100 Tensor Core GPU Architecture white paper, 2023, table of SXM5 peaks; memory "
+         "by PyTorch, 79.19 GiB"},
     {.name = "h200-sxm-141gb",
      .is_gpu = true,
-     .mem_bytes = 141 * GIB,
+     .mem_bytes = 143155 * MIB,
      .mem_Bps = 4800e9,
      .flops_per_s = {[FR_FP32] = 66.9e12,
                      [FR_TF32] = 494.7e12,
@@ -100,7 +131,49 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 132,
      .launch_s = NEW_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
-     .source = "NVIDIA H200 datasheet, 2024 (SXM): the H100's peaks, 141 GB at 4.8 TB/s"},
+     .source =
+         "NVIDIA H200 datasheet, 2024 (SXM): the H100's peaks at 4.8 TB/s; memory by PyTorch, "
+         "139.80 GiB"},
+    {.name = "b200-sxm-180gb",
+     .is_gpu = true,
+     .mem_bytes = 182630 * MIB,
+     .mem_Bps = 8000e9,
+     .flops_per_s = {[FR_FP32] = 80e12,
+                     [FR_TF32] = 1125e12,
+                     [FR_FP16] = 2250e12,
+                     [FR_BF16] = 2250e12,
+                     [FR_FP8] = 4500e12},
+     .vector_flops_per_s = 80e12,
+     .n_sms = 148,
+     .launch_s = NEW_LAUNCH_S,
+     .context_bytes = CONTEXT_BYTES,
+     .source =
+         "NVIDIA Blackwell architecture technical brief and HGX B200 datasheet, 2024: the dense "
+         "half of the sparse peaks, 8 TB/s; SMs by deviceQuery; memory by PyTorch, 178.35 GiB"},
+    {.name = "gb200-186gb",
+     .is_gpu = true,
+     .mem_bytes = 188733 * MIB,
+     .mem_Bps = 8000e9,
+     .flops_per_s = {[FR_FP32] = 80e12,
+                     [FR_TF32] = 1250e12,
+                     [FR_FP16] = 2500e12,
+                     [FR_BF16] = 2500e12,
+                     [FR_FP8] = 5000e12},
+     .vector_flops_per_s = 80e12,
+     .n_sms = 152,
+     .launch_s = NEW_LAUNCH_S,
+     .context_bytes = CONTEXT_BYTES,
+     .source =
+         "NVIDIA GB200 NVL72 datasheet, 2024, a 72nd of the rack, the dense half of the sparse "
+         "peaks; SMs by deviceQuery; memory by PyTorch, 184.31 GiB"},
+    {.name = "2x-xeon-e5-2686v4",
+     .mem_bytes = 488 * GIB,
+     .mem_Bps = 153.6e9,
+     .flops_per_s = {[FR_FP32] = 2.3552e12},
+     .vector_flops_per_s = 2.3552e12,
+     .n_sms = 32,
+     .source = "AWS: 64 virtual, that is 32 real cores at 2.3 GHz, 488 GiB on p3.16xlarge (732 on "
+               "p2.16xlarge); four DDR4-2400 channels a socket, as the E5-2698 v4 (Intel ARK)"},
     {.name = "2x-xeon-e5-2698v4",
      .mem_bytes = 512 * GIB,
      .mem_Bps = 153.6e9,
@@ -109,6 +182,15 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 40,
      .source = "Intel ARK E5-2698 v4: 20 cores, 2.2 GHz, four DDR4-2400 channels a socket; "
                "memory by the NVIDIA DGX-1 datasheet"},
+    {.name = "2x-xeon-8168",
+     .mem_bytes = 1536 * GIB,
+     .mem_Bps = 256e9,
+     .flops_per_s = {[FR_FP32] = 8.2944e12},
+     .vector_flops_per_s = 8.2944e12,
+     .n_sms = 48,
+     .source =
+         "Intel ARK Xeon Platinum 8168: 24 cores, 2.7 GHz, two 512-bit FMA units, six DDR4-2666 "
+         "channels a socket; memory by the NVIDIA DGX-2 datasheet"},
     {.name = "2x-epyc-7742",
      .mem_bytes = 2048 * GIB,
      .mem_Bps = 409.6e9,
@@ -117,6 +199,33 @@ static const struct fr_device_type builtin[] = {
      .n_sms = 128,
      .source = "AMD EPYC 7742 data sheet: 64 cores, 2.25 GHz, eight DDR4-3200 channels a socket; "
                "memory by the NVIDIA DGX A100 640GB datasheet"},
+    {.name = "2x-xeon-8480c",
+     .mem_bytes = 2048 * GIB,
+     .mem_Bps = 614.4e9,
+     .flops_per_s = {[FR_FP32] = 14.336e12},
+     .vector_flops_per_s = 14.336e12,
+     .n_sms = 112,
+     .source =
+         "NVIDIA DGX H100 user guide: two 8480C of 56 cores, 2.0 GHz, 2 TB; two 512-bit FMA units, "
+         "eight DDR5-4800 channels a socket (Intel ARK, Xeon Platinum 8480+)"},
+    {.name = "2x-xeon-8570",
+     .mem_bytes = 2048 * GIB,
+     .mem_Bps = 716.8e9,
+     .flops_per_s = {[FR_FP32] = 15.0528e12},
+     .vector_flops_per_s = 15.0528e12,
+     .n_sms = 112,
+     .source =
+         "NVIDIA DGX B200 user guide: two 8570 of 56 cores, 2.1 GHz, 2 TB; two 512-bit FMA units, "
+         "eight DDR5-5600 channels a socket (Intel ARK, Xeon Platinum 8570)"},
+    {.name = "2x-grace",
+     .mem_bytes = 960 * GIB,
+     .mem_Bps = 1024e9,
+     .flops_per_s = {[FR_FP32] = 14.2848e12},
+     .vector_flops_per_s = 14.2848e12,
+     .n_sms = 144,
+     .source =
+         "NVIDIA GB200 NVL72 datasheet, 2024, an 18th of the rack: 72 cores, 480 GB and 512 GB/s a "
+         "Grace; four 128-bit FMA units at 3.1 GHz (NVIDIA Grace data sheet)"},
 };
 
 const struct fr_device_type *fr_device_type_builtin(size_t i)

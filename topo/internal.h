@@ -42,18 +42,23 @@ void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, u
 
 const struct fr_topo *fr__router_topo(const struct fr_router *r);
 
-/* ---- presets (presets.c; a new one is a file, a word in the list and a line in local.mk) ---- */
+/* ---- presets (presets.c; a new one is a file or a table in one, and a word in the list) ---- */
 
 struct fr__preset {
     const char *name;    /* token [a-z0-9.-]+ */
     const char *summary; /* one line for help */
     const char
         *network; /* what its NICs speak, "ib:100Gbps"; taken where a composition says none */
-    /* Adds one machine under that number; faults stay in the builder. */
+    uint32_t n_machines; /* that it has; 0: one */
+    /* Adds them under the numbers from machine on; faults stay in the builder. */
     void (*build)(struct fr_topo_builder *b, uint32_t machine);
 };
 
-#define FR__PRESETS(X) X(dgx1_v100) X(dgx_a100_80g)
+/* clang-format off */
+#define FR__PRESETS(X)                                                                             \
+    X(dgx1_p100) X(dgx1_v100) X(p2_16xlarge) X(p3_16xlarge) X(dgx2) X(dgx_a100_40g)                \
+    X(dgx_a100_80g) X(hgx_h100) X(hgx_h200) X(hgx_b200) X(gb200_nvl72)
+/* clang-format on */
 
 #define FR__DECLARE_PRESET(id) extern const struct fr__preset fr__preset_##id;
 FR__PRESETS(FR__DECLARE_PRESET)

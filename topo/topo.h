@@ -168,9 +168,10 @@ enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
 /* Rings for collectives: closed tours over n different devices, found greedily widest first (among
  * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
  * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
- * or max_rings are found. Exact search over orders for up to 8 devices in a machine, from each to
- * the fattest edge above; machines follow each other in order of first appearance, and the order
- * inside is the best found for one.
+ * or max_rings are found. Inside a machine, rings of half the first one's bandwidth are tried too and
+ * taken where they carry more together. Exact search over orders for up to 8 devices in a machine,
+ * from each to the fattest edge above; machines follow each other in order of first appearance, and
+ * the order inside is the best found for one.
  *   order      [max_rings][n] devices, in ring order
  *   share_frac [max_rings]    the part of the bytes each carries; sums to 1
  *   *n_rings   how many were found, at least 1 for n >= 2, 0 for n < 2
