@@ -24,7 +24,8 @@ enum option_group {
     OPTIONS_PROBLEM = 4, /* workload, cluster and strategy */
     OPTIONS_RUN = 8,     /* how the engine runs a plan */
     OPTIONS_FILES = 16,
-    OPTIONS_JSON = 32
+    OPTIONS_JSON = 32,
+    OPTIONS_LAYERS = 64 /* of graph show */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 4 };
@@ -35,8 +36,10 @@ struct options {
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t n_strategies, n_files, n_arguments;
-    bool json, quiet, verbose, help, version;
+    bool json, layers, quiet, verbose, help, version;
 };
+
+struct fr__json; /* base/json.h */
 
 struct session {
     struct options options;
@@ -106,6 +109,14 @@ enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
+
+/* ---- layers.c: a row for each layer of a graph ---- */
+
+/* totals: [n_layers], as fr_graph_layer_totals gives them. */
+void cli_print_layers(const struct fr_graph *g, const struct fr_layer_totals totals[]);
+/* An array of objects, key "by_layer", into an object that is open. */
+void cli_write_layers(struct fr__json *j, const struct fr_graph *g,
+                      const struct fr_layer_totals totals[]);
 
 /* ---- output.c ---- */
 

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER = 32 };
@@ -71,7 +72,9 @@ static void print_images(const struct fr_graph *g)
     }
 }
 
-static void print_graph(const struct fr_graph *g, bool is_verbose)
+/* layers: [n_layers], or NULL */
+static void print_graph(const struct fr_graph *g, const struct fr_layer_totals layers[],
+                        bool is_verbose)
 {
     struct fr_graph_totals t;
     char text[NUMBER], more[NUMBER];
@@ -98,6 +101,8 @@ static void print_graph(const struct fr_graph *g, bool is_verbose)
                t.sample_s[phase] > 0 ? fr__format_time(t.sample_s[phase], more, sizeof(more))
                                      : "-");
     }
+    if (layers)
+        cli_print_layers(g, layers);
     if (is_verbose)
         print_ops(g);
 }
@@ -121,7 +126,8 @@ static void write_forward_flops_by_kind(struct fr__json *j, const struct fr_grap
     fr__json_close(j, '}');
 }
 
-static void write_graph(const struct fr_graph *g)
+/* layers: [n_layers], or NULL */
+static void write_graph(const struct fr_graph *g, const struct fr_layer_totals layers[])
 {
     struct fr_graph_totals t;
     struct fr__json j;
@@ -150,6 +156,8 @@ static void write_graph(const struct fr_graph *g)
     for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
         fr__json_count(&j, fr_phase_name((enum fr_phase)phase), t.ops[phase]);
     fr__json_close(&j, '}');
+    if (layers)
+        cli_write_layers(&j, g, layers);
     fr__json_open(&j, "sample_s", '{', true);
     for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
         fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.sample_s[phase]);
@@ -160,15 +168,25 @@ static void write_graph(const struct fr_graph *g)
 
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err)
 {
+    struct fr_layer_totals *layers = NULL;
     struct fr_graph *g;
+    enum fr_status st = FR_OK;
 
     FR_TRY(load(s, &g, err));
+    if (s->options.layers) {
+        layers = calloc(g->n_layers + 1, sizeof(*layers));
+        st = layers ? fr_graph_layer_totals(g, layers, err) : fr__fail_nomem(err);
+        if (st != FR_OK)
+            goto done;
+    }
     if (s->options.json)
-        write_graph(g);
+        write_graph(g, layers);
     else
-        print_graph(g, s->options.verbose);
+        print_graph(g, layers, s->options.verbose);
+done:
+    free(layers);
     fr_graph_free(g);
-    return FR_OK;
+    return st;
 }
 
 /* ---- check and export ---- */

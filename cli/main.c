@@ -64,10 +64,11 @@ static const struct verb verbs[] = {
     {.group = "graph",
      .name = "show",
      .arguments = "WORKLOAD",
-     .summary = "parameters, FLOPs and ops of a training graph (-v: each op)",
+     .summary = "parameters, FLOPs and ops of a training graph (--layers, -v: each layer, op)",
      .examples = "  forerun graph show vgg19 -b 64\n"
+                 "  forerun graph show lenet -b 1 --layers\n"
                  "  forerun graph show gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100 --json\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_JSON,
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_JSON | OPTIONS_LAYERS,
      .n_arguments = 1,
      .run = cli_graph_show},
     {.group = "graph",

@@ -262,6 +262,7 @@ static enum fr_status set_sensitivity_rerun(struct options *o, const char *value
 FLAG_SETTER(spread, question.is_spread)
 FLAG_SETTER(no_timing, question.no_timing)
 FLAG_SETTER(json, json)
+FLAG_SETTER(layers, layers)
 FLAG_SETTER(quiet, quiet)
 FLAG_SETTER(verbose, verbose)
 FLAG_SETTER(help, help)
@@ -309,6 +310,8 @@ static const struct option_row rows[] = {
      set_no_timing},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",
      add_file},
+    {OPTIONS_LAYERS, 0, "layers", NULL,
+     "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},

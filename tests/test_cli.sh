@@ -37,6 +37,7 @@ skip() {
 
 exits() { test "$status" -eq "$1"; }
 says() { grep -q -e "$1" out; }
+lacks() { ! grep -q -e "$1" out; }
 # exit status, silent standard output, one line of that pattern on standard error
 fails() {
     test "$status" -eq "$1" && test ! -s out && test "$(wc -l < err)" -eq 1 &&
@@ -253,6 +254,15 @@ for key in params param_bytes param_tensors forward_flops backward_flops saved_b
 done
 # Simonyan and Zisserman, ICLR 2015, table 2: 144 million, which is 143 667 240 when counted
 check "vgg19_has_its_parameters" says '"params": 143667240,'
+run graph show vgg19 --layers
+check "graph_show_has_a_row_for_each_layer" says '^  conv5_4  *64x512x14x14  *2359808 .*conv2d bias relu$'
+check "the_last_row_is_all_layers" says '^  all  *143667240 '
+run graph show vgg19 --layers --json
+check "graph_show_gives_layers_as_json" says '"name": "fc6", "output": \[64, 4096\], "params": 102764544,'
+run graph show vgg19 --json
+check "without_layers_there_are_none" lacks by_layer
+run simulate $vgg -s single --layers
+check "layers_are_for_graph_show" fails 2 "unknown option '--layers'"
 run graph check vgg19
 check "the_zoo_is_not_odd" exits 0
 run graph export vgg19 folder

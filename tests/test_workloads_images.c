@@ -331,6 +331,96 @@ START_TEST(a_densenet_sums_the_gradients_of_every_reader)
 }
 END_TEST
 
+/* LeNet at batch 1, by hand. FLOPs of a layer are those of its product, 1 an output for the bias and
+ * 1 for ReLU; a 2x2 maximum 4 an output; log-softmax 5 an output, the loss 1 a sample. Backward: twice
+ * the product (once for conv1: nobody wants the gradient of the images), 1 each for bias and ReLU; a
+ * maximum 1 an output; the last two 4 an output and 1. Kept in bytes: images and outputs of ReLU 4 an
+ * element, of a maximum 4 and its index 8; log-probabilities 40, target 8, weight sum 4. */
+START_TEST(a_layer_has_the_totals_worked_out_by_hand)
+{
+    static const struct {
+        const char *name;
+        uint64_t params, param_tensors, saved_bytes;
+        double forward_flops, backward_flops;
+        const char *kinds;
+        uint32_t dims[4];
+    } layers[] = {
+        {"input", 0, 0, 3136, 0, 0, "input", {1, 1, 28, 28}},
+        {"conv1", 156, 2, 18816, 244608, 244608, "conv2d bias relu", {1, 6, 28, 28}},
+        {"pool1", 0, 0, 14112, 4704, 1176, "maxpool", {1, 6, 14, 14}},
+        {"conv2", 2416, 2, 6400, 483200, 963200, "conv2d bias relu", {1, 16, 10, 10}},
+        {"pool2", 0, 0, 4800, 1600, 400, "maxpool", {1, 16, 5, 5}},
+        {"fc3", 48120, 2, 480, 96240, 192240, "matmul bias relu", {1, 120, 0, 0}},
+        {"fc4", 10164, 2, 336, 20328, 40488, "matmul bias relu", {1, 84, 0, 0}},
+        {"fc5", 850, 2, 0, 1690, 3370, "matmul bias", {1, 10, 0, 0}},
+        {"loss", 0, 0, 52, 51, 41, "log_softmax input loss", {1, 0, 0, 0}},
+    };
+    enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
+    struct fr_layer_totals t[N_LAYERS];
+    struct fr_graph *g;
+
+    ck_assert_int_eq(load(&g, "lenet", 0, NULL), FR_OK);
+    ck_assert_uint_eq(g->n_layers, N_LAYERS);
+    ck_assert_int_eq(fr_graph_layer_totals(g, t, NULL), FR_OK);
+    for (size_t i = 0; i < N_LAYERS; i++) {
+        char kinds[64] = "";
+
+        for (unsigned k = 0; k < t[i].n_kinds; k++)
+            snprintf(kinds + strlen(kinds), sizeof(kinds) - strlen(kinds), "%s%s", k ? " " : "",
+                     fr_op_kind_name(t[i].kinds[k]));
+        ck_assert_str_eq(g->layer_names[i], layers[i].name);
+        ck_assert_str_eq(kinds, layers[i].kinds);
+        ck_assert_uint_eq(t[i].params, layers[i].params);
+        ck_assert_uint_eq(t[i].param_tensors, layers[i].param_tensors);
+        ck_assert_uint_eq(t[i].saved_bytes, layers[i].saved_bytes);
+        ck_assert_double_eq(t[i].forward_flops, layers[i].forward_flops);
+        ck_assert_double_eq(t[i].backward_flops, layers[i].backward_flops);
+        for (unsigned d = 0; d < 4; d++)
+            ck_assert_uint_eq(g->tensors[t[i].output].dims[d], layers[i].dims[d]);
+    }
+    fr_graph_free(g);
+}
+END_TEST
+
+/* FLOPs are whole numbers below 2^53 here, so that sums are exact in any order. */
+START_TEST(layers_sum_up_to_the_graph)
+{
+    static const char *const models[] = {"vgg19", "resnet50", "inception-v3", "densenet121",
+                                         "gpt2-small"};
+
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+        struct fr_graph *g;
+        struct fr_graph_totals whole;
+        struct fr_layer_totals sum = {0}, *t;
+
+        ck_assert_int_eq(load(&g, models[i], 0, NULL), FR_OK);
+        t = calloc(g->n_layers, sizeof(*t));
+        ck_assert_ptr_nonnull(t);
+        ck_assert_int_eq(fr_graph_layer_totals(g, t, NULL), FR_OK);
+        fr_graph_totals(g, &whole);
+        for (size_t k = 0; k < g->n_layers; k++) {
+            sum.params += t[k].params;
+            sum.param_bytes += t[k].param_bytes;
+            sum.param_tensors += t[k].param_tensors;
+            sum.saved_bytes += t[k].saved_bytes;
+            sum.forward_flops += t[k].forward_flops;
+            sum.backward_flops += t[k].backward_flops;
+            sum.n_ops += t[k].n_ops;
+        }
+        ck_assert_uint_eq(sum.params, whole.params);
+        ck_assert_uint_eq(sum.param_bytes, whole.param_bytes);
+        ck_assert_uint_eq(sum.param_tensors, whole.param_tensors);
+        ck_assert_uint_eq(sum.saved_bytes, whole.saved_bytes);
+        ck_assert_double_eq(sum.forward_flops, whole.flops[FR_PHASE_FORWARD]);
+        ck_assert_double_eq(sum.backward_flops, whole.flops[FR_PHASE_BACKWARD_DATA] +
+                                                    whole.flops[FR_PHASE_BACKWARD_WEIGHT]);
+        ck_assert_uint_eq(sum.n_ops, whole.ops[FR_PHASE_FORWARD] + whole.ops[FR_PHASE_INPUT]);
+        free(t);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
 START_TEST(the_largest_are_made_in_milliseconds)
 {
     static const char *const models[] = {"resnet200", "wresnet-152-10", "inception-v3",
@@ -353,8 +443,8 @@ START_TEST(the_largest_are_made_in_milliseconds)
             fr_graph_free(g);
         }
         printf("%s: %zu ops in %.1f ms\n", models[i], n_ops, 1e3 * best_s);
-        /* some ten times what it takes */
-        ck_assert_double_lt(best_s, 0.030);
+        /* ten times and more what it takes */
+        ck_assert_double_lt(best_s, 0.050);
     }
 }
 END_TEST
@@ -375,6 +465,8 @@ static Suite *make_suite(void)
     tcase_add_test(models, a_name_that_does_not_fit_the_pattern_is_refused);
     tcase_add_test(models, inception_ends_in_two_losses_unless_told_otherwise);
     tcase_add_test(models, a_densenet_sums_the_gradients_of_every_reader);
+    tcase_add_test(models, a_layer_has_the_totals_worked_out_by_hand);
+    tcase_add_test(models, layers_sum_up_to_the_graph);
     tcase_add_test(models, the_largest_are_made_in_milliseconds);
     suite_add_tcase(s, ops);
     suite_add_tcase(s, size);

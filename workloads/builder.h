@@ -48,6 +48,10 @@ struct fr__graph_priv {
 enum fr_status fr__topological_order(const struct fr_op ops[], size_t n, const uint32_t first[],
                                      const uint32_t dst[], uint32_t order[], struct fr_error *err);
 
+/* Sets is_saved of each storage that a forward op (or input) fills and a backward op reads; a storage
+ * goes by the tensor at the root of its aliases. is_saved: [n_tensors], all false. O(edges). */
+void fr__mark_saved(const struct fr_graph *g, bool is_saved[]);
+
 /* Refuses what the builder was given wrongly. */
 enum fr_status fr__builder_check(const struct fr_graph_builder *b, const struct fr_graph *info,
                                  struct fr_error *err);

@@ -258,32 +258,16 @@ static enum fr_status place_samples(struct finish *f, struct fr_error *err)
     return FR_OK;
 }
 
-static bool is_backward(enum fr_phase phase)
-{
-    return phase == FR_PHASE_BACKWARD_DATA || phase == FR_PHASE_BACKWARD_WEIGHT;
-}
-
-/* Each storage that a forward op fills and a backward op reads, once. */
 static enum fr_status count_saved(struct finish *f, uint64_t *saved_bytes, struct fr_error *err)
 {
-    unsigned char *is_counted;
+    bool *is_saved = fr__arena_alloc(f->scratch, f->g->n_tensors, sizeof(*is_saved));
 
-    is_counted = fr__arena_alloc(f->scratch, f->g->n_tensors, 1);
-    if (!is_counted)
+    if (!is_saved)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < f->g->n_edges; i++) {
-        const struct fr_edge *e = &f->edges[i];
-        uint32_t root = e->tensor;
-
-        if (root == FR_NONE || f->ops[e->src].phase > FR_PHASE_FORWARD ||
-            !is_backward(f->ops[e->dst].phase))
-            continue;
-        if (f->tensors[root].alias != FR_NONE)
-            root = f->tensors[root].alias;
-        if (!is_counted[root])
-            *saved_bytes += f->tensors[root].bytes;
-        is_counted[root] = 1;
-    }
+    fr__mark_saved(f->g, is_saved);
+    for (size_t t = 0; t < f->g->n_tensors; t++)
+        if (is_saved[t])
+            *saved_bytes += f->tensors[t].bytes;
     return FR_OK;
 }
 

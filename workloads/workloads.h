@@ -147,6 +147,23 @@ struct fr_graph_totals {
 };
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
 
+#define FR_MAX_LAYER_KINDS 8
+
+/* The same for one layer; what is counted in both sums up to the graph's over all layers. */
+struct fr_layer_totals {
+    uint64_t params, param_bytes, param_tensors;
+    uint64_t saved_bytes; /* of the storages that its ops fill first */
+    double forward_flops, backward_flops;
+    size_t n_ops;    /* forward ops and inputs */
+    uint32_t output; /* tensor: the first output of the last of them; FR_NONE: there is none */
+    /* [n_kinds]: what kinds they are of, in the order of their first ones; further ones are left out */
+    enum fr_op_kind kinds[FR_MAX_LAYER_KINDS];
+    unsigned n_kinds;
+};
+/* out: [n_layers].  FR_ENOMEM: out untouched.  O(ops + edges). */
+enum fr_status fr_graph_layer_totals(const struct fr_graph *g, struct fr_layer_totals out[],
+                                     struct fr_error *err);
+
 /* Reports everything odd (dangling outputs, zero-cost ops, forward ops without backward), one line
  * each; returns how many. Loading has already refused what is wrong. */
 size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const char *line),
