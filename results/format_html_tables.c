@@ -296,6 +296,7 @@ static void device_row(FILE *f, const struct fr_record_device *d, const bool is_
     time_cell(f, d->compute_s);
     time_cell(f, d->exposed_comm_s);
     time_cell(f, d->idle_s);
+    time_cell(f, d->critical_s);
     bytes_cell(f, (double)d->peak_bytes);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
         if (is_held[kind])
@@ -313,7 +314,8 @@ void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_
             is_held[kind] = is_held[kind] || r->devices[i].memory_bytes[kind] > 0;
     fputs("<details>\n<summary>Devices in numbers</summary>\n<table class=\"sort\"><thead>"
           "<tr><th>device</th><th class=\"n\">compute</th><th class=\"n\">exposed</th>"
-          "<th class=\"n\">bubble</th><th class=\"n\">peak memory</th>",
+          "<th class=\"n\">bubble</th><th class=\"n\">critical</th>"
+          "<th class=\"n\">peak memory</th>",
           f);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++) {
         if (!is_held[kind])
@@ -328,5 +330,7 @@ void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_
     fputs("</tbody></table>\n<p class=\"note\">", f);
     if (r->n_devices > n)
         fprintf(f, "The first %zu of %zu devices. ", n, r->n_devices);
-    fputs("The kinds of memory are those at the moment of the peak.</p>\n</details>\n", f);
+    fputs("Critical: computing on the critical path. The kinds of memory are those at the moment "
+          "of the peak.</p>\n</details>\n",
+          f);
 }

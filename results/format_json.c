@@ -26,6 +26,7 @@ static void write_devices(struct fr__json *j, const struct fr_record *r)
         fr__json_number(j, "comm_s", d->comm_s);
         fr__json_number(j, "exposed_comm_s", d->exposed_comm_s);
         fr__json_number(j, "bubble_s", d->idle_s);
+        fr__json_number(j, "critical_s", d->critical_s);
         fr__json_count(j, "peak_bytes", d->peak_bytes);
         fr__json_count(j, "peak_allocated_bytes", d->peak_allocated_bytes);
         fr__json_count(j, "peak_reserved_bytes", d->peak_reserved_bytes);

@@ -200,15 +200,16 @@ static void fill_device(const void *user, size_t i, struct fr__table_row *row)
     fr__format_time(d->compute_s, row->cell[1], NUMBER);
     fr__format_time(d->exposed_comm_s, row->cell[2], NUMBER);
     fr__format_time(d->idle_s, row->cell[3], NUMBER);
-    fr__format_bytes((double)d->peak_bytes, row->cell[4], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[5], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[6], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[7], NUMBER);
-    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[8], NUMBER);
+    fr__format_time(d->critical_s, row->cell[4], NUMBER);
+    fr__format_bytes((double)d->peak_bytes, row->cell[5], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[6], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[7], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[8], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[9], NUMBER);
     fr__format_bytes((double)(d->memory_bytes[FR_BUFFER_WORKSPACE] +
                               d->memory_bytes[FR_BUFFER_COMMUNICATION] +
                               d->memory_bytes[FR_BUFFER_WEIGHT_VERSION]),
-                     row->cell[9], NUMBER);
+                     row->cell[10], NUMBER);
 }
 
 static void fill_link(const void *user, size_t i, struct fr__table_row *row)
@@ -223,13 +224,13 @@ static void fill_link(const void *user, size_t i, struct fr__table_row *row)
 static void print_details(FILE *f, const struct fr_record *r)
 {
     static const struct fr__table_column devices[] = {
-        {"device", false},     {"compute", true},    {"exposed", true},   {"bubble", true},
-        {"peak", true},        {"parameters", true}, {"gradients", true}, {"optimizer", true},
-        {"activations", true}, {"other", true},
+        {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
+        {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
+        {"optimizer", true}, {"activations", true}, {"other", true},
     };
     static const struct fr__table_column links[] = {
         {"link", false}, {"bytes", true}, {"busy", true}};
-    struct fr__table t = {devices, 10, r->n_devices, fill_device, r};
+    struct fr__table t = {devices, 11, r->n_devices, fill_device, r};
 
     putc('\n', f);
     fr__table_print(f, &t);

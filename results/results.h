@@ -75,6 +75,8 @@ struct fr_record_device {
     bool is_gpu;
     double busy_s; /* computing or communicating, an iteration */
     double compute_s, comm_s, exposed_comm_s, idle_s;
+    double
+        critical_s; /* computing on the critical path: 1 % slower, it costs at least 1 % of this (ties) */
     uint64_t peak_allocated_bytes, peak_reserved_bytes, peak_bytes;
     uint64_t capacity_bytes;
     uint64_t memory_bytes[FR_N_BUFFER_KINDS]; /* at the moment of the peak */

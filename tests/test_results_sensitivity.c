@@ -103,6 +103,37 @@ START_TEST(a_single_gpu_gains_what_the_estimate_says)
 }
 END_TEST
 
+/* A device 0.1 % slower costs 0.1 % of what it computes on the critical path. */
+START_TEST(a_slower_device_costs_its_part_of_the_critical_path)
+{
+    const struct plan p = {"alexnet",           "dgx1-v100",     "pp", 4, 64, 0,
+                           FR_COLLECTIVES_AUTO, FR_NETWORK_FLOW, 0};
+    struct fr_record *r = answer(&p, FR_SENSITIVITY_NONE);
+    double slowdown[32], sum_s = 0;
+    struct fr_run_options o;
+
+    fr_run_options_init(&o);
+    o.device_slowdown = slowdown;
+    ck_assert_uint_le(r->run->n_devices, 32);
+    for (size_t i = 0; i < r->n_devices; i++) {
+        struct fr_error err = {.text = ""};
+        struct fr_run *slow = NULL;
+
+        for (size_t k = 0; k < 32; k++)
+            slowdown[k] = 1;
+        slowdown[r->devices[i].device] = 1.001;
+        ck_assert_msg(fr_simulate(r->plan, &o, &slow, &err) == FR_OK, "%s", err.text);
+        ck_assert_double_eq_tol((slow->iteration_s - r->iteration_s) / 0.001,
+                                r->devices[i].critical_s, 1e-3 * r->iteration_s);
+        sum_s += r->devices[i].critical_s;
+        fr_run_free(slow);
+    }
+    ck_assert_double_gt(sum_s, 0.9 * r->iteration_s);
+    ck_assert_double_le(sum_s, r->iteration_s);
+    fr_record_free(r);
+}
+END_TEST
+
 START_TEST(nothing_is_worked_out_unless_asked_for)
 {
     struct fr_record *r = answer(&plans[0], FR_SENSITIVITY_NONE);
@@ -124,6 +155,7 @@ int main(void)
     tcase_add_loop_test(tc, one_run_says_what_runs_one_percent_apart_say, 0, N_PLANS);
     tcase_add_loop_test(tc, elasticities_of_slowness_sum_to_one, 0, N_PLANS);
     tcase_add_test(tc, a_single_gpu_gains_what_the_estimate_says);
+    tcase_add_test(tc, a_slower_device_costs_its_part_of_the_critical_path);
     tcase_add_test(tc, nothing_is_worked_out_unless_asked_for);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);
