@@ -360,8 +360,8 @@ START_TEST(refuses_words_that_an_option_does_not_know)
     refuse("llama3-8b:attention=", 0, FR_EUSAGE,
            "option 'attention' of model 'llama3-8b' is \"\", expected unfused|flash");
     refuse("llama3-8b:head=mlm", 0, FR_EUSAGE, "model 'llama3-8b' has no option 'head'");
-    refuse("transformer-big:attention=flash", 0, FR_EUSAGE,
-           "model 'transformer-big' takes no options, found 'attention=flash'");
+    refuse("transformer-big:layers=2", 0, FR_EUSAGE,
+           "model 'transformer-big' has no option 'layers'");
     refuse(
         "mixtral-8x7b:skew=101", 0, FR_ERANGE,
         "option 'skew' of model 'mixtral-8x7b' is \"101\", expected a whole number from 0 to 100");
@@ -372,6 +372,10 @@ START_TEST(refuses_shapes_and_lengths_that_do_not_go_together)
 {
     refuse("llama:heads=3", 0, FR_EUSAGE,
            "model 'llama': hidden 4096 cannot be shared by 3 heads alike");
+    refuse("bert:hidden=100", 0, FR_EUSAGE,
+           "model 'bert': hidden 100 cannot be shared by 12 heads alike");
+    refuse("transformer:heads=7", 0, FR_EUSAGE,
+           "model 'transformer': hidden 512 cannot be shared by 7 heads alike");
     refuse("llama:heads=32,kv_heads=5", 0, FR_EUSAGE,
            "model 'llama': 32 heads cannot share 5 heads of keys and values alike");
     refuse("mixtral:heads=8,kv_heads=16", 0, FR_EUSAGE,
@@ -412,6 +416,36 @@ START_TEST(sequence_length_and_precision_reach_every_model)
             ck_assert_uint_eq(2 * half.param_bytes, full.param_bytes);
             fr_graph_free(g);
         }
+    }
+}
+END_TEST
+
+START_TEST(models_of_any_size_are_the_published_ones_at_their_sizes)
+{
+    static const struct {
+        const char *free, *published;
+    } pairs[] = {
+        {"bert", "bert-base"},
+        {"bert:layers=24,hidden=1024,heads=16,head=mlm", "bert-large:head=mlm"},
+        {"transformer", "transformer-base"},
+        {"transformer:hidden=1024,ffn=4096,heads=16", "transformer-big"},
+        {"gpt:layers=24,hidden=2048,heads=16,seq=2048", "gpt3-1.3b"},
+        {"llama", "llama2-7b"},
+        {"llama:ffn=14336,kv_heads=8,vocab=128256,seq=8192", "llama3-8b"},
+        {"mixtral:skew=30", "mixtral-8x7b:skew=30"},
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        struct fr_graph *a = load(pairs[i].free, 2, 0), *b = load(pairs[i].published, 2, 0);
+        bool is_alike = a->n_ops == b->n_ops && a->n_edges == b->n_edges;
+
+        for (size_t o = 0; o < a->n_ops && is_alike; o++)
+            is_alike = strcmp(a->ops[o].name, b->ops[o].name) == 0 &&
+                       a->ops[o].param_bytes == b->ops[o].param_bytes &&
+                       memcmp(&a->ops[o].flops, &b->ops[o].flops, sizeof(double)) == 0;
+        ck_assert_msg(is_alike, "%s", pairs[i].free);
+        fr_graph_free(a);
+        fr_graph_free(b);
     }
 }
 END_TEST
@@ -472,6 +506,7 @@ static Suite *make_suite(void)
     tcase_add_test(options, refuses_words_that_an_option_does_not_know);
     tcase_add_test(options, refuses_shapes_and_lengths_that_do_not_go_together);
     tcase_add_test(options, sequence_length_and_precision_reach_every_model);
+    tcase_add_test(options, models_of_any_size_are_the_published_ones_at_their_sizes);
     tcase_add_test(options, models_of_one_group_follow_each_other);
     tcase_add_test(options, the_largest_model_is_made_in_a_quarter_of_a_second);
     suite_add_tcase(s, kept);

@@ -17,21 +17,33 @@
 #include "workloads/nn_attention.h"
 #include "workloads/zoo.h"
 
-enum { VOCAB = 30522, N_POSITIONS = 512, N_SEGMENTS = 2, MASKED_PERCENT = 15 };
+enum { N_POSITIONS = 512, N_SEGMENTS = 2, MASKED_PERCENT = 15 };
 
 enum bert_head { PRETRAIN, MLM, POOLER };
 static const char *const heads[] = {
     [PRETRAIN] = "pretrain", [MLM] = "mlm", [POOLER] = "pooler", NULL};
 
-enum bert_key { ATTENTION, HEAD };
+enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB };
+
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
     [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
     {0},
 };
 
+static const struct fr__model_key free_keys[] = {
+    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
+    [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
+    [LAYERS] = {"layers", 12, 1, 1024, NULL},
+    [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
+    [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
+    [SEQ] = {"seq", 128, 1, N_POSITIONS, NULL},
+    [VOCAB] = {"vocab", 30522, 2, 1 << 24, NULL},
+    {0},
+};
+
 struct bert_shape {
-    uint32_t layers, hidden, heads;
+    uint32_t layers, hidden, heads, vocab;
 };
 
 static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, struct fr__value y)
@@ -60,17 +72,18 @@ static struct fr__value mlp(struct fr__net *net, struct fr__value x)
 }
 
 /* Words, segments and positions; *table is where the words' rows come from. */
-static struct fr__value embed(struct fr__net *net, uint32_t hidden, struct fr__value *table)
+static struct fr__value embed(struct fr__net *net, const struct bert_shape *s,
+                              struct fr__value *table)
 {
     struct fr__value words = fr__nn_tokens(net);
     struct fr__value segments = fr__nn_indices(net, "segments", net->seq_len), x;
 
     fr__nn_layer(net, "embed");
-    *table = fr__nn_embedding(net, "words", words, VOCAB, hidden);
-    x = fr__nn_embedding(net, "segments", segments, N_SEGMENTS, hidden);
+    *table = fr__nn_embedding(net, "words", words, s->vocab, s->hidden);
+    x = fr__nn_embedding(net, "segments", segments, N_SEGMENTS, s->hidden);
     x = fr__nn_add(net, "add_segments", *table, x, false);
     x = fr__nn_add(net, "add_positions", x,
-                   fr__nn_learned_positions(net, "positions", N_POSITIONS, hidden), false);
+                   fr__nn_learned_positions(net, "positions", N_POSITIONS, s->hidden), false);
     return fr__nn_dropout(net, "dropout", fr__nn_layernorm(net, "ln", x));
 }
 
@@ -81,7 +94,7 @@ static struct fr__value pool(struct fr__net *net, struct fr__value x)
     return fr__nn_tanh(net, "tanh", x);
 }
 
-static struct fr__value masked_words_loss(struct fr__net *net, struct fr__value x,
+static struct fr__value masked_words_loss(struct fr__net *net, uint32_t vocab, struct fr__value x,
                                           struct fr__value table)
 {
     uint32_t n_masked = (net->seq_len * MASKED_PERCENT + 99) / 100;
@@ -91,7 +104,7 @@ static struct fr__value masked_words_loss(struct fr__net *net, struct fr__value 
     x = fr__nn_gather(net, "gather", x, fr__nn_indices(net, "index", n_masked));
     x = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc", x, hidden));
     x = fr__nn_layernorm(net, "ln", x);
-    x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, VOCAB));
+    x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, vocab));
     return fr__nn_loss_of(net, "mlm_loss", x);
 }
 
@@ -102,14 +115,13 @@ static struct fr__value next_sentence_loss(struct fr__net *net, struct fr__value
     return fr__nn_loss_of(net, "nsp_loss", fr__nn_dense(net, "fc", x, 2));
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build_model(struct fr__net *net, const struct bert_shape *s, const uint32_t values[])
 {
-    const struct bert_shape *s = m->shape;
     const struct fr__dot_attention a = {.heads = s->heads,
                                         .kv_heads = s->heads,
                                         .form = (enum fr__attention_form)values[ATTENTION],
                                         .has_dropout = true};
-    struct fr__value table, x = embed(net, s->hidden, &table), loss;
+    struct fr__value table, x = embed(net, s, &table), loss;
 
     for (uint32_t i = 0; i < s->layers; i++) {
         fr__nn_layer(net, "layer%u.attn", i);
@@ -121,13 +133,33 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
         fr__nn_sum_loss(net, "loss", pool(net, x));
         return;
     }
-    loss = masked_words_loss(net, x, table);
+    loss = masked_words_loss(net, s->vocab, x, table);
     if (values[HEAD] == PRETRAIN)
         fr__nn_add_losses(net, "loss", loss, next_sentence_loss(net, x));
 }
 
-static const struct bert_shape base = {12, 768, 12};
-static const struct bert_shape large = {24, 1024, 16};
+static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    build_model(net, m->shape, values);
+}
+
+static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+                            struct fr_error *err)
+{
+    *seq_len = values[SEQ];
+    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
+}
+
+static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    const struct bert_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB]};
+
+    (void)m;
+    build_model(net, &shape, values);
+}
+
+static const struct bert_shape base = {12, 768, 12, 30522};
+static const struct bert_shape large = {24, 1024, 16, 30522};
 
 static const char source[] = "Devlin et al., NAACL 2019";
 
@@ -150,5 +182,14 @@ const struct fr__model fr__models_bert[] = {
      .keys = keys,
      .build = build,
      .shape = &large},
+    {.name = "bert",
+     .summary = "of any size: bert:layers=,hidden=,heads=,seq=,vocab=,head= (batch 32)",
+     .source = "the shape of BERT (Devlin et al., NAACL 2019)",
+     .batch = 32,
+     .seq_len = 128,
+     .n_positions = N_POSITIONS,
+     .keys = free_keys,
+     .check = check,
+     .build = build_free},
     {0},
 };

@@ -40,12 +40,8 @@ static const struct fr__model_key free_keys[] = {
 static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
                             struct fr_error *err)
 {
-    if (values[HIDDEN] % values[HEADS] != 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': hidden %u cannot be shared by %u heads alike", m->name,
-                        values[HIDDEN], values[HEADS]);
     *seq_len = values[SEQ];
-    return FR_OK;
+    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
 }
 
 static struct fr__value attention(struct fr__net *net, uint32_t layer,

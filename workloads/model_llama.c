@@ -38,10 +38,7 @@ static const struct fr__model_key free_keys[] = {
 enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *s,
                                struct fr_error *err)
 {
-    if (s->hidden % s->heads != 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': hidden %u cannot be shared by %u heads alike", model,
-                        s->hidden, s->heads);
+    FR_TRY(fr__check_heads(model, s->hidden, s->heads, err));
     if (s->heads % s->kv_heads != 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "model '%s': %u heads cannot share %u heads of keys and values alike",

@@ -12,10 +12,27 @@
 #include "workloads/nn_attention.h"
 #include "workloads/zoo.h"
 
-enum { VOCAB = 37000 };
-
 struct transformer_shape {
-    uint32_t layers, hidden, ffn, heads;
+    uint32_t layers, hidden, ffn, heads, vocab;
+    enum fr__attention_form form;
+};
+
+enum transformer_key { ATTENTION, LAYERS, HIDDEN, FFN, HEADS, SEQ, VOCAB };
+
+static const struct fr__model_key keys[] = {
+    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
+    {0},
+};
+
+static const struct fr__model_key free_keys[] = {
+    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
+    [LAYERS] = {"layers", 6, 1, 1024, NULL},
+    [HIDDEN] = {"hidden", 512, 1, 1 << 17, NULL},
+    [FFN] = {"ffn", 2048, 1, 1 << 19, NULL},
+    [HEADS] = {"heads", 8, 1, 1 << 12, NULL},
+    [SEQ] = {"seq", 64, 1, FR__ANY_LENGTH, NULL},
+    [VOCAB] = {"vocab", 37000, 2, 1 << 24, NULL},
+    {0},
 };
 
 static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, struct fr__value y)
@@ -30,7 +47,7 @@ static struct fr__value attention(struct fr__net *net, const struct transformer_
 {
     const struct fr__dot_attention a = {.heads = s->heads,
                                         .kv_heads = s->heads,
-                                        .form = FR__ATTENTION_UNFUSED,
+                                        .form = s->form,
                                         .is_causal = is_causal,
                                         .has_dropout = true};
     struct fr__value q = fr__nn_dense(net, "q", x, s->hidden);
@@ -84,27 +101,53 @@ static struct fr__value embed(struct fr__net *net, struct fr__value rows)
     return fr__nn_dropout(net, "dropout", x);
 }
 
-static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+static void build_model(struct fr__net *net, const struct transformer_shape *s)
 {
-    const struct transformer_shape *s = m->shape;
     struct fr__value source, target, table, memory, x;
 
-    (void)values;
     fr__nn_layer(net, "input");
     source = fr__nn_indices(net, "source", net->seq_len);
     target = fr__nn_indices(net, "target", net->seq_len);
     fr__nn_layer(net, "encoder.embed");
-    table = fr__nn_embedding(net, "words", source, VOCAB, s->hidden);
+    table = fr__nn_embedding(net, "words", source, s->vocab, s->hidden);
     memory = encode(net, s, embed(net, table));
     fr__nn_layer(net, "decoder.embed");
-    x = embed(net, fr__nn_tied_embedding(net, "words", target, table, VOCAB));
+    x = embed(net, fr__nn_tied_embedding(net, "words", target, table, s->vocab));
     x = decode(net, s, x, memory);
     fr__nn_layer(net, "head");
-    fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, VOCAB));
+    fr__nn_cross_entropy(net, fr__nn_tied_linear(net, "", x, table, s->vocab));
 }
 
-static const struct transformer_shape base = {6, 512, 2048, 8};
-static const struct transformer_shape big = {6, 1024, 4096, 16};
+static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    struct transformer_shape shape = *(const struct transformer_shape *)m->shape;
+
+    shape.form = (enum fr__attention_form)values[ATTENTION];
+    build_model(net, &shape);
+}
+
+static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+                            struct fr_error *err)
+{
+    *seq_len = values[SEQ];
+    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
+}
+
+static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    const struct transformer_shape shape = {.layers = values[LAYERS],
+                                            .hidden = values[HIDDEN],
+                                            .ffn = values[FFN],
+                                            .heads = values[HEADS],
+                                            .vocab = values[VOCAB],
+                                            .form = (enum fr__attention_form)values[ATTENTION]};
+
+    (void)m;
+    build_model(net, &shape);
+}
+
+static const struct transformer_shape base = {6, 512, 2048, 8, 37000, FR__ATTENTION_UNFUSED};
+static const struct transformer_shape big = {6, 1024, 4096, 16, 37000, FR__ATTENTION_UNFUSED};
 
 static const char source[] = "Vaswani et al., NeurIPS 2017, table 3";
 
@@ -115,6 +158,7 @@ const struct fr__model fr__models_transformer[] = {
      .batch = 64,
      .seq_len = 64,
      .n_positions = FR__ANY_LENGTH,
+     .keys = keys,
      .build = build,
      .shape = &base},
     {.name = "transformer-big",
@@ -123,7 +167,17 @@ const struct fr__model fr__models_transformer[] = {
      .batch = 64,
      .seq_len = 64,
      .n_positions = FR__ANY_LENGTH,
+     .keys = keys,
      .build = build,
      .shape = &big},
+    {.name = "transformer",
+     .summary = "of any size: transformer:layers=,hidden=,ffn=,heads=,seq=,vocab= (batch 64)",
+     .source = "the shape of the Transformer (Vaswani et al., NeurIPS 2017)",
+     .batch = 64,
+     .seq_len = 64,
+     .n_positions = FR__ANY_LENGTH,
+     .keys = free_keys,
+     .check = check,
+     .build = build_free},
     {0},
 };

@@ -153,6 +153,16 @@ struct fr__value fr__nn_gather(struct fr__net *net, const char *name, struct fr_
 
 /* ---- attention ---- */
 
+enum fr_status fr__check_heads(const char *model, uint32_t hidden, uint32_t heads,
+                               struct fr_error *err)
+{
+    if (hidden % heads == 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "model '%s': hidden %u cannot be shared by %u heads alike", model, hidden,
+                    heads);
+}
+
 /* [batch, seq, heads width] to a contiguous [batch, heads, seq, width]. */
 static struct fr__value heads_first(struct fr__net *net, const char *name, struct fr__value x,
                                     uint32_t heads)

@@ -23,6 +23,10 @@ enum fr__attention_form { FR__ATTENTION_UNFUSED, FR__ATTENTION_FLASH };
     .name = "attention", .fallback = (form), .choices = fr__attention_forms
 extern const char *const fr__attention_forms[];
 
+/* Whether the heads share the width alike. FR_EUSAGE. */
+enum fr_status fr__check_heads(const char *model, uint32_t hidden, uint32_t heads,
+                               struct fr_error *err);
+
 struct fr__dot_attention {
     uint32_t heads, kv_heads; /* kv_heads divides heads; alike: no groups */
     enum fr__attention_form form;
