@@ -142,6 +142,11 @@ static const char *alloc_name(unsigned i)
     return i ? "start" : "dispatch";
 }
 
+static const char *zero_grad_name(unsigned i)
+{
+    return i ? "zero" : "none";
+}
+
 static enum fr_status set_precision(struct options *o, const char *value, struct fr_error *err)
 {
     unsigned i;
@@ -157,6 +162,15 @@ static enum fr_status set_optimizer(struct options *o, const char *value, struct
 
     FR_TRY(parse_choice(value, "--optimizer", FR_N_OPTIMIZERS, optimizer_name, &i, err));
     o->question.optimizer = (enum fr_optimizer)i;
+    return FR_OK;
+}
+
+static enum fr_status set_zero_grad(struct options *o, const char *value, struct fr_error *err)
+{
+    unsigned i;
+
+    FR_TRY(parse_choice(value, "--zero-grad", 2, zero_grad_name, &i, err));
+    o->question.keeps_gradients = i == 1;
     return FR_OK;
 }
 
@@ -285,6 +299,8 @@ static const struct option_row rows[] = {
      set_batch_per_gpu},
     {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", set_precision},
     {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", set_optimizer},
+    {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
+     "gradients after the step: none (dropped) or zero (kept)", set_zero_grad},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", set_seq_len},
     {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models",
      set_image_size},

@@ -141,6 +141,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
                                  .graph = s->graph,
                                  .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
                                  .optimizer = q->optimizer,
+                                 .keeps_gradients = q->keeps_gradients,
                                  .options = &values};
     enum fr_status st;
 

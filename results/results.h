@@ -45,6 +45,7 @@ struct fr_question {
     uint32_t image_size;    /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
     enum fr_optimizer optimizer;
+    bool keeps_gradients;            /* --zero-grad zero */
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;

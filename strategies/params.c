@@ -29,7 +29,7 @@ static bool is_body(enum fr__role role)
 struct finding {
     const struct fr_graph *g;
     enum fr__role *roles;
-    bool *is_gradient, *is_read;
+    bool *is_gradient, *is_read, *is_held;
     struct fr__owner *owners;
     uint32_t *owner_of, *updates, *tail;
     size_t n_owners, n_tail;
@@ -59,6 +59,25 @@ static void find_roles(struct finding *f)
             f->is_read[e->tensor] = true;
         else if (f->roles[e->src] == FR__ROLE_BACKWARD)
             f->is_gradient[e->tensor] = true;
+    }
+}
+
+static void find_held(struct finding *f, bool is_loss_layer[])
+{
+    const struct fr_graph *g = f->g;
+
+    for (size_t o = 0; o < g->n_ops; o++) {
+        if (g->ops[o].kind == FR_OP_LOSS && g->ops[o].phase == FR_PHASE_FORWARD)
+            is_loss_layer[g->ops[o].layer] = true;
+        for (uint32_t k = 0; g->ops[o].phase == FR_PHASE_INPUT && k < g->ops[o].n_tensors; k++)
+            f->is_held[g->ops[o].first_tensor + k] = true;
+    }
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+
+        if (e->tensor != FR_NONE && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+            is_loss_layer[g->ops[e->dst].layer] && !is_loss_layer[g->ops[e->src].layer])
+            f->is_held[e->tensor] = true;
     }
 }
 
@@ -138,23 +157,27 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
                                struct fr__arena *arena, struct fr_error *err)
 {
     struct finding f = {.g = g};
+    bool *is_loss_layer = fr__arena_alloc(arena, g->n_layers, sizeof(*is_loss_layer));
 
     f.roles = fr__arena_alloc(arena, g->n_ops, sizeof(*f.roles));
     f.is_gradient = fr__arena_alloc(arena, g->n_tensors, sizeof(*f.is_gradient));
     f.is_read = fr__arena_alloc(arena, g->n_tensors, sizeof(*f.is_read));
+    f.is_held = fr__arena_alloc(arena, g->n_tensors, sizeof(*f.is_held));
     f.owners = fr__arena_alloc(arena, g->n_ops, sizeof(*f.owners));
     f.owner_of = fr__arena_alloc(arena, g->n_ops, sizeof(*f.owner_of));
     f.updates = fr__arena_alloc(arena, g->n_ops, sizeof(*f.updates));
     f.tail = fr__arena_alloc(arena, g->n_ops, sizeof(*f.tail));
-    if (!f.roles || !f.is_gradient || !f.is_read || !f.owners || !f.owner_of || !f.updates ||
-        !f.tail)
+    if (!is_loss_layer || !f.is_held || !f.roles || !f.is_gradient || !f.is_read || !f.owners ||
+        !f.owner_of || !f.updates || !f.tail)
         return fr__fail_nomem(err);
     find_roles(&f);
+    find_held(&f, is_loss_layer);
     find_gradients(&f);
     find_unlinked_gradients(&f);
     *out = (struct fr__params){.roles = f.roles,
                                .is_gradient = f.is_gradient,
                                .is_read = f.is_read,
+                               .is_held = f.is_held,
                                .n_owners = f.n_owners,
                                .n_updates = group_updates(&f),
                                .n_tail = f.n_tail,
@@ -182,13 +205,15 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
 double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
-    double elements = (double)param_bytes / elem_bytes;
+    double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
 
+    if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
+        kept_bytes = elements * elem_bytes * 4;
     if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
-        return elements * FP32_BYTES * (3 + 2 * states + 2);
+        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
     if (elem_bytes >= FP32_BYTES)
-        return elements * elem_bytes * (3 + 2 * states);
-    return elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
+        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
+    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
 }
 
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)

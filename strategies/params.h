@@ -28,6 +28,9 @@ struct fr__params {
     const enum fr__role *roles; /* [n_ops] */
     const bool *is_gradient;    /* [n_tensors] */
     const bool *is_read;        /* [n_tensors] in the body (by the tail: of its own tensors) */
+    /* [n_tensors] the caller of the training loop holds it: the batch, and what the model hands to
+     * the loss, that is what ops of a layer with a loss read from other layers */
+    const bool *is_held;
     size_t n_owners, n_updates, n_tail;
     const struct fr__owner *owners; /* in graph order */
     const uint32_t *owner_of;       /* [n_ops] index into owners, by owning op; FR_NONE */
@@ -47,7 +50,8 @@ uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
 /* Memory traffic of one update: gradient read, parameter read and written, each state read and
  * written; with a master copy that is read and written and the parameter only written. Under `amp`
  * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
- * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). */
+ * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the new
+ * ones added to them. */
 double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with

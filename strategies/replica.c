@@ -110,6 +110,8 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         uint32_t device = r->device_of[w->op];
 
         fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
+        if (pl->in->keeps_gradients && w->ready != FR_NONE)
+            fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
         if (with_optimizer && w->n_updates > 0)
             fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, fr__optimizer_bytes(pl->in, w->bytes),
                            FR_NONE, w->op);
@@ -134,6 +136,18 @@ static uint32_t complete_task(const struct fr__replica *r, uint32_t op)
     if (r->n_micros == 1)
         return r->micros[0].task_of[op];
     return r->done_of[r->device_of[op]];
+}
+
+/* Whether a gradient is but one of several of its parameters, to be summed at the end. */
+static bool is_summed(const struct fr__replica *r, uint32_t tensor)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t op = g->tensors[tensor].op;
+
+    for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++)
+        if (g->edges[i].tensor == tensor && r->pl->params.roles[g->edges[i].dst] == FR__ROLE_SUM)
+            return true;
+    return false;
 }
 
 static uint32_t gradient_buffer(struct fr__replica *r, uint32_t tensor)
@@ -170,7 +184,8 @@ static struct source source_of(struct fr__replica *r, const struct fr__micro *m,
     if (m == &r->tail && is_body_op(r, e->src)) {
         s.task = complete_task(r, e->src);
         s.priority = r->pl->next_priority;
-        if (e->tensor != FR_NONE && r->pl->params.is_gradient[e->tensor])
+        if (e->tensor != FR_NONE && r->pl->params.is_gradient[e->tensor] &&
+            !(r->pl->in->keeps_gradients && !is_summed(r, e->tensor)))
             s.buffer = gradient_buffer(r, e->tensor);
     } else if (e->tensor != FR_NONE) {
         s.buffer = m->buffer_of[e->tensor];
@@ -251,13 +266,15 @@ static void bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op
 }
 
 /* Who lets go of what an op reads: itself, but gradients are there until the optimizer's step on the
- * device is over. */
-static uint32_t drops_at(struct fr__replica *r, uint32_t op, uint32_t task)
+ * device is over. Where gradients are kept, a sum of several is added to the kept one by `maker`. */
+static uint32_t drops_at(struct fr__replica *r, uint32_t op, uint32_t task, uint32_t maker)
 {
     uint32_t *step = &r->step_of[r->device_of[op]];
 
     if (r->pl->params.roles[op] != FR__ROLE_UPDATE)
         return task;
+    if (r->pl->in->keeps_gradients && maker != FR_NONE)
+        return maker;
     if (*step == FR_NONE)
         *step = fr__add_marker(r->pl, r->device_of[op], FR_PHASE_UPDATE, FR_NONE);
     return *step;
@@ -290,7 +307,7 @@ static bool read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op,
         if (s.task != last) /* edges come grouped by source */
             fr_plan_add_dep(r->pl->plan, s.task, task);
         last = s.task;
-        fr__add_free(r->pl, s.buffer, drops_at(r, op, task));
+        fr__add_free(r->pl, s.buffer, drops_at(r, op, task, s.task));
     }
     return is_inside;
 }
@@ -332,10 +349,14 @@ static void write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t o
                               .op = op,
                               .kind = is_sum ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
 
-        if (b.bytes == 0 || pl->params.is_gradient[t])
+        if (pl->params.is_gradient[t] && pl->in->keeps_gradients && !is_summed(r, t))
+            b.kind = FR_BUFFER_GRADIENT; /* the new one, added to the kept one at once */
+        else if (pl->params.is_gradient[t])
+            continue;
+        if (b.bytes == 0)
             continue;
         m->buffer_of[t] = fr_plan_add_buffer(pl->plan, &b);
-        if (!pl->params.is_read[t])
+        if (!pl->params.is_read[t] || pl->params.is_gradient[t])
             fr__add_free(pl, m->buffer_of[t], task);
     }
     fr__add_workspace(pl, device, fr__workspace_bytes(pl, op, m->batch), task, op);
@@ -432,8 +453,25 @@ void fr__place_sums(struct fr__replica *r)
 /* A gradient that is no tensor of the graph. */
 static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
 {
+    if (r->pl->in->keeps_gradients)
+        return FR_NONE;
     return fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[w->ready], w->bytes,
                           r->first_task[w->ready], w->op);
+}
+
+/* The batch and the model's outputs stay until the step is over: the training loop has them in
+ * variables. Micro-batches are their runtime's own and go when nothing reads them any more. */
+static void hold_to_the_end(struct fr__replica *r)
+{
+    const struct fr_graph *g = r->pl->graph;
+
+    for (uint32_t t = 0; r->n_micros == 1 && t < g->n_tensors; t++) {
+        uint32_t device = r->device_of[g->tensors[t].op], end = r->step_of[device];
+
+        end = end == FR_NONE ? r->done_of[device] : end;
+        if (r->pl->params.is_held[t] && end != FR_NONE)
+            fr__add_free(r->pl, r->micros[0].buffer_of[t], end);
+    }
 }
 
 void fr__place_updates(struct fr__replica *r)
@@ -449,7 +487,7 @@ void fr__place_updates(struct fr__replica *r)
             continue;
         if (done != FR_NONE)
             fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
-        fr_plan_add_dep(pl->plan, r->tail.task_of[op], drops_at(r, op, FR_NONE));
+        fr_plan_add_dep(pl->plan, r->tail.task_of[op], drops_at(r, op, FR_NONE, FR_NONE));
     }
     for (size_t i = 0; i < p->n_owners; i++) {
         const struct fr__owner *w = &p->owners[i];
@@ -461,6 +499,7 @@ void fr__place_updates(struct fr__replica *r)
             end = r->step_of[r->device_of[p->updates[w->first_update]]];
         fr__add_free(pl, plain_gradient(r, w), end);
     }
+    hold_to_the_end(r);
 }
 
 uint32_t fr__update_task(const struct fr__replica *r, uint32_t op)

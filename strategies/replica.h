@@ -8,7 +8,8 @@
  * sent) are done; views and in-place outputs share the storage of what they are views of. Parameter
  * gradients live from the first task that writes them, over all micro-batches, until the device's last
  * update, and no update starts before its last backward task: the optimizer's step follows the
- * backward pass and gradients are dropped after it, as in PyTorch. Staging copies of accumulated
+ * backward pass and gradients are dropped after it, as in PyTorch. The batch and the model's outputs
+ * are held until then too, where there are no micro-batches. Staging copies of accumulated
  * gradients are not modelled.
  */
 #ifndef FR_STRATEGIES_REPLICA_H

@@ -49,6 +49,7 @@ struct fr_problem {
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;
+    bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
 };
 

@@ -1,9 +1,10 @@
 # tests of strategies/
 if HAVE_CHECK
 check_PROGRAMS += tests/test_strategies_options tests/test_strategies_stages \
-	tests/test_strategies_plans tests/test_strategies_runs tests/test_strategies_line_up
+	tests/test_strategies_plans tests/test_strategies_runs tests/test_strategies_line_up \
+	tests/test_strategies_memory
 TESTS += tests/test_strategies_options tests/test_strategies_stages tests/test_strategies_plans \
-	tests/test_strategies_runs tests/test_strategies_line_up
+	tests/test_strategies_runs tests/test_strategies_line_up tests/test_strategies_memory
 tests_test_strategies_options_SOURCES = tests/test_strategies_options.c
 tests_test_strategies_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_options_LDADD = $(TEST_STRATEGIES_LIBS)
@@ -22,4 +23,7 @@ tests_test_strategies_line_up_SOURCES = tests/test_strategies_line_up.c tests/st
 	tests/strategies_case.c
 tests_test_strategies_line_up_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_line_up_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_memory_SOURCES = tests/test_strategies_memory.c
+tests_test_strategies_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_memory_LDADD = $(TEST_STRATEGIES_LIBS)
 endif
