@@ -46,9 +46,9 @@ struct fr__value fr__nn_attend_packed(struct fr__net *net, const struct fr__dot_
 /* A linear layer, then "NAME.bias". */
 struct fr__value fr__nn_dense(struct fr__net *net, const char *name, struct fr__value x,
                               uint32_t n_out);
-/* x of any rank over the root of the mean of its squares, times a weight. One kernel, which keeps
- * its input and one fp32 a row (B. Zhang, R. Sennrich, Root Mean Square Layer Normalization,
- * NeurIPS 2019; the fused kernel of NVIDIA Apex). */
+/* x [batch, seq, hidden] over the root of the mean of a row's squares, times a weight. One kernel,
+ * which keeps its input and one fp32 a row (B. Zhang, R. Sennrich, Root Mean Square Layer
+ * Normalization, NeurIPS 2019; the fused kernel of NVIDIA Apex). */
 struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr__value x);
 /* Turns each pair of a head's elements by an angle that grows with the position (J. Su et al.,
  * RoFormer, 2021, section 3.2). Sines and cosines are constants: nothing is kept. */
