@@ -145,6 +145,8 @@ struct parts {
     struct flow_parts *flows;
     double *flow_s; /* [cap_flows][2][n] of the flow's last change of rate; work held over */
     size_t cap_flows;
+    struct level *levels; /* [n_links] */
+    uint64_t epoch;       /* of the levels that hold now */
 };
 
 struct engine {

@@ -428,6 +428,16 @@ uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot)
     return m->fates[slot].bottleneck;
 }
 
+uint32_t fr__maxmin_n_crossing(const struct fr__maxmin *m, uint32_t resource)
+{
+    return m->resources[resource].n;
+}
+
+uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint32_t i)
+{
+    return m->resources[resource].entries[i].slot;
+}
+
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)
 {
     return m->rate_Bps[slot];

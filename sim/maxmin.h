@@ -51,12 +51,15 @@ bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user);
 /* Asks for a list of the flows whose rates change; before the first add. */
 void fr__maxmin_watch(struct fr__maxmin *m);
 /* The `user` of each flow that got a rate since the last call, some of them twice; the list is valid
- * until the next call of any function. To be asked for after every solve and every pop. */
+ * until the next add, remove, solve or pop. To be asked for after every solve and every pop. */
 const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n);
 
 /* Of a live flow, as of the last solve. */
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot);
 uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot); /* resource */
+/* The flows that cross a resource: how many, and the i-th one's slot. */
+uint32_t fr__maxmin_n_crossing(const struct fr__maxmin *m, uint32_t resource);
+uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint32_t i);
 double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double now);
 
 struct fr__maxmin_stats {

@@ -11,19 +11,21 @@
  *   a step of a ring starts with the parts of whatever released it.
  *
  * Bytes under shared rates. A flow with rate r_k between moments t_k and t_k+1, k = 0 .. m, moves
- * its bytes: sum of r_k (t_k+1 - t_k) = bytes. r_k goes as the bandwidth of the link that bounds it,
- * part b_k, so for the parts p(t) of a moment and e_b, a part of 1 s of b:
+ * its bytes: sum of r_k (t_k+1 - t_k) = bytes. With p(t) the parts of a moment and q_k those of the
+ * rate, - s_i dr_k/ds_i, which sum to r_k:
  *
- *   sum over k of r_k (p(t_k+1) - p(t_k)) = sum over k of r_k (t_k+1 - t_k) e_{b_k}
- *   p(t_m+1) = p(t_m) + (t_m+1 - t_m) e_{b_m} + h / r_m
- *   h        = sum over k < m of r_k [ (t_k+1 - t_k) e_{b_k} + p(t_k) - p(t_k+1) ]
+ *   sum over k of r_k (p(t_k+1) - p(t_k)) = sum over k of (t_k+1 - t_k) q_k
+ *   p(t_m+1) = p(t_m) + (t_m+1 - t_m) q_m / r_m + h / r_m
+ *   h        = sum over k < m of (t_k+1 - t_k) q_k + r_k (p(t_k) - p(t_k+1))
  *
  * Thus a flow that was held back by others depends on when these began and ended. h sums to 0 over
- * the resources, and all parts of a moment to the moment.
+ * the resources, and all parts of a moment to the moment. A rate is the level of the link that bounds
+ * the flow, which is full: n flows share what those bounded elsewhere leave of its capacity C,
  *
- * Ignores: that a rate also depends on links which bound *other* flows, of another kind, on the same
- * path (a flow that gets what these leave over); that tied causes are several (one counts: whichever
- * is handled last in the instant); interference, whose stretches are taken as fixed.
+ *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
+ *
+ * Ignores: that tied causes are several (one counts: whichever is handled last in the instant);
+ * interference, whose stretches are taken as fixed.
  */
 #include "config.h"
 
@@ -34,9 +36,15 @@
 #include <string.h>
 
 struct flow_parts {
-    double since_s; /* when it left; then its last change of rate */
-    double rate_Bps;
-    uint32_t bound; /* resource; FR_NONE: it does not move yet */
+    double since_s;                    /* when it left; then its last change of rate */
+    double rate_Bps;                   /* 0: it does not move yet */
+    double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
+};
+
+/* Parts of the rate of the flows that a link bounds, as of an epoch. */
+struct level {
+    uint64_t epoch;
+    double bound_Bps[FR_N_LINK_KINDS];
 };
 
 /* ---- names and numbers of resources ---- */
@@ -127,7 +135,8 @@ enum fr_status fr__parts_init(struct engine *e)
     p->rate_s = calloc(p->n, sizeof(*p->rate_s));
     if (e->v->n_tasks < SIZE_MAX / sizeof(*p->task_s) / (p->n + 1))
         p->task_s = calloc((e->v->n_tasks + 1) * p->n, sizeof(*p->task_s));
-    return p->now_s && p->rate_s && p->task_s ? FR_OK : fr__engine_fail_nomem(e);
+    p->levels = calloc(e->v->topo->n_links + 1, sizeof(*p->levels));
+    return p->now_s && p->rate_s && p->task_s && p->levels ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 void fr__parts_fini(struct engine *e)
@@ -139,6 +148,7 @@ void fr__parts_fini(struct engine *e)
     free(e->parts->task_s);
     free(e->parts->flows);
     free(e->parts->flow_s);
+    free(e->parts->levels);
     free(e->parts);
 }
 
@@ -278,7 +288,7 @@ void fr__parts_flow_go(struct engine *e, uint32_t flow)
         fr__engine_fail_nomem(e);
         return;
     }
-    p->flows[flow] = (struct flow_parts){.since_s = e->now_s, .bound = FR_NONE};
+    p->flows[flow] = (struct flow_parts){.since_s = e->now_s};
     copy(p, of_flow(p, flow), p->now_s);
     memset(held_over(p, flow), 0, p->n * sizeof(*p->flow_s));
 }
@@ -296,28 +306,79 @@ void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
     copy(p, p->rate_s, own_s);
 }
 
+/* Levels only rise along a chain of links, but for ties; deeper ones count as their own. */
+enum { MOST_DEEP = 64 };
+
+static const struct level *level_of(struct engine *e, uint32_t link, unsigned depth)
+{
+    struct parts *p = e->parts;
+    struct level *level = &p->levels[link];
+    unsigned kind = e->v->topo->links[link].kind;
+    uint32_t n = fr__maxmin_n_crossing(e->solver, link), n_bound = 0;
+    double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0;
+
+    if (level->epoch == p->epoch)
+        return level;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
+
+        if (fr__maxmin_bottleneck(e->solver, slot) != link)
+            continue;
+        rate_Bps = fr__maxmin_rate(e->solver, slot);
+        n_bound++;
+    }
+    *level = (struct level){.epoch = p->epoch}; /* where ties go round in a circle, its own */
+    level->bound_Bps[kind] = rate_Bps;
+    if (n_bound == n || n_bound == 0 || depth == MOST_DEEP)
+        return level;
+    left_Bps[kind] = fr__link_bw_Bps(e, link);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
+        uint32_t other = fr__maxmin_bottleneck(e->solver, slot);
+
+        if (other != link)
+            for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+                left_Bps[k] -= level_of(e, other, depth + 1)->bound_Bps[k];
+    }
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        level->bound_Bps[k] = left_Bps[k] / n_bound;
+    /* the capacity less almost all of it is all rounding: keep the sum */
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        rate_Bps -= level->bound_Bps[k];
+    level->bound_Bps[kind] += rate_Bps;
+    return level;
+}
+
+/* Adds parts by kind of link, each times a factor. */
+static void add_kinds(double parts[], const double by_kind[FR_N_LINK_KINDS], double factor)
+{
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        parts[fr_link_resource((enum fr_link_kind)k, FR_LINK_BANDWIDTH)] += by_kind[k] * factor;
+}
+
 void fr__parts_rates_changed(struct engine *e)
 {
     struct parts *p = e->parts;
     uint32_t n;
     const uint32_t *flows = fr__maxmin_take_changes(e->solver, &n);
 
+    p->epoch++;
     for (uint32_t i = 0; i < n; i++) {
         struct flow_parts *f = &p->flows[flows[i]];
         double *own_s = of_flow(p, flows[i]), *held = held_over(p, flows[i]);
+        double lasted_s = e->now_s - f->since_s;
         uint32_t slot = e->flows[flows[i]].slot;
-        uint32_t link = fr__maxmin_bottleneck(e->solver, slot);
-        double moved_bytes = f->rate_Bps * (e->now_s - f->since_s);
 
-        if (moved_bytes > 0) {
+        if (f->rate_Bps * lasted_s > 0) {
             for (size_t k = 0; k < p->n; k++)
                 held[k] += f->rate_Bps * (own_s[k] - p->rate_s[k]);
-            held[f->bound] += moved_bytes;
+            add_kinds(held, f->bound_Bps, lasted_s);
             copy(p, own_s, p->rate_s);
             f->since_s = e->now_s;
         }
         f->rate_Bps = fr__maxmin_rate(e->solver, slot);
-        f->bound = (uint32_t)fr_link_resource(e->v->topo->links[link].kind, FR_LINK_BANDWIDTH);
+        memcpy(f->bound_Bps, level_of(e, fr__maxmin_bottleneck(e->solver, slot), 0)->bound_Bps,
+               sizeof(f->bound_Bps));
     }
 }
 
@@ -333,10 +394,10 @@ void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
     copy(p, p->now_s, of_flow(p, flow));
     if (!e->solver) {
         add_alone(e, p->now_s, &e->routes[e->flows[flow].route], e->flows[flow].bytes, took_s);
-    } else if (f->bound != FR_NONE) {
+    } else if (f->rate_Bps > 0) {
         const double *held = held_over(p, flow);
 
-        p->now_s[f->bound] += took_s;
+        add_kinds(p->now_s, f->bound_Bps, took_s / f->rate_Bps);
         for (size_t k = 0; k < p->n; k++)
             p->now_s[k] += held[k] / f->rate_Bps;
     }

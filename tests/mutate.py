@@ -106,9 +106,9 @@ MUTATIONS = [
     ("sign", "sim/bound.c", "bytes[links[l]] {{+= => -=}} n;"),
     # parts of a moment
     ("sign", "sim/sensitivity.c", "held[k] += f->rate_Bps * (own_s[k] {{- => +}} p->rate_s[k]);"),
-    ("sign", "sim/sensitivity.c", "held[f->bound] {{+= => -=}} moved_bytes;"),
+    ("sign", "sim/sensitivity.c", "(enum fr_link_kind)k, FR_LINK_BANDWIDTH)] {{+= => -=}}"),
     ("sign", "sim/sensitivity.c", "p->now_s[k] {{+= => -=}} held[k] / f->rate_Bps;"),
-    ("sign", "sim/sensitivity.c", "p->now_s[f->bound] {{+= => -=}} took_s;"),
+    ("sign", "sim/sensitivity.c", "left_Bps[k] {{-= => +=}} level_of(e, other"),
     ("comparison", "sim/sensitivity.c", "return flops_s {{> => <}} bytes_s ? FR_DEVICE_ARITHMETIC"),
     ("sign", "sim/sensitivity.c", "parts_s[k] {{-= => +=}} of_task(p"),
     # the checks themselves

@@ -1,10 +1,12 @@
 /* Parts of a run's time by resource: worked out by hand, and against runs with that resource slower. */
 #include "config.h"
 
+#include "sim/maxmin.h"
 #include "tests/sim_fixture.h"
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const size_t MEASURED = (size_t)FR_N_LINK_KINDS * FR_N_LINK_RESOURCES + FR_DEVICE_MEASURED;
@@ -277,54 +279,149 @@ static uint32_t draw(uint64_t *x, uint32_t n)
     return (uint32_t)(*x >> 33) % n;
 }
 
-/* Random layers of ops and messages that share a fat tree; sizes differ, so that ties are rare. The
- * sum is Euler's, the slopes are the runs' own. */
-START_TEST(random_plans_have_parts_that_are_slopes)
+/* Two groups of four hosts: links to the group's switch of one kind, each with another bandwidth,
+ * and between the switches of another; messages are held back now here, now there. */
+static struct fr_topo *two_kinds(uint64_t *x)
 {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct fr_topo *t = fixture_fat_tree(2, 4, 2, 1e9, 1e-3);
-        struct fr_plan *p = fr_plan_new(t, NULL);
-        uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15);
-        uint32_t before[8];
-        struct fr_run_options o;
-        struct fr_run *r;
-        double sum_s = 0;
+    const struct fr_device_type gpu = {.name = "gpu",
+                                       .is_gpu = true,
+                                       .mem_bytes = 1,
+                                       .mem_Bps = 1,
+                                       .vector_flops_per_s = 1,
+                                       .n_sms = 1,
+                                       .source = "test"};
+    const struct fr_loc loc = {NULL, 0, 0};
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t type = fr_topo_builder_type(b, &gpu), hosts[8], switches[2];
+    struct fr_topo *t = NULL;
+    struct fr_error err;
 
-        for (uint32_t d = 0; d < 8; d++)
-            before[d] = FR_NONE;
-        for (uint32_t layer = 0; layer < 6; layer++)
-            for (uint32_t d = 0; d < 8; d++) {
-                uint32_t cost = fixture_launched_cost(p, 1e-3 * (1 + draw(&x, 100000) / 1e4), 1e-5);
-                uint32_t task = fixture_compute(p, d, cost, (int32_t)layer);
-                uint32_t to = (d + 1 + draw(&x, 7)) % 8;
+    for (uint32_t i = 0; i < 8; i++) {
+        char name[8];
 
-                if (before[d] != FR_NONE)
-                    fr_plan_add_dep(p, before[d], task);
-                before[to] = fixture_message(p, d, to, 1e6 * (1 + draw(&x, 100000) / 1e4), task);
-            }
-        fixture_finish(p);
-        r = run_with_parts(p, &o);
-        for (size_t i = 0; i < fr_n_resources(t); i++)
-            sum_s += r->parts_s[i];
-        ck_near(sum_s, r->iteration_s);
-        for (int k = 0; k < 2; k++) { /* the order of ends may change within 1 %, so closer */
-            double slowness[64];
-            size_t i = k ? fr_link_resource(FR_LINK_NET, FR_LINK_BANDWIDTH) : MEASURED;
-            struct fr_run_options other = o;
-            struct fr_run *slow;
-
-            for (size_t j = 0; j < 64; j++)
-                slowness[j] = j == i ? 1 + 1e-7 : 1;
-            other.slowness = slowness;
-            slow = fixture_run(p, &other);
-            ck_assert_double_eq_tol((slow->iteration_s - r->iteration_s) / 1e-7, r->parts_s[i],
-                                    1e-5 * r->iteration_s);
-            fr_run_free(slow);
-        }
-        fr_run_free(r);
-        fr_plan_free(p);
-        fr_topo_free(t);
+        snprintf(name, sizeof(name), "h%u", i);
+        hosts[i] = fr_topo_builder_vertex(b, FR_VERTEX_GPU, name, 0, type, loc);
     }
+    switches[0] = fr_topo_builder_vertex(b, FR_VERTEX_PCIE, "s0", 0, FR_NONE, loc);
+    switches[1] = fr_topo_builder_vertex(b, FR_VERTEX_PCIE, "s1", 0, FR_NONE, loc);
+    for (uint32_t i = 0; i < 8; i++)
+        fr_topo_builder_link(b, FR_LINK_PCIE, hosts[i], switches[i / 4],
+                             1e9 * (1 + draw(x, 1 << 30) / 0x1p30), 1e-5, true, "test", loc);
+    fr_topo_builder_link(b, FR_LINK_CPU, switches[0], switches[1],
+                         1e9 * (1 + draw(x, 1 << 30) / 0x1p30), 2e-5, true, "test", loc);
+    ck_assert_int_eq(fr_topo_builder_finish(b, "two kinds", &t, &err), FR_OK);
+    fr_topo_builder_free(b);
+    return t;
+}
+
+/* Layers of ops and messages of random sizes, so that ties are rare; each device waits for the last
+ * message sent to it. */
+static struct fr_plan *random_plan(const struct fr_topo *t, uint64_t *x)
+{
+    struct fr_plan *p = fr_plan_new(t, NULL);
+    uint32_t before[8];
+
+    for (uint32_t d = 0; d < 8; d++)
+        before[d] = FR_NONE;
+    for (uint32_t layer = 0; layer < 6; layer++)
+        for (uint32_t d = 0; d < 8; d++) {
+            uint32_t cost =
+                fixture_launched_cost(p, 1e-3 * (1 + 10 * (draw(x, 1 << 30) / 0x1p30)), 1e-5);
+            uint32_t task = fixture_compute(p, d, cost, (int32_t)layer);
+            uint32_t to = (d + 1 + draw(x, 7)) % 8;
+
+            if (before[d] != FR_NONE)
+                fr_plan_add_dep(p, before[d], task);
+            before[to] =
+                fixture_message(p, d, to, 1e6 * (1 + 10 * (draw(x, 1 << 30) / 0x1p30)), task);
+        }
+    fixture_finish(p);
+    return p;
+}
+
+/* The sum is Euler's, the slopes are the runs' own: over a step so small that the order of ends stays
+ * as it is. */
+static void ck_random_plan(const struct fr_topo *t, uint64_t *x)
+{
+    struct fr_plan *p = random_plan(t, x);
+    double slowness[64], sum_s = 0;
+    struct fr_run_options o;
+    struct fr_run *r = run_with_parts(p, &o);
+
+    for (size_t i = 0; i < fr_n_resources(t); i++) {
+        struct fr_run_options other = o;
+        struct fr_run *slow;
+
+        sum_s += r->parts_s[i];
+        for (size_t k = 0; k < 64; k++)
+            slowness[k] = k == i ? 1 + 1e-7 : 1;
+        other.slowness = slowness;
+        slow = fixture_run(p, &other);
+        ck_assert_double_eq_tol((slow->iteration_s - r->iteration_s) / 1e-7, r->parts_s[i],
+                                1e-5 * r->iteration_s);
+        fr_run_free(slow);
+    }
+    ck_near(sum_s, r->iteration_s);
+    fr_run_free(r);
+    fr_plan_free(p);
+}
+
+START_TEST(random_plans_on_a_fat_tree_have_parts_that_are_slopes)
+{
+    uint64_t x = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    struct fr_topo *t = fixture_fat_tree(2, 4, 2, 1e9, 1e-3);
+
+    ck_random_plan(t, &x);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* A flow may get what others, held back on links of another kind, leave over. */
+START_TEST(random_plans_on_links_of_two_kinds_have_parts_that_are_slopes)
+{
+    uint64_t x = (uint64_t)(_i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    struct fr_topo *t = two_kinds(&x);
+
+    ck_random_plan(t, &x);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* Two resources of 10 and 6: a flow over the first alone, then one over both, which halves the first
+ * one's rate; when that has gone, the second is bounded by the narrower resource. */
+START_TEST(the_solver_lists_the_flows_whose_rates_change)
+{
+    static const double capacity_Bps[] = {10, 6};
+    static const uint32_t both[] = {0, 1};
+    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    const uint32_t *users;
+    uint32_t a, b, n;
+
+    ck_assert_ptr_nonnull(m);
+    fr__maxmin_watch(m);
+    a = fr__maxmin_add(m, 0, both, 1, 100, 7);
+    fr__maxmin_solve(m, 0);
+    users = fr__maxmin_take_changes(m, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_uint_eq(users[0], 7);
+    b = fr__maxmin_add(m, 1, both, 2, 100, 8);
+    fr__maxmin_solve(m, 1);
+    users = fr__maxmin_take_changes(m, &n);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_uint_eq(users[0] + users[1], 7 + 8);
+    ck_assert_uint_eq(fr__maxmin_bottleneck(m, b), 0);
+    ck_assert_uint_eq(fr__maxmin_n_crossing(m, 0), 2);
+    ck_assert_uint_eq(fr__maxmin_n_crossing(m, 1), 1);
+    ck_assert_uint_eq(fr__maxmin_crossing(m, 1, 0), b);
+    fr__maxmin_remove(m, a);
+    fr__maxmin_solve(m, 2);
+    users = fr__maxmin_take_changes(m, &n);
+    ck_assert_uint_eq(n, 1);
+    ck_assert_uint_eq(users[0], 8);
+    ck_assert_uint_eq(fr__maxmin_bottleneck(m, b), 1);
+    fr__maxmin_take_changes(m, &n);
+    ck_assert_uint_eq(n, 0);
+    fr__maxmin_free(m);
 }
 END_TEST
 
@@ -361,7 +458,9 @@ int main(void)
     tcase_add_test(c, a_message_that_waits_for_a_channel_starts_with_the_end_of_another);
     tcase_add_test(c, a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed);
     tcase_add_test(c, several_iterations_give_the_parts_of_one);
-    tcase_add_test(c, random_plans_have_parts_that_are_slopes);
+    tcase_add_loop_test(c, random_plans_on_a_fat_tree_have_parts_that_are_slopes, 0, 20);
+    tcase_add_loop_test(c, random_plans_on_links_of_two_kinds_have_parts_that_are_slopes, 0, 40);
+    tcase_add_test(c, the_solver_lists_the_flows_whose_rates_change);
     tcase_add_test(c, resources_have_numbers_and_names);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_ENV);
