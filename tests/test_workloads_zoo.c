@@ -279,7 +279,8 @@ END_TEST
 
 static bool is_view(const struct fr_graph *g, const struct fr_op *op)
 {
-    return op->kind == FR_OP_SPLIT && g->tensors[op->first_tensor].alias != FR_NONE;
+    return (op->kind == FR_OP_SPLIT || op->kind == FR_OP_CONCAT) &&
+           g->tensors[op->first_tensor].alias != FR_NONE;
 }
 
 static void check_op(const struct fr_graph *g, const struct fr_op *op)

@@ -37,7 +37,8 @@ enum flow {
     FLOW_NONE,    /* inputs are data or indices */
     FLOW_PASS,    /* the output's gradient itself: no op */
     FLOW_EACH,    /* one op for each input */
-    FLOW_ALL      /* one op for all inputs */
+    FLOW_ALL,     /* one op for all inputs */
+    FLOW_PARTS    /* each input has a part of the output's gradient: one op, of views */
 };
 
 /* Which forward tensors a backward op reads. */
@@ -62,7 +63,9 @@ struct rule {
 /* A product's backward is one product for each operand, each of the forward's size. Fused attention
  * recomputes the scores: 5 products for 2 (Dao, FlashAttention-2, 2023, section 3). The figures per
  * element count the formulas: tanh and sigmoid dy (1 - y^2) and dy y (1 - y), softmax
- * y (dy - sum(y dy)), dropout dy mask scale, a norm's parameters sum(dy) and sum(dy (x - m) / s). */
+ * y (dy - sum(y dy)), dropout dy mask scale, a norm's parameters sum(dy) and sum(dy (x - m) / s). A
+ * concatenation's gradient is cut up without a copy (torch/csrc/autograd/FunctionsManual.cpp,
+ * cat_tensors_backward). */
 static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_INPUT] = {FLOW_NONE, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_CONV2D] = {FLOW_EACH, 0, IN, false, 1, 0, 1, 0},
@@ -89,7 +92,7 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_EMBEDDING] = {FLOW_NONE, 0, IN, false, 0, 0, 0, 1},
     [FR_OP_LSTM] = {FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, false, 1, 0, 1, 0},
     [FR_OP_ATTENTION] = {FLOW_ALL, IN | OUT | EXTRA, 0, false, 2.5, 0, 0, 0},
-    [FR_OP_CONCAT] = {FLOW_ALL, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_CONCAT] = {FLOW_PARTS, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_SPLIT] = {FLOW_ALL, 0, 0, true, 0, 0, 0, 0},
     [FR_OP_RESHAPE] = {FLOW_PASS, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_TRANSPOSE] = {FLOW_ALL, 0, 0, false, 0, 0, 0, 0},
@@ -244,7 +247,8 @@ static void add_op(struct expansion *x, uint32_t from, const char *suffix, unsig
     op.forward = from;
     for (size_t i = 0; i < x->n_now; i++)
         op.scales = op.scales || x->now[i].scales;
-    op.bytes = traffic(x, outputs, n_outputs, op.scales);
+    if (n_outputs == 0 || outputs[0].alias == FR_NONE) /* views cost nothing */
+        op.bytes = traffic(x, outputs, n_outputs, op.scales);
     if (fr_graph_builder_op(x->b, &op, x->f->layer_names[f->layer], outputs, n_outputs) == FR_NONE)
         x->is_out_of_memory = true;
     for (size_t i = 0; i < x->n_now; i++)
@@ -482,8 +486,12 @@ static void add_data_op_all(struct expansion *x, uint32_t o, const struct output
         return;
     }
     for (uint32_t i = first; i < end; i++)
-        if (wants_gradient(x, &f->edges[f->in_edges[i]]))
-            dx[n++] = gradient_of(&f->tensors[f->edges[f->in_edges[i]].tensor]);
+        if (wants_gradient(x, &f->edges[f->in_edges[i]])) {
+            dx[n] = gradient_of(&f->tensors[f->edges[f->in_edges[i]].tensor]);
+            if (rule_of(x, o)->flow == FLOW_PARTS)
+                dx[n].alias = dy->reads[0].tensor;
+            n++;
+        }
     if (n == 0)
         return;
     read_grads(x, dy);
@@ -565,7 +573,7 @@ static void add_backward(struct expansion *x, uint32_t o)
     if (has_part && !x->is_out_of_memory) {
         if (flow == FLOW_EACH)
             add_data_op_each(x, o, &dy);
-        else if (flow == FLOW_ALL)
+        else if (flow == FLOW_ALL || flow == FLOW_PARTS)
             add_data_op_all(x, o, &dy);
         else if (flow == FLOW_PASS)
             pass_on(x, o, &dy);
