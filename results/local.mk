@@ -8,3 +8,15 @@ libresults_la_SOURCES = results/results.h results/record.h results/record.c resu
 	results/format_html_page.c results/format_html_words.c results/format_html_tables.c \
 	results/format_html_path.c results/format_html_timeline.c results/format_html_memory.c \
 	results/table.h results/table.c results/report.c
+nodist_libresults_la_SOURCES = results/report_text.h
+
+# the report's style and script, as C strings
+EXTRA_DIST += results/embed.awk results/report.css results/report.js
+BUILT_SOURCES += results/report_text.h
+CLEANFILES += results/report_text.h
+results/report_text.h: results/embed.awk results/report.css results/report.js
+	$(AM_V_GEN)$(MKDIR_P) results && { \
+	  $(AWK) -v name=report_style -f $(srcdir)/results/embed.awk $(srcdir)/results/report.css && \
+	  $(AWK) -v name=report_script -f $(srcdir)/results/embed.awk $(srcdir)/results/report.js; \
+	} > $@.tmp && mv $@.tmp $@
+results/format_html_page.lo: results/report_text.h
