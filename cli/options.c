@@ -210,6 +210,20 @@ static enum fr_status set_alloc(struct options *o, const char *value, struct fr_
     return FR_OK;
 }
 
+static const char *memory_name(unsigned i)
+{
+    return fr_memory_model_name((enum fr_memory_model)i);
+}
+
+static enum fr_status set_memory(struct options *o, const char *value, struct fr_error *err)
+{
+    unsigned i;
+
+    FR_TRY(parse_choice(value, "--memory", FR_N_MEMORY_MODELS, memory_name, &i, err));
+    o->question.run.memory = (enum fr_memory_model)i;
+    return FR_OK;
+}
+
 static enum fr_status set_channels(struct options *o, const char *value, struct fr_error *err)
 {
     uint32_t n = 0; /* no limit */
@@ -311,6 +325,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "collectives", "FORM", "expanded (steps), closed (formula) or auto",
      set_collectives},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers come to be at dispatch or at start", set_alloc},
+    {OPTIONS_RUN, 0, "memory", "MODEL",
+     "device (allocator and context) or liveness (tensors alone)", set_memory},
     {OPTIONS_RUN, 0, "seed", "N", "of everything random", set_seed},
     {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean",
      set_jitter},

@@ -18,6 +18,7 @@ void fr_question_init(struct fr_question *q)
     q->dtype = FR_N_DTYPES;
     q->optimizer = FR_SGD;
     fr_run_options_init(&q->run);
+    q->run.memory = FR_MEMORY_DEVICE;
 }
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
@@ -120,6 +121,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     m->options = q->run;
     m->options.with_parts = q->sensitivity != FR_SENSITIVITY_NONE;
+    m->options.with_holders = true;
     m->options.context = m->context;
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||

@@ -29,7 +29,7 @@ static void write_header(FILE *f)
 {
     fputs("strategy,workload,topology,gpus,gpus_used,global_batch,precision,optimizer,oom,"
           "iteration_s,samples_per_s,compute_s,comm_s,exposed_comm_s,bubble_s,lower_bound_s,"
-          "peak_bytes,peak_allocated_bytes,peak_reserved_bytes,capacity_bytes,",
+          "peak_bytes,peak_allocated_bytes,peak_reserved_bytes,capacity_bytes,memory_model,",
           f);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         fprintf(f, "cost_%s_frac,", fr_trust_name((enum fr_trust)trust));
@@ -62,6 +62,7 @@ static void write_row(FILE *f, const struct fr_record *r)
     cell_count(f, r->peak_allocated_bytes);
     cell_count(f, r->peak_reserved_bytes);
     cell_count(f, r->peak_capacity_bytes);
+    cell_text(f, fr_memory_model_name(r->memory_model));
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         cell_number(f, r->cost_frac[trust]);
     cell_number(f, r->plan_cpu_s);

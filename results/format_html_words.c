@@ -264,9 +264,13 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
                                        : "step by step");
     fprintf(f, "<li>ready tasks go in %s order; buffers come to be at %s</li>\n", r->order,
             r->alloc_at_start ? "start" : "dispatch");
-    fputs("<li>memory is counted buffer by buffer and rounded up to segments of 2 MiB; the "
-          "allocator's fragmentation is not simulated</li>\n"
-          "<li>kernels side by side on a device do not slow each other down</li>\n"
+    fprintf(
+        f, "<li>memory is %s</li>\n",
+        r->memory_model == FR_MEMORY_DEVICE
+            ? "what PyTorch's caching allocator reserves for the iteration, starting empty, and "
+              "the CUDA context"
+            : "that of the tensors alone, without the allocator's rounding and the context");
+    fputs("<li>kernels side by side on a device do not slow each other down</li>\n"
           "<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
           "</ul>\n",
           f);

@@ -4,11 +4,11 @@
 #include "base/json.h"
 #include "results/format.h"
 
-static void write_memory(struct fr__json *j, const struct fr_record_device *d)
+static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
 {
     fr__json_open(j, "memory", '{', true);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
-        fr__json_count(j, fr_buffer_kind_name((enum fr_buffer_kind)kind), d->memory_bytes[kind]);
+        fr__json_count(j, fr_buffer_kind_name((enum fr_buffer_kind)kind), memory_bytes[kind]);
     fr__json_close(j, '}');
 }
 
@@ -31,7 +31,7 @@ static void write_devices(struct fr__json *j, const struct fr_record *r)
         fr__json_count(j, "peak_allocated_bytes", d->peak_allocated_bytes);
         fr__json_count(j, "peak_reserved_bytes", d->peak_reserved_bytes);
         fr__json_count(j, "capacity_bytes", d->capacity_bytes);
-        write_memory(j, d);
+        write_memory(j, d->memory_bytes);
         fr__json_close(j, '}');
     }
     fr__json_close(j, ']');
@@ -85,7 +85,40 @@ static void write_oom(struct fr__json *j, const struct fr_record *r)
     fr__json_open(j, "oom_why", '{', true);
     fr__json_string(j, "device", r->oom_why.device);
     fr__json_string(j, "task", r->oom_why.task);
+    fr__json_string(j, "phase", r->oom_why.phase);
+    fr__json_count(j, "asked_bytes", r->oom_why.asked_bytes);
+    fr__json_count(j, "capacity_bytes", r->oom_why.capacity_bytes);
     fr__json_count(j, "over_bytes", r->oom_why.over_bytes);
+    fr__json_close(j, '}');
+}
+
+static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
+{
+    if (!p->device)
+        return;
+    fr__json_open(j, "peak", '{', false);
+    fr__json_string(j, "device", p->device);
+    fr__json_number(j, "at_s", p->at_s);
+    fr__json_string(j, "task", p->task);
+    fr__json_string(j, "phase", p->phase);
+    fr__json_count(j, "bytes", p->bytes);
+    write_memory(j, p->memory_bytes);
+    fr__json_open(j, "holders", '[', false);
+    for (size_t i = 0; i < p->n_holders; i++) {
+        const struct fr_record_holder *h = &p->holders[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", h->name);
+        fr__json_string(j, "kind", fr_buffer_kind_name(h->kind));
+        fr__json_count(j, "bytes", h->bytes);
+        if (h->stays)
+            fr__json_null(j, "since_s");
+        else
+            fr__json_number(j, "since_s", h->since_s);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "holders_total", p->holders_total);
     fr__json_close(j, '}');
 }
 
@@ -126,6 +159,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "peak_bytes", r->peak_bytes);
     fr__json_count(j, "peak_allocated_bytes", r->peak_allocated_bytes);
     fr__json_count(j, "peak_reserved_bytes", r->peak_reserved_bytes);
+    fr__json_string(j, "memory_model", fr_memory_model_name(r->memory_model));
+    write_peak(j, &r->peak);
     write_devices(j, r);
     write_links(j, r);
     fr__json_open(j, "critical_path", '[', false);

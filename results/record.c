@@ -17,11 +17,21 @@ struct record_box {
     struct fr_setting setting; /* empty unless owned */
 };
 
-static uint64_t round_to_segments(uint64_t bytes)
+static void fill_memory(struct fr_record_device *d, const struct fr_device_result *r,
+                        bool is_device)
 {
-    uint64_t rest = bytes % FR__SEGMENT_BYTES;
+    uint64_t context_bytes = r->peak_by_kind[FR_BUFFER_CONTEXT];
 
-    return rest ? bytes + (FR__SEGMENT_BYTES - rest) : bytes;
+    memcpy(d->memory_bytes, r->peak_by_kind, sizeof(d->memory_bytes));
+    d->peak_allocated_bytes = d->peak_reserved_bytes = d->peak_bytes =
+        r->peak_bytes - context_bytes;
+    if (!is_device) {
+        d->memory_bytes[FR_BUFFER_CONTEXT] = 0;
+    } else if (d->is_gpu) {
+        d->peak_allocated_bytes = r->peak_allocated_bytes;
+        d->peak_reserved_bytes = r->peak_reserved_bytes;
+        d->peak_bytes = r->peak_reserved_bytes + context_bytes;
+    }
 }
 
 static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device)
@@ -30,7 +40,6 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     const struct fr_device_result *r = &m->run->devices[device];
     const struct fr_device_type *type = &t->types[t->devices[device].type];
     double n = m->run->n_iterations;
-    uint64_t context_bytes = r->peak_by_kind[FR_BUFFER_CONTEXT];
 
     d->name = t->devices[device].name;
     d->device = device;
@@ -41,11 +50,8 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     d->exposed_comm_s = r->exposed_comm_s / n;
     d->idle_s = r->idle_s / n;
     d->busy_s = d->compute_s + d->exposed_comm_s;
-    d->peak_allocated_bytes = r->peak_bytes - context_bytes;
-    d->peak_reserved_bytes = round_to_segments(d->peak_allocated_bytes);
-    d->peak_bytes = d->peak_reserved_bytes + context_bytes;
     d->capacity_bytes = type->mem_bytes;
-    memcpy(d->memory_bytes, r->peak_by_kind, sizeof(d->memory_bytes));
+    fill_memory(d, r, m->options.memory == FR_MEMORY_DEVICE);
 }
 
 /* [n_devices of the topology] which have a task that takes time. */
@@ -124,22 +130,25 @@ static enum fr_status name_culprit(struct record_box *box, const struct fr_recor
                                    struct fr_error *err)
 {
     const struct fr_device_result *result = &box->run->devices[d->device];
-    uint32_t task =
-        result->first_over_task != FR_NONE ? result->first_over_task : result->peak_task;
+    uint32_t task = result->first_over_task;
     struct fr_record_oom *why = &box->record.oom_why;
     char label[256];
 
     why->device = d->name;
     why->over_bytes = d->peak_bytes - d->capacity_bytes;
+    why->asked_bytes = result->first_over_bytes;
+    why->capacity_bytes = d->capacity_bytes;
     if (task == FR_NONE)
         return FR_OK;
+    why->phase = fr_phase_name((enum fr_phase)fr_plan_view(box->plan)->tasks[task].phase);
     why->task =
         fr__arena_strdup(box->arena, fr_plan_task_label(box->plan, task, label, sizeof(label)));
     return why->task ? FR_OK : fr__fail_nomem(err);
 }
 
 /* Which GPU must hold most, and whether anything goes beyond its memory. */
-static enum fr_status judge_memory(struct record_box *box, struct fr_error *err)
+static enum fr_status judge_memory(struct record_box *box, const struct fr__making *m,
+                                   struct fr_error *err)
 {
     struct fr_record *r = &box->record;
     const struct fr_record_device *worst = NULL, *most_over = NULL;
@@ -163,6 +172,8 @@ static enum fr_status judge_memory(struct record_box *box, struct fr_error *err)
         r->peak_capacity_bytes = worst->capacity_bytes;
     }
     r->oom = most_over != NULL;
+    if (most_over || worst)
+        FR_TRY(fr__fill_peak(&r->peak, box->arena, m, most_over ? most_over : worst, err));
     return most_over ? name_culprit(box, most_over, err) : FR_OK;
 }
 
@@ -276,6 +287,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->global_batch = m->global_batch;
     r->seed = q->run.seed;
     r->alloc_at_start = q->run.alloc_at_start;
+    r->memory_model = q->run.memory;
     r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
@@ -286,7 +298,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->plan_cpu_s = m->plan_cpu_s;
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_devices(box, m, err));
-    FR_TRY(judge_memory(box, err));
+    FR_TRY(judge_memory(box, m, err));
     FR_TRY(fill_links(box, m, err));
     FR_TRY(fill_critical_path(box, err));
     return fr__fill_sensitivities(r, box->arena, m, err);

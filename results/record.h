@@ -25,13 +25,11 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
  * asks for it. Cost: three runs for each resource that counts. */
 enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *arena,
                                       const struct fr__making *m, struct fr_error *err);
+/* Fills in who holds the memory of that device at its peak. Cost: O(buffers log). */
+enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
+                             const struct fr__making *m, const struct fr_record_device *device,
+                             struct fr_error *err);
 /* The record frees the setting's two parts from now on. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
-
-/* CUDA hands out device memory in pieces of 2 MiB: the granularity that
- * cuMemGetAllocationGranularity reports on all GPUs since Pascal, and the segment that PyTorch's
- * caching allocator asks for when it serves small blocks (c10/cuda/CUDACachingAllocator.cpp,
- * kSmallBuffer). */
-enum { FR__SEGMENT_BYTES = 2 << 20 };
 
 #endif

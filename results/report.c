@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NUMBER = 32 };
+enum { NUMBER = 32, MOST_HOLDERS = 5 };
 
 static const char *percent(double frac, char *buf, size_t n)
 {
@@ -98,10 +98,55 @@ static void print_oom(FILE *f, const struct fr_record *r)
     if (r->oom_why.task) {
         fputs("first to go over: ", f);
         print_clean(f, r->oom_why.task);
+        if (r->oom_why.phase)
+            fprintf(f, " (%s), asking for %s", r->oom_why.phase,
+                    fr__format_bytes((double)r->oom_why.asked_bytes, over, sizeof(over)));
         putc('\n', f);
     } else {
         fputs("what stays for the whole iteration alone is too much\n", f);
     }
+}
+
+/* "10.2 ms in fc6.wgrad" */
+static void moment(const struct fr_record_peak *p, char *buf, size_t n)
+{
+    char time[NUMBER], task[FR__TABLE_CELL];
+
+    fr__table_text(task, p->task ? p->task : "");
+    fr__format_time(p->at_s, time, sizeof(time));
+    snprintf(buf, n, "at %s%s%.60s%s%s%s", time, p->task ? " in " : "", task, p->phase ? " (" : "",
+             p->phase ? p->phase : "", p->phase ? ")" : "");
+}
+
+static void fill_holder(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_holder *h = &((const struct fr_record_peak *)user)->holders[i];
+
+    fr__table_text(row->cell[0], h->name);
+    fr__table_text(row->cell[1], fr_buffer_kind_name(h->kind));
+    fr__format_bytes((double)h->bytes, row->cell[2], NUMBER);
+    if (h->stays)
+        fr__table_text(row->cell[3], "always");
+    else
+        fr__format_time(h->since_s, row->cell[3], NUMBER);
+}
+
+static void print_holders(FILE *f, const struct fr_record_peak *p, size_t most)
+{
+    static const struct fr__table_column columns[] = {
+        {"held", false}, {"as", false}, {"size", true}, {"since", true}};
+    size_t n = p->n_holders < most ? p->n_holders : most;
+    char text[FR__TABLE_CELL];
+
+    if (!p->device)
+        return;
+    moment(p, text, sizeof(text));
+    fputs("\nmost is held on ", f);
+    print_clean(f, p->device);
+    fprintf(f, " %s:\n", text);
+    fr__table_print(f, &(struct fr__table){columns, 4, n, fill_holder, p});
+    if (p->holders_total > n)
+        fprintf(f, "  and %zu more\n", p->holders_total - n);
 }
 
 /* ---- one result ---- */
@@ -115,6 +160,7 @@ enum summary_row {
     ROW_BOUND,
     ROW_PEAK,
     ROW_RESERVED,
+    ROW_HELD, /* the last: a record may lack it */
     N_SUMMARY_ROWS
 };
 
@@ -139,6 +185,30 @@ static void memory_cells(struct fr__table_row *row, const struct fr_record *r)
     snprintf(row->cell[3], FR__TABLE_CELL, "of the %s of %.100s",
              fr__format_bytes((double)r->peak_capacity_bytes, capacity, sizeof(capacity)),
              r->peak_device ? r->peak_device : "no GPU");
+}
+
+/* When it is, and the three kinds that hold most. */
+static void held_cell(char cell[FR__TABLE_CELL], const struct fr_record_peak *p)
+{
+    bool is_told[FR_N_BUFFER_KINDS] = {false};
+    char text[NUMBER];
+    size_t used;
+
+    moment(p, cell, FR__TABLE_CELL);
+    for (int i = 0; i < 3; i++) {
+        unsigned most = 0;
+
+        for (unsigned kind = 1; kind < FR_N_BUFFER_KINDS; kind++)
+            if (is_told[most] || (!is_told[kind] && p->memory_bytes[kind] > p->memory_bytes[most]))
+                most = kind;
+        if (is_told[most] || p->memory_bytes[most] == 0)
+            return;
+        is_told[most] = true;
+        used = strlen(cell);
+        snprintf(cell + used, FR__TABLE_CELL - used, "%s%s %s", i == 0 ? ": " : ", ",
+                 fr_buffer_kind_name((enum fr_buffer_kind)most),
+                 fr__format_bytes((double)p->memory_bytes[most], text, sizeof(text)));
+    }
 }
 
 static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
@@ -181,9 +251,15 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         memory_cells(row, r);
         break;
     case ROW_RESERVED:
-        snprintf(row->cell[3], FR__TABLE_CELL, "%s allocated, %s reserved in 2 MiB segments",
-                 fr__format_bytes((double)r->peak_allocated_bytes, text, sizeof(text)),
-                 fr__format_bytes((double)r->peak_reserved_bytes, more, sizeof(more)));
+        if (r->memory_model == FR_MEMORY_DEVICE)
+            snprintf(row->cell[3], FR__TABLE_CELL, "%s allocated, %s reserved; the rest is context",
+                     fr__format_bytes((double)r->peak_allocated_bytes, text, sizeof(text)),
+                     fr__format_bytes((double)r->peak_reserved_bytes, more, sizeof(more)));
+        else
+            fr__table_text(row->cell[3], "tensors alone: no allocator, no context");
+        break;
+    case ROW_HELD:
+        held_cell(row->cell[3], &r->peak);
         break;
     case N_SUMMARY_ROWS:
         break;
@@ -292,7 +368,8 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
         {"", false}, {"", true}, {"", true}, {"", false}};
-    const struct fr__table t = {columns, 4, N_SUMMARY_ROWS, fill_summary, r};
+    const struct fr__table t = {columns, 4, r->peak.device ? N_SUMMARY_ROWS : ROW_HELD,
+                                fill_summary, r};
 
     print_question(f, r, true);
     fr__table_print(f, &t);
@@ -300,6 +377,8 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
     print_cost_sources(f, r);
     if (r->oom)
         print_oom(f, r);
+    if (r->oom || is_verbose)
+        print_holders(f, &r->peak, is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
     print_sensitivities(f, r);
     if (is_verbose)
         print_details(f, r);

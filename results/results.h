@@ -4,11 +4,12 @@
  * plain values that every writer (table, JSON, CSV, trace, picture) reads. The record also keeps
  * the plan and the run alive, for the writers that draw single tasks.
  *
- * Memory. The engine counts buffers as the plan states them; what a device must hold is more:
- *   allocated = the most bytes of buffers at once, without the context
- *   reserved  = allocated rounded up to segments of 2 MiB, the smallest piece that CUDA hands out
- *               (a stand-in for the caching allocator's own rounding and fragmentation)
+ * Memory. The engine counts buffers as the plan states them; what a GPU must hold is more:
+ *   allocated = the most bytes of the caching allocator's blocks in use at once
+ *   reserved  = the most bytes of its segments (sim/allocator.h)
  *   peak      = reserved + context
+ * With run.memory = FR_MEMORY_LIVENESS all three are the most bytes of buffers at once, without the
+ * context; so they are for CPUs under either model.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
@@ -49,11 +50,11 @@ struct fr_question {
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
-    struct fr_run_options run; /* context and with_parts are set by the answering function */
+    struct fr_run_options run; /* context, with_parts, with_holders: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };
-/* Nothing named, the engine's defaults, plain SGD. */
+/* Nothing named, the engine's defaults but memory as devices have it, plain SGD. */
 void fr_question_init(struct fr_question *q);
 
 /* What questions about one workload on one cluster share. Free with fr_setting_fini. */
@@ -104,11 +105,33 @@ struct fr_record_sensitivity {
 /* Why a record is out of memory: the device that exceeds its memory most. */
 struct fr_record_oom {
     const char *device;
-    const char *task; /* first allocation that did not fit; NULL: the persistent buffers alone */
-    uint64_t over_bytes;
+    const char *task;    /* first allocation that did not fit; NULL: the persistent buffers alone */
+    uint64_t over_bytes; /* more than it has, with all allocations made */
+    const char *phase;   /* of the task, "forward"; NULL without one */
+    uint64_t asked_bytes; /* by the first allocation that did not fit */
+    uint64_t capacity_bytes;
 };
 
-enum { FR_RECORD_MAX_CRITICAL = 100, FR_RECORD_MAX_LINKS = 50 };
+/* What a device holds when its buffers, and the context if it counts, are most bytes. */
+struct fr_record_holder {
+    const char
+        *name; /* "conv1_1 [mb 3]": the task that allocated it, the op whose parameters ... */
+    enum fr_buffer_kind kind;
+    uint64_t bytes;
+    bool stays;     /* the whole iteration */
+    double since_s; /* start of the task that allocated it */
+};
+struct fr_record_peak {
+    const char *device; /* the one that must hold most or, out of memory, lacks most; NULL: none */
+    double at_s;
+    const char *task, *phase; /* whose allocation reached it; NULL: the persistent buffers' */
+    uint64_t bytes;           /* of buffers and context, unrounded */
+    uint64_t memory_bytes[FR_N_BUFFER_KINDS];
+    size_t n_holders, holders_total;
+    const struct fr_record_holder *holders; /* largest first */
+};
+
+enum { FR_RECORD_MAX_CRITICAL = 100, FR_RECORD_MAX_LINKS = 50, FR_RECORD_MAX_HOLDERS = 20 };
 
 /* Everything below belongs to the record (setting, plan and run included, where it made them).
  * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
@@ -123,7 +146,9 @@ struct fr_record {
     bool closed_form_collectives; /* else step by step */
     bool alloc_at_start;          /* else at dispatch: when buffers come to be */
     bool oom;
-    struct fr_record_oom oom_why;      /* when oom */
+    struct fr_record_oom oom_why; /* when oom */
+    enum fr_memory_model memory_model;
+    struct fr_record_peak peak;
     double iteration_s, samples_per_s; /* as if memory were no matter when oom */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     unsigned n_iterations;                                          /* simulated to get there */

@@ -468,7 +468,7 @@ static void engine_fini(struct engine *e)
     free(e->markers);
     free(e->devices);
     free(e->order);
-    free(e->live);
+    fr__memory_fini(e);
     free(e->slowdown);
     free(e->work.left_s);
     free(e->work.rate);
@@ -545,10 +545,9 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->n_links = e->v->topo->n_links;
     run->devices = e->results;
     run->link_bytes = e->link_bytes;
-    for (uint32_t d = 0; d < run->n_devices; d++) {
+    for (uint32_t d = 0; d < run->n_devices; d++)
         fr__device_account(e, d);
-        e->results[d].end_bytes = e->devices[d].bytes;
-    }
+    fr__memory_result(e, run);
     set_iterations(e, run);
     FR_TRY(fr__critical_path(e, run));
     if (e->parts)

@@ -3,7 +3,7 @@
  *   engine.c      the loop: instants, ready tasks, streams, completions
  *   network.c     transfers and flows: latency, channels, analytic or max-min rates
  *   collective.c  collectives: their members meet, then steps (ring.c) or a closed form
- *   memory.c      buffers
+ *   memory.c      buffers; allocator.c gives them addresses
  *   interference.c rates of work side by side on a device
  *   random.c      jitter and slow devices
  *   sensitivity.c what each moment of the run is made of
@@ -67,6 +67,7 @@ struct device {
     uint32_t waiting_out, waiting_out_last; /* flows that wait for a channel, oldest first */
     uint32_t waiting_in, waiting_in_last;
     uint64_t bytes, peak_bytes;
+    uint64_t limit_bytes; /* what buffers but the context may take */
     uint64_t by_kind[FR_N_BUFFER_KINDS];
 };
 
@@ -171,8 +172,13 @@ struct engine {
     struct fr_device_result *results; /* [n_devices] */
 
     struct live *live; /* [n_buffers] */
-    double *slowdown;  /* [n_devices] or NULL */
-    struct {           /* interference, or NULL: by task */
+    struct fr__allocator *
+        *allocators;  /* [n_devices] NULL where there is none; NULL: counted only */
+    uint32_t *blocks; /* [n_buffers] of the allocator; FR_NONE */
+    uint64_t n_memory_events;
+    uint64_t *held_from, *held_until; /* [n_buffers] see struct fr_run; NULL: not asked for */
+    double *slowdown;                 /* [n_devices] or NULL */
+    struct {                          /* interference, or NULL: by task */
         double *left_s, *rate, *since_s;
         uint32_t *version;
         uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */
@@ -327,6 +333,8 @@ struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective);
 enum fr_status fr__memory_init(struct engine *e);
 void fr__memory_alloc(struct engine *e, uint32_t task);
 void fr__memory_free(struct engine *e, uint32_t task);
+void fr__memory_result(struct engine *e, struct fr_run *run);
+void fr__memory_fini(struct engine *e);
 
 /* ---- interference.c ---- */
 enum fr_status fr__interference_init(struct engine *e);

@@ -1,15 +1,35 @@
-/* sim/memory.c - what each device holds, buffer by buffer. */
+/* sim/memory.c - what each device holds, buffer by buffer.
+ *
+ * Under FR_MEMORY_DEVICE every buffer of a GPU also goes through the caching allocator of that GPU,
+ * but for the context, which lies beside it. All buffers come from the pool of one stream: the one that
+ * computes is the one on which frameworks allocate, messages and gradient buckets too, whichever stream
+ * then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are the caller's tensors).
+ * A block is free for the next task as soon as its last reader is done. Persistent buffers come first,
+ * parameters before optimizer state.
+ */
 #include "config.h"
 
+#include "sim/allocator.h"
 #include "sim/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void note_peak(struct engine *e, uint32_t d, uint32_t task)
+static void note_over(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
+{
+    struct fr_device_result *r = &e->results[d];
+
+    if (r->is_over)
+        return;
+    r->is_over = true;
+    r->first_over_task = task;
+    r->first_over_bytes = bytes;
+}
+
+/* bytes: of what has just been allocated. */
+static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
 {
     struct device *k = &e->devices[d];
-    const struct fr_device *device = &e->v->topo->devices[d];
     struct fr_device_result *r = &e->results[d];
 
     if (k->bytes <= k->peak_bytes)
@@ -17,9 +37,102 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task)
     r->peak_bytes = k->peak_bytes = k->bytes;
     r->peak_at_s = e->now_s;
     r->peak_task = task;
+    r->peak_event = e->n_memory_events;
     memcpy(r->peak_by_kind, k->by_kind, sizeof(r->peak_by_kind));
-    if (r->first_over_task == FR_NONE && k->bytes > e->v->topo->types[device->type].mem_bytes)
-        r->first_over_task = task;
+    if (k->bytes - k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)
+        note_over(e, d, task, bytes);
+}
+
+/* ---- with an allocator ---- */
+
+static inline bool has_block(const struct engine *e, uint32_t buffer)
+{
+    return e->blocks && e->blocks[buffer] != FR_NONE;
+}
+
+static void take_block(struct engine *e, uint32_t buffer, uint32_t task)
+{
+    const struct fr_buffer *k = &e->v->buffers[buffer];
+    struct fr__allocator *a = e->allocators[k->device];
+
+    if (!a || k->kind == FR_BUFFER_CONTEXT || k->bytes == 0)
+        return;
+    e->blocks[buffer] = fr__allocator_take(a, k->bytes);
+    if (e->blocks[buffer] == FR_NONE)
+        fr__engine_fail_nomem(e);
+    if (fr__allocator_stats(a)->is_over)
+        note_over(e, k->device, task, k->bytes);
+}
+
+static enum fr_status make_allocators(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    e->allocators = calloc(v->topo->n_devices + 1, sizeof(struct fr__allocator *));
+    e->blocks = malloc((v->n_buffers + 1) * sizeof(*e->blocks));
+    if (!e->allocators || !e->blocks)
+        return fr__engine_fail_nomem(e);
+    memset(e->blocks, 0xff, (v->n_buffers + 1) * sizeof(*e->blocks)); /* FR_NONE each */
+    for (size_t b = 0; b < v->n_buffers; b++) {
+        uint32_t d = v->buffers[b].device;
+
+        if (e->allocators[d] || !v->topo->types[v->topo->devices[d].type].is_gpu)
+            continue;
+        e->allocators[d] = fr__allocator_new(e->devices[d].limit_bytes);
+        if (!e->allocators[d])
+            return fr__engine_fail_nomem(e);
+    }
+    return FR_OK;
+}
+
+/* ---- the account ---- */
+
+static void hold_persistent(struct engine *e, bool is_optimizer)
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (uint32_t b = 0; b < v->n_buffers; b++) {
+        const struct fr_buffer *k = &v->buffers[b];
+
+        if (k->alloc != FR_NONE || k->alias != FR_NONE ||
+            (k->kind == FR_BUFFER_OPTIMIZER) != is_optimizer)
+            continue;
+        e->devices[k->device].bytes += k->bytes;
+        e->devices[k->device].by_kind[k->kind] += k->bytes;
+        if (e->allocators)
+            take_block(e, b, FR_NONE);
+        if (e->held_from)
+            e->held_from[b] = 0;
+    }
+}
+
+/* What buffers but the context may take. */
+static void set_limits(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (size_t d = 0; d < v->topo->n_devices; d++)
+        e->devices[d].limit_bytes = v->topo->types[v->topo->devices[d].type].mem_bytes;
+    for (size_t b = 0; b < v->n_buffers && e->o->memory == FR_MEMORY_DEVICE; b++) {
+        const struct fr_buffer *k = &v->buffers[b];
+        uint64_t *limit_bytes = &e->devices[k->device].limit_bytes;
+
+        if (k->kind == FR_BUFFER_CONTEXT)
+            *limit_bytes -= k->bytes < *limit_bytes ? k->bytes : *limit_bytes;
+    }
+}
+
+static enum fr_status make_log(struct engine *e)
+{
+    size_t n = e->v->n_buffers + 1;
+
+    e->held_from = fr__arena_alloc(e->arena, n, sizeof(*e->held_from));
+    e->held_until = fr__arena_alloc(e->arena, n, sizeof(*e->held_until));
+    if (!e->held_from || !e->held_until)
+        return fr__engine_fail_nomem(e);
+    memset(e->held_from, 0xff, n * sizeof(*e->held_from));
+    memset(e->held_until, 0xff, n * sizeof(*e->held_until));
+    return FR_OK;
 }
 
 enum fr_status fr__memory_init(struct engine *e)
@@ -29,18 +142,18 @@ enum fr_status fr__memory_init(struct engine *e)
     e->live = malloc((v->n_buffers + 1) * sizeof(*e->live));
     if (!e->live)
         return fr__engine_fail_nomem(e);
-    for (uint32_t b = 0; b < v->n_buffers; b++) {
-        const struct fr_buffer *k = &v->buffers[b];
-
-        e->live[b] = (struct live){k->bytes, v->n_frees[b], k->kind};
-        if (k->alloc == FR_NONE && k->alias == FR_NONE) {
-            e->devices[k->device].bytes += k->bytes;
-            e->devices[k->device].by_kind[k->kind] += k->bytes;
-        }
-    }
+    for (uint32_t b = 0; b < v->n_buffers; b++)
+        e->live[b] = (struct live){v->buffers[b].bytes, v->n_frees[b], v->buffers[b].kind};
+    set_limits(e);
+    if (e->o->memory == FR_MEMORY_DEVICE)
+        FR_TRY(make_allocators(e));
+    if (e->o->with_holders)
+        FR_TRY(make_log(e));
+    hold_persistent(e, false);
+    hold_persistent(e, true);
     for (uint32_t d = 0; d < v->topo->n_devices; d++)
-        note_peak(e, d, FR_NONE);
-    return FR_OK;
+        note_peak(e, d, FR_NONE, e->devices[d].bytes);
+    return e->status;
 }
 
 void fr__memory_alloc(struct engine *e, uint32_t task)
@@ -48,30 +161,69 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
     const struct fr_plan_view *v = e->v;
     uint32_t d = v->tasks[task].device;
     struct device *k = &e->devices[d];
+    uint64_t before_bytes = k->bytes;
 
     if (v->alloc_first[task] == v->alloc_first[task + 1])
         return;
+    e->n_memory_events++;
     for (uint32_t i = v->alloc_first[task]; i < v->alloc_first[task + 1]; i++) {
         const struct live *b = &e->live[v->alloc[i]];
 
         k->bytes += b->bytes;
         k->by_kind[b->kind] += b->bytes;
+        if (e->allocators)
+            take_block(e, v->alloc[i], task);
+        if (e->held_from)
+            e->held_from[v->alloc[i]] = e->n_memory_events;
     }
-    note_peak(e, d, task);
+    note_peak(e, d, task, k->bytes - before_bytes);
 }
 
 void fr__memory_free(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
 
+    if (v->free_first[task] == v->free_first[task + 1])
+        return;
+    e->n_memory_events++;
     for (uint32_t i = v->free_first[task]; i < v->free_first[task + 1]; i++) {
-        struct live *b = &e->live[v->free[i]];
+        uint32_t buffer = v->free[i], d;
+        struct live *b = &e->live[buffer];
 
-        if (--b->frees_left == 0) {
-            struct device *k = &e->devices[v->buffers[v->free[i]].device];
-
-            k->bytes -= b->bytes;
-            k->by_kind[b->kind] -= b->bytes;
-        }
+        if (--b->frees_left > 0)
+            continue;
+        d = v->buffers[buffer].device;
+        e->devices[d].bytes -= b->bytes;
+        e->devices[d].by_kind[b->kind] -= b->bytes;
+        if (has_block(e, buffer))
+            fr__allocator_give(e->allocators[d], e->blocks[buffer]);
+        if (e->held_until)
+            e->held_until[buffer] = e->n_memory_events;
     }
+}
+
+void fr__memory_result(struct engine *e, struct fr_run *run)
+{
+    for (size_t d = 0; d < e->v->topo->n_devices; d++) {
+        struct fr_device_result *r = &e->results[d];
+        const struct fr__allocator_stats *s;
+
+        r->end_bytes = e->devices[d].bytes;
+        if (!e->allocators || !e->allocators[d])
+            continue;
+        s = fr__allocator_stats(e->allocators[d]);
+        r->peak_allocated_bytes = s->peak_allocated_bytes;
+        r->peak_reserved_bytes = s->peak_reserved_bytes;
+    }
+    run->held_from = e->held_from;
+    run->held_until = e->held_until;
+}
+
+void fr__memory_fini(struct engine *e)
+{
+    for (size_t d = 0; e->allocators && d < e->v->topo->n_devices; d++)
+        fr__allocator_free(e->allocators[d]);
+    free(e->allocators);
+    free(e->blocks);
+    free(e->live);
 }

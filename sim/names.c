@@ -29,6 +29,11 @@ static const char *const orders[FR_N_ORDERS] = {
     [FR_ORDER_STRICT] = "strict",
 };
 
+static const char *const memory_models[FR_N_MEMORY_MODELS] = {
+    [FR_MEMORY_LIVENESS] = "liveness",
+    [FR_MEMORY_DEVICE] = "device",
+};
+
 static const char *name_of(const char *const names[], unsigned n, unsigned i)
 {
     return i < n ? names[i] : "?";
@@ -51,6 +56,11 @@ const char *fr_collective_kind_name(enum fr_collective_kind kind)
 const char *fr_buffer_kind_name(enum fr_buffer_kind kind)
 {
     return name_of(buffer_kinds, FR_N_BUFFER_KINDS, kind);
+}
+
+const char *fr_memory_model_name(enum fr_memory_model m)
+{
+    return name_of(memory_models, FR_N_MEMORY_MODELS, m);
 }
 
 const char *fr_network_name(enum fr_network n)

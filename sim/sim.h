@@ -179,6 +179,11 @@ enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 const char *fr_order_name(enum fr_order o);
 enum fr_order fr_order_parse(const char *name);
 
+/* What memory is: the buffers alone, as if any byte would do; or what a GPU's memory is cut into by
+ * PyTorch's caching allocator (sim/allocator.h), beside the CUDA context. */
+enum fr_memory_model { FR_MEMORY_LIVENESS, FR_MEMORY_DEVICE, FR_N_MEMORY_MODELS };
+const char *fr_memory_model_name(enum fr_memory_model m);
+
 /* How classes of work side by side on one device slow each other: factor[a][b] >= 1 stretches work
  * of class a while any work of class b runs on its device; factors of several classes multiply. */
 enum fr_work_class { FR_WORK_COMPUTE, FR_WORK_COPY, FR_WORK_COLLECTIVE, FR_N_WORK_CLASSES };
@@ -192,9 +197,11 @@ struct fr_run_options {
     enum fr_order order;
     bool closed_form_collectives; /* false: expanded into their steps */
     bool alloc_at_start;          /* false: at dispatch */
-    bool no_self_check;           /* benchmarks only */
-    unsigned channels;            /* transfers a device direction carries at once; 0: no limit */
-    unsigned rings;               /* most rings a collective uses; 0: as many as the links give;
+    bool with_holders;            /* keep who held memory when: held_from of the run */
+    enum fr_memory_model memory;
+    bool no_self_check; /* benchmarks only */
+    unsigned channels;  /* transfers a device direction carries at once; 0: no limit */
+    unsigned rings;     /* most rings a collective uses; 0: as many as the links give;
                                        1: one ring in rank order */
     uint64_t seed;
     double jitter_cv;              /* per task, standard deviation over mean */
@@ -206,7 +213,7 @@ struct fr_run_options {
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
-/* flow network, fifo, expanded collectives, no jitter. */
+/* flow network, fifo, expanded collectives, no jitter, memory by liveness. */
 void fr_run_options_init(struct fr_run_options *o);
 
 struct fr_device_result {
@@ -218,9 +225,16 @@ struct fr_device_result {
     uint64_t peak_bytes;   /* most bytes of buffers at once, persistent ones included */
     uint64_t peak_by_kind[FR_N_BUFFER_KINDS]; /* at that moment */
     double peak_at_s;
-    uint32_t peak_task;       /* whose allocation reached it; FR_NONE: the persistent ones */
-    uint32_t first_over_task; /* first allocation beyond the device's memory; FR_NONE */
-    uint64_t end_bytes;       /* what is left at the end: the persistent ones */
+    uint32_t peak_task;  /* whose allocation reached it; FR_NONE: the persistent ones */
+    uint64_t peak_event; /* its number, for held_from of the run */
+    /* under FR_MEMORY_DEVICE, on GPUs, else 0: of blocks in use, of segments; without the context */
+    uint64_t peak_allocated_bytes, peak_reserved_bytes;
+    bool is_over; /* the device's memory was not enough at some time */
+    uint32_t
+        first_over_task; /* whose allocation it was that did not fit first; FR_NONE: a persistent
+                                  buffer's */
+    uint64_t first_over_bytes; /* that it asked for */
+    uint64_t end_bytes;        /* what is left at the end: the persistent ones */
 };
 
 struct fr_run_stats {
@@ -242,6 +256,9 @@ struct fr_run {
     size_t n_critical;
     const uint32_t *critical; /* tasks of the critical path, first to last */
     const double *parts_s;    /* [fr_n_resources] see below; NULL unless asked for */
+    /* [n_buffers] NULL unless asked for: buffer b was held at memory event number x if
+     * held_from[b] <= x < held_until[b] (aliases never) */
+    const uint64_t *held_from, *held_until;
     struct fr_run_stats stats;
 };
 

@@ -189,6 +189,12 @@ static void layered(uint32_t n_devices, uint32_t n_tasks)
     printf("  %.0f bytes a task with dependencies, buffers and results\n",
            bytes / (double)r->n_tasks);
     fr_run_free(r);
+    o.memory = FR_MEMORY_DEVICE;
+    t0 = bench_cpu_s();
+    r = fixture_run(p, &o);
+    snprintf(name, sizeof(name), "the same, allocator, %u devices", n_devices);
+    print(name, (double)r->n_tasks, "tasks", bench_cpu_s() - t0);
+    fr_run_free(r);
     fr_plan_free(p);
     fr_topo_free(topo);
 }

@@ -4,7 +4,7 @@ if HAVE_CHECK
 SIM_TESTS = tests/test_sim_plan tests/test_sim_engine tests/test_sim_collective \
 	tests/test_sim_selfcheck tests/test_sim_simgrid \
 	tests/test_sim_random tests/test_sim_heap tests/test_sim_network tests/test_sim_account \
-	tests/test_sim_sensitivity
+	tests/test_sim_sensitivity tests/test_sim_allocator tests/test_sim_memory
 check_PROGRAMS += $(SIM_TESTS)
 TESTS += $(SIM_TESTS)
 SIM_FIXTURE = tests/sim_fixture.h tests/sim_fixture.c
@@ -26,6 +26,12 @@ tests_test_sim_simgrid_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_heap_SOURCES = tests/test_sim_heap.c
 tests_test_sim_heap_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_heap_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_allocator_SOURCES = tests/test_sim_allocator.c
+tests_test_sim_allocator_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_allocator_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_memory_SOURCES = tests/test_sim_memory.c $(SIM_FIXTURE)
+tests_test_sim_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_memory_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_account_SOURCES = tests/test_sim_account.c $(SIM_FIXTURE)
 tests_test_sim_account_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_account_LDADD = $(TEST_SIM_LIBS)

@@ -67,6 +67,7 @@ static struct fr_record make_record(void)
         .peak_allocated_bytes = 1u << 30,
         .peak_reserved_bytes = 1u << 30,
         .peak_device = "n0.gpu0",
+        .memory_model = FR_MEMORY_DEVICE,
         .peak_capacity_bytes = 16ull << 30,
         .cost_frac = {[FR_TRUST_PROFILED] = 0.75, [FR_TRUST_DATASHEET] = 0.25},
         .n_devices = 2,
@@ -86,7 +87,8 @@ static struct fr_record make_oom_record(void)
 
     r.strategy = "single";
     r.oom = true;
-    r.oom_why = (struct fr_record_oom){"n0.gpu0", "conv2", 3ull << 30};
+    r.oom_why =
+        (struct fr_record_oom){.device = "n0.gpu0", .task = "conv2", .over_bytes = 3ull << 30};
     return r;
 }
 
@@ -209,8 +211,8 @@ START_TEST(table_of_one_result_says_where_the_time_goes)
         "  lower bound                8 ms  +25.0 %  gap: no order of this plan's tasks is faster "
         "than the bound\n"
         "  peak memory            1.25 GiB    7.8 %  of the 16 GiB of n0.gpu0\n"
-        "                                            1 GiB allocated, 1 GiB reserved in 2 MiB "
-        "segments\n"
+        "                                            1 GiB allocated, 1 GiB reserved; the rest "
+        "is context\n"
         "\n"
         "costs from profiled 75.0 %, datasheet 25.0 % (a guess from peak rates)\n");
     free(text);

@@ -151,7 +151,9 @@ static void make_hand(struct hand *h, uint64_t mem_bytes)
     fr_question_init(&h->question);
     h->question.strategy = "by hand";
     m.plan = make_plan(h->setting.topo);
-    ck_assert_msg(fr_simulate(m.plan, &h->question.run, &m.run, &err) == FR_OK, "%s", err.text);
+    m.options = h->question.run;
+    m.options.with_holders = true;
+    ck_assert_msg(fr_simulate(m.plan, &m.options, &m.run, &err) == FR_OK, "%s", err.text);
     ck_assert_int_eq(fr__record_make(&m, &h->record, &err), FR_OK);
 }
 
@@ -190,16 +192,41 @@ START_TEST(a_record_says_where_the_time_goes)
 }
 END_TEST
 
-START_TEST(memory_is_rounded_to_segments_without_the_context)
+/* 3 MiB stay and 4.5 MiB come: both are large blocks, from one segment of 20 MiB; 1 MiB of context. */
+START_TEST(memory_is_what_the_allocator_reserves_and_the_context)
 {
     struct hand h;
 
     make_hand(&h, 64 * MIB);
     ck_assert_uint_eq(h.record->peak_allocated_bytes, 7 * MIB + 512 * KIB);
-    ck_assert_uint_eq(h.record->peak_reserved_bytes, 8 * MIB);
-    ck_assert_uint_eq(h.record->peak_bytes, 9 * MIB);
+    ck_assert_uint_eq(h.record->peak_reserved_bytes, 20 * MIB);
+    ck_assert_uint_eq(h.record->peak_bytes, 21 * MIB);
     ck_assert_uint_eq(h.record->devices[1].memory_bytes[FR_BUFFER_PARAMETER], 3 * MIB);
     ck_assert(!h.record->oom);
+    free_hand(&h);
+}
+END_TEST
+
+/* At the start of the forward task: its activation, the parameters, the context, in that order. */
+START_TEST(the_peak_names_who_holds_it)
+{
+    const struct fr_record_peak *p;
+    struct hand h;
+
+    make_hand(&h, 64 * MIB);
+    p = &h.record->peak;
+    ck_assert_str_eq(p->device, "n0.gpu0");
+    ck_assert_str_eq(p->task, "task 0 [mb 0]");
+    ck_assert_str_eq(p->phase, "forward");
+    ck_assert_double_eq(p->at_s, 0);
+    ck_assert_uint_eq(p->bytes, 8 * MIB + 512 * KIB);
+    ck_assert_uint_eq(p->holders_total, 3);
+    ck_assert_str_eq(p->holders[0].name, "task 0 [mb 0]");
+    ck_assert_uint_eq(p->holders[0].bytes, 4 * MIB + 512 * KIB);
+    ck_assert(!p->holders[0].stays);
+    ck_assert_str_eq(p->holders[1].name, "parameters");
+    ck_assert(p->holders[1].stays);
+    ck_assert_str_eq(p->holders[2].name, "context");
     free_hand(&h);
 }
 END_TEST
@@ -208,11 +235,12 @@ START_TEST(a_device_too_small_by_its_rounding_is_out_of_memory)
 {
     struct hand h;
 
-    make_hand(&h, 8 * MIB + 512 * KIB); /* the buffers fit exactly, their segments do not */
+    make_hand(&h, 20 * MIB + 512 * KIB); /* the buffers fit, the segment and the context do not */
     ck_assert(h.record->oom);
     ck_assert_uint_eq(h.record->oom_why.over_bytes, 512 * KIB);
+    ck_assert_uint_eq(h.record->oom_why.asked_bytes, 3 * MIB);
     ck_assert_str_eq(h.record->oom_why.device, "n0.gpu0");
-    ck_assert_str_eq(h.record->oom_why.task, "task 0 [mb 0]"); /* its activation is the peak */
+    ck_assert_ptr_null(h.record->oom_why.task); /* the parameters' segment already */
     free_hand(&h);
 }
 END_TEST
@@ -421,7 +449,8 @@ int main(void)
     suite_add_tcase(s, tc);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_record_says_where_the_time_goes);
-    tcase_add_test(tc, memory_is_rounded_to_segments_without_the_context);
+    tcase_add_test(tc, memory_is_what_the_allocator_reserves_and_the_context);
+    tcase_add_test(tc, the_peak_names_who_holds_it);
     tcase_add_test(tc, a_device_too_small_by_its_rounding_is_out_of_memory);
     tcase_add_test(tc, memory_events_follow_the_tasks);
     tcase_add_test(tc, memory_curves_reach_the_peaks_that_the_engine_counted);

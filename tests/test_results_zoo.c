@@ -60,10 +60,11 @@ START_TEST(every_model_has_an_answer_from_every_strategy)
                           q.strategy);
             ck_assert_msg(r->iteration_s >= r->lower_bound_s * (1 - 1e-9), "%s %s", model,
                           q.strategy);
-            /* more samples need no less memory, where the batch does not move the cuts */
-            ck_assert_msg(s > 1 || r->peak_bytes >= peak_bytes[s], "%s %s", model, q.strategy);
+            /* more samples need no less memory, where the batch does not move the cuts; how well the
+             * allocator packs them is another matter */
+            ck_assert_msg(s > 1 || r->peak.bytes >= peak_bytes[s], "%s %s", model, q.strategy);
             ck_assert_int_eq(r->oom, r->peak_bytes > r->peak_capacity_bytes);
-            peak_bytes[s] = r->peak_bytes;
+            peak_bytes[s] = r->peak.bytes;
             fr_record_free(r);
         }
         fr_setting_fini(&setting);

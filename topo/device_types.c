@@ -5,7 +5,9 @@
  *                  takes 2.6 us on an A100 (te42kyfo/gpu-benches, gpu-small-kernels, back to back);
  *                  an eager framework adds its own bookkeeping. We assume 10 us for the V100 and
  *                  P100 era and 6 us later; profiles and device files (calibrate/) override it.
- *   context_bytes  CUDA context with the handles of cuBLAS and cuDNN. We assume 450 MiB.
+ *   context_bytes  CUDA context with the handles of cuBLAS and cuDNN. We assume 450 MiB for every
+ *                  type: reports say 274 MiB (pytorch pull request 86509) to 1 GiB (pytorch issue
+ *                  28394) depending on how kernels are loaded more than on the GPU; see the manual.
  * mem_bytes of a GPU is what CUDA offers a program in all, less than the datasheet's round figure:
  * as nvidia-smi or, where that counts what the driver keeps, PyTorch's out-of-memory message has it.
  *
@@ -245,7 +247,7 @@ const struct fr_device_type *fr_device_type_find(const char *name)
 
 static const char *const dtype_names[FR_N_DTYPES] = {
     [FR_FP32] = "fp32", [FR_TF32] = "tf32", [FR_FP16] = "fp16",
-    [FR_BF16] = "bf16", [FR_FP8] = "fp8",  [FR_AMP] = "amp",
+    [FR_BF16] = "bf16", [FR_FP8] = "fp8",   [FR_AMP] = "amp",
 };
 
 const char *fr_dtype_name(enum fr_dtype dtype)
