@@ -25,7 +25,9 @@ enum option_group {
     OPTIONS_RUN = 8,     /* how the engine runs a plan */
     OPTIONS_FILES = 16,
     OPTIONS_JSON = 32,
-    OPTIONS_LAYERS = 64 /* of graph show */
+    OPTIONS_LAYERS = 64,   /* of graph show */
+    OPTIONS_PICTURE = 128, /* the file of a drawing */
+    OPTIONS_OPS = 256      /* which ops of a graph are drawn */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 4 };
@@ -105,6 +107,7 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
@@ -117,6 +120,15 @@ void cli_print_layers(const struct fr_graph *g, const struct fr_layer_totals tot
 /* An array of objects, key "by_layer", into an object that is open. */
 void cli_write_layers(struct fr__json *j, const struct fr_graph *g,
                       const struct fr_layer_totals totals[]);
+
+/* ---- draw.c ---- */
+
+/* Makes a picture of each -o file from the DOT text in `dot`, or prints the text where there is none.
+ * is_placed: as fr_draw_topo writes it. */
+enum fr_status cli_write_drawing(struct session *s, FILE *dot, bool is_placed,
+                                 struct fr_error *err);
+/* A place for that text, once the files are known to be fine. */
+enum fr_status cli_open_drawing(const struct session *s, FILE **dot, struct fr_error *err);
 
 /* ---- output.c ---- */
 

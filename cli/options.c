@@ -344,6 +344,8 @@ static const struct option_row rows[] = {
      add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
      "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
+    {OPTIONS_PICTURE, 'o', "output", "FILE",
+     "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},

@@ -1,10 +1,11 @@
-/* cli/topo.c - list, show and check topologies. */
+/* cli/topo.c - list, show, draw and check topologies. */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "results/draw.h"
 
 enum { NUMBER = 32 };
 
@@ -221,6 +222,26 @@ enum fr_status cli_topo_show(struct session *s, struct fr_error *err)
         print_topo(t);
     fr_topo_free(t);
     return FR_OK;
+}
+
+/* ---- draw ---- */
+
+enum fr_status cli_topo_draw(struct session *s, struct fr_error *err)
+{
+    struct fr_topo *t;
+    FILE *dot;
+    enum fr_status st;
+
+    FR_TRY(fr_topo_load(&t, s->options.arguments[0], err));
+    st = cli_open_drawing(s, &dot, err);
+    if (st == FR_OK) {
+        st = fr_draw_topo(dot, t, err);
+        if (st == FR_OK)
+            st = cli_write_drawing(s, dot, true, err);
+        fclose(dot);
+    }
+    fr_topo_free(t);
+    return st;
 }
 
 /* ---- check ---- */

@@ -33,6 +33,12 @@ tests_test_results_report_SOURCES = tests/test_results_report.c tests/html_check
 tests_test_results_report_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_report_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_draw
+TESTS += tests/test_results_draw
+tests_test_results_draw_SOURCES = tests/test_results_draw.c
+tests_test_results_draw_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_draw_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_zoo
 TESTS += tests/test_results_zoo
 tests_test_results_zoo_SOURCES = tests/test_results_zoo.c
@@ -40,5 +46,5 @@ tests_test_results_zoo_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_zoo_LDADD = $(TEST_RESULTS_LIBS)
 endif
 
-TESTS += tests/test_report.sh
-EXTRA_DIST += tests/test_report.sh
+TESTS += tests/test_report.sh tests/test_draw.sh
+EXTRA_DIST += tests/test_report.sh tests/test_draw.sh

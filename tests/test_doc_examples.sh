@@ -27,6 +27,11 @@ if ! command -v gnuplot >/dev/null; then
     grep -vE '\.(svg|png|pdf)' list >shorter
     mv shorter list
 fi
+if ! command -v dot >/dev/null; then
+    echo "SKIP graphviz is not here: $(grep -cE ' draw .*\.(svg|png|pdf)' list) drawings"
+    grep -vE ' draw .*\.(svg|png|pdf)' list >shorter
+    mv shorter list
+fi
 while read -r line; do
     n=$((n + 1))
     if ! sh -c "$line" >stdout 2>stderr </dev/null; then
