@@ -128,6 +128,58 @@ static const struct {
     {"transformer-big", "dgx-a100-40g", FR_AMP, 32, 320, 82059 / 32.0},
 };
 
+/* Images a second on one GPU. ResNet-50: NVIDIA as above (MXNet, PyTorch and TensorFlow
+ * Classification); the others: tf_cnn_benchmarks of 2017 on one die of a K80 (tensorflow.org, Benchmarks,
+ * Amazon EC2 p2.8xlarge, synthetic data), Inception-v3 without its auxiliary classifier. */
+static const struct {
+    const char *model, *topology;
+    enum fr_dtype dtype;
+    uint32_t batch;
+    double images_per_s;
+} published_images[] = {
+    {"resnet50", "dgx1-v100", FR_FP32, 96, 384},
+    {"resnet50", "dgx1-v100", FR_AMP, 192, 1376},
+    {"resnet50", "dgx-a100-80g", FR_TF32, 512, 1055.78},
+    {"resnet50", "dgx-a100-80g", FR_AMP, 512, 3410.52},
+    {"resnet50", "dgx1-v100", FR_FP32, 112, 367},
+    {"resnet50", "dgx1-v100", FR_AMP, 256, 1200},
+    {"resnet50", "dgx-a100-80g", FR_TF32, 256, 938},
+    {"resnet50", "dgx-a100-80g", FR_AMP, 256, 2470},
+    {"resnet50", "dgx1-v100", FR_FP32, 128, 412},
+    {"resnet50", "dgx1-v100", FR_AMP, 256, 1270},
+    {"alexnet", "p2.16xlarge", FR_FP32, 512, 684},
+    {"vgg16", "p2.16xlarge", FR_FP32, 32, 36.3},
+    {"resnet50", "p2.16xlarge", FR_FP32, 64, 51.5},
+    {"resnet152", "p2.16xlarge", FR_FP32, 32, 19.7},
+    {"inception-v3:aux=0", "p2.16xlarge", FR_FP32, 64, 30.8},
+};
+
+/* One efficiency for all convolutions is right to within a factor of two; doc/workloads.md has the
+ * errors. */
+START_TEST(rates_of_image_models_are_within_a_factor_of_two)
+{
+    struct fr_question q =
+        question(published_images[_i].model, published_images[_i].batch, "single");
+    struct fr_setting setting;
+    struct fr_record *r;
+    double ratio;
+
+    q.topology = published_images[_i].topology;
+    q.dtype = published_images[_i].dtype;
+    q.optimizer = FR_MOMENTUM;
+    q.n_gpus = 1;
+    ck_assert_int_eq(fr_setting_load(&setting, &q, NULL), FR_OK);
+    r = answer(&setting, &q);
+    ratio = r->samples_per_s / published_images[_i].images_per_s;
+    ck_assert_msg(!r->oom, "%s, batch %u", q.workload, q.global_batch);
+    ck_assert_msg(ratio > 0.5 && ratio < 2, "%s, batch %u, %s: %.3g of %.4g images a second",
+                  q.workload, q.global_batch, fr_dtype_name(q.dtype), r->samples_per_s,
+                  published_images[_i].images_per_s);
+    fr_record_free(r);
+    fr_setting_fini(&setting);
+}
+END_TEST
+
 /* The efficiencies are one number a kind of op, so a third off is what to expect at worst. */
 START_TEST(training_rates_are_near_those_published)
 {
@@ -166,6 +218,8 @@ static Suite *make_suite(void)
     tcase_add_test(largest, the_largest_model_fits_nowhere);
     tcase_add_loop_test(rates, training_rates_are_near_those_published, 0,
                         (int)(sizeof(published) / sizeof(published[0])));
+    tcase_add_loop_test(rates, rates_of_image_models_are_within_a_factor_of_two, 0,
+                        (int)(sizeof(published_images) / sizeof(published_images[0])));
     suite_add_tcase(s, rates);
     suite_add_tcase(s, models);
     suite_add_tcase(s, largest);
