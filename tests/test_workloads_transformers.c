@@ -54,14 +54,8 @@ static const struct fr_op *get(const struct fr_graph *g, const char *name)
 
 /* ---- what is kept ---- */
 
-/* Parameters, tensors and saved bytes counted in PyTorch 1.13.0 on a CPU, fp32: each model written
- * down as torch.nn modules (Linear, LayerNorm, Embedding; attention as matmul, scale, softmax,
- * dropout, matmul), every unique storage that torch.autograd.graph.saved_tensors_hooks sees, without
- * parameters and buffers. Four things are torch.autograd.Functions, since that version or the CPU has
- * no such kernel: dropout (one byte a mask element, as on CUDA), RMS norm (keeps its input and one
- * float a row), rotary positions (keep nothing) and a flash kernel (keeps q, k, v, output and one
- * float a row and head), and the moves of tokens to experts and back (keep the order). Left out are
- * the 8 bytes a layer for the number that scores are divided by: PyTorch holds it on the host. */
+/* Parameters, tensors and saved bytes counted by PyTorch 1.13.0 on a CPU, fp32: the output of
+ * tests/transformers_torch.py, which says how. */
 #define TINY_LLAMA "hidden=64,ffn=160,heads=4,vocab=100,seq=32,layers=2"
 static const struct {
     const char *spec;

@@ -58,6 +58,7 @@ tests_test_workloads_autocast_SOURCES = tests/test_workloads_autocast.c
 tests_test_workloads_autocast_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_workloads_autocast_LDADD = $(TEST_WORKLOADS_LIBS)
 endif
+EXTRA_DIST += tests/transformers_torch.py
 
 if HAVE_CHECK
 check_PROGRAMS += tests/test_workloads_images
