@@ -254,8 +254,12 @@ void fr__html_sensitivities(FILE *f, const struct fr_record *r)
         "a resource accounts for shrink by a fifth when it is a quarter faster. Something else may "
         "become the bottleneck before that",
         f);
-    fputs(r->has_reruns ? "; running again sees it.</p>\n"
-                        : "; --sensitivity-rerun runs again and sees it.</p>\n",
+    fputs(r->has_reruns ? "; running again sees it."
+                        : "; --sensitivity-rerun runs again and sees it.",
+          f);
+    fputs(r->is_rough
+              ? " Rough here: messages share links so that small changes have large effects.</p>\n"
+              : "</p>\n",
           f);
 }
 

@@ -97,6 +97,8 @@ static void write_levers(FILE *f, const struct fr_record *r)
 {
     size_t n = 0;
 
+    if (r->is_rough && !r->has_reruns)
+        return; /* not worth a headline */
     for (size_t i = 0; i < r->n_sensitivities && n < MOST_LEVERS; i++) {
         const struct fr_record_sensitivity *s = &r->sensitivities[i];
         double saved_frac = -(r->has_reruns ? s->rerun_faster_frac : s->faster_frac);

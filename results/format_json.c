@@ -58,6 +58,7 @@ static void write_sensitivities(struct fr__json *j, const struct fr_record *r)
 {
     if (r->n_sensitivities == 0)
         return;
+    fr__json_bool(j, "sensitivities_rough", r->is_rough);
     fr__json_open(j, "sensitivities", '[', false);
     for (size_t i = 0; i < r->n_sensitivities; i++) {
         const struct fr_record_sensitivity *s = &r->sensitivities[i];

@@ -362,6 +362,8 @@ static void print_sensitivities(FILE *f, const struct fr_record *r)
         return;
     fputs("\nsensitivities:\n", f);
     fr__table_print(f, &(struct fr__table){columns, r->has_reruns ? 5 : 4, n, fill_sensitivity, r});
+    if (r->is_rough)
+        fputs("  rough: messages share links so that small changes have large effects\n", f);
 }
 
 static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)

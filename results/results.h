@@ -163,6 +163,7 @@ struct fr_record {
     size_t n_sensitivities;                            /* 0 unless asked for */
     const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
     bool has_reruns;
+    bool is_rough; /* the run is chaotic (n_rough of sim/sim.h): the run's word is an estimate */
     double wall_s, plan_cpu_s;  /* of planning and running; of planning */
     const struct fr_plan *plan; /* NULL in a record made by hand */
     const struct fr_run *run;

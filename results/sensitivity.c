@@ -116,6 +116,7 @@ enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *are
         FR_TRY(rerun(m, list, n, err));
         r->has_reruns = true;
     }
+    r->is_rough = m->run->n_rough > 0;
     r->sensitivities = list;
     r->n_sensitivities = n;
     return FR_OK;

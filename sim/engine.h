@@ -144,10 +144,12 @@ struct parts {
     double *rate_s; /* [n] of the last moment at which a flow began or ended */
     double *task_s; /* [n_tasks][n] of its start while it runs, then of its end */
     struct flow_parts *flows;
-    double *flow_s; /* [cap_flows][2][n] of the flow's last change of rate; work held over */
+    double *flow_s; /* [cap_flows][3][n] of the flow's last change of rate; work held over; of the
+                       moment at which it began to share */
     size_t cap_flows;
     struct level *levels; /* [n_links] */
     uint64_t epoch;       /* of the levels that hold now */
+    uint64_t n_rough;     /* flows whose slope was given up */
 };
 
 struct engine {

@@ -24,6 +24,12 @@
  *
  *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
  *
+ * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell; many
+ * such moments, one after the other, make slopes that grow without bound and hold for ever smaller
+ * steps: the run is chaotic, and 1 % less of anything may make it longer. So a flow whose parts come
+ * to cancel each other (MOST_STEEP) is taken to have begun when it did and to have been bounded all
+ * the way as it was at its end; the run counts these.
+ *
  * Ignores: that tied causes are several (one counts: whichever is handled last in the instant);
  * interference, whose stretches are taken as fixed.
  */
@@ -31,9 +37,15 @@
 
 #include "sim/engine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. On
+ * random plans, one in fourteen has a message that steep; a limit of 2 takes exact slopes from half of
+ * them, and none at all serves estimates for +25 % a fifth worse than a limit of 1.5. */
+static const double MOST_STEEP = 4;
 
 struct flow_parts {
     double since_s;                    /* when it left; then its last change of rate */
@@ -164,12 +176,17 @@ static double *of_task(const struct parts *p, uint32_t task)
 
 static double *of_flow(const struct parts *p, uint32_t flow)
 {
-    return p->flow_s + flow * 2 * p->n;
+    return p->flow_s + flow * 3 * p->n;
 }
 
 static double *held_over(const struct parts *p, uint32_t flow)
 {
     return of_flow(p, flow) + p->n;
+}
+
+static double *of_begin(const struct parts *p, uint32_t flow)
+{
+    return of_flow(p, flow) + 2 * p->n;
 }
 
 /* ---- tasks ---- */
@@ -267,12 +284,12 @@ static bool make_room(struct engine *e, uint32_t flow)
 
     if (flow < p->cap_flows)
         return true;
-    flows = cap < SIZE_MAX / sizeof(*flow_s) / (2 * p->n) ? realloc(p->flows, cap * sizeof(*flows))
+    flows = cap < SIZE_MAX / sizeof(*flow_s) / (3 * p->n) ? realloc(p->flows, cap * sizeof(*flows))
                                                           : NULL;
     if (!flows)
         return false;
     p->flows = flows;
-    flow_s = realloc(p->flow_s, cap * 2 * p->n * sizeof(*flow_s));
+    flow_s = realloc(p->flow_s, cap * 3 * p->n * sizeof(*flow_s));
     if (!flow_s)
         return false;
     p->flow_s = flow_s;
@@ -302,6 +319,7 @@ void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
         return; /* out of memory: the loop ends */
     add_alone(e, own_s, &e->routes[e->flows[flow].route], 0, e->now_s - p->flows[flow].since_s);
     p->flows[flow].since_s = e->now_s;
+    copy(p, of_begin(p, flow), own_s);
     copy(p, p->now_s, own_s);
     copy(p, p->rate_s, own_s);
 }
@@ -382,24 +400,52 @@ void fr__parts_rates_changed(struct engine *e)
     }
 }
 
+/* The parts of a flow's end; false where the slope is too steep to mean anything. */
+static bool add_shared(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+    const double *held = held_over(p, flow);
+    double steepness_s = 0;
+
+    copy(p, p->now_s, of_flow(p, flow));
+    add_kinds(p->now_s, f->bound_Bps, (e->now_s - f->since_s) / f->rate_Bps);
+    for (size_t k = 0; k < p->n; k++) {
+        p->now_s[k] += held[k] / f->rate_Bps;
+        steepness_s += fabs(p->now_s[k]);
+    }
+    return steepness_s <= MOST_STEEP * e->now_s;
+}
+
+/* As if the flow had gone all the way at the pace and behind the links of its end. */
+static void add_roughly(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+    double took_s = e->now_s;
+
+    copy(p, p->now_s, of_begin(p, flow));
+    for (size_t k = 0; k < p->n; k++)
+        took_s -= p->now_s[k];
+    add_kinds(p->now_s, f->bound_Bps, took_s / f->rate_Bps);
+    p->n_rough++;
+}
+
 void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
 {
     struct parts *p = e->parts;
     const struct flow_parts *f = &p->flows[flow];
-    double took_s;
 
     if (flow >= p->cap_flows)
         return;
-    took_s = e->now_s - f->since_s;
-    copy(p, p->now_s, of_flow(p, flow));
-    if (!e->solver) {
-        add_alone(e, p->now_s, &e->routes[e->flows[flow].route], e->flows[flow].bytes, took_s);
-    } else if (f->rate_Bps > 0) {
-        const double *held = held_over(p, flow);
-
-        add_kinds(p->now_s, f->bound_Bps, took_s / f->rate_Bps);
-        for (size_t k = 0; k < p->n; k++)
-            p->now_s[k] += held[k] / f->rate_Bps;
+    if (e->solver && f->rate_Bps > 0) {
+        if (!add_shared(e, flow))
+            add_roughly(e, flow);
+    } else {
+        copy(p, p->now_s, of_flow(p, flow));
+        if (!e->solver)
+            add_alone(e, p->now_s, &e->routes[e->flows[flow].route], e->flows[flow].bytes,
+                      e->now_s - f->since_s);
     }
     copy(p, p->rate_s, p->now_s);
 }
@@ -423,5 +469,6 @@ enum fr_status fr__parts_result(struct engine *e, struct fr_run *run)
             parts_s[k] -= of_task(p, v->iteration_ends[v->n_iterations - 2])[k];
     }
     run->parts_s = parts_s;
+    run->n_rough = p->n_rough;
     return FR_OK;
 }

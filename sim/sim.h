@@ -256,6 +256,7 @@ struct fr_run {
     size_t n_critical;
     const uint32_t *critical; /* tasks of the critical path, first to last */
     const double *parts_s;    /* [fr_n_resources] see below; NULL unless asked for */
+    uint64_t n_rough;         /* messages whose parts are an estimate */
     /* [n_buffers] NULL unless asked for: buffer b was held at memory event number x if
      * held_from[b] <= x < held_until[b] (aliases never) */
     const uint64_t *held_from, *held_until;
@@ -281,7 +282,8 @@ void fr_run_free(struct fr_run *r);
  *
  * They are worked out during the run along what caused each moment (the critical path, through the
  * steps of collectives and the changes of shared rates), see sim/sensitivity.c. Where two causes
- * tie, one counts; choices (routes, rings, the order of ready tasks) are taken as fixed. */
+ * tie, one counts; choices (routes, rings, the order of ready tasks) are taken as fixed. They are
+ * slopes to rounding unless the run is chaotic: then some messages (n_rough) are only estimated. */
 enum fr_link_resource { FR_LINK_BANDWIDTH, FR_LINK_LATENCY, FR_N_LINK_RESOURCES };
 enum fr_device_resource {
     FR_DEVICE_ARITHMETIC, /* ops bound by FLOPs */
