@@ -27,7 +27,8 @@ enum option_group {
     OPTIONS_JSON = 32,
     OPTIONS_LAYERS = 64,   /* of graph show */
     OPTIONS_PICTURE = 128, /* the file of a drawing */
-    OPTIONS_OPS = 256      /* which ops of a graph are drawn */
+    OPTIONS_OPS = 256,     /* which ops of a graph are drawn */
+    OPTIONS_ADVICE = 512   /* of simulate */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 4 };
@@ -38,7 +39,7 @@ struct options {
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t n_strategies, n_files, n_arguments;
-    bool json, layers, quiet, verbose, help, version;
+    bool json, layers, no_advice, quiet, verbose, help, version;
 };
 
 struct fr__json; /* base/json.h */

@@ -18,7 +18,7 @@ static const struct verb verbs[] = {
                  "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
                  "-s dp --json\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
-                OPTIONS_JSON,
+                OPTIONS_JSON | OPTIONS_ADVICE,
      .run = cli_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",

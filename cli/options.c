@@ -289,6 +289,7 @@ static enum fr_status set_sensitivity_rerun(struct options *o, const char *value
     }
 FLAG_SETTER(spread, question.is_spread)
 FLAG_SETTER(no_timing, question.no_timing)
+FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(json, json)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(quiet, quiet)
@@ -338,6 +339,8 @@ static const struct option_row rows[] = {
      "what faster links and devices would change, from one run", set_sensitivity},
     {OPTIONS_RUN, 0, "sensitivity-rerun", NULL, "the same, and run again with each of them faster",
      set_sensitivity_rerun},
+    {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
+     set_no_advice},
     {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
      set_no_timing},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",

@@ -25,6 +25,7 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err)
                         o->n_strategies);
     q.strategy = o->n_strategies ? o->strategies[0] : NULL;
     q.sensitivity = cli_sensitivity(o);
+    q.with_advice = !o->no_advice;
     FR_TRY(cli_check_files(o, false, err));
     if (o->verbose)
         s->context.log = print_decision;

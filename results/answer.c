@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "results/advice.h"
 #include "results/record.h"
 #include "results/results.h"
 
@@ -177,14 +178,20 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
 enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
                          struct fr_record **out, struct fr_error *err)
 {
+    struct fr_record *r = NULL;
     struct fr_setting s;
     enum fr_status st;
 
     FR_TRY(fr_setting_load(&s, q, err));
-    st = fr_answer_on(&s, q, ctx, out, err);
-    if (st == FR_OK)
-        fr__record_own(*out, &s);
-    else
+    st = fr_answer_on(&s, q, ctx, &r, err);
+    if (st == FR_OK && q->with_advice && r->oom)
+        st = fr__fill_advice(r, fr__record_arena(r), &s, q, ctx, err);
+    if (st == FR_OK) {
+        fr__record_own(r, &s);
+        *out = r;
+    } else {
+        fr_record_free(r);
         fr_setting_fini(&s);
+    }
     return st;
 }

@@ -93,6 +93,28 @@ static void write_oom(struct fr__json *j, const struct fr_record *r)
     fr__json_close(j, '}');
 }
 
+static void write_advice(struct fr__json *j, const struct fr_record *r)
+{
+    if (!r->has_advice)
+        return;
+    fr__json_open(j, "advice", '[', false);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        const struct fr_record_advice *a = &r->advice[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "change", a->change);
+        fr__json_string(j, "options", a->options);
+        fr__json_bool(j, "changes_training", a->changes_training);
+        fr__json_number(j, "samples_per_s", a->samples_per_s);
+        fr__json_number(j, "speed", a->speed);
+        fr__json_count(j, "peak_bytes", a->peak_bytes);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "advice_tried", r->advice_tried);
+    fr__json_bool(j, "advice_cut_short", r->is_advice_cut_short);
+}
+
 static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
 {
     if (!p->device)
@@ -151,6 +173,7 @@ static void write_record(struct fr__json *j, const struct fr_record *r)
     }
     write_question(j, r);
     write_oom(j, r);
+    write_advice(j, r);
     fr__json_number(j, "compute_s", r->compute_s);
     fr__json_number(j, "comm_s", r->comm_s);
     fr__json_number(j, "exposed_comm_s", r->exposed_comm_s);

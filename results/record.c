@@ -339,6 +339,11 @@ void fr__record_own(struct fr_record *r, const struct fr_setting *s)
     box->setting = *s;
 }
 
+struct fr__arena *fr__record_arena(struct fr_record *r)
+{
+    return ((struct record_box *)r->priv)->arena;
+}
+
 void fr_record_free(struct fr_record *r)
 {
     struct record_box *box = r ? r->priv : NULL;

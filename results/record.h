@@ -29,6 +29,8 @@ enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *are
 enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              const struct fr__making *m, const struct fr_record_device *device,
                              struct fr_error *err);
+/* Lives as long as the record. */
+struct fr__arena *fr__record_arena(struct fr_record *r);
 /* The record frees the setting's two parts from now on. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
 

@@ -149,6 +149,37 @@ static void print_holders(FILE *f, const struct fr_record_peak *p, size_t most)
         fprintf(f, "  and %zu more\n", p->holders_total - n);
 }
 
+static void fill_advice(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_advice *a = &((const struct fr_record *)user)->advice[i];
+    size_t used;
+
+    fr__table_text(row->cell[0], a->change);
+    fr__table_text(row->cell[1], a->options);
+    rate_cell(row->cell[2], a->samples_per_s);
+    used = strlen(fr__fixed(a->speed, 2, row->cell[3], NUMBER));
+    snprintf(row->cell[3] + used, FR__TABLE_CELL - used, "x");
+    fr__format_bytes((double)a->peak_bytes, row->cell[4], NUMBER);
+    fr__table_text(row->cell[5], a->changes_training ? "changes the training" : "");
+}
+
+static void print_advice(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"what would fit", false}, {"options", false},
+                                                      {"samples/s", true},       {"speed", true},
+                                                      {"peak memory", true},     {"", false}};
+
+    if (!r->has_advice)
+        return;
+    putc('\n', f);
+    if (r->n_advice > 0)
+        fr__table_print(f, &(struct fr__table){columns, 6, r->n_advice, fill_advice, r});
+    else if (r->advice_tried > 0)
+        fprintf(f, "no single change fits: %u were simulated\n", r->advice_tried);
+    if (r->is_advice_cut_short)
+        fputs("not everything was tried: simulations of this size take too long\n", f);
+}
+
 /* ---- one result ---- */
 
 enum summary_row {
@@ -381,6 +412,7 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
         print_oom(f, r);
     if (r->oom || is_verbose)
         print_holders(f, &r->peak, is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
+    print_advice(f, r);
     print_sensitivities(f, r);
     if (is_verbose)
         print_details(f, r);

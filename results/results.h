@@ -50,6 +50,7 @@ struct fr_question {
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
+    bool with_advice; /* fr_answer only: if it does not fit, what would; see results/advice.h */
     struct fr_run_options run; /* context, with_parts, with_holders: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
@@ -131,7 +132,22 @@ struct fr_record_peak {
     const struct fr_record_holder *holders; /* largest first */
 };
 
-enum { FR_RECORD_MAX_CRITICAL = 100, FR_RECORD_MAX_LINKS = 50, FR_RECORD_MAX_HOLDERS = 20 };
+enum {
+    FR_RECORD_MAX_CRITICAL = 100,
+    FR_RECORD_MAX_LINKS = 50,
+    FR_RECORD_MAX_HOLDERS = 20,
+    FR_RECORD_MAX_ADVICE = 16
+};
+
+/* A single change to a question that did not fit with which it fits. */
+struct fr_record_advice {
+    const char *change;    /* "96 samples instead of 256" */
+    const char *options;   /* what to type for it: "-b 96" */
+    bool changes_training; /* its mathematics: the batch, number formats, the optimizer */
+    double samples_per_s;
+    double speed; /* over the samples a second of the question, had it fitted */
+    uint64_t peak_bytes;
+};
 
 /* Everything below belongs to the record (setting, plan and run included, where it made them).
  * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
@@ -149,6 +165,11 @@ struct fr_record {
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;
     struct fr_record_peak peak;
+    bool has_advice, is_advice_cut_short; /* looked for; too costly to try everything */
+    size_t n_advice;
+    const struct fr_record_advice
+        *advice;                       /* what leaves the training as it is first, then fastest */
+    uint32_t advice_tried;             /* simulations */
     double iteration_s, samples_per_s; /* as if memory were no matter when oom */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     unsigned n_iterations;                                          /* simulated to get there */

@@ -39,6 +39,13 @@ tests_test_results_draw_SOURCES = tests/test_results_draw.c
 tests_test_results_draw_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_draw_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_advice
+TESTS += tests/test_results_advice
+tests_test_results_advice_SOURCES = tests/test_results_advice.c tests/json_check.c \
+	tests/json_check.h
+tests_test_results_advice_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_advice_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_zoo
 TESTS += tests/test_results_zoo
 tests_test_results_zoo_SOURCES = tests/test_results_zoo.c
