@@ -34,6 +34,7 @@ static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
     fr__html_sensitivities(f, r);
     FR_TRY(fr__html_timeline(f, r, &room, err));
     FR_TRY(fr__html_memory(f, r, &room, err));
+    fr__html_peak(f, r);
     fr__html_path(f, r);
     fr__html_links(f, r);
     fr__html_devices(f, r, &room);

@@ -53,6 +53,7 @@ void fr__html_trust(FILE *f, const struct fr_results *rs);
 void fr__html_strategies(FILE *f, const struct fr_results *rs);
 void fr__html_figures(FILE *f, const struct fr_record *r); /* the key numbers */
 void fr__html_sensitivities(FILE *f, const struct fr_record *r);
+void fr__html_peak(FILE *f, const struct fr_record *r);
 void fr__html_links(FILE *f, const struct fr_record *r);
 void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_room *room);
 /* A bar cut into parts, with a key. share: [n] fractions of the whole, those below a thousandth are
@@ -71,6 +72,9 @@ enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
                                  const struct fr__html_room *room, struct fr_error *err);
 enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
                                struct fr_error *err);
+
+/* The colour of a kind of memory in the charts. */
+const char *fr__html_kind_colour(enum fr_buffer_kind kind);
 
 /* Pictures over time share their width: names to the left of the plot, the axis of time below. */
 enum { FR__HTML_LEFT = 110, FR__HTML_PLOT = 1000, FR__HTML_WIDTH = 1120 };

@@ -26,6 +26,15 @@ static const struct {
 };
 enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
 
+const char *fr__html_kind_colour(enum fr_buffer_kind kind)
+{
+    unsigned l = 0;
+
+    while (l < N_LAYERS - 1 && layers[l].kind != kind)
+        l++;
+    return layers[l].colour;
+}
+
 /* What one device holds in each bin, at the moment when it holds most there. */
 struct chart {
     uint32_t device;

@@ -13,7 +13,7 @@
 /* Of the time, for a resource to be listed: a quarter faster it shows in the tenths of a percent. */
 static const double LEAST_PART = 0.0025;
 
-enum { MOST_LINKS = 12 };
+enum { MOST_LINKS = 12, MOST_HOLDERS = 10 };
 
 /* ---- parts ---- */
 
@@ -261,6 +261,54 @@ void fr__html_sensitivities(FILE *f, const struct fr_record *r)
               ? " Rough here: messages share links so that small changes have large effects.</p>\n"
               : "</p>\n",
           f);
+}
+
+/* ---- memory ---- */
+
+static void holder_row(FILE *f, const struct fr_record_peak *p, const struct fr_record_holder *h)
+{
+    double share = p->bytes > 0 ? (double)h->bytes / (double)p->bytes : 0;
+    char text[FR__HTML_TEXT];
+
+    fputs("<tr>", f);
+    text_cell(f, h->name);
+    text_cell(f, fr_buffer_kind_name(h->kind));
+    number_cell(f, h->stays ? 0 : h->since_s,
+                h->stays ? "always" : fr__format_time(h->since_s, text, sizeof(text)));
+    bytes_cell(f, (double)h->bytes);
+    percent_cell(f, share);
+    fputs("<td class=\"w\"><span class=\"bar\">", f);
+    put_slice(f, fr__html_kind_colour(h->kind), share);
+    fputs("</span></td></tr>\n", f);
+}
+
+void fr__html_peak(FILE *f, const struct fr_record *r)
+{
+    const struct fr_record_peak *p = &r->peak;
+    size_t n = p->n_holders < MOST_HOLDERS ? p->n_holders : MOST_HOLDERS;
+    char text[FR__HTML_TEXT];
+
+    if (!p->device || n == 0)
+        return;
+    fputs("<h3>Who holds the memory</h3>\n<p>", f);
+    fr__html_text(f, p->device);
+    fprintf(f, " holds most at %s: ", fr__format_time(p->at_s, text, sizeof(text)));
+    fprintf(f, "%s", fr__format_bytes((double)p->bytes, text, sizeof(text)));
+    if (p->task) {
+        fputs(", when it comes to ", f);
+        fr__html_text(f, p->task);
+        if (p->phase)
+            fprintf(f, " (%s)", p->phase);
+    }
+    fputs(".</p>\n<table class=\"sort\"><thead><tr><th>held by</th><th>as</th>"
+          "<th class=\"n\">since</th><th class=\"n\">bytes</th><th class=\"n\">of all</th>"
+          "<th class=\"w\"></th></tr></thead><tbody>\n",
+          f);
+    for (size_t i = 0; i < n; i++)
+        holder_row(f, p, &p->holders[i]);
+    fputs("</tbody></table>\n", f);
+    if (p->holders_total > n)
+        fprintf(f, "<p class=\"note\">The largest %zu of %zu.</p>\n", n, p->holders_total);
 }
 
 /* ---- links and devices ---- */

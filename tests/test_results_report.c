@@ -70,6 +70,7 @@ START_TEST(a_report_of_one_run_has_every_section)
                                         "What would help",
                                         "Timeline",
                                         "Memory over time",
+                                        "Who holds the memory",
                                         "The critical path",
                                         "Links by utilisation",
                                         "Devices in numbers",
@@ -160,13 +161,21 @@ static struct fr_record hostile_record(const char *name)
     static struct fr_record_device device;
     static struct fr_record_link link;
     static struct fr_record_sensitivity sensitivity;
+    static struct fr_record_holder holder;
 
     device = (struct fr_record_device){
         .name = name, .count = 1, .is_gpu = true, .busy_s = 1, .compute_s = 1, .capacity_bytes = 1};
     link = (struct fr_record_link){name, 1, 1e6, 0.5};
     sensitivity = (struct fr_record_sensitivity){
         .resource = name, .part_s = 1, .elasticity = -1, .faster_frac = -0.2};
-    return (struct fr_record){.workload = name,
+    holder = (struct fr_record_holder){.name = name, .bytes = 1};
+    return (struct fr_record){.peak = {.device = name,
+                                       .task = name,
+                                       .bytes = 2,
+                                       .n_holders = 1,
+                                       .holders_total = 1,
+                                       .holders = &holder},
+                              .workload = name,
                               .topology = name,
                               .strategy = name,
                               .command = name,
@@ -178,7 +187,7 @@ static struct fr_record hostile_record(const char *name)
                               .n_gpus_used = 1,
                               .n_gpus_total = 2,
                               .oom = true,
-                              .oom_why = {name, name, 1},
+                              .oom_why = {.device = name, .task = name, .over_bytes = 1},
                               .iteration_s = 1,
                               .samples_per_s = 1,
                               .compute_s = 1,
@@ -226,6 +235,47 @@ START_TEST(names_are_text_and_nothing_else)
             free(text);
         }
     }
+}
+END_TEST
+
+/* Ops whose names would do harm, as a profile from elsewhere may have them, in every picture. */
+START_TEST(names_of_ops_are_text_in_pictures)
+{
+    static const char *const hostile[] = {"<script>alert(1)</script>", "\"><b onclick='x'>&\xff"};
+    const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
+    struct fr_setting loaded = {NULL, NULL}, s;
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err = {.text = ""};
+    struct fr_graph graph;
+    struct fr_op *ops;
+    char *text;
+
+    ck_assert_int_eq(fr_topo_load(&loaded.topo, "dgx1-v100", &err), FR_OK);
+    ck_assert_int_eq(fr_workload_load(&loaded.graph, "lenet", &own, &err), FR_OK);
+    graph = *loaded.graph;
+    ops = calloc(graph.n_ops, sizeof(*ops));
+    ck_assert_ptr_nonnull(ops);
+    memcpy(ops, graph.ops, graph.n_ops * sizeof(*ops));
+    for (size_t i = 0; i < graph.n_ops; i++)
+        ops[i].name = hostile[i % 2];
+    graph.ops = ops;
+    graph.name = hostile[1];
+    s = (struct fr_setting){.topo = loaded.topo, .graph = &graph};
+    fr_question_init(&q);
+    q.strategy = "pp:stages=2";
+    q.global_batch = 8;
+    q.n_gpus = 2;
+    q.sensitivity = FR_SENSITIVITY_RUN;
+    ck_assert_msg(fr_answer_on(&s, &q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    text = write_report((const struct fr_record *const[]){r}, 1, false);
+    ck_well_formed(text);
+    ck_assert_uint_gt(count_of(text, "<title>&lt;script&gt;alert(1)&lt;/script&gt;"), 3);
+    ck_assert_ptr_null(strstr(text, "<script>alert"));
+    free(text);
+    fr_record_free(r);
+    free(ops);
+    fr_setting_fini(&loaded);
 }
 END_TEST
 
@@ -340,6 +390,7 @@ int main(void)
     tcase_add_test(tc, a_big_run_stays_below_a_megabyte);
     tcase_add_test(tc, a_comparison_of_many_draws_the_first_sixteen);
     tcase_add_test(tc, names_are_text_and_nothing_else);
+    tcase_add_test(tc, names_of_ops_are_text_in_pictures);
     tcase_add_test(tc, text_is_escaped);
     tcase_add_test(tc, numbers_have_no_more_digits_than_a_picture_shows);
     tcase_add_test(tc, the_same_question_gives_the_same_bytes_in_any_locale);
