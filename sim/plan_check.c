@@ -127,6 +127,9 @@ static void check_values(struct report *r)
             !isfinite(k->spread_frac) || k->spread_frac < 0)
             fault(r, "cost %u: %g s, spread %g, launch %g s: not all finite and >= 0", c, k->mean_s,
                   k->spread_frac, k->launch_s);
+        if (!isfinite(k->flops_s) || k->flops_s < 0 || !isfinite(k->bytes_s) || k->bytes_s < 0)
+            fault(r, "cost %u: a roofline of %g s and %g s: not both finite and >= 0", c,
+                  k->flops_s, k->bytes_s);
     }
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];

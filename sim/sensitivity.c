@@ -42,9 +42,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. On
- * random plans, one in fourteen has a message that steep; a limit of 2 takes exact slopes from half of
- * them, and none at all serves estimates for +25 % a fifth worse than a limit of 1.5. */
+/* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. Of
+ * random plans (tests/test_sim_sensitivity.c) one in fourteen has a message that steep. A limit of 2
+ * would take exact slopes from more than a third of them; without any, estimates for +25 % are a
+ * quarter worse than with 1.5. */
 static const double MOST_STEEP = 4;
 
 struct flow_parts {

@@ -84,6 +84,20 @@ START_TEST(an_op_counts_for_what_bounds_it)
 }
 END_TEST
 
+START_TEST(a_roofline_has_two_finite_sides)
+{
+    struct fr_topo *t = fixture_pair(1e9, 0);
+    struct fr_plan *p = fr_plan_new(t, NULL);
+    struct fr_error err = {.text = ""};
+
+    fixture_compute(p, 0, fr_plan_add_cost(p, &(struct fr_cost){.mean_s = 3, .bytes_s = -1}), 0);
+    ck_assert_int_ne(fr_plan_finish(p, &err), FR_OK);
+    ck_assert_str_eq(err.text, "cost 0: a roofline of 0 s and -1 s: not both finite and >= 0");
+    fr_plan_free(p);
+    fr_topo_free(t);
+}
+END_TEST
+
 /* With memory four times as fast, a roofline of 2 s and 3 s turns: max(2, 3/4). */
 START_TEST(a_faster_resource_leaves_the_other_side_of_the_roofline)
 {
@@ -482,6 +496,7 @@ int main(void)
     int n_failed;
 
     tcase_add_test(c, an_op_counts_for_what_bounds_it);
+    tcase_add_test(c, a_roofline_has_two_finite_sides);
     tcase_add_test(c, a_faster_resource_leaves_the_other_side_of_the_roofline);
     tcase_add_test(c, a_host_bound_device_is_made_of_launches);
     tcase_add_test(c, a_message_is_latencies_and_bytes);
