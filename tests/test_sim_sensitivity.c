@@ -92,7 +92,9 @@ START_TEST(a_roofline_has_two_finite_sides)
 
     fixture_compute(p, 0, fr_plan_add_cost(p, &(struct fr_cost){.mean_s = 3, .bytes_s = -1}), 0);
     ck_assert_int_ne(fr_plan_finish(p, &err), FR_OK);
-    ck_assert_str_eq(err.text, "cost 0: a roofline of 0 s and -1 s: not both finite and >= 0");
+    ck_assert_str_eq(err.text,
+                     "the plan has 1 fault, the first: cost 0: a roofline of 0 s and -1 s: "
+                     "not both finite and >= 0");
     fr_plan_free(p);
     fr_topo_free(t);
 }
