@@ -7,6 +7,7 @@
 #define FR_CLI_CLI_H
 
 #include "base/base.h"
+#include "results/draw.h"
 #include "results/results.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
@@ -39,6 +40,7 @@ struct options {
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t n_strategies, n_files, n_arguments;
+    struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
 };
 
@@ -113,6 +115,12 @@ enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
+
+/* ---- graph.c ---- */
+
+/* The workload that the first argument names, with the options about its shape; the caller frees it. */
+enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err);
 
 /* ---- layers.c: a row for each layer of a graph ---- */
 

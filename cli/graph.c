@@ -12,7 +12,7 @@
 
 enum { NUMBER = 32 };
 
-static enum fr_status load(const struct session *s, struct fr_graph **g, struct fr_error *err)
+enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err)
 {
     const struct fr_question *q = &s->options.question;
     const struct fr_workload_options opt = {.batch = q->global_batch,
@@ -172,7 +172,7 @@ enum fr_status cli_graph_show(struct session *s, struct fr_error *err)
     struct fr_graph *g;
     enum fr_status st = FR_OK;
 
-    FR_TRY(load(s, &g, err));
+    FR_TRY(cli_load_graph(s, &g, err));
     if (s->options.layers) {
         layers = calloc(g->n_layers + 1, sizeof(*layers));
         st = layers ? fr_graph_layer_totals(g, layers, err) : fr__fail_nomem(err);
@@ -202,7 +202,7 @@ enum fr_status cli_graph_check(struct session *s, struct fr_error *err)
     struct fr_graph *g;
     size_t n;
 
-    FR_TRY(load(s, &g, err));
+    FR_TRY(cli_load_graph(s, &g, err));
     n = fr_graph_check(g, say, NULL);
     if (n == 0)
         printf("%s: nothing odd about %zu ops and %zu edges\n", g->name, g->n_ops, g->n_edges);
@@ -215,7 +215,7 @@ enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
     struct fr_graph *g;
     enum fr_status st;
 
-    FR_TRY(load(s, &g, err));
+    FR_TRY(cli_load_graph(s, &g, err));
     st = fr_graph_export(g, s->options.arguments[1], err);
     fr_graph_free(g);
     return st;

@@ -81,6 +81,16 @@ static const struct verb verbs[] = {
      .n_arguments = 1,
      .run = cli_graph_show},
     {.group = "graph",
+     .name = "draw",
+     .arguments = "WORKLOAD",
+     .summary = "a picture of a training graph (.svg .png .pdf; DOT text without -o)",
+     .examples = "  forerun graph draw resnet50 -o resnet50.svg\n"
+                 "  forerun graph draw bert-base --layer layer0 --ops -o layer0.svg\n"
+                 "  forerun graph draw vgg19 --layer fc6 --ops --phase forward --phase backward\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_OPS | OPTIONS_PICTURE,
+     .n_arguments = 1,
+     .run = cli_graph_draw},
+    {.group = "graph",
      .name = "check",
      .arguments = "WORKLOAD",
      .summary = "what is odd about a workload",

@@ -279,6 +279,33 @@ static enum fr_status set_sensitivity_rerun(struct options *o, const char *value
     return FR_OK;
 }
 
+static const char *phase_name(unsigned i)
+{
+    return i < FR_N_PHASES ? fr_phase_name((enum fr_phase)i) : "backward";
+}
+
+static enum fr_status add_phase(struct options *o, const char *value, struct fr_error *err)
+{
+    bool *has_phase = o->drawing.has_phase;
+    unsigned i;
+
+    FR_TRY(parse_choice(value, "--phase", FR_N_PHASES + 1, phase_name, &i, err));
+    if (i < FR_N_PHASES)
+        has_phase[i] = true;
+    else
+        has_phase[FR_PHASE_BACKWARD_DATA] = has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
+    if (i == FR_PHASE_FORWARD)
+        has_phase[FR_PHASE_INPUT] = true;
+    return FR_OK;
+}
+
+static enum fr_status set_layer(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->drawing.layer = value;
+    return FR_OK;
+}
+
 #define FLAG_SETTER(name, member)                                                                  \
     static enum fr_status set_##name(struct options *o, const char *value, struct fr_error *err)   \
     {                                                                                              \
@@ -292,6 +319,7 @@ FLAG_SETTER(no_timing, question.no_timing)
 FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(json, json)
 FLAG_SETTER(layers, layers)
+FLAG_SETTER(ops, drawing.is_ops)
 FLAG_SETTER(quiet, quiet)
 FLAG_SETTER(verbose, verbose)
 FLAG_SETTER(help, help)
@@ -347,6 +375,11 @@ static const struct option_row rows[] = {
      add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
      "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
+    {OPTIONS_OPS, 0, "layer", "NAME", "the layers of one block, or one layer, not folded",
+     set_layer},
+    {OPTIONS_OPS, 0, "ops", NULL, "single ops instead of layers", set_ops},
+    {OPTIONS_OPS, 0, "phase", "PHASE",
+     "forward (default), backward, update, ...: ops and FLOPs; several times", add_phase},
     {OPTIONS_PICTURE, 'o', "output", "FILE",
      "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},

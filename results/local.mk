@@ -5,6 +5,7 @@ libresults_la_SOURCES = results/results.h results/record.h results/record.c resu
 	results/format_trace.c results/lanes.h results/lanes.c results/gnuplot.h results/gnuplot.c \
 	results/program.h results/program.c results/draw.h results/dot.h results/dot.c \
 	results/draw_topo.h results/draw_topo.c results/draw_layout.c \
+	results/draw_graph.h results/draw_graph.c results/draw_fold.c results/draw_ops.c \
 	results/plot.h results/plot.c results/plot_timeline.c results/plot_compare.c \
 	results/format_html.h results/format_html.c results/format_html_text.c \
 	results/format_html_page.c results/format_html_words.c results/format_html_tables.c \

@@ -46,7 +46,7 @@ machines:
   - {from: gpu0, to: x, kind: pcie, bandwidth: 24GB/s, latency: 0.5us}
 END
 
-for what in "topo draw dgx1-v100"; do
+for what in "topo draw dgx1-v100" "graph draw lenet" "graph draw lenet --ops"; do
     run $what
     check "without_a_file_the_text_is_printed: $what" succeeds
     check "the_text_ends: $what" grep -q '^}$' out
@@ -74,11 +74,17 @@ run topo draw dgx9
 check "an_unknown_cluster_is_named" fails 2 "no topology preset or file 'dgx9'"
 run topo draw dgx2 --json
 check "drawings_are_no_json" fails 2 "unknown option '--json'"
+run graph draw gpt2-xl --ops
+check "too_many_ops_are_refused" fails 2 "at most 300 can be read: choose a layer with --layer"
+run graph draw vgg19 --layer fc66
+check "an_unknown_layer_gets_a_hint" fails 2 "no layer 'fc66', did you mean 'fc6'?"
+run graph draw vgg19 --phase backwrd
+check "an_unknown_phase_gets_a_hint" fails 2 "did you mean 'backward'?"
 
 if ! command -v dot > /dev/null; then
     echo "skipped: graphviz is not installed, no picture is looked at"
 else
-    for what in "topo draw dgx2"; do
+    for what in "topo draw dgx2" "graph draw gpt3-175b" "graph draw resnet50 --layer layer1.0 --ops"; do
         run $what -o x.svg -o x.png -o x.pdf
         check "pictures_of_all_kinds_are_drawn: $what" succeeds
         check "an_svg_is_one: $what" grep -q '<svg' x.svg
@@ -93,7 +99,7 @@ else
         x.svg
     check "a_hostile_name_runs_nothing" test ! -e hacked
     rm -f x.svg
-    for verb in "topo draw"; do
+    for verb in "topo draw" "graph draw"; do
         run $verb --help
         sed -n '/^Examples:/,$s/^  forerun //p' out > examples
         check "$verb has examples" test -s examples

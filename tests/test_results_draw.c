@@ -190,6 +190,187 @@ START_TEST(odd_machines_are_drawn_too)
 }
 END_TEST
 
+/* ---- graphs ---- */
+
+static struct fr_graph *load_graph(const char *spec)
+{
+    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
+    struct fr_graph *g;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g, spec, &opt, &err) == FR_OK, "%s", err.text);
+    return g;
+}
+
+struct wish {
+    const struct fr_graph *g;
+    struct fr_draw_graph_options opt;
+    bool *is_placed;
+};
+
+static void write_graph(FILE *f, const void *user)
+{
+    const struct wish *w = user;
+    struct fr_error err;
+
+    ck_assert_msg(fr_draw_graph(f, w->g, &w->opt, w->is_placed, &err) == FR_OK, "%s", err.text);
+}
+
+static char *draw_graph(const char *spec, struct fr_draw_graph_options opt, bool *is_placed)
+{
+    struct wish w = {.g = load_graph(spec), .opt = opt, .is_placed = is_placed};
+    char *text = written(write_graph, &w);
+
+    fr_graph_free((struct fr_graph *)w.g);
+    return text;
+}
+
+/* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first is
+ * unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table 2.1),
+ * DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
+START_TEST(equal_blocks_fold_into_one_that_counts_them)
+{
+    static const struct {
+        const char *model, *labels[4];
+    } rows[] = {
+        {"resnet50",
+         {"layer1.1 ... 2  x2", "layer2.1 ... 3  x3", "layer3.1 ... 5  x5", "layer4.1 ... 2  x2"}},
+        {"bert-base", {"layer0 ... 11  x12", NULL, NULL, NULL}},
+        {"gpt3-175b", {"layer0 ... 95  x96", NULL, NULL, NULL}},
+        {"densenet121",
+         {"denselayer1 ... 6, 6 different", "denselayer1 ... 12, 12 different",
+          "denselayer1 ... 24, 24 different", "denselayer1 ... 16, 16 different"}},
+    };
+    bool is_placed = false;
+    char *text = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0}, &is_placed);
+
+    for (size_t i = 0; i < 4 && rows[_i].labels[i]; i++)
+        ck_assert_msg(strstr(text, rows[_i].labels[i]), "%s lacks %s", rows[_i].model,
+                      rows[_i].labels[i]);
+    ck_assert(is_placed);
+    ck_assert_uint_le(count(text, "  f") - count(text, " -> "), 42);
+    free(text);
+}
+END_TEST
+
+/* A GPT of that shape has 4 hidden^2 + 4 hidden parameters in attention's matrices and biases, 8
+ * hidden^2 + 5 hidden in the MLP's and 4 hidden in two norms: 12 * 64^2 + 13 * 64 = 49984, twice. */
+START_TEST(folded_blocks_sum_up_their_parameters)
+{
+    bool is_placed;
+    char *text = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
+                            (struct fr_draw_graph_options){0}, &is_placed);
+
+    ck_assert_ptr_nonnull(strstr(text, "layer0 ... 1  x2"));
+    ck_assert_ptr_nonnull(strstr(text, "99.97 K params in all"));
+    free(text);
+}
+END_TEST
+
+START_TEST(every_model_of_the_zoo_fits_a_slide)
+{
+    for (size_t i = 0; fr_zoo_name(i); i++) {
+        bool is_placed = false;
+        char *text;
+
+        if (strchr(fr_zoo_name(i), ':') || strstr(fr_zoo_name(i), "-L"))
+            continue; /* stands for a family */
+        text = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0}, &is_placed);
+        ck_assert_msg(count(text, "fillcolor") <= 42, "%s: %zu nodes", fr_zoo_name(i),
+                      count(text, "fillcolor"));
+        ck_assert_uint_ge(count(text, "fillcolor"), 3);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(a_layer_shows_its_ops_and_what_stands_beside)
+{
+    const struct fr_draw_graph_options opt = {.layer = "layer1.0", .is_ops = true};
+    bool is_placed;
+    char *text = draw_graph("resnet50", opt, &is_placed);
+
+    ck_assert_ptr_nonnull(strstr(text, "label=\"layer1.0.conv1\\nconv2d\\n"));
+    ck_assert_ptr_nonnull(strstr(text, "label=\"maxpool\""));        /* read by it */
+    ck_assert_ptr_nonnull(strstr(text, "label=\"layer1.1.conv1\"")); /* reads it */
+    ck_assert_ptr_null(strstr(text, "layer2"));
+    ck_assert_ptr_null(strstr(text, "backward"));
+    free(text);
+}
+END_TEST
+
+START_TEST(phases_choose_the_ops_and_the_flops)
+{
+    struct fr_draw_graph_options opt = {.layer = "fc6", .is_ops = true};
+    bool is_placed;
+    char *text;
+
+    opt.has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
+    text = draw_graph("vgg19", opt, &is_placed);
+    ck_assert_ptr_nonnull(strstr(text, "backward-weight"));
+    ck_assert_ptr_null(strstr(text, "backward-data"));
+    free(text);
+}
+END_TEST
+
+static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt,
+                             struct fr_error *err)
+{
+    struct fr_graph *g = load_graph(model);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    bool is_placed;
+    enum fr_status st;
+
+    ck_assert_ptr_nonnull(f);
+    st = fr_draw_graph(f, g, &opt, &is_placed, err);
+    fclose(f);
+    free(text);
+    fr_graph_free(g);
+    return st;
+}
+
+START_TEST(too_many_ops_and_unknown_layers_are_refused)
+{
+    struct fr_error err;
+
+    ck_assert_int_eq(refuse("gpt2-xl", (struct fr_draw_graph_options){.is_ops = true}, &err),
+                     FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "at most 300 can be read: choose a layer"));
+    ck_assert_int_eq(refuse("vgg19", (struct fr_draw_graph_options){.layer = "conv1_11"}, &err),
+                     FR_ENOENT);
+    ck_assert_str_eq(err.text, "'vgg19' has no layer 'conv1_11', did you mean 'conv1_1'?");
+}
+END_TEST
+
+/* A name that tries to leave its string, of the graph, a layer and an op. */
+START_TEST(hostile_op_names_are_text)
+{
+    const char *const evil = "a\"] \\N <b>&lt";
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct fr_tensor out = {.bytes = 4, .alias = FR_NONE, .dims = {1}, .n_dims = 1};
+    struct fr_graph info = {.name = evil, .batch = 1, .param_elem_bytes = 4}, *g;
+    struct fr_op op = {.name = evil, .kind = FR_OP_MATMUL, .phase = FR_PHASE_FORWARD, .flops = 1};
+    bool is_placed;
+    struct fr_error err;
+
+    op.forward = FR_NONE;
+    ck_assert_uint_eq(fr_graph_builder_op(b, &op, evil, &out, 1), 0);
+    ck_assert_msg(fr_graph_builder_finish(b, &info, &g, &err) == FR_OK, "%s", err.text);
+    for (unsigned is_ops = 0; is_ops < 2; is_ops++) {
+        struct wish w = {.g = g, .opt = {.is_ops = is_ops}, .is_placed = &is_placed};
+        char *text = written(write_graph, &w);
+
+        ck_assert_ptr_nonnull(strstr(text, "label=\"a\\\"] \\\\N <b>&amp;lt"));
+        ck_assert_ptr_null(strstr(text, "\"a\"]"));
+        free(text);
+    }
+    fr_graph_free(g);
+    fr_graph_builder_free(b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("results draw");
@@ -203,6 +384,13 @@ int main(void)
     tcase_add_loop_test(c, equal_machines_fold_into_one_box_that_counts_them, 0, 7);
     tcase_add_test(c, every_preset_is_drawn);
     tcase_add_test(c, odd_machines_are_drawn_too);
+    tcase_add_loop_test(c, equal_blocks_fold_into_one_that_counts_them, 0, 4);
+    tcase_add_test(c, folded_blocks_sum_up_their_parameters);
+    tcase_add_test(c, every_model_of_the_zoo_fits_a_slide);
+    tcase_add_test(c, a_layer_shows_its_ops_and_what_stands_beside);
+    tcase_add_test(c, phases_choose_the_ops_and_the_flops);
+    tcase_add_test(c, too_many_ops_and_unknown_layers_are_refused);
+    tcase_add_test(c, hostile_op_names_are_text);
     suite_add_tcase(s, c);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);
