@@ -27,7 +27,7 @@ static enum fr_status find_held(const struct fr__making *m, uint32_t device, str
                                 size_t *n, struct fr_error *err)
 {
     const struct fr_plan_view *v = fr_plan_view(m->plan);
-    uint64_t at = m->run->devices[device].peak_event;
+    uint32_t at = m->run->devices[device].peak_allocation;
     struct held *list = calloc(v->n_buffers + 1, sizeof(*list));
 
     if (!list)
@@ -36,7 +36,7 @@ static enum fr_status find_held(const struct fr__making *m, uint32_t device, str
     for (uint32_t b = 0; b < v->n_buffers; b++) {
         const struct fr_buffer *k = &v->buffers[b];
 
-        if (k->device != device || m->run->held_from[b] > at || at >= m->run->held_until[b] ||
+        if (k->device != device || m->run->held_from[b] > at || at > m->run->held_until[b] ||
             (k->kind == FR_BUFFER_CONTEXT && m->options.memory != FR_MEMORY_DEVICE))
             continue;
         list[(*n)++] = (struct held){k->bytes, b};

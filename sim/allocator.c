@@ -26,9 +26,9 @@ enum pool { SMALL, LARGE, N_POOLS };
 
 struct block {
     uint64_t address, bytes;
-    uint32_t before, after;             /* neighbours in its segment, FR_NONE at the ends */
-    uint32_t left, right, priority;     /* in the treap, when free */
-    uint32_t whole_before, whole_after; /* in the list of free whole segments */
+    uint32_t before, after;                 /* neighbours in its segment, FR_NONE at the ends */
+    uint32_t left, right, parent, priority; /* in the treap, when free */
+    uint32_t whole_before, whole_after;     /* in the list of free whole segments */
     uint32_t pool;
     bool is_free;
 };
@@ -125,17 +125,25 @@ static void treap_insert(struct fr__allocator *a, uint32_t id)
 {
     struct block *b = a->blocks, *x = &b[id];
     uint32_t *at = &a->roots[x->pool], *left = &x->left, *right = &x->right, rest;
+    uint32_t left_parent = id, right_parent = id;
 
+    x->parent = FR_NONE;
     x->priority = scatter(a->n_priorities++);
-    while (*at != FR_NONE && b[*at].priority >= x->priority)
+    while (*at != FR_NONE && b[*at].priority >= x->priority) {
+        x->parent = *at;
         at = goes_before(x, &b[*at]) ? &b[*at].left : &b[*at].right;
+    }
     for (rest = *at; rest != FR_NONE;) {
         if (goes_before(&b[rest], x)) {
             *left = rest;
+            b[rest].parent = left_parent;
+            left_parent = rest;
             left = &b[rest].right;
             rest = *left;
         } else {
             *right = rest;
+            b[rest].parent = right_parent;
+            right_parent = rest;
             right = &b[rest].left;
             rest = *right;
         }
@@ -147,22 +155,30 @@ static void treap_insert(struct fr__allocator *a, uint32_t id)
 static void treap_remove(struct fr__allocator *a, uint32_t id)
 {
     struct block *b = a->blocks, *x = &b[id];
-    uint32_t *at = &a->roots[x->pool], left = x->left, right = x->right;
+    uint32_t left = x->left, right = x->right, parent = x->parent, last;
+    uint32_t *at = parent == FR_NONE      ? &a->roots[x->pool]
+                   : b[parent].left == id ? &b[parent].left
+                                          : &b[parent].right;
 
-    while (*at != id)
-        at = goes_before(x, &b[*at]) ? &b[*at].left : &b[*at].right;
     while (left != FR_NONE && right != FR_NONE) {
         if (b[left].priority >= b[right].priority) {
             *at = left;
+            b[left].parent = parent;
+            parent = left;
             at = &b[left].right;
             left = *at;
         } else {
             *at = right;
+            b[right].parent = parent;
+            parent = right;
             at = &b[right].left;
             right = *at;
         }
     }
-    *at = left != FR_NONE ? left : right;
+    last = left != FR_NONE ? left : right;
+    *at = last;
+    if (last != FR_NONE)
+        b[last].parent = parent;
 }
 
 /* The first of at least that many bytes, or FR_NONE. */

@@ -547,7 +547,7 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->link_bytes = e->link_bytes;
     for (uint32_t d = 0; d < run->n_devices; d++)
         fr__device_account(e, d);
-    fr__memory_result(e, run);
+    FR_TRY(fr__memory_result(e, run));
     set_iterations(e, run);
     FR_TRY(fr__critical_path(e, run));
     if (e->parts)

@@ -71,11 +71,14 @@ struct device {
     uint64_t by_kind[FR_N_BUFFER_KINDS];
 };
 
-/* What the engine needs of a buffer, in a quarter of a cache line. */
+/* What the engine needs of a buffer, in half a cache line. */
 struct live {
     uint64_t bytes;
     uint32_t frees_left;
+    uint32_t device;
     uint32_t kind;
+    uint32_t block;                 /* of the device's allocator; FR_NONE */
+    uint32_t held_from, held_until; /* see struct fr_run */
 };
 
 enum { INLINE_HOPS = 8 };
@@ -174,13 +177,11 @@ struct engine {
     struct fr_device_result *results; /* [n_devices] */
 
     struct live *live; /* [n_buffers] */
-    struct fr__allocator *
-        *allocators;  /* [n_devices] NULL where there is none; NULL: counted only */
-    uint32_t *blocks; /* [n_buffers] of the allocator; FR_NONE */
-    uint64_t n_memory_events;
-    uint64_t *held_from, *held_until; /* [n_buffers] see struct fr_run; NULL: not asked for */
-    double *slowdown;                 /* [n_devices] or NULL */
-    struct {                          /* interference, or NULL: by task */
+    /* [n_devices] NULL where is none; NULL: counted only */
+    struct fr__allocator **allocators;
+    uint32_t n_allocations; /* tasks that have allocated */
+    double *slowdown;       /* [n_devices] or NULL */
+    struct {                /* interference, or NULL: by task */
         double *left_s, *rate, *since_s;
         uint32_t *version;
         uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */
@@ -335,7 +336,7 @@ struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective);
 enum fr_status fr__memory_init(struct engine *e);
 void fr__memory_alloc(struct engine *e, uint32_t task);
 void fr__memory_free(struct engine *e, uint32_t task);
-void fr__memory_result(struct engine *e, struct fr_run *run);
+enum fr_status fr__memory_result(struct engine *e, struct fr_run *run);
 void fr__memory_fini(struct engine *e);
 
 /* ---- interference.c ---- */

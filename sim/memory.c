@@ -37,7 +37,7 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
     r->peak_bytes = k->peak_bytes = k->bytes;
     r->peak_at_s = e->now_s;
     r->peak_task = task;
-    r->peak_event = e->n_memory_events;
+    r->peak_allocation = e->n_allocations;
     memcpy(r->peak_by_kind, k->by_kind, sizeof(r->peak_by_kind));
     if (k->bytes - k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)
         note_over(e, d, task, bytes);
@@ -45,23 +45,17 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
 
 /* ---- with an allocator ---- */
 
-static inline bool has_block(const struct engine *e, uint32_t buffer)
+static void take_block(struct engine *e, struct live *b, uint32_t task)
 {
-    return e->blocks && e->blocks[buffer] != FR_NONE;
-}
+    struct fr__allocator *a = e->allocators[b->device];
 
-static void take_block(struct engine *e, uint32_t buffer, uint32_t task)
-{
-    const struct fr_buffer *k = &e->v->buffers[buffer];
-    struct fr__allocator *a = e->allocators[k->device];
-
-    if (!a || k->kind == FR_BUFFER_CONTEXT || k->bytes == 0)
+    if (!a || b->kind == FR_BUFFER_CONTEXT || b->bytes == 0)
         return;
-    e->blocks[buffer] = fr__allocator_take(a, k->bytes);
-    if (e->blocks[buffer] == FR_NONE)
+    b->block = fr__allocator_take(a, b->bytes);
+    if (b->block == FR_NONE)
         fr__engine_fail_nomem(e);
     if (fr__allocator_stats(a)->is_over)
-        note_over(e, k->device, task, k->bytes);
+        note_over(e, b->device, task, b->bytes);
 }
 
 static enum fr_status make_allocators(struct engine *e)
@@ -69,10 +63,8 @@ static enum fr_status make_allocators(struct engine *e)
     const struct fr_plan_view *v = e->v;
 
     e->allocators = calloc(v->topo->n_devices + 1, sizeof(struct fr__allocator *));
-    e->blocks = malloc((v->n_buffers + 1) * sizeof(*e->blocks));
-    if (!e->allocators || !e->blocks)
+    if (!e->allocators)
         return fr__engine_fail_nomem(e);
-    memset(e->blocks, 0xff, (v->n_buffers + 1) * sizeof(*e->blocks)); /* FR_NONE each */
     for (size_t b = 0; b < v->n_buffers; b++) {
         uint32_t d = v->buffers[b].device;
 
@@ -99,10 +91,9 @@ static void hold_persistent(struct engine *e, bool is_optimizer)
             continue;
         e->devices[k->device].bytes += k->bytes;
         e->devices[k->device].by_kind[k->kind] += k->bytes;
+        e->live[b].held_from = 0;
         if (e->allocators)
-            take_block(e, b, FR_NONE);
-        if (e->held_from)
-            e->held_from[b] = 0;
+            take_block(e, &e->live[b], FR_NONE);
     }
 }
 
@@ -122,19 +113,6 @@ static void set_limits(struct engine *e)
     }
 }
 
-static enum fr_status make_log(struct engine *e)
-{
-    size_t n = e->v->n_buffers + 1;
-
-    e->held_from = fr__arena_alloc(e->arena, n, sizeof(*e->held_from));
-    e->held_until = fr__arena_alloc(e->arena, n, sizeof(*e->held_until));
-    if (!e->held_from || !e->held_until)
-        return fr__engine_fail_nomem(e);
-    memset(e->held_from, 0xff, n * sizeof(*e->held_from));
-    memset(e->held_until, 0xff, n * sizeof(*e->held_until));
-    return FR_OK;
-}
-
 enum fr_status fr__memory_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
@@ -143,12 +121,16 @@ enum fr_status fr__memory_init(struct engine *e)
     if (!e->live)
         return fr__engine_fail_nomem(e);
     for (uint32_t b = 0; b < v->n_buffers; b++)
-        e->live[b] = (struct live){v->buffers[b].bytes, v->n_frees[b], v->buffers[b].kind};
+        e->live[b] = (struct live){.bytes = v->buffers[b].bytes,
+                                   .frees_left = v->n_frees[b],
+                                   .device = v->buffers[b].device,
+                                   .kind = v->buffers[b].kind,
+                                   .block = FR_NONE,
+                                   .held_from = UINT32_MAX,
+                                   .held_until = UINT32_MAX};
     set_limits(e);
     if (e->o->memory == FR_MEMORY_DEVICE)
         FR_TRY(make_allocators(e));
-    if (e->o->with_holders)
-        FR_TRY(make_log(e));
     hold_persistent(e, false);
     hold_persistent(e, true);
     for (uint32_t d = 0; d < v->topo->n_devices; d++)
@@ -165,16 +147,15 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
 
     if (v->alloc_first[task] == v->alloc_first[task + 1])
         return;
-    e->n_memory_events++;
+    e->n_allocations++;
     for (uint32_t i = v->alloc_first[task]; i < v->alloc_first[task + 1]; i++) {
-        const struct live *b = &e->live[v->alloc[i]];
+        struct live *b = &e->live[v->alloc[i]];
 
         k->bytes += b->bytes;
         k->by_kind[b->kind] += b->bytes;
+        b->held_from = e->n_allocations;
         if (e->allocators)
-            take_block(e, v->alloc[i], task);
-        if (e->held_from)
-            e->held_from[v->alloc[i]] = e->n_memory_events;
+            take_block(e, b, task);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
 }
@@ -183,26 +164,37 @@ void fr__memory_free(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
 
-    if (v->free_first[task] == v->free_first[task + 1])
-        return;
-    e->n_memory_events++;
     for (uint32_t i = v->free_first[task]; i < v->free_first[task + 1]; i++) {
-        uint32_t buffer = v->free[i], d;
-        struct live *b = &e->live[buffer];
+        struct live *b = &e->live[v->free[i]];
 
         if (--b->frees_left > 0)
             continue;
-        d = v->buffers[buffer].device;
-        e->devices[d].bytes -= b->bytes;
-        e->devices[d].by_kind[b->kind] -= b->bytes;
-        if (has_block(e, buffer))
-            fr__allocator_give(e->allocators[d], e->blocks[buffer]);
-        if (e->held_until)
-            e->held_until[buffer] = e->n_memory_events;
+        e->devices[b->device].bytes -= b->bytes;
+        e->devices[b->device].by_kind[b->kind] -= b->bytes;
+        b->held_until = e->n_allocations;
+        if (b->block != FR_NONE)
+            fr__allocator_give(e->allocators[b->device], b->block);
     }
 }
 
-void fr__memory_result(struct engine *e, struct fr_run *run)
+static enum fr_status copy_log(struct engine *e, struct fr_run *run)
+{
+    size_t n = e->v->n_buffers;
+    uint32_t *from = fr__arena_alloc(e->arena, n + 1, sizeof(*from));
+    uint32_t *until = fr__arena_alloc(e->arena, n + 1, sizeof(*until));
+
+    if (!from || !until)
+        return fr__fail_nomem(e->err);
+    for (size_t b = 0; b < n; b++) {
+        from[b] = e->live[b].held_from;
+        until[b] = e->live[b].held_until;
+    }
+    run->held_from = from;
+    run->held_until = until;
+    return FR_OK;
+}
+
+enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
 {
     for (size_t d = 0; d < e->v->topo->n_devices; d++) {
         struct fr_device_result *r = &e->results[d];
@@ -215,8 +207,7 @@ void fr__memory_result(struct engine *e, struct fr_run *run)
         r->peak_allocated_bytes = s->peak_allocated_bytes;
         r->peak_reserved_bytes = s->peak_reserved_bytes;
     }
-    run->held_from = e->held_from;
-    run->held_until = e->held_until;
+    return e->o->with_holders ? copy_log(e, run) : FR_OK;
 }
 
 void fr__memory_fini(struct engine *e)
@@ -224,6 +215,5 @@ void fr__memory_fini(struct engine *e)
     for (size_t d = 0; e->allocators && d < e->v->topo->n_devices; d++)
         fr__allocator_free(e->allocators[d]);
     free(e->allocators);
-    free(e->blocks);
     free(e->live);
 }

@@ -225,8 +225,8 @@ struct fr_device_result {
     uint64_t peak_bytes;   /* most bytes of buffers at once, persistent ones included */
     uint64_t peak_by_kind[FR_N_BUFFER_KINDS]; /* at that moment */
     double peak_at_s;
-    uint32_t peak_task;  /* whose allocation reached it; FR_NONE: the persistent ones */
-    uint64_t peak_event; /* its number, for held_from of the run */
+    uint32_t peak_task;       /* whose allocation reached it; FR_NONE: the persistent ones */
+    uint32_t peak_allocation; /* its number, for held_from of the run */
     /* under FR_MEMORY_DEVICE, on GPUs, else 0: of blocks in use, of segments; without the context */
     uint64_t peak_allocated_bytes, peak_reserved_bytes;
     bool is_over; /* the device's memory was not enough at some time */
@@ -257,9 +257,9 @@ struct fr_run {
     const uint32_t *critical; /* tasks of the critical path, first to last */
     const double *parts_s;    /* [fr_n_resources] see below; NULL unless asked for */
     uint64_t n_rough;         /* messages whose parts are an estimate */
-    /* [n_buffers] NULL unless asked for: buffer b was held at memory event number x if
-     * held_from[b] <= x < held_until[b] (aliases never) */
-    const uint64_t *held_from, *held_until;
+    /* [n_buffers] NULL unless asked for: buffer b was held at the allocation of number x if
+     * held_from[b] <= x <= held_until[b] (aliases never); 0 is before the first task's */
+    const uint32_t *held_from, *held_until;
     struct fr_run_stats stats;
 };
 

@@ -108,7 +108,7 @@ START_TEST(views_share_a_block)
     fixture_finish(p);
     r = fixture_run(p, &o);
     ck_assert_uint_eq(r->devices[0].peak_allocated_bytes, 1024);
-    ck_assert_uint_eq(r->held_from[1], UINT64_MAX);
+    ck_assert_uint_eq(r->held_from[1], UINT32_MAX);
     fr_run_free(r);
     fr_plan_free(p);
     fr_topo_free(topo);
@@ -195,7 +195,8 @@ START_TEST(knows_who_holds_what_at_the_peak)
     ck_assert_uint_eq(d->peak_bytes, 60);
     ck_assert_uint_eq(d->peak_task, t[1]);
     for (uint32_t b = 0; b < 4; b++) {
-        bool is_held = r->held_from[b] <= d->peak_event && d->peak_event < r->held_until[b];
+        bool is_held =
+            r->held_from[b] <= d->peak_allocation && d->peak_allocation <= r->held_until[b];
 
         ck_assert_int_eq(is_held, b < 3);
         sum += is_held ? fr_plan_view(p)->buffers[b].bytes : 0;
