@@ -104,8 +104,7 @@ static void place_server_memory(struct service *s)
             continue;
         if (!fr__type_of(pl, server)->is_gpu)
             fr__add_buffer(pl, FR_BUFFER_PARAMETER, server, w->bytes, FR_NONE, w->op);
-        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, server, fr__optimizer_bytes(pl->in, w->bytes),
-                       FR_NONE, w->op);
+        fr__add_optimizer(pl, server, w->bytes, w->op);
     }
 }
 
@@ -241,7 +240,7 @@ static enum fr_status place_updates(struct service *s, const struct fr__owner *w
         uint32_t task =
             fr__add_compute(pl, server, fr__op_cost(pl, rows, op), op, FR_PHASE_UPDATE, FR_NONE);
 
-        fr__add_workspace(pl, server, fr__workspace_bytes(pl, op, pl->graph->batch), task, op);
+        fr__add_workspace(pl, server, op, pl->graph->batch, task);
         fr_plan_add_dep(pl->plan, *last, task);
         *last = task;
         /* a GPU that works too updates the parameters that its own backward pass reads */

@@ -216,6 +216,11 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
     return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
 }
 
+unsigned fr__optimizer_tensors(const struct fr_problem *in)
+{
+    return n_states(in->optimizer) + (in->graph->param_elem_bytes < FP32_BYTES);
+}
+
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes;

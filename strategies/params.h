@@ -47,6 +47,9 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
  * states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR 2018). */
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
+/* How many tensors these bytes are, all of a size. */
+unsigned fr__optimizer_tensors(const struct fr_problem *in);
+
 /* Memory traffic of one update: gradient read, parameter read and written, each state read and
  * written; with a master copy that is read and written and the parameter only written. Under `amp`
  * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
@@ -57,6 +60,7 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with
  * PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
  * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
+enum { FR__UPDATE_TEMPORARIES = 2 };
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 #endif

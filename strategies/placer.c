@@ -166,20 +166,33 @@ void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task)
         fr_plan_add_free(pl->plan, buffer, task);
 }
 
-uint64_t fr__workspace_bytes(const struct fr__placer *pl, uint32_t op, double batch)
-{
-    const struct fr_op *o = &pl->graph->ops[op];
-    uint64_t bytes = fr__bytes_at(pl, o->workspace_bytes, o->scales, batch);
-
-    if (pl->params.roles[op] == FR__ROLE_UPDATE)
-        bytes += fr__update_workspace_bytes(pl->in, o->param_bytes);
-    return bytes;
-}
-
-void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint64_t bytes, uint32_t task,
-                       uint32_t op)
+static void add_scratch(struct fr__placer *pl, uint32_t device, uint64_t bytes, uint32_t task,
+                        uint32_t op)
 {
     fr__add_free(pl, fr__add_buffer(pl, FR_BUFFER_WORKSPACE, device, bytes, task, op), task);
+}
+
+void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
+                       uint32_t task)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, op);
+    if (pl->params.roles[op] != FR__ROLE_UPDATE)
+        return;
+    for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
+        add_scratch(pl, device,
+                    fr__update_workspace_bytes(pl->in, o->param_bytes) / FR__UPDATE_TEMPORARIES,
+                    task, op);
+}
+
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op)
+{
+    unsigned n = fr__optimizer_tensors(pl->in);
+
+    for (unsigned i = 0; i < n; i++)
+        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device,
+                       fr__optimizer_bytes(pl->in, param_bytes) / n, FR_NONE, op);
 }
 
 void fr__use_device(struct fr__placer *pl, uint32_t device)

@@ -67,11 +67,12 @@ uint32_t fr__add_buffer(struct fr__placer *pl, enum fr_buffer_kind kind, uint32_
                         uint64_t bytes, uint32_t alloc, uint32_t op);
 /* Lets `task` free the buffer; FR_NONE: nothing. */
 void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task);
-/* Scratch of one task, its own to the end. */
-void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint64_t bytes, uint32_t task,
-                       uint32_t op);
-/* What op `op` needs when it runs at `batch`. */
-uint64_t fr__workspace_bytes(const struct fr__placer *pl, uint32_t op, double batch);
+/* Scratch of one task, its own to the end: what op `op` needs when it runs at `batch`, and the
+ * temporaries of an update, a buffer each. */
+void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
+                       uint32_t task);
+/* What the optimizer keeps for the parameters of `op`, a buffer a tensor. */
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
 /* The device's CUDA context, once; nothing on a CPU. */
 void fr__use_device(struct fr__placer *pl, uint32_t device);
 

@@ -113,8 +113,7 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         if (pl->in->keeps_gradients && w->ready != FR_NONE)
             fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
         if (with_optimizer && w->n_updates > 0)
-            fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device, fr__optimizer_bytes(pl->in, w->bytes),
-                           FR_NONE, w->op);
+            fr__add_optimizer(pl, device, w->bytes, w->op);
         for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
             if (needs_tied_copy(r, e))
                 fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst], w->bytes,
@@ -359,7 +358,7 @@ static void write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t o
         if (!pl->params.is_read[t] || pl->params.is_gradient[t])
             fr__add_free(pl, m->buffer_of[t], task);
     }
-    fr__add_workspace(pl, device, fr__workspace_bytes(pl, op, m->batch), task, op);
+    fr__add_workspace(pl, device, op, m->batch, task);
 }
 
 /* ---- ops ---- */

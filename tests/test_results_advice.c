@@ -100,9 +100,8 @@ START_TEST(more_gpus_leave_the_training_as_it_is_and_go_first)
 }
 END_TEST
 
-/* 30720 samples fill the GPU to its last MiB. Adam keeps two states, 2,000,000 bytes, which are a large
- * block: a segment of 20 MiB more. Momentum's one state of 1,000,000 takes another small segment of 2.
- * So plain SGD helps and momentum does not. */
+/* 30720 samples fill the GPU to its last MiB. Adam's two states of 1,000,000 bytes share a small segment
+ * of 2 MiB more, and momentum's one takes such a segment too. So plain SGD helps and momentum does not. */
 START_TEST(an_optimizer_that_keeps_less_may_help)
 {
     struct fr_record *r;
