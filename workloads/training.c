@@ -15,6 +15,8 @@
  * the gradients of all steps' outputs instead of as many copies of the parameters. Weights that a
  * cast has made (workloads/autocast.h) have one gradient for all that use them, in the same way.
  *
+ * A sum is made as soon as there are two gradients to add, not when it is needed: PyTorch's way.
+ *
  * The rules say which forward tensors each backward op reads; these stay in memory until then.
  * Source: PyTorch, tools/autograd/derivatives.yaml (1.13), where each backward formula names what it
  * keeps; checked against saved bytes measured with PyTorch 1.13.1 (tests/test_workloads_zoo.c).
@@ -129,6 +131,7 @@ struct expansion {
     uint32_t *weight_grads; /* [ops]: the same for its parameters */
     uint32_t *step_reads;   /* [ops]: the same for what its later steps' weight gradients read */
     double *step_flops;     /* [ops]: their arithmetic */
+    unsigned *n_sums;       /* [ops]: of gradients of its outputs, so far */
     uint32_t *cast_user;    /* [ops]: first user of the weights that it casts, FR_NONE */
     struct read *reads;     /* gradients, in the order they came */
     size_t n_reads, cap_reads;
@@ -348,7 +351,6 @@ static struct output_grads collect(struct expansion *x, uint32_t o)
     const struct fr_op *op = &x->f->ops[o];
     uint32_t n = n_gradient_outputs(x, o);
     struct output_grads dy = {.reads = fr__arena_alloc(x->scratch, n, sizeof(*dy.reads))};
-    struct summing sums = {.from = o, .suffix = "grad_add", .phase = FR_PHASE_BACKWARD_DATA};
 
     if (!dy.reads) {
         x->is_out_of_memory = true;
@@ -358,11 +360,11 @@ static struct output_grads collect(struct expansion *x, uint32_t o)
         uint32_t t = op->first_tensor + k;
         struct fr_tensor shape = gradient_of(&x->f->tensors[t]);
 
-        if (sum_up(x, &sums, x->grads[t], &shape, &dy.reads[dy.n])) {
-            dy.elements +=
-                (double)dy.reads[dy.n].bytes / (double)shape.bytes * n_elements(x, &shape);
-            dy.n++;
-        }
+        if (x->grads[t] == FR_NONE)
+            continue;
+        dy.reads[dy.n] = x->reads[x->grads[t]];
+        dy.elements += (double)dy.reads[dy.n].bytes / (double)shape.bytes * n_elements(x, &shape);
+        dy.n++;
     }
     return dy;
 }
@@ -557,6 +559,30 @@ static void add_weight_op(struct expansion *x, uint32_t o, const struct output_g
     contribute(x, &x->weight_grads[owner], made(x, 1, &dw));
 }
 
+/* Sums what has come together for an input of o. PyTorch's engine does so as soon as o is through,
+ * and does not wait until the sum is needed (torch/csrc/autograd/engine.cpp, evaluate_function). */
+static void sum_input_gradients(struct expansion *x, uint32_t o)
+{
+    const struct fr_graph *f = x->f;
+
+    for (uint32_t i = f->in_first[o]; i < f->in_first[o + 1]; i++) {
+        uint32_t t = f->edges[f->in_edges[i]].tensor, *last = &x->grads[t == FR_NONE ? 0 : t];
+        struct summing sums = {.suffix = "grad_add", .phase = FR_PHASE_BACKWARD_DATA};
+        struct fr_tensor shape;
+        struct read sum;
+
+        if (t == FR_NONE || *last == FR_NONE || x->reads[*last].next == *last)
+            continue;
+        shape = gradient_of(&f->tensors[t]);
+        sums.from = f->tensors[t].op;
+        sums.n_sums = x->n_sums[sums.from];
+        sum_up(x, &sums, *last, &shape, &sum);
+        x->n_sums[sums.from] = sums.n_sums;
+        *last = FR_NONE;
+        contribute(x, last, sum);
+    }
+}
+
 /* Nothing to do for an op whose outputs have no gradient: it has no part in the loss. */
 static void add_backward(struct expansion *x, uint32_t o)
 {
@@ -580,6 +606,8 @@ static void add_backward(struct expansion *x, uint32_t o)
     }
     if (!x->is_out_of_memory)
         add_weight_op(x, o, &dy, has_part);
+    if (!x->is_out_of_memory)
+        sum_input_gradients(x, o);
     fr__arena_rewind(x->scratch, mark);
 }
 
@@ -636,9 +664,10 @@ static bool allocate(struct expansion *x)
     x->step_reads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_reads));
     x->step_flops = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_flops));
     x->cast_user = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->cast_user));
+    x->n_sums = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->n_sums));
     x->grads = fr__arena_alloc(x->scratch, n_tensors, sizeof(*x->grads));
     if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->step_reads || !x->step_flops ||
-        !x->cast_user || !x->grads)
+        !x->cast_user || !x->n_sums || !x->grads)
         return false;
     for (size_t i = 0; i < n_ops; i++)
         x->weight_grads[i] = x->step_reads[i] = x->cast_user[i] = FR_NONE;
