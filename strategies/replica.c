@@ -410,15 +410,41 @@ uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[
     return marker;
 }
 
+/* A sum of parameter gradients that reads what op makes, not placed yet, all of whose inputs are
+ * there; FR_NONE. */
+static uint32_t ready_sum(const struct fr__replica *r, uint32_t op)
+{
+    const struct fr_graph *g = r->pl->graph;
+    const enum fr__role *roles = r->pl->params.roles;
+
+    for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++) {
+        uint32_t sum = g->edges[i].dst;
+        bool is_ready = roles[sum] == FR__ROLE_SUM && r->tail.task_of[sum] == FR_NONE;
+
+        for (uint32_t k = g->in_first[sum]; is_ready && k < g->in_first[sum + 1]; k++) {
+            uint32_t src = g->edges[g->in_edges[k]].src;
+
+            is_ready = r->micros[0].task_of[src] != FR_NONE || r->tail.task_of[src] != FR_NONE;
+        }
+        if (is_ready)
+            return sum;
+    }
+    return FR_NONE;
+}
+
 void fr__place_body(struct fr__replica *r)
 {
     struct fr__placer *pl = r->pl;
     struct fr__micro *m = &r->micros[0];
     uint32_t block_first = pl->n_tasks;
 
-    for (uint32_t o = 0; o < pl->graph->n_ops; o++)
-        if (is_body_op(r, o))
-            place_op(r, m, o, block_first, FR_NONE);
+    for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
+        if (!is_body_op(r, o))
+            continue;
+        place_op(r, m, o, block_first, FR_NONE);
+        for (uint32_t s = o; !r->is_out_of_memory && (s = ready_sum(r, s)) != FR_NONE;)
+            place_op(r, &r->tail, s, pl->n_tasks, FR_NONE);
+    }
     for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
         uint32_t device = r->device_of[o];
 
@@ -439,7 +465,7 @@ static void place_tail(struct fr__replica *r, enum fr__role role)
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i];
 
-        if (p->roles[op] == role)
+        if (p->roles[op] == role && r->tail.task_of[op] == FR_NONE)
             place_op(r, &r->tail, op, r->pl->n_tasks, FR_NONE);
     }
 }

@@ -64,11 +64,13 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
  * on when its whole pass is done, weight gradients included. */
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device);
-/* The whole body of a replica with one micro-batch, in graph order, and its markers. */
+/* The whole body of a replica with one micro-batch, in graph order, and its markers. Each sum of
+ * parameter gradients follows the last of what it adds, as in PyTorch, whose engine adds them as they
+ * come. */
 void fr__place_body(struct fr__replica *r);
 
-/* The tail, after the body is whole and done_of set: first the sums, then the updates; tied copies
- * of parameters are refreshed after these. */
+/* The tail, after the body is whole and done_of set: first the sums that are not placed yet, then the
+ * updates; tied copies of parameters are refreshed after these. */
 void fr__place_sums(struct fr__replica *r);
 void fr__place_updates(struct fr__replica *r);
 void fr__refresh_tied(struct fr__replica *r);
