@@ -27,3 +27,4 @@ tests_test_strategies_memory_SOURCES = tests/test_strategies_memory.c
 tests_test_strategies_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_memory_LDADD = $(TEST_STRATEGIES_LIBS)
 endif
+EXTRA_DIST += tests/torch_memory.py tests/torch/memory.csv tests/torch/README.md
