@@ -33,9 +33,8 @@ static size_t block_length(const char *name)
 
     for (size_t i = 0; name[i]; i++) {
         if (name[i] == '.') {
-            if (has_digit) {
+            if (has_digit)
                 best = i;
-            }
             has_digit = false;
         } else if (isdigit((unsigned char)name[i])) {
             has_digit = true;

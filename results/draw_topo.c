@@ -53,7 +53,6 @@ struct picture {
     const struct fr__layout *layout;
     struct link_class classes[MAX_CLASSES];
     size_t n_classes;
-    unsigned n_edges;
 };
 
 /* ---- pieces ---- */

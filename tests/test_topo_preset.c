@@ -186,6 +186,16 @@ static uint32_t find_vertex(const struct fr_topo *t, const char *name)
     return FR_NONE;
 }
 
+static bool has_link(const struct fr_topo *t, const char *src, const char *dst)
+{
+    uint32_t a = find_vertex(t, src), b = find_vertex(t, dst);
+
+    for (size_t l = 0; l < t->n_links; l++)
+        if (t->links[l].src == a && t->links[l].dst == b)
+            return true;
+    return false;
+}
+
 /* Fewest PCIe switches between two vertices without leaving PCIe; counts sockets on the way. A
  * breadth-first search over PCIe and socket links. */
 static unsigned switches_between(const struct fr_topo *t, uint32_t from, uint32_t to,
@@ -313,6 +323,64 @@ START_TEST(an_h100s_matrix_equals_the_machines_own)
         }
     }
     ck_assert(!f || n_rows == 8);
+    if (f)
+        fclose(f);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* Azure's ND A100 v4 is an HGX A100 with the host of a DGX: its file for NCCL has a line for each PCIe
+ * switch (class 0604) and below it one for each GPU (0302) and InfiniBand NIC (0207). */
+START_TEST(an_a100s_switches_carry_what_azures_file_says)
+{
+    FILE *f = open_shared("topologies/nccl-xml/azure-ndv4-topo.xml",
+                          "an_a100s_switches_carry_what_azures_file_says");
+    struct fr_topo *t = load("dgx-a100-40g");
+    unsigned n_switches = 0, gpu = 0, nic = 0;
+    char line[512], name[32], below[32];
+
+    while (f && fgets(line, sizeof(line), f)) {
+        if (strstr(line, "0x060400"))
+            n_switches++;
+        else if (strstr(line, "0x030200"))
+            snprintf(below, sizeof(below), "n0.gpu%u", gpu++);
+        else if (strstr(line, "0x020700"))
+            snprintf(below, sizeof(below), "n0.nic%u", nic++);
+        if (!strstr(line, "0x030200") && !strstr(line, "0x020700"))
+            continue;
+        snprintf(name, sizeof(name), "n0.plx%u", n_switches - 1);
+        ck_assert_msg(has_link(t, name, below), "%s is not below %s", below, name);
+    }
+    ck_assert(!f || (n_switches == 4 && gpu == 8 && nic == 8));
+    if (f)
+        fclose(f);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* The file of a virtual machine with a whole HGX B200: four GPUs a socket, 18 NVLinks each into the
+ * switches (target "fffffff", class 068000), 400 Gbit/s NICs. */
+START_TEST(a_b200s_gpus_stand_as_a_real_machines_file_says)
+{
+    FILE *f = open_shared("topologies/nccl-xml/b200-8gpu-vm.xml",
+                          "a_b200s_gpus_stand_as_a_real_machines_file_says");
+    struct fr_topo *t = load("hgx-b200");
+    unsigned n_gpus = 0, n_nics = 0, socket = 0, n_sockets;
+    char line[512], gpu[32], cpu[32];
+
+    while (f && fgets(line, sizeof(line), f)) {
+        if (strstr(line, "<cpu "))
+            socket = strstr(line, "numaid=\"1\"") != NULL;
+        n_nics += strstr(line, "speed=\"400000\"") != NULL;
+        if (!strstr(line, "<nvlink "))
+            continue;
+        ck_assert_ptr_nonnull(strstr(line, "count=\"18\""));
+        snprintf(gpu, sizeof(gpu), "n0.gpu%u", n_gpus++);
+        snprintf(cpu, sizeof(cpu), "n0.socket%u", socket);
+        switches_between(t, find_vertex(t, gpu), find_vertex(t, cpu), &n_sockets);
+        ck_assert_msg(n_sockets == 1, "%s is not on %s", gpu, cpu);
+    }
+    ck_assert(!f || (n_gpus == 8 && n_nics == 8));
     if (f)
         fclose(f);
     fr_topo_free(t);
@@ -494,6 +562,8 @@ int main(void)
     tcase_add_test(c, a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints);
     tcase_add_test(c, gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints);
     tcase_add_test(c, an_h100s_matrix_equals_the_machines_own);
+    tcase_add_test(c, an_a100s_switches_carry_what_azures_file_says);
+    tcase_add_test(c, a_b200s_gpus_stand_as_a_real_machines_file_says);
     tcase_add_test(c, a_p100_dgx1_has_its_nvlinks_where_copies_were_fast);
     tcase_add_loop_test(c, a_p100_dgx1_finds_as_many_rings_as_were_measured, 0, 6);
     tcase_add_loop_test(c, rings_fill_switched_machines, 0, 7);
