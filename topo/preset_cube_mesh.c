@@ -14,8 +14,8 @@ struct cube_mesh {
     bool has_one_nic; /* on the first socket, instead of one on each PCIe switch */
 };
 
-/* Two fully connected fours, joined corner to corner: four NVLinks a GPU (NVIDIA DGX-1 white paper
- * WP-08437-001, 2016, figure 4; Tartan, IISWC 2018, figure 1). */
+/* Two fully connected fours, joined corner to corner: four NVLinks a GPU (NVIDIA DGX-1 system
+ * architecture white paper, 2016; the pairs that copied at NVLink's rate in Tartan, IISWC 2018). */
 static const unsigned char p100_nvlinks[8][8] = {
     {0, 1, 1, 1, 1, 0, 0, 0}, {1, 0, 1, 1, 0, 1, 0, 0}, {1, 1, 0, 1, 0, 0, 1, 0},
     {1, 1, 1, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 1, 1, 1}, {0, 1, 0, 0, 1, 0, 1, 1},

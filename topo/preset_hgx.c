@@ -32,10 +32,9 @@ static const char NVLINK4_SOURCE[] =
     "(p2pBandwidthLatencyTest on HGX H100, github.com/NVIDIA/nccl issue 1264); latency: as on the "
     "A100, our assumption";
 static const char NVLINK4_H200_SOURCE[] =
-    "NVIDIA H200 datasheet, 2024: 900 GB/s both ways; 396 GB/s one way measured "
-    "(p2pBandwidthLatencyTest on HGX H200, github.com/NVIDIA/cuda-samples issue 311); latency: as "
-    "on "
-    "the A100, our assumption";
+    "NVIDIA H200 datasheet, 2024: 900 GB/s both ways; 396 GB/s one way measured (nvbandwidth on "
+    "eight H200, github.com/stas00/ml-engineering, network); latency: as on the A100, our "
+    "assumption";
 static const char NVLINK5_SOURCE[] =
     "NVIDIA HGX B200 datasheet, 2024: 1.8 TB/s both ways over 18 links; NCCL src/graph/topo.h, "
     "SM100_NVLINK_BW, counts 40.1 GB/s a link and direction; latency: as on the A100, our "
