@@ -80,11 +80,12 @@ MUTATIONS = [
     ("off by one", "sim/collective.c", "e->rings_left[first + i] = {{t->n_rings => 1}};"),
     ("comparison", "sim/collective.c", "stretch = s {{> => <}} stretch ?"),
     # memory
-    ("sign", "sim/memory.c", "k->bytes {{-= => +=}} b->bytes;"),
-    ("sign", "sim/memory.c", "k->by_kind[b->kind] {{-= => +=}} b->bytes;"),
+    ("sign", "sim/memory.c", "e->devices[b->device].bytes {{-= => +=}} b->bytes;"),
+    ("sign", "sim/memory.c", "e->devices[b->device].by_kind[b->kind] {{-= => +=}} b->bytes;"),
     ("comparison", "sim/memory.c", "if (k->bytes {{<= => <}} k->peak_bytes)"),
-    ("comparison", "sim/memory.c", "k->bytes {{> => >=}} e->v->topo->types[device->type]"),
-    ("off by one", "sim/memory.c", "if (--b->frees_left == {{0 => 1}})"),
+    ("sign", "sim/memory.c", "k->bytes {{- => +}} k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)"),
+    ("comparison", "sim/memory.c", "FR_BUFFER_CONTEXT] {{> => >=}} k->limit_bytes)"),
+    ("off by one", "sim/memory.c", "if (--b->frees_left > {{0 => 1}})"),
     # interference
     ("sign", "sim/interference.c", "*left_s {{-= => +=}} (e->now_s"),
     ("comparison", "sim/interference.c", "return a {{> => <}} b ? a : b;"),

@@ -98,7 +98,8 @@ END_TEST
 
 /* ---- memory ---- */
 
-/* The test device holds 2^40 bytes: that much fits, one byte more does not. */
+/* The test device holds 2^40 bytes: that much fits, one byte more does not. Of tensors alone, which is
+ * the engine's default, the context is none. */
 START_TEST(memory_overflows_beyond_its_last_byte)
 {
     struct fr_topo *topo = fixture_star(1, 1e9, 0);
@@ -109,6 +110,11 @@ START_TEST(memory_overflows_beyond_its_last_byte)
         uint32_t t = fixture_compute(p, 0, fixture_cost(p, 1), 0), b;
         struct fr_run *r;
 
+        fr_plan_add_buffer(p, &(struct fr_buffer){.bytes = (uint64_t)1 << 39,
+                                                  .alloc = FR_NONE,
+                                                  .alias = FR_NONE,
+                                                  .op = FR_NONE,
+                                                  .kind = FR_BUFFER_CONTEXT});
         b = fr_plan_add_buffer(p, &(struct fr_buffer){.bytes = ((uint64_t)1 << 40) + extra,
                                                       .alloc = t,
                                                       .alias = FR_NONE,
