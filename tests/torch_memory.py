@@ -19,8 +19,7 @@ the host, do not count.
 Dropout is torch.native_dropout, which keeps one bool an element as CUDA's does; torch's CPU dropout
 would keep the noise as floats.
 
-Two operators have no meta form in PyTorch 1.13 and get their outputs here, from shapes alone:
-convolution_backward and whatever else FORMS names.
+Operators without a meta form in PyTorch 1.13 get their outputs here, from shapes alone: see FORMS.
 """
 import csv
 import math
@@ -129,7 +128,7 @@ class Tracker(TorchDispatchMode):
 class Attention(nn.Module):
     def __init__(self, width, heads, mask):
         super().__init__()
-        self.heads, self.mask = heads, mask  # mask: None, "add" or "causal"
+        self.heads, self.mask = heads, mask  # a bool tensor (causal), a float one (added), None
         self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
 
     def split(self, x):
