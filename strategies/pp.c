@@ -98,7 +98,7 @@ static enum fr_status read_options(struct pipeline *p, struct fr_error *err)
         p->micro_batch = shortest / (4 * p->n_stages); /* GPipe: a small bubble from M >= 4 K on */
         p->micro_batch += p->micro_batch == 0;
     }
-    p->n_micros = (batch + p->micro_batch - 1) / p->micro_batch;
+    p->n_micros = (batch - 1) / p->micro_batch + 1;
     p->schedule = (enum fr__schedule)values[OPTION_SCHEDULE];
     if ((uint64_t)p->n_micros * in->graph->n_ops >= INT32_MAX / 4)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
@@ -327,7 +327,7 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     double *batches;
     struct progress g;
 
-    p->n_micros = (batch + p->micro_batch - 1) / p->micro_batch;
+    p->n_micros = (batch - 1) / p->micro_batch + 1;
     batches = fr__arena_alloc(scratch, p->n_micros, sizeof(*batches));
     members = fr__arena_alloc(scratch, p->n_stages, sizeof(*members));
     g.slots = fr__arena_alloc(scratch, 2 * (size_t)p->n_micros * p->n_stages, sizeof(*g.slots));

@@ -108,6 +108,9 @@ run simulate -w vgg19 -t dgx1-v10 -s dp
 check "an_unknown_topology_is_bad_input" fails 2 "dgx1-v100"
 run simulate -w vgg19 -t dgx1-v100 -s pd
 check "an_unknown_strategy_is_wrong_usage" fails 2 "pd"
+run simulate -w vgg16 -t dgx1-v100 -s pp -b 4294967294
+check "the_largest_batch_there_is_does_not_fit" exits 3
+check "and_what_would_fit_is_said" says 'what would fit'
 run simulate -w vgg19 -t dgx1-v100
 check "simulate_needs_a_strategy" fails 2 "no strategy"
 run simulate -t dgx1-v100 -s dp
