@@ -71,6 +71,17 @@ void fr__json_close(struct fr__json *j, char bracket)
     after_value(j);
 }
 
+void fr__json_splice(struct fr__json *j, const char *object)
+{
+    size_t n = strlen(object);
+
+    assert(n >= 2 && object[0] == '{' && object[n - 1] == '}');
+    if (n == 2)
+        return;
+    before_value(j, NULL);
+    fwrite(object + 1, 1, n - 2, j->f);
+}
+
 void fr__json_string(struct fr__json *j, const char *key, const char *text)
 {
     before_value(j, key);

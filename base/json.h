@@ -26,6 +26,8 @@ void fr__json_number(struct fr__json *j, const char *key, double x);         /* 
 void fr__json_count(struct fr__json *j, const char *key, uint64_t x);
 void fr__json_bool(struct fr__json *j, const char *key, bool x);
 void fr__json_null(struct fr__json *j, const char *key);
+/* The members of an object that is JSON already ("{...}"), into the object that is open. */
+void fr__json_splice(struct fr__json *j, const char *object);
 /* A string with quotes and escapes, for writers that do their own layout; bytes that are not UTF-8
  * become U+FFFD. */
 void fr__json_write_string(FILE *f, const char *text);

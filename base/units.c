@@ -244,3 +244,27 @@ enum fr_status fr__parse_bytes(const char *text, const char *what, struct fr_loc
     return fr__fail(err, FR_ERANGE, loc, "%s is \"%s\", not a whole number of bytes", what,
                     fr__excerpt(text, excerpt));
 }
+
+enum fr_status fr__parse_choice(const char *text, const char *what, unsigned n,
+                                const char *(*name_of)(unsigned i), unsigned *out,
+                                struct fr_error *err)
+{
+    enum { MAX_CHOICES = 16 };
+    const char *names[MAX_CHOICES];
+    char known[128] = "", hint[128];
+    size_t used = 0;
+
+    assert(n <= MAX_CHOICES);
+    for (unsigned i = 0; i < n; i++) {
+        names[i] = name_of(i);
+        if (strcmp(names[i], text) == 0) {
+            *out = i;
+            return FR_OK;
+        }
+        if (used < sizeof(known))
+            used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? "|" : "",
+                                     names[i]);
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", expected %s%s", what, text, known,
+                    fr__did_you_mean(text, names, n, hint, sizeof(hint)));
+}

@@ -28,6 +28,10 @@ enum fr_status fr__parse_number(const char *text, const char *what, struct fr_lo
                                 double max, double *out, struct fr_error *err);
 enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc loc, uint64_t min,
                                uint64_t max, uint64_t *out, struct fr_error *err);
+/* One of n words (at most 16), named by number. FR_EUSAGE lists them, with the nearest. */
+enum fr_status fr__parse_choice(const char *text, const char *what, unsigned n,
+                                const char *(*name_of)(unsigned i), unsigned *out,
+                                struct fr_error *err);
 
 /* Human forms, three or four digits ("1.25 GiB", "25 GB/s", "412 ms"); each returns buf. */
 const char *fr__format_bytes(double bytes, char *buf, size_t n); /* binary prefixes */

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "results/draw.h"
 #include "results/results.h"
+#include "results/sweep.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
 enum {
@@ -29,10 +30,11 @@ enum option_group {
     OPTIONS_LAYERS = 64,   /* of graph show */
     OPTIONS_PICTURE = 128, /* the file of a drawing */
     OPTIONS_OPS = 256,     /* which ops of a graph are drawn */
-    OPTIONS_ADVICE = 512   /* of simulate */
+    OPTIONS_ADVICE = 512,  /* of simulate */
+    OPTIONS_SWEEP = 1024   /* settings of the question make a grid */
 };
 
-enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 4 };
+enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256 };
 
 struct options {
     struct fr_question question; /* but for the strategy */
@@ -42,6 +44,12 @@ struct options {
     size_t n_strategies, n_files, n_arguments;
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
+    /* sweeps only */
+    struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
+    struct fr_sweep_terms terms;
+    const char *store;
+    unsigned n_jobs;
+    bool dry_run, all;
 };
 
 struct fr__json; /* base/json.h */
@@ -56,9 +64,10 @@ struct session {
 struct verb {
     const char *group; /* NULL: stands alone */
     const char *name, *arguments, *summary;
-    const char *examples; /* whole lines */
-    unsigned options;     /* groups */
-    size_t n_arguments;   /* exactly */
+    const char *examples;    /* whole lines */
+    unsigned options;        /* groups */
+    size_t n_arguments;      /* exactly, or */
+    bool has_more_arguments; /* at least */
     enum fr_status (*run)(struct session *s, struct fr_error *err);
 };
 
@@ -97,6 +106,10 @@ struct progress {
     double start_s, shown_s; /* monotonic clock */
     const char *prefix;      /* what the work is for; may be NULL */
     bool is_on, is_shown;
+    /* Adds how fast it goes and how long it will take, by what was done since the first call. */
+    bool with_time_left, is_counting;
+    double first_s;
+    uint64_t first_done;
 };
 void cli_progress_init(struct progress *p, bool is_quiet);
 void cli_progress(void *progress, const char *what, uint64_t done, uint64_t total);
@@ -107,6 +120,8 @@ void cli_progress_end(struct progress *p);
 
 enum fr_status cli_simulate(struct session *s, struct fr_error *err);
 enum fr_status cli_compare(struct session *s, struct fr_error *err);
+enum fr_status cli_sweep(struct session *s, struct fr_error *err);
+enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);

@@ -69,12 +69,22 @@ static void print_strategies(FILE *f)
     }
 }
 
-static void print_formats(FILE *f)
+static void print_grid(FILE *f)
+{
+    fputs("\nThe grid: options that say what to simulate may be given several times; -w, -t and -s "
+          "know\n"
+          "\"all\". Numbers and words may be lists, 1,2,4,8, and counts ranges: 1..8 by one, "
+          "16..64+16 by\n"
+          "a step, 1..64x2 by a factor.\n",
+          f);
+}
+
+static void print_formats(FILE *f, const char *(*format)(size_t i, const char **summary))
 {
     const char *ending, *summary;
 
     fputs("\nOutput files, by ending:\n", f);
-    for (size_t i = 0; (ending = fr_results_format(i, &summary)) != NULL; i++)
+    for (size_t i = 0; (ending = format(i, &summary)) != NULL; i++)
         cli_print_row(f, ending, 14, summary);
 }
 
@@ -84,9 +94,11 @@ void cli_print_verb_help(FILE *f, const struct verb *v)
             v->group ? " " : "", v->name, v->arguments, v->arguments[0] ? " " : "");
     fprintf(f, "%s\n\nOptions:\n", v->summary);
     cli_print_options(f, v->options);
+    if (v->options & OPTIONS_SWEEP)
+        print_grid(f);
     if (v->options & OPTIONS_PROBLEM)
         print_strategies(f);
     if (v->options & OPTIONS_FILES)
-        print_formats(f);
+        print_formats(f, v->options & OPTIONS_SWEEP ? fr_sweep_format : fr_results_format);
     fprintf(f, "\nExamples:\n%s\n%s", v->examples, exit_statuses);
 }

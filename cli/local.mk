@@ -2,5 +2,6 @@ bin_PROGRAMS += forerun
 forerun_SOURCES = cli/cli.h cli/main.c cli/options.c cli/help.c cli/output.c cli/simulate.c \
 	cli/compare.c cli/topo.c cli/graph.c cli/layers.c cli/draw.c cli/graph_draw.c cli/progress.c cli/signals.c \
 	cli/command.c
+forerun_SOURCES += cli/sweep.c
 # libbase: the command reads and prints quantities as the library does
 forerun_LDADD = libforerun.la libbase.la $(LIB_DEPS)

@@ -30,6 +30,27 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON,
      .run = cli_compare},
+    {.name = "sweep",
+     .arguments = "-w WORKLOAD -t TOPOLOGY",
+     .summary = "a grid of questions: what fits, what is best, what it costs",
+     .examples =
+         "  forerun sweep -w vgg19 -w resnet50 -t dgx1-v100 -t dgx-a100-80g -g 1,2,4,8 "
+         "-B 16,32,64 \\\n"
+         "      -s dp -s pp --price v100=2.5,a100=4 --deadline 30days --samples 1e9\n"
+         "  forerun sweep -w all -t all -B 16..64x2 --store zoo.sqlite -o zoo.csv -o zoo.svg\n"
+         "  forerun sweep -w gpt2-xl -t dgx-a100-80g -g 8 -b 64,128 --shard 1/2 --store 1.sqlite\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
+                OPTIONS_JSON | OPTIONS_SWEEP,
+     .run = cli_sweep},
+    {.group = "sweep",
+     .name = "merge",
+     .arguments = "OUT IN...",
+     .summary = "put the stores of several shards into one",
+     .examples = "  forerun sweep merge whole.sqlite my1.sqlite my2.sqlite\n",
+     .options = OPTIONS_COMMON,
+     .n_arguments = 2,
+     .has_more_arguments = true,
+     .run = cli_sweep_merge},
     {.group = "topo",
      .name = "list",
      .arguments = "",
@@ -159,6 +180,11 @@ static enum fr_status run_verb(const struct verb *v, struct session *s, int argc
     struct progress progress;
     enum fr_status st;
 
+    if (v->options & OPTIONS_SWEEP) {
+        s->options.sweep = fr_sweep_new();
+        if (!s->options.sweep)
+            return fr__fail_nomem(err);
+    }
     FR_TRY(cli_parse_options(&s->options, v, argc, argv, err));
     if (s->options.help) {
         cli_print_verb_help(stdout, v);
@@ -194,6 +220,9 @@ static enum fr_status dispatch(struct session *s, int argc, char *const argv[],
         printf("forerun %s\n", fr_version());
         return FR_OK;
     }
+    v = argc > 2 ? find_verb(argv[1], argv[2]) : NULL;
+    if (v)
+        return run_verb(v, s, argc - 3, argv + 3, err);
     v = find_verb(NULL, argv[1]);
     if (v)
         return run_verb(v, s, argc - 2, argv + 2, err);
@@ -206,8 +235,7 @@ static enum fr_status dispatch(struct session *s, int argc, char *const argv[],
         cli_print_group_help(stdout, verbs, N_VERBS, argv[1]);
         return FR_OK;
     }
-    v = find_verb(argv[1], argv[2]);
-    return v ? run_verb(v, s, argc - 3, argv + 3, err) : fail_unknown(argv[1], argv[2], err);
+    return fail_unknown(argv[1], argv[2], err);
 }
 
 static int exit_status(enum fr_status st)
@@ -244,6 +272,7 @@ int main(int argc, char *argv[])
     s.options.question.command = command = cli_command_line(argc, argv);
     st = dispatch(&s, argc, argv, &err);
     free(command);
+    fr_sweep_free(s.options.sweep);
     /* a full disk shows only when the last bytes leave */
     if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
         st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",

@@ -14,27 +14,16 @@ struct option_row {
     const char *name;     /* without the dashes */
     const char *argument; /* NULL: takes none */
     const char *help;
+    /* NULL: a setting of the question (results/sweep.h) by this name */
     enum fr_status (*set)(struct options *o, const char *value, struct fr_error *err);
 };
 
 /* ---- setting one option ---- */
 
-static enum fr_status set_workload(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->question.workload = value;
-    return FR_OK;
-}
-
-static enum fr_status set_topology(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->question.topology = value;
-    return FR_OK;
-}
-
 static enum fr_status add_strategy(struct options *o, const char *value, struct fr_error *err)
 {
+    if (o->sweep)
+        return fr_sweep_add(o->sweep, "strategy", value, err);
     if (o->n_strategies == CLI_MAX_STRATEGIES)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d strategies", CLI_MAX_STRATEGIES);
     o->strategies[o->n_strategies++] = value;
@@ -49,217 +38,64 @@ static enum fr_status add_file(struct options *o, const char *value, struct fr_e
     return FR_OK;
 }
 
-static enum fr_status parse_u32(const char *value, const char *what, uint32_t *out,
-                                struct fr_error *err)
-{
-    uint64_t n;
+/* ---- sweeps ---- */
 
-    FR_TRY(fr__parse_count(value, what, FR_NOWHERE, 1, UINT32_MAX - 1, &n, err));
-    *out = (uint32_t)n;
-    return FR_OK;
-}
-
-static enum fr_status set_gpus(struct options *o, const char *value, struct fr_error *err)
-{
-    uint32_t n;
-
-    FR_TRY(parse_u32(value, "option '--gpus'", &n, err));
-    o->question.n_gpus = n;
-    return FR_OK;
-}
-
-static enum fr_status set_batch(struct options *o, const char *value, struct fr_error *err)
-{
-    return parse_u32(value, "option '--batch'", &o->question.global_batch, err);
-}
-
-static enum fr_status set_batch_per_gpu(struct options *o, const char *value, struct fr_error *err)
-{
-    return parse_u32(value, "option '--batch-per-gpu'", &o->question.batch_per_gpu, err);
-}
-
-static enum fr_status set_seq_len(struct options *o, const char *value, struct fr_error *err)
-{
-    return parse_u32(value, "option '--seq-len'", &o->question.seq_len, err);
-}
-
-static enum fr_status set_image_size(struct options *o, const char *value, struct fr_error *err)
-{
-    return parse_u32(value, "option '--image-size'", &o->question.image_size, err);
-}
-
-/* Which of n names the value is. name_of: the enumeration's own. */
-static enum fr_status parse_choice(const char *value, const char *option, unsigned n,
-                                   const char *(*name_of)(unsigned i), unsigned *out,
-                                   struct fr_error *err)
-{
-    const char *names[16];
-    char known[128] = "", hint[128];
-    size_t used = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        names[i] = name_of(i);
-        if (strcmp(names[i], value) == 0) {
-            *out = i;
-            return FR_OK;
-        }
-        used +=
-            (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? "|" : "", names[i]);
-    }
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' is \"%s\", expected %s%s", option,
-                    value, known, fr__did_you_mean(value, names, n, hint, sizeof(hint)));
-}
-
-static const char *dtype_name(unsigned i)
-{
-    return fr_dtype_name((enum fr_dtype)i);
-}
-
-static const char *optimizer_name(unsigned i)
-{
-    return fr_optimizer_name((enum fr_optimizer)i);
-}
-
-static const char *order_name(unsigned i)
-{
-    return fr_order_name((enum fr_order)i);
-}
-
-static const char *network_name(unsigned i)
-{
-    return fr_network_name((enum fr_network)i);
-}
-
-static const char *collectives_name(unsigned i)
-{
-    static const char *const names[] = {"auto", "expanded", "closed"};
-
-    return names[i];
-}
-
-static const char *alloc_name(unsigned i)
-{
-    return i ? "start" : "dispatch";
-}
-
-static const char *zero_grad_name(unsigned i)
-{
-    return i ? "zero" : "none";
-}
-
-static enum fr_status set_precision(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--precision", FR_N_DTYPES, dtype_name, &i, err));
-    o->question.dtype = (enum fr_dtype)i;
-    return FR_OK;
-}
-
-static enum fr_status set_optimizer(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--optimizer", FR_N_OPTIMIZERS, optimizer_name, &i, err));
-    o->question.optimizer = (enum fr_optimizer)i;
-    return FR_OK;
-}
-
-static enum fr_status set_zero_grad(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--zero-grad", 2, zero_grad_name, &i, err));
-    o->question.keeps_gradients = i == 1;
-    return FR_OK;
-}
-
-static enum fr_status set_order(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--order", FR_N_ORDERS, order_name, &i, err));
-    o->question.run.order = (enum fr_order)i;
-    return FR_OK;
-}
-
-static enum fr_status set_network(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--network", FR_N_NETWORKS, network_name, &i, err));
-    o->question.run.network = (enum fr_network)i;
-    return FR_OK;
-}
-
-static enum fr_status set_collectives(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--collectives", 3, collectives_name, &i, err));
-    o->question.collectives = (enum fr_collectives)i;
-    return FR_OK;
-}
-
-static enum fr_status set_alloc(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--alloc", 2, alloc_name, &i, err));
-    o->question.run.alloc_at_start = i == 1;
-    return FR_OK;
-}
-
-static const char *memory_name(unsigned i)
-{
-    return fr_memory_model_name((enum fr_memory_model)i);
-}
-
-static enum fr_status set_memory(struct options *o, const char *value, struct fr_error *err)
-{
-    unsigned i;
-
-    FR_TRY(parse_choice(value, "--memory", FR_N_MEMORY_MODELS, memory_name, &i, err));
-    o->question.run.memory = (enum fr_memory_model)i;
-    return FR_OK;
-}
-
-static enum fr_status set_channels(struct options *o, const char *value, struct fr_error *err)
-{
-    uint32_t n = 0; /* no limit */
-
-    if (strcmp(value, "inf") != 0)
-        FR_TRY(parse_u32(value, "option '--channels'", &n, err));
-    o->question.run.channels = n;
-    return FR_OK;
-}
-
-static enum fr_status set_seed(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_count(value, "option '--seed'", FR_NOWHERE, 0, UINT64_MAX,
-                           &o->question.run.seed, err);
-}
-
-static enum fr_status set_jitter(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_number(value, "option '--jitter'", FR_NOWHERE, 0, 10,
-                            &o->question.run.jitter_cv, err);
-}
-
-static enum fr_status set_device_jitter(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_number(value, "option '--device-jitter'", FR_NOWHERE, 0, 10,
-                            &o->question.run.device_cv, err);
-}
-
-static enum fr_status set_iterations(struct options *o, const char *value, struct fr_error *err)
+static enum fr_status set_jobs(struct options *o, const char *value, struct fr_error *err)
 {
     uint64_t n = 0;
 
-    FR_TRY(fr__parse_count(value, "option '--iterations'", FR_NOWHERE, 1, 1000, &n, err));
-    o->question.iterations = (uint32_t)n;
+    FR_TRY(fr__parse_count(value, "option '--jobs'", FR_NOWHERE, 1, 1024, &n, err));
+    o->n_jobs = (unsigned)n;
     return FR_OK;
 }
+
+static enum fr_status set_store(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->store = value;
+    return FR_OK;
+}
+
+static enum fr_status set_shard(struct options *o, const char *value, struct fr_error *err)
+{
+    const char *slash = strchr(value, '/');
+    char first[32];
+    uint64_t i = 0, n = 0;
+
+    if (!slash || (size_t)(slash - value) >= sizeof(first))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--shard' is \"%s\", expected I/N, such as 1/4", value);
+    snprintf(first, sizeof(first), "%.*s", (int)(slash - value), value);
+    FR_TRY(fr__parse_count(slash + 1, "option '--shard': the number of shards", FR_NOWHERE, 1,
+                           UINT32_MAX, &n, err));
+    FR_TRY(fr__parse_count(first, "option '--shard': the shard", FR_NOWHERE, 1, n, &i, err));
+    return fr_sweep_shard(o->sweep, (uint32_t)i, (uint32_t)n, err);
+}
+
+static enum fr_status add_prices(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr_prices_parse(&o->terms.prices, value, err);
+}
+
+static enum fr_status set_samples(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_number(value, "option '--samples'", FR_NOWHERE, 1, 1e30, &o->terms.samples,
+                            err);
+}
+
+static enum fr_status set_deadline(struct options *o, const char *value, struct fr_error *err)
+{
+    double s;
+
+    FR_TRY(fr__parse_time(value, "option '--deadline'", FR_NOWHERE, &s, err));
+    if (!(s > 0))
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "option '--deadline' is \"%s\", no time at all",
+                        value);
+    o->terms.deadline_s = s;
+    return FR_OK;
+}
+
+/* ---- the rest ---- */
 
 static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
 {
@@ -289,7 +125,7 @@ static enum fr_status add_phase(struct options *o, const char *value, struct fr_
     bool *has_phase = o->drawing.has_phase;
     unsigned i;
 
-    FR_TRY(parse_choice(value, "--phase", FR_N_PHASES + 1, phase_name, &i, err));
+    FR_TRY(fr__parse_choice(value, "option '--phase'", FR_N_PHASES + 1, phase_name, &i, err));
     if (i < FR_N_PHASES)
         has_phase[i] = true;
     else
@@ -314,9 +150,10 @@ static enum fr_status set_layer(struct options *o, const char *value, struct fr_
         o->member = true;                                                                          \
         return FR_OK;                                                                              \
     }
-FLAG_SETTER(spread, question.is_spread)
 FLAG_SETTER(no_timing, question.no_timing)
 FLAG_SETTER(no_advice, no_advice)
+FLAG_SETTER(dry_run, dry_run)
+FLAG_SETTER(all, all)
 FLAG_SETTER(json, json)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(ops, drawing.is_ops)
@@ -330,39 +167,32 @@ FLAG_SETTER(version, version)
 
 static const struct option_row rows[] = {
     {OPTIONS_PROBLEM, 'w', "workload", "NAME|PATH", "a zoo model, a workload folder or a profile",
-     set_workload},
-    {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file",
-     set_topology},
-    {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", set_gpus},
-    {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines", set_spread},
+     NULL},
+    {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file", NULL},
+    {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", NULL},
+    {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines", NULL},
     {OPTIONS_PROBLEM, 's', "strategy", "NAME[:KEY=VALUE,...]",
      "how to parallelise; several times to compare", add_strategy},
-    {OPTIONS_SHAPE, 'b', "batch", "N", "samples an iteration, over all GPUs", set_batch},
-    {OPTIONS_PROBLEM, 'B', "batch-per-gpu", "N", "samples an iteration on each GPU",
-     set_batch_per_gpu},
-    {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", set_precision},
-    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", set_optimizer},
+    {OPTIONS_SHAPE, 'b', "batch", "N", "samples an iteration, over all GPUs", NULL},
+    {OPTIONS_PROBLEM, 'B', "batch-per-gpu", "N", "samples an iteration on each GPU", NULL},
+    {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", NULL},
+    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
     {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
-     "gradients after the step: none (dropped) or zero (kept)", set_zero_grad},
-    {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", set_seq_len},
-    {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models",
-     set_image_size},
-    {OPTIONS_RUN, 0, "order", "RULE", "ready tasks: fifo, priority or strict", set_order},
-    {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", set_network},
-    {OPTIONS_RUN, 0, "channels", "N|inf", "transfers a device direction carries at once",
-     set_channels},
-    {OPTIONS_RUN, 0, "collectives", "FORM", "expanded (steps), closed (formula) or auto",
-     set_collectives},
-    {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers come to be at dispatch or at start", set_alloc},
+     "gradients after the step: none (dropped) or zero (kept)", NULL},
+    {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", NULL},
+    {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models", NULL},
+    {OPTIONS_RUN, 0, "order", "RULE", "ready tasks: fifo, priority or strict", NULL},
+    {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", NULL},
+    {OPTIONS_RUN, 0, "channels", "N|inf", "transfers a device direction carries at once", NULL},
+    {OPTIONS_RUN, 0, "collectives", "FORM", "expanded (steps), closed (formula) or auto", NULL},
+    {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers come to be at dispatch or at start", NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",
-     "device (allocator and context) or liveness (tensors alone)", set_memory},
-    {OPTIONS_RUN, 0, "seed", "N", "of everything random", set_seed},
-    {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean",
-     set_jitter},
-    {OPTIONS_RUN, 0, "device-jitter", "CV", "random slow-down of whole devices, likewise",
-     set_device_jitter},
+     "device (allocator and context) or liveness (tensors alone)", NULL},
+    {OPTIONS_RUN, 0, "seed", "N", "of everything random", NULL},
+    {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean", NULL},
+    {OPTIONS_RUN, 0, "device-jitter", "CV", "random slow-down of whole devices, likewise", NULL},
     {OPTIONS_RUN, 0, "iterations", "N",
-     "iterations in a row; the interval of the last is the answer", set_iterations},
+     "iterations in a row; the interval of the last is the answer", NULL},
     {OPTIONS_RUN, 0, "sensitivity", NULL,
      "what faster links and devices would change, from one run", set_sensitivity},
     {OPTIONS_RUN, 0, "sensitivity-rerun", NULL, "the same, and run again with each of them faster",
@@ -371,6 +201,17 @@ static const struct option_row rows[] = {
      set_no_advice},
     {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
      set_no_timing},
+    {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...", "of a GPU an hour; by type: v100=2.5,a100=4",
+     add_prices},
+    {OPTIONS_SWEEP, 0, "samples", "N", "of the whole training run (1e9)", set_samples},
+    {OPTIONS_SWEEP, 0, "deadline", "TIME", "for the whole run: 36h, 30days", set_deadline},
+    {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one a core)", set_jobs},
+    {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",
+     set_store},
+    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems", set_shard},
+    {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
+    {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
+     set_dry_run},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",
      add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
@@ -401,11 +242,32 @@ struct scan {
     char *const *argv;
 };
 
+/* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary. */
+static bool takes(unsigned groups, const struct option_row *row)
+{
+    bool is_of_question = (row->group & (OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN)) != 0;
+
+    if (!(row->group & groups))
+        return false;
+    return !(groups & OPTIONS_SWEEP) || !is_of_question || !row->set || row->set == add_strategy;
+}
+
+static enum fr_status set(struct options *o, const struct option_row *row, const char *value,
+                          struct fr_error *err)
+{
+    if (row->set)
+        return row->set(o, value, err);
+    if (!value)
+        value = "1"; /* a flag */
+    return o->sweep ? fr_sweep_add(o->sweep, row->name, value, err)
+                    : fr_question_set(&o->question, row->name, value, err);
+}
+
 static enum fr_status apply(struct scan *s, const struct option_row *row, const char *spelling,
                             const char *value, struct fr_error *err)
 {
     if (!row->argument)
-        return row->set(s->options, NULL, err);
+        return set(s->options, row, NULL, err);
     if (!value) {
         if (s->at + 1 >= s->argc)
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' needs a value (%s)", spelling,
@@ -414,7 +276,7 @@ static enum fr_status apply(struct scan *s, const struct option_row *row, const 
     }
     if (!value[0])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' has an empty value", spelling);
-    return row->set(s->options, value, err);
+    return set(s->options, row, value, err);
 }
 
 static enum fr_status fail_unknown_option(const struct scan *s, const char *name, size_t length,
@@ -427,7 +289,7 @@ static enum fr_status fail_unknown_option(const struct scan *s, const char *name
 
     snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), name);
     for (size_t i = 0; i < N_ROWS; i++)
-        if (rows[i].group & s->verb->options)
+        if (takes(s->verb->options, &rows[i]))
             names[n++] = rows[i].name;
     near = fr__nearest(word, names, n);
     if (near)
@@ -444,7 +306,7 @@ static enum fr_status parse_long(struct scan *s, const char *name, struct fr_err
     char spelling[32];
 
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!(rows[i].group & s->verb->options) || strlen(rows[i].name) != length ||
+        if (!takes(s->verb->options, &rows[i]) || strlen(rows[i].name) != length ||
             strncmp(rows[i].name, name, length) != 0)
             continue;
         snprintf(spelling, sizeof(spelling), "--%s", rows[i].name);
@@ -458,7 +320,7 @@ static enum fr_status parse_long(struct scan *s, const char *name, struct fr_err
 static const struct option_row *find_letter(const struct scan *s, char letter)
 {
     for (size_t i = 0; i < N_ROWS; i++)
-        if ((rows[i].group & s->verb->options) && rows[i].letter == letter)
+        if (takes(s->verb->options, &rows[i]) && rows[i].letter == letter)
             return &rows[i];
     return NULL;
 }
@@ -483,7 +345,9 @@ static enum fr_status add_argument(struct scan *s, const char *word, struct fr_e
 {
     struct options *o = s->options;
 
-    if (o->n_arguments >= s->verb->n_arguments)
+    size_t most = s->verb->has_more_arguments ? CLI_MAX_ARGUMENTS : s->verb->n_arguments;
+
+    if (o->n_arguments >= most)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", word);
     o->arguments[o->n_arguments++] = word;
     return FR_OK;
@@ -518,7 +382,7 @@ void cli_print_options(FILE *f, unsigned groups)
     char left[64];
 
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!(rows[i].group & groups))
+        if (!takes(groups, &rows[i]))
             continue;
         snprintf(left, sizeof(left), "%c%c%c --%s%s%s", rows[i].letter ? '-' : ' ',
                  rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ', rows[i].name,

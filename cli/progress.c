@@ -1,6 +1,7 @@
 /* cli/progress.c - one line that says how far long work has come. */
 #include "config.h"
 
+#include "base/units.h"
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -24,6 +25,19 @@ void cli_progress_init(struct progress *p, bool is_quiet)
     *p = (struct progress){.start_s = now_s(), .is_on = !is_quiet && isatty(STDERR_FILENO)};
 }
 
+/* " (35/s, 3 min left)" */
+static void print_time_left(const struct progress *p, double t_s, uint64_t done, uint64_t total)
+{
+    double rate = (double)(done - p->first_done) / (t_s - p->first_s);
+    char text[32];
+
+    if (done <= p->first_done || !(t_s > p->first_s) || done > total)
+        return;
+    fprintf(stderr, " (%s/s", fr__format_count(rate, text, sizeof(text)));
+    fprintf(stderr, ", %s left)",
+            fr__format_time((double)(total - done) / rate, text, sizeof(text)));
+}
+
 void cli_progress(void *progress, const char *what, uint64_t done, uint64_t total)
 {
     struct progress *p = progress;
@@ -32,6 +46,11 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
     if (!p->is_on)
         return;
     t_s = now_s();
+    if (p->with_time_left && !p->is_counting) {
+        p->is_counting = true;
+        p->first_s = t_s;
+        p->first_done = done;
+    }
     if (t_s - p->start_s < FIRST_AFTER_S || t_s - p->shown_s < AGAIN_AFTER_S)
         return;
     p->shown_s = t_s;
@@ -41,6 +60,8 @@ void cli_progress(void *progress, const char *what, uint64_t done, uint64_t tota
         fprintf(stderr, " %" PRIu64 " of %" PRIu64, done, total);
     else
         fprintf(stderr, " %" PRIu64, done);
+    if (p->with_time_left && total > 0)
+        print_time_left(p, t_s, done, total);
     fflush(stderr);
 }
 

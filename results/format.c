@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "results/format.h"
 
 #include <string.h>
@@ -46,8 +45,7 @@ static enum fr_status fail_unknown(const char *path, struct fr_error *err)
                     "'%s' has no ending that names a format, expected one of %s", path, known);
 }
 
-/* A folder that does not exist is no bad input here: the writing failed. */
-static enum fr_status open_output(struct fr__out *o, const char *path, struct fr_error *err)
+enum fr_status fr__open_output(struct fr__out *o, const char *path, struct fr_error *err)
 {
     enum fr_status st = fr__out_open(o, path, err);
 
@@ -67,7 +65,7 @@ enum fr_status fr_results_check_path(const char *path, bool is_comparison, struc
     if (is_comparison && !format->takes_comparison)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s': a %s file shows one run, not a comparison", path, format->ending);
-    FR_TRY(open_output(&o, path, err));
+    FR_TRY(fr__open_output(&o, path, err));
     fr__out_abort(&o);
     return FR_OK;
 }
@@ -101,7 +99,7 @@ enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
     enum fr_status st;
 
     FR_TRY(fr_results_check_path(path, rs->is_comparison, err));
-    FR_TRY(open_output(&o, path, err));
+    FR_TRY(fr__open_output(&o, path, err));
     st = find_format(path)->write(rs, o.f, ctx, err);
     if (st == FR_OK)
         st = fr__check_cancel(ctx, err);

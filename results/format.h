@@ -2,6 +2,7 @@
 #ifndef FR_RESULTS_FORMAT_H
 #define FR_RESULTS_FORMAT_H
 
+#include "base/file.h"
 #include "results/results.h"
 
 struct fr__format {
@@ -30,6 +31,12 @@ static inline double fr__faster_change(const struct fr_record_sensitivity *s)
 
 /* What speed-ups are against: `single` where it is among the strategies, else the first. */
 const struct fr_record *fr__speed_up_base(const struct fr_results *rs);
+
+/* The object that JSON files hold for a record, on one line with its end. */
+void fr__record_print_line(FILE *f, const struct fr_record *r);
+
+/* fr__out_open, but a folder that does not exist is FR_EIO: no bad input, the writing failed. */
+enum fr_status fr__open_output(struct fr__out *o, const char *path, struct fr_error *err);
 
 /* FR_ECANCELLED when the context says so; ctx may be NULL. */
 enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err);

@@ -161,9 +161,9 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "seed", r->seed);
 }
 
-static void write_record(struct fr__json *j, const struct fr_record *r)
+static void write_record(struct fr__json *j, const struct fr_record *r, bool is_compact)
 {
-    fr__json_open(j, NULL, '{', false);
+    fr__json_open(j, NULL, '{', is_compact);
     if (r->oom) { /* it does not run, so it takes no time */
         fr__json_null(j, "iteration_s");
         fr__json_null(j, "samples_per_s");
@@ -213,12 +213,20 @@ void fr_results_print_json(FILE *f, const struct fr_results *rs)
         fr__json_open(&j, "results", '[', false);
     }
     for (size_t i = 0; i < rs->n; i++)
-        write_record(&j, rs->records[i]);
+        write_record(&j, rs->records[i], false);
     if (rs->is_comparison) {
         fr__json_close(&j, ']');
         fr__json_close(&j, '}');
     }
     putc('\n', f);
+}
+
+void fr__record_print_line(FILE *f, const struct fr_record *r)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    write_record(&j, r, true);
 }
 
 static enum fr_status write_json(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,

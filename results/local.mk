@@ -23,3 +23,11 @@ results/report_text.h: results/embed.awk results/report.css results/report.js
 	  $(AWK) -v name=report_script -f $(srcdir)/results/embed.awk $(srcdir)/results/report.js; \
 	} > $@.tmp && mv $@.tmp $@
 results/format_html_page.lo: results/report_text.h
+
+# sweeps
+libresults_la_SOURCES += results/sweep.h results/sweep_state.h results/question.c results/sweep_grid.c \
+	results/sweep_inputs.c results/setting_cache.h results/setting_cache.c results/sweep_run.c \
+	results/sweep_row.h results/sweep_row.c results/digest.h results/digest.c \
+	results/store.h results/store.c results/store_csv.c results/store_sqlite.c \
+	results/sweep_price.c results/sweep_summary.c results/sweep_text.h results/sweep_text.c \
+	results/sweep_report.c results/sweep_write.c results/sweep_plot.h results/sweep_plot.c

@@ -1,12 +1,13 @@
 /* results/plot.c - pictures by gnuplot: the formats, and what both kinds of picture share. */
 #include "config.h"
 
+#include "base/error.h"
 #include "base/units.h"
 #include "results/format.h"
 #include "results/gnuplot.h"
 #include "results/plot.h"
 
-#include "base/error.h"
+#include <string.h>
 
 void fr__plot_number(FILE *script, double x)
 {
@@ -48,6 +49,26 @@ void fr__plot_heading(FILE *script, const struct fr_record *r, bool with_strateg
     fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", script);
 }
 
+static const struct {
+    const char *ending;
+    struct fr__plot_frame frame;
+} frames[] = {
+    {".png", {"set terminal pngcairo noenhanced size 1600,900 font 'Sans,12'\n", 1600}},
+    {".svg",
+     {"set terminal svg noenhanced size 1600,900 font 'Arial,12' fontscale 1.35 background "
+      "'#FFFFFF'\n",
+      1600}},
+    {".pdf", {"set terminal pdfcairo noenhanced size 32cm,18cm font 'Sans,12'\n", 3000}},
+};
+
+const struct fr__plot_frame *fr__plot_frame(const char *ending)
+{
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+        if (strcmp(frames[i].ending, ending) == 0)
+            return &frames[i].frame;
+    return NULL;
+}
+
 static enum fr_status draw(const struct fr_results *rs, const struct fr__plot_frame *frame,
                            FILE *picture, const struct fr_context *ctx, struct fr_error *err)
 {
@@ -69,29 +90,19 @@ static enum fr_status draw(const struct fr_results *rs, const struct fr__plot_fr
 static enum fr_status write_png(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    static const struct fr__plot_frame frame = {
-        "set terminal pngcairo noenhanced size 1600,900 font 'Sans,12'\n", 1600};
-
-    return draw(rs, &frame, f, ctx, err);
+    return draw(rs, fr__plot_frame(".png"), f, ctx, err);
 }
 
 static enum fr_status write_svg(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    static const struct fr__plot_frame frame = {"set terminal svg noenhanced size 1600,900 font "
-                                                "'Arial,12' fontscale 1.35 background '#FFFFFF'\n",
-                                                1600};
-
-    return draw(rs, &frame, f, ctx, err);
+    return draw(rs, fr__plot_frame(".svg"), f, ctx, err);
 }
 
 static enum fr_status write_pdf(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                 struct fr_error *err)
 {
-    static const struct fr__plot_frame frame = {
-        "set terminal pdfcairo noenhanced size 32cm,18cm font 'Sans,12'\n", 3000};
-
-    return draw(rs, &frame, f, ctx, err);
+    return draw(rs, fr__plot_frame(".pdf"), f, ctx, err);
 }
 
 const struct fr__format fr__format_png = {

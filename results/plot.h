@@ -27,6 +27,9 @@ struct fr__plot_frame {
     double pixels_wide;   /* what can be told apart */
 };
 
+/* The frame for files with that ending (".png", ".svg", ".pdf"); NULL: no picture. */
+const struct fr__plot_frame *fr__plot_frame(const char *ending);
+
 /* Timeline over memory of one run. */
 enum fr_status fr__plot_timeline(FILE *script, const struct fr_record *r,
                                  const struct fr__plot_frame *frame, struct fr_error *err);

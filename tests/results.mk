@@ -51,6 +51,18 @@ TESTS += tests/test_results_zoo
 tests_test_results_zoo_SOURCES = tests/test_results_zoo.c
 tests_test_results_zoo_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_zoo_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_sweep
+TESTS += tests/test_results_sweep
+tests_test_results_sweep_SOURCES = tests/test_results_sweep.c
+tests_test_results_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_sweep_LDADD = $(TEST_RESULTS_LIBS)
+
+check_PROGRAMS += tests/test_results_store
+TESTS += tests/test_results_store
+tests_test_results_store_SOURCES = tests/test_results_store.c
+tests_test_results_store_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_store_LDADD = $(TEST_RESULTS_LIBS)
 endif
 
 TESTS += tests/test_report.sh tests/test_draw.sh

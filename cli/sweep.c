@@ -1,0 +1,150 @@
+/* cli/sweep.c - a grid of questions: answered, stored, summed up. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+#include <string.h>
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+/* Only JSON shows what the rows' columns do not. */
+static bool wants_records(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        if (ends_with(o->files[i], ".json"))
+            return true;
+    return o->json;
+}
+
+/* "96 points: 2 workload x 2 topology x 4 gpus x 3 batch-per-gpu x 2 strategy" */
+static void print_size(const struct fr_sweep *s)
+{
+    size_t n_all = fr_sweep_n_points(s), n_mine = 0, n;
+    const char *separator = ": ";
+
+    for (size_t i = 0; i < n_all; i++)
+        n_mine += fr_sweep_is_mine(s, i);
+    printf("%zu point%s", n_all, n_all == 1 ? "" : "s");
+    for (size_t i = 0; fr_question_setting(i); i++) {
+        (void)fr_sweep_axis(s, i, &n);
+        if (n <= 1)
+            continue;
+        printf("%s%zu %s", separator, n, fr_question_setting(i));
+        separator = " x ";
+    }
+    putchar('\n');
+    if (n_mine < n_all)
+        printf("%zu in this shard\n", n_mine);
+}
+
+/* Says how far it came and how to go on. */
+static enum fr_status fail_interrupted(const struct options *o, struct fr_error *err)
+{
+    size_t n_rows = 0, n_mine = 0;
+
+    for (size_t i = 0; i < fr_sweep_n_points(o->sweep); i++) {
+        n_rows += fr_sweep_row(o->sweep, i) != NULL;
+        n_mine += fr_sweep_is_mine(o->sweep, i);
+    }
+    if (o->store)
+        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE,
+                        "interrupted after %zu of %zu points; they are in %s, and the same command "
+                        "goes on from there",
+                        n_rows, n_mine, o->store);
+    return fr__fail(err, FR_ECANCELLED, FR_NOWHERE,
+                    "interrupted after %zu of %zu points; with --store FILE it could go on from "
+                    "there",
+                    n_rows, n_mine);
+}
+
+static enum fr_status run(struct session *s, struct fr_store *store, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    const struct fr_sweep_options how = {
+        .n_threads = o->n_jobs, .with_records = wants_records(o), .store = store};
+    struct progress *progress = s->context.progress_user;
+    enum fr_status st;
+
+    progress->with_time_left = true;
+    st = fr_sweep_run(o->sweep, &how, &s->context, err);
+    cli_progress_end(progress);
+    return st == FR_ECANCELLED ? fail_interrupted(o, err) : st;
+}
+
+static enum fr_status run_with_store(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_store *store;
+    enum fr_status st;
+
+    if (!o->store)
+        return run(s, NULL, err);
+    FR_TRY(fr_store_open(&store, o->store, err));
+    st = run(s, store, err);
+    if (st == FR_OK)
+        return fr_store_close(store, err);
+    (void)fr_store_close(store, NULL);
+    return st;
+}
+
+static int status_of(const struct fr_sweep_summary *m)
+{
+    if (m->n[FR_FAILED] > 0)
+        return CLI_FAILED;
+    if (m->n[FR_FITS] > 0)
+        return CLI_DONE;
+    return m->n[FR_OOM] > 0 ? CLI_NO_MEMORY : CLI_USAGE;
+}
+
+static enum fr_status write_all(struct session *s, const struct fr_sweep_summary *m,
+                                struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_sweep_write(o->files[i], o->sweep, m, &s->context, err));
+    if (o->json)
+        fr_sweep_print_json(stdout, o->sweep, m);
+    else
+        fr_sweep_print_table(stdout, o->sweep, m, o->all);
+    if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
+        fprintf(stderr, "forerun: note: %zu points were in %s already\n",
+                fr_sweep_n_found(o->sweep), o->store);
+    return FR_OK;
+}
+
+enum fr_status cli_sweep(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_sweep_summary *m;
+    enum fr_status st;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_sweep_check_path(o->files[i], err));
+    FR_TRY(fr_sweep_finish(o->sweep, err));
+    FR_TRY(fr_prices_check(&o->terms.prices, o->sweep, err));
+    if (o->dry_run) {
+        print_size(o->sweep);
+        return FR_OK;
+    }
+    FR_TRY(run_with_store(s, err));
+    FR_TRY(fr_sweep_summarise(o->sweep, &o->terms, &m, err));
+    st = write_all(s, m, err);
+    s->status = status_of(m);
+    fr_sweep_summary_free(m);
+    return st;
+}
+
+enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    return fr_stores_merge(o->arguments[0], o->arguments + 1, o->n_arguments - 1, err);
+}
