@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/mpi.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -261,6 +262,7 @@ static int exit_status(enum fr_status st)
 
 int main(int argc, char *argv[])
 {
+    bool is_silent;
     struct session s = {.status = CLI_DONE};
     struct fr_error err = {.code = FR_OK};
     enum fr_status st;
@@ -272,6 +274,7 @@ int main(int argc, char *argv[])
     s.options.question.command = command = cli_command_line(argc, argv);
     st = dispatch(&s, argc, argv, &err);
     free(command);
+    is_silent = s.options.sweep && cli_mpi_is_follower(); /* the first of them has said it */
     fr_sweep_free(s.options.sweep);
     /* a full disk shows only when the last bytes leave */
     if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
@@ -279,6 +282,7 @@ int main(int argc, char *argv[])
                       strerror(errno));
     if (st == FR_OK)
         return s.status;
-    fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
+    if (!is_silent)
+        fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/mpi.h"
 
 #include <string.h>
 
@@ -64,30 +65,42 @@ static enum fr_status fail_interrupted(const struct options *o, struct fr_error 
                     n_rows, n_mine);
 }
 
-static enum fr_status run(struct session *s, struct fr_store *store, struct fr_error *err)
+/* mpirun was told how many processes to start: each is one thread, unless told otherwise. */
+static unsigned choose_jobs(const struct options *o, const struct cli_mpi *mpi)
+{
+    return mpi && !o->n_jobs ? 1 : o->n_jobs;
+}
+
+static enum fr_status run(struct session *s, struct cli_mpi *mpi, struct fr_store *store,
+                          struct fr_error *err)
 {
     const struct options *o = &s->options;
-    const struct fr_sweep_options how = {
-        .n_threads = o->n_jobs, .with_records = wants_records(o), .store = store};
+    const struct fr_sweep_options how = {.n_threads = choose_jobs(o, mpi),
+                                         .with_records = wants_records(o),
+                                         .store = store,
+                                         .serve = mpi ? cli_mpi_serve : NULL,
+                                         .serve_user = mpi};
     struct progress *progress = s->context.progress_user;
     enum fr_status st;
 
     progress->with_time_left = true;
+    if (mpi)
+        cli_mpi_lead(mpi, o->sweep, &s->context);
     st = fr_sweep_run(o->sweep, &how, &s->context, err);
     cli_progress_end(progress);
     return st == FR_ECANCELLED ? fail_interrupted(o, err) : st;
 }
 
-static enum fr_status run_with_store(struct session *s, struct fr_error *err)
+static enum fr_status run_with_store(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
 {
     const struct options *o = &s->options;
     struct fr_store *store;
     enum fr_status st;
 
     if (!o->store)
-        return run(s, NULL, err);
+        return run(s, mpi, NULL, err);
     FR_TRY(fr_store_open(&store, o->store, err));
-    st = run(s, store, err);
+    st = run(s, mpi, store, err);
     if (st == FR_OK)
         return fr_store_close(store, err);
     (void)fr_store_close(store, NULL);
@@ -120,21 +133,56 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
     return FR_OK;
 }
 
+static enum fr_status prepare(const struct options *o, struct fr_error *err)
+{
+    FR_TRY(fr_sweep_finish(o->sweep, err));
+    return fr_prices_check(&o->terms.prices, o->sweep, err);
+}
+
+static enum fr_status check_files(const struct options *o, struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_sweep_check_path(o->files[i], err));
+    return FR_OK;
+}
+
+/* Answers the points, with the other processes where there are some. */
+static enum fr_status answer(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    enum fr_status st = check_files(o, err);
+
+    if (st == FR_OK)
+        st = prepare(o, err);
+    if (st == FR_OK && !o->dry_run)
+        st = run_with_store(s, mpi, err);
+    return cli_mpi_end(mpi, st, err);
+}
+
+static enum fr_status follow(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    enum fr_status st = prepare(o, err);
+
+    cli_mpi_follow(mpi, st, o->sweep, choose_jobs(o, mpi), &s->context, err);
+    return cli_mpi_end(mpi, FR_OK, err);
+}
+
 enum fr_status cli_sweep(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
     struct fr_sweep_summary *m;
+    struct cli_mpi *mpi;
     enum fr_status st;
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_sweep_check_path(o->files[i], err));
-    FR_TRY(fr_sweep_finish(o->sweep, err));
-    FR_TRY(fr_prices_check(&o->terms.prices, o->sweep, err));
+    FR_TRY(cli_mpi_start(&mpi, err));
+    if (mpi && cli_mpi_is_follower())
+        return follow(s, mpi, err);
+    FR_TRY(answer(s, mpi, err));
     if (o->dry_run) {
         print_size(o->sweep);
         return FR_OK;
     }
-    FR_TRY(run_with_store(s, err));
     FR_TRY(fr_sweep_summarise(o->sweep, &o->terms, &m, err));
     st = write_all(s, m, err);
     s->status = status_of(m);

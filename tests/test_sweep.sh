@@ -169,6 +169,34 @@ run sweep $large --store merged.csv
 check "the_merged_store_answers_everything" cmp out whole.txt
 check "and_the_note_says_so" grep -q "384 points were in merged.csv already" err
 
+# ---- processes: mpirun as root, and with more processes than cores, wants to be told so ----
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm_rsh_agent=/bin/false
+# over NAME ARGUMENT...: as run, in three processes
+over() {
+    status=0
+    timeout 120 mpirun -n 3 "$forerun" "$@" >out 2>err </dev/null || status=$?
+}
+if ! command -v mpirun >/dev/null; then
+    echo "skipped: no mpirun"
+else
+    over sweep -w lenet -t dgx1-v100 -s single
+    if grep -q "this build has no MPI" err; then
+        check "a_build_without_mpi_says_so_once" test "$(grep -c '^forerun: ' err)" -eq 1
+        echo "skipped: this build has no MPI"
+    else
+        over sweep $large --store processes.csv -q
+        check "three_processes_answer_it_all" exits 0
+        check "their_table_is_that_of_one" cmp out whole.txt
+        dump processes.csv processes.dump.csv
+        check "their_store_is_that_of_one" cmp processes.dump.csv whole.dump.csv
+        over sweep -w lenet -t nope
+        check "one_of_three_processes_complains" test "$(grep -c '^forerun: ' err)" -eq 1
+        over sweep -w lenet -t dgx1-v100 --store no/such/folder.csv
+        check "the_others_end_when_the_first_cannot_begin" test "$status" -eq 1
+    fi
+fi
+
 # ---- an interrupt ----
 if timeout --preserve-status 9 true 2>/dev/null; then
     for after_s in 0.3 1 3; do
