@@ -168,8 +168,8 @@ static struct fr__value mixed_d(struct fr__net *net, const char *block, struct f
 }
 
 /* A row and a column window side by side. */
-static struct fr__value fork(struct fr__net *net, const char *block, const char *const names[3],
-                             struct fr__value x)
+static struct fr__value fork_out(struct fr__net *net, const char *block, const char *const names[3],
+                                 struct fr__value x)
 {
     const struct step row = {names[0], 384, ROW3}, column = {names[1], 384, COLUMN3};
     const struct fr__value y[2] = {conv(net, block, &row, x), conv(net, block, &column, x)};
@@ -191,8 +191,8 @@ static struct fr__value mixed_e(struct fr__net *net, const char *block, struct f
     struct fr__value y[4];
 
     y[0] = branch(net, block, one, N_OF(one), x);
-    y[1] = fork(net, block, names, branch(net, block, three, N_OF(three), x));
-    y[2] = fork(net, block, twice_names, branch(net, block, twice, N_OF(twice), x));
+    y[1] = fork_out(net, block, names, branch(net, block, three, N_OF(three), x));
+    y[2] = fork_out(net, block, twice_names, branch(net, block, twice, N_OF(twice), x));
     y[3] = pooled(net, block, x, 192);
     return join(net, block, y, N_OF(y));
 }
