@@ -15,3 +15,4 @@ else
     : >"$work/simgrid.txt"
 fi
 "$build/tests/bench_engine" "$work" "$work/simgrid.txt"
+"$build/tests/bench_sweep"

@@ -67,3 +67,9 @@ endif
 
 TESTS += tests/test_report.sh tests/test_draw.sh
 EXTRA_DIST += tests/test_report.sh tests/test_draw.sh
+
+# a row of make bench
+EXTRA_PROGRAMS += tests/bench_sweep
+tests_bench_sweep_SOURCES = tests/bench_sweep.c tests/bench.h
+tests_bench_sweep_LDADD = libresults.la libstrategies.la libsim.la libcalibrate.la libworkloads.la \
+	libtopo.la libbase.la $(LIB_DEPS)
