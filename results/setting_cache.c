@@ -131,7 +131,7 @@ static void load(struct entry *e, bool is_topo)
 /* Locked. The entry is counted as used. */
 static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const struct fr_question *q)
 {
-    struct entry *e = find(c, s, q);
+    struct entry *e = find(c, s, q), loaded;
 
     if (e) {
         e->n_users++;
@@ -146,9 +146,13 @@ static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const st
                         .image_size = q->image_size,
                         .dtype = q->dtype,
                         .n_users = 1};
+    loaded = *e; /* others look at the entry meanwhile */
     pthread_mutex_unlock(&c->lock);
-    load(e, s->is_of_topos);
+    load(&loaded, s->is_of_topos);
     pthread_mutex_lock(&c->lock);
+    e->topo = loaded.topo;
+    e->graph = loaded.graph;
+    e->why = loaded.why;
     e->state = e->why.code == FR_OK ? LOADED : REFUSED;
     pthread_cond_broadcast(&c->loaded);
     return e;
