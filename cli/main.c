@@ -282,7 +282,8 @@ int main(int argc, char *argv[])
                       strerror(errno));
     if (st == FR_OK)
         return s.status;
-    if (!is_silent)
-        fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
+    if (is_silent) /* mpirun would end the first before it has said it */
+        return CLI_DONE;
+    fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }
