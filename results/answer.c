@@ -20,6 +20,7 @@ void fr_question_init(struct fr_question *q)
     q->optimizer = FR_SGD;
     fr_run_options_init(&q->run);
     q->run.memory = FR_MEMORY_DEVICE;
+    q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,

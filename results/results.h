@@ -55,7 +55,8 @@ struct fr_question {
     const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };
-/* Nothing named, the engine's defaults but memory as devices have it, plain SGD. */
+/* Nothing named, plain SGD; the engine's defaults but memory as devices have it and program order
+ * (FR_ORDER_PRIORITY), in which frameworks launch kernels. */
 void fr_question_init(struct fr_question *q);
 
 /* What questions about one workload on one cluster share. Free with fr_setting_fini. */

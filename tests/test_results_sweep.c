@@ -193,7 +193,7 @@ START_TEST(a_key_spells_out_every_setting)
     ck_assert_str_eq(
         key, "workload=vgg19|topology=2x dgx1-v100 via ib:100Gbps|precision=default|"
              "seq-len=default|image-size=default|gpus=16|spread=0|batch=default|batch-per-gpu=32|"
-             "strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=fifo|network=flow|"
+             "strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
              "jitter=0.1|device-jitter=0");
     free(key);

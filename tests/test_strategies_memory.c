@@ -167,7 +167,7 @@ enum column { MODEL, SEQ_LEN, N, OPTIMIZER, ZERO_GRAD, SAVED, PEAK, N_COLUMNS };
 
 /* Largest errors. LeNet's is some 500 bytes of 735 KB, BERT's 0.06 %. Where the order in which tasks
  * become ready runs branches side by side, Inception's needs more. */
-static const double STRICT_WITHIN_FRAC = 0.001, FIFO_WITHIN_FRAC = 0.03;
+static const double WITHIN_FRAC = 0.001, FIFO_WITHIN_FRAC = 0.03;
 
 struct errors {
     char model[64]; /* of the rows counted last */
@@ -231,7 +231,8 @@ static enum fr_status compare_row(void *user, const struct fr__cell c[], struct 
     ck_assert_msg(saved_bytes(&row) == saved, "%s saves %llu bytes at batch %u, PyTorch %llu",
                   row.model, (unsigned long long)saved_bytes(&row), row.batch,
                   (unsigned long long)saved);
-    got = peak_bytes(&row, FR_ORDER_STRICT); /* PyTorch issues kernels in program order */
+    got = peak_bytes(&row, FR_ORDER_PRIORITY); /* PyTorch issues kernels in program order */
+    ck_assert_double_eq_tol(got, peak_bytes(&row, FR_ORDER_STRICT), 0.5);
     if (getenv("VERBOSE"))
         printf("%-24s %4u batch %2u %-8s %-4s %12.0f of %12.0f bytes, %+.4f %%\n", row.model,
                row.seq_len, row.batch, c[OPTIMIZER].text, c[ZERO_GRAD].text, got, (double)peak,
@@ -239,9 +240,8 @@ static enum fr_status compare_row(void *user, const struct fr__cell c[], struct 
     ck_assert_uint_lt(e->n, sizeof(e->frac) / sizeof(e->frac[0]));
     e->frac[e->n++] = fabs(got / (double)peak - 1);
     e->n_rows++;
-    ck_assert_msg(e->frac[e->n - 1] < STRICT_WITHIN_FRAC,
-                  "%s, batch %u, %s, %s: %.0f bytes, not %.0f", row.model, row.batch,
-                  c[OPTIMIZER].text, c[ZERO_GRAD].text, got, (double)peak);
+    ck_assert_msg(e->frac[e->n - 1] < WITHIN_FRAC, "%s, batch %u, %s, %s: %.0f bytes, not %.0f",
+                  row.model, row.batch, c[OPTIMIZER].text, c[ZERO_GRAD].text, got, (double)peak);
     fifo_frac = fabs(peak_bytes(&row, FR_ORDER_FIFO) / (double)peak - 1);
     ck_assert_double_le(fifo_frac, FIFO_WITHIN_FRAC);
     e->worst_fifo_frac = fmax(e->worst_fifo_frac, fifo_frac);
