@@ -54,6 +54,86 @@ struct fr_efficiency {
 };
 struct fr_efficiency fr_efficiency_of(enum fr_op_kind kind);
 
+/* ---- cost curves fitted to micro-benchmarks (doc/calibration.md); the costs above do not use them ----
+ */
+
+enum fr_curve_class { FR_CURVE_MATMUL, FR_N_CURVE_CLASSES };
+const char *fr_curve_class_name(enum fr_curve_class c); /* "matmul" */
+
+/* What one kernel works on: `batch` products of [rows][depth] and [depth][columns]; all >= 1. */
+struct fr_shape {
+    double batch, rows, columns, depth;
+};
+
+/* Relative misses |predicted / measured - 1| of n rows; bias: the median of the signed ones. */
+struct fr_misses {
+    uint64_t n; /* 0: the rest is 0 too */
+    double median, p90, worst, bias;
+};
+
+enum { FR_CURVE_PARAMETERS = 6 };
+
+struct fr_curve_info {
+    enum fr_curve_class op_class;
+    enum fr_dtype dtype;
+    const char *gpus, *source; /* as the data name them, several joined by "; " */
+    uint64_t data_hash;        /* FNV-1a of the rows fitted and held out, in order */
+    uint64_t n_fitted;
+    struct fr_misses held_out;              /* on the rows of the same data that were not fitted */
+    double parameters[FR_CURVE_PARAMETERS]; /* units in fr_curve_parameter_name */
+    double errors[FR_CURVE_PARAMETERS];     /* standard deviations, by bootstrap over rows */
+    uint64_t n_residuals;                   /* values of the grid */
+};
+const char *fr_curve_parameter_name(enum fr_curve_class c,
+                                    size_t i); /* "launch_s"; NULL: no more */
+
+/* The curves of one device. Immutable, so that threads may share it. */
+struct fr_calibration;
+
+/* A shipped file's name ("a100-sxm4-80gb") or the path of a device file. FR_ENOENT, FR_EPARSE with
+ * file, line and column, FR_ERANGE, FR_EIO, FR_ENOMEM. */
+enum fr_status fr_calibration_load(struct fr_calibration **out, const char *name_or_path,
+                                   struct fr_error *err);
+void fr_calibration_free(struct fr_calibration *c);
+const char *fr_calibration_shipped(size_t i); /* NULL: no more */
+const char *fr_calibration_device(const struct fr_calibration *c);
+/* NULL: no more. */
+const struct fr_curve_info *fr_calibration_curve(const struct fr_calibration *c, size_t i);
+/* Seconds of one kernel by curve i; sizes below 1 count as 1. Cost: under 1 us. */
+double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
+                             const struct fr_shape *shape);
+
+struct fr_fit_request {
+    const struct fr_device_type *device; /* its peaks are what the parameters are fractions of */
+    const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column */
+    const char *const *paths;            /* [n_paths] CSV files */
+    size_t n_gpus, n_paths;
+};
+/* Fits a curve to each class and dtype with at least 100 rows. A fifth of the shapes, chosen by their
+ * hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
+enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
+                                  const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,
+                                    struct fr_error *err);
+
+enum { FR_CHECK_WORST = 3 };
+struct fr_check_row {
+    char file[256];
+    unsigned line;
+    struct fr_shape shape;
+    double measured_s, predicted_s;
+};
+struct fr_check {
+    struct fr_misses misses;
+    uint64_t n_left_out;                       /* rows of shapes that a fit may have seen */
+    struct fr_check_row worst[FR_CHECK_WORST]; /* the first min(n, 3), worst first */
+};
+/* Judges each curve on the rows of its GPUs (of `gpus` where n_gpus is not 0), class and dtype.
+ * checks: [number of curves]. Without is_all only shapes that no fit sees are judged. */
+enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *const paths[],
+                                    size_t n_paths, const char *const gpus[], size_t n_gpus,
+                                    bool is_all, struct fr_check checks[], struct fr_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -31,10 +31,12 @@ enum option_group {
     OPTIONS_PICTURE = 128, /* the file of a drawing */
     OPTIONS_OPS = 256,     /* which ops of a graph are drawn */
     OPTIONS_ADVICE = 512,  /* of simulate */
-    OPTIONS_SWEEP = 1024   /* settings of the question make a grid */
+    OPTIONS_SWEEP = 1024,  /* settings of the question make a grid */
+    OPTIONS_DEVICE = 2048, /* a device and its GPU's names in data */
+    OPTIONS_ROWS = 4096    /* which rows of data */
 };
 
-enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256 };
+enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
 
 struct options {
     struct fr_question question; /* but for the strategy */
@@ -49,7 +51,12 @@ struct options {
     struct fr_sweep_terms terms;
     const char *store;
     unsigned n_jobs;
-    bool dry_run, all;
+    bool dry_run;
+    /* calibrate only */
+    const char *gpus[CLI_MAX_GPUS]; /* names in data */
+    const char *device;             /* NULL: not given */
+    size_t n_gpus;
+    bool all; /* sweeps too */
 };
 
 struct fr__json; /* base/json.h */
@@ -131,6 +138,9 @@ enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
+enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
+enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
+enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);
 
 /* ---- graph.c ---- */
 

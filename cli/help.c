@@ -27,7 +27,7 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof(name), "%s%s%s", verbs[i].group ? verbs[i].group : "",
                  verbs[i].group ? " " : "", verbs[i].name);
-        cli_print_row(f, name, 14, verbs[i].summary);
+        cli_print_row(f, name, 15, verbs[i].summary);
     }
     fputs("\n'forerun COMMAND --help' says more. Try:\n\n"
           "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n\n",

@@ -128,6 +128,36 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE,
      .n_arguments = 2,
      .run = cli_graph_export},
+    {.group = "calibrate",
+     .name = "fit",
+     .arguments = "DATA.csv... -d DEVICE --gpu GPU -o FILE.yaml",
+     .summary = "fit cost curves to measured kernels, write a device file",
+     .examples = "  forerun calibrate fit gemm.csv -d a100-sxm4-80gb --gpu "
+                 "\"NVIDIA A100-SXM4-80GB\" -o a100.yaml\n",
+     .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_FILES,
+     .n_arguments = 1,
+     .has_more_arguments = true,
+     .run = cli_calibrate_fit},
+    {.group = "calibrate",
+     .name = "check",
+     .arguments = "DATA.csv... -d NAME|PATH",
+     .summary = "how far curves are from measured kernels that no fit has seen",
+     .examples = "  forerun calibrate check gemm.csv -d a100-sxm4-80gb\n"
+                 "  forerun calibrate check mine.csv -d a100-sxm4-80gb --gpu \"My A100\" --all "
+                 "--json\n",
+     .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_ROWS | OPTIONS_JSON,
+     .n_arguments = 1,
+     .has_more_arguments = true,
+     .run = cli_calibrate_check},
+    {.group = "calibrate",
+     .name = "show",
+     .arguments = "[NAME|PATH]",
+     .summary = "the shipped device files, or one's curves with their errors",
+     .examples = "  forerun calibrate show\n"
+                 "  forerun calibrate show h100-sxm5-80gb\n",
+     .options = OPTIONS_COMMON,
+     .has_more_arguments = true,
+     .run = cli_calibrate_show},
 };
 
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };

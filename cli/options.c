@@ -38,6 +38,21 @@ static enum fr_status add_file(struct options *o, const char *value, struct fr_e
     return FR_OK;
 }
 
+static enum fr_status add_gpu(struct options *o, const char *value, struct fr_error *err)
+{
+    if (o->n_gpus == CLI_MAX_GPUS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d names of GPUs", CLI_MAX_GPUS);
+    o->gpus[o->n_gpus++] = value;
+    return FR_OK;
+}
+
+static enum fr_status set_device(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->device = value;
+    return FR_OK;
+}
+
 /* ---- sweeps ---- */
 
 static enum fr_status set_jobs(struct options *o, const char *value, struct fr_error *err)
@@ -223,6 +238,10 @@ static const struct option_row rows[] = {
      "forward (default), backward, update, ...: ops and FLOPs; several times", add_phase},
     {OPTIONS_PICTURE, 'o', "output", "FILE",
      "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
+    {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",
+     "the device: a type to fit, a device file to check", set_device},
+    {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times", add_gpu},
+    {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have seen", set_all},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},

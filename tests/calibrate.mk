@@ -5,4 +5,18 @@ TESTS += tests/test_calibrate_cost
 tests_test_calibrate_cost_SOURCES = tests/test_calibrate_cost.c
 tests_test_calibrate_cost_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_cost_LDADD = $(TEST_CALIBRATE_LIBS)
+
+check_PROGRAMS += tests/test_calibrate_curve
+TESTS += tests/test_calibrate_curve
+tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
+tests_test_calibrate_curve_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_curve_LDADD = $(TEST_CALIBRATE_LIBS)
 endif
+
+if ENABLE_FUZZ
+check_PROGRAMS += tests/fuzz_device_file
+tests_fuzz_device_file_SOURCES = tests/fuzz_device_file.c
+tests_fuzz_device_file_LDADD = $(TEST_CALIBRATE_LIBS)
+tests_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+endif
+EXTRA_DIST += tests/corpus/fuzz_device_file/small.yaml

@@ -328,5 +328,24 @@ node 1 x 1.0 0.0 1e300 0.0 | profile "1:[0-9]+: .*\"1e300\".*"
 node 1 x 1.0 0.0 '[1.0; 2.0' 0.0 | profile "1:[0-9]+: .*"
 echo "$good1" | head -c 60 | profile "1:[0-9]+: .*"
 
+# ---- measured kernels and device files ----
+
+fit="calibrate fit k.csv -d a100-sxm4-80gb --gpu G -o out/x.yaml"
+echo 'gpu,dtype,m,n,k,time_us' >k.csv
+# shellcheck disable=SC2086 # words
+bad 2 "no number format has 100 rows .*" $fit
+bad 2 "'forerun calibrate fit' needs -d DEVICE.*" calibrate fit k.csv --gpu G
+bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o out/x.yaml
+bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g
+bad 2 "the data have no row to judge.*" calibrate check k.csv -d b200-sxm-180gb
+echo 'G,float32,0,1,1,1' >>k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:11: .*" $fit
+printf 'gpu,dtype,m,n,k,time_us\nG,float32,1,1,1,-1\n' >k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:17: .*" $fit
+printf 'device: x\ncurves: 3\n' >d.yaml
+bad 2 "d\.yaml:2:9: .*" calibrate show d.yaml
+
 echo "$(wc -l <cases) bad inputs, $(wc -l <failures) not answered as they should be"
 [ ! -s failures ]

@@ -1,0 +1,77 @@
+/* calibrate/curve_matmul.c - see curve_matmul.h. */
+#include "config.h"
+
+#include "calibrate/curve_matmul.h"
+
+#include <math.h>
+
+static const struct {
+    double rows, columns;
+} tiles[FR__MATMUL_TILES] = {
+    {256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128},
+    {64, 64},   {128, 32},  {32, 128},  {64, 32},  {32, 64},  {32, 32},
+};
+
+enum { N_SPLITS = 5 };
+static const double splits[N_SPLITS] = {1, 2, 4, 8, 16};
+
+void fr__matmul_init(struct fr__matmul *m, const struct fr__machine *machine,
+                     const double parameters[FR__MATMUL_N_PARAMETERS], double in_bytes,
+                     double out_bytes)
+{
+    m->n_sms = machine->n_sms;
+    m->launch_s = parameters[FR__MATMUL_LAUNCH_S];
+    m->block_s = parameters[FR__MATMUL_BLOCK_S];
+    m->sharpness = parameters[FR__MATMUL_SHARPNESS];
+    m->s_per_byte = 1 / (machine->mem_Bps * parameters[FR__MATMUL_MEMORY_FRAC]);
+    m->in_bytes = in_bytes;
+    m->out_bytes = out_bytes;
+    for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
+        double area = tiles[i].rows * tiles[i].columns;
+        double intensity = area / (tiles[i].rows + tiles[i].columns);
+        double eff = parameters[FR__MATMUL_EFFICIENCY] * intensity /
+                     (parameters[FR__MATMUL_HALF_INTENSITY] + intensity);
+
+        m->s_per_depth[i] = 2 * area * machine->n_sms / (machine->peak_flops_per_s * eff);
+    }
+}
+
+/* (a^q + b^q)^(1/q) without overflow */
+static double smooth_max(double a, double b, double q)
+{
+    double larger = a > b ? a : b;
+    double ratio = a > b ? b / a : a / b;
+
+    return larger * pow(1 + pow(ratio, q), 1 / q);
+}
+
+double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, double columns,
+                    double depth)
+{
+    double n_tiles[FR__MATMUL_TILES];
+    double c_elements = batch * rows * columns;
+    double bytes = batch * (rows + columns) * depth * m->in_bytes + c_elements * m->out_bytes;
+    double best_s = INFINITY;
+
+    for (unsigned i = 0; i < FR__MATMUL_TILES; i++)
+        n_tiles[i] = ceil(rows / tiles[i].rows) * ceil(columns / tiles[i].columns) * batch;
+    for (unsigned j = 0; j < N_SPLITS; j++) {
+        double s = splits[j];
+        double mem_s = (bytes + (j ? 8 * s * c_elements : 0)) * m->s_per_byte;
+        double comp_s = INFINITY, both_s;
+
+        if (mem_s >= best_s || (j && depth < 32 * s))
+            break;
+        for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
+            double waves = ceil(n_tiles[i] * s / m->n_sms);
+            double t_s = waves * (m->s_per_depth[i] * (depth / s) + m->block_s);
+
+            comp_s = t_s < comp_s ? t_s : comp_s;
+        }
+        if (comp_s >= best_s)
+            continue;
+        both_s = smooth_max(comp_s, mem_s, m->sharpness);
+        best_s = both_s < best_s ? both_s : best_s;
+    }
+    return m->launch_s + best_s;
+}

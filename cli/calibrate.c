@@ -1,0 +1,223 @@
+/* cli/calibrate.c - fit, check and show cost curves. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- tables ---- */
+
+static void print_misses(const struct fr_misses *m)
+{
+    if (m->n == 0)
+        printf(" %8s %8s %8s %8s", "-", "-", "-", "-");
+    else
+        printf(" %6.1f %% %6.1f %% %6.1f %% %+6.1f %%", 100 * m->median, 100 * m->p90,
+               100 * m->worst, 100 * m->bias);
+}
+
+static void print_curves(const struct fr_calibration *c)
+{
+    const struct fr_curve_info *info;
+
+    printf("  %-8s %-6s %8s %8s %8s %8s %8s %8s\n", "class", "dtype", "fitted", "held out",
+           "median", "p90", "worst", "bias");
+    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
+        printf("  %-8s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
+               fr_dtype_name(info->dtype), info->n_fitted, info->held_out.n);
+        print_misses(&info->held_out);
+        putchar('\n');
+    }
+}
+
+/* ---- fit ---- */
+
+static enum fr_status fail_unknown_device(const char *name, struct fr_error *err)
+{
+    const struct fr_device_type *type;
+    const char *names[64];
+    char hint[128];
+    size_t n = 0;
+
+    for (; n < 64 && (type = fr_device_type_builtin(n)) != NULL; n++)
+        names[n] = type->name;
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no device type is named '%s'%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_fit_request request = {
+        .gpus = o->gpus, .n_gpus = o->n_gpus, .paths = o->arguments, .n_paths = o->n_arguments};
+    struct fr_calibration *c;
+    enum fr_status st;
+
+    if (!o->device || o->n_gpus == 0 || o->n_files != 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'forerun calibrate fit' needs -d DEVICE, --gpu GPU and one -o FILE.yaml");
+    request.device = fr_device_type_find(o->device);
+    if (!request.device)
+        return fail_unknown_device(o->device, err);
+    FR_TRY(fr_calibration_fit(&c, &request, &s->context, err));
+    st = fr_calibration_write(c, o->files[0], err);
+    if (st == FR_OK && !o->quiet) {
+        printf("%s: misses on rows that were held out\n\n", fr_calibration_device(c));
+        print_curves(c);
+    }
+    fr_calibration_free(c);
+    return st;
+}
+
+/* ---- check ---- */
+
+static void print_worst(const struct fr_check *check)
+{
+    for (size_t i = 0; i < FR_CHECK_WORST && i < check->misses.n; i++) {
+        const struct fr_check_row *r = &check->worst[i];
+
+        printf("    %s:%u: %.0f x %.0f x %.0f x %.0f (batch, rows, columns, depth): "
+               "%.4g us measured, %.4g us predicted\n",
+               r->file, r->line, r->shape.batch, r->shape.rows, r->shape.columns, r->shape.depth,
+               1e6 * r->measured_s, 1e6 * r->predicted_s);
+    }
+}
+
+static void print_checks(const struct fr_calibration *c, const struct fr_check checks[],
+                         bool is_all)
+{
+    const struct fr_curve_info *info;
+
+    printf("%s, %s\n\n  %-8s %-6s %8s %8s %8s %8s %8s %8s\n", fr_calibration_device(c),
+           is_all ? "all rows, also those that a fit may have seen"
+                  : "only rows of shapes that no fit sees (--all: the others too)",
+           "class", "dtype", "rows", "left out", "median", "p90", "worst", "bias");
+    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
+        printf("  %-8s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
+               fr_dtype_name(info->dtype), checks[i].misses.n, checks[i].n_left_out);
+        print_misses(&checks[i].misses);
+        putchar('\n');
+    }
+    puts("\n  worst rows");
+    for (size_t i = 0; fr_calibration_curve(c, i); i++)
+        print_worst(&checks[i]);
+}
+
+static void write_checks(const struct fr_calibration *c, const struct fr_check checks[])
+{
+    const struct fr_curve_info *info;
+    struct fr__json j;
+
+    fr__json_init(&j, stdout);
+    fr__json_open(&j, NULL, '[', false);
+    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
+        const struct fr_misses *m = &checks[i].misses;
+
+        if (m->n == 0)
+            continue;
+        fr__json_open(&j, NULL, '{', true);
+        fr__json_string(&j, "class", fr_curve_class_name(info->op_class));
+        fr__json_string(&j, "dtype", fr_dtype_name(info->dtype));
+        fr__json_count(&j, "n", m->n);
+        fr__json_number(&j, "median", m->median);
+        fr__json_number(&j, "p90", m->p90);
+        fr__json_number(&j, "worst", m->worst);
+        fr__json_number(&j, "bias", m->bias);
+        fr__json_close(&j, '}');
+    }
+    fr__json_close(&j, ']');
+}
+
+static enum fr_status require_rows(const struct fr_calibration *c, const struct fr_check checks[],
+                                   struct fr_error *err)
+{
+    uint64_t n = 0, n_left_out = 0;
+
+    for (size_t i = 0; fr_calibration_curve(c, i); i++) {
+        n += checks[i].misses.n;
+        n_left_out += checks[i].n_left_out;
+    }
+    if (n > 0)
+        return FR_OK;
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                    "the data have no row to judge (%" PRIu64
+                    " left out); --gpu names another GPU, --all takes every shape",
+                    n_left_out);
+}
+
+enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_check *checks;
+    struct fr_calibration *c;
+    size_t n = 0;
+    enum fr_status st;
+
+    if (!o->device)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'forerun calibrate check' needs -d NAME|PATH, a device file");
+    FR_TRY(fr_calibration_load(&c, o->device, err));
+    while (fr_calibration_curve(c, n))
+        n++;
+    checks = calloc(n + 1, sizeof(*checks));
+    st = checks ? fr_calibration_check(c, o->arguments, o->n_arguments, o->gpus, o->n_gpus, o->all,
+                                       checks, err)
+                : fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = require_rows(c, checks, err);
+    if (st == FR_OK && o->json)
+        write_checks(c, checks);
+    else if (st == FR_OK)
+        print_checks(c, checks, o->all);
+    free(checks);
+    fr_calibration_free(c);
+    return st;
+}
+
+/* ---- show ---- */
+
+static enum fr_status list_shipped(struct fr_error *err)
+{
+    for (size_t i = 0; fr_calibration_shipped(i); i++) {
+        const struct fr_curve_info *info;
+        struct fr_calibration *c;
+
+        FR_TRY(fr_calibration_load(&c, fr_calibration_shipped(i), err));
+        printf("%-18s", fr_calibration_shipped(i));
+        for (size_t k = 0; (info = fr_calibration_curve(c, k)) != NULL; k++)
+            printf("%s %s %s", k ? "," : "", fr_curve_class_name(info->op_class),
+                   fr_dtype_name(info->dtype));
+        putchar('\n');
+        fr_calibration_free(c);
+    }
+    return FR_OK;
+}
+
+enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
+{
+    const struct fr_curve_info *info;
+    struct fr_calibration *c;
+
+    if (s->options.n_arguments == 0)
+        return list_shipped(err);
+    if (s->options.n_arguments > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'",
+                        s->options.arguments[1]);
+    FR_TRY(fr_calibration_load(&c, s->options.arguments[0], err));
+    printf("%s: misses on rows that were held out\n\n", fr_calibration_device(c));
+    print_curves(c);
+    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
+        const char *name;
+
+        printf("\n%s %s: %s, from %s\n", fr_curve_class_name(info->op_class),
+               fr_dtype_name(info->dtype), info->gpus, info->source);
+        for (size_t p = 0; (name = fr_curve_parameter_name(info->op_class, p)) != NULL; p++)
+            printf("  %-16s %10.4g  +- %.2g\n", name, info->parameters[p], info->errors[p]);
+        printf("  %-16s %10" PRIu64 "\n", "residuals", info->n_residuals);
+    }
+    fr_calibration_free(c);
+    return FR_OK;
+}

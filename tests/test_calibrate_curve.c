@@ -1,0 +1,327 @@
+/* Cost curves: the matrix model by hand, residual grids, data, fits, device files. */
+#include "config.h"
+
+#include "calibrate/curve.h"
+#include "calibrate/data.h"
+#include "calibrate/device_file.h"
+#include "tests/base_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* launch 1 us, all of the peak whatever the tile, all of the bandwidth, no cost of a tile, the
+ * sharpest maximum there is */
+static const double plain[FR__MATMUL_N_PARAMETERS] = {1e-6, 1, 1e-9, 1, 1e-15, 20};
+
+START_TEST(three_multiprocessors_need_three_waves_of_small_tiles)
+{
+    /* 128 x 128: two tiles of 128 x 64 take one wave but leave a multiprocessor idle; eight of
+     * 64 x 32 take ceil(8/3) = 3 waves of 2*64*32*16 FLOPs at a third of 3 Tflop/s. */
+    static const struct fr__machine machine = {3, 3e12, 1e15};
+    struct fr__matmul m;
+
+    fr__matmul_init(&m, &machine, plain, 4, 4);
+    ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 128, 128, 16), 1e-6 + 3 * 65536 / 1e12, 1e-13);
+}
+END_TEST
+
+START_TEST(a_product_with_a_vector_takes_the_time_of_its_bytes)
+{
+    /* 4 bytes of 1000 + 1000 x 1000 + 1000 numbers at 1 GB/s; arithmetic is a millionth of that */
+    static const struct fr__machine machine = {10, 1e18, 1e9};
+    struct fr__matmul m;
+
+    fr__matmul_init(&m, &machine, plain, 4, 4);
+    ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 1, 1000, 1000), 1e-6 + 4 * 1002000 / 1e9, 1e-9);
+}
+END_TEST
+
+START_TEST(a_long_depth_is_split_over_idle_multiprocessors)
+{
+    /* One tile of 32 x 32 and 16 multiprocessors: 16 parts of the depth in one wave, a sixteenth of
+     * the 2*32*32*4096 FLOPs each at a sixteenth of the peak. */
+    static const struct fr__machine machine = {16, 16e12, 1e15};
+    struct fr__matmul m;
+
+    fr__matmul_init(&m, &machine, plain, 4, 4);
+    ck_assert_double_eq_tol(fr__matmul_s(&m, 1, 32, 32, 4096), 1e-6 + 2048 * 256 / 1e12, 1e-11);
+}
+END_TEST
+
+START_TEST(a_batch_of_products_costs_as_many_tiles_as_a_taller_one)
+{
+    static const struct fr__machine machine = {7, 7e12, 1e15};
+    struct fr__matmul m;
+
+    fr__matmul_init(&m, &machine, plain, 2, 2);
+    ck_assert_double_eq_tol(fr__matmul_s(&m, 9, 256, 256, 64),
+                            fr__matmul_s(&m, 1, 9 * 256, 256, 64), 1e-10);
+}
+END_TEST
+
+START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
+{
+    enum { N = 200 };
+    static double x[N][FR__RESIDUAL_AXES], y[N];
+    static uint64_t group[N];
+    struct fr__residual r;
+    struct fr_error err;
+    uint64_t state = 1;
+    const double inside[] = {4, 4, 0, 0}, border[] = {8, 4, 0, 0}, outside[] = {80, 4, 0, 0};
+
+    for (size_t k = 0; k < N; k++) {
+        x[k][0] = (double)(k % 17) / 2;
+        x[k][1] = (double)(k / 17);
+        y[k] = 0.05 * x[k][0] - 0.03 * x[k][1];
+        state = state * 6364136223846793005u + 1;
+        group[k] = state >> 20;
+    }
+    ck_assert_int_eq(fr__residual_fit(&r, N, (const double(*)[FR__RESIDUAL_AXES])x, y, group, &err),
+                     FR_OK);
+    ck_assert_double_eq_tol(fr__residual_at(&r, inside), 0.05 * 4 - 0.03 * 4, 0.02);
+    ck_assert_double_eq(fr__residual_at(&r, border), fr__residual_at(&r, outside));
+    fr__residual_fini(&r);
+}
+END_TEST
+
+START_TEST(few_points_get_no_grid)
+{
+    static const double x[3][FR__RESIDUAL_AXES], y[3] = {1, 1, 1};
+    static const uint64_t group[3];
+    struct fr__residual r;
+
+    ck_assert_int_eq(fr__residual_fit(&r, 3, x, y, group, NULL), FR_OK);
+    ck_assert_double_eq(fr__residual_at(&r, x[0]), 0);
+}
+END_TEST
+
+/* ---- data, fits, files ---- */
+
+static char path[64];
+
+static void write_file(const char *text)
+{
+    FILE *f;
+
+    snprintf(path, sizeof(path), "calibrate.%ld.csv", (long)getpid());
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char *const gpus[] = {"G"};
+
+START_TEST(rows_of_other_gpus_and_formats_are_passed_over)
+{
+    struct fr__data d = {0};
+    struct fr_error err;
+
+    write_file("gpu,dtype,m,n,k,time_us,notes\n"
+               "G,float32,1,2,3,4,kernel=x; batch=5;grid=1\n"
+               "other,float32,1,2,3,4,\n"
+               "G,int4_wo,1,2,3,4,\n"
+               "G,float32,5,2,3,4,\n");
+    ck_assert_int_eq(fr__data_read(&d, path, 0, gpus, 1, &err), FR_OK);
+    ck_assert_uint_eq(d.n_rows, 2);
+    ck_assert_double_eq(d.rows[0].shape.batch, 5);
+    ck_assert_double_eq_tol(d.rows[0].time_s, 4e-6, 1e-18);
+    ck_assert_double_eq(d.rows[1].shape.rows, 5);
+    ck_assert_uint_eq(d.rows[1].line, 5);
+    fr__data_fini(&d);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(a_bad_size_is_named_with_its_place)
+{
+    struct fr__data d = {0};
+    struct fr_error err;
+
+    write_file("gpu,dtype,m,n,k,time_us\nG,float32,1,x,3,4\n");
+    ck_assert_int_eq(fr__data_read(&d, path, 0, gpus, 1, &err), FR_EPARSE);
+    ck_assert_uint_eq(err.line, 2);
+    ck_assert_uint_eq(err.col, 13);
+    fr__data_fini(&d);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(a_fifth_of_the_shapes_is_held_out)
+{
+    struct fr__data d = {0};
+    struct fr_error err;
+    static char text[200000];
+    size_t used = (size_t)sprintf(text, "gpu,dtype,m,n,k,time_us\n"), n = 0;
+
+    for (unsigned i = 0; i < 4000; i++)
+        used += (size_t)sprintf(text + used, "G,float32,%u,%u,64,9\n", 1 + i % 63, 1 + i / 63);
+    write_file(text);
+    ck_assert_int_eq(fr__data_read(&d, path, 0, gpus, 1, &err), FR_OK);
+    for (size_t k = 0; k < d.n_rows; k++)
+        n += fr__is_held_out(d.rows[k].hash);
+    /* 800 expected, standard deviation sqrt(4000 * .2 * .8) = 25 */
+    ck_assert_uint_ge(n, 700);
+    ck_assert_uint_le(n, 900);
+    fr__data_fini(&d);
+    unlink(path);
+}
+END_TEST
+
+static const struct fr_device_type device = {.name = "test-gpu",
+                                             .is_gpu = true,
+                                             .mem_Bps = 1e12,
+                                             .flops_per_s = {[FR_FP32] = 10e12},
+                                             .n_sms = 20};
+
+/* 600 products timed by a model that we know, to be found again. */
+static void write_rows(void)
+{
+    static const double truth[] = {8e-6, .8, 20, .7, 1e-7, 3};
+    static const struct fr__machine machine = {20, 10e12, 1e12};
+    static char text[100000];
+    struct fr__matmul m;
+    size_t used = (size_t)sprintf(text, "gpu,dtype,m,n,k,time_us\n");
+
+    fr__matmul_init(&m, &machine, truth, 4, 4);
+    for (unsigned i = 0; i < 600; i++) {
+        unsigned rows = 1u << i % 12, columns = 96u << i / 12 % 6, depth = 64u + 97u * (i / 72);
+
+        used += (size_t)sprintf(text + used, "G,float32,%u,%u,%u,%.4f\n", rows, columns, depth,
+                                1e6 * fr__matmul_s(&m, 1, rows, columns, depth));
+    }
+    write_file(text);
+}
+
+static struct fr_calibration *fit(void)
+{
+    const char *const paths[] = {path};
+    const struct fr_fit_request request = {&device, gpus, paths, 1, 1};
+    struct fr_calibration *c;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_calibration_fit(&c, &request, NULL, &err), FR_OK);
+    return c;
+}
+
+START_TEST(a_fit_finds_the_model_that_made_the_data)
+{
+    struct fr_calibration *c;
+    const struct fr_curve_info *info;
+
+    write_rows();
+    c = fit();
+    info = fr_calibration_curve(c, 0);
+    ck_assert_double_eq_tol(info->parameters[FR__MATMUL_LAUNCH_S], 8e-6, 4e-7);
+    ck_assert_uint_gt(info->held_out.n, 50);
+    ck_assert_double_lt(info->held_out.median, 0.01);
+    ck_assert_ptr_null(fr_calibration_curve(c, 1));
+    fr_calibration_free(c);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(a_device_file_reads_back_to_the_same_times)
+{
+    const struct fr_shape shape = {3, 100, 200, 300};
+    char yaml[64];
+    struct fr_calibration *c, *back;
+    struct fr_error err;
+
+    write_rows();
+    c = fit();
+    snprintf(yaml, sizeof(yaml), "calibrate.%ld.yaml", (long)getpid());
+    ck_assert_int_eq(fr_calibration_write(c, yaml, &err), FR_OK);
+    ck_assert_int_eq(fr_calibration_load(&back, yaml, &err), FR_OK);
+    ck_assert_str_eq(fr_calibration_device(back), "test-gpu");
+    ck_assert_double_eq(fr_calibration_time_s(c, 0, &shape),
+                        fr_calibration_time_s(back, 0, &shape));
+    ck_assert_uint_eq(fr_calibration_curve(c, 0)->data_hash,
+                      fr_calibration_curve(back, 0)->data_hash);
+    fr_calibration_free(back);
+    fr_calibration_free(c);
+    unlink(yaml);
+    unlink(path);
+}
+END_TEST
+
+/* ---- what is shipped ---- */
+
+START_TEST(shipped_files_name_their_device_and_keep_their_promise)
+{
+    const char *srcdir = getenv("srcdir");
+    char file[512];
+    const char *data[] = {file};
+
+    snprintf(file, sizeof(file), "%s/../shared/data/microbench/gemm.csv", srcdir ? srcdir : ".");
+    if (access(file, R_OK) != 0)
+        puts("SKIP the measurements are not here: stated errors are not compared");
+    for (size_t i = 0; fr_calibration_shipped(i); i++) {
+        struct fr_check checks[8];
+        struct fr_calibration *c;
+        struct fr_error err;
+        const struct fr_curve_info *info;
+
+        ck_assert_int_eq(fr_calibration_load(&c, fr_calibration_shipped(i), &err), FR_OK);
+        ck_assert_str_eq(fr_calibration_device(c), fr_calibration_shipped(i));
+        ck_assert_ptr_nonnull(fr_device_type_find(fr_calibration_device(c)));
+        if (access(file, R_OK) == 0) {
+            ck_assert_int_eq(fr_calibration_check(c, data, 1, NULL, 0, false, checks, &err), FR_OK);
+            for (size_t k = 0; (info = fr_calibration_curve(c, k)) != NULL; k++) {
+                ck_assert_uint_eq(checks[k].misses.n, info->held_out.n);
+                ck_assert_double_eq_tol(checks[k].misses.median, info->held_out.median, 2e-5);
+                ck_assert_double_eq_tol(checks[k].misses.p90, info->held_out.p90, 2e-5);
+            }
+        }
+        fr_calibration_free(c);
+    }
+}
+END_TEST
+
+/* ---- bad files ---- */
+
+static const struct {
+    const char *text, *message;
+} bad[] = {
+    {"device: x\ncurves: []\n", "f:2:9: 'curves' is empty"},
+    {"device: x\n", "f:1:1: 'curves' is missing"},
+    {"device: x\ncurves:\n  - class: matmull\n", "f:3:12: 'class' is \"matmull\", expected matmul"},
+    {"device: x\ncurves:\n  - class: matmul\n    dtype: fp3\n",
+     "f:4:12: 'dtype' is \"fp3\", expected fp32, tf32, fp16, bf16 or fp8"},
+};
+
+START_TEST(a_bad_device_file_is_refused_with_the_place)
+{
+    struct fr_calibration *c;
+    struct fr_error err;
+
+    ck_assert_int_ne(fr__device_file_read(&c, bad[_i].text, strlen(bad[_i].text), "f", &err),
+                     FR_OK);
+    assert_message(&err, bad[_i].message);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("curve");
+
+    fr_init();
+    tcase_set_timeout(tc, 30);
+    tcase_add_test(tc, three_multiprocessors_need_three_waves_of_small_tiles);
+    tcase_add_test(tc, a_product_with_a_vector_takes_the_time_of_its_bytes);
+    tcase_add_test(tc, a_long_depth_is_split_over_idle_multiprocessors);
+    tcase_add_test(tc, a_batch_of_products_costs_as_many_tiles_as_a_taller_one);
+    tcase_add_test(tc, a_grid_of_residuals_finds_a_slope_and_ends_flat);
+    tcase_add_test(tc, few_points_get_no_grid);
+    tcase_add_test(tc, rows_of_other_gpus_and_formats_are_passed_over);
+    tcase_add_test(tc, a_bad_size_is_named_with_its_place);
+    tcase_add_test(tc, a_fifth_of_the_shapes_is_held_out);
+    tcase_add_test(tc, a_fit_finds_the_model_that_made_the_data);
+    tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
+    tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
+    tcase_add_loop_test(tc, a_bad_device_file_is_refused_with_the_place, 0,
+                        sizeof(bad) / sizeof(bad[0]));
+    return run_case(tc, "calibrate_curve");
+}
