@@ -95,19 +95,19 @@ size_t fr__sweep_group_of(const struct fr_sweep *s, size_t point)
 static enum fr_status name_group(const struct fr_sweep *s, size_t i, struct fr__arena *arena,
                                  struct fr_sweep_group *g, struct fr_error *err)
 {
-    char shape[128] = "", value[64];
-    size_t rest = i;
+    char shape[128] = "";
+    size_t rest = i, used = 0, at[3];
 
     for (size_t k = 3; k-- > 1;) {
-        size_t n = count_values(s, group_settings[k]);
+        at[k] = rest % count_values(s, group_settings[k]);
+        rest /= count_values(s, group_settings[k]);
+    }
+    for (size_t k = 1; k < 3; k++) {
         const struct fr__axis *axis = &s->axes[fr__setting_index(group_settings[k])];
 
-        if (n > 1) {
-            snprintf(value, sizeof(value), "%s", shape);
-            snprintf(shape, sizeof(shape), "%s %.20s%s%s", group_settings[k],
-                     axis->values[rest % n], value[0] ? ", " : "", value);
-        }
-        rest /= n;
+        if (count_values(s, group_settings[k]) > 1 && used < sizeof(shape))
+            used += (size_t)snprintf(shape + used, sizeof(shape) - used, "%s%s %.20s",
+                                     used ? ", " : "", group_settings[k], axis->values[at[k]]);
     }
     g->workload =
         fr__arena_strdup(arena, s->axes[fr__setting_index(group_settings[0])].values[rest]);
