@@ -86,7 +86,13 @@ END_TEST
 
 START_TEST(no_arena_is_freed_without_harm)
 {
+    struct fr__arena *other = fr__arena_new();
+    char *kept = fr__arena_strdup(other, "kept");
+
     fr__arena_free(NULL);
+    ck_assert_str_eq(kept, "kept");
+    ck_assert_ptr_nonnull(fr__arena_alloc(other, 1, 1));
+    fr__arena_free(other);
 }
 END_TEST
 
