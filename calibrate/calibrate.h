@@ -57,13 +57,45 @@ struct fr_efficiency fr_efficiency_of(enum fr_op_kind kind);
 /* ---- cost curves fitted to micro-benchmarks (doc/calibration.md); the costs above do not use them ----
  */
 
-enum fr_curve_class { FR_CURVE_MATMUL, FR_N_CURVE_CLASSES };
-const char *fr_curve_class_name(enum fr_curve_class c); /* "matmul" */
-
-/* What one kernel works on: `batch` products of [rows][depth] and [depth][columns]; all >= 1. */
-struct fr_shape {
-    double batch, rows, columns, depth;
+enum fr_curve_class {
+    FR_CURVE_MATMUL,
+    FR_CURVE_CONV_FORWARD,
+    FR_CURVE_CONV_BACKWARD_DATA,
+    FR_CURVE_CONV_BACKWARD_FILTER,
+    FR_CURVE_ELEMENTWISE,
+    FR_CURVE_SOFTMAX,
+    FR_CURVE_LAYERNORM,
+    FR_CURVE_EMBEDDING,
+    FR_CURVE_ATTENTION, /* of a whole sequence at once (training, prefill) */
+    FR_N_CURVE_CLASSES
 };
+const char *fr_curve_class_name(enum fr_curve_class c); /* "matmul"; "unknown": no curves yet */
+
+/* What one kernel works on. Counts and sizes, all >= 1 but for pad (>= 0); op_class says which. */
+struct fr_shape {
+    enum fr_curve_class op_class;
+    union {
+        struct {
+            double batch, rows, columns, depth;
+        } matmul; /* `batch` products of [rows][depth] and [depth][columns] */
+        struct {
+            double images, in_channels, height, width; /* of the input, without padding */
+            double out_channels, kernel_height, kernel_width, stride, pad, groups;
+        } conv;
+        struct {
+            double bytes;
+        } memory; /* elementwise, embedding: read and written */
+        struct {
+            double rows, columns;
+        } rows; /* softmax, layernorm */
+        struct {
+            double batch, heads, kv_heads, seq, head_dim;
+            bool is_causal;
+        } attention;
+    };
+};
+/* "1 x 64 x 32 x 8 (batch, rows, columns, depth)"; returns text. */
+const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n);
 
 /* Relative misses |predicted / measured - 1| of n rows; bias: the median of the signed ones. */
 struct fr_misses {
@@ -71,7 +103,7 @@ struct fr_misses {
     double median, p90, worst, bias;
 };
 
-enum { FR_CURVE_PARAMETERS = 6 };
+enum { FR_CURVE_PARAMETERS = 10 }; /* at most; fr_curve_parameter_name ends the list */
 
 struct fr_curve_info {
     enum fr_curve_class op_class;
@@ -99,14 +131,18 @@ const char *fr_calibration_shipped(size_t i); /* NULL: no more */
 const char *fr_calibration_device(const struct fr_calibration *c);
 /* NULL: no more. */
 const struct fr_curve_info *fr_calibration_curve(const struct fr_calibration *c, size_t i);
-/* Seconds of one kernel by curve i; sizes below 1 count as 1. Cost: under 1 us. */
+/* Index of the curve of that class and dtype; SIZE_MAX: there is none. */
+size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class op_class,
+                           enum fr_dtype dtype);
+/* Seconds of one kernel by curve i, of the shape's class; sizes below 1 count as 1. Cost: under
+ * 1 us. */
 double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
                              const struct fr_shape *shape);
 
 struct fr_fit_request {
     const struct fr_device_type *device; /* its peaks are what the parameters are fractions of */
     const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column */
-    const char *const *paths;            /* [n_paths] CSV files */
+    const char *const *paths;            /* [n_paths] CSV files, each of any layout we read */
     size_t n_gpus, n_paths;
 };
 /* Fits a curve to each class and dtype with at least 100 rows. A fifth of the shapes, chosen by their

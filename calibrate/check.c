@@ -60,7 +60,8 @@ static enum fr_status check_curve(const struct fr_calibration *c, size_t i,
         const struct fr__measured *m = &d->rows[k];
         struct fr_check_row row = {.line = m->line, .shape = m->shape, .measured_s = m->time_s};
 
-        if (m->dtype != c->curves[i]->info.dtype)
+        if (m->dtype != c->curves[i]->info.dtype ||
+            m->shape.op_class != c->curves[i]->info.op_class)
             continue;
         if (!is_all && !fr__is_held_out(m->hash)) {
             check->n_left_out++;

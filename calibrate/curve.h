@@ -1,13 +1,13 @@
 /* calibrate/curve.h - a cost curve: seconds of one kernel from its shape, fitted to measurements.
  *
- * t = model(shape; parameters) * exp(residual(log2 of the shape)): the model knows the machine, the
+ * t = model(shape; parameters) * exp(residual(coordinates of the shape)): the model knows the machine, the
  * residual what the library's choice of kernels adds to it. Immutable once read or fitted.
  */
 #ifndef FR_CALIBRATE_CURVE_H
 #define FR_CALIBRATE_CURVE_H
 
 #include "calibrate/calibrate.h"
-#include "calibrate/curve_matmul.h"
+#include "calibrate/curve_class.h"
 #include "calibrate/residual.h"
 
 enum { FR__CURVE_TEXT = 512 };
@@ -15,7 +15,7 @@ enum { FR__CURVE_TEXT = 512 };
 struct fr__curve {
     struct fr_curve_info info; /* its texts point into the arrays below */
     struct fr__machine machine;
-    struct fr__matmul model; /* made of machine and info's parameters */
+    union fr__model model; /* made of machine and info's parameters */
     struct fr__residual residual;
     char gpus[FR__CURVE_TEXT], source[FR__CURVE_TEXT];
 };
@@ -35,9 +35,6 @@ struct fr_calibration *fr__calibration_new(const char *device); /* NULL: out of 
 void fr__curve_prepare(struct fr__curve *c);
 /* The model's time without the residual. */
 double fr__curve_model_s(const struct fr__curve *c, const struct fr_shape *shape);
-/* Where a shape lies on the residual's axes. */
-void fr__curve_coordinates(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES]);
-
 /* Peak rate of a device for a dtype, as the curves use it; 0: not known. */
 double fr__peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);
 #endif

@@ -1,7 +1,7 @@
 /* calibrate/curve_matmul.c - see curve_matmul.h. */
 #include "config.h"
 
-#include "calibrate/curve_matmul.h"
+#include "calibrate/curve_class.h"
 
 #include <math.h>
 
@@ -75,3 +75,57 @@ double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, doubl
     }
     return m->launch_s + best_s;
 }
+
+/* ---- the class ---- */
+
+static void prepare(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
+                    const double parameters[])
+{
+    double in_bytes = fr__element_bytes(dtype);
+
+    /* products of 8-bit numbers leave in 16 bits */
+    fr__matmul_init(&model->matmul, machine, parameters, in_bytes, fmax(in_bytes, 2));
+}
+
+static double time_s(const union fr__model *model, const struct fr_shape *s)
+{
+    return fr__matmul_s(&model->matmul, fmax(s->matmul.batch, 1), fmax(s->matmul.rows, 1),
+                        fmax(s->matmul.columns, 1), fmax(s->matmul.depth, 1));
+}
+
+static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+{
+    x[0] = log2(fmax(s->matmul.rows, 1));
+    x[1] = log2(fmax(s->matmul.columns, 1));
+    x[2] = log2(fmax(s->matmul.depth, 1));
+    x[3] = log2(fmax(s->matmul.batch, 1));
+}
+
+static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+{
+    out[0] = s->matmul.batch;
+    out[1] = s->matmul.rows;
+    out[2] = s->matmul.columns;
+    out[3] = s->matmul.depth;
+}
+
+const struct fr__curve_class fr__curve_matmul = {
+    .name = "matmul",
+    .size_names = {"batch", "rows", "columns", "depth"},
+    .axis_names = "rows, columns, depth, batch",
+    /* starts: fitted constants of an A100 in bf16, an H100 in fp16 and a V100 in fp32, rounded */
+    .parameters =
+        {
+            [FR__MATMUL_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {4e-6, 4e-6, 3e-5}},
+            [FR__MATMUL_EFFICIENCY] = {"efficiency", .01, 4, {1.4, .85, .85}},
+            [FR__MATMUL_HALF_INTENSITY] = {"half_intensity", 1e-3, 1e3, {60, 5, 1}},
+            [FR__MATMUL_MEMORY_FRAC] = {"memory_frac", .01, 1.5, {.75, .85, .7}},
+            [FR__MATMUL_BLOCK_S] = {"block_s", 1e-9, 1e-4, {.2e-6, .3e-6, .4e-6}},
+            [FR__MATMUL_SHARPNESS] = {"sharpness", 1, 20, {6, 2.2, 4}},
+        },
+    .n_starts = 3,
+    .prepare = prepare,
+    .time_s = time_s,
+    .coordinates = coordinates,
+    .sizes = sizes,
+};

@@ -20,13 +20,7 @@
 #ifndef FR_CALIBRATE_CURVE_MATMUL_H
 #define FR_CALIBRATE_CURVE_MATMUL_H
 
-#include "base/base.h"
-#include "topo/topo.h"
-
-/* What the model takes from the data sheet. */
-struct fr__machine {
-    double n_sms, peak_flops_per_s, mem_Bps; /* > 0, finite */
-};
+#include "calibrate/machine.h"
 
 enum {
     FR__MATMUL_LAUNCH_S,       /* time of a product of next to nothing */

@@ -4,21 +4,14 @@
 #include "calibrate/data.h"
 
 #include "base/arena.h"
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "calibrate/curve_class.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SOURCE, GPU, DTYPE, M, N, K, TRANS, TIME_US, TFLOPS, NOTES };
-static const struct fr__csv_column columns[] = {
-    {"source", false}, {"gpu", true},    {"dtype", true},  {"m", true},
-    {"n", true},       {"k", true},      {"trans", false}, {"time_us", true},
-    {"tflops", false}, {"notes", false}, {NULL, false},
-};
 
 /* Names of number formats in the data sets at hand. Those with other arithmetic (int8, fp16 storage
  * with fp32 arithmetic, weights of fewer bits) have no curve. */
@@ -37,13 +30,6 @@ static const struct {
     {"float16 in; float32 accumulate (tensor core where present)", FR_FP16},
 };
 
-struct scan {
-    struct fr__data *data;
-    const char *const *gpus;
-    size_t n_gpus;
-    uint32_t file;
-};
-
 static enum fr_dtype dtype_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
@@ -52,16 +38,18 @@ static enum fr_dtype dtype_of(const char *name)
     return FR_N_DTYPES;
 }
 
-static bool is_wanted(const struct scan *s, const char *gpu)
+bool fr__scan_wants(const struct fr__scan *s, const struct fr__cell *gpu,
+                    const struct fr__cell *dtype_name, enum fr_dtype *dtype)
 {
-    for (size_t i = 0; i < s->n_gpus; i++)
-        if (strcmp(s->gpus[i], gpu) == 0)
+    *dtype = dtype_of(dtype_name->text);
+    for (size_t i = 0; *dtype != FR_N_DTYPES && i < s->n_gpus; i++)
+        if (strcmp(s->gpus[i], gpu->text) == 0)
             return true;
     return false;
 }
 
-static enum fr_status read_size(const struct fr__cell *cell, const char *name, double *out,
-                                struct fr_error *err)
+enum fr_status fr__read_size(const struct fr__cell *cell, const char *name, double *out,
+                             struct fr_error *err)
 {
     uint64_t n;
 
@@ -70,38 +58,36 @@ static enum fr_status read_size(const struct fr__cell *cell, const char *name, d
     return FR_OK;
 }
 
-/* "batch=24;kernel=..." at the start of the notes or after a semicolon; 1 without. */
-static enum fr_status read_batch(const struct fr__cell *notes, double *out, struct fr_error *err)
+enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const char *what,
+                             double *out, struct fr_error *err)
 {
-    static const char key[] = "batch=";
-    const char *at = notes->text;
-    char digits[16];
-    size_t length;
+    const char *at = cell->text;
+    size_t length = strlen(key);
+    char digits[24];
     uint64_t n;
 
-    *out = 1;
-    while (at && strncmp(at, key, sizeof(key) - 1) != 0) {
+    while (at && !(strncmp(at, key, length) == 0 && at[length] == '=')) {
         at = strchr(at, ';');
         at = at ? at + 1 + strspn(at + 1, " ") : NULL;
     }
     if (!at)
         return FR_OK;
-    at += sizeof(key) - 1;
+    at += length + 1;
     length = strcspn(at, ";");
-    snprintf(digits, sizeof(digits), "%.*s", (int)(length < 15 ? length : 15), at);
-    FR_TRY(
-        fr__parse_count(digits, "the batch in 'notes'", notes->loc, 1, UINT64_C(1) << 31, &n, err));
+    snprintf(digits, sizeof(digits), "%.*s", (int)(length < 23 ? length : 23), at);
+    FR_TRY(fr__parse_count(digits, what, cell->loc, 1, UINT64_C(1) << 48, &n, err));
     *out = (double)n;
     return FR_OK;
 }
 
 /* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991) of the sizes, then one round of splitmix64. */
-static uint64_t hash_shape(const struct fr_shape *s)
+static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_shape *shape)
 {
-    const double sizes[] = {s->batch, s->rows, s->columns, s->depth};
+    double sizes[FR__CURVE_SIZES];
     uint64_t h = UINT64_C(14695981039346656037);
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    c->sizes(shape, sizes);
+    for (size_t i = 0; c->size_names[i]; i++) {
         uint64_t n = (uint64_t)sizes[i];
 
         for (unsigned byte = 0; byte < 8; byte++)
@@ -137,35 +123,69 @@ static enum fr_status find_source(struct fr__data *d, const char *text, uint32_t
     return FR_OK;
 }
 
-static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
+enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
+                            const struct fr__cell *source, const struct fr__cell *time,
+                            const char *time_name, struct fr_error *err)
 {
-    struct scan *s = user;
+    const struct fr__curve_class *op_class = fr__curve_class_of(shape->op_class);
     struct fr__measured row = {
-        .file = s->file, .line = cells[GPU].loc.line, .dtype = dtype_of(cells[DTYPE].text)};
+        .shape = *shape, .dtype = dtype, .file = s->file, .line = time->loc.line};
     double time_us;
 
-    if (!is_wanted(s, cells[GPU].text) || row.dtype == FR_N_DTYPES)
+    FR_TRY(fr__cell_number(time, time_name, 1e-3, 1e12, &time_us, err));
+    if (!op_class)
         return FR_OK;
-    FR_TRY(read_size(&cells[M], "m", &row.shape.rows, err));
-    FR_TRY(read_size(&cells[N], "n", &row.shape.columns, err));
-    FR_TRY(read_size(&cells[K], "k", &row.shape.depth, err));
-    FR_TRY(fr__cell_number(&cells[TIME_US], "time_us", 1e-3, 1e12, &time_us, err));
-    FR_TRY(read_batch(&cells[NOTES], &row.shape.batch, err));
-    FR_TRY(find_source(s->data, cells[SOURCE].text, &row.source, err));
+    FR_TRY(find_source(s->data, source->text, &row.source, err));
     row.time_s = time_us * 1e-6;
-    row.hash = hash_shape(&row.shape);
+    row.hash = hash_shape(op_class, shape);
     if (!fr__grow(&s->data->rows, &s->data->cap, s->data->n_rows + 1, sizeof(row)))
         return fr__fail_nomem(err);
     s->data->rows[s->data->n_rows++] = row;
     return FR_OK;
 }
 
+/* ---- files ---- */
+
+static bool has_column(const char *header, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = header; *at; at += *at == ',') {
+        size_t cell = strcspn(at, ",");
+
+        if (cell == length && strncmp(at, name, length) == 0)
+            return true;
+        at += cell;
+    }
+    return false;
+}
+
+/* By the marks in the file's first line. Whatever is wrong with the file is left to the CSV reader
+ * to say: without a mark it is taken for matrix products. */
+static const struct fr__layout *find_layout(const char *path)
+{
+    static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_kernels};
+    char header[1024];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(header, 1, sizeof(header) - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    header[n] = '\0';
+    header[strcspn(header, "\r\n")] = '\0';
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+        if (has_column(header, layouts[i]->mark))
+            return layouts[i];
+    return &fr__layout_gemm;
+}
+
 enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
                              const char *const gpus[], size_t n_gpus, struct fr_error *err)
 {
-    struct scan s = {.data = d, .gpus = gpus, .n_gpus = n_gpus, .file = file};
+    struct fr__scan s = {.data = d, .gpus = gpus, .n_gpus = n_gpus, .file = file};
+    const struct fr__layout *layout = find_layout(path);
 
-    return fr__csv_read(path, columns, take_row, &s, err);
+    return fr__csv_read(path, layout->columns, layout->take_row, &s, err);
 }
 
 void fr__data_fini(struct fr__data *d)

@@ -1,7 +1,8 @@
-/* calibrate/data.h - measured kernels from CSV files of the layout in doc/calibration.md. */
+/* calibrate/data.h - measured kernels from CSV files of the layouts in doc/calibration.md. */
 #ifndef FR_CALIBRATE_DATA_H
 #define FR_CALIBRATE_DATA_H
 
+#include "base/csv.h"
 #include "calibrate/calibrate.h"
 
 struct fr__measured {
@@ -10,7 +11,7 @@ struct fr__measured {
     enum fr_dtype dtype;
     uint32_t file, line; /* file: index of the path */
     uint32_t source;     /* index into sources */
-    uint64_t hash;       /* of the shape alone: the same for every GPU and dtype */
+    uint64_t hash;       /* of the shape's sizes alone: the same for every GPU and dtype */
 };
 
 struct fr__data {
@@ -19,8 +20,9 @@ struct fr__data {
     size_t n_rows, cap, n_sources, sources_cap;
 };
 
-/* Appends the rows of path whose GPU is among gpus (exact names) and whose dtype we know. FR_EPARSE
- * and FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM. */
+/* Appends the rows of path whose GPU is among gpus (exact names), whose dtype we know and whose
+ * class has curves; the header tells the layout. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT,
+ * FR_EIO, FR_ENOMEM. */
 enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
                              const char *const gpus[], size_t n_gpus, struct fr_error *err);
 void fr__data_fini(struct fr__data *d);
@@ -30,4 +32,37 @@ bool fr__is_held_out(uint64_t shape_hash);
 
 /* misses of n signed relative errors; sorts them by size. */
 struct fr_misses fr__misses_of(double signed_errors[], size_t n);
+
+/* ---- for the readers of one layout (data_<layout>.c) ---- */
+
+struct fr__scan {
+    struct fr__data *data;
+    const char *const *gpus;
+    size_t n_gpus;
+    uint32_t file;
+};
+
+struct fr__layout {
+    const char *mark; /* a column that no other layout has */
+    const struct fr__csv_column *columns;
+    fr__csv_row_fn take_row; /* user: struct fr__scan */
+};
+extern const struct fr__layout fr__layout_gemm, fr__layout_conv, fr__layout_kernels;
+
+/* Whether the row is of a GPU that is looked for and a format that we know, which goes to *dtype. */
+bool fr__scan_wants(const struct fr__scan *s, const struct fr__cell *gpu,
+                    const struct fr__cell *dtype_name, enum fr_dtype *dtype);
+
+/* A size in 1 .. 2^31. */
+enum fr_status fr__read_size(const struct fr__cell *cell, const char *name, double *out,
+                             struct fr_error *err);
+/* N of "key=N" at the start of the cell or after a semicolon, in 1 .. 2^48; without it *out stays.
+ * what: "the batch in 'notes'". */
+enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const char *what,
+                             double *out, struct fr_error *err);
+
+/* Adds a row unless its class has no curves. time: in us, named time_name. */
+enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
+                            const struct fr__cell *source, const struct fr__cell *time,
+                            const char *time_name, struct fr_error *err);
 #endif

@@ -191,6 +191,19 @@ static enum fr_status read_held_out(struct fr_misses *m, const struct fr__yaml *
     return item_number(bias, "'bias'", -1e9, 1e9, &m->bias, err);
 }
 
+static enum fr_status fail_unknown_class(const char *text, struct fr_loc loc, struct fr_error *err)
+{
+    const char *names[FR_N_CURVE_CLASSES];
+    char hint[128];
+    size_t n = 0;
+
+    for (unsigned c = 0; c < FR_N_CURVE_CLASSES; c++)
+        if (fr__curve_class_of((enum fr_curve_class)c))
+            names[n++] = fr_curve_class_name((enum fr_curve_class)c);
+    return fr__fail(err, FR_EPARSE, loc, "'class' is \"%.40s\", not a class of curves%s", text,
+                    fr__did_you_mean(text, names, n, hint, sizeof(hint)));
+}
+
 static enum fr_status read_kind(struct fr_curve_info *info, const struct fr__yaml *node,
                                 struct fr_error *err)
 {
@@ -198,10 +211,10 @@ static enum fr_status read_kind(struct fr_curve_info *info, const struct fr__yam
     struct fr_loc loc;
 
     FR_TRY(fr__yaml_text(node, "class", NULL, &text, &loc, err));
-    if (strcmp(text, fr_curve_class_name(FR_CURVE_MATMUL)) != 0)
-        return fr__fail(err, FR_EPARSE, loc, "'class' is \"%.40s\", expected matmul", text);
+    info->op_class = fr__curve_class_parse(text);
+    if (info->op_class == FR_N_CURVE_CLASSES)
+        return fail_unknown_class(text, loc, err);
     FR_TRY(fr__yaml_text(node, "dtype", NULL, &text, &loc, err));
-    info->op_class = FR_CURVE_MATMUL;
     info->dtype = fr_dtype_parse(text);
     if (info->dtype == FR_N_DTYPES)
         return fr__fail(err, FR_EPARSE, loc,
@@ -338,14 +351,13 @@ static void put_text(FILE *f, const char *key, const char *text)
     fputs("'\n", f);
 }
 
-static void put_residual(FILE *f, const struct fr__residual *r)
+static void put_residual(FILE *f, const struct fr__residual *r, const char *axis_names)
 {
     size_t row = r->axes[FR__RESIDUAL_AXES - 1].n * r->axes[FR__RESIDUAL_AXES - 2].n;
 
     if (r->n_values == 0)
         return;
-    fputs("    residual:\n      axes: # log2 of rows, columns, depth, batch: first, step, knots\n",
-          f);
+    fprintf(f, "    residual:\n      axes: # log2 of %s: first, step, knots\n", axis_names);
     for (unsigned a = 0; a < FR__RESIDUAL_AXES; a++) {
         put_number(f, "        - [", r->axes[a].first, ", ");
         put_number(f, "", r->axes[a].step, "");
@@ -381,7 +393,7 @@ static void put_curve(FILE *f, const struct fr__curve *c)
         put_number(f, "", info->parameters[i], ", ");
         put_number(f, "", info->errors[i], "]\n");
     }
-    put_residual(f, &c->residual);
+    put_residual(f, &c->residual, fr__curve_class_of(info->op_class)->axis_names);
 }
 
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,

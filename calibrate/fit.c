@@ -20,22 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { P = FR__MATMUL_N_PARAMETERS, MIN_ROWS = 100, N_DRAWS = 12 };
+enum { MAX_P = FR_CURVE_PARAMETERS, MIN_ROWS = 100, N_DRAWS = 12 };
 enum { STEPS = 300, DRAW_STEPS = 60 };
 
-static const struct {
-    double low, high;
-} ranges[P] = {{1e-7, 1e-3}, {.01, 4}, {1e-3, 1e3}, {.01, 1.5}, {1e-9, 1e-4}, {1, 20}};
-
-/* Starts: fitted constants of an A100 in bf16, an H100 in fp16 and a V100 in fp32, rounded. */
-enum { N_STARTS = 3 };
-static const double starts[N_STARTS][P] = {
-    {4e-6, 1.4, 60, .75, .2e-6, 6},
-    {4e-6, .85, 5, .85, .3e-6, 2.2},
-    {3e-5, .85, 1, .7, .4e-6, 4},
-};
-
 struct fit {
+    const struct fr__curve_class *op_class;
+    unsigned n_parameters;
     struct fr__curve *curve;
     const struct fr__measured *const *rows; /* [n] */
     const double *log_s;                    /* [n] */
@@ -43,9 +33,11 @@ struct fit {
     size_t n;
 };
 
-static double clamp(double x, unsigned i)
+static double clamp(const struct fit *f, double x, unsigned i)
 {
-    return fmin(fmax(x, ranges[i].low), ranges[i].high);
+    const struct fr__curve_parameter *p = &f->op_class->parameters[i];
+
+    return fmin(fmax(x, p->low), p->high);
 }
 
 static double objective(const gsl_vector *v, void *user)
@@ -53,10 +45,10 @@ static double objective(const gsl_vector *v, void *user)
     struct fit *f = user;
     double sum = 0, outside = 0;
 
-    for (unsigned i = 0; i < P; i++) {
+    for (unsigned i = 0; i < f->n_parameters; i++) {
         double p = exp(gsl_vector_get(v, i));
 
-        f->curve->info.parameters[i] = clamp(p, i);
+        f->curve->info.parameters[i] = clamp(f, p, i);
         outside += fabs(log(p / f->curve->info.parameters[i]));
     }
     fr__curve_prepare(f->curve);
@@ -68,17 +60,17 @@ static double objective(const gsl_vector *v, void *user)
 }
 
 /* From parameters[] to the nearest optimum, in place; the objective there, or NaN out of memory. */
-static double minimise(struct fit *f, double parameters[P], double size, unsigned n_steps)
+static double minimise(struct fit *f, double parameters[], double size, unsigned n_steps)
 {
     gsl_multimin_fminimizer *m =
-        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, P);
-    gsl_vector *x = gsl_vector_alloc(P), *step = gsl_vector_alloc(P);
-    gsl_multimin_function fn = {.f = objective, .n = P, .params = f};
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f->n_parameters);
+    gsl_vector *x = gsl_vector_alloc(f->n_parameters), *step = gsl_vector_alloc(f->n_parameters);
+    gsl_multimin_function fn = {.f = objective, .n = f->n_parameters, .params = f};
     double best = NAN;
 
     if (!m || !x || !step)
         goto free_all;
-    for (unsigned i = 0; i < P; i++)
+    for (unsigned i = 0; i < f->n_parameters; i++)
         gsl_vector_set(x, i, log(parameters[i]));
     gsl_vector_set_all(step, size);
     gsl_multimin_fminimizer_set(m, &fn, x, step);
@@ -87,8 +79,8 @@ static double minimise(struct fit *f, double parameters[P], double size, unsigne
             gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-4) == GSL_SUCCESS)
             break;
     best = gsl_multimin_fminimizer_minimum(m);
-    for (unsigned i = 0; i < P; i++)
-        parameters[i] = clamp(exp(gsl_vector_get(gsl_multimin_fminimizer_x(m), i)), i);
+    for (unsigned i = 0; i < f->n_parameters; i++)
+        parameters[i] = clamp(f, exp(gsl_vector_get(gsl_multimin_fminimizer_x(m), i)), i);
 free_all:
     gsl_vector_free(step);
     gsl_vector_free(x);
@@ -104,15 +96,16 @@ static double round_digits(double x)
     return x > 0 ? round(x * scale) / scale : 0;
 }
 
-static enum fr_status find_parameters(struct fit *f, double best_parameters[P],
+static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_P],
                                       struct fr_error *err)
 {
     double best = INFINITY;
 
-    for (unsigned i = 0; i < N_STARTS; i++) {
-        double p[P], miss;
+    for (unsigned i = 0; i < f->op_class->n_starts; i++) {
+        double p[MAX_P] = {0}, miss;
 
-        memcpy(p, starts[i], sizeof(p));
+        for (unsigned k = 0; k < f->n_parameters; k++)
+            p[k] = f->op_class->parameters[k].starts[i];
         miss = minimise(f, p, 0.4, STEPS);
         if (isnan(miss))
             return fr__fail_nomem(err);
@@ -124,18 +117,18 @@ static enum fr_status find_parameters(struct fit *f, double best_parameters[P],
     return FR_OK;
 }
 
-static enum fr_status find_errors(struct fit *f, const double parameters[P], double errors[P],
-                                  struct fr_error *err)
+static enum fr_status find_errors(struct fit *f, const double parameters[MAX_P],
+                                  double errors[MAX_P], struct fr_error *err)
 {
     uint32_t *draws = calloc(f->n, sizeof(*draws));
-    double sum[P] = {0}, squares[P] = {0};
+    double sum[MAX_P] = {0}, squares[MAX_P] = {0};
 
     if (!draws)
         return fr__fail_nomem(err);
     f->draws = draws;
     for (unsigned draw = 0; draw < N_DRAWS; draw++) {
         struct fr__rng rng;
-        double p[P];
+        double p[MAX_P];
 
         fr__rng_init(&rng, 1, draw);
         memset(draws, 0, f->n * sizeof(*draws));
@@ -143,12 +136,12 @@ static enum fr_status find_errors(struct fit *f, const double parameters[P], dou
             draws[fr__rng_below(&rng, f->n)]++;
         memcpy(p, parameters, sizeof(p));
         minimise(f, p, 0.1, DRAW_STEPS);
-        for (unsigned i = 0; i < P; i++) {
+        for (unsigned i = 0; i < f->n_parameters; i++) {
             sum[i] += p[i] / N_DRAWS;
             squares[i] += p[i] * p[i] / N_DRAWS;
         }
     }
-    for (unsigned i = 0; i < P; i++)
+    for (unsigned i = 0; i < f->n_parameters; i++)
         errors[i] = round_digits(sqrt(fmax(squares[i] - sum[i] * sum[i], 0)));
     f->draws = NULL;
     free(draws);
@@ -167,7 +160,7 @@ static enum fr_status fit_residual(struct fit *f, struct fr_error *err)
         goto free_all;
     }
     for (size_t k = 0; k < f->n; k++) {
-        fr__curve_coordinates(&f->rows[k]->shape, x[k]);
+        f->op_class->coordinates(&f->rows[k]->shape, x[k]);
         y[k] = f->log_s[k] - log(fr__curve_model_s(f->curve, &f->rows[k]->shape));
         group[k] = f->rows[k]->hash;
     }
@@ -183,11 +176,11 @@ free_all:
 
 static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 {
-    double p[P];
+    double p[MAX_P];
 
     FR_TRY(find_parameters(f, p, err));
     FR_TRY(find_errors(f, p, f->curve->info.errors, err));
-    for (unsigned i = 0; i < P; i++)
+    for (unsigned i = 0; i < f->n_parameters; i++)
         f->curve->info.parameters[i] = round_digits(p[i]);
     fr__curve_prepare(f->curve);
     return fit_residual(f, err);
@@ -215,7 +208,7 @@ static void describe(struct fr__curve *c, const struct fr__data *d,
         const struct fr__measured *row = &d->rows[k];
         uint64_t words[2] = {row->hash, (uint64_t)llround(row->time_s * 1e12)};
 
-        if (row->dtype != c->info.dtype)
+        if (row->dtype != c->info.dtype || row->shape.op_class != c->info.op_class)
             continue;
         if (row->source < 64 && !is_used[row->source]) {
             is_used[row->source] = true;
@@ -237,7 +230,8 @@ static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const 
     if (!errors)
         return fr__fail_nomem(err);
     for (size_t k = 0; k < d->n_rows; k++)
-        if (d->rows[k].dtype == info->dtype && fr__is_held_out(d->rows[k].hash))
+        if (d->rows[k].dtype == info->dtype && d->rows[k].shape.op_class == info->op_class &&
+            fr__is_held_out(d->rows[k].hash))
             errors[n++] = fr_calibration_time_s(c, at, &d->rows[k].shape) / d->rows[k].time_s - 1;
     info->held_out = fr__misses_of(errors, n);
     info->held_out.median = round(info->held_out.median * 1e5) / 1e5;
@@ -248,13 +242,13 @@ static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const 
     return FR_OK;
 }
 
-static enum fr_status fit_dtype(struct fr_calibration *c, const struct fr__data *d,
-                                const struct fr_fit_request *request, enum fr_dtype dtype,
-                                struct fr_error *err)
+static enum fr_status fit_rows(struct fr_calibration *c, const struct fr__data *d,
+                               const struct fr_fit_request *request, enum fr_curve_class op_class,
+                               enum fr_dtype dtype, struct fr_error *err)
 {
     const struct fr__measured **rows = calloc(d->n_rows + 1, sizeof(*rows));
     double *log_s = calloc(d->n_rows + 1, sizeof(*log_s));
-    struct fit f = {.rows = rows, .log_s = log_s};
+    struct fit f = {.op_class = fr__curve_class_of(op_class), .rows = rows, .log_s = log_s};
     enum fr_status st = FR_OK;
 
     if (!rows || !log_s) {
@@ -262,7 +256,8 @@ static enum fr_status fit_dtype(struct fr_calibration *c, const struct fr__data 
         goto free_all;
     }
     for (size_t k = 0; k < d->n_rows; k++)
-        if (d->rows[k].dtype == dtype && !fr__is_held_out(d->rows[k].hash)) {
+        if (d->rows[k].dtype == dtype && d->rows[k].shape.op_class == op_class &&
+            !fr__is_held_out(d->rows[k].hash)) {
             log_s[f.n] = log(d->rows[k].time_s);
             rows[f.n++] = &d->rows[k];
         }
@@ -273,7 +268,9 @@ static enum fr_status fit_dtype(struct fr_calibration *c, const struct fr__data 
         st = fr__fail_nomem(err);
         goto free_all;
     }
-    f.curve->info.op_class = FR_CURVE_MATMUL;
+    while (f.n_parameters < MAX_P && f.op_class->parameters[f.n_parameters].name)
+        f.n_parameters++;
+    f.curve->info.op_class = op_class;
     f.curve->info.dtype = dtype;
     f.curve->info.n_fitted = f.n;
     f.curve->machine =
@@ -290,6 +287,26 @@ free_all:
     return st;
 }
 
+/* Every class and dtype in turn. */
+static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d,
+                              const struct fr_fit_request *request, const struct fr_context *ctx,
+                              struct fr_error *err)
+{
+    enum { N = FR_N_CURVE_CLASSES * FR_N_DTYPES };
+
+    for (unsigned i = 0; i < N; i++) {
+        enum fr_curve_class op_class = (enum fr_curve_class)(i / FR_N_DTYPES);
+
+        if (ctx && ctx->cancel && *ctx->cancel)
+            return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
+        if (fr__curve_class_of(op_class))
+            FR_TRY(fit_rows(c, d, request, op_class, (enum fr_dtype)(i % FR_N_DTYPES), err));
+        if (ctx && ctx->progress)
+            ctx->progress(ctx->progress_user, "fitting", i + 1, N);
+    }
+    return FR_OK;
+}
+
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err)
 {
@@ -299,17 +316,12 @@ enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_f
 
     for (size_t i = 0; st == FR_OK && i < request->n_paths; i++)
         st = fr__data_read(&d, request->paths[i], (uint32_t)i, request->gpus, request->n_gpus, err);
-    for (unsigned dtype = 0; st == FR_OK && dtype < FR_N_DTYPES; dtype++) {
-        if (ctx && ctx->cancel && *ctx->cancel)
-            st = fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
-        else
-            st = fit_dtype(c, &d, request, (enum fr_dtype)dtype, err);
-        if (st == FR_OK && ctx && ctx->progress)
-            ctx->progress(ctx->progress_user, "fitting", dtype + 1, FR_N_DTYPES);
-    }
+    if (st == FR_OK)
+        st = fit_all(c, &d, request, ctx, err);
     if (st == FR_OK && c->n_curves == 0)
         st = fr__fail(err, FR_ENOENT, FR_NOWHERE,
-                      "no number format has %d rows to fit among the %zu of the GPU's rows",
+                      "no class and number format has %d rows to fit among the %zu of the GPU's "
+                      "rows that a curve can be fitted to",
                       MIN_ROWS, d.n_rows);
     fr__data_fini(&d);
     if (st == FR_OK)

@@ -2,7 +2,9 @@ noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/efficiency.c \
 	calibrate/trust.c calibrate/check.c calibrate/curve.h calibrate/curve.c \
 	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
-	calibrate/data.h calibrate/data.c calibrate/fit.c calibrate/device_file.h \
+	calibrate/machine.h calibrate/curve_class.h calibrate/curve_class.c \
+	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
+	calibrate/data_kernels.c calibrate/fit.c calibrate/device_file.h \
 	calibrate/device_file.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c
 

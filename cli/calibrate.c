@@ -23,10 +23,10 @@ static void print_curves(const struct fr_calibration *c)
 {
     const struct fr_curve_info *info;
 
-    printf("  %-8s %-6s %8s %8s %8s %8s %8s %8s\n", "class", "dtype", "fitted", "held out",
+    printf("  %-20s %-6s %8s %8s %8s %8s %8s %8s\n", "class", "dtype", "fitted", "held out",
            "median", "p90", "worst", "bias");
     for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
-        printf("  %-8s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
+        printf("  %-20s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
                fr_dtype_name(info->dtype), info->n_fitted, info->held_out.n);
         print_misses(&info->held_out);
         putchar('\n');
@@ -79,10 +79,11 @@ static void print_worst(const struct fr_check *check)
     for (size_t i = 0; i < FR_CHECK_WORST && i < check->misses.n; i++) {
         const struct fr_check_row *r = &check->worst[i];
 
-        printf("    %s:%u: %.0f x %.0f x %.0f x %.0f (batch, rows, columns, depth): "
-               "%.4g us measured, %.4g us predicted\n",
-               r->file, r->line, r->shape.batch, r->shape.rows, r->shape.columns, r->shape.depth,
-               1e6 * r->measured_s, 1e6 * r->predicted_s);
+        char shape[256];
+
+        printf("    %s:%u: %s: %.4g us measured, %.4g us predicted\n", r->file, r->line,
+               fr_shape_format(&r->shape, shape, sizeof(shape)), 1e6 * r->measured_s,
+               1e6 * r->predicted_s);
     }
 }
 
@@ -91,12 +92,12 @@ static void print_checks(const struct fr_calibration *c, const struct fr_check c
 {
     const struct fr_curve_info *info;
 
-    printf("%s, %s\n\n  %-8s %-6s %8s %8s %8s %8s %8s %8s\n", fr_calibration_device(c),
+    printf("%s, %s\n\n  %-20s %-6s %8s %8s %8s %8s %8s %8s\n", fr_calibration_device(c),
            is_all ? "all rows, also those that a fit may have seen"
                   : "only rows of shapes that no fit sees (--all: the others too)",
            "class", "dtype", "rows", "left out", "median", "p90", "worst", "bias");
     for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
-        printf("  %-8s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
+        printf("  %-20s %-6s %8" PRIu64 " %8" PRIu64, fr_curve_class_name(info->op_class),
                fr_dtype_name(info->dtype), checks[i].misses.n, checks[i].n_left_out);
         print_misses(&checks[i].misses);
         putchar('\n');

@@ -9,7 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct fr_shape shapes[] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {8, 1e9, 3, 1e9}};
+    /* every member of the union starts with four numbers or fewer, which the others share */
+    static const struct fr_shape shapes[] = {
+        {.matmul = {1, 1, 1, 1}}, {.matmul = {0, 0, 0, 0}}, {.matmul = {8, 1e9, 3, 1e9}}};
     struct fr_calibration *c;
     struct fr_error err;
 

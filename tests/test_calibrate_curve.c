@@ -126,9 +126,9 @@ START_TEST(rows_of_other_gpus_and_formats_are_passed_over)
                "G,float32,5,2,3,4,\n");
     ck_assert_int_eq(fr__data_read(&d, path, 0, gpus, 1, &err), FR_OK);
     ck_assert_uint_eq(d.n_rows, 2);
-    ck_assert_double_eq(d.rows[0].shape.batch, 5);
+    ck_assert_double_eq(d.rows[0].shape.matmul.batch, 5);
     ck_assert_double_eq_tol(d.rows[0].time_s, 4e-6, 1e-18);
-    ck_assert_double_eq(d.rows[1].shape.rows, 5);
+    ck_assert_double_eq(d.rows[1].shape.matmul.rows, 5);
     ck_assert_uint_eq(d.rows[1].line, 5);
     fr__data_fini(&d);
     unlink(path);
@@ -144,6 +144,35 @@ START_TEST(a_bad_size_is_named_with_its_place)
     ck_assert_int_eq(fr__data_read(&d, path, 0, gpus, 1, &err), FR_EPARSE);
     ck_assert_uint_eq(err.line, 2);
     ck_assert_uint_eq(err.col, 13);
+    fr__data_fini(&d);
+    unlink(path);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+} bad_rows[] = {
+    {"gpu,dtype,n,c,h,w,k,r,s,stride,pad,fwd_us\nG,fp32,1,1,5,5,1,9,3,1,1,3\n",
+     ":2:18: 'r' is 9, higher than the padded input of 7"},
+    {"gpu,dtype,n,c,h,w,k,r,s,stride,pad,fwd_us\nG,fp32,1,1,5,5,1,3,9,1,0,3\n",
+     ":2:20: 's' is 9, wider than the padded input of 5"},
+    {"gpu,dtype,n,c,h,w,k,r,s,stride,fwd_us\n", ":1:1: column 'pad' is missing"},
+    {"gpu,kernel,shape,dtype,time_us\nG,context_attention,batch=1;isl=9,bf16,3\n",
+     ":2:21: 'shape' has no heads=N"},
+    {"gpu,kernel,shape,dtype,time_us\nG,context_attention,batch=-1;isl=9,bf16,3\n",
+     ":2:21: a number in 'shape' is \"-1\", not a whole number"},
+};
+
+START_TEST(the_header_tells_which_rows_a_file_has_and_bad_ones_are_named)
+{
+    char expected[160];
+    struct fr__data d = {0};
+    struct fr_error err;
+
+    write_file(bad_rows[_i].text);
+    ck_assert_int_ne(fr__data_read(&d, path, 0, gpus, 1, &err), FR_OK);
+    snprintf(expected, sizeof(expected), "%s%s", path, bad_rows[_i].message);
+    assert_message(&err, expected);
     fr__data_fini(&d);
     unlink(path);
 }
@@ -225,7 +254,7 @@ END_TEST
 
 START_TEST(a_device_file_reads_back_to_the_same_times)
 {
-    const struct fr_shape shape = {3, 100, 200, 300};
+    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 100, 200, 300}};
     char yaml[64];
     struct fr_calibration *c, *back;
     struct fr_error err;
@@ -287,10 +316,37 @@ static const struct {
 } bad[] = {
     {"device: x\ncurves: []\n", "f:2:9: 'curves' is empty"},
     {"device: x\n", "f:1:1: 'curves' is missing"},
-    {"device: x\ncurves:\n  - class: matmull\n", "f:3:12: 'class' is \"matmull\", expected matmul"},
+    {"device: x\ncurves:\n  - class: matmull\n",
+     "f:3:12: 'class' is \"matmull\", not a class of curves, did you mean 'matmul'?"},
     {"device: x\ncurves:\n  - class: matmul\n    dtype: fp3\n",
      "f:4:12: 'dtype' is \"fp3\", expected fp32, tf32, fp16, bf16 or fp8"},
 };
+
+START_TEST(curves_are_found_by_class_and_format)
+{
+    struct fr_calibration *c;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_calibration_load(&c, "a100-sxm4-80gb", &err), FR_OK);
+    for (size_t i = 0; fr_calibration_curve(c, i); i++)
+        ck_assert_uint_eq(fr_calibration_find(c, fr_calibration_curve(c, i)->op_class,
+                                              fr_calibration_curve(c, i)->dtype),
+                          i);
+    ck_assert_uint_eq(fr_calibration_find(c, FR_CURVE_MATMUL, FR_FP8), SIZE_MAX);
+    fr_calibration_free(c);
+}
+END_TEST
+
+START_TEST(a_shape_is_written_with_the_names_of_its_sizes)
+{
+    const struct fr_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 64, 32, 8}};
+    char text[64], little[8];
+
+    ck_assert_str_eq(fr_shape_format(&s, text, sizeof(text)),
+                     "1 x 64 x 32 x 8 (batch, rows, columns, depth)");
+    ck_assert_str_eq(fr_shape_format(&s, little, sizeof(little)), "1 x 64 ");
+}
+END_TEST
 
 START_TEST(a_bad_device_file_is_refused_with_the_place)
 {
@@ -317,10 +373,14 @@ int main(void)
     tcase_add_test(tc, few_points_get_no_grid);
     tcase_add_test(tc, rows_of_other_gpus_and_formats_are_passed_over);
     tcase_add_test(tc, a_bad_size_is_named_with_its_place);
+    tcase_add_loop_test(tc, the_header_tells_which_rows_a_file_has_and_bad_ones_are_named, 0,
+                        sizeof(bad_rows) / sizeof(bad_rows[0]));
     tcase_add_test(tc, a_fifth_of_the_shapes_is_held_out);
     tcase_add_test(tc, a_fit_finds_the_model_that_made_the_data);
     tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
     tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
+    tcase_add_test(tc, curves_are_found_by_class_and_format);
+    tcase_add_test(tc, a_shape_is_written_with_the_names_of_its_sizes);
     tcase_add_loop_test(tc, a_bad_device_file_is_refused_with_the_place, 0,
                         sizeof(bad) / sizeof(bad[0]));
     return run_case(tc, "calibrate_curve");

@@ -333,7 +333,7 @@ echo "$good1" | head -c 60 | profile "1:[0-9]+: .*"
 fit="calibrate fit k.csv -d a100-sxm4-80gb --gpu G -o out/x.yaml"
 echo 'gpu,dtype,m,n,k,time_us' >k.csv
 # shellcheck disable=SC2086 # words
-bad 2 "no number format has 100 rows .*" $fit
+bad 2 "no class and number format has 100 rows .*" $fit
 bad 2 "'forerun calibrate fit' needs -d DEVICE.*" calibrate fit k.csv --gpu G
 bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o out/x.yaml
 bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g

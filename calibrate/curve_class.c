@@ -1,0 +1,65 @@
+/* calibrate/curve_class.c - see curve_class.h. */
+#include "config.h"
+
+#include "calibrate/curve_class.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct fr__curve_class *const classes[FR_N_CURVE_CLASSES] = {
+    [FR_CURVE_MATMUL] = &fr__curve_matmul,
+};
+
+const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c)
+{
+    return (unsigned)c < FR_N_CURVE_CLASSES ? classes[c] : NULL;
+}
+
+enum fr_curve_class fr__curve_class_parse(const char *name)
+{
+    unsigned i = 0;
+
+    while (i < FR_N_CURVE_CLASSES && !(classes[i] && strcmp(classes[i]->name, name) == 0))
+        i++;
+    return (enum fr_curve_class)i;
+}
+
+const char *fr_curve_class_name(enum fr_curve_class c)
+{
+    const struct fr__curve_class *known = fr__curve_class_of(c);
+
+    return known ? known->name : "unknown";
+}
+
+const char *fr_curve_parameter_name(enum fr_curve_class c, size_t i)
+{
+    const struct fr__curve_class *known = fr__curve_class_of(c);
+
+    return known && i < FR_CURVE_PARAMETERS ? known->parameters[i].name : NULL;
+}
+
+double fr__element_bytes(enum fr_dtype dtype)
+{
+    return dtype == FR_FP8 ? 1 : dtype == FR_FP16 || dtype == FR_BF16 ? 2 : 4;
+}
+
+const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n)
+{
+    const struct fr__curve_class *known = fr__curve_class_of(shape->op_class);
+    double sizes[FR__CURVE_SIZES];
+    size_t used = 0;
+
+    if (n > 0)
+        text[0] = '\0';
+    if (!known)
+        return text;
+    known->sizes(shape, sizes);
+    for (size_t i = 0; known->size_names[i] && used < n; i++)
+        used += (size_t)snprintf(text + used, n - used, "%s%.0f", i ? " x " : "", sizes[i]);
+    for (size_t i = 0; known->size_names[i] && used < n; i++)
+        used +=
+            (size_t)snprintf(text + used, n - used, "%s%s", i ? ", " : " (", known->size_names[i]);
+    if (used < n)
+        snprintf(text + used, n - used, ")");
+    return text;
+}

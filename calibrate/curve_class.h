@@ -1,0 +1,49 @@
+/* calibrate/curve_class.h - a class of cost curves: a model with parameters, and where a shape lies
+ * on the axes of its residuals. One file a class (curve_<class>.c), one row in curve_class.c; which
+ * measured kernels belong to it is said where they are read (data_<layout>.c).
+ */
+#ifndef FR_CALIBRATE_CURVE_CLASS_H
+#define FR_CALIBRATE_CURVE_CLASS_H
+
+#include "calibrate/calibrate.h"
+#include "calibrate/curve_matmul.h"
+#include "calibrate/machine.h"
+#include "calibrate/residual.h"
+
+enum { FR__CURVE_STARTS = 4, FR__CURVE_SIZES = 10 };
+
+struct fr__curve_parameter {
+    const char *name; /* as in device files; NULL: no more */
+    double low, high; /* what a fit may give it, > 0 */
+    double starts[FR__CURVE_STARTS];
+};
+
+/* A class's model, made ready to be evaluated. */
+union fr__model {
+    struct fr__matmul matmul;
+};
+
+struct fr__curve_class {
+    const char *name;
+    const char *size_names[FR__CURVE_SIZES + 1]; /* of `sizes`; ends with NULL */
+    const char *axis_names;                      /* what `coordinates` are the log2 of */
+    struct fr__curve_parameter parameters[FR_CURVE_PARAMETERS + 1];
+    unsigned n_starts;
+    void (*prepare)(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
+                    const double parameters[]);
+    /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
+    double (*time_s)(const union fr__model *model, const struct fr_shape *shape);
+    /* x[i] of an axis that the class has no use for: 0. */
+    void (*coordinates)(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES]);
+    /* The sizes, whole numbers: rows that agree in all of them are held out together. */
+    void (*sizes)(const struct fr_shape *shape, double out[FR__CURVE_SIZES]);
+};
+
+extern const struct fr__curve_class fr__curve_matmul;
+
+/* NULL: no such class, or it has no curves yet. */
+const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);
+enum fr_curve_class fr__curve_class_parse(const char *name); /* FR_N_CURVE_CLASSES: no such */
+
+double fr__element_bytes(enum fr_dtype dtype);
+#endif
