@@ -1,9 +1,11 @@
 /* sim/allocator.c - a device's memory cut into segments and blocks as PyTorch cuts it.
  *
- * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are a treap
- * (Seidel and Aragon, Algorithmica 16, 1996) by (size, address); the priorities come from a counter,
- * not from a random source, so the same requests give the same blocks. Free blocks that are whole
- * segments are on a list as well: it is these that can be given back.
+ * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread by
+ * size over bins, eight to each power of two, with a bit for each bin that has any (two-level
+ * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
+ * Algorithmica 16, 1996) by (size, address), mostly of one or two blocks. The priorities come from a
+ * counter, not from a random source, so the same requests give the same blocks. Free blocks that are
+ * whole segments are on a list as well: it is these that can be given back.
  */
 #include "config.h"
 
@@ -11,8 +13,10 @@
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/bits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
 static const uint64_t ROUND_BYTES = 512;               /* kMinBlockSize */
@@ -23,6 +27,16 @@ static const uint64_t LEAST_LARGE_BYTES = 10 * MIB;    /* kMinLargeAlloc */
 static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
+
+/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block has
+ * at most 2^60 bytes, rounded up: 2^52 units are more. */
+enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
+
+/* The free blocks of a pool. */
+struct bins {
+    uint64_t some[N_BIN_WORDS]; /* a bit a bin that is not empty */
+    uint32_t root[N_BINS];
+};
 
 struct block {
     uint64_t address, bytes;
@@ -37,7 +51,7 @@ struct fr__allocator {
     struct block *blocks;
     size_t n, cap;
     uint32_t unused; /* slots to use again, linked by `after` */
-    uint32_t roots[N_POOLS];
+    struct bins pools[N_POOLS];
     uint32_t first_whole;
     uint32_t n_priorities;
     uint64_t next_address, limit_bytes;
@@ -51,7 +65,9 @@ struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
     if (!a)
         return NULL;
     a->limit_bytes = limit_bytes;
-    a->unused = a->first_whole = a->roots[SMALL] = a->roots[LARGE] = FR_NONE;
+    a->unused = a->first_whole = FR_NONE;
+    for (int p = 0; p < N_POOLS; p++)
+        memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* FR_NONE each */
     return a;
 }
 
@@ -107,6 +123,18 @@ static void drop_block(struct fr__allocator *a, uint32_t id)
 
 /* ---- free blocks ---- */
 
+/* Sizes of one bin differ by less than an eighth. */
+static inline uint32_t bin_of(uint64_t bytes)
+{
+    uint64_t units = bytes >> UNIT_BITS;
+    unsigned shift;
+
+    if (units < 16)
+        return (uint32_t)units;
+    shift = fr__bit_length(units) - 4;
+    return 8 * shift + (uint32_t)(units >> shift);
+}
+
 static inline bool goes_before(const struct block *x, const struct block *y)
 {
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
@@ -124,9 +152,11 @@ static uint32_t scatter(uint32_t x)
 static void treap_insert(struct fr__allocator *a, uint32_t id)
 {
     struct block *b = a->blocks, *x = &b[id];
-    uint32_t *at = &a->roots[x->pool], *left = &x->left, *right = &x->right, rest;
-    uint32_t left_parent = id, right_parent = id;
+    uint32_t bin = bin_of(x->bytes), left_parent = id, right_parent = id, rest;
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t *at = &bins->root[bin], *left = &x->left, *right = &x->right;
 
+    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
     x->parent = FR_NONE;
     x->priority = scatter(a->n_priorities++);
     while (*at != FR_NONE && b[*at].priority >= x->priority) {
@@ -155,8 +185,9 @@ static void treap_insert(struct fr__allocator *a, uint32_t id)
 static void treap_remove(struct fr__allocator *a, uint32_t id)
 {
     struct block *b = a->blocks, *x = &b[id];
-    uint32_t left = x->left, right = x->right, parent = x->parent, last;
-    uint32_t *at = parent == FR_NONE      ? &a->roots[x->pool]
+    uint32_t left = x->left, right = x->right, parent = x->parent, bin = bin_of(x->bytes), last;
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t *at = parent == FR_NONE      ? &bins->root[bin]
                    : b[parent].left == id ? &b[parent].left
                                           : &b[parent].right;
 
@@ -179,14 +210,16 @@ static void treap_remove(struct fr__allocator *a, uint32_t id)
     *at = last;
     if (last != FR_NONE)
         b[last].parent = parent;
+    if (bins->root[bin] == FR_NONE)
+        bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
-/* The first of at least that many bytes, or FR_NONE. */
-static uint32_t best_fit(const struct fr__allocator *a, uint32_t pool, uint64_t bytes)
+/* The first of a treap of at least that many bytes, or FR_NONE. */
+static uint32_t first_fit(const struct fr__allocator *a, uint32_t root, uint64_t bytes)
 {
     uint32_t best = FR_NONE;
 
-    for (uint32_t id = a->roots[pool]; id != FR_NONE;) {
+    for (uint32_t id = root; id != FR_NONE;) {
         if (a->blocks[id].bytes >= bytes) {
             best = id;
             id = a->blocks[id].left;
@@ -195,6 +228,22 @@ static uint32_t best_fit(const struct fr__allocator *a, uint32_t pool, uint64_t 
         }
     }
     return best;
+}
+
+/* The smallest of at least that many bytes, the first of several; FR_NONE. */
+static uint32_t best_fit(const struct fr__allocator *a, uint32_t pool, uint64_t bytes)
+{
+    const struct bins *bins = &a->pools[pool];
+    uint32_t bin = bin_of(bytes), best = first_fit(a, bins->root[bin], bytes);
+    uint32_t word = (bin + 1) / 64;
+    uint64_t some = bins->some[word] & UINT64_MAX << (bin + 1) % 64;
+
+    if (best != FR_NONE)
+        return best;
+    /* whatever a larger bin holds is large enough */
+    while (!some && ++word < N_BIN_WORDS)
+        some = bins->some[word];
+    return some ? first_fit(a, bins->root[64 * word + fr__lowest_bit(some)], bytes) : FR_NONE;
 }
 
 static inline bool is_whole(const struct block *x)

@@ -3,7 +3,7 @@
  *   engine.c      the loop: instants, ready tasks, streams, completions
  *   network.c     transfers and flows: latency, channels, analytic or max-min rates
  *   collective.c  collectives: their members meet, then steps (ring.c) or a closed form
- *   memory.c      buffers; allocator.c gives them addresses
+ *   memory.c      buffers; requests.c and allocator.c give them addresses
  *   interference.c rates of work side by side on a device
  *   random.c      jitter and slow devices
  *   sensitivity.c what each moment of the run is made of
@@ -77,7 +77,7 @@ struct live {
     uint32_t frees_left;
     uint32_t device;
     uint32_t kind;
-    uint32_t block;                 /* of the device's allocator; FR_NONE */
+    uint32_t take;                  /* of the device's requests; FR_NONE */
     uint32_t held_from, held_until; /* see struct fr_run */
 };
 
@@ -176,12 +176,12 @@ struct engine {
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
 
-    struct live *live; /* [n_buffers] */
-    /* [n_devices] NULL where is none; NULL: counted only */
-    struct fr__allocator **allocators;
-    uint32_t n_allocations; /* tasks that have allocated */
-    double *slowdown;       /* [n_devices] or NULL */
-    struct {                /* interference, or NULL: by task */
+    struct live *live;             /* [n_buffers] */
+    struct fr__requests *requests; /* [n_devices]; NULL: counted only */
+    uint64_t *asked;               /* theirs, device by device */
+    uint32_t n_allocations;        /* tasks that have allocated */
+    double *slowdown;              /* [n_devices] or NULL */
+    struct {                       /* interference, or NULL: by task */
         double *left_s, *rate, *since_s;
         uint32_t *version;
         uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */

@@ -5,12 +5,12 @@
  * computes is the one on which frameworks allocate, messages and gradient buckets too, whichever stream
  * then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are the caller's tensors).
  * A block is free for the next task as soon as its last reader is done. Persistent buffers come first,
- * parameters before optimizer state.
+ * parameters before optimizer state. The allocators are played after the run (sim/requests.h).
  */
 #include "config.h"
 
-#include "sim/allocator.h"
 #include "sim/engine.h"
+#include "sim/requests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,36 +45,74 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
 
 /* ---- with an allocator ---- */
 
-static void take_block(struct engine *e, struct live *b, uint32_t task)
+static inline void take_block(struct engine *e, struct live *b)
 {
-    struct fr__allocator *a = e->allocators[b->device];
+    struct fr__requests *r = &e->requests[b->device];
 
-    if (!a || b->kind == FR_BUFFER_CONTEXT || b->bytes == 0)
-        return;
-    b->block = fr__allocator_take(a, b->bytes);
-    if (b->block == FR_NONE)
-        fr__engine_fail_nomem(e);
-    if (fr__allocator_stats(a)->is_over)
-        note_over(e, b->device, task, b->bytes);
+    if (r->asked && b->kind != FR_BUFFER_CONTEXT && b->bytes > 0)
+        b->take = fr__requests_take(r, b->bytes);
 }
 
-static enum fr_status make_allocators(struct engine *e)
+/* Room for what each GPU may ask for: a taking and a giving of each of its buffers. */
+static enum fr_status make_requests(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
+    size_t n_devices = v->topo->n_devices, at = 0;
 
-    e->allocators = calloc(v->topo->n_devices + 1, sizeof(struct fr__allocator *));
-    if (!e->allocators)
+    e->requests = calloc(n_devices + 1, sizeof(*e->requests));
+    e->asked = malloc((2 * v->n_buffers + 1) * sizeof(*e->asked));
+    if (!e->requests || !e->asked)
         return fr__engine_fail_nomem(e);
-    for (size_t b = 0; b < v->n_buffers; b++) {
-        uint32_t d = v->buffers[b].device;
+    for (size_t b = 0; b < v->n_buffers; b++)
+        e->requests[v->buffers[b].device].n += 2;
+    for (size_t d = 0; d < n_devices; d++) {
+        size_t n = e->requests[d].n;
+        bool is_gpu = v->topo->types[v->topo->devices[d].type].is_gpu;
 
-        if (e->allocators[d] || !v->topo->types[v->topo->devices[d].type].is_gpu)
-            continue;
-        e->allocators[d] = fr__allocator_new(e->devices[d].limit_bytes);
-        if (!e->allocators[d])
-            return fr__engine_fail_nomem(e);
+        e->requests[d] = (struct fr__requests){.limit_bytes = e->devices[d].limit_bytes,
+                                               .asked = n && is_gpu ? e->asked + at : NULL};
+        at += n;
     }
     return FR_OK;
+}
+
+static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take)
+{
+    uint32_t b = 0;
+
+    while (e->live[b].device != d || e->live[b].take != take)
+        b++;
+    return b;
+}
+
+/* What the device's allocator came to. It is over before the sum of the buffers is: they are less than
+ * its segments. */
+static void add_played(struct engine *e, uint32_t d, const struct fr__played *p)
+{
+    struct fr_device_result *r = &e->results[d];
+    const struct fr_buffer *k;
+
+    r->peak_allocated_bytes = p->stats.peak_allocated_bytes;
+    r->peak_reserved_bytes = p->stats.peak_reserved_bytes;
+    if (!p->stats.is_over)
+        return;
+    k = &e->v->buffers[buffer_of_take(e, d, p->first_over)];
+    r->is_over = true;
+    r->first_over_task = k->alloc;
+    r->first_over_bytes = k->bytes;
+}
+
+static enum fr_status play_requests(struct engine *e)
+{
+    size_t n = e->v->topo->n_devices;
+    struct fr__played *played = calloc(n + 1, sizeof(*played));
+    bool ok = played && fr__requests_play(e->requests, n, played);
+
+    for (uint32_t d = 0; ok && d < n; d++)
+        if (e->requests[d].asked)
+            add_played(e, d, &played[d]);
+    free(played);
+    return ok ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 /* ---- the account ---- */
@@ -92,8 +130,8 @@ static void hold_persistent(struct engine *e, bool is_optimizer)
         e->devices[k->device].bytes += k->bytes;
         e->devices[k->device].by_kind[k->kind] += k->bytes;
         e->live[b].held_from = 0;
-        if (e->allocators)
-            take_block(e, &e->live[b], FR_NONE);
+        if (e->requests)
+            take_block(e, &e->live[b]);
     }
 }
 
@@ -125,12 +163,12 @@ enum fr_status fr__memory_init(struct engine *e)
                                    .frees_left = v->n_frees[b],
                                    .device = v->buffers[b].device,
                                    .kind = v->buffers[b].kind,
-                                   .block = FR_NONE,
+                                   .take = FR_NONE,
                                    .held_from = UINT32_MAX,
                                    .held_until = UINT32_MAX};
     set_limits(e);
     if (e->o->memory == FR_MEMORY_DEVICE)
-        FR_TRY(make_allocators(e));
+        FR_TRY(make_requests(e));
     hold_persistent(e, false);
     hold_persistent(e, true);
     for (uint32_t d = 0; d < v->topo->n_devices; d++)
@@ -154,8 +192,8 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
         k->bytes += b->bytes;
         k->by_kind[b->kind] += b->bytes;
         b->held_from = e->n_allocations;
-        if (e->allocators)
-            take_block(e, b, task);
+        if (e->requests)
+            take_block(e, b);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
 }
@@ -172,8 +210,8 @@ void fr__memory_free(struct engine *e, uint32_t task)
         e->devices[b->device].bytes -= b->bytes;
         e->devices[b->device].by_kind[b->kind] -= b->bytes;
         b->held_until = e->n_allocations;
-        if (b->block != FR_NONE)
-            fr__allocator_give(e->allocators[b->device], b->block);
+        if (b->take != FR_NONE)
+            fr__requests_give(&e->requests[b->device], b->take);
     }
 }
 
@@ -196,24 +234,16 @@ static enum fr_status copy_log(struct engine *e, struct fr_run *run)
 
 enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
 {
-    for (size_t d = 0; d < e->v->topo->n_devices; d++) {
-        struct fr_device_result *r = &e->results[d];
-        const struct fr__allocator_stats *s;
-
-        r->end_bytes = e->devices[d].bytes;
-        if (!e->allocators || !e->allocators[d])
-            continue;
-        s = fr__allocator_stats(e->allocators[d]);
-        r->peak_allocated_bytes = s->peak_allocated_bytes;
-        r->peak_reserved_bytes = s->peak_reserved_bytes;
-    }
+    for (size_t d = 0; d < e->v->topo->n_devices; d++)
+        e->results[d].end_bytes = e->devices[d].bytes;
+    if (e->requests)
+        FR_TRY(play_requests(e));
     return e->o->with_holders ? copy_log(e, run) : FR_OK;
 }
 
 void fr__memory_fini(struct engine *e)
 {
-    for (size_t d = 0; e->allocators && d < e->v->topo->n_devices; d++)
-        fr__allocator_free(e->allocators[d]);
-    free(e->allocators);
+    free(e->requests);
+    free(e->asked);
     free(e->live);
 }

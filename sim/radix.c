@@ -1,33 +1,12 @@
 /* sim/radix.c - a monotone radix heap on the bits of doubles. */
 #include "sim/radix.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 /* Buckets up to this size are searched. */
 static const uint32_t FEW = 8;
-
-static unsigned bit_length(uint64_t x)
-{
-#ifdef __GNUC__
-    return x ? 64u - (unsigned)__builtin_clzll(x) : 0;
-#else
-    unsigned n = 0;
-
-    for (; x; x >>= 1)
-        n++;
-    return n;
-#endif
-}
-
-/* x is not 0. */
-static unsigned lowest_bit(uint64_t x)
-{
-#ifdef __GNUC__
-    return (unsigned)__builtin_ctzll(x);
-#else
-    return bit_length(x & (~x + 1)) - 1;
-#endif
-}
 
 static uint64_t bits_of(double x)
 {
@@ -39,7 +18,7 @@ static uint64_t bits_of(double x)
 
 static void put(struct fr__radix *q, uint32_t id)
 {
-    unsigned b = bit_length(q->nodes[id].key ^ q->base);
+    unsigned b = fr__bit_length(q->nodes[id].key ^ q->base);
     bool is_filled = q->filled >> b & 1;
 
     q->nodes[id].next = is_filled ? q->head[b] : FR_NONE;
@@ -64,7 +43,7 @@ void fr__radix_push(struct fr__radix *q, uint32_t id, double key)
 
 uint32_t fr__radix_pop(struct fr__radix *q, double *key)
 {
-    unsigned b = lowest_bit(q->filled);
+    unsigned b = fr__lowest_bit(q->filled);
     uint32_t least = q->head[b], before_least = FR_NONE, next;
 
     if (b && q->nodes[least].next != FR_NONE) {

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/rng.h"
 #include "sim/allocator.h"
+#include "sim/requests.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -395,6 +396,72 @@ START_TEST(blocks_never_overlap_and_segments_become_whole_again)
 }
 END_TEST
 
+/* ---- requests noted and played later ---- */
+
+enum { N_DEVICES = 6, N_ASKED = 2000 };
+
+/* Asks both for the same: what is noted, and an allocator at once. */
+static void ask_both(struct fr__requests *r, struct fr__allocator *a, uint64_t seed,
+                     uint32_t *first_over)
+{
+    uint32_t takes[MOST_LIVE], live[MOST_LIVE];
+    size_t n = 0;
+    struct fr__rng rng;
+
+    *first_over = FR_NONE;
+    fr__rng_init(&rng, 5, seed);
+    while (r->n < N_ASKED) {
+        if (n < MOST_LIVE && (n == 0 || fr__rng_below(&rng, 100) < 55)) {
+            uint64_t bytes = draw_bytes(&rng);
+
+            takes[n] = fr__requests_take(r, bytes);
+            live[n] = fr__allocator_take(a, bytes);
+            if (*first_over == FR_NONE && fr__allocator_stats(a)->is_over)
+                *first_over = takes[n];
+            n++;
+        } else {
+            size_t i = fr__rng_below(&rng, n);
+
+            fr__requests_give(r, takes[i]);
+            fr__allocator_give(a, live[i]);
+            takes[i] = takes[--n];
+            live[i] = live[n];
+        }
+    }
+}
+
+/* Devices 0, 1 and 4 ask for the same, 4 with less memory; 5 asks for nothing. */
+START_TEST(requests_played_later_give_what_an_allocator_gives_at_once)
+{
+    static const uint64_t seeds[N_DEVICES] = {1, 1, 2, 3, 1, 0};
+    struct fr__requests of[N_DEVICES] = {0};
+    struct fr__allocator *a[N_DEVICES];
+    struct fr__played played[N_DEVICES];
+    uint32_t first_over[N_DEVICES];
+
+    for (int d = 0; d < N_DEVICES; d++) {
+        of[d].limit_bytes = d == 4 ? 600 * MIB : 1000 * MIB;
+        of[d].asked = calloc(N_ASKED + 1, sizeof(*of[d].asked));
+        a[d] = fr__allocator_new(of[d].limit_bytes);
+        first_over[d] = FR_NONE;
+        if (d < 5)
+            ask_both(&of[d], a[d], seeds[d], &first_over[d]);
+    }
+    ck_assert(fr__requests_play(of, N_DEVICES, played));
+    ck_assert_uint_lt(first_over[4], first_over[0]);
+    for (int d = 0; d < N_DEVICES; d++) {
+        const struct fr__allocator_stats *s = fr__allocator_stats(a[d]);
+
+        ck_assert_uint_eq(played[d].stats.peak_allocated_bytes, s->peak_allocated_bytes);
+        ck_assert_uint_eq(played[d].stats.peak_reserved_bytes, s->peak_reserved_bytes);
+        ck_assert(played[d].stats.is_over == s->is_over);
+        ck_assert_uint_eq(played[d].first_over, first_over[d]);
+        fr__allocator_free(a[d]);
+        free(of[d].asked);
+    }
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("sim/allocator");
@@ -414,6 +481,7 @@ static Suite *suite(void)
     t = tcase_create("random");
     tcase_add_loop_test(t, random_sequences_lie_where_the_reference_puts_them, 0, 8);
     tcase_add_loop_test(t, blocks_never_overlap_and_segments_become_whole_again, 0, 8);
+    tcase_add_test(t, requests_played_later_give_what_an_allocator_gives_at_once);
     suite_add_tcase(s, t);
     return s;
 }
