@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = sim/sim.h sim/names.c \
-	sim/plan.h sim/plan.c sim/plan_check.c sim/unroll.c \
+	sim/plan.h sim/plan.c sim/pattern.h sim/pattern.c sim/plan_check.c sim/unroll.c \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c \
 	sim/maxmin.h sim/maxmin_state.h sim/maxmin.c sim/maxmin_fill.c sim/radix.h sim/radix.c sim/network.c sim/collective.c \
 	sim/memory.c sim/requests.h sim/requests.c sim/allocator.h sim/allocator.c sim/interference.c sim/random.c \

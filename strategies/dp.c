@@ -161,7 +161,6 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, st
         g->device_of[o] = pl->in->devices[rank];
     st = fr__replica_init(&r, pl, g->device_of, &batch, 1, err);
     if (st == FR_OK) {
-        pl->next_priority = 0;
         fr__place_persistent(&r, true);
         fr__place_body(&r);
         fr__place_sums(&r);
@@ -174,6 +173,62 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, st
     return st;
 }
 
+/* A replica that others like it repeat. */
+struct model {
+    struct fr__pattern *pattern; /* NULL: none yet */
+    uint32_t type;               /* of its device */
+    double batch;
+};
+
+/* Places a rank and learns from it. */
+static enum fr_status place_model(struct ring *g, struct model *m, uint32_t rank, double batch,
+                                  struct fr_error *err)
+{
+    const struct fr__begin nothing = {0};
+    struct fr__pattern_source s = {.from = fr__placer_mark(g->pl), .after = FR_NONE};
+
+    FR_TRY(place_rank(g, rank, batch, err));
+    s.to = fr__placer_mark(g->pl);
+    s.row = s.size = &nothing; /* it refers to no other replica */
+    fr__pattern_free(m->pattern);
+    m->pattern = fr__pattern_new(g->pl->plan, &s);
+    m->type = g->pl->in->topo->devices[g->pl->in->devices[rank]].type;
+    m->batch = batch;
+    return m->pattern ? FR_OK : fr__fail_nomem(err);
+}
+
+static void repeat_model(struct ring *g, const struct model *m, uint32_t rank)
+{
+    const struct fr__pattern_place place = {
+        .after = FR_NONE,
+        .microbatch = FR_NONE,
+        .device = g->pl->in->devices[rank],
+        .rank = rank,
+    };
+
+    g->pl->has_context[place.device] = true;
+    fr__placer_repeat(g->pl, m->pattern, &place);
+}
+
+static enum fr_status place_ranks(struct ring *g, const double batches[], struct fr_error *err)
+{
+    const struct fr_problem *in = g->pl->in;
+    struct model m = {.pattern = NULL};
+    enum fr_status st = FR_OK;
+
+    for (uint32_t rank = 0; rank < in->n_devices && st == FR_OK; rank++) {
+        uint32_t type = in->topo->devices[in->devices[rank]].type;
+
+        g->pl->next_priority = 0;
+        if (m.pattern && m.type == type && m.batch == batches[rank])
+            repeat_model(g, &m, rank);
+        else
+            st = place_model(g, &m, rank, batches[rank], err);
+    }
+    fr__pattern_free(m.pattern);
+    return st;
+}
+
 static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], struct fr_error *err)
 {
     const uint64_t *values = pl->in->options->value;
@@ -183,9 +238,7 @@ static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], s
 
     FR_TRY(fr__buckets_make(&g.buckets, &pl->params, values[OPTION_BUCKET], pl->arena, err));
     FR_TRY(make_collectives(&g, err));
-    for (uint32_t rank = 0; rank < pl->in->n_devices; rank++)
-        FR_TRY(place_rank(&g, rank, batches[rank], err));
-    return FR_OK;
+    return place_ranks(&g, batches, err);
 }
 
 /* ---- the strategy ---- */

@@ -203,3 +203,20 @@ void fr__use_device(struct fr__placer *pl, uint32_t device)
         fr__add_buffer(pl, FR_BUFFER_CONTEXT, device, type->context_bytes, FR_NONE, FR_NONE);
     pl->has_context[device] = true;
 }
+
+struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl)
+{
+    return fr__plan_mark(pl->plan, pl->next_priority);
+}
+
+void fr__placer_repeat(struct fr__placer *pl, const struct fr__pattern *k,
+                       const struct fr__pattern_place *place)
+{
+    struct fr__begin size = fr__pattern_size(k);
+    struct fr__pattern_place here = *place;
+
+    here.next_priority = pl->next_priority;
+    fr__pattern_repeat(pl->plan, k, &here);
+    pl->n_tasks += size.task;
+    pl->next_priority += size.priority;
+}

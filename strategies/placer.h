@@ -8,6 +8,7 @@
 #define FR_STRATEGIES_PLACER_H
 
 #include "base/arena.h"
+#include "sim/pattern.h"
 #include "strategies/params.h"
 #include "strategies/strategies.h"
 
@@ -75,5 +76,11 @@ void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, doub
 void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
 /* The device's CUDA context, once; nothing on a CPU. */
 void fr__use_device(struct fr__placer *pl, uint32_t device);
+
+/* How far the plan is; between two of these lies a block (sim/pattern.h). */
+struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl);
+/* Repeats a block here, at the next priorities. */
+void fr__placer_repeat(struct fr__placer *pl, const struct fr__pattern *k,
+                       const struct fr__pattern_place *place);
 
 #endif

@@ -214,6 +214,11 @@ struct progress {
     uint32_t *at;           /* [n_stages] next slot */
     uint32_t *marker;       /* [n_stages] end of the block before, FR_NONE */
     bool *is_placed;        /* [n_stages][2][n_micros] */
+    /* blocks are numbered 2 stage + direction; see repeats */
+    struct fr__begin *begin;       /* [n_micros][2 n_stages] */
+    struct fr__begin *size;        /* [2 n_stages] of whole micro-batches */
+    struct fr__begin *size_so_far; /* [2 n_stages] scratch */
+    struct fr__pattern **pattern;  /* [2 n_stages] */
 };
 
 static bool *placed(const struct pipeline *p, const struct progress *g, uint32_t stage,
@@ -232,16 +237,83 @@ static bool can_place(const struct pipeline *p, const struct progress *g, uint32
                                     : *placed(p, g, stage + 1, true, k->micro);
 }
 
+/* The micro-batch whose block the later ones repeat: the second in that direction, since the first may come
+ * after nothing. Those of the last micro-batch, which may be smaller, are no pattern. */
+static uint32_t pattern_micro(const struct pipeline *p, bool is_backward)
+{
+    return p->schedule == FR__SCHEDULE_GPIPE && is_backward ? p->n_micros - 2 : 1;
+}
+
+/* Whether all blocks of a micro-batch are copies. */
+static bool repeats(const struct pipeline *p, uint32_t micro)
+{
+    return micro > 1 && micro + 1 < p->n_micros && micro != pattern_micro(p, true);
+}
+
+static void learn_block(struct pipeline *p, struct progress *g, uint32_t block,
+                        const struct fr__pattern_source *source, uint32_t micro)
+{
+    struct fr__pattern_source s = *source;
+
+    s.n_blocks = 2 * p->n_stages;
+    s.row = g->begin + (size_t)micro * s.n_blocks;
+    s.size = g->size_so_far;
+    for (uint32_t b = 0; b < s.n_blocks; b++)
+        g->size_so_far[b] = *placed(p, g, b / 2, b % 2, micro) ? g->size[b] : (struct fr__begin){0};
+    g->pattern[block] = fr__pattern_new(p->pl->plan, &s);
+    p->r->is_out_of_memory |= !g->pattern[block];
+}
+
+static void make_block(struct pipeline *p, struct progress *g, uint32_t stage,
+                       const struct fr__slot *k)
+{
+    const struct block_ops *b = &p->blocks[stage][k->is_backward];
+    uint32_t block = 2 * stage + k->is_backward;
+    struct fr__pattern_source s = {.from = fr__placer_mark(p->pl), .after = g->marker[stage]};
+
+    fr__place_ops(p->r, k->micro, b->ops, b->n, g->marker[stage]);
+    g->marker[stage] =
+        fr__place_join(p->r, k->micro, b->ops, b->n, device_at(p, stage, p->replica));
+    if (k->micro + 1 == p->n_micros)
+        return;
+    s.to = fr__placer_mark(p->pl);
+    g->size[block] = (struct fr__begin){.task = s.to.n_tasks - s.from.n_tasks,
+                                        .buffer = s.to.n_buffers - s.from.n_buffers,
+                                        .priority = s.to.priority - s.from.priority};
+    if (k->micro == pattern_micro(p, k->is_backward))
+        learn_block(p, g, block, &s, k->micro);
+}
+
+static void repeat_block(struct pipeline *p, struct progress *g, uint32_t stage,
+                         const struct fr__slot *k)
+{
+    const struct fr__pattern *pattern = g->pattern[2 * stage + k->is_backward];
+    const struct fr__pattern_place place = {.row = g->begin + (size_t)k->micro * 2 * p->n_stages,
+                                            .after = g->marker[stage],
+                                            .microbatch = k->micro,
+                                            .device = FR_NONE,
+                                            .rank = FR_NONE};
+
+    if (!pattern)
+        return; /* out of memory */
+    fr__placer_repeat(p->pl, pattern, &place);
+    g->marker[stage] = p->pl->n_tasks - 1;
+}
+
 static void place_block(struct pipeline *p, struct progress *g, uint32_t stage,
                         const struct fr__slot *k)
 {
-    const struct block_ops *b = &p->blocks[stage][k->is_backward];
-    uint32_t device = device_at(p, stage, p->replica);
+    struct fr__plan_mark here = fr__placer_mark(p->pl);
 
-    fr__place_ops(p->r, k->micro, b->ops, b->n, g->marker[stage]);
-    if (b->n > 0)
-        g->marker[stage] = fr__place_join(p->r, k->micro, b->ops, b->n, device);
+    g->begin[((size_t)k->micro * p->n_stages + stage) * 2 + k->is_backward] =
+        (struct fr__begin){here.n_tasks, here.n_buffers, here.priority};
     *placed(p, g, stage, k->is_backward, k->micro) = true;
+    if (p->blocks[stage][k->is_backward].n == 0)
+        return;
+    if (repeats(p, k->micro))
+        repeat_block(p, g, stage, k);
+    else
+        make_block(p, g, stage, k);
 }
 
 /* Sweeps over the stages, each time one block a stage where its inputs are there: about the order in
@@ -324,6 +396,7 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
 {
     struct fr__placer *pl = p->pl;
     uint32_t batch = batch_of(p, p->replica), *members;
+    enum fr_status st;
     double *batches;
     struct progress g;
 
@@ -334,7 +407,12 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     g.at = fr__arena_alloc(scratch, p->n_stages, sizeof(*g.at));
     g.marker = fr__arena_alloc(scratch, p->n_stages, sizeof(*g.marker));
     g.is_placed = fr__arena_alloc(scratch, 2 * (size_t)p->n_micros * p->n_stages, sizeof(bool));
-    if (!batches || !members || !g.slots || !g.at || !g.marker || !g.is_placed)
+    g.begin = fr__arena_alloc(scratch, 2 * (size_t)p->n_micros * p->n_stages, sizeof(*g.begin));
+    g.size = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size));
+    g.size_so_far = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size_so_far));
+    g.pattern = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(struct fr__pattern *));
+    if (!batches || !members || !g.slots || !g.at || !g.marker || !g.is_placed || !g.begin ||
+        !g.size || !g.size_so_far || !g.pattern)
         return fr__fail_nomem(err);
     for (uint32_t m = 0; m < p->n_micros; m++)
         batches[m] = p->micro_batch;
@@ -344,9 +422,12 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     FR_TRY(fr__replica_init(p->r, pl, p->device_of, batches, p->n_micros, err));
     pl->next_priority = 0;
     fr__place_persistent(p->r, true);
-    FR_TRY(place_blocks(p, &g, err));
-    place_end(p, members);
-    return fr__replica_status(p->r, err);
+    st = place_blocks(p, &g, err);
+    if (st == FR_OK)
+        place_end(p, members);
+    for (uint32_t b = 0; b < 2 * p->n_stages; b++)
+        fr__pattern_free(g.pattern[b]);
+    return st == FR_OK ? fr__replica_status(p->r, err) : st;
 }
 
 static enum fr_status place_replica(struct pipeline *p, uint32_t replica, struct fr_error *err)

@@ -25,12 +25,13 @@ static uint32_t *new_ids(struct fr__replica *r, size_t n)
     return ids;
 }
 
-static bool micro_init(struct fr__replica *r, struct fr__micro *m, uint32_t index, double batch)
+/* Its arrays; nothing when it has them. false: out of memory. */
+static bool micro_ready(struct fr__replica *r, struct fr__micro *m)
 {
     const struct fr_graph *g = r->pl->graph;
 
-    m->index = index;
-    m->batch = batch;
+    if (m->end_of)
+        return true;
     m->task_of = new_ids(r, g->n_ops);
     m->priority_of = fr__arena_alloc(r->arena, g->n_ops, sizeof(*m->priority_of));
     m->buffer_of = new_ids(r, g->n_tensors);
@@ -44,8 +45,6 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
                                 const uint32_t device_of[], const double batches[], size_t n_micros,
                                 struct fr_error *err)
 {
-    bool ok;
-
     *r = (struct fr__replica){.pl = pl, .device_of = device_of, .n_micros = n_micros};
     r->arena = fr__arena_new();
     if (!r->arena)
@@ -55,11 +54,15 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
     r->gradient_of = new_ids(r, pl->graph->n_tensors);
     r->done_of = new_ids(r, pl->in->topo->n_devices);
     r->step_of = new_ids(r, pl->in->topo->n_devices);
-    ok = r->micros && r->first_task && r->gradient_of && r->done_of && r->step_of;
-    ok = ok && micro_init(r, &r->tail, FR_NONE, pl->graph->batch);
-    for (size_t i = 0; ok && i < n_micros; i++)
-        ok = micro_init(r, &r->micros[i], n_micros == 1 ? FR_NONE : (uint32_t)i, batches[i]);
-    return ok ? FR_OK : fr__fail_nomem(err);
+    r->tail = (struct fr__micro){.index = FR_NONE, .batch = pl->graph->batch};
+    if (!r->micros || !r->first_task || !r->gradient_of || !r->done_of || !r->step_of ||
+        !micro_ready(r, &r->tail) || !micro_ready(r, &r->micros[0]))
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < n_micros; i++) {
+        r->micros[i].index = n_micros == 1 ? FR_NONE : (uint32_t)i;
+        r->micros[i].batch = batches[i];
+    }
+    return FR_OK;
 }
 
 void fr__replica_fini(struct fr__replica *r)
@@ -391,6 +394,10 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
 {
     uint32_t block_first = r->pl->n_tasks;
 
+    if (!micro_ready(r, &r->micros[micro])) {
+        r->is_out_of_memory = true;
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         place_op(r, &r->micros[micro], ops[i], block_first, after);
 }
@@ -403,6 +410,8 @@ uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[
     uint32_t marker = fr__add_marker(
         r->pl, device, is_backward ? FR_PHASE_BACKWARD_DATA : FR_PHASE_FORWARD, m->index);
 
+    if (!m->end_of)
+        return marker; /* out of memory */
     for (size_t i = 0; i < n; i++)
         if (!m->is_followed[ops[i]])
             fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);

@@ -1,7 +1,7 @@
 # tests of sim/
 
 if HAVE_CHECK
-SIM_TESTS = tests/test_sim_plan tests/test_sim_engine tests/test_sim_collective \
+SIM_TESTS = tests/test_sim_plan tests/test_sim_pattern tests/test_sim_engine tests/test_sim_collective \
 	tests/test_sim_selfcheck tests/test_sim_simgrid \
 	tests/test_sim_random tests/test_sim_heap tests/test_sim_network tests/test_sim_account \
 	tests/test_sim_sensitivity tests/test_sim_allocator tests/test_sim_memory
@@ -11,6 +11,9 @@ SIM_FIXTURE = tests/sim_fixture.h tests/sim_fixture.c
 tests_test_sim_plan_SOURCES = tests/test_sim_plan.c $(SIM_FIXTURE)
 tests_test_sim_plan_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_plan_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_pattern_SOURCES = tests/test_sim_pattern.c $(SIM_FIXTURE)
+tests_test_sim_pattern_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_pattern_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_collective_SOURCES = tests/test_sim_collective.c $(SIM_FIXTURE)
 tests_test_sim_collective_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_collective_LDADD = $(TEST_SIM_LIBS)
