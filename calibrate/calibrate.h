@@ -103,7 +103,7 @@ struct fr_misses {
     double median, p90, worst, bias;
 };
 
-enum { FR_CURVE_PARAMETERS = 10 }; /* at most; fr_curve_parameter_name ends the list */
+enum { FR_CURVE_PARAMETERS = 12 }; /* at most; fr_curve_parameter_name ends the list */
 
 struct fr_curve_info {
     enum fr_curve_class op_class;
@@ -141,12 +141,12 @@ double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
 
 struct fr_fit_request {
     const struct fr_device_type *device; /* its peaks are what the parameters are fractions of */
-    const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column */
+    const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column, best first */
     const char *const *paths;            /* [n_paths] CSV files, each of any layout we read */
     size_t n_gpus, n_paths;
 };
-/* Fits a curve to each class and dtype with at least 100 rows. A fifth of the shapes, chosen by their
- * hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
+/* Fits a curve to each class and dtype, from the rows of the first of the GPUs that has at least 40
+ * to fit. A fifth of the shapes, chosen by their hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,

@@ -8,6 +8,9 @@
 
 static const struct fr__curve_class *const classes[FR_N_CURVE_CLASSES] = {
     [FR_CURVE_MATMUL] = &fr__curve_matmul,
+    [FR_CURVE_CONV_FORWARD] = &fr__curve_conv_forward,
+    [FR_CURVE_CONV_BACKWARD_DATA] = &fr__curve_conv_backward_data,
+    [FR_CURVE_CONV_BACKWARD_FILTER] = &fr__curve_conv_backward_filter,
 };
 
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c)

@@ -6,6 +6,7 @@
 #define FR_CALIBRATE_CURVE_CLASS_H
 
 #include "calibrate/calibrate.h"
+#include "calibrate/curve_conv.h"
 #include "calibrate/curve_matmul.h"
 #include "calibrate/machine.h"
 #include "calibrate/residual.h"
@@ -21,6 +22,7 @@ struct fr__curve_parameter {
 /* A class's model, made ready to be evaluated. */
 union fr__model {
     struct fr__matmul matmul;
+    struct fr__conv conv;
 };
 
 struct fr__curve_class {
@@ -39,7 +41,8 @@ struct fr__curve_class {
     void (*sizes)(const struct fr_shape *shape, double out[FR__CURVE_SIZES]);
 };
 
-extern const struct fr__curve_class fr__curve_matmul;
+extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,
+    fr__curve_conv_backward_data, fr__curve_conv_backward_filter;
 
 /* NULL: no such class, or it has no curves yet. */
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);

@@ -45,12 +45,11 @@ static double smooth_max(double a, double b, double q)
     return larger * pow(1 + pow(ratio, q), 1 / q);
 }
 
-double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, double columns,
-                    double depth)
+double fr__matmul_of_bytes_s(const struct fr__matmul *m, double batch, double rows, double columns,
+                             double depth, double bytes)
 {
     double n_tiles[FR__MATMUL_TILES];
     double c_elements = batch * rows * columns;
-    double bytes = batch * (rows + columns) * depth * m->in_bytes + c_elements * m->out_bytes;
     double best_s = INFINITY;
 
     for (unsigned i = 0; i < FR__MATMUL_TILES; i++)
@@ -73,7 +72,16 @@ double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, doubl
         both_s = smooth_max(comp_s, mem_s, m->sharpness);
         best_s = both_s < best_s ? both_s : best_s;
     }
-    return m->launch_s + best_s;
+    return best_s;
+}
+
+double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, double columns,
+                    double depth)
+{
+    double c_elements = batch * rows * columns;
+    double bytes = batch * (rows + columns) * depth * m->in_bytes + c_elements * m->out_bytes;
+
+    return m->launch_s + fr__matmul_of_bytes_s(m, batch, rows, columns, depth, bytes);
 }
 
 /* ---- the class ---- */

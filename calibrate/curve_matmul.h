@@ -46,6 +46,11 @@ void fr__matmul_init(struct fr__matmul *m, const struct fr__machine *machine,
                      const double parameters[FR__MATMUL_N_PARAMETERS], double in_bytes,
                      double out_bytes);
 
+/* The same without launch_s, for a kernel that does the products but reads and writes `bytes` (a
+ * convolution as an implicit product reads its input once, not once for each product). */
+double fr__matmul_of_bytes_s(const struct fr__matmul *m, double batch, double rows, double columns,
+                             double depth, double bytes);
+
 /* Seconds; all sizes >= 1. Cost: 65 products of a few numbers, under 1 us. */
 double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, double columns,
                     double depth);

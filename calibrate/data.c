@@ -38,13 +38,15 @@ static enum fr_dtype dtype_of(const char *name)
     return FR_N_DTYPES;
 }
 
-bool fr__scan_wants(const struct fr__scan *s, const struct fr__cell *gpu,
+bool fr__scan_wants(struct fr__scan *s, const struct fr__cell *gpu,
                     const struct fr__cell *dtype_name, enum fr_dtype *dtype)
 {
     *dtype = dtype_of(dtype_name->text);
     for (size_t i = 0; *dtype != FR_N_DTYPES && i < s->n_gpus; i++)
-        if (strcmp(s->gpus[i], gpu->text) == 0)
+        if (strcmp(s->gpus[i], gpu->text) == 0) {
+            s->gpu = (uint32_t)i;
             return true;
+        }
     return false;
 }
 
@@ -129,7 +131,7 @@ enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, en
 {
     const struct fr__curve_class *op_class = fr__curve_class_of(shape->op_class);
     struct fr__measured row = {
-        .shape = *shape, .dtype = dtype, .file = s->file, .line = time->loc.line};
+        .shape = *shape, .dtype = dtype, .file = s->file, .line = time->loc.line, .gpu = s->gpu};
     double time_us;
 
     FR_TRY(fr__cell_number(time, time_name, 1e-3, 1e12, &time_us, err));

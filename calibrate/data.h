@@ -11,6 +11,7 @@ struct fr__measured {
     enum fr_dtype dtype;
     uint32_t file, line; /* file: index of the path */
     uint32_t source;     /* index into sources */
+    uint32_t gpu;        /* index into the names asked for */
     uint64_t hash;       /* of the shape's sizes alone: the same for every GPU and dtype */
 };
 
@@ -40,6 +41,7 @@ struct fr__scan {
     const char *const *gpus;
     size_t n_gpus;
     uint32_t file;
+    uint32_t gpu; /* of the row at hand */
 };
 
 struct fr__layout {
@@ -49,8 +51,9 @@ struct fr__layout {
 };
 extern const struct fr__layout fr__layout_gemm, fr__layout_conv, fr__layout_kernels;
 
-/* Whether the row is of a GPU that is looked for and a format that we know, which goes to *dtype. */
-bool fr__scan_wants(const struct fr__scan *s, const struct fr__cell *gpu,
+/* Whether the row is of a GPU that is looked for, which *s remembers, and of a format that we know,
+ * which goes to *dtype. */
+bool fr__scan_wants(struct fr__scan *s, const struct fr__cell *gpu,
                     const struct fr__cell *dtype_name, enum fr_dtype *dtype);
 
 /* A size in 1 .. 2^31. */

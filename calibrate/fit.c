@@ -20,12 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_P = FR_CURVE_PARAMETERS, MIN_ROWS = 100, N_DRAWS = 12 };
-enum { STEPS = 300, DRAW_STEPS = 60 };
+enum { MAX_P = FR_CURVE_PARAMETERS, MIN_ROWS = 40, N_DRAWS = 12 };
+enum { STEPS = 50, DRAW_STEPS = 10 }; /* of the simplex, for each parameter */
 
 struct fit {
     const struct fr__curve_class *op_class;
-    unsigned n_parameters;
+    unsigned n_parameters, n_active;
+    unsigned active[MAX_P]; /* [n_active] those that the rows say something about */
     struct fr__curve *curve;
     const struct fr__measured *const *rows; /* [n] */
     const double *log_s;                    /* [n] */
@@ -40,52 +41,92 @@ static double clamp(const struct fit *f, double x, unsigned i)
     return fmin(fmax(x, p->low), p->high);
 }
 
-static double objective(const gsl_vector *v, void *user)
+/* Mean |log(predicted / measured)| with the parameters of the curve. */
+static double mean_miss(const struct fit *f)
 {
-    struct fit *f = user;
-    double sum = 0, outside = 0;
+    double sum = 0;
 
-    for (unsigned i = 0; i < f->n_parameters; i++) {
-        double p = exp(gsl_vector_get(v, i));
-
-        f->curve->info.parameters[i] = clamp(f, p, i);
-        outside += fabs(log(p / f->curve->info.parameters[i]));
-    }
     fr__curve_prepare(f->curve);
     for (size_t k = 0; k < f->n; k++)
         if (!f->draws || f->draws[k])
             sum += (f->draws ? f->draws[k] : 1) *
                    fabs(log(fr__curve_model_s(f->curve, &f->rows[k]->shape)) - f->log_s[k]);
-    return sum / (double)f->n + 0.01 * outside;
+    return sum / (double)f->n;
+}
+
+static double objective(const gsl_vector *v, void *user)
+{
+    struct fit *f = user;
+    double outside = 0;
+
+    for (unsigned i = 0; i < f->n_active; i++) {
+        double p = exp(gsl_vector_get(v, i)), clamped = clamp(f, p, f->active[i]);
+
+        f->curve->info.parameters[f->active[i]] = clamped;
+        outside += fabs(log(p / clamped));
+    }
+    return mean_miss(f) + 0.01 * outside;
 }
 
 /* From parameters[] to the nearest optimum, in place; the objective there, or NaN out of memory. */
-static double minimise(struct fit *f, double parameters[], double size, unsigned n_steps)
+static double minimise(struct fit *f, double parameters[MAX_P], double size,
+                       unsigned steps_per_parameter)
 {
     gsl_multimin_fminimizer *m =
-        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f->n_parameters);
-    gsl_vector *x = gsl_vector_alloc(f->n_parameters), *step = gsl_vector_alloc(f->n_parameters);
-    gsl_multimin_function fn = {.f = objective, .n = f->n_parameters, .params = f};
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f->n_active);
+    gsl_vector *x = gsl_vector_alloc(f->n_active), *step = gsl_vector_alloc(f->n_active);
+    gsl_multimin_function fn = {.f = objective, .n = f->n_active, .params = f};
     double best = NAN;
 
     if (!m || !x || !step)
         goto free_all;
-    for (unsigned i = 0; i < f->n_parameters; i++)
-        gsl_vector_set(x, i, log(parameters[i]));
+    memcpy(f->curve->info.parameters, parameters, sizeof(f->curve->info.parameters));
+    for (unsigned i = 0; i < f->n_active; i++)
+        gsl_vector_set(x, i, log(parameters[f->active[i]]));
     gsl_vector_set_all(step, size);
     gsl_multimin_fminimizer_set(m, &fn, x, step);
-    for (unsigned i = 0; i < n_steps; i++)
+    for (unsigned i = 0; i < steps_per_parameter * f->n_active; i++)
         if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
             gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-4) == GSL_SUCCESS)
             break;
     best = gsl_multimin_fminimizer_minimum(m);
-    for (unsigned i = 0; i < f->n_parameters; i++)
-        parameters[i] = clamp(f, exp(gsl_vector_get(gsl_multimin_fminimizer_x(m), i)), i);
+    for (unsigned i = 0; i < f->n_active; i++)
+        parameters[f->active[i]] =
+            clamp(f, exp(gsl_vector_get(gsl_multimin_fminimizer_x(m), i)), f->active[i]);
 free_all:
     gsl_vector_free(step);
     gsl_vector_free(x);
     gsl_multimin_fminimizer_free(m);
     return best;
+}
+
+static void set_start(const struct fit *f, unsigned start, double parameters[MAX_P])
+{
+    memset(parameters, 0, MAX_P * sizeof(*parameters));
+    for (unsigned i = 0; i < f->n_parameters; i++)
+        parameters[i] = f->op_class->parameters[i].starts[start];
+}
+
+/* A parameter whose range changes no prediction (Winograd's in a number format that has none) stays
+ * where the first start has it: the simplex would only lose its way along it. */
+static void find_active(struct fit *f)
+{
+    double *p = f->curve->info.parameters;
+
+    while (f->n_parameters < MAX_P && f->op_class->parameters[f->n_parameters].name)
+        f->n_parameters++;
+    set_start(f, 0, p);
+    for (unsigned i = 0; i < f->n_parameters; i++) {
+        double kept = p[i], low, high;
+
+        p[i] = f->op_class->parameters[i].low;
+        low = mean_miss(f);
+        p[i] = f->op_class->parameters[i].high;
+        high = mean_miss(f);
+        p[i] = kept;
+        if (low != high)
+            f->active[f->n_active++] = i;
+    }
 }
 
 /* Five digits are more than the data hold. */
@@ -102,10 +143,9 @@ static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_
     double best = INFINITY;
 
     for (unsigned i = 0; i < f->op_class->n_starts; i++) {
-        double p[MAX_P] = {0}, miss;
+        double p[MAX_P], miss;
 
-        for (unsigned k = 0; k < f->n_parameters; k++)
-            p[k] = f->op_class->parameters[k].starts[i];
+        set_start(f, i, p);
         miss = minimise(f, p, 0.4, STEPS);
         if (isnan(miss))
             return fr__fail_nomem(err);
@@ -178,6 +218,7 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 {
     double p[MAX_P];
 
+    find_active(f);
     FR_TRY(find_parameters(f, p, err));
     FR_TRY(find_errors(f, p, f->curve->info.errors, err));
     for (unsigned i = 0; i < f->n_parameters; i++)
@@ -196,19 +237,29 @@ static void join(char text[FR__CURVE_TEXT], const char *word)
     snprintf(text + used, FR__CURVE_TEXT - used, "%s%s", used ? "; " : "", word);
 }
 
-static void describe(struct fr__curve *c, const struct fr__data *d,
-                     const struct fr_fit_request *request)
+/* Rows of one class, dtype and GPU. */
+struct kind {
+    enum fr_curve_class op_class;
+    enum fr_dtype dtype;
+    uint32_t gpu;
+};
+
+static bool is_of_kind(const struct fr__measured *row, const struct kind *kind)
+{
+    return row->shape.op_class == kind->op_class && row->dtype == kind->dtype &&
+           row->gpu == kind->gpu;
+}
+
+static void describe(struct fr__curve *c, const struct fr__data *d, const struct kind *kind)
 {
     bool is_used[64] = {false};
     uint64_t h = UINT64_C(14695981039346656037);
 
-    for (size_t i = 0; i < request->n_gpus; i++)
-        join(c->gpus, request->gpus[i]);
     for (size_t k = 0; k < d->n_rows; k++) {
         const struct fr__measured *row = &d->rows[k];
         uint64_t words[2] = {row->hash, (uint64_t)llround(row->time_s * 1e12)};
 
-        if (row->dtype != c->info.dtype || row->shape.op_class != c->info.op_class)
+        if (!is_of_kind(row, kind))
             continue;
         if (row->source < 64 && !is_used[row->source]) {
             is_used[row->source] = true;
@@ -220,67 +271,79 @@ static void describe(struct fr__curve *c, const struct fr__data *d,
     c->info.data_hash = h;
 }
 
-static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const struct fr__data *d,
-                                     struct fr_error *err)
+static double round_5(double x)
 {
-    struct fr_curve_info *info = &c->curves[at]->info;
+    return round(x * 1e5) / 1e5;
+}
+
+static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const struct fr__data *d,
+                                     const struct kind *kind, struct fr_error *err)
+{
+    struct fr_misses *m = &c->curves[at]->info.held_out;
     double *errors = calloc(d->n_rows + 1, sizeof(*errors));
     size_t n = 0;
 
     if (!errors)
         return fr__fail_nomem(err);
     for (size_t k = 0; k < d->n_rows; k++)
-        if (d->rows[k].dtype == info->dtype && d->rows[k].shape.op_class == info->op_class &&
-            fr__is_held_out(d->rows[k].hash))
+        if (is_of_kind(&d->rows[k], kind) && fr__is_held_out(d->rows[k].hash))
             errors[n++] = fr_calibration_time_s(c, at, &d->rows[k].shape) / d->rows[k].time_s - 1;
-    info->held_out = fr__misses_of(errors, n);
-    info->held_out.median = round(info->held_out.median * 1e5) / 1e5;
-    info->held_out.p90 = round(info->held_out.p90 * 1e5) / 1e5;
-    info->held_out.worst = round(info->held_out.worst * 1e5) / 1e5;
-    info->held_out.bias = round(info->held_out.bias * 1e5) / 1e5;
+    *m = fr__misses_of(errors, n);
+    m->median = round_5(m->median);
+    m->p90 = round_5(m->p90);
+    m->worst = round_5(m->worst);
+    m->bias = round_5(m->bias);
     free(errors);
     return FR_OK;
 }
 
+/* Sets kind->gpu to the first of the names with enough rows to fit; false: none has. */
+static bool choose_gpu(const struct fr__data *d, size_t n_gpus, struct kind *kind)
+{
+    for (kind->gpu = 0; kind->gpu < n_gpus; kind->gpu++) {
+        size_t n = 0;
+
+        for (size_t k = 0; k < d->n_rows; k++)
+            n += is_of_kind(&d->rows[k], kind) && !fr__is_held_out(d->rows[k].hash);
+        if (n >= MIN_ROWS)
+            return true;
+    }
+    return false;
+}
+
 static enum fr_status fit_rows(struct fr_calibration *c, const struct fr__data *d,
-                               const struct fr_fit_request *request, enum fr_curve_class op_class,
-                               enum fr_dtype dtype, struct fr_error *err)
+                               const struct fr_fit_request *request, const struct kind *kind,
+                               struct fr_error *err)
 {
     const struct fr__measured **rows = calloc(d->n_rows + 1, sizeof(*rows));
     double *log_s = calloc(d->n_rows + 1, sizeof(*log_s));
-    struct fit f = {.op_class = fr__curve_class_of(op_class), .rows = rows, .log_s = log_s};
-    enum fr_status st = FR_OK;
+    struct fit f = {.op_class = fr__curve_class_of(kind->op_class),
+                    .curve = fr__calibration_add(c),
+                    .rows = rows,
+                    .log_s = log_s};
+    enum fr_status st;
 
-    if (!rows || !log_s) {
+    if (!rows || !log_s || !f.curve) {
         st = fr__fail_nomem(err);
         goto free_all;
     }
     for (size_t k = 0; k < d->n_rows; k++)
-        if (d->rows[k].dtype == dtype && d->rows[k].shape.op_class == op_class &&
-            !fr__is_held_out(d->rows[k].hash)) {
+        if (is_of_kind(&d->rows[k], kind) && !fr__is_held_out(d->rows[k].hash)) {
             log_s[f.n] = log(d->rows[k].time_s);
             rows[f.n++] = &d->rows[k];
         }
-    if (f.n < MIN_ROWS || !(fr__peak_flops_per_s(request->device, dtype) > 0))
-        goto free_all;
-    f.curve = fr__calibration_add(c);
-    if (!f.curve) {
-        st = fr__fail_nomem(err);
-        goto free_all;
-    }
-    while (f.n_parameters < MAX_P && f.op_class->parameters[f.n_parameters].name)
-        f.n_parameters++;
-    f.curve->info.op_class = op_class;
-    f.curve->info.dtype = dtype;
+    f.curve->info.op_class = kind->op_class;
+    f.curve->info.dtype = kind->dtype;
     f.curve->info.n_fitted = f.n;
     f.curve->machine =
         (struct fr__machine){.n_sms = request->device->n_sms,
-                             .peak_flops_per_s = fr__peak_flops_per_s(request->device, dtype),
+                             .peak_flops_per_s = fr__peak_flops_per_s(request->device, kind->dtype),
                              .mem_Bps = request->device->mem_Bps};
-    describe(f.curve, d, request);
+    join(f.curve->gpus, request->gpus[kind->gpu]);
+    describe(f.curve, d, kind);
     st = fit_curve(&f, err);
     if (st == FR_OK)
-        st = judge_held_out(c, c->n_curves - 1, d, err);
+        st = judge_held_out(c, c->n_curves - 1, d, kind, err);
 free_all:
     free(log_s);
     free(rows);
@@ -295,12 +358,14 @@ static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d
     enum { N = FR_N_CURVE_CLASSES * FR_N_DTYPES };
 
     for (unsigned i = 0; i < N; i++) {
-        enum fr_curve_class op_class = (enum fr_curve_class)(i / FR_N_DTYPES);
+        struct kind kind = {.op_class = (enum fr_curve_class)(i / FR_N_DTYPES),
+                            .dtype = (enum fr_dtype)(i % FR_N_DTYPES)};
 
         if (ctx && ctx->cancel && *ctx->cancel)
             return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
-        if (fr__curve_class_of(op_class))
-            FR_TRY(fit_rows(c, d, request, op_class, (enum fr_dtype)(i % FR_N_DTYPES), err));
+        if (fr__peak_flops_per_s(request->device, kind.dtype) > 0 &&
+            choose_gpu(d, request->n_gpus, &kind))
+            FR_TRY(fit_rows(c, d, request, &kind, err));
         if (ctx && ctx->progress)
             ctx->progress(ctx->progress_user, "fitting", i + 1, N);
     }

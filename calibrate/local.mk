@@ -2,15 +2,27 @@ noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/efficiency.c \
 	calibrate/trust.c calibrate/check.c calibrate/curve.h calibrate/curve.c \
 	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
-	calibrate/machine.h calibrate/curve_class.h calibrate/curve_class.c \
+	calibrate/curve_conv.h calibrate/curve_conv.c calibrate/machine.h calibrate/curve_class.h calibrate/curve_class.c \
 	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
 	calibrate/data_kernels.c calibrate/fit.c calibrate/device_file.h \
 	calibrate/device_file.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c
 
 # The shipped device files, compiled in and installed.
-device_files = calibrate/devices/a100-sxm4-80gb.yaml calibrate/devices/b200-sxm-180gb.yaml \
-	calibrate/devices/h100-sxm5-80gb.yaml
+device_files = calibrate/devices/a100-pcie-40gb.yaml \
+	calibrate/devices/a100-pcie-80gb.yaml \
+	calibrate/devices/a100-sxm4-80gb.yaml \
+	calibrate/devices/a40.yaml \
+	calibrate/devices/b200-sxm-180gb.yaml \
+	calibrate/devices/gb200-186gb.yaml \
+	calibrate/devices/h100-sxm5-80gb.yaml \
+	calibrate/devices/l4.yaml \
+	calibrate/devices/l40s.yaml \
+	calibrate/devices/p100-pcie-16gb.yaml \
+	calibrate/devices/p4.yaml \
+	calibrate/devices/t4.yaml \
+	calibrate/devices/v100-pcie-32gb.yaml \
+	calibrate/devices/v100-sxm2-16gb.yaml
 calibrate/devices.c: $(device_files) calibrate/embed.sh
 	@$(MKDIR_P) calibrate
 	$(AM_V_GEN)cd $(srcdir) && sh calibrate/embed.sh $(device_files) \
@@ -24,11 +36,7 @@ shipped_DATA = $(device_files)
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md describes.
 MICROBENCH = $(srcdir)/../shared/data/microbench
-FIT = ./forerun calibrate fit -q $(MICROBENCH)/gemm.csv
 refit-devices: forerun
-	$(FIT) -d a100-sxm4-80gb --gpu "NVIDIA A100-SXM4-80GB" --gpu "NVIDIA A100 80GB" \
-	  -o $(srcdir)/calibrate/devices/a100-sxm4-80gb.yaml
-	$(FIT) -d h100-sxm5-80gb --gpu "NVIDIA H100 80GB HBM3" --gpu "NVIDIA H100" \
-	  -o $(srcdir)/calibrate/devices/h100-sxm5-80gb.yaml
-	$(FIT) -d b200-sxm-180gb --gpu "NVIDIA B200" -o $(srcdir)/calibrate/devices/b200-sxm-180gb.yaml
+	sh $(srcdir)/calibrate/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices
 .PHONY: refit-devices
+EXTRA_DIST += calibrate/refit.sh

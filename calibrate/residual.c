@@ -13,7 +13,8 @@ enum {
     CORNERS = 1 << AXES,
     MIN_POINTS = 40,
     FOLDS = 5,
-    MAX_FITTED = 2500
+    MAX_FITTED = 2500,
+    PER_POINT = 4
 };
 enum { REWEIGHTINGS = 4, MAX_STEPS = 60 };
 static const double SMOOTHS[] = {0.1, 0.3, 1, 3, 10};
@@ -233,13 +234,14 @@ static size_t space_knots(struct fr__axis axes[AXES], size_t n, const double x[]
     return n_values;
 }
 
-/* One knot an octave, fewer where that makes a grid of more than a few thousand values. */
+/* One knot an octave, fewer where that makes a grid of more than a few thousand values or of more than
+ * a few for each point. */
 static size_t choose_axes(struct fr__axis axes[AXES], size_t n, const double x[][AXES])
 {
     double octaves = 1;
-    size_t n_values;
+    size_t n_values, most = n < MAX_FITTED / PER_POINT ? n * PER_POINT : MAX_FITTED;
 
-    while ((n_values = space_knots(axes, n, x, octaves)) > MAX_FITTED)
+    while ((n_values = space_knots(axes, n, x, octaves)) > most)
         octaves *= 1.1;
     return n_values;
 }

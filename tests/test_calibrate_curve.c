@@ -61,6 +61,109 @@ START_TEST(a_batch_of_products_costs_as_many_tiles_as_a_taller_one)
 }
 END_TEST
 
+/* ---- convolutions ---- */
+
+/* As `plain`, with Winograd's algorithms at all of the peak and of the bandwidth, a stage of which takes
+ * STAGE_S. */
+#define CONV(STAGE_S)                                                                              \
+    {                                                                                              \
+        1e-6, 1, 1e-9, 1, 1e-15, 20, 1, 1, 1, STAGE_S, 1                                           \
+    }
+
+static double conv_s(const struct fr__machine *machine, enum fr_dtype dtype, double stage_s,
+                     const struct fr_shape *shape)
+{
+    const double parameters[FR__CONV_N_PARAMETERS] = CONV(stage_s);
+    const struct fr__curve_class *c = fr__curve_class_of(shape->op_class);
+    union fr__model model;
+
+    c->prepare(&model, machine, dtype, parameters);
+    return c->time_s(&model, shape);
+}
+
+START_TEST(a_convolution_of_single_pixels_is_a_matrix_product)
+{
+    /* 3 images of 7 x 5, 64 to 48 channels. Forward: a row for each pixel. The gradients swap the
+     * parts of pixels, input and output channels. */
+    static const struct fr__machine machine = {7, 7e12, 1e12};
+    static const struct {
+        enum fr_curve_class op_class;
+        double rows, columns, depth;
+    } cases[] = {{FR_CURVE_CONV_FORWARD, 105, 48, 64},
+                 {FR_CURVE_CONV_BACKWARD_DATA, 105, 64, 48},
+                 {FR_CURVE_CONV_BACKWARD_FILTER, 48, 64, 105}};
+    struct fr__matmul m;
+
+    fr__matmul_init(&m, &machine, plain, 2, 2);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct fr_shape s = {.op_class = cases[i].op_class,
+                                   .conv = {3, 64, 7, 5, 48, 1, 1, 1, 0, 1}};
+
+        ck_assert_double_eq_tol(
+            conv_s(&machine, FR_FP16, 1, &s),
+            fr__matmul_s(&m, 1, cases[i].rows, cases[i].columns, cases[i].depth), 1e-12);
+    }
+}
+END_TEST
+
+START_TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
+{
+    /* One block: 8 x 16 pixels, 32 filters; 32 tiles of 2 x 2 pixels times 16 products times 64
+     * channels, 2 FLOPs each. Stages of a second keep the other Winograd away. */
+    static const struct fr__machine machine = {1, 1e12, 1e18};
+    const struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                               .conv = {1, 64, 8, 16, 32, 3, 3, 1, 1, 1}};
+
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + 2.0 * 16 * 32 * 32 * 64 / 1e12,
+                            1e-12);
+    /* no Winograd on matrix units: nine products for each pixel */
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s), 1e-6 + 2.0 * 9 * 128 * 32 * 64 / 1e12,
+                            1e-10);
+}
+END_TEST
+
+START_TEST(a_filter_of_five_has_36_products_between_transformations)
+{
+    /* 8 images of 4 x 4 have four tiles each with 2 x 2 pixels: 36 products of 32 x 32 x 32, one for
+     * each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
+    static const struct fr__machine machine = {36, 36e12, 1e21};
+    const struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                               .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1}};
+
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 5e-9, &s),
+                            1e-6 + 5e-9 + 2.0 * 32 * 32 * 32 / 1e12, 1e-12);
+}
+END_TEST
+
+START_TEST(matrix_units_take_channels_by_eights)
+{
+    static const struct fr__machine machine = {4, 4e12, 1e21};
+    struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                         .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1}};
+    double three_s = conv_s(&machine, FR_FP16, 1, &s);
+
+    s.conv.in_channels = 8;
+    s.conv.out_channels = 64;
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s), three_s, 1e-12);
+    ck_assert_double_gt(conv_s(&machine, FR_FP32, 1, &s), 1.5e-6);
+}
+END_TEST
+
+START_TEST(sizes_of_nothing_take_a_time_too)
+{
+    static const struct fr__machine machine = {4, 4e12, 1e12};
+    static const struct fr_shape nothing = {.op_class = FR_CURVE_CONV_FORWARD};
+
+    for (unsigned c = FR_CURVE_CONV_FORWARD; c <= FR_CURVE_CONV_BACKWARD_FILTER; c++) {
+        struct fr_shape s = nothing;
+
+        s.op_class = (enum fr_curve_class)c;
+        ck_assert_double_ge(conv_s(&machine, FR_FP32, 1, &s), 1e-6);
+        ck_assert_double_le(conv_s(&machine, FR_FP32, 1, &s), 2e-6);
+    }
+}
+END_TEST
+
 START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
 {
     enum { N = 200 };
@@ -252,6 +355,82 @@ START_TEST(a_fit_finds_the_model_that_made_the_data)
 }
 END_TEST
 
+/* 500 convolutions and their gradients by models that we know. */
+static void write_convolutions(void)
+{
+    static const double truth[FR__CONV_N_PARAMETERS] = {8e-6, .8, 3,  .7,   1e-6, 3,
+                                                        .7,   .8, .4, 2e-5, .6};
+    static const struct fr__machine machine = {20, 10e12, 1e12};
+    static char text[100000];
+    union fr__model model;
+    size_t used = (size_t)sprintf(
+        text, "gpu,dtype,n,c,h,w,k,r,s,stride,pad,fwd_us,bwd_data_us,bwd_filter_us\n");
+
+    fr__curve_conv_forward.prepare(&model, &machine, FR_FP32, truth);
+    for (unsigned i = 0; i < 500; i++) {
+        unsigned filter = 1 + 2 * (i % 3), stride = 1 + i / 3 % 2, size = 7u << i / 6 % 4;
+        unsigned n = 1u << i % 5, c = 16 + 29 * (i % 13), k = 24 + 37 * (i % 11);
+        struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                             .conv = {n, c, size, size, k, filter, filter, stride, filter / 2, 1}};
+
+        used += (size_t)sprintf(text + used, "G,fp32,%u,%u,%u,%u,%u,%u,%u,%u,%u", n, c, size, size,
+                                k, filter, filter, stride, filter / 2);
+        for (unsigned op = 0; op < 3; op++) {
+            s.op_class = (enum fr_curve_class)(FR_CURVE_CONV_FORWARD + op);
+            used += (size_t)sprintf(text + used, ",%.4f",
+                                    1e6 * fr__curve_conv_forward.time_s(&model, &s));
+        }
+        used += (size_t)sprintf(text + used, "\n");
+    }
+    write_file(text);
+}
+
+START_TEST(a_fit_finds_the_convolutions_that_made_the_data)
+{
+    struct fr_calibration *c;
+
+    write_convolutions();
+    c = fit();
+    for (size_t i = 0; i < 3; i++) {
+        const struct fr_curve_info *info = fr_calibration_curve(c, i);
+
+        ck_assert_uint_eq(info->op_class, FR_CURVE_CONV_FORWARD + i);
+        ck_assert_uint_gt(info->held_out.n, 50);
+        ck_assert_double_lt(info->held_out.median, 0.03);
+        ck_assert_double_eq_tol(info->parameters[FR__MATMUL_LAUNCH_S], 8e-6, 3e-6);
+    }
+    /* only a stride tells the waste: the forward pass leaves it at its start */
+    ck_assert_double_eq(fr_calibration_curve(c, 0)->parameters[FR__CONV_STRIDE_WASTE], .5);
+    ck_assert_double_eq(fr_calibration_curve(c, 0)->errors[FR__CONV_STRIDE_WASTE], 0);
+    ck_assert_double_eq_tol(fr_calibration_curve(c, 1)->parameters[FR__CONV_STRIDE_WASTE], .6, .1);
+    ck_assert_ptr_null(fr_calibration_curve(c, 3));
+    fr_calibration_free(c);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(the_first_gpu_with_enough_rows_is_taken)
+{
+    static char text[20000];
+    const char *const names[] = {"few", "many"}, *const paths[] = {path};
+    const struct fr_fit_request request = {&device, names, paths, 2, 1};
+    size_t used = (size_t)sprintf(text, "gpu,dtype,m,n,k,time_us\n");
+    struct fr_calibration *c;
+    struct fr_error err;
+
+    for (unsigned i = 1; i <= 30; i++)
+        used += (size_t)sprintf(text + used, "few,fp32,%u,8,8,5\n", i);
+    for (unsigned i = 1; i <= 90; i++)
+        used += (size_t)sprintf(text + used, "many,fp32,%u,8,8,9\n", i);
+    write_file(text);
+    ck_assert_int_eq(fr_calibration_fit(&c, &request, NULL, &err), FR_OK);
+    ck_assert_str_eq(fr_calibration_curve(c, 0)->gpus, "many");
+    ck_assert_uint_le(fr_calibration_curve(c, 0)->n_fitted, 90);
+    fr_calibration_free(c);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(a_device_file_reads_back_to_the_same_times)
 {
     const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 100, 200, 300}};
@@ -280,15 +459,21 @@ END_TEST
 
 START_TEST(shipped_files_name_their_device_and_keep_their_promise)
 {
+    static const char *const names[] = {"gemm", "conv", "other_kernels"};
     const char *srcdir = getenv("srcdir");
-    char file[512];
-    const char *data[] = {file};
+    char files[3][512];
+    const char *data[] = {files[0], files[1], files[2]};
+    bool has_data = true;
 
-    snprintf(file, sizeof(file), "%s/../shared/data/microbench/gemm.csv", srcdir ? srcdir : ".");
-    if (access(file, R_OK) != 0)
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(files[i], sizeof(files[i]), "%s/../shared/data/microbench/%s.csv",
+                 srcdir ? srcdir : ".", names[i]);
+        has_data = has_data && access(files[i], R_OK) == 0;
+    }
+    if (!has_data)
         puts("SKIP the measurements are not here: stated errors are not compared");
     for (size_t i = 0; fr_calibration_shipped(i); i++) {
-        struct fr_check checks[8];
+        struct fr_check checks[FR_N_CURVE_CLASSES * FR_N_DTYPES];
         struct fr_calibration *c;
         struct fr_error err;
         const struct fr_curve_info *info;
@@ -296,8 +481,8 @@ START_TEST(shipped_files_name_their_device_and_keep_their_promise)
         ck_assert_int_eq(fr_calibration_load(&c, fr_calibration_shipped(i), &err), FR_OK);
         ck_assert_str_eq(fr_calibration_device(c), fr_calibration_shipped(i));
         ck_assert_ptr_nonnull(fr_device_type_find(fr_calibration_device(c)));
-        if (access(file, R_OK) == 0) {
-            ck_assert_int_eq(fr_calibration_check(c, data, 1, NULL, 0, false, checks, &err), FR_OK);
+        if (has_data && i % 5 == 0) { /* reading the data takes a second */
+            ck_assert_int_eq(fr_calibration_check(c, data, 3, NULL, 0, false, checks, &err), FR_OK);
             for (size_t k = 0; (info = fr_calibration_curve(c, k)) != NULL; k++) {
                 ck_assert_uint_eq(checks[k].misses.n, info->held_out.n);
                 ck_assert_double_eq_tol(checks[k].misses.median, info->held_out.median, 2e-5);
@@ -369,6 +554,11 @@ int main(void)
     tcase_add_test(tc, a_product_with_a_vector_takes_the_time_of_its_bytes);
     tcase_add_test(tc, a_long_depth_is_split_over_idle_multiprocessors);
     tcase_add_test(tc, a_batch_of_products_costs_as_many_tiles_as_a_taller_one);
+    tcase_add_test(tc, a_convolution_of_single_pixels_is_a_matrix_product);
+    tcase_add_test(tc, a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels);
+    tcase_add_test(tc, a_filter_of_five_has_36_products_between_transformations);
+    tcase_add_test(tc, matrix_units_take_channels_by_eights);
+    tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
     tcase_add_test(tc, a_grid_of_residuals_finds_a_slope_and_ends_flat);
     tcase_add_test(tc, few_points_get_no_grid);
     tcase_add_test(tc, rows_of_other_gpus_and_formats_are_passed_over);
@@ -377,6 +567,8 @@ int main(void)
                         sizeof(bad_rows) / sizeof(bad_rows[0]));
     tcase_add_test(tc, a_fifth_of_the_shapes_is_held_out);
     tcase_add_test(tc, a_fit_finds_the_model_that_made_the_data);
+    tcase_add_test(tc, a_fit_finds_the_convolutions_that_made_the_data);
+    tcase_add_test(tc, the_first_gpu_with_enough_rows_is_taken);
     tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
     tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
     tcase_add_test(tc, curves_are_found_by_class_and_format);

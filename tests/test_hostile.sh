@@ -333,7 +333,7 @@ echo "$good1" | head -c 60 | profile "1:[0-9]+: .*"
 fit="calibrate fit k.csv -d a100-sxm4-80gb --gpu G -o out/x.yaml"
 echo 'gpu,dtype,m,n,k,time_us' >k.csv
 # shellcheck disable=SC2086 # words
-bad 2 "no class and number format has 100 rows .*" $fit
+bad 2 "no class and number format has 40 rows .*" $fit
 bad 2 "'forerun calibrate fit' needs -d DEVICE.*" calibrate fit k.csv --gpu G
 bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o out/x.yaml
 bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g
@@ -344,6 +344,19 @@ bad 2 "k\.csv:2:11: .*" $fit
 printf 'gpu,dtype,m,n,k,time_us\nG,float32,1,1,1,-1\n' >k.csv
 # shellcheck disable=SC2086
 bad 2 "k\.csv:2:17: .*" $fit
+h='gpu,dtype,n,c,h,w,k,r,s,stride,pad,fwd_us'
+printf '%s\nG,fp32,1,1,5,5,1,3,3,0,1,9\n' "$h" >k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:22: .*" $fit
+printf '%s\nG,fp32,1,1,5,5,1,3,3,1,-1,9\n' "$h" >k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:24: .*" $fit
+printf '%s\nG,fp32,1,1,5,5,1,3,3,1,1,nan\n' "$h" >k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:26: .*" $fit
+printf 'gpu,kernel,shape,dtype,time_us\nG,context_attention,batch=99999999999999999999;,bf16,1\n' >k.csv
+# shellcheck disable=SC2086
+bad 2 "k\.csv:2:21: .*" $fit
 printf 'device: x\ncurves: 3\n' >d.yaml
 bad 2 "d\.yaml:2:9: .*" calibrate show d.yaml
 
