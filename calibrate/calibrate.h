@@ -1,8 +1,9 @@
 /* calibrate/calibrate.h - how long an op takes on a device, and how far to trust the number.
  *
  * Trust, best first: a measured time for this op, device type and batch (profiled); a measured time
- * moved to another batch by the ratio of cost curves (scaled); a curve fitted to micro-benchmarks
- * (calibrated); datasheet peaks with a stated efficiency (datasheet: a guess, marked everywhere).
+ * moved to another batch by the ratio of cost curves (scaled); a curve fitted to micro-benchmarks of
+ * the device (calibrated), or of a relative, rescaled by its specification (transferred); datasheet
+ * peaks with a stated efficiency (datasheet: a guess, marked everywhere).
  */
 #ifndef FORERUN_CALIBRATE_H
 #define FORERUN_CALIBRATE_H
@@ -19,6 +20,7 @@ enum fr_trust {
     FR_TRUST_PROFILED,
     FR_TRUST_SCALED,
     FR_TRUST_CALIBRATED,
+    FR_TRUST_TRANSFERRED,
     FR_TRUST_DATASHEET,
     FR_N_TRUSTS
 };
@@ -35,15 +37,37 @@ struct fr_cost {
     enum fr_trust trust;
 };
 
-/* The cost of graph op `op` on a device of that type when the step's batch is `batch` samples
- * (batch may differ from the graph's; fractions are allowed). Never fails: an op without FLOPs and
- * bytes takes no time. A profiled op carries no launch time: it was measured with it. */
-void fr_cost_op(const struct fr_graph *g, uint32_t op, const struct fr_device_type *device,
-                double batch, struct fr_cost *out);
+/* What costs are worked out from: for each device type the curves that hold for it. Immutable, so
+ * that threads may share it. */
+struct fr_cost_model;
+
+struct fr_cost_options {
+    bool datasheet_only;     /* no curves: every cost is a roofline with a stated efficiency */
+    const char *device_file; /* a device file's path: its curves come first for the device type that
+                                it names; NULL: the shipped ones only */
+};
+
+/* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load; FR_ENOENT too when
+ * the device file is for none of the types. */
+enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
+                                 size_t n_types, const struct fr_cost_options *options,
+                                 struct fr_error *err);
+void fr_cost_model_free(struct fr_cost_model *m);
+
+/* Which samples, and which share of the output channels: 1 of channel_parts (0 and 1: all). */
+struct fr_part {
+    double batch; /* may differ from the graph's; fractions are allowed */
+    unsigned channel_parts;
+};
+
+/* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op without
+ * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. */
+void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
+                const struct fr_part *part, struct fr_cost *out);
 
 /* Time to stream n bytes through a device's memory (gradient sums, parameter updates done outside
  * the graph), as fr_cost_op prices a memory-bound op. */
-void fr_cost_bytes(const struct fr_device_type *device, double bytes, enum fr_op_kind kind,
+void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
 
 /* The efficiency that the datasheet model assumes for a kind of op: fraction of the peak rate of
@@ -54,8 +78,7 @@ struct fr_efficiency {
 };
 struct fr_efficiency fr_efficiency_of(enum fr_op_kind kind);
 
-/* ---- cost curves fitted to micro-benchmarks (doc/calibration.md); the costs above do not use them ----
- */
+/* ---- cost curves fitted to micro-benchmarks (doc/calibration.md) ---- */
 
 enum fr_curve_class {
     FR_CURVE_MATMUL,

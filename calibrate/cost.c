@@ -1,4 +1,5 @@
-/* calibrate/cost.c - the time of one op: a measured sample where there is one, else a roofline.
+/* calibrate/cost.c - the time of one op: a measured sample where there is one, else what the device's
+ * curve says of the kernel it is (kernel.h, cost_model.h), else a roofline.
  *
  * Datasheet:  t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac))
  * Source:     S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
@@ -6,7 +7,7 @@
  * Ignores:    tiles and waves, caches, occupancy of small kernels.
  *
  * Samples:    the mean of those of the same op, device type ("*" if it has none) and batch. Another
- *             batch: the datasheet curve times the ratio measured / curve, which between two sampled
+ *             batch: the curve times the ratio measured / curve, which between two sampled
  *             batches goes linearly from one's ratio to the other's and outside stays at the nearer
  *             end's; so the result meets every sample. An op whose FLOPs and bytes are not known has
  *             a curve proportional to the batch.
@@ -14,6 +15,8 @@
 #include "config.h"
 
 #include "calibrate/calibrate.h"
+#include "calibrate/cost_model.h"
+#include "calibrate/kernel.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,6 +55,7 @@ static double time_at(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
+/* The efficiency of the datasheet model, of `flops` and `bytes` in all. */
 static void set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum fr_dtype dtype,
                          double flops, double bytes)
 {
@@ -62,74 +66,187 @@ static void set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum
     c->mean_s = c->flops_s > c->bytes_s ? c->flops_s : c->bytes_s;
 }
 
+/* A curve says how long; the roofline still says which of the two peaks it is bound by. */
+static void set_known(struct fr_cost *c, double mean_s, enum fr_trust trust)
+{
+    double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
+    double *other_s = c->flops_s > c->bytes_s ? &c->bytes_s : &c->flops_s;
+
+    *other_s *= *bound_s > 0 ? mean_s / *bound_s : 0;
+    *bound_s = mean_s;
+    c->mean_s = mean_s;
+    c->trust = trust;
+}
+
 static bool is_free(const struct fr_op *o)
 {
     return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
 }
 
-/* Parameters of other ops that a forward op uses (tied weights). */
-static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
+/* ---- curves ---- */
+
+struct target {
+    const struct fr_cost_model *model;
+    uint32_t type;
+    enum fr_dtype dtype; /* of the matrix products; never FR_AMP */
+};
+
+/* Training reads an image twice, for the statistics and to normalise it, where `bytes` counts once
+ * what an op reads (NVIDIA cuDNN, spatial batch normalisation; backward has an op for each pass). */
+static double passes_of(const struct fr_op *o)
 {
-    size_t op = (size_t)(o - g->ops);
-    double bytes = 0;
+    return o->kind == FR_OP_BATCHNORM && o->phase == FR_PHASE_FORWARD ? 1.5 : 1;
+}
 
-    if (o->phase != FR_PHASE_FORWARD)
-        return 0;
-    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
-        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_curve_class op_class,
+                          double bytes)
+{
+    struct fr__known k = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
+    struct fr_shape shape = {.op_class = op_class, .memory = {.bytes = bytes}};
 
-        if (e->tensor == FR_NONE && g->ops[e->src].phase == FR_PHASE_FORWARD)
-            bytes += (double)e->bytes;
+    if (k.curve)
+        set_known(c, fr__kernel_s(k.curve, &shape), k.trust);
+}
+
+/* Rows measured in fp32, read once and written once: other formats and passes count by their bytes. */
+static void use_rows(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
+{
+    struct fr__known k = fr__cost_model_curve(t->model, t->type, kernel->shape.op_class, FR_FP32);
+    struct fr_shape shape = kernel->shape;
+    double measured_bytes;
+
+    if (!k.curve)
+        return;
+    measured_bytes = 8 * shape.rows.rows * shape.rows.columns;
+    set_known(c, fr__kernel_s(k.curve, &shape) * kernel->bytes / measured_bytes, k.trust);
+}
+
+/* A curve knows the forward pass. The backward pass of fused attention computes 5 products for 2, and at
+ * 63 % of the peak where the forward pass is at 73 % (T. Dao, FlashAttention-2, 2023, section 4.1). */
+static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
+                          const struct fr__kernel *kernel)
+{
+    struct fr__known k = fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION, t->dtype);
+    double s;
+
+    if (!k.curve)
+        return;
+    s = fr__kernel_s(k.curve, &kernel->shape);
+    set_known(c, o->phase == FR_PHASE_FORWARD ? s : s * 2.5 * 73 / 63, k.trust);
+}
+
+/* A convolution in a format that was measured for matrix products only: as the product it is
+ * (S. Chetlur et al., cuDNN, 2014, section 3), which does not write the unfolded image to memory. */
+static void use_implicit_product(struct fr_cost *c, const struct target *t,
+                                 const struct fr__kernel *kernel)
+{
+    struct fr__known k = fr__cost_model_product(t->model, t->type, t->dtype);
+    double groups = kernel->shape.conv.groups, filter;
+    double columns = kernel->shape.conv.out_channels / groups, rows;
+    struct fr_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
+    double s;
+
+    if (!k.curve)
+        return;
+    filter = kernel->shape.conv.in_channels / groups * kernel->shape.conv.kernel_height *
+             kernel->shape.conv.kernel_width;
+    rows = kernel->flops / (2 * groups * columns * filter);
+    p.matmul.rows = kernel->shape.op_class == FR_CURVE_CONV_BACKWARD_FILTER ? columns : rows;
+    p.matmul.columns = kernel->shape.op_class == FR_CURVE_CONV_FORWARD ? columns : filter;
+    p.matmul.depth = kernel->shape.op_class == FR_CURVE_CONV_FORWARD         ? filter
+                     : kernel->shape.op_class == FR_CURVE_CONV_BACKWARD_DATA ? columns
+                                                                             : rows;
+    s = fr__kernel_s(k.curve, &p);
+    set_known(c, s > c->bytes_s ? s : c->bytes_s, FR_TRUST_TRANSFERRED);
+}
+
+static void use_shape(struct fr_cost *c, const struct target *t, const struct fr_op *o,
+                      const struct fr__kernel *kernel)
+{
+    enum fr_curve_class op_class = kernel->shape.op_class;
+    struct fr__known k;
+
+    switch (op_class) {
+    case FR_CURVE_SOFTMAX:
+    case FR_CURVE_LAYERNORM:
+        use_rows(c, t, kernel);
+        return;
+    case FR_CURVE_ATTENTION:
+        use_attention(c, t, o, kernel);
+        return;
+    default:
+        k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
+        if (k.curve)
+            set_known(c, fr__kernel_s(k.curve, &kernel->shape), k.trust);
+        else if (op_class != FR_CURVE_MATMUL)
+            use_implicit_product(c, t, kernel);
     }
-    return bytes;
 }
 
-/* Parameters are read or written whole, but for a table of embeddings in the forward pass: of that
- * only the rows looked up are read, and these are in `bytes`. */
-static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
+static bool is_streaming(enum fr_op_kind kind)
 {
-    bool is_lookup = o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD && o->bytes > 0;
-
-    return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
-}
-
-/* What an op that scales with the batch reads and what does not: an op's `bytes` leave it out. */
-static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
-{
-    uint32_t id = (uint32_t)(o - g->ops);
-    double bytes = 0;
-
-    for (uint32_t i = g->in_first[id]; o->scales && i < g->in_first[id + 1]; i++) {
-        uint32_t t = g->edges[g->in_edges[i]].tensor;
-
-        if (t != FR_NONE && !g->tensors[t].scales)
-            bytes += (double)g->tensors[t].bytes;
+    switch (kind) {
+    case FR_OP_CONV2D:
+    case FR_OP_MATMUL:
+    case FR_OP_BATCH_MATMUL:
+    case FR_OP_ATTENTION:
+    case FR_OP_LSTM:
+    case FR_OP_LAYER:
+    case FR_OP_OTHER:
+    case FR_OP_SOFTMAX:
+    case FR_OP_LOG_SOFTMAX:
+    case FR_OP_LAYERNORM:
+    case FR_OP_RMSNORM:
+        return false;
+    default:
+        return true;
     }
-    return bytes;
 }
 
-static void set_datasheet(struct fr_cost *c, const struct fr_graph *g, const struct fr_op *o,
-                          const struct fr_device_type *d, double batch)
+static enum fr_dtype units_of(enum fr_dtype dtype)
 {
-    double ratio = o->scales && g->batch > 0 ? batch / g->batch : 1;
-
-    set_roofline(c, d, g->dtype, o->flops * ratio,
-                 o->bytes * ratio + param_traffic(g, o) + fixed_input_bytes(g, o));
+    return dtype == FR_AMP ? FR_FP16 : dtype;
 }
 
-/* The shape of the time over the batch that samples are scaled by. */
-static double curve_s(const struct fr_graph *g, const struct fr_op *o,
-                      const struct fr_device_type *d, double batch)
+/* An op priced by rule: by its curve, else as a roofline. */
+static void set_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
+                        const struct fr_graph *g, const struct fr_op *o, const struct fr_part *part)
 {
-    struct fr_cost c = {.kind = o->kind};
+    struct target t = {.model = m, .type = type, .dtype = units_of(g->dtype)};
+    struct fr__kernel kernel;
 
-    if (!o->scales)
-        return 1;
-    set_datasheet(&c, g, o, d, batch);
-    return c.mean_s > 0 ? c.mean_s : batch;
+    fr__kernel_of(g, (uint32_t)(o - g->ops), part, &kernel);
+    c->trust = FR_TRUST_DATASHEET;
+    set_roofline(c, fr__cost_model_type(m, type), g->dtype, kernel.flops, kernel.bytes);
+    if (kernel.has_shape)
+        use_shape(c, &t, o, &kernel);
+    else if (is_streaming(o->kind) && kernel.bytes > 0)
+        use_streaming(c, &t, o->kind == FR_OP_EMBEDDING ? FR_CURVE_EMBEDDING : FR_CURVE_ELEMENTWISE,
+                      kernel.bytes * passes_of(o));
 }
 
 /* ---- samples ---- */
+
+/* What samples are scaled by. */
+struct subject {
+    const struct fr_cost_model *model;
+    uint32_t type;
+    const struct fr_graph *g;
+    const struct fr_op *op;
+    unsigned channel_parts;
+};
+
+/* The shape of the time over the batch that samples are scaled by. */
+static double curve_s(const struct subject *s, double batch, unsigned channel_parts)
+{
+    struct fr_part part = {.batch = batch, .channel_parts = channel_parts};
+    struct fr_cost c = {.kind = s->op->kind};
+
+    if (!s->op->scales && channel_parts <= 1)
+        return 1;
+    set_by_rule(&c, s->model, s->type, s->g, s->op, &part);
+    return c.mean_s > 0 ? c.mean_s : batch / (channel_parts > 1 ? channel_parts : 1);
+}
 
 struct sample_range {
     size_t first, end;
@@ -198,19 +315,17 @@ struct knot {
     double batch, mean_s, spread_frac, ratio;
 };
 
-static struct knot knot_at(const struct fr_graph *g, const struct fr_op *o,
-                           const struct fr_device_type *d, size_t first, size_t end)
+static struct knot knot_at(const struct subject *s, size_t first, size_t end)
 {
-    struct knot k = {.batch = g->samples[first].batch};
-    double unit_s = curve_s(g, o, d, k.batch);
+    struct knot k = {.batch = s->g->samples[first].batch};
+    double unit_s = curve_s(s, k.batch, 1);
 
-    k.mean_s = mean_of(g, first, end, &k.spread_frac);
+    k.mean_s = mean_of(s->g, first, end, &k.spread_frac);
     k.ratio = unit_s > 0 ? k.mean_s / unit_s : 0;
     return k;
 }
 
-static void scale_between(const struct fr_graph *g, const struct fr_op *o,
-                          const struct fr_device_type *d, double batch, const struct knot *low,
+static void scale_between(const struct subject *s, double batch, const struct knot *low,
                           const struct knot *high, struct fr_cost *out)
 {
     const struct knot *nearest = batch - low->batch <= high->batch - batch ? low : high;
@@ -219,26 +334,26 @@ static void scale_between(const struct fr_graph *g, const struct fr_op *o,
 
     out->spread_frac = nearest->spread_frac;
     out->launch_s = 0;
-    if (!o->scales) {
+    if (!s->op->scales && s->channel_parts <= 1) {
         out->mean_s = nearest->mean_s;
         out->trust = FR_TRUST_PROFILED;
         return;
     }
-    out->mean_s = curve_s(g, o, d, batch) * (low->ratio + part * (high->ratio - low->ratio));
+    out->mean_s =
+        curve_s(s, batch, s->channel_parts) * (low->ratio + part * (high->ratio - low->ratio));
     out->trust = FR_TRUST_SCALED;
 }
 
-static void cost_from_samples(const struct fr_graph *g, const struct fr_op *o,
-                              const struct fr_device_type *d, double batch, struct sample_range r,
+static void cost_from_samples(const struct subject *s, double batch, struct sample_range r,
                               struct fr_cost *out)
 {
     struct knot low = {0}, high = {0};
     bool has_low = false;
 
     for (size_t i = r.first, end; i < r.end; i = end) {
-        end = same_batch_end(g, i, r.end);
-        high = knot_at(g, o, d, i, end);
-        if (high.batch == batch) { /* exact: both are whole numbers of samples */
+        end = same_batch_end(s->g, i, r.end);
+        high = knot_at(s, i, end);
+        if (high.batch == batch && s->channel_parts <= 1) { /* exact: whole numbers of samples */
             out->mean_s = high.mean_s;
             out->spread_frac = high.spread_frac;
             out->launch_s = 0;
@@ -250,14 +365,15 @@ static void cost_from_samples(const struct fr_graph *g, const struct fr_op *o,
         low = high;
         has_low = true;
     }
-    scale_between(g, o, d, batch, has_low ? &low : &high, &high, out);
+    scale_between(s, batch, has_low ? &low : &high, &high, out);
 }
 
 /* ---- public ---- */
 
-void fr_cost_op(const struct fr_graph *g, uint32_t op, const struct fr_device_type *device,
-                double batch, struct fr_cost *out)
+void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
+                const struct fr_part *part, struct fr_cost *out)
 {
+    const struct fr_device_type *device = fr__cost_model_type(m, type);
     const struct fr_op *o = &g->ops[op];
     struct sample_range r = samples_on(g, op, device->name);
 
@@ -265,21 +381,26 @@ void fr_cost_op(const struct fr_graph *g, uint32_t op, const struct fr_device_ty
     if (r.first == r.end)
         r = samples_on(g, op, "*");
     if (r.first < r.end) {
-        cost_from_samples(g, o, device, batch, r, out);
+        const struct subject s = {m, type, g, o, part->channel_parts};
+
+        cost_from_samples(&s, part->batch, r, out);
         return;
     }
     if (is_free(o))
         return; /* a view: no kernel, so nothing to launch */
-    set_datasheet(out, g, o, device, batch);
+    set_by_rule(out, m, type, g, o, part);
     out->launch_s = device->launch_s;
 }
 
-void fr_cost_bytes(const struct fr_device_type *device, double bytes, enum fr_op_kind kind,
+void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out)
 {
+    struct target t = {.model = m, .type = type, .dtype = FR_FP32};
+
     *out = (struct fr_cost){.kind = kind, .trust = FR_TRUST_DATASHEET};
     if (bytes <= 0)
         return;
-    set_roofline(out, device, FR_FP32, 0, bytes);
-    out->launch_s = device->launch_s;
+    set_roofline(out, fr__cost_model_type(m, type), FR_FP32, 0, bytes);
+    use_streaming(out, &t, FR_CURVE_ELEMENTWISE, bytes);
+    out->launch_s = fr__cost_model_type(m, type)->launch_s;
 }

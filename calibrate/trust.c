@@ -9,6 +9,7 @@ const char *fr_trust_name(enum fr_trust trust)
         [FR_TRUST_PROFILED] = "profiled",
         [FR_TRUST_SCALED] = "scaled",
         [FR_TRUST_CALIBRATED] = "calibrated",
+        [FR_TRUST_TRANSFERRED] = "transferred",
         [FR_TRUST_DATASHEET] = "datasheet",
     };
 

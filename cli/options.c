@@ -203,6 +203,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers come to be at dispatch or at start", NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",
      "device (allocator and context) or liveness (tensors alone)", NULL},
+    {OPTIONS_RUN, 0, "costs", "WHENCE", "calibrated (default), datasheet, or a device file's path",
+     NULL},
     {OPTIONS_RUN, 0, "seed", "N", "of everything random", NULL},
     {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean", NULL},
     {OPTIONS_RUN, 0, "device-jitter", "CV", "random slow-down of whole devices, likewise", NULL},

@@ -23,12 +23,23 @@ void fr_question_init(struct fr_question *q)
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
+enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
+                              const char *costs, struct fr_error *err)
+{
+    struct fr_cost_options o = {0};
+
+    o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
+    if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
+        o.device_file = costs;
+    return fr_cost_model_new(out, topo->types, topo->n_types, &o, err);
+}
+
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
     struct fr_workload_options opt = {
         .seq_len = q->seq_len, .dtype = q->dtype, .image_size = q->image_size};
-    struct fr_setting s = {NULL, NULL};
+    struct fr_setting s = {NULL, NULL, NULL};
     enum fr_status st;
 
     if (!q->workload)
@@ -36,18 +47,20 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
     if (!q->topology)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
     FR_TRY(fr_topo_load(&s.topo, q->topology, err));
-    st = fr_workload_load(&s.graph, q->workload, &opt, err);
-    if (st != FR_OK) {
-        fr_topo_free(s.topo);
-        return st;
-    }
-    *out = s;
-    return FR_OK;
+    st = fr__costs_load(&s.costs, s.topo, q->costs, err);
+    if (st == FR_OK)
+        st = fr_workload_load(&s.graph, q->workload, &opt, err);
+    if (st == FR_OK)
+        *out = s;
+    else
+        fr_setting_fini(&s);
+    return st;
 }
 
 void fr_setting_fini(struct fr_setting *s)
 {
     fr_graph_free(s->graph);
+    fr_cost_model_free(s->costs);
     fr_topo_free(s->topo);
     s->graph = NULL;
     s->topo = NULL;
@@ -143,6 +156,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     const struct fr_strategy *strategy;
     struct fr_problem problem = {.topo = s->topo,
                                  .graph = s->graph,
+                                 .costs = s->costs,
                                  .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
                                  .optimizer = q->optimizer,
                                  .keeps_gradients = q->keeps_gradients,

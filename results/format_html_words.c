@@ -228,6 +228,8 @@ static const struct {
                            "measured: this op, on this device type, at this batch"},
     [FR_TRUST_SCALED] = {FR__COLOUR_COPY, "measured at another batch and carried over"},
     [FR_TRUST_CALIBRATED] = {FR__COLOUR_FORWARD, "from curves fitted to measured kernels"},
+    [FR_TRUST_TRANSFERRED] = {FR__COLOUR_BACKWARD_WEIGHT,
+                              "from a relative's curves, rescaled by the data sheets"},
     [FR_TRUST_DATASHEET] =
         {FR__COLOUR_BACKWARD_DATA,
          "a guess: peak rates of the data sheet at typical efficiencies; a single "

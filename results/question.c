@@ -43,6 +43,21 @@ NAME_SETTING(topology)
 NAME_SETTING(strategy)
 #undef NAME_SETTING
 
+static enum fr_status set_costs(struct fr_question *q, const char *text, const char *what,
+                                struct fr_error *err)
+{
+    (void)what;
+    (void)err;
+    q->costs = text;
+    return FR_OK;
+}
+
+static const char *text_costs(const struct fr_question *q, char buf[VALUE])
+{
+    (void)buf;
+    return q->costs ? q->costs : "calibrated";
+}
+
 /* ---- counts: some have a word for what 0 stands for ---- */
 
 static enum fr_status parse_u32(const char *text, const char *what, const char *word_for_0,
@@ -224,7 +239,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(iterations, "iterations", true)                                                              \
     X(seed, "seed", true)                                                                          \
     X(jitter, "jitter", true)                                                                      \
-    X(device_jitter, "device-jitter", true)
+    X(device_jitter, "device-jitter", true)                                                        \
+    X(costs, "costs", false)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};

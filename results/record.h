@@ -34,4 +34,7 @@ struct fr__arena *fr__record_arena(struct fr_record *r);
 /* The record frees the setting's two parts from now on. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
 
+/* What a question's `costs` says, for the topology's device types; see fr_cost_model_new. */
+enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
+                              const char *costs, struct fr_error *err);
 #endif

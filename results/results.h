@@ -45,6 +45,8 @@ struct fr_question {
     uint32_t seq_len;       /* 0: the workload's own */
     uint32_t image_size;    /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
+    const char *costs; /* "datasheet": rooflines only; "calibrated" or NULL: curves; else a device
+                          file's path, whose curves come first */
     enum fr_optimizer optimizer;
     bool keeps_gradients;            /* --zero-grad zero */
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
@@ -63,6 +65,7 @@ void fr_question_init(struct fr_question *q);
 struct fr_setting {
     struct fr_topo *topo;
     struct fr_graph *graph;
+    struct fr_cost_model *costs; /* of the topology's device types */
 };
 /* Loads what q names. FR_EUSAGE when the workload or the topology is missing, else as the two
  * loading functions; on failure *out is empty. */

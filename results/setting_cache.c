@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "results/record.h"
 #include "results/setting_cache.h"
 
 #include <assert.h>
@@ -17,6 +18,8 @@ struct entry {
     const char *name;
     uint32_t seq_len, image_size; /* workloads */
     enum fr_dtype dtype;
+    const char *costs; /* topologies: as the question has it */
+    struct fr_cost_model *cost_model;
     struct fr_topo *topo; /* one of the two */
     struct fr_graph *graph;
     size_t n_users;
@@ -60,6 +63,7 @@ struct fr__setting_cache *fr__setting_cache_new(size_t n_threads)
 static void empty(struct entry *e)
 {
     assert(e->n_users == 0);
+    fr_cost_model_free(e->cost_model);
     fr_topo_free(e->topo);
     fr_graph_free(e->graph);
     *e = (struct entry){.state = EMPTY};
@@ -80,12 +84,17 @@ void fr__setting_cache_free(struct fr__setting_cache *c)
     free(c);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static bool is_wanted(const struct shelf *s, const struct entry *e, const struct fr_question *q)
 {
     if (e->state == EMPTY)
         return false;
     if (s->is_of_topos)
-        return strcmp(e->name, q->topology) == 0;
+        return strcmp(e->name, q->topology) == 0 && is_same(e->costs, q->costs);
     return strcmp(e->name, q->workload) == 0 && e->seq_len == q->seq_len &&
            e->image_size == q->image_size && e->dtype == q->dtype;
 }
@@ -125,6 +134,8 @@ static void load(struct entry *e, bool is_topo)
     enum fr_status st = is_topo ? fr_topo_load(&e->topo, e->name, &e->why)
                                 : fr_workload_load(&e->graph, e->name, &opt, &e->why);
 
+    if (is_topo && st == FR_OK)
+        st = fr__costs_load(&e->cost_model, e->topo, e->costs, &e->why);
     e->why.code = st;
 }
 
@@ -142,6 +153,7 @@ static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const st
     e = make_room(c, s);
     *e = (struct entry){.state = LOADING,
                         .name = s->is_of_topos ? q->topology : q->workload,
+                        .costs = q->costs,
                         .seq_len = q->seq_len,
                         .image_size = q->image_size,
                         .dtype = q->dtype,
@@ -151,6 +163,7 @@ static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const st
     load(&loaded, s->is_of_topos);
     pthread_mutex_lock(&c->lock);
     e->topo = loaded.topo;
+    e->cost_model = loaded.cost_model;
     e->graph = loaded.graph;
     e->why = loaded.why;
     e->state = e->why.code == FR_OK ? LOADED : REFUSED;
@@ -181,7 +194,7 @@ enum fr_status fr__setting_cache_take(struct fr__setting_cache *c, const struct 
         st = graph->why.code;
         if (st != FR_OK)
             *err = graph->why;
-        *out = (struct fr_setting){topo->topo, graph->graph};
+        *out = (struct fr_setting){topo->topo, graph->graph, topo->cost_model};
     }
     if (st != FR_OK) {
         give(c, topo);

@@ -23,7 +23,7 @@ extern "C" {
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; batch, batch-per-gpu, seq-len,
  * image-size and precision=default. */
-enum { FR_N_SETTINGS = 22 };
+enum { FR_N_SETTINGS = 23 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -86,7 +86,7 @@ struct fr_sweep_row {
     enum fr_outcome outcome;
     const char *reason; /* "" when it fits */
     const char *workload, *topology, *strategy, *precision, *optimizer;
-    const char *zero_grad, *order, *network, *channels, *collectives, *alloc, *memory;
+    const char *zero_grad, *order, *network, *channels, *collectives, *alloc, *memory, *costs;
     uint64_t gpus, gpus_used, is_spread, global_batch, seq_len, image_size, iterations, seed;
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
@@ -115,7 +115,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * known by its key. A store belongs to one version of Forerun, for another may answer otherwise, and
  * to one process at a time.
  */
-enum { FR_STORE_FORMAT = 1 };
+enum { FR_STORE_FORMAT = 2 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no

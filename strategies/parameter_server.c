@@ -188,8 +188,8 @@ static uint32_t add_sum(struct service *s, const struct fr__owner *w, uint32_t s
     struct fr__placer *pl = s->pl;
     struct fr_cost cost;
 
-    fr_cost_bytes(fr__type_of(pl, server), (double)w->bytes * (s->n_workers + 1), FR_OP_GRAD_ADD,
-                  &cost);
+    fr_cost_bytes(pl->in->costs, pl->in->topo->devices[server].type,
+                  (double)w->bytes * (s->n_workers + 1), FR_OP_GRAD_ADD, &cost);
     return fr__add_compute(pl, server, fr_plan_add_cost(pl->plan, &cost), w->op,
                            FR_PHASE_BACKWARD_WEIGHT, FR_NONE);
 }

@@ -135,8 +135,9 @@ static enum fr_status sum_memory(struct chain *c, double batch, struct fr_error 
 }
 
 /* Prefix sums of forward and backward times on one type of device. NULL: out of memory. */
-static const double *sum_times(struct chain *c, const struct fr_device_type *type, double batch)
+static const double *sum_times(struct chain *c, uint32_t type, double batch)
 {
+    const struct fr_part part = {.batch = batch};
     const struct fr_graph *g = c->pl->graph;
     double *sum_s = fr__arena_alloc(c->pl->arena, c->n + 1, sizeof(*sum_s));
 
@@ -148,7 +149,7 @@ static const double *sum_times(struct chain *c, const struct fr_device_type *typ
 
         if (role != FR__ROLE_FORWARD && role != FR__ROLE_BACKWARD)
             continue;
-        fr_cost_op(g, o, type, batch, &cost);
+        fr_cost_op(c->pl->in->costs, type, g, o, &part, &cost);
         sum_s[c->item_of[o] + 1] += cost.mean_s;
     }
     for (size_t i = 0; i < c->n; i++)
@@ -167,7 +168,7 @@ static enum fr_status sum_all_times(struct chain *c, const uint32_t devices[], s
 
         while (topo->devices[devices[same]].type != topo->devices[devices[s]].type)
             same++;
-        sum_s[s] = same < s ? sum_s[same] : sum_times(c, fr__type_of(c->pl, devices[s]), batch);
+        sum_s[s] = same < s ? sum_s[same] : sum_times(c, topo->devices[devices[s]].type, batch);
         if (!sum_s[s])
             return fr__fail_nomem(err);
     }

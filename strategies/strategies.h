@@ -44,8 +44,9 @@ struct fr_option_values {
 
 struct fr_problem {
     const struct fr_topo *topo;
-    const struct fr_graph *graph; /* a training graph, at its own batch */
-    const uint32_t *devices;      /* [n_devices] GPUs to use, rank by rank */
+    const struct fr_graph *graph;      /* a training graph, at its own batch */
+    const struct fr_cost_model *costs; /* of the topology's device types */
+    const uint32_t *devices;           /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;

@@ -6,6 +6,18 @@ tests_test_calibrate_cost_SOURCES = tests/test_calibrate_cost.c
 tests_test_calibrate_cost_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_cost_LDADD = $(TEST_CALIBRATE_LIBS)
 
+check_PROGRAMS += tests/test_calibrate_cost_model
+TESTS += tests/test_calibrate_cost_model
+tests_test_calibrate_cost_model_SOURCES = tests/test_calibrate_cost_model.c
+tests_test_calibrate_cost_model_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_cost_model_LDADD = $(TEST_CALIBRATE_LIBS)
+
+check_PROGRAMS += tests/test_calibrate_kernel
+TESTS += tests/test_calibrate_kernel
+tests_test_calibrate_kernel_SOURCES = tests/test_calibrate_kernel.c
+tests_test_calibrate_kernel_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_kernel_LDADD = $(TEST_CALIBRATE_LIBS)
+
 check_PROGRAMS += tests/test_calibrate_curve
 TESTS += tests/test_calibrate_curve
 tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c

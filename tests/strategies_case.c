@@ -137,12 +137,17 @@ static enum fr_status try_plan(const struct case_problem *c, const char *spec, s
                             .global_batch = c->global_batch,
                             .optimizer = c->optimizer,
                             .options = &values};
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    struct fr_cost_model *costs = NULL;
     enum fr_status st = fr_strategy_parse(spec, &s, &values, err);
 
     if (st != FR_OK)
         return st;
     for (uint32_t i = 0; i < c->n_devices && i < 64; i++)
         devices[i] = i;
+    ck_assert_int_eq(fr_cost_model_new(&costs, c->topo->types, c->topo->n_types, &rooflines, err),
+                     FR_OK);
+    in.costs = costs;
     *out = fr_plan_new(c->topo, c->graph);
     ck_assert_ptr_nonnull(*out);
     st = s->plan(&in, c->ctx, *out, err);
@@ -150,6 +155,7 @@ static enum fr_status try_plan(const struct case_problem *c, const char *spec, s
         st = fr_plan_finish(*out, err);
     if (st != FR_OK)
         fr_plan_free(*out);
+    fr_cost_model_free(costs);
     return st;
 }
 

@@ -88,23 +88,32 @@ static void tear_down(void)
     fr_graph_free(graph);
 }
 
-static struct fr_cost cost(uint32_t op, double batch)
+static struct fr_cost cost_of(const struct fr_device_type *type, uint32_t op, double batch)
 {
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    const struct fr_part part = {.batch = batch};
+    struct fr_cost_model *m = NULL;
+    struct fr_error err;
     struct fr_cost c;
 
-    fr_cost_op(graph, op, &gpu, batch, &c);
+    ck_assert_int_eq(fr_cost_model_new(&m, type, 1, &rooflines, &err), FR_OK);
+    fr_cost_op(m, 0, graph, op, &part, &c);
+    fr_cost_model_free(m);
     return c;
+}
+
+static struct fr_cost cost(uint32_t op, double batch)
+{
+    return cost_of(&gpu, op, batch);
 }
 
 static struct fr_cost cost_on_other(uint32_t op, double batch, double vector_flops_per_s)
 {
     struct fr_device_type other = gpu;
-    struct fr_cost c;
 
     other.name = "other-gpu";
     other.vector_flops_per_s = vector_flops_per_s;
-    fr_cost_op(graph, op, &other, batch, &c);
-    return c;
+    return cost_of(&other, op, batch);
 }
 
 /* 3.5 MB of its own, which scale, and the 4 MB of fc.matmul's parameters, which do not, at 0.75 of
@@ -171,7 +180,7 @@ START_TEST(parameters_do_not_shrink_with_the_batch)
 
     slow.name = "slow-memory";
     slow.mem_Bps = 1e6; /* memory binds: at 0.75 of 1e6 B/s, (8e6 + 4e6) / 0.75e6 = 16 s */
-    fr_cost_op(graph, MATMUL, &slow, 2, &c);
+    c = cost_of(&slow, MATMUL, 2);
     /* sample "*": 7 ms at batch 8; bytes at batch 2: 2e6 + 4e6 = half of 12e6 */
     ck_assert_double_eq_tol(c.mean_s, 3.5e-3, 1e-15);
 }
@@ -200,14 +209,19 @@ END_TEST
 
 START_TEST(streaming_bytes_costs_what_a_memory_bound_op_costs)
 {
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    struct fr_cost_model *m = NULL;
+    struct fr_error err;
     struct fr_cost c;
 
-    fr_cost_bytes(&gpu, 8.7e6, FR_OP_GRAD_ADD, &c);
+    ck_assert_int_eq(fr_cost_model_new(&m, &gpu, 1, &rooflines, &err), FR_OK);
+    fr_cost_bytes(m, 0, 8.7e6, FR_OP_GRAD_ADD, &c);
     ck_assert_double_eq_tol(c.mean_s, 1e-5, 1e-17);
     ck_assert_double_eq(c.launch_s, 5e-6);
     ck_assert_int_eq(c.trust, FR_TRUST_DATASHEET);
-    fr_cost_bytes(&gpu, 0, FR_OP_GRAD_ADD, &c);
+    fr_cost_bytes(m, 0, 0, FR_OP_GRAD_ADD, &c);
     ck_assert_double_eq(c.mean_s + c.launch_s, 0);
+    fr_cost_model_free(m);
 }
 END_TEST
 

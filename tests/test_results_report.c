@@ -243,7 +243,7 @@ START_TEST(names_of_ops_are_text_in_pictures)
 {
     static const char *const hostile[] = {"<script>alert(1)</script>", "\"><b onclick='x'>&\xff"};
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
-    struct fr_setting loaded = {NULL, NULL}, s;
+    struct fr_setting loaded = {NULL, NULL, NULL}, s;
     struct fr_question q;
     struct fr_record *r = NULL;
     struct fr_error err = {.text = ""};
@@ -253,6 +253,9 @@ START_TEST(names_of_ops_are_text_in_pictures)
 
     ck_assert_int_eq(fr_topo_load(&loaded.topo, "dgx1-v100", &err), FR_OK);
     ck_assert_int_eq(fr_workload_load(&loaded.graph, "lenet", &own, &err), FR_OK);
+    ck_assert_int_eq(fr_cost_model_new(&loaded.costs, loaded.topo->types, loaded.topo->n_types,
+                                       &(struct fr_cost_options){0}, &err),
+                     FR_OK);
     graph = *loaded.graph;
     ops = calloc(graph.n_ops, sizeof(*ops));
     ck_assert_ptr_nonnull(ops);
@@ -261,7 +264,7 @@ START_TEST(names_of_ops_are_text_in_pictures)
         ops[i].name = hostile[i % 2];
     graph.ops = ops;
     graph.name = hostile[1];
-    s = (struct fr_setting){.topo = loaded.topo, .graph = &graph};
+    s = (struct fr_setting){.topo = loaded.topo, .graph = &graph, .costs = loaded.costs};
     fr_question_init(&q);
     q.strategy = "pp:stages=2";
     q.global_batch = 8;

@@ -195,7 +195,7 @@ START_TEST(a_key_spells_out_every_setting)
              "seq-len=default|image-size=default|gpus=16|spread=0|batch=default|batch-per-gpu=32|"
              "strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
-             "jitter=0.1|device-jitter=0");
+             "jitter=0.1|device-jitter=0|costs=calibrated");
     free(key);
 }
 END_TEST
@@ -227,7 +227,8 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"channels", "3"},      {"collectives", "closed"},
                   {"alloc", "start"},     {"memory", "liveness"},
                   {"iterations", "5"},    {"seed", "18446744073709551615"},
-                  {"jitter", "0.25"},     {"device-jitter", "0.125"}};
+                  {"jitter", "0.25"},     {"device-jitter", "0.125"},
+                  {"costs", "datasheet"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);
@@ -394,6 +395,7 @@ static struct fr_sweep *sweep_by_hand(void)
                                    .collectives = "",
                                    .alloc = "",
                                    .memory = "",
+                                   .costs = "",
                                    .record = "",
                                    .gpu_types = "",
                                    .outcome = rows[i].outcome,

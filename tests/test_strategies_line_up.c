@@ -86,10 +86,14 @@ START_TEST(a_pipeline_over_two_machines_crosses_the_network_once_each_way)
     const struct fr_plan_view *v;
     struct fr_problem in = {.topo = t, .graph = g, .devices = devices, .n_devices = N};
     struct fr_error err;
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    struct fr_cost_model *costs = NULL;
     unsigned n_across = 0;
 
     in.global_batch = 4;
     in.options = &values;
+    ck_assert_int_eq(fr_cost_model_new(&costs, t->types, t->n_types, &rooflines, &err), FR_OK);
+    in.costs = costs;
     ck_assert_int_eq(fr_strategy_parse("pp:stages=8,micro=4", &s, &values, &err), FR_OK);
     ck_assert_msg(s->plan(&in, NULL, p, &err) == FR_OK, "%s", err.text);
     ck_assert_msg(fr_plan_finish(p, &err) == FR_OK, "%s", err.text);
@@ -98,6 +102,7 @@ START_TEST(a_pipeline_over_two_machines_crosses_the_network_once_each_way)
         n_across += t->devices[src_of(v, i)].machine != t->devices[dst_of(v, i)].machine;
     ck_assert_uint_eq(n_across, 2); /* one micro-batch: an activation and its gradient */
     fr_plan_free(p);
+    fr_cost_model_free(costs);
     fr_graph_free(g);
     fr_topo_free(t);
 }

@@ -41,6 +41,8 @@ static struct fr_run *step(const struct fr_topo *t, const struct fr_graph *g, co
     struct fr_run_options o;
     struct fr_run *r = NULL;
     struct fr_error err;
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    struct fr_cost_model *costs = NULL;
     struct fr_problem in = {.topo = t,
                             .graph = g,
                             .devices = &device,
@@ -51,9 +53,12 @@ static struct fr_run *step(const struct fr_topo *t, const struct fr_graph *g, co
                             .options = &values};
 
     ck_assert_int_eq(fr_strategy_parse("single", &s, &values, &err), FR_OK);
+    ck_assert_int_eq(fr_cost_model_new(&costs, t->types, t->n_types, &rooflines, &err), FR_OK);
+    in.costs = costs;
     *plan = fr_plan_new(t, g);
     ck_assert_msg(s->plan(&in, NULL, *plan, &err) == FR_OK, "%s", err.text);
     ck_assert_msg(fr_plan_finish(*plan, &err) == FR_OK, "%s", err.text);
+    fr_cost_model_free(costs);
     fr_run_options_init(&o);
     o.order = order;
     ck_assert_msg(fr_simulate(*plan, &o, &r, &err) == FR_OK, "%s", err.text);

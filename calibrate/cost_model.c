@@ -1,0 +1,273 @@
+/* calibrate/cost_model.c - see cost_model.h. */
+#include "config.h"
+
+#include "calibrate/cost_model.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "calibrate/relatives.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels); fitted
+ * launches of kernels timed alone are 2.3 to 5.6 us (doc/calibration.md). */
+#define LATENCY_S 2.6e-6
+
+struct fr_cost_model {
+    const struct fr_device_type *types;
+    size_t n_types;
+    struct fr__known (*known)[FR_N_CURVE_CLASSES][FR_N_DTYPES]; /* [n_types] */
+    struct fr__known (*products)[FR_N_DTYPES]; /* [n_types] matmul without memory traffic */
+    struct fr_calibration **loaded;            /* [n_loaded] */
+    size_t n_loaded, cap_loaded;
+    struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
+    size_t n_moved, cap_moved;
+};
+
+/* ---- one curve ---- */
+
+double fr__kernel_s(const struct fr__curve *c, const struct fr_shape *shape)
+{
+    double launch_s = c->info.parameters[0], x[FR__RESIDUAL_AXES];
+    double s = fr__curve_model_s(c, shape) - launch_s;
+
+    fr__curve_class_of(c->info.op_class)->coordinates(shape, x);
+    return (s + fmin(launch_s, LATENCY_S)) * exp(fr__residual_at(&c->residual, x));
+}
+
+static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum fr_curve_class c,
+                              enum fr_dtype dtype)
+{
+    return &m->known[type][c][dtype];
+}
+
+/* The curve with the peaks of another device, and its numbers in another format. */
+static const struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c,
+                                    const struct fr_device_type *to, enum fr_dtype dtype)
+{
+    double peak_flops_per_s = fr__peak_flops_per_s(to, dtype);
+    struct fr__curve *copy;
+
+    if (!(peak_flops_per_s > 0 && to->mem_Bps > 0 && to->n_sms > 0))
+        return NULL;
+    if (!fr__grow(&m->moved, &m->cap_moved, m->n_moved + 1, sizeof(*m->moved)))
+        return NULL;
+    copy = malloc(sizeof(*copy));
+    if (!copy)
+        return NULL;
+    m->moved[m->n_moved++] = copy;
+    memcpy(copy, c, sizeof(*copy));
+    copy->info.dtype = dtype;
+    copy->machine = (struct fr__machine){
+        .n_sms = to->n_sms, .peak_flops_per_s = peak_flops_per_s, .mem_Bps = to->mem_Bps};
+    fr__curve_prepare(copy);
+    return copy;
+}
+
+/* ---- choosing ---- */
+
+static bool is_streaming(enum fr_curve_class c)
+{
+    return c == FR_CURVE_ELEMENTWISE || c == FR_CURVE_SOFTMAX || c == FR_CURVE_LAYERNORM ||
+           c == FR_CURVE_EMBEDDING;
+}
+
+/* Whether a curve in format `has` can stand for `wanted`: 16-bit formats run on the same units at the
+ * same rate, tf32 on those too with operands of twice the size; kernels that only stream count bytes. */
+static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype wanted)
+{
+    static const unsigned char group[FR_N_DTYPES] = {
+        [FR_FP32] = 0, [FR_TF32] = 1, [FR_FP16] = 1, [FR_BF16] = 1, [FR_FP8] = 2, [FR_AMP] = 3};
+
+    return has == wanted || is_streaming(c) || group[has] == group[wanted];
+}
+
+/* Fills what a calibration knows and nothing nearer did; first its own formats, then stand-ins. */
+static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct fr_calibration *c,
+                            bool is_own, bool is_exact, struct fr_error *err)
+{
+    const struct fr_device_type *to = &m->types[type];
+
+    for (size_t i = 0; i < c->n_curves; i++) {
+        const struct fr__curve *curve = c->curves[i];
+        enum fr_curve_class op_class = curve->info.op_class;
+
+        for (unsigned d = 0; d < FR_N_DTYPES; d++) {
+            struct fr__known *k = slot(m, type, op_class, (enum fr_dtype)d);
+            bool is_same = d == curve->info.dtype;
+
+            if (k->curve || (is_exact ? !is_same : !stands_for(op_class, curve->info.dtype, d)))
+                continue;
+            if (!(fr__peak_flops_per_s(to, (enum fr_dtype)d) > 0))
+                continue; /* this device has no such format */
+            k->curve = is_own && is_same ? curve : move(m, curve, to, (enum fr_dtype)d);
+            if (!k->curve)
+                return fr__fail_nomem(err);
+            k->from = c->device;
+            k->trust = is_own && (is_same || d != FR_TF32 || is_streaming(op_class))
+                           ? FR_TRUST_CALIBRATED
+                           : FR_TRUST_TRANSFERRED;
+        }
+    }
+    return FR_OK;
+}
+
+static enum fr_status add_products(struct fr_cost_model *m, size_t type, struct fr_error *err)
+{
+    for (unsigned d = 0; d < FR_N_DTYPES; d++) {
+        const struct fr__known *k = slot(m, type, FR_CURVE_MATMUL, (enum fr_dtype)d);
+        struct fr_device_type free_memory = m->types[type];
+
+        if (!k->curve)
+            continue;
+        free_memory.mem_Bps = 1e30;
+        m->products[type][d] = *k;
+        m->products[type][d].curve = move(m, k->curve, &free_memory, (enum fr_dtype)d);
+        if (!m->products[type][d].curve)
+            return fr__fail_nomem(err);
+    }
+    return FR_OK;
+}
+
+static enum fr_status load(struct fr_cost_model *m, const char *name_or_path, struct fr_error *err)
+{
+    if (!fr__grow(&m->loaded, &m->cap_loaded, m->n_loaded + 1, sizeof(*m->loaded)))
+        return fr__fail_nomem(err);
+    FR_TRY(fr_calibration_load(&m->loaded[m->n_loaded], name_or_path, err));
+    m->n_loaded++;
+    return FR_OK;
+}
+
+/* The next calibration in order of kinship to a type: the nearest of those farther than `after`,
+ * which of equals the first loaded is. */
+static bool next_of_kin(const struct fr_cost_model *m, size_t type, bool is_done[], size_t *out,
+                        int *kinship)
+{
+    *kinship = FR__NO_RELATIVE;
+    for (size_t i = 0; i < m->n_loaded; i++) {
+        int k = fr__kinship(m->types[type].name, m->loaded[i]->device);
+
+        if (!is_done[i] && k < *kinship) {
+            *kinship = k;
+            *out = i;
+        }
+    }
+    if (*kinship == FR__NO_RELATIVE)
+        return false;
+    is_done[*out] = true;
+    return true;
+}
+
+static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_error *err)
+{
+    bool *is_done = calloc(m->n_loaded + 1, sizeof(*is_done));
+    enum fr_status st = FR_OK;
+    size_t at;
+    int kinship;
+
+    if (!is_done)
+        return fr__fail_nomem(err);
+    while (st == FR_OK && next_of_kin(m, type, is_done, &at, &kinship)) {
+        st = offer(m, type, m->loaded[at], kinship == 0, true, err);
+        if (st == FR_OK)
+            st = offer(m, type, m->loaded[at], kinship == 0, false, err);
+    }
+    free(is_done);
+    return st == FR_OK ? add_products(m, type, err) : st;
+}
+
+static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
+{
+    for (size_t i = 0; i < m->n_types; i++)
+        if (strcmp(m->types[i].name, device) == 0)
+            return true;
+    return false;
+}
+
+static bool is_known_gpu(const struct fr_cost_model *m)
+{
+    for (size_t i = 0; i < m->n_types; i++)
+        if (fr__kinship(m->types[i].name, "a100-sxm4-80gb") != FR__NO_RELATIVE)
+            return true;
+    return false;
+}
+
+static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options *o,
+                           struct fr_error *err)
+{
+    const char *name;
+
+    if (o->device_file) {
+        FR_TRY(load(m, o->device_file, err));
+        if (!is_for_a_type(m, m->loaded[0]->device))
+            return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                            "'%s' is about device '%s', which this topology does not have",
+                            o->device_file, m->loaded[0]->device);
+    }
+    for (size_t i = 0; is_known_gpu(m) && (name = fr_calibration_shipped(i)) != NULL; i++)
+        FR_TRY(load(m, name, err));
+    for (size_t t = 0; t < m->n_types; t++)
+        if (m->types[t].is_gpu)
+            FR_TRY(fill_type(m, t, err));
+    return FR_OK;
+}
+
+/* ---- public ---- */
+
+enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
+                                 size_t n_types, const struct fr_cost_options *options,
+                                 struct fr_error *err)
+{
+    struct fr_cost_model *m = calloc(1, sizeof(*m));
+    enum fr_status st = FR_OK;
+
+    if (!m)
+        return fr__fail_nomem(err);
+    m->types = types;
+    m->n_types = n_types;
+    m->known = calloc(n_types + 1, sizeof(*m->known));
+    m->products = calloc(n_types + 1, sizeof(*m->products));
+    if (!m->known || !m->products)
+        st = fr__fail_nomem(err);
+    else if (!options->datasheet_only)
+        st = fill(m, options, err);
+    if (st == FR_OK)
+        *out = m;
+    else
+        fr_cost_model_free(m);
+    return st;
+}
+
+void fr_cost_model_free(struct fr_cost_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n_moved; i++)
+        free(m->moved[i]);
+    for (size_t i = 0; i < m->n_loaded; i++)
+        fr_calibration_free(m->loaded[i]);
+    free(m->moved);
+    free(m->loaded);
+    free(m->products);
+    free(m->known);
+    free(m);
+}
+
+struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t type,
+                                      enum fr_curve_class op_class, enum fr_dtype dtype)
+{
+    return *slot(m, type, op_class, dtype);
+}
+
+struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
+                                        enum fr_dtype dtype)
+{
+    return m->products[type][dtype];
+}
+
+const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type)
+{
+    return &m->types[type];
+}

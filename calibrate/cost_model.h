@@ -1,0 +1,33 @@
+/* calibrate/cost_model.h - for each device type and class of kernels the curve that holds for it.
+ *
+ * The first that there is of: the device's own curve in the number format; its own in a format that
+ * runs on the same units; then the same of its relatives (relatives.h), nearest first, with the
+ * device's peaks and number of multiprocessors in place of theirs. All parameters but the launch are
+ * fractions of these, which is what makes the transfer possible.
+ *
+ * A kernel's time leaves out the launch that was measured with it, which may hold a framework's call
+ * (25 to 50 us in NeuSight's rows); what it keeps of it is at most LATENCY_S, the start and end of
+ * a kernel on the device. The host's launch is the device type's and runs beside (sim/sim.h).
+ */
+#ifndef FR_CALIBRATE_COST_MODEL_H
+#define FR_CALIBRATE_COST_MODEL_H
+
+#include "calibrate/curve.h"
+
+struct fr__known {
+    const struct fr__curve *curve; /* NULL: none */
+    enum fr_trust trust;
+    const char *from; /* the device that was measured */
+};
+
+/* type < the model's number of types; dtype: the units' (never FR_AMP). */
+struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t type,
+                                      enum fr_curve_class op_class, enum fr_dtype dtype);
+/* Matrix products whose operands come for nothing: the arithmetic of what is one but reads less. */
+struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
+                                        enum fr_dtype dtype);
+const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
+
+/* Seconds of a kernel on the device, the host's part left out. */
+double fr__kernel_s(const struct fr__curve *curve, const struct fr_shape *shape);
+#endif

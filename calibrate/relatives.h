@@ -1,0 +1,13 @@
+/* calibrate/relatives.h - which GPUs resemble each other, for those that nobody measured. */
+#ifndef FR_CALIBRATE_RELATIVES_H
+#define FR_CALIBRATE_RELATIVES_H
+
+#include <limits.h>
+
+enum { FR__NO_RELATIVE = INT_MAX };
+
+/* How far device type b is from a, by their names ("v100-sxm2-16gb"): 0 the same name, then other boards
+ * of the same chip, other chips of its generation, the generations next to it, newer ones first.
+ * FR__NO_RELATIVE: one of them is not known, or they are more than two generations apart. */
+int fr__kinship(const char *a, const char *b);
+#endif

@@ -1,0 +1,168 @@
+/* Costs from curves: whose curve, how it moves to another device, and what it leaves out. */
+#include "config.h"
+
+#include "calibrate/cost_model.h"
+#include "calibrate/relatives.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An A100 80 GB and, under other names, what has twice its rates. */
+static struct fr_device_type gpu(const char *name, double factor)
+{
+    return (struct fr_device_type){
+        .name = name,
+        .is_gpu = true,
+        .mem_bytes = UINT64_C(80) << 30,
+        .mem_Bps = 2039e9 * factor,
+        .flops_per_s = {[FR_FP32] = 19.5e12 * factor,
+                        [FR_TF32] = 156e12 * factor,
+                        [FR_FP16] = 312e12 * factor,
+                        [FR_BF16] = 312e12 * factor},
+        .vector_flops_per_s = 19.5e12 * factor,
+        .n_sms = 108,
+        .launch_s = 5e-6,
+    };
+}
+
+static struct fr_cost_model *model_of(const struct fr_device_type types[], size_t n,
+                                      bool datasheet_only)
+{
+    const struct fr_cost_options o = {.datasheet_only = datasheet_only};
+    struct fr_cost_model *m = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr_cost_model_new(&m, types, n, &o, &err) == FR_OK, "%s", err.text);
+    return m;
+}
+
+START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next)
+{
+    ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "v100-sxm2-16gb"), 0);
+    ck_assert_int_lt(fr__kinship("v100-sxm2-16gb", "v100-sxm2-16gb"),
+                     fr__kinship("v100-sxm2-16gb", "v100-pcie-32gb"));
+    ck_assert_int_lt(fr__kinship("v100-sxm2-16gb", "v100-pcie-32gb"),
+                     fr__kinship("v100-sxm2-16gb", "t4-16gb"));
+    ck_assert_int_lt(fr__kinship("a100-sxm4-80gb", "a40-48gb"),
+                     fr__kinship("a100-sxm4-80gb", "h100-sxm5-80gb"));
+    ck_assert_int_lt(fr__kinship("v100-sxm2-16gb", "t4-16gb"),
+                     fr__kinship("v100-sxm2-16gb", "p100-sxm2-16gb")); /* the newer neighbour */
+    ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "my-own"), FR__NO_RELATIVE);
+    ck_assert_int_eq(fr__kinship("l4-24gb", "l40s-48gb"), 2); /* not the same chip */
+}
+END_TEST
+
+/* fp16 was measured; tf32 borrows it; fp8 is a format that an A100 has not got. */
+START_TEST(a_measured_device_has_its_own_curves_and_borrows_the_rest)
+{
+    struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
+    struct fr_cost_model *m = model_of(&a100, 1, false);
+
+    ck_assert_int_eq(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP16).trust,
+                     FR_TRUST_CALIBRATED);
+    ck_assert_int_eq(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_TF32).trust,
+                     FR_TRUST_TRANSFERRED);
+    ck_assert_str_eq(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_TF32).from, "a100-sxm4-80gb");
+    ck_assert_ptr_null(fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP8).curve);
+    fr_cost_model_free(m);
+}
+END_TEST
+
+/* All parameters but the launch are fractions of the peaks, but for the start and end of a tile: a
+ * board with twice the rates takes half the rest, exactly where tiles are large. */
+START_TEST(a_relative_with_twice_the_rates_takes_half_as_long)
+{
+    struct fr_device_type types[] = {gpu("a100-sxm4-80gb", 1), gpu("a100-pcie-80gb-x2", 2)};
+    struct fr_cost_model *m = model_of(types, 2, false);
+    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8192, 8192, 8192}};
+    struct fr__known own = fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP16);
+    struct fr__known moved = fr__cost_model_curve(m, 1, FR_CURVE_MATMUL, FR_FP16);
+
+    ck_assert_int_eq(moved.trust, FR_TRUST_TRANSFERRED);
+    ck_assert_double_eq_tol(fr__kernel_s(moved.curve, &shape) / fr__kernel_s(own.curve, &shape),
+                            0.5, 0.01);
+    fr_cost_model_free(m);
+}
+END_TEST
+
+/* The curve holds for the whole call, launch and all; a kernel keeps at most 2.6 us of that. */
+START_TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
+{
+    struct fr_device_type h100 = gpu("h100-sxm5-80gb", 1);
+    struct fr_cost_model *m = model_of(&h100, 1, false);
+    struct fr__known k = fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP32);
+    const struct fr_shape tiny = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8, 8, 8}};
+
+    ck_assert_double_gt(k.curve->info.parameters[0], 10e-6); /* a framework's call */
+    ck_assert_double_lt(fr__kernel_s(k.curve, &tiny), 10e-6);
+    ck_assert_double_gt(fr__kernel_s(k.curve, &tiny), 0);
+    fr_cost_model_free(m);
+}
+END_TEST
+
+/* 4096^3: 2 x 6.87e10 FLOPs; at 312e12 and at most all of it, no less than 440 us. */
+START_TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
+{
+    const struct fr_workload_options opt = {.batch = 32, .dtype = FR_BF16};
+    struct fr_device_type types[] = {gpu("a100-sxm4-80gb", 1), gpu("my-own", 1)};
+    struct fr_cost_model *curves = model_of(types, 2, false), *sheet = model_of(types, 2, true);
+    const struct fr_part part = {.batch = 32};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    struct fr_cost a, b, c;
+    uint32_t op = 0;
+
+    ck_assert_int_eq(fr_workload_load(&g, "bert-large", &opt, &err), FR_OK);
+    while (strcmp(g->ops[op].name, "layer3.mlp.fc1") != 0)
+        ck_assert_uint_lt(++op, (uint32_t)g->n_ops);
+    fr_cost_op(curves, 0, g, op, &part, &a);
+    fr_cost_op(sheet, 0, g, op, &part, &b);
+    fr_cost_op(curves, 1, g, op, &part, &c);
+    ck_assert_int_eq(a.trust, FR_TRUST_CALIBRATED);
+    ck_assert_int_eq(b.trust, FR_TRUST_DATASHEET);
+    ck_assert_int_eq(c.trust, FR_TRUST_DATASHEET); /* nobody knows a device of that name */
+    ck_assert_double_eq(b.mean_s, c.mean_s);
+    ck_assert_double_gt(a.mean_s, g->ops[op].flops / 312e12);
+    ck_assert_double_lt(a.mean_s, 2 * g->ops[op].flops / 312e12);
+    ck_assert_double_eq(fmax(a.flops_s, a.bytes_s), a.mean_s);
+    fr_graph_free(g);
+    fr_cost_model_free(curves);
+    fr_cost_model_free(sheet);
+}
+END_TEST
+
+START_TEST(a_device_file_for_another_device_is_refused)
+{
+    struct fr_device_type type = gpu("my-own", 1);
+    const struct fr_cost_options o = {.device_file = "a100-sxm4-80gb"};
+    struct fr_cost_model *m = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_cost_model_new(&m, &type, 1, &o, &err), FR_ENOENT);
+    ck_assert_ptr_nonnull(strstr(err.text, "a100-sxm4-80gb"));
+    ck_assert_ptr_null(m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("calibrate/cost_model");
+    TCase *t = tcase_create("all");
+    SRunner *r;
+    int failed;
+
+    tcase_add_test(t, boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next);
+    tcase_add_test(t, a_measured_device_has_its_own_curves_and_borrows_the_rest);
+    tcase_add_test(t, a_relative_with_twice_the_rates_takes_half_as_long);
+    tcase_add_test(t, a_kernel_leaves_out_the_launch_that_was_measured_with_it);
+    tcase_add_test(t, ops_are_priced_by_curves_unless_the_datasheet_is_asked_for);
+    tcase_add_test(t, a_device_file_for_another_device_is_refused);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
