@@ -11,6 +11,7 @@ static const struct fr__curve_class *const classes[FR_N_CURVE_CLASSES] = {
     [FR_CURVE_CONV_FORWARD] = &fr__curve_conv_forward,
     [FR_CURVE_CONV_BACKWARD_DATA] = &fr__curve_conv_backward_data,
     [FR_CURVE_CONV_BACKWARD_FILTER] = &fr__curve_conv_backward_filter,
+    [FR_CURVE_ATTENTION] = &fr__curve_attention,
 };
 
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c)

@@ -6,6 +6,7 @@
 #define FR_CALIBRATE_CURVE_CLASS_H
 
 #include "calibrate/calibrate.h"
+#include "calibrate/curve_attention.h"
 #include "calibrate/curve_conv.h"
 #include "calibrate/curve_matmul.h"
 #include "calibrate/machine.h"
@@ -23,6 +24,7 @@ struct fr__curve_parameter {
 union fr__model {
     struct fr__matmul matmul;
     struct fr__conv conv;
+    struct fr__attention attention;
 };
 
 struct fr__curve_class {
@@ -42,7 +44,7 @@ struct fr__curve_class {
 };
 
 extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,
-    fr__curve_conv_backward_data, fr__curve_conv_backward_filter;
+    fr__curve_conv_backward_data, fr__curve_conv_backward_filter, fr__curve_attention;
 
 /* NULL: no such class, or it has no curves yet. */
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);

@@ -36,8 +36,7 @@ void fr__matmul_init(struct fr__matmul *m, const struct fr__machine *machine,
     }
 }
 
-/* (a^q + b^q)^(1/q) without overflow */
-static double smooth_max(double a, double b, double q)
+double fr__smooth_max(double a, double b, double q)
 {
     double larger = a > b ? a : b;
     double ratio = a > b ? b / a : a / b;
@@ -69,7 +68,7 @@ double fr__matmul_of_bytes_s(const struct fr__matmul *m, double batch, double ro
         }
         if (comp_s >= best_s)
             continue;
-        both_s = smooth_max(comp_s, mem_s, m->sharpness);
+        both_s = fr__smooth_max(comp_s, mem_s, m->sharpness);
         best_s = both_s < best_s ? both_s : best_s;
     }
     return best_s;

@@ -164,6 +164,43 @@ START_TEST(sizes_of_nothing_take_a_time_too)
 }
 END_TEST
 
+/* ---- attention ---- */
+
+/* launch 1 us, all of the peak and the bandwidth, nothing for a score, a block or a copy */
+static double attention_s(const struct fr__machine *machine, const struct fr_shape *shape)
+{
+    static const double parameters[FR__ATTENTION_N_PARAMETERS] = {1e-6, 1, 1e-9, 1, 1, 1e-15, 20};
+    union fr__model model;
+
+    fr__curve_attention.prepare(&model, machine, FR_BF16, parameters);
+    return fr__curve_attention.time_s(&model, shape);
+}
+
+START_TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
+{
+    /* Four blocks of 64 rows see 1, 1, 2 and 2 parts of 128, all of them 2: 4 FLOPs for each pair of
+     * rows and head dimension. A multiprocessor for each block: the longest counts. */
+    static const struct fr__machine one = {1, 1e12, 1e21}, four = {4, 4e12, 1e21};
+    struct fr_shape s = {.op_class = FR_CURVE_ATTENTION, .attention = {1, 1, 1, 256, 64, true}};
+    double part_s = 4.0 * 64 * 128 * 64 / 1e12;
+
+    ck_assert_double_eq_tol(attention_s(&one, &s), 1e-6 + 6 * part_s, 1e-12);
+    ck_assert_double_eq_tol(attention_s(&four, &s), 1e-6 + 2 * part_s, 1e-12);
+    s.attention.is_causal = false;
+    ck_assert_double_eq_tol(attention_s(&one, &s), 1e-6 + 8 * part_s, 1e-12);
+}
+END_TEST
+
+START_TEST(attention_of_one_token_takes_the_heads_that_share_keys_together)
+{
+    /* eight heads on two of keys: two blocks of a row of keys, not eight */
+    static const struct fr__machine machine = {1, 1e12, 1e21};
+    const struct fr_shape s = {.op_class = FR_CURVE_ATTENTION, .attention = {1, 8, 2, 1, 64, true}};
+
+    ck_assert_double_eq_tol(attention_s(&machine, &s), 1e-6 + 2 * 4.0 * 64 * 64 / 1e12, 1e-12);
+}
+END_TEST
+
 START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
 {
     enum { N = 200 };
@@ -409,6 +446,44 @@ START_TEST(a_fit_finds_the_convolutions_that_made_the_data)
 }
 END_TEST
 
+START_TEST(a_fit_finds_the_attention_that_made_the_data)
+{
+    static const double truth[FR__ATTENTION_N_PARAMETERS] = {9e-6, .6, 30, .7, 2, 1e-6, 3};
+    static const struct fr__machine machine = {20, 10e12, 1e12};
+    static char text[100000];
+    size_t used = (size_t)sprintf(text, "gpu,kernel,shape,dtype,time_us\n");
+    struct fr_calibration *c;
+    union fr__model model;
+
+    fr__curve_attention.prepare(&model, &machine, FR_FP32, truth);
+    for (unsigned i = 0; i < 600; i++) {
+        unsigned batch = 1u << i % 6, heads = 4u << i % 4, seq = 1u << i / 4 % 13;
+        unsigned shared = 1u << i % 3, dim = 64u << i % 2;
+        const struct fr_shape s = {.op_class = FR_CURVE_ATTENTION,
+                                   .attention = {batch, heads, heads / shared, seq, dim, true}};
+
+        used += (size_t)sprintf(text + used,
+                                "G,context_attention,batch=%u;isl=%u;step=0;heads=%u;kv_heads=%u;"
+                                "head_dim=%u,fp32,%.4f\n",
+                                batch, seq, heads, heads / shared, dim,
+                                1e6 * fr__curve_attention.time_s(&model, &s));
+    }
+    used += (size_t)sprintf(
+        text + used, "G,context_attention,batch=1;isl=5;step=7;heads=1;kv_heads=1;head_dim=64,"
+                     "fp32,1e9\n");
+    write_file(text);
+    c = fit();
+    ck_assert_uint_eq(fr_calibration_curve(c, 0)->op_class, FR_CURVE_ATTENTION);
+    ck_assert_uint_eq(fr_calibration_curve(c, 0)->n_fitted + fr_calibration_curve(c, 0)->held_out.n,
+                      600);
+    ck_assert_double_lt(fr_calibration_curve(c, 0)->held_out.median, 0.01);
+    ck_assert_double_eq_tol(fr_calibration_curve(c, 0)->parameters[FR__ATTENTION_LAUNCH_S], 9e-6,
+                            5e-7);
+    fr_calibration_free(c);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(the_first_gpu_with_enough_rows_is_taken)
 {
     static char text[20000];
@@ -559,6 +634,8 @@ int main(void)
     tcase_add_test(tc, a_filter_of_five_has_36_products_between_transformations);
     tcase_add_test(tc, matrix_units_take_channels_by_eights);
     tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
+    tcase_add_test(tc, causal_attention_computes_the_parts_up_to_the_diagonal);
+    tcase_add_test(tc, attention_of_one_token_takes_the_heads_that_share_keys_together);
     tcase_add_test(tc, a_grid_of_residuals_finds_a_slope_and_ends_flat);
     tcase_add_test(tc, few_points_get_no_grid);
     tcase_add_test(tc, rows_of_other_gpus_and_formats_are_passed_over);
@@ -568,6 +645,7 @@ int main(void)
     tcase_add_test(tc, a_fifth_of_the_shapes_is_held_out);
     tcase_add_test(tc, a_fit_finds_the_model_that_made_the_data);
     tcase_add_test(tc, a_fit_finds_the_convolutions_that_made_the_data);
+    tcase_add_test(tc, a_fit_finds_the_attention_that_made_the_data);
     tcase_add_test(tc, the_first_gpu_with_enough_rows_is_taken);
     tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
     tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
