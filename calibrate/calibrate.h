@@ -175,6 +175,11 @@ enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_f
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,
                                     struct fr_error *err);
 
+/* The curves of `from` as they are expected on another device, which need not have been measured: its
+ * peaks in place of theirs. Curves of formats that it has not got are left out. FR_ENOMEM. */
+enum fr_status fr_calibration_move(struct fr_calibration **out, const struct fr_calibration *from,
+                                   const struct fr_device_type *type, struct fr_error *err);
+
 enum { FR_CHECK_WORST = 3 };
 struct fr_check_row {
     char file[256];

@@ -149,6 +149,28 @@ static enum fr_status require_rows(const struct fr_calibration *c, const struct 
                     n_left_out);
 }
 
+/* The curves to judge: those of -d, or those of --from as they are expected on the type of -d. */
+static enum fr_status load_curves(const struct options *o, struct fr_calibration **out,
+                                  struct fr_error *err)
+{
+    const struct fr_device_type *type;
+    struct fr_calibration *from;
+    enum fr_status st;
+
+    if (!o->from)
+        return fr_calibration_load(out, o->device, err);
+    if (o->n_gpus == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'--from' needs --gpu GPU, whose rows the moved curves are judged on");
+    type = fr_device_type_find(o->device);
+    if (!type)
+        return fail_unknown_device(o->device, err);
+    FR_TRY(fr_calibration_load(&from, o->from, err));
+    st = fr_calibration_move(out, from, type, err);
+    fr_calibration_free(from);
+    return st;
+}
+
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
@@ -160,7 +182,7 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
     if (!o->device)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'forerun calibrate check' needs -d NAME|PATH, a device file");
-    FR_TRY(fr_calibration_load(&c, o->device, err));
+    FR_TRY(load_curves(o, &c, err));
     while (fr_calibration_curve(c, n))
         n++;
     checks = calloc(n + 1, sizeof(*checks));

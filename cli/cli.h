@@ -55,6 +55,7 @@ struct options {
     /* calibrate only */
     const char *gpus[CLI_MAX_GPUS]; /* names in data */
     const char *device;             /* NULL: not given */
+    const char *from;               /* a measured device in its place; NULL: not given */
     size_t n_gpus;
     bool all; /* sweeps too */
 };

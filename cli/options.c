@@ -46,6 +46,13 @@ static enum fr_status add_gpu(struct options *o, const char *value, struct fr_er
     return FR_OK;
 }
 
+static enum fr_status set_from(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->from = value;
+    return FR_OK;
+}
+
 static enum fr_status set_device(struct options *o, const char *value, struct fr_error *err)
 {
     (void)err;
@@ -243,6 +250,8 @@ static const struct option_row rows[] = {
     {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",
      "the device: a type to fit, a device file to check", set_device},
     {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times", add_gpu},
+    {OPTIONS_ROWS, 0, "from", "NAME|PATH",
+     "judge these curves, moved to the type of -d (needs --gpu)", set_from},
     {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have seen", set_all},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},

@@ -16,3 +16,4 @@ else
 fi
 "$build/tests/bench_engine" "$work" "$work/simgrid.txt"
 "$build/tests/bench_sweep"
+"$build/tests/bench_costs"

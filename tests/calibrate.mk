@@ -31,4 +31,8 @@ tests_fuzz_device_file_SOURCES = tests/fuzz_device_file.c
 tests_fuzz_device_file_LDADD = $(TEST_CALIBRATE_LIBS)
 tests_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
+# a row of make bench
+EXTRA_PROGRAMS += tests/bench_costs
+tests_bench_costs_SOURCES = tests/bench_costs.c tests/bench.h
+tests_bench_costs_LDADD = libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
 EXTRA_DIST += tests/corpus/fuzz_device_file/small.yaml

@@ -146,6 +146,37 @@ START_TEST(a_device_file_for_another_device_is_refused)
 }
 END_TEST
 
+/* On its own data sheet a curve says the same; a device without fp8 has no curve for it. */
+START_TEST(curves_move_whole_and_only_to_formats_that_a_device_has)
+{
+    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 512, 768, 1024}};
+    const struct fr_device_type *own = fr_device_type_find("h100-sxm5-80gb");
+    const struct fr_device_type *v100 = fr_device_type_find("v100-sxm2-16gb");
+    struct fr_calibration *c = NULL, *moved = NULL;
+    struct fr_error err;
+    size_t i, n = 0;
+
+    ck_assert_int_eq(fr_calibration_load(&c, "h100-sxm5-80gb", &err), FR_OK);
+    ck_assert_int_eq(fr_calibration_move(&moved, c, own, &err), FR_OK);
+    for (i = 0; fr_calibration_curve(c, i); i++)
+        if (fr_calibration_curve(c, i)->op_class == FR_CURVE_MATMUL)
+            ck_assert_double_eq(fr_calibration_time_s(c, i, &shape),
+                                fr_calibration_time_s(moved, i, &shape));
+    fr_calibration_free(moved);
+    ck_assert_int_eq(fr_calibration_move(&moved, c, v100, &err), FR_OK);
+    while (fr_calibration_curve(moved, n))
+        n++;
+    ck_assert_uint_lt(n, i);
+    ck_assert_uint_eq(fr_calibration_find(moved, FR_CURVE_MATMUL, FR_FP8), SIZE_MAX);
+    i = fr_calibration_find(moved, FR_CURVE_MATMUL, FR_FP32);
+    n = fr_calibration_find(c, FR_CURVE_MATMUL, FR_FP32);
+    ck_assert_double_gt(fr_calibration_time_s(moved, i, &shape),
+                        fr_calibration_time_s(c, n, &shape));
+    fr_calibration_free(moved);
+    fr_calibration_free(c);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("calibrate/cost_model");
@@ -158,6 +189,7 @@ int main(void)
     tcase_add_test(t, a_relative_with_twice_the_rates_takes_half_as_long);
     tcase_add_test(t, a_kernel_leaves_out_the_launch_that_was_measured_with_it);
     tcase_add_test(t, ops_are_priced_by_curves_unless_the_datasheet_is_asked_for);
+    tcase_add_test(t, curves_move_whole_and_only_to_formats_that_a_device_has);
     tcase_add_test(t, a_device_file_for_another_device_is_refused);
     suite_add_tcase(s, t);
     r = srunner_create(s);

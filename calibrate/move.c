@@ -1,0 +1,57 @@
+/* calibrate/move.c - the curves of one device on another.
+ *
+ * Every parameter but the launch is a fraction of what the data sheet says (peak rate, memory bandwidth,
+ * multiprocessors), so the other device's figures take the place of the measured one's; the residuals
+ * stay. How far off that is, `forerun calibrate check -d DEVICE --from MEASURED` says on rows of DEVICE
+ * (table in doc/calibration.md).
+ * Source: the idea is Habitat's wave scaling (G. X. Yu et al., USENIX ATC 2021, section 3).
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "calibrate/curve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum fr_status move_curve(struct fr_calibration *to, const struct fr__curve *c,
+                                 const struct fr_device_type *type, struct fr_error *err)
+{
+    size_t size = c->residual.n_values * sizeof(*c->residual.values);
+    struct fr__curve *copy = fr__calibration_add(to);
+
+    if (!copy)
+        return fr__fail_nomem(err);
+    memcpy(copy, c, sizeof(*copy));
+    copy->info.gpus = copy->gpus;
+    copy->info.source = copy->source;
+    copy->residual.values = NULL;
+    if (size > 0) {
+        copy->residual.values = malloc(size);
+        if (!copy->residual.values)
+            return fr__fail_nomem(err);
+        memcpy(copy->residual.values, c->residual.values, size);
+    }
+    copy->machine =
+        (struct fr__machine){.n_sms = type->n_sms,
+                             .peak_flops_per_s = fr__peak_flops_per_s(type, c->info.dtype),
+                             .mem_Bps = type->mem_Bps};
+    fr__curve_prepare(copy);
+    return FR_OK;
+}
+
+enum fr_status fr_calibration_move(struct fr_calibration **out, const struct fr_calibration *from,
+                                   const struct fr_device_type *type, struct fr_error *err)
+{
+    struct fr_calibration *to = fr__calibration_new(type->name);
+    enum fr_status st = to ? FR_OK : fr__fail_nomem(err);
+
+    for (size_t i = 0; st == FR_OK && i < from->n_curves; i++)
+        if (fr__peak_flops_per_s(type, from->curves[i]->info.dtype) > 0)
+            st = move_curve(to, from->curves[i], type, err);
+    if (st == FR_OK)
+        *out = to;
+    else
+        fr_calibration_free(to);
+    return st;
+}
