@@ -30,6 +30,7 @@ const char *fr_trust_name(enum fr_trust trust); /* "profiled", "scaled", ... */
 struct fr_cost {
     double mean_s;
     double spread_frac; /* standard deviation over mean; 0: not known */
+    double error_frac;  /* standard deviation of ln(true mean / mean_s); 0: taken as exact */
     double launch_s;    /* host time to launch it */
     double flops_s;     /* roofline: mean_s is the larger of the time at the peak of arithmetic */
     double bytes_s;     /* and the time at that of memory; both 0: measured as a whole */

@@ -37,6 +37,18 @@ double fr__kernel_s(const struct fr__curve *c, const struct fr_shape *shape)
     return (s + fmin(launch_s, LATENCY_S)) * exp(fr__residual_at(&c->residual, x));
 }
 
+double fr__error_of_median(double median)
+{
+    return log(1 + median) / 0.67449;
+}
+
+/* What a move adds, as measured (doc/calibration.md): nothing to another board of the chip, a median of
+ * 13 % to another one. */
+static double move_error(int kinship)
+{
+    return kinship <= 1 ? 0 : fr__error_of_median(0.13);
+}
+
 static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum fr_curve_class c,
                               enum fr_dtype dtype)
 {
@@ -86,8 +98,9 @@ static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype w
 
 /* Fills what a calibration knows and nothing nearer did; first its own formats, then stand-ins. */
 static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct fr_calibration *c,
-                            bool is_own, bool is_exact, struct fr_error *err)
+                            int kinship, bool is_exact, struct fr_error *err)
 {
+    bool is_own = kinship == 0;
     const struct fr_device_type *to = &m->types[type];
 
     for (size_t i = 0; i < c->n_curves; i++) {
@@ -106,6 +119,8 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             if (!k->curve)
                 return fr__fail_nomem(err);
             k->from = c->device;
+            k->error_frac = hypot(fr__error_of_median(curve->info.held_out.median),
+                                  move_error(is_same || is_streaming(op_class) ? kinship : 2));
             k->trust = is_own && (is_same || d != FR_TF32 || is_streaming(op_class))
                            ? FR_TRUST_CALIBRATED
                            : FR_TRUST_TRANSFERRED;
@@ -170,9 +185,9 @@ static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_
     if (!is_done)
         return fr__fail_nomem(err);
     while (st == FR_OK && next_of_kin(m, type, is_done, &at, &kinship)) {
-        st = offer(m, type, m->loaded[at], kinship == 0, true, err);
+        st = offer(m, type, m->loaded[at], kinship, true, err);
         if (st == FR_OK)
-            st = offer(m, type, m->loaded[at], kinship == 0, false, err);
+            st = offer(m, type, m->loaded[at], kinship, false, err);
     }
     free(is_done);
     return st == FR_OK ? add_products(m, type, err) : st;

@@ -17,7 +17,8 @@
 struct fr__known {
     const struct fr__curve *curve; /* NULL: none */
     enum fr_trust trust;
-    const char *from; /* the device that was measured */
+    const char *from;  /* the device that was measured */
+    double error_frac; /* standard deviation of the logarithm of its error */
 };
 
 /* type < the model's number of types; dtype: the units' (never FR_AMP). */
@@ -27,6 +28,9 @@ struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t ty
 struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
                                         enum fr_dtype dtype);
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
+
+/* Standard deviation of the logarithm of an error whose absolute value has this median, were it normal. */
+double fr__error_of_median(double median);
 
 /* Seconds of a kernel on the device, the host's part left out. */
 double fr__kernel_s(const struct fr__curve *curve, const struct fr_shape *shape);

@@ -128,6 +128,23 @@ static enum fr_status set_sensitivity(struct options *o, const char *value, stru
     return FR_OK;
 }
 
+static enum fr_status set_uncertainty(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    if (o->question.uncertainty == FR_UNCERTAINTY_NONE)
+        o->question.uncertainty = FR_UNCERTAINTY_INTERVAL;
+    return FR_OK;
+}
+
+static enum fr_status set_why_uncertain(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    o->question.uncertainty = FR_UNCERTAINTY_WHY;
+    return FR_OK;
+}
+
 static enum fr_status set_sensitivity_rerun(struct options *o, const char *value,
                                             struct fr_error *err)
 {
@@ -221,6 +238,9 @@ static const struct option_row rows[] = {
      "what faster links and devices would change, from one run", set_sensitivity},
     {OPTIONS_RUN, 0, "sensitivity-rerun", NULL, "the same, and run again with each of them faster",
      set_sensitivity_rerun},
+    {OPTIONS_RUN, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
+     set_uncertainty},
+    {OPTIONS_RUN, 0, "why-uncertain", NULL, "the same, and which ops make it", set_why_uncertain},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
      set_no_advice},
     {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",

@@ -78,6 +78,27 @@ static void write_sensitivities(struct fr__json *j, const struct fr_record *r)
     fr__json_close(j, ']');
 }
 
+static void write_uncertainty(struct fr__json *j, const struct fr_record *r)
+{
+    if (!r->has_interval)
+        return;
+    fr__json_number(j, "iteration_low_s", r->iteration_low_s);
+    fr__json_number(j, "iteration_high_s", r->iteration_high_s);
+    if (r->n_doubts == 0)
+        return;
+    fr__json_open(j, "uncertainty", '[', false);
+    for (size_t i = 0; i < r->n_doubts; i++) {
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "kind", fr_op_kind_name(r->doubts[i].kind));
+        fr__json_string(j, "trust", fr_trust_name(r->doubts[i].trust));
+        fr__json_number(j, "error", r->doubts[i].error_frac);
+        fr__json_number(j, "effect_s", r->doubts[i].effect_s);
+        fr__json_number(j, "share", r->doubts[i].share);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
 static void write_oom(struct fr__json *j, const struct fr_record *r)
 {
     fr__json_bool(j, "oom", r->oom);
@@ -193,6 +214,7 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
     fr__json_close(j, ']');
     fr__json_count(j, "critical_path_total", r->critical_total);
     write_sensitivities(j, r);
+    write_uncertainty(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);

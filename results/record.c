@@ -301,7 +301,8 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     FR_TRY(judge_memory(box, m, err));
     FR_TRY(fill_links(box, m, err));
     FR_TRY(fill_critical_path(box, err));
-    return fr__fill_sensitivities(r, box->arena, m, err);
+    FR_TRY(fr__fill_sensitivities(r, box->arena, m, err));
+    return fr__fill_uncertainty(r, box->arena, m, err);
 }
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -25,6 +25,10 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
  * asks for it. Cost: three runs for each resource that counts. */
 enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *arena,
                                       const struct fr__making *m, struct fr_error *err);
+/* Fills in the interval of the iteration time, and what makes it, as m's question asks. Cost: 40 runs, and
+ * two for each kind of op and trust. */
+enum fr_status fr__fill_uncertainty(struct fr_record *r, struct fr__arena *arena,
+                                    const struct fr__making *m, struct fr_error *err);
 /* Fills in who holds the memory of that device at its peak. Cost: O(buffers log). */
 enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              const struct fr__making *m, const struct fr_record_device *device,

@@ -397,6 +397,43 @@ static void print_sensitivities(FILE *f, const struct fr_record *r)
         fputs("  rough: messages share links so that small changes have large effects\n", f);
 }
 
+static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_doubt *d = &r->doubts[i];
+
+    fr__table_text(row->cell[0], fr_op_kind_name(d->kind));
+    fr__table_text(row->cell[1], fr_trust_name(d->trust));
+    percent(d->error_frac, row->cell[2], NUMBER);
+    percent(r->iteration_s > 0 ? fabs(d->effect_s) / r->iteration_s : 0, row->cell[3], NUMBER);
+    percent(d->share, row->cell[4], NUMBER);
+}
+
+/* Those that make at least half a percent of it. */
+static void print_uncertainty(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"ops", false},
+                                                      {"costs", false},
+                                                      {"their error", true},
+                                                      {"of the time", true},
+                                                      {"share", true}};
+    char low[NUMBER], high[NUMBER];
+    size_t n = 0;
+
+    if (!r->has_interval)
+        return;
+    fr__format_time(r->iteration_low_s, low, sizeof(low));
+    fr__format_time(r->iteration_high_s, high, sizeof(high));
+    fprintf(
+        f,
+        "\nuncertainty: with op costs drawn from their errors, 90 %% of iterations take %s to %s\n",
+        low, high);
+    while (n < r->n_doubts && r->doubts[n].share >= 0.005)
+        n++;
+    if (n > 0)
+        fr__table_print(f, &(struct fr__table){columns, 5, n, fill_doubt, r});
+}
+
 static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
@@ -414,6 +451,7 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
         print_holders(f, &r->peak, is_verbose ? FR_RECORD_MAX_HOLDERS : MOST_HOLDERS);
     print_advice(f, r);
     print_sensitivities(f, r);
+    print_uncertainty(f, r);
     if (is_verbose)
         print_details(f, r);
 }

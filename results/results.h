@@ -35,6 +35,9 @@ enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIV
 enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
 #define FR_FASTER 1.25
 
+/* How far off the time may be because op costs are: not asked; an interval; that, and what makes it. */
+enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
+
 struct fr_question {
     const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
                                                    fr_strategy_parse take them */
@@ -52,6 +55,7 @@ struct fr_question {
     enum fr_collectives collectives; /* decides run.closed_form_collectives */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
+    enum fr_uncertainty uncertainty;
     bool with_advice; /* fr_answer only: if it does not fit, what would; see results/advice.h */
     struct fr_run_options run; /* context, with_parts, with_holders: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */
@@ -105,6 +109,15 @@ struct fr_record_sensitivity {
     double elasticity;    /* d ln time / d ln resource: -0.3 is 0.3 % less time for 1 % more */
     double faster_frac;   /* relative change of the time when it is FR_FASTER times as fast */
     double rerun_elasticity, rerun_faster_frac; /* what runs with it changed say, if asked for */
+};
+
+/* What the costs of one kind of op, known equally well, do to the uncertainty. */
+struct fr_record_doubt {
+    enum fr_op_kind kind;
+    enum fr_trust trust;
+    double error_frac; /* standard deviation of the logarithm of their error, the largest */
+    double effect_s;   /* on the iteration of one standard deviation, all of them together */
+    double share;      /* of the sum of squares of all effects */
 };
 
 /* Why a record is out of memory: the device that exceeds its memory most. */
@@ -187,6 +200,10 @@ struct fr_record {
     const char *const *critical_path;
     size_t n_sensitivities;                            /* 0 unless asked for */
     const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
+    bool has_interval; /* 90 % of the times with costs drawn from their errors lie inside */
+    double iteration_low_s, iteration_high_s;
+    size_t n_doubts; /* 0 unless asked for; largest share first */
+    const struct fr_record_doubt *doubts;
     bool has_reruns;
     bool is_rough; /* the run is chaotic (n_rough of sim/sim.h): the run's word is an estimate */
     double wall_s, plan_cpu_s;  /* of planning and running; of planning */

@@ -58,6 +58,12 @@ tests_test_results_sweep_SOURCES = tests/test_results_sweep.c
 tests_test_results_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_sweep_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_uncertainty
+TESTS += tests/test_results_uncertainty
+tests_test_results_uncertainty_SOURCES = tests/test_results_uncertainty.c
+tests_test_results_uncertainty_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_uncertainty_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_store
 TESTS += tests/test_results_store
 tests_test_results_store_SOURCES = tests/test_results_store.c
