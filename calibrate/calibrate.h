@@ -132,7 +132,7 @@ enum { FR_CURVE_PARAMETERS = 12 }; /* at most; fr_curve_parameter_name ends the 
 struct fr_curve_info {
     enum fr_curve_class op_class;
     enum fr_dtype dtype;
-    const char *gpus, *source; /* as the data name them, several joined by "; " */
+    const char *gpus, *source; /* as the data name them; several are joined by "; " */
     uint64_t data_hash;        /* FNV-1a of the rows fitted and held out, in order */
     uint64_t n_fitted;
     struct fr_misses held_out;              /* on the rows of the same data that were not fitted */
@@ -169,8 +169,8 @@ struct fr_fit_request {
     const char *const *paths;            /* [n_paths] CSV files, each of any layout we read */
     size_t n_gpus, n_paths;
 };
-/* Fits a curve to each class and dtype, from the rows of the first of the GPUs that has at least 40
- * to fit. A fifth of the shapes, chosen by their hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
+/* Fits a curve to each class and dtype, from the rows of the first of the GPUs and of one source (the
+ * one with most) if these are at least 40 to fit. A fifth of the shapes, chosen by their hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,
@@ -193,7 +193,8 @@ struct fr_check {
     uint64_t n_left_out;                       /* rows of shapes that a fit may have seen */
     struct fr_check_row worst[FR_CHECK_WORST]; /* the first min(n, 3), worst first */
 };
-/* Judges each curve on the rows of its GPUs (of `gpus` where n_gpus is not 0), class and dtype.
+/* Judges each curve on the rows of its class and dtype: of its GPUs and source, or where n_gpus is not
+ * 0 of `gpus` and any source.
  * checks: [number of curves]. Without is_all only shapes that no fit sees are judged. */
 enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *const paths[],
                                     size_t n_paths, const char *const gpus[], size_t n_gpus,

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GPUS = 16 };
+enum { MAX_NAMES = 16 };
 
-/* The names that fit.c joined by "; ", cut apart in text. */
-static size_t split_gpus(char text[FR__CURVE_TEXT], const char *names[MAX_GPUS])
+/* Names joined by "; ", cut apart in text. */
+static size_t split_names(char text[FR__CURVE_TEXT], const char *names[MAX_NAMES])
 {
     size_t n = 0;
     char *at = text;
 
-    while (at && n < MAX_GPUS) {
+    while (at && n < MAX_NAMES) {
         names[n++] = at;
         at = strstr(at, "; ");
         if (at) {
@@ -27,6 +27,21 @@ static size_t split_gpus(char text[FR__CURVE_TEXT], const char *names[MAX_GPUS])
         }
     }
     return n;
+}
+
+/* Whether the source of a row is one that the curve was fitted to. */
+static bool is_of_source(const struct fr__curve *c, const char *source)
+{
+    char text[FR__CURVE_TEXT];
+    const char *names[MAX_NAMES];
+    size_t n;
+
+    memcpy(text, c->source, sizeof(text));
+    n = split_names(text, names);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], source) == 0)
+            return true;
+    return false;
 }
 
 static double miss(const struct fr_check_row *row)
@@ -48,7 +63,7 @@ static void keep_worst(struct fr_check *check, size_t n_so_far, const struct fr_
 
 static enum fr_status check_curve(const struct fr_calibration *c, size_t i,
                                   const struct fr__data *d, const char *const paths[], bool is_all,
-                                  struct fr_check *check, struct fr_error *err)
+                                  bool is_own, struct fr_check *check, struct fr_error *err)
 {
     double *errors = calloc(d->n_rows + 1, sizeof(*errors));
     size_t n = 0;
@@ -61,7 +76,8 @@ static enum fr_status check_curve(const struct fr_calibration *c, size_t i,
         struct fr_check_row row = {.line = m->line, .shape = m->shape, .measured_s = m->time_s};
 
         if (m->dtype != c->curves[i]->info.dtype ||
-            m->shape.op_class != c->curves[i]->info.op_class)
+            m->shape.op_class != c->curves[i]->info.op_class ||
+            (is_own && !is_of_source(c->curves[i], d->sources[m->source])))
             continue;
         if (!is_all && !fr__is_held_out(m->hash)) {
             check->n_left_out++;
@@ -83,18 +99,18 @@ enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *
 {
     for (size_t i = 0; i < c->n_curves; i++) {
         char text[FR__CURVE_TEXT];
-        const char *names[MAX_GPUS];
+        const char *names[MAX_NAMES];
         size_t n_names;
         struct fr__data d = {0};
         enum fr_status st = FR_OK;
 
         memcpy(text, c->curves[i]->gpus, sizeof(text));
-        n_names = split_gpus(text, names);
+        n_names = split_names(text, names);
         for (size_t k = 0; st == FR_OK && k < n_paths; k++)
             st = fr__data_read(&d, paths[k], (uint32_t)k, n_gpus ? gpus : names,
                                n_gpus ? n_gpus : n_names, err);
         if (st == FR_OK)
-            st = check_curve(c, i, &d, paths, is_all, &checks[i], err);
+            st = check_curve(c, i, &d, paths, is_all, n_gpus == 0, &checks[i], err);
         fr__data_fini(&d);
         FR_TRY(st);
     }

@@ -31,8 +31,10 @@ struct fr__curve_class {
     const char *name;
     const char *size_names[FR__CURVE_SIZES + 1]; /* of `sizes`; ends with NULL */
     const char *axis_names;                      /* what `coordinates` are the log2 of */
-    struct fr__curve_parameter parameters[FR_CURVE_PARAMETERS + 1];
+    struct fr__curve_parameter parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s */
     unsigned n_starts;
+    bool
+        has_noisy_launch; /* what was measured varies so much that a fit would count all as launch */
     void (*prepare)(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */

@@ -216,6 +216,7 @@ static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
         .axis_names = "output pixels, filters, channels, filter area",                             \
         .parameters = PARAMETERS,                                                                  \
         .n_starts = 4,                                                                             \
+        .has_noisy_launch = true,                                                                  \
         .prepare = prepare,                                                                        \
         .time_s = time_s,                                                                          \
         .coordinates = coordinates,                                                                \

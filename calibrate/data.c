@@ -105,23 +105,47 @@ bool fr__is_held_out(uint64_t shape_hash)
     return shape_hash % 5 == 0;
 }
 
-/* A source's name without the table inside it ("ai-dynamo/aiconfigurator a100_sxm ..."). */
+/* Of "project table software ..." the project and the software, between which times differ; the table
+ * is passed over ("ai-dynamo/aiconfigurator h100_sxm vllm/0.24.0"). */
+static char *shorten_source(const char *text)
+{
+    size_t project = strcspn(text, " ");
+    const char *table = text + project + strspn(text + project, " ");
+    const char *software = table + strcspn(table, " ");
+    size_t length;
+    char *out;
+
+    software += strspn(software, " ");
+    length = strcspn(software, " ");
+    if (software[0] == '[') /* the sheet of a table */
+        length = 0;
+    out = malloc(project + length + 2);
+    if (out)
+        snprintf(out, project + length + 2, "%.*s%s%.*s", (int)project, text, length ? " " : "",
+                 (int)length, software);
+    return out;
+}
+
 static enum fr_status find_source(struct fr__data *d, const char *text, uint32_t *out,
                                   struct fr_error *err)
 {
-    size_t length = strcspn(text, " ");
+    char *name = shorten_source(text);
+    size_t i = 0;
 
-    for (size_t i = 0; i < d->n_sources; i++)
-        if (strlen(d->sources[i]) == length && strncmp(d->sources[i], text, length) == 0) {
-            *out = (uint32_t)i;
-            return FR_OK;
-        }
-    if (!fr__grow(&d->sources, &d->sources_cap, d->n_sources + 1, sizeof(*d->sources)))
+    if (!name)
         return fr__fail_nomem(err);
-    d->sources[d->n_sources] = strndup(text, length);
-    if (!d->sources[d->n_sources])
+    while (i < d->n_sources && strcmp(d->sources[i], name) != 0)
+        i++;
+    *out = (uint32_t)i;
+    if (i < d->n_sources) {
+        free(name);
+        return FR_OK;
+    }
+    if (!fr__grow(&d->sources, &d->sources_cap, d->n_sources + 1, sizeof(*d->sources))) {
+        free(name);
         return fr__fail_nomem(err);
-    *out = (uint32_t)d->n_sources++;
+    }
+    d->sources[d->n_sources++] = name;
     return FR_OK;
 }
 

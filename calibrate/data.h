@@ -17,7 +17,7 @@ struct fr__measured {
 
 struct fr__data {
     struct fr__measured *rows;
-    char **sources; /* distinct, first come first */
+    char **sources; /* distinct, first come first: project and software */
     size_t n_rows, cap, n_sources, sources_cap;
 };
 

@@ -32,13 +32,14 @@ struct fit {
     const double *log_s;                    /* [n] */
     const uint32_t *draws;                  /* [n] how often a row counts; NULL: once */
     size_t n;
+    double most_launch_s; /* a launch takes no longer */
 };
 
 static double clamp(const struct fit *f, double x, unsigned i)
 {
     const struct fr__curve_parameter *p = &f->op_class->parameters[i];
 
-    return fmin(fmax(x, p->low), p->high);
+    return fmin(fmax(x, p->low), i == 0 ? fmin(p->high, f->most_launch_s) : p->high);
 }
 
 /* Mean |log(predicted / measured)| with the parameters of the curve. */
@@ -229,30 +230,21 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 
 /* ---- choosing rows ---- */
 
-/* "A; B" */
-static void join(char text[FR__CURVE_TEXT], const char *word)
-{
-    size_t used = strlen(text);
-
-    snprintf(text + used, FR__CURVE_TEXT - used, "%s%s", used ? "; " : "", word);
-}
-
-/* Rows of one class, dtype and GPU. */
+/* Rows that one curve is fitted to. Another software's kernels, or its launches, are another curve. */
 struct kind {
     enum fr_curve_class op_class;
     enum fr_dtype dtype;
-    uint32_t gpu;
+    uint32_t gpu, source;
 };
 
 static bool is_of_kind(const struct fr__measured *row, const struct kind *kind)
 {
     return row->shape.op_class == kind->op_class && row->dtype == kind->dtype &&
-           row->gpu == kind->gpu;
+           row->gpu == kind->gpu && row->source == kind->source;
 }
 
-static void describe(struct fr__curve *c, const struct fr__data *d, const struct kind *kind)
+static uint64_t hash_rows(const struct fr__data *d, const struct kind *kind)
 {
-    bool is_used[64] = {false};
     uint64_t h = UINT64_C(14695981039346656037);
 
     for (size_t k = 0; k < d->n_rows; k++) {
@@ -261,14 +253,10 @@ static void describe(struct fr__curve *c, const struct fr__data *d, const struct
 
         if (!is_of_kind(row, kind))
             continue;
-        if (row->source < 64 && !is_used[row->source]) {
-            is_used[row->source] = true;
-            join(c->source, d->sources[row->source]);
-        }
         for (unsigned byte = 0; byte < 16; byte++)
             h = (h ^ (words[byte / 8] >> (byte % 8 * 8) & 0xff)) * UINT64_C(1099511628211);
     }
-    c->info.data_hash = h;
+    return h;
 }
 
 static double round_5(double x)
@@ -297,18 +285,53 @@ static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const 
     return FR_OK;
 }
 
-/* Sets kind->gpu to the first of the names with enough rows to fit; false: none has. */
-static bool choose_gpu(const struct fr__data *d, size_t n_gpus, struct kind *kind)
+/* Sets kind->source to the one with most rows to fit of kind's GPU; returns how many these are. */
+static size_t choose_source(const struct fr__data *d, struct kind *kind)
 {
-    for (kind->gpu = 0; kind->gpu < n_gpus; kind->gpu++) {
+    size_t most = 0;
+    uint32_t best = 0;
+
+    for (kind->source = 0; kind->source < d->n_sources; kind->source++) {
         size_t n = 0;
 
         for (size_t k = 0; k < d->n_rows; k++)
             n += is_of_kind(&d->rows[k], kind) && !fr__is_held_out(d->rows[k].hash);
-        if (n >= MIN_ROWS)
-            return true;
+        best = n > most ? kind->source : best;
+        most = n > most ? n : most;
     }
+    kind->source = best;
+    return most;
+}
+
+/* The first of the GPUs with enough rows to fit of one source; false: none has. */
+static bool choose_rows(const struct fr__data *d, size_t n_gpus, struct kind *kind)
+{
+    for (kind->gpu = 0; kind->gpu < n_gpus; kind->gpu++)
+        if (choose_source(d, kind) >= MIN_ROWS)
+            return true;
     return false;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* What a launch may take at most: all but a hundredth of the rows take longer. Where times vary a lot,
+ * the fit would otherwise count what is not explained as launch. */
+static enum fr_status bound_launch(struct fit *f, struct fr_error *err)
+{
+    double *sorted = calloc(f->n, sizeof(*sorted));
+
+    if (!sorted)
+        return fr__fail_nomem(err);
+    memcpy(sorted, f->log_s, f->n * sizeof(*sorted));
+    qsort(sorted, f->n, sizeof(*sorted), by_size);
+    f->most_launch_s = f->op_class->has_noisy_launch ? exp(sorted[f->n / 100]) : INFINITY;
+    free(sorted);
+    return FR_OK;
 }
 
 static enum fr_status fit_rows(struct fr_calibration *c, const struct fr__data *d,
@@ -339,9 +362,12 @@ static enum fr_status fit_rows(struct fr_calibration *c, const struct fr__data *
         (struct fr__machine){.n_sms = request->device->n_sms,
                              .peak_flops_per_s = fr__peak_flops_per_s(request->device, kind->dtype),
                              .mem_Bps = request->device->mem_Bps};
-    join(f.curve->gpus, request->gpus[kind->gpu]);
-    describe(f.curve, d, kind);
-    st = fit_curve(&f, err);
+    f.curve->info.data_hash = hash_rows(d, kind);
+    snprintf(f.curve->gpus, FR__CURVE_TEXT, "%s", request->gpus[kind->gpu]);
+    snprintf(f.curve->source, FR__CURVE_TEXT, "%s", d->sources[kind->source]);
+    st = bound_launch(&f, err);
+    if (st == FR_OK)
+        st = fit_curve(&f, err);
     if (st == FR_OK)
         st = judge_held_out(c, c->n_curves - 1, d, kind, err);
 free_all:
@@ -364,7 +390,7 @@ static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d
         if (ctx && ctx->cancel && *ctx->cancel)
             return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
         if (fr__peak_flops_per_s(request->device, kind.dtype) > 0 &&
-            choose_gpu(d, request->n_gpus, &kind))
+            choose_rows(d, request->n_gpus, &kind))
             FR_TRY(fit_rows(c, d, request, &kind, err));
         if (ctx && ctx->progress)
             ctx->progress(ctx->progress_user, "fitting", i + 1, N);

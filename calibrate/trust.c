@@ -6,10 +6,8 @@
 const char *fr_trust_name(enum fr_trust trust)
 {
     static const char *const names[FR_N_TRUSTS] = {
-        [FR_TRUST_PROFILED] = "profiled",
-        [FR_TRUST_SCALED] = "scaled",
-        [FR_TRUST_CALIBRATED] = "calibrated",
-        [FR_TRUST_TRANSFERRED] = "transferred",
+        [FR_TRUST_PROFILED] = "profiled",     [FR_TRUST_SCALED] = "scaled",
+        [FR_TRUST_CALIBRATED] = "calibrated", [FR_TRUST_TRANSFERRED] = "transferred",
         [FR_TRUST_DATASHEET] = "datasheet",
     };
 

@@ -506,6 +506,34 @@ START_TEST(the_first_gpu_with_enough_rows_is_taken)
 }
 END_TEST
 
+START_TEST(one_softwares_rows_are_fitted_and_judged)
+{
+    static char text[40000];
+    const char *const paths[] = {path};
+    size_t used = (size_t)sprintf(text, "source,gpu,dtype,m,n,k,time_us\n");
+    struct fr_calibration *c;
+    struct fr_check own, all;
+    struct fr_error err;
+
+    for (unsigned i = 1; i <= 200; i++) {
+        used += (size_t)sprintf(text + used, "a/b table%u slow/1.0,G,fp32,%u,64,64,90\n", i % 3, i);
+        if (i > 20)
+            used += (size_t)sprintf(text + used, "a/b table1 fast/2.0,G,fp32,%u,64,64,9\n", i);
+    }
+    write_file(text);
+    c = fit();
+    ck_assert_str_eq(fr_calibration_curve(c, 0)->source, "a/b slow/1.0");
+    ck_assert_double_lt(fr_calibration_curve(c, 0)->held_out.median, 0.01);
+    ck_assert_int_eq(fr_calibration_check(c, paths, 1, NULL, 0, true, &own, &err), FR_OK);
+    ck_assert_uint_eq(own.misses.n, 200);
+    ck_assert_int_eq(fr_calibration_check(c, paths, 1, gpus, 1, true, &all, &err), FR_OK);
+    ck_assert_uint_eq(all.misses.n, 380);
+    ck_assert_ptr_null(fr_calibration_curve(c, 1));
+    fr_calibration_free(c);
+    unlink(path);
+}
+END_TEST
+
 START_TEST(a_device_file_reads_back_to_the_same_times)
 {
     const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 100, 200, 300}};
@@ -647,6 +675,7 @@ int main(void)
     tcase_add_test(tc, a_fit_finds_the_convolutions_that_made_the_data);
     tcase_add_test(tc, a_fit_finds_the_attention_that_made_the_data);
     tcase_add_test(tc, the_first_gpu_with_enough_rows_is_taken);
+    tcase_add_test(tc, one_softwares_rows_are_fitted_and_judged);
     tcase_add_test(tc, a_device_file_reads_back_to_the_same_times);
     tcase_add_test(tc, shipped_files_name_their_device_and_keep_their_promise);
     tcase_add_test(tc, curves_are_found_by_class_and_format);
