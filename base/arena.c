@@ -63,7 +63,7 @@ void fr__arena_free(struct fr__arena *a)
     free(a);
 }
 
-void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
+void *fr__arena_take(struct fr__arena *a, size_t n, size_t size)
 {
     const size_t align = alignof(max_align_t);
     struct block *b = a->top;
@@ -83,7 +83,15 @@ void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
     }
     p = b->data + b->used;
     b->used += bytes;
-    memset(p, 0, bytes);
+    return p;
+}
+
+void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size)
+{
+    void *p = fr__arena_take(a, n, size);
+
+    if (p)
+        memset(p, 0, n * size);
     return p;
 }
 

@@ -13,6 +13,8 @@ void fr__arena_free(struct fr__arena *a);
 /* n elements of `size` bytes, zeroed, aligned for any type; NULL when out of memory or when the
  * product overflows. n 0 gives a valid pointer. */
 void *fr__arena_alloc(struct fr__arena *a, size_t n, size_t size);
+/* The same, with whatever was there: for arrays that are filled at once. */
+void *fr__arena_take(struct fr__arena *a, size_t n, size_t size);
 char *fr__arena_strdup(struct fr__arena *a, const char *s);
 char *fr__arena_strndup(struct fr__arena *a, const char *s, size_t n); /* up to a NUL */
 

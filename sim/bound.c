@@ -16,13 +16,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct walk {
     struct engine *e;
     uint32_t *waits; /* [n_tasks] predecessors not visited */
     double *ready_s; /* [n_tasks] when all predecessors are over */
-    uint32_t *queue; /* [n_tasks] */
-    size_t tail;
+    uint32_t *late;  /* [n_tasks] passed before they were ready, and ready now */
+    size_t n_late;
+    uint32_t at;       /* tasks up to this one have been passed */
     double *node_s;    /* [n_transfers + n_collectives] latest member */
     uint32_t *arrived; /* likewise: members that are ready */
     double longest_s;
@@ -39,8 +41,8 @@ static void end_task(struct walk *w, uint32_t task, double end_s)
 
         if (end_s > w->ready_s[next])
             w->ready_s[next] = end_s;
-        if (--w->waits[next] == 0)
-            w->queue[w->tail++] = next;
+        if (--w->waits[next] == 0 && next <= w->at)
+            w->late[w->n_late++] = next;
     }
 }
 
@@ -109,6 +111,8 @@ static void visit(struct walk *w, uint32_t task)
     }
 }
 
+/* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone through by
+ * number, and what waits for a later one catches up. */
 static enum fr_status longest_path(struct engine *e, double *out_s)
 {
     const struct fr_plan_view *v = e->v;
@@ -117,22 +121,24 @@ static enum fr_status longest_path(struct engine *e, double *out_s)
 
     w.waits = malloc((v->n_tasks + 1) * sizeof(*w.waits));
     w.ready_s = calloc(v->n_tasks + 1, sizeof(*w.ready_s));
-    w.queue = malloc((v->n_tasks + 1) * sizeof(*w.queue));
+    w.late = malloc((v->n_tasks + 1) * sizeof(*w.late));
     w.node_s = calloc(n_nodes + 1, sizeof(*w.node_s));
     w.arrived = calloc(n_nodes + 1, sizeof(*w.arrived));
-    if (!w.waits || !w.ready_s || !w.queue || !w.node_s || !w.arrived)
+    if (!w.waits || !w.ready_s || !w.late || !w.node_s || !w.arrived)
         fr__engine_fail_nomem(e);
+    else
+        memcpy(w.waits, v->n_preds, v->n_tasks * sizeof(*w.waits));
     for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
-        w.waits[t] = v->n_preds[t];
+        w.at = t;
         if (w.waits[t] == 0)
-            w.queue[w.tail++] = t;
+            visit(&w, t);
+        while (e->status == FR_OK && w.n_late > 0)
+            visit(&w, w.late[--w.n_late]);
     }
-    for (size_t head = 0; e->status == FR_OK && head < w.tail; head++)
-        visit(&w, w.queue[head]);
     *out_s = w.longest_s;
     free(w.waits);
     free(w.ready_s);
-    free(w.queue);
+    free(w.late);
     free(w.node_s);
     free(w.arrived);
     return e->status;

@@ -14,7 +14,7 @@ enum fr_status fr__critical_path(struct engine *e, struct fr_run *run)
     for (uint32_t t = run->n_tasks ? last : FR_NONE; t != FR_NONE && n < run->n_tasks;
          t = run->cause[t])
         n++;
-    path = fr__arena_alloc(e->arena, n + 1, sizeof(*path));
+    path = fr__arena_take(e->arena, n + 1, sizeof(*path));
     if (!path)
         return fr__fail_nomem(e->err);
     run->n_critical = n;

@@ -49,18 +49,28 @@ static inline void mark_dirty(struct engine *e, uint32_t s)
     }
 }
 
-static inline bool goes_before(const struct engine *e, const struct waiting *a,
-                               const struct waiting *b)
+static inline struct waiting waiting_of(const struct engine *e, uint32_t task)
 {
-    if (e->o->order == FR_ORDER_FIFO && a->ready_s != b->ready_s)
-        return a->ready_s < b->ready_s;
-    if (a->priority != b->priority)
-        return a->priority < b->priority;
-    return a->task < b->task;
+    uint32_t priority = (uint32_t)e->v->tasks[task].priority ^ UINT32_C(0x80000000);
+
+    return (struct waiting){e->now_s, (uint64_t)priority << 32 | task};
+}
+
+static inline uint32_t task_of(struct waiting w)
+{
+    return (uint32_t)w.key;
+}
+
+static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
+{
+    if (is_fifo && a.ready_s != b.ready_s)
+        return a.ready_s < b.ready_s;
+    return a.key < b.key;
 }
 
 static void queue_push(struct engine *e, struct stream *s, struct waiting w)
 {
+    bool is_fifo = e->o->order == FR_ORDER_FIFO;
     uint32_t i = s->n;
 
     if (s->n == s->cap) {
@@ -73,31 +83,42 @@ static void queue_push(struct engine *e, struct stream *s, struct waiting w)
         s->cap = (uint32_t)cap;
     }
     s->n++;
-    while (i > 0 && goes_before(e, &w, &s->queue[(i - 1) / 2])) {
+    while (i > 0 && goes_before(is_fifo, w, s->queue[(i - 1) / 2])) {
         s->queue[i] = s->queue[(i - 1) / 2];
         i = (i - 1) / 2;
     }
     s->queue[i] = w;
 }
 
-static struct waiting queue_pop(struct engine *e, struct stream *s)
+/* Puts w where the hole at the root leads. */
+static inline void sift_down(struct stream *s, struct waiting w, bool is_fifo)
 {
-    struct waiting top = s->queue[0], w = s->queue[--s->n];
-    uint32_t i = 0;
+    struct waiting *queue = s->queue;
+    uint32_t i = 0, n = s->n;
 
     for (;;) {
         uint32_t child = 2 * i + 1;
 
-        if (child >= s->n)
+        if (child >= n)
             break;
-        if (child + 1 < s->n && goes_before(e, &s->queue[child + 1], &s->queue[child]))
-            child++;
-        if (!goes_before(e, &s->queue[child], &w))
+        if (child + 1 < n)
+            child += goes_before(is_fifo, queue[child + 1], queue[child]);
+        if (!goes_before(is_fifo, queue[child], w))
             break;
-        s->queue[i] = s->queue[child];
+        queue[i] = queue[child];
         i = child;
     }
-    s->queue[i] = w;
+    queue[i] = w;
+}
+
+static struct waiting queue_pop(struct engine *e, struct stream *s)
+{
+    struct waiting top = s->queue[0], last = s->queue[--s->n];
+
+    if (e->o->order == FR_ORDER_FIFO)
+        sift_down(s, last, true);
+    else
+        sift_down(s, last, false);
     return top;
 }
 
@@ -111,7 +132,7 @@ static inline void make_ready(struct engine *e, uint32_t task)
         return;
     }
     s = stream_of(e, task);
-    queue_push(e, &e->streams[s], (struct waiting){e->now_s, k->priority, task});
+    queue_push(e, &e->streams[s], waiting_of(e, task));
     mark_dirty(e, s);
 }
 
@@ -200,32 +221,33 @@ static void complete_markers(struct engine *e)
 
 static void dispatch(struct engine *e, struct waiting w)
 {
-    const struct fr_task *k = &e->v->tasks[w.task];
-    struct stream *s = &e->streams[stream_of(e, w.task)];
+    uint32_t task = task_of(w);
+    const struct fr_task *k = &e->v->tasks[task];
+    struct stream *s = &e->streams[stream_of(e, task)];
     double host_s;
 
     if (k->stream != FR_STREAM_FREE) {
-        s->running = w.task;
+        s->running = task;
         s->next++;
         /* it was not its predecessors that it waited for last, but the stream */
         if (w.ready_s < e->now_s && s->last != FR_NONE)
-            e->tasks[w.task].cause = s->last;
+            e->tasks[task].cause = s->last;
     }
     if (e->parts)
-        fr__parts_at_end(e, e->tasks[w.task].cause);
+        fr__parts_at_end(e, e->tasks[task].cause);
     if (!e->o->alloc_at_start)
-        fr__memory_alloc(e, w.task);
-    e->tasks[w.task].start_s = DISPATCHED;
+        fr__memory_alloc(e, task);
+    e->tasks[task].start_s = DISPATCHED;
     if (k->kind == FR_TASK_COLLECTIVE) {
-        fr__collective_meet(e, w.task);
+        fr__collective_meet(e, task);
     } else if (k->kind != FR_TASK_COMPUTE) {
-        fr__transfer_meet(e, w.task);
+        fr__transfer_meet(e, task);
     } else {
-        host_s = fr__host_launch(e, w.task);
+        host_s = fr__host_launch(e, task);
         if (host_s > e->now_s)
-            fr__push_event(e, host_s, w.task, EVENT_TASK_START);
+            fr__push_event(e, host_s, task, EVENT_TASK_START);
         else
-            compute_start(e, w.task);
+            compute_start(e, task);
     }
 }
 
@@ -233,7 +255,7 @@ static bool may_dispatch(const struct engine *e, const struct stream *s)
 {
     if (s->n == 0 || s->running != FR_NONE)
         return false;
-    return e->o->order != FR_ORDER_STRICT || s->queue[0].task == e->order[s->next];
+    return e->o->order != FR_ORDER_STRICT || task_of(s->queue[0]) == e->order[s->next];
 }
 
 static void start_ready(struct engine *e)
@@ -518,9 +540,9 @@ static enum fr_status check_result(struct engine *e, struct fr_run *run)
 static enum fr_status copy_times(struct engine *e, struct fr_run *run)
 {
     size_t n = e->v->n_tasks;
-    double *start_s = fr__arena_alloc(e->arena, n + 1, sizeof(*start_s));
-    double *end_s = fr__arena_alloc(e->arena, n + 1, sizeof(*end_s));
-    uint32_t *cause = fr__arena_alloc(e->arena, n + 1, sizeof(*cause));
+    double *start_s = fr__arena_take(e->arena, n + 1, sizeof(*start_s));
+    double *end_s = fr__arena_take(e->arena, n + 1, sizeof(*end_s));
+    uint32_t *cause = fr__arena_take(e->arena, n + 1, sizeof(*cause));
 
     if (!start_s || !end_s || !cause)
         return fr__fail_nomem(e->err);

@@ -42,8 +42,7 @@ struct state {
 /* A task waiting for its stream. */
 struct waiting {
     double ready_s;
-    int32_t priority;
-    uint32_t task;
+    uint64_t key; /* ordered like (priority, task); its lower half is the task */
 };
 
 struct stream {
@@ -180,6 +179,7 @@ struct engine {
     struct fr__requests *requests; /* [n_devices]; NULL: counted only */
     uint64_t *asked;               /* theirs, device by device */
     uint32_t n_allocations;        /* tasks that have allocated */
+    bool is_varied;                /* tasks may take another time than their cost's mean */
     double *slowdown;              /* [n_devices] or NULL */
     struct {                       /* interference, or NULL: by task */
         double *left_s, *rate, *since_s;
@@ -351,8 +351,16 @@ double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t s
 
 /* ---- random.c ---- */
 enum fr_status fr__random_init(struct engine *e);
+double fr__varied_duration(const struct engine *e, uint32_t task);
 /* A compute task's time with slow-down and jitter. */
-double fr__task_duration(const struct engine *e, uint32_t task);
+static inline double fr__task_duration(const struct engine *e, uint32_t task)
+{
+    uint32_t cost = e->v->tasks[task].cost_id;
+
+    if (cost == FR_NONE)
+        return 0;
+    return e->is_varied ? fr__varied_duration(e, task) : e->v->costs[cost].mean_s;
+}
 
 /* ---- sensitivity.c: all but the first two only when e->parts is there ---- */
 enum fr_status fr__parts_init(struct engine *e);

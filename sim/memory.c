@@ -218,8 +218,8 @@ void fr__memory_free(struct engine *e, uint32_t task)
 static enum fr_status copy_log(struct engine *e, struct fr_run *run)
 {
     size_t n = e->v->n_buffers;
-    uint32_t *from = fr__arena_alloc(e->arena, n + 1, sizeof(*from));
-    uint32_t *until = fr__arena_alloc(e->arena, n + 1, sizeof(*until));
+    uint32_t *from = fr__arena_take(e->arena, n + 1, sizeof(*from));
+    uint32_t *until = fr__arena_take(e->arena, n + 1, sizeof(*until));
 
     if (!from || !until)
         return fr__fail_nomem(e->err);

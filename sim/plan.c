@@ -61,6 +61,16 @@ static uint32_t grow_one(struct fr_plan *p, struct fr__array *a, void *array, si
     return (uint32_t)a->n++;
 }
 
+/* Without the room now there may be some later. */
+void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
+                     size_t n_frees)
+{
+    (void)fr__grow(&p->tasks, &p->n_tasks.cap, p->n_tasks.n + n_tasks, sizeof(*p->tasks));
+    (void)fr__grow(&p->deps, &p->n_deps.cap, p->n_deps.n + n_deps, sizeof(*p->deps));
+    (void)fr__grow(&p->buffers, &p->n_buffers.cap, p->n_buffers.n + n_buffers, sizeof(*p->buffers));
+    (void)fr__grow(&p->frees, &p->n_frees.cap, p->n_frees.n + n_frees, sizeof(*p->frees));
+}
+
 uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost)
 {
     uint32_t id = grow_one(p, &p->n_costs, &p->costs, sizeof(*p->costs));
@@ -191,7 +201,7 @@ static bool compress(struct fr_plan *p, const struct fr__pair *pairs, size_t n, 
                      const uint32_t **first_out, const uint32_t **items_out)
 {
     uint32_t *first = fr__arena_alloc(p->arena, n_rows + 2, sizeof(*first));
-    uint32_t *items = fr__arena_alloc(p->arena, n + 1, sizeof(*items));
+    uint32_t *items = fr__arena_take(p->arena, n + 1, sizeof(*items));
 
     if (!first || !items || n >= FR_NONE)
         return false;
@@ -270,7 +280,7 @@ static bool index_members(struct fr_plan *p)
             return false;
         first[c + 1] = (uint32_t)n;
     }
-    members = fr__arena_alloc(p->arena, n + 1, sizeof(*members));
+    members = fr__arena_take(p->arena, n + 1, sizeof(*members));
     if (!members)
         return false;
     for (size_t i = 0; i < n; i++)

@@ -41,6 +41,10 @@ struct fr_plan {
     struct fr__arena *arena; /* strings and, once finished, the compressed rows */
 };
 
+/* So many more may be added: a hint, so that the arrays need not grow by steps. */
+void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
+                     size_t n_frees);
+
 /* Reports violations of the arrays' references, without which nothing else can be looked at. */
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user);

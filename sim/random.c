@@ -28,6 +28,8 @@ enum fr_status fr__random_init(struct engine *e)
 {
     size_t n = e->v->topo->n_devices;
 
+    e->is_varied = e->o->cost_s || e->o->slowness || e->o->device_slowdown || e->o->device_cv > 0 ||
+                   e->o->jitter_cv > 0;
     if (e->o->device_cv <= 0 && !e->o->device_slowdown)
         return FR_OK;
     e->slowdown = malloc((n + 1) * sizeof(*e->slowdown));
@@ -57,14 +59,11 @@ static double mean_of(const struct engine *e, const struct fr_task *k)
     return mean_s * ((flops_s > bytes_s ? flops_s : bytes_s) / c->mean_s);
 }
 
-double fr__task_duration(const struct engine *e, uint32_t task)
+double fr__varied_duration(const struct engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
-    double duration_s;
+    double duration_s = mean_of(e, k);
 
-    if (k->cost_id == FR_NONE)
-        return 0;
-    duration_s = mean_of(e, k);
     if (e->slowdown)
         duration_s *= e->slowdown[k->device];
     if (e->o->jitter_cv > 0)

@@ -216,6 +216,7 @@ static enum fr_status place_ranks(struct ring *g, const double batches[], struct
     struct model m = {.pattern = NULL};
     enum fr_status st = FR_OK;
 
+    fr__placer_expect(g->pl, in->n_devices);
     for (uint32_t rank = 0; rank < in->n_devices && st == FR_OK; rank++) {
         uint32_t type = in->topo->devices[in->devices[rank]].type;
 

@@ -205,6 +205,13 @@ void fr__use_device(struct fr__placer *pl, uint32_t device)
     pl->has_context[device] = true;
 }
 
+void fr__placer_expect(struct fr__placer *pl, size_t n)
+{
+    const struct fr_graph *g = pl->graph;
+
+    fr__plan_expect(pl->plan, n * g->n_ops, n * g->n_edges, n * g->n_tensors, n * g->n_edges);
+}
+
 struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl)
 {
     return fr__plan_mark(pl->plan, pl->next_priority);

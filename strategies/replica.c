@@ -18,7 +18,7 @@ struct fr__copy {
 
 static uint32_t *new_ids(struct fr__replica *r, size_t n)
 {
-    uint32_t *ids = fr__arena_alloc(r->arena, n, sizeof(*ids));
+    uint32_t *ids = fr__arena_take(r->arena, n, sizeof(*ids));
 
     if (ids)
         memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
