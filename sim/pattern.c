@@ -82,7 +82,7 @@ static void learn(struct learner *l, uint32_t id, of_begin of)
             return;
         }
     }
-    assert(!"a block refers to what is in no block of its row");
+    assert(false && "a block refers to what is in no block of its row");
 }
 
 static inline bool is_in(uint32_t id, uint32_t first, uint32_t end)
