@@ -29,16 +29,25 @@ struct entry {
 
 struct shelf {
     bool is_of_topos;
+    size_t n;
     struct entry *entries; /* [n] */
 };
 
 struct fr__setting_cache {
     pthread_mutex_t lock;
     pthread_cond_t loaded;
-    size_t n; /* of each shelf */
     uint64_t clock;
     struct shelf topos, graphs;
 };
+
+/* What is in use, and more: a sweep goes through its topologies again for each workload, and of a list
+ * longer than the shelf none would ever be found on it. All presets fit. */
+enum { MORE_TOPOS = 24, MORE_GRAPHS = 8 };
+
+static struct shelf new_shelf(bool is_of_topos, size_t n)
+{
+    return (struct shelf){is_of_topos, n, calloc(n, sizeof(struct entry))};
+}
 
 struct fr__setting_cache *fr__setting_cache_new(size_t n_threads)
 {
@@ -46,9 +55,8 @@ struct fr__setting_cache *fr__setting_cache_new(size_t n_threads)
 
     if (!c)
         return NULL;
-    c->n = n_threads + 8; /* what is in use, and a few more */
-    c->topos = (struct shelf){true, calloc(c->n, sizeof(struct entry))};
-    c->graphs = (struct shelf){false, calloc(c->n, sizeof(struct entry))};
+    c->topos = new_shelf(true, n_threads + MORE_TOPOS);
+    c->graphs = new_shelf(false, n_threads + MORE_GRAPHS);
     if (c->topos.entries && c->graphs.entries && pthread_mutex_init(&c->lock, NULL) == 0) {
         if (pthread_cond_init(&c->loaded, NULL) == 0)
             return c;
@@ -69,14 +77,18 @@ static void empty(struct entry *e)
     *e = (struct entry){.state = EMPTY};
 }
 
+static void empty_shelf(struct shelf *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        empty(&s->entries[i]);
+}
+
 void fr__setting_cache_free(struct fr__setting_cache *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->n; i++) {
-        empty(&c->topos.entries[i]);
-        empty(&c->graphs.entries[i]);
-    }
+    empty_shelf(&c->topos);
+    empty_shelf(&c->graphs);
     pthread_cond_destroy(&c->loaded);
     pthread_mutex_destroy(&c->lock);
     free(c->topos.entries);
@@ -99,10 +111,9 @@ static bool is_wanted(const struct shelf *s, const struct entry *e, const struct
            e->image_size == q->image_size && e->dtype == q->dtype;
 }
 
-static struct entry *find(const struct fr__setting_cache *c, const struct shelf *s,
-                          const struct fr_question *q)
+static struct entry *find(const struct shelf *s, const struct fr_question *q)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < s->n; i++)
         if (is_wanted(s, &s->entries[i], q))
             return &s->entries[i];
     return NULL;
@@ -110,11 +121,11 @@ static struct entry *find(const struct fr__setting_cache *c, const struct shelf 
 
 /* An empty place, made by giving up what was used longest ago. There always is one: each thread
  * uses one entry at most. */
-static struct entry *make_room(const struct fr__setting_cache *c, const struct shelf *s)
+static struct entry *make_room(const struct shelf *s)
 {
     struct entry *oldest = NULL;
 
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         struct entry *e = &s->entries[i];
 
         if (e->state == EMPTY)
@@ -142,7 +153,7 @@ static void load(struct entry *e, bool is_topo)
 /* Locked. The entry is counted as used. */
 static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const struct fr_question *q)
 {
-    struct entry *e = find(c, s, q), loaded;
+    struct entry *e = find(s, q), loaded;
 
     if (e) {
         e->n_users++;
@@ -150,7 +161,7 @@ static struct entry *take(struct fr__setting_cache *c, struct shelf *s, const st
             pthread_cond_wait(&c->loaded, &c->lock);
         return e;
     }
-    e = make_room(c, s);
+    e = make_room(s);
     *e = (struct entry){.state = LOADING,
                         .name = s->is_of_topos ? q->topology : q->workload,
                         .costs = q->costs,
@@ -208,11 +219,11 @@ enum fr_status fr__setting_cache_take(struct fr__setting_cache *c, const struct 
 void fr__setting_cache_give(struct fr__setting_cache *c, const struct fr_setting *s)
 {
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < c->n; i++) {
+    for (size_t i = 0; i < c->topos.n; i++)
         if (c->topos.entries[i].topo == s->topo)
             give(c, &c->topos.entries[i]);
+    for (size_t i = 0; i < c->graphs.n; i++)
         if (c->graphs.entries[i].graph == s->graph)
             give(c, &c->graphs.entries[i]);
-    }
     pthread_mutex_unlock(&c->lock);
 }
