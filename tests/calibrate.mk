@@ -31,6 +31,9 @@ tests_fuzz_device_file_SOURCES = tests/fuzz_device_file.c
 tests_fuzz_device_file_LDADD = $(TEST_CALIBRATE_LIBS)
 tests_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
+TESTS += tests/test_refit.sh
+EXTRA_DIST += tests/test_refit.sh
+
 # a row of make bench
 EXTRA_PROGRAMS += tests/bench_costs
 tests_bench_costs_SOURCES = tests/bench_costs.c tests/bench.h
