@@ -107,8 +107,10 @@ struct fr_shape {
             double out_channels, kernel_height, kernel_width, stride, pad, groups;
         } conv;
         struct {
-            double bytes;
-        } memory; /* elementwise, embedding: read and written */
+            double bytes;    /* read and written */
+            bool is_wrapped; /* by a function of the framework (relu, gelu, the addition of a
+                                number): its thread takes longer to launch it */
+        } memory;            /* elementwise, embedding */
         struct {
             double rows, columns;
         } rows; /* softmax, layernorm */

@@ -213,6 +213,12 @@ static bool is_streaming(enum fr_op_kind kind)
     }
 }
 
+/* Backward clears and writes the whole table, which is no lookup. */
+static bool is_lookup(const struct fr_op *o)
+{
+    return o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD;
+}
+
 static enum fr_dtype units_of(enum fr_dtype dtype)
 {
     return dtype == FR_AMP ? FR_FP16 : dtype;
@@ -232,7 +238,7 @@ static void set_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32
     if (kernel.has_shape)
         use_shape(c, &t, o, &kernel);
     else if (is_streaming(o->kind) && kernel.bytes > 0)
-        use_streaming(c, &t, o->kind == FR_OP_EMBEDDING ? FR_CURVE_EMBEDDING : FR_CURVE_ELEMENTWISE,
+        use_streaming(c, &t, is_lookup(o) ? FR_CURVE_EMBEDDING : FR_CURVE_ELEMENTWISE,
                       kernel.bytes * passes_of(o));
 }
 

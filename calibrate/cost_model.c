@@ -30,11 +30,13 @@ struct fr_cost_model {
 
 double fr__kernel_s(const struct fr__curve *c, const struct fr_shape *shape)
 {
-    double launch_s = c->info.parameters[0], x[FR__RESIDUAL_AXES];
-    double s = fr__curve_model_s(c, shape) - launch_s;
+    const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
+    double s = fr__curve_model_s(c, shape), x[FR__RESIDUAL_AXES];
+    double work_s =
+        op_class->work_s ? op_class->work_s(&c->model, shape) : s - c->info.parameters[0];
 
-    fr__curve_class_of(c->info.op_class)->coordinates(shape, x);
-    return (s + fmin(launch_s, LATENCY_S)) * exp(fr__residual_at(&c->residual, x));
+    op_class->coordinates(shape, x);
+    return (work_s + fmin(s - work_s, LATENCY_S)) * exp(fr__residual_at(&c->residual, x));
 }
 
 double fr__error_of_median(double median)

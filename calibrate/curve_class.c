@@ -11,6 +11,10 @@ static const struct fr__curve_class *const classes[FR_N_CURVE_CLASSES] = {
     [FR_CURVE_CONV_FORWARD] = &fr__curve_conv_forward,
     [FR_CURVE_CONV_BACKWARD_DATA] = &fr__curve_conv_backward_data,
     [FR_CURVE_CONV_BACKWARD_FILTER] = &fr__curve_conv_backward_filter,
+    [FR_CURVE_ELEMENTWISE] = &fr__curve_elementwise,
+    [FR_CURVE_SOFTMAX] = &fr__curve_softmax,
+    [FR_CURVE_LAYERNORM] = &fr__curve_layernorm,
+    [FR_CURVE_EMBEDDING] = &fr__curve_embedding,
     [FR_CURVE_ATTENTION] = &fr__curve_attention,
 };
 

@@ -9,6 +9,8 @@
 #include "calibrate/curve_attention.h"
 #include "calibrate/curve_conv.h"
 #include "calibrate/curve_matmul.h"
+#include "calibrate/curve_memory.h"
+#include "calibrate/curve_rows.h"
 #include "calibrate/machine.h"
 #include "calibrate/residual.h"
 
@@ -25,13 +27,16 @@ union fr__model {
     struct fr__matmul matmul;
     struct fr__conv conv;
     struct fr__attention attention;
+    struct fr__stream stream;
+    struct fr__rows rows;
 };
 
 struct fr__curve_class {
     const char *name;
     const char *size_names[FR__CURVE_SIZES + 1]; /* of `sizes`; ends with NULL */
     const char *axis_names;                      /* what `coordinates` are the log2 of */
-    struct fr__curve_parameter parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s */
+    struct fr__curve_parameter
+        parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s or call_s */
     unsigned n_starts;
     bool
         has_noisy_launch; /* what was measured varies so much that a fit would count all as launch */
@@ -39,6 +44,9 @@ struct fr__curve_class {
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
     double (*time_s)(const union fr__model *model, const struct fr_shape *shape);
+    /* What of it is the device's own work, without starting it and the host's part. NULL: time_s less
+     * the first parameter. */
+    double (*work_s)(const union fr__model *model, const struct fr_shape *shape);
     /* x[i] of an axis that the class has no use for: 0. */
     void (*coordinates)(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES]);
     /* The sizes, whole numbers: rows that agree in all of them are held out together. */
@@ -46,7 +54,8 @@ struct fr__curve_class {
 };
 
 extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,
-    fr__curve_conv_backward_data, fr__curve_conv_backward_filter, fr__curve_attention;
+    fr__curve_conv_backward_data, fr__curve_conv_backward_filter, fr__curve_elementwise,
+    fr__curve_softmax, fr__curve_layernorm, fr__curve_embedding, fr__curve_attention;
 
 /* NULL: no such class, or it has no curves yet. */
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "calibrate/curve_class.h"
 #include "calibrate/data.h"
 
 #include <string.h>
@@ -24,12 +25,72 @@ static enum fr_status need(const struct fr__cell *shape, const char *key, double
     return fr__fail(err, FR_EPARSE, shape->loc, "'shape' has no %s=N", key);
 }
 
+/* Numbers whose keys not all tables have: 0 without one. */
+static enum fr_status may_read(const struct fr__cell *shape, const char *key, double *out,
+                               struct fr_error *err)
+{
+    *out = 0;
+    return fr__read_pair(shape, key, "a number in 'shape'", out, err);
+}
+
+/* A matrix: rows=N;cols=N or tokens=N;hidden=N. Other shapes are of tables that time otherwise. */
+static enum fr_status read_matrix(const struct fr__cell *shape, double *rows, double *width,
+                                  bool *is_known, struct fr_error *err)
+{
+    FR_TRY(may_read(shape, "rows", rows, err));
+    if (*rows > 0)
+        return need(shape, "cols", width, err);
+    FR_TRY(may_read(shape, "tokens", rows, err));
+    *is_known = *rows > 0;
+    return *is_known ? need(shape, "hidden", width, err) : FR_OK;
+}
+
+static enum fr_status read_reduction(const struct fr__cell cells[], enum fr_dtype dtype,
+                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
+{
+    (void)dtype;
+    return read_matrix(&cells[SHAPE], &s->rows.rows, &s->rows.columns, is_known, err);
+}
+
+static enum fr_status read_elementwise(const struct fr__cell cells[], enum fr_dtype dtype,
+                                       struct fr_shape *s, bool *is_known, struct fr_error *err)
+{
+    static const char *const wrapped[] = {"addu", "gelu", "relu"};
+    double rows, width;
+    uint64_t bytes;
+
+    (void)dtype;
+    FR_TRY(read_matrix(&cells[SHAPE], &rows, &width, is_known, err));
+    if (!*is_known)
+        return FR_OK;
+    FR_TRY(fr__cell_count(&cells[BYTES], "bytes", 1, UINT64_C(1) << 48, &bytes, err));
+    s->memory.bytes = (double)bytes;
+    for (size_t i = 0; i < sizeof(wrapped) / sizeof(wrapped[0]); i++)
+        if (strcmp(cells[KERNEL].text, wrapped[i]) == 0)
+            s->memory.is_wrapped = true;
+    return FR_OK;
+}
+
+/* Rows of a table read and written again. Cut over several GPUs (tp > 1) it is more than a lookup. */
+static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype dtype,
+                                  struct fr_shape *s, bool *is_known, struct fr_error *err)
+{
+    double rows, width, parts;
+
+    FR_TRY(read_matrix(&cells[SHAPE], &rows, &width, is_known, err));
+    FR_TRY(may_read(&cells[SHAPE], "tp", &parts, err));
+    *is_known = *is_known && parts <= 1;
+    s->memory.bytes = 2 * rows * width * fr__element_bytes(dtype);
+    return FR_OK;
+}
+
 /* Causal attention over a whole prompt; rows with an earlier part of it (step > 0) are passed over. */
-static enum fr_status read_prefill(const struct fr__cell cells[], struct fr_shape *s,
-                                   bool *is_known, struct fr_error *err)
+static enum fr_status read_prefill(const struct fr__cell cells[], enum fr_dtype dtype,
+                                   struct fr_shape *s, bool *is_known, struct fr_error *err)
 {
     const struct fr__cell *shape = &cells[SHAPE];
 
+    (void)dtype;
     *is_known = strstr(shape->text, "step=0;") != NULL || strstr(shape->text, "step=") == NULL;
     FR_TRY(need(shape, "batch", &s->attention.batch, err));
     FR_TRY(need(shape, "isl", &s->attention.seq, err));
@@ -43,10 +104,22 @@ static enum fr_status read_prefill(const struct fr__cell cells[], struct fr_shap
 static const struct {
     const char *name;
     enum fr_curve_class op_class;
-    enum fr_status (*read)(const struct fr__cell cells[], struct fr_shape *s, bool *is_known,
-                           struct fr_error *err);
+    enum fr_status (*read)(const struct fr__cell cells[], enum fr_dtype dtype, struct fr_shape *s,
+                           bool *is_known, struct fr_error *err);
 } kernels[] = {
     {"context_attention", FR_CURVE_ATTENTION, read_prefill},
+    {"add", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"addu", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"div", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"gelu", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"mul", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"relu", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"tanh", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"softmax", FR_CURVE_SOFTMAX, read_reduction},
+    {"ln", FR_CURVE_LAYERNORM, read_reduction},
+    {"input_layernorm", FR_CURVE_LAYERNORM, read_reduction},
+    {"post_attention_layernorm", FR_CURVE_LAYERNORM, read_reduction},
+    {"emb", FR_CURVE_EMBEDDING, read_lookup},
 };
 
 static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
@@ -61,7 +134,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
 
         if (strcmp(kernels[i].name, cells[KERNEL].text) != 0)
             continue;
-        FR_TRY(kernels[i].read(cells, &shape, &is_known, err));
+        FR_TRY(kernels[i].read(cells, dtype, &shape, &is_known, err));
         if (!is_known)
             return FR_OK;
         return fr__scan_add(user, &shape, dtype, &cells[SOURCE], &cells[TIME_US], "time_us", err);

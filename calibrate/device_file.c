@@ -78,7 +78,7 @@ static enum fr_status item_number(const struct fr__yaml *item, const char *what,
 }
 
 /* Parameters and machine are what a model can be evaluated with, in any combination. */
-static const double MIN_PARAMETER = 1e-12, MAX_PARAMETER = 1e6, MAX_RATE = 1e21;
+static const double MIN_PARAMETER = 1e-12, MAX_PARAMETER = 1e12, MAX_RATE = 1e21;
 
 static enum fr_status read_parameters(struct fr_curve_info *info, const struct fr__yaml *node,
                                       struct fr_error *err)

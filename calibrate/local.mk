@@ -4,7 +4,10 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/cost_model.c calibrate/relatives.h calibrate/relatives.c calibrate/move.c calibrate/check.c \
 	calibrate/curve.h calibrate/curve.c \
 	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
-	calibrate/curve_attention.h calibrate/curve_attention.c calibrate/curve_conv.h calibrate/curve_conv.c calibrate/machine.h calibrate/curve_class.h calibrate/curve_class.c \
+	calibrate/curve_attention.h calibrate/curve_attention.c calibrate/curve_conv.h \
+	calibrate/curve_conv.c calibrate/curve_memory.h calibrate/curve_memory.c \
+	calibrate/curve_rows.h calibrate/curve_rows.c calibrate/machine.h \
+	calibrate/curve_class.h calibrate/curve_class.c \
 	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
 	calibrate/data_kernels.c calibrate/fit.c calibrate/device_file.h \
 	calibrate/device_file.c

@@ -23,6 +23,12 @@ TESTS += tests/test_calibrate_curve
 tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
 tests_test_calibrate_curve_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_curve_LDADD = $(TEST_CALIBRATE_LIBS)
+
+check_PROGRAMS += tests/test_calibrate_memory
+TESTS += tests/test_calibrate_memory
+tests_test_calibrate_memory_SOURCES = tests/test_calibrate_memory.c
+tests_test_calibrate_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_memory_LDADD = $(TEST_CALIBRATE_LIBS)
 endif
 
 if ENABLE_FUZZ

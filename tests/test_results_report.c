@@ -75,7 +75,7 @@ START_TEST(a_report_of_one_run_has_every_section)
                                         "Links by utilisation",
                                         "Devices in numbers",
                                         "How far to trust this",
-                                        "datasheet",
+                                        "transferred",
                                         "-w &#39;a &amp; b&#39; &lt;in &gt;out</pre>",
                                         "capacity 15.8 GiB",
                                         ", seed 0"};

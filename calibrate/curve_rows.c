@@ -1,0 +1,116 @@
+/* calibrate/curve_rows.c - see curve_rows.h. */
+#include "config.h"
+
+#include "calibrate/curve_class.h"
+
+#include <math.h>
+
+enum { NARROW_COLUMNS = 1024 };
+
+void fr__rows_init(struct fr__rows *r, const struct fr__machine *machine,
+                   const double parameters[FR__ROWS_WIDE], double element_bytes)
+{
+    fr__stream_init(&r->stream, machine, parameters);
+    r->element_bytes = element_bytes;
+    r->reread = parameters[FR__ROWS_REREAD];
+    r->reread_columns = parameters[FR__ROWS_REREAD_COLUMNS];
+    r->blocks = fmax(machine->n_sms * parameters[FR__ROWS_BLOCKS_PER_SM], 1);
+    r->block_s = parameters[FR__ROWS_BLOCK_S];
+    r->column_s = parameters[FR__ROWS_COLUMN_S];
+    r->wide = 1;
+}
+
+double fr__rows_work_s(const struct fr__rows *r, double rows, double columns)
+{
+    double spill = pow(r->reread_columns / columns, 4);
+    double memory_s = fr__stream_work_s(&r->stream, 2 * rows * columns * r->element_bytes) *
+                      (1 + r->reread / (1 + spill)) * (columns > NARROW_COLUMNS ? r->wide : 1);
+    double blocks_s = ceil(rows / r->blocks) * (r->block_s + columns * r->column_s);
+    double larger = fmax(memory_s, blocks_s), ratio = fmin(memory_s, blocks_s) / larger;
+
+    return larger * cbrt(1 + ratio * ratio * ratio);
+}
+
+double fr__rows_s(const struct fr__rows *r, double rows, double columns)
+{
+    return fmax(r->stream.call_s, r->stream.start_s + fr__rows_work_s(r, rows, columns));
+}
+
+/* ---- the classes ---- */
+
+static void prepare_softmax(union fr__model *model, const struct fr__machine *machine,
+                            enum fr_dtype dtype, const double parameters[])
+{
+    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype));
+    model->rows.wide = parameters[FR__ROWS_WIDE];
+}
+
+static void prepare_layernorm(union fr__model *model, const struct fr__machine *machine,
+                              enum fr_dtype dtype, const double parameters[])
+{
+    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype));
+}
+
+static double time_s(const union fr__model *model, const struct fr_shape *s)
+{
+    return fr__rows_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
+}
+
+static double work_s(const union fr__model *model, const struct fr_shape *s)
+{
+    return fr__rows_work_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
+}
+
+static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+{
+    for (unsigned a = 2; a < FR__RESIDUAL_AXES; a++)
+        x[a] = 0;
+    x[0] = log2(fmax(s->rows.rows, 1));
+    x[1] = log2(fmax(s->rows.columns, 1));
+}
+
+static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+{
+    out[0] = s->rows.rows;
+    out[1] = s->rows.columns;
+}
+
+/* starts: a V100 in fp32 with a framework's calls, few and many blocks; an A100 in fp16, kernels
+ * alone. Rounded. */
+#define PARAMETERS                                                                                 \
+    [FR__STREAM_CALL_S] = {"call_s", 1e-7, 1e-3, {4e-5, 1e-6, 4e-5}},                              \
+    [FR__STREAM_START_S] = {"start_s", 1e-7, 1e-3, {2.5e-5, 2e-6, 2.5e-5}},                        \
+    [FR__STREAM_FRAC] = {"memory_frac", .01, 1, {.8, .8, .8}},                                     \
+    [FR__STREAM_CACHE_BYTES] = {"cache_bytes", 1e5, 2e8, {6e6, 2e7, 6e6}},                         \
+    [FR__STREAM_CACHE_GAIN] = {"cache_gain", 1, 20, {1.5, 1.5, 1.5}},                              \
+    [FR__ROWS_REREAD] = {"reread", 1e-3, 4, {.5, .5, .5}},                                         \
+    [FR__ROWS_REREAD_COLUMNS] = {"reread_columns", 64, 65536, {4000, 4000, 4000}},                 \
+    [FR__ROWS_BLOCKS_PER_SM] = {"blocks_per_sm", .5, 128, {4, 8, 16}},                             \
+    [FR__ROWS_BLOCK_S] = {"block_s", 1e-9, 1e-4, {1e-6, 5e-7, 1e-6}},                              \
+    [FR__ROWS_COLUMN_S] = {"column_s", 1e-13, 1e-6, {3e-9, 1e-9, 3e-9}}
+
+const struct fr__curve_class fr__curve_softmax = {
+    .name = "softmax",
+    .size_names = {"rows", "columns"},
+    .axis_names = "rows, columns, -, -",
+    .parameters = {PARAMETERS, [FR__ROWS_WIDE] = {"wide", .5, 4, {1.2, 1.2, 1.5}}},
+    .n_starts = 3,
+    .prepare = prepare_softmax,
+    .time_s = time_s,
+    .work_s = work_s,
+    .coordinates = coordinates,
+    .sizes = sizes,
+};
+
+const struct fr__curve_class fr__curve_layernorm = {
+    .name = "layernorm",
+    .size_names = {"rows", "columns"},
+    .axis_names = "rows, columns, -, -",
+    .parameters = {PARAMETERS},
+    .n_starts = 3,
+    .prepare = prepare_layernorm,
+    .time_s = time_s,
+    .work_s = work_s,
+    .coordinates = coordinates,
+    .sizes = sizes,
+};
