@@ -44,33 +44,68 @@ double fr__smooth_max(double a, double b, double q)
     return larger * pow(1 + pow(ratio, q), 1 / q);
 }
 
+/* ceil() of what is not negative, without a call. */
+static inline double round_up(double x)
+{
+    double whole;
+
+    if (!(x < 0x1p52)) /* whole anyway */
+        return x;
+    whole = (double)(int64_t)x;
+    return whole < x ? whole + 1 : whole;
+}
+
+/* Each tile's waves and the time of one tile, both before the depth is cut. */
+struct blocks {
+    double waves[FR__MATMUL_TILES], tile_s[FR__MATMUL_TILES];
+};
+
+static void cut(const struct fr__matmul *m, double batch, double rows, double columns, double depth,
+                struct blocks *b)
+{
+    for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
+        double n = round_up(rows / tiles[i].rows) * round_up(columns / tiles[i].columns) * batch;
+
+        b->waves[i] = n / m->n_sms;
+        b->tile_s[i] = m->s_per_depth[i] * depth;
+    }
+}
+
+/* Shortest time of the arithmetic with the depth cut into s parts. */
+static double compute_s(const struct fr__matmul *m, const struct blocks *b, double s)
+{
+    double part = 1 / s, best_s = INFINITY; /* s is a power of 2: exact */
+
+    for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
+        double t_s = round_up(b->waves[i] * s) * (b->tile_s[i] * part + m->block_s);
+
+        best_s = t_s < best_s ? t_s : best_s;
+    }
+    return best_s;
+}
+
 double fr__matmul_of_bytes_s(const struct fr__matmul *m, double batch, double rows, double columns,
                              double depth, double bytes)
 {
-    double n_tiles[FR__MATMUL_TILES];
-    double c_elements = batch * rows * columns;
-    double best_s = INFINITY;
+    struct blocks blocks;
+    double comp_s[N_SPLITS], mem_s[N_SPLITS];
+    double c_elements = batch * rows * columns, best_s;
+    unsigned n = 0, first = 0;
 
-    for (unsigned i = 0; i < FR__MATMUL_TILES; i++)
-        n_tiles[i] = ceil(rows / tiles[i].rows) * ceil(columns / tiles[i].columns) * batch;
-    for (unsigned j = 0; j < N_SPLITS; j++) {
-        double s = splits[j];
-        double mem_s = (bytes + (j ? 8 * s * c_elements : 0)) * m->s_per_byte;
-        double comp_s = INFINITY, both_s;
-
-        if (mem_s >= best_s || (j && depth < 32 * s))
+    cut(m, batch, rows, columns, depth, &blocks);
+    for (; n < N_SPLITS && (n == 0 || depth >= 32 * splits[n]); n++) {
+        mem_s[n] = (bytes + (n ? 8 * splits[n] * c_elements : 0)) * m->s_per_byte;
+        if (n && mem_s[n] >= fmax(comp_s[first], mem_s[first]) * 2) /* the smooth maximum's most */
             break;
-        for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
-            double waves = ceil(n_tiles[i] * s / m->n_sms);
-            double t_s = waves * (m->s_per_depth[i] * (depth / s) + m->block_s);
-
-            comp_s = t_s < comp_s ? t_s : comp_s;
-        }
-        if (comp_s >= best_s)
-            continue;
-        both_s = fr__smooth_max(comp_s, mem_s, m->sharpness);
-        best_s = both_s < best_s ? both_s : best_s;
+        comp_s[n] = compute_s(m, &blocks, splits[n]);
+        if (fmax(comp_s[n], mem_s[n]) < fmax(comp_s[first], mem_s[first]))
+            first = n;
     }
+    /* the likely best first: it spares the powers of most others */
+    best_s = fr__smooth_max(comp_s[first], mem_s[first], m->sharpness);
+    for (unsigned i = 0; i < n; i++)
+        if (i != first && comp_s[i] < best_s && mem_s[i] < best_s)
+            best_s = fmin(best_s, fr__smooth_max(comp_s[i], mem_s[i], m->sharpness));
     return best_s;
 }
 

@@ -44,4 +44,4 @@ EXTRA_DIST += tests/test_refit.sh
 EXTRA_PROGRAMS += tests/bench_costs
 tests_bench_costs_SOURCES = tests/bench_costs.c tests/bench.h
 tests_bench_costs_LDADD = libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
-EXTRA_DIST += tests/corpus/fuzz_device_file/small.yaml
+EXTRA_DIST += tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_device_file/small.yaml
