@@ -22,6 +22,7 @@ struct fr_cost_model {
     struct fr__known (*products)[FR_N_DTYPES]; /* [n_types] matmul without memory traffic */
     struct fr_calibration **loaded;            /* [n_loaded] */
     size_t n_loaded, cap_loaded;
+    bool has_own_file;        /* loaded[0] is the user's */
     struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
     size_t n_moved, cap_moved;
 };
@@ -98,9 +99,21 @@ static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype w
     return has == wanted || is_streaming(c) || group[has] == group[wanted];
 }
 
+/* Which curves of a calibration are asked for: those of streaming kernels in their own formats, all in
+ * their own formats, or any as stand-ins for other formats. */
+enum match { STREAMING, EXACT, STAND_IN };
+
+static bool matches(enum match match, enum fr_curve_class c, enum fr_dtype has,
+                    enum fr_dtype wanted)
+{
+    if (match == STAND_IN)
+        return stands_for(c, has, wanted);
+    return has == wanted && (match == EXACT || is_streaming(c));
+}
+
 /* Fills what a calibration knows and nothing nearer did; first its own formats, then stand-ins. */
 static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct fr_calibration *c,
-                            int kinship, bool is_exact, struct fr_error *err)
+                            int kinship, enum match match, struct fr_error *err)
 {
     bool is_own = kinship == 0;
     const struct fr_device_type *to = &m->types[type];
@@ -113,7 +126,7 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             struct fr__known *k = slot(m, type, op_class, (enum fr_dtype)d);
             bool is_same = d == curve->info.dtype;
 
-            if (k->curve || (is_exact ? !is_same : !stands_for(op_class, curve->info.dtype, d)))
+            if (k->curve || !matches(match, op_class, curve->info.dtype, (enum fr_dtype)d))
                 continue;
             if (!(fr__peak_flops_per_s(to, (enum fr_dtype)d) > 0))
                 continue; /* this device has no such format */
@@ -177,6 +190,25 @@ static bool next_of_kin(const struct fr_cost_model *m, size_t type, bool is_done
     return true;
 }
 
+static enum fr_status offer_all(struct fr_cost_model *m, size_t type,
+                                const struct fr_calibration *c, int kinship, struct fr_error *err)
+{
+    FR_TRY(offer(m, type, c, kinship, EXACT, err));
+    return offer(m, type, c, kinship, STAND_IN, err);
+}
+
+/* Another board of the chip comes before the device's own curve in another format: fp32 was measured
+ * with a training framework's kernels, fp16 with an inference server's, which normalise at half
+ * the speed (doc/calibration.md). */
+static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, struct fr_error *err)
+{
+    for (int kinship = 0; kinship <= 1; kinship++)
+        for (size_t i = 0; i < m->n_loaded; i++)
+            if (fr__kinship(m->types[type].name, m->loaded[i]->device) == kinship)
+                FR_TRY(offer(m, type, m->loaded[i], kinship, STREAMING, err));
+    return FR_OK;
+}
+
 static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     bool *is_done = calloc(m->n_loaded + 1, sizeof(*is_done));
@@ -186,11 +218,12 @@ static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_
 
     if (!is_done)
         return fr__fail_nomem(err);
-    while (st == FR_OK && next_of_kin(m, type, is_done, &at, &kinship)) {
-        st = offer(m, type, m->loaded[at], kinship, true, err);
-        if (st == FR_OK)
-            st = offer(m, type, m->loaded[at], kinship, false, err);
-    }
+    if (m->has_own_file && fr__kinship(m->types[type].name, m->loaded[0]->device) == 0)
+        st = offer_all(m, type, m->loaded[0], 0, err);
+    if (st == FR_OK)
+        st = offer_streaming(m, type, err);
+    while (st == FR_OK && next_of_kin(m, type, is_done, &at, &kinship))
+        st = offer_all(m, type, m->loaded[at], kinship, err);
     free(is_done);
     return st == FR_OK ? add_products(m, type, err) : st;
 }
@@ -218,6 +251,7 @@ static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options
 
     if (o->device_file) {
         FR_TRY(load(m, o->device_file, err));
+        m->has_own_file = true;
         if (!is_for_a_type(m, m->loaded[0]->device))
             return fr__fail(err, FR_ENOENT, FR_NOWHERE,
                             "'%s' is about device '%s', which this topology does not have",

@@ -2,7 +2,9 @@
  *
  * The first that there is of: the device's own curve in the number format; its own in a format that
  * runs on the same units; then the same of its relatives (relatives.h), nearest first, with the
- * device's peaks and number of multiprocessors in place of theirs. All parameters but the launch are
+ * device's peaks and number of multiprocessors in place of theirs. For kernels that stream another board
+ * of the chip in the format comes before the device's own in another format, unless the user's device
+ * file has that. All parameters but the launch are
  * fractions of these, which is what makes the transfer possible.
  *
  * A kernel's time leaves out the launch that was measured with it, which may hold a framework's call

@@ -164,6 +164,41 @@ START_TEST(sizes_of_nothing_take_a_time_too)
 }
 END_TEST
 
+/* What a device file may hold: any parameter at either end of its range, and the rates with it. */
+START_TEST(parameters_at_their_bounds_give_a_finite_time)
+{
+    static const double ends[] = {1e-12, 1e12}, rates[] = {1, 1e21};
+    static const enum fr_curve_class known[] = {FR_CURVE_ELEMENTWISE, FR_CURVE_EMBEDDING,
+                                                FR_CURVE_SOFTMAX, FR_CURVE_LAYERNORM};
+    const struct fr__machine extreme = {rates[_i & 1], rates[_i >> 1 & 1], rates[_i >> 2 & 1]};
+
+    for (unsigned k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+        const struct fr__curve_class *c = fr__curve_class_of(known[k]);
+        struct fr_shape s = {.op_class = known[k]};
+        unsigned n = 0;
+
+        while (c->parameters[n].name)
+            n++;
+        for (unsigned mask = 0; mask < 1u << n; mask++)
+            for (double size = 0; size < 1e9; size = 1000 * size + 1) {
+                double p[FR_CURVE_PARAMETERS], t_s;
+                union fr__model model;
+
+                for (unsigned i = 0; i < n; i++)
+                    p[i] = ends[mask >> i & 1];
+                if (known[k] == FR_CURVE_SOFTMAX || known[k] == FR_CURVE_LAYERNORM)
+                    s.rows.rows = s.rows.columns = size;
+                else
+                    s.memory.bytes = size * size;
+                c->prepare(&model, &extreme, FR_FP16, p);
+                t_s = c->time_s(&model, &s);
+                ck_assert(isfinite(t_s) && t_s > 0);
+                ck_assert_double_le(c->work_s(&model, &s), t_s);
+            }
+    }
+}
+END_TEST
+
 /* ---- data ---- */
 
 static char path[64];
@@ -356,6 +391,7 @@ int main(void)
     tcase_add_test(tc, a_wide_softmax_is_another_kernel);
     tcase_add_test(tc, more_rows_or_columns_never_take_less_time);
     tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
+    tcase_add_loop_test(tc, parameters_at_their_bounds_give_a_finite_time, 0, 8);
     tcase_add_test(tc, kernels_are_read_by_their_names);
     tcase_add_loop_test(tc, a_bad_row_is_refused_with_the_place, 0, sizeof(bad) / sizeof(bad[0]));
     tcase_add_test(tc, a_fit_finds_the_elementwise_model_that_made_the_data);

@@ -357,6 +357,13 @@ bad 2 "k\.csv:2:26: .*" $fit
 printf 'gpu,kernel,shape,dtype,time_us\nG,context_attention,batch=99999999999999999999;,bf16,1\n' >k.csv
 # shellcheck disable=SC2086
 bad 2 "k\.csv:2:21: .*" $fit
+h='gpu,kernel,shape,dtype,bytes,time_us'
+for row in 'add,rows=1;cols=1,fp32,,9' 'relu,rows=1;cols=1,fp32,1e300,9' 'softmax,rows=-1;cols=1,fp32,,9' \
+    'ln,rows=1,fp32,,9' 'emb,tokens=0;hidden=1,fp32,,9' 'tanh,rows=1;cols=1,fp32,8,inf'; do
+    printf '%s\nG,%s\n' "$h" "$row" >k.csv
+    # shellcheck disable=SC2086
+    bad 2 "k\.csv:2:[0-9]+: .*" $fit
+done
 printf 'device: x\ncurves: 3\n' >d.yaml
 bad 2 "d\.yaml:2:9: .*" calibrate show d.yaml
 
