@@ -16,4 +16,6 @@ struct fr__shipped {
 };
 extern const struct fr__shipped fr__shipped[];
 extern const size_t fr__n_shipped;
+extern const struct fr__shipped fr__shipped_systems[]; /* of calibrate/systems/ */
+extern const size_t fr__n_shipped_systems;
 #endif

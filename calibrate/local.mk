@@ -9,9 +9,11 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/curve_rows.h calibrate/curve_rows.c calibrate/machine.h \
 	calibrate/curve_class.h calibrate/curve_class.c \
 	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
+	calibrate/system.h calibrate/system_model.h calibrate/system.c calibrate/system_file.c \
+	calibrate/collective_data.h calibrate/collective_data.c calibrate/collective_fit.c \
 	calibrate/data_kernels.c calibrate/fit.c calibrate/device_file.h \
 	calibrate/device_file.c
-nodist_libcalibrate_la_SOURCES = calibrate/devices.c
+nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c
 
 # The shipped device files, compiled in and installed.
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
@@ -38,6 +40,22 @@ CLEANFILES += calibrate/devices.c
 EXTRA_DIST += $(device_files) calibrate/embed.sh
 shippeddir = $(pkgdatadir)/devices
 shipped_DATA = $(device_files)
+
+# The shipped systems, likewise.
+system_files = calibrate/systems/a100-nvswitch.yaml \
+	calibrate/systems/b200-nvswitch.yaml \
+	calibrate/systems/h100-nvswitch.yaml
+calibrate/systems.c: $(system_files) calibrate/embed.sh
+	@$(MKDIR_P) calibrate
+	$(AM_V_GEN)cd $(srcdir) && sh calibrate/embed.sh $(system_files) \
+	  | sed 's/fr__shipped\[\]/fr__shipped_systems[]/; s/fr__n_shipped/fr__n_shipped_systems/' \
+	  > $(abs_builddir)/calibrate/systems.c.new
+	$(AM_V_at)mv calibrate/systems.c.new $@
+BUILT_SOURCES += calibrate/systems.c
+CLEANFILES += calibrate/systems.c
+EXTRA_DIST += $(system_files)
+systemsdir = $(pkgdatadir)/systems
+systems_DATA = $(system_files)
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md describes.
 MICROBENCH = $(srcdir)/../shared/data/microbench

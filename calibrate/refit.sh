@@ -1,6 +1,7 @@
 #!/bin/sh
 # calibrate/refit.sh FORERUN MICROBENCH DIRECTORY [DEVICE]... - fits the shipped device files anew, all
-# or those named, from the CSV files of MICROBENCH (doc/calibration.md) into DIRECTORY.
+# or those named, from the CSV files of MICROBENCH (doc/calibration.md) into DIRECTORY; systems
+# (doc/collectives.md) into DIRECTORY/../systems.
 #
 # Of each class and format the first GPU named with enough rows is taken, so those that were measured
 # without a framework's launch stand first.
@@ -35,3 +36,17 @@ fit p4 --gpu "Tesla P4"
 fit t4 --gpu "Tesla T4" --gpu "NVIDIA T4"
 fit v100-pcie-32gb --gpu "Tesla V100-PCIE-32GB"
 fit v100-sxm2-16gb --gpu "NVIDIA V100"
+
+# Collectives: the name in the data's `system` column, the file.
+fit_system() {
+    case $wanted in
+    "  " | *" $2 "*) ;;
+    *) return 0 ;;
+    esac
+    echo "$2"
+    "$forerun" calibrate fit -q "$data/collectives.csv" --system "$1" -o "$out/../systems/$2.yaml"
+}
+
+fit_system aic_a100_sxm a100-nvswitch
+fit_system aic_b200_sxm b200-nvswitch
+fit_system aic_h100_sxm h100-nvswitch

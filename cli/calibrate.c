@@ -56,6 +56,8 @@ enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err)
     struct fr_calibration *c;
     enum fr_status st;
 
+    if (o->system)
+        return cli_system_fit(o, err);
     if (!o->device || o->n_gpus == 0 || o->n_files != 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'forerun calibrate fit' needs -d DEVICE, --gpu GPU and one -o FILE.yaml");
@@ -179,6 +181,8 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
     size_t n = 0;
     enum fr_status st;
 
+    if (o->system)
+        return cli_system_check(o, err);
     if (!o->device)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'forerun calibrate check' needs -d NAME|PATH, a device file");
@@ -216,6 +220,7 @@ static enum fr_status list_shipped(struct fr_error *err)
         putchar('\n');
         fr_calibration_free(c);
     }
+    cli_system_list();
     return FR_OK;
 }
 
@@ -229,6 +234,8 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
     if (s->options.n_arguments > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'",
                         s->options.arguments[1]);
+    if (cli_is_system(s->options.arguments[0]))
+        return cli_system_show(s->options.arguments[0], err);
     FR_TRY(fr_calibration_load(&c, s->options.arguments[0], err));
     printf("%s: misses on rows that were held out\n\n", fr_calibration_device(c));
     print_curves(c);

@@ -56,6 +56,9 @@ struct options {
     const char *gpus[CLI_MAX_GPUS]; /* names in data */
     const char *device;             /* NULL: not given */
     const char *from;               /* a measured device in its place; NULL: not given */
+    const char *system;             /* whose collectives; NULL: not given */
+    const char *rows_of;            /* a system in data; NULL: the one that was fitted */
+    uint64_t min_bytes;             /* of collectives */
     size_t n_gpus;
     bool all; /* sweeps too */
 };
@@ -142,6 +145,12 @@ enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);
+/* of the collectives of a system */
+enum fr_status cli_system_fit(const struct options *o, struct fr_error *err);
+enum fr_status cli_system_check(const struct options *o, struct fr_error *err);
+enum fr_status cli_system_show(const char *name, struct fr_error *err);
+void cli_system_list(void);
+bool cli_is_system(const char *name); /* a shipped one's */
 
 /* ---- graph.c ---- */
 

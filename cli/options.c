@@ -46,6 +46,25 @@ static enum fr_status add_gpu(struct options *o, const char *value, struct fr_er
     return FR_OK;
 }
 
+static enum fr_status set_system(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->system = value;
+    return FR_OK;
+}
+
+static enum fr_status set_rows_of(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->rows_of = value;
+    return FR_OK;
+}
+
+static enum fr_status set_min_bytes(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_bytes(value, "option '--min-bytes'", FR_NOWHERE, &o->min_bytes, err);
+}
+
 static enum fr_status set_from(struct options *o, const char *value, struct fr_error *err)
 {
     (void)err;
@@ -270,6 +289,12 @@ static const struct option_row rows[] = {
     {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",
      "the device: a type to fit, a device file to check", set_device},
     {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times", add_gpu},
+    {OPTIONS_DEVICE, 0, "system", "NAME|PATH",
+     "collectives: a name in the data's 'system' column to fit, a system to check", set_system},
+    {OPTIONS_ROWS, 0, "rows-of", "NAME",
+     "judge the system on rows of this name in the data's 'system' column", set_rows_of},
+    {OPTIONS_ROWS, 0, "min-bytes", "SIZE", "collectives: judge rows of at least this many bytes",
+     set_min_bytes},
     {OPTIONS_ROWS, 0, "from", "NAME|PATH",
      "judge these curves, moved to the type of -d (needs --gpu)", set_from},
     {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have seen", set_all},

@@ -18,6 +18,12 @@ tests_test_calibrate_kernel_SOURCES = tests/test_calibrate_kernel.c
 tests_test_calibrate_kernel_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_kernel_LDADD = $(TEST_CALIBRATE_LIBS)
 
+check_PROGRAMS += tests/test_calibrate_system
+TESTS += tests/test_calibrate_system
+tests_test_calibrate_system_SOURCES = tests/test_calibrate_system.c
+tests_test_calibrate_system_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_system_LDADD = $(TEST_CALIBRATE_LIBS)
+
 check_PROGRAMS += tests/test_calibrate_curve
 TESTS += tests/test_calibrate_curve
 tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
@@ -36,9 +42,16 @@ check_PROGRAMS += tests/fuzz_device_file
 tests_fuzz_device_file_SOURCES = tests/fuzz_device_file.c
 tests_fuzz_device_file_LDADD = $(TEST_CALIBRATE_LIBS)
 tests_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz_collectives
+tests_fuzz_collectives_SOURCES = tests/fuzz_collectives.c
+tests_fuzz_collectives_LDADD = $(TEST_CALIBRATE_LIBS)
+tests_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
 TESTS += tests/test_refit.sh
 EXTRA_DIST += tests/test_refit.sh
+
+EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collectives/system.yaml
 
 # a row of make bench
 EXTRA_PROGRAMS += tests/bench_costs

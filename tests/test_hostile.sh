@@ -338,6 +338,12 @@ bad 2 "'forerun calibrate fit' needs -d DEVICE.*" calibrate fit k.csv --gpu G
 bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o out/x.yaml
 bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g
 bad 2 "the data have no row to judge.*" calibrate check k.csv -d b200-sxm-180gb
+printf 'source,system,gpus,nodes,op,bytes,dtype,algorithm,protocol,time_us\n' > c.csv
+bad 2 "the data have 0 rows.*" calibrate fit c.csv --system S -o out/x.yaml
+bad 2 ".*takes one -o FILE.yaml.*" calibrate fit c.csv --system S -d a100-sxm4-80gb -o out/x.yaml
+bad 2 ".*neither shipped.*did you mean 'b200-nvswitch'\?" calibrate check c.csv --system b200-nvswich
+bad 2 "the data have no row to judge.*" calibrate check c.csv --system b200-nvswitch
+bad 2 "option '--min-bytes'.*" calibrate check c.csv --system b200-nvswitch --min-bytes x
 echo 'G,float32,0,1,1,1' >>k.csv
 # shellcheck disable=SC2086
 bad 2 "k\.csv:2:11: .*" $fit

@@ -1,0 +1,161 @@
+/* calibrate/collective_data.c - see collective_data.h. */
+#include "config.h"
+
+#include "calibrate/collective_data.h"
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum column {
+    SOURCE,
+    SYSTEM,
+    GPU,
+    GPUS,
+    NODES,
+    LINK,
+    OP,
+    BYTES,
+    DTYPE,
+    ALGORITHM,
+    PROTOCOL,
+    TIME_US
+};
+
+static const struct fr__csv_column columns[] = {[SOURCE] = {"source", true},
+                                                [SYSTEM] = {"system", true},
+                                                [GPU] = {"gpu", false},
+                                                [GPUS] = {"gpus", true},
+                                                [NODES] = {"nodes", true},
+                                                [LINK] = {"link", false},
+                                                [OP] = {"op", true},
+                                                [BYTES] = {"bytes", true},
+                                                [DTYPE] = {"dtype", true},
+                                                [ALGORITHM] = {"algorithm", true},
+                                                [PROTOCOL] = {"protocol", true},
+                                                [TIME_US] = {"time_us", true},
+                                                {"algbw_GBps", false},
+                                                {"busbw_GBps", false},
+                                                {"notes", false},
+                                                {NULL, false}};
+
+struct scan {
+    struct fr__collective_data *data;
+    const char *system;
+    uint32_t file;
+};
+
+/* As nccl-tests and its readers write them. */
+static enum fr_system_op op_of(const char *name)
+{
+    static const char *const names[FR_N_SYSTEM_OPS] = {"all_reduce", "all_gather", "reduce_scatter",
+                                                       "alltoall"};
+    unsigned op = 0;
+
+    while (op < FR_N_SYSTEM_OPS && strcmp(names[op], name) != 0)
+        op++;
+    return (enum fr_system_op)op;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    for (unsigned byte = 0; byte < 8; byte++)
+        h = (h ^ (x >> (8 * byte) & 0xff)) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991), then a round of splitmix64: its low bits alone know
+ * little of the high ones of the sizes. */
+static uint64_t hash_call(const struct fr_system_call *call, const char *dtype)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    h = mix(h, call->op);
+    h = mix(h, call->n_gpus);
+    h = mix(h, (uint64_t)call->bytes);
+    for (; *dtype; dtype++)
+        h = mix(h, (unsigned char)*dtype);
+    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 31;
+}
+
+static enum fr_status find_source(struct fr__collective_data *d, const char *text, uint32_t *out,
+                                  struct fr_error *err)
+{
+    size_t i = 0;
+    char *copy;
+
+    while (i < d->n_sources && strcmp(d->sources[i], text) != 0)
+        i++;
+    *out = (uint32_t)i;
+    if (i < d->n_sources)
+        return FR_OK;
+    copy = strdup(text);
+    if (!copy || !fr__grow(&d->sources, &d->sources_cap, i + 1, sizeof(*d->sources))) {
+        free(copy);
+        return fr__fail_nomem(err);
+    }
+    d->sources[d->n_sources++] = copy;
+    return FR_OK;
+}
+
+static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
+{
+    struct scan *s = user;
+    struct fr__collective_data *d = s->data;
+    struct fr__collective_row row = {.file = s->file, .line = cells[TIME_US].loc.line};
+    uint64_t n_gpus, n_nodes;
+    double bytes, time_us;
+
+    row.call.op = op_of(cells[OP].text);
+    if (strcmp(cells[SYSTEM].text, s->system) != 0 || row.call.op == FR_N_SYSTEM_OPS ||
+        strcmp(cells[ALGORITHM].text, "auto") != 0 || strcmp(cells[PROTOCOL].text, "auto") != 0 ||
+        !cells[TIME_US].text[0])
+        return FR_OK;
+    FR_TRY(fr__cell_count(&cells[NODES], "nodes", 1, 1000000, &n_nodes, err));
+    FR_TRY(fr__cell_count(&cells[GPUS], "gpus", 1, 1000000, &n_gpus, err));
+    FR_TRY(fr__cell_number(&cells[BYTES], "bytes", 0, 1e15, &bytes, err));
+    FR_TRY(fr__cell_number(&cells[TIME_US], "time_us", 1e-3, 1e12, &time_us, err));
+    if (n_nodes != 1 || n_gpus < 2 || bytes < 1)
+        return FR_OK;
+    row.call.n_gpus = (unsigned)n_gpus;
+    row.call.bytes = bytes;
+    row.call.is_summed_in_switch = !strstr(cells[DTYPE].text, "int8");
+    row.time_s = time_us * 1e-6;
+    row.hash = hash_call(&row.call, cells[DTYPE].text);
+    FR_TRY(find_source(d, cells[SOURCE].text, &row.source, err));
+    if (!fr__grow(&d->rows, &d->cap, d->n_rows + 1, sizeof(row)))
+        return fr__fail_nomem(err);
+    d->rows[d->n_rows++] = row;
+    return FR_OK;
+}
+
+enum fr_status fr__collective_data_read(struct fr__collective_data *d, const char *path,
+                                        uint32_t file, const char *system, struct fr_error *err)
+{
+    struct scan s = {.data = d, .system = system, .file = file};
+
+    return fr__csv_read(path, columns, take_row, &s, err);
+}
+
+enum fr_status fr__collective_data_read_text(struct fr__collective_data *d, const char *text,
+                                             size_t len, const char *name, const char *system,
+                                             struct fr_error *err)
+{
+    struct scan s = {.data = d, .system = system};
+
+    return fr__csv_read_text(text, len, name, columns, take_row, &s, err);
+}
+
+void fr__collective_data_fini(struct fr__collective_data *d)
+{
+    for (size_t i = 0; i < d->n_sources; i++)
+        free(d->sources[i]);
+    free(d->sources);
+    free(d->rows);
+    memset(d, 0, sizeof(*d));
+}
