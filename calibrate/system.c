@@ -107,7 +107,7 @@ double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *
     if (call->op == FR_SYSTEM_ALL_REDUCE)
         steps *= 2;
     sum = ways(p, RING_WAYS, steps, bytes / n);
-    /* NCCL takes it for more than two GPUs (src/transport/nvls.cc) */
+    /* our assumption from the rows: two H100s reach 332 GB/s, eight with int8 352, with fp16 445 */
     if (s->info.has_nvls && call->op == FR_SYSTEM_ALL_REDUCE && call->n_gpus > 2 &&
         call->is_summed_in_switch)
         sum += inverse_8(p[NVLS] + bytes / p[NVLS + 1]);

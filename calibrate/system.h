@@ -12,7 +12,7 @@
  * buffer (the result of an all-gather, the input of a reduce-scatter), as nccl-tests prints it.
  *
  * Ignores: which GPUs of the machine take part (all must be alike, as behind an NVSwitch), trees
- * (inside a machine they win nowhere that the rows show), and sharing with other traffic.
+ * (the rows do not say which algorithm ran), and sharing with other traffic.
  */
 #ifndef FORERUN_SYSTEM_H
 #define FORERUN_SYSTEM_H
@@ -47,7 +47,7 @@ struct fr_system_info {
     char name[128], source[512]; /* as the data's `system` and `source` columns have them */
     uint64_t data_hash;          /* FNV-1a of the rows fitted and held out, in order */
     uint64_t n_fitted;
-    unsigned most_gpus; /* that were measured: more have no prediction */
+    unsigned most_gpus; /* that were measured: more are a guess */
     bool has_nvls;
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
     double parameters[FR_SYSTEM_PARAMETERS]; /* > 0, but those of NVLS 0 without it */
