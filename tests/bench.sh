@@ -17,3 +17,4 @@ fi
 "$build/tests/bench_engine" "$work" "$work/simgrid.txt"
 "$build/tests/bench_sweep"
 "$build/tests/bench_costs"
+"$build/tests/bench_dpos"

@@ -85,7 +85,7 @@ EXTRA_DIST += tests/gen_simgrid.py tests/bench_simgrid.sh \
 	tests/golden/simgrid/dag_n200_g64.finish.csv \
 	tests/golden/simgrid/flows_f60.flows.csv tests/golden/simgrid/flows_f60.finish.csv
 
-bench_tools = tests/bench_engine tests/bench_sweep tests/bench_costs
+bench_tools = tests/bench_engine tests/bench_sweep tests/bench_costs tests/bench_dpos
 if HAVE_SIMGRID
 bench_tools += tests/simgrid_flows tests/simgrid_dag tests/simgrid_ring
 endif

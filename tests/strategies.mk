@@ -2,9 +2,10 @@
 if HAVE_CHECK
 check_PROGRAMS += tests/test_strategies_options tests/test_strategies_stages \
 	tests/test_strategies_plans tests/test_strategies_runs tests/test_strategies_line_up \
-	tests/test_strategies_memory
+	tests/test_strategies_memory tests/test_strategies_dpos tests/test_strategies_dpos_slots
 TESTS += tests/test_strategies_options tests/test_strategies_stages tests/test_strategies_plans \
-	tests/test_strategies_runs tests/test_strategies_line_up tests/test_strategies_memory
+	tests/test_strategies_runs tests/test_strategies_line_up tests/test_strategies_memory \
+	tests/test_strategies_dpos tests/test_strategies_dpos_slots
 tests_test_strategies_options_SOURCES = tests/test_strategies_options.c
 tests_test_strategies_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_options_LDADD = $(TEST_STRATEGIES_LIBS)
@@ -26,5 +27,16 @@ tests_test_strategies_line_up_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_memory_SOURCES = tests/test_strategies_memory.c
 tests_test_strategies_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_memory_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_dpos_SOURCES = tests/test_strategies_dpos.c tests/dpos_case.h tests/dpos_case.c
+tests_test_strategies_dpos_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_dpos_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_dpos_slots_SOURCES = tests/test_strategies_dpos_slots.c
+tests_test_strategies_dpos_slots_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_dpos_slots_LDADD = $(TEST_STRATEGIES_LIBS)
 endif
+# a row of make bench
+EXTRA_PROGRAMS += tests/bench_dpos
+tests_bench_dpos_SOURCES = tests/bench_dpos.c tests/bench.h
+tests_bench_dpos_LDADD = libstrategies.la libsim.la libcalibrate.la libworkloads.la libtopo.la \
+	libbase.la $(LIB_DEPS)
 EXTRA_DIST += tests/torch_memory.py tests/torch/memory.csv tests/torch/README.md

@@ -1,0 +1,335 @@
+/* strategies/dpos.c - the planner: what is put where, and when. */
+#include "config.h"
+
+#include "strategies/dpos.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/dpos_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
+                       uint32_t dst)
+{
+    size_t pair = src * m->n_devices + dst;
+
+    if (e->cargo == FR__DAG_ORDER || src == dst)
+        return 0;
+    return m->latency_s[pair] + (double)e->bytes * m->s_per_byte[pair];
+}
+
+void fr__dpos_free(struct fr__dpos *p)
+{
+    if (!p)
+        return;
+    fr__slots_free(p->slots);
+    free(p->classes.latency_s);
+    free(p->classes.s_per_byte);
+    free(p->rank_s);
+    free(p->start_s);
+    free(p->end_s);
+    free(p->tail_s);
+    free(p->device);
+    free(p->order);
+    free(p->position);
+    free(p->priority);
+    free(p->path);
+    free(p->is_on_path);
+    free(p->keys);
+    free(p->keys_of);
+    free(p->row_rank_s);
+    free(p->row_least_s);
+    free(p->group_bytes);
+    free(p->group_device);
+    free(p->used_bytes);
+    free(p->ready_s);
+    free(p->is_used);
+    free(p);
+}
+
+struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
+{
+    struct fr__dpos *p = calloc(1, sizeof(*p));
+    size_t n_pairs = m->n_devices * m->n_devices;
+
+    if (!p)
+        return NULL;
+    p->m = *m;
+    p->classes.latency_s = calloc(n_pairs, sizeof(double));
+    p->classes.s_per_byte = calloc(n_pairs, sizeof(double));
+    p->used_bytes = calloc(m->n_devices, sizeof(*p->used_bytes));
+    p->ready_s = calloc(m->n_devices, sizeof(*p->ready_s));
+    p->is_used = calloc(m->n_devices, sizeof(*p->is_used));
+    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->ready_s ||
+        !p->is_used) {
+        fr__dpos_free(p);
+        return NULL;
+    }
+    fr__dpos_classify(&p->classes, m);
+    return p;
+}
+
+/* A new array for an old one, whose content is not kept. */
+static bool renew(void *array, size_t n, size_t size)
+{
+    void *old, *made = malloc(n ? n * size : 1);
+
+    if (!made)
+        return false;
+    memcpy(&old, array, sizeof(old));
+    free(old);
+    memcpy(array, &made, sizeof(made));
+    return true;
+}
+
+static bool make_room_for_ops(struct fr__dpos *p, size_t n)
+{
+    if (n <= p->cap_ops && p->slots)
+        return true;
+    n += n / 4; /* a dag with a few operations split is planned next */
+    p->cap_ops = 0;
+    fr__slots_free(p->slots);
+    p->slots = fr__slots_new(p->m.n_devices, n);
+    if (!p->slots || !renew(&p->rank_s, n, sizeof(*p->rank_s)) ||
+        !renew(&p->start_s, n, sizeof(*p->start_s)) || !renew(&p->end_s, n, sizeof(*p->end_s)) ||
+        !renew(&p->tail_s, n, sizeof(*p->tail_s)) || !renew(&p->device, n, sizeof(*p->device)) ||
+        !renew(&p->order, n, sizeof(*p->order)) || !renew(&p->position, n, sizeof(*p->position)) ||
+        !renew(&p->priority, n, sizeof(*p->priority)) || !renew(&p->path, n, sizeof(*p->path)) ||
+        !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
+        !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
+        return false;
+    p->cap_ops = n;
+    return true;
+}
+
+static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
+{
+    if (!make_room_for_ops(p, dag->n_ops))
+        return false;
+    if (dag->n_costs > p->cap_rows || !p->row_rank_s) {
+        size_t n = dag->n_costs + dag->n_costs / 4;
+
+        p->cap_rows = 0;
+        if (!renew(&p->row_rank_s, n, sizeof(double)) || !renew(&p->row_least_s, n, sizeof(double)))
+            return false;
+        p->cap_rows = n;
+    }
+    if (dag->n_groups > p->cap_groups || !p->group_bytes) {
+        p->cap_groups = 0;
+        if (!renew(&p->group_bytes, dag->n_groups, sizeof(*p->group_bytes)) ||
+            !renew(&p->group_device, dag->n_groups, sizeof(*p->group_device)))
+            return false;
+        p->cap_groups = dag->n_groups;
+    }
+    return true;
+}
+
+static void begin(struct fr__dpos *p, const struct fr__dag *dag)
+{
+    p->dag = dag;
+    fr__slots_reset(p->slots);
+    memset(p->used_bytes, 0, p->m.n_devices * sizeof(*p->used_bytes));
+    for (size_t g = 0; g < dag->n_groups; g++) {
+        p->group_bytes[g] = 0;
+        p->group_device[g] = FR_NONE;
+    }
+    for (size_t i = 0; i < dag->n_ops; i++) {
+        uint32_t g = dag->ops[i].group;
+
+        p->device[i] = FR_NONE;
+        if (g != FR_NONE)
+            p->group_bytes[g] += fr__dpos_op_bytes(&dag->ops[i]);
+    }
+}
+
+/* When all inputs of op could be on each device. */
+static void find_ready(struct fr__dpos *p, uint32_t op)
+{
+    const struct fr__dag *dag = p->dag;
+    size_t n = p->m.n_devices;
+    double *ready_s = p->ready_s;
+
+    for (size_t d = 0; d < n; d++)
+        ready_s[d] = 0;
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
+        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
+        const double *latency_s = p->m.latency_s + p->device[e->src] * n;
+        const double *s_per_byte = p->m.s_per_byte + p->device[e->src] * n;
+        double end_s = p->end_s[e->src], bytes = (double)e->bytes;
+        bool moves = e->cargo != FR__DAG_ORDER;
+
+        for (size_t d = 0; d < n; d++) {
+            double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
+
+            ready_s[d] = t_s > ready_s[d] ? t_s : ready_s[d];
+        }
+    }
+}
+
+static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t d,
+                       double cost_s)
+{
+    if (o->appends)
+        return fmax(p->ready_s[d], fr__slots_end(p->slots, d));
+    return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
+}
+
+struct choice {
+    uint32_t device; /* FR_NONE: no room anywhere */
+    double start_s, end_s;
+};
+
+static struct choice choose(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+    uint64_t needs = fr__dpos_needs(p, op);
+    struct choice c = {FR_NONE, 0, INFINITY};
+
+    for (uint32_t d = 0; d < p->m.n_devices; d++) {
+        double dt_s = cost_s[p->m.type[d]], start_s;
+
+        if (p->m.room_bytes[d] - p->used_bytes[d] < needs)
+            continue;
+        if (c.device != FR_NONE && p->ready_s[d] + dt_s >= c.end_s)
+            continue;
+        start_s = start_on(p, o, d, dt_s);
+        if (c.device == FR_NONE || start_s + dt_s < c.end_s)
+            c = (struct choice){d, start_s, start_s + dt_s};
+    }
+    return c;
+}
+
+/* For a worked example: the same on all devices, or on the one it is bound to. */
+static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+    bool is_bound = p->device[op] != FR_NONE;
+
+    for (uint32_t d = 0; d < p->m.n_devices; d++) {
+        size_t at = op * p->m.n_devices + d;
+        double dt_s = cost_s[p->m.type[d]];
+
+        o->est_s[at] = o->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
+        if (is_bound ? p->device[op] != d
+                     : p->m.room_bytes[d] - p->used_bytes[d] < fr__dpos_needs(p, op))
+            continue;
+        o->est_s[at] = start_on(p, o, d, dt_s);
+        o->eft_s[at] = o->est_s[at] + dt_s;
+    }
+}
+
+/* false: no device has room for it. */
+static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+{
+    uint32_t g = p->dag->ops[op].group;
+    struct choice c;
+
+    find_ready(p, op);
+    if (p->device[op] == FR_NONE && g != FR_NONE)
+        p->device[op] = p->group_device[g];
+    if (o->est_s && o->eft_s)
+        record(p, o, op);
+    if (p->device[op] == FR_NONE) {
+        c = choose(p, o, op);
+        if (c.device == FR_NONE)
+            return false;
+        fr__dpos_bind(p, op, c.device);
+    } else {
+        double dt_s =
+            p->dag->cost_s[p->dag->ops[op].cost * p->dag->n_types + p->m.type[p->device[op]]];
+
+        c.device = p->device[op];
+        c.start_s = start_on(p, o, c.device, dt_s);
+        c.end_s = c.start_s + dt_s;
+    }
+    p->start_s[op] = c.start_s;
+    p->end_s[op] = c.end_s;
+    fr__slots_add(p->slots, c.device, c.start_s, c.end_s);
+    return true;
+}
+
+static void report_lack(const struct fr__dpos *p, uint32_t op, struct fr__dpos_result *out)
+{
+    out->outcome = FR__DPOS_NO_ROOM;
+    out->lack_op = op;
+    out->lack_bytes = fr__dpos_needs(p, op);
+    out->lack_device = 0;
+    out->left_bytes = 0;
+    for (uint32_t d = 0; d < p->m.n_devices; d++)
+        if (p->m.room_bytes[d] - p->used_bytes[d] > out->left_bytes) {
+            out->lack_device = d;
+            out->left_bytes = p->m.room_bytes[d] - p->used_bytes[d];
+        }
+}
+
+/* Sums of the same times in another order differ by roundings, at most one an operation. */
+static double stop_above(const struct fr__dpos_options *o, size_t n_ops)
+{
+    return o->stop_s > 0 ? o->stop_s * (1 + 4e-16 * (double)n_ops) : (double)INFINITY;
+}
+
+static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
+                    struct fr__dpos_result *out)
+{
+    double stop_s = stop_above(o, p->dag->n_ops);
+
+    for (size_t i = 0; i < p->dag->n_ops; i++) {
+        uint32_t op = p->priority[i];
+
+        if (!put(p, o, op)) {
+            report_lack(p, op, out);
+            return;
+        }
+        if (p->end_s[op] + p->tail_s[op] >= stop_s) {
+            out->outcome = FR__DPOS_STOPPED;
+            return;
+        }
+        out->makespan_s = fmax(out->makespan_s, p->end_s[op]);
+    }
+    fr__dpos_list(p);
+}
+
+enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
+                            const struct fr__dpos_options *options, struct fr__dpos_result *out,
+                            struct fr_error *err)
+{
+    uint32_t lack = FR_NONE;
+
+    if (!make_room(p, dag))
+        return fr__fail_nomem(err);
+    begin(p, dag);
+    fr__dpos_rank(p, options->ranks_of_means);
+    *out = (struct fr__dpos_result){.outcome = FR__DPOS_DONE,
+                                    .rank_s = p->rank_s,
+                                    .start_s = p->start_s,
+                                    .end_s = p->end_s,
+                                    .device = p->device,
+                                    .order = p->order,
+                                    .position = p->position,
+                                    .priority = p->priority,
+                                    .path = p->path,
+                                    .is_on_path = p->is_on_path,
+                                    .used_bytes = p->used_bytes};
+    out->n_path = fr__dpos_find_path(p);
+    if (!options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack)) {
+        report_lack(p, lack, out);
+        return FR_OK;
+    }
+    put_all(p, options, out);
+    return FR_OK;
+}
+
+enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
+                                     const char *device_name, struct fr_error *err)
+{
+    char needs[32], left[32];
+
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "'%s' needs %s with what must stand beside it, and no device has so much left: "
+                    "%s has most, %s",
+                    op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)),
+                    device_name, fr__format_bytes((double)r->left_bytes, left, sizeof(left)));
+}

@@ -1,0 +1,108 @@
+/* strategies/dpos.h - DPOS: which device runs each operation of a dag, and in which order.
+ *
+ * w_i = max_d cost(i, d), c_ij = the slowest pair's time for the bytes of the edge;
+ * rank_i = w_i + max_j (c_ij + rank_j) over the readers j of i.
+ * The critical path begins at the source of the highest rank and steps to the reader of the highest
+ * rank. Its operations are bound first: the device, not used for the path before, that runs the
+ * longest prefix of the path that fits into its memory at the smallest mean cost, takes that prefix,
+ * and so on. Then all operations, by falling rank: one of the path to its device, another to where it
+ * ends first, inserted into the first gap that is long enough.
+ *
+ * Ties: on the path, lower index; devices of the path, longer prefix, then lower device; equal ranks,
+ * lower index; equal ends, lower device. The execution list is in order of starts; of equal starts,
+ * what takes no time comes first (it would have to wait otherwise), then higher rank, lower index.
+ * Operations of a group stand where the first of them is put, which must have room for all.
+ * Memory is counted as the paper does, a sum: what is resident and all outputs.
+ *
+ * Source: X. Yi et al., "Fast Training of Deep Learning Models over Multiple GPUs" (FastT), Middleware
+ *         2020, Algorithm 1. Line 20 there prints FT <- EST; it must be EFT, for operations of the path
+ *         as well. HEFT: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002: ranks of means, no
+ *         path, no memory.
+ * Guarantee: makespan <= 2 optimum without communication + longest chain of communication, where
+ *         devices are identical and memory is ample (Theorem 1 of FastT).
+ * Ignores: contention; what is freed before the end of the step.
+ */
+#ifndef FR_STRATEGIES_DPOS_H
+#define FR_STRATEGIES_DPOS_H
+
+#include "base/base.h"
+#include "strategies/dag.h"
+
+/* The caller's arrays. A message of b bytes takes latency_s + b * s_per_byte; zero on the diagonal.
+ * Nothing moves along an edge that only orders. */
+struct fr__dpos_machine {
+    size_t n_devices;                     /* > 0 */
+    const uint32_t *type;                 /* [n_devices] column of the dag's cost_s */
+    const uint64_t *room_bytes;           /* [n_devices] */
+    const double *latency_s, *s_per_byte; /* [n_devices][n_devices], of source and destination */
+};
+
+/* Seconds that the edge's bytes take from device to device. */
+double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
+                       uint32_t dst);
+
+struct fr__dpos_options {
+    bool ranks_of_means; /* over devices and pairs, as HEFT does */
+    bool ignores_path;   /* every operation goes where it ends first */
+    bool appends;        /* behind the last operation of a device: no insertion */
+    double stop_s;       /* give up when the makespan can be shown to reach this; 0: never */
+    /* [n_ops][n_devices] or NULL: earliest start and end on each device at the moment of the decision;
+     * infinite where there was no room, NaN where the operation was bound to another device. */
+    double *est_s, *eft_s;
+};
+
+enum fr__dpos_outcome { FR__DPOS_DONE, FR__DPOS_NO_ROOM, FR__DPOS_STOPPED };
+
+/* Views of the planner's arrays, [n_ops] unless told, until its next run. */
+struct fr__dpos_result {
+    enum fr__dpos_outcome outcome;
+    double makespan_s; /* FR__DPOS_DONE */
+    const double *rank_s, *start_s, *end_s;
+    const uint32_t *device, *order, *position; /* order: the execution list; position: in it */
+    const uint32_t *priority;                  /* the list L: by falling rank */
+    const uint32_t *path;                      /* [n_path] */
+    const uint8_t *is_on_path;
+    const uint64_t *used_bytes; /* [n_devices] */
+    size_t n_path;
+    /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most left. */
+    uint32_t lack_op, lack_device;
+    uint64_t lack_bytes, left_bytes;
+};
+
+struct fr__dpos;
+
+/* Keeps a copy of *m, not of its arrays. NULL: out of memory. */
+struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m);
+void fr__dpos_free(struct fr__dpos *p);
+
+/* Plans the dag. FR_ENOMEM; that it does not fit is an outcome, not an error.
+ * Cost: O(ops log ops + ops devices + edges devices) and the searches of dpos_slots.h; nothing is
+ * allocated when a dag as large was planned before. */
+enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
+                            const struct fr__dpos_options *options, struct fr__dpos_result *out,
+                            struct fr_error *err);
+
+/* FR_EUSAGE, from a result that has no room: which operation, how much it needs with its group, the
+ * device with most left. */
+enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
+                                     const char *device_name, struct fr_error *err);
+
+/* The longest path of the plan: costs where operations stand and moves between devices, without the
+ * time that devices were busy with others. ops: [n_ops] of the caller, *n of them filled in order; of
+ * equal paths that of the lower index. Cost: O(ops + edges). FR_ENOMEM. */
+enum fr_status fr__dpos_placed_path(const struct fr__dag *dag, const struct fr__dpos_machine *m,
+                                    const uint32_t device[], uint32_t ops[], size_t *n,
+                                    struct fr_error *err);
+
+/* No plan can be shorter, wherever operations stand. */
+struct fr__dpos_bounds {
+    double path_s;  /* the longest chain, each operation on the device that is fastest for it */
+    double work_s;  /* the same costs shared evenly */
+    double cross_s; /* memory needs more than one device and the dag is connected: the best chain
+                     * through one edge that crosses; else 0 */
+    uint64_t bytes; /* of the dag, which must not pass the devices' room */
+    double best_s;  /* the largest of them */
+};
+enum fr_status fr__dpos_bounds(struct fr__dpos_bounds *b, const struct fr__dag *dag,
+                               const struct fr__dpos_machine *m, struct fr_error *err);
+#endif

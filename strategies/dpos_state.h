@@ -1,0 +1,73 @@
+/* strategies/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds ranks, path
+ * and list, dpos_path.c binds the path to devices.
+ */
+#ifndef FR_STRATEGIES_DPOS_STATE_H
+#define FR_STRATEGIES_DPOS_STATE_H
+
+#include "strategies/dpos.h"
+#include "strategies/dpos_slots.h"
+
+struct fr__dpos_key {
+    uint64_t key;
+    uint32_t op;
+};
+
+/* What pairs of devices take, so that an edge asks for few of them: only pairs that are the slowest
+ * for some number of bytes. Arrays of n_devices * n_devices. */
+struct fr__dpos_classes {
+    size_t n;
+    double *latency_s, *s_per_byte;
+    double mean_latency_s, mean_s_per_byte;
+};
+
+struct fr__dpos {
+    struct fr__dpos_machine m;
+    const struct fr__dag *dag;
+    struct fr__dpos_classes classes;
+    struct fr__slots *slots;
+    size_t cap_ops, cap_rows, cap_groups;
+    double *rank_s, *start_s, *end_s;
+    double *tail_s; /* [n_ops] at least so long from an op's end to the end of the step */
+    uint32_t *device, *order, *position, *priority, *path;
+    uint8_t *is_on_path;
+    struct fr__dpos_key *keys, *keys_of; /* [n_ops] to sort, and room for it */
+    double *row_rank_s, *row_least_s;    /* [n_costs] the cost that ranks count; the smallest */
+    uint64_t *group_bytes;               /* [n_groups] */
+    uint32_t *group_device;              /* [n_groups] FR_NONE: not yet */
+    uint64_t *used_bytes;                /* [n_devices] */
+    double *ready_s;                     /* [n_devices] */
+    bool *is_used;                       /* [n_devices] as a device of the path */
+};
+
+static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
+{
+    return o->resident_bytes + o->output_bytes;
+}
+
+/* What must be free where the op goes first of its group. */
+static inline uint64_t fr__dpos_needs(const struct fr__dpos *p, uint32_t op)
+{
+    const struct fr__dag_op *o = &p->dag->ops[op];
+
+    return o->group == FR_NONE ? fr__dpos_op_bytes(o) : p->group_bytes[o->group];
+}
+
+static inline bool fr__dpos_is_bound(const struct fr__dpos *p, uint32_t op)
+{
+    uint32_t g = p->dag->ops[op].group;
+
+    return p->device[op] != FR_NONE || (g != FR_NONE && p->group_device[g] != FR_NONE);
+}
+
+void fr__dpos_classify(struct fr__dpos_classes *c, const struct fr__dpos_machine *m);
+/* rank_s, tail_s, priority. */
+void fr__dpos_rank(struct fr__dpos *p, bool of_means);
+/* path, is_on_path; returns the length. */
+size_t fr__dpos_find_path(struct fr__dpos *p);
+/* device of all of the path, and the memory of it. false: *lack has no room. */
+bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, uint32_t *lack);
+/* order, position. */
+void fr__dpos_list(struct fr__dpos *p);
+/* Binds op and its group; memory is counted once. */
+void fr__dpos_bind(struct fr__dpos *p, uint32_t op, uint32_t device);
+#endif

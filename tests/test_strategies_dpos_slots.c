@@ -1,0 +1,103 @@
+/* Free intervals by time against a plain list that is scanned from its start. */
+#include "config.h"
+
+#include "base/rng.h"
+#include "strategies/dpos_slots.h"
+#include "tests/base_check.h"
+
+#include <check.h>
+#include <math.h>
+
+enum { N_ADDS = 3000 };
+
+struct plain {
+    size_t n;
+    double begin_s[N_ADDS], end_s[N_ADDS];
+};
+
+static double plain_find(const struct plain *p, double ready_s, double length_s, size_t *at)
+{
+    double free_s = 0;
+    size_t i = 0;
+
+    for (; i < p->n; i++) {
+        if (fmax(free_s, ready_s) + length_s <= p->begin_s[i])
+            break;
+        free_s = p->end_s[i];
+    }
+    *at = i;
+    return fmax(free_s, ready_s);
+}
+
+static void plain_add(struct plain *p, size_t at, double begin_s, double end_s)
+{
+    for (size_t i = p->n++; i > at; i--) {
+        p->begin_s[i] = p->begin_s[i - 1];
+        p->end_s[i] = p->end_s[i - 1];
+    }
+    p->begin_s[at] = begin_s;
+    p->end_s[at] = end_s;
+}
+
+/* Lengths are whole and often 0, so that ends meet and equal moments abound. */
+static void compare(struct fr__slots *s, double spread_s, uint64_t seed)
+{
+    static struct plain p;
+    struct fr__rng rng;
+
+    p.n = 0;
+    fr__rng_init(&rng, seed, 0);
+    fr__slots_reset(s);
+    for (size_t k = 0; k < N_ADDS; k++) {
+        double ready_s = floor(fr__rng_uniform(&rng) * spread_s);
+        double length_s = (double)fr__rng_below(&rng, 6);
+        size_t at;
+        double found_s = plain_find(&p, ready_s, length_s, &at);
+
+        ck_assert_double_eq(fr__slots_find(s, 1, ready_s, length_s), found_s);
+        plain_add(&p, at, found_s, found_s + length_s);
+        fr__slots_add(s, 1, found_s, found_s + length_s);
+        ck_assert_double_eq(fr__slots_end(s, 1), p.end_s[p.n - 1]);
+    }
+}
+
+START_TEST(an_op_goes_where_a_scan_from_the_start_would_put_it)
+{
+    struct fr__slots *s = fr__slots_new(2, N_ADDS);
+
+    ck_assert_ptr_nonnull(s);
+    compare(s, 1, 1);    /* everything at once: no gap is left */
+    compare(s, 7000, 2); /* about as much room as work */
+    compare(s, 1e5, 3);  /* mostly gaps */
+    compare(s, 1e12, 4);
+    ck_assert_double_eq(fr__slots_find(s, 0, 3, 1), 3); /* the other device is free */
+    fr__slots_free(s);
+}
+END_TEST
+
+START_TEST(an_op_fits_exactly_between_two_others)
+{
+    struct fr__slots *s = fr__slots_new(1, 4);
+
+    ck_assert_ptr_nonnull(s);
+    fr__slots_add(s, 0, 0, 2);
+    fr__slots_add(s, 0, 5, 6);
+    ck_assert_double_eq(fr__slots_find(s, 0, 0, 3), 2);
+    ck_assert_double_eq(fr__slots_find(s, 0, 0, 3.5), 6);
+    ck_assert_double_eq(fr__slots_find(s, 0, 3, 3), 6);
+    ck_assert_double_eq(fr__slots_find(s, 0, 1, 0), 2);
+    fr__slots_add(s, 0, 2, 5);
+    ck_assert_double_eq(fr__slots_find(s, 0, 0, 1), 6);
+    ck_assert_double_eq(fr__slots_find(s, 0, 5, 0), 5); /* between two, takes no time */
+    fr__slots_free(s);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("dpos_slots");
+
+    tcase_add_test(tc, an_op_goes_where_a_scan_from_the_start_would_put_it);
+    tcase_add_test(tc, an_op_fits_exactly_between_two_others);
+    return run_case(tc, "strategies/dpos_slots");
+}
