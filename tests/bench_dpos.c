@@ -1,9 +1,12 @@
-/* tests/bench_dpos.c - speed of the DPOS planner on large graphs.
+/* tests/bench_dpos.c - speed of DPOS and OS-DPOS on large graphs.
  *
- * The graph: rows of 40 operations, each reading two of the row before; costs and bytes are drawn.
+ * DPOS, the graph: rows of 40 operations, each reading two of the row before; costs and bytes are drawn.
+ * OS-DPOS, the graph: eight replicas of a chain of 1200 operations, half of them
+ * products that can be split, each fed by a variable that all replicas share, their gradients summed; and one such chain, eight times as
+ * long, of which the first 20 operations are tried.
  */
 #include "base/rng.h"
-#include "strategies/dpos.h"
+#include "strategies/os_dpos.h"
 #include "tests/bench.h"
 
 #include <stdlib.h>
@@ -85,6 +88,163 @@ static double plan(void *arg)
     return bench_cpu_s() - begin_s;
 }
 
+enum { LAYERS = 300 };
+
+static void part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
+                      double out_s[])
+{
+    (void)dim;
+    out_s[0] = 5e-6 + dag->cost_s[dag->ops[op].cost] / n;
+}
+
+static void bytes_cost(const struct fr__dag *dag, double bytes, double out_s[])
+{
+    (void)dag;
+    out_s[0] = 5e-6 + bytes / 1.5e12;
+}
+
+static void add(struct fr__dag *g, uint32_t src, uint32_t dst, uint64_t bytes,
+                enum fr__dag_cargo cargo)
+{
+    g->edges[g->n_edges++] = (struct fr__dag_edge){
+        .bytes = bytes, .src = src, .dst = dst, .tensor = cargo, .cargo = (uint8_t)cargo};
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct fr__dag_edge *x = a, *y = b;
+
+    if (x->src != y->src)
+        return x->src < y->src ? -1 : 1;
+    if (x->dst != y->dst)
+        return x->dst < y->dst ? -1 : 1;
+    return (x->tensor > y->tensor) - (x->tensor < y->tensor);
+}
+
+static void index_edges(struct fr__dag *g)
+{
+    uint32_t *at = room(g->n_ops + 1, sizeof(*at));
+
+    qsort(g->edges, g->n_edges, sizeof(*g->edges), by_ends);
+    for (size_t e = 0; e < g->n_edges; e++) {
+        g->out_first[g->edges[e].src + 1]++;
+        g->in_first[g->edges[e].dst + 1]++;
+    }
+    for (size_t i = 0; i < g->n_ops; i++) {
+        g->out_first[i + 1] += g->out_first[i];
+        g->in_first[i + 1] += g->in_first[i];
+        at[i] = g->in_first[i];
+    }
+    for (uint32_t e = 0; e < g->n_edges; e++)
+        g->in_edges[at[g->edges[e].dst]++] = e;
+    free(at);
+}
+
+/* Variables, then replicas (forward: product and activation a layer; backward the same), then a sum
+ * a layer. */
+static void make_replicas(struct fr__dag *g, uint32_t n_replicas, uint32_t layers)
+{
+    uint32_t step_ops = 4 * layers;
+    size_t n_ops = layers + n_replicas * step_ops + layers, max_edges = 8 * n_ops;
+    uint32_t sums = (uint32_t)(layers + n_replicas * step_ops);
+
+    *g = (struct fr__dag){.n_ops = n_ops, .n_costs = 3, .n_types = 1, .n_replicas = n_replicas};
+    g->ops = room(n_ops, sizeof(*g->ops));
+    g->edges = room(max_edges, sizeof(*g->edges));
+    g->out_first = room(n_ops + 1, sizeof(*g->out_first));
+    g->in_first = room(n_ops + 1, sizeof(*g->in_first));
+    g->in_edges = room(max_edges, sizeof(*g->in_edges));
+    g->cost_s = room(g->n_costs, sizeof(*g->cost_s));
+    g->cost_s[1] = 400e-6; /* a product */
+    g->cost_s[2] = 20e-6;
+    for (uint32_t i = 0; i < n_ops; i++) {
+        bool in_replica = i >= layers && i < sums;
+        bool is_product = in_replica && (i - layers) % 2 == 0;
+
+        g->ops[i] = (struct fr__dag_op){.cost = i < layers   ? 0
+                                                : is_product ? 1
+                                                             : 2,
+                                        .group = FR_NONE,
+                                        .output_bytes = 1,
+                                        .split_mask = is_product ? 6 : 0};
+    }
+    for (uint32_t r = 0; r < n_replicas; r++)
+        for (uint32_t k = 0; k < step_ops; k++) {
+            uint32_t op = layers + r * step_ops + k, layer = k / 2;
+
+            if (k + 1 < step_ops)
+                add(g, op, op + 1, 4 << 20, FR__DAG_ACTIVATION);
+            if (k % 2)
+                continue;
+            if (layer >= layers) {
+                layer = 2 * layers - 1 - layer;
+                add(g, op, sums + layer, 4 << 20, FR__DAG_GRADIENT);
+            }
+            add(g, layer, op, 4 << 20, FR__DAG_WEIGHT);
+        }
+    index_edges(g);
+}
+
+static void free_dag(struct fr__dag *g)
+{
+    free(g->ops);
+    free(g->edges);
+    free(g->out_first);
+    free(g->in_first);
+    free(g->in_edges);
+    free(g->cost_s);
+}
+
+struct search {
+    struct job job;
+    struct fr__os_dpos_result result;
+    struct fr__os_dpos_options options;
+    const char *name;
+};
+
+static double plan_with_splits(void *arg)
+{
+    struct search *s = arg;
+    double begin_s = bench_cpu_s();
+    struct fr__os_dpos *o;
+
+    if (fr__os_dpos_run(&o, &s->job.dag, &s->job.m, &s->options, NULL, &s->result, NULL) != FR_OK)
+        abort();
+    fr__os_dpos_free(o);
+    return bench_cpu_s() - begin_s;
+}
+
+static void bench_search(struct search *s)
+{
+    s->options.costs = (struct fr__split_costs){part_cost, bytes_cost};
+    bench_print(&(struct bench_row){.name = s->name,
+                                    .size = (double)s->job.dag.n_ops,
+                                    .unit = "ops",
+                                    .cpu_s = bench_median(plan_with_splits, s, 3)});
+    printf("#   %zu candidates of %zu operations: %zu evaluations whole, %zu stopped, %zu kept, "
+           "%.4f s to %.4f s\n",
+           s->result.n_tries, s->result.n_ops_tried, s->result.n_whole, s->result.n_stopped,
+           s->result.n_splits, s->result.start_s, s->result.plan.makespan_s);
+}
+
+static void bench_splits(const struct fr__dpos_machine *m)
+{
+    struct search s = {.job.m = *m};
+
+    make_replicas(&s.job.dag, N_DEVICES, LAYERS);
+    s.name = "os-dpos, 8 replicas";
+    bench_search(&s);
+    free_dag(&s.job.dag);
+    make_replicas(&s.job.dag, 1, N_DEVICES * LAYERS);
+    s.name = "os-dpos, one chain";
+    s.options.max_tried = 20;
+    bench_search(&s);
+    s.name = "os-dpos, nothing stopped";
+    s.options.evaluates_whole = true;
+    bench_search(&s);
+    free_dag(&s.job.dag);
+}
+
 int main(void)
 {
     static const uint32_t type[N_DEVICES];
@@ -107,12 +267,8 @@ int main(void)
                                         .size = (double)n,
                                         .unit = "ops",
                                         .cpu_s = bench_median(plan, &j, 3)});
-        free(j.dag.ops);
-        free(j.dag.edges);
-        free(j.dag.out_first);
-        free(j.dag.in_first);
-        free(j.dag.in_edges);
-        free(j.dag.cost_s);
+        free_dag(&j.dag);
     }
+    bench_splits(&j.m);
     return 0;
 }
