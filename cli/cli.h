@@ -33,7 +33,8 @@ enum option_group {
     OPTIONS_ADVICE = 512,  /* of simulate */
     OPTIONS_SWEEP = 1024,  /* settings of the question make a grid */
     OPTIONS_DEVICE = 2048, /* a device and its GPU's names in data */
-    OPTIONS_ROWS = 4096    /* which rows of data */
+    OPTIONS_ROWS = 4096,   /* which rows of data */
+    OPTIONS_VALIDATE = 8192
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -142,6 +143,7 @@ enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
+enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);

@@ -128,6 +128,15 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE,
      .n_arguments = 2,
      .run = cli_graph_export},
+    {.name = "validate",
+     .arguments = "FILE.csv",
+     .summary = "predictions against a table of measurements",
+     .examples = "  forerun validate measured.csv\n"
+                 "  forerun validate measured.csv --all -o scatter.png -o rows.csv\n"
+                 "  forerun validate measured.csv --costs datasheet --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_VALIDATE | OPTIONS_FILES | OPTIONS_JSON,
+     .n_arguments = 1,
+     .run = cli_validate},
     {.group = "calibrate",
      .name = "fit",
      .arguments = "DATA.csv... -d DEVICE --gpu GPU -o FILE.yaml",

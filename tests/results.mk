@@ -71,6 +71,15 @@ tests_test_results_store_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_store_LDADD = $(TEST_RESULTS_LIBS)
 endif
 
+# predictions beside published rates (doc/truth.md); MEASURED: the table of rates
+MEASURED = $(srcdir)/../shared/data/measured/training.csv
+truth: forerun
+	python3 $(srcdir)/tests/training_rows.py '$(MEASURED)' > training_rows.csv
+	./forerun validate training_rows.csv -o truth.png -o truth.csv
+CLEANFILES += training_rows.csv truth.png truth.csv
+.PHONY: truth
+TESTS += tests/test_validate.sh
+EXTRA_DIST += tests/test_validate.sh tests/training_rows.py
 TESTS += tests/test_report.sh tests/test_draw.sh
 EXTRA_DIST += tests/test_report.sh tests/test_draw.sh
 
