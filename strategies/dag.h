@@ -59,7 +59,7 @@ struct fr__dag_edge {
 
 /* Operations are in a topological order. */
 struct fr__dag {
-    const struct fr_problem *in;
+    const struct fr__placer *pl; /* of the problem; NULL in dags made by hand */
     size_t n_ops, n_edges, n_costs, n_types, n_groups;
     struct fr__dag_op *ops;
     struct fr__dag_edge *edges;    /* sorted by (src, dst, tensor) */
@@ -88,24 +88,13 @@ void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim 
 /* The same for the slicing, joining or adding of so many bytes (read and written). */
 void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[]);
 
-/* Seconds that a message takes between two devices (indices into in->devices), with nothing else on
- * the way: latency + bytes / narrowest link; 0 on one device. */
-struct fr__dag_links; /* all pairs, made once */
-enum fr_status fr__dag_links_make(struct fr__dag_links **out, struct fr__placer *pl,
-                                  struct fr_error *err);
-double fr__dag_move_s(const struct fr__dag_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
-/* The slowest of all pairs. */
-double fr__dag_slowest_move_s(const struct fr__dag_links *l, uint64_t bytes);
-
-/* What a planner decided: [n_ops] each. */
-struct fr__placement {
-    const uint32_t *device;   /* index into in->devices */
-    const uint32_t *position; /* in the execution list: smaller goes first on its device */
-    double planned_s;         /* what the planner believes the iteration takes */
+/* What moves between the problem's devices cost, with nothing else on the way: latency_s + bytes *
+ * s_per_byte, [n_devices][n_devices], by source and destination; zero on the diagonal. Arrays of the
+ * placer's arena. Errors as fr_router_path. */
+struct fr__dag_links {
+    double *latency_s, *s_per_byte;
 };
+enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *pl,
+                                  struct fr_error *err);
 
-/* Turns a placement into tasks, transfers and buffers of the placer's plan: the position is the
- * priority; parameters, gradients and states are persistent, outputs live until their last reader. */
-enum fr_status fr__dag_place(struct fr__placer *pl, const struct fr__dag *dag,
-                             const struct fr__placement *placement, struct fr_error *err);
 #endif

@@ -58,12 +58,14 @@ struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double
 }
 
 /* A measured update is taken as it is; else the optimizer decides what moves. */
-static void price_update(const struct fr__placer *pl, uint32_t op, uint32_t type,
-                         struct fr_cost *cost)
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost)
 {
     const struct fr_op *o = &pl->graph->ops[op];
 
-    if (cost->trust != FR_TRUST_PROFILED && cost->trust != FR_TRUST_SCALED && o->param_bytes > 0)
+    fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
+    if (pl->params.roles[op] == FR__ROLE_UPDATE && cost->trust != FR_TRUST_PROFILED &&
+        cost->trust != FR_TRUST_SCALED && o->param_bytes > 0)
         fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
                       FR_OP_UPDATE, cost);
 }
@@ -75,9 +77,7 @@ uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t
     if (rows->ids[op] == 0) {
         const struct fr_part part = {.batch = rows->batch};
 
-        fr_cost_op(pl->in->costs, rows->type, pl->graph, op, &part, &cost);
-        if (pl->params.roles[op] == FR__ROLE_UPDATE)
-            price_update(pl, op, rows->type, &cost);
+        fr__price_op(pl, rows->type, op, &part, &cost);
         rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
     }
     return rows->ids[op] - 1;

@@ -33,6 +33,10 @@ void fr__placer_fini(struct fr__placer *pl);
 
 const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device);
 
+/* What a part of an op costs on a device type; an update as the optimizer makes it. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost);
+
 /* The costs of ops on one device type at one batch, filled as they are asked for. NULL: out of
  * memory. Cost: linear in the number of different (type, batch). */
 struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch);

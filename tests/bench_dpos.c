@@ -2,8 +2,9 @@
  *
  * DPOS, the graph: rows of 40 operations, each reading two of the row before; costs and bytes are drawn.
  * OS-DPOS, the graph: eight replicas of a chain of 1200 operations, half of them
- * products that can be split, each fed by a variable that all replicas share, their gradients summed; and one such chain, eight times as
- * long, of which the first 20 operations are tried.
+ * products that can be split, each fed by a variable that all replicas share, their gradients summed; one
+ * such chain, eight times as long, of which the first 20 operations are tried; and the data-parallel dags of
+ * two models on eight V100s.
  */
 #include "base/rng.h"
 #include "strategies/os_dpos.h"
@@ -216,7 +217,8 @@ static double plan_with_splits(void *arg)
 
 static void bench_search(struct search *s)
 {
-    s->options.costs = (struct fr__split_costs){part_cost, bytes_cost};
+    if (!s->options.costs.part)
+        s->options.costs = (struct fr__split_costs){part_cost, bytes_cost};
     bench_print(&(struct bench_row){.name = s->name,
                                     .size = (double)s->job.dag.n_ops,
                                     .unit = "ops",
@@ -245,6 +247,55 @@ static void bench_splits(const struct fr__dpos_machine *m)
     free_dag(&s.job.dag);
 }
 
+/* The data-parallel dag of a model on the 8 V100s of a DGX-1, with nothing that is not in the library. */
+static void bench_model(const char *model, const char *name)
+{
+    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
+    struct search s = {.name = name};
+    struct fr_problem in = {.n_devices = N_DEVICES, .global_batch = 64 * N_DEVICES};
+    uint32_t devices[N_DEVICES], type[N_DEVICES];
+    uint64_t room_bytes[N_DEVICES];
+    struct fr__dag_links links;
+    struct fr_cost_model *costs;
+    struct fr_topo *topo;
+    struct fr_graph *graph;
+    struct fr__placer pl;
+    struct fr__dag *dag;
+    struct fr_error err;
+
+    if (fr_topo_load(&topo, "dgx1-v100", &err) != FR_OK ||
+        fr_workload_load(&graph, model, &opt, &err) != FR_OK ||
+        fr_cost_model_new(&costs, topo->types, topo->n_types, &(struct fr_cost_options){0}, &err) !=
+            FR_OK)
+        abort();
+    for (uint32_t d = 0; d < N_DEVICES; d++) {
+        devices[d] = d;
+        type[d] = topo->devices[d].type;
+        room_bytes[d] = UINT64_C(1) << 40;
+    }
+    in.topo = topo;
+    in.graph = graph;
+    in.costs = costs;
+    in.devices = devices;
+    if (fr__placer_init(&pl, &in, NULL, NULL, &err) != FR_OK ||
+        fr__dag_make(&dag, &pl, N_DEVICES, &err) != FR_OK ||
+        fr__dag_links_make(&links, &pl, &err) != FR_OK)
+        abort();
+    s.job.dag = *dag;
+    s.job.m = (struct fr__dpos_machine){.n_devices = N_DEVICES,
+                                        .type = type,
+                                        .room_bytes = room_bytes,
+                                        .latency_s = links.latency_s,
+                                        .s_per_byte = links.s_per_byte};
+    s.options.costs = (struct fr__split_costs){fr__dag_part_cost, fr__dag_bytes_cost};
+    bench_search(&s);
+    fr__dag_free(dag);
+    fr__placer_fini(&pl);
+    fr_cost_model_free(costs);
+    fr_graph_free(graph);
+    fr_topo_free(topo);
+}
+
 int main(void)
 {
     static const uint32_t type[N_DEVICES];
@@ -269,6 +320,8 @@ int main(void)
                                         .cpu_s = bench_median(plan, &j, 3)});
         free_dag(&j.dag);
     }
+    bench_model("transformer-big", "os-dpos, transformer-big");
+    bench_model("vgg19", "os-dpos, vgg19");
     bench_splits(&j.m);
     return 0;
 }

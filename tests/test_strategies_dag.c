@@ -1,0 +1,281 @@
+/* Dags of real models: what they hold, and that DPOS and OS-DPOS plan them soundly. */
+#include "config.h"
+
+#include "strategies/os_dpos.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_DEVICES = 8 };
+
+/* A model on the first n GPUs of a machine, and its dag. */
+struct setup {
+    struct fr_topo *topo;
+    struct fr_graph *graph;
+    struct fr_cost_model *costs;
+    struct fr_plan *plan;
+    struct fr_problem in;
+    struct fr__placer pl;
+    struct fr__dag *dag;
+    struct fr__dag_links links;
+    uint32_t devices[MOST_DEVICES], type[MOST_DEVICES];
+    uint64_t room_bytes[MOST_DEVICES];
+    struct fr__dpos_machine machine;
+};
+
+static void set_up(struct setup *s, const char *model, size_t n_devices, size_t n_replicas,
+                   uint32_t batch)
+{
+    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
+    struct fr_error err;
+
+    *s = (struct setup){.in = {.n_devices = n_devices, .global_batch = batch}};
+    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &err), FR_OK);
+    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
+                                       &(struct fr_cost_options){0}, &err),
+                     FR_OK);
+    s->plan = fr_plan_new(s->topo, s->graph);
+    for (uint32_t d = 0; d < n_devices; d++) {
+        s->devices[d] = d;
+        s->type[d] = s->topo->devices[d].type;
+        s->room_bytes[d] = UINT64_C(1) << 40; /* the paper counts all that a step makes at once */
+    }
+    s->in.topo = s->topo;
+    s->in.graph = s->graph;
+    s->in.costs = s->costs;
+    s->in.devices = s->devices;
+    ck_assert_int_eq(fr__placer_init(&s->pl, &s->in, NULL, s->plan, &err), FR_OK);
+    ck_assert_msg(fr__dag_make(&s->dag, &s->pl, n_replicas, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(fr__dag_links_make(&s->links, &s->pl, &err), FR_OK);
+    s->machine = (struct fr__dpos_machine){.n_devices = n_devices,
+                                           .type = s->type,
+                                           .room_bytes = s->room_bytes,
+                                           .latency_s = s->links.latency_s,
+                                           .s_per_byte = s->links.s_per_byte};
+}
+
+static void tear_down(struct setup *s)
+{
+    fr__dag_free(s->dag);
+    fr__placer_fini(&s->pl);
+    fr_plan_free(s->plan);
+    fr_cost_model_free(s->costs);
+    fr_graph_free(s->graph);
+    fr_topo_free(s->topo);
+}
+
+static size_t count(const struct fr__dag *d, enum fr__dag_role role)
+{
+    size_t n = 0;
+
+    for (size_t o = 0; o < d->n_ops; o++)
+        n += d->ops[o].role == role;
+    return n;
+}
+
+/* LeNet has 2 convolutions and 3 linear layers, each with a bias of its own: 10 owners, whose weight
+ * gradients are 10 tensors and whose updates 10 ops. All other ops are in each replica. */
+START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
+{
+    struct setup one, two;
+
+    set_up(&one, "lenet", 1, 1, 64);
+    set_up(&two, "lenet", 2, 2, 64);
+    ck_assert_uint_eq(count(one.dag, FR__DAG_VARIABLE), 10);
+    ck_assert_uint_eq(count(one.dag, FR__DAG_SUM), 0);
+    ck_assert_uint_eq(one.dag->n_ops, one.graph->n_ops + 10);
+    ck_assert_uint_eq(count(two.dag, FR__DAG_VARIABLE), 10);
+    ck_assert_uint_eq(count(two.dag, FR__DAG_SUM), 10);
+    ck_assert_uint_eq(two.dag->n_ops, 10 + 2 * (one.graph->n_ops - 10) + 10 + 10);
+    tear_down(&one);
+    tear_down(&two);
+}
+END_TEST
+
+/* A fully connected layer's weights are read by its product and by the gradient of its input; the first
+ * layer's input has no gradient. */
+START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
+{
+    struct setup s;
+    uint64_t want = 0, got = 0;
+
+    set_up(&s, "lenet", 2, 2, 64);
+    for (uint32_t o = 0; o < s.graph->n_ops; o++) {
+        const struct fr_op *op = &s.graph->ops[o];
+
+        if (op->phase == FR_PHASE_FORWARD || op->phase == FR_PHASE_BACKWARD_DATA)
+            want += 2 * op->param_bytes;
+    }
+    for (size_t i = 0; i < s.dag->n_edges; i++)
+        if (s.dag->edges[i].cargo == FR__DAG_WEIGHT)
+            got += s.dag->edges[i].bytes;
+    ck_assert_uint_eq(got, want);
+    tear_down(&s);
+}
+END_TEST
+
+static const char *const models[] = {"lenet",  "alexnet", "vgg16",      "resnet50",  "inception-v3",
+                                     "gnmt-2", "rnnlm",   "bert-large", "gpt2-small"};
+
+START_TEST(dags_are_in_topological_order_and_hold_every_cost)
+{
+    struct setup s;
+
+    set_up(&s, models[_i], 4, 4, 64);
+    for (size_t i = 0; i < s.dag->n_edges; i++) {
+        const struct fr__dag_edge *e = &s.dag->edges[i];
+
+        ck_assert_uint_lt(e->src, e->dst);
+        ck_assert(i == 0 || e[-1].src < e->src || (e[-1].src == e->src && e[-1].dst <= e->dst));
+    }
+    for (size_t o = 0; o < s.dag->n_ops; o++) {
+        ck_assert_uint_lt(s.dag->ops[o].cost, (uint32_t)s.dag->n_costs);
+        for (uint32_t i = s.dag->in_first[o]; i < s.dag->in_first[o + 1]; i++)
+            ck_assert_uint_eq(s.dag->edges[s.dag->in_edges[i]].dst, (uint32_t)o);
+    }
+    tear_down(&s);
+}
+END_TEST
+
+static struct fr__dpos_result plan(struct fr__dpos *p, const struct setup *s)
+{
+    struct fr__dpos_options o = {0};
+    struct fr__dpos_result r;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__dpos_run(p, s->dag, &o, &r, &err), FR_OK);
+    return r;
+}
+
+/* On one device nothing moves and nothing waits: the step is the sum of all costs. */
+START_TEST(one_device_takes_the_sum_of_all_costs)
+{
+    struct setup s;
+    struct fr__dpos *p;
+    double sum_s = 0;
+
+    set_up(&s, models[_i], 1, 1, 4);
+    p = fr__dpos_new(&s.machine);
+    for (size_t o = 0; o < s.dag->n_ops; o++)
+        sum_s += s.dag->cost_s[s.dag->ops[o].cost * s.dag->n_types + s.type[0]];
+    ck_assert_double_eq_tol(plan(p, &s).makespan_s, sum_s, 1e-9 * sum_s);
+    fr__dpos_free(p);
+    tear_down(&s);
+}
+END_TEST
+
+/* No operation begins before what it reads has arrived, groups stay together, and four devices are no
+ * slower than the bound allows and no faster than it. */
+START_TEST(plans_of_models_are_sound)
+{
+    struct fr__dpos_bounds b;
+    struct fr__dpos_result r;
+    uint32_t *device_of_group;
+    struct fr_error err;
+    struct fr__dpos *p;
+    struct setup s;
+
+    set_up(&s, models[_i], 4, 4, 32);
+    p = fr__dpos_new(&s.machine);
+    r = plan(p, &s);
+    ck_assert_int_eq(r.outcome, FR__DPOS_DONE);
+    for (size_t i = 0; i < s.dag->n_edges; i++) {
+        const struct fr__dag_edge *e = &s.dag->edges[i];
+        double there_s =
+            r.end_s[e->src] + fr__dpos_move_s(&s.machine, e, r.device[e->src], r.device[e->dst]);
+
+        ck_assert_double_ge(r.start_s[e->dst], there_s - 1e-12);
+    }
+    device_of_group = malloc(s.dag->n_groups * sizeof(*device_of_group));
+    for (size_t g = 0; g < s.dag->n_groups; g++)
+        device_of_group[g] = FR_NONE;
+    for (size_t o = 0; o < s.dag->n_ops; o++) {
+        uint32_t g = s.dag->ops[o].group;
+
+        if (g == FR_NONE)
+            continue;
+        ck_assert(device_of_group[g] == FR_NONE || device_of_group[g] == r.device[o]);
+        device_of_group[g] = r.device[o];
+    }
+    free(device_of_group);
+    ck_assert_int_eq(fr__dpos_bounds(&b, s.dag, &s.machine, &err), FR_OK);
+    ck_assert_double_le(b.best_s, r.makespan_s * (1 + 1e-9));
+    fr__dpos_free(p);
+    tear_down(&s);
+}
+END_TEST
+
+/* Splitting keeps what shortens the plan only; stopping evaluations early changes no answer. */
+START_TEST(splits_never_make_a_model_slower)
+{
+    static const char *const few[] = {"lenet", "vgg16", "gnmt-2"};
+    const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
+    struct fr__os_dpos_options o = {.costs = costs, .max_tried = 3};
+    struct fr__os_dpos_result pruned, whole;
+    struct fr__os_dpos *a, *b;
+    struct fr_error err;
+    struct setup s;
+
+    set_up(&s, few[_i], 2, 2, 64);
+    ck_assert_int_eq(fr__os_dpos_run(&a, s.dag, &s.machine, &o, NULL, &pruned, &err), FR_OK);
+    o.evaluates_whole = true;
+    ck_assert_int_eq(fr__os_dpos_run(&b, s.dag, &s.machine, &o, NULL, &whole, &err), FR_OK);
+    ck_assert_double_le(pruned.plan.makespan_s, pruned.start_s);
+    ck_assert_double_eq(pruned.plan.makespan_s, whole.plan.makespan_s);
+    ck_assert_uint_eq(pruned.n_splits, whole.n_splits);
+    for (size_t i = 0; i < pruned.dag->n_ops; i++)
+        ck_assert_uint_eq(pruned.plan.device[i], whole.plan.device[i]);
+    fr__os_dpos_free(a);
+    fr__os_dpos_free(b);
+    tear_down(&s);
+}
+END_TEST
+
+/* Half the batch in two parts is priced at half the batch, not at half the time. */
+START_TEST(a_part_is_priced_at_its_own_shape)
+{
+    struct setup s;
+    double whole_s[8], half_s[8];
+    uint32_t o = 0;
+
+    set_up(&s, "vgg16", 2, 1, 2);
+    while (!(s.dag->ops[o].split_mask & 1u << FR__DAG_CHANNEL) ||
+           s.dag->ops[o].kind != FR_OP_MATMUL)
+        o++;
+    fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 2, half_s);
+    fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 1, whole_s);
+    /* two samples through fc6 are bound by its 411 MB of weights: one sample takes nearly as long */
+    ck_assert_double_gt(half_s[s.type[0]], 0.8 * whole_s[s.type[0]]);
+    fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 2, half_s);
+    ck_assert_double_lt(half_s[s.type[0]], 0.7 * whole_s[s.type[0]]);
+    fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 4, half_s); /* half a sample */
+    ck_assert(isinf(half_s[s.type[0]]));
+    tear_down(&s);
+}
+END_TEST
+
+int main(void)
+{
+    const int n = (int)(sizeof(models) / sizeof(models[0]));
+    Suite *s = suite_create("strategies/dag");
+    TCase *t = tcase_create("all");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_test(t, a_data_parallel_dag_has_one_set_of_parameters);
+    tcase_add_test(t, parameters_are_read_forward_and_for_the_gradient_of_the_input);
+    tcase_add_loop_test(t, dags_are_in_topological_order_and_hold_every_cost, 0, n);
+    tcase_add_loop_test(t, one_device_takes_the_sum_of_all_costs, 0, n);
+    tcase_add_loop_test(t, plans_of_models_are_sound, 0, n);
+    tcase_add_loop_test(t, splits_never_make_a_model_slower, 0, 3);
+    tcase_add_test(t, a_part_is_priced_at_its_own_shape);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
