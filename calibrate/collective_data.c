@@ -6,9 +6,13 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file.h"
+#include "calibrate/nccl_log.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_BYTES = 1 << 30 };
 
 enum column {
     SOURCE,
@@ -103,52 +107,76 @@ static enum fr_status find_source(struct fr__collective_data *d, const char *tex
     return FR_OK;
 }
 
+enum fr_status fr__collective_data_add(struct fr__collective_data *d,
+                                       struct fr__collective_row *row, const char *op,
+                                       unsigned n_nodes, const char *dtype, const char *source,
+                                       struct fr_error *err)
+{
+    row->call.op = op_of(op);
+    if (row->call.op == FR_N_SYSTEM_OPS || n_nodes != 1)
+        return FR_OK;
+    row->call.is_summed_in_switch = !strstr(dtype, "int8");
+    row->hash = hash_call(&row->call, dtype);
+    FR_TRY(find_source(d, source, &row->source, err));
+    if (!fr__grow(&d->rows, &d->cap, d->n_rows + 1, sizeof(*row)))
+        return fr__fail_nomem(err);
+    d->rows[d->n_rows++] = *row;
+    return FR_OK;
+}
+
 static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
 {
-    struct scan *s = user;
-    struct fr__collective_data *d = s->data;
+    const struct scan *s = user;
     struct fr__collective_row row = {.file = s->file, .line = cells[TIME_US].loc.line};
     uint64_t n_gpus, n_nodes;
     double bytes, time_us;
 
-    row.call.op = op_of(cells[OP].text);
-    if (strcmp(cells[SYSTEM].text, s->system) != 0 || row.call.op == FR_N_SYSTEM_OPS ||
-        strcmp(cells[ALGORITHM].text, "auto") != 0 || strcmp(cells[PROTOCOL].text, "auto") != 0 ||
-        !cells[TIME_US].text[0])
+    if (strcmp(cells[SYSTEM].text, s->system) != 0 || strcmp(cells[ALGORITHM].text, "auto") != 0 ||
+        strcmp(cells[PROTOCOL].text, "auto") != 0 || !cells[TIME_US].text[0] ||
+        op_of(cells[OP].text) == FR_N_SYSTEM_OPS)
         return FR_OK;
     FR_TRY(fr__cell_count(&cells[NODES], "nodes", 1, 1000000, &n_nodes, err));
     FR_TRY(fr__cell_count(&cells[GPUS], "gpus", 1, 1000000, &n_gpus, err));
     FR_TRY(fr__cell_number(&cells[BYTES], "bytes", 0, 1e15, &bytes, err));
     FR_TRY(fr__cell_number(&cells[TIME_US], "time_us", 1e-3, 1e12, &time_us, err));
-    if (n_nodes != 1 || n_gpus < 2 || bytes < 1)
+    if (n_gpus < 2 || bytes < 1)
         return FR_OK;
     row.call.n_gpus = (unsigned)n_gpus;
     row.call.bytes = bytes;
-    row.call.is_summed_in_switch = !strstr(cells[DTYPE].text, "int8");
     row.time_s = time_us * 1e-6;
-    row.hash = hash_call(&row.call, cells[DTYPE].text);
-    FR_TRY(find_source(d, cells[SOURCE].text, &row.source, err));
-    if (!fr__grow(&d->rows, &d->cap, d->n_rows + 1, sizeof(row)))
-        return fr__fail_nomem(err);
-    d->rows[d->n_rows++] = row;
-    return FR_OK;
+    return fr__collective_data_add(s->data, &row, cells[OP].text, (unsigned)n_nodes,
+                                   cells[DTYPE].text, cells[SOURCE].text, err);
+}
+
+static enum fr_status read_text(struct fr__collective_data *d, const char *text, size_t len,
+                                const char *name, uint32_t file, const char *system,
+                                struct fr_error *err)
+{
+    struct scan s = {.data = d, .system = system, .file = file};
+
+    if (fr__is_nccl_log(text, len))
+        return fr__nccl_log_read(d, text, len, name, file, err);
+    return fr__csv_read_text(text, len, name, columns, take_row, &s, err);
 }
 
 enum fr_status fr__collective_data_read(struct fr__collective_data *d, const char *path,
                                         uint32_t file, const char *system, struct fr_error *err)
 {
-    struct scan s = {.data = d, .system = system, .file = file};
+    char *text;
+    size_t len;
+    enum fr_status st;
 
-    return fr__csv_read(path, columns, take_row, &s, err);
+    FR_TRY(fr__read_file(path, MAX_BYTES, &text, &len, err));
+    st = read_text(d, text, len, path, file, system, err);
+    free(text);
+    return st;
 }
 
 enum fr_status fr__collective_data_read_text(struct fr__collective_data *d, const char *text,
                                              size_t len, const char *name, const char *system,
                                              struct fr_error *err)
 {
-    struct scan s = {.data = d, .system = system};
-
-    return fr__csv_read_text(text, len, name, columns, take_row, &s, err);
+    return read_text(d, text, len, name, 0, system, err);
 }
 
 void fr__collective_data_fini(struct fr__collective_data *d)

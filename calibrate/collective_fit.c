@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_ROWS = 40, STEPS = 4000, N_STARTS = 3, NVLS = 9, ALL_TO_ALL = 11 };
+enum { MIN_ROWS = 24, MIN_ALL_TO_ALL = 12, STEPS = 4000, N_STARTS = 3, NVLS = 9, ALL_TO_ALL = 11 };
 
 /* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two looser guesses; rates
  * of an A100's, an H100's and a B200's NVLink. */
@@ -269,6 +269,15 @@ static size_t take_rows(const struct fr__collective_data *d, uint32_t source, bo
     return n;
 }
 
+static enum fr_status fail_few(const struct fr_system *s, size_t n, struct fr_error *err)
+{
+    return fr__fail(
+        err, FR_ENOENT, FR_NOWHERE,
+        "the data leave %zu rows to fit for '%s'; a fit needs %d of all-to-alls inside a "
+        "node and %d of the other collectives",
+        n, s->info.name, MIN_ALL_TO_ALL, MIN_ROWS);
+}
+
 static enum fr_status fit_rows(struct fr_system *s, const struct fr__collective_data *d,
                                uint32_t source, const struct fr__collective_row **rows,
                                struct fr_error *err)
@@ -276,17 +285,14 @@ static enum fr_status fit_rows(struct fr_system *s, const struct fr__collective_
     struct fit f = {.system = s, .rows = rows};
 
     f.n = take_rows(d, source, true, rows);
+    if (f.n < MIN_ALL_TO_ALL)
+        return fail_few(s, f.n, err);
+    FR_TRY(fit_all_to_all(&f, err));
     s->info.n_fitted = f.n;
-    if (f.n >= MIN_ROWS / 2) {
-        FR_TRY(fit_all_to_all(&f, err));
-        f.n = take_rows(d, source, false, rows);
-        s->info.n_fitted += f.n;
-    }
-    if (f.n < MIN_ROWS / 2 || s->info.n_fitted < MIN_ROWS)
-        return fr__fail(err, FR_ENOENT, FR_NOWHERE,
-                        "the data have %zu rows of collectives of one node of '%s'; a fit needs "
-                        "%d of all-to-all and as many of the others",
-                        d->n_rows, s->info.name, MIN_ROWS / 2);
+    f.n = take_rows(d, source, false, rows);
+    if (f.n < MIN_ROWS)
+        return fail_few(s, f.n, err);
+    s->info.n_fitted += f.n;
     return fit_rings(&f, err);
 }
 

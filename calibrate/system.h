@@ -70,11 +70,12 @@ enum fr_status fr_system_write(const struct fr_system *s, const char *path, stru
 /* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 else. */
 double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call);
 
-/* Fits the 17 constants to the rows of `system` (the data's `system` column) in the CSV files: one node,
- * algorithm and protocol left to NCCL, of the source with most rows, of equals the last. A fifth, chosen
- * by a hash of (op, GPUs, bytes, dtype), is held out. NVLS is kept if it makes the mean miss
- * smaller by more than a thirtieth and 0.001. Deterministic, seconds. FR_ENOENT: fewer than 40 such rows; FR_EPARSE, FR_ERANGE
- * with the place; FR_EIO, FR_ENOMEM. */
+/* Fits the 17 constants to the rows of `system` (the data's `system` column) in the CSV files, and to all
+ * of the logs of nccl-tests: one node, algorithm and protocol left to NCCL, of the source with most rows,
+ * of equals the last. A fifth, chosen by a hash of (op, GPUs, bytes, dtype), is held out. NVLS is kept if
+ * it makes the mean miss smaller by more than a thirtieth and 0.001. Deterministic, seconds. FR_ENOENT:
+ * fewer than 12 such rows of all-to-alls or 24 of the others are left to fit; FR_EPARSE, FR_ERANGE with
+ * the place; FR_EIO, FR_ENOMEM. */
 enum fr_status fr_system_fit(struct fr_system **out, const char *system, const char *const paths[],
                              size_t n_paths, struct fr_error *err);
 

@@ -139,17 +139,19 @@ static const struct verb verbs[] = {
      .run = cli_validate},
     {.group = "calibrate",
      .name = "fit",
-     .arguments = "DATA.csv... {-d DEVICE --gpu GPU | --system NAME} -o FILE.yaml",
+     .arguments = "DATA... {-d DEVICE --gpu GPU | --system NAME} -o FILE.yaml",
      .summary = "fit cost curves to measured kernels, or a machine's collectives",
      .examples = "  forerun calibrate fit gemm.csv -d a100-sxm4-80gb --gpu "
-                 "\"NVIDIA A100-SXM4-80GB\" -o a100.yaml\n",
+                 "\"NVIDIA A100-SXM4-80GB\" -o a100.yaml\n"
+                 "  forerun calibrate fit all_reduce_perf.log alltoall_perf.log --system mine "
+                 "-o mine.yaml\n",
      .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_FILES,
      .n_arguments = 1,
      .has_more_arguments = true,
      .run = cli_calibrate_fit},
     {.group = "calibrate",
      .name = "check",
-     .arguments = "DATA.csv... {-d NAME|PATH | --system NAME|PATH}",
+     .arguments = "DATA... {-d NAME|PATH | --system NAME|PATH}",
      .summary = "how far curves are from measurements that no fit has seen",
      .examples = "  forerun calibrate check gemm.csv -d a100-sxm4-80gb\n"
                  "  forerun calibrate check mine.csv -d a100-sxm4-80gb --gpu \"My A100\" --all "

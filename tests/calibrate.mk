@@ -24,6 +24,12 @@ tests_test_calibrate_system_SOURCES = tests/test_calibrate_system.c
 tests_test_calibrate_system_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_system_LDADD = $(TEST_CALIBRATE_LIBS)
 
+check_PROGRAMS += tests/test_calibrate_nccl_log
+TESTS += tests/test_calibrate_nccl_log
+tests_test_calibrate_nccl_log_SOURCES = tests/test_calibrate_nccl_log.c
+tests_test_calibrate_nccl_log_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_nccl_log_LDADD = $(TEST_CALIBRATE_LIBS)
+
 check_PROGRAMS += tests/test_calibrate_curve
 TESTS += tests/test_calibrate_curve
 tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
@@ -47,11 +53,17 @@ check_PROGRAMS += tests/fuzz_collectives
 tests_fuzz_collectives_SOURCES = tests/fuzz_collectives.c
 tests_fuzz_collectives_LDADD = $(TEST_CALIBRATE_LIBS)
 tests_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+
+check_PROGRAMS += tests/fuzz_nccl_log
+tests_fuzz_nccl_log_SOURCES = tests/fuzz_nccl_log.c
+tests_fuzz_nccl_log_LDADD = $(TEST_CALIBRATE_LIBS)
+tests_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
 TESTS += tests/test_refit.sh
 EXTRA_DIST += tests/test_refit.sh
 
-EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collectives/system.yaml
+EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collectives/system.yaml \
+	tests/corpus/fuzz_nccl_log/small.txt tests/nccl_log/madeup.txt
 
 # a row of make bench
 EXTRA_PROGRAMS += tests/bench_costs

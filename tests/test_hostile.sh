@@ -339,11 +339,27 @@ bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o 
 bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g
 bad 2 "the data have no row to judge.*" calibrate check k.csv -d b200-sxm-180gb
 printf 'source,system,gpus,nodes,op,bytes,dtype,algorithm,protocol,time_us\n' > c.csv
-bad 2 "the data have 0 rows.*" calibrate fit c.csv --system S -o out/x.yaml
+bad 2 "the data leave 0 rows to fit for 'S'.*" calibrate fit c.csv --system S -o out/x.yaml
 bad 2 ".*takes one -o FILE.yaml.*" calibrate fit c.csv --system S -d a100-sxm4-80gb -o out/x.yaml
 bad 2 ".*neither shipped.*did you mean 'b200-nvswitch'\?" calibrate check c.csv --system b200-nvswich
 bad 2 "the data have no row to judge.*" calibrate check c.csv --system b200-nvswitch
 bad 2 "option '--min-bytes'.*" calibrate check c.csv --system b200-nvswitch --min-bytes x
+ranks='# nThread 1\n# Rank 0 Group 0 Pid 7 on a device 0 [0x1b] G\n# Rank 1 Group 0 Pid 7 on a device 1 [0x1c] G\n'
+table='# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n'
+# log PATTERN TEXT [FILE]: a log of nccl-tests (printf's escapes)
+log() {
+    # shellcheck disable=SC2059 # escapes
+    printf "$2" >"${3:-c.log}"
+    bad 2 "$1" calibrate fit "${3:-c.log}" --system S -o out/x.yaml
+}
+log "the data leave 0 rows to fit for 'S'.*" "$ranks" all_reduce.log
+log "c\.log:4:3: nothing before this table names the program.*" "$ranks$table"
+log "all_reduce\.log:2:3: a table without '# Rank' lines.*" "# nThread 1\n$table" all_reduce.log
+log "all_reduce\.log:5:11: 'time' is \"nan\".*" "$ranks${table}8 2 f s 0 nan 1 1 0 1 1 1 0\n" all_reduce.log
+log "all_reduce\.log:5:1: a row of 2 words in a table of 13" "$ranks${table}8 2" all_reduce.log
+log "c\.log:2:8: rank 1, expected 0: a line is missing" \
+    '# nThread 1\n# Rank 1 Group 0 Pid 7 on a device 0 [0x1b] G\n'
+log "c\.log:2:1: a byte that is 0: this is no text" '# nThread 1\n\0\n'
 echo 'G,float32,0,1,1,1' >>k.csv
 # shellcheck disable=SC2086
 bad 2 "k\.csv:2:11: .*" $fit
