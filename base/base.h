@@ -25,6 +25,7 @@ enum fr_status {
     FR_EIO,          /* reading or writing failed */
     FR_ENOMEM,       /* the simulator itself ran out of memory */
     FR_EUNSUPPORTED, /* this build or this strategy cannot do that */
+    FR_ENOROOM,      /* the model does not fit into the devices' memory, however it is placed */
     FR_EDEADLOCK,    /* the plan cannot finish: tasks wait for each other */
     FR_ECHECK,       /* a self-check found the result inconsistent: a bug of ours */
     FR_ECANCELLED    /* interrupted on request */

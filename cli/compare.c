@@ -25,7 +25,8 @@ static void choose_all(struct options *o)
 /* A strategy that was not asked for by name may be unable to do it: that is worth a note only. */
 static bool may_be_left_out(enum fr_status st)
 {
-    return st == FR_EUSAGE || st == FR_ERANGE || st == FR_EUNSUPPORTED || st == FR_ENOENT;
+    return st == FR_EUSAGE || st == FR_ERANGE || st == FR_EUNSUPPORTED || st == FR_ENOENT ||
+           st == FR_ENOROOM;
 }
 
 static enum fr_status answer_all(struct comparison *c, bool is_asked_for, struct fr_error *err)

@@ -289,6 +289,8 @@ static int exit_status(enum fr_status st)
     case FR_ENOENT:
     case FR_EUNSUPPORTED:
         return CLI_USAGE;
+    case FR_ENOROOM:
+        return CLI_NO_MEMORY;
     case FR_OK:
         return CLI_DONE;
     case FR_EIO:

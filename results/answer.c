@@ -160,7 +160,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
                                  .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
                                  .optimizer = q->optimizer,
                                  .keeps_gradients = q->keeps_gradients,
-                                 .options = &values};
+                                 .options = &values,
+                                 .planned = &m.planned};
     enum fr_status st;
 
     if (!q->strategy)
@@ -183,6 +184,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);
     if (st != FR_OK) {
+        fr_planned_free(m.planned);
         fr_run_free(m.run);
         fr_plan_free(m.plan);
     }

@@ -166,6 +166,40 @@ static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
     fr__json_close(j, '}');
 }
 
+/* In the order of execution. */
+static void write_planned(struct fr__json *j, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+
+    fr__json_number(j, "planned_s", p->planned_s);
+    fr__json_number(j, "planned_before_splits_s", p->start_s);
+    fr__json_number(j, "planned_bound_s", p->bound_s);
+    fr__json_string(j, "planned_from", p->start);
+    fr__json_open(j, "placement", '{', false);
+    for (size_t i = 0; i < p->n_ops; i++)
+        fr__json_string(j, p->ops[i].name, t->devices[p->ops[i].device].name);
+    fr__json_close(j, '}');
+    fr__json_open(j, "order", '[', false);
+    for (size_t i = 0; i < p->n_ops; i++)
+        fr__json_string(j, NULL, p->ops[i].name);
+    fr__json_close(j, ']');
+    fr__json_open(j, "splits", '[', false);
+    for (size_t i = 0; i < p->n_splits; i++) {
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "op", p->splits[i].op);
+        fr__json_string(j, "dim", p->splits[i].dim);
+        fr__json_count(j, "n", p->splits[i].n);
+        fr__json_number(j, "before_s", p->splits[i].before_s);
+        fr__json_number(j, "after_s", p->splits[i].after_s);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "splits_tried", p->n_tried);
+    fr__json_count(j, "evaluations", p->n_whole);
+    fr__json_count(j, "evaluations_stopped", p->n_stopped);
+}
+
 static void write_question(struct fr__json *j, const struct fr_record *r)
 {
     fr__json_string(j, "strategy", r->strategy);
@@ -215,6 +249,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
     fr__json_count(j, "critical_path_total", r->critical_total);
     write_sensitivities(j, r);
     write_uncertainty(j, r);
+    if (r->planned)
+        write_planned(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);

@@ -14,6 +14,7 @@ struct record_box {
     struct fr__arena *arena;
     struct fr_plan *plan;
     struct fr_run *run;
+    struct fr_planned *planned;
     struct fr_setting setting; /* empty unless owned */
 };
 
@@ -328,6 +329,7 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
     }
     box->record.plan = box->plan;
     box->record.run = box->run;
+    box->record.planned = box->planned = m->planned;
     box->record.priv = box;
     *out = &box->record;
     return FR_OK;
@@ -351,6 +353,7 @@ void fr_record_free(struct fr_record *r)
 
     if (!box)
         return;
+    fr_planned_free(box->planned);
     fr_run_free(box->run);
     fr_plan_free(box->plan);
     fr_setting_fini(&box->setting);

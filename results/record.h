@@ -17,6 +17,7 @@ struct fr__making {
     double wall_s, plan_cpu_s;
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
+    struct fr_planned *planned; /* or NULL */
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -434,6 +434,33 @@ static void print_uncertainty(FILE *f, const struct fr_record *r)
         fr__table_print(f, &(struct fr__table){columns, 5, n, fill_doubt, r});
 }
 
+/* What the planner believed, what came of it, and how much better any placement could be. */
+static void print_planned(FILE *f, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+    char planned[NUMBER], before[NUMBER], made[NUMBER], bound[NUMBER];
+    char off[FR__TABLE_CELL], gap[FR__TABLE_CELL];
+
+    if (!p)
+        return;
+    fprintf(f, "\nplanned: %s, ", fr__format_time(p->planned_s, planned, sizeof(planned)));
+    if (p->n_splits > 0)
+        fprintf(f, "%s before it split %zu operation%s, ",
+                fr__format_time(p->start_s, before, sizeof(before)), p->n_splits,
+                p->n_splits == 1 ? "" : "s");
+    change_cell(off, p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
+    fprintf(f, "from %s; the %s network and %s order made it %s, %s\n",
+            strcmp(p->start, "dp") == 0 ? "replicas" : "the model", r->network, r->order,
+            fr__format_time(r->iteration_s, made, sizeof(made)), off);
+    change_cell(gap, p->bound_s > 0 ? p->planned_s / p->bound_s - 1 : 0);
+    fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
+            fr__format_time(p->bound_s, bound, sizeof(bound)),
+            p->bound_s <= p->path_bound_s   ? "their longest chain"
+            : p->bound_s <= p->work_bound_s ? "their work shared evenly"
+                                            : "what must cross between devices",
+            gap);
+}
+
 static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
@@ -445,6 +472,7 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
     fr__table_print(f, &t);
     fputs("\ncosts from ", f);
     print_cost_sources(f, r);
+    print_planned(f, r);
     if (r->oom)
         print_oom(f, r);
     if (r->oom || is_verbose)

@@ -163,6 +163,7 @@ static bool is_answer(enum fr_status st)
     case FR_EUSAGE:
     case FR_ENOENT:
     case FR_EUNSUPPORTED:
+    case FR_ENOROOM:
     case FR_EDEADLOCK:
     case FR_ECHECK:
         break;

@@ -46,10 +46,11 @@ enum fr_stream {
 
 struct fr_task {
     uint32_t device;
-    uint32_t cost_id;    /* row of the cost table; FR_NONE for all but compute */
-    uint32_t op;         /* op of the plan's graph, or FR_NONE */
-    uint32_t ref;        /* transfer or collective, else FR_NONE */
-    uint32_t rank;       /* in the collective's group */
+    uint32_t cost_id; /* row of the cost table; FR_NONE for all but compute */
+    uint32_t op;      /* op of the plan's graph, or FR_NONE */
+    uint32_t ref;     /* transfer, collective; of compute tasks a string instead of the op's name;
+                            else FR_NONE */
+    uint32_t rank;    /* in the collective's group */
     uint32_t microbatch; /* FR_NONE: not one */
     int32_t priority;    /* smaller goes first */
     uint8_t kind, phase, stream, flags;

@@ -13,19 +13,38 @@
 
 /* ---- names ---- */
 
+static bool is_alike(const struct fr__dag_op *a, const struct fr__dag_op *b)
+{
+    return a->role == b->role && a->op == b->op && a->replica == b->replica &&
+           a->n_parts == b->n_parts && a->part == b->part;
+}
+
+/* How many right before it would have the same name: helpers of one operation stand together. */
+static unsigned namesakes(const struct fr__dag *dag, uint32_t op)
+{
+    unsigned n = 0;
+
+    while (n < op && is_alike(&dag->ops[op - n - 1], &dag->ops[op]))
+        n++;
+    return n;
+}
+
 const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size_t n)
 {
     static const char *const works[FR__N_DAG_ROLES] = {"", "parameters of ", "sum of gradients of ",
                                                        "split for ", "join of "};
     const struct fr__dag_op *o = &dag->ops[op];
     const char *name = dag->pl && o->op != FR_NONE ? dag->pl->graph->ops[o->op].name : "operation";
-    char replica[24] = "", part[40] = "";
+    unsigned before = o->op == FR_NONE ? 0 : namesakes(dag, op);
+    char replica[24] = "", part[40] = "", number[16] = "";
 
     if (o->replica != FR_NONE)
-        snprintf(replica, sizeof(replica), " of replica %u", (unsigned)o->replica);
+        snprintf(replica, sizeof(replica), " of replica %u", o->replica + 1u);
     if (o->n_parts > 1)
         snprintf(part, sizeof(part), ", part %u of %u", o->part + 1u, (unsigned)o->n_parts);
-    snprintf(buf, n, "%s%s%s%s", works[o->role], name, replica, part);
+    if (before > 0)
+        snprintf(number, sizeof(number), " (%u)", before + 1);
+    snprintf(buf, n, "%s%s%s%s%s", works[o->role], name, replica, part, number);
     return buf;
 }
 
@@ -35,6 +54,41 @@ const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size
 static double seconds(const struct fr_cost *c)
 {
     return c->mean_s > c->launch_s ? c->mean_s : c->launch_s;
+}
+
+/* Read and written. */
+static double helper_bytes(const struct fr__dag *dag, uint32_t op)
+{
+    double bytes = 0;
+
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++)
+        bytes += (double)dag->edges[dag->in_edges[k]].bytes;
+    if (dag->ops[op].role == FR__DAG_SUM && dag->in_first[op] < dag->in_first[op + 1])
+        return bytes + (double)dag->edges[dag->in_edges[dag->in_first[op]]].bytes;
+    return 2 * bytes;
+}
+
+static bool is_tail_op(const struct fr__placer *pl, uint32_t op)
+{
+    return pl->params.roles[op] == FR__ROLE_SUM || pl->params.roles[op] == FR__ROLE_UPDATE;
+}
+
+void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out)
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+    double batch = is_tail_op(dag->pl, o->op) ? dag->pl->graph->batch : dag->replica_batch;
+    const struct fr_part part = {
+        .batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch,
+        .channel_parts = o->dim == FR__DAG_CHANNEL ? o->n_parts : 1,
+    };
+
+    *out = (struct fr_cost){0};
+    if (o->role == FR__DAG_OP)
+        fr__price_op(dag->pl, type, o->op, &part, out);
+    else if (o->role != FR__DAG_VARIABLE)
+        fr_cost_bytes(dag->pl->in->costs, type, helper_bytes(dag, op), FR_OP_CONCAT, out);
+    out->mean_s = seconds(out);
+    out->launch_s = 0;
 }
 
 void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
@@ -73,12 +127,13 @@ struct making {
     uint32_t
         *index_of;    /* [n_replicas][n_ops] of body operations; the first row also of the tail's */
     uint32_t *sum_of; /* [n_tensors] the sum of a gradient over replicas; FR_NONE */
+    bool *is_held;    /* [n_tensors] for long */
     size_t cap_edges;
 };
 
 static bool is_tail(const struct making *m, uint32_t op)
 {
-    return m->pl->params.roles[op] == FR__ROLE_SUM || m->pl->params.roles[op] == FR__ROLE_UPDATE;
+    return is_tail_op(m->pl, op);
 }
 
 /* The operation whose parameters a graph op works with: its forward op's own, or those it is tied to. */
@@ -103,14 +158,51 @@ static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
     return fr__bytes_at(m->pl, t->bytes, t->scales, m->dag->replica_batch);
 }
 
-/* What the outputs hold, without those that share their input's storage. */
-static uint64_t output_bytes(const struct making *m, const struct fr_op *o)
+/* Tensors whose storage the backward pass reads, and gradients of parameters. A tensor stands behind
+ * the one whose storage it shares, so going back finds all that is shared. */
+static void find_held(struct making *m)
+{
+    const struct fr__params *p = &m->pl->params;
+
+    for (size_t i = 0; i < m->g->n_edges; i++) {
+        const struct fr_edge *e = &m->g->edges[i];
+
+        if (e->tensor != FR_NONE)
+            m->is_held[e->tensor] |=
+                p->is_gradient[e->tensor] ||
+                (p->roles[e->src] == FR__ROLE_FORWARD && p->roles[e->dst] == FR__ROLE_BACKWARD);
+    }
+    for (size_t t = m->g->n_tensors; t-- > 0;)
+        if (m->is_held[t] && m->g->tensors[t].alias != FR_NONE)
+            m->is_held[m->g->tensors[t].alias] = true;
+}
+
+/* What the outputs hold, or with them what is gone soon, without those that share their input's storage. */
+static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool held)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = 0; i < o->n_tensors; i++)
-        if (m->g->tensors[o->first_tensor + i].alias == FR_NONE)
-            sum += bytes_at(m, &m->g->tensors[o->first_tensor + i]);
+    for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++)
+        if (m->g->tensors[t].alias == FR_NONE && m->is_held[t] == held)
+            sum += bytes_at(m, &m->g->tensors[t]);
+    return sum;
+}
+
+/* Beside what is held an operation needs its scratch, what it reads and what it writes. */
+static uint64_t transient_bytes(const struct making *m, uint32_t op)
+{
+    const struct fr_op *o = &m->g->ops[op];
+    uint64_t sum = fr__bytes_at(m->pl, o->workspace_bytes, o->scales, m->dag->replica_batch) +
+                   output_bytes(m, o, false);
+
+    if (m->pl->params.roles[op] == FR__ROLE_UPDATE)
+        sum += fr__update_workspace_bytes(m->pl->in, o->param_bytes);
+    for (uint32_t i = m->g->in_first[op]; i < m->g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &m->g->edges[m->g->in_edges[i]];
+
+        if (e->tensor != FR_NONE && !m->is_held[e->tensor])
+            sum += bytes_at(m, &m->g->tensors[e->tensor]);
+    }
     return sum;
 }
 
@@ -177,8 +269,8 @@ static void add_variables(struct making *m)
     for (uint32_t w = 0; w < p->n_owners; w++) {
         uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
 
-        m->dag->ops[id].resident_bytes =
-            p->owners[w].bytes + fr__optimizer_bytes(m->pl->in, p->owners[w].bytes);
+        m->dag->ops[id].resident_bytes = p->owners[w].bytes * (m->pl->in->keeps_gradients ? 2 : 1) +
+                                         fr__optimizer_bytes(m->pl->in, p->owners[w].bytes);
         m->dag->ops[id].group = w;
         m->variable_of[op] = id;
     }
@@ -194,7 +286,9 @@ static void add_bodies(struct making *m)
             if (is_tail(m, o))
                 continue;
             id = add_op(m, FR__DAG_OP, o, m->dag->n_replicas > 1 ? r : FR_NONE, 1 + o);
-            m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o]);
+            m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o], true);
+            if (m->dag->n_replicas > 1 && m->pl->params.owner_of[o] != FR_NONE)
+                m->dag->ops[id].resident_bytes = m->g->ops[o].param_bytes;
             m->dag->ops[id].split_mask = split_mask(m, o);
             m->index_of[r * m->g->n_ops + o] = id;
         }
@@ -231,7 +325,7 @@ static void add_tail(struct making *m)
             continue;
         owner = owner_of(m, o);
         id = add_op(m, FR__DAG_OP, o, FR_NONE, 1 + o);
-        m->dag->ops[id].output_bytes = output_bytes(m, &g->ops[o]);
+        m->dag->ops[id].output_bytes = output_bytes(m, &g->ops[o], true);
         m->dag->ops[id].group = owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
         m->index_of[o] = id;
     }
@@ -350,7 +444,8 @@ static enum fr_status allocate(struct making *m, struct fr_error *err)
     m->variable_of = fr__arena_alloc(d->arena, g->n_ops, sizeof(*m->variable_of));
     m->index_of = fr__arena_alloc(d->arena, g->n_ops * d->n_replicas, sizeof(*m->index_of));
     m->sum_of = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->sum_of));
-    if (!d->ops || !d->cost_s || !m->variable_of || !m->index_of || !m->sum_of)
+    m->is_held = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->is_held));
+    if (!d->ops || !d->cost_s || !m->variable_of || !m->index_of || !m->sum_of || !m->is_held)
         return fr__fail_nomem(err);
     for (size_t t = 0; t < g->n_tensors; t++)
         m->sum_of[t] = FR_NONE;
@@ -361,6 +456,10 @@ static enum fr_status make_all(struct making *m, struct fr_error *err)
 {
     FR_TRY(allocate(m, err));
     price_ops(m);
+    find_held(m);
+    for (uint32_t o = 0; o < m->g->n_ops; o++)
+        if (transient_bytes(m, o) > m->dag->transient_bytes)
+            m->dag->transient_bytes = transient_bytes(m, o);
     add_variables(m);
     add_bodies(m);
     add_tail(m);

@@ -37,13 +37,14 @@ enum fr__dag_cargo {
 };
 
 struct fr__dag_op {
-    uint64_t
-        resident_bytes;    /* held during the whole step: parameters, gradients, optimizer states */
-    uint64_t output_bytes; /* held by its outputs, without those that share their input's storage */
-    uint32_t op;           /* of the graph: itself, what it is a part of, or works for; FR_NONE */
-    uint32_t cost;         /* seconds on a device of type t: cost_s[cost * n_types + t] */
-    uint32_t group;        /* operations of a group stand on one device; FR_NONE: alone */
-    uint32_t replica;      /* of the data-parallel graph; FR_NONE: not one */
+    uint64_t resident_bytes; /* held during the whole step: parameters and what the optimizer keeps,
+                                or a replica's copy of parameters */
+    uint64_t output_bytes;  /* held by its outputs for long: what the backward pass reads again, and
+                                gradients of parameters; what shares its input's storage counts once */
+    uint32_t op;            /* of the graph: itself, what it is a part of, or works for; FR_NONE */
+    uint32_t cost;          /* seconds on a device of type t: cost_s[cost * n_types + t] */
+    uint32_t group;         /* operations of a group stand on one device; FR_NONE: alone */
+    uint32_t replica;       /* of the data-parallel graph; FR_NONE: not one */
     uint16_t part, n_parts; /* n_parts 1: not split */
     uint8_t dim;            /* enum fr__dag_dim it was split along */
     uint8_t role, kind, phase;
@@ -68,7 +69,8 @@ struct fr__dag {
     double *cost_s;                /* [n_costs][n_types] of the topology's device types */
     double replica_batch;          /* samples that each replica works on */
     size_t n_replicas;             /* 1: the model graph */
-    struct fr__arena *arena;       /* owns the arrays of this dag */
+    uint64_t transient_bytes; /* most that one operation needs while it runs and nobody holds */
+    struct fr__arena *arena;  /* owns the arrays of this dag */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one set
@@ -78,8 +80,13 @@ enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t 
                             struct fr_error *err);
 void fr__dag_free(struct fr__dag *dag);
 
-/* "conv1_1", "conv1_1/2.backward-data", "conv1_1 part 1 of 2", "split of conv1_1"; returns buf. */
+/* "conv1_1", "conv1_1.dgrad of replica 2", "conv1_1, part 1 of 2", "split for conv1_1", "split for
+ * conv1_1 (2)", no two alike; returns buf. */
 const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size_t n);
+
+/* What an operation costs on a device type, launch included: mean_s is the dag's cost_s, launch_s 0. A
+ * slicing, joining or adding reads and writes what its edges carry. */
+void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out);
 
 /* Seconds on each type [n_types] of one of n parts of an operation cut along dim: the cost model's at
  * the part's shape, not the whole divided by n. */

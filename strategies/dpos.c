@@ -327,7 +327,7 @@ enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char
 {
     char needs[32], left[32];
 
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+    return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
                     "'%s' needs %s with what must stand beside it, and no device has so much left: "
                     "%s has most, %s",
                     op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)),

@@ -82,7 +82,7 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
 
-/* FR_EUSAGE, from a result that has no room: which operation, how much it needs with its group, the
+/* FR_ENOROOM, from a result that has no room: which operation, how much it needs with its group, the
  * device with most left. */
 enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
                                      const char *device_name, struct fr_error *err);

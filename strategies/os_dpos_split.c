@@ -67,14 +67,14 @@ static uint32_t add_bytes_cost(struct split *s, double bytes)
     return row;
 }
 
-/* A slicing, a joining or a sum: its output is what it writes. */
-static struct fr__dag_op helper(const struct split *s, enum fr__dag_role role, uint64_t bytes,
+/* A slicing, a joining or a sum. */
+static struct fr__dag_op helper(const struct split *s, enum fr__dag_role role, uint64_t held_bytes,
                                 uint32_t cost)
 {
     struct fr__dag_op o = s->from->ops[s->op];
 
     o.resident_bytes = 0;
-    o.output_bytes = bytes;
+    o.output_bytes = held_bytes;
     o.cost = cost;
     o.group = FR_NONE;
     o.part = 0;
@@ -95,59 +95,43 @@ static void add_slices(struct split *s)
 
         if (is_sliced(s, e))
             s->to->ops[at++] =
-                helper(s, FR__DAG_SPLIT, e->bytes, add_bytes_cost(s, 2.0 * (double)e->bytes));
+                helper(s, FR__DAG_SPLIT, 0, add_bytes_cost(s, 2.0 * (double)e->bytes));
     }
 }
 
+/* What the operation held its joins hold. */
 static void add_joins(struct split *s)
 {
     const struct fr__dag *g = s->from;
+    uint64_t left = g->ops[s->op].output_bytes;
     uint32_t first = g->out_first[s->op], next = 0;
 
     for (uint32_t e = first; e < g->out_first[s->op + 1]; e++) {
         const struct fr__dag_edge *x = &g->edges[e];
+        uint64_t held = x->bytes < left ? x->bytes : left;
         double written = (double)x->bytes;
 
         if (s->join_of[e - first] != next)
             continue;
         s->to->ops[s->joins_at + next++] =
-            is_added(s, x)
-                ? helper(s, FR__DAG_SUM, x->bytes, add_bytes_cost(s, (s->n + 1.0) * written))
-                : helper(s, FR__DAG_CONCAT, x->bytes, add_bytes_cost(s, 2.0 * written));
+            is_added(s, x) ? helper(s, FR__DAG_SUM, held, add_bytes_cost(s, (s->n + 1.0) * written))
+                           : helper(s, FR__DAG_CONCAT, held, add_bytes_cost(s, 2.0 * written));
+        left -= held;
     }
-}
-
-/* What every part makes whole. */
-static uint64_t added_bytes(const struct split *s)
-{
-    const struct fr__dag *g = s->from;
-    uint32_t first = g->out_first[s->op], next = 0;
-    uint64_t bytes = 0;
-
-    for (uint32_t e = first; e < g->out_first[s->op + 1]; e++) {
-        if (s->join_of[e - first] != next)
-            continue;
-        next++;
-        if (is_added(s, &g->edges[e]))
-            bytes += g->edges[e].bytes;
-    }
-    return bytes;
 }
 
 static void add_parts(struct split *s)
 {
     const struct fr__dag_op *whole = &s->from->ops[s->op];
-    uint64_t added = added_bytes(s);
     uint32_t cost = add_cost(s->to);
 
-    if (added > whole->output_bytes)
-        added = whole->output_bytes;
     s->costs->part(s->from, s->op, s->dim, s->n, s->to->cost_s + cost * s->to->n_types);
     for (uint32_t k = 0; k < s->n; k++) {
         struct fr__dag_op o = *whole;
 
-        o.resident_bytes = slice(whole->resident_bytes, s->n, k);
-        o.output_bytes = added + slice(whole->output_bytes - added, s->n, k);
+        if (s->dim == FR__DAG_CHANNEL)
+            o.resident_bytes = slice(whole->resident_bytes, s->n, k);
+        o.output_bytes = 0;
         o.cost = cost;
         o.group = FR_NONE;
         o.part = (uint16_t)k;

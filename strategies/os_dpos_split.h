@@ -6,7 +6,8 @@
  * one split node, one that is joined or added one node for all of its readers. What only orders holds
  * for every part.
  * Bytes: slices add up to the tensor; earlier ones are larger by a byte where it does not divide. A
- * split or join reads and writes its tensor once; a sum reads n of them and writes one.
+ * split or join reads and writes its tensor once; a sum reads n of them and writes one. What the
+ * operation held for long its joins hold; slices and the outputs of parts are soon gone.
  *
  * Source: SplitOperation of FastT (Middleware 2020), Algorithm 2 and section 4.3.
  */

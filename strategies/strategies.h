@@ -42,6 +42,37 @@ struct fr_option_values {
     bool is_set[FR_MAX_OPTIONS]; /* given by the user */
 };
 
+/* ---- what a planner believed ---- */
+
+struct fr_planned_op {
+    const char *name; /* "conv1_1", "conv1_1, part 1 of 2", "parameters of fc6"; no two alike */
+    uint32_t device;  /* of the topology */
+    uint32_t task;    /* of the plan */
+    double start_s, end_s;
+};
+
+struct fr_planned_split {
+    const char *op, *dim; /* "batch", "channel" */
+    unsigned n;
+    double before_s, after_s; /* of the whole step */
+};
+
+/* Of a strategy that plans by a model of the machine of its own. */
+struct fr_planned {
+    double planned_s; /* the step, as it believes */
+    double start_s;   /* before operations were split */
+    double bound_s;   /* no placement of these operations takes less: the largest of */
+    double path_bound_s, work_bound_s,
+        cross_bound_s; /* chain of ops; shared evenly; what must cross */
+    const char *start; /* "dp", "model": planned from */
+    size_t n_ops, n_splits;
+    const struct fr_planned_op *ops; /* in execution order: of starts */
+    const struct fr_planned_split *splits;
+    size_t n_tried, n_whole, n_stopped; /* splits; evaluations in full, and stopped early */
+    void *priv;
+};
+void fr_planned_free(struct fr_planned *p);
+
 struct fr_problem {
     const struct fr_topo *topo;
     const struct fr_graph *graph;      /* a training graph, at its own batch */
@@ -52,6 +83,8 @@ struct fr_problem {
     enum fr_optimizer optimizer;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
+    /* where a strategy that plans leaves what it believed, for the caller to free; NULL: not wanted */
+    struct fr_planned **planned;
 };
 
 struct fr_strategy {
@@ -62,7 +95,7 @@ struct fr_strategy {
                            struct fr_plan *out, struct fr_error *err);
 };
 
-#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp)
+#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(dpos) X(os_dpos)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
 

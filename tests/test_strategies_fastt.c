@@ -1,0 +1,273 @@
+/* The strategies dpos and os-dpos: that the engine does what the planner foresaw, and what they refuse. */
+#include "config.h"
+
+#include "strategies/fastt.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 8 };
+
+/* A model on the first n GPUs of a machine, planned by a strategy. */
+struct setup {
+    struct fr_topo *topo;
+    struct fr_graph *graph;
+    struct fr_cost_model *costs;
+    struct fr_plan *plan;
+    struct fr_planned *planned;
+    struct fr_problem in;
+    struct fr_option_values values;
+    const struct fr_strategy *strategy;
+    uint32_t devices[MOST_DEVICES];
+    struct fr_error err;
+};
+
+static enum fr_status set_up(struct setup *s, const char *model, const char *spec, size_t n_devices,
+                             uint32_t batch)
+{
+    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
+    enum fr_status st;
+
+    memset(s, 0, sizeof(*s));
+    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &s->err), FR_OK);
+    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &s->err) == FR_OK, "%s", s->err.text);
+    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
+                                       &(struct fr_cost_options){0}, &s->err),
+                     FR_OK);
+    ck_assert_int_eq(fr_strategy_parse(spec, &s->strategy, &s->values, &s->err), FR_OK);
+    for (uint32_t d = 0; d < n_devices; d++)
+        s->devices[d] = d;
+    s->in = (struct fr_problem){.topo = s->topo,
+                                .graph = s->graph,
+                                .costs = s->costs,
+                                .devices = s->devices,
+                                .n_devices = n_devices,
+                                .global_batch = batch,
+                                .optimizer = FR_ADAM,
+                                .options = &s->values,
+                                .planned = &s->planned};
+    s->plan = fr_plan_new(s->topo, s->graph);
+    st = s->strategy->plan(&s->in, NULL, s->plan, &s->err);
+    if (st == FR_OK)
+        st = fr_plan_finish(s->plan, &s->err);
+    return st;
+}
+
+static void tear_down(struct setup *s)
+{
+    fr_planned_free(s->planned);
+    fr_plan_free(s->plan);
+    fr_cost_model_free(s->costs);
+    fr_graph_free(s->graph);
+    fr_topo_free(s->topo);
+}
+
+static struct fr_run *run(struct setup *s, enum fr_order order, enum fr_network network)
+{
+    struct fr_run_options o;
+    struct fr_run *r;
+
+    fr_run_options_init(&o);
+    o.order = order;
+    o.network = network;
+    ck_assert_msg(fr_simulate(s->plan, &o, &r, &s->err) == FR_OK, "%s", s->err.text);
+    return r;
+}
+
+static const char *const models[] = {"lenet", "vgg16", "resnet50", "gnmt-2", "rnnlm", "bert-base"};
+enum {
+    N_MODELS = sizeof(models) / sizeof(models[0]),
+    N_SIZES = 4,
+    N_CASES = N_MODELS * N_SIZES * 2
+};
+
+/* In strict order and with nothing else on the links each operation begins and ends when the planner
+ * said, not only the last one. */
+START_TEST(the_engine_does_what_the_planner_foresaw)
+{
+    static const size_t sizes[N_SIZES] = {1, 2, 4, 8};
+    struct fr_run *r;
+    struct setup s;
+
+    ck_assert_msg(set_up(&s, models[_i / 2 % N_MODELS], _i % 2 ? "os-dpos" : "dpos",
+                         sizes[_i / 2 / N_MODELS], 32) == FR_OK,
+                  "%s", s.err.text);
+    r = run(&s, FR_ORDER_STRICT, FR_NETWORK_ANALYTIC);
+    ck_assert_double_eq_tol(r->makespan_s, s.planned->planned_s, 1e-9 * s.planned->planned_s);
+    for (size_t i = 0; i < s.planned->n_ops; i++) {
+        const struct fr_planned_op *o = &s.planned->ops[i];
+
+        ck_assert_double_eq_tol(r->end_s[o->task], o->end_s, 1e-9 * s.planned->planned_s);
+        ck_assert(o->end_s <= o->start_s ||
+                  fabs(r->start_s[o->task] - o->start_s) <= 1e-9 * s.planned->planned_s);
+    }
+    ck_assert_double_le(s.planned->planned_s, s.planned->start_s);
+    ck_assert_double_le(s.planned->bound_s, s.planned->planned_s * (1 + 1e-9));
+    fr_run_free(r);
+    tear_down(&s);
+}
+END_TEST
+
+/* Links that are shared can only be slower than links that are not, in the same strict order. */
+START_TEST(a_shared_network_is_no_faster_than_believed)
+{
+    struct fr_run *r;
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, models[_i], "dpos", 4, 32), FR_OK);
+    r = run(&s, FR_ORDER_STRICT, FR_NETWORK_FLOW);
+    ck_assert_double_ge(r->makespan_s, s.planned->planned_s * (1 - 1e-9));
+    fr_run_free(r);
+    tear_down(&s);
+}
+END_TEST
+
+static int by_text(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+
+    return strcmp(*x, *y);
+}
+
+START_TEST(no_two_operations_have_the_same_name)
+{
+    const char **names;
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "vgg16", "os-dpos", 8, 64), FR_OK);
+    ck_assert_uint_gt(s.planned->n_splits, 0);
+    names = malloc(s.planned->n_ops * sizeof(*names));
+    for (size_t i = 0; i < s.planned->n_ops; i++)
+        names[i] = s.planned->ops[i].name;
+    qsort(names, s.planned->n_ops, sizeof(*names), by_text);
+    for (size_t i = 1; i < s.planned->n_ops; i++)
+        ck_assert_str_ne(names[i - 1], names[i]);
+    free(names);
+    tear_down(&s);
+}
+END_TEST
+
+/* LeNet's 156 + 2416 + 48120 + 10164 + 850 parameters are held once, with two states each. */
+START_TEST(parameters_and_states_are_held_once)
+{
+    uint64_t held[FR_N_BUFFER_KINDS] = {0};
+    const struct fr_plan_view *v;
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos", 2, 64), FR_OK);
+    v = fr_plan_view(s.plan);
+    for (size_t b = 0; b < v->n_buffers; b++)
+        if (v->buffers[b].alloc == FR_NONE)
+            held[v->buffers[b].kind] += v->buffers[b].bytes;
+    ck_assert_uint_eq(held[FR_BUFFER_PARAMETER], 61706 * 4);
+    ck_assert_uint_eq(held[FR_BUFFER_OPTIMIZER], 2 * 61706 * 4);
+    ck_assert_uint_eq(held[FR_BUFFER_GRADIENT], 0);
+    tear_down(&s);
+}
+END_TEST
+
+/* What many operations of a device read is sent there once: no two transfers of the same name and size
+ * end on the same device. */
+START_TEST(a_tensor_moves_to_a_device_once)
+{
+    const struct fr_plan_view *v;
+    char a[200], b[200];
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos", 4, 64), FR_OK);
+    v = fr_plan_view(s.plan);
+    for (uint32_t i = 0; i < v->n_transfers; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const struct fr_transfer *x = &v->transfers[i], *y = &v->transfers[j];
+
+            if (v->tasks[x->recv].device != v->tasks[y->recv].device || x->bytes < y->bytes ||
+                x->bytes > y->bytes)
+                continue;
+            ck_assert_str_ne(fr_plan_task_label(s.plan, x->send, a, sizeof(a)),
+                             fr_plan_task_label(s.plan, y->send, b, sizeof(b)));
+        }
+    tear_down(&s);
+}
+END_TEST
+
+/* Everything that is not persistent is gone when the step is over. */
+START_TEST(nothing_is_left_behind)
+{
+    struct fr_run *r;
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "vgg16", "os-dpos", 8, 64), FR_OK);
+    r = run(&s, FR_ORDER_PRIORITY, FR_NETWORK_FLOW);
+    for (size_t d = 0; d < r->n_devices; d++) {
+        uint64_t stays = 0;
+
+        for (size_t b = 0; b < fr_plan_view(s.plan)->n_buffers; b++) {
+            const struct fr_buffer *x = &fr_plan_view(s.plan)->buffers[b];
+
+            stays += x->alloc == FR_NONE && x->device == d ? x->bytes : 0;
+        }
+        ck_assert_uint_eq(r->devices[d].end_bytes, stays);
+    }
+    fr_run_free(r);
+    tear_down(&s);
+}
+END_TEST
+
+START_TEST(replicas_are_planned_where_one_fits_a_device)
+{
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos", 2, 64), FR_OK);
+    ck_assert_str_eq(s.planned->start, "dp");
+    tear_down(&s);
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos:start=model", 2, 64), FR_OK);
+    ck_assert_str_eq(s.planned->start, "model");
+    tear_down(&s);
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos", 4, 2), FR_OK); /* fewer samples than GPUs */
+    ck_assert_str_eq(s.planned->start, "model");
+    tear_down(&s);
+    ck_assert_int_eq(set_up(&s, "lenet", "dpos:start=dp", 4, 2), FR_EUSAGE);
+    tear_down(&s);
+}
+END_TEST
+
+/* GPT-2 XL has 1.56 billion parameters, 25 GB with gradients and two states: not for 16 GB. */
+START_TEST(what_fits_nowhere_is_refused_by_name_and_size)
+{
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "gpt2-xl", "dpos", 1, 1), FR_ENOROOM);
+    ck_assert_ptr_nonnull(strstr(s.err.text, "needs"));
+    ck_assert_ptr_nonnull(strstr(s.err.text, "n0.gpu0"));
+    tear_down(&s);
+    ck_assert_int_eq(set_up(&s, "gpt2-xl", "dpos", 8, 1), FR_OK); /* over eight of them it does */
+    ck_assert_str_eq(s.planned->start, "model");
+    tear_down(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("strategies/fastt");
+    TCase *t = tcase_create("all");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, the_engine_does_what_the_planner_foresaw, 0, N_CASES);
+    tcase_add_loop_test(t, a_shared_network_is_no_faster_than_believed, 0, N_MODELS);
+    tcase_add_test(t, no_two_operations_have_the_same_name);
+    tcase_add_test(t, parameters_and_states_are_held_once);
+    tcase_add_test(t, a_tensor_moves_to_a_device_once);
+    tcase_add_test(t, nothing_is_left_behind);
+    tcase_add_test(t, replicas_are_planned_where_one_fits_a_device);
+    tcase_add_test(t, what_fits_nowhere_is_refused_by_name_and_size);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
