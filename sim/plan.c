@@ -414,7 +414,7 @@ const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf
         snprintf(buf, n, "%s %s%s", verb, fr_plan_string(p, p->collectives[k->ref].label), micro);
         return buf;
     }
-    if (k->kind == FR_TASK_COMPUTE && k->ref != FR_NONE)
+    if (k->kind == FR_TASK_COMPUTE && k->ref < p->n_strings.n)
         name = fr_plan_string(p, k->ref);
     if (!name[0]) {
         snprintf(number, sizeof(number), "%s %u", k->kind == FR_TASK_MARKER ? "marker" : "task",

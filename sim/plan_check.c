@@ -52,7 +52,7 @@ static inline bool is_plain_and_well(const struct fr_plan_view *v, const struct 
     return is_plain & (k->device < v->topo->n_devices) &
            ((k->stream < FR_N_STREAMS) | (k->stream == FR_STREAM_FREE)) & (k->phase < FR_N_PHASES) &
            ((k->cost_id < v->n_costs) | (k->cost_id == FR_NONE)) &
-           ((k->op < n_ops) | (k->op == FR_NONE)) & (k->ref == FR_NONE);
+           ((k->op < n_ops) | (k->op == FR_NONE));
 }
 
 static void check_task(struct report *r, uint32_t t)
@@ -75,9 +75,6 @@ static void check_task(struct report *r, uint32_t t)
         fault(r, "task %u: cost %u does not exist (there are %zu)", t, k->cost_id, v->n_costs);
     if (k->op != FR_NONE && v->graph && k->op >= v->graph->n_ops)
         fault(r, "task %u: op %u does not exist (there are %zu)", t, k->op, v->graph->n_ops);
-    if (k->kind == FR_TASK_COMPUTE && is_outside(k->ref, v->n_strings))
-        fault(r, "task %u: its name is string %u, which does not exist (there are %zu)", t, k->ref,
-              v->n_strings);
     if ((k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV) && k->ref >= v->n_transfers)
         fault(r, "task %u: a %s that belongs to no transfer", t,
               k->kind == FR_TASK_SEND ? "send" : "receive");

@@ -235,13 +235,29 @@ static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t rep
     return id;
 }
 
+/* Parameters are there for the whole step, gradients until all are; of activations those stay that are made
+ * forward and read backward. */
+static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__dag_cargo cargo)
+{
+    const enum fr__role *roles = m->pl->params.roles;
+
+    if (cargo == FR__DAG_ACTIVATION)
+        return roles[m->dag->ops[src].op] == FR__ROLE_FORWARD &&
+               roles[m->dag->ops[dst].op] == FR__ROLE_BACKWARD;
+    return cargo != FR__DAG_ORDER;
+}
+
 static enum fr_status add_edge(struct making *m, uint32_t src, uint32_t dst, uint32_t tensor,
                                uint64_t bytes, enum fr__dag_cargo cargo, struct fr_error *err)
 {
     if (!fr__grow(&m->dag->edges, &m->cap_edges, m->dag->n_edges + 1, sizeof(*m->dag->edges)))
         return fr__fail_nomem(err);
-    m->dag->edges[m->dag->n_edges++] = (struct fr__dag_edge){
-        .src = src, .dst = dst, .tensor = tensor, .bytes = bytes, .cargo = (uint8_t)cargo};
+    m->dag->edges[m->dag->n_edges++] = (struct fr__dag_edge){.src = src,
+                                                             .dst = dst,
+                                                             .tensor = tensor,
+                                                             .bytes = bytes,
+                                                             .cargo = (uint8_t)cargo,
+                                                             .stays = stays(m, src, dst, cargo)};
     return FR_OK;
 }
 
@@ -277,6 +293,15 @@ static void add_variables(struct making *m)
     m->dag->n_groups = p->n_owners;
 }
 
+/* In the model's own dag a variable moves with what reads it and makes its gradient; replicas that share
+ * it stand where they like. */
+static uint32_t body_group(const struct making *m, uint32_t op)
+{
+    uint32_t owner = m->dag->n_replicas == 1 ? owner_of(m, op) : FR_NONE;
+
+    return owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
+}
+
 static void add_bodies(struct making *m)
 {
     for (uint32_t r = 0; r < m->dag->n_replicas; r++)
@@ -287,9 +312,8 @@ static void add_bodies(struct making *m)
                 continue;
             id = add_op(m, FR__DAG_OP, o, m->dag->n_replicas > 1 ? r : FR_NONE, 1 + o);
             m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o], true);
-            if (m->dag->n_replicas > 1 && m->pl->params.owner_of[o] != FR_NONE)
-                m->dag->ops[id].resident_bytes = m->g->ops[o].param_bytes;
             m->dag->ops[id].split_mask = split_mask(m, o);
+            m->dag->ops[id].group = body_group(m, o);
             m->index_of[r * m->g->n_ops + o] = id;
         }
 }

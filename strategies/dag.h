@@ -37,8 +37,7 @@ enum fr__dag_cargo {
 };
 
 struct fr__dag_op {
-    uint64_t resident_bytes; /* held during the whole step: parameters and what the optimizer keeps,
-                                or a replica's copy of parameters */
+    uint64_t resident_bytes; /* held during the whole step: parameters, what the optimizer keeps */
     uint64_t output_bytes;  /* held by its outputs for long: what the backward pass reads again, and
                                 gradients of parameters; what shares its input's storage counts once */
     uint32_t op;            /* of the graph: itself, what it is a part of, or works for; FR_NONE */
@@ -56,6 +55,7 @@ struct fr__dag_edge {
     uint64_t bytes;
     uint32_t src, dst, tensor;
     uint8_t cargo;
+    bool stays; /* what a reader elsewhere received it holds for long, as output_bytes are held */
 };
 
 /* Operations are in a topological order. */

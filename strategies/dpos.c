@@ -45,6 +45,8 @@ void fr__dpos_free(struct fr__dpos *p)
     free(p->group_bytes);
     free(p->group_device);
     free(p->used_bytes);
+    free(p->copy_bytes);
+    free(p->there);
     free(p->ready_s);
     free(p->is_used);
     free(p);
@@ -61,10 +63,11 @@ struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
     p->classes.latency_s = calloc(n_pairs, sizeof(double));
     p->classes.s_per_byte = calloc(n_pairs, sizeof(double));
     p->used_bytes = calloc(m->n_devices, sizeof(*p->used_bytes));
+    p->copy_bytes = calloc(m->n_devices, sizeof(*p->copy_bytes));
     p->ready_s = calloc(m->n_devices, sizeof(*p->ready_s));
     p->is_used = calloc(m->n_devices, sizeof(*p->is_used));
-    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->ready_s ||
-        !p->is_used) {
+    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->copy_bytes ||
+        !p->ready_s || !p->is_used) {
         fr__dpos_free(p);
         return NULL;
     }
@@ -99,6 +102,7 @@ static bool make_room_for_ops(struct fr__dpos *p, size_t n)
         !renew(&p->order, n, sizeof(*p->order)) || !renew(&p->position, n, sizeof(*p->position)) ||
         !renew(&p->priority, n, sizeof(*p->priority)) || !renew(&p->path, n, sizeof(*p->path)) ||
         !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
+        !renew(&p->there, n * p->m.n_devices, sizeof(*p->there)) ||
         !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
         return false;
     p->cap_ops = n;
@@ -129,9 +133,11 @@ static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
 
 static void begin(struct fr__dpos *p, const struct fr__dag *dag)
 {
-    p->dag = dag;
     fr__slots_reset(p->slots);
     memset(p->used_bytes, 0, p->m.n_devices * sizeof(*p->used_bytes));
+    memset(p->copy_bytes, 0, p->m.n_devices * sizeof(*p->copy_bytes));
+    p->along_bytes = 0;
+    memset(p->there, 0, dag->n_ops * p->m.n_devices * sizeof(*p->there));
     for (size_t g = 0; g < dag->n_groups; g++) {
         p->group_bytes[g] = 0;
         p->group_device[g] = FR_NONE;
@@ -145,28 +151,92 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
     }
 }
 
-/* When all inputs of op could be on each device. */
+static uint8_t tensor_bit(const struct fr__dag_edge *e)
+{
+    return (uint8_t)(1u << e->tensor % 8); /* the few tensors of an op follow each other */
+}
+
+/* What an edge into the present op would leave on each device. */
+static void count_copies(struct fr__dpos *p, const struct fr__dag_edge *e)
+{
+    const uint8_t *there = p->there + e->src * p->m.n_devices;
+
+    for (size_t d = 0; d < p->m.n_devices; d++)
+        if (d != p->device[e->src] && !(there[d] & tensor_bit(e)))
+            p->copy_bytes[d] += e->bytes;
+    p->has_copies = true;
+}
+
+static void keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device)
+{
+    const struct fr__dag *dag = p->dag;
+
+    p->used_bytes[device] += p->copy_bytes[device];
+    for (uint32_t k = dag->in_first[op]; p->copy_bytes[device] && k < dag->in_first[op + 1]; k++) {
+        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
+
+        if (e->stays)
+            p->there[e->src * p->m.n_devices + device] |= tensor_bit(e);
+    }
+}
+
+/* A variable that waits for op. */
+static void count_along(struct fr__dpos *p, uint32_t op, uint32_t variable)
+{
+    uint32_t g = p->dag->ops[variable].group;
+
+    if (g == FR_NONE || g != p->dag->ops[op].group)
+        p->along_bytes += fr__dpos_needs(p, variable);
+}
+
+/* When what the edge carries could be on each device. */
+static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
+{
+    const double *latency_s = p->m.latency_s + p->device[e->src] * p->m.n_devices;
+    const double *s_per_byte = p->m.s_per_byte + p->device[e->src] * p->m.n_devices;
+    double end_s = p->end_s[e->src], bytes = (double)e->bytes;
+    bool moves = e->cargo != FR__DAG_ORDER;
+
+    if (e->stays)
+        count_copies(p, e);
+    for (size_t d = 0; d < p->m.n_devices; d++) {
+        double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
+
+        p->ready_s[d] = t_s > p->ready_s[d] ? t_s : p->ready_s[d];
+    }
+}
+
+/* When all inputs of op could be on each device, and what they would leave there. */
 static void find_ready(struct fr__dpos *p, uint32_t op)
 {
     const struct fr__dag *dag = p->dag;
-    size_t n = p->m.n_devices;
-    double *ready_s = p->ready_s;
 
-    for (size_t d = 0; d < n; d++)
-        ready_s[d] = 0;
+    p->along_bytes = 0;
+    for (size_t d = 0; d < p->m.n_devices; d++) {
+        p->ready_s[d] = 0;
+        p->copy_bytes[d] = 0;
+    }
     for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
         const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
-        const double *latency_s = p->m.latency_s + p->device[e->src] * n;
-        const double *s_per_byte = p->m.s_per_byte + p->device[e->src] * n;
-        double end_s = p->end_s[e->src], bytes = (double)e->bytes;
-        bool moves = e->cargo != FR__DAG_ORDER;
 
-        for (size_t d = 0; d < n; d++) {
-            double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
-
-            ready_s[d] = t_s > ready_s[d] ? t_s : ready_s[d];
-        }
+        if (p->device[e->src] == FR_NONE)
+            count_along(p, op, e->src);
+        else
+            follow(p, e);
     }
+}
+
+static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
+{
+    return p->m.room_bytes[d] - p->used_bytes[d];
+}
+
+/* For what is new, and the copies that come with it. */
+static bool has_room(const struct fr__dpos *p, uint32_t d, uint64_t new_bytes)
+{
+    if (new_bytes == 0)
+        return left_bytes(p, d) >= p->copy_bytes[d];
+    return fr__dpos_left(p, d) >= new_bytes + p->copy_bytes[d];
 }
 
 static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t d,
@@ -177,6 +247,19 @@ static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *
     return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
 }
 
+/* Where a variable stands costs it nothing. One that replicas share goes where most room is left; one whose
+ * group reads it waits for the first of its readers. */
+static bool is_variable(const struct fr__dpos *p, uint32_t op)
+{
+    return p->dag->ops[op].role == FR__DAG_VARIABLE;
+}
+
+static bool waits_for_reader(const struct fr__dpos *p, uint32_t op)
+{
+    return is_variable(p, op) && p->dag->n_replicas == 1 && !fr__dpos_is_bound(p, op) &&
+           p->dag->out_first[op] < p->dag->out_first[op + 1];
+}
+
 struct choice {
     uint32_t device; /* FR_NONE: no room anywhere */
     double start_s, end_s;
@@ -185,18 +268,21 @@ struct choice {
 static struct choice choose(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
 {
     const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
-    uint64_t needs = fr__dpos_needs(p, op);
+    uint64_t needs = fr__dpos_needs(p, op) + p->along_bytes;
     struct choice c = {FR_NONE, 0, INFINITY};
 
     for (uint32_t d = 0; d < p->m.n_devices; d++) {
         double dt_s = cost_s[p->m.type[d]], start_s;
 
-        if (p->m.room_bytes[d] - p->used_bytes[d] < needs)
+        if (!has_room(p, d, needs))
             continue;
-        if (c.device != FR_NONE && p->ready_s[d] + dt_s >= c.end_s)
+        if (c.device != FR_NONE && is_variable(p, op) &&
+            left_bytes(p, d) <= left_bytes(p, c.device))
+            continue;
+        if (c.device != FR_NONE && !is_variable(p, op) && p->ready_s[d] + dt_s >= c.end_s)
             continue;
         start_s = start_on(p, o, d, dt_s);
-        if (c.device == FR_NONE || start_s + dt_s < c.end_s)
+        if (c.device == FR_NONE || is_variable(p, op) || start_s + dt_s < c.end_s)
             c = (struct choice){d, start_s, start_s + dt_s};
     }
     return c;
@@ -213,11 +299,40 @@ static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, u
         double dt_s = cost_s[p->m.type[d]];
 
         o->est_s[at] = o->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
-        if (is_bound ? p->device[op] != d
-                     : p->m.room_bytes[d] - p->used_bytes[d] < fr__dpos_needs(p, op))
+        if (is_bound ? p->device[op] != d : !has_room(p, d, fr__dpos_needs(p, op) + p->along_bytes))
             continue;
         o->est_s[at] = start_on(p, o, d, dt_s);
         o->eft_s[at] = o->est_s[at] + dt_s;
+    }
+}
+
+/* An op that is bound has its room, but what it must receive may not: then one of the path may go
+ * elsewhere. false: it may not. */
+static bool check_copies(struct fr__dpos *p, uint32_t op)
+{
+    uint32_t d = p->device[op];
+
+    if (d == FR_NONE || p->copy_bytes[d] + p->along_bytes <= left_bytes(p, d))
+        return true;
+    if (p->dag->ops[op].group != FR_NONE)
+        return false;
+    p->used_bytes[d] -= fr__dpos_op_bytes(&p->dag->ops[op]);
+    p->device[op] = FR_NONE;
+    return true;
+}
+
+/* The variables that op reads and that waited for it. */
+static void take_along(struct fr__dpos *p, uint32_t op)
+{
+    const struct fr__dag *dag = p->dag;
+
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
+        uint32_t variable = dag->edges[dag->in_edges[k]].src;
+
+        if (p->device[variable] != FR_NONE)
+            continue;
+        fr__dpos_bind(p, variable, p->device[op]);
+        p->start_s[variable] = p->end_s[variable] = 0;
     }
 }
 
@@ -230,6 +345,8 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
     find_ready(p, op);
     if (p->device[op] == FR_NONE && g != FR_NONE)
         p->device[op] = p->group_device[g];
+    if (!check_copies(p, op))
+        return false;
     if (o->est_s && o->eft_s)
         record(p, o, op);
     if (p->device[op] == FR_NONE) {
@@ -245,6 +362,8 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
         c.start_s = start_on(p, o, c.device, dt_s);
         c.end_s = c.start_s + dt_s;
     }
+    keep_copies(p, op, c.device);
+    take_along(p, op);
     p->start_s[op] = c.start_s;
     p->end_s[op] = c.end_s;
     fr__slots_add(p->slots, c.device, c.start_s, c.end_s);
@@ -253,16 +372,17 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
 
 static void report_lack(const struct fr__dpos *p, uint32_t op, struct fr__dpos_result *out)
 {
+    bool is_bound = p->device[op] != FR_NONE;
+
     out->outcome = FR__DPOS_NO_ROOM;
     out->lack_op = op;
-    out->lack_bytes = fr__dpos_needs(p, op);
-    out->lack_device = 0;
-    out->left_bytes = 0;
-    for (uint32_t d = 0; d < p->m.n_devices; d++)
-        if (p->m.room_bytes[d] - p->used_bytes[d] > out->left_bytes) {
+    out->lack_device = is_bound ? p->device[op] : 0;
+    for (uint32_t d = 0; d < p->m.n_devices && !is_bound; d++)
+        if (left_bytes(p, d) > left_bytes(p, out->lack_device))
             out->lack_device = d;
-            out->left_bytes = p->m.room_bytes[d] - p->used_bytes[d];
-        }
+    out->lack_bytes =
+        p->copy_bytes[out->lack_device] + p->along_bytes + (is_bound ? 0 : fr__dpos_needs(p, op));
+    out->left_bytes = left_bytes(p, out->lack_device);
 }
 
 /* Sums of the same times in another order differ by roundings, at most one an operation. */
@@ -279,6 +399,8 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     for (size_t i = 0; i < p->dag->n_ops; i++) {
         uint32_t op = p->priority[i];
 
+        if (waits_for_reader(p, op))
+            continue;
         if (!put(p, o, op)) {
             report_lack(p, op, out);
             return;
@@ -292,18 +414,47 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     fr__dpos_list(p);
 }
 
+static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
+                     const struct fr__dpos_options *options, struct fr__dpos_result *out)
+{
+    uint32_t lack = FR_NONE;
+
+    begin(p, dag);
+    out->outcome = FR__DPOS_DONE;
+    out->makespan_s = 0;
+    if (!options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack))
+        report_lack(p, lack, out);
+    else
+        put_all(p, options, out);
+}
+
+/* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then again, with
+ * some kept for them. What is said of a dag that does not fit at all is what was said first. */
+static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
+                         const struct fr__dpos_options *options, struct fr__dpos_result *out)
+{
+    static const unsigned eighths[] = {1, 2, 4};
+    struct fr__dpos_result again = *out;
+
+    p->spare_eighths = 0;
+    run_once(p, dag, options, out);
+    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies; i++) {
+        p->spare_eighths = eighths[i];
+        run_once(p, dag, options, &again);
+        if (again.outcome != FR__DPOS_NO_ROOM)
+            *out = again;
+    }
+}
+
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err)
 {
-    uint32_t lack = FR_NONE;
-
     if (!make_room(p, dag))
         return fr__fail_nomem(err);
-    begin(p, dag);
+    p->dag = dag;
     fr__dpos_rank(p, options->ranks_of_means);
-    *out = (struct fr__dpos_result){.outcome = FR__DPOS_DONE,
-                                    .rank_s = p->rank_s,
+    *out = (struct fr__dpos_result){.rank_s = p->rank_s,
                                     .start_s = p->start_s,
                                     .end_s = p->end_s,
                                     .device = p->device,
@@ -314,11 +465,7 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                                     .is_on_path = p->is_on_path,
                                     .used_bytes = p->used_bytes};
     out->n_path = fr__dpos_find_path(p);
-    if (!options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack)) {
-        report_lack(p, lack, out);
-        return FR_OK;
-    }
-    put_all(p, options, out);
+    run_in_rooms(p, dag, options, out);
     return FR_OK;
 }
 
@@ -327,9 +474,10 @@ enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char
 {
     char needs[32], left[32];
 
-    return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
-                    "'%s' needs %s with what must stand beside it, and no device has so much left: "
-                    "%s has most, %s",
-                    op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)),
-                    device_name, fr__format_bytes((double)r->left_bytes, left, sizeof(left)));
+    return fr__fail(
+        err, FR_ENOROOM, FR_NOWHERE,
+        "'%s' needs %s with what must stand beside it and what it must receive; where it "
+        "may stand, %s has most left: %s",
+        op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)), device_name,
+        fr__format_bytes((double)r->left_bytes, left, sizeof(left)));
 }

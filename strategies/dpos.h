@@ -11,8 +11,12 @@
  * Ties: on the path, lower index; devices of the path, longer prefix, then lower device; equal ranks,
  * lower index; equal ends, lower device. The execution list is in order of starts; of equal starts,
  * what takes no time comes first (it would have to wait otherwise), then higher rank, lower index.
- * Operations of a group stand where the first of them is put, which must have room for all.
- * Memory is counted as the paper does, a sum: what is resident and all outputs.
+ * Operations of a group stand where the first of them is put, which must have room for all. A variable
+ * takes no time anywhere: one that replicas share goes where most room is left, one of a single model
+ * waits for the first of its readers and stands there.
+ * Memory is a sum, as in the paper: what is resident and what outputs hold for long; and, beyond the
+ * paper, the copies that readers on other devices hold for long. An operation of the path whose device
+ * has no room for such copies goes where it ends first.
  *
  * Source: X. Yi et al., "Fast Training of Deep Learning Models over Multiple GPUs" (FastT), Middleware
  *         2020, Algorithm 1. Line 20 there prints FT <- EST; it must be EFT, for operations of the path

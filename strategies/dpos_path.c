@@ -28,7 +28,7 @@ struct prefix {
 static struct prefix try_device(struct fr__dpos *p, size_t from, size_t n, uint32_t d)
 {
     const struct fr__dag *dag = p->dag;
-    uint64_t left = p->m.room_bytes[d] - p->used_bytes[d];
+    uint64_t left = fr__dpos_left(p, d);
     struct prefix f = {from, 0};
     size_t n_new = 0;
 

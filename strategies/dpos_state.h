@@ -35,8 +35,13 @@ struct fr__dpos {
     uint64_t *group_bytes;               /* [n_groups] */
     uint32_t *group_device;              /* [n_groups] FR_NONE: not yet */
     uint64_t *used_bytes;                /* [n_devices] */
-    double *ready_s;                     /* [n_devices] */
-    bool *is_used;                       /* [n_devices] as a device of the path */
+    uint64_t *copy_bytes; /* [n_devices] that the present op would have to receive and hold there */
+    bool has_copies;      /* the dag has readers that would hold some */
+    unsigned spare_eighths; /* of every room are kept for copies */
+    uint64_t along_bytes;   /* of variables, with their groups, that wait for the present op */
+    uint8_t *there;         /* [n_ops][n_devices] bit tensor % 8: its copy is held there */
+    double *ready_s;        /* [n_devices] */
+    bool *is_used;          /* [n_devices] as a device of the path */
 };
 
 static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
@@ -57,6 +62,14 @@ static inline bool fr__dpos_is_bound(const struct fr__dpos *p, uint32_t op)
     uint32_t g = p->dag->ops[op].group;
 
     return p->device[op] != FR_NONE || (g != FR_NONE && p->group_device[g] != FR_NONE);
+}
+
+/* What a device has left, beside what is kept for copies. */
+static inline uint64_t fr__dpos_left(const struct fr__dpos *p, uint32_t device)
+{
+    uint64_t room = p->m.room_bytes[device] - p->m.room_bytes[device] / 8 * p->spare_eighths;
+
+    return room > p->used_bytes[device] ? room - p->used_bytes[device] : 0;
 }
 
 void fr__dpos_classify(struct fr__dpos_classes *c, const struct fr__dpos_machine *m);

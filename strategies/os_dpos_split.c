@@ -94,8 +94,8 @@ static void add_slices(struct split *s)
         const struct fr__dag_edge *e = &g->edges[g->in_edges[k]];
 
         if (is_sliced(s, e))
-            s->to->ops[at++] =
-                helper(s, FR__DAG_SPLIT, 0, add_bytes_cost(s, 2.0 * (double)e->bytes));
+            s->to->ops[at++] = helper(s, FR__DAG_SPLIT, e->cargo == FR__DAG_WEIGHT ? e->bytes : 0,
+                                      add_bytes_cost(s, 2.0 * (double)e->bytes));
     }
 }
 
@@ -120,9 +120,27 @@ static void add_joins(struct split *s)
     }
 }
 
+/* What every part makes whole. */
+static uint64_t added_bytes(const struct split *s)
+{
+    const struct fr__dag *g = s->from;
+    uint32_t first = g->out_first[s->op], next = 0;
+    uint64_t bytes = 0;
+
+    for (uint32_t e = first; e < g->out_first[s->op + 1]; e++) {
+        if (s->join_of[e - first] != next)
+            continue;
+        next++;
+        if (is_added(s, &g->edges[e]))
+            bytes += g->edges[e].bytes;
+    }
+    return bytes;
+}
+
 static void add_parts(struct split *s)
 {
     const struct fr__dag_op *whole = &s->from->ops[s->op];
+    uint64_t added = added_bytes(s);
     uint32_t cost = add_cost(s->to);
 
     s->costs->part(s->from, s->op, s->dim, s->n, s->to->cost_s + cost * s->to->n_types);
@@ -131,7 +149,7 @@ static void add_parts(struct split *s)
 
         if (s->dim == FR__DAG_CHANNEL)
             o.resident_bytes = slice(whole->resident_bytes, s->n, k);
-        o.output_bytes = 0;
+        o.output_bytes = added < whole->output_bytes ? added : whole->output_bytes;
         o.cost = cost;
         o.group = FR_NONE;
         o.part = (uint16_t)k;
@@ -162,8 +180,21 @@ static uint32_t moved(const struct split *s, uint32_t op)
 static void add_edge(struct split *s, const struct fr__dag_edge *like, uint32_t src, uint32_t dst,
                      uint64_t bytes, uint32_t tensor)
 {
-    s->to->edges[s->to->n_edges++] = (struct fr__dag_edge){
-        .bytes = bytes, .src = src, .dst = dst, .tensor = tensor, .cargo = like->cargo};
+    struct fr__dag_edge e = *like;
+
+    e.bytes = bytes;
+    e.src = src;
+    e.dst = dst;
+    e.tensor = tensor;
+    s->to->edges[s->to->n_edges++] = e;
+}
+
+/* Slices of activations are soon gone. */
+static void add_slice(struct split *s, const struct fr__dag_edge *like, uint32_t src, uint32_t dst,
+                      uint64_t bytes, uint32_t tensor)
+{
+    add_edge(s, like, src, dst, bytes, tensor);
+    s->to->edges[s->to->n_edges - 1].stays = like->stays && like->cargo != FR__DAG_ACTIVATION;
 }
 
 /* Numbers the split node that an in-edge of op feeds: those before it that are sliced too. */
@@ -229,7 +260,7 @@ static void add_edges_of_slices(struct split *s)
             continue;
         s->to->out_first[at] = (uint32_t)s->to->n_edges;
         for (uint32_t part = 0; part < s->n; part++)
-            add_edge(s, x, at, s->parts_at + part, slice(x->bytes, s->n, part), part);
+            add_slice(s, x, at, s->parts_at + part, slice(x->bytes, s->n, part), part);
         at++;
     }
 }
@@ -247,8 +278,8 @@ static void add_edges_of_part(struct split *s, uint32_t part)
 
         if (s->join_of[e - first] != next)
             continue;
-        add_edge(s, x, src, s->joins_at + next,
-                 is_added(s, x) ? x->bytes : slice(x->bytes, s->n, part), x->tensor);
+        add_slice(s, x, src, s->joins_at + next,
+                  is_added(s, x) ? x->bytes : slice(x->bytes, s->n, part), x->tensor);
         next++;
     }
     for (uint32_t e = first; e < end; e++)

@@ -7,7 +7,8 @@
  * for every part.
  * Bytes: slices add up to the tensor; earlier ones are larger by a byte where it does not divide. A
  * split or join reads and writes its tensor once; a sum reads n of them and writes one. What the
- * operation held for long its joins hold; slices and the outputs of parts are soon gone.
+ * operation held for long its joins hold; slices and outputs of parts are soon gone, but for those of
+ * parameters and the gradients that are added.
  *
  * Source: SplitOperation of FastT (Middleware 2020), Algorithm 2 and section 4.3.
  */

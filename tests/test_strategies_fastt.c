@@ -136,7 +136,7 @@ START_TEST(no_two_operations_have_the_same_name)
     const char **names;
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "vgg16", "os-dpos", 8, 64), FR_OK);
+    ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 8, 512), FR_OK);
     ck_assert_uint_gt(s.planned->n_splits, 0);
     names = malloc(s.planned->n_ops * sizeof(*names));
     for (size_t i = 0; i < s.planned->n_ops; i++)
@@ -198,7 +198,7 @@ START_TEST(nothing_is_left_behind)
     struct fr_run *r;
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "vgg16", "os-dpos", 8, 64), FR_OK);
+    ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 8, 512), FR_OK);
     r = run(&s, FR_ORDER_PRIORITY, FR_NETWORK_FLOW);
     for (size_t d = 0; d < r->n_devices; d++) {
         uint64_t stays = 0;

@@ -120,8 +120,8 @@ START_TEST(along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_add
     ck_assert_double_eq(g.cost_s[g.ops[2].cost * 2], 14.0 / 64);
     ck_assert_double_eq(g.cost_s[g.ops[5].cost * 2], 18.0 / 64);
     ck_assert_double_eq(g.cost_s[g.ops[6].cost * 2], 15.0 / 64);
-    ck_assert_uint_eq(g.ops[3].output_bytes, 0);
-    ck_assert_uint_eq(g.ops[4].output_bytes, 0);
+    ck_assert_uint_eq(g.ops[3].output_bytes, 5); /* the gradient, which is added */
+    ck_assert_uint_eq(g.ops[4].output_bytes, 5);
     ck_assert_uint_eq(g.ops[5].output_bytes, 9); /* 14 were held: 9 of one tensor, 5 of the other */
     ck_assert_uint_eq(g.ops[6].output_bytes, 5);
     ck_assert_uint_eq(g.ops[4].part, 1);
