@@ -201,7 +201,8 @@ static void copy_tasks(struct copier *c)
 
     for (size_t n = to->n_tasks - from->n_tasks; n > 0; n--, old++, t++) {
         *t = *old;
-        t->microbatch = place->microbatch;
+        if (place->microbatch != FR_NONE)
+            t->microbatch = place->microbatch;
         if (place->device != FR_NONE)
             t->device = place->device;
         if (t->priority >= from->priority && t->priority < to->priority)

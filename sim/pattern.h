@@ -45,10 +45,10 @@ struct fr__begin fr__pattern_size(const struct fr__pattern *k);
 struct fr__pattern_place {
     const struct fr__begin *row; /* [n_blocks] of the new block's row */
     uint32_t after;              /* instead of the source's */
-    uint32_t microbatch;
-    uint32_t device;       /* of all tasks and buffers; FR_NONE: as in the source */
-    uint32_t rank;         /* of collectives' members; FR_NONE: likewise */
-    int32_t next_priority; /* the builder's */
+    uint32_t microbatch;         /* of all tasks; FR_NONE: as in the source */
+    uint32_t device;             /* of all tasks and buffers; FR_NONE: likewise */
+    uint32_t rank;               /* of collectives' members; FR_NONE: likewise */
+    int32_t next_priority;       /* the builder's */
 };
 
 /* Adds the block once more; want of memory is kept by the plan. */

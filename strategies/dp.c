@@ -5,7 +5,8 @@
  * 2020 (buckets in backward order, overlapped with the backward pass, launched in the same order on
  * all ranks; each rank keeps the buckets' storage beside its gradients, as DDP does by default;
  * section 3.2.3: the backward pass ends when all buckets have been reduced, and the optimizer's step
- * comes after it).
+ * comes after it; section 3.2.4: with no_sync() gradients add up over micro-batches and travel during
+ * the last one's backward pass only).
  */
 #include "config.h"
 
@@ -20,7 +21,7 @@
 
 #include <stdio.h>
 
-enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP };
+enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP, OPTION_ACCUMULATE };
 enum { STEP_ALL, STEP_BUCKET };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
@@ -33,6 +34,8 @@ static const struct fr_option options[] = {
                         "communicate during the backward pass"},
     [OPTION_STEP] = {"step", FR_OPTION_CHOICE, "all", "all|bucket",
                      "an update waits for all buckets, or for its own (ring)"},
+    [OPTION_ACCUMULATE] = {"accumulate", FR_OPTION_COUNT, "1", NULL,
+                           "micro-batches an iteration, whose gradients add up"},
     {.name = NULL},
 };
 
@@ -151,7 +154,8 @@ static void hold_back_updates(struct ring *g, const struct fr__replica *r)
     }
 }
 
-static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, struct fr_error *err)
+static enum fr_status place_rank(struct ring *g, uint32_t rank, const struct fr__share *share,
+                                 struct fr_error *err)
 {
     struct fr__placer *pl = g->pl;
     struct fr__replica r;
@@ -159,7 +163,7 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, st
 
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         g->device_of[o] = pl->in->devices[rank];
-    st = fr__replica_init(&r, pl, g->device_of, &batch, 1, err);
+    st = fr__replica_init(&r, pl, g->device_of, share, err);
     if (st == FR_OK) {
         fr__place_persistent(&r, true);
         fr__place_body(&r);
@@ -177,23 +181,23 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, double batch, st
 struct model {
     struct fr__pattern *pattern; /* NULL: none yet */
     uint32_t type;               /* of its device */
-    double batch;
+    double batch;                /* samples of its micro-batches */
 };
 
 /* Places a rank and learns from it. */
-static enum fr_status place_model(struct ring *g, struct model *m, uint32_t rank, double batch,
-                                  struct fr_error *err)
+static enum fr_status place_model(struct ring *g, struct model *m, uint32_t rank,
+                                  const struct fr__share *share, struct fr_error *err)
 {
     const struct fr__begin nothing = {0};
     struct fr__pattern_source s = {.from = fr__placer_mark(g->pl), .after = FR_NONE};
 
-    FR_TRY(place_rank(g, rank, batch, err));
+    FR_TRY(place_rank(g, rank, share, err));
     s.to = fr__placer_mark(g->pl);
     s.row = s.size = &nothing; /* it refers to no other replica */
     fr__pattern_free(m->pattern);
     m->pattern = fr__pattern_new(g->pl->plan, &s);
     m->type = g->pl->in->topo->devices[g->pl->in->devices[rank]].type;
-    m->batch = batch;
+    m->batch = share->batch;
     return m->pattern ? FR_OK : fr__fail_nomem(err);
 }
 
@@ -210,27 +214,29 @@ static void repeat_model(struct ring *g, const struct model *m, uint32_t rank)
     fr__placer_repeat(g->pl, m->pattern, &place);
 }
 
-static enum fr_status place_ranks(struct ring *g, const double batches[], struct fr_error *err)
+static enum fr_status place_ranks(struct ring *g, const struct fr__share shares[],
+                                  struct fr_error *err)
 {
     const struct fr_problem *in = g->pl->in;
     struct model m = {.pattern = NULL};
     enum fr_status st = FR_OK;
 
-    fr__placer_expect(g->pl, in->n_devices);
+    fr__placer_expect(g->pl, in->n_devices * shares[0].n_micros);
     for (uint32_t rank = 0; rank < in->n_devices && st == FR_OK; rank++) {
         uint32_t type = in->topo->devices[in->devices[rank]].type;
 
         g->pl->next_priority = 0;
-        if (m.pattern && m.type == type && m.batch == batches[rank])
+        if (m.pattern && m.type == type && m.batch == shares[rank].batch)
             repeat_model(g, &m, rank);
         else
-            st = place_model(g, &m, rank, batches[rank], err);
+            st = place_model(g, &m, rank, &shares[rank], err);
     }
     fr__pattern_free(m.pattern);
     return st;
 }
 
-static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], struct fr_error *err)
+static enum fr_status plan_ring(struct fr__placer *pl, const struct fr__share shares[],
+                                struct fr_error *err)
 {
     const uint64_t *values = pl->in->options->value;
     struct ring g = {.pl = pl,
@@ -239,7 +245,7 @@ static enum fr_status plan_ring(struct fr__placer *pl, const double batches[], s
 
     FR_TRY(fr__buckets_make(&g.buckets, &pl->params, values[OPTION_BUCKET], pl->arena, err));
     FR_TRY(make_collectives(&g, err));
-    return place_ranks(&g, batches, err);
+    return place_ranks(&g, shares, err);
 }
 
 /* ---- the strategy ---- */
@@ -263,22 +269,27 @@ static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
 }
 
 /* The first (batch mod n) devices get one sample more. */
-static enum fr_status split_batch(struct fr__placer *pl, double **out, struct fr_error *err)
+static enum fr_status split_batch(struct fr__placer *pl, struct fr__share **out,
+                                  struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
     uint32_t n = (uint32_t)in->n_devices, more = in->global_batch % n;
-    double *batches = fr__arena_alloc(pl->arena, n, sizeof(*batches));
+    uint64_t accumulate = in->options->value[OPTION_ACCUMULATE];
+    struct fr__share *shares = fr__arena_alloc(pl->arena, n, sizeof(*shares));
 
-    if (!batches)
+    if (!shares)
         return fr__fail_nomem(err);
     for (uint32_t i = 0; i < n; i++)
-        batches[i] = in->global_batch / n + (i < more);
+        FR_TRY(fr__share_equally(&shares[i], in->global_batch / n + (i < more), accumulate, err));
     if (more)
         fr__log(pl->ctx, "%u devices take %u samples, %u take %u", more, in->global_batch / n + 1,
                 n - more, in->global_batch / n);
     else
         fr__log(pl->ctx, "%u devices take %u samples each", n, in->global_batch / n);
-    *out = batches;
+    if (accumulate > 1)
+        fr__log(pl->ctx, "in %u micro-batches of %.0f samples; gradients travel during the last",
+                shares[0].n_micros, shares[0].batch);
+    *out = shares;
     return FR_OK;
 }
 
@@ -286,18 +297,18 @@ static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
     const uint64_t *values = pl->in->options->value;
     bool overlap = values[OPTION_OVERLAP] != 0;
-    double *batches = NULL;
+    struct fr__share *shares = NULL;
 
-    FR_TRY(split_batch(pl, &batches, err));
+    FR_TRY(split_batch(pl, &shares, err));
     switch (values[OPTION_SYNC]) {
     case SYNC_PS_CPU:
-        return fr__plan_parameter_server(pl, FR__SERVER_CPU, batches, overlap, err);
+        return fr__plan_parameter_server(pl, FR__SERVER_CPU, shares, overlap, err);
     case SYNC_PS_GPU0:
-        return fr__plan_parameter_server(pl, FR__SERVER_GPU0, batches, overlap, err);
+        return fr__plan_parameter_server(pl, FR__SERVER_GPU0, shares, overlap, err);
     case SYNC_PS_SHARDED:
-        return fr__plan_parameter_server(pl, FR__SERVER_SHARDED, batches, overlap, err);
+        return fr__plan_parameter_server(pl, FR__SERVER_SHARDED, shares, overlap, err);
     default:
-        return plan_ring(pl, batches, err);
+        return plan_ring(pl, shares, err);
     }
 }
 
@@ -310,7 +321,7 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     FR_TRY(check(in, err));
     if (in->n_devices == 1) {
         fr__log(ctx, "one device: nothing to average");
-        return fr__plan_single(in, ctx, out, err);
+        return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], ctx, out, err);
     }
     st = fr__placer_init(&pl, in, ctx, out, err);
     if (st == FR_OK)

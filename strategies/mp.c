@@ -22,6 +22,7 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
     uint32_t *devices = fr__arena_alloc(pl->arena, in->n_devices, sizeof(*devices));
     double *in_flight = fr__arena_alloc(pl->arena, in->n_devices, sizeof(*in_flight));
     double batch = in->global_batch;
+    const struct fr__share whole = {.n_micros = 1, .last_batch = batch};
     struct fr__stages stages;
 
     if (!device_of || !devices || !in_flight)
@@ -32,7 +33,7 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
     FR_TRY(fr__stages_cut(&stages, pl, devices, in->n_devices, batch, in_flight, err));
     for (size_t o = 0; o < in->graph->n_ops; o++)
         device_of[o] = devices[stages.stage_of[o]];
-    FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
+    FR_TRY(fr__replica_init(r, pl, device_of, &whole, err));
     fr__place_persistent(r, true);
     fr__place_body(r);
     fr__place_sums(r);

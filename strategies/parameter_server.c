@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "strategies/buckets.h"
 #include "strategies/log.h"
-#include "strategies/replica.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +109,7 @@ static void place_server_memory(struct service *s)
 
 /* ---- workers ---- */
 
-static enum fr_status place_worker(struct service *s, uint32_t rank, double batch,
+static enum fr_status place_worker(struct service *s, uint32_t rank, const struct fr__share *share,
                                    struct fr_error *err)
 {
     struct fr__placer *pl = s->pl;
@@ -121,7 +120,7 @@ static enum fr_status place_worker(struct service *s, uint32_t rank, double batc
         return fr__fail_nomem(err);
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         device_of[o] = pl->in->devices[rank];
-    FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
+    FR_TRY(fr__replica_init(r, pl, device_of, share, err));
     pl->next_priority = 0;
     fr__place_persistent(r, false);
     fr__place_body(r);
@@ -272,7 +271,7 @@ static enum fr_status place_round(struct service *s, uint32_t owner, struct fr_e
 }
 
 static enum fr_status place_all(struct service *s, enum fr__server_place place,
-                                const double batches[], struct fr_error *err)
+                                const struct fr__share shares[], struct fr_error *err)
 {
     struct fr__placer *pl = s->pl;
 
@@ -280,7 +279,7 @@ static enum fr_status place_all(struct service *s, enum fr__server_place place,
     FR_TRY(find_servers(s, place, err));
     place_server_memory(s);
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
-        FR_TRY(place_worker(s, rank, batches[rank], err));
+        FR_TRY(place_worker(s, rank, &shares[rank], err));
     for (size_t i = 0; i < s->n_order; i++)
         FR_TRY(place_round(s, s->order[i], err));
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
@@ -289,7 +288,8 @@ static enum fr_status place_all(struct service *s, enum fr__server_place place,
 }
 
 enum fr_status fr__plan_parameter_server(struct fr__placer *pl, enum fr__server_place place,
-                                         const double batches[], bool overlap, struct fr_error *err)
+                                         const struct fr__share shares[], bool overlap,
+                                         struct fr_error *err)
 {
     struct service s = {.pl = pl, .n_workers = (uint32_t)pl->in->n_devices, .overlap = overlap};
     enum fr_status st;
@@ -297,7 +297,7 @@ enum fr_status fr__plan_parameter_server(struct fr__placer *pl, enum fr__server_
     s.workers = fr__arena_alloc(pl->arena, s.n_workers, sizeof(*s.workers));
     if (!s.workers)
         return fr__fail_nomem(err);
-    st = place_all(&s, place, batches, err);
+    st = place_all(&s, place, shares, err);
     for (uint32_t rank = 0; rank < s.n_workers; rank++)
         fr__replica_fini(&s.workers[rank]);
     return st;

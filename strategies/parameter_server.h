@@ -10,7 +10,7 @@
 #ifndef FR_STRATEGIES_PARAMETER_SERVER_H
 #define FR_STRATEGIES_PARAMETER_SERVER_H
 
-#include "strategies/placer.h"
+#include "strategies/replica.h"
 
 enum fr__server_place {
     FR__SERVER_CPU,    /* the CPU of the first device's machine */
@@ -18,9 +18,9 @@ enum fr__server_place {
     FR__SERVER_SHARDED /* all devices: the largest owner first, to the least loaded */
 };
 
-/* batches: [n_devices] samples of each worker. With overlap pushes start during the backward pass. */
+/* shares: [n_devices] samples of each worker. With overlap pushes start during the backward pass. */
 enum fr_status fr__plan_parameter_server(struct fr__placer *pl, enum fr__server_place place,
-                                         const double batches[], bool overlap,
+                                         const struct fr__share shares[], bool overlap,
                                          struct fr_error *err);
 
 #endif

@@ -397,11 +397,13 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     struct fr__placer *pl = p->pl;
     uint32_t batch = batch_of(p, p->replica), *members;
     enum fr_status st;
-    double *batches;
+    struct fr__share share;
     struct progress g;
 
     p->n_micros = (batch - 1) / p->micro_batch + 1;
-    batches = fr__arena_alloc(scratch, p->n_micros, sizeof(*batches));
+    share = (struct fr__share){.n_micros = p->n_micros,
+                               .batch = p->micro_batch,
+                               .last_batch = batch - (p->n_micros - 1) * p->micro_batch};
     members = fr__arena_alloc(scratch, p->n_stages, sizeof(*members));
     g.slots = fr__arena_alloc(scratch, 2 * (size_t)p->n_micros * p->n_stages, sizeof(*g.slots));
     g.at = fr__arena_alloc(scratch, p->n_stages, sizeof(*g.at));
@@ -411,15 +413,12 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     g.size = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size));
     g.size_so_far = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size_so_far));
     g.pattern = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(struct fr__pattern *));
-    if (!batches || !members || !g.slots || !g.at || !g.marker || !g.is_placed || !g.begin ||
-        !g.size || !g.size_so_far || !g.pattern)
+    if (!members || !g.slots || !g.at || !g.marker || !g.is_placed || !g.begin || !g.size ||
+        !g.size_so_far || !g.pattern)
         return fr__fail_nomem(err);
-    for (uint32_t m = 0; m < p->n_micros; m++)
-        batches[m] = p->micro_batch;
-    batches[p->n_micros - 1] = batch - (p->n_micros - 1) * p->micro_batch;
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->device_of[o] = device_at(p, p->stages.stage_of[o], p->replica);
-    FR_TRY(fr__replica_init(p->r, pl, p->device_of, batches, p->n_micros, err));
+    FR_TRY(fr__replica_init(p->r, pl, p->device_of, &share, err));
     pl->next_priority = 0;
     fr__placer_expect(pl, p->n_micros);
     fr__place_persistent(p->r, true);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,21 @@ struct fr__copy {
 };
 
 /* ---- life ---- */
+
+enum fr_status fr__share_equally(struct fr__share *out, uint32_t samples, uint64_t n_micros,
+                                 struct fr_error *err)
+{
+    if (n_micros == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "accumulate=0 runs no micro-batch, expected at least 1");
+    if (samples % n_micros)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "accumulate=%" PRIu64 " does not divide the %u sample%s of a replica",
+                        n_micros, samples, samples == 1 ? "" : "s");
+    out->n_micros = (uint32_t)n_micros;
+    out->batch = out->last_batch = samples / (uint32_t)n_micros;
+    return FR_OK;
+}
 
 static uint32_t *new_ids(struct fr__replica *r, size_t n)
 {
@@ -42,10 +58,16 @@ static bool micro_ready(struct fr__replica *r, struct fr__micro *m)
 }
 
 enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
-                                const uint32_t device_of[], const double batches[], size_t n_micros,
+                                const uint32_t device_of[], const struct fr__share *share,
                                 struct fr_error *err)
 {
+    size_t n_micros = share->n_micros;
+
     *r = (struct fr__replica){.pl = pl, .device_of = device_of, .n_micros = n_micros};
+    if ((uint64_t)n_micros * pl->graph->n_ops >= INT32_MAX / 4) /* priorities count tasks */
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "%zu micro-batches of %zu ops are too many tasks for one plan", n_micros,
+                        pl->graph->n_ops);
     r->arena = fr__arena_new();
     if (!r->arena)
         return fr__fail_nomem(err);
@@ -60,7 +82,7 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
         return fr__fail_nomem(err);
     for (size_t i = 0; i < n_micros; i++) {
         r->micros[i].index = n_micros == 1 ? FR_NONE : (uint32_t)i;
-        r->micros[i].batch = batches[i];
+        r->micros[i].batch = i + 1 < n_micros ? share->batch : share->last_batch;
     }
     return FR_OK;
 }
@@ -132,11 +154,12 @@ struct source {
     int32_t priority;
 };
 
-/* A gradient is complete after the only micro-batch's task, or after the device's whole body. */
+/* A gradient is complete after the last micro-batch's task, or where another may be the last to run,
+ * after the device's whole body. */
 static uint32_t complete_task(const struct fr__replica *r, uint32_t op)
 {
-    if (r->n_micros == 1)
-        return r->micros[0].task_of[op];
+    if (r->n_micros == 1 || r->is_in_turn)
+        return r->micros[r->n_micros - 1].task_of[op];
     return r->done_of[r->device_of[op]];
 }
 
@@ -425,6 +448,7 @@ static uint32_t ready_sum(const struct fr__replica *r, uint32_t op)
 {
     const struct fr_graph *g = r->pl->graph;
     const enum fr__role *roles = r->pl->params.roles;
+    const struct fr__micro *last = &r->micros[r->n_micros - 1];
 
     for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++) {
         uint32_t sum = g->edges[i].dst;
@@ -433,7 +457,7 @@ static uint32_t ready_sum(const struct fr__replica *r, uint32_t op)
         for (uint32_t k = g->in_first[sum]; is_ready && k < g->in_first[sum + 1]; k++) {
             uint32_t src = g->edges[g->in_edges[k]].src;
 
-            is_ready = r->micros[0].task_of[src] != FR_NONE || r->tail.task_of[src] != FR_NONE;
+            is_ready = last->task_of[src] != FR_NONE || r->tail.task_of[src] != FR_NONE;
         }
         if (is_ready)
             return sum;
@@ -441,28 +465,92 @@ static uint32_t ready_sum(const struct fr__replica *r, uint32_t op)
     return FR_NONE;
 }
 
-void fr__place_body(struct fr__replica *r)
-{
-    struct fr__placer *pl = r->pl;
-    struct fr__micro *m = &r->micros[0];
-    uint32_t block_first = pl->n_tasks;
+/* ---- the body, micro-batch after micro-batch ---- */
 
-    for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
-        if (!is_body_op(r, o))
-            continue;
-        place_op(r, m, o, block_first, FR_NONE);
-        for (uint32_t s = o; !r->is_out_of_memory && (s = ready_sum(r, s)) != FR_NONE;)
-            place_op(r, &r->tail, s, pl->n_tasks, FR_NONE);
-    }
-    for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
-        uint32_t device = r->device_of[o];
+/* A marker on each device after what nothing there follows. */
+static void mark_end(struct fr__replica *r, const struct fr__micro *m)
+{
+    for (uint32_t o = 0; o < r->pl->graph->n_ops; o++) {
+        uint32_t *done = &r->done_of[r->device_of[o]];
 
         if (!is_body_op(r, o) || m->is_followed[o] || m->task_of[o] == FR_NONE)
             continue;
-        if (r->done_of[device] == FR_NONE)
-            r->done_of[device] = fr__add_marker(pl, device, FR_PHASE_BACKWARD_DATA, FR_NONE);
-        fr_plan_add_dep(pl->plan, m->task_of[o], r->done_of[device]);
+        if (*done == FR_NONE)
+            *done = fr__add_marker(r->pl, r->device_of[o], FR_PHASE_BACKWARD_DATA, m->index);
+        fr_plan_add_dep(r->pl->plan, m->task_of[o], *done);
     }
+}
+
+static void place_micro(struct fr__replica *r, size_t micro, uint32_t after)
+{
+    struct fr__micro *m = &r->micros[micro];
+    uint32_t block_first = r->pl->n_tasks;
+    bool is_last = micro + 1 == r->n_micros;
+
+    if (!micro_ready(r, m)) {
+        r->is_out_of_memory = true;
+        return;
+    }
+    for (uint32_t o = 0; o < r->pl->graph->n_ops; o++) {
+        if (!is_body_op(r, o))
+            continue;
+        place_op(r, m, o, block_first, after);
+        for (uint32_t s = o; is_last && !r->is_out_of_memory && (s = ready_sum(r, s)) != FR_NONE;)
+            place_op(r, &r->tail, s, r->pl->n_tasks, FR_NONE);
+    }
+    mark_end(r, m);
+}
+
+/* Places a micro-batch on the replica's only device, once that before is done, and returns its
+ * marker, the last of its tasks. */
+static uint32_t place_next(struct fr__replica *r, size_t micro, uint32_t after)
+{
+    uint32_t *done = &r->done_of[r->device_of[0]], marker;
+
+    place_micro(r, micro, after);
+    marker = *done;
+    *done = FR_NONE;
+    return marker;
+}
+
+static struct fr__pattern *learn_next(struct fr__replica *r, size_t micro, uint32_t *after)
+{
+    const struct fr__begin nothing = {0};
+    struct fr__pattern_source s = {.from = fr__placer_mark(r->pl), .after = *after};
+    struct fr__pattern *k;
+
+    *after = place_next(r, micro, *after);
+    s.to = fr__placer_mark(r->pl);
+    s.row = s.size = &nothing; /* it refers to no other micro-batch */
+    k = r->is_out_of_memory ? NULL : fr__pattern_new(r->pl->plan, &s);
+    r->is_out_of_memory |= !k;
+    return k;
+}
+
+/* All micro-batches but the last; the marker at their end. The first comes after nothing, so that the
+ * second is the pattern of the others. */
+static uint32_t place_but_last(struct fr__replica *r)
+{
+    struct fr__pattern *k = NULL;
+    uint32_t after = place_next(r, 0, FR_NONE);
+
+    if (r->n_micros > 2)
+        k = learn_next(r, 1, &after);
+    for (size_t m = 2; k && m + 1 < r->n_micros; m++) {
+        fr__placer_repeat(
+            r->pl, k,
+            &(struct fr__pattern_place){
+                .after = after, .microbatch = (uint32_t)m, .device = FR_NONE, .rank = FR_NONE});
+        after = r->pl->n_tasks - 1;
+    }
+    fr__pattern_free(k);
+    return after;
+}
+
+void fr__place_body(struct fr__replica *r)
+{
+    r->is_in_turn = true;
+    place_micro(r, r->n_micros - 1, r->n_micros > 1 ? place_but_last(r) : FR_NONE);
 }
 
 /* ---- tail ---- */

@@ -36,6 +36,7 @@ struct fr__replica {
     struct fr__micro *micros;  /* [n_micros] */
     size_t n_micros;
     struct fr__micro tail;
+    bool is_in_turn;       /* micro-batches run one after the other, forward and backward */
     uint32_t *first_task;  /* [n_ops] of all micro-batches, the one made first */
     uint32_t *gradient_of; /* [n_tensors] its storage over all micro-batches, FR_NONE */
     uint32_t *done_of;     /* [n_devices] marker after all of the body there, FR_NONE: unused */
@@ -45,9 +46,19 @@ struct fr__replica {
     bool is_out_of_memory;
 };
 
-/* batches: [n_micros] samples of each micro-batch. fini may follow a failed init. */
+/* A replica's samples in micro-batches. */
+struct fr__share {
+    uint32_t n_micros;        /* >= 1 */
+    double batch, last_batch; /* samples of each but the last, of the last */
+};
+
+/* FR_EUSAGE where n_micros does not divide the samples. */
+enum fr_status fr__share_equally(struct fr__share *out, uint32_t samples, uint64_t n_micros,
+                                 struct fr_error *err);
+
+/* fini may follow a failed init. FR_ERANGE: more tasks than a plan holds. */
 enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
-                                const uint32_t device_of[], const double batches[], size_t n_micros,
+                                const uint32_t device_of[], const struct fr__share *share,
                                 struct fr_error *err);
 void fr__replica_fini(struct fr__replica *r);
 
@@ -64,9 +75,10 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
  * on when its whole pass is done, weight gradients included. */
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device);
-/* The whole body of a replica with one micro-batch, in graph order, and its markers. Each sum of
- * parameter gradients follows the last of what it adds, as in PyTorch, whose engine adds them as they
- * come. */
+/* The whole body, in graph order, and its markers. Each sum of parameter gradients follows the last of
+ * what it adds, as in PyTorch, whose engine adds them as they come. Several micro-batches, which must
+ * be on one device, run one after the other, forward and backward, and gradients are complete when
+ * the last one's are: accumulation. The middle ones are copies (sim/pattern.h). */
 void fr__place_body(struct fr__replica *r);
 
 /* The tail, after the body is whole and done_of set: first the sums that are not placed yet, then the

@@ -8,6 +8,8 @@
 #include "strategies/log.h"
 #include "strategies/replica.h"
 
+#include <inttypes.h>
+
 enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err)
 {
     if (in->n_devices == 0)
@@ -17,17 +19,19 @@ enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *e
     return FR_OK;
 }
 
-static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct fr_error *err)
+static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64_t accumulate,
+                            struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
     uint32_t *device_of = fr__arena_alloc(pl->arena, in->graph->n_ops, sizeof(*device_of));
-    double batch = in->global_batch;
+    struct fr__share share;
 
     if (!device_of)
         return fr__fail_nomem(err);
+    FR_TRY(fr__share_equally(&share, in->global_batch, accumulate, err));
     for (size_t o = 0; o < in->graph->n_ops; o++)
         device_of[o] = in->devices[0];
-    FR_TRY(fr__replica_init(r, pl, device_of, &batch, 1, err));
+    FR_TRY(fr__replica_init(r, pl, device_of, &share, err));
     fr__place_persistent(r, true);
     fr__place_body(r);
     fr__place_sums(r);
@@ -35,8 +39,9 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
     return fr__replica_status(r, err);
 }
 
-enum fr_status fr__plan_single(const struct fr_problem *in, const struct fr_context *ctx,
-                               struct fr_plan *out, struct fr_error *err)
+enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
+                               const struct fr_context *ctx, struct fr_plan *out,
+                               struct fr_error *err)
 {
     struct fr__placer pl;
     struct fr__replica r = {0};
@@ -45,21 +50,36 @@ enum fr_status fr__plan_single(const struct fr_problem *in, const struct fr_cont
     FR_TRY(fr__check_problem(in, err));
     st = fr__placer_init(&pl, in, ctx, out, err);
     if (st == FR_OK)
-        st = place(&r, &pl, err);
+        st = place(&r, &pl, accumulate, err);
     if (st == FR_OK)
         fr__log(ctx, "all %zu ops on %s, batch %u", in->graph->n_ops,
                 in->topo->devices[in->devices[0]].name, in->global_batch);
+    if (st == FR_OK && accumulate > 1)
+        fr__log(ctx, "%" PRIu64 " micro-batches of %.0f samples", accumulate,
+                in->global_batch / (double)accumulate);
     fr__replica_fini(&r);
     fr__placer_fini(&pl);
     return st;
 }
 
-static const struct fr_option options[] = {{.name = NULL}};
+enum { OPTION_ACCUMULATE };
+
+static const struct fr_option options[] = {
+    [OPTION_ACCUMULATE] = {"accumulate", FR_OPTION_COUNT, "1", NULL,
+                           "micro-batches an iteration, whose gradients add up"},
+    {.name = NULL},
+};
+
+static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, struct fr_error *err)
+{
+    return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], ctx, out, err);
+}
 
 const struct fr_strategy fr__strategy_single = {
     .name = "single",
     .summary = "the whole model on the first device",
     .source = "baseline",
     .options = options,
-    .plan = fr__plan_single,
+    .plan = plan,
 };

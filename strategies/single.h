@@ -4,9 +4,11 @@
 
 #include "strategies/strategies.h"
 
-/* One replica on the first device at the global batch. */
-enum fr_status fr__plan_single(const struct fr_problem *in, const struct fr_context *ctx,
-                               struct fr_plan *out, struct fr_error *err);
+/* One replica on the first device, the global batch in `accumulate` micro-batches. FR_EUSAGE where
+ * these are not whole and alike. */
+enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
+                               const struct fr_context *ctx, struct fr_plan *out,
+                               struct fr_error *err);
 
 /* FR_EUSAGE unless there is a device and a sample. */
 enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err);

@@ -29,6 +29,12 @@ tests_test_strategies_line_up_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_memory_SOURCES = tests/test_strategies_memory.c
 tests_test_strategies_memory_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_memory_LDADD = $(TEST_STRATEGIES_LIBS)
+check_PROGRAMS += tests/test_strategies_accumulate
+TESTS += tests/test_strategies_accumulate
+tests_test_strategies_accumulate_SOURCES = tests/test_strategies_accumulate.c \
+	tests/strategies_case.h tests/strategies_case.c
+tests_test_strategies_accumulate_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_accumulate_LDADD = $(TEST_STRATEGIES_LIBS)
 check_PROGRAMS += tests/test_strategies_dag tests/test_strategies_fastt
 TESTS += tests/test_strategies_dag tests/test_strategies_fastt
 tests_test_strategies_fastt_SOURCES = tests/test_strategies_fastt.c

@@ -72,7 +72,7 @@ asks 2 "9 GPUs asked for, but 'dgx1-v100' has 8" -g 9 -s single
 asks 2 "no model, folder or file named 'lenett', did you mean 'lenet'\?" -w lenett -s single
 asks 2 "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'\?" -t dgx1-v10 -s single
 asks 2 "unknown strategy 'singel', did you mean 'single'\?" -s singel
-asks 2 "strategy 'single' has no options, so no 'x'" -s single:x=1
+asks 2 "strategy 'mp' has no options, so no 'x'" -s mp:x=1
 asks 2 "strategy 'dp' has no option 'buckets', did you mean 'bucket'\?" -s dp:buckets=25MiB
 asks 2 ".*\"25\".*" -s dp:bucket=25
 asks 2 ".*\"25mib\".*" -s dp:bucket=25mib
@@ -82,6 +82,13 @@ asks 2 "option 'bucket' of 'dp' is given twice" -s dp:bucket=1MiB,bucket=2MiB
 asks 2 "option 'bucket' of 'dp' has no value" -s dp:bucket
 asks 2 "4 devices do not make whole pipelines of 5 stages" -g 4 -b 64 -s pp:stages=5
 asks 2 "a global batch of 3 over 4 devices leaves some without a sample" -g 4 -b 3 -s dp
+asks 2 "accumulate=3 does not divide the 8 samples of a replica" -g 4 -b 32 -s dp:accumulate=3
+asks 2 "accumulate=2 does not divide the 1 sample of a replica" -g 4 -b 5 -s dp:accumulate=2
+asks 2 "accumulate=0 runs no micro-batch, expected at least 1" -s single:accumulate=0
+asks 2 "option 'accumulate' of 'dp' is \"1\.5\".*" -s dp:accumulate=1.5
+asks 2 "strategy 'dp' has no option 'acumulate', did you mean 'accumulate'\?" -s dp:acumulate=2
+asks 2 ".* micro-batches of .* ops are too many tasks for one plan" -g 2 -b 4000000000 \
+    -s dp:accumulate=2000000000
 asks 2 "micro=9 is more than the 8 samples of a pipeline" -g 2 -b 8 -s pp:micro=9
 asks 2 "2 strategies given, 'forerun simulate' takes one; try 'forerun compare'" -s dp -s mp
 asks 2 "option '--precision' is \"fp99\", expected fp32.*" -p fp99
