@@ -327,6 +327,9 @@ static const struct refusal bad_files[] = {
     {"machines: []\n", FR_EPARSE, "'machines' is missing or empty"},
     {"machines: 3\n", FR_EPARSE, ""},
     {"machines:\n- count: 2\n", FR_EPARSE, "a machine has no 'vertices'"},
+    {"machines:\n- collectives: ''\n", FR_EPARSE, "'collectives' names no system"},
+    {"machines:\n- collectives: [a]\n", FR_EPARSE, ""},
+    {"machines:\n- collectivs: a\n", FR_EPARSE, "did you mean 'collectives'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16g}\n", FR_ENOENT,
      "no device type 'v100-sxm2-16g', did you mean 'v100-sxm2-16gb'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: gqu, type: v100-sxm2-16gb}\n", FR_EPARSE,
@@ -417,6 +420,39 @@ START_TEST(a_file_takes_part_in_a_composition)
 }
 END_TEST
 
+/* A name is kept as it is; a file's is beside the topology's; each is there once, with its place. */
+START_TEST(machines_say_what_their_collectives_behave_like)
+{
+    static const char text[] =
+        "network: roce:25Gbps\nmachines:\n- collectives: a100-nvswitch\n  count: 2\n  vertices:\n"
+        "  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
+        "  links:\n"
+        "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n"
+        "- collectives: own.yaml\n  vertices:\n"
+        "  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
+        "  links:\n"
+        "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n";
+    static const char path[] = "./test_topo_load.system.yaml";
+    struct fr_topo *t;
+
+    write_text(path, text);
+    t = load("1x dgx1-v100 + 1x ./test_topo_load.system.yaml + 1x dgx-a100-80g");
+    remove(path);
+    ck_assert_uint_eq(t->n_machines, 5);
+    ck_assert_uint_eq(t->n_systems, 2);
+    ck_assert_uint_eq(t->system_of[0], FR_NONE);
+    ck_assert_uint_eq(t->system_of[1], 0);
+    ck_assert_uint_eq(t->system_of[2], 0);
+    ck_assert_uint_eq(t->system_of[3], 1);
+    ck_assert_uint_eq(t->system_of[4], 0);
+    ck_assert_str_eq(t->systems[0].name, "a100-nvswitch");
+    ck_assert_str_eq(t->systems[0].loc.file, path);
+    ck_assert_uint_eq(t->systems[0].loc.line, 3);
+    ck_assert_str_eq(t->systems[1].name, "./own.yaml");
+    fr_topo_free(t);
+}
+END_TEST
+
 /* ---- the check ---- */
 
 struct lines {
@@ -484,6 +520,7 @@ int main(void)
                         sizeof(bad_files) / sizeof(bad_files[0]));
     tcase_add_test(c, a_misspelt_word_is_reported_at_its_place);
     tcase_add_test(c, a_file_takes_part_in_a_composition);
+    tcase_add_test(c, machines_say_what_their_collectives_behave_like);
     tcase_add_test(c, the_check_reports_every_violation);
     suite_add_tcase(s, c);
     sr = srunner_create(s);

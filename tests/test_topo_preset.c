@@ -46,18 +46,19 @@ static const struct fact {
     double link_Bps;
     unsigned cut_links;
     double nic_Bps;
+    const char *system; /* fitted to its NVSwitches; NULL: none */
 } facts[] = {
-    {"dgx1-p100", "p100-sxm2-16gb", 8, 1, 4, 4, 20e9, 4, 100e9 / 8},
-    {"dgx1-v100", "v100-sxm2-16gb", 8, 1, 4, 6, 25e9, 6, 100e9 / 8},
-    {"p2.16xlarge", "k80-die", 16, 1, 1, 0, 0, 0, 20e9 / 8},
-    {"p3.16xlarge", "v100-sxm2-16gb", 8, 1, 1, 6, 25e9, 6, 25e9 / 8},
-    {"dgx2", "v100-sxm3-32gb", 16, 1, 8, 6, 25e9, 48, 100e9 / 8},
-    {"dgx-a100-40g", "a100-sxm4-40gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8},
-    {"dgx-a100-80g", "a100-sxm4-80gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8},
-    {"hgx-h100", "h100-sxm5-80gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8},
-    {"hgx-h200", "h200-sxm-141gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8},
-    {"hgx-b200", "b200-sxm-180gb", 8, 1, 8, 18, 50e9, 72, 400e9 / 8},
-    {"gb200-nvl72", "gb200-186gb", 72, 18, 72, 18, 50e9, 648, 400e9 / 8},
+    {"dgx1-p100", "p100-sxm2-16gb", 8, 1, 4, 4, 20e9, 4, 100e9 / 8, NULL},
+    {"dgx1-v100", "v100-sxm2-16gb", 8, 1, 4, 6, 25e9, 6, 100e9 / 8, NULL},
+    {"p2.16xlarge", "k80-die", 16, 1, 1, 0, 0, 0, 20e9 / 8, NULL},
+    {"p3.16xlarge", "v100-sxm2-16gb", 8, 1, 1, 6, 25e9, 6, 25e9 / 8, NULL},
+    {"dgx2", "v100-sxm3-32gb", 16, 1, 8, 6, 25e9, 48, 100e9 / 8, NULL},
+    {"dgx-a100-40g", "a100-sxm4-40gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
+    {"dgx-a100-80g", "a100-sxm4-80gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
+    {"hgx-h100", "h100-sxm5-80gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
+    {"hgx-h200", "h200-sxm-141gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
+    {"hgx-b200", "b200-sxm-180gb", 8, 1, 8, 18, 50e9, 72, 400e9 / 8, "b200-nvswitch"},
+    {"gb200-nvl72", "gb200-186gb", 72, 18, 72, 18, 50e9, 648, 400e9 / 8, NULL},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
@@ -133,6 +134,21 @@ START_TEST(nvlinks_between_the_halves_add_up_to_the_known_bisection)
             cut_Bps += x->bw_Bps;
     }
     ck_assert_double_eq_tol(cut_Bps, f->cut_links * effective_link_Bps(t, f), 1);
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(collectives_are_those_of_the_boards_that_were_measured)
+{
+    const struct fact *f = &facts[_i];
+    struct fr_topo *t = load(f->name);
+
+    for (size_t m = 0; m < t->n_machines; m++)
+        if (f->system)
+            ck_assert_str_eq(t->systems[t->system_of[m]].name, f->system);
+        else
+            ck_assert_uint_eq(t->system_of[m], FR_NONE);
+    ck_assert_uint_eq(t->n_systems, f->system ? 1 : 0);
     fr_topo_free(t);
 }
 END_TEST
@@ -557,6 +573,7 @@ int main(void)
     tcase_add_loop_test(c, machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with, 0,
                         N_FACTS);
     tcase_add_loop_test(c, nvlinks_between_the_halves_add_up_to_the_known_bisection, 0, N_FACTS);
+    tcase_add_loop_test(c, collectives_are_those_of_the_boards_that_were_measured, 0, N_FACTS);
     tcase_add_loop_test(c, machines_joined_use_their_own_network, 0, N_FACTS);
     tcase_add_test(c, every_preset_has_its_facts_in_this_table);
     tcase_add_test(c, a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints);

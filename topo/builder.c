@@ -30,8 +30,12 @@ struct fr_topo_builder {
     uint32_t *vertex_types; /* [n_vertices] */
     struct fr_link *links;
     const char **sources; /* distinct */
+    struct fr_topo_system *systems;
+    uint32_t *system_of; /* [n_system_of] by machine, FR_NONE: none */
     size_t n_types, n_vertices, n_links, n_sources, n_devices, n_gpus, n_machines;
+    size_t n_systems, n_system_of;
     size_t cap_types, cap_vertices, cap_vertex_types, cap_links, cap_sources;
+    size_t cap_systems, cap_system_of;
     struct index by_name, by_ends, by_source;
     enum fr_status fault;
     struct fr_error fault_error;
@@ -213,6 +217,8 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->vertex_types);
     free(b->links);
     free(b->sources);
+    free(b->systems);
+    free(b->system_of);
     free(b->by_name.slots);
     free(b->by_ends.slots);
     free(b->by_source.slots);
@@ -458,6 +464,51 @@ void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, u
     fr_topo_builder_link(b, kind, one, other, bw_Bps, latency_s, true, source, FR_NOWHERE);
 }
 
+/* ---- systems ---- */
+
+/* Systems are few: a linear look is enough. FR_NONE: a fault was kept. */
+static uint32_t keep_system(struct fr_topo_builder *b, const char *name, struct fr_loc loc)
+{
+    struct fr_topo_system s = {.loc = loc};
+
+    for (size_t i = 0; i < b->n_systems; i++)
+        if (strcmp(b->systems[i].name, name) == 0)
+            return (uint32_t)i;
+    if (b->n_systems >= FR__MAX_TYPES)
+        return fail(b, FR_ERANGE, loc, "more than %d systems of collectives", FR__MAX_TYPES);
+    s.name = fr__arena_strdup(b->arena, name);
+    s.loc.file = loc.file ? fr__arena_strdup(b->arena, loc.file) : NULL;
+    if (!s.name || (loc.file && !s.loc.file) ||
+        !fr__grow(&b->systems, &b->cap_systems, b->n_systems + 1, sizeof(*b->systems)))
+        return fail_nomem(b);
+    b->systems[b->n_systems] = s;
+    return (uint32_t)b->n_systems++;
+}
+
+void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const char *name,
+                            struct fr_loc loc)
+{
+    uint32_t system;
+
+    if (b->fault != FR_OK)
+        return;
+    if (machine >= FR__MAX_MACHINES || !name[0]) {
+        fail(b, FR_ERANGE, loc, "a system of collectives %s",
+             name[0] ? "is on a machine that does not exist" : "has no name");
+        return;
+    }
+    system = keep_system(b, name, loc);
+    if (system == FR_NONE)
+        return;
+    if (!fr__grow(&b->system_of, &b->cap_system_of, (size_t)machine + 1, sizeof(*b->system_of))) {
+        fail_nomem(b);
+        return;
+    }
+    while (b->n_system_of <= machine)
+        b->system_of[b->n_system_of++] = FR_NONE;
+    b->system_of[machine] = system;
+}
+
 /* ---- finishing ---- */
 
 /* Numbers the devices of one kind machine by machine, in the order added inside a machine (a
@@ -502,6 +553,9 @@ static bool check_machines(struct fr_topo_builder *b, const uint32_t gpu[], cons
         else if (cpu[m + 1] == cpu[m] && gpu[m + 1] == gpu[m])
             fail(b, FR_ERANGE, FR_NOWHERE, "machine %zu has no device", m);
     }
+    if (b->n_system_of > b->n_machines)
+        fail(b, FR_ERANGE, FR_NOWHERE, "a system of collectives is on machine %zu of %zu",
+             b->n_system_of - 1, b->n_machines);
     return b->fault == FR_OK;
 }
 
@@ -538,6 +592,15 @@ static void *settle(struct fr__arena *a, const void *from, size_t n, size_t size
     return to;
 }
 
+static const uint32_t *lay_out_systems(const struct fr_topo_builder *b)
+{
+    uint32_t *system_of = fr__arena_alloc(b->arena, b->n_machines, sizeof(*system_of));
+
+    for (size_t m = 0; system_of && m < b->n_machines; m++)
+        system_of[m] = m < b->n_system_of ? b->system_of[m] : FR_NONE;
+    return system_of;
+}
+
 static struct fr_topo *lay_out(struct fr_topo_builder *b, const char *name)
 {
     struct fr__arena *a = b->arena;
@@ -571,9 +634,12 @@ static struct fr_topo *lay_out(struct fr_topo_builder *b, const char *name)
                           .vertices = vertices,
                           .devices = devices,
                           .links = settle(a, b->links, b->n_links, sizeof(*b->links)),
+                          .n_systems = b->n_systems,
+                          .systems = settle(a, b->systems, b->n_systems, sizeof(*b->systems)),
+                          .system_of = lay_out_systems(b),
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, cpu, gpu};
-    if (!t->name || !t->summary || !t->types || !t->links) {
+    if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of) {
         fail_nomem(b);
         return NULL;
     }

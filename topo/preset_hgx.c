@@ -16,6 +16,7 @@
 
 struct hgx {
     const char *gpu;
+    const char *collectives; /* system of calibrate/systems, as fitted to this board */
     unsigned last_nvswitch;  /* the vertex is called "nvswitch0-<last>" */
     struct fr__wire nvlinks; /* all of one GPU */
     const struct fr__wire *pcie;
@@ -63,6 +64,7 @@ static const char NVLINK5_SOURCE[] =
 
 static const struct hgx dgx_a100_40g = {
     .gpu = "a100-sxm4-40gb",
+    .collectives = "a100-nvswitch",
     .last_nvswitch = 5,
     .nvlinks = {300e9 * 0.91, 0.35e-6, NVLINK3_SOURCE},
     .pcie = &fr__wire_pcie4,
@@ -72,6 +74,7 @@ static const struct hgx dgx_a100_40g = {
 
 static const struct hgx dgx_a100_80g = {
     .gpu = "a100-sxm4-80gb",
+    .collectives = "a100-nvswitch",
     .last_nvswitch = 5,
     .nvlinks = {300e9 * 0.91, 0.35e-6, NVLINK3_SOURCE},
     .pcie = &fr__wire_pcie4,
@@ -82,6 +85,7 @@ static const struct hgx dgx_a100_80g = {
 /* Host and NICs of the DGX H100: `nvidia-smi topo -m` reads PIX between GPU i and NIC i alone. */
 static const struct hgx hgx_h100 = {
     .gpu = "h100-sxm5-80gb",
+    .collectives = "h100-nvswitch",
     .last_nvswitch = 3,
     .nvlinks = {375e9, 0.35e-6, NVLINK4_SOURCE},
     .pcie = &fr__wire_pcie5,
@@ -91,6 +95,7 @@ static const struct hgx hgx_h100 = {
 
 static const struct hgx hgx_h200 = {
     .gpu = "h200-sxm-141gb",
+    .collectives = "h100-nvswitch", /* the same board and links: our assumption */
     .last_nvswitch = 3,
     .nvlinks = {396e9, 0.35e-6, NVLINK4_H200_SOURCE},
     .pcie = &fr__wire_pcie5,
@@ -102,6 +107,7 @@ static const struct hgx hgx_h200 = {
  * PIX between GPUs 0, 1 and NICs 0, 1. */
 static const struct hgx hgx_b200 = {
     .gpu = "b200-sxm-180gb",
+    .collectives = "b200-nvswitch",
     .last_nvswitch = 1,
     .nvlinks = {18 * 40.1e9, 0.35e-6, NVLINK5_SOURCE},
     .pcie = &fr__wire_pcie5,
@@ -123,6 +129,7 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct hgx 
     unsigned n_each = 8 / m->n_pcie_switches;
     uint32_t gpu[8], socket[2], nvswitch;
 
+    fr_topo_builder_system(b, machine, m->collectives, FR_NOWHERE);
     nvswitch =
         fr__topo_builder_add(b, FR_VERTEX_NVSWITCH, machine, "nvswitch0-", m->last_nvswitch, NULL);
     for (unsigned i = 0; i < 8; i++) {

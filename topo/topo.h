@@ -87,6 +87,13 @@ struct fr_link {
     const char *source; /* where the two numbers come from */
 };
 
+/* What collectives inside a machine behave like: a name that means nothing to this layer (see
+ * calibrate/system.h), or a file's path, and where it was read. */
+struct fr_topo_system {
+    const char *name;
+    struct fr_loc loc;
+};
+
 /* Read-only once made. All memory belongs to the topology. */
 struct fr_topo {
     const char *name;    /* one line that fr_topo_load accepts, or the file's name */
@@ -96,6 +103,9 @@ struct fr_topo {
     const struct fr_vertex *vertices;
     const struct fr_device *devices; /* [n_devices], GPUs first */
     const struct fr_link *links;
+    size_t n_systems;
+    const struct fr_topo_system *systems; /* [n_systems] by different names */
+    const uint32_t *system_of;            /* [n_machines] the machine's, or FR_NONE */
     void *priv;
 };
 
@@ -147,6 +157,10 @@ uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind k
 uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t src,
                               uint32_t dst, double bw_Bps, double latency_s, bool duplex,
                               const char *source, struct fr_loc loc);
+/* Says what collectives inside a machine behave like; the last word counts. The machine must have a
+ * vertex when the topology is finished. name and loc.file are copied. */
+void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const char *name,
+                            struct fr_loc loc);
 /* Checks all and makes the topology; the builder may be freed afterwards, not used again.
  * FR_ERANGE, FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

@@ -32,6 +32,8 @@ struct link_row {
 
 struct make {
     uint32_t count;
+    const char *system; /* NULL: none */
+    struct fr_loc system_loc;
     size_t n_vertices, n_links;
     struct vertex_row *vertices;
     struct link_row *links;
@@ -308,6 +310,30 @@ static enum fr_status find_row(const struct make *m, const char *name, struct fr
     return fr__fail(err, FR_ENOENT, loc, "this machine has no vertex '%s'", name);
 }
 
+/* What has a dot or a slash is a file, which stands beside this one unless its path is absolute. */
+static enum fr_status read_system(const struct fr__topo_file *f, const struct fr__yaml *map,
+                                  struct make *m, struct fr_error *err)
+{
+    const char *slash = strrchr(f->path, '/');
+    size_t n_folder = slash ? (size_t)(slash - f->path) + 1 : 0, size;
+    char *path;
+
+    if (!fr__yaml_get(map, "collectives"))
+        return FR_OK;
+    FR_TRY(fr__yaml_text(map, "collectives", NULL, &m->system, &m->system_loc, err));
+    if (!m->system[0])
+        return fr__fail(err, FR_EPARSE, m->system_loc, "'collectives' names no system");
+    if (m->system[0] == '/' || !strpbrk(m->system, "./") || n_folder == 0)
+        return FR_OK;
+    size = n_folder + strlen(m->system) + 1;
+    path = fr__arena_alloc(f->arena, size, 1);
+    if (!path)
+        return fr__fail_nomem(err);
+    snprintf(path, size, "%.*s%s", (int)n_folder, f->path, m->system);
+    m->system = path;
+    return FR_OK;
+}
+
 enum { MAX_MAKE_VERTICES = 1024, MAX_MAKE_LINKS = 16384 };
 
 static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__yaml *map,
@@ -317,6 +343,7 @@ static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__
     const struct fr__yaml *list;
 
     FR_TRY(read_count(map, "count", "1", FR__MAX_MACHINES, &m->count, err));
+    FR_TRY(read_system(f, map, m, err));
     FR_TRY(read_list(map, "vertices", known, &list, err));
     if (!list || list->n == 0)
         return fr__fail(err, FR_EPARSE, map->loc, "a machine has no 'vertices'");
@@ -344,7 +371,7 @@ static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__
 static enum fr_status read_machines(struct fr__topo_file *f, const struct fr__yaml *root,
                                     struct fr_error *err)
 {
-    static const char *const known[] = {"count", "vertices", "links", NULL};
+    static const char *const known[] = {"count", "collectives", "vertices", "links", NULL};
     const struct fr__yaml *list;
 
     FR_TRY(read_list(root, "machines", known, &list, err));
@@ -456,6 +483,8 @@ static void place_machine(const struct make *m, struct fr_topo_builder *b, uint3
 {
     uint32_t first = FR_NONE;
 
+    if (m->system)
+        fr_topo_builder_system(b, machine, m->system, m->system_loc);
     for (size_t i = 0; i < m->n_vertices; i++) {
         const struct vertex_row *v = &m->vertices[i];
         uint32_t type = v->type ? fr_topo_builder_type(b, v->type) : FR_NONE;
