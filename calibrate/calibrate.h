@@ -29,12 +29,13 @@ const char *fr_trust_name(enum fr_trust trust); /* "profiled", "scaled", ... */
 /* One row of a plan's cost table: (class, shape, device) -> mean, spread, trust. */
 struct fr_cost {
     double mean_s;
-    double spread_frac; /* standard deviation over mean; 0: not known */
-    double error_frac;  /* standard deviation of ln(true mean / mean_s); 0: taken as exact */
-    double launch_s;    /* host time to launch it */
-    double flops_s;     /* roofline: mean_s is the larger of the time at the peak of arithmetic */
-    double bytes_s;     /* and the time at that of memory; both 0: measured as a whole */
-    enum fr_op_kind kind;
+    double spread_frac;   /* standard deviation over mean; 0: not known */
+    double error_frac;    /* standard deviation of ln(true mean / mean_s); 0: taken as exact */
+    double launch_s;      /* host time to launch it */
+    double flops_s;       /* roofline: mean_s is the larger of the time at the peak of arithmetic */
+    double bytes_s;       /* and the time at that of memory; both 0: measured as a whole. Of a
+                           collective: the part of mean_s that grows with its bytes */
+    enum fr_op_kind kind; /* FR_N_OP_KINDS: a collective */
     enum fr_trust trust;
 };
 
@@ -46,10 +47,13 @@ struct fr_cost_options {
     bool datasheet_only;     /* no curves: every cost is a roofline with a stated efficiency */
     const char *device_file; /* a device file's path: its curves come first for the device type that
                                 it names; NULL: the shipped ones only */
+    const struct fr_topo_system *systems; /* [n_systems] the topology's, for fr_cost_collective;
+                                             not looked at under datasheet_only */
+    size_t n_systems;
 };
 
-/* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load; FR_ENOENT too when
- * the device file is for none of the types. */
+/* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load and fr_system_load;
+ * FR_ENOENT too when the device file is for none of the types. */
 enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
                                  size_t n_types, const struct fr_cost_options *options,
                                  struct fr_error *err);
@@ -70,6 +74,15 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
  * the graph), as fr_cost_op prices a memory-bound op. */
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
+
+struct fr_system_call; /* calibrate/system.h */
+
+/* What a collective alone costs on GPUs of one machine that behaves like `system`, an index into the
+ * options' systems. false: nothing is known (no such system, FR_NONE among them; fewer than two
+ * GPUs, or more than were measured), *out untouched. trust is calibrated; error_frac comes from the
+ * rows that were held out of the fit. */
+bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
+                        const struct fr_system_call *call, struct fr_cost *out);
 
 /* The efficiency that the datasheet model assumes for a kind of op: fraction of the peak rate of
  * arithmetic and of memory bandwidth, and where these come from. */

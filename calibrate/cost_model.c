@@ -25,6 +25,8 @@ struct fr_cost_model {
     bool has_own_file;        /* loaded[0] is the user's */
     struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
     size_t n_moved, cap_moved;
+    struct fr_system **systems; /* [n_systems] */
+    size_t n_systems;
 };
 
 /* ---- one curve ---- */
@@ -265,6 +267,31 @@ static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options
     return FR_OK;
 }
 
+/* A name that the topology's file has wrong is wrong there. */
+static enum fr_status load_system(struct fr_system **out, const struct fr_topo_system *s,
+                                  struct fr_error *err)
+{
+    struct fr_error why;
+    enum fr_status st = fr_system_load(out, s->name, &why);
+
+    if (st == FR_ENOENT)
+        return fr__fail(err, st, s->loc, "%s", why.text);
+    if (st != FR_OK && err)
+        *err = why;
+    return st;
+}
+
+static enum fr_status load_systems(struct fr_cost_model *m, const struct fr_cost_options *o,
+                                   struct fr_error *err)
+{
+    m->systems = calloc(o->n_systems + 1, sizeof(*m->systems));
+    if (!m->systems)
+        return fr__fail_nomem(err);
+    for (; m->n_systems < o->n_systems; m->n_systems++)
+        FR_TRY(load_system(&m->systems[m->n_systems], &o->systems[m->n_systems], err));
+    return FR_OK;
+}
+
 /* ---- public ---- */
 
 enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
@@ -284,6 +311,8 @@ enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_dev
         st = fr__fail_nomem(err);
     else if (!options->datasheet_only)
         st = fill(m, options, err);
+    if (st == FR_OK && !options->datasheet_only)
+        st = load_systems(m, options, err);
     if (st == FR_OK)
         *out = m;
     else
@@ -299,6 +328,9 @@ void fr_cost_model_free(struct fr_cost_model *m)
         free(m->moved[i]);
     for (size_t i = 0; i < m->n_loaded; i++)
         fr_calibration_free(m->loaded[i]);
+    for (size_t i = 0; i < m->n_systems; i++)
+        fr_system_free(m->systems[i]);
+    free(m->systems);
     free(m->moved);
     free(m->loaded);
     free(m->products);
@@ -321,4 +353,9 @@ struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t 
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type)
 {
     return &m->types[type];
+}
+
+const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system)
+{
+    return system < m->n_systems ? m->systems[system] : NULL;
 }

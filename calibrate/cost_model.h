@@ -15,6 +15,7 @@
 #define FR_CALIBRATE_COST_MODEL_H
 
 #include "calibrate/curve.h"
+#include "calibrate/system.h"
 
 struct fr__known {
     const struct fr__curve *curve; /* NULL: none */
@@ -30,6 +31,9 @@ struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t ty
 struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
                                         enum fr_dtype dtype);
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
+
+/* NULL: there is none of that index. */
+const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system);
 
 /* Standard deviation of the logarithm of an error whose absolute value has this median, were it normal. */
 double fr__error_of_median(double median);

@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/efficiency.c \
 	calibrate/trust.c calibrate/kernel.h calibrate/kernel.c calibrate/cost_model.h \
-	calibrate/cost_model.c calibrate/relatives.h calibrate/relatives.c calibrate/move.c calibrate/check.c \
+	calibrate/cost_model.c calibrate/cost_collective.c calibrate/relatives.h calibrate/relatives.c calibrate/move.c calibrate/check.c \
 	calibrate/curve.h calibrate/curve.c \
 	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
 	calibrate/curve_attention.h calibrate/curve_attention.c calibrate/curve_conv.h \
