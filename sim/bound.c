@@ -4,8 +4,8 @@
  *   work   the most compute time that any one stream of a device must run, one task after another;
  *   host   the most launch time of any one device;
  *   path   the longest chain of dependencies, where a compute task counts its time, a message its
- *          time alone on its route, and a collective its fastest hop times its rounds (a rank's own
- *          hop may be faster than the ring's slowest), after the last of its members.
+ *          time alone on its route, and a collective its own cost or its fastest hop times its rounds
+ *          (a rank's own hop may be faster than the ring's slowest), after the last of its members.
  * A plan of several iterations has the first two only, and a share of them bounds each iteration.
  * Sharing, queueing and interference only add to each, so all hold for every ready order and
  * network model.
@@ -86,6 +86,16 @@ static double fastest_hop_s(struct engine *e, uint32_t collective)
     return fr__ring_rounds(c->kind, n) * fastest_s;
 }
 
+static double collective_s(struct engine *e, uint32_t collective)
+{
+    struct own_cost own;
+
+    if (!fr__collective_has_cost(e, collective))
+        return fastest_hop_s(e, collective);
+    own = fr__collective_cost(e, collective);
+    return own.bandwidth_s + own.latency_s;
+}
+
 static void visit(struct walk *w, uint32_t task)
 {
     const struct fr_plan_view *v = w->e->v;
@@ -101,7 +111,7 @@ static void visit(struct walk *w, uint32_t task)
 
         if (!arrive(w, v->n_transfers + k->ref, task, end - first))
             return;
-        end_s = w->node_s[v->n_transfers + k->ref] + fastest_hop_s(w->e, k->ref);
+        end_s = w->node_s[v->n_transfers + k->ref] + collective_s(w->e, k->ref);
         for (uint32_t m = first; m < end; m++)
             end_task(w, v->members[m], end_s);
     } else if (arrive(w, k->ref, task, 2)) {

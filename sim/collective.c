@@ -1,4 +1,4 @@
-/* sim/collective.c - collectives: members meet, then rings turn, or a closed form passes.
+/* sim/collective.c - collectives: members meet, then rings turn, or a known time passes.
  *
  * Ring algorithms (Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2), 2009): with n ranks the
  * bytes are cut into n chunks; reduce-scatter and all-gather take n-1 rounds each, an all-reduce
@@ -11,6 +11,11 @@
  * Closed form: rounds x (latency + chunk / bandwidth) of the slowest hop, the slowest ring counting.
  * It equals the steps wherever no link is shared: the slowest hop is never idle, and the others
  * have ended when it ends.
+ *
+ * Own cost: a collective with a row of the cost table takes its time, which no traffic changes and
+ * which takes no link from other traffic; links are still counted the bytes of rings. Where links are
+ * made faster or slower, the part that grows with the bytes follows the bandwidth of the links between
+ * its first two ranks and the rest (starting, steps) their latency.
  */
 #include "config.h"
 
@@ -172,6 +177,53 @@ struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective)
     return slowest;
 }
 
+/* ---- a cost of its own ---- */
+
+bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+
+    return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
+}
+
+static enum fr_link_kind kind_between(struct engine *e, uint32_t group)
+{
+    const struct tours *t = fr__group_tours(e, group);
+    const struct route *first = t ? &e->routes[t->routes[0]] : NULL;
+
+    if (!first || first->n_links == 0)
+        return FR_LINK_NVLINK;
+    return e->v->topo->links[fr__route_links(e, first)[0]].kind;
+}
+
+struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct fr_cost *cost = &e->v->costs[c->cost_id];
+    double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
+    struct own_cost own = {.kind = kind_between(e, c->group)};
+
+    if (cost->mean_s > 0)
+        own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);
+    own.latency_s = mean_s - own.bandwidth_s;
+    if (e->o->slowness) {
+        own.bandwidth_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)];
+        own.latency_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_LATENCY)];
+    }
+    return own;
+}
+
+/* What passes between start and end, with nothing else on the devices. */
+static double known_s(struct engine *e, uint32_t collective)
+{
+    struct own_cost own;
+
+    if (!fr__collective_has_cost(e, collective))
+        return fr__collective_alone(e, collective).s;
+    own = fr__collective_cost(e, collective);
+    return own.bandwidth_s + own.latency_s;
+}
+
 /* ---- meeting ---- */
 
 void fr__collective_meet(struct engine *e, uint32_t task)
@@ -326,9 +378,9 @@ static void start_rings(struct engine *e, uint32_t collective, uint32_t n)
     }
 }
 
-/* ---- closed form ---- */
+/* ---- a known time ---- */
 
-static void start_closed(struct engine *e, uint32_t collective, uint32_t n)
+static void start_known(struct engine *e, uint32_t collective, uint32_t n)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     double stretch = 1;
@@ -339,11 +391,11 @@ static void start_closed(struct engine *e, uint32_t collective, uint32_t n)
 
         stretch = s > stretch ? s : stretch;
     }
-    fr__push_event(e, e->now_s + fr__collective_alone(e, collective).s * stretch, collective,
+    fr__push_event(e, e->now_s + known_s(e, collective) * stretch, collective,
                    EVENT_COLLECTIVE_DONE);
 }
 
-static void count_closed_bytes(struct engine *e, uint32_t collective, uint32_t n)
+static void count_bytes(struct engine *e, uint32_t collective, uint32_t n)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct tours *t = fr__group_tours(e, c->group);
@@ -368,7 +420,7 @@ void fr__collective_done(struct engine *e, uint32_t collective)
 
     if (e->parts)
         fr__parts_at_collective_done(e, collective);
-    count_closed_bytes(e, collective, n);
+    count_bytes(e, collective, n);
     for (uint32_t i = 0; i < n; i++)
         fr__member_done(e, e->v->members[first + i]);
 }
@@ -381,8 +433,8 @@ void fr__collective_start(struct engine *e, uint32_t collective)
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
-    if (n < 2 || e->o->closed_form_collectives)
-        start_closed(e, collective, n);
+    if (n < 2 || e->o->closed_form_collectives || fr__collective_has_cost(e, collective))
+        start_known(e, collective, n);
     else
         start_rings(e, collective, n);
 }

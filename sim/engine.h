@@ -25,7 +25,7 @@ enum event_what {
     EVENT_TASK_START,       /* the host has launched it */
     EVENT_TRANSFER_START,   /* both hosts have */
     EVENT_COLLECTIVE_START, /* all hosts have */
-    EVENT_COLLECTIVE_DONE,  /* closed form */
+    EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
     EVENT_FLOW_ACTIVE,      /* its latency is over: it begins to share */
     EVENT_FLOW_DONE,        /* analytic */
 };
@@ -317,7 +317,7 @@ void fr__collective_meet(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
 /* One rank's member has nothing more to move. */
 void fr__member_done(struct engine *e, uint32_t task);
-void fr__collective_done(struct engine *e, uint32_t collective); /* closed form */
+void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
 /* The rings of a group; NULL with the failure kept. */
 const struct tours *fr__group_tours(struct engine *e, uint32_t group);
@@ -331,6 +331,14 @@ struct slowest_hop {
     double chunk_bytes;
 };
 struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective);
+/* At its own cost, whose time is made of the bandwidth of one kind of link and its latency. */
+struct own_cost {
+    double bandwidth_s, latency_s;
+    enum fr_link_kind kind;
+};
+/* Whether the collective takes its own cost. */
+bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
+struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
 
 /* ---- memory.c ---- */
 enum fr_status fr__memory_init(struct engine *e);
@@ -369,7 +377,8 @@ void fr__parts_fini(struct engine *e);
 void fr__parts_at_end(struct engine *e, uint32_t task); /* the end of a task; FR_NONE: time 0 */
 void fr__parts_at_launch(struct engine *e, uint32_t device); /* the end of a launch there */
 void fr__parts_at_compute_done(struct engine *e, uint32_t task);
-void fr__parts_at_collective_done(struct engine *e, uint32_t collective); /* closed form */
+/* closed form or at its own cost */
+void fr__parts_at_collective_done(struct engine *e, uint32_t collective);
 void fr__parts_at_flow_active(struct engine *e, uint32_t flow);
 void fr__parts_at_flow_done(struct engine *e, uint32_t flow);
 /* That moment is when a task starts or ends, when a flow leaves. */

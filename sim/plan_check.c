@@ -161,6 +161,12 @@ static void check_values(struct report *r)
         if (k->kind >= FR_N_COLLECTIVE_KINDS || k->group >= v->n_groups)
             fault(r, "collective %u: kind %u on group %u does not exist", c, (unsigned)k->kind,
                   k->group);
+        if (k->has_cost && k->cost_id >= v->n_costs)
+            fault(r, "collective %u: cost %u does not exist (there are %zu)", c, k->cost_id,
+                  v->n_costs);
+        else if (k->has_cost && v->costs[k->cost_id].bytes_s > v->costs[k->cost_id].mean_s)
+            fault(r, "collective %u: its bytes take %g s of %g s", c, v->costs[k->cost_id].bytes_s,
+                  v->costs[k->cost_id].mean_s);
     }
 }
 

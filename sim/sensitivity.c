@@ -264,13 +264,31 @@ static void add_alone(struct engine *e, double parts_s[], const struct route *r,
         bytes / r->bw_Bps * scale;
 }
 
+/* Adds `total_s`, shared out as a collective's own cost is. */
+static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
+{
+    struct own_cost own = fr__collective_cost(e, collective);
+    double alone_s = own.bandwidth_s + own.latency_s;
+    double *parts_s = e->parts->now_s;
+
+    if (!(alone_s > 0))
+        return;
+    parts_s[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)] += total_s * own.bandwidth_s / alone_s;
+    parts_s[fr_link_resource(own.kind, FR_LINK_LATENCY)] += total_s * own.latency_s / alone_s;
+}
+
 void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
 {
     struct parts *p = e->parts;
     uint32_t member = e->v->members[e->v->member_first[collective]];
-    struct slowest_hop slowest = fr__collective_alone(e, collective);
+    struct slowest_hop slowest;
 
     copy(p, p->now_s, of_task(p, member));
+    if (fr__collective_has_cost(e, collective)) {
+        add_own_cost(e, collective, e->now_s - e->tasks[member].start_s);
+        return;
+    }
+    slowest = fr__collective_alone(e, collective);
     if (slowest.route != FR_NONE)
         add_alone(e, p->now_s, &e->routes[slowest.route], slowest.chunk_bytes,
                   e->now_s - e->tasks[member].start_s);

@@ -75,6 +75,8 @@ struct fr_collective {
     uint32_t group;
     uint32_t label;
     enum fr_collective_kind kind;
+    bool has_cost;    /* how long it takes is known as a whole, whatever the links: */
+    uint32_t cost_id; /* row of the cost table; else it runs as rings over the links */
 };
 
 enum fr_buffer_kind {
@@ -197,6 +199,7 @@ struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
     bool closed_form_collectives; /* false: expanded into their steps */
+    bool rings_only;              /* collectives with a cost of their own run as rings too */
     bool alloc_at_start;          /* false: at dispatch */
     bool with_holders;            /* keep who held memory when: held_from of the run */
     enum fr_memory_model memory;

@@ -152,12 +152,10 @@ uint32_t fixture_message(struct fr_plan *p, uint32_t src, uint32_t dst, double b
     return recv;
 }
 
-uint32_t fixture_collective(struct fr_plan *p, enum fr_collective_kind kind, uint32_t n,
-                            double bytes, uint32_t members[])
+static uint32_t add_collective(struct fr_plan *p, const struct fr_collective *collective,
+                               uint32_t n, uint32_t members[])
 {
-    uint32_t group = fr_plan_add_group(p, 0, 1, n);
-    uint32_t c = fr_plan_add_collective(
-        p, &(struct fr_collective){.bytes = bytes, .group = group, .label = FR_NONE, .kind = kind});
+    uint32_t c = fr_plan_add_collective(p, collective);
 
     for (uint32_t i = 0; i < n; i++) {
         struct fr_task t = blank(i, FR_TASK_COLLECTIVE, FR_STREAM_COMM);
@@ -167,6 +165,31 @@ uint32_t fixture_collective(struct fr_plan *p, enum fr_collective_kind kind, uin
         members[i] = fr_plan_add_task(p, &t);
     }
     return c;
+}
+
+uint32_t fixture_collective(struct fr_plan *p, enum fr_collective_kind kind, uint32_t n,
+                            double bytes, uint32_t members[])
+{
+    return add_collective(
+        p,
+        &(struct fr_collective){
+            .bytes = bytes, .group = fr_plan_add_group(p, 0, 1, n), .label = FR_NONE, .kind = kind},
+        n, members);
+}
+
+uint32_t fixture_priced_collective(struct fr_plan *p, enum fr_collective_kind kind, uint32_t n,
+                                   double bytes, double s, double bytes_s, uint32_t members[])
+{
+    const struct fr_cost cost = {.mean_s = s, .bytes_s = bytes_s, .kind = FR_N_OP_KINDS};
+
+    return add_collective(p,
+                          &(struct fr_collective){.bytes = bytes,
+                                                  .group = fr_plan_add_group(p, 0, 1, n),
+                                                  .label = FR_NONE,
+                                                  .kind = kind,
+                                                  .has_cost = true,
+                                                  .cost_id = fr_plan_add_cost(p, &cost)},
+                          n, members);
 }
 
 void fixture_finish(struct fr_plan *p)

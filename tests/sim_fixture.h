@@ -22,6 +22,9 @@ uint32_t fixture_message(struct fr_plan *p, uint32_t src, uint32_t dst, double b
 /* One collective over the n first devices on the communication stream; members[] gets the tasks. */
 uint32_t fixture_collective(struct fr_plan *p, enum fr_collective_kind kind, uint32_t n,
                             double bytes, uint32_t members[]);
+/* The same with a cost of its own, of which `bytes_s` grow with the bytes. */
+uint32_t fixture_priced_collective(struct fr_plan *p, enum fr_collective_kind kind, uint32_t n,
+                                   double bytes, double s, double bytes_s, uint32_t members[]);
 /* The two die with the program: finish and simulate must succeed. */
 void fixture_finish(struct fr_plan *p);
 struct fr_run *fixture_run(struct fr_plan *p, const struct fr_run_options *o);

@@ -122,6 +122,113 @@ START_TEST(a_collective_waits_for_its_last_member)
 }
 END_TEST
 
+/* 3 s, whatever the links; the links are still counted a ring's bytes, 2 (N-1)/N S. Under both
+ * networks, whether rings run in steps or by formula. */
+START_TEST(a_collective_with_a_cost_takes_it)
+{
+    for (int closed = 0; closed < 2; closed++)
+        for (int network = 0; network < FR_N_NETWORKS; network++) {
+            struct fr_topo *topo = fixture_star(4, BW, LAT);
+            struct fr_plan *p = fr_plan_new(topo, NULL);
+            struct fr_run_options o = options((enum fr_network)network);
+            uint32_t members[4];
+            struct fr_run *r;
+
+            fixture_priced_collective(p, FR_ALL_REDUCE, 4, 4e9, 3, 1, members);
+            fixture_finish(p);
+            o.closed_form_collectives = closed;
+            r = fixture_run(p, &o);
+            ck_assert_near(r->makespan_s, 3);
+            ck_assert_near(r->lower_bound_s, 3);
+            for (uint32_t i = 0; i < 4; i++)
+                ck_assert_near(r->end_s[members[i]], 3);
+            for (size_t l = 0; l < r->n_links; l++)
+                ck_assert_near(r->link_bytes[l], 6e9);
+            fr_run_free(r);
+            o.rings_only = true; /* 6 rounds of two latencies and 1e9 bytes */
+            r = fixture_run(p, &o);
+            ck_assert_near(r->makespan_s, 6 * (2 * LAT + 1));
+            fr_run_free(r);
+            fr_plan_free(p);
+            fr_topo_free(topo);
+        }
+}
+END_TEST
+
+/* Three of 3, 2 and 1 s on one stream, the second without a cost: 2 rounds of 1e9 bytes. */
+START_TEST(collectives_with_and_without_a_cost_follow_each_other_on_their_stream)
+{
+    struct fr_topo *topo = fixture_star(2, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t first[2], second[2], third[2];
+    struct fr_run *r;
+
+    fixture_priced_collective(p, FR_ALL_GATHER, 2, 8, 3, 0, first);
+    fixture_collective(p, FR_ALL_REDUCE, 2, 2e9, second);
+    fixture_priced_collective(p, FR_REDUCE_SCATTER, 2, 8, 1, 1, third);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->start_s[second[1]], 3);
+    ck_assert_near(r->start_s[third[0]], 5);
+    ck_assert_near(r->makespan_s, 6);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* One rank has nobody to wait for. */
+START_TEST(a_cost_is_nothing_to_a_group_of_one)
+{
+    struct fr_topo *topo = fixture_star(1, BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t member;
+    struct fr_run *r;
+
+    fixture_priced_collective(p, FR_ALL_REDUCE, 1, 8, 3, 1, &member);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq(r->makespan_s, 0);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Costs given instead of the plan's keep its split: of 6 s 2 are the bytes'. */
+START_TEST(costs_that_replace_the_plans_hold_for_collectives)
+{
+    struct fr_topo *topo = fixture_star(2, BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    const double cost_s[] = {6};
+    double *slowness;
+    uint32_t members[2];
+    struct fr_run *r;
+
+    fixture_priced_collective(p, FR_ALL_REDUCE, 2, 8, 3, 1, members);
+    fixture_finish(p);
+    o.cost_s = cost_s;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 6);
+    fr_run_free(r);
+    slowness = malloc(fr_n_resources(topo) * sizeof(*slowness));
+    ck_assert_ptr_nonnull(slowness);
+    for (size_t i = 0; i < fr_n_resources(topo); i++)
+        slowness[i] = 1;
+    slowness[fr_link_resource(FR_LINK_NET, FR_LINK_BANDWIDTH)] = 2;
+    o.slowness = slowness;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 8);
+    fr_run_free(r);
+    free(slowness);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim/collective");
@@ -134,6 +241,10 @@ int main(void)
     tcase_add_test(c, gather_and_scatter_take_half_an_all_reduce);
     tcase_add_test(c, a_chunk_is_rounded_down);
     tcase_add_test(c, a_collective_waits_for_its_last_member);
+    tcase_add_test(c, a_collective_with_a_cost_takes_it);
+    tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);
+    tcase_add_test(c, a_cost_is_nothing_to_a_group_of_one);
+    tcase_add_test(c, costs_that_replace_the_plans_hold_for_collectives);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_ENV);
     n_failed = srunner_ntests_failed(sr);

@@ -194,6 +194,26 @@ START_TEST(refuses_a_member_on_the_wrong_device)
 }
 END_TEST
 
+START_TEST(refuses_a_collective_at_a_cost_that_does_not_exist)
+{
+    uint32_t members[2];
+
+    fixture_priced_collective(plan, FR_ALL_REDUCE, 2, 8, 1, 0, members);
+    fr_plan_add_collective(
+        plan, &(struct fr_collective){.label = FR_NONE, .has_cost = true, .cost_id = 7});
+    refuses("collective 1: cost 7 does not exist");
+}
+END_TEST
+
+START_TEST(refuses_a_collective_whose_bytes_take_longer_than_all_of_it)
+{
+    uint32_t members[2];
+
+    fixture_priced_collective(plan, FR_ALL_REDUCE, 2, 8, 1, 2, members);
+    refuses("collective 0: its bytes take 2 s of 1 s");
+}
+END_TEST
+
 START_TEST(refuses_a_group_beyond_the_devices)
 {
     fr_plan_add_group(plan, 0, 1, 3);
@@ -340,6 +360,8 @@ int main(void)
     tcase_add_test(c, refuses_a_collective_with_a_missing_rank);
     tcase_add_test(c, refuses_a_collective_with_a_doubled_rank);
     tcase_add_test(c, refuses_a_member_on_the_wrong_device);
+    tcase_add_test(c, refuses_a_collective_at_a_cost_that_does_not_exist);
+    tcase_add_test(c, refuses_a_collective_whose_bytes_take_longer_than_all_of_it);
     tcase_add_test(c, refuses_a_group_beyond_the_devices);
     tcase_add_test(c, refuses_a_buffer_that_nobody_frees);
     tcase_add_test(c, refuses_to_free_a_persistent_buffer);

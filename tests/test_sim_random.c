@@ -185,7 +185,11 @@ static void draw_message(struct job *j)
 static void draw_collective(struct job *j)
 {
     uint32_t order[MOST_DEVICES], devices[MOST_DEVICES], n = 1 + below(j, j->n_devices), group, c;
+    const double scale = j->shape.time_scale;
+    const struct fr_cost cost = {
+        .mean_s = 4e-5 * scale, .bytes_s = 3e-5 * scale, .kind = FR_N_OP_KINDS};
     struct node members[MOST_DEVICES];
+    bool has_cost = one_in(j, 4);
 
     if (n < 2 && j->shape.has_no_empty_tasks)
         return;
@@ -203,7 +207,9 @@ static void draw_collective(struct job *j)
         &(struct fr_collective){.bytes = draw_bytes(j, 840),
                                 .group = group,
                                 .label = FR_NONE,
-                                .kind = (enum fr_collective_kind)below(j, FR_N_COLLECTIVE_KINDS)});
+                                .kind = (enum fr_collective_kind)below(j, FR_N_COLLECTIVE_KINDS),
+                                .has_cost = has_cost,
+                                .cost_id = has_cost ? fr_plan_add_cost(j->plan, &cost) : FR_NONE});
     for (uint32_t i = 0; i < n; i++) {
         members[i] = draw_node(j, FR_TASK_COLLECTIVE, order[i], FR_STREAM_COMM);
         members[i].task.ref = c;
@@ -469,6 +475,7 @@ static struct fr_run_options any_options(struct job *j, struct fr_interference *
     o.network = (enum fr_network)below(j, FR_N_NETWORKS);
     o.order = (enum fr_order)below(j, j->shape.has_any_priority ? FR_ORDER_STRICT : FR_N_ORDERS);
     o.closed_form_collectives = one_in(j, 2);
+    o.rings_only = one_in(j, 4);
     o.alloc_at_start = one_in(j, 2);
     o.channels = below(j, 4);
     o.rings = below(j, 3);

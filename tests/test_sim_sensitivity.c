@@ -263,6 +263,30 @@ START_TEST(a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed)
 }
 END_TEST
 
+/* 3 s after 1 s of compute, of which 2 grow with the bytes. */
+START_TEST(a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_else)
+{
+    struct fr_topo *t = fixture_star(4, 1e9, 0.25);
+    struct fr_plan *p = fr_plan_new(t, NULL);
+    struct fr_run_options o;
+    struct fr_run *r;
+    uint32_t members[4];
+
+    fixture_priced_collective(p, FR_ALL_REDUCE, 4, 8e9, 3, 2, members);
+    fr_plan_add_dep(p, fixture_compute(p, 2, fixture_cost(p, 1), 0), members[2]);
+    fixture_finish(p);
+    r = run_with_parts(p, &o);
+    ck_near(r->makespan_s, 4);
+    ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_LATENCY)], 1);
+    ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_BANDWIDTH)], 2);
+    ck_near(r->parts_s[MEASURED], 1);
+    ck_slopes(p, &o, 1e-9);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(t);
+}
+END_TEST
+
 /* The interval of the last iteration, not the time since the start. */
 START_TEST(several_iterations_give_the_parts_of_one)
 {
@@ -505,6 +529,7 @@ int main(void)
     tcase_add_test(c, a_shared_link_delays_by_what_it_moves_not_by_when_it_was_asked);
     tcase_add_test(c, a_message_that_waits_for_a_channel_starts_with_the_end_of_another);
     tcase_add_test(c, a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed);
+    tcase_add_test(c, a_collective_with_a_cost_is_the_bandwidth_of_its_bytes_and_latency_else);
     tcase_add_test(c, several_iterations_give_the_parts_of_one);
     tcase_add_loop_test(c, random_plans_on_a_fat_tree_have_parts_that_are_slopes, 0, 20);
     tcase_add_loop_test(c, random_plans_on_links_of_two_kinds_have_parts_that_are_slopes, 0, 40);
