@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "calibrate/system.h"
 #include "cli/cli.h"
 #include "results/draw.h"
 
@@ -100,6 +101,21 @@ static void print_devices(const struct fr_topo *t)
     }
 }
 
+/* What collectives inside machines take their time from. */
+static void print_systems(const struct fr_topo *t)
+{
+    if (t->n_systems == 0)
+        return;
+    puts("\nCollectives inside a machine take the time fitted to:");
+    for (size_t i = 0; i < t->n_systems; i++) {
+        size_t n = 0;
+
+        for (size_t m = 0; m < t->n_machines; m++)
+            n += t->system_of[m] == i;
+        printf("  %s: %zu machine%s\n", t->systems[i].name, n, n == 1 ? "" : "s");
+    }
+}
+
 static void print_links(const struct fr_topo *t)
 {
     puts("\nLinks, each in one direction:");
@@ -119,6 +135,7 @@ static void print_topo(const struct fr_topo *t)
            t->n_machines, t->n_machines == 1 ? "" : "s", t->n_gpus, t->n_links);
     print_types(t);
     print_devices(t);
+    print_systems(t);
     print_links(t);
 }
 
@@ -168,6 +185,13 @@ static void write_vertices(struct fr__json *j, const struct fr_topo *t)
         write_machine(j, t->devices[i].machine);
         fr__json_close(j, '}');
     }
+    fr__json_close(j, ']');
+    fr__json_open(j, "collectives", '[', true); /* a machine each */
+    for (size_t m = 0; m < t->n_machines; m++)
+        if (t->system_of[m] == FR_NONE)
+            fr__json_null(j, NULL);
+        else
+            fr__json_string(j, NULL, t->systems[t->system_of[m]].name);
     fr__json_close(j, ']');
     fr__json_open(j, "vertices", '[', false);
     for (size_t i = 0; i < t->n_vertices; i++) {
@@ -252,13 +276,31 @@ static void say(void *user, const char *line)
     puts(line);
 }
 
+/* Their names mean something to a layer above the topology. */
+static size_t check_systems(const struct fr_topo *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_systems; i++) {
+        struct fr_system *s = NULL;
+        struct fr_error err;
+
+        if (fr_system_load(&s, t->systems[i].name, &err) != FR_OK) {
+            puts(err.text);
+            n++;
+        }
+        fr_system_free(s);
+    }
+    return n;
+}
+
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err)
 {
     struct fr_topo *t;
     size_t n;
 
     FR_TRY(fr_topo_load(&t, s->options.arguments[0], err));
-    n = fr_topo_check(t, say, NULL);
+    n = fr_topo_check(t, say, NULL) + check_systems(t);
     if (n == 0)
         printf("%s: nothing wrong with %zu devices and %zu links\n", t->name, t->n_devices,
                t->n_links);

@@ -26,7 +26,7 @@ void fr_question_init(struct fr_question *q)
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
                               const char *costs, struct fr_error *err)
 {
-    struct fr_cost_options o = {0};
+    struct fr_cost_options o = {.systems = topo->systems, .n_systems = topo->n_systems};
 
     o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
     if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
@@ -105,7 +105,7 @@ static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *
     return FR_OK;
 }
 
-/* The steps of one ring a collective, over the whole plan. */
+/* The steps of one ring a collective that has no cost of its own, over the whole plan. */
 static double ring_steps(const struct fr_plan *p)
 {
     const struct fr_plan_view *v = fr_plan_view(p);
@@ -114,6 +114,8 @@ static double ring_steps(const struct fr_plan *p)
     for (size_t c = 0; c < v->n_collectives; c++) {
         double n = fr_plan_group_size(p, v->collectives[c].group);
 
+        if (v->collectives[c].has_cost)
+            continue;
         steps += (v->collectives[c].kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * n;
     }
     return steps;
@@ -138,6 +140,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.with_parts = q->sensitivity != FR_SENSITIVITY_NONE;
     m->options.with_holders = true;
     m->options.context = m->context;
+    /* who says how rings are to run wants rings */
+    m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);

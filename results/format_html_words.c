@@ -263,9 +263,18 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
               f);
     else
         fputs("<li>a message takes the time it would take alone: links are not shared</li>\n", f);
-    fprintf(f, "<li>collectives are rings, %s</li>\n",
-            r->closed_form_collectives ? "from their closed form: no contention with anything else"
-                                       : "step by step");
+    if (r->n_fitted_collectives > 0) {
+        fprintf(f, "<li>%zu of %zu collectives take the time fitted to ", r->n_fitted_collectives,
+                r->n_collectives);
+        fr__html_text(f, r->collective_systems);
+        fputs(": no contention with anything else</li>\n", f);
+    }
+    if (r->n_fitted_collectives < r->n_collectives || r->n_collectives == 0)
+        fprintf(f, "<li>%scollectives are rings, %s</li>\n",
+                r->n_fitted_collectives > 0 ? "other " : "",
+                r->closed_form_collectives
+                    ? "from their closed form: no contention with anything else"
+                    : "step by step");
     fprintf(f, "<li>ready tasks go in %s order; buffers come to be at %s</li>\n", r->order,
             r->alloc_at_start ? "start" : "dispatch");
     fprintf(

@@ -89,7 +89,7 @@ static void write_uncertainty(struct fr__json *j, const struct fr_record *r)
     fr__json_open(j, "uncertainty", '[', false);
     for (size_t i = 0; i < r->n_doubts; i++) {
         fr__json_open(j, NULL, '{', true);
-        fr__json_string(j, "kind", fr_op_kind_name(r->doubts[i].kind));
+        fr__json_string(j, "kind", fr_record_doubt_name(&r->doubts[i]));
         fr__json_string(j, "trust", fr_trust_name(r->doubts[i].trust));
         fr__json_number(j, "error", r->doubts[i].error_frac);
         fr__json_number(j, "effect_s", r->doubts[i].effect_s);
@@ -212,7 +212,9 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "optimizer", r->optimizer);
     fr__json_string(j, "order", r->order);
     fr__json_string(j, "network", r->network);
-    fr__json_string(j, "collectives", r->closed_form_collectives ? "closed" : "expanded");
+    fr__json_string(j, "collectives", fr_record_collectives(r));
+    fr__json_string(j, "collective_systems", r->collective_systems ? r->collective_systems : "");
+    fr__json_count(j, "fitted_collectives", r->n_fitted_collectives);
     fr__json_count(j, "seed", r->seed);
 }
 

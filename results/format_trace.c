@@ -133,7 +133,11 @@ static void write_args(struct trace *t, uint32_t id)
     if (task->microbatch != FR_NONE)
         fprintf(t->f, ",\"micro_batch\":%" PRIu32, task->microbatch);
     if (task->kind == FR_TASK_COLLECTIVE) {
-        write_number(t, "bytes", t->view->collectives[task->ref].bytes);
+        const struct fr_collective *c = &t->view->collectives[task->ref];
+
+        write_number(t, "bytes", c->bytes);
+        if (c->has_cost && t->record->n_fitted_collectives > 0)
+            write_text(t, "cost", fr_trust_name(t->view->costs[c->cost_id].trust));
         fprintf(t->f, ",\"rank\":%" PRIu32, task->rank);
     } else if (task->ref != FR_NONE) {
         write_number(t, "bytes", t->view->transfers[task->ref].bytes);

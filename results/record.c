@@ -266,6 +266,49 @@ static void fill_cost_sources(struct fr_record *r, const struct fr_plan *p,
         r->cost_frac[trust] /= total_s;
 }
 
+/* The names of the systems in use, in the topology's order. */
+static const char *name_systems(struct fr__arena *arena, const struct fr_topo *t,
+                                const bool is_used[])
+{
+    size_t size = 1, used = 0;
+    char *text;
+
+    for (size_t i = 0; i < t->n_systems; i++)
+        size += strlen(t->systems[i].name) + 2;
+    text = fr__arena_alloc(arena, size, 1);
+    for (size_t i = 0; text && i < t->n_systems; i++)
+        if (is_used[i])
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     t->systems[i].name);
+    return text;
+}
+
+static enum fr_status fill_collectives(struct record_box *box, const struct fr__making *m,
+                                       struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    const struct fr_plan_view *v = fr_plan_view(m->plan);
+    struct fr_record *r = &box->record;
+    bool *is_used = fr__arena_alloc(box->arena, t->n_systems + 1, sizeof(*is_used));
+
+    if (!is_used)
+        return fr__fail_nomem(err);
+    r->closed_form_collectives = m->options.closed_form_collectives;
+    r->n_collectives = v->n_collectives;
+    for (size_t c = 0; c < v->n_collectives && !m->options.rings_only; c++) {
+        uint32_t first = fr_plan_group_device(m->plan, v->collectives[c].group, 0), system;
+
+        if (!v->collectives[c].has_cost)
+            continue;
+        system = t->system_of[t->devices[first].machine];
+        if (system != FR_NONE)
+            is_used[system] = true;
+        r->n_fitted_collectives++;
+    }
+    r->collective_systems = name_systems(box->arena, t, is_used);
+    return r->collective_systems ? FR_OK : fr__fail_nomem(err);
+}
+
 static enum fr_status fill(struct record_box *box, const struct fr__making *m, struct fr_error *err)
 {
     struct fr_record *r = &box->record;
@@ -289,7 +332,6 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->seed = q->run.seed;
     r->alloc_at_start = q->run.alloc_at_start;
     r->memory_model = q->run.memory;
-    r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
     r->iteration_s = m->run->iteration_s;
@@ -298,6 +340,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
     fill_cost_sources(r, m->plan, m->run);
+    FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(judge_memory(box, m, err));
     FR_TRY(fill_links(box, m, err));
@@ -345,6 +388,13 @@ void fr__record_own(struct fr_record *r, const struct fr_setting *s)
 struct fr__arena *fr__record_arena(struct fr_record *r)
 {
     return ((struct record_box *)r->priv)->arena;
+}
+
+const char *fr_record_collectives(const struct fr_record *r)
+{
+    if (r->n_collectives > 0 && r->n_fitted_collectives == r->n_collectives)
+        return "fitted";
+    return r->closed_form_collectives ? "closed" : "expanded";
 }
 
 void fr_record_free(struct fr_record *r)

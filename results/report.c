@@ -43,6 +43,24 @@ static void print_clean(FILE *f, const char *text)
     fputs(clean, f);
 }
 
+/* ", collectives as a100-nvswitch", where they are no rings step by step. */
+static void print_collectives(FILE *f, const struct fr_record *r)
+{
+    const char *by_formula = r->closed_form_collectives ? "collectives by formula" : "";
+
+    if (r->n_fitted_collectives == 0) {
+        fprintf(f, "%s%s", by_formula[0] ? ", " : "", by_formula);
+        return;
+    }
+    fputs(", ", f);
+    if (r->n_fitted_collectives < r->n_collectives)
+        fprintf(f, "%zu of %zu ", r->n_fitted_collectives, r->n_collectives);
+    fputs("collectives as ", f);
+    print_clean(f, r->collective_systems);
+    if (r->n_fitted_collectives < r->n_collectives && by_formula[0])
+        fputs(", others by formula", f);
+}
+
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
 static void print_question(FILE *f, const struct fr_record *r, bool with_strategy)
 {
@@ -56,9 +74,10 @@ static void print_question(FILE *f, const struct fr_record *r, bool with_strateg
         fputs(", strategy ", f);
         print_clean(f, r->strategy);
     }
-    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s%s\n\n", r->global_batch, r->dtype,
-            r->optimizer, r->order, r->network,
-            r->closed_form_collectives ? ", collectives by formula" : "");
+    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s", r->global_batch, r->dtype,
+            r->optimizer, r->order, r->network);
+    print_collectives(f, r);
+    fputs("\n\n", f);
 }
 
 static void print_cost_sources(FILE *f, const struct fr_record *r)
@@ -402,7 +421,7 @@ static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
     const struct fr_record *r = user;
     const struct fr_record_doubt *d = &r->doubts[i];
 
-    fr__table_text(row->cell[0], fr_op_kind_name(d->kind));
+    fr__table_text(row->cell[0], fr_record_doubt_name(d));
     fr__table_text(row->cell[1], fr_trust_name(d->trust));
     percent(d->error_frac, row->cell[2], NUMBER);
     percent(r->iteration_s > 0 ? fabs(d->effect_s) / r->iteration_s : 0, row->cell[3], NUMBER);

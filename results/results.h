@@ -26,8 +26,9 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run: step by step where that is affordable (at most 5 million steps of one ring
- * in the whole plan), step by step, or by their closed form. */
+/* How collectives run: at the time fitted to their machine where there is one, else as rings, step by
+ * step where that is affordable (at most 5 million steps of one ring in the whole plan); all as rings
+ * step by step; or all as rings by their closed form. A limit to run.rings asks for rings too. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
 /* What to find out about faster links and devices: nothing; what one run says; that, and what runs
@@ -52,7 +53,7 @@ struct fr_question {
                           file's path, whose curves come first */
     enum fr_optimizer optimizer;
     bool keeps_gradients;            /* --zero-grad zero */
-    enum fr_collectives collectives; /* decides run.closed_form_collectives */
+    enum fr_collectives collectives; /* decides run.closed_form_collectives and run.rings_only */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
@@ -113,7 +114,7 @@ struct fr_record_sensitivity {
 
 /* What the costs of one kind of op, known equally well, do to the uncertainty. */
 struct fr_record_doubt {
-    enum fr_op_kind kind;
+    enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives */
     enum fr_trust trust;
     double error_frac; /* standard deviation of the logarithm of their error, the largest */
     double effect_s;   /* on the iteration of one standard deviation, all of them together */
@@ -176,8 +177,10 @@ struct fr_record {
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;
-    bool closed_form_collectives; /* else step by step */
-    bool alloc_at_start;          /* else at dispatch: when buffers come to be */
+    size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */
+    const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
+    bool closed_form_collectives;   /* the others; else step by step */
+    bool alloc_at_start;            /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;
@@ -223,6 +226,10 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
                             const struct fr_context *ctx, struct fr_record **out,
                             struct fr_error *err);
 void fr_record_free(struct fr_record *r);
+/* "fitted" when all collectives are, else how the others run: "closed", "expanded". */
+const char *fr_record_collectives(const struct fr_record *r);
+/* "conv2d", "collective": what the doubt is about. */
+const char *fr_record_doubt_name(const struct fr_record_doubt *d);
 
 /* ---- writing them down ---- */
 

@@ -417,7 +417,7 @@ enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_quest
     if (!row->gpu_types || !row->record)
         return fr__fail_nomem(err);
     row->precision = r->dtype;
-    row->collectives = r->closed_form_collectives ? "closed" : "expanded";
+    row->collectives = fr_record_collectives(r);
     row->gpus = r->n_gpus;
     row->gpus_used = r->n_gpus_used;
     row->global_batch = r->global_batch;

@@ -19,7 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DRAWS = 40, N_GROUPS = FR_N_OP_KINDS * FR_N_TRUSTS };
+/* of kinds of op, then of collectives */
+enum {
+    DRAWS = 40,
+    N_OP_GROUPS = FR_N_OP_KINDS * FR_N_TRUSTS,
+    N_GROUPS = N_OP_GROUPS + FR_N_TRUSTS
+};
 
 struct replay {
     const struct fr__making *m;
@@ -50,11 +55,12 @@ static enum fr_status draw(const struct replay *r, uint64_t number, double *iter
                            struct fr_error *err)
 {
     double common[N_GROUPS];
-    struct fr__rng rng;
+    struct fr__rng rng, of_collectives;
 
     fr__rng_init(&rng, r->m->options.seed, number);
+    fr__rng_init(&of_collectives, r->m->options.seed, DRAWS + number);
     for (unsigned g = 0; g < N_GROUPS; g++)
-        common[g] = fr__rng_normal(&rng);
+        common[g] = fr__rng_normal(g < N_OP_GROUPS ? &rng : &of_collectives);
     for (size_t i = 0; i < r->v->n_costs; i++) {
         const struct fr_cost *c = &r->v->costs[i];
         double z = sqrt(0.5) * (common[group_of(c)] + fr__rng_normal(&rng));
@@ -83,6 +89,11 @@ static enum fr_status find_interval(const struct replay *r, struct fr_record *ou
     out->iteration_high_s = times_s[DRAWS - 1 - DRAWS / 20];
     out->has_interval = true;
     return FR_OK;
+}
+
+const char *fr_record_doubt_name(const struct fr_record_doubt *d)
+{
+    return d->kind < FR_N_OP_KINDS ? fr_op_kind_name(d->kind) : "collective";
 }
 
 /* Time with the common part of one group moved by z. */

@@ -74,11 +74,11 @@ static uint32_t add_collective(struct ring *g, uint32_t b, uint32_t group)
     char label[32];
 
     snprintf(label, sizeof(label), "bucket %u", b);
-    return fr_plan_add_collective(
-        g->pl->plan, &(struct fr_collective){.bytes = (double)g->buckets.bytes[b],
-                                             .group = group,
-                                             .label = fr_plan_add_string(g->pl->plan, label),
-                                             .kind = FR_ALL_REDUCE});
+    return fr__add_collective(
+        g->pl, &(struct fr_collective){.bytes = (double)g->buckets.bytes[b],
+                                       .group = group,
+                                       .label = fr_plan_add_string(g->pl->plan, label),
+                                       .kind = FR_ALL_REDUCE});
 }
 
 static enum fr_status make_collectives(struct ring *g, struct fr_error *err)

@@ -4,6 +4,7 @@
 #include "strategies/placer.h"
 
 #include "base/error.h"
+#include "calibrate/system.h"
 
 struct fr__cost_rows {
     uint32_t type;
@@ -125,6 +126,53 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
                                               .kind = FR_TASK_MARKER,
                                               .phase = (uint8_t)phase,
                                               .stream = FR_STREAM_FREE});
+}
+
+/* The system that all of the group is inside of, or FR_NONE. */
+static uint32_t system_of_group(const struct fr__placer *pl, uint32_t group)
+{
+    const struct fr_topo *t = pl->in->topo;
+    uint32_t n = fr_plan_group_size(pl->plan, group), machine = FR_NONE;
+
+    for (uint32_t rank = 0; rank < n; rank++) {
+        uint32_t device = fr_plan_group_device(pl->plan, group, rank);
+
+        if (device >= t->n_gpus || (rank > 0 && t->devices[device].machine != machine))
+            return FR_NONE;
+        machine = t->devices[device].machine;
+    }
+    return n > 0 ? t->system_of[machine] : FR_NONE;
+}
+
+/* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
+ * automatic casts. */
+static bool is_summed_in_switch(enum fr_dtype dtype)
+{
+    return dtype != FR_FP8;
+}
+
+uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective)
+{
+    static const enum fr_system_op ops[FR_N_COLLECTIVE_KINDS] = {
+        [FR_ALL_REDUCE] = FR_SYSTEM_ALL_REDUCE,
+        [FR_ALL_GATHER] = FR_SYSTEM_ALL_GATHER,
+        [FR_REDUCE_SCATTER] = FR_SYSTEM_REDUCE_SCATTER,
+    };
+    struct fr_collective c = *collective;
+    struct fr_cost cost;
+
+    if (c.group == FR_NONE) /* out of memory: the plan keeps it */
+        return fr_plan_add_collective(pl->plan, &c);
+    c.has_cost = fr_cost_collective(
+        pl->in->costs, system_of_group(pl, c.group),
+        &(struct fr_system_call){.op = ops[c.kind],
+                                 .n_gpus = fr_plan_group_size(pl->plan, c.group),
+                                 .bytes = c.bytes,
+                                 .is_summed_in_switch = is_summed_in_switch(pl->graph->dtype)},
+        &cost);
+    if (c.has_cost)
+        c.cost_id = fr_plan_add_cost(pl->plan, &cost);
+    return fr_plan_add_collective(pl->plan, &c);
 }
 
 void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *send, uint32_t *recv)

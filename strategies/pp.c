@@ -197,8 +197,8 @@ static enum fr_status make_collectives(struct pipeline *p, struct fr_error *err)
         if (p->n_replicas == 1 || bytes[s] <= 0)
             continue;
         snprintf(label, sizeof(label), "gradients of stage %u", s);
-        p->collectives[s] = fr_plan_add_collective(
-            pl->plan,
+        p->collectives[s] = fr__add_collective(
+            pl,
             &(struct fr_collective){.bytes = bytes[s],
                                     .group = fr_plan_add_group_of(pl->plan, devices, p->n_replicas),
                                     .label = fr_plan_add_string(pl->plan, label),

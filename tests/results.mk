@@ -33,6 +33,12 @@ tests_test_results_report_SOURCES = tests/test_results_report.c tests/html_check
 tests_test_results_report_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_report_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_collectives
+TESTS += tests/test_results_collectives
+tests_test_results_collectives_SOURCES = tests/test_results_collectives.c
+tests_test_results_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_collectives_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_draw
 TESTS += tests/test_results_draw
 tests_test_results_draw_SOURCES = tests/test_results_draw.c

@@ -253,6 +253,28 @@ box 's/^name: box/name: !!binary box/' | cluster "1:[0-9]+: .*"
 box '/n1.nic0/d' >cluster.yaml
 asks 2 ".*" -t cluster.yaml -g 2 -b 8 -s dp
 
+# ---- what collectives inside a machine behave like ----
+
+# system NAME PATTERN: refused by the simulation, which needs it; a path is the topology's neighbour.
+system() {
+    mkdir -p beside
+    box "s/count: 2/count: 2\\n    collectives: $1/" >beside/cluster.yaml
+    asks 2 "$2" -t beside/cluster.yaml -g 2 -b 8 -s dp
+}
+system h100-nvswich "beside/cluster\.yaml:6:18: 'h100-nvswich' is no system.*did you mean 'h100-nvswitch'\?"
+system none.yaml "beside/cluster\.yaml:6:18: 'beside/none\.yaml' is no system.*"
+system "''" "beside/cluster\.yaml:6:18: 'collectives' names no system"
+system '[a]' "beside/cluster\.yaml:6:18: .*"
+echo 'system: x' >beside/short.yaml
+system short.yaml "beside/short\.yaml:1:1: key 'source' is missing"
+mkdir -p beside/folder.d
+system folder.d "beside/folder\.d: .*"
+system h100-nvswich ".*"
+"$forerun" topo check beside/cluster.yaml >stdout && echo "topo check finds no fault" && exit 1
+grep -q "'h100-nvswich' is no system" stdout || { echo "topo check does not say why" && exit 1; }
+"$forerun" simulate -t beside/cluster.yaml -w lenet -b 8 -s dp --costs datasheet >stdout ||
+    { echo "rooflines ask for a system" && exit 1; }
+
 # ---- a workload folder ----
 
 # net FILE PATTERN [SED-SCRIPT]: a good folder whose FILE is spoilt, or replaced from standard input

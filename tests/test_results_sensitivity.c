@@ -24,6 +24,7 @@ static const struct plan {
      1e-6},
     {"vgg19", "2x dgx1-v100 via ib:10Gbps", "dp", 16, 16, 0, FR_COLLECTIVES_CLOSED, FR_NETWORK_FLOW,
      1e-6},
+    {"vgg19", "hgx-h100", "dp", 8, 16, 0, FR_COLLECTIVES_AUTO, FR_NETWORK_FLOW, 1e-6},
     {"vgg19", "dgx1-v100", "dp:sync=ps-cpu", 4, 64, 0, FR_COLLECTIVES_AUTO, FR_NETWORK_FLOW, 1e-6},
     {"vgg19", "2x dgx1-v100 via ib:10Gbps", "dp:sync=ps-cpu", 16, 64, 0, FR_COLLECTIVES_AUTO,
      FR_NETWORK_FLOW, 1e-3},

@@ -1,0 +1,227 @@
+/* Collectives of whole simulations: at the time fitted to their machine, or as rings over its links. */
+#include "config.h"
+
+#include "calibrate/system.h"
+#include "results/results.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fr_record *answer(const struct fr_question *q)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err = {.text = ""};
+
+    ck_assert_msg(fr_answer(q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    return r;
+}
+
+/* After the backward pass, all gradients in one bucket: nothing hides the all-reduce. */
+static struct fr_question exposed(const char *topology, size_t n_gpus)
+{
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "alexnet";
+    q.topology = topology;
+    q.strategy = "dp:overlap=0,bucket=1GiB";
+    q.n_gpus = n_gpus;
+    q.global_batch = 64;
+    return q;
+}
+
+static uint32_t first_member(const struct fr_record *r, uint32_t collective)
+{
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+
+    return v->members[v->member_first[collective]];
+}
+
+static double lasts_s(const struct fr_record *r, uint32_t collective)
+{
+    uint32_t t = first_member(r, collective);
+
+    return r->run->end_s[t] - r->run->start_s[t];
+}
+
+static double fitted_s(const char *system, unsigned n_gpus, double bytes)
+{
+    const struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, n_gpus, bytes, true};
+    struct fr_system *s = NULL;
+    struct fr_error err;
+    double t_s;
+
+    ck_assert_int_eq(fr_system_load(&s, system, &err), FR_OK);
+    t_s = fr_system_time_s(s, &call);
+    fr_system_free(s);
+    return t_s;
+}
+
+static const struct machine {
+    const char *topology, *system;
+    size_t n_gpus;
+} machines[] = {
+    {"dgx-a100-80g", "a100-nvswitch", 8}, {"dgx-a100-80g", "a100-nvswitch", 2},
+    {"dgx-a100-40g", "a100-nvswitch", 4}, {"hgx-h100", "h100-nvswitch", 8},
+    {"hgx-h200", "h100-nvswitch", 3},     {"hgx-b200", "b200-nvswitch", 8},
+    {"2x hgx-h100", "h100-nvswitch", 8},
+};
+
+START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
+{
+    const struct machine *m = &machines[_i];
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_question q = exposed(m->topology, m->n_gpus);
+        const struct fr_plan_view *v;
+        struct fr_record *r;
+        double expected_s;
+
+        q.run.network = (enum fr_network)network;
+        r = answer(&q);
+        v = fr_plan_view(r->plan);
+        ck_assert_uint_eq(v->n_collectives, 1);
+        expected_s = fitted_s(m->system, (unsigned)m->n_gpus, v->collectives[0].bytes);
+        ck_assert_double_eq_tol(lasts_s(r, 0), expected_s, 1e-9 * expected_s);
+        ck_assert_double_eq_tol(r->exposed_comm_s, expected_s, 1e-9 * r->iteration_s);
+        ck_assert_str_eq(r->collective_systems, m->system);
+        ck_assert_str_eq(fr_record_collectives(r), "fitted");
+        fr_record_free(r);
+    }
+}
+END_TEST
+
+/* Two GPUs of a DGX A100: 2 rounds of half the bytes over two links of 0.35 us and 273 GB/s. Data sheet
+ * costs know rings only; and who asks for rings gets them. */
+START_TEST(rings_run_over_the_links_where_they_are_asked_for)
+{
+    for (int i = 0; i < 4; i++) {
+        struct fr_question q = exposed("dgx-a100-80g", 2);
+        struct fr_record *r;
+        double bytes, expected_s;
+
+        q.costs = i == 0 ? "datasheet" : "calibrated";
+        q.collectives = i == 1   ? FR_COLLECTIVES_CLOSED
+                        : i == 2 ? FR_COLLECTIVES_EXPANDED
+                                 : FR_COLLECTIVES_AUTO;
+        q.run.rings = i == 3;
+        r = answer(&q);
+        bytes = fr_plan_view(r->plan)->collectives[0].bytes;
+        expected_s = 2 * (2 * 0.35e-6 + floor(bytes / 2) / 273e9);
+        ck_assert_double_eq_tol(lasts_s(r, 0), expected_s, 1e-9 * expected_s);
+        ck_assert_uint_eq(r->n_fitted_collectives, 0);
+        ck_assert_str_eq(r->collective_systems, "");
+        ck_assert_str_eq(fr_record_collectives(r), i == 1 ? "closed" : "expanded");
+        fr_record_free(r);
+    }
+}
+END_TEST
+
+START_TEST(a_group_beyond_one_machine_runs_as_rings)
+{
+    struct fr_question q = exposed("2x dgx-a100-80g", 16);
+    struct fr_record *r = answer(&q);
+
+    ck_assert_uint_eq(r->n_collectives, 1);
+    ck_assert_uint_eq(r->n_fitted_collectives, 0);
+    fr_record_free(r);
+    q.n_gpus = 2; /* one of each machine */
+    q.is_spread = true;
+    r = answer(&q);
+    ck_assert_uint_eq(r->n_fitted_collectives, 0);
+    fr_record_free(r);
+    q = exposed("dgx1-v100", 8); /* no system */
+    r = answer(&q);
+    ck_assert_uint_eq(r->n_fitted_collectives, 0);
+    fr_record_free(r);
+}
+END_TEST
+
+/* Two stages over two makes of machine: the replicas of a stage share one machine or do not. */
+START_TEST(stages_of_a_pipeline_are_judged_one_by_one)
+{
+    struct fr_question q = exposed("1x dgx-a100-80g + 1x hgx-h100 via ib:200Gbps", 16);
+    struct fr_record *r;
+    const struct fr_plan_view *v;
+
+    q.strategy = "pp:stages=2";
+    q.run.network = FR_NETWORK_ANALYTIC;
+    r = answer(&q);
+    v = fr_plan_view(r->plan);
+    for (uint32_t c = 0; c < v->n_collectives; c++) {
+        uint32_t n = fr_plan_group_size(r->plan, v->collectives[c].group), machines_seen = 0;
+
+        for (uint32_t i = 0; i < n; i++)
+            machines_seen |=
+                1u << v->topo->devices[fr_plan_group_device(r->plan, v->collectives[c].group, i)]
+                          .machine;
+        ck_assert_int_eq(v->collectives[c].has_cost, machines_seen != 3);
+        if (machines_seen != 3) {
+            double expected_s = fitted_s(machines_seen == 1 ? "a100-nvswitch" : "h100-nvswitch", n,
+                                         v->collectives[c].bytes);
+
+            ck_assert_double_eq_tol(lasts_s(r, c), expected_s, 1e-9 * expected_s);
+        }
+    }
+    ck_assert_uint_gt(v->n_collectives, 0);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(iterations_in_a_row_repeat_the_fitted_time)
+{
+    struct fr_question q = exposed("dgx-a100-80g", 8);
+    struct fr_record *r;
+    double expected_s;
+
+    q.iterations = 3;
+    r = answer(&q);
+    expected_s = fitted_s("a100-nvswitch", 8, fr_plan_view(r->plan)->collectives[0].bytes);
+    ck_assert_uint_eq(r->n_fitted_collectives, 3);
+    for (uint32_t c = 0; c < 3; c++)
+        ck_assert_double_eq_tol(lasts_s(r, c), expected_s, 1e-9 * expected_s);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(the_uncertainty_counts_collectives)
+{
+    struct fr_question q = exposed("hgx-h100", 8);
+    struct fr_record *r;
+    bool is_named = false;
+
+    q.global_batch = 8;
+    q.uncertainty = FR_UNCERTAINTY_WHY;
+    r = answer(&q);
+    for (size_t i = 0; i < r->n_doubts; i++)
+        is_named |= strcmp(fr_record_doubt_name(&r->doubts[i]), "collective") == 0;
+    ck_assert(is_named);
+    ck_assert_double_lt(r->iteration_low_s, r->iteration_s);
+    ck_assert_double_gt(r->iteration_high_s, r->iteration_s);
+    fr_record_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("results/collectives");
+    TCase *tc = tcase_create("collectives");
+    SRunner *sr;
+    int n_failed;
+
+    suite_add_tcase(s, tc);
+    tcase_add_loop_test(tc, an_exposed_all_reduce_takes_what_its_machines_system_says, 0,
+                        sizeof(machines) / sizeof(machines[0]));
+    tcase_add_test(tc, rings_run_over_the_links_where_they_are_asked_for);
+    tcase_add_test(tc, a_group_beyond_one_machine_runs_as_rings);
+    tcase_add_test(tc, stages_of_a_pipeline_are_judged_one_by_one);
+    tcase_add_test(tc, iterations_in_a_row_repeat_the_fitted_time);
+    tcase_add_test(tc, the_uncertainty_counts_collectives);
+    sr = srunner_create(s);
+    srunner_run_all(sr, CK_ENV);
+    n_failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
