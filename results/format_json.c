@@ -176,6 +176,7 @@ static void write_planned(struct fr__json *j, const struct fr_record *r)
     fr__json_number(j, "planned_before_splits_s", p->start_s);
     fr__json_number(j, "planned_bound_s", p->bound_s);
     fr__json_string(j, "planned_from", p->start);
+    fr__json_bool(j, "keeps_replicas", p->keeps_replicas);
     fr__json_open(j, "placement", '{', false);
     for (size_t i = 0; i < p->n_ops; i++)
         fr__json_string(j, p->ops[i].name, t->devices[p->ops[i].device].name);

@@ -469,8 +469,10 @@ static void print_planned(FILE *f, const struct fr_record *r)
                 p->n_splits == 1 ? "" : "s");
     change_cell(off, p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
     fprintf(f, "from %s; the %s network and %s order made it %s, %s\n",
-            strcmp(p->start, "dp") == 0 ? "replicas" : "the model", r->network, r->order,
-            fr__format_time(r->iteration_s, made, sizeof(made)), off);
+            p->keeps_replicas             ? "replicas left alone"
+            : strcmp(p->start, "dp") == 0 ? "replicas"
+                                          : "the model",
+            r->network, r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
     change_cell(gap, p->bound_s > 0 ? p->planned_s / p->bound_s - 1 : 0);
     fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
             fr__format_time(p->bound_s, bound, sizeof(bound)),

@@ -314,7 +314,7 @@ static bool check_copies(struct fr__dpos *p, uint32_t op)
 
     if (d == FR_NONE || p->copy_bytes[d] + p->along_bytes <= left_bytes(p, d))
         return true;
-    if (p->dag->ops[op].group != FR_NONE)
+    if (p->dag->ops[op].group != FR_NONE || p->is_placed)
         return false;
     p->used_bytes[d] -= fr__dpos_op_bytes(&p->dag->ops[op]);
     p->device[op] = FR_NONE;
@@ -414,6 +414,18 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     fr__dpos_list(p);
 }
 
+/* false: a device has no room for what is placed there. */
+static bool keep_placed(struct fr__dpos *p, const uint32_t placed[], uint32_t *lack)
+{
+    for (uint32_t op = 0; op < p->dag->n_ops; op++) {
+        fr__dpos_bind(p, op, placed[op]);
+        *lack = op;
+        if (p->used_bytes[placed[op]] > p->m.room_bytes[placed[op]])
+            return false;
+    }
+    return true;
+}
+
 static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
                      const struct fr__dpos_options *options, struct fr__dpos_result *out)
 {
@@ -422,7 +434,9 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     begin(p, dag);
     out->outcome = FR__DPOS_DONE;
     out->makespan_s = 0;
-    if (!options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack))
+    p->is_placed = options->placed;
+    if (options->placed ? !keep_placed(p, options->placed, &lack)
+                        : !options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack))
         report_lack(p, lack, out);
     else
         put_all(p, options, out);
@@ -438,7 +452,8 @@ static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
 
     p->spare_eighths = 0;
     run_once(p, dag, options, out);
-    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies; i++) {
+    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies && !p->is_placed;
+         i++) {
         p->spare_eighths = eighths[i];
         run_once(p, dag, options, &again);
         if (again.outcome != FR__DPOS_NO_ROOM)

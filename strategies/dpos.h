@@ -46,10 +46,11 @@ double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_ed
                        uint32_t dst);
 
 struct fr__dpos_options {
-    bool ranks_of_means; /* over devices and pairs, as HEFT does */
-    bool ignores_path;   /* every operation goes where it ends first */
-    bool appends;        /* behind the last operation of a device: no insertion */
-    double stop_s;       /* give up when the makespan can be shown to reach this; 0: never */
+    bool ranks_of_means;    /* over devices and pairs, as HEFT does */
+    bool ignores_path;      /* every operation goes where it ends first */
+    bool appends;           /* behind the last operation of a device: no insertion */
+    const uint32_t *placed; /* [n_ops] devices to keep to: order alone is planned; NULL */
+    double stop_s;          /* give up when the makespan can be shown to reach this; 0: never */
     /* [n_ops][n_devices] or NULL: earliest start and end on each device at the moment of the decision;
      * infinite where there was no room, NaN where the operation was bound to another device. */
     double *est_s, *eft_s;

@@ -36,6 +36,7 @@ struct fr__dpos {
     uint32_t *group_device;              /* [n_groups] FR_NONE: not yet */
     uint64_t *used_bytes;                /* [n_devices] */
     uint64_t *copy_bytes; /* [n_devices] that the present op would have to receive and hold there */
+    bool is_placed;       /* all operations are bound */
     bool has_copies;      /* the dag has readers that would hold some */
     unsigned spare_eighths; /* of every room are kept for copies */
     uint64_t along_bytes;   /* of variables, with their groups, that wait for the present op */

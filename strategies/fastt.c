@@ -156,11 +156,66 @@ static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
     return fr__os_dpos_run(&f->search, f->start, &f->machine, &how, pl->ctx, &f->result, err);
 }
 
+/* Replicas stand apart, each shared variable with its sum and updates where least of them is held. NULL: out
+ * of memory. */
+static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl)
+{
+    const struct fr__dag *dag = f->start;
+    size_t n = f->machine.n_devices;
+    uint32_t *placed = fr__arena_alloc(pl->arena, dag->n_ops, sizeof(*placed));
+    uint32_t *of_group = fr__arena_alloc(pl->arena, dag->n_groups + 1, sizeof(*of_group));
+    uint64_t *held = fr__arena_alloc(pl->arena, n, sizeof(*held));
+
+    for (size_t i = 0; placed && of_group && held && i < dag->n_ops; i++) {
+        const struct fr__dag_op *o = &dag->ops[i];
+        uint32_t least = 0;
+
+        for (uint32_t d = 1; d < n; d++)
+            if (held[d] < held[least])
+                least = d;
+        if (o->role == FR__DAG_VARIABLE) {
+            of_group[o->group] = least;
+            held[least] += o->resident_bytes;
+        }
+        placed[i] = o->replica != FR_NONE ? o->replica
+                    : o->group != FR_NONE ? of_group[o->group]
+                                          : 0;
+    }
+    return of_group && held ? placed : NULL;
+}
+
+/* Keeps to replicas left alone where they are believed to be faster. */
+static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *pl,
+                                       struct fr_error *err)
+{
+    struct fr__dpos_options how = {0};
+    struct fr__dpos_result plan;
+
+    how.placed = place_replicas(f, pl);
+    f->replicas = fr__dpos_new(&f->machine);
+    if (!how.placed || !f->replicas)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dpos_run(f->replicas, f->start, &how, &plan, err));
+    if (plan.outcome != FR__DPOS_DONE)
+        return FR_OK;
+    f->replicas_s = plan.makespan_s;
+    f->keeps_replicas =
+        f->result.plan.outcome != FR__DPOS_DONE || plan.makespan_s < f->result.plan.makespan_s;
+    if (!f->keeps_replicas)
+        return FR_OK;
+    f->result.plan = plan;
+    f->result.dag = f->start;
+    return FR_OK;
+}
+
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err)
 {
     FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
     FR_TRY(search(out, pl, o, err));
+    out->replicas_s = INFINITY;
+    if (o->splits && out->is_data_parallel)
+        FR_TRY(compare_replicas(out, pl, err));
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM && o->start == FR__FASTT_AUTO &&
         out->is_data_parallel) {
         FR_TRY(make_start(out, pl, false, err));
@@ -175,6 +230,7 @@ enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
 void fr__fastt_fini(struct fr__fastt *f)
 {
     fr__os_dpos_free(f->search);
+    fr__dpos_free(f->replicas);
     fr__dag_free(f->start);
 }
 
@@ -211,6 +267,9 @@ static void log_plan(const struct fr__fastt *f, const struct fr__placer *pl)
             f->is_data_parallel ? "replicas that share their variables: a dag" : "the model: a dag",
             f->start->n_ops, r->plan.n_path);
     log_tries(f, pl->ctx);
+    if (isfinite(f->replicas_s))
+        fr__log(pl->ctx, "replicas left alone: %.6f s%s", f->replicas_s,
+                f->keeps_replicas ? ", kept" : "");
     for (size_t d = 0; d < f->machine.n_devices; d++) {
         size_t n = 0;
 

@@ -4,6 +4,10 @@
  * its share of the batch fits the smallest device, else the model's own. It is planned by DPOS
  * (strategies/dpos.h), or by OS-DPOS (strategies/os_dpos.h), which splits operations as well.
  *
+ * OS-DPOS is never worse than replicas left alone: where the planner believes that a replica a device, each
+ * whole, ends sooner than what its search found, these are the plan (the paper's pre-training starts
+ * from them and rolls back to them).
+ *
  * A device's room is its memory without the CUDA context and without what the hungriest operation
  * needs while it runs. The planner counts what is held for long: parameters, optimizer states, a copy
  * of the parameters for each replica, what the backward pass reads again, gradients.
@@ -31,6 +35,9 @@ struct fr__fastt {
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
     struct fr__os_dpos_result result; /* of DPOS: without splits */
+    struct fr__dpos *replicas;        /* the planner of replicas left alone; NULL: not tried */
+    double replicas_s;                /* what they take; infinite: they do not fit, or are none */
+    bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
 };
 

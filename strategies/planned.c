@@ -58,7 +58,7 @@ static bool fill_splits(struct box *box, const struct fr__fastt *f)
     for (size_t i = 0; splits && i < r->n_tries; i++) {
         const struct fr__os_dpos_try *t = &r->tries[i];
 
-        if (!t->is_kept)
+        if (!t->is_kept || f->keeps_replicas)
             continue;
         splits[n] = (struct fr_planned_split){.op = name_in(box, f->start, t->op),
                                               .dim = dims[t->dim],
@@ -92,6 +92,7 @@ enum fr_status fr__fastt_report(struct fr_planned **out, const struct fr__fastt 
                                        .path_bound_s = f->bounds.path_s,
                                        .work_bound_s = f->bounds.work_s,
                                        .cross_bound_s = f->bounds.cross_s,
+                                       .keeps_replicas = f->keeps_replicas,
                                        .start = f->is_data_parallel ? "dp" : "model",
                                        .n_tried = f->result.n_tries,
                                        .n_whole = f->result.n_whole,

@@ -63,8 +63,9 @@ struct fr_planned {
     double start_s;   /* before operations were split */
     double bound_s;   /* no placement of these operations takes less: the largest of */
     double path_bound_s, work_bound_s,
-        cross_bound_s; /* chain of ops; shared evenly; what must cross */
-    const char *start; /* "dp", "model": planned from */
+        cross_bound_s;   /* chain of ops; shared evenly; what must cross */
+    bool keeps_replicas; /* found nothing better than a replica a device */
+    const char *start;   /* "dp", "model": planned from */
     size_t n_ops, n_splits;
     const struct fr_planned_op *ops; /* in execution order: of starts */
     const struct fr_planned_split *splits;

@@ -110,6 +110,31 @@ START_TEST(the_engine_does_what_the_planner_foresaw)
 }
 END_TEST
 
+/* VGG-19 on four GPUs: placing op by op is believed to take longer than a replica each, which needs no
+ * splitting to be kept; dpos alone does not look at it. */
+START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
+{
+    struct setup s;
+    double dpos_s;
+
+    ck_assert_int_eq(set_up(&s, "vgg19", "dpos", 4, 64), FR_OK);
+    ck_assert(!s.planned->keeps_replicas);
+    dpos_s = s.planned->planned_s;
+    tear_down(&s);
+    ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 4, 64), FR_OK);
+    ck_assert(s.planned->keeps_replicas);
+    ck_assert_double_lt(s.planned->planned_s, dpos_s);
+    ck_assert_uint_eq(s.planned->n_splits, 0);
+    for (size_t i = 0; i < s.planned->n_ops; i++) {
+        const char *of = strstr(s.planned->ops[i].name, " of replica ");
+
+        if (of && strncmp(s.planned->ops[i].name, "sum", 3) != 0)
+            ck_assert_uint_eq(s.planned->ops[i].device, (uint32_t)(of[12] - '1'));
+    }
+    tear_down(&s);
+}
+END_TEST
+
 /* Links that are shared can only be slower than links that are not, in the same strict order. */
 START_TEST(a_shared_network_is_no_faster_than_believed)
 {
@@ -136,7 +161,7 @@ START_TEST(no_two_operations_have_the_same_name)
     const char **names;
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 8, 512), FR_OK);
+    ck_assert_int_eq(set_up(&s, "transformer-big", "os-dpos", 8, 64), FR_OK);
     ck_assert_uint_gt(s.planned->n_splits, 0);
     names = malloc(s.planned->n_ops * sizeof(*names));
     for (size_t i = 0; i < s.planned->n_ops; i++)
@@ -198,7 +223,7 @@ START_TEST(nothing_is_left_behind)
     struct fr_run *r;
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 8, 512), FR_OK);
+    ck_assert_int_eq(set_up(&s, "transformer-big", "os-dpos", 8, 64), FR_OK);
     r = run(&s, FR_ORDER_PRIORITY, FR_NETWORK_FLOW);
     for (size_t d = 0; d < r->n_devices; d++) {
         uint64_t stays = 0;
@@ -258,6 +283,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_engine_does_what_the_planner_foresaw, 0, N_CASES);
     tcase_add_loop_test(t, a_shared_network_is_no_faster_than_believed, 0, N_MODELS);
+    tcase_add_test(t, replicas_are_left_alone_where_nothing_better_was_found);
     tcase_add_test(t, no_two_operations_have_the_same_name);
     tcase_add_test(t, parameters_and_states_are_held_once);
     tcase_add_test(t, a_tensor_moves_to_a_device_once);
