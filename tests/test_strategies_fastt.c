@@ -24,8 +24,8 @@ struct setup {
     struct fr_error err;
 };
 
-static enum fr_status set_up(struct setup *s, const char *model, const char *spec, size_t n_devices,
-                             uint32_t batch)
+static enum fr_status set_up_with(struct setup *s, enum fr_optimizer optimizer, const char *model,
+                                  const char *spec, size_t n_devices, uint32_t batch)
 {
     const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
     enum fr_status st;
@@ -45,7 +45,7 @@ static enum fr_status set_up(struct setup *s, const char *model, const char *spe
                                 .devices = s->devices,
                                 .n_devices = n_devices,
                                 .global_batch = batch,
-                                .optimizer = FR_ADAM,
+                                .optimizer = optimizer,
                                 .options = &s->values,
                                 .planned = &s->planned};
     s->plan = fr_plan_new(s->topo, s->graph);
@@ -53,6 +53,12 @@ static enum fr_status set_up(struct setup *s, const char *model, const char *spe
     if (st == FR_OK)
         st = fr_plan_finish(s->plan, &s->err);
     return st;
+}
+
+static enum fr_status set_up(struct setup *s, const char *model, const char *spec, size_t n_devices,
+                             uint32_t batch)
+{
+    return set_up_with(s, FR_SGD, model, spec, n_devices, batch);
 }
 
 static void tear_down(struct setup *s)
@@ -181,7 +187,7 @@ START_TEST(parameters_and_states_are_held_once)
     const struct fr_plan_view *v;
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "lenet", "dpos", 2, 64), FR_OK);
+    ck_assert_int_eq(set_up_with(&s, FR_ADAM, "lenet", "dpos", 2, 64), FR_OK);
     v = fr_plan_view(s.plan);
     for (size_t b = 0; b < v->n_buffers; b++)
         if (v->buffers[b].alloc == FR_NONE)
@@ -263,11 +269,12 @@ START_TEST(what_fits_nowhere_is_refused_by_name_and_size)
 {
     struct setup s;
 
-    ck_assert_int_eq(set_up(&s, "gpt2-xl", "dpos", 1, 1), FR_ENOROOM);
+    ck_assert_int_eq(set_up_with(&s, FR_ADAM, "gpt2-xl", "dpos", 1, 1), FR_ENOROOM);
     ck_assert_ptr_nonnull(strstr(s.err.text, "needs"));
     ck_assert_ptr_nonnull(strstr(s.err.text, "n0.gpu0"));
     tear_down(&s);
-    ck_assert_int_eq(set_up(&s, "gpt2-xl", "dpos", 8, 1), FR_OK); /* over eight of them it does */
+    ck_assert_int_eq(set_up_with(&s, FR_ADAM, "gpt2-xl", "dpos", 8, 1),
+                     FR_OK); /* over eight of them it does */
     ck_assert_str_eq(s.planned->start, "model");
     tear_down(&s);
 }
