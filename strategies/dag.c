@@ -56,8 +56,7 @@ static double seconds(const struct fr_cost *c)
     return c->mean_s > c->launch_s ? c->mean_s : c->launch_s;
 }
 
-/* Read and written. */
-static double helper_bytes(const struct fr__dag *dag, uint32_t op)
+double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
 {
     double bytes = 0;
 
@@ -86,7 +85,7 @@ void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct 
     if (o->role == FR__DAG_OP)
         fr__price_op(dag->pl, type, o->op, &part, out);
     else if (o->role != FR__DAG_VARIABLE)
-        fr_cost_bytes(dag->pl->in->costs, type, helper_bytes(dag, op), FR_OP_CONCAT, out);
+        fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
     out->mean_s = seconds(out);
     out->launch_s = 0;
 }

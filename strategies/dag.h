@@ -71,6 +71,7 @@ struct fr__dag {
     size_t n_replicas;             /* 1: the model graph */
     uint64_t transient_bytes; /* most that one operation needs while it runs and nobody holds */
     struct fr__arena *arena;  /* owns the arrays of this dag */
+    void *user; /* for struct fr__split_costs of another's making; goes along when the dag is split */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one set
@@ -87,6 +88,9 @@ const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size
 /* What an operation costs on a device type, launch included: mean_s is the dag's cost_s, launch_s 0. A
  * slicing, joining or adding reads and writes what its edges carry. */
 void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out);
+
+/* What a slicing, joining or adding reads and writes. */
+double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op);
 
 /* Seconds on each type [n_types] of one of n parts of an operation cut along dim: the cost model's at
  * the part's shape, not the whole divided by n. */

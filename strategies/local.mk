@@ -11,4 +11,5 @@ libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/
 	strategies/dpos_rank.c strategies/dpos_path.c strategies/dpos_bound.c \
 	strategies/os_dpos.h strategies/os_dpos_split.h strategies/os_dpos_split.c strategies/os_dpos.c \
 	strategies/dag_plan.h strategies/dag_plan.c strategies/fastt.h strategies/fastt.c \
-	strategies/planned.c
+	strategies/planned.c strategies/learn_costs.h strategies/learn_costs.c strategies/learn.h \
+	strategies/learn.c strategies/learn_first.c

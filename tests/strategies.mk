@@ -53,6 +53,16 @@ tests_test_strategies_os_dpos_SOURCES = tests/test_strategies_os_dpos.c tests/dp
 	tests/dpos_case.c
 tests_test_strategies_os_dpos_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_os_dpos_LDADD = $(TEST_STRATEGIES_LIBS)
+check_PROGRAMS += tests/test_strategies_learn_costs tests/test_strategies_learn
+TESTS += tests/test_strategies_learn_costs tests/test_strategies_learn
+tests_test_strategies_learn_costs_SOURCES = tests/test_strategies_learn_costs.c tests/dpos_case.h \
+	tests/dpos_case.c
+tests_test_strategies_learn_costs_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_learn_costs_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_learn_SOURCES = tests/test_strategies_learn.c tests/learn_case.h \
+	tests/learn_case.c tests/dpos_case.h tests/dpos_case.c
+tests_test_strategies_learn_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_learn_LDADD = $(TEST_STRATEGIES_LIBS)
 endif
 # a row of make bench
 EXTRA_PROGRAMS += tests/bench_dpos
