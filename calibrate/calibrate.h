@@ -177,6 +177,9 @@ size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class o
  * 1 us. */
 double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
                              const struct fr_shape *shape);
+/* The same by the formula alone, without the grid of residuals. */
+double fr_calibration_form_s(const struct fr_calibration *c, size_t i,
+                             const struct fr_shape *shape);
 
 struct fr_fit_request {
     const struct fr_device_type *device; /* its peaks are what the parameters are fractions of */
@@ -202,6 +205,7 @@ struct fr_check_row {
     unsigned line;
     struct fr_shape shape;
     double measured_s, predicted_s;
+    bool is_held_out; /* of a shape that no fit sees */
 };
 struct fr_check {
     struct fr_misses misses;
@@ -214,6 +218,16 @@ struct fr_check {
 enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *const paths[],
                                     size_t n_paths, const char *const gpus[], size_t n_gpus,
                                     bool is_all, struct fr_check checks[], struct fr_error *err);
+
+/* Takes one row; anything but FR_OK, with its reason in err, ends the visit. */
+typedef enum fr_status fr_check_row_fn(void *user, const struct fr_check_row *row,
+                                       struct fr_error *err);
+/* Hands fn the rows that curve i is judged on and those that a fit may have seen, in the order of the
+ * files. */
+enum fr_status fr_calibration_visit(const struct fr_calibration *c, size_t i,
+                                    const char *const paths[], size_t n_paths,
+                                    const char *const gpus[], size_t n_gpus, fr_check_row_fn *fn,
+                                    void *user, struct fr_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* calibrate/check.c - judges the curves of a device on measured rows. */
 #include "config.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "calibrate/curve.h"
 #include "calibrate/data.h"
@@ -61,35 +62,75 @@ static void keep_worst(struct fr_check *check, size_t n_so_far, const struct fr_
         check->worst[at] = *row;
 }
 
-static enum fr_status check_curve(const struct fr_calibration *c, size_t i,
-                                  const struct fr__data *d, const char *const paths[], bool is_all,
-                                  bool is_own, struct fr_check *check, struct fr_error *err)
-{
-    double *errors = calloc(d->n_rows + 1, sizeof(*errors));
-    size_t n = 0;
+/* ---- visiting rows ---- */
 
-    if (!errors)
-        return fr__fail_nomem(err);
-    memset(check, 0, sizeof(*check));
+/* All rows in d that speak for curve i. is_own: of the sources that it was fitted to. */
+static enum fr_status visit_rows(const struct fr_calibration *c, size_t i, const struct fr__data *d,
+                                 const char *const paths[], bool is_own, fr_check_row_fn *fn,
+                                 void *user, struct fr_error *err)
+{
+    const struct fr_curve_info *info = &c->curves[i]->info;
+
     for (size_t k = 0; k < d->n_rows; k++) {
         const struct fr__measured *m = &d->rows[k];
-        struct fr_check_row row = {.line = m->line, .shape = m->shape, .measured_s = m->time_s};
+        struct fr_check_row row = {.line = m->line,
+                                   .shape = m->shape,
+                                   .measured_s = m->time_s,
+                                   .is_held_out = fr__is_held_out(m->hash)};
 
-        if (m->dtype != c->curves[i]->info.dtype ||
-            m->shape.op_class != c->curves[i]->info.op_class ||
+        if (m->dtype != info->dtype || m->shape.op_class != info->op_class ||
             (is_own && !is_of_source(c->curves[i], d->sources[m->source])))
             continue;
-        if (!is_all && !fr__is_held_out(m->hash)) {
-            check->n_left_out++;
-            continue;
-        }
         snprintf(row.file, sizeof(row.file), "%s", paths[m->file]);
         row.predicted_s = fr_calibration_time_s(c, i, &m->shape);
-        keep_worst(check, n, &row);
-        errors[n++] = row.predicted_s / row.measured_s - 1;
+        FR_TRY(fn(user, &row, err));
     }
-    check->misses = fr__misses_of(errors, n);
-    free(errors);
+    return FR_OK;
+}
+
+enum fr_status fr_calibration_visit(const struct fr_calibration *c, size_t i,
+                                    const char *const paths[], size_t n_paths,
+                                    const char *const gpus[], size_t n_gpus, fr_check_row_fn *fn,
+                                    void *user, struct fr_error *err)
+{
+    char text[FR__CURVE_TEXT];
+    const char *names[MAX_NAMES];
+    size_t n_names;
+    struct fr__data d = {0};
+    enum fr_status st = FR_OK;
+
+    memcpy(text, c->curves[i]->gpus, sizeof(text));
+    n_names = split_names(text, names);
+    for (size_t k = 0; st == FR_OK && k < n_paths; k++)
+        st = fr__data_read(&d, paths[k], (uint32_t)k, n_gpus ? gpus : names,
+                           n_gpus ? n_gpus : n_names, err);
+    if (st == FR_OK)
+        st = visit_rows(c, i, &d, paths, n_gpus == 0, fn, user, err);
+    fr__data_fini(&d);
+    return st;
+}
+
+/* ---- judging ---- */
+
+struct judging {
+    struct fr_check *check;
+    double *errors;
+    size_t n, cap;
+    bool is_all;
+};
+
+static enum fr_status judge_row(void *user, const struct fr_check_row *row, struct fr_error *err)
+{
+    struct judging *j = user;
+
+    if (!j->is_all && !row->is_held_out) {
+        j->check->n_left_out++;
+        return FR_OK;
+    }
+    if (!fr__grow(&j->errors, &j->cap, j->n + 1, sizeof(*j->errors)))
+        return fr__fail_nomem(err);
+    keep_worst(j->check, j->n, row);
+    j->errors[j->n++] = row->predicted_s / row->measured_s - 1;
     return FR_OK;
 }
 
@@ -98,20 +139,14 @@ enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *
                                     bool is_all, struct fr_check checks[], struct fr_error *err)
 {
     for (size_t i = 0; i < c->n_curves; i++) {
-        char text[FR__CURVE_TEXT];
-        const char *names[MAX_NAMES];
-        size_t n_names;
-        struct fr__data d = {0};
-        enum fr_status st = FR_OK;
+        struct judging j = {.check = &checks[i], .is_all = is_all};
+        enum fr_status st;
 
-        memcpy(text, c->curves[i]->gpus, sizeof(text));
-        n_names = split_names(text, names);
-        for (size_t k = 0; st == FR_OK && k < n_paths; k++)
-            st = fr__data_read(&d, paths[k], (uint32_t)k, n_gpus ? gpus : names,
-                               n_gpus ? n_gpus : n_names, err);
+        memset(&checks[i], 0, sizeof(checks[i]));
+        st = fr_calibration_visit(c, i, paths, n_paths, gpus, n_gpus, judge_row, &j, err);
         if (st == FR_OK)
-            st = check_curve(c, i, &d, paths, is_all, n_gpus == 0, &checks[i], err);
-        fr__data_fini(&d);
+            checks[i].misses = fr__misses_of(j.errors, j.n);
+        free(j.errors);
         FR_TRY(st);
     }
     return FR_OK;

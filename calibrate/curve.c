@@ -93,3 +93,8 @@ double fr_calibration_time_s(const struct fr_calibration *c, size_t i, const str
     fr__curve_class_of(curve->info.op_class)->coordinates(shape, x);
     return fr__curve_model_s(curve, shape) * exp(fr__residual_at(&curve->residual, x));
 }
+
+double fr_calibration_form_s(const struct fr_calibration *c, size_t i, const struct fr_shape *shape)
+{
+    return fr__curve_model_s(c->curves[i], shape);
+}

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "results/fits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -173,6 +174,23 @@ static enum fr_status load_curves(const struct options *o, struct fr_calibration
     return st;
 }
 
+static enum fr_status draw_fits(struct session *s, const struct fr_calibration *c,
+                                const struct fr_check checks[], struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_fits fits = {.curves = c,
+                           .checks = checks,
+                           .paths = o->arguments,
+                           .n_paths = o->n_arguments,
+                           .gpus = o->gpus,
+                           .n_gpus = o->n_gpus,
+                           .is_all = o->all};
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_fits_draw(&fits, o->files[i], &s->context, err));
+    return FR_OK;
+}
+
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
@@ -181,8 +199,13 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
     size_t n = 0;
     enum fr_status st;
 
+    if (o->system && o->n_files > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'-o' draws the curves of a device, not those of a system");
     if (o->system)
         return cli_system_check(o, err);
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_fits_check_path(o->files[i], err));
     if (!o->device)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'forerun calibrate check' needs -d NAME|PATH, a device file");
@@ -195,6 +218,8 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
                 : fr__fail_nomem(err);
     if (st == FR_OK)
         st = require_rows(c, checks, err);
+    if (st == FR_OK)
+        st = draw_fits(s, c, checks, err);
     if (st == FR_OK && o->json)
         write_checks(c, checks);
     else if (st == FR_OK)

@@ -34,7 +34,8 @@ enum option_group {
     OPTIONS_SWEEP = 1024,  /* settings of the question make a grid */
     OPTIONS_DEVICE = 2048, /* a device and its GPU's names in data */
     OPTIONS_ROWS = 4096,   /* which rows of data */
-    OPTIONS_VALIDATE = 8192
+    OPTIONS_VALIDATE = 8192,
+    OPTIONS_FITS = 16384 /* pictures of fit against data */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };

@@ -155,8 +155,9 @@ static const struct verb verbs[] = {
      .summary = "how far curves are from measurements that no fit has seen",
      .examples = "  forerun calibrate check gemm.csv -d a100-sxm4-80gb\n"
                  "  forerun calibrate check mine.csv -d a100-sxm4-80gb --gpu \"My A100\" --all "
-                 "--json\n",
-     .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_ROWS | OPTIONS_JSON,
+                 "--json\n"
+                 "  forerun calibrate check mine.csv -d a100-sxm4-80gb -o pictures\n",
+     .options = OPTIONS_COMMON | OPTIONS_DEVICE | OPTIONS_ROWS | OPTIONS_JSON | OPTIONS_FITS,
      .n_arguments = 1,
      .has_more_arguments = true,
      .run = cli_calibrate_check},

@@ -1,7 +1,9 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = results/results.h results/record.h results/record.c results/sensitivity.c results/uncertainty.c results/validate.h results/validate.c \
 	results/validate_rows.h results/validate_rows.c results/validate_summary.h \
-	results/validate_summary.c results/validate_text.c results/plot_validate.c results/peak.c results/advice.h results/advice.c results/answer.c \
+	results/validate_summary.c results/validate_text.c results/plot_validate.c results/fits.h results/fits.c \
+	results/fit_picture.h results/fit_axis.h results/fit_axis.c results/fit_kernels.c \
+	results/plot_fit.c results/peak.c results/advice.h results/advice.c results/answer.c \
 	results/format.h results/format.c results/format_json.c results/format_csv.c \
 	results/task_order.h results/task_order.c results/memory_curve.h results/memory_curve.c \
 	results/format_trace.c results/lanes.h results/lanes.c results/gnuplot.h results/gnuplot.c \

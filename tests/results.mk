@@ -45,6 +45,13 @@ tests_test_results_draw_SOURCES = tests/test_results_draw.c
 tests_test_results_draw_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_draw_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_fits
+TESTS += tests/test_results_fits tests/test_fits.sh
+EXTRA_DIST += tests/test_fits.sh
+tests_test_results_fits_SOURCES = tests/test_results_fits.c
+tests_test_results_fits_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_fits_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_advice
 TESTS += tests/test_results_advice
 tests_test_results_advice_SOURCES = tests/test_results_advice.c tests/json_check.c \

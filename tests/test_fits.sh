@@ -1,0 +1,77 @@
+#!/bin/sh
+# tests/test_fits.sh - pictures of fit against data, drawn by gnuplot from made-up rows.
+set -u
+forerun=$PWD/forerun
+command -v gnuplot >/dev/null || {
+    echo "SKIP: no gnuplot"
+    exit 77
+}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n_checks=0
+n_failures=0
+check() {
+    what=$1
+    shift
+    n_checks=$((n_checks + 1))
+    "$@" >/dev/null 2>&1 && return
+    n_failures=$((n_failures + 1))
+    echo "FAIL: $what"
+    sed 's/^/  /' out err 2>/dev/null | head -20
+}
+# draw STATUS ARGUMENTS...: judges products.csv and whatever else is named
+draw() {
+    wanted=$1
+    shift
+    "$forerun" calibrate check "$@" >out 2>err
+    check "exit status $wanted of: $*" test $? -eq "$wanted"
+}
+
+gpu="x'; system('touch broken') #\`touch broken\`\$(touch broken)"
+{
+    echo "gpu,dtype,m,n,k,time_us"
+    for m in 1 2 4 8 16 32 64 128 256; do
+        echo "$gpu,fp16,$m,4096,4096,$((30 + m))"
+    done
+} >products.csv
+sed 's/fp16/bf16/' products.csv >more.csv
+
+draw 0 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o one/
+check "a_folder_has_a_picture_a_curve" test "$(ls one)" = matmul-fp16.png
+draw 0 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o two -o two
+check "a_folder_is_used_again" test "$(ls two | tr '\n' ' ')" = "matmul-bf16.png matmul-fp16.png "
+draw 0 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o one.svg -o one.pdf
+check "a_name_with_an_ending_is_one_picture" test -s one.svg -a -s one.pdf
+check "text_of_the_data_is_text_in_the_picture" grep -q "; system('touch broken') #" one.svg
+check "no_text_is_obeyed" test ! -e broken
+check "the_rows_along_a_size_are_named" grep -q "batch 1, columns 4096, depth 4096" one.svg
+check "the_table_is_printed_too" grep -q "matmul *fp16 *9 " out
+
+# a single row, twice the same, and rows that no fit may judge
+{
+    echo "gpu,dtype,m,n,k,time_us"
+    echo "G,fp16,64,64,64,1"
+} >single.csv
+draw 0 single.csv -d a100-sxm4-80gb --gpu G --all -o single.svg
+check "a_single_row_is_drawn" test -s single.svg
+
+draw 2 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o both.png
+check "one_picture_of_two_curves_is_refused" grep -q "'both.png' is one picture and the data have rows of 2 curves" err
+check "and_leaves_nothing" test ! -e both.png
+draw 2 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o fits.gif
+check "another_ending_is_refused" grep -q "'fits.gif' is neither a folder" err
+draw 1 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o nowhere/fits
+check "a_folder_in_no_folder_is_refused" grep -q "nowhere/fits: cannot make the folder" err
+draw 1 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o products.csv/fits
+draw 2 products.csv --system b200-nvswitch -o fits
+check "a_system_has_no_pictures" grep -q "not those of a system" err
+: >empty.csv
+draw 2 empty.csv -d a100-sxm4-80gb -o fits
+echo "gpu,dtype,m,n,k,time_us" >none.csv
+draw 2 none.csv -d a100-sxm4-80gb -o fits
+check "no_rows_make_no_folder" test ! -e fits
+check "no_rows_are_named" grep -q "the data have no row to judge" err
+
+echo "$n_checks checks, $n_failures failures"
+[ "$n_failures" -eq 0 ]
