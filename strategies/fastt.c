@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { OPTION_START, OPTION_DIMS, OPTION_PARTS, OPTION_POWERS, OPTION_TRIES };
+enum { OPTION_START, OPTION_REPLICAS, OPTION_DIMS, OPTION_PARTS, OPTION_POWERS, OPTION_TRIES };
 
 #define START_OPTION                                                                               \
     [OPTION_START] = {"start", FR_OPTION_CHOICE, "auto", "auto|dp|model",                          \
@@ -23,6 +23,8 @@ enum { OPTION_START, OPTION_DIMS, OPTION_PARTS, OPTION_POWERS, OPTION_TRIES };
 static const struct fr_option dpos_options[] = {START_OPTION, {.name = NULL}};
 static const struct fr_option os_dpos_options[] = {
     START_OPTION,
+    [OPTION_REPLICAS] = {"replicas", FR_OPTION_CHOICE, "compare", "compare|only|ignore",
+                         "a replica a device, left alone: kept where faster, always, or never"},
     [OPTION_DIMS] = {"dims", FR_OPTION_CHOICE, "both", "both|batch|channel",
                      "what operations are split along"},
     [OPTION_PARTS] = {"parts", FR_OPTION_COUNT, "0", NULL,
@@ -39,8 +41,11 @@ struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values
     struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
                                   .splits = splits};
 
-    if (!splits)
+    if (!splits) {
+        o.replicas = FR__FASTT_IGNORE;
         return o;
+    }
+    o.replicas = (enum fr__fastt_replicas)values->value[OPTION_REPLICAS];
     o.search.dims = dims[values->value[OPTION_DIMS]];
     o.search.max_parts = (unsigned)values->value[OPTION_PARTS];
     o.search.powers_of_two = values->value[OPTION_POWERS] != 0;
@@ -184,8 +189,8 @@ static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl
     return of_group && held ? placed : NULL;
 }
 
-/* Keeps to replicas left alone where they are believed to be faster. */
-static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *pl,
+/* Keeps to replicas left alone where they are believed to be faster, or always. */
+static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *pl, bool always,
                                        struct fr_error *err)
 {
     struct fr__dpos_options how = {0};
@@ -199,8 +204,8 @@ static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *p
     if (plan.outcome != FR__DPOS_DONE)
         return FR_OK;
     f->replicas_s = plan.makespan_s;
-    f->keeps_replicas =
-        f->result.plan.outcome != FR__DPOS_DONE || plan.makespan_s < f->result.plan.makespan_s;
+    f->keeps_replicas = always || f->result.plan.outcome != FR__DPOS_DONE ||
+                        plan.makespan_s < f->result.plan.makespan_s;
     if (!f->keeps_replicas)
         return FR_OK;
     f->result.plan = plan;
@@ -214,8 +219,8 @@ enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
     FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
     FR_TRY(search(out, pl, o, err));
     out->replicas_s = INFINITY;
-    if (o->splits && out->is_data_parallel)
-        FR_TRY(compare_replicas(out, pl, err));
+    if (o->replicas != FR__FASTT_IGNORE && out->is_data_parallel)
+        FR_TRY(compare_replicas(out, pl, o->replicas == FR__FASTT_ONLY, err));
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM && o->start == FR__FASTT_AUTO &&
         out->is_data_parallel) {
         FR_TRY(make_start(out, pl, false, err));

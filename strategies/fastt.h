@@ -21,8 +21,13 @@
 
 enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
 
+/* What becomes of replicas left alone: kept where faster; always kept; not looked at, as in the paper's
+ * Algorithm 2. */
+enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
+
 struct fr__fastt_options {
     enum fr__fastt_start start;
+    enum fr__fastt_replicas replicas;
     bool splits;                       /* OS-DPOS */
     struct fr__os_dpos_options search; /* costs are filled in */
 };
