@@ -145,6 +145,7 @@ enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
+enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);

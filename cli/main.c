@@ -137,6 +137,15 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_VALIDATE | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
      .run = cli_validate},
+    {.name = "reproduce",
+     .arguments = "list | PAPER",
+     .summary = "a paper's experiments run again: its figure, ours, the difference",
+     .examples = "  forerun reproduce list\n"
+                 "  forerun reproduce fastt\n"
+                 "  forerun reproduce fastt -o gains.svg -o fastt.csv --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
+     .n_arguments = 1,
+     .run = cli_reproduce},
     {.group = "calibrate",
      .name = "fit",
      .arguments = "DATA... {-d DEVICE --gpu GPU | --system NAME} -o FILE.yaml",

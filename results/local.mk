@@ -3,6 +3,8 @@ libresults_la_SOURCES = results/results.h results/record.h results/record.c resu
 	results/validate_rows.h results/validate_rows.c results/validate_summary.h \
 	results/validate_summary.c results/validate_text.c results/plot_validate.c results/fits.h results/fits.c \
 	results/fit_picture.h results/fit_axis.h results/fit_axis.c results/fit_kernels.c \
+	results/reproduce.h results/reproduce.c results/reproduce_build.h results/reproduce_build.c \
+	results/reproduce_fastt.c results/plot_reproduce.c \
 	results/plot_fit.c results/peak.c results/advice.h results/advice.c results/answer.c \
 	results/format.h results/format.c results/format_json.c results/format_csv.c \
 	results/task_order.h results/task_order.c results/memory_curve.h results/memory_curve.c \

@@ -27,8 +27,8 @@ struct fr_repro_cell {
 
 struct fr_repro_table {
     const char *name, *title;
-    const char *published;           /* what the paper says of it, with the place */
-    const char *found;               /* what came out, in a sentence; NULL */
+    const char *published; /* what the paper says of it, with the place */
+    const char *found;     /* what came out, in a sentence; NULL */
     size_t n_columns, n_rows;
     const struct fr_repro_column *columns; /* [n_columns] */
     const struct fr_repro_cell *cells;     /* [n_rows][n_columns] */
@@ -57,10 +57,11 @@ void fr_reproduction_free(struct fr_reproduction *r);
 
 void fr_reproduction_print(FILE *f, const struct fr_reproduction *r);
 void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r);
-/* A CSV a table, DIR/paper-table.csv; the folder must be there. FR_EIO. */
-enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *dir,
+/* A line a cell: table, row, column, value. FR_EIO. */
+enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
                                      struct fr_error *err);
-/* Gains side by side, for tables that have them: a picture, by its ending. As fr_results_write. */
+/* The first table: bars of `gain`, a group a value of its first column, by its second one. FR_EUSAGE: no
+ * picture by its ending; as fr_results_write. */
 enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 

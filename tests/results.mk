@@ -13,6 +13,13 @@ tests_test_results_record_SOURCES = tests/test_results_record.c tests/json_check
 tests_test_results_record_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_record_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_reproduce
+TESTS += tests/test_results_reproduce
+tests_test_results_reproduce_SOURCES = tests/test_results_reproduce.c tests/json_check.c \
+	tests/json_check.h
+tests_test_results_reproduce_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_reproduce_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_trace
 TESTS += tests/test_results_trace
 tests_test_results_trace_SOURCES = tests/test_results_trace.c tests/json_check.c \
