@@ -37,3 +37,4 @@ libresults_la_SOURCES += results/sweep.h results/sweep_state.h results/question.
 	results/store.h results/store.c results/store_csv.c results/store_sqlite.c \
 	results/sweep_price.c results/sweep_summary.c results/sweep_text.h results/sweep_text.c \
 	results/sweep_report.c results/sweep_write.c results/sweep_plot.h results/sweep_plot.c
+EXTRA_DIST += results/fastt/README.md results/fastt/gains.png
