@@ -80,6 +80,24 @@ static void write_parts(FILE *f, const struct fr_record *r)
     fputs("</p>\n", f);
 }
 
+/* What the planner believed of it, where there is one. */
+static void write_planned(FILE *f, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+
+    if (!p)
+        return;
+    fputs("<p>The planner believed in ", f);
+    put_time(f, p->planned_s);
+    if (p->n_splits > 0)
+        fprintf(f, ", with %zu operation%s split", p->n_splits, p->n_splits == 1 ? "" : "s");
+    fprintf(f, "; the %s network and %s order made it ", r->network, r->order);
+    put_time(f, r->iteration_s);
+    fputs(". No placement of these operations takes less than ", f);
+    put_time(f, p->bound_s);
+    fputs(".</p>\n", f);
+}
+
 static void write_memory(FILE *f, const struct fr_record *r)
 {
     if (!r->peak_device)
@@ -145,6 +163,7 @@ static void write_answer(FILE *f, const struct fr_record *r)
         fputs("</b> samples a second.</p>\n", f);
     }
     write_parts(f, r);
+    write_planned(f, r);
     write_memory(f, r);
     write_levers(f, r);
 }

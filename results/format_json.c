@@ -175,6 +175,11 @@ static void write_planned(struct fr__json *j, const struct fr_record *r)
     fr__json_number(j, "planned_s", p->planned_s);
     fr__json_number(j, "planned_before_splits_s", p->start_s);
     fr__json_number(j, "planned_bound_s", p->bound_s);
+    fr__json_open(j, "planned_bounds", '{', true);
+    fr__json_number(j, "chain_s", p->path_bound_s);
+    fr__json_number(j, "work_s", p->work_bound_s);
+    fr__json_number(j, "crossing_s", p->cross_bound_s);
+    fr__json_close(j, '}');
     fr__json_string(j, "planned_from", p->start);
     fr__json_bool(j, "keeps_replicas", p->keeps_replicas);
     fr__json_open(j, "placement", '{', false);
