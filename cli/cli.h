@@ -35,7 +35,9 @@ enum option_group {
     OPTIONS_DEVICE = 2048, /* a device and its GPU's names in data */
     OPTIONS_ROWS = 4096,   /* which rows of data */
     OPTIONS_VALIDATE = 8192,
-    OPTIONS_FITS = 16384 /* pictures of fit against data */
+    OPTIONS_FITS = 16384,    /* pictures of fit against data */
+    OPTIONS_EXPLAIN = 32768, /* which ops are told of */
+    OPTIONS_COSTS = 65536    /* whence costs come */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -54,6 +56,9 @@ struct options {
     const char *store;
     unsigned n_jobs;
     bool dry_run;
+    /* explain only */
+    size_t most_ops; /* 0: all */
+    const char *op;  /* NULL: all */
     /* calibrate only */
     const char *gpus[CLI_MAX_GPUS]; /* names in data */
     const char *device;             /* NULL: not given */
@@ -133,6 +138,7 @@ void cli_progress_end(struct progress *p);
 
 enum fr_status cli_simulate(struct session *s, struct fr_error *err);
 enum fr_status cli_compare(struct session *s, struct fr_error *err);
+enum fr_status cli_explain(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);

@@ -31,6 +31,17 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
                 OPTIONS_JSON,
      .run = cli_compare},
+    {.name = "explain",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -s {dpos|os-dpos}",
+     .summary = "how a planner came to its plan: ranks, path, each placement and split",
+     .examples =
+         "  forerun explain -w examples/ten-tasks -t examples/ten-tasks/processors.yaml -s dpos\n"
+         "  forerun explain -w vgg19 -t dgx1-v100 -g 2 -b 64 -s os-dpos --ops 10\n"
+         "  forerun explain -w lenet -t dgx1-v100 -g 2 -b 64 -s dpos --op \"conv1 of replica "
+         "2\"\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |
+                OPTIONS_EXPLAIN,
+     .run = cli_explain},
     {.name = "sweep",
      .arguments = "-w WORKLOAD -t TOPOLOGY",
      .summary = "a grid of questions: what fits, what is best, what it costs",
@@ -324,6 +335,7 @@ int main(int argc, char *argv[])
 
     fr_init();
     fr_question_init(&s.options.question);
+    s.options.most_ops = 40;
     s.options.question.command = command = cli_command_line(argc, argv);
     st = dispatch(&s, argc, argv, &err);
     free(command);

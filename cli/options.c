@@ -200,6 +200,22 @@ static enum fr_status set_layer(struct options *o, const char *value, struct fr_
     return FR_OK;
 }
 
+static enum fr_status set_most_ops(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__parse_count(value, "option '--ops'", FR_NOWHERE, 0, UINT32_MAX, &n, err));
+    o->most_ops = (size_t)n;
+    return FR_OK;
+}
+
+static enum fr_status set_op(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->op = value;
+    return FR_OK;
+}
+
 #define FLAG_SETTER(name, member)                                                                  \
     static enum fr_status set_##name(struct options *o, const char *value, struct fr_error *err)   \
     {                                                                                              \
@@ -261,6 +277,11 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
      set_uncertainty},
     {OPTIONS_RUN, 0, "why-uncertain", NULL, "the same, and which ops make it", set_why_uncertain},
+    {OPTIONS_COSTS, 0, "costs", "WHENCE",
+     "calibrated (default), datasheet, or a device file's path", NULL},
+    {OPTIONS_EXPLAIN, 0, "ops", "N", "tell of the first N operations (default 40; 0: of all)",
+     set_most_ops},
+    {OPTIONS_EXPLAIN, 0, "op", "NAME", "tell of this operation alone", set_op},
     {OPTIONS_VALIDATE, 0, "costs", "WHENCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one a core)", set_jobs},

@@ -150,6 +150,36 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     return FR_OK;
 }
 
+enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
+                                const struct fr_setting *s, const struct fr_question *q,
+                                struct fr_error *err)
+{
+    struct fr_problem p = {.topo = s->topo,
+                           .graph = s->graph,
+                           .costs = s->costs,
+                           .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
+                           .optimizer = q->optimizer,
+                           .keeps_gradients = q->keeps_gradients};
+    enum fr_status st;
+
+    if (p.n_devices > s->topo->n_gpus)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu",
+                        p.n_devices, s->topo->name, s->topo->n_gpus);
+    FR_TRY(choose_batch(q, s->graph, p.n_devices, &p.global_batch, err));
+    *devices = calloc(p.n_devices ? p.n_devices : 1, sizeof(**devices));
+    if (!*devices)
+        return fr__fail_nomem(err);
+    p.devices = *devices;
+    st = fr_topo_select(s->topo, p.n_devices, q->is_spread, *devices, err);
+    if (st == FR_OK) {
+        *out = p;
+        return FR_OK;
+    }
+    free(*devices);
+    *devices = NULL;
+    return st;
+}
+
 enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
                             const struct fr_context *ctx, struct fr_record **out,
                             struct fr_error *err)
@@ -158,33 +188,18 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     struct fr__making m = {.setting = s, .question = q, .context = ctx ? ctx : &nothing};
     struct fr_option_values values;
     const struct fr_strategy *strategy;
-    struct fr_problem problem = {.topo = s->topo,
-                                 .graph = s->graph,
-                                 .costs = s->costs,
-                                 .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
-                                 .optimizer = q->optimizer,
-                                 .keeps_gradients = q->keeps_gradients,
-                                 .options = &values,
-                                 .planned = &m.planned};
+    struct fr_problem problem;
     enum fr_status st;
 
     if (!q->strategy)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given (-s, --strategy)");
     FR_TRY(fr_strategy_parse(q->strategy, &strategy, &values, err));
-    if (problem.n_devices > s->topo->n_gpus)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu",
-                        problem.n_devices, s->topo->name, s->topo->n_gpus);
-    FR_TRY(choose_batch(q, s->graph, problem.n_devices, &problem.global_batch, err));
-    m.devices = calloc(problem.n_devices ? problem.n_devices : 1, sizeof(*m.devices));
-    if (!m.devices)
-        return fr__fail_nomem(err);
-    problem.devices = m.devices;
-    st = fr_topo_select(s->topo, problem.n_devices, q->is_spread, m.devices, err);
-    if (st == FR_OK) {
-        m.n_devices = problem.n_devices;
-        m.global_batch = problem.global_batch;
-        st = plan_and_run(&m, &problem, strategy, err);
-    }
+    FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
+    problem.options = &values;
+    problem.planned = &m.planned;
+    m.n_devices = problem.n_devices;
+    m.global_batch = problem.global_batch;
+    st = plan_and_run(&m, &problem, strategy, err);
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);
     if (st != FR_OK) {

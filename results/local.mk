@@ -38,3 +38,7 @@ libresults_la_SOURCES += results/sweep.h results/sweep_state.h results/question.
 	results/sweep_price.c results/sweep_summary.c results/sweep_text.h results/sweep_text.c \
 	results/sweep_report.c results/sweep_write.c results/sweep_plot.h results/sweep_plot.c
 EXTRA_DIST += results/fastt/README.md results/fastt/gains.png
+
+# explanations
+libresults_la_SOURCES += results/explain.h results/explain_parts.h results/explain.c \
+	results/explain_text.c results/explain_op.c results/explain_gantt.c results/explain_json.c

@@ -39,6 +39,12 @@ struct fr__arena *fr__record_arena(struct fr_record *r);
 /* The record frees the setting's two parts from now on. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
 
+/* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the caller's to
+ * free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, FR_ENOMEM. */
+enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
+                                const struct fr_setting *s, const struct fr_question *q,
+                                struct fr_error *err);
+
 /* What a question's `costs` says, for the topology's device types; see fr_cost_model_new. */
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
                               const char *costs, struct fr_error *err);

@@ -289,20 +289,26 @@ static struct choice choose(const struct fr__dpos *p, const struct fr__dpos_opti
 }
 
 /* For a worked example: the same on all devices, or on the one it is bound to. */
-static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                   enum fr__dpos_why why)
 {
     const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+    struct fr__dpos_record *r = o->record;
     bool is_bound = p->device[op] != FR_NONE;
 
+    r->why[op] = (uint8_t)why;
+    r->needs_bytes[op] = is_bound ? 0 : fr__dpos_needs(p, op) + p->along_bytes;
     for (uint32_t d = 0; d < p->m.n_devices; d++) {
         size_t at = op * p->m.n_devices + d;
         double dt_s = cost_s[p->m.type[d]];
 
-        o->est_s[at] = o->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
-        if (is_bound ? p->device[op] != d : !has_room(p, d, fr__dpos_needs(p, op) + p->along_bytes))
+        r->ready_s[at] = p->ready_s[d];
+        r->left_bytes[at] = left_bytes(p, d);
+        r->est_s[at] = r->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
+        if (is_bound ? p->device[op] != d : !has_room(p, d, r->needs_bytes[op]))
             continue;
-        o->est_s[at] = start_on(p, o, d, dt_s);
-        o->eft_s[at] = o->est_s[at] + dt_s;
+        r->est_s[at] = start_on(p, o, d, dt_s);
+        r->eft_s[at] = r->est_s[at] + dt_s;
     }
 }
 
@@ -340,15 +346,20 @@ static void take_along(struct fr__dpos *p, uint32_t op)
 static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
 {
     uint32_t g = p->dag->ops[op].group;
+    enum fr__dpos_why why = p->is_placed ? FR__DPOS_PLACED : FR__DPOS_OF_PATH;
     struct choice c;
 
     find_ready(p, op);
-    if (p->device[op] == FR_NONE && g != FR_NONE)
+    if (p->device[op] == FR_NONE && g != FR_NONE) {
         p->device[op] = p->group_device[g];
+        why = FR__DPOS_OF_GROUP;
+    }
     if (!check_copies(p, op))
         return false;
-    if (o->est_s && o->eft_s)
-        record(p, o, op);
+    if (p->device[op] == FR_NONE)
+        why = is_variable(p, op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
+    if (o->record)
+        record(p, o, op, why);
     if (p->device[op] == FR_NONE) {
         c = choose(p, o, op);
         if (c.device == FR_NONE)
@@ -399,8 +410,11 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     for (size_t i = 0; i < p->dag->n_ops; i++) {
         uint32_t op = p->priority[i];
 
-        if (waits_for_reader(p, op))
+        if (waits_for_reader(p, op)) {
+            if (o->record)
+                o->record->why[op] = FR__DPOS_WITH_READER;
             continue;
+        }
         if (!put(p, o, op)) {
             report_lack(p, op, out);
             return;
@@ -432,11 +446,16 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     uint32_t lack = FR_NONE;
 
     begin(p, dag);
+    if (options->record) {
+        options->record->n_rounds = 0;
+        options->record->spare_eighths = p->spare_eighths;
+    }
     out->outcome = FR__DPOS_DONE;
     out->makespan_s = 0;
     p->is_placed = options->placed;
-    if (options->placed ? !keep_placed(p, options->placed, &lack)
-                        : !options->ignores_path && !fr__dpos_bind_path(p, out->n_path, &lack))
+    if (options->placed
+            ? !keep_placed(p, options->placed, &lack)
+            : !options->ignores_path && !fr__dpos_bind_path(p, out->n_path, options->record, &lack))
         report_lack(p, lack, out);
     else
         put_all(p, options, out);
@@ -469,6 +488,8 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
         return fr__fail_nomem(err);
     p->dag = dag;
     fr__dpos_rank(p, options->ranks_of_means);
+    if (options->record)
+        fr__dpos_record_ranks(p, options->ranks_of_means, options->record);
     *out = (struct fr__dpos_result){.rank_s = p->rank_s,
                                     .start_s = p->start_s,
                                     .end_s = p->end_s,

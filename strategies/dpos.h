@@ -45,15 +45,48 @@ struct fr__dpos_machine {
 double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
                        uint32_t dst);
 
+/* Why an operation stands where it does. */
+enum fr__dpos_why {
+    FR__DPOS_WITH_READER, /* a variable that waited for the first of its readers */
+    FR__DPOS_OF_PATH,     /* bound with the critical path */
+    FR__DPOS_OF_GROUP,    /* one of its group stands there */
+    FR__DPOS_MOST_ROOM,   /* a variable that replicas share */
+    FR__DPOS_ENDS_FIRST,
+    FR__DPOS_PLACED /* it was said where */
+};
+
+/* How much of the path's rest [from, end) would fit on a device, and its mean cost there. */
+struct fr__dpos_prefix {
+    size_t from, end; /* equal: nothing fits, or the device has its part already */
+    double mean_s;
+};
+
+/* What the planner saw at the moment of each decision. The caller's arrays, none NULL; an operation that
+ * waited for its reader decided nothing, and its values stay. */
+struct fr__dpos_record {
+    /* [n_ops] the cost that ranks count; the edge that the rank comes through (of equal ones that to
+     * the higher rank), FR_NONE where nobody reads, and the longest that it may take */
+    double *longest_s, *via_s;
+    uint32_t *via;
+    /* [n_ops][n_devices]: when all inputs could be there; earliest start and end, infinite where there
+     * was no room, NaN where the operation was bound to another device; what was left. */
+    double *ready_s, *est_s, *eft_s;
+    uint64_t *left_bytes;
+    uint64_t *needs_bytes;            /* [n_ops] with what must stand beside it; 0: it is bound */
+    uint8_t *why;                     /* [n_ops] */
+    struct fr__dpos_prefix *prefixes; /* [n_devices][n_devices]: round, device */
+    uint32_t *round_device;           /* [n_devices] that takes its prefix, a round each */
+    size_t n_rounds;
+    unsigned spare_eighths; /* of every room were kept for copies: without, some had no room */
+};
+
 struct fr__dpos_options {
     bool ranks_of_means;    /* over devices and pairs, as HEFT does */
     bool ignores_path;      /* every operation goes where it ends first */
     bool appends;           /* behind the last operation of a device: no insertion */
     const uint32_t *placed; /* [n_ops] devices to keep to: order alone is planned; NULL */
     double stop_s;          /* give up when the makespan can be shown to reach this; 0: never */
-    /* [n_ops][n_devices] or NULL: earliest start and end on each device at the moment of the decision;
-     * infinite where there was no room, NaN where the operation was bound to another device. */
-    double *est_s, *eft_s;
+    struct fr__dpos_record *record; /* filled in, or NULL */
 };
 
 enum fr__dpos_outcome { FR__DPOS_DONE, FR__DPOS_NO_ROOM, FR__DPOS_STOPPED };

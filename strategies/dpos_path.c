@@ -20,16 +20,11 @@ void fr__dpos_bind(struct fr__dpos *p, uint32_t op, uint32_t device)
 
 /* How much of path[from..n) fits on a device, and its mean cost there; groups that are bound already
  * count neither bytes nor cost. */
-struct prefix {
-    size_t end;
-    double mean_s;
-};
-
-static struct prefix try_device(struct fr__dpos *p, size_t from, size_t n, uint32_t d)
+static struct fr__dpos_prefix try_device(struct fr__dpos *p, size_t from, size_t n, uint32_t d)
 {
     const struct fr__dag *dag = p->dag;
     uint64_t left = fr__dpos_left(p, d);
-    struct prefix f = {from, 0};
+    struct fr__dpos_prefix f = {from, from, 0};
     size_t n_new = 0;
 
     for (; f.end < n; f.end++) {
@@ -71,21 +66,39 @@ static size_t skip_bound(struct fr__dpos *p, size_t from, size_t n)
     return from;
 }
 
-bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, uint32_t *lack)
+/* Opens the next round of the record. */
+static struct fr__dpos_prefix *next_round(const struct fr__dpos *p, struct fr__dpos_record *record)
 {
-    size_t from = 0;
+    struct fr__dpos_prefix *row;
+
+    if (!record)
+        return NULL;
+    row = record->prefixes + record->n_rounds++ * p->m.n_devices;
+    memset(row, 0, p->m.n_devices * sizeof(*row));
+    return row;
+}
+
+bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record,
+                        uint32_t *lack)
+{
+    size_t from = 0, round = 0;
 
     memset(p->is_used, 0, p->m.n_devices * sizeof(*p->is_used));
     while ((from = skip_bound(p, from, n_path)) < n_path) {
+        struct fr__dpos_prefix chosen = {0, 0, 0}, *row = NULL;
         uint32_t best = FR_NONE;
-        struct prefix chosen = {0, 0};
+
+        if (round < p->m.n_devices)
+            row = next_round(p, record);
 
         for (uint32_t d = 0; d < p->m.n_devices; d++) {
-            struct prefix f;
+            struct fr__dpos_prefix f;
 
             if (p->is_used[d])
                 continue;
             f = try_device(p, from, n_path, d);
+            if (row)
+                row[d] = f;
             if (f.end == from)
                 continue;
             if (best == FR_NONE || f.mean_s < chosen.mean_s ||
@@ -99,6 +112,9 @@ bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, uint32_t *lack)
             return false;
         }
         p->is_used[best] = true;
+        if (row)
+            record->round_device[round] = best;
+        round++;
         for (; from < chosen.end; from++) {
             uint32_t op = p->path[from];
             bool is_bound = fr__dpos_is_bound(p, op);

@@ -134,6 +134,30 @@ void fr__dpos_rank(struct fr__dpos *p, bool of_means)
         p->priority[i] = p->keys[i].op;
 }
 
+void fr__dpos_record_ranks(const struct fr__dpos *p, bool of_means, struct fr__dpos_record *record)
+{
+    const struct fr__dag *dag = p->dag;
+
+    for (size_t i = 0; i < dag->n_ops; i++) {
+        double most_s = -1, rank_s = -1;
+
+        record->longest_s[i] = p->row_rank_s[dag->ops[i].cost];
+        record->via[i] = FR_NONE;
+        record->via_s[i] = 0;
+        for (uint32_t e = dag->out_first[i]; e < dag->out_first[i + 1]; e++) {
+            double dt_s = move_s(&p->classes, of_means, &dag->edges[e]);
+            double there_s = p->rank_s[dag->edges[e].dst];
+
+            if (dt_s + there_s < most_s || (dt_s + there_s <= most_s && there_s <= rank_s))
+                continue;
+            most_s = dt_s + there_s;
+            rank_s = there_s;
+            record->via[i] = e;
+            record->via_s[i] = dt_s;
+        }
+    }
+}
+
 size_t fr__dpos_find_path(struct fr__dpos *p)
 {
     const struct fr__dag *dag = p->dag;

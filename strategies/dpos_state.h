@@ -76,10 +76,13 @@ static inline uint64_t fr__dpos_left(const struct fr__dpos *p, uint32_t device)
 void fr__dpos_classify(struct fr__dpos_classes *c, const struct fr__dpos_machine *m);
 /* rank_s, tail_s, priority. */
 void fr__dpos_rank(struct fr__dpos *p, bool of_means);
+/* longest_s, via and via_s of the record, from the ranks. */
+void fr__dpos_record_ranks(const struct fr__dpos *p, bool of_means, struct fr__dpos_record *record);
 /* path, is_on_path; returns the length. */
 size_t fr__dpos_find_path(struct fr__dpos *p);
-/* device of all of the path, and the memory of it. false: *lack has no room. */
-bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, uint32_t *lack);
+/* device of all of the path, and the memory of it; record may be NULL. false: *lack has no room. */
+bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record,
+                        uint32_t *lack);
 /* order, position. */
 void fr__dpos_list(struct fr__dpos *p);
 /* Binds op and its group; memory is counted once. */

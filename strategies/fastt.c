@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/dag_plan.h"
+#include "strategies/explain.h"
 #include "strategies/list.h"
 #include "strategies/log.h"
 #include "strategies/single.h"
@@ -196,7 +197,7 @@ static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *p
     struct fr__dpos_options how = {0};
     struct fr__dpos_result plan;
 
-    how.placed = place_replicas(f, pl);
+    how.placed = f->placed = place_replicas(f, pl);
     f->replicas = fr__dpos_new(&f->machine);
     if (!how.placed || !f->replicas)
         return fr__fail_nomem(err);
@@ -331,6 +332,18 @@ static enum fr_status plan_os_dpos(const struct fr_problem *in, const struct fr_
     return plan(in, ctx, out, true, err);
 }
 
+static enum fr_status explain_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                   struct fr_explained **out, struct fr_error *err)
+{
+    return fr__explain(out, in, ctx, false, err);
+}
+
+static enum fr_status explain_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                      struct fr_explained **out, struct fr_error *err)
+{
+    return fr__explain(out, in, ctx, true, err);
+}
+
 const struct fr_strategy fr__strategy_dpos = {
     .name = "dpos",
     .summary = "each op where it ends first, the critical path together (FastT without splitting)",
@@ -338,6 +351,7 @@ const struct fr_strategy fr__strategy_dpos = {
         "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
     .options = dpos_options,
     .plan = plan_dpos,
+    .explain = explain_dpos,
 };
 
 const struct fr_strategy fr__strategy_os_dpos = {
@@ -347,4 +361,5 @@ const struct fr_strategy fr__strategy_os_dpos = {
         "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
     .options = os_dpos_options,
     .plan = plan_os_dpos,
+    .explain = explain_os_dpos,
 };

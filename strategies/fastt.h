@@ -42,6 +42,7 @@ struct fr__fastt {
     struct fr__os_dpos_result result; /* of DPOS: without splits */
     struct fr__dpos *replicas;        /* the planner of replicas left alone; NULL: not tried */
     double replicas_s;                /* what they take; infinite: they do not fit, or are none */
+    const uint32_t *placed;           /* where their operations stand; of the placer's arena */
     bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
 };

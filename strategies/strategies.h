@@ -88,12 +88,18 @@ struct fr_problem {
     struct fr_planned **planned;
 };
 
+struct fr_explained; /* strategies/explain.h */
+
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
     const struct fr_option *options;     /* ends with a NULL name */
     /* Adds to an empty plan on problem->topo and graph; the caller finishes it. */
     enum fr_status (*plan)(const struct fr_problem *in, const struct fr_context *ctx,
                            struct fr_plan *out, struct fr_error *err);
+    /* How it comes to its plan, step by step, for the caller to free; *in and what it points to must stay.
+     * NULL: it has nothing to tell. */
+    enum fr_status (*explain)(const struct fr_problem *in, const struct fr_context *ctx,
+                              struct fr_explained **out, struct fr_error *err);
 };
 
 #define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(dpos) X(os_dpos)

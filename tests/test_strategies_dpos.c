@@ -106,13 +106,41 @@ END_TEST
 /* What is recorded for the explanation is what was decided on. */
 START_TEST(the_record_holds_ends_on_every_device)
 {
-    double est_s[30], eft_s[30];
+    double longest_s[10], via_s[10], ready_s[30], est_s[30], eft_s[30];
+    uint64_t left_bytes[30], needs_bytes[10];
+    struct fr__dpos_prefix prefixes[9];
+    uint32_t via[10], round_device[3];
+    uint8_t why[10];
+    struct fr__dpos_record record = {.longest_s = longest_s,
+                                     .via_s = via_s,
+                                     .via = via,
+                                     .ready_s = ready_s,
+                                     .est_s = est_s,
+                                     .eft_s = eft_s,
+                                     .left_bytes = left_bytes,
+                                     .needs_bytes = needs_bytes,
+                                     .why = why,
+                                     .prefixes = prefixes,
+                                     .round_device = round_device};
     struct dpos_case c;
     struct fr__dpos_result r;
     struct fr__dpos *p;
 
     topcuoglu(&c);
-    p = run(&c, (struct fr__dpos_options){.est_s = est_s, .eft_s = eft_s}, &r);
+    p = run(&c, (struct fr__dpos_options){.record = &record}, &r);
+    /* the path 1, 3, 7, 10 on each processor: (14 + 11 + 7 + 21) / 4, (16 + 13 + 15 + 7) / 4,
+     * (9 + 19 + 11 + 16) / 4 */
+    ck_assert_uint_eq(record.n_rounds, 1);
+    ck_assert_double_eq(prefixes[0].mean_s, 13.25);
+    ck_assert_double_eq(prefixes[1].mean_s, 12.75);
+    ck_assert_double_eq(prefixes[2].mean_s, 13.75);
+    ck_assert_uint_eq(prefixes[1].end, 4);
+    ck_assert_uint_eq(round_device[0], 1);
+    /* rank(1) = 16 + 12 + 95 through 3, whose rank is higher than that of 2: 16 + 18 + 89 is as long */
+    ck_assert_double_eq(longest_s[0], 16);
+    ck_assert_uint_eq(c.dag.edges[via[0]].dst, 2);
+    ck_assert_double_eq(via_s[0], 12);
+    ck_assert_uint_eq(via[9], FR_NONE);
     for (size_t i = 0; i < 10; i++)
         for (size_t d = 0; d < 3; d++) {
             if (r.is_on_path[i] && d != 1)
@@ -121,7 +149,11 @@ START_TEST(the_record_holds_ends_on_every_device)
                 ck_assert(eft_s[3 * i + d] >= r.end_s[i]);
             if (d == r.device[i])
                 ck_assert_double_eq(est_s[3 * i + d], r.start_s[i]);
+            ck_assert_int_eq(why[i], r.is_on_path[i] ? FR__DPOS_OF_PATH : FR__DPOS_ENDS_FIRST);
         }
+    /* task 4 reads 9 bytes of task 1, which ends at 16 on the second processor */
+    ck_assert_double_eq(ready_s[3 * 3 + 0], 25);
+    ck_assert_double_eq(ready_s[3 * 3 + 1], 16);
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }

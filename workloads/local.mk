@@ -19,4 +19,6 @@ libworkloads_la_SOURCES = workloads/workloads.h \
 	workloads/model_llama.c workloads/nn_moe.h workloads/nn_moe.c workloads/model_mixtral.c
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
-	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv
+	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \
+	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
+	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml

@@ -1,0 +1,28 @@
+/* results/explain.h - how a planner came to its plan, told as on a blackboard: text, JSON, pictures.
+ *
+ * What is told is the planner's own record (strategies/explain.h).
+ */
+#ifndef FR_RESULTS_EXPLAIN_H
+#define FR_RESULTS_EXPLAIN_H
+
+#include "results/results.h"
+
+struct fr_explanation;
+
+/* Plans what q asks and keeps what the planner saw; strings of *q stay the caller's and must stay. FR_EUSAGE: the
+ * strategy has nothing to tell; FR_ENOROOM: it does not fit; else as fr_answer. */
+enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
+                          const struct fr_context *ctx, struct fr_error *err);
+void fr_explanation_free(struct fr_explanation *e);
+
+struct fr_explanation_view {
+    size_t n_ops;   /* rows of a table and operations told of at most; 0: all */
+    const char *op; /* tell of this one alone; NULL: of all */
+};
+/* FR_ENOENT: no such operation, with the nearest. */
+enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
+                                    const struct fr_explanation_view *v, struct fr_error *err);
+/* All of it. */
+void fr_explanation_print_json(FILE *f, const struct fr_explanation *e);
+
+#endif
