@@ -54,7 +54,7 @@ static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
     return ++w->arrived[node] == n;
 }
 
-static double message_s(struct engine *e, const struct fr_transfer *x)
+double fr__message_alone(struct engine *e, const struct fr_transfer *x)
 {
     uint32_t r = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
     double s = 0;
@@ -115,7 +115,7 @@ static void visit(struct walk *w, uint32_t task)
         for (uint32_t m = first; m < end; m++)
             end_task(w, v->members[m], end_s);
     } else if (arrive(w, k->ref, task, 2)) {
-        end_s = w->node_s[k->ref] + message_s(w->e, &v->transfers[k->ref]);
+        end_s = w->node_s[k->ref] + fr__message_alone(w->e, &v->transfers[k->ref]);
         end_task(w, v->transfers[k->ref].send, end_s);
         end_task(w, v->transfers[k->ref].recv, end_s);
     }

@@ -574,6 +574,8 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     FR_TRY(fr__critical_path(e, run));
     if (e->parts)
         FR_TRY(fr__parts_result(e, run));
+    if (e->o->with_totals)
+        FR_TRY(fr__totals(e, run));
     run->stats = e->stats;
     if (e->solver) {
         struct fr__maxmin_stats solver = fr__maxmin_stats(e->solver);

@@ -7,7 +7,7 @@
  *   interference.c rates of work side by side on a device
  *   random.c      jitter and slow devices
  *   sensitivity.c what each moment of the run is made of
- *   deadlock.c, selfcheck.c, bound.c, critical.c   what is said afterwards
+ *   deadlock.c, selfcheck.c, bound.c, critical.c, totals.c   what is said afterwards
  *
  * Arrays of plain values, indexed by task, device or link; nothing is allocated per event.
  */
@@ -396,6 +396,10 @@ enum fr_status fr__deadlock_report(struct engine *e);
 enum fr_status fr__lower_bound(struct engine *e, double *out_s);
 /* What each link must have carried, from the plan's messages alone. bytes: [n_links]. */
 enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[]);
+/* Seconds of a message alone on its route. */
+double fr__message_alone(struct engine *e, const struct fr_transfer *x);
 enum fr_status fr__critical_path(struct engine *e, struct fr_run *run);
+/* Sets the run's serial_s and busiest_s; n_iterations is set. */
+enum fr_status fr__totals(struct engine *e, struct fr_run *run);
 
 #endif

@@ -24,9 +24,9 @@ static const char *const networks[FR_N_NETWORKS] = {
 };
 
 static const char *const orders[FR_N_ORDERS] = {
-    [FR_ORDER_FIFO] = "fifo",
-    [FR_ORDER_PRIORITY] = "priority",
-    [FR_ORDER_STRICT] = "strict",
+    [FR_ORDER_FIFO] = "fifo",       [FR_ORDER_PRIORITY] = "priority", [FR_ORDER_STRICT] = "strict",
+    [FR_ORDER_CONTROL] = "control", [FR_ORDER_RANDOM] = "random",     [FR_ORDER_TIC] = "tic",
+    [FR_ORDER_TAC] = "tac",
 };
 
 static const char *const memory_models[FR_N_MEMORY_MODELS] = {

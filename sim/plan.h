@@ -45,6 +45,19 @@ struct fr_plan {
 void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
                      size_t n_frees);
 
+/* Where a copy's tasks, transfers, collectives and buffers begin. */
+struct fr__offsets {
+    uint32_t tasks, transfers, collectives, buffers;
+};
+/* Costs, strings and groups, which all copies share; then tasks and what they refer to, moved by `at`.
+ * buffer_ids: [n_buffers] the copies' numbers, kept by the caller from one copy to the next, since
+ * persistent buffers are made by the first alone (at.tasks = 0). Failures are kept in `out`. */
+void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out);
+void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struct fr__offsets at,
+                             uint32_t buffer_ids[]);
+/* All of a finished plan under the same numbers, not finished. NULL: out of memory. */
+struct fr_plan *fr__plan_copy(const struct fr_plan *p);
+
 /* Reports violations of the arrays' references, without which nothing else can be looked at. */
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user);

@@ -147,6 +147,27 @@ size_t fr_plan_check(const struct fr_plan *p, void (*say)(void *user, const char
 enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_plan **out,
                               struct fr_error *err);
 
+/* How ready tasks take their stream: by the time they became ready; by priority; exactly by priority,
+ * waiting for the next one if it is not ready. The others are passes (fr_plan_order): the plan that
+ * they make runs like FR_ORDER_PRIORITY. */
+enum fr_order {
+    FR_ORDER_FIFO,
+    FR_ORDER_PRIORITY,
+    FR_ORDER_STRICT,
+    FR_ORDER_CONTROL, /* a device's compute tasks wait for each other's ends, by priority */
+    FR_ORDER_RANDOM,  /* what a device receives is sent in a random order, */
+    FR_ORDER_TIC,     /* in that of TicTac without times, */
+    FR_ORDER_TAC,     /* or with the plan's times */
+    FR_N_ORDERS
+};
+/* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
+ * on the same topology and graph. seed: of FR_ORDER_RANDOM. *n_ordered: transfers that were given an
+ * order. What the orders are and how they are kept: sim/order.h. A dead lock that `control` makes of a plan
+ * is FR_ERANGE with the circle of tasks. */
+bool fr_order_is_pass(enum fr_order o);
+enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
+                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
+
 /* Read access; valid after fr_plan_finish, owned by the plan. */
 struct fr_plan_view {
     const struct fr_topo *topo;
@@ -176,7 +197,6 @@ const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf
 /* ------------------------------------------------------------------ engine */
 
 enum fr_network { FR_NETWORK_ANALYTIC, FR_NETWORK_FLOW, FR_N_NETWORKS };
-enum fr_order { FR_ORDER_FIFO, FR_ORDER_PRIORITY, FR_ORDER_STRICT, FR_N_ORDERS };
 const char *fr_network_name(enum fr_network n);
 enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 const char *fr_order_name(enum fr_order o);
@@ -213,6 +233,7 @@ struct fr_run_options {
     const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */
+    bool with_totals;              /* serial_s and busiest_s of the run */
     bool with_parts;               /* account for the iteration by resource: parts_s of the run */
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
@@ -252,6 +273,8 @@ struct fr_run {
     unsigned n_iterations; /* that the plan held */
     bool is_settled;       /* the last intervals agree to 1e-6 (always true for one) */
     double lower_bound_s;  /* no schedule of this plan can be shorter; see sim/bound.c */
+    double serial_s;       /* an iteration's tasks one after the other; 0 unless asked for */
+    double busiest_s;      /* what one resource has to do of it at most; likewise */
     size_t n_tasks, n_devices, n_links;
     const double *start_s, *end_s;          /* [n_tasks] */
     const uint32_t *cause;                  /* [n_tasks] the task whose end let it start, FR_NONE */
@@ -272,6 +295,10 @@ struct fr_run {
 enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
                            struct fr_run **out, struct fr_error *err);
 void fr_run_free(struct fr_run *r);
+/* TicTac's two measures of an order, of a run with totals; see sim/totals.c. The first is about 1 where
+ * no order could be faster, 0 where nothing overlaps; the second says how much there is to gain. */
+double fr_run_efficiency(const struct fr_run *r);
+double fr_run_speedup_potential(const struct fr_run *r);
 
 /* ---- what the time is made of ----
  *

@@ -4,7 +4,7 @@ if HAVE_CHECK
 SIM_TESTS = tests/test_sim_plan tests/test_sim_pattern tests/test_sim_engine tests/test_sim_collective \
 	tests/test_sim_selfcheck tests/test_sim_simgrid \
 	tests/test_sim_random tests/test_sim_heap tests/test_sim_network tests/test_sim_account \
-	tests/test_sim_sensitivity tests/test_sim_allocator tests/test_sim_memory
+	tests/test_sim_sensitivity tests/test_sim_allocator tests/test_sim_memory tests/test_sim_order
 check_PROGRAMS += $(SIM_TESTS)
 TESTS += $(SIM_TESTS)
 SIM_FIXTURE = tests/sim_fixture.h tests/sim_fixture.c
@@ -44,6 +44,9 @@ tests_test_sim_network_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_sensitivity_SOURCES = tests/test_sim_sensitivity.c $(SIM_FIXTURE)
 tests_test_sim_sensitivity_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_sensitivity_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_order_SOURCES = tests/test_sim_order.c $(SIM_FIXTURE)
+tests_test_sim_order_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_order_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_random_SOURCES = tests/test_sim_random.c $(SIM_FIXTURE)
 tests_test_sim_random_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_random_LDADD = $(TEST_SIM_LIBS)
