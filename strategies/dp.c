@@ -21,8 +21,9 @@
 
 #include <stdio.h>
 
-enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP, OPTION_ACCUMULATE };
+enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP, OPTION_ACCUMULATE, OPTION_PULL };
 enum { STEP_ALL, STEP_BUCKET };
+enum { PULL_END, PULL_START };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
 static const struct fr_option options[] = {
@@ -36,6 +37,8 @@ static const struct fr_option options[] = {
                      "an update waits for all buckets, or for its own (ring)"},
     [OPTION_ACCUMULATE] = {"accumulate", FR_OPTION_COUNT, "1", NULL,
                            "micro-batches an iteration, whose gradients add up"},
+    [OPTION_PULL] = {"pull", FR_OPTION_CHOICE, "end", "end|start",
+                     "parameters go to workers when updated, or when an iteration begins (ps)"},
     {.name = NULL},
 };
 
@@ -265,6 +268,10 @@ static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'bucket' of 'dp' belongs to sync=ring; parameter servers move each "
                         "parameter's gradient by itself");
+    if (in->options->is_set[OPTION_PULL] && in->options->value[OPTION_SYNC] == SYNC_RING)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option 'pull' of 'dp' belongs to parameter servers, such as sync=ps-cpu; "
+                        "with sync=ring every device has all parameters");
     return FR_OK;
 }
 
@@ -296,20 +303,25 @@ static enum fr_status split_batch(struct fr__placer *pl, struct fr__share **out,
 static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
     const uint64_t *values = pl->in->options->value;
-    bool overlap = values[OPTION_OVERLAP] != 0;
+    struct fr__server_options o = {.overlap = values[OPTION_OVERLAP] != 0,
+                                   .pulls_at_start = values[OPTION_PULL] == PULL_START};
     struct fr__share *shares = NULL;
 
     FR_TRY(split_batch(pl, &shares, err));
     switch (values[OPTION_SYNC]) {
     case SYNC_PS_CPU:
-        return fr__plan_parameter_server(pl, FR__SERVER_CPU, shares, overlap, err);
+        o.place = FR__SERVER_CPU;
+        break;
     case SYNC_PS_GPU0:
-        return fr__plan_parameter_server(pl, FR__SERVER_GPU0, shares, overlap, err);
+        o.place = FR__SERVER_GPU0;
+        break;
     case SYNC_PS_SHARDED:
-        return fr__plan_parameter_server(pl, FR__SERVER_SHARDED, shares, overlap, err);
+        o.place = FR__SERVER_SHARDED;
+        break;
     default:
         return plan_ring(pl, shares, err);
     }
+    return fr__plan_parameter_server(pl, &o, shares, err);
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,

@@ -21,7 +21,7 @@ struct service {
     uint32_t *last_pull;   /* [n_servers][n_workers] send of the pull before, FR_NONE */
     const uint32_t *order; /* [n_order] trained owners as their gradients become ready */
     size_t n_order;
-    bool overlap;
+    struct fr__server_options options;
 };
 
 /* ---- who serves what ---- */
@@ -64,9 +64,9 @@ static enum fr_status shard(struct service *s, struct fr_error *err)
     return FR_OK;
 }
 
-static enum fr_status find_servers(struct service *s, enum fr__server_place place,
-                                   struct fr_error *err)
+static enum fr_status find_servers(struct service *s, struct fr_error *err)
 {
+    enum fr__server_place place = s->options.place;
     const struct fr_problem *in = s->pl->in;
     struct fr__arena *arena = s->pl->arena;
 
@@ -174,7 +174,7 @@ static void push(struct service *s, uint32_t rank, const struct fr__owner *w, ui
                  &send, &recv);
     fr__after_gradient(r, w, send, true);
     fr__after_gradient(r, w, recv, false);
-    if (!s->overlap)
+    if (!s->options.overlap)
         wait_for(s, done_of(s, rank), send, recv);
     fr_plan_add_dep(pl->plan, recv, sum);
     fr__add_free(pl, fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, server, w->bytes, recv, w->op),
@@ -193,16 +193,16 @@ static uint32_t add_sum(struct service *s, const struct fr__owner *w, uint32_t s
                            FR_PHASE_BACKWARD_WEIGHT, FR_NONE);
 }
 
-/* The parameters go to a worker after its backward pass, which reads the old ones; one connection a
- * server and worker carries them one after the other. */
-static void pull(struct service *s, uint32_t rank, const struct fr__owner *w, uint32_t k,
-                 uint32_t label, uint32_t update)
+/* The parameters go to a worker, after `update` if there is one; one connection a server and worker
+ * carries them one after the other. *send, *recv: the tasks; false: they are there. */
+static bool move_parameters(struct service *s, uint32_t rank, const struct fr__owner *w, uint32_t k,
+                            uint32_t label, uint32_t update, uint32_t *send, uint32_t *recv)
 {
     struct fr__placer *pl = s->pl;
-    uint32_t *last = &s->last_pull[(size_t)k * s->n_workers + rank], send, recv;
+    uint32_t *last = &s->last_pull[(size_t)k * s->n_workers + rank];
 
     if (pl->in->devices[rank] == s->servers[k])
-        return;
+        return false;
     fr__add_move(pl,
                  &(struct fr__move){.src = s->servers[k],
                                     .dst = pl->in->devices[rank],
@@ -214,11 +214,52 @@ static void pull(struct service *s, uint32_t rank, const struct fr__owner *w, ui
                                     .priority = pl->next_priority,
                                     .phase = FR_PHASE_UPDATE,
                                     .send_stream = FR_STREAM_FREE},
-                 &send, &recv);
-    wait_for(s, done_of(s, rank), send, recv);
+                 send, recv);
     if (*last != FR_NONE)
-        wait_for(s, *last, send, recv);
-    *last = send;
+        wait_for(s, *last, *send, *recv);
+    *last = *send;
+    return true;
+}
+
+/* After the worker's backward pass, which reads the old ones. */
+static void pull(struct service *s, uint32_t rank, const struct fr__owner *w, uint32_t k,
+                 uint32_t label, uint32_t update)
+{
+    uint32_t send, recv;
+
+    if (move_parameters(s, rank, w, k, label, update, &send, &recv))
+        wait_for(s, done_of(s, rank), send, recv);
+}
+
+/* Before the op that reads them first; others that do, and later micro-batches, follow it. */
+static void pull_at_start(struct service *s, uint32_t owner)
+{
+    const struct fr__owner *w = &s->pl->params.owners[owner];
+    uint32_t k = s->server_of[owner], label, send, recv;
+
+    if (w->n_updates == 0)
+        return;
+    label = add_label(s, "parameters", w);
+    for (uint32_t rank = 0; rank < s->n_workers; rank++)
+        if (move_parameters(s, rank, w, k, label, FR_NONE, &send, &recv))
+            fr_plan_add_dep(s->pl->plan, recv, s->workers[rank].first_task[w->op]);
+    s->pl->next_priority++;
+}
+
+/* In the order of the model. */
+static enum fr_status pull_all_at_start(struct service *s, struct fr_error *err)
+{
+    size_t n = s->pl->params.n_owners;
+    bool *is_trained = fr__arena_alloc(s->pl->arena, n, sizeof(*is_trained));
+
+    if (!is_trained)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < s->n_order; i++)
+        is_trained[s->order[i]] = true;
+    for (uint32_t i = 0; i < n; i++)
+        if (is_trained[i])
+            pull_at_start(s, i);
+    return FR_OK;
 }
 
 /* The owner's update ops one after the other; the last of them, or FR_NONE. */
@@ -262,7 +303,7 @@ static enum fr_status place_round(struct service *s, uint32_t owner, struct fr_e
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
         push(s, rank, w, server, push_label, sum);
     FR_TRY(place_updates(s, w, k, sum, &updated, err));
-    if (w->n_updates == 0)
+    if (w->n_updates == 0 || s->options.pulls_at_start)
         return FR_OK;
     pull_label = add_label(s, "parameters", w);
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
@@ -270,16 +311,18 @@ static enum fr_status place_round(struct service *s, uint32_t owner, struct fr_e
     return FR_OK;
 }
 
-static enum fr_status place_all(struct service *s, enum fr__server_place place,
-                                const struct fr__share shares[], struct fr_error *err)
+static enum fr_status place_all(struct service *s, const struct fr__share shares[],
+                                struct fr_error *err)
 {
     struct fr__placer *pl = s->pl;
 
     FR_TRY(fr__ready_order(&pl->params, pl->arena, &s->order, &s->n_order, err));
-    FR_TRY(find_servers(s, place, err));
+    FR_TRY(find_servers(s, err));
     place_server_memory(s);
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
         FR_TRY(place_worker(s, rank, &shares[rank], err));
+    if (s->options.pulls_at_start)
+        FR_TRY(pull_all_at_start(s, err));
     for (size_t i = 0; i < s->n_order; i++)
         FR_TRY(place_round(s, s->order[i], err));
     for (uint32_t rank = 0; rank < s->n_workers; rank++)
@@ -287,17 +330,16 @@ static enum fr_status place_all(struct service *s, enum fr__server_place place,
     return FR_OK;
 }
 
-enum fr_status fr__plan_parameter_server(struct fr__placer *pl, enum fr__server_place place,
-                                         const struct fr__share shares[], bool overlap,
-                                         struct fr_error *err)
+enum fr_status fr__plan_parameter_server(struct fr__placer *pl, const struct fr__server_options *o,
+                                         const struct fr__share shares[], struct fr_error *err)
 {
-    struct service s = {.pl = pl, .n_workers = (uint32_t)pl->in->n_devices, .overlap = overlap};
+    struct service s = {.pl = pl, .n_workers = (uint32_t)pl->in->n_devices, .options = *o};
     enum fr_status st;
 
     s.workers = fr__arena_alloc(pl->arena, s.n_workers, sizeof(*s.workers));
     if (!s.workers)
         return fr__fail_nomem(err);
-    st = place_all(&s, place, shares, err);
+    st = place_all(&s, shares, err);
     for (uint32_t rank = 0; rank < s.n_workers; rank++)
         fr__replica_fini(&s.workers[rank]);
     return st;

@@ -278,10 +278,13 @@ END_TEST
 
 START_TEST(no_order_of_ready_tasks_makes_accumulation_hang)
 {
-    static const char *const specs[] = {
-        "single:accumulate=6",          "dp:accumulate=3",
-        "dp:step=bucket,accumulate=6",  "dp:sync=ps-cpu,accumulate=2",
-        "dp:sync=ps-gpu0,accumulate=3", "dp:sync=ps-sharded,overlap=0,accumulate=6"};
+    static const char *const specs[] = {"single:accumulate=6",
+                                        "dp:accumulate=3",
+                                        "dp:step=bucket,accumulate=6",
+                                        "dp:sync=ps-cpu,accumulate=2",
+                                        "dp:sync=ps-gpu0,accumulate=3",
+                                        "dp:sync=ps-sharded,overlap=0,accumulate=6",
+                                        "dp:sync=ps-cpu,pull=start,accumulate=3"};
     const struct fr_workload_options opt = {.batch = 8, .dtype = FR_N_DTYPES};
     struct fr_topo *t = case_topo(4, 1e9, 8 * GIB);
     struct fr_graph *g = NULL;

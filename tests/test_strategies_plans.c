@@ -25,6 +25,9 @@ static const char *const specs[] = {
     "dp:sync=ps-gpu0",
     "dp:sync=ps-sharded",
     "dp:sync=ps-cpu,overlap=0",
+    "dp:sync=ps-cpu,pull=start",
+    "dp:sync=ps-gpu0,pull=start",
+    "dp:sync=ps-sharded,pull=start",
     "mp",
     "pp",
     "pp:schedule=gpipe,micro=1",
@@ -201,16 +204,18 @@ START_TEST(parameter_servers_move_the_model_once_each_way_per_worker)
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain4);
     struct case_problem c = {t, g, 4, 8, FR_SGD, NULL};
-    struct fr_plan *p = case_plan(&c, "dp:sync=ps-cpu");
+    struct fr_plan *p;
     const uint32_t cpu = 4;
 
-    for (uint32_t w = 0; w < 4; w++) {
-        ck_assert_double_eq(moved(p, w, cpu), 1200);
-        ck_assert_double_eq(moved(p, cpu, w), 1200);
+    for (int at_start = 0; at_start < 2; at_start++) {
+        p = case_plan(&c, at_start ? "dp:sync=ps-cpu,pull=start" : "dp:sync=ps-cpu");
+        for (uint32_t w = 0; w < 4; w++) {
+            ck_assert_double_eq(moved(p, w, cpu), 1200);
+            ck_assert_double_eq(moved(p, cpu, w), 1200);
+        }
+        ck_assert_double_eq(moved(p, FR_NONE, FR_NONE), 2 * 4 * 1200);
+        fr_plan_free(p);
     }
-    ck_assert_double_eq(moved(p, FR_NONE, FR_NONE), 2 * 4 * 1200);
-    fr_plan_free(p);
-
     p = case_plan(&c, "dp:sync=ps-gpu0");
     ck_assert_double_eq(moved(p, FR_NONE, 0), 3 * 1200);
     ck_assert_double_eq(moved(p, 0, FR_NONE), 3 * 1200);
@@ -464,6 +469,7 @@ START_TEST(problems_that_make_no_sense_are_refused)
     expect_refused(&fine, "pp:stages=8", "do not make whole pipelines");
     expect_refused(&fine, "pp:micro=9", "micro=9 is more than the 8 samples");
     expect_refused(&fine, "dp:sync=ps-cpu,bucket=1MiB", "belongs to sync=ring");
+    expect_refused(&fine, "dp:pull=start", "belongs to parameter servers");
     expect_refused(&none, "single", "no device");
     expect_refused(&none, "pp", "no device");
     expect_refused(&empty, "mp", "global batch is 0");

@@ -288,6 +288,57 @@ START_TEST(peaks_agree_with_measured_training_steps)
 }
 END_TEST
 
+/* ---- orders ---- */
+
+static struct fr_plan *in_order(const struct fr_plan *p, enum fr_order order)
+{
+    struct fr_plan *out = NULL;
+    struct fr_error err = {.code = FR_OK};
+    size_t n;
+
+    ck_assert_msg(fr_plan_order(p, order, 1, &out, &n, &err) == FR_OK, "%s", err.text);
+    return out;
+}
+
+/* Two workers, four layers of 1 + 2 s and 1e9 bytes of parameters, a link of 1e9 B/s from the CPU to
+ * each. Layer i comes from i to i + 1 s and runs from i + 1; the last gradient is ready 8 s after the last
+ * forward op ended at 5 s, its push takes one more: 14 s, and some ms for sums and updates. tic cannot
+ * tell the first two layers apart and keeps the plan's order, tac has it of its own. In whatever other
+ * order the last layer runs no later than when all have come, then three more: 17 s at most. */
+START_TEST(pulls_at_the_start_overlap_the_forward_pass)
+{
+    static const uint64_t params[MAX_LAYERS] = {1000000000, 1000000000, 1000000000, 1000000000};
+    static const enum fr_order orders[] = {FR_ORDER_PRIORITY, FR_ORDER_TIC, FR_ORDER_TAC};
+    const struct chain_case chain = {4, 2, params, ones, twos, 100};
+    struct fr_topo *t = case_topo(2, 1e9, 64 * GIB);
+    struct fr_graph *g = case_chain(&chain);
+    struct case_problem c = {t, g, 2, 4, FR_SGD, NULL};
+    struct fr_plan *p = case_plan(&c, "dp:sync=ps-cpu,pull=start"), *random;
+    struct fr_run_options o;
+    struct fr_run *r;
+
+    fr_run_options_init(&o);
+    for (int i = 0; i < 3; i++) {
+        struct fr_plan *other = fr_order_is_pass(orders[i]) ? in_order(p, orders[i]) : NULL;
+
+        r = run(other ? other : p, &o);
+        ck_assert_double_ge(r->makespan_s, 14);
+        ck_assert_double_le(r->makespan_s, 14.1);
+        fr_run_free(r);
+        fr_plan_free(other);
+    }
+    random = in_order(p, FR_ORDER_RANDOM);
+    r = run(random, &o);
+    ck_assert_double_gt(r->makespan_s, 14.1);
+    ck_assert_double_le(r->makespan_s, 17.1);
+    fr_run_free(r);
+    fr_plan_free(random);
+    fr_plan_free(p);
+    fr_graph_free(g);
+    fr_topo_free(t);
+}
+END_TEST
+
 /* ---- all strategies ---- */
 
 /* Whatever order ready tasks are taken in and however few transfers go side by side, every plan
@@ -300,6 +351,8 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
                                         "dp:sync=ps-cpu",
                                         "dp:sync=ps-gpu0,overlap=0",
                                         "dp:sync=ps-sharded",
+                                        "dp:sync=ps-cpu,pull=start",
+                                        "dp:sync=ps-sharded,pull=start",
                                         "mp",
                                         "pp:micro=1",
                                         "pp:micro=2,schedule=gpipe",
@@ -321,17 +374,20 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
             struct fr_plan *p = case_plan(&c, specs[i]);
 
             for (int k = 0; k < FR_N_ORDERS * FR_N_NETWORKS; k++) {
+                enum fr_order order = (enum fr_order)(k % FR_N_ORDERS);
+                struct fr_plan *other = fr_order_is_pass(order) ? in_order(p, order) : NULL;
                 struct fr_run_options o;
                 struct fr_run *r;
 
                 fr_run_options_init(&o);
-                o.order = (enum fr_order)(k % FR_N_ORDERS);
+                o.order = order;
                 o.network = (enum fr_network)(k / FR_N_ORDERS);
                 o.channels = (unsigned)(k % 2);
-                r = run(p, &o);
+                r = run(other ? other : p, &o);
                 ck_assert_double_gt(r->makespan_s, 0);
                 ck_assert_double_ge(r->makespan_s, r->lower_bound_s * (1 - 1e-9));
                 fr_run_free(r);
+                fr_plan_free(other);
             }
             fr_plan_free(p);
         }
@@ -398,6 +454,7 @@ int main(void)
     tcase_add_test(c, one_forward_one_backward_holds_fewer_activations);
     tcase_add_test(c, model_parallelism_is_hardly_faster_than_one_device);
     tcase_add_test(c, data_parallelism_on_one_device_is_the_single_device_plan);
+    tcase_add_test(c, pulls_at_the_start_overlap_the_forward_pass);
     tcase_add_test(c, overlap_hides_communication_but_does_not_lessen_it);
     tcase_add_test(c, the_peak_is_where_the_graph_says);
     tcase_add_test(c, peaks_agree_with_measured_training_steps);
