@@ -255,7 +255,7 @@ static const struct option_row rows[] = {
      "gradients after the step: none (dropped) or zero (kept)", NULL},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens a sample, for sequence models", NULL},
     {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models", NULL},
-    {OPTIONS_RUN, 0, "order", "RULE", "ready tasks: fifo, priority (default) or strict", NULL},
+    {OPTIONS_RUN, 0, "order", "RULE", "priority (default), fifo, strict, control; of transfers: random, tic, tac", NULL},
     {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", NULL},
     {OPTIONS_RUN, 0, "channels", "N|inf", "transfers a device direction carries at once", NULL},
     {OPTIONS_RUN, 0, "collectives", "FORM", "auto, or rings: expanded (steps), closed (formula)",

@@ -294,7 +294,8 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
                 r->closed_form_collectives
                     ? "from their closed form: no contention with anything else"
                     : "step by step");
-    fprintf(f, "<li>ready tasks go in %s order; buffers come to be at %s</li>\n", r->order,
+    fprintf(f, "<li>%s in %s order; buffers come to be at %s</li>\n",
+            r->puts_in_order ? "what devices receive is sent" : "ready tasks go", r->order,
             r->alloc_at_start ? "start" : "dispatch");
     fprintf(
         f, "<li>memory is %s</li>\n",

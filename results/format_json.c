@@ -224,6 +224,16 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_count(j, "seed", r->seed);
 }
 
+static void write_order(struct fr__json *j, const struct fr_record *r)
+{
+    if (r->has_totals) {
+        fr__json_number(j, "order_efficiency", r->order_efficiency);
+        fr__json_number(j, "order_speedup_potential", r->order_speedup_potential);
+    }
+    if (r->puts_in_order)
+        fr__json_count(j, "ordered_transfers", r->n_ordered);
+}
+
 static void write_record(struct fr__json *j, const struct fr_record *r, bool is_compact)
 {
     fr__json_open(j, NULL, '{', is_compact);
@@ -242,6 +252,7 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
     fr__json_number(j, "exposed_comm_s", r->exposed_comm_s);
     fr__json_number(j, "bubble_s", r->bubble_s);
     fr__json_number(j, "lower_bound_s", r->lower_bound_s);
+    write_order(j, r);
     fr__json_count(j, "iterations", r->n_iterations);
     fr__json_count(j, "peak_bytes", r->peak_bytes);
     fr__json_count(j, "peak_allocated_bytes", r->peak_allocated_bytes);

@@ -15,6 +15,7 @@ struct fr__making {
     uint32_t global_batch;
     struct fr_run_options options; /* that it was run with */
     double wall_s, plan_cpu_s;
+    size_t n_ordered;     /* transfers that the order asked for put in one */
     struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
     struct fr_planned *planned; /* or NULL */

@@ -98,6 +98,23 @@ static void print_cost_sources(FILE *f, const struct fr_record *r)
     putc('\n', f);
 }
 
+static void print_order(FILE *f, const struct fr_record *r)
+{
+    char efficiency[NUMBER], potential[NUMBER];
+
+    if (r->oom)
+        return;
+    if (r->puts_in_order)
+        fprintf(f, "%zu transfer%s in the order %s\n", r->n_ordered, r->n_ordered == 1 ? "" : "s",
+                r->order);
+    if (r->has_totals)
+        fprintf(f,
+                "order efficiency %s (0: one thing at a time, 1: no order is faster), speed-up "
+                "potential %s\n",
+                fr__fixed(r->order_efficiency, 3, efficiency, sizeof(efficiency)),
+                percent(r->order_speedup_potential, potential, sizeof(potential)));
+}
+
 static void print_oom(FILE *f, const struct fr_record *r)
 {
     char peak[NUMBER], capacity[NUMBER], over[NUMBER];
@@ -494,6 +511,7 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
     fputs("\ncosts from ", f);
     print_cost_sources(f, r);
     print_planned(f, r);
+    print_order(f, r);
     if (r->oom)
         print_oom(f, r);
     if (r->oom || is_verbose)

@@ -192,7 +192,11 @@ struct fr_record {
     uint32_t advice_tried;             /* simulations */
     double iteration_s, samples_per_s; /* as if memory were no matter when oom */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
-    unsigned n_iterations;                                          /* simulated to get there */
+    bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */
+    size_t n_ordered;   /* transfers of an iteration that have such an order */
+    bool has_totals;    /* one transfer at a time goes in and out of a device: --channels 1 */
+    double order_efficiency, order_speedup_potential; /* where it has; see sim/totals.c */
+    unsigned n_iterations;                            /* simulated to get there */
     uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes; /* of the worst GPU */
     const char *peak_device;
     uint64_t peak_capacity_bytes;  /* that GPU's memory */
