@@ -17,6 +17,7 @@ struct ranked {
 /* dag: the start with what was kept so far; it lives in one of two arenas, the next in the other. */
 struct fr__os_dpos {
     struct fr__os_dpos_options options;
+    const struct fr_context *ctx; /* may be NULL */
     const struct fr__dag *dag;
     struct fr__dag kept[2];
     struct fr__arena *kept_arena[2], *candidate_arena;
@@ -130,6 +131,15 @@ static enum fr_status evaluate(struct fr__os_dpos *o, struct fr__os_dpos_try *t,
     return FR_OK;
 }
 
+/* A search is as long as its evaluations are many. */
+static enum fr_status look_up(const struct fr__os_dpos *o, struct fr_error *err)
+{
+    if (o->ctx && o->ctx->progress)
+        o->ctx->progress(o->ctx->progress_user, "splits tried", o->n_tries, 0);
+    return fr__is_cancelled(o->ctx) ? fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted")
+                                    : FR_OK;
+}
+
 /* Tries all ways of an operation; *best is the index of the shortest that is shorter than before. */
 static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
                              struct fr__os_dpos_result *r, struct fr_error *err)
@@ -147,6 +157,7 @@ static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
                 continue;
             if (!fr__grow(&o->tries, &o->cap_tries, o->n_tries + 1, sizeof(*o->tries)))
                 return fr__fail_nomem(err);
+            FR_TRY(look_up(o, err));
             FR_TRY(evaluate(o, &t, limit_s, r, err));
             if (t.after_s < limit_s) {
                 limit_s = t.after_s;
@@ -178,8 +189,8 @@ static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, siz
     return FR_OK;
 }
 
-static enum fr_status search(struct fr__os_dpos *o, size_t n_start, const struct fr_context *ctx,
-                             struct fr__os_dpos_result *r, struct fr_error *err)
+static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__os_dpos_result *r,
+                             struct fr_error *err)
 {
     for (size_t k = 0; k < r->n_path; k++) {
         uint32_t op = o->path[k];
@@ -189,8 +200,6 @@ static enum fr_status search(struct fr__os_dpos *o, size_t n_start, const struct
             continue;
         if (o->options.max_tried && r->n_ops_tried == o->options.max_tried)
             return FR_OK;
-        if (fr__is_cancelled(ctx))
-            return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
         r->n_ops_tried++;
         FR_TRY(try_op(o, op, &best, r, err));
         if (best == SIZE_MAX)
@@ -202,8 +211,7 @@ static enum fr_status search(struct fr__os_dpos *o, size_t n_start, const struct
 }
 
 static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine *m,
-                           const struct fr_context *ctx, struct fr__os_dpos_result *r,
-                           struct fr_error *err)
+                           struct fr__os_dpos_result *r, struct fr_error *err)
 {
     const struct fr__dpos_options whole = {0};
     size_t n_start = o->dag->n_ops;
@@ -215,7 +223,7 @@ static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine 
         return FR_OK;
     r->start_s = o->best_s = r->plan.makespan_s;
     FR_TRY(sort_path(o, m, &r->plan, &r->n_path, err));
-    FR_TRY(search(o, n_start, ctx, r, err));
+    FR_TRY(search(o, n_start, r, err));
     FR_TRY(fr__dpos_run(o->planner, o->dag, &whole, &r->plan, err));
     r->n_whole++;
     r->dag = o->dag;
@@ -237,7 +245,8 @@ enum fr_status fr__os_dpos_run(struct fr__os_dpos **out, const struct fr__dag *s
     if (!o)
         return fr__fail_nomem(err);
     *result = (struct fr__os_dpos_result){0};
-    st = plan(o, m, ctx, result, err);
+    o->ctx = ctx;
+    st = plan(o, m, result, err);
     if (st != FR_OK) {
         fr__os_dpos_free(o);
         return st;
