@@ -205,6 +205,43 @@ START_TEST(an_op_in_two_parts_on_two_devices_takes_half)
 }
 END_TEST
 
+static void count_calls(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    size_t *n = user;
+
+    ck_assert_str_eq(what, "splits tried");
+    ck_assert_uint_eq(done, *n);
+    ck_assert_uint_eq(total, 0);
+    ++*n;
+}
+
+START_TEST(a_search_tells_how_far_it_is_and_stops_when_asked)
+{
+    const int stop = 1;
+    size_t n = 0;
+    struct fr_context ctx = {.progress = count_calls, .progress_user = &n};
+    struct fr__os_dpos_options how = {.costs = costs};
+    struct fr__os_dpos_result r;
+    struct fr__os_dpos *o;
+    struct dpos_case c;
+    struct fr_error err;
+
+    dpos_case_init(&c, 3, 4, 2);
+    dpos_case_cost(&c, 1)[0] = dpos_case_cost(&c, 1)[1] = 20;
+    c.dag.ops[1].split_mask = 1u << FR__DAG_BATCH;
+    dpos_case_edge(&c, 0, 1, 1);
+    dpos_case_edge(&c, 1, 2, 1);
+    dpos_case_index(&c);
+    ck_assert_int_eq(fr__os_dpos_run(&o, &c.dag, &c.m, &how, &ctx, &r, &err), FR_OK);
+    ck_assert_uint_eq(n, 3); /* two, three and four parts */
+    fr__os_dpos_free(o);
+    ctx.cancel = &stop;
+    n = 0;
+    ck_assert_int_eq(fr__os_dpos_run(&o, &c.dag, &c.m, &how, &ctx, &r, &err), FR_ECANCELLED);
+    dpos_case_fini(&c);
+}
+END_TEST
+
 /* Path by falling cost: 9 (cannot be split: passed over), 8 (a part costs more than the whole saves,
  * because its bytes are many: ends the search), 7 (never tried, though it would gain). */
 START_TEST(the_first_op_that_does_not_improve_ends_the_search)
@@ -361,6 +398,7 @@ int main(void)
     tcase_add_test(tc, along_the_batch_data_is_sliced_parameters_are_whole_and_gradients_added);
     tcase_add_test(tc, along_the_channels_parameters_are_sliced_data_is_whole_and_all_is_joined);
     tcase_add_test(tc, an_op_in_two_parts_on_two_devices_takes_half);
+    tcase_add_test(tc, a_search_tells_how_far_it_is_and_stops_when_asked);
     tcase_add_test(tc, the_first_op_that_does_not_improve_ends_the_search);
     tcase_add_test(tc, stopping_evaluations_early_changes_no_answer);
     tcase_add_test(tc, options_limit_what_is_tried);
