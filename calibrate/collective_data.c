@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "calibrate/nccl_log.h"
+#include "calibrate/row_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,27 +65,14 @@ static enum fr_system_op op_of(const char *name)
     return (enum fr_system_op)op;
 }
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    for (unsigned byte = 0; byte < 8; byte++)
-        h = (h ^ (x >> (8 * byte) & 0xff)) * UINT64_C(1099511628211);
-    return h;
-}
-
-/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991), then a round of splitmix64: its low bits alone know
- * little of the high ones of the sizes. */
 static uint64_t hash_call(const struct fr_system_call *call, const char *dtype)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FR__HASH_START;
 
-    h = mix(h, call->op);
-    h = mix(h, call->n_gpus);
-    h = mix(h, (uint64_t)call->bytes);
-    for (; *dtype; dtype++)
-        h = mix(h, (unsigned char)*dtype);
-    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
-    return h ^ h >> 31;
+    h = fr__hash_word(h, call->op);
+    h = fr__hash_word(h, call->n_gpus);
+    h = fr__hash_word(h, (uint64_t)call->bytes);
+    return fr__hash_end(fr__hash_text(h, dtype));
 }
 
 static enum fr_status find_source(struct fr__collective_data *d, const char *text, uint32_t *out,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "calibrate/collective_data.h"
 #include "calibrate/data.h"
+#include "calibrate/row_hash.h"
 #include "calibrate/system_model.h"
 
 #include <gsl/gsl_multimin.h>
@@ -183,14 +184,11 @@ static uint32_t choose_source(const struct fr__collective_data *d)
 
 static uint64_t hash_rows(const struct fr__collective_data *d, uint32_t source)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FR__HASH_START;
 
-    for (size_t k = 0; k < d->n_rows; k++) {
-        uint64_t words[2] = {d->rows[k].hash, (uint64_t)llround(d->rows[k].time_s * 1e12)};
-
-        for (unsigned byte = 0; d->rows[k].source == source && byte < 16; byte++)
-            h = (h ^ (words[byte / 8] >> (byte % 8 * 8) & 0xff)) * UINT64_C(1099511628211);
-    }
+    for (size_t k = 0; k < d->n_rows; k++)
+        if (d->rows[k].source == source)
+            h = fr__hash_row(h, d->rows[k].hash, d->rows[k].time_s);
     return h;
 }
 

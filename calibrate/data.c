@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "calibrate/curve_class.h"
+#include "calibrate/row_hash.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,22 +83,16 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
     return FR_OK;
 }
 
-/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991) of the sizes, then one round of splitmix64. */
+/* Of the sizes. */
 static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_shape *shape)
 {
     double sizes[FR__CURVE_SIZES];
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FR__HASH_START;
 
     c->sizes(shape, sizes);
-    for (size_t i = 0; c->size_names[i]; i++) {
-        uint64_t n = (uint64_t)sizes[i];
-
-        for (unsigned byte = 0; byte < 8; byte++)
-            h = (h ^ (n >> (8 * byte) & 0xff)) * UINT64_C(1099511628211);
-    }
-    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
-    return h ^ h >> 31;
+    for (size_t i = 0; c->size_names[i]; i++)
+        h = fr__hash_word(h, (uint64_t)sizes[i]);
+    return fr__hash_end(h);
 }
 
 bool fr__is_held_out(uint64_t shape_hash)

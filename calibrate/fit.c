@@ -1,20 +1,16 @@
 /* calibrate/fit.c - fits the curves of a device to measured rows.
  *
- * The model's parameters first, by the simplex of Nelder and Mead (GSL's nmsimplex2: the minimum over
- * tiles has kinks, which rules out gradients) from several starts on the mean of
- * |log(predicted / measured)|, in the logarithms of the parameters; then the grid of residuals of what
- * is left. Standard deviations: the spread of fits to rows drawn with replacement (B. Efron,
- * Annals of Statistics 7(1), 1979), each from the optimum.
+ * The model's parameters first (fitting.h), from several starts, on the mean of |log(predicted / measured)|;
+ * then the grid of residuals of what is left. Standard deviations: by bootstrap over rows.
  */
 #include "config.h"
 
 #include "base/error.h"
-#include "base/rng.h"
 #include "calibrate/curve.h"
 #include "calibrate/data.h"
+#include "calibrate/fitting.h"
+#include "calibrate/row_hash.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_multimin.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +31,6 @@ struct fit {
     double most_launch_s; /* a launch takes no longer */
 };
 
-static double clamp(const struct fit *f, double x, unsigned i)
-{
-    const struct fr__curve_parameter *p = &f->op_class->parameters[i];
-
-    return fmin(fmax(x, p->low), i == 0 ? fmin(p->high, f->most_launch_s) : p->high);
-}
-
 /* Mean |log(predicted / measured)| with the parameters of the curve. */
 static double mean_miss(const struct fit *f)
 {
@@ -55,49 +44,33 @@ static double mean_miss(const struct fit *f)
     return sum / (double)f->n;
 }
 
-static double objective(const gsl_vector *v, void *user)
+static double miss(void *user, const double active[])
 {
     struct fit *f = user;
-    double outside = 0;
 
-    for (unsigned i = 0; i < f->n_active; i++) {
-        double p = exp(gsl_vector_get(v, i)), clamped = clamp(f, p, f->active[i]);
-
-        f->curve->info.parameters[f->active[i]] = clamped;
-        outside += fabs(log(p / clamped));
-    }
-    return mean_miss(f) + 0.01 * outside;
+    for (unsigned i = 0; i < f->n_active; i++)
+        f->curve->info.parameters[f->active[i]] = active[i];
+    return mean_miss(f);
 }
 
-/* From parameters[] to the nearest optimum, in place; the objective there, or NaN out of memory. */
+/* From parameters[] to the nearest optimum, in place; the miss there, or NaN out of memory. */
 static double minimise(struct fit *f, double parameters[MAX_P], double size,
                        unsigned steps_per_parameter)
 {
-    gsl_multimin_fminimizer *m =
-        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, f->n_active);
-    gsl_vector *x = gsl_vector_alloc(f->n_active), *step = gsl_vector_alloc(f->n_active);
-    gsl_multimin_function fn = {.f = objective, .n = f->n_active, .params = f};
-    double best = NAN;
+    double low[MAX_P], high[MAX_P], active[MAX_P], best;
+    struct fr__simplex s = {f->n_active, low, high, miss, f};
 
-    if (!m || !x || !step)
-        goto free_all;
     memcpy(f->curve->info.parameters, parameters, sizeof(f->curve->info.parameters));
+    for (unsigned i = 0; i < f->n_active; i++) {
+        const struct fr__curve_parameter *p = &f->op_class->parameters[f->active[i]];
+
+        low[i] = p->low;
+        high[i] = f->active[i] == 0 ? fmin(p->high, f->most_launch_s) : p->high;
+        active[i] = parameters[f->active[i]];
+    }
+    best = fr__simplex_minimise(&s, active, size, steps_per_parameter * f->n_active);
     for (unsigned i = 0; i < f->n_active; i++)
-        gsl_vector_set(x, i, log(parameters[f->active[i]]));
-    gsl_vector_set_all(step, size);
-    gsl_multimin_fminimizer_set(m, &fn, x, step);
-    for (unsigned i = 0; i < steps_per_parameter * f->n_active; i++)
-        if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
-            gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-4) == GSL_SUCCESS)
-            break;
-    best = gsl_multimin_fminimizer_minimum(m);
-    for (unsigned i = 0; i < f->n_active; i++)
-        parameters[f->active[i]] =
-            clamp(f, exp(gsl_vector_get(gsl_multimin_fminimizer_x(m), i)), f->active[i]);
-free_all:
-    gsl_vector_free(step);
-    gsl_vector_free(x);
-    gsl_multimin_fminimizer_free(m);
+        parameters[f->active[i]] = active[i];
     return best;
 }
 
@@ -130,14 +103,6 @@ static void find_active(struct fit *f)
     }
 }
 
-/* Five digits are more than the data hold. */
-static double round_digits(double x)
-{
-    double scale = pow(10, 4 - floor(log10(fabs(x))));
-
-    return x > 0 ? round(x * scale) / scale : 0;
-}
-
 static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_P],
                                       struct fr_error *err)
 {
@@ -158,35 +123,13 @@ static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_
     return FR_OK;
 }
 
-static enum fr_status find_errors(struct fit *f, const double parameters[MAX_P],
-                                  double errors[MAX_P], struct fr_error *err)
+static void refit(void *user, const uint32_t draws[], double parameters[])
 {
-    uint32_t *draws = calloc(f->n, sizeof(*draws));
-    double sum[MAX_P] = {0}, squares[MAX_P] = {0};
+    struct fit *f = user;
 
-    if (!draws)
-        return fr__fail_nomem(err);
     f->draws = draws;
-    for (unsigned draw = 0; draw < N_DRAWS; draw++) {
-        struct fr__rng rng;
-        double p[MAX_P];
-
-        fr__rng_init(&rng, 1, draw);
-        memset(draws, 0, f->n * sizeof(*draws));
-        for (size_t k = 0; k < f->n; k++)
-            draws[fr__rng_below(&rng, f->n)]++;
-        memcpy(p, parameters, sizeof(p));
-        minimise(f, p, 0.1, DRAW_STEPS);
-        for (unsigned i = 0; i < f->n_parameters; i++) {
-            sum[i] += p[i] / N_DRAWS;
-            squares[i] += p[i] * p[i] / N_DRAWS;
-        }
-    }
-    for (unsigned i = 0; i < f->n_parameters; i++)
-        errors[i] = round_digits(sqrt(fmax(squares[i] - sum[i] * sum[i], 0)));
+    minimise(f, parameters, 0.1, DRAW_STEPS);
     f->draws = NULL;
-    free(draws);
-    return FR_OK;
 }
 
 static enum fr_status fit_residual(struct fit *f, struct fr_error *err)
@@ -221,9 +164,10 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 
     find_active(f);
     FR_TRY(find_parameters(f, p, err));
-    FR_TRY(find_errors(f, p, f->curve->info.errors, err));
+    FR_TRY(fr__bootstrap(f->n, NULL, 0, N_DRAWS, refit, f, f->n_parameters, p,
+                         f->curve->info.errors, err));
     for (unsigned i = 0; i < f->n_parameters; i++)
-        f->curve->info.parameters[i] = round_digits(p[i]);
+        f->curve->info.parameters[i] = fr__round_digits(p[i]);
     fr__curve_prepare(f->curve);
     return fit_residual(f, err);
 }
@@ -245,23 +189,12 @@ static bool is_of_kind(const struct fr__measured *row, const struct kind *kind)
 
 static uint64_t hash_rows(const struct fr__data *d, const struct kind *kind)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FR__HASH_START;
 
-    for (size_t k = 0; k < d->n_rows; k++) {
-        const struct fr__measured *row = &d->rows[k];
-        uint64_t words[2] = {row->hash, (uint64_t)llround(row->time_s * 1e12)};
-
-        if (!is_of_kind(row, kind))
-            continue;
-        for (unsigned byte = 0; byte < 16; byte++)
-            h = (h ^ (words[byte / 8] >> (byte % 8 * 8) & 0xff)) * UINT64_C(1099511628211);
-    }
+    for (size_t k = 0; k < d->n_rows; k++)
+        if (is_of_kind(&d->rows[k], kind))
+            h = fr__hash_row(h, d->rows[k].hash, d->rows[k].time_s);
     return h;
-}
-
-static double round_5(double x)
-{
-    return round(x * 1e5) / 1e5;
 }
 
 static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const struct fr__data *d,
@@ -277,10 +210,7 @@ static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const 
         if (is_of_kind(&d->rows[k], kind) && fr__is_held_out(d->rows[k].hash))
             errors[n++] = fr_calibration_time_s(c, at, &d->rows[k].shape) / d->rows[k].time_s - 1;
     *m = fr__misses_of(errors, n);
-    m->median = round_5(m->median);
-    m->p90 = round_5(m->p90);
-    m->worst = round_5(m->worst);
-    m->bias = round_5(m->bias);
+    fr__round_misses(m);
     free(errors);
     return FR_OK;
 }

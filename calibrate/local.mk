@@ -12,7 +12,8 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/system.h calibrate/system_model.h calibrate/system.c calibrate/system_file.c \
 	calibrate/collective_data.h calibrate/collective_data.c calibrate/collective_fit.c \
 	calibrate/nccl_log.h calibrate/nccl_log.c \
-	calibrate/data_kernels.c calibrate/fit.c calibrate/device_file.h \
+	calibrate/data_kernels.c calibrate/fit.c calibrate/fitting.h calibrate/fitting.c \
+	calibrate/row_hash.h calibrate/row_hash.c calibrate/device_file.h \
 	calibrate/device_file.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c
 

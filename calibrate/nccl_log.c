@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "calibrate/row_hash.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -174,10 +175,10 @@ static const char *program_of_file(const char *path)
 
 static enum fr_status add_host(struct log *g, const struct word *host, struct fr_error *err)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = FR__HASH_START;
 
     for (size_t i = 0; i < host->len; i++)
-        h = (h ^ (unsigned char)host->at[i]) * UINT64_C(1099511628211);
+        h = fr__hash_word(h, (unsigned char)host->at[i]);
     for (size_t i = g->n_hosts; i > 0; i--)
         if (g->hosts[i - 1] == h)
             return FR_OK;
