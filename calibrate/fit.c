@@ -58,7 +58,7 @@ static double minimise(struct fit *f, double parameters[MAX_P], double size,
                        unsigned steps_per_parameter)
 {
     double low[MAX_P], high[MAX_P], active[MAX_P], best;
-    struct fr__simplex s = {f->n_active, low, high, miss, f};
+    struct fr__simplex s = {.n = f->n_active, .low = low, .high = high, .miss = miss, .user = f};
 
     memcpy(f->curve->info.parameters, parameters, sizeof(f->curve->info.parameters));
     for (unsigned i = 0; i < f->n_active; i++) {
@@ -164,8 +164,8 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 
     find_active(f);
     FR_TRY(find_parameters(f, p, err));
-    FR_TRY(fr__bootstrap(f->n, NULL, 0, N_DRAWS, refit, f, f->n_parameters, p,
-                         f->curve->info.errors, err));
+    FR_TRY(fr__bootstrap(f->n, NULL, N_DRAWS, refit, f, f->n_parameters, p, f->curve->info.errors,
+                         err));
     for (unsigned i = 0; i < f->n_parameters; i++)
         f->curve->info.parameters[i] = fr__round_digits(p[i]);
     fr__curve_prepare(f->curve);

@@ -21,15 +21,17 @@ static double objective(const gsl_vector *v, void *user)
 {
     const struct search *search = user;
     const struct fr__simplex *s = search->s;
-    double outside = 0;
+    double outside = 0, away = 0;
 
     for (size_t i = 0; i < s->n; i++) {
         double p = exp(gsl_vector_get(v, i)), within = fmin(fmax(p, s->low[i]), s->high[i]);
 
         search->parameters[i] = within;
         outside += fabs(log(p / within));
+        if (s->centre)
+            away += pow(log(within / s->centre[i]), 2);
     }
-    return s->miss(s->user, search->parameters) + 0.01 * outside;
+    return s->miss(s->user, search->parameters) + 0.01 * outside + s->pull * away / (double)s->n;
 }
 
 double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], double size,
@@ -60,8 +62,48 @@ free_all:
     return best;
 }
 
+struct numbered {
+    uint64_t hash;
+    size_t row;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+/* Numbers the distinct hashes from 0 on: groups[n]. Returns how many; 0: out of memory, or n is 0. */
+static size_t number_groups(size_t n, const uint64_t hashes[], uint32_t groups[])
+{
+    struct numbered *sorted = calloc(n + 1, sizeof(*sorted));
+    size_t n_groups = 0;
+
+    if (!sorted)
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = (struct numbered){hashes[k], k};
+    qsort(sorted, n, sizeof(*sorted), by_hash);
+    for (size_t k = 0; k < n; k++) {
+        n_groups += k == 0 || sorted[k].hash != sorted[k - 1].hash;
+        groups[sorted[k].row] = (uint32_t)n_groups - 1;
+    }
+    free(sorted);
+    return n_groups;
+}
+
+static size_t find_groups(size_t n, const uint64_t *hashes, uint32_t groups[])
+{
+    if (hashes)
+        return number_groups(n, hashes, groups);
+    for (size_t k = 0; k < n; k++)
+        groups[k] = (uint32_t)k;
+    return n;
+}
+
 /* How often each group is drawn in that draw, then each row as often as its group. times: [n_groups] */
-static void draw_rows(unsigned draw, size_t n_rows, const uint32_t *groups, size_t n_groups,
+static void draw_rows(unsigned draw, size_t n_rows, const uint32_t groups[], size_t n_groups,
                       uint32_t times[], uint32_t draws[])
 {
     struct fr__rng rng;
@@ -71,21 +113,27 @@ static void draw_rows(unsigned draw, size_t n_rows, const uint32_t *groups, size
     for (size_t k = 0; k < n_groups; k++)
         times[fr__rng_below(&rng, n_groups)]++;
     for (size_t k = 0; k < n_rows; k++)
-        draws[k] = times[groups ? groups[k] : k];
+        draws[k] = times[groups[k]];
 }
 
-enum fr_status fr__bootstrap(size_t n_rows, const uint32_t *groups, size_t n_groups,
-                             unsigned n_draws, fr__refit_fn refit, void *user, size_t n_parameters,
+enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_draws,
+                             fr__refit_fn refit, void *user, size_t n_parameters,
                              const double parameters[], double errors[], struct fr_error *err)
 {
-    size_t n = n_parameters, n_times = groups ? n_groups : n_rows;
-    uint32_t *draws = calloc(n_rows + 1, sizeof(*draws)),
-             *times = calloc(n_times + 1, sizeof(*times));
-    double *p = calloc(3 * n + 1, sizeof(*p)), *sum = p + n, *squares = sum + n;
-    enum fr_status st = draws && times && p ? FR_OK : fr__fail_nomem(err);
+    size_t n = n_parameters, n_groups = 0;
+    uint32_t *draws = calloc(n_rows + 1, sizeof(*draws));
+    uint32_t *times = calloc(n_rows + 1, sizeof(*times));
+    uint32_t *groups = calloc(n_rows + 1, sizeof(*groups));
+    double *p = calloc(n + 1, sizeof(*p)), *sum = calloc(n + 1, sizeof(*sum));
+    double *squares = calloc(n + 1, sizeof(*squares));
+    enum fr_status st = FR_OK;
 
+    if (draws && times && groups && p && sum && squares)
+        n_groups = find_groups(n_rows, hashes, groups);
+    if (n_groups == 0)
+        st = fr__fail_nomem(err);
     for (unsigned draw = 0; st == FR_OK && draw < n_draws; draw++) {
-        draw_rows(draw, n_rows, groups, n_times, times, draws);
+        draw_rows(draw, n_rows, groups, n_groups, times, draws);
         memcpy(p, parameters, n * sizeof(*p));
         refit(user, draws, p);
         for (size_t i = 0; i < n; i++) {
@@ -95,7 +143,10 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint32_t *groups, size_t n_gro
     }
     for (size_t i = 0; st == FR_OK && i < n; i++)
         errors[i] = fr__round_digits(sqrt(fmax(squares[i] - sum[i] * sum[i], 0)));
+    free(squares);
+    free(sum);
     free(p);
+    free(groups);
     free(times);
     free(draws);
     return st;

@@ -16,21 +16,23 @@ struct fr__simplex {
     const double *low, *high;                              /* [n], > 0 */
     double (*miss)(void *user, const double parameters[]); /* [n], within the bounds */
     void *user;
+    const double *centre; /* [n] where parameters go that the rows say little of; NULL: nowhere */
+    double pull;          /* this times the mean of ln(parameter / centre)^2 is added to the miss */
 };
 
 /* From parameters to the nearest optimum, in place: at most that many steps of a simplex of that size
- * (factor e for 1). The miss there; NaN out of memory. */
+ * (factor e for 1). The miss there, with the pull; NaN out of memory. */
 double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], double size,
                             unsigned steps);
 
 /* Fits parameters[n_parameters], in place, with row k counted draws[k] times. */
 typedef void (*fr__refit_fn)(void *user, const uint32_t draws[], double parameters[]);
 
-/* Standard deviations of parameters over n_draws fits, to five digits. groups: [n_rows], rows of one number are
- * drawn together (a shape measured several times tells once), numbers 0 .. n_groups - 1; NULL: each row by
- * itself. FR_ENOMEM. */
-enum fr_status fr__bootstrap(size_t n_rows, const uint32_t *groups, size_t n_groups,
-                             unsigned n_draws, fr__refit_fn refit, void *user, size_t n_parameters,
+/* Standard deviations of parameters over n_draws fits, to five digits. n_rows > 0. hashes: [n_rows], rows of one
+ * hash are drawn together (a shape measured several times tells once); NULL: each row by itself.
+ * FR_ENOMEM. */
+enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_draws,
+                             fr__refit_fn refit, void *user, size_t n_parameters,
                              const double parameters[], double errors[], struct fr_error *err);
 
 double fr__round_digits(double x); /* to five digits, more than the data hold; 0 for x <= 0 */

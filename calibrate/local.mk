@@ -10,6 +10,9 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/curve_class.h calibrate/curve_class.c \
 	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
 	calibrate/system.h calibrate/system_model.h calibrate/system.c calibrate/system_file.c \
+	calibrate/system_nodes.h calibrate/system_nodes.c calibrate/system_fit.h calibrate/system_fit.c \
+	calibrate/nodes_fit.c calibrate/link_fit.c calibrate/message_data.c calibrate/fit_file.h \
+	calibrate/fit_file.c \
 	calibrate/collective_data.h calibrate/collective_data.c calibrate/collective_fit.c \
 	calibrate/nccl_log.h calibrate/nccl_log.c \
 	calibrate/data_kernels.c calibrate/fit.c calibrate/fitting.h calibrate/fitting.c \
@@ -44,9 +47,16 @@ shippeddir = $(pkgdatadir)/devices
 shipped_DATA = $(device_files)
 
 # The shipped systems, likewise.
-system_files = calibrate/systems/a100-nvswitch.yaml \
+system_files = calibrate/systems/a100-dgx.yaml \
+	calibrate/systems/a100-nvswitch.yaml \
+	calibrate/systems/a100-pairs.yaml \
+	calibrate/systems/a40-pairs.yaml \
+	calibrate/systems/b200-infiniband.yaml \
 	calibrate/systems/b200-nvswitch.yaml \
-	calibrate/systems/h100-nvswitch.yaml
+	calibrate/systems/dgx1-p100.yaml \
+	calibrate/systems/gh200-slingshot.yaml \
+	calibrate/systems/h100-nvswitch.yaml \
+	calibrate/systems/p100-edr.yaml
 calibrate/systems.c: $(system_files) calibrate/embed.sh
 	@$(MKDIR_P) calibrate
 	$(AM_V_GEN)cd $(srcdir) && sh calibrate/embed.sh $(system_files) \

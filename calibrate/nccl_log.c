@@ -288,10 +288,10 @@ static enum fr_status take_row(struct log *g, const struct line *l, struct fr_er
     if (row.call.bytes < 1 || time_us <= 0 || g->n_ranks < 2)
         return FR_OK;
     row.call.n_gpus = g->n_ranks;
+    row.call.n_nodes = (unsigned)g->n_hosts;
     row.time_s = time_us * 1e-6;
     snprintf(source, sizeof(source), "nccl-tests, %s", g->gpu);
-    return fr__collective_data_add(g->data, &row, g->program, (unsigned)g->n_hosts, dtype, source,
-                                   err);
+    return fr__collective_data_add(g->data, &row, g->program, dtype, source, err);
 }
 
 static bool is_row(const struct line *l)

@@ -37,16 +37,42 @@ fit t4 --gpu "Tesla T4" --gpu "NVIDIA T4"
 fit v100-pcie-32gb --gpu "Tesla V100-PCIE-32GB"
 fit v100-sxm2-16gb --gpu "NVIDIA V100"
 
-# Collectives: the name in the data's `system` column, the file.
+# Systems: the file, the name in the data's `system` column, the data.
 fit_system() {
+    file=$1 name=$2
+    shift 2
     case $wanted in
-    "  " | *" $2 "*) ;;
+    "  " | *" $file "*) ;;
     *) return 0 ;;
     esac
-    echo "$2"
-    "$forerun" calibrate fit -q "$data/collectives.csv" --system "$1" -o "$out/../systems/$2.yaml"
+    echo "$file"
+    "$forerun" calibrate fit -q "$@" --system "$name" -o "$out/../systems/$file.yaml"
 }
+chosen=$(mktemp -d)
+trap 'rm -rf "$chosen"' EXIT
 
-fit_system aic_a100_sxm a100-nvswitch
-fit_system aic_b200_sxm b200-nvswitch
-fit_system aic_h100_sxm h100-nvswitch
+# One setting of several that were measured: they differ by more than the machine does.
+{
+    head -n 1 "$data/collectives.csv"
+    grep '^[^,]*aws-ofi-nccl 1.13.0[^,]*,alps_gh200,.*default environment' "$data/collectives.csv"
+} >"$chosen/alps.csv"
+# GPU i of a DGX-1 has NVLinks to those of its four, and to i +- 4: the source does not say which link a pair has.
+awk -F, -v OFS=, 'FNR == 1 { print; next }
+    $2 == "tartan_dgx1_p100" && $6 ~ /^NVLink1/ {
+        from = substr($4, 4); to = substr($5, 4)
+        near = int(from / 4) == int(to / 4) || from - to == 4 || to - from == 4
+        $6 = near ? "NVLink1" : "PCIe3 (no NVLink between the two)"
+        print; next
+    }
+    $2 == "tartan_dgx1_p100" { print }' "$data/p2p.csv" >"$chosen/dgx1.csv"
+
+fit_system a100-dgx vidur_a100_dgx "$data/collectives.csv" "$data/p2p.csv"
+fit_system a100-nvswitch aic_a100_sxm "$data/collectives.csv"
+fit_system a100-pairs vidur_a100_pairwise_nvlink "$data/p2p.csv"
+fit_system a40-pairs vidur_a40_pairwise_nvlink "$data/p2p.csv"
+fit_system b200-infiniband vultr_hgx_b200 "$data/collectives.csv"
+fit_system b200-nvswitch aic_b200_sxm "$data/collectives.csv"
+fit_system dgx1-p100 tartan_dgx1_p100 "$chosen/dgx1.csv"
+fit_system gh200-slingshot alps_gh200 "$chosen/alps.csv"
+fit_system h100-nvswitch aic_h100_sxm "$data/collectives.csv"
+fit_system p100-edr tartan_summitdev "$data/p2p.csv"

@@ -1,13 +1,15 @@
-/* calibrate/system.c - evaluates the model of system.h. */
+/* calibrate/system.c - names of what a system has, and the model of system.h. */
 #include "config.h"
 
 #include "calibrate/system_model.h"
+#include "calibrate/system_nodes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Places in parameters[]. Each way of a ring has base, hop and bandwidth. */
-enum { RING_WAYS = 3, NVLS = 9, ALL_TO_ALL = 11 };
+enum { RING_WAYS = 3 };
 
 static const char *const parameter_names[FR_SYSTEM_PARAMETERS] = {"ll_base_s",
                                                                   "ll_hop_s",
@@ -40,25 +42,58 @@ const char *fr_system_parameter_name(size_t i)
     return i < FR_SYSTEM_PARAMETERS ? parameter_names[i] : NULL;
 }
 
-static bool is_rate(size_t i)
+static const char *const way_names[FR_N_SYSTEM_WAYS] = {"tree_ll", "tree_ll128", "tree_simple",
+                                                        "ring_ll", "ring_ll128", "ring_simple"};
+static const char *const way_parameter_names[FR_SYSTEM_WAY_PARAMETERS] = {
+    "base_s", "far_hop_s", "near_hop_s", "Bps", "chunk_bytes", "chunk_Bps"};
+static const char *const all_to_all_names[FR_SYSTEM_NODES_ALL_TO_ALL] = {
+    "base_s", "hop_s", "Bps", "knee_bytes", "knee_power"};
+static const char *const link_names[FR_SYSTEM_LINK_PARAMETERS] = {"latency_s", "Bps", "knee_bytes",
+                                                                  "knee_power"};
+
+const char *fr_system_way_name(enum fr_system_way way)
 {
-    return i == 2 || i == 5 || i == 8 || i == NVLS + 1 || i == ALL_TO_ALL + 2 ||
-           i == ALL_TO_ALL + 5;
+    return (unsigned)way < FR_N_SYSTEM_WAYS ? way_names[way] : "unknown";
+}
+
+const char *fr_system_way_parameter_name(enum fr_system_way way, size_t i)
+{
+    return i < fr__nodes_n_parameters(way) ? way_parameter_names[i] : NULL;
+}
+
+const char *fr_system_nodes_all_to_all_name(size_t i)
+{
+    return i < FR_SYSTEM_NODES_ALL_TO_ALL ? all_to_all_names[i] : NULL;
+}
+
+const char *fr_system_link_parameter_name(size_t i)
+{
+    return i < FR_SYSTEM_LINK_PARAMETERS ? link_names[i] : NULL;
+}
+
+static bool ends(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+struct fr__range fr__system_range(const char *name)
+{
+    if (ends(name, "Bps"))
+        return (struct fr__range){1e5, 1e13};
+    if (ends(name, "bytes"))
+        return (struct fr__range){1, 1e12};
+    if (ends(name, "power"))
+        return (struct fr__range){0.05, 1};
+    return (struct fr__range){1e-9, 1e-2};
 }
 
 bool fr__system_has_parameter(const struct fr_system_info *info, size_t i)
 {
-    return info->has_nvls || i < NVLS || i >= ALL_TO_ALL;
-}
-
-double fr__system_parameter_low(size_t i)
-{
-    return is_rate(i) ? 1e8 : 1e-9;
-}
-
-double fr__system_parameter_high(size_t i)
-{
-    return is_rate(i) ? 1e13 : 1e-2;
+    if (i >= FR__NVLS_END)
+        return info->has_all_to_all;
+    return info->has_rings && (i < FR__RINGS_END || info->has_nvls);
 }
 
 void fr_system_free(struct fr_system *s)
@@ -95,21 +130,66 @@ static double invert(double sum)
     return 1e-6 / sqrt(sqrt(sqrt(sum)));
 }
 
-double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call)
+static double inside_s(const struct fr_system_info *info, const struct fr_system_call *call)
 {
-    const double *p = s->info.parameters;
+    const double *p = info->parameters;
     double n = call->n_gpus, bytes = fmax(call->bytes, 1), steps = n - 1, sum;
 
-    if (call->n_gpus < 2)
-        return 0;
     if (call->op == FR_SYSTEM_ALL_TO_ALL)
-        return invert(ways(p + ALL_TO_ALL, 2, steps, bytes / n));
+        return info->has_all_to_all ? invert(ways(p + FR__NVLS_END, 2, steps, bytes / n)) : 0;
+    if (!info->has_rings)
+        return 0;
     if (call->op == FR_SYSTEM_ALL_REDUCE)
         steps *= 2;
     sum = ways(p, RING_WAYS, steps, bytes / n);
     /* our assumption from the rows: two H100s reach 332 GB/s, eight with int8 352, with fp16 445 */
-    if (s->info.has_nvls && call->op == FR_SYSTEM_ALL_REDUCE && call->n_gpus > 2 &&
+    if (info->has_nvls && call->op == FR_SYSTEM_ALL_REDUCE && call->n_gpus > 2 &&
         call->is_summed_in_switch)
-        sum += inverse_8(p[NVLS] + bytes / p[NVLS + 1]);
+        sum += inverse_8(p[FR__RINGS_END] + bytes / p[FR__RINGS_END + 1]);
     return invert(sum);
+}
+
+bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes)
+{
+    return (n_nodes > 1 ? s->info.nodes.held_out : s->info.held_out)[op].n > 0;
+}
+
+double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call)
+{
+    if (call->n_gpus < 2)
+        return 0;
+    return call->n_nodes > 1 ? fr__nodes_time_s(&s->info.nodes, call) : inside_s(&s->info, call);
+}
+
+double fr_system_send_s(const struct fr_system *s, size_t link, double bytes)
+{
+    return fr__knee_s(s->info.links[link].parameters, fmax(bytes, 1));
+}
+
+/* ---- what a system is judged by ---- */
+
+const char *fr_system_class_name(const struct fr_system *s, size_t i, char *buf, size_t n)
+{
+    const struct fr_system_info *info = &s->info;
+    size_t op = i % FR_N_SYSTEM_OPS;
+
+    if (i >= 2 * FR_N_SYSTEM_OPS) {
+        if (i - 2 * FR_N_SYSTEM_OPS >= info->n_links)
+            return NULL;
+        snprintf(buf, n, "send: %s", info->links[i - 2 * FR_N_SYSTEM_OPS].name);
+        return buf;
+    }
+    if (fr_system_class_misses(s, i)->n == 0)
+        return NULL;
+    snprintf(buf, n, "%s%s", op_names[op], i >= FR_N_SYSTEM_OPS ? ", nodes" : "");
+    return buf;
+}
+
+const struct fr_misses *fr_system_class_misses(const struct fr_system *s, size_t i)
+{
+    if (i < FR_N_SYSTEM_OPS)
+        return &s->info.held_out[i];
+    if (i < 2 * FR_N_SYSTEM_OPS)
+        return &s->info.nodes.held_out[i - FR_N_SYSTEM_OPS];
+    return &s->info.links[i - 2 * FR_N_SYSTEM_OPS].held_out;
 }

@@ -1,6 +1,7 @@
-/* calibrate/system.h - how long a collective takes inside one machine, fitted to nccl-tests.
+/* calibrate/system.h - how long messages between GPUs take on one kind of machine: collectives inside a node,
+ * collectives over several nodes, and single messages over its links, fitted to measurements.
  *
- * Model, after NVIDIA's NCCL (src/graph/tuning.cc, commit 01afd20a77: lat(a, p) + bytes / bw(a, p), the
+ * Inside a node: after NVIDIA's NCCL (src/graph/tuning.cc, commit 01afd20a77: lat(a, p) + bytes / bw(a, p), the
  * cheapest of the algorithms and protocols), with a soft minimum in place of NCCL's choice:
  *
  *   t       = (sum over ways w of t_w^-8)^(-1/8)
@@ -10,9 +11,12 @@
  *
  * steps: 2 (n - 1) for an all-reduce, n - 1 for an all-gather and a reduce-scatter. bytes: of the whole
  * buffer (the result of an all-gather, the input of a reduce-scatter), as nccl-tests prints it.
+ * Over several nodes: calibrate/system_nodes.h. One message over a link:
  *
- * Ignores: which GPUs of the machine take part (all must be alike, as behind an NVSwitch), trees
- * (the rows do not say which algorithm ran), and sharing with other traffic.
+ *   t = latency + bytes / bw * (1 + (knee / bytes)^power)
+ *
+ * Ignores: which GPUs of the machine take part (all must be alike, as behind an NVSwitch; over nodes, as
+ * many on each), and sharing with other traffic.
  */
 #ifndef FORERUN_SYSTEM_H
 #define FORERUN_SYSTEM_H
@@ -33,27 +37,78 @@ enum fr_system_op {
 const char *fr_system_op_name(enum fr_system_op op); /* "all-reduce" */
 
 enum { FR_SYSTEM_PARAMETERS = 17 };
-/* "ll_base_s", ...; NULL: no more. The unit ends the name. */
+/* Inside a node: "ll_base_s", ...; NULL: no more. The unit ends the name. */
 const char *fr_system_parameter_name(size_t i);
 
 struct fr_system_call {
     enum fr_system_op op;
-    unsigned n_gpus;
+    unsigned n_gpus; /* of all nodes */
     double bytes;
     bool is_summed_in_switch; /* a number format that NVLS can sum: fp16, bf16, fp32, not int8 */
+    unsigned n_nodes;         /* that they are spread over evenly; 0 and 1: inside one */
+};
+
+/* What NCCL may do over several nodes: an algorithm and a protocol. */
+enum fr_system_way {
+    FR_SYSTEM_TREE_LL,
+    FR_SYSTEM_TREE_LL128,
+    FR_SYSTEM_TREE_SIMPLE,
+    FR_SYSTEM_RING_LL,
+    FR_SYSTEM_RING_LL128,
+    FR_SYSTEM_RING_SIMPLE,
+    FR_N_SYSTEM_WAYS
+};
+const char *fr_system_way_name(enum fr_system_way way); /* "tree_ll" */
+
+enum { FR_SYSTEM_WAY_PARAMETERS = 6, FR_SYSTEM_NODES_ALL_TO_ALL = 5 };
+/* "base_s", ...: of a tree 6, of a ring 4. NULL: no more. */
+const char *fr_system_way_parameter_name(enum fr_system_way way, size_t i);
+const char *fr_system_nodes_all_to_all_name(size_t i);
+
+/* Collectives over several nodes (system_nodes.h). errors: as in fr_system_info. */
+struct fr_system_nodes {
+    unsigned most_gpus, most_nodes; /* that were measured */
+    uint64_t n_fitted;
+    struct fr_misses held_out[FR_N_SYSTEM_OPS];
+    struct fr_system_choice {
+        double near_Bps, tree_near_Bps, far_Bps; /* what NCCL takes its bandwidths for */
+        bool has_ll128;
+    } choice;
+    bool has_way[FR_N_SYSTEM_WAYS], has_all_to_all;
+    double ways[FR_N_SYSTEM_WAYS][FR_SYSTEM_WAY_PARAMETERS];
+    double way_errors[FR_N_SYSTEM_WAYS][FR_SYSTEM_WAY_PARAMETERS];
+    double all_to_all[FR_SYSTEM_NODES_ALL_TO_ALL], all_to_all_errors[FR_SYSTEM_NODES_ALL_TO_ALL];
+};
+
+enum { FR_SYSTEM_LINKS = 16, FR_SYSTEM_LINK_PARAMETERS = 4 };
+const char *fr_system_link_parameter_name(size_t i); /* "latency_s", ...; NULL: no more */
+
+struct fr_system_link {
+    char name[128], source[512]; /* as the data's `link` and `source` columns have them */
+    uint64_t data_hash, n_fitted;
+    struct fr_misses held_out;
+    double parameters[FR_SYSTEM_LINK_PARAMETERS], errors[FR_SYSTEM_LINK_PARAMETERS];
 };
 
 struct fr_system_info {
-    char name[128], source[512]; /* as the data's `system` and `source` columns have them */
-    uint64_t data_hash;          /* FNV-1a of the rows fitted and held out, in order */
+    char name[128];     /* as the data's `system` column has it */
+    char source[512];   /* of the collectives, likewise; "" without them */
+    uint64_t data_hash; /* of the rows fitted and held out, in order (row_hash.h); not of links */
+
+    /* inside a node; n_fitted 0: nothing is known */
     uint64_t n_fitted;
     unsigned most_gpus; /* that were measured: more are a guess */
-    bool has_nvls;
+    bool has_rings, has_nvls, has_all_to_all;
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
-    double parameters[FR_SYSTEM_PARAMETERS]; /* > 0, but those of NVLS 0 without it */
+    double parameters[FR_SYSTEM_PARAMETERS]; /* > 0, but 0 of what the system has not */
+    double errors[FR_SYSTEM_PARAMETERS];     /* standard deviations, by bootstrap over shapes */
+
+    struct fr_system_nodes nodes; /* n_fitted 0: nothing is known */
+    size_t n_links;
+    struct fr_system_link links[FR_SYSTEM_LINKS];
 };
 
-/* The collectives of one kind of machine. Immutable, so that threads may share it. */
+/* The messages of one kind of machine. Immutable, so that threads may share it. */
 struct fr_system;
 
 /* A shipped system's name ("h100-nvswitch") or the path of a file. Errors as fr_calibration_load. */
@@ -67,22 +122,37 @@ const char *fr_system_shipped(size_t i); /* NULL: no more */
 const struct fr_system_info *fr_system_info(const struct fr_system *s);
 enum fr_status fr_system_write(const struct fr_system *s, const char *path, struct fr_error *err);
 
-/* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 else. */
+/* Whether the system can price that operation over so many nodes: whether any rows of it were judged. */
+bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes);
+
+/* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 for what
+ * the system covers, else undefined but no less than 0. */
 double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call);
 
-/* Fits the 17 constants to the rows of `system` (the data's `system` column) in the CSV files, and to all
- * of the logs of nccl-tests: one node, algorithm and protocol left to NCCL, of the source with most rows,
- * of equals the last. A fifth, chosen by a hash of (op, GPUs, bytes, dtype), is held out. NVLS is kept if
- * it makes the mean miss smaller by more than a thirtieth and 0.001. Deterministic, seconds. FR_ENOENT:
- * fewer than 12 such rows of all-to-alls or 24 of the others are left to fit; FR_EPARSE, FR_ERANGE with
- * the place; FR_EIO, FR_ENOMEM. */
+/* Seconds of one message over link number `link` of info's links, alone. */
+double fr_system_send_s(const struct fr_system *s, size_t link, double bytes);
+
+/* Fits what the rows of `system` (the data's `system` column) in the CSV files, and all of the logs of
+ * nccl-tests, can tell: collectives of the source with most rows (of equals the last), algorithm and
+ * protocol left to NCCL, inside a node and over several; and messages over each link, of the source with most of
+ * its rows. A fifth, chosen by a hash of the shape (op, GPUs, bytes, dtype; of a message the bytes), is held
+ * out. Fitted is what has 24 rows besides those, all-to-alls and links 12. NVLS is kept if it makes the mean
+ * miss smaller by more than a thirtieth and 0.001. Errors of parameters: by bootstrap over shapes. Deterministic,
+ * seconds. FR_ENOENT: nothing has rows enough; FR_EPARSE, FR_ERANGE with the place; FR_EIO, FR_ENOMEM. */
 enum fr_status fr_system_fit(struct fr_system **out, const char *system, const char *const paths[],
                              size_t n_paths, struct fr_error *err);
+
+/* What a system is judged by: its operations inside a node, over several, and its links. */
+enum { FR_SYSTEM_CLASSES = 2 * FR_N_SYSTEM_OPS + FR_SYSTEM_LINKS };
+/* "all-reduce", "all-reduce, nodes", "send: LINK" into buf; NULL: the system has no such class. */
+const char *fr_system_class_name(const struct fr_system *s, size_t i, char *buf, size_t n);
+/* Of the rows that the fit held out. */
+const struct fr_misses *fr_system_class_misses(const struct fr_system *s, size_t i);
 
 struct fr_system_row {
     char file[256];
     unsigned line;
-    struct fr_system_call call;
+    struct fr_system_call call; /* of a message: bytes alone */
     double measured_s, predicted_s;
 };
 struct fr_system_check {
@@ -90,11 +160,11 @@ struct fr_system_check {
     uint64_t n_left_out; /* rows that a fit may have seen */
     struct fr_system_row worst;
 };
-/* Judges a system on rows of `system` (NULL: the system and source of its own fit, else any source),
- * of at least min_bytes. Without is_all only rows that no fit sees are judged. */
+/* Judges a system on rows of `system` (NULL: the system and sources of its own fit, else any source),
+ * of at least min_bytes. Without is_all only rows that no fit sees are judged. Links go by name. */
 enum fr_status fr_system_check(const struct fr_system *s, const char *system,
                                const char *const paths[], size_t n_paths, double min_bytes,
-                               bool is_all, struct fr_system_check checks[FR_N_SYSTEM_OPS],
+                               bool is_all, struct fr_system_check checks[FR_SYSTEM_CLASSES],
                                struct fr_error *err);
 
 #ifdef __cplusplus

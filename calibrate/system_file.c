@@ -1,162 +1,276 @@
-/* calibrate/system_file.c - a system's collectives as a YAML file (doc/collectives.md). */
+/* calibrate/system_file.c - a system as a YAML file (doc/collectives.md). */
 #include "config.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/units.h"
-#include "base/yaml.h"
 #include "calibrate/device_file.h"
+#include "calibrate/fit_file.h"
 #include "calibrate/system_model.h"
+#include "calibrate/system_nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 20, NUMBER = 32 };
+enum { MAX_BYTES = 1 << 20 };
 
 /* ---- reading ---- */
 
-static enum fr_status read_number(const struct fr__yaml *map, const char *key, double min,
-                                  double max, double *out, struct fr_error *err)
-{
-    const char *text;
-    struct fr_loc loc;
-    char what[64];
+static const uint64_t MAX_COUNT = UINT64_C(1) << 48;
 
-    FR_TRY(fr__yaml_text(map, key, NULL, &text, &loc, err));
-    snprintf(what, sizeof(what), "'%s'", key);
-    if (text[0] != '-' || min >= 0)
-        return fr__parse_number(text, what, loc, min, max, out, err);
-    FR_TRY(fr__parse_number(text + 1, what, loc, 0, -min, out, err));
-    *out = -*out;
-    return FR_OK;
-}
-
-static enum fr_status read_count(const struct fr__yaml *map, const char *key, uint64_t max,
-                                 uint64_t *out, struct fr_error *err)
-{
-    const char *text;
-    struct fr_loc loc;
-
-    FR_TRY(fr__yaml_text(map, key, NULL, &text, &loc, err));
-    return fr__parse_count(text, key, loc, 0, max, out, err);
-}
-
-static enum fr_status read_text(const struct fr__yaml *map, const char *key, char *out, size_t n,
+static enum fr_status read_gpus(const struct fr__yaml *map, const char *key, unsigned *out,
                                 struct fr_error *err)
 {
-    const char *text;
-    struct fr_loc loc;
+    uint64_t n;
 
-    FR_TRY(fr__yaml_text(map, key, NULL, &text, &loc, err));
-    if (strlen(text) >= n)
-        return fr__fail(err, FR_ERANGE, loc, "'%s' is longer than %zu bytes", key, n - 1);
-    strcpy(out, text);
+    FR_TRY(fr__fit_count(map, key, 1000000, &n, err));
+    *out = (unsigned)n;
     return FR_OK;
 }
 
-static enum fr_status read_hash(const struct fr__yaml *map, uint64_t *out, struct fr_error *err)
+/* Value and error of the parameter under its name. */
+static enum fr_status read_parameter(const struct fr__yaml *map, const char *name, double *value,
+                                     double *error, struct fr_error *err)
 {
-    const char *text;
-    struct fr_loc loc;
+    struct fr__range range = fr__system_range(name);
 
-    FR_TRY(fr__yaml_text(map, "data_hash", NULL, &text, &loc, err));
-    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
-        return fr__fail(err, FR_EPARSE, loc, "'data_hash' is \"%.40s\", expected 16 digits 0-9a-f",
-                        text);
-    *out = strtoull(text, NULL, 16);
-    return FR_OK;
+    return fr__fit_pair(map, name, range.low, range.high, value, error, err);
 }
 
-static enum fr_status read_nvls(const struct fr__yaml *map, bool *out, struct fr_error *err)
-{
-    const char *text;
-    struct fr_loc loc;
-
-    FR_TRY(fr__yaml_text(map, "nvls", NULL, &text, &loc, err));
-    *out = strcmp(text, "true") == 0;
-    if (!*out && strcmp(text, "false") != 0)
-        return fr__fail(err, FR_EPARSE, loc, "'nvls' is \"%.40s\", expected true or false", text);
-    return FR_OK;
-}
-
-/* A child that must be there. */
-static enum fr_status get_map(const struct fr__yaml *map, const char *key,
-                              const struct fr__yaml **out, struct fr_error *err)
-{
-    *out = fr__yaml_get(map, key);
-    if (!*out)
-        return fr__fail(err, FR_EPARSE, map->loc, "'%s' is missing", key);
-    return fr__yaml_expect(*out, FR__YAML_MAP, key, err);
-}
-
-static enum fr_status read_misses(struct fr_misses *m, const struct fr__yaml *map,
-                                  struct fr_error *err)
-{
-    static const char *const known[] = {"rows", "median", "p90", "worst", "bias", NULL};
-
-    FR_TRY(fr__yaml_only(map, known, err));
-    FR_TRY(read_count(map, "rows", UINT64_C(1) << 48, &m->n, err));
-    FR_TRY(read_number(map, "median", 0, 1e9, &m->median, err));
-    FR_TRY(read_number(map, "p90", 0, 1e9, &m->p90, err));
-    FR_TRY(read_number(map, "worst", 0, 1e9, &m->worst, err));
-    return read_number(map, "bias", -1e9, 1e9, &m->bias, err);
-}
-
-static enum fr_status read_held_out(struct fr_system_info *info, const struct fr__yaml *root,
-                                    struct fr_error *err)
+static enum fr_status read_held_out(struct fr_misses held_out[FR_N_SYSTEM_OPS],
+                                    const struct fr__yaml *node, struct fr_error *err)
 {
     const char *known[FR_N_SYSTEM_OPS + 1] = {NULL};
     const struct fr__yaml *map, *of_op;
 
-    FR_TRY(get_map(root, "held_out", &map, err));
+    FR_TRY(fr__fit_child(node, "held_out", FR__YAML_MAP, &map, err));
     for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
         known[op] = fr_system_op_name((enum fr_system_op)op);
     FR_TRY(fr__yaml_only(map, known, err));
     for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++) {
-        FR_TRY(get_map(map, known[op], &of_op, err));
-        FR_TRY(read_misses(&info->held_out[op], of_op, err));
+        if (!fr__yaml_get(map, known[op]))
+            continue;
+        FR_TRY(fr__fit_child(map, known[op], FR__YAML_MAP, &of_op, err));
+        FR_TRY(fr__fit_misses(of_op, &held_out[op], err));
     }
     return FR_OK;
 }
 
-static enum fr_status read_parameters(struct fr_system_info *info, const struct fr__yaml *root,
+/* ---- reading: inside a node ---- */
+
+static enum fr_status read_parameters(struct fr_system_info *info, const struct fr__yaml *node,
                                       struct fr_error *err)
 {
     const char *known[FR_SYSTEM_PARAMETERS + 1] = {NULL};
     const struct fr__yaml *map;
 
-    FR_TRY(get_map(root, "parameters", &map, err));
+    FR_TRY(fr__fit_child(node, "parameters", FR__YAML_MAP, &map, err));
     for (size_t i = 0; i < FR_SYSTEM_PARAMETERS; i++)
         known[i] = fr_system_parameter_name(i);
     FR_TRY(fr__yaml_only(map, known, err));
+    info->has_rings = fr__yaml_get(map, known[0]) != NULL;
+    info->has_nvls = fr__yaml_get(map, known[FR__RINGS_END]) != NULL;
+    info->has_all_to_all = fr__yaml_get(map, known[FR__NVLS_END]) != NULL;
+    if (!info->has_rings && (info->has_nvls || !info->has_all_to_all))
+        return fr__fail(err, FR_EPARSE, map->loc, "'%s' is missing", known[0]);
     for (size_t i = 0; i < FR_SYSTEM_PARAMETERS; i++)
         if (fr__system_has_parameter(info, i))
-            FR_TRY(read_number(map, known[i], fr__system_parameter_low(i),
-                               fr__system_parameter_high(i), &info->parameters[i], err));
+            FR_TRY(read_parameter(map, known[i], &info->parameters[i], &info->errors[i], err));
+    return FR_OK;
+}
+
+/* Whoever has no constants for an operation must not have been judged on it. */
+static enum fr_status require_models(const struct fr_misses held_out[FR_N_SYSTEM_OPS],
+                                     const bool has_model[FR_N_SYSTEM_OPS], struct fr_loc loc,
+                                     struct fr_error *err)
+{
+    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
+        if (held_out[op].n > 0 && !has_model[op])
+            return fr__fail(err, FR_EPARSE, loc,
+                            "'held_out' judges %s, but no parameters are there for it",
+                            fr_system_op_name((enum fr_system_op)op));
+    return FR_OK;
+}
+
+static enum fr_status read_one_node(struct fr_system_info *info, const struct fr__yaml *root,
+                                    struct fr_error *err)
+{
+    static const char *const known[] = {"gpus", "rows_fitted", "held_out", "parameters", NULL};
+    const struct fr__yaml *map = fr__yaml_get(root, "one_node");
+    bool has[FR_N_SYSTEM_OPS];
+
+    if (!map)
+        return FR_OK;
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "one_node", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(read_gpus(map, "gpus", &info->most_gpus, err));
+    FR_TRY(fr__fit_count(map, "rows_fitted", MAX_COUNT, &info->n_fitted, err));
+    FR_TRY(read_held_out(info->held_out, map, err));
+    FR_TRY(read_parameters(info, map, err));
+    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
+        has[op] = op == FR_SYSTEM_ALL_TO_ALL ? info->has_all_to_all : info->has_rings;
+    return require_models(info->held_out, has, map->loc, err);
+}
+
+/* ---- reading: several nodes ---- */
+
+static enum fr_status read_choice(struct fr_system_choice *c, const struct fr__yaml *node,
+                                  struct fr_error *err)
+{
+    static const char *const known[] = {"near_Bps", "tree_near_Bps", "far_Bps", "ll128", NULL};
+    struct fr__range range = fr__system_range("near_Bps");
+    const struct fr__yaml *map;
+
+    FR_TRY(fr__fit_child(node, "choice", FR__YAML_MAP, &map, err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(fr__fit_number(map, "near_Bps", range.low, range.high, &c->near_Bps, err));
+    FR_TRY(fr__fit_number(map, "tree_near_Bps", range.low, range.high, &c->tree_near_Bps, err));
+    FR_TRY(fr__fit_number(map, "far_Bps", range.low, range.high, &c->far_Bps, err));
+    return fr__fit_bool(map, "ll128", &c->has_ll128, err);
+}
+
+static enum fr_status read_way(struct fr_system_nodes *nodes, enum fr_system_way way,
+                               const struct fr__yaml *node, struct fr_error *err)
+{
+    const char *known[FR_SYSTEM_WAY_PARAMETERS + 1] = {NULL};
+    const struct fr__yaml *map;
+
+    if (!fr__yaml_get(node, fr_system_way_name(way)))
+        return FR_OK;
+    nodes->has_way[way] = true;
+    FR_TRY(fr__fit_child(node, fr_system_way_name(way), FR__YAML_MAP, &map, err));
+    for (size_t i = 0; fr_system_way_parameter_name(way, i); i++)
+        known[i] = fr_system_way_parameter_name(way, i);
+    FR_TRY(fr__yaml_only(map, known, err));
+    for (size_t i = 0; known[i]; i++)
+        FR_TRY(
+            read_parameter(map, known[i], &nodes->ways[way][i], &nodes->way_errors[way][i], err));
+    return FR_OK;
+}
+
+static enum fr_status read_nodes_all_to_all(struct fr_system_nodes *nodes,
+                                            const struct fr__yaml *node, struct fr_error *err)
+{
+    const char *known[FR_SYSTEM_NODES_ALL_TO_ALL + 1] = {NULL};
+    const struct fr__yaml *map;
+
+    if (!fr__yaml_get(node, "all_to_all"))
+        return FR_OK;
+    nodes->has_all_to_all = true;
+    FR_TRY(fr__fit_child(node, "all_to_all", FR__YAML_MAP, &map, err));
+    for (size_t i = 0; fr_system_nodes_all_to_all_name(i); i++)
+        known[i] = fr_system_nodes_all_to_all_name(i);
+    FR_TRY(fr__yaml_only(map, known, err));
+    for (size_t i = 0; known[i]; i++)
+        FR_TRY(read_parameter(map, known[i], &nodes->all_to_all[i], &nodes->all_to_all_errors[i],
+                              err));
+    return FR_OK;
+}
+
+/* A way that the choice rules out cannot be taken. */
+static bool can_choose(const struct fr_system_nodes *nodes, enum fr_system_op op)
+{
+    struct fr_system_call call = {.op = op, .n_gpus = 4, .n_nodes = 2, .bytes = 1};
+
+    return op == FR_SYSTEM_ALL_TO_ALL ? nodes->has_all_to_all
+                                      : fr__nodes_choose(nodes, &call) < FR_N_SYSTEM_WAYS;
+}
+
+static enum fr_status read_nodes(struct fr_system_nodes *nodes, const struct fr__yaml *root,
+                                 struct fr_error *err)
+{
+    const char *known[FR_N_SYSTEM_WAYS + 7] = {"gpus",     "nodes",  "rows_fitted",
+                                               "held_out", "choice", "all_to_all"};
+    const struct fr__yaml *map = fr__yaml_get(root, "several_nodes");
+    bool has[FR_N_SYSTEM_OPS];
+
+    if (!map)
+        return FR_OK;
+    for (unsigned w = 0; w < FR_N_SYSTEM_WAYS; w++)
+        known[6 + w] = fr_system_way_name((enum fr_system_way)w);
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "several_nodes", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(read_gpus(map, "gpus", &nodes->most_gpus, err));
+    FR_TRY(read_gpus(map, "nodes", &nodes->most_nodes, err));
+    FR_TRY(fr__fit_count(map, "rows_fitted", MAX_COUNT, &nodes->n_fitted, err));
+    FR_TRY(read_held_out(nodes->held_out, map, err));
+    FR_TRY(read_nodes_all_to_all(nodes, map, err));
+    for (unsigned w = 0; w < FR_N_SYSTEM_WAYS; w++)
+        FR_TRY(read_way(nodes, (enum fr_system_way)w, map, err));
+    if (fr__yaml_get(map, "choice"))
+        FR_TRY(read_choice(&nodes->choice, map, err));
+    else
+        memset(nodes->has_way, 0, sizeof(nodes->has_way));
+    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
+        has[op] = can_choose(nodes, (enum fr_system_op)op);
+    return require_models(nodes->held_out, has, map->loc, err);
+}
+
+/* ---- reading: links ---- */
+
+static enum fr_status read_link(struct fr_system_link *link, const struct fr__yaml *map,
+                                struct fr_error *err)
+{
+    static const char *const known[] = {"link",     "source",     "data_hash", "rows_fitted",
+                                        "held_out", "parameters", NULL};
+    const char *names[FR_SYSTEM_LINK_PARAMETERS + 1] = {NULL};
+    const struct fr__yaml *held_out, *parameters;
+
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "a link", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(fr__fit_text(map, "link", link->name, sizeof(link->name), err));
+    FR_TRY(fr__fit_text(map, "source", link->source, sizeof(link->source), err));
+    FR_TRY(fr__fit_hash(map, &link->data_hash, err));
+    FR_TRY(fr__fit_count(map, "rows_fitted", MAX_COUNT, &link->n_fitted, err));
+    FR_TRY(fr__fit_child(map, "held_out", FR__YAML_MAP, &held_out, err));
+    FR_TRY(fr__fit_misses(held_out, &link->held_out, err));
+    FR_TRY(fr__fit_child(map, "parameters", FR__YAML_MAP, &parameters, err));
+    for (size_t i = 0; i < FR_SYSTEM_LINK_PARAMETERS; i++)
+        names[i] = fr_system_link_parameter_name(i);
+    FR_TRY(fr__yaml_only(parameters, names, err));
+    for (size_t i = 0; i < FR_SYSTEM_LINK_PARAMETERS; i++)
+        FR_TRY(read_parameter(parameters, names[i], &link->parameters[i], &link->errors[i], err));
+    return FR_OK;
+}
+
+static enum fr_status read_links(struct fr_system_info *info, const struct fr__yaml *root,
+                                 struct fr_error *err)
+{
+    const struct fr__yaml *list = fr__yaml_get(root, "links");
+
+    if (!list)
+        return FR_OK;
+    FR_TRY(fr__yaml_expect(list, FR__YAML_LIST, "links", err));
+    if (list->n > FR_SYSTEM_LINKS)
+        return fr__fail(err, FR_ERANGE, list->loc, "'links' has %zu items, at most %d are read",
+                        list->n, FR_SYSTEM_LINKS);
+    for (size_t i = 0; i < list->n; i++)
+        FR_TRY(read_link(&info->links[i], list->items[i], err));
+    info->n_links = list->n;
     return FR_OK;
 }
 
 static enum fr_status read_root(struct fr_system_info *info, const struct fr__yaml *root,
                                 struct fr_error *err)
 {
-    static const char *const known[] = {"system",   "source", "data_hash",  "rows_fitted", "gpus",
-                                        "held_out", "nvls",   "parameters", NULL};
-    uint64_t gpus;
+    static const char *const known[] = {"system",        "source", "data_hash", "one_node",
+                                        "several_nodes", "links",  NULL};
 
     FR_TRY(fr__yaml_expect(root, FR__YAML_MAP, "a system file", err));
     FR_TRY(fr__yaml_only(root, known, err));
-    FR_TRY(read_text(root, "system", info->name, sizeof(info->name), err));
-    FR_TRY(read_text(root, "source", info->source, sizeof(info->source), err));
-    FR_TRY(read_hash(root, &info->data_hash, err));
-    FR_TRY(read_count(root, "rows_fitted", UINT64_C(1) << 48, &info->n_fitted, err));
-    FR_TRY(read_count(root, "gpus", 1000000, &gpus, err));
-    info->most_gpus = (unsigned)gpus;
-    FR_TRY(read_held_out(info, root, err));
-    FR_TRY(read_nvls(root, &info->has_nvls, err));
-    return read_parameters(info, root, err);
+    FR_TRY(fr__fit_text(root, "system", info->name, sizeof(info->name), err));
+    if (fr__yaml_get(root, "one_node") || fr__yaml_get(root, "several_nodes")) {
+        FR_TRY(fr__fit_text(root, "source", info->source, sizeof(info->source), err));
+        FR_TRY(fr__fit_hash(root, &info->data_hash, err));
+    } else if (!fr__yaml_get(root, "links")) {
+        return fr__fail(err, FR_EPARSE, root->loc,
+                        "a system has 'one_node', 'several_nodes' or 'links'");
+    }
+    FR_TRY(read_one_node(info, root, err));
+    FR_TRY(read_nodes(&info->nodes, root, err));
+    return read_links(info, root, err);
 }
 
 enum fr_status fr_system_read(struct fr_system **out, const char *text, size_t len,
@@ -218,23 +332,80 @@ enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
 
 /* ---- writing ---- */
 
-static void put_number(FILE *f, const char *before, double x, const char *after)
+static void put_held_out(FILE *f, const struct fr_misses held_out[FR_N_SYSTEM_OPS])
 {
-    char text[NUMBER];
+    bool is_empty = true;
 
-    fprintf(f, "%s%s%s", before, fr__format_double(x, text, sizeof(text)), after);
+    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
+        is_empty = is_empty && held_out[op].n == 0;
+    fputs(is_empty ? "  held_out: {}\n" : "  held_out:\n", f);
+    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++) {
+        if (held_out[op].n == 0)
+            continue;
+        fprintf(f, "    %s: ", fr_system_op_name((enum fr_system_op)op));
+        fr__put_misses(f, &held_out[op]);
+    }
 }
 
-/* In quotes; a name from the data may hold anything else than line ends. */
-static void put_text(FILE *f, const char *key, const char *text)
+static void put_one_node(FILE *f, const struct fr_system_info *info)
 {
-    fprintf(f, "%s: '", key);
-    for (; *text; text++) {
-        if (*text == '\'')
-            putc('\'', f);
-        putc(*text, f);
+    if (info->n_fitted == 0)
+        return;
+    fprintf(f, "one_node:\n  gpus: %u\n  rows_fitted: %" PRIu64 "\n", info->most_gpus,
+            info->n_fitted);
+    put_held_out(f, info->held_out);
+    fputs("  parameters: # value, error\n", f);
+    for (size_t i = 0; i < FR_SYSTEM_PARAMETERS; i++)
+        if (fr__system_has_parameter(info, i))
+            fr__put_pair(f, "    ", fr_system_parameter_name(i), info->parameters[i],
+                         info->errors[i]);
+}
+
+static void put_way(FILE *f, const struct fr_system_nodes *nodes, enum fr_system_way way)
+{
+    if (!nodes->has_way[way])
+        return;
+    fprintf(f, "  %s:\n", fr_system_way_name(way));
+    for (size_t i = 0; fr_system_way_parameter_name(way, i); i++)
+        fr__put_pair(f, "    ", fr_system_way_parameter_name(way, i), nodes->ways[way][i],
+                     nodes->way_errors[way][i]);
+}
+
+static void put_nodes(FILE *f, const struct fr_system_nodes *nodes)
+{
+    const struct fr_system_choice *c = &nodes->choice;
+
+    if (nodes->n_fitted == 0)
+        return;
+    fprintf(f, "several_nodes:\n  gpus: %u\n  nodes: %u\n  rows_fitted: %" PRIu64 "\n",
+            nodes->most_gpus, nodes->most_nodes, nodes->n_fitted);
+    put_held_out(f, nodes->held_out);
+    if (c->near_Bps > 0) {
+        fr__put_number(f, "  choice: {near_Bps: ", c->near_Bps, "");
+        fr__put_number(f, ", tree_near_Bps: ", c->tree_near_Bps, "");
+        fr__put_number(f, ", far_Bps: ", c->far_Bps, "");
+        fprintf(f, ", ll128: %s}\n", c->has_ll128 ? "true" : "false");
     }
-    fputs("'\n", f);
+    for (unsigned w = 0; w < FR_N_SYSTEM_WAYS; w++)
+        put_way(f, nodes, (enum fr_system_way)w);
+    if (nodes->has_all_to_all)
+        fputs("  all_to_all:\n", f);
+    for (size_t i = 0; nodes->has_all_to_all && fr_system_nodes_all_to_all_name(i); i++)
+        fr__put_pair(f, "    ", fr_system_nodes_all_to_all_name(i), nodes->all_to_all[i],
+                     nodes->all_to_all_errors[i]);
+}
+
+static void put_link(FILE *f, const struct fr_system_link *link)
+{
+    fr__put_text(f, "  - ", "link", link->name);
+    fr__put_text(f, "    ", "source", link->source);
+    fprintf(f, "    data_hash: '%016" PRIx64 "'\n    rows_fitted: %" PRIu64 "\n    held_out: ",
+            link->data_hash, link->n_fitted);
+    fr__put_misses(f, &link->held_out);
+    fputs("    parameters:\n", f);
+    for (size_t i = 0; i < FR_SYSTEM_LINK_PARAMETERS; i++)
+        fr__put_pair(f, "      ", fr_system_link_parameter_name(i), link->parameters[i],
+                     link->errors[i]);
 }
 
 enum fr_status fr_system_write(const struct fr_system *s, const char *path, struct fr_error *err)
@@ -244,25 +415,16 @@ enum fr_status fr_system_write(const struct fr_system *s, const char *path, stru
 
     FR_TRY(fr__out_open(&out, path, err));
     fputs("# Written by 'forerun calibrate fit --system' (doc/collectives.md).\n", out.f);
-    put_text(out.f, "system", info->name);
-    put_text(out.f, "source", info->source);
-    fprintf(out.f, "data_hash: '%016" PRIx64 "'\nrows_fitted: %" PRIu64 "\ngpus: %u\nheld_out:\n",
-            info->data_hash, info->n_fitted, info->most_gpus);
-    for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++) {
-        const struct fr_misses *m = &info->held_out[op];
-
-        fprintf(out.f, "  %s: {rows: %" PRIu64, fr_system_op_name((enum fr_system_op)op), m->n);
-        put_number(out.f, ", median: ", m->median, "");
-        put_number(out.f, ", p90: ", m->p90, "");
-        put_number(out.f, ", worst: ", m->worst, "");
-        put_number(out.f, ", bias: ", m->bias, "}\n");
+    fr__put_text(out.f, "", "system", info->name);
+    if (info->n_fitted + info->nodes.n_fitted > 0) {
+        fr__put_text(out.f, "", "source", info->source);
+        fprintf(out.f, "data_hash: '%016" PRIx64 "'\n", info->data_hash);
     }
-    fprintf(out.f, "nvls: %s\nparameters:\n", info->has_nvls ? "true" : "false");
-    for (size_t i = 0; i < FR_SYSTEM_PARAMETERS; i++) {
-        if (!fr__system_has_parameter(info, i))
-            continue;
-        fprintf(out.f, "  %s: ", fr_system_parameter_name(i));
-        put_number(out.f, "", info->parameters[i], "\n");
-    }
+    put_one_node(out.f, info);
+    put_nodes(out.f, &info->nodes);
+    if (info->n_links > 0)
+        fputs("links:\n", out.f);
+    for (size_t i = 0; i < info->n_links; i++)
+        put_link(out.f, &info->links[i]);
     return fr__out_commit(&out, err);
 }

@@ -245,8 +245,7 @@ static enum fr_status list_shipped(struct fr_error *err)
         putchar('\n');
         fr_calibration_free(c);
     }
-    cli_system_list();
-    return FR_OK;
+    return cli_system_list(err);
 }
 
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)

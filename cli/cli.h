@@ -159,7 +159,7 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);
 enum fr_status cli_system_fit(const struct options *o, struct fr_error *err);
 enum fr_status cli_system_check(const struct options *o, struct fr_error *err);
 enum fr_status cli_system_show(const char *name, struct fr_error *err);
-void cli_system_list(void);
+enum fr_status cli_system_list(struct fr_error *err);
 bool cli_is_system(const char *name); /* a shipped one's */
 
 /* ---- graph.c ---- */

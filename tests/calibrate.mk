@@ -62,7 +62,8 @@ endif
 TESTS += tests/test_refit.sh
 EXTRA_DIST += tests/test_refit.sh
 
-EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collectives/system.yaml \
+EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collectives/messages.csv \
+	tests/corpus/fuzz_collectives/system.yaml \
 	tests/corpus/fuzz_nccl_log/small.txt tests/nccl_log/madeup.txt
 
 # a row of make bench

@@ -1,4 +1,4 @@
-/* tests/fuzz_collectives.c - any bytes as measured collectives and as a system file: refused with a
+/* tests/fuzz_collectives.c - any bytes as measured collectives or messages and as a system file: refused with a
  * sentence, or rows and times that are numbers. */
 #include "config.h"
 
@@ -19,7 +19,21 @@ static void read_rows(const char *text, size_t size)
     for (size_t i = 0; i < d.n_rows; i++)
         if (!(d.rows[i].time_s > 0) || d.rows[i].call.n_gpus < 2)
             abort();
+    for (size_t i = 0; i < d.n_messages; i++)
+        if (!(d.messages[i].time_s > 0) || d.messages[i].bytes < 1)
+            abort();
     fr__collective_data_fini(&d);
+}
+
+static void price(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes)
+{
+    for (double bytes = 0; bytes < 1e16; bytes = 1000 * bytes + 1) {
+        double t =
+            fr_system_time_s(s, &(struct fr_system_call){op, 8 * n_nodes, bytes, true, n_nodes});
+
+        if (!(t > 0) || !isfinite(t))
+            abort();
+    }
 }
 
 static void read_system(const char *text, size_t size)
@@ -33,13 +47,13 @@ static void read_system(const char *text, size_t size)
         return;
     }
     for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
-        for (double bytes = 0; bytes < 1e16; bytes = 1000 * bytes + 1) {
-            double t = fr_system_time_s(
-                s, &(struct fr_system_call){(enum fr_system_op)op, 8, bytes, true});
-
-            if (!(t > 0) || !isfinite(t))
+        for (unsigned nodes = 1; nodes < 1000; nodes = 7 * nodes + 1)
+            if (fr_system_covers(s, (enum fr_system_op)op, nodes))
+                price(s, (enum fr_system_op)op, nodes);
+    for (size_t link = 0; link < fr_system_info(s)->n_links; link++)
+        for (double bytes = 0; bytes < 1e16; bytes = 1000 * bytes + 1)
+            if (!(fr_system_send_s(s, link, bytes) > 0))
                 abort();
-        }
     fr_system_free(s);
 }
 

@@ -37,6 +37,7 @@ START_TEST(a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place)
     ck_assert_uint_eq(d.n_rows, 1);
     ck_assert_uint_eq(d.rows[0].call.op, FR_SYSTEM_ALL_REDUCE);
     ck_assert_uint_eq(d.rows[0].call.n_gpus, 2);
+    ck_assert_uint_eq(d.rows[0].call.n_nodes, 1);
     ck_assert_double_eq(d.rows[0].call.bytes, 1048576);
     ck_assert_double_eq_tol(d.rows[0].time_s, 25.5e-6, 1e-18);
     ck_assert_uint_eq(d.rows[0].line, 9);
@@ -84,6 +85,22 @@ START_TEST(a_second_run_in_a_file_has_its_own_operation_and_gpus)
     ck_assert_uint_eq(d.rows[1].call.op, FR_SYSTEM_ALL_GATHER);
     ck_assert_uint_eq(d.rows[1].call.n_gpus, 3);
     ck_assert(d.rows[0].hash != d.rows[1].hash);
+    fr__collective_data_fini(&d);
+}
+END_TEST
+
+START_TEST(ranks_on_two_hosts_are_on_two_nodes)
+{
+    static const char text[] =
+        "all_reduce_perf\n" RUN RANK_0
+        "#  Rank  1 Group  0 Pid    7 on   node-b device  0 [0x1b] G\n" HEADER ROW;
+    struct fr__collective_data d = {0};
+    struct fr_error err;
+
+    ck_assert_msg(read_log(&d, text, "t", &err) == FR_OK, "%s", err.text);
+    ck_assert_uint_eq(d.n_rows, 1);
+    ck_assert_uint_eq(d.rows[0].call.n_gpus, 2);
+    ck_assert_uint_eq(d.rows[0].call.n_nodes, 2);
     fr__collective_data_fini(&d);
 }
 END_TEST
@@ -207,7 +224,7 @@ START_TEST(a_fit_to_a_log_finds_the_formula_that_made_its_times)
         for (double bytes = 100; bytes < 4e9; bytes *= 7) {
             double steps = op == FR_SYSTEM_ALL_REDUCE ? 14 : 7;
             double t = fr_system_time_s(
-                s, &(struct fr_system_call){(enum fr_system_op)op, 8, bytes, true});
+                s, &(struct fr_system_call){(enum fr_system_op)op, 8, bytes, true, 1});
 
             ck_assert_double_eq_tol(t / (12e-6 + 1.5e-6 * steps + steps * bytes / 8 / 200e9), 1,
                                     0.03);
@@ -223,6 +240,7 @@ int main(void)
     tcase_add_test(tc, a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place);
     tcase_add_test(tc, blank_redop_and_root_of_an_old_version_are_no_columns);
     tcase_add_test(tc, a_second_run_in_a_file_has_its_own_operation_and_gpus);
+    tcase_add_test(tc, ranks_on_two_hosts_are_on_two_nodes);
     tcase_add_test(tc, what_no_model_prices_is_passed_over);
     tcase_add_test(tc, a_control_character_in_a_gpu_s_name_becomes_a_question_mark);
     tcase_add_loop_test(tc, a_bad_log_is_refused_with_its_place, 0,

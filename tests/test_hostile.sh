@@ -368,7 +368,7 @@ bad 2 "no device type is named 'a100'.*" calibrate fit k.csv -d a100 --gpu G -o 
 bad 2 ".*neither shipped.*did you mean 'b200-sxm-180gb'\?" calibrate check k.csv -d b200-sxm-180g
 bad 2 "the data have no row to judge.*" calibrate check k.csv -d b200-sxm-180gb
 printf 'source,system,gpus,nodes,op,bytes,dtype,algorithm,protocol,time_us\n' > c.csv
-bad 2 "the data leave 0 rows to fit for 'S'.*" calibrate fit c.csv --system S -o out/x.yaml
+bad 2 "too few rows of 'S' to fit.*" calibrate fit c.csv --system S -o out/x.yaml
 bad 2 ".*takes one -o FILE.yaml.*" calibrate fit c.csv --system S -d a100-sxm4-80gb -o out/x.yaml
 bad 2 ".*neither shipped.*did you mean 'b200-nvswitch'\?" calibrate check c.csv --system b200-nvswich
 bad 2 "the data have no row to judge.*" calibrate check c.csv --system b200-nvswitch
@@ -381,13 +381,20 @@ log() {
     printf "$2" >"${3:-c.log}"
     bad 2 "$1" calibrate fit "${3:-c.log}" --system S -o out/x.yaml
 }
-log "the data leave 0 rows to fit for 'S'.*" "$ranks" all_reduce.log
+log "too few rows of 'S' to fit.*" "$ranks" all_reduce.log
 log "c\.log:4:3: nothing before this table names the program.*" "$ranks$table"
 log "all_reduce\.log:2:3: a table without '# Rank' lines.*" "# nThread 1\n$table" all_reduce.log
 log "all_reduce\.log:5:11: 'time' is \"nan\".*" "$ranks${table}8 2 f s 0 nan 1 1 0 1 1 1 0\n" all_reduce.log
 log "all_reduce\.log:5:1: a row of 2 words in a table of 13" "$ranks${table}8 2" all_reduce.log
 log "c\.log:2:8: rank 1, expected 0: a line is missing" \
     '# nThread 1\n# Rank 1 Group 0 Pid 7 on a device 0 [0x1b] G\n'
+printf 'source,system,src,dst,link,bytes,bandwidth_GBps,latency_us\nx,S,a,b,l,8,-2,\n' >p.csv
+bad 2 "p\.csv:2:13: 'bandwidth_GBps' is \"-2\".*" calibrate fit p.csv --system S -o out/x.yaml
+printf 'source,system,src,dst,link,bytes,bandwidth_GBps,latency_us\nx,S,a,b,%s,8,2,\n' \
+    "$(printf '%0200d' 0)" >p.csv
+bad 2 "p\.csv:2:9: 'link' is longer than 127 bytes" calibrate fit p.csv --system S -o out/x.yaml
+printf 'system: x\nlinks: [{link: y, knees: 3}]\n' >s.yaml
+bad 2 "s\.yaml:2:[0-9]+: .*'knees'.*" calibrate check p.csv --system s.yaml
 log "c\.log:2:1: a byte that is 0: this is no text" '# nThread 1\n\0\n'
 echo 'G,float32,0,1,1,1' >>k.csv
 # shellcheck disable=SC2086

@@ -24,6 +24,15 @@ n_checks=$((n_checks + 1))
 sh "$source/calibrate/refit.sh" "$forerun" "$data" "$work" a40 >/dev/null &&
     cmp "$work/a40.yaml" "$source/calibrate/devices/a40.yaml" || fail "a40 is fitted differently now"
 
+# Systems are cheap: each is fitted anew.
+mkdir "$work/devices" "$work/systems"
+for file in "$source"/calibrate/systems/*.yaml; do
+    system=$(basename "$file" .yaml)
+    n_checks=$((n_checks + 1))
+    sh "$source/calibrate/refit.sh" "$forerun" "$data" "$work/devices" "$system" >/dev/null &&
+        cmp "$work/systems/$system.yaml" "$file" || fail "$system is fitted differently now"
+done
+
 # Medians of the file, in the order of its curves, and of the rows as they are judged now; a device whose
 # data a later fit left out has none to judge.
 for file in "$source"/calibrate/devices/*.yaml; do
