@@ -25,7 +25,8 @@ bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
     const struct fr_system *s = fr__cost_model_system(m, system);
     const struct fr_system_info *info = s ? fr_system_info(s) : NULL;
 
-    if (!info || call->n_gpus < 2 || call->n_gpus > info->most_gpus)
+    if (!info || call->n_nodes > 1 || call->n_gpus < 2 || call->n_gpus > info->most_gpus ||
+        !fr_system_covers(s, call->op, 1))
         return false;
     *out = (struct fr_cost){
         .mean_s = fr_system_time_s(s, call),

@@ -242,11 +242,15 @@ START_TEST(a_collective_costs_what_its_machines_system_says)
     struct fr_system s = {.info = {.name = "own",
                                    .source = "by hand",
                                    .most_gpus = 4,
-                                   .held_out = {[FR_SYSTEM_ALL_REDUCE] = {.n = 9, .median = 0.05}},
+                                   .n_fitted = 1,
+                                   .has_rings = true,
+                                   .has_all_to_all = true,
+                                   .held_out = {[FR_SYSTEM_ALL_REDUCE] = {.n = 9, .median = 0.05},
+                                                [FR_SYSTEM_ALL_GATHER] = {.n = 9}},
                                    .parameters = {10e-6, 1e-6, 100e9, 10e-3, 1e-3, 1e8, 10e-3, 1e-3,
                                                   1e8, 0, 0, 5e-6, 2e-6, 50e9, 10e-3, 1e-3, 1e8}}};
     const struct fr_topo_system systems[] = {{.name = "h100-nvswitch"}, {.name = path}};
-    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 4, 80e6, true};
+    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 4, 80e6, true, 1};
     struct fr_cost cost = {.mean_s = -1};
     struct fr_cost_model *m;
     struct fr_error err;
@@ -264,6 +268,8 @@ START_TEST(a_collective_costs_what_its_machines_system_says)
     call.op = FR_SYSTEM_ALL_GATHER; /* half the steps */
     ck_assert(fr_cost_collective(m, 1, &call, &cost));
     ck_assert_double_eq_tol(cost.mean_s, 613e-6, 1e-12);
+    call.op = FR_SYSTEM_REDUCE_SCATTER; /* never judged */
+    ck_assert(!fr_cost_collective(m, 1, &call, &cost));
     fr_cost_model_free(m);
 }
 END_TEST
@@ -279,7 +285,7 @@ START_TEST(the_bytes_of_a_collective_take_a_part_of_its_time)
         struct fr_cost cost;
 
         ck_assert(fr_cost_collective(
-            m, 0, &(struct fr_system_call){FR_SYSTEM_ALL_REDUCE, 8, bytes, true}, &cost));
+            m, 0, &(struct fr_system_call){FR_SYSTEM_ALL_REDUCE, 8, bytes, true, 1}, &cost));
         ck_assert_double_ge(cost.bytes_s, last);
         ck_assert_double_le(cost.bytes_s, cost.mean_s);
         last = cost.bytes_s;
@@ -292,7 +298,7 @@ START_TEST(what_no_system_was_fitted_to_has_no_cost)
 {
     const struct fr_topo_system system = {.name = "a100-nvswitch"};
     struct fr_cost_model *m = model_with(&system, 1, false);
-    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 8, 1e6, true};
+    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 8, 1e6, true, 1};
     struct fr_cost cost = {.mean_s = -1};
 
     ck_assert(!fr_cost_collective(m, FR_NONE, &call, &cost));
@@ -301,6 +307,10 @@ START_TEST(what_no_system_was_fitted_to_has_no_cost)
     ck_assert(!fr_cost_collective(m, 0, &call, &cost));
     call.n_gpus = 1;
     ck_assert(!fr_cost_collective(m, 0, &call, &cost));
+    call.n_gpus = 8;
+    call.n_nodes = 2;
+    ck_assert(!fr_cost_collective(m, 0, &call, &cost));
+    call.n_nodes = 1;
     ck_assert_double_eq(cost.mean_s, -1);
     fr_cost_model_free(m);
     m = model_with(&system, 1, true); /* rooflines only */

@@ -266,7 +266,7 @@ system none.yaml "beside/cluster\.yaml:6:18: 'beside/none\.yaml' is no system.*"
 system "''" "beside/cluster\.yaml:6:18: 'collectives' names no system"
 system '[a]' "beside/cluster\.yaml:6:18: .*"
 echo 'system: x' >beside/short.yaml
-system short.yaml "beside/short\.yaml:1:1: key 'source' is missing"
+system short.yaml "beside/short\.yaml:1:1: a system has 'one_node', 'several_nodes' or 'links'"
 mkdir -p beside/folder.d
 system folder.d "beside/folder\.d: .*"
 system h100-nvswich ".*"

@@ -48,7 +48,7 @@ static double lasts_s(const struct fr_record *r, uint32_t collective)
 
 static double fitted_s(const char *system, unsigned n_gpus, double bytes)
 {
-    const struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, n_gpus, bytes, true};
+    const struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, n_gpus, bytes, true, 1};
     struct fr_system *s = NULL;
     struct fr_error err;
     double t_s;
