@@ -102,6 +102,10 @@ run simulate -w vgg19 -t dgx1-v100 -s dp -b 64 -B 8
 check "two_kinds_of_batch_exclude_each_other" fails 2 "exclude each other"
 run simulate -w vgg19 -t dgx1-v100 -s dp --order fito
 check "a_misspelt_order_is_corrected" fails 2 "did you mean 'fifo'?"
+run simulate -w vgg19 -t dgx1-v100 -s dp --order tic,tac
+check "simulate_takes_one_order" fails 2 "option '--order' is \"tic,tac\""
+run simulate -w vgg19 -t dgx1-v100 -s dp:pull=start
+check "a_ring_has_no_pulls" fails 2 "option 'pull' of 'dp' belongs to parameter servers"
 run simulate -w vgg91 -t dgx1-v100 -s dp
 check "an_unknown_workload_is_bad_input" fails 2 "vgg91"
 run simulate -w vgg19 -t dgx1-v10 -s dp
@@ -119,6 +123,13 @@ run simulate $vgg -s dp -s single
 check "simulate_takes_one_strategy" fails 2 "forerun compare"
 
 # ---- results ----
+run simulate -w lenet -t dgx1-v100 -g 2 -s dp:sync=ps-cpu,pull=start --order tic --channels 1 --json
+check "an_order_tells_json_its_efficiency" says '"order_efficiency": [0-9.]*,'
+check "and_how_many_transfers_it_has" says '"ordered_transfers": [1-9]'
+run simulate -w lenet -t dgx1-v100 -g 2 -s dp --order tic --json
+check "a_ring_has_no_transfers_to_order" says '"ordered_transfers": 0,'
+run compare -w lenet -t dgx1-v100 -g 2 -s dp -s mp -s dp:sync=ps-cpu --order control
+check "strategies_are_compared_in_an_order_of_one_kind" says "order control"
 run simulate $vgg -s dp
 check "simulate_prints_a_table" succeeds
 check "the_table_echoes_the_question" says "vgg19 on 4 of 8 GPUs of dgx1-v100, strategy dp"

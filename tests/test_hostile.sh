@@ -94,6 +94,9 @@ asks 2 "2 strategies given, 'forerun simulate' takes one; try 'forerun compare'"
 asks 2 "option '--precision' is \"fp99\", expected fp32.*" -p fp99
 asks 2 "option '--optimizer' is \"adm\", expected .*did you mean 'adam'\?" -O adm
 asks 2 "option '--order' is \"lifo\", expected .*" --order lifo
+asks 2 "option '--order' is \"TAC\", expected fifo\|priority.*" --order TAC
+asks 2 "option '--order' has an empty value" --order ''
+asks 2 "option 'pull' of 'dp' is \"begin\", not one of end\|start" -s dp:pull=begin
 asks 2 "option '--memory' is \"devise\", expected liveness\|device, did you mean 'device'\?" --memory devise
 asks 2 "option '--network' is \"flaw\", expected .*did you mean 'flow'\?" --network flaw
 asks 2 "option '--jitter' is \"nan\".*" --jitter nan
