@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels); fitted
- * launches of kernels timed alone are 2.3 to 5.6 us (doc/calibration.md). */
+ * launches of kernels timed alone are 2.3 to 5.6 us (doc/true.md). */
 #define LATENCY_S 2.6e-6
 
 struct fr_cost_model {
@@ -201,7 +201,7 @@ static enum fr_status offer_all(struct fr_cost_model *m, size_t type,
 
 /* Another board of the chip comes before the device's own curve in another format: fp32 was measured
  * with a training framework's kernels, fp16 with an inference server's, which normalise at half
- * the speed (doc/calibration.md). */
+ * the speed (doc/true.md). */
 static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     for (int kinship = 0; kinship <= 1; kinship++)

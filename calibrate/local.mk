@@ -73,5 +73,9 @@ systems_DATA = $(system_files)
 MICROBENCH = $(srcdir)/../shared/data/microbench
 refit-devices: forerun
 	sh $(srcdir)/calibrate/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices
-.PHONY: refit-devices
-EXTRA_DIST += calibrate/refit.sh
+# Makes the tables of doc/true.md anew and, where MICROBENCH is, its pictures.
+truth-fits: forerun
+	sh $(srcdir)/calibrate/truth.sh ./forerun $(srcdir)/doc/true.md '$(MICROBENCH)' \
+	  $(srcdir)/doc/pictures
+.PHONY: refit-devices truth-fits
+EXTRA_DIST += calibrate/refit.sh calibrate/truth.sh

@@ -2,8 +2,12 @@ dist_doc_DATA += doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
 dist_doc_DATA += doc/sweep.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/measuring.md
-dist_doc_DATA += doc/truth.md
+dist_doc_DATA += doc/true.md doc/truth.md
 dist_man_MANS += doc/forerun.1
 EXTRA_DIST += doc/README.md doc/pictures/gnmt-head.png \
 	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg \
 	doc/pictures/resnet50.svg doc/pictures/truth.png
+EXTRA_DIST += doc/pictures/fit-attention.png doc/pictures/fit-conv-backward-data.png \
+	doc/pictures/fit-conv-backward-filter.png doc/pictures/fit-conv-forward.png \
+	doc/pictures/fit-elementwise.png doc/pictures/fit-embedding.png \
+	doc/pictures/fit-layernorm.png doc/pictures/fit-matmul.png doc/pictures/fit-softmax.png

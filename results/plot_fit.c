@@ -122,7 +122,7 @@ static void write_scatter(FILE *f, const struct fr__fit_picture *p)
     factor = fr__plot_time_unit(sqrt(low_s * high_s), &unit);
     write_points(f, p, false, factor);
     write_points(f, p, true, factor);
-    fputs("set lmargin at screen 0.07\nset rmargin at screen 0.47\nset logscale xy\n"
+    fputs("set lmargin at screen 0.085\nset rmargin at screen 0.475\nset logscale xy\n"
           "set key top left Left reverse samplen 1.2 font ',9' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
     fprintf(f, "set xlabel 'measured (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", unit);

@@ -75,3 +75,6 @@ EXTRA_DIST += tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_devic
 # what measures: the driver of the CUDA programs, and the PyTorch scripts on a CPU
 TESTS += tests/test_calibrate_run.sh tests/test_torch_scripts.sh
 EXTRA_DIST += tests/test_calibrate_run.sh tests/test_torch_scripts.sh
+
+TESTS += tests/test_truth.sh
+EXTRA_DIST += tests/test_truth.sh
