@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "results/draw.h"
+#include "results/learn.h"
 #include "results/results.h"
 #include "results/sweep.h"
 
@@ -37,7 +38,9 @@ enum option_group {
     OPTIONS_VALIDATE = 8192,
     OPTIONS_FITS = 16384,    /* pictures of fit against data */
     OPTIONS_EXPLAIN = 32768, /* which ops are told of */
-    OPTIONS_COSTS = 65536    /* whence costs come */
+    OPTIONS_COSTS = 65536,   /* whence costs come */
+    OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
+    OPTIONS_LEARN = 262144
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -68,6 +71,7 @@ struct options {
     uint64_t min_bytes;             /* of collectives */
     size_t n_gpus;
     bool all; /* sweeps too */
+    struct fr_learn_options learning;
 };
 
 struct fr__json; /* base/json.h */
@@ -152,6 +156,7 @@ enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
+enum fr_status cli_learn(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);

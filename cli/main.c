@@ -18,8 +18,8 @@ static const struct verb verbs[] = {
                  "-o vgg19.trace.json\n"
                  "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
                  "-s dp --json\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
-                OPTIONS_JSON | OPTIONS_ADVICE,
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE,
      .run = cli_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
@@ -28,8 +28,8 @@ static const struct verb verbs[] = {
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -s single -s dp "
                  "-s dp:overlap=0 -o vgg19.png\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
-                OPTIONS_JSON,
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
+                OPTIONS_FILES | OPTIONS_JSON,
      .run = cli_compare},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s {dpos|os-dpos}",
@@ -51,8 +51,8 @@ static const struct verb verbs[] = {
          "      -s dp -s pp --price v100=2.5,a100=4 --deadline 30days --samples 1e9\n"
          "  forerun sweep -w all -t all -B 16..64x2 --store zoo.sqlite -o zoo.csv -o zoo.svg\n"
          "  forerun sweep -w gpt2-xl -t dgx-a100-80g -g 8 -b 64,128 --shard 1/2 --store 1.sqlite\n",
-     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
-                OPTIONS_JSON | OPTIONS_SWEEP,
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_SWEEP,
      .run = cli_sweep},
     {.group = "sweep",
      .name = "merge",
@@ -63,6 +63,16 @@ static const struct verb verbs[] = {
      .n_arguments = 2,
      .has_more_arguments = true,
      .run = cli_sweep_merge},
+    {.name = "learn",
+     .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
+     .summary = "FastT's pre-training: learn costs by trying strategies, round by round",
+     .examples = "  forerun learn -w vgg19 -t dgx1-v100 -g 2 -b 64\n"
+                 "  forerun learn -w vgg19 -t dgx1-v100 -g 2 -b 64 --jitter 0.03 -o rounds.png\n"
+                 "  forerun learn -w vgg16 -t dgx1-v100 -g 2 -b 64 -s dpos --profiles 5 "
+                 "--drift 1:2@1500\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_LEARN |
+                OPTIONS_FILES | OPTIONS_JSON,
+     .run = cli_learn},
     {.group = "topo",
      .name = "list",
      .arguments = "",
@@ -336,6 +346,7 @@ int main(int argc, char *argv[])
     fr_init();
     fr_question_init(&s.options.question);
     s.options.most_ops = 40;
+    fr_learn_options_init(&s.options.learning);
     s.options.question.command = command = cli_command_line(argc, argv);
     st = dispatch(&s, argc, argv, &err);
     free(command);

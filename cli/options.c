@@ -136,6 +136,71 @@ static enum fr_status set_deadline(struct options *o, const char *value, struct 
     return FR_OK;
 }
 
+/* ---- learning ---- */
+
+static enum fr_status set_count(const char *value, const char *what, uint64_t min, uint64_t max,
+                                uint32_t *out, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__parse_count(value, what, FR_NOWHERE, min, max, &n, err));
+    *out = (uint32_t)n;
+    return FR_OK;
+}
+
+static enum fr_status set_rounds(struct options *o, const char *value, struct fr_error *err)
+{
+    return set_count(value, "option '--rounds'", 0, 100000, &o->learning.rounds, err);
+}
+
+static enum fr_status set_measured(struct options *o, const char *value, struct fr_error *err)
+{
+    return set_count(value, "option '--iterations'", 1, 1000000, &o->learning.iterations, err);
+}
+
+static enum fr_status set_profiles(struct options *o, const char *value, struct fr_error *err)
+{
+    return set_count(value, "option '--profiles'", 0, 100000, &o->learning.profiles, err);
+}
+
+static enum fr_status set_every(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_count(value, "option '--every'", FR_NOWHERE, 0, 1000000000000,
+                           &o->learning.period, err);
+}
+
+static enum fr_status set_eps(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_number(value, "option '--eps'", FR_NOWHERE, 1e-9, 10, &o->learning.eps, err);
+}
+
+static enum fr_status set_activation(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_time(value, "option '--activation'", FR_NOWHERE, &o->learning.activation_s,
+                          err);
+}
+
+/* "1:2@500": GPU 1 takes twice as long from iteration 500 on. */
+static enum fr_status set_drift(struct options *o, const char *value, struct fr_error *err)
+{
+    const char *colon = strchr(value, ':'), *at = strchr(value, '@');
+    char gpu[16], factor[40];
+
+    if (!colon || !at || at < colon || (size_t)(colon - value) >= sizeof(gpu) ||
+        (size_t)(at - colon) > sizeof(factor))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--drift' is \"%s\", expected GPU:FACTOR@ITERATION, such as "
+                        "1:2@500",
+                        value);
+    snprintf(gpu, sizeof(gpu), "%.*s", (int)(colon - value), value);
+    snprintf(factor, sizeof(factor), "%.*s", (int)(at - colon - 1), colon + 1);
+    FR_TRY(set_count(gpu, "option '--drift': the GPU", 0, UINT32_MAX, &o->learning.drift_gpu, err));
+    FR_TRY(fr__parse_number(factor, "option '--drift': the factor", FR_NOWHERE, 1e-3, 1e6,
+                            &o->learning.drift_factor, err));
+    return fr__parse_count(at + 1, "option '--drift': the iteration", FR_NOWHERE, 0, UINT64_MAX,
+                           &o->learning.drift_from, err);
+}
+
 /* ---- the rest ---- */
 
 static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
@@ -268,15 +333,16 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "seed", "N", "of everything random", NULL},
     {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times, deviation over mean", NULL},
     {OPTIONS_RUN, 0, "device-jitter", "CV", "random slow-down of whole devices, likewise", NULL},
-    {OPTIONS_RUN, 0, "iterations", "N",
+    {OPTIONS_ANSWER, 0, "iterations", "N",
      "iterations in a row; the interval of the last is the answer", NULL},
-    {OPTIONS_RUN, 0, "sensitivity", NULL,
+    {OPTIONS_ANSWER, 0, "sensitivity", NULL,
      "what faster links and devices would change, from one run", set_sensitivity},
-    {OPTIONS_RUN, 0, "sensitivity-rerun", NULL, "the same, and run again with each of them faster",
-     set_sensitivity_rerun},
-    {OPTIONS_RUN, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
+    {OPTIONS_ANSWER, 0, "sensitivity-rerun", NULL,
+     "the same, and run again with each of them faster", set_sensitivity_rerun},
+    {OPTIONS_ANSWER, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
      set_uncertainty},
-    {OPTIONS_RUN, 0, "why-uncertain", NULL, "the same, and which ops make it", set_why_uncertain},
+    {OPTIONS_ANSWER, 0, "why-uncertain", NULL, "the same, and which ops make it",
+     set_why_uncertain},
     {OPTIONS_COSTS, 0, "costs", "WHENCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_EXPLAIN, 0, "ops", "N", "tell of the first N operations (default 40; 0: of all)",
@@ -288,7 +354,7 @@ static const struct option_row rows[] = {
     {OPTIONS_VALIDATE, 0, "all", NULL, "print every row", set_all},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
      set_no_advice},
-    {OPTIONS_RUN, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
+    {OPTIONS_ANSWER, 0, "no-timing", NULL, "0 for wall-clock readings: the same bytes every run",
      set_no_timing},
     {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...", "of a GPU an hour; by type: v100=2.5,a100=4",
      add_prices},
@@ -301,6 +367,16 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
     {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
      set_dry_run},
+    {OPTIONS_LEARN, 0, "rounds", "N", "of pre-training, at most (100)", set_rounds},
+    {OPTIONS_LEARN, 0, "iterations", "N", "measured in a round (10)", set_measured},
+    {OPTIONS_LEARN, 0, "eps", "X", "a smaller relative change of a cost is none (0.05)", set_eps},
+    {OPTIONS_LEARN, 0, "activation", "TIME", "to take another strategy into use (30s)",
+     set_activation},
+    {OPTIONS_LEARN, 0, "profiles", "N", "rounds after pre-training that look for changes (0)",
+     set_profiles},
+    {OPTIONS_LEARN, 0, "every", "N", "iterations before each profile (500)", set_every},
+    {OPTIONS_LEARN, 0, "drift", "GPU:FACTOR@ITERATION",
+     "from then on that GPU takes so many times as long", set_drift},
     {OPTIONS_FILES, 'o', "output", "FILE", "write a file too, by its ending; several times",
      add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
@@ -348,7 +424,8 @@ struct scan {
 /* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary. */
 static bool takes(unsigned groups, const struct option_row *row)
 {
-    bool is_of_question = (row->group & (OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN)) != 0;
+    bool is_of_question =
+        (row->group & (OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER)) != 0;
 
     if (!(row->group & groups))
         return false;

@@ -3,10 +3,11 @@ dist_doc_DATA += doc/sweep.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/measuring.md
 dist_doc_DATA += doc/true.md doc/truth.md
+dist_doc_DATA += doc/learning.md
 dist_man_MANS += doc/forerun.1
 EXTRA_DIST += doc/README.md doc/pictures/gnmt-head.png \
 	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg \
-	doc/pictures/resnet50.svg doc/pictures/truth.png
+	doc/pictures/resnet50.svg doc/pictures/truth.png doc/pictures/learn.svg
 EXTRA_DIST += doc/pictures/fit-attention.png doc/pictures/fit-conv-backward-data.png \
 	doc/pictures/fit-conv-backward-filter.png doc/pictures/fit-conv-forward.png \
 	doc/pictures/fit-elementwise.png doc/pictures/fit-embedding.png \

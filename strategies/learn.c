@@ -27,7 +27,8 @@ struct loop {
     const struct fr__learn_options *o;
     const struct fr__learn_truth *truth;
     const struct fr_context *ctx;
-    struct fr__dag start; /* with a column for each device */
+    struct fr_context quiet; /* without the progress of single searches */
+    struct fr__dag start;    /* with a column for each device */
     struct fr__dpos_machine m;
     uint32_t *type;
     double *latency_s, *s_per_byte;
@@ -119,7 +120,7 @@ static enum fr_status make_plan(struct loop *l, bool *fits, struct fr_error *err
     fr__learned_fill_costs(l->out.costs, &l->start);
     fr__learned_fill_links(l->out.costs, l->latency_s, l->s_per_byte);
     how.costs = fr__learned_split_costs();
-    FR_TRY(fr__os_dpos_run(&h->search, &l->start, &l->m, &how, l->ctx, &r, err));
+    FR_TRY(fr__os_dpos_run(&h->search, &l->start, &l->m, &how, &l->quiet, &r, err));
     *fits = r.plan.outcome == FR__DPOS_DONE;
     if (!*fits)
         return FR_OK;
@@ -300,8 +301,11 @@ static enum fr_status plan_again(struct loop *l, struct fr__learn_round *r, stru
         r->verdict = FR__LEARN_REJECTED;
     else if (!(l->tried.estimated_s < current_s))
         r->verdict = FR__LEARN_NOT_BETTER;
-    else
+    else {
+        if (!r->is_settled)
+            r->verdict = FR__LEARN_CHANGED;
         return try_plan(l, true, err);
+    }
     return FR_OK;
 }
 
@@ -388,6 +392,8 @@ enum fr_status fr__learn_run(struct fr__learning **out, const struct fr__dag *st
     l->o = o;
     l->truth = truth;
     l->ctx = ctx;
+    if (ctx)
+        l->quiet = (struct fr_context){.seed = ctx->seed, .cancel = ctx->cancel};
     st = begin(l, start, m, err);
     if (st == FR_OK)
         st = pre_train(l, err);

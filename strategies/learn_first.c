@@ -5,6 +5,7 @@
 #include "strategies/learn.h"
 
 #include "base/error.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,12 +34,12 @@ static uint64_t left_on(const struct placing *p, uint32_t d)
 
 static enum fr_status fail_no_room(const struct placing *p, uint32_t op, struct fr_error *err)
 {
-    char name[160];
+    char name[160], bytes[32];
 
-    return fr__fail(
-        err, FR_ENOROOM, FR_NOWHERE,
-        "the strategy to begin with does not fit: no device has %llu bytes left for '%s'",
-        (unsigned long long)bytes_of(p, op), fr__dag_name(p->dag, op, name, sizeof(name)));
+    return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
+                    "the strategy to begin with does not fit: no device has %s left for '%s'",
+                    fr__format_bytes((double)bytes_of(p, op), bytes, sizeof(bytes)),
+                    fr__dag_name(p->dag, op, name, sizeof(name)));
 }
 
 static void put(struct placing *p, uint32_t device[], uint32_t op, uint32_t d)

@@ -12,4 +12,5 @@ libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/
 	strategies/os_dpos.h strategies/os_dpos_split.h strategies/os_dpos_split.c strategies/os_dpos.c \
 	strategies/dag_plan.h strategies/dag_plan.c strategies/fastt.h strategies/fastt.c \
 	strategies/planned.c strategies/learn_costs.h strategies/learn_costs.c strategies/learn.h \
-	strategies/learn.c strategies/learn_first.c strategies/explain.h strategies/explain.c
+	strategies/learn.c strategies/learn_first.c strategies/learn_sim.h strategies/learn_sim.c \
+	strategies/explain.h strategies/explain.c

@@ -53,8 +53,13 @@ tests_test_strategies_os_dpos_SOURCES = tests/test_strategies_os_dpos.c tests/dp
 	tests/dpos_case.c
 tests_test_strategies_os_dpos_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_os_dpos_LDADD = $(TEST_STRATEGIES_LIBS)
-check_PROGRAMS += tests/test_strategies_learn_costs tests/test_strategies_learn
-TESTS += tests/test_strategies_learn_costs tests/test_strategies_learn
+check_PROGRAMS += tests/test_strategies_learn_costs tests/test_strategies_learn \
+	tests/test_strategies_learn_sim
+TESTS += tests/test_strategies_learn_costs tests/test_strategies_learn \
+	tests/test_strategies_learn_sim
+tests_test_strategies_learn_sim_SOURCES = tests/test_strategies_learn_sim.c
+tests_test_strategies_learn_sim_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_learn_sim_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_learn_costs_SOURCES = tests/test_strategies_learn_costs.c tests/dpos_case.h \
 	tests/dpos_case.c
 tests_test_strategies_learn_costs_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)

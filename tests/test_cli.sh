@@ -59,7 +59,7 @@ run --version
 check "version_is_one_line" says '^forerun [0-9]'
 
 # every example in the help does what it says, but for files that only their reader has
-for verb in simulate compare "sweep merge" "topo list" "topo show" "topo check" "graph list" "graph show" \
+for verb in simulate compare learn "sweep merge" "topo list" "topo show" "topo check" "graph list" "graph show" \
     "graph check" "graph export"; do
     run $verb --help
     sed -n '/^Examples:/,$s/^  forerun //p' out | grep -v ' my' > examples
@@ -71,7 +71,7 @@ for verb in simulate compare "sweep merge" "topo list" "topo show" "topo check" 
         check "example_works: $example" exits 0
     done < examples
 done
-rm -rf examples vgg19.trace.json vgg19.png report.html vgg19-workload
+rm -rf examples rounds.png vgg19.trace.json vgg19.png report.html vgg19-workload
 
 # ---- usage ----
 run
@@ -188,6 +188,34 @@ check "the_same_seed_gives_the_same_bytes" cmp -s out first.json
 run simulate $vgg -s dp --jitter 0.1 --seed 2 --json --no-timing
 check "another_seed_gives_another_time" test "$(sed 2q out)" != "$(sed 2q first.json)"
 rm -f first.json
+
+# ---- learning ----
+learn="learn -w lenet -t dgx1-v100 -g 2 -b 256"
+run $learn -o rounds.csv -o rounds.json --json
+check "learning_converges" says '"has_converged": true'
+check "a_learning_file_is_what_is_printed" cmp -s rounds.json out
+check "learning_has_a_row_a_round" \
+    test "$(wc -l < rounds.csv)" -eq $(($(grep -c '"is_profile"' out) + 1))
+rm -f rounds.csv rounds.json
+run $learn --rounds 1 --profiles 2
+check "rounds_and_profiles_are_as_many_as_asked_for" test "$(grep -c '^  [0-9]' out)" -eq 4
+check "learning_says_when_it_was_cut_short" says "cut short after round 1"
+run $learn --jitter 0.05 --seed 3 --json
+cp out first.json
+run $learn --jitter 0.05 --seed 3 --json
+check "the_same_seed_learns_the_same" cmp -s out first.json
+rm -f first.json
+for bad in "--drift 1" "--drift 1:2" "--drift 1@5" "--drift 1@5:2" "--drift x:2@5" "--drift -1:2@5" \
+    "--drift 1:0@5" "--drift 1:nan@5" "--drift 1:1e99@5" "--drift 1:2@x" "--drift 1:2@-5" \
+    "--drift 4294967296:2@5" "--drift 1:2@99999999999999999999" "--drift 11111111111111111111:2@1" \
+    "--eps 0" "--eps -1" "--eps inf" "--iterations 0" "--rounds -1" "--every 1.5" "--activation 3" \
+    "--activation -3s" "--profiles x" "--sensitivity" "-s single" "-s dpos -s os-dpos" "-o x.html" \
+    "-o x" "-o .csv"; do
+    run $learn $bad
+    check "learning_refuses: $bad" fails 2 .
+done
+run learn -w resnet50 -t dgx1-v100 -g 8 -b 40000
+check "what_learning_begins_with_must_fit" fails 3 "does not fit"
 
 # ---- files that cannot be written ----
 run simulate $vgg -s dp -o x.txt

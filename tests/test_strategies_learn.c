@@ -173,6 +173,7 @@ START_TEST(a_device_that_slows_down_is_noticed_and_left)
     ck_assert_int_eq(g->rounds[3].verdict, FR__LEARN_WATCHED);
     ck_assert(g->rounds[3].is_settled);
     ck_assert(!g->rounds[4].is_settled);
+    ck_assert_int_eq(g->rounds[4].verdict, FR__LEARN_CHANGED);
     ck_assert_double_eq(g->rounds[4].change.most, 2);
     ck_assert_double_eq(g->rounds[4].measured_s, 12);
     ck_assert_double_eq(g->rounds[4].planned_s, 8);
