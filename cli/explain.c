@@ -17,10 +17,14 @@ enum fr_status cli_explain(struct session *s, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%zu strategies given, 'forerun explain' takes one", o->n_strategies);
     q.strategy = o->n_strategies ? o->strategies[0] : NULL;
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_explanation_check_path(o->files[i], err));
     FR_TRY(fr_explain(&e, &q, &s->context, err));
-    if (o->json)
+    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
+        st = fr_explanation_write(e, o->files[i], &s->context, err);
+    if (st == FR_OK && o->json)
         fr_explanation_print_json(stdout, e);
-    else
+    else if (st == FR_OK)
         st = fr_explanation_print(stdout, e, &view, err);
     fr_explanation_free(e);
     return st;

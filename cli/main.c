@@ -37,6 +37,8 @@ static const struct verb verbs[] = {
      .examples =
          "  forerun explain -w examples/ten-tasks -t examples/ten-tasks/processors.yaml -s dpos\n"
          "  forerun explain -w vgg19 -t dgx1-v100 -g 2 -b 64 -s os-dpos --ops 10\n"
+         "  forerun explain -w alexnet -t dgx1-v100 -g 2 -b 64 -s os-dpos:start=model "
+         "-o plan.svg -o plan.graph.svg\n"
          "  forerun explain -w lenet -t dgx1-v100 -g 2 -b 64 -s dpos --op \"conv1 of replica "
          "2\"\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |

@@ -25,4 +25,12 @@ enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
 /* All of it. */
 void fr_explanation_print_json(FILE *f, const struct fr_explanation *e);
 
+/* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png, .pdf);
+ * the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text). check: whether
+ * such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed, or failed, or writing
+ * did; FR_ECANCELLED. A file appears whole or not at all. */
+enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err);
+enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
+                                    const struct fr_context *ctx, struct fr_error *err);
+
 #endif

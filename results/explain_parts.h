@@ -3,6 +3,7 @@
 #define FR_RESULTS_EXPLAIN_PARTS_H
 
 #include "results/explain.h"
+#include "results/plot.h"
 #include "strategies/explain.h"
 
 struct fr_explanation {
@@ -39,6 +40,15 @@ const char *fr__explain_end(const struct fr_explained *e);
 /* The input that comes last to where op stands, as its edge, and when; FR_NONE: none. */
 uint32_t fr__explain_last_input(const struct fr_explained *e, const struct fr__explained_plan *p,
                                 uint32_t op, double *there_s);
+
+/* ---- pictures ---- */
+
+/* gnuplot's script of the plan over time. FR_EUSAGE: nothing takes time; FR_ENOMEM. */
+enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
+                                const struct fr__plot_frame *frame, struct fr_error *err);
+/* DOT text of the graph; *is_placed: neato is to draw it as placed. FR_EUSAGE: too many layers; FR_ENOMEM. */
+enum fr_status fr__explain_graph(FILE *dot, const struct fr_explanation *e, bool *is_placed,
+                                 struct fr_error *err);
 
 /* ---- text ---- */
 

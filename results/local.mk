@@ -41,7 +41,8 @@ EXTRA_DIST += results/fastt/README.md results/fastt/gains.png
 
 # explanations
 libresults_la_SOURCES += results/explain.h results/explain_parts.h results/explain.c \
-	results/explain_text.c results/explain_op.c results/explain_gantt.c results/explain_json.c
+	results/explain_text.c results/explain_op.c results/explain_gantt.c results/explain_json.c \
+	results/explain_write.c results/explain_plot.c results/explain_graph.c
 
 # learning of costs
 libresults_la_SOURCES += results/learn.h results/learn.c results/learn_text.c results/learn_draw.h \

@@ -28,8 +28,8 @@ if ! command -v gnuplot >/dev/null; then
     mv shorter list
 fi
 if ! command -v dot >/dev/null; then
-    echo "SKIP graphviz is not here: $(grep -cE ' draw .*\.(svg|png|pdf)' list) drawings"
-    grep -vE ' draw .*\.(svg|png|pdf)' list >shorter
+    echo "SKIP graphviz is not here: $(grep -cE '( draw .*|\.graph)\.(svg|png|pdf)' list) drawings"
+    grep -vE '( draw .*|\.graph)\.(svg|png|pdf)' list >shorter
     mv shorter list
 fi
 while read -r line; do
@@ -46,7 +46,7 @@ while read -r line; do
 done <list
 
 # shellcheck disable=SC2094 # two files named page
-for page in README.md doc/manual.md doc/workloads.md doc/learning.md; do
+for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md; do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)

@@ -94,7 +94,41 @@ run explain $toy --json
 check what_is_explained_is_what_is_planned equals "$planned" \
     "$(sed -n 's/.*"makespan_s": \([0-9.e-]*\),*/\1/p' out | tail -1)"
 
+# ---- pictures ----
+
+run explain $ten -s dpos -o ten.dot
+check the_graph_is_text succeeds
+check a_move_has_its_time grep -q 'o0 -> o1 .*label=" 18"' ten.dot
+check what_stays_has_none grep -q 'o0 -> o2;' ten.dot
+check the_path_is_framed equals "$(grep -c penwidth=2.5 ten.dot)" 4
+run explain -w vgg19 -t dgx1-v100 -g 2 -b 16 -s dpos -o vgg19.dot
+check a_large_graph_is_of_layers grep -q 'style=striped' vgg19.dot
+check stripes_fill_a_node equals "$(grep -o 'fillcolor="[^"]*:[^"]*"' vgg19.dot | tr ';:"' '\n\n\n' |
+    awk '/^fillcolor/ { if (n && (n < 0.985 || n > 1.005)) print n; n = 0 } /^0\./ { n += $1 }')" ""
+if command -v gnuplot > gnuplot.path; then
+    for ending in png svg pdf; do
+        run explain $toy -o toy.$ending
+        check "the_plan_over_time_is_drawn: $ending" test -s toy.$ending
+    done
+    check before_and_after_stand_in_one_picture grep -q 'with the splits that were kept' toy.svg
+    run explain $toy -o toy.png -o again.png
+    check two_pictures_are_alike cmp -s toy.png again.png
+    run explain -w lenet -t dgx1-v100 -g 8 -b 8 -s dpos -o eight.svg
+    check eight_devices_are_drawn grep -q 'n0.gpu7' eight.svg
+fi
+if command -v dot > dot.path; then
+    run explain $toy -o toy.graph.svg
+    check the_graph_is_drawn grep -q 'part 2 of 2' toy.graph.svg
+    run explain -w vgg19 -t dgx1-v100 -g 2 -b 16 -s dpos -o vgg19.graph.svg
+    check graphviz_takes_the_stripes succeeds
+fi
+
 # ---- faults ----
+
+run explain $ten -s dpos -o x.txt
+check an_unknown_ending_is_wrong_usage fails 2 "'x.txt' has no ending that names a picture"
+run explain $ten -s dpos -o no/such/x.svg
+check an_unwritable_file_fails fails 1 "no/such/x.svg"
 
 run explain $ten
 check a_strategy_is_needed fails 2 "no strategy given"
@@ -130,6 +164,18 @@ check a_hostile_name_is_only_text succeeds
 check control_characters_do_not_reach_a_terminal equals "$(LC_ALL=C tr -d '\n -~' < out | wc -c)" 0
 run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos --json
 check nor_do_they_reach_json equals "$(LC_ALL=C tr -d '\n -~' < out | wc -c)" 0
+run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos -o hostile.dot
+check a_quote_does_not_end_a_label equals \
+    "$(grep -c ' \[fillcolor="[^"]*", label="\([^"\\]\|\\.\)*"[],]' hostile.dot)" 10
+if command -v dot > dot.path; then
+    run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos -o hostile.graph.svg
+    check graphviz_takes_a_hostile_name succeeds
+fi
+if command -v gnuplot > gnuplot.path; then
+    run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos -o hostile.svg
+    check gnuplot_takes_a_hostile_name succeeds
+    check markup_is_escaped equals "$(grep -c '<b>' hostile.svg)" 0
+fi
 check nothing_was_run test ! -e hacked
 
 percent=$((100 * (n_checks - n_failures) / n_checks))
