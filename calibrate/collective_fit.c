@@ -37,17 +37,19 @@ struct fit {
     double low[FR_SYSTEM_PARAMETERS], high[FR_SYSTEM_PARAMETERS]; /* [n_active] */
 };
 
+static double log_ratio(const void *user, size_t k)
+{
+    const struct fit *f = user;
+
+    return log(fr_system_time_s(f->system, &f->rows[k]->call) / f->rows[k]->time_s);
+}
+
 static double miss(void *user, const double active[])
 {
     struct fit *f = user;
-    double sum = 0;
 
     memcpy(f->system->info.parameters + f->first, active, f->n_active * sizeof(*active));
-    for (size_t i = 0; i < f->n; i++)
-        if (!f->draws || f->draws[i])
-            sum += (f->draws ? f->draws[i] : 1) *
-                   fabs(log(fr_system_time_s(f->system, &f->rows[i]->call) / f->rows[i]->time_s));
-    return sum / (double)f->n;
+    return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
 static void set_range(struct fit *f, size_t first, size_t end)

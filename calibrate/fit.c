@@ -31,17 +31,18 @@ struct fit {
     double most_launch_s; /* a launch takes no longer */
 };
 
-/* Mean |log(predicted / measured)| with the parameters of the curve. */
+static double log_ratio(const void *user, size_t k)
+{
+    const struct fit *f = user;
+
+    return log(fr__curve_model_s(f->curve, &f->rows[k]->shape)) - f->log_s[k];
+}
+
+/* With the parameters of the curve. */
 static double mean_miss(const struct fit *f)
 {
-    double sum = 0;
-
     fr__curve_prepare(f->curve);
-    for (size_t k = 0; k < f->n; k++)
-        if (!f->draws || f->draws[k])
-            sum += (f->draws ? f->draws[k] : 1) *
-                   fabs(log(fr__curve_model_s(f->curve, &f->rows[k]->shape)) - f->log_s[k]);
-    return sum / (double)f->n;
+    return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
 static double miss(void *user, const double active[])

@@ -12,6 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+double fr__mean_miss(size_t n, const uint32_t *draws,
+                     double (*log_ratio)(const void *user, size_t row), const void *user)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        if (!draws || draws[k] > 0)
+            sum += (draws ? draws[k] : 1) * fabs(log_ratio(user, k));
+    return sum / (double)n;
+}
+
 struct search {
     const struct fr__simplex *s;
     double *parameters; /* [n] the last ones tried, within the bounds */

@@ -11,6 +11,11 @@
 
 #include "calibrate/calibrate.h"
 
+/* Mean of |log_ratio| over n rows, ln(predicted / measured) of each; row k counts draws[k] times, once
+ * when draws is NULL. */
+double fr__mean_miss(size_t n, const uint32_t *draws,
+                     double (*log_ratio)(const void *user, size_t row), const void *user);
+
 struct fr__simplex {
     size_t n;
     const double *low, *high;                              /* [n], > 0 */

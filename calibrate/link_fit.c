@@ -16,20 +16,24 @@ struct fit {
     const struct fr__message_row *const *rows; /* [n] */
     const uint32_t *draws;                     /* [n] how often a row counts; NULL: once */
     size_t n;
+    const double *now; /* the parameters being tried */
     struct fr__simplex simplex;
     double low[N], high[N];
 };
 
-static double miss(void *user, const double p[])
+static double log_ratio(const void *user, size_t k)
 {
     const struct fit *f = user;
-    double sum = 0;
 
-    for (size_t k = 0; k < f->n; k++)
-        if (!f->draws || f->draws[k])
-            sum += (f->draws ? f->draws[k] : 1) *
-                   fabs(log(fr__knee_s(p, f->rows[k]->bytes) / f->rows[k]->time_s));
-    return sum / (double)f->n;
+    return log(fr__knee_s(f->now, f->rows[k]->bytes) / f->rows[k]->time_s);
+}
+
+static double miss(void *user, const double p[])
+{
+    struct fit *f = user;
+
+    f->now = p;
+    return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
 static void refit(void *user, const uint32_t draws[], double parameters[])

@@ -42,6 +42,10 @@ enum fr_status fr__message_take_row(void *user, const struct fr__cell cells[], s
     } else {
         FR_TRY(fr__cell_number(&cells[BANDWIDTH_GBPS], "bandwidth_GBps", 1e-9, 1e9, &GBps, err));
         time_us = row.bytes / GBps * 1e-3;
+        if (time_us > 1e12)
+            return fr__fail(err, FR_ERANGE, cells[BANDWIDTH_GBPS].loc,
+                            "at %s GB/s the message takes over 1e12 us",
+                            cells[BANDWIDTH_GBPS].text);
     }
     if (row.bytes < 1 || time_us < 1e-3)
         return FR_OK;

@@ -28,26 +28,27 @@ struct way_fit {
     const struct fr__collective_row **rows; /* [n] */
     const uint32_t *draws;                  /* [n] how often a row counts; NULL: once */
     size_t n;
+    const double *now; /* the parameters being tried */
     struct fr__simplex simplex;
     double low[MAX_P], high[MAX_P], centre[MAX_P];
 };
 
-static double predict(const struct way_fit *f, const double p[], const struct fr_system_call *call)
+static double log_ratio(const void *user, size_t k)
 {
-    return f->way == FR_N_SYSTEM_WAYS ? fr__nodes_all_to_all_s(p, call)
-                                      : fr__nodes_way_s(f->way, p, call);
+    const struct way_fit *f = user;
+    const struct fr_system_call *call = &f->rows[k]->call;
+    double t = f->way == FR_N_SYSTEM_WAYS ? fr__nodes_all_to_all_s(f->now, call)
+                                          : fr__nodes_way_s(f->way, f->now, call);
+
+    return log(t / f->rows[k]->time_s);
 }
 
 static double miss(void *user, const double p[])
 {
-    const struct way_fit *f = user;
-    double sum = 0;
+    struct way_fit *f = user;
 
-    for (size_t k = 0; k < f->n; k++)
-        if (!f->draws || f->draws[k])
-            sum += (f->draws ? f->draws[k] : 1) *
-                   fabs(log(predict(f, p, &f->rows[k]->call) / f->rows[k]->time_s));
-    return sum / (double)f->n;
+    f->now = p;
+    return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
 /* After way, rows and centre. */

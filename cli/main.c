@@ -172,7 +172,7 @@ static const struct verb verbs[] = {
     {.group = "calibrate",
      .name = "fit",
      .arguments = "DATA... {-d DEVICE --gpu GPU | --system NAME} -o FILE.yaml",
-     .summary = "fit cost curves to measured kernels, or a machine's collectives",
+     .summary = "fit cost curves to measured kernels, or a machine's collectives and links",
      .examples = "  forerun calibrate fit gemm.csv -d a100-sxm4-80gb --gpu "
                  "\"NVIDIA A100-SXM4-80GB\" -o a100.yaml\n"
                  "  forerun calibrate fit all_reduce_perf.log alltoall_perf.log --system mine "

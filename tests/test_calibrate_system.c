@@ -385,6 +385,7 @@ static const struct {
 } bad_messages[] = {
     {"x,S,G,gpu0,gpu1,NVLink,-1,2,,\n", "'bytes' is \"-1\""},
     {"x,S,G,gpu0,gpu1,NVLink,1000,0,,\n", "'bandwidth_GBps' is \"0\""},
+    {"x,S,G,gpu0,gpu1,NVLink,1e15,1e-9,,\n", "over 1e12 us"},
     {"x,S,G,gpu0,gpu1,NVLink,1000,2,inf,\n", "'latency_us' is \"inf\""},
 };
 
