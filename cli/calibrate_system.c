@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "calibrate/system.h"
 #include "cli/cli.h"
@@ -202,12 +203,32 @@ enum fr_status cli_system_list(struct fr_error *err)
     return FR_OK;
 }
 
-bool cli_is_system(const char *name)
+/* A file that begins as a system's does: with comments, then its name. */
+static bool is_system_file(const char *path)
+{
+    enum { MAX_BYTES = 16 << 20 };
+    struct fr_error ignored;
+    size_t len;
+    char *text;
+    const char *at;
+    bool is_system;
+
+    if (!fr__exists(path) || fr__read_file(path, MAX_BYTES, &text, &len, &ignored) != FR_OK)
+        return false;
+    at = text;
+    while (*at == '#' || *at == '\n')
+        at += strcspn(at, "\n") + (at[strcspn(at, "\n")] == '\n');
+    is_system = strncmp(at, "system:", 7) == 0;
+    free(text);
+    return is_system;
+}
+
+bool cli_is_system(const char *name_or_path)
 {
     for (size_t i = 0; fr_system_shipped(i); i++)
-        if (strcmp(fr_system_shipped(i), name) == 0)
+        if (strcmp(fr_system_shipped(i), name_or_path) == 0)
             return true;
-    return false;
+    return is_system_file(name_or_path);
 }
 
 static void print_parameter(const char *name, double value, double error)

@@ -398,6 +398,7 @@ printf 'source,system,src,dst,link,bytes,bandwidth_GBps,latency_us\nx,S,a,b,%s,8
 bad 2 "p\.csv:2:9: 'link' is longer than 127 bytes" calibrate fit p.csv --system S -o out/x.yaml
 printf 'system: x\nlinks: [{link: y, knees: 3}]\n' >s.yaml
 bad 2 "s\.yaml:2:[0-9]+: .*'knees'.*" calibrate check p.csv --system s.yaml
+bad 2 "s\.yaml:2:[0-9]+: .*'knees'.*" calibrate show s.yaml
 log "c\.log:2:1: a byte that is 0: this is no text" '# nThread 1\n\0\n'
 echo 'G,float32,0,1,1,1' >>k.csv
 # shellcheck disable=SC2086
