@@ -31,7 +31,7 @@ static void put_time(const struct fr__telling *t, double s)
     fputs(fr__explain_time(&t->unit, s, text, sizeof(text)), t->f);
 }
 
-/* "into the gap from 16 to 29", "behind t4" and what it means are one: the free interval. */
+/* "into the gap from 16 to 29", "free from 37 on". */
 static void describe_gap(const struct fr__telling *t, uint32_t op, char *buf, size_t n)
 {
     char begin[TIME], end[TIME];

@@ -62,7 +62,7 @@ struct fr__telling {
     bool with_memory;
 };
 
-/* How many of n are shown; prints what is left out where that is asked for afterwards. */
+/* How many of n are shown; a line that says how many are not. */
 size_t fr__tell_shown(const struct fr__telling *t, size_t n);
 void fr__tell_rest(const struct fr__telling *t, size_t n, const char *what);
 /* The decision about one operation. */
