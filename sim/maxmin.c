@@ -221,8 +221,10 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
 
         q->left_before_Bps[0] = m->rest[hops[h].resource].capacity_Bps;
         q->left_Bps = q->left_before_Bps[0] - rate_Bps;
-        q->n_sorted = 1;
+        q->n_open = 0;
     }
+    m->resources[hops[narrowest].resource].n_sorted = 1;
+    m->rest[hops[narrowest].resource].is_ordered = true;
     m->rest[hops[narrowest].resource].level_Bps = rate_Bps;
     m->fates[slot].bottleneck = hops[narrowest].resource;
     m->rate_Bps[slot] = rate_Bps;
@@ -253,6 +255,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
         is_alone = is_alone && q->n == 0;
         hops[h] = (struct fr__hop){path[h], q->n};
         q->entries[q->n++] = (struct fr__entry){slot, h};
+        q->n_open++;
     }
     if (is_alone)
         start_alone(m, now, slot);
@@ -264,35 +267,55 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     return slot;
 }
 
+/* Takes the entry at pos off a resource's list; the last one takes its place. */
+static void drop_entry(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos)
+{
+    struct fr__entry last = q->entries[--q->n];
+
+    if (pos < q->n_sorted) {
+        q->n_sorted = pos;
+        q->left_Bps = q->left_before_Bps[pos];
+    }
+    if (pos < q->n) {
+        q->entries[pos] = last;
+        fr__maxmin_hops(m, last.slot)[last.hop].pos = pos;
+    }
+}
+
+static void make_empty(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource_rest *rest = &m->rest[resource];
+
+    m->resources[resource].left_Bps = rest->capacity_Bps;
+    if (rest->is_ordered)
+        fr__maxmin_set_end(m, resource, INFINITY);
+    rest->is_ordered = false;
+    rest->level_Bps = 0;
+}
+
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 {
     const struct fr__flow *f = &m->flows[slot];
     const struct fr__hop *hops = fr__maxmin_hops(m, slot);
-    bool was_alone = true;
+    bool has_rate = m->fates[slot].bottleneck != FR_NONE, was_alone = true;
 
     assert(slot < m->n_slots && m->tickets[slot].seq != UINT64_MAX);
     for (uint32_t h = 0; h < f->n_hops; h++) {
-        struct fr__resource *q = &m->resources[hops[h].resource];
-        uint32_t pos = hops[h].pos;
-        struct fr__entry last = q->entries[--q->n];
+        uint32_t resource = hops[h].resource;
+        struct fr__resource *q = &m->resources[resource];
 
-        if (pos < q->n_sorted) {
-            q->n_sorted = pos;
-            q->left_Bps = q->left_before_Bps[pos];
-        }
+        drop_entry(m, q, hops[h].pos);
+        q->n_open -= !has_rate;
         if (q->n == 0) {
-            m->rest[hops[h].resource].level_Bps = 0;
-            fr__maxmin_set_end(m, hops[h].resource, INFINITY);
-            continue;
-        }
-        was_alone = false;
-        change(m, hops[h].resource);
-        if (pos < q->n) {
-            q->entries[pos] = last;
-            fr__maxmin_hops(m, last.slot)[last.hop].pos = pos;
+            make_empty(m, resource);
+        } else if (m->rest[resource].is_ordered) {
+            was_alone = false;
+            change(m, resource);
+        } else {
+            fr__maxmin_sum_up(m, resource);
         }
     }
-    if (!was_alone && m->rate_Bps[slot] > 0 && m->rate_Bps[slot] < m->level_Bps)
+    if (!was_alone && has_rate && m->rate_Bps[slot] < m->level_Bps)
         m->level_Bps = m->rate_Bps[slot];
     m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
     m->free_slot = slot;

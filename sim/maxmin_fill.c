@@ -16,6 +16,9 @@
  *    flows are free to grow, and reach their other resources at that level.
  *  - A flow whose bottleneck has not been reached by the time the level passes its rate keeps it:
  *    the bottleneck fills up as it did.
+ * Loose resources were not full, so nothing is settled there and nothing is cut: what is counted is
+ * how many flows are free to grow and what all others leave them. Only when the level comes to their
+ * share, and most never see that, are they ordered and filled like the rest.
  * Resources stand in a queue by their share, what each open flow would get if none of them were
  * held back elsewhere; it is a lower bound of the level at which the resource is full and is worked
  * out again when its turn comes.
@@ -44,33 +47,15 @@ static bool is_given_new_rate(const struct fr__maxmin *m, uint32_t slot)
     return m->fates[slot].mark == m->epoch + 1;
 }
 
-/* ---- where to resume ---- */
-
-/* The level at which a resource with new flows is full, given the old ones. */
-static double full_level(const struct fr__maxmin *m, const struct fr__resource *q)
+/* It has no rate yet, or may get a greater one: counted as open where it crosses a loose resource. */
+static bool is_free(const struct fr__maxmin *m, uint32_t slot)
 {
-    double left_Bps = q->left_Bps;
-    uint32_t i = q->n_sorted;
-
-    while (i && left_Bps <= m->rate_Bps[q->entries[i - 1].slot] * (q->n - i))
-        left_Bps = q->left_before_Bps[--i];
-    return left_Bps / (q->n - i);
+    return m->fates[slot].mark == m->epoch + 2 || m->fates[slot].bottleneck == FR_NONE;
 }
 
-static double first_level(const struct fr__maxmin *m)
+static bool is_loose(const struct fr__maxmin *m, uint32_t resource)
 {
-    double level_Bps = m->level_Bps;
-
-    for (uint32_t i = 0; i < m->n_changed; i++) {
-        const struct fr__resource *q = &m->resources[m->changed[i]];
-
-        if (q->n > q->n_sorted) {
-            double full_Bps = full_level(m, q);
-
-            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
-        }
-    }
-    return level_Bps - level_Bps * TIE;
+    return !m->rest[resource].is_ordered;
 }
 
 /* ---- lists ---- */
@@ -118,6 +103,97 @@ static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
         fr__maxmin_hops(m, e[i].slot)[e[i].hop].pos = q->n_sorted + i;
     }
 }
+
+/* ---- where to resume ---- */
+
+/* The level at which an ordered resource with new flows is full, given the old ones. */
+static double full_level(const struct fr__maxmin *m, const struct fr__resource *q)
+{
+    double left_Bps = q->left_Bps;
+    uint32_t i = q->n_sorted;
+
+    while (i && left_Bps <= m->rate_Bps[q->entries[i - 1].slot] * (q->n - i))
+        left_Bps = q->left_before_Bps[--i];
+    return left_Bps / (q->n - i);
+}
+
+/* A lower bound of the level at which a loose resource with open flows is full: the one at which it is
+ * when all others keep their rates, less what rounding may have done to the sum. */
+static double loose_share(const struct fr__maxmin *m, uint32_t resource)
+{
+    const struct fr__resource *q = &m->resources[resource];
+
+    return (q->left_Bps - m->rest[resource].capacity_Bps * TIE) / q->n_open;
+}
+
+/* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
+static void put_in_order(struct fr__maxmin *m, uint32_t resource, double below_Bps)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double left_Bps = m->rest[resource].capacity_Bps;
+    uint32_t k = 0;
+
+    sort_entries(m, q);
+    for (; k < q->n; k++) {
+        uint32_t slot = q->entries[k].slot;
+
+        q->left_before_Bps[k] = left_Bps;
+        if (m->fates[slot].bottleneck == FR_NONE || m->rate_Bps[slot] >= below_Bps)
+            break;
+        left_Bps -= m->rate_Bps[slot];
+    }
+    q->n_sorted = k;
+    q->left_Bps = left_Bps;
+    m->rest[resource].is_ordered = true;
+}
+
+/* The least level at which an ordered resource changes; *least_loose: of the loose ones, the one with
+ * the least share, FR_NONE when there is none. */
+static double first_ordered_level(const struct fr__maxmin *m, uint32_t *least_loose)
+{
+    double level_Bps = m->level_Bps, least_Bps = INFINITY;
+
+    *least_loose = FR_NONE;
+    for (uint32_t i = 0; i < m->n_changed; i++) {
+        uint32_t r = m->changed[i];
+        const struct fr__resource *q = &m->resources[r];
+
+        if (!is_loose(m, r)) {
+            double full_Bps = q->n > q->n_sorted ? full_level(m, q) : INFINITY;
+
+            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
+        } else if (q->n_open && loose_share(m, r) < least_Bps) {
+            least_Bps = loose_share(m, r);
+            *least_loose = r;
+        }
+    }
+    return level_Bps;
+}
+
+/* A loose resource that may be full before any other is put in order; the one with the least share
+ * first, since then there may be no need for the others. */
+static double first_level(struct fr__maxmin *m)
+{
+    uint32_t r;
+    double level_Bps = first_ordered_level(m, &r);
+
+    for (uint32_t i = 0; r != FR_NONE; r = m->changed[i++]) {
+        const struct fr__resource *q = &m->resources[r];
+
+        if (is_loose(m, r) && q->n_open && loose_share(m, r) < level_Bps) {
+            double full_Bps;
+
+            put_in_order(m, r, INFINITY);
+            full_Bps = full_level(m, q);
+            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
+        }
+        if (i == m->n_changed)
+            break;
+    }
+    return level_Bps * (1 - TIE);
+}
+
+/* ---- reaching and touching ---- */
 
 /* Takes an open flow of a reached resource off what is left there. */
 static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
@@ -205,16 +281,89 @@ static bool open_hop(struct fr__maxmin *m, const struct fr__hop *hop, double lev
     return is_new;
 }
 
-static void reach_changed(struct fr__maxmin *m, double level_Bps)
+static void wait_loosely(struct fr__maxmin *m, uint32_t resource)
+{
+    if (m->rest[resource].is_waiting) {
+        fr__radix_lower(&m->queue, resource, loose_share(m, resource));
+    } else {
+        m->rest[resource].is_waiting = true;
+        fr__radix_push(&m->queue, resource, loose_share(m, resource));
+    }
+}
+
+static void touch(struct fr__maxmin *m, uint32_t resource)
+{
+    if (m->reached[resource] == m->epoch + 1)
+        return;
+    m->reached[resource] = m->epoch + 1;
+    m->active[m->n_active++] = resource;
+    m->rest[resource].is_waiting = false;
+}
+
+/* A flow that crosses a loose resource is free to grow. */
+static void open_loosely(struct fr__maxmin *m, uint32_t resource, double rate_Bps)
+{
+    struct fr__resource *q = &m->resources[resource];
+
+    touch(m, resource);
+    q->left_Bps += rate_Bps;
+    q->n_open++;
+    m->n_open++;
+    wait_loosely(m, resource);
+}
+
+/* One that crosses it has a new rate. */
+static void settle_loosely(struct fr__maxmin *m, uint32_t resource, uint32_t slot, double rate_Bps)
+{
+    struct fr__resource *q = &m->resources[resource];
+
+    touch(m, resource);
+    if (is_free(m, slot))
+        settle(m, q, rate_Bps);
+    else
+        q->left_Bps += m->rate_Bps[slot] - rate_Bps;
+}
+
+/* The level has come to a loose resource's share: reaches it, cut where this solve began. */
+static void tighten(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource *q = &m->resources[resource];
+
+    m->n_open -= q->n_open;
+    put_in_order(m, resource, m->from_Bps);
+    m->reached[resource] = m->epoch;
+    q->next = q->n_sorted;
+    q->n_open = q->n - q->n_sorted;
+    m->n_open += q->n_open;
+    for (uint32_t k = q->next; k < q->n; k++)
+        if (is_given_new_rate(m, q->entries[k].slot))
+            settle(m, q, m->rate_Bps[q->entries[k].slot]);
+}
+
+static void reach_ordered(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource *q = &m->resources[resource];
+
+    reach(m, resource, m->from_Bps);
+    if (q->n_sorted < q->n)
+        q->left_before_Bps[q->n_sorted] = q->left_Bps;
+    sort_entries(m, q);
+    wait_for_turn(m, resource);
+}
+
+static void reach_changed(struct fr__maxmin *m)
 {
     for (uint32_t i = 0; i < m->n_changed; i++) {
-        struct fr__resource *q = &m->resources[m->changed[i]];
+        uint32_t r = m->changed[i];
 
-        reach(m, m->changed[i], level_Bps);
-        if (q->n_sorted < q->n)
-            q->left_before_Bps[q->n_sorted] = q->left_Bps;
-        sort_entries(m, q);
-        wait_for_turn(m, m->changed[i]);
+        m->rest[r].is_changed = false;
+        if (!is_loose(m, r)) {
+            reach_ordered(m, r);
+        } else if (m->resources[r].n_open) {
+            touch(m, r);
+            m->n_open += m->resources[r].n_open;
+            wait_loosely(m, r);
+        }
     }
 }
 
@@ -273,6 +422,10 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
 
         if (h == e.hop)
             continue;
+        if (is_loose(m, hops[h].resource)) {
+            settle_loosely(m, hops[h].resource, e.slot, rate_Bps);
+            continue;
+        }
         is_new = open_hop(m, &hops[h], from_Bps);
         settle(m, &m->resources[hops[h].resource], rate_Bps);
         if (is_new)
@@ -288,9 +441,15 @@ static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps
 {
     const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
 
-    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++)
-        if (h != e.hop && open_hop(m, &hops[h], level_Bps))
+    m->fates[e.slot].mark = m->epoch + 2;
+    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
+        if (h == e.hop)
+            continue;
+        if (is_loose(m, hops[h].resource))
+            open_loosely(m, hops[h].resource, m->rate_Bps[e.slot]);
+        else if (open_hop(m, &hops[h], level_Bps))
             wait_for_turn(m, hops[h].resource);
+    }
 }
 
 /* A reached resource is full at rate_Bps: settles all its open flows. */
@@ -304,7 +463,8 @@ static void fill_up(struct fr__maxmin *m, uint32_t resource, double rate_Bps, do
         if (is_kept(m, e.slot) || is_given_new_rate(m, e.slot))
             continue;
         m->stats.visited++;
-        if (m->fates[e.slot].bottleneck == resource && m->rate_Bps[e.slot] == rate_Bps)
+        if (m->fates[e.slot].bottleneck == resource && m->rate_Bps[e.slot] == rate_Bps &&
+            !is_free(m, e.slot))
             keep_rate(m, e);
         else
             give_rate(m, e, resource, rate_Bps, now);
@@ -336,6 +496,21 @@ static void pass_old_level(struct fr__maxmin *m, uint32_t resource, double now)
     }
 }
 
+/* The level has come to a loose resource's share, as it was; when it still is that, the resource goes
+ * on as an ordered one. */
+static void pass_loose_share(struct fr__maxmin *m, uint32_t resource, double level_Bps)
+{
+    m->rest[resource].is_waiting = false;
+    if (m->resources[resource].n_open == 0)
+        return;
+    if (loose_share(m, resource) > level_Bps) {
+        wait_loosely(m, resource);
+        return;
+    }
+    tighten(m, resource);
+    wait_with_share(m, resource);
+}
+
 /* The level has come to a resource's share, as it was when last worked out. */
 static void pass_share(struct fr__maxmin *m, uint32_t resource, double *level_Bps, double now)
 {
@@ -364,7 +539,6 @@ static void tidy(struct fr__maxmin *m, uint32_t resource)
     double end_s = INFINITY, level_Bps = 0, left_Bps, last_Bps = 0;
     uint32_t k = q->n_sorted;
 
-    m->rest[resource].is_changed = false;
     if (k == q->n) { /* nothing was opened; is the group still there? */
         while (k && m->fates[q->entries[k - 1].slot].bottleneck != resource)
             k--;
@@ -394,7 +568,8 @@ static void tidy(struct fr__maxmin *m, uint32_t resource)
         }
     }
     q->left_Bps = left_Bps;
-    q->n_sorted = q->n;
+    q->n_sorted = level_Bps > 0 ? q->n : 0;
+    m->rest[resource].is_ordered = level_Bps > 0;
     m->rest[resource].level_Bps = level_Bps;
     if (end_s < INFINITY || m->end_s[resource] < INFINITY)
         fr__maxmin_set_end(m, resource, end_s);
@@ -402,28 +577,33 @@ static void tidy(struct fr__maxmin *m, uint32_t resource)
 
 static void next_epoch(struct fr__maxmin *m)
 {
-    m->epoch += 2;
+    m->epoch += 4;
     if (m->epoch)
         return;
-    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^31 solves ago look new */
+    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
         m->fates[s].mark = 0;
     memset(m->reached, 0, m->n_resources * sizeof(*m->reached));
-    m->epoch = 2;
+    m->epoch = 4;
 }
 
 void fr__maxmin_refill(struct fr__maxmin *m, double now)
 {
-    double from_Bps = first_level(m), level_Bps = 0, key_Bps;
+    double level_Bps = 0, key_Bps;
 
+    m->from_Bps = first_level(m);
     next_epoch(m);
     m->stats.solves++;
     m->n_active = 0;
     m->n_open = 0;
-    fr__radix_reset(&m->queue, from_Bps);
-    reach_changed(m, from_Bps);
+    fr__radix_reset(&m->queue, m->from_Bps);
+    reach_changed(m);
     while (m->n_open) {
         uint32_t id = fr__radix_pop(&m->queue, &key_Bps);
 
+        if (id < m->n_resources && is_loose(m, id)) {
+            pass_loose_share(m, id, key_Bps);
+            continue;
+        }
         if (key_Bps > level_Bps + level_Bps * TIE)
             level_Bps = key_Bps;
         if (id < m->n_resources)
@@ -432,7 +612,10 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
             pass_old_level(m, id - m->n_resources, now);
     }
     for (uint32_t i = 0; i < m->n_active; i++)
-        tidy(m, m->active[i]);
+        if (is_loose(m, m->active[i]))
+            fr__maxmin_sum_up(m, m->active[i]);
+        else
+            tidy(m, m->active[i]);
     m->n_changed = 0;
     m->level_Bps = INFINITY;
 }

@@ -1,10 +1,13 @@
 /* sim/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their ends,
  * maxmin_fill.c works out rates.
  *
- * Each resource lists the flows that cross it by ascending rate, and with each what was left of the
- * capacity before it. Cutting the list at a rate therefore puts the resource back, exactly, into
- * the state it had when filling reached that rate. Between solves the list is sorted up to
- * n_sorted; behind that stand new flows and what removals have disordered.
+ * A resource that is full lists the flows that cross it by ascending rate, and with each what was
+ * left of the capacity before it: it is ordered. Cutting the list at a rate therefore puts the
+ * resource back, exactly, into the state it had when filling reached that rate. Between solves the
+ * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
+ *
+ * A resource that is not full is loose: it keeps its list in any order and only the sum. It holds
+ * no flow back, so most solves need to know no more of it than that this is still so.
  */
 #ifndef FR_SIM_MAXMIN_STATE_H
 #define FR_SIM_MAXMIN_STATE_H
@@ -20,13 +23,14 @@ struct fr__entry {
 };
 
 struct fr__resource {
-    double left_Bps;           /* capacity less the rates of entries that are settled */
+    double left_Bps; /* capacity less the rates of entries that are settled; loose: not open */
     struct fr__entry *entries; /* [n] */
     double *left_before_Bps;   /* [n_sorted] */
-    uint32_t n, n_sorted;
+    uint32_t n, n_sorted;      /* loose: n_sorted is 0 */
     /* while a solve has reached it: entries before n_sorted are as they were */
     uint32_t next;   /* first entry not looked at yet */
-    uint32_t n_open; /* entries from n_sorted on that are not settled */
+    uint32_t n_open; /* entries from n_sorted on that are not settled; loose, and between solves:
+                        flows that have no rate, or in a solve are free to grow */
 };
 
 struct fr__resource_rest {
@@ -35,6 +39,7 @@ struct fr__resource_rest {
     uint32_t cap;     /* room in the resource's arrays */
     bool is_changed;  /* stands in `changed` */
     bool is_waiting;  /* stands in the queue with its share; while a solve has reached it */
+    bool is_ordered;  /* else loose */
 };
 
 struct fr__hop {
@@ -49,7 +54,8 @@ struct fr__flow {
 
 struct fr__fate {
     uint32_t bottleneck; /* resource; FR_NONE: rate not worked out yet */
-    uint32_t mark; /* the last solve that settled it: epoch, rate kept, or epoch + 1, changed */
+    uint32_t mark;       /* the last solve that saw to it: epoch, rate kept; epoch + 1, changed;
+                      epoch + 2, free to grow */
 };
 
 struct fr__ticket {
@@ -100,9 +106,11 @@ struct fr__maxmin {
     double level_Bps; /* least rate among the flows taken out */
 
     /* filling */
-    uint32_t *active;  /* [n_active] resources that this solve reached */
-    uint32_t *reached; /* [n_resources] epoch of the last solve that did */
+    uint32_t *active;  /* [n_active] resources that this solve reached or touched */
+    uint32_t *reached; /* [n_resources] epoch of the last solve that reached it, or epoch + 1:
+                          touched, which is for loose ones */
     uint32_t n_active, epoch;
+    double from_Bps;        /* the level at which filling resumes */
     uint64_t n_open;        /* of all resources reached */
     struct fr__radix queue; /* resource r by its share as r, by its old level as n_resources + r */
 
@@ -131,6 +139,18 @@ static inline void fr__maxmin_set_end(struct fr__maxmin *m, uint32_t resource, d
         m->is_stale[block] = true;
         m->stale_block[m->n_stale++] = block;
     }
+}
+
+/* What all flows leave of a loose resource; one that has no rate takes nothing. Summed anew each
+ * time, so that no rounding adds up over a run. */
+static inline void fr__maxmin_sum_up(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double left_Bps = m->rest[resource].capacity_Bps;
+
+    for (uint32_t k = 0; k < q->n; k++)
+        left_Bps -= m->rate_Bps[q->entries[k].slot];
+    q->left_Bps = left_Bps;
 }
 
 static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)

@@ -16,15 +16,57 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
+static unsigned bucket_of(const struct fr__radix *q, uint32_t id)
+{
+    return fr__bit_length(q->nodes[id].key ^ q->base);
+}
+
 static void put(struct fr__radix *q, uint32_t id)
 {
-    unsigned b = fr__bit_length(q->nodes[id].key ^ q->base);
+    unsigned b = bucket_of(q, id);
     bool is_filled = q->filled >> b & 1;
 
+    q->nodes[id].prev = FR_NONE;
     q->nodes[id].next = is_filled ? q->head[b] : FR_NONE;
     q->n[b] = is_filled ? q->n[b] + 1 : 1;
+    if (is_filled)
+        q->nodes[q->head[b]].prev = id;
     q->head[b] = id;
     q->filled |= UINT64_C(1) << b;
+}
+
+static void take_out(struct fr__radix *q, unsigned b, uint32_t id)
+{
+    const struct fr__radix_node *x = &q->nodes[id];
+
+    if (x->prev == FR_NONE)
+        q->head[b] = x->next;
+    else
+        q->nodes[x->prev].next = x->next;
+    if (x->next != FR_NONE)
+        q->nodes[x->next].prev = x->prev;
+    if (--q->n[b] == 0)
+        q->filled &= ~(UINT64_C(1) << b);
+}
+
+/* Spreads a bucket over lower ones; no key in the queue is below base. */
+static void spread(struct fr__radix *q, unsigned b, uint64_t base)
+{
+    uint32_t next;
+
+    q->base = base;
+    q->filled &= ~(UINT64_C(1) << b);
+    for (uint32_t i = q->head[b]; i != FR_NONE; i = next) {
+        next = q->nodes[i].next;
+        put(q, i);
+    }
+}
+
+static uint64_t key_bits(const struct fr__radix *q, double key)
+{
+    uint64_t bits = key > 0 ? bits_of(key) : 0;
+
+    return bits < q->base ? q->base : bits;
 }
 
 void fr__radix_reset(struct fr__radix *q, double least)
@@ -35,39 +77,31 @@ void fr__radix_reset(struct fr__radix *q, double least)
 
 void fr__radix_push(struct fr__radix *q, uint32_t id, double key)
 {
-    uint64_t bits = key > 0 ? bits_of(key) : 0;
+    q->nodes[id].key = key_bits(q, key);
+    put(q, id);
+}
 
-    q->nodes[id].key = bits < q->base ? q->base : bits;
+void fr__radix_lower(struct fr__radix *q, uint32_t id, double key)
+{
+    uint64_t bits = key_bits(q, key);
+
+    if (bits >= q->nodes[id].key)
+        return;
+    take_out(q, bucket_of(q, id), id);
+    q->nodes[id].key = bits;
     put(q, id);
 }
 
 uint32_t fr__radix_pop(struct fr__radix *q, double *key)
 {
     unsigned b = fr__lowest_bit(q->filled);
-    uint32_t least = q->head[b], before_least = FR_NONE, next;
+    uint32_t least = q->head[b];
 
-    if (b && q->nodes[least].next != FR_NONE) {
-        for (uint32_t last = least, i = q->nodes[least].next; i != FR_NONE;
-             last = i, i = q->nodes[i].next)
-            if (q->nodes[i].key < q->nodes[least].key) {
-                least = i;
-                before_least = last;
-            }
-    }
-    if (before_least == FR_NONE)
-        q->head[b] = q->nodes[least].next;
-    else
-        q->nodes[before_least].next = q->nodes[least].next;
-    if (--q->n[b] == 0)
-        q->filled &= ~(UINT64_C(1) << b);
-    else if (b && q->n[b] >= FEW) {
-        q->base = q->nodes[least].key;
-        q->filled &= ~(UINT64_C(1) << b);
-        for (uint32_t i = q->head[b]; i != FR_NONE; i = next) {
-            next = q->nodes[i].next;
-            put(q, i);
-        }
-    }
+    for (uint32_t i = b ? q->nodes[least].next : FR_NONE; i != FR_NONE; i = q->nodes[i].next)
+        least = q->nodes[i].key < q->nodes[least].key ? i : least;
+    take_out(q, b, least);
+    if (b && q->n[b] >= FEW)
+        spread(q, b, q->nodes[least].key);
     memcpy(key, &q->nodes[least].key, sizeof(*key));
     return least;
 }

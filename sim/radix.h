@@ -13,8 +13,8 @@
 #include "base/base.h"
 
 struct fr__radix_node {
-    uint64_t key;  /* bits of the double */
-    uint32_t next; /* in its bucket; FR_NONE: last */
+    uint64_t key;        /* bits of the double */
+    uint32_t next, prev; /* in its bucket; FR_NONE: none */
 };
 
 struct fr__radix {
@@ -29,6 +29,9 @@ void fr__radix_reset(struct fr__radix *q, double least);
 /* Puts id, which is not in the queue, in. A key may be below the last one taken out by rounding
  * only; such a one comes next. Amortised O(log range). */
 void fr__radix_push(struct fr__radix *q, uint32_t id, double key);
+
+/* Gives id, which is in the queue, a lesser key; a greater or equal one changes nothing. */
+void fr__radix_lower(struct fr__radix *q, uint32_t id, double key);
 
 /* Takes out one of those with the least key; the queue is not empty. */
 uint32_t fr__radix_pop(struct fr__radix *q, double *key);

@@ -36,6 +36,29 @@ START_TEST(keys_come_out_in_order_with_the_ids_they_went_in_with)
 }
 END_TEST
 
+/* The first and the last of a bucket and one between; a greater key changes nothing. */
+START_TEST(a_key_made_lesser_comes_out_earlier)
+{
+    static const uint32_t ORDER[] = {3, 0, 5, 1, 2, 4};
+    struct fr__radix_node nodes[6];
+    struct fr__radix q = {.nodes = nodes};
+    double key;
+
+    fr__radix_reset(&q, 1);
+    for (uint32_t i = 0; i < 6; i++)
+        fr__radix_push(&q, i, 16 + i); /* one bucket: 16 .. 21 */
+    fr__radix_lower(&q, 5, 2);
+    fr__radix_lower(&q, 3, 1.5);
+    fr__radix_lower(&q, 0, 1.75);
+    fr__radix_lower(&q, 1, 3);
+    fr__radix_lower(&q, 4, 1000);
+    for (uint32_t i = 0; i < 6; i++)
+        ck_assert_uint_eq(fr__radix_pop(&q, &key), ORDER[i]);
+    ck_assert_double_eq(key, 20);
+    ck_assert_uint_eq(q.filled, 0);
+}
+END_TEST
+
 /* Everything taken out goes in again with a greater key, as resources do; many keys are equal. */
 START_TEST(what_comes_out_never_decreases_and_is_the_least)
 {
@@ -87,6 +110,7 @@ int main(void)
     int n_failed;
 
     tcase_add_test(c, keys_come_out_in_order_with_the_ids_they_went_in_with);
+    tcase_add_test(c, a_key_made_lesser_comes_out_earlier);
     tcase_add_test(c, what_comes_out_never_decreases_and_is_the_least);
     tcase_add_test(c, a_key_below_the_last_by_rounding_comes_next);
     suite_add_tcase(s, c);
