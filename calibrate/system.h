@@ -154,6 +154,7 @@ struct fr_system_row {
     unsigned line;
     struct fr_system_call call; /* of a message: bytes alone */
     double measured_s, predicted_s;
+    bool is_held_out; /* of a shape that no fit sees */
 };
 struct fr_system_check {
     struct fr_misses misses;
@@ -166,6 +167,15 @@ enum fr_status fr_system_check(const struct fr_system *s, const char *system,
                                const char *const paths[], size_t n_paths, double min_bytes,
                                bool is_all, struct fr_system_check checks[FR_SYSTEM_CLASSES],
                                struct fr_error *err);
+
+/* Takes one row of class i; its file is not set. Anything but FR_OK, with its reason in err, ends the
+ * visit. */
+typedef enum fr_status fr_system_row_fn(void *user, size_t i, const struct fr_system_row *row,
+                                        struct fr_error *err);
+/* Hands fn the rows that fr_system_check judges or leaves out, class by class. */
+enum fr_status fr_system_visit(const struct fr_system *s, const char *system,
+                               const char *const paths[], size_t n_paths, double min_bytes,
+                               fr_system_row_fn *fn, void *user, struct fr_error *err);
 
 #ifdef __cplusplus
 }

@@ -99,6 +99,12 @@ struct judge {
     double *errors; /* [n] signed; room for all rows */
     size_t n;
     struct fr_system_check *check; /* at hand */
+
+    fr_system_row_fn *fn; /* takes the rows in place of judging them, if not NULL */
+    void *user;
+    size_t i; /* the class at hand */
+    enum fr_status status;
+    struct fr_error *err;
 };
 
 static double miss_of(const struct fr_system_row *r)
@@ -108,7 +114,13 @@ static double miss_of(const struct fr_system_row *r)
 
 static void judge_row(struct judge *j, struct fr_system_row *row, uint64_t hash, uint32_t file)
 {
-    if (!j->is_all && !fr__is_held_out(hash)) {
+    row->is_held_out = fr__is_held_out(hash);
+    if (j->fn) {
+        if (j->status == FR_OK)
+            j->status = j->fn(j->user, j->i, row, j->err);
+        return;
+    }
+    if (!j->is_all && !row->is_held_out) {
         j->check->n_left_out++;
         return;
     }
@@ -161,6 +173,7 @@ static void judge_class(struct judge *j, size_t i, struct fr_system_check *check
 {
     *check = (struct fr_system_check){.n_left_out = 0};
     j->check = check;
+    j->i = i;
     j->n = 0;
     if (i < 2 * FR_N_SYSTEM_OPS)
         judge_collectives(j, (enum fr_system_op)(i % FR_N_SYSTEM_OPS), i >= FR_N_SYSTEM_OPS);
@@ -197,6 +210,29 @@ enum fr_status fr_system_check(const struct fr_system *s, const char *system,
 
     if (st == FR_OK)
         st = judge_all(&j, checks, err);
+    fr__collective_data_fini(&d);
+    return st;
+}
+
+enum fr_status fr_system_visit(const struct fr_system *s, const char *system,
+                               const char *const paths[], size_t n_paths, double min_bytes,
+                               fr_system_row_fn *fn, void *user, struct fr_error *err)
+{
+    struct fr__collective_data d = {0};
+    struct judge j = {.s = s,
+                      .d = &d,
+                      .is_own = !system,
+                      .min_bytes = min_bytes,
+                      .fn = fn,
+                      .user = user,
+                      .err = err};
+    enum fr_status st = read_all(&d, system ? system : s->info.name, paths, n_paths, err);
+    struct fr_system_check none;
+
+    for (size_t i = 0; st == FR_OK && i < FR_SYSTEM_CLASSES; i++) {
+        judge_class(&j, i, &none);
+        st = j.status;
+    }
     fr__collective_data_fini(&d);
     return st;
 }

@@ -207,4 +207,6 @@ draw() {
 [ -n "$pictures" ] || exit 0
 draw a100-sxm4-80gb matmul-fp16 embedding-fp16 attention-bf16
 draw v100-sxm2-16gb conv-forward-fp32 conv-backward-data-fp32 conv-backward-filter-fp32
+"$forerun" calibrate check "$data/collectives.csv" --system h100-nvswitch -o "$work/system" >/dev/null
+cp "$work/system/all-reduce.png" "$pictures/fit-all-reduce.png"
 draw v100-pcie-32gb elementwise-fp32 softmax-fp32 layernorm-fp32

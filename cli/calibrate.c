@@ -199,13 +199,10 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
     size_t n = 0;
     enum fr_status st;
 
-    if (o->system && o->n_files > 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'-o' draws the curves of a device, not those of a system");
-    if (o->system)
-        return cli_system_check(o, err);
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_fits_check_path(o->files[i], err));
+    if (o->system)
+        return cli_system_check(s, err);
     if (!o->device)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'forerun calibrate check' needs -d NAME|PATH, a device file");

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "calibrate/system.h"
 #include "cli/cli.h"
+#include "results/fits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -144,8 +145,26 @@ static enum fr_status require_rows(const struct fr_system_check checks[], struct
                     n_left_out);
 }
 
-enum fr_status cli_system_check(const struct options *o, struct fr_error *err)
+static enum fr_status draw_fits(struct session *session, const struct fr_system *s,
+                                const struct fr_system_check checks[], struct fr_error *err)
 {
+    const struct options *o = &session->options;
+    struct fr_system_fits fits = {.system = s,
+                                  .checks = checks,
+                                  .rows_of = o->rows_of,
+                                  .paths = o->arguments,
+                                  .n_paths = o->n_arguments,
+                                  .min_bytes = (double)o->min_bytes,
+                                  .is_all = o->all};
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_system_fits_draw(&fits, o->files[i], &session->context, err));
+    return FR_OK;
+}
+
+enum fr_status cli_system_check(struct session *session, struct fr_error *err)
+{
+    const struct options *o = &session->options;
     struct fr_system_check *checks;
     struct fr_system *s;
     enum fr_status st;
@@ -160,6 +179,8 @@ enum fr_status cli_system_check(const struct options *o, struct fr_error *err)
                 : fr__fail_nomem(err);
     if (st == FR_OK)
         st = require_rows(checks, err);
+    if (st == FR_OK)
+        st = draw_fits(session, s, checks, err);
     if (st == FR_OK && o->json)
         write_checks(s, checks);
     else if (st == FR_OK)

@@ -162,7 +162,7 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);
 /* of the collectives of a system */
 enum fr_status cli_system_fit(const struct options *o, struct fr_error *err);
-enum fr_status cli_system_check(const struct options *o, struct fr_error *err);
+enum fr_status cli_system_check(struct session *s, struct fr_error *err);
 enum fr_status cli_system_show(const char *name, struct fr_error *err);
 enum fr_status cli_system_list(struct fr_error *err);
 bool cli_is_system(const char *name_or_path); /* a shipped one's name, or a file of one */

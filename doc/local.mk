@@ -9,7 +9,8 @@ EXTRA_DIST += doc/README.md doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \
 	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg \
 	doc/pictures/resnet50.svg doc/pictures/truth.png doc/pictures/learn.svg
-EXTRA_DIST += doc/pictures/fit-attention.png doc/pictures/fit-conv-backward-data.png \
+EXTRA_DIST += doc/pictures/fit-all-reduce.png doc/pictures/fit-attention.png \
+	doc/pictures/fit-conv-backward-data.png \
 	doc/pictures/fit-conv-backward-filter.png doc/pictures/fit-conv-forward.png \
 	doc/pictures/fit-elementwise.png doc/pictures/fit-embedding.png \
 	doc/pictures/fit-layernorm.png doc/pictures/fit-matmul.png doc/pictures/fit-softmax.png

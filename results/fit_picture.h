@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/system.h"
 #include "results/results.h"
 
 enum { FR__FIT_SLICES = 4, FR__FIT_HEADING = 512 };
@@ -34,10 +35,32 @@ struct fr__fit_picture {
     const char *work_name;       /* of points' work: "FLOPs" */
 };
 
+/* ---- rows that can be compared ---- */
+
+struct fr__fit_place {
+    uint64_t group; /* rows of a group differ in x alone */
+    double x;
+    size_t row;
+};
+struct fr__fit_run {
+    size_t first, n, n_distinct; /* places of one group, and how many x */
+};
+/* Finds the n_best groups with most distinct x, five at least, in places [n] sorted by group and x: the
+ * longest first, of equals the first; the rest of best has n = 0. Returns how many x they have. */
+size_t fr__fit_longest(const struct fr__fit_place places[], size_t n, size_t n_best,
+                       struct fr__fit_run best[]);
+
+/* ---- what is drawn ---- */
+
 /* Arrays come from the arena. rows: [n] of curve i, n > 0. The subheading is left empty. */
 enum fr_status fr__fit_of_kernels(struct fr__arena *a, const struct fr_calibration *c, size_t i,
                                   const struct fr_check_row rows[], size_t n, bool is_all,
                                   struct fr__fit_picture *out, struct fr_error *err);
+
+/* Likewise of class i of a system. */
+enum fr_status fr__fit_of_system(struct fr__arena *a, const struct fr_system *s, size_t i,
+                                 const struct fr_system_row rows[], size_t n, bool is_all,
+                                 struct fr__fit_picture *out, struct fr_error *err);
 
 /* "16 rows to judge by: median 3.5 %, 90th percentile 11.2 %, worst 43.8 %, bias +0.1 %", and whence the
  * rows are. */

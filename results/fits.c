@@ -62,6 +62,19 @@ static char *name_in(const char *folder, const struct fr_curve_info *info)
     return name;
 }
 
+/* Makes the folder, or refuses a single picture of n things, called `what`. */
+static enum fr_status prepare_path(const char *path, size_t n, const char *what,
+                                   struct fr_error *err)
+{
+    if (n == 0)
+        return fr__fail(err, FR_ENOENT, FR_NOWHERE, "the data have no row to draw");
+    if (n > 1 && is_picture(path))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' is one picture and the data have rows of %zu %s; name a folder", path,
+                        n, what);
+    return is_picture(path) ? FR_OK : make_folder(path, err);
+}
+
 /* ---- the rows of a curve ---- */
 
 struct collected {
@@ -140,16 +153,101 @@ enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const str
     FR_TRY(fr_fits_check_path(path, err));
     for (size_t i = 0; fr_calibration_curve(f->curves, i); i++)
         n += f->checks[i].misses.n > 0;
-    if (n == 0)
-        return fr__fail(err, FR_ENOENT, FR_NOWHERE, "the data have no row to draw");
-    if (n > 1 && is_picture(path))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' is one picture and the data have rows of %zu curves; name a folder",
-                        path, n);
-    if (!is_picture(path))
-        FR_TRY(make_folder(path, err));
+    FR_TRY(prepare_path(path, n, "curves", err));
     for (size_t i = 0; fr_calibration_curve(f->curves, i); i++)
         if (f->checks[i].misses.n > 0)
             FR_TRY(draw_curve(f, i, path, ctx, err));
+    return FR_OK;
+}
+
+/* ---- systems ---- */
+
+struct system_rows {
+    struct fr_system_row *rows;
+    size_t n, cap, i; /* i: the class that is wanted */
+};
+
+static enum fr_status collect_system(void *user, size_t i, const struct fr_system_row *row,
+                                     struct fr_error *err)
+{
+    struct system_rows *c = user;
+
+    if (i != c->i)
+        return FR_OK;
+    if (!fr__grow(&c->rows, &c->cap, c->n + 1, sizeof(*c->rows)))
+        return fr__fail_nomem(err);
+    c->rows[c->n++] = *row;
+    return FR_OK;
+}
+
+/* PATH/all-reduce-nodes.png; links have names from data, so they go by number. NULL: out of memory. */
+static char *name_of_class(const char *folder, size_t i)
+{
+    size_t n = strlen(folder) + 64;
+    char *name = malloc(n);
+
+    if (!name)
+        return NULL;
+    if (i < 2 * FR_N_SYSTEM_OPS)
+        snprintf(name, n, "%s/%s%s.png", folder,
+                 fr_system_op_name((enum fr_system_op)(i % FR_N_SYSTEM_OPS)),
+                 i < FR_N_SYSTEM_OPS ? "" : "-nodes");
+    else
+        snprintf(name, n, "%s/send-%zu.png", folder, i - 2 * FR_N_SYSTEM_OPS + 1);
+    return name;
+}
+
+static const char *whence_of(const struct fr_system_fits *f, size_t i)
+{
+    const struct fr_system_info *info = fr_system_info(f->system);
+
+    if (f->rows_of)
+        return f->rows_of;
+    return i < 2 * FR_N_SYSTEM_OPS ? info->source : info->links[i - 2 * FR_N_SYSTEM_OPS].source;
+}
+
+static enum fr_status draw_class(const struct fr_system_fits *f, size_t i, const char *path,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    struct system_rows rows = {.i = i};
+    struct fr__arena *a = fr__arena_new();
+    struct fr__fit_picture picture;
+    enum fr_status st;
+
+    if (!a)
+        return fr__fail_nomem(err);
+    st = fr_system_visit(f->system, f->rows_of, f->paths, f->n_paths, f->min_bytes, collect_system,
+                         &rows, err);
+    if (st == FR_OK)
+        st = fr__fit_of_system(a, f->system, i, rows.rows, rows.n, f->is_all, &picture, err);
+    if (st == FR_OK) {
+        fr__fit_say_misses(&picture, &f->checks[i].misses, whence_of(f, i));
+        st = fr__fit_plot(&picture, path, ctx, err);
+    }
+    free(rows.rows);
+    fr__arena_free(a);
+    return st;
+}
+
+enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *path,
+                                   const struct fr_context *ctx, struct fr_error *err)
+{
+    size_t n = 0;
+
+    FR_TRY(fr_fits_check_path(path, err));
+    for (size_t i = 0; i < FR_SYSTEM_CLASSES; i++)
+        n += f->checks[i].misses.n > 0;
+    FR_TRY(prepare_path(path, n, "classes", err));
+    for (size_t i = 0; i < FR_SYSTEM_CLASSES; i++) {
+        char *name = is_picture(path) ? NULL : name_of_class(path, i);
+        enum fr_status st = FR_OK;
+
+        if (!name && !is_picture(path))
+            return fr__fail_nomem(err);
+        if (f->checks[i].misses.n > 0)
+            st = draw_class(f, i, name ? name : path, ctx, err);
+        free(name);
+        FR_TRY(st);
+    }
     return FR_OK;
 }

@@ -10,6 +10,7 @@
 #define FORERUN_FITS_H
 
 #include "calibrate/calibrate.h"
+#include "calibrate/system.h"
 #include "results/results.h"
 
 #ifdef __cplusplus
@@ -34,6 +35,22 @@ enum fr_status fr_fits_check_path(const char *path, struct fr_error *err);
  * gnuplot, or no such place; else as fr_calibration_check. */
 enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const struct fr_context *ctx,
                             struct fr_error *err);
+
+struct fr_system_fits {
+    const struct fr_system *system;
+    const struct fr_system_check *checks; /* [FR_SYSTEM_CLASSES] what fr_system_check says */
+    const char *rows_of;                  /* as fr_system_check takes them */
+    const char *const *paths;             /* [n_paths] */
+    size_t n_paths;
+    double min_bytes;
+    bool is_all;
+};
+
+/* The same of a system: PATH/all-reduce.png, PATH/all-reduce-nodes.png, PATH/send-1.png ... (the links in the
+ * order of the system's file). Right is the bus bandwidth over the bytes, a line for each number of GPUs and
+ * nodes, four at most. */
+enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *path,
+                                   const struct fr_context *ctx, struct fr_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@ noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = results/results.h results/record.h results/record.c results/sensitivity.c results/uncertainty.c results/validate.h results/validate.c \
 	results/validate_rows.h results/validate_rows.c results/validate_summary.h \
 	results/validate_summary.c results/validate_text.c results/plot_validate.c results/fits.h results/fits.c \
-	results/fit_picture.h results/fit_axis.h results/fit_axis.c results/fit_kernels.c \
+	results/fit_picture.h results/fit_axis.h results/fit_axis.c results/fit_kernels.c results/fit_systems.c results/fit_runs.c \
 	results/reproduce.h results/reproduce.c results/reproduce_build.h results/reproduce_build.c \
 	results/reproduce_fastt.c results/plot_reproduce.c \
 	results/plot_fit.c results/peak.c results/advice.h results/advice.c results/answer.c \

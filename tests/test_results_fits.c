@@ -203,6 +203,40 @@ START_TEST(wrapped_calls_are_a_slice_of_their_own)
 }
 END_TEST
 
+/* ---- systems ---- */
+
+START_TEST(collectives_are_compared_by_bus_bandwidth)
+{
+    struct fr_system_row rows[11];
+    struct fr__fit_picture p;
+    struct fr_system *s;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_system_load(&s, "h100-nvswitch", &err), FR_OK);
+    memset(rows, 0, sizeof(rows));
+    for (size_t k = 0; k < 11; k++) {
+        rows[k].call = (struct fr_system_call){.op = FR_SYSTEM_ALL_REDUCE,
+                                               .n_gpus = k < 5 ? 4 : 8,
+                                               .n_nodes = 1,
+                                               .bytes = 1e6 * (double)(11 - k)};
+        rows[k].measured_s = rows[k].predicted_s = 1e-3;
+    }
+    ck_assert_int_eq(fr__fit_of_system(arena, s, FR_SYSTEM_ALL_REDUCE, rows, 11, true, &p, &err),
+                     FR_OK);
+    ck_assert_uint_eq(p.n_slices, 2);
+    ck_assert_uint_eq(p.slices[0].n_measured, 6); /* 8 GPUs, which have more sizes, come first */
+    ck_assert_uint_eq(p.slices[1].n_measured, 5);
+    /* 1 MB in 1 ms among 8: 2 * 7 / 8 GB/s; 7 MB among 4, smallest of its five: 7 * 2 * 3 / 4 */
+    ck_assert_double_eq_tol(p.slices[0].measured[0].y, 1.75, 1e-9);
+    ck_assert_double_eq_tol(p.slices[1].measured[0].y, 10.5, 1e-9);
+    ck_assert_ptr_null(p.slices[0].form);
+    /* the curve ends at the largest size, as the system has it */
+    ck_assert_double_eq_tol(p.slices[0].curve[p.slices[0].n_curve - 1].y,
+                            1.75 * 6e6 / fr_system_time_s(s, &rows[5].call) / 1e9, 1e-9);
+    fr_system_free(s);
+}
+END_TEST
+
 /* ---- the script ---- */
 
 static char *script_of(const struct fr__fit_picture *p)
@@ -282,6 +316,7 @@ int main(void)
     tcase_add_test(t, four_sizes_are_no_slice);
     tcase_add_test(t, one_size_measured_again_and_again_is_no_slice);
     tcase_add_test(t, wrapped_calls_are_a_slice_of_their_own);
+    tcase_add_test(t, collectives_are_compared_by_bus_bandwidth);
     tcase_add_test(t, text_from_data_stays_inside_its_string);
     tcase_add_test(t, without_slices_the_script_draws_misses_over_work);
     tcase_add_test(t, a_name_with_an_ending_we_cannot_draw_is_refused);
