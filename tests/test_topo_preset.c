@@ -50,6 +50,7 @@ static const struct fact {
 } facts[] = {
     {"dgx1-p100", "p100-sxm2-16gb", 8, 1, 4, 4, 20e9, 4, 100e9 / 8, NULL},
     {"dgx1-v100", "v100-sxm2-16gb", 8, 1, 4, 6, 25e9, 6, 100e9 / 8, NULL},
+    {"dgx1-v100-32g", "v100-sxm2-32gb", 8, 1, 4, 6, 25e9, 6, 100e9 / 8, NULL},
     {"p2.16xlarge", "k80-die", 16, 1, 1, 0, 0, 0, 20e9 / 8, NULL},
     {"p3.16xlarge", "v100-sxm2-16gb", 8, 1, 1, 6, 25e9, 6, 25e9 / 8, NULL},
     {"dgx2", "v100-sxm3-32gb", 16, 1, 8, 6, 25e9, 48, 100e9 / 8, NULL},

@@ -64,6 +64,13 @@ static const struct cube_mesh dgx1_v100 = {
     .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
 };
 
+static const struct cube_mesh dgx1_v100_32g = {
+    .gpu = "v100-sxm2-32gb",
+    .nvlink = &fr__wire_nvlink2,
+    .nvlinks = v100_nvlinks,
+    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+};
+
 /* Its virtual machine hides the PCIe tree (`nvidia-smi topo -m` prints PHB): switches as in a DGX-1,
  * the NIC on the first socket, both our assumption. */
 static const struct cube_mesh p3_16xlarge = {
@@ -111,6 +118,11 @@ static void build_dgx1_v100(struct fr_topo_builder *b, uint32_t machine)
     build(b, machine, &dgx1_v100);
 }
 
+static void build_dgx1_v100_32g(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &dgx1_v100_32g);
+}
+
 static void build_p3_16xlarge(struct fr_topo_builder *b, uint32_t machine)
 {
     build(b, machine, &p3_16xlarge);
@@ -128,6 +140,13 @@ const struct fr__preset fr__preset_dgx1_v100 = {
     .summary = "DGX-1: 8x V100 16 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
     .network = "ib:100Gbps",
     .build = build_dgx1_v100,
+};
+
+const struct fr__preset fr__preset_dgx1_v100_32g = {
+    .name = "dgx1-v100-32g",
+    .summary = "DGX-1: 8x V100 32 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
+    .network = "ib:100Gbps",
+    .build = build_dgx1_v100_32g,
 };
 
 const struct fr__preset fr__preset_p3_16xlarge = {
