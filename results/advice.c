@@ -5,11 +5,14 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t MOST_EVENTS_ONCE = 1000000;
 static const uint64_t MOST_EVENTS = 10000000;
+static const uint64_t MOST_MICRO_BATCHES = 64;
 
 struct adviser {
     const struct fr_setting *setting;
@@ -148,6 +151,55 @@ static enum fr_status advise_strategies(struct adviser *a)
     return FR_OK;
 }
 
+/* How many micro-batches the strategy asked for accumulates; 0: it cannot. */
+static uint64_t micro_batches(const struct adviser *a)
+{
+    const struct fr_strategy *strategy;
+    struct fr_option_values values;
+    struct fr_error err;
+
+    if (fr_strategy_parse(a->question.strategy, &strategy, &values, &err) != FR_OK)
+        return 0;
+    for (size_t i = 0; strategy->options[i].name; i++)
+        if (strcmp(strategy->options[i].name, "accumulate") == 0)
+            return values.value[i];
+    return 0;
+}
+
+/* The spec with accumulate=n, instead of what it says of it. */
+static void accumulating(const char *spec, uint64_t n, char *out, size_t size)
+{
+    const char *old = strstr(spec, "accumulate=");
+    int before = old ? (int)(old - spec) : (int)strlen(spec);
+    const char *after = old ? old + strcspn(old, ",") : "";
+
+    snprintf(out, size, "%.*s%saccumulate=%" PRIu64 "%s", before, spec,
+             old                 ? ""
+             : strchr(spec, ':') ? ","
+                                 : ":",
+             n, after);
+}
+
+static enum fr_status advise_accumulation(struct adviser *a)
+{
+    uint64_t asked = micro_batches(a);
+    char spec[128], change[160], options[160];
+    struct trial t = {false, 0, 0};
+
+    for (uint64_t n = 2 * asked; n > 0 && n <= MOST_MICRO_BATCHES && !t.fits; n *= 2) {
+        struct fr_question q = a->question;
+
+        if (strlen(q.strategy) + 32 > sizeof(spec))
+            return FR_OK;
+        accumulating(a->question.strategy, n, spec, sizeof(spec));
+        q.strategy = spec;
+        FR_TRY(try_on(a, a->setting, &q, &t));
+        snprintf(change, sizeof(change), "%" PRIu64 " micro-batches an update", n);
+        snprintf(options, sizeof(options), "-s %s", spec);
+    }
+    return t.fits ? add(a, &t, change, options, false) : FR_OK;
+}
+
 static enum fr_status advise_gpus(struct adviser *a)
 {
     struct fr_question q = a->question;
@@ -284,9 +336,9 @@ enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
     a.question.with_advice = false;
     if (r->run->stats.events > MOST_EVENTS_ONCE)
         a.is_cut_short = true;
-    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_strategies(&a)) == FR_OK &&
-             (st = advise_gpus(&a)) == FR_OK && (st = advise_gradients(&a)) == FR_OK &&
-             (st = advise_optimizers(&a)) == FR_OK)
+    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_accumulation(&a)) == FR_OK &&
+             (st = advise_strategies(&a)) == FR_OK && (st = advise_gpus(&a)) == FR_OK &&
+             (st = advise_gradients(&a)) == FR_OK && (st = advise_optimizers(&a)) == FR_OK)
         st = advise_formats(&a);
     r->advice_tried = a.n_tried;
     r->is_advice_cut_short = a.is_cut_short;

@@ -100,6 +100,46 @@ START_TEST(more_gpus_leave_the_training_as_it_is_and_go_first)
 }
 END_TEST
 
+/* 60000 samples in two micro-batches: 30000, 2 R of 30 MiB as in the first case, and the gradients are
+ * there as they were. Of 120000 the four of 30000; 60001 do not make equal ones. */
+START_TEST(micro_batches_leave_the_training_as_it_is)
+{
+    static const struct {
+        const char *strategy;
+        uint32_t batch;
+        const char *options;
+    } rows[] = {
+        {"single", 60000, "-s single:accumulate=2"},
+        {"single", 120000, "-s single:accumulate=4"},
+        {"single:accumulate=2", 120000, "-s single:accumulate=4"},
+        {"dp:accumulate=1,overlap=0", 60000, "-s dp:accumulate=2,overlap=0"},
+        {"dp:overlap=0", 60000, "-s dp:overlap=0,accumulate=2"},
+        {"single", 60001, NULL},
+        {"mp", 60000, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr_record_advice *advice = NULL;
+        struct fr_record *r;
+        struct asked a;
+
+        ask(&a, rows[i].strategy, 1, rows[i].batch);
+        r = answer(&a);
+        ck_assert(r->oom);
+        for (size_t k = 0; k < r->n_advice; k++)
+            if (strstr(r->advice[k].change, "micro-batches an update"))
+                advice = &r->advice[k];
+        ck_assert(!advice == !rows[i].options);
+        if (advice) {
+            ck_assert_str_eq(advice->options, rows[i].options);
+            ck_assert_uint_eq(advice->peak_bytes, 63 * MIB);
+            ck_assert(!advice->changes_training);
+        }
+        fr_record_free(r);
+    }
+}
+END_TEST
+
 /* 30720 samples fill the GPU to its last MiB. Adam's two states of 1,000,000 bytes share a small segment
  * of 2 MiB more, and momentum's one takes such a segment too. So plain SGD helps and momentum does not. */
 START_TEST(an_optimizer_that_keeps_less_may_help)
@@ -189,6 +229,7 @@ static Suite *suite(void)
 
     tcase_add_test(t, finds_the_largest_batch_that_fits);
     tcase_add_test(t, more_gpus_leave_the_training_as_it_is_and_go_first);
+    tcase_add_test(t, micro_batches_leave_the_training_as_it_is);
     tcase_add_test(t, an_optimizer_that_keeps_less_may_help);
     tcase_add_test(t, says_when_nothing_helps);
     tcase_add_test(t, is_not_looked_for_unless_asked_and_needed);
