@@ -142,7 +142,8 @@ START_TEST(models_compute_n_micro_batches_and_one_update)
                                              "dp:sync=ps-cpu,",
                                              "dp:sync=ps-gpu0,",
                                              "dp:sync=ps-sharded,",
-                                             "dp:sync=ps-sharded,overlap=0,"};
+                                             "dp:sync=ps-sharded,overlap=0,",
+                                             "dp:sync=ps-cpu,pull=start,"};
 
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++) {
         check_model("lenet", FR_FP32, strategies[i]);
