@@ -453,12 +453,13 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     out->outcome = FR__DPOS_DONE;
     out->makespan_s = 0;
     p->is_placed = options->placed;
-    if (options->placed
-            ? !keep_placed(p, options->placed, &lack)
-            : !options->ignores_path && !fr__dpos_bind_path(p, out->n_path, options->record, &lack))
+    if (options->placed && !keep_placed(p, options->placed, &lack)) {
         report_lack(p, lack, out);
-    else
-        put_all(p, options, out);
+        return;
+    }
+    if (!options->placed && !options->ignores_path)
+        fr__dpos_bind_path(p, out->n_path, options->record);
+    put_all(p, options, out);
 }
 
 /* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then again, with

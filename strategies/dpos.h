@@ -5,8 +5,9 @@
  * The critical path begins at the source of the highest rank and steps to the reader of the highest
  * rank. Its operations are bound first: the device, not used for the path before, that runs the
  * longest prefix of the path that fits into its memory at the smallest mean cost, takes that prefix,
- * and so on. Then all operations, by falling rank: one of the path to its device, another to where it
- * ends first, inserted into the first gap that is long enough.
+ * and so on; from the first operation on that no such device has room for, the path is bound no
+ * further. Then all operations, by falling rank: one that is bound to its device, another to where it ends
+ * first, inserted into the first gap that is long enough.
  *
  * Ties: on the path, lower index; devices of the path, longer prefix, then lower device; equal ranks,
  * lower index; equal ends, lower device. The execution list is in order of starts; of equal starts,

@@ -78,8 +78,7 @@ static struct fr__dpos_prefix *next_round(const struct fr__dpos *p, struct fr__d
     return row;
 }
 
-bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record,
-                        uint32_t *lack)
+void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record)
 {
     size_t from = 0, round = 0;
 
@@ -108,8 +107,9 @@ bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_recor
             }
         }
         if (best == FR_NONE) {
-            *lack = p->path[from];
-            return false;
+            if (row)
+                record->n_rounds--;
+            return;
         }
         p->is_used[best] = true;
         if (row)
@@ -122,5 +122,4 @@ bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_recor
             fr__dpos_bind(p, op, is_bound ? p->group_device[p->dag->ops[op].group] : best);
         }
     }
-    return true;
 }

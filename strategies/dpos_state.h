@@ -80,9 +80,9 @@ void fr__dpos_rank(struct fr__dpos *p, bool of_means);
 void fr__dpos_record_ranks(const struct fr__dpos *p, bool of_means, struct fr__dpos_record *record);
 /* path, is_on_path; returns the length. */
 size_t fr__dpos_find_path(struct fr__dpos *p);
-/* device of all of the path, and the memory of it; record may be NULL. false: *lack has no room. */
-bool fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record,
-                        uint32_t *lack);
+/* device of the path, as far as devices that were not used for it before have room for more of it, and the
+ * memory of that; what is left goes where it ends first. */
+void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* order, position. */
 void fr__dpos_list(struct fr__dpos *p);
 /* Binds op and its group; memory is counted once. */

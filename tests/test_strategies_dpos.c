@@ -316,6 +316,35 @@ START_TEST(devices_that_differ_in_speed_and_room_keep_all_rules)
 }
 END_TEST
 
+/* A path of 3, 4 and 1 KiB on two devices of 4 KiB: the first takes the first operation, the second the
+ * next one, and for the last no device is left that the path has not used; it goes where it ends first of
+ * where there is room, beside the first. */
+START_TEST(what_is_left_of_the_path_goes_where_there_is_room)
+{
+    static const uint64_t bytes[] = {3072, 4096, 1024};
+    struct fr__dpos_result r;
+    struct fr__dpos *p;
+    struct dpos_case c;
+
+    dpos_case_init(&c, 3, 2, 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        dpos_case_cost(&c, i)[0] = dpos_case_cost(&c, i)[1] = 1;
+        c.dag.ops[i].output_bytes = bytes[i];
+        if (i > 0)
+            dpos_case_edge(&c, i - 1, i, 1);
+    }
+    dpos_case_index(&c);
+    c.room_bytes[0] = c.room_bytes[1] = 4096;
+    p = run(&c, (struct fr__dpos_options){0}, &r);
+    ck_assert_int_eq(r.outcome, FR__DPOS_DONE);
+    ck_assert_uint_eq(r.device[0], 0);
+    ck_assert_uint_eq(r.device[1], 1);
+    ck_assert_uint_eq(r.device[2], 0);
+    fr__dpos_free(p);
+    dpos_case_fini(&c);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_named_with_device_and_bytes)
 {
     struct dpos_case c;
@@ -440,6 +469,7 @@ int main(void)
     tcase_add_test(tc, a_plan_is_at_most_twice_the_optimum_and_the_longest_chain_of_moves);
     tcase_add_test(tc, without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices);
     tcase_add_test(tc, devices_that_differ_in_speed_and_room_keep_all_rules);
+    tcase_add_test(tc, what_is_left_of_the_path_goes_where_there_is_room);
     tcase_add_test(tc, what_does_not_fit_is_named_with_device_and_bytes);
     tcase_add_test(tc, lower_bounds_are_the_optimum_of_a_chain_a_bag_and_a_pair_too_large);
     tcase_add_test(tc, a_run_is_stopped_only_when_it_reaches_the_limit);
