@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_STRATEGY = UINT32_MAX };
-
 /* op FR_NONE: moves so many bytes. */
 struct work {
     uint64_t bytes;
@@ -67,7 +65,7 @@ struct fr__learned *fr__learned_new(size_t n_devices)
         return NULL;
     }
     for (size_t k = 0; k < n_devices * n_devices; k++)
-        l->pairs[k].last_strategy = NO_STRATEGY;
+        l->pairs[k].last_strategy = FR_NONE;
     return l;
 }
 
