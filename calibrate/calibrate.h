@@ -59,10 +59,11 @@ enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_dev
                                  struct fr_error *err);
 void fr_cost_model_free(struct fr_cost_model *m);
 
-/* Which samples, and which share of the output channels: 1 of channel_parts (0 and 1: all). */
+/* Which samples, and which share of the layer's channels (0 and 1: all): 1 of channel_parts of what its forward
+ * op writes, 1 of input_parts of what that reads. */
 struct fr_part {
     double batch; /* may differ from the graph's; fractions are allowed */
-    unsigned channel_parts;
+    unsigned channel_parts, input_parts;
 };
 
 /* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op without

@@ -250,22 +250,34 @@ struct subject {
     uint32_t type;
     const struct fr_graph *g;
     const struct fr_op *op;
-    unsigned channel_parts;
+    const struct fr_part *part;
 };
 
+static bool is_whole(const struct fr_part *part)
+{
+    return part->channel_parts <= 1 && part->input_parts <= 1;
+}
+
+static double share_of(const struct fr_part *part)
+{
+    return 1.0 / ((part->channel_parts > 1 ? part->channel_parts : 1) *
+                  (double)(part->input_parts > 1 ? part->input_parts : 1));
+}
+
 /* The shape of the time over the batch that samples are scaled by. */
-static double curve_s(const struct subject *s, double batch, unsigned channel_parts,
+static double curve_s(const struct subject *s, double batch, const struct fr_part *of,
                       double *error_frac)
 {
-    struct fr_part part = {.batch = batch, .channel_parts = channel_parts};
+    struct fr_part part = *of;
     struct fr_cost c = {.kind = s->op->kind};
 
+    part.batch = batch;
     *error_frac = 0;
-    if (!s->op->scales && channel_parts <= 1)
+    if (!s->op->scales && is_whole(&part))
         return 1;
     set_by_rule(&c, s->model, s->type, s->g, s->op, &part);
     *error_frac = c.error_frac;
-    return c.mean_s > 0 ? c.mean_s : batch / (channel_parts > 1 ? channel_parts : 1);
+    return c.mean_s > 0 ? c.mean_s : batch * share_of(&part);
 }
 
 struct sample_range {
@@ -337,8 +349,9 @@ struct knot {
 
 static struct knot knot_at(const struct subject *s, size_t first, size_t end)
 {
+    const struct fr_part whole = {0};
     struct knot k = {.batch = s->g->samples[first].batch};
-    double error_frac, unit_s = curve_s(s, k.batch, 1, &error_frac);
+    double error_frac, unit_s = curve_s(s, k.batch, &whole, &error_frac);
 
     k.mean_s = mean_of(s->g, first, end, &k.spread_frac);
     k.ratio = unit_s > 0 ? k.mean_s / unit_s : 0;
@@ -354,12 +367,12 @@ static void scale_between(const struct subject *s, double batch, const struct kn
 
     out->spread_frac = nearest->spread_frac;
     out->launch_s = 0;
-    if (!s->op->scales && s->channel_parts <= 1) {
+    if (!s->op->scales && is_whole(s->part)) {
         out->mean_s = nearest->mean_s;
         out->trust = FR_TRUST_PROFILED;
         return;
     }
-    out->mean_s = curve_s(s, batch, s->channel_parts, &out->error_frac) *
+    out->mean_s = curve_s(s, batch, s->part, &out->error_frac) *
                   (low->ratio + part * (high->ratio - low->ratio));
     out->trust = FR_TRUST_SCALED;
 }
@@ -373,7 +386,7 @@ static void cost_from_samples(const struct subject *s, double batch, struct samp
     for (size_t i = r.first, end; i < r.end; i = end) {
         end = same_batch_end(s->g, i, r.end);
         high = knot_at(s, i, end);
-        if (high.batch == batch && s->channel_parts <= 1) { /* exact: whole numbers of samples */
+        if (high.batch == batch && is_whole(s->part)) { /* exact: whole numbers of samples */
             out->mean_s = high.mean_s;
             out->spread_frac = high.spread_frac;
             out->launch_s = 0;
@@ -401,7 +414,7 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
     if (r.first == r.end)
         r = samples_on(g, op, "*");
     if (r.first < r.end) {
-        const struct subject s = {m, type, g, o, part->channel_parts};
+        const struct subject s = {m, type, g, o, part};
 
         cost_from_samples(&s, part->batch, r, out);
         return;

@@ -56,7 +56,7 @@ struct source {
     const struct fr_op *op, *forward;
     const struct fr_tensor *output; /* of the forward op */
     double ratio;                   /* samples of the part over the graph's */
-    double parts;                   /* that the output channels are cut into */
+    double parts, in_parts;         /* that the channels written, read are cut into */
 };
 
 static const struct fr_tensor *first_input(const struct fr_graph *g, const struct fr_op *o)
@@ -96,6 +96,7 @@ static bool shape_of_matmul(const struct source *s, struct fr_shape *out)
     rows = s->op->flops / (2 * columns * depth); /* a weight gradient's: of all steps */
     rows *= s->ratio;
     columns /= s->parts;
+    depth /= s->in_parts;
     out->op_class = FR_CURVE_MATMUL;
     out->matmul.batch = 1;
     out->matmul.rows = s->op->phase == FR_PHASE_BACKWARD_WEIGHT ? columns : rows;
@@ -122,7 +123,7 @@ static bool shape_of_batch_matmul(const struct source *s, struct fr_shape *out)
     out->matmul.columns = last_dim(t);
     out->matmul.depth = depth;
     batch = batch / (out->matmul.rows * out->matmul.columns) * s->ratio;
-    out->matmul.batch = fmax(batch / s->parts, 1);
+    out->matmul.batch = fmax(batch / (s->parts * s->in_parts), 1);
     return true;
 }
 
@@ -169,6 +170,7 @@ static bool shape_of_conv(const struct source *s, struct fr_shape *out)
     out->conv.groups = groups;
     set_filter(out, fmax(round(depth * groups / channels), 1));
     out->conv.stride = fmax(round((double)x->dims[2] / y->dims[2]), 1);
+    out->conv.in_channels /= s->in_parts;
     out->conv.pad = padding(x->dims[2], y->dims[2], out->conv.stride, out->conv.kernel_height);
     return true;
 }
@@ -228,15 +230,18 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
 {
     const struct fr_op *o = &g->ops[op];
     double parts = part->channel_parts > 1 ? part->channel_parts : 1;
+    double in_parts = part->input_parts > 1 ? part->input_parts : 1;
     struct source s = {.g = g,
                        .op = o,
                        .forward = o->forward == FR_NONE ? o : &g->ops[o->forward],
                        .ratio = o->scales && g->batch > 0 ? part->batch / g->batch : 1,
-                       .parts = parts};
+                       .parts = parts,
+                       .in_parts = in_parts};
 
     *out = (struct fr__kernel){
-        .flops = o->flops * s.ratio / parts,
-        .bytes = (o->bytes * s.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) / parts};
+        .flops = o->flops * s.ratio / (parts * in_parts),
+        .bytes = (o->bytes * s.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
+                 (parts * in_parts)};
     if (s.forward->n_tensors == 0)
         return;
     s.output = &g->tensors[s.forward->first_tensor];

@@ -67,6 +67,17 @@ double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
     return 2 * bytes;
 }
 
+/* A data gradient writes the channels that its forward op reads. */
+static unsigned input_parts(unsigned phase, unsigned dim, unsigned n)
+{
+    return dim == FR__DAG_CHANNEL && phase == FR_PHASE_BACKWARD_DATA ? n : 1;
+}
+
+static unsigned channel_parts(unsigned phase, unsigned dim, unsigned n)
+{
+    return dim == FR__DAG_CHANNEL && phase != FR_PHASE_BACKWARD_DATA ? n : 1;
+}
+
 static bool is_tail_op(const struct fr__placer *pl, uint32_t op)
 {
     return pl->params.roles[op] == FR__ROLE_SUM || pl->params.roles[op] == FR__ROLE_UPDATE;
@@ -78,7 +89,8 @@ void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct 
     double batch = is_tail_op(dag->pl, o->op) ? dag->pl->graph->batch : dag->replica_batch;
     const struct fr_part part = {
         .batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch,
-        .channel_parts = o->dim == FR__DAG_CHANNEL ? o->n_parts : 1,
+        .channel_parts = channel_parts(o->phase, o->dim, o->n_parts),
+        .input_parts = input_parts(o->phase, o->dim, o->n_parts),
     };
 
     *out = (struct fr_cost){0};
@@ -96,7 +108,8 @@ void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim 
     const struct fr__dag_op *o = &dag->ops[op];
     const struct fr_part part = {.batch = dim == FR__DAG_BATCH ? dag->replica_batch / n
                                                                : dag->replica_batch,
-                                 .channel_parts = dim == FR__DAG_CHANNEL ? n : 1};
+                                 .channel_parts = channel_parts(o->phase, dim, n),
+                                 .input_parts = input_parts(o->phase, dim, n)};
 
     for (uint32_t t = 0; t < dag->n_types; t++) {
         struct fr_cost c;
@@ -213,9 +226,7 @@ static uint8_t split_mask(const struct making *m, uint32_t op)
 
     if (is_tail(m, op) || !o->scales || (o->kind != FR_OP_CONV2D && o->kind != FR_OP_MATMUL))
         return 0;
-    if (o->phase == FR_PHASE_FORWARD)
-        mask |= 1u << FR__DAG_CHANNEL;
-    return mask;
+    return mask | 1u << FR__DAG_CHANNEL;
 }
 
 static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t replica, uint32_t cost)

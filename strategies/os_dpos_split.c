@@ -18,10 +18,19 @@ struct split {
     enum fr__dag_dim dim;
 };
 
+/* A weight gradient's filters need their channels of the gradient that comes back, all of what went in. */
+static bool is_gradient_of_output(const struct split *s, const struct fr__dag_edge *e)
+{
+    return s->from->ops[s->op].phase == FR_PHASE_BACKWARD_WEIGHT &&
+           e->cargo == FR__DAG_ACTIVATION && s->from->ops[e->src].phase == FR_PHASE_BACKWARD_DATA;
+}
+
 static bool is_sliced(const struct split *s, const struct fr__dag_edge *e)
 {
     if (s->dim == FR__DAG_BATCH)
         return e->cargo == FR__DAG_ACTIVATION;
+    if (is_gradient_of_output(s, e))
+        return true;
     return e->cargo == FR__DAG_WEIGHT || e->cargo == FR__DAG_GRADIENT;
 }
 

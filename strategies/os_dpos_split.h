@@ -2,7 +2,8 @@
  *
  * Along the batch: activations are sliced, parameters go whole to every part, outputs are joined,
  * gradients of parameters, which every part makes whole, are added. Along the channels: parameters are
- * sliced, activations go whole to every part, all outputs are joined. A tensor that is sliced passes
+ * sliced, activations go whole to every part (but for the gradient of the output, of which a weight gradient's
+ * part needs its channels only), all outputs are joined. A tensor that is sliced passes
  * one split node, one that is joined or added one node for all of its readers. What only orders holds
  * for every part.
  * Bytes: slices add up to the tensor; earlier ones are larger by a byte where it does not divide. A

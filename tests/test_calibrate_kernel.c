@@ -17,17 +17,23 @@ static struct fr_graph *load(const char *model, uint32_t seq_len)
     return g;
 }
 
-static struct fr__kernel kernel_of(const struct fr_graph *g, const char *op, double batch,
-                                   unsigned channel_parts)
+static uint32_t find_op(const struct fr_graph *g, const char *op)
 {
-    const struct fr_part part = {.batch = batch, .channel_parts = channel_parts};
-    struct fr__kernel k = {.has_shape = false};
     uint32_t i = 0;
 
     while (i < g->n_ops && strcmp(g->ops[i].name, op) != 0)
         i++;
     ck_assert_msg(i < g->n_ops, "no op is called %s", op);
-    fr__kernel_of(g, i, &part, &k);
+    return i;
+}
+
+static struct fr__kernel kernel_of(const struct fr_graph *g, const char *op, double batch,
+                                   unsigned channel_parts)
+{
+    const struct fr_part part = {.batch = batch, .channel_parts = channel_parts};
+    struct fr__kernel k = {.has_shape = false};
+
+    fr__kernel_of(g, find_op(g, op), &part, &k);
     return k;
 }
 
@@ -120,12 +126,17 @@ START_TEST(a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic
     struct fr_graph *g = load("vgg16", 0);
     struct fr__kernel whole = kernel_of(g, "fc6", 8, 1), part = kernel_of(g, "fc6", 8, 4);
     struct fr__kernel conv = kernel_of(g, "conv1_2", 8, 2);
+    const struct fr_part inputs = {.batch = 8, .input_parts = 4};
 
     ck_assert(part.shape.matmul.columns == 1024 && part.shape.matmul.depth == 25088);
     ck_assert_double_eq(part.flops, whole.flops / 4);
     ck_assert(conv.shape.conv.out_channels == 32 && conv.shape.conv.in_channels == 64);
     part = kernel_of(g, "fc6.dgrad", 8, 4); /* each adds up a fourth of the columns */
     ck_assert(part.shape.matmul.columns == 25088 && part.shape.matmul.depth == 1024);
+    fr__kernel_of(g, find_op(g, "fc6.dgrad"), &inputs, &part); /* each makes a fourth of them */
+    ck_assert(part.shape.matmul.columns == 6272 && part.shape.matmul.depth == 4096);
+    fr__kernel_of(g, find_op(g, "conv1_2.dgrad"), &inputs, &part);
+    ck_assert(part.shape.conv.in_channels == 16 && part.shape.conv.out_channels == 64);
     fr_graph_free(g);
 }
 END_TEST

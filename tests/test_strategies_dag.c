@@ -6,6 +6,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_DEVICES = 8 };
 
@@ -233,6 +234,69 @@ START_TEST(splits_never_make_a_model_slower)
 }
 END_TEST
 
+static uint32_t find_op(const struct setup *s, const char *name)
+{
+    for (uint32_t o = 0; o < s->dag->n_ops; o++)
+        if (s->dag->ops[o].role == FR__DAG_OP &&
+            strcmp(s->graph->ops[s->dag->ops[o].op].name, name) == 0)
+            return o;
+    ck_abort_msg("no operation %s", name);
+}
+
+/* Two samples through fc6 and back are bound by its 411 MB of weights, or of their gradient. Half of the
+ * channels is half of these, whichever of the three products it is; half of the batch is not. */
+START_TEST(half_of_the_channels_is_half_of_the_weights)
+{
+    static const char *const ops[] = {"fc6", "fc6.dgrad", "fc6.wgrad"};
+    double whole_s[8], half_s[8];
+    struct setup s;
+    uint32_t o;
+
+    set_up(&s, "vgg16", 2, 1, 2);
+    o = find_op(&s, ops[_i]);
+    ck_assert(s.dag->ops[o].split_mask & 1u << FR__DAG_CHANNEL);
+    fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 1, whole_s);
+    fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 2, half_s);
+    ck_assert_double_lt(half_s[s.type[0]], 0.65 * whole_s[s.type[0]]);
+    fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 2, half_s);
+    ck_assert_double_gt(half_s[s.type[0]], 0.8 * whole_s[s.type[0]]);
+    tear_down(&s);
+}
+END_TEST
+
+/* conv2_1.wgrad reads the input of conv2_1, which every part needs whole, and the gradient of its output, of
+ * which it needs its channels; its own output, the filters, is joined. */
+START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
+{
+    const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
+    struct fr__arena *a = fr__arena_new();
+    uint64_t sliced = 0, whole = 0;
+    struct fr__dag split;
+    struct fr_error err;
+    struct setup s;
+    uint32_t o;
+
+    set_up(&s, "vgg16", 2, 1, 4);
+    o = find_op(&s, "conv2_1.wgrad");
+    ck_assert_int_eq(fr__dag_split(&split, s.dag, o, FR__DAG_CHANNEL, 2, &costs, a, &err), FR_OK);
+    for (size_t i = 0; i < split.n_edges; i++) {
+        const struct fr__dag_edge *e = &split.edges[i];
+
+        if (split.ops[e->dst].op != s.dag->ops[o].op || split.ops[e->dst].n_parts != 2 ||
+            split.ops[e->dst].part != 0)
+            continue;
+        if (split.ops[e->src].role == FR__DAG_SPLIT)
+            sliced += e->bytes;
+        else
+            whole += e->bytes;
+    }
+    ck_assert_uint_eq(whole, UINT64_C(4) * 64 * 112 * 112 * 4);
+    ck_assert_uint_eq(sliced, UINT64_C(4) * 128 * 112 * 112 * 4 / 2);
+    fr__arena_free(a);
+    tear_down(&s);
+}
+END_TEST
+
 /* Half the batch in two parts is priced at half the batch, not at half the time. */
 START_TEST(a_part_is_priced_at_its_own_shape)
 {
@@ -271,6 +335,8 @@ int main(void)
     tcase_add_loop_test(t, one_device_takes_the_sum_of_all_costs, 0, n);
     tcase_add_loop_test(t, plans_of_models_are_sound, 0, n);
     tcase_add_loop_test(t, splits_never_make_a_model_slower, 0, 3);
+    tcase_add_loop_test(t, half_of_the_channels_is_half_of_the_weights, 0, 3);
+    tcase_add_test(t, a_weight_gradient_needs_its_channels_of_what_comes_back);
     tcase_add_test(t, a_part_is_priced_at_its_own_shape);
     suite_add_tcase(s, t);
     r = srunner_create(s);
