@@ -165,7 +165,7 @@ static const struct verb verbs[] = {
      .summary = "a paper's experiments run again: its figure, ours, the difference",
      .examples = "  forerun reproduce list\n"
                  "  forerun reproduce fastt\n"
-                 "  forerun reproduce fastt -o gains.svg -o fastt.csv --json\n",
+                 "  forerun reproduce fastt -o gains.svg -o fastt.order.svg -o fastt.csv --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
      .run = cli_reproduce},

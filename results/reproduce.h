@@ -29,6 +29,8 @@ struct fr_repro_table {
     const char *name, *title;
     const char *published; /* what the paper says of it, with the place */
     const char *found;     /* what came out, in a sentence; NULL */
+    const char
+        *base; /* pictures: the column that others of its unit are drawn against; NULL: gains */
     size_t n_columns, n_rows;
     const struct fr_repro_column *columns; /* [n_columns] */
     const struct fr_repro_cell *cells;     /* [n_rows][n_columns] */
@@ -60,8 +62,8 @@ void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r);
 /* A line a cell: table, row, column, value. FR_EIO. */
 enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
                                      struct fr_error *err);
-/* The first table: bars of `gain`, a group a value of its first column, by its second one. FR_EUSAGE: no
- * picture by its ending; as fr_results_write. */
+/* Bars, a group a row or a model, of the table that path names before its ending ("x.order.png"), else of the
+ * first. FR_EUSAGE: no picture by its ending, or of that table; as fr_results_write. */
 enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 

@@ -221,6 +221,11 @@ enum fr_status fr__repro_row(struct fr__repro *b, const struct fr_repro_cell cel
     return FR_OK;
 }
 
+void fr__repro_draws_over(struct fr__repro *b, const char *column)
+{
+    b->tables[b->made.n_tables - 1].base = column;
+}
+
 enum fr_status fr__repro_found(struct fr__repro *b, struct fr_error *err, const char *fmt, ...)
 {
     char text[600];

@@ -37,6 +37,8 @@ enum fr_status fr__repro_begin(struct fr__repro *b, const char *name, const char
                                size_t n, struct fr_error *err);
 enum fr_status fr__repro_row(struct fr__repro *b, const struct fr_repro_cell cells[],
                              struct fr_error *err);
+/* The present table can be drawn, over that column. */
+void fr__repro_draws_over(struct fr__repro *b, const char *column);
 /* What came out, in a sentence: copied. */
 enum fr_status fr__repro_found(struct fr__repro *b, struct fr_error *err, const char *fmt, ...)
     FR_PRINTF(3, 4);

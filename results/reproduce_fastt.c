@@ -294,6 +294,7 @@ static enum fr_status order(struct fr__repro *b, struct fr_error *err)
                         "first served and by the execution list",
                         "cuts iteration times by up to 26.9 %", order_columns,
                         sizeof(order_columns) / sizeof(order_columns[0]), err));
+    fr__repro_draws_over(b, "fifo_s");
     for (size_t m = 0; m < N_MODELS; m++) {
         struct fr_question q = question(&models[m], &strong[0], false);
         const struct fr__repro_answer *a[3];
@@ -360,6 +361,7 @@ static enum fr_status spread(struct fr__repro *b, struct fr_error *err)
                            "one GPU holds many more operations, the others about as many each",
                            spread_columns, sizeof(spread_columns) / sizeof(spread_columns[0]),
                            err));
+    fr__repro_draws_over(b, "gpu0");
     for (size_t m = 0; m < N_MODELS; m++) {
         const struct fr__repro_answer *a;
         double n[4] = {0}, most = 0;
@@ -431,11 +433,11 @@ static enum fr_status splits(struct fr__repro *b, struct fr_error *err)
 static const struct fr_repro_column breakdown_columns[] = {
     {"model", "model", FR_UNIT_TEXT},
     {"dp_compute_s", "slim: compute", FR_UNIT_SECONDS},
-    {"dp_comm_s", "moving", FR_UNIT_SECONDS},
-    {"dp_s", "iteration", FR_UNIT_SECONDS},
+    {"dp_comm_s", "slim: moving", FR_UNIT_SECONDS},
+    {"dp_s", "slim: iteration", FR_UNIT_SECONDS},
     {"fastt_compute_s", "FastT: compute", FR_UNIT_SECONDS},
-    {"fastt_comm_s", "moving", FR_UNIT_SECONDS},
-    {"fastt_s", "iteration", FR_UNIT_SECONDS},
+    {"fastt_comm_s", "FastT: moving", FR_UNIT_SECONDS},
+    {"fastt_s", "FastT: iteration", FR_UNIT_SECONDS},
 };
 
 static enum fr_status breakdown(struct fr__repro *b, struct fr_error *err)
@@ -446,6 +448,7 @@ static enum fr_status breakdown(struct fr__repro *b, struct fr_error *err)
                            "Where the time goes on 2 GPUs (Figure 5): slim's faster way and FastT",
                            "computation up, copies down, iterations down", breakdown_columns,
                            sizeof(breakdown_columns) / sizeof(breakdown_columns[0]), err));
+    fr__repro_draws_over(b, "dp_s");
     for (size_t m = 0; m < N_MODELS; m++) {
         const struct fr_question q = question(&models[m], &strong[0], false);
         const struct fr__repro_answer *slim[2], *dp, *fastt;
