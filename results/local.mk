@@ -37,7 +37,8 @@ libresults_la_SOURCES += results/sweep.h results/sweep_state.h results/question.
 	results/store.h results/store.c results/store_csv.c results/store_sqlite.c \
 	results/sweep_price.c results/sweep_summary.c results/sweep_text.h results/sweep_text.c \
 	results/sweep_report.c results/sweep_write.c results/sweep_plot.h results/sweep_plot.c
-EXTRA_DIST += results/fastt/README.md results/fastt/gains.png
+EXTRA_DIST += results/fastt/README.md results/fastt/gains.png \
+	results/fastt/fastt.order.png results/fastt/fastt.spread.png results/fastt/fastt.breakdown.png
 
 # explanations
 libresults_la_SOURCES += results/explain.h results/explain_parts.h results/explain.c \

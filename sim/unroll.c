@@ -78,7 +78,7 @@ enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_pla
     for (unsigned i = 0; i < n; i++) {
         before = at;
         at = (struct fr__offsets){(uint32_t)plan->n_tasks.n, (uint32_t)plan->n_transfers.n,
-                              (uint32_t)plan->n_collectives.n, (uint32_t)plan->n_buffers.n};
+                                  (uint32_t)plan->n_collectives.n, (uint32_t)plan->n_buffers.n};
         fr__plan_copy_iteration(p, plan, at, buffer_ids);
         if (i > 0)
             join_devices(p, plan, before, at, joints);

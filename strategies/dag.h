@@ -71,7 +71,7 @@ struct fr__dag {
     size_t n_replicas;             /* 1: the model graph */
     uint64_t transient_bytes; /* most that one operation needs while it runs and nobody holds */
     struct fr__arena *arena;  /* owns the arrays of this dag */
-    void *user; /* for struct fr__split_costs of another's making; goes along when the dag is split */
+    void *user; /* of whoever makes the split costs; goes along when the dag is split */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one set

@@ -147,6 +147,20 @@ START_TEST(questions_are_asked_once)
 }
 END_TEST
 
+START_TEST(what_has_no_picture_is_said)
+{
+    struct fr_reproduction *r = small();
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_reproduction_draw(r, "x.second.png", NULL, &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "no picture of table 'second'"));
+    ck_assert_int_eq(fr_reproduction_draw(r, "x.gif", NULL, &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_reproduction_draw(r, "x", NULL, &err), FR_EUSAGE);
+    ck_assert_int_ne(access("x.second.png", F_OK), 0);
+    fr_reproduction_free(r);
+}
+END_TEST
+
 START_TEST(a_paper_that_is_not_there_is_named)
 {
     struct fr_reproduction *r;
@@ -169,6 +183,7 @@ int main(void)
     tcase_add_test(t, json_has_numbers_words_and_null);
     tcase_add_test(t, csv_has_a_line_a_cell);
     tcase_add_test(t, questions_are_asked_once);
+    tcase_add_test(t, what_has_no_picture_is_said);
     tcase_add_test(t, a_paper_that_is_not_there_is_named);
     suite_add_tcase(s, t);
     r = srunner_create(s);
