@@ -127,10 +127,13 @@ static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_
 static void refit(void *user, const uint32_t draws[], double parameters[])
 {
     struct fit *f = user;
+    double p[MAX_P] = {0};
 
+    memcpy(p, parameters, f->n_parameters * sizeof(*p));
     f->draws = draws;
-    minimise(f, parameters, 0.1, DRAW_STEPS);
+    minimise(f, p, 0.1, DRAW_STEPS);
     f->draws = NULL;
+    memcpy(parameters, p, f->n_parameters * sizeof(*p));
 }
 
 static enum fr_status fit_residual(struct fit *f, struct fr_error *err)

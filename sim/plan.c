@@ -61,14 +61,20 @@ static uint32_t grow_one(struct fr_plan *p, struct fr__array *a, void *array, si
     return (uint32_t)a->n++;
 }
 
-/* Without the room now there may be some later. */
+/* Without the room now there may be some later; more than can be numbered never. */
+static void expect(struct fr__array *a, size_t n_more, void *array, size_t size)
+{
+    if (n_more < FR_NONE - a->n)
+        (void)fr__grow(array, &a->cap, a->n + n_more, size);
+}
+
 void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
                      size_t n_frees)
 {
-    (void)fr__grow(&p->tasks, &p->n_tasks.cap, p->n_tasks.n + n_tasks, sizeof(*p->tasks));
-    (void)fr__grow(&p->deps, &p->n_deps.cap, p->n_deps.n + n_deps, sizeof(*p->deps));
-    (void)fr__grow(&p->buffers, &p->n_buffers.cap, p->n_buffers.n + n_buffers, sizeof(*p->buffers));
-    (void)fr__grow(&p->frees, &p->n_frees.cap, p->n_frees.n + n_frees, sizeof(*p->frees));
+    expect(&p->n_tasks, n_tasks, &p->tasks, sizeof(*p->tasks));
+    expect(&p->n_deps, n_deps, &p->deps, sizeof(*p->deps));
+    expect(&p->n_buffers, n_buffers, &p->buffers, sizeof(*p->buffers));
+    expect(&p->n_frees, n_frees, &p->frees, sizeof(*p->frees));
 }
 
 uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost)
