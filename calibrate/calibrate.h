@@ -78,10 +78,16 @@ void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, e
 
 struct fr_system_call; /* calibrate/system.h */
 
-/* What a collective alone costs on GPUs of one machine that behaves like `system`, an index into the
- * options' systems. false: nothing is known (no such system, FR_NONE among them; fewer than two
- * GPUs, or more than were measured), *out untouched. trust is calibrated; error_frac comes from the
- * rows that were held out of the fit. */
+/* What a collective alone costs on GPUs that behave like `system`, an index into the options' systems: of one
+ * machine, or over call->n_nodes of them. error_frac comes from the rows that were held out of the fit;
+ * trust is calibrated, but over more machines than were measured transferred.
+ * false: nothing is known, *out untouched: no such system, FR_NONE among them; an operation that was not
+ * measured; fewer than two GPUs; more in a machine than were measured, over several machines another number
+ * in each; more than FR_MOST_NODES_BEYOND times the machines measured, or any more where those were two (hops
+ * and base cannot be told apart then). */
+enum {
+    FR_MOST_NODES_BEYOND = 16
+}; /* as far as the fit to 2 to 32 GH200 nodes was judged, on 512 */
 bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
                         const struct fr_system_call *call, struct fr_cost *out);
 

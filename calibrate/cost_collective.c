@@ -1,22 +1,57 @@
-/* calibrate/cost_collective.c - a collective's row of the cost table, from its machine's system. */
+/* calibrate/cost_collective.c - a collective's row of the cost table, from its machines' system. */
 #include "config.h"
 
 #include "calibrate/cost_model.h"
+#include "calibrate/system_nodes.h"
 
 #include <math.h>
 
-/* Every way of the model is linear in the bytes and their soft minimum homogeneous of degree 1 in all
- * of its terms, so that (Euler) bytes x d time / d bytes is the part that the bytes account for. */
-static double bytes_part_s(const struct fr_system *s, const struct fr_system_call *call)
-{
-    const double step = 1e-4;
-    struct fr_system_call more = *call, less = *call;
-    double slope_s;
+/* What was measured and what is asked for. */
+struct asked {
+    const struct fr_system *system;
+    const struct fr_system_call *call;
+    enum fr_system_way way; /* over several machines, but of an all-to-all */
+};
 
-    more.bytes *= exp(step);
-    less.bytes *= exp(-step);
-    slope_s = (fr_system_time_s(s, &more) - fr_system_time_s(s, &less)) / (2 * step);
-    return fmin(fmax(slope_s, 0), fr_system_time_s(s, call));
+static double time_s(const struct asked *a, double bytes)
+{
+    struct fr_system_call call = *a->call;
+
+    call.bytes = bytes;
+    if (a->way == FR_N_SYSTEM_WAYS)
+        return fr_system_time_s(a->system, &call);
+    return fr__nodes_way_s(a->way, fr_system_info(a->system)->nodes.ways[a->way], &call);
+}
+
+/* bytes x d time / d bytes. Inside a machine every way of the model is linear in the bytes and their soft
+ * minimum homogeneous of degree 1 in all of its terms, so that (Euler) this is the part that the bytes
+ * account for. Over several the way stays what it is: where NCCL jumps from one to the next there is no
+ * slope. */
+static double bytes_part_s(const struct asked *a)
+{
+    const double step = 1e-4, bytes = a->call->bytes;
+    double slope_s = (time_s(a, bytes * exp(step)) - time_s(a, bytes * exp(-step))) / (2 * step);
+
+    return fmin(fmax(slope_s, 0), time_s(a, bytes));
+}
+
+/* Whether a fit to these machines says anything of so many others, as fr_cost_collective has it. */
+static bool nodes_cover(const struct fr_system_nodes *nodes, const struct fr_system_call *call)
+{
+    unsigned most = nodes->most_nodes;
+
+    if (most < 2 || (uint64_t)call->n_gpus * most != (uint64_t)call->n_nodes * nodes->most_gpus)
+        return false;
+    return call->n_nodes <= most || (most > 2 && call->n_nodes / FR_MOST_NODES_BEYOND <= most);
+}
+
+static bool covers(const struct fr_system *s, const struct fr_system_call *call)
+{
+    const struct fr_system_info *info = fr_system_info(s);
+
+    if (call->n_gpus < 2 || !fr_system_covers(s, call->op, call->n_nodes))
+        return false;
+    return call->n_nodes > 1 ? nodes_cover(&info->nodes, call) : call->n_gpus <= info->most_gpus;
 }
 
 bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
@@ -24,16 +59,22 @@ bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
 {
     const struct fr_system *s = fr__cost_model_system(m, system);
     const struct fr_system_info *info = s ? fr_system_info(s) : NULL;
+    struct asked a = {.system = s, .call = call, .way = FR_N_SYSTEM_WAYS};
+    bool is_over_nodes = call->n_nodes > 1;
+    const struct fr_misses *misses;
 
-    if (!info || call->n_nodes > 1 || call->n_gpus < 2 || call->n_gpus > info->most_gpus ||
-        !fr_system_covers(s, call->op, 1))
+    if (!info || !covers(s, call))
         return false;
+    if (is_over_nodes && call->op != FR_SYSTEM_ALL_TO_ALL)
+        a.way = fr__nodes_choose(&info->nodes, call);
+    misses = &(is_over_nodes ? info->nodes.held_out : info->held_out)[call->op];
     *out = (struct fr_cost){
         .mean_s = fr_system_time_s(s, call),
-        .error_frac = fr__error_of_median(info->held_out[call->op].median),
-        .bytes_s = bytes_part_s(s, call),
+        .error_frac = fr__error_of_median(misses->median),
+        .bytes_s = bytes_part_s(&a),
         .kind = FR_N_OP_KINDS,
-        .trust = FR_TRUST_CALIBRATED,
+        .trust = is_over_nodes && call->n_nodes > info->nodes.most_nodes ? FR_TRUST_TRANSFERRED
+                                                                         : FR_TRUST_CALIBRATED,
     };
-    return true;
+    return out->mean_s > 0;
 }

@@ -15,14 +15,14 @@ static const struct chip {
     const char *name;
     int generation;
 } chips[] = {
-    {"k80", 0},               /* Kepler; then Maxwell */
-    {"p100", 2}, {"p4", 2},   /* Pascal */
-    {"v100", 3},              /* Volta */
-    {"t4", 4},                /* Turing */
-    {"a100", 5}, {"a40", 5},  /* Ampere */
-    {"l4", 6},   {"l40s", 6}, /* Ada */
-    {"h100", 7}, {"h200", 7}, /* Hopper */
-    {"b200", 8}, {"gb200", 8} /* Blackwell */
+    {"k80", 0},                             /* Kepler; then Maxwell */
+    {"p100", 2}, {"p4", 2},                 /* Pascal */
+    {"v100", 3},                            /* Volta */
+    {"t4", 4},                              /* Turing */
+    {"a100", 5}, {"a40", 5},                /* Ampere */
+    {"l4", 6},   {"l40s", 6},               /* Ada */
+    {"h100", 7}, {"h200", 7}, {"gh200", 7}, /* Hopper */
+    {"b200", 8}, {"gb200", 8}               /* Blackwell */
 };
 
 static const struct chip *chip_of(const char *device)

@@ -104,16 +104,22 @@ static void print_devices(const struct fr_topo *t)
 /* What collectives inside machines take their time from. */
 static void print_systems(const struct fr_topo *t)
 {
-    if (t->n_systems == 0)
-        return;
-    puts("\nCollectives inside a machine take the time fitted to:");
+    const char *title = "\nCollectives inside a machine take the time fitted to:\n";
+
     for (size_t i = 0; i < t->n_systems; i++) {
         size_t n = 0;
 
         for (size_t m = 0; m < t->n_machines; m++)
             n += t->system_of[m] == i;
-        printf("  %s: %zu machine%s\n", t->systems[i].name, n, n == 1 ? "" : "s");
+        if (n > 0)
+            printf("%s  %s: %zu machine%s\n", title, t->systems[i].name, n, n == 1 ? "" : "s");
+        title = n > 0 ? "" : title;
     }
+    if (t->network_system != FR_NONE)
+        printf("\nCollectives over several machines take the time fitted to:\n  %s\n",
+               t->systems[t->network_system].name);
+    else if (t->network_system_why)
+        printf("\nCollectives over several machines are rings: %s\n", t->network_system_why);
 }
 
 static void print_links(const struct fr_topo *t)
@@ -193,6 +199,12 @@ static void write_vertices(struct fr__json *j, const struct fr_topo *t)
         else
             fr__json_string(j, NULL, t->systems[t->system_of[m]].name);
     fr__json_close(j, ']');
+    if (t->network_system == FR_NONE)
+        fr__json_null(j, "network_collectives");
+    else
+        fr__json_string(j, "network_collectives", t->systems[t->network_system].name);
+    fr__json_string(j, "network_collectives_why",
+                    t->network_system_why ? t->network_system_why : "");
     fr__json_open(j, "vertices", '[', false);
     for (size_t i = 0; i < t->n_vertices; i++) {
         fr__json_open(j, NULL, '{', true);

@@ -288,6 +288,14 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
         fr__html_text(f, r->collective_systems);
         fputs(": no contention with anything else</li>\n", f);
     }
+    if (r->n_extrapolated_collectives > 0)
+        fprintf(f, "<li>%zu of these go over more machines than were measured</li>\n",
+                r->n_extrapolated_collectives);
+    if (r->network_system_why) {
+        fputs("<li>collectives over several machines are rings: ", f);
+        fr__html_text(f, r->network_system_why);
+        fputs("</li>\n", f);
+    }
     if (r->n_fitted_collectives < r->n_collectives || r->n_collectives == 0)
         fprintf(f, "<li>%scollectives are rings, %s</li>\n",
                 r->n_fitted_collectives > 0 ? "other " : "",

@@ -283,6 +283,24 @@ static const char *name_systems(struct fr__arena *arena, const struct fr_topo *t
     return text;
 }
 
+/* Why collectives over several machines run as rings, although such machines were measured; NULL where they
+ * were not, or nobody asked. */
+static enum fr_status fill_network_why(struct record_box *box, const struct fr_setting *setting,
+                                       struct fr_error *err)
+{
+    const struct fr_topo *t = setting->topo;
+    const char *why = t->network_system_why;
+    char text[256];
+
+    if (t->network_system != FR_NONE) {
+        snprintf(text, sizeof(text), "%.128s does not cover these",
+                 t->systems[t->network_system].name);
+        why = text;
+    }
+    box->record.network_system_why = why ? fr__arena_strdup(box->arena, why) : NULL;
+    return !why || box->record.network_system_why ? FR_OK : fr__fail_nomem(err);
+}
+
 static enum fr_status fill_collectives(struct record_box *box, const struct fr__making *m,
                                        struct fr_error *err)
 {
@@ -296,15 +314,20 @@ static enum fr_status fill_collectives(struct record_box *box, const struct fr__
     r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_collectives = v->n_collectives;
     for (size_t c = 0; c < v->n_collectives && !m->options.rings_only; c++) {
-        uint32_t first = fr_plan_group_device(m->plan, v->collectives[c].group, 0), system;
+        const struct fr_collective *k = &v->collectives[c];
+        uint32_t system = fr_plan_group_system(m->plan, k->group);
 
-        if (!v->collectives[c].has_cost)
+        if (!k->has_cost) {
+            r->n_network_rings += fr_plan_group_machines(m->plan, k->group) != 1;
             continue;
-        system = t->system_of[t->devices[first].machine];
+        }
         if (system != FR_NONE)
             is_used[system] = true;
         r->n_fitted_collectives++;
+        r->n_extrapolated_collectives += v->costs[k->cost_id].trust == FR_TRUST_TRANSFERRED;
     }
+    if (r->n_network_rings > 0)
+        FR_TRY(fill_network_why(box, m->setting, err));
     r->collective_systems = name_systems(box->arena, t, is_used);
     return r->collective_systems ? FR_OK : fr__fail_nomem(err);
 }

@@ -44,7 +44,7 @@ static void print_clean(FILE *f, const char *text)
 }
 
 /* ", collectives as a100-nvswitch", where they are no rings step by step. */
-static void print_collectives(FILE *f, const struct fr_record *r)
+static void print_fitted(FILE *f, const struct fr_record *r)
 {
     const char *by_formula = r->closed_form_collectives ? "collectives by formula" : "";
 
@@ -59,6 +59,18 @@ static void print_collectives(FILE *f, const struct fr_record *r)
     print_clean(f, r->collective_systems);
     if (r->n_fitted_collectives < r->n_collectives && by_formula[0])
         fputs(", others by formula", f);
+    if (r->n_extrapolated_collectives > 0)
+        fprintf(f, ", %zu of them over more machines than it was measured on",
+                r->n_extrapolated_collectives);
+}
+
+static void print_collectives(FILE *f, const struct fr_record *r)
+{
+    print_fitted(f, r);
+    if (!r->network_system_why)
+        return;
+    fputs(", those over several machines as rings: ", f);
+    print_clean(f, r->network_system_why);
 }
 
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */

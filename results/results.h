@@ -179,8 +179,11 @@ struct fr_record {
     uint64_t seed;
     size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
-    bool closed_form_collectives;   /* the others; else step by step */
-    bool alloc_at_start;            /* else at dispatch: when buffers come to be */
+    size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
+    size_t n_network_rings;            /* over several machines at no fitted time */
+    const char *network_system_why;    /* why not, where the topology knows of a fit; else NULL */
+    bool closed_form_collectives;      /* the others; else step by step */
+    bool alloc_at_start;               /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;

@@ -14,8 +14,9 @@
  *
  * Own cost: a collective with a row of the cost table takes its time, which no traffic changes and
  * which takes no link from other traffic; links are still counted the bytes of rings. Where links are
- * made faster or slower, the part that grows with the bytes follows the bandwidth of the links between
- * its first two ranks and the rest (starting, steps) their latency.
+ * made faster or slower, the part that grows with the bytes follows the bandwidth of the outermost kind of
+ * link that its first ring crosses (of several machines the network) and the rest (starting, steps) their
+ * latency.
  */
 #include "config.h"
 
@@ -92,6 +93,23 @@ static enum fr_status look_for_rings(struct engine *e, uint32_t group, struct to
     return FR_OK;
 }
 
+/* FR_LINK_NVLINK < FR_LINK_PCIE < FR_LINK_CPU < FR_LINK_NET: from the GPU outwards. */
+static enum fr_link_kind outermost_kind(const struct engine *e, const struct tours *t, uint32_t n)
+{
+    enum fr_link_kind kind = FR_LINK_NVLINK;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct route *r = &e->routes[t->routes[i]];
+
+        for (uint32_t l = 0; l < r->n_links; l++) {
+            enum fr_link_kind k = e->v->topo->links[fr__route_links(e, r)[l]].kind;
+
+            kind = k > kind ? k : kind;
+        }
+    }
+    return kind;
+}
+
 static enum fr_status find_tours(struct engine *e, uint32_t group, struct tours *t)
 {
     uint32_t n = fr_plan_group_size(e->plan, group);
@@ -119,6 +137,7 @@ static enum fr_status find_tours(struct engine *e, uint32_t group, struct tours 
             if (t->routes[r * n + i] == FR_NONE)
                 return e->status;
         }
+    t->kind = n > 1 ? outermost_kind(e, t, n) : FR_LINK_NVLINK;
     return FR_OK;
 }
 
@@ -186,22 +205,13 @@ bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
     return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
 }
 
-static enum fr_link_kind kind_between(struct engine *e, uint32_t group)
-{
-    const struct tours *t = fr__group_tours(e, group);
-    const struct route *first = t ? &e->routes[t->routes[0]] : NULL;
-
-    if (!first || first->n_links == 0)
-        return FR_LINK_NVLINK;
-    return e->v->topo->links[fr__route_links(e, first)[0]].kind;
-}
-
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr_cost *cost = &e->v->costs[c->cost_id];
     double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
-    struct own_cost own = {.kind = kind_between(e, c->group)};
+    const struct tours *t = fr__group_tours(e, c->group);
+    struct own_cost own = {.kind = t ? t->kind : FR_LINK_NVLINK};
 
     if (cost->mean_s > 0)
         own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);

@@ -133,10 +133,11 @@ struct ring {
 
 /* The rings of a group, found when its first collective starts. */
 struct tours {
-    uint32_t n_rings;   /* 0: not looked for yet */
-    uint32_t *ranks;    /* [n_rings][n] */
-    uint32_t *routes;   /* [n_rings][n] */
-    double *share_frac; /* [n_rings] */
+    uint32_t n_rings;       /* 0: not looked for yet */
+    uint32_t *ranks;        /* [n_rings][n] */
+    uint32_t *routes;       /* [n_rings][n] */
+    double *share_frac;     /* [n_rings] */
+    enum fr_link_kind kind; /* the outermost that the first ring crosses */
 };
 
 /* What each moment is made of, by resource; only when asked for. See sensitivity.c. */

@@ -190,6 +190,12 @@ struct fr_plan_view {
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);
 uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t rank);
+/* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of one machine,
+ * then those of a later one. 0: it is not so. Good before fr_plan_finish too. Cost: O(size). */
+uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group);
+/* The topology's system that collectives on the group take their time from, if it covers them
+ * (fr_cost_collective); FR_NONE: none. */
+uint32_t fr_plan_group_system(const struct fr_plan *p, uint32_t group);
 const char *fr_plan_string(const struct fr_plan *p, uint32_t id); /* "" for FR_NONE */
 /* What a person calls the task: "conv1_1 [mb 3]", "all-reduce bucket 2", "send fc6". */
 const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf, size_t n);

@@ -128,22 +128,6 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
                                               .stream = FR_STREAM_FREE});
 }
 
-/* The system that all of the group is inside of, or FR_NONE. */
-static uint32_t system_of_group(const struct fr__placer *pl, uint32_t group)
-{
-    const struct fr_topo *t = pl->in->topo;
-    uint32_t n = fr_plan_group_size(pl->plan, group), machine = FR_NONE;
-
-    for (uint32_t rank = 0; rank < n; rank++) {
-        uint32_t device = fr_plan_group_device(pl->plan, group, rank);
-
-        if (device >= t->n_gpus || (rank > 0 && t->devices[device].machine != machine))
-            return FR_NONE;
-        machine = t->devices[device].machine;
-    }
-    return n > 0 ? t->system_of[machine] : FR_NONE;
-}
-
 /* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
  * automatic casts. */
 static bool is_summed_in_switch(enum fr_dtype dtype)
@@ -164,8 +148,9 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     if (c.group == FR_NONE) /* out of memory: the plan keeps it */
         return fr_plan_add_collective(pl->plan, &c);
     c.has_cost = fr_cost_collective(
-        pl->in->costs, system_of_group(pl, c.group),
+        pl->in->costs, fr_plan_group_system(pl->plan, c.group),
         &(struct fr_system_call){.op = ops[c.kind],
+                                 .n_nodes = fr_plan_group_machines(pl->plan, c.group),
                                  .n_gpus = fr_plan_group_size(pl->plan, c.group),
                                  .bytes = c.bytes,
                                  .is_summed_in_switch = is_summed_in_switch(pl->graph->dtype)},

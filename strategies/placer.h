@@ -54,8 +54,8 @@ uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_i
 uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
                         uint32_t microbatch);
 
-/* Adds a collective on a group of the plan, which takes the time fitted to its machine where all of its
- * ranks are GPUs of one that behaves like a known system, else runs as rings over the links. */
+/* Adds a collective on a group of the plan, which takes the time fitted to its machines where these behave like a
+ * known system that covers it (fr_cost_collective), else runs as rings over the links. */
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective);
 
 /* What moves: after task `from` (FR_NONE: the caller adds what to wait for), src to dst. */

@@ -320,6 +320,80 @@ START_TEST(what_no_system_was_fitted_to_has_no_cost)
 }
 END_TEST
 
+/* What a system over several machines of 4 GPUs costs, in a file of its own under the name. */
+static struct fr_cost_model *model_of_nodes(unsigned most_nodes)
+{
+    const char *path = "test_calibrate_cost_model.nodes.yaml";
+    const struct fr_topo_system system = {.name = path};
+    struct fr_system s = {
+        .info = {.name = "own",
+                 .source = "by hand",
+                 .nodes = {.most_gpus = 4 * most_nodes,
+                           .most_nodes = most_nodes,
+                           .n_fitted = 1,
+                           .held_out = {[FR_SYSTEM_ALL_REDUCE] = {.n = 9, .median = 0.1}},
+                           .choice = {100e9, 100e9, 100e9, false},
+                           .has_way = {[FR_SYSTEM_RING_SIMPLE] = true},
+                           .ways = {[FR_SYSTEM_RING_SIMPLE] = {20e-6, 10e-6, 1e-6, 50e9}}}}};
+    struct fr_cost_model *m;
+    struct fr_error err;
+
+    ck_assert_msg(fr_system_write(&s, path, &err) == FR_OK, "%s", err.text);
+    m = model_with(&system, 1, false);
+    remove(path);
+    return m;
+}
+
+/* 8 GPUs on 2 machines, 400 MB: 14 steps, of these 2 from machine to machine. 20 us + 2 x 10 us + 12 x 1 us,
+ * and 50 MB at 50 GB/s in each of 14 steps: 14 ms. */
+START_TEST(a_collective_over_machines_costs_what_their_system_says)
+{
+    struct fr_cost_model *m = model_of_nodes(2);
+    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 8, 400e6, true, 2};
+    struct fr_cost cost = {.mean_s = -1};
+
+    ck_assert(fr_cost_collective(m, 0, &call, &cost));
+    ck_assert_double_eq_tol(cost.mean_s, 14e-3 + 52e-6, 1e-12);
+    ck_assert_double_eq_tol(cost.bytes_s, 14e-3, 1e-10);
+    ck_assert_double_eq_tol(cost.error_frac, log(1.1) / 0.67449, 1e-12);
+    ck_assert_int_eq(cost.trust, FR_TRUST_CALIBRATED);
+    fr_cost_model_free(m);
+}
+END_TEST
+
+static const struct far_call {
+    unsigned most_nodes, n_nodes, n_gpus;
+    int trust; /* FR_N_TRUSTS: no cost */
+} far_calls[] = {
+    {2, 2, 8, FR_TRUST_CALIBRATED},
+    {2, 2, 4, FR_N_TRUSTS},
+    {2, 2, 16, FR_N_TRUSTS},
+    {2, 3, 12, FR_N_TRUSTS},
+    {2, 1, 4, FR_N_TRUSTS},
+    {4, 2, 8, FR_TRUST_CALIBRATED},
+    {4, 4, 16, FR_TRUST_CALIBRATED},
+    {4, 5, 20, FR_TRUST_TRANSFERRED},
+    {4, 64, 256, FR_TRUST_TRANSFERRED},
+    {4, 80, 320, FR_N_TRUSTS},
+};
+
+/* As many GPUs a machine as were measured; of machines more are a guess, which two give no ground for. */
+START_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond)
+{
+    const struct far_call *f = &far_calls[_i];
+    struct fr_cost_model *m = model_of_nodes(f->most_nodes);
+    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, f->n_gpus, 1e6, true, f->n_nodes};
+    struct fr_cost cost = {.mean_s = -1};
+
+    ck_assert_int_eq(fr_cost_collective(m, 0, &call, &cost), f->trust < FR_N_TRUSTS);
+    if (f->trust < FR_N_TRUSTS)
+        ck_assert_int_eq(cost.trust, f->trust);
+    call.op = FR_SYSTEM_ALL_GATHER; /* a ring could, but nobody judged it */
+    ck_assert(!fr_cost_collective(m, 0, &call, &cost));
+    fr_cost_model_free(m);
+}
+END_TEST
+
 START_TEST(an_unknown_system_is_refused_where_the_topology_names_it)
 {
     const struct fr_topo_system system = {.name = "a100-nvswich", .loc = {"mine.yaml", 7, 18}};
@@ -355,6 +429,9 @@ int main(void)
     tcase_add_test(t, a_collective_costs_what_its_machines_system_says);
     tcase_add_test(t, the_bytes_of_a_collective_take_a_part_of_its_time);
     tcase_add_test(t, what_no_system_was_fitted_to_has_no_cost);
+    tcase_add_test(t, a_collective_over_machines_costs_what_their_system_says);
+    tcase_add_loop_test(t, a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0,
+                        sizeof(far_calls) / sizeof(far_calls[0]));
     tcase_add_test(t, an_unknown_system_is_refused_where_the_topology_names_it);
     suite_add_tcase(s, t);
     r = srunner_create(s);

@@ -272,6 +272,9 @@ echo 'system: x' >beside/short.yaml
 system short.yaml "beside/short\.yaml:1:1: a system has 'one_node', 'several_nodes' or 'links'"
 mkdir -p beside/folder.d
 system folder.d "beside/folder\.d: .*"
+box "s/^machines:/collectives: h100-nvswich\\n&/" >beside/cluster.yaml
+asks 2 "beside/cluster\.yaml:[0-9]*:14: 'h100-nvswich' is no system.*did you mean 'h100-nvswitch'\?" \
+    -t beside/cluster.yaml -g 2 -b 8 -s dp
 system h100-nvswich ".*"
 "$forerun" topo check beside/cluster.yaml >stdout && echo "topo check finds no fault" && exit 1
 grep -q "'h100-nvswich' is no system" stdout || { echo "topo check does not say why" && exit 1; }

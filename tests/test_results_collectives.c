@@ -46,9 +46,9 @@ static double lasts_s(const struct fr_record *r, uint32_t collective)
     return r->run->end_s[t] - r->run->start_s[t];
 }
 
-static double fitted_s(const char *system, unsigned n_gpus, double bytes)
+static double fitted_s(const char *system, unsigned n_gpus, unsigned n_nodes, double bytes)
 {
-    const struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, n_gpus, bytes, true, 1};
+    const struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, n_gpus, bytes, true, n_nodes};
     struct fr_system *s = NULL;
     struct fr_error err;
     double t_s;
@@ -62,11 +62,12 @@ static double fitted_s(const char *system, unsigned n_gpus, double bytes)
 static const struct machine {
     const char *topology, *system;
     size_t n_gpus;
+    unsigned n_nodes;
 } machines[] = {
-    {"dgx-a100-80g", "a100-nvswitch", 8}, {"dgx-a100-80g", "a100-nvswitch", 2},
-    {"dgx-a100-40g", "a100-nvswitch", 4}, {"hgx-h100", "h100-nvswitch", 8},
-    {"hgx-h200", "h100-nvswitch", 3},     {"hgx-b200", "b200-nvswitch", 8},
-    {"2x hgx-h100", "h100-nvswitch", 8},
+    {"dgx-a100-80g", "a100-nvswitch", 8, 1}, {"dgx-a100-80g", "a100-nvswitch", 2, 1},
+    {"dgx-a100-40g", "a100-nvswitch", 4, 1}, {"hgx-h100", "h100-nvswitch", 8, 1},
+    {"hgx-h200", "h100-nvswitch", 3, 1},     {"hgx-b200", "b200-nvswitch", 8, 1},
+    {"2x hgx-h100", "h100-nvswitch", 8, 1},  {"2x hgx-b200", "b200-infiniband", 16, 2},
 };
 
 START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
@@ -83,7 +84,7 @@ START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
         r = answer(&q);
         v = fr_plan_view(r->plan);
         ck_assert_uint_eq(v->n_collectives, 1);
-        expected_s = fitted_s(m->system, (unsigned)m->n_gpus, v->collectives[0].bytes);
+        expected_s = fitted_s(m->system, (unsigned)m->n_gpus, m->n_nodes, v->collectives[0].bytes);
         ck_assert_double_eq_tol(lasts_s(r, 0), expected_s, 1e-9 * expected_s);
         ck_assert_double_eq_tol(r->exposed_comm_s, expected_s, 1e-9 * r->iteration_s);
         ck_assert_str_eq(r->collective_systems, m->system);
@@ -139,6 +140,37 @@ START_TEST(a_group_beyond_one_machine_runs_as_rings)
 }
 END_TEST
 
+/* Measured on 400 Gbit/s and with all GPUs of two machines: not on 100, not with one GPU of each, not with
+ * three machines. */
+START_TEST(a_fit_over_machines_is_not_taken_for_what_was_not_measured)
+{
+    static const struct {
+        const char *topology, *why;
+        size_t n_gpus;
+    } cases[] = {
+        {"2x hgx-b200 via ib:100Gbps", "b200-infiniband was measured on ib:400Gbps", 16},
+        {"2x hgx-b200", "b200-infiniband does not cover these", 2},
+        {"3x hgx-b200", "b200-infiniband does not cover these", 24},
+        {"2x hgx-h100", NULL, 16},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_question q = exposed(cases[i].topology, cases[i].n_gpus);
+        struct fr_record *r;
+
+        q.is_spread = true;
+        r = answer(&q);
+        ck_assert_uint_eq(r->n_fitted_collectives, 0);
+        ck_assert_uint_eq(r->n_network_rings, 1);
+        if (cases[i].why)
+            ck_assert_str_eq(r->network_system_why, cases[i].why);
+        else
+            ck_assert_ptr_null(r->network_system_why);
+        fr_record_free(r);
+    }
+}
+END_TEST
+
 /* Two stages over two makes of machine: the replicas of a stage share one machine or do not. */
 START_TEST(stages_of_a_pipeline_are_judged_one_by_one)
 {
@@ -160,7 +192,7 @@ START_TEST(stages_of_a_pipeline_are_judged_one_by_one)
         ck_assert_int_eq(v->collectives[c].has_cost, machines_seen != 3);
         if (machines_seen != 3) {
             double expected_s = fitted_s(machines_seen == 1 ? "a100-nvswitch" : "h100-nvswitch", n,
-                                         v->collectives[c].bytes);
+                                         1, v->collectives[c].bytes);
 
             ck_assert_double_eq_tol(lasts_s(r, c), expected_s, 1e-9 * expected_s);
         }
@@ -178,7 +210,7 @@ START_TEST(iterations_in_a_row_repeat_the_fitted_time)
 
     q.iterations = 3;
     r = answer(&q);
-    expected_s = fitted_s("a100-nvswitch", 8, fr_plan_view(r->plan)->collectives[0].bytes);
+    expected_s = fitted_s("a100-nvswitch", 8, 1, fr_plan_view(r->plan)->collectives[0].bytes);
     ck_assert_uint_eq(r->n_fitted_collectives, 3);
     for (uint32_t c = 0; c < 3; c++)
         ck_assert_double_eq_tol(lasts_s(r, c), expected_s, 1e-9 * expected_s);
@@ -216,6 +248,7 @@ int main(void)
                         sizeof(machines) / sizeof(machines[0]));
     tcase_add_test(tc, rings_run_over_the_links_where_they_are_asked_for);
     tcase_add_test(tc, a_group_beyond_one_machine_runs_as_rings);
+    tcase_add_test(tc, a_fit_over_machines_is_not_taken_for_what_was_not_measured);
     tcase_add_test(tc, stages_of_a_pipeline_are_judged_one_by_one);
     tcase_add_test(tc, iterations_in_a_row_repeat_the_fitted_time);
     tcase_add_test(tc, the_uncertainty_counts_collectives);

@@ -221,7 +221,7 @@ static const struct refusal bad_lines[] = {
     {"2x dgx1-v100 ib:100Gbps", FR_EPARSE, "'ib:100Gbps' in the topology, '+' or 'via' expected"},
     {"2x dgx1-v100 via", FR_EPARSE, "no network after 'via'"},
     {"2x dgx1-v100 via ib", FR_EPARSE, "the network is 'ib', a kind and a rate"},
-    {"2x dgx1-v100 via wet:100Gbps", FR_EPARSE, "of kind 'wet', one of ib, roce, eth"},
+    {"2x dgx1-v100 via wet:100Gbps", FR_EPARSE, "of kind 'wet', one of ib, roce, slingshot, eth"},
     {"2x dgx1-v100 via ib:100", FR_EPARSE, "the network's rate"},
     {"2x dgx1-v100 via ib:0Gbps", FR_ERANGE, "the network's rate is 0"},
     {"2x dgx1-v100 via ib:100Gbps,fast", FR_EPARSE, "the network's latency"},
@@ -329,6 +329,10 @@ static const struct refusal bad_files[] = {
     {"machines:\n- count: 2\n", FR_EPARSE, "a machine has no 'vertices'"},
     {"machines:\n- collectives: ''\n", FR_EPARSE, "'collectives' names no system"},
     {"machines:\n- collectives: [a]\n", FR_EPARSE, ""},
+    {"collectives: a\n" MACHINE LINK("bandwidth: 1GB/s, latency: 0s"), FR_EPARSE,
+     "'collectives' of the whole file needs the 'network'"},
+    {"network: ib:1Gbps\ncollectives: ''\n" MACHINE LINK("bandwidth: 1GB/s, latency: 0s"),
+     FR_EPARSE, "'collectives' names no system"},
     {"machines:\n- collectivs: a\n", FR_EPARSE, "did you mean 'collectives'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16g}\n", FR_ENOENT,
      "no device type 'v100-sxm2-16g', did you mean 'v100-sxm2-16gb'?"},
@@ -453,6 +457,53 @@ START_TEST(machines_say_what_their_collectives_behave_like)
 }
 END_TEST
 
+#define ONE_GPU                                                                                    \
+    "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"                     \
+    "  - {name: x, kind: nic}\n  links:\n"                                                         \
+    "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n"
+
+static const struct over {
+    const char *spec, *system, *why; /* NULL: none */
+} overs[] = {
+    {"2x hgx-b200", "b200-infiniband", NULL},
+    {"2x hgx-b200 via ib:400Gbps", "b200-infiniband", NULL},
+    {"1x hgx-b200 + 2x hgx-b200", "b200-infiniband", NULL},
+    {"hgx-b200", NULL, NULL},
+    {"1x hgx-b200 via ib:400Gbps", NULL, NULL},
+    {"2x hgx-b200 via ib:200Gbps", NULL, "b200-infiniband was measured on ib:400Gbps"},
+    {"2x hgx-b200 via roce:400Gbps", NULL, "b200-infiniband was measured on ib:400Gbps"},
+    {"2x hgx-b200 via ib:400Gbps,9us", NULL, "b200-infiniband was measured on ib:400Gbps"},
+    {"1x hgx-b200 + 1x hgx-h100", NULL, "b200-infiniband is of several hgx-b200 alone"},
+    {"1x hgx-h100 + 1x hgx-b200", NULL, NULL},
+    {"2x hgx-h100", NULL, NULL},
+    {"2x ./test_topo_load.over.yaml", "own-system", NULL},
+    {"2x ./test_topo_load.over.yaml via roce:25Gbps", "own-system", NULL},
+    {"2x ./test_topo_load.over.yaml via roce:50Gbps", NULL,
+     "own-system was measured on roce:25Gbps"},
+};
+
+/* What was measured of several machines holds for several of them, on such a network. */
+START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
+{
+    const struct over *o = &overs[_i];
+    static const char path[] = "./test_topo_load.over.yaml";
+    struct fr_topo *t;
+
+    write_text(path, "network: roce:25Gbps\ncollectives: own-system\n" ONE_GPU);
+    t = load(o->spec);
+    remove(path);
+    if (o->system)
+        ck_assert_str_eq(t->systems[t->network_system].name, o->system);
+    else
+        ck_assert_uint_eq(t->network_system, FR_NONE);
+    if (o->why)
+        ck_assert_str_eq(t->network_system_why, o->why);
+    else
+        ck_assert_ptr_null(t->network_system_why);
+    fr_topo_free(t);
+}
+END_TEST
+
 /* ---- the check ---- */
 
 struct lines {
@@ -521,6 +572,8 @@ int main(void)
     tcase_add_test(c, a_misspelt_word_is_reported_at_its_place);
     tcase_add_test(c, a_file_takes_part_in_a_composition);
     tcase_add_test(c, machines_say_what_their_collectives_behave_like);
+    tcase_add_loop_test(c, a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
+                        sizeof(overs) / sizeof(overs[0]));
     tcase_add_test(c, the_check_reports_every_violation);
     suite_add_tcase(s, c);
     sr = srunner_create(s);

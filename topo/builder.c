@@ -32,6 +32,8 @@ struct fr_topo_builder {
     const char **sources; /* distinct */
     struct fr_topo_system *systems;
     uint32_t *system_of; /* [n_system_of] by machine, FR_NONE: none */
+    uint32_t network_system;
+    const char *network_system_why;
     size_t n_types, n_vertices, n_links, n_sources, n_devices, n_gpus, n_machines;
     size_t n_systems, n_system_of;
     size_t cap_types, cap_vertices, cap_vertex_types, cap_links, cap_sources;
@@ -199,6 +201,7 @@ struct fr_topo_builder *fr_topo_builder_new(void)
 
     if (!b)
         return NULL;
+    b->network_system = FR_NONE;
     b->arena = fr__arena_new();
     if (!b->arena) {
         free(b);
@@ -509,6 +512,22 @@ void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const c
     b->system_of[machine] = system;
 }
 
+void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,
+                                    struct fr_loc loc)
+{
+    if (b->fault != FR_OK)
+        return;
+    if (!name[0]) {
+        fail(b, FR_ERANGE, loc, "a system of collectives has no name");
+    } else if (why) {
+        b->network_system_why = fr__arena_strdup(b->arena, why);
+        if (!b->network_system_why)
+            fail_nomem(b);
+    } else {
+        b->network_system = keep_system(b, name, loc);
+    }
+}
+
 /* ---- finishing ---- */
 
 /* Numbers the devices of one kind machine by machine, in the order added inside a machine (a
@@ -637,6 +656,8 @@ static struct fr_topo *lay_out(struct fr_topo_builder *b, const char *name)
                           .n_systems = b->n_systems,
                           .systems = settle(a, b->systems, b->n_systems, sizeof(*b->systems)),
                           .system_of = lay_out_systems(b),
+                          .network_system = b->network_system,
+                          .network_system_why = b->network_system_why,
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, cpu, gpu};
     if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of) {

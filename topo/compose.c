@@ -175,6 +175,41 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
     return FR_OK;
 }
 
+/* ---- collectives over the machines ---- */
+
+static const char *own_network(const struct part *p)
+{
+    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
+}
+
+/* What was measured of several machines like these holds if they are all of one make, and on the
+ * network it was measured on; else the builder is told why not. */
+static enum fr_status name_system(const struct line *l, struct fr_topo_builder *b,
+                                  struct fr_error *err)
+{
+    const struct part *p = &l->parts[0];
+    struct fr__network own, now;
+    struct fr_loc loc = FR_NOWHERE;
+    const char *name = p->preset ? p->preset->network_system : fr__topo_file_system(p->file, &loc);
+    char why[2 * MAX_LINE];
+
+    if (!name)
+        return FR_OK;
+    FR_TRY(fr__network_parse(&own, own_network(p), FR_NOWHERE, err));
+    FR_TRY(fr__network_parse(&now, l->via ? l->via : own.text, FR_NOWHERE, err));
+    for (size_t i = 1; i < l->n_parts; i++)
+        if (strcmp(l->parts[i].name, p->name) != 0) {
+            snprintf(why, sizeof(why), "%s is of several %s alone", name, p->name);
+            fr_topo_builder_network_system(b, name, why, loc);
+            return FR_OK;
+        }
+    snprintf(why, sizeof(why), "%s was measured on %s", name, own.text);
+    fr_topo_builder_network_system(b, name, fr__network_is_same(&own, &now) ? NULL : why, loc);
+    return FR_OK;
+}
+
+/* ---- placing ---- */
+
 /* Adds the part's machines; those of a preset are all alike. Returns how many. */
 static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t machine)
 {
@@ -203,18 +238,16 @@ static enum fr_status build(const struct line *l, struct fr_topo_builder *b, str
     for (size_t i = 0; i < l->n_parts; i++) {
         const struct part *p = &l->parts[i];
         size_t first = fr__topo_builder_n_vertices(b);
-        const char *own;
 
         if (p->file && fr__topo_file_has_fabric(p->file))
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                             "'%s' has a network of its own and cannot be joined to others",
                             p->name);
         machine += place(b, p, machine);
-        own = p->preset ? p->preset->network : fr__topo_file_network(p->file);
         if (is_joined)
-            FR_TRY(join(b, p, first, l->via ? l->via : own, hub, err));
+            FR_TRY(join(b, p, first, l->via ? l->via : own_network(p), hub, err));
     }
-    return FR_OK;
+    return machine > 1 ? name_system(l, b, err) : FR_OK;
 }
 
 /* The line again with single blanks; "1x" only where something follows. */

@@ -214,6 +214,22 @@ static const struct fr_device_type builtin[] = {
      .source =
          "NVIDIA H200 datasheet, 2024 (SXM): the H100's peaks at 4.8 TB/s; memory by PyTorch, "
          "139.80 GiB"},
+    {.name = "gh200-96gb",
+     .is_gpu = true,
+     .mem_bytes = 97157 * MIB,
+     .mem_Bps = 4000e9,
+     .flops_per_s = {[FR_FP32] = 66.9e12,
+                     [FR_TF32] = 494.7e12,
+                     [FR_FP16] = 989.4e12,
+                     [FR_BF16] = 989.4e12,
+                     [FR_FP8] = 1978.9e12},
+     .vector_flops_per_s = 66.9e12,
+     .n_sms = 132,
+     .launch_s = NEW_LAUNCH_S,
+     .context_bytes = CONTEXT_BYTES,
+     .source = "NVIDIA GH200 datasheet, 2024: 4 TB/s, peaks of the H100 SXM (which are finer "
+               "here); memory by "
+               "PyTorch (Lightning-AI/litgpt issue 1892)"},
     {.name = "b200-sxm-180gb",
      .is_gpu = true,
      .mem_bytes = 182630 * MIB,
@@ -336,6 +352,15 @@ static const struct fr_device_type builtin[] = {
      .source =
          "NVIDIA GB200 NVL72 datasheet, 2024, an 18th of the rack: 72 cores, 480 GB and 512 GB/s a "
          "Grace; four 128-bit FMA units at 3.1 GHz (NVIDIA Grace data sheet)"},
+    {.name = "4x-grace",
+     .mem_bytes = 480 * GIB,
+     .mem_Bps = 2048e9,
+     .flops_per_s = {[FR_FP32] = 28.5696e12},
+     .vector_flops_per_s = 28.5696e12,
+     .n_sms = 288,
+     .source =
+         "NVIDIA GH200 datasheet, 2024: 72 cores, 120 GB (the smallest) and 512 GB/s a Grace; four "
+         "128-bit FMA units at 3.1 GHz (NVIDIA Grace data sheet)"},
 };
 
 const struct fr_device_type *fr_device_type_builtin(size_t i)

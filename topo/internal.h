@@ -49,6 +49,9 @@ struct fr__preset {
     const char *summary; /* one line for help */
     const char
         *network; /* what its NICs speak, "ib:100Gbps"; taken where a composition says none */
+    const char
+        *network_system; /* what collectives over several of it behave like on that network, or
+                                   NULL */
     uint32_t n_machines; /* that it has; 0: one */
     /* Adds them under the numbers from machine on; faults stay in the builder. */
     void (*build)(struct fr_topo_builder *b, uint32_t machine);
@@ -57,7 +60,8 @@ struct fr__preset {
 /* clang-format off */
 #define FR__PRESETS(X)                                                                             \
     X(dgx1_p100) X(dgx1_v100) X(dgx1_v100_32g) X(p2_16xlarge) X(p3_16xlarge) X(dgx2)               \
-    X(dgx_a100_40g) X(dgx_a100_80g) X(hgx_h100) X(hgx_h200) X(hgx_b200) X(gb200_nvl72)
+    X(dgx_a100_40g) X(dgx_a100_80g) X(hgx_h100) X(hgx_h200) X(gh200_quad)             \
+    X(hgx_b200) X(gb200_nvl72)
 /* clang-format on */
 
 #define FR__DECLARE_PRESET(id) extern const struct fr__preset fr__preset_##id;
@@ -71,9 +75,13 @@ const struct fr__preset *fr__preset_find(const char *name); /* NULL: unknown */
 struct fr__network {
     double bw_Bps;    /* of one NIC, each direction */
     double latency_s; /* of one NIC-to-switch link */
+    const char *kind; /* "ib": one of ours, so that addresses tell them apart */
     const char *source;
     const char *text; /* as it was written, without the blanks around */
 };
+
+/* Whether what was measured on one network holds on the other: one kind, rate and latency. */
+bool fr__network_is_same(const struct fr__network *a, const struct fr__network *b);
 
 /* "ib:100Gbps" or "roce:25Gbps,3us" (NIC to NIC, so half of it a link). The text is kept, not
  * copied. FR_EPARSE, FR_ERANGE. */
@@ -98,6 +106,8 @@ uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_build
                              uint32_t first);
 bool fr__topo_file_has_fabric(const struct fr__topo_file *f);     /* switches or links between */
 const char *fr__topo_file_network(const struct fr__topo_file *f); /* NULL: not said */
+/* What collectives over its machines behave like, on its network; NULL: not said. */
+const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *loc);
 
 /* Reads YAML text as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,

@@ -25,6 +25,10 @@ static const struct kind kinds[] = {
     {"roce", 0.91e-6,
      "latency: InfiniBand's and 0.21 us for an Ethernet switch (Mellanox SN2700, 300 ns, against "
      "SB7700, 90 ns: product briefs)"},
+    {"slingshot", 0.96e-6,
+     "latency: InfiniBand's and 0.26 us for a Rosetta switch (De Sensi and others, SC 2020, "
+     "section II: "
+     "350 ns, against SB7700's 90 ns: product brief)"},
     {"eth", 30.91e-6,
      "latency: RoCE's and 15 us for the kernel's network stack on each side (Rumble et al., HotOS "
      "2011, table 1)"},
@@ -69,7 +73,9 @@ enum fr_status fr__network_parse(struct fr__network *out, const char *text, stru
     kind = find_kind(name);
     if (!kind)
         return fr__fail(err, FR_EPARSE, loc,
-                        "the network is of kind '%s', one of ib, roce, eth expected", name);
+                        "the network is of kind '%s', one of ib, roce, slingshot, eth expected",
+                        name);
+    out->kind = kind->name;
     out->latency_s = kind->latency_s;
     out->source = kind->source;
     out->text = text;
@@ -82,4 +88,9 @@ enum fr_status fr__network_parse(struct fr__network *out, const char *text, stru
         out->source = "latency: as given";
     out->latency_s /= 2; /* two links from NIC to NIC */
     return FR_OK;
+}
+
+bool fr__network_is_same(const struct fr__network *a, const struct fr__network *b)
+{
+    return a->kind == b->kind && a->bw_Bps == b->bw_Bps && a->latency_s == b->latency_s;
 }

@@ -151,21 +151,24 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct hgx 
     }
 }
 
-#define PRESET(id, text, what, speed)                                                              \
+#define PRESET(id, text, what, speed, system)                                                      \
     static void build_##id(struct fr_topo_builder *b, uint32_t machine)                            \
     {                                                                                              \
         build(b, machine, &id);                                                                    \
     }                                                                                              \
-    const struct fr__preset fr__preset_##id = {                                                    \
-        .name = text, .summary = what, .network = speed, .build = build_##id}
+    const struct fr__preset fr__preset_##id = {.name = text,                                       \
+                                               .summary = what,                                    \
+                                               .network = speed,                                   \
+                                               .network_system = system,                           \
+                                               .build = build_##id}
 
 PRESET(dgx_a100_40g, "dgx-a100-40g", "DGX A100 320GB: 8x A100 40 GB on NVSwitch, 8x InfiniBand HDR",
-       "ib:200Gbps");
+       "ib:200Gbps", NULL);
 PRESET(dgx_a100_80g, "dgx-a100-80g", "DGX A100 640GB: 8x A100 80 GB on NVSwitch, 8x InfiniBand HDR",
-       "ib:200Gbps");
+       "ib:200Gbps", NULL);
 PRESET(hgx_h100, "hgx-h100", "HGX or DGX H100: 8x H100 80 GB on NVSwitch, 8x InfiniBand NDR",
-       "ib:400Gbps");
+       "ib:400Gbps", NULL);
 PRESET(hgx_h200, "hgx-h200", "HGX or DGX H200: 8x H200 141 GB on NVSwitch, 8x InfiniBand NDR",
-       "ib:400Gbps");
+       "ib:400Gbps", NULL);
 PRESET(hgx_b200, "hgx-b200", "HGX or DGX B200: 8x B200 180 GB on NVSwitch, 8x InfiniBand NDR",
-       "ib:400Gbps");
+       "ib:400Gbps", "b200-infiniband");

@@ -87,8 +87,8 @@ struct fr_link {
     const char *source; /* where the two numbers come from */
 };
 
-/* What collectives inside a machine behave like: a name that means nothing to this layer (see
- * calibrate/system.h), or a file's path, and where it was read. */
+/* What collectives behave like: a name that means nothing to this layer (see calibrate/system.h), or a
+ * file's path, and where it was read. */
 struct fr_topo_system {
     const char *name;
     struct fr_loc loc;
@@ -105,7 +105,10 @@ struct fr_topo {
     const struct fr_link *links;
     size_t n_systems;
     const struct fr_topo_system *systems; /* [n_systems] by different names */
-    const uint32_t *system_of;            /* [n_machines] the machine's, or FR_NONE */
+    const uint32_t *system_of;            /* [n_machines] inside the machine, or FR_NONE */
+    uint32_t network_system;              /* over several machines, or FR_NONE: */
+    const char *network_system_why;       /* not taken, since "b200-infiniband was measured on
+                                             ib:400Gbps"; NULL: there is none */
     void *priv;
 };
 
@@ -161,6 +164,10 @@ uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind,
  * vertex when the topology is finished. name and loc.file are copied. */
 void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const char *name,
                             struct fr_loc loc);
+/* The same over several machines; all should be alike. why: NULL, or why it is not to be taken (copied,
+ * kept for people instead of the name). */
+void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,
+                                    struct fr_loc loc);
 /* Checks all and makes the topology; the builder may be freed afterwards, not used again.
  * FR_ERANGE, FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

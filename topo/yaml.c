@@ -42,6 +42,8 @@ struct make {
 struct fr__topo_file {
     struct fr__arena *arena;
     const char *path, *name, *network, *source;
+    const char *system; /* over several machines; NULL: none */
+    struct fr_loc system_loc;
     struct fr_device_type *types;
     struct make *makes;
     struct vertex_row *switches;
@@ -312,7 +314,7 @@ static enum fr_status find_row(const struct make *m, const char *name, struct fr
 
 /* What has a dot or a slash is a file, which stands beside this one unless its path is absolute. */
 static enum fr_status read_system(const struct fr__topo_file *f, const struct fr__yaml *map,
-                                  struct make *m, struct fr_error *err)
+                                  const char **system, struct fr_loc *loc, struct fr_error *err)
 {
     const char *slash = strrchr(f->path, '/');
     size_t n_folder = slash ? (size_t)(slash - f->path) + 1 : 0, size;
@@ -320,17 +322,17 @@ static enum fr_status read_system(const struct fr__topo_file *f, const struct fr
 
     if (!fr__yaml_get(map, "collectives"))
         return FR_OK;
-    FR_TRY(fr__yaml_text(map, "collectives", NULL, &m->system, &m->system_loc, err));
-    if (!m->system[0])
-        return fr__fail(err, FR_EPARSE, m->system_loc, "'collectives' names no system");
-    if (m->system[0] == '/' || !strpbrk(m->system, "./") || n_folder == 0)
+    FR_TRY(fr__yaml_text(map, "collectives", NULL, system, loc, err));
+    if (!(*system)[0])
+        return fr__fail(err, FR_EPARSE, *loc, "'collectives' names no system");
+    if ((*system)[0] == '/' || !strpbrk(*system, "./") || n_folder == 0)
         return FR_OK;
-    size = n_folder + strlen(m->system) + 1;
+    size = n_folder + strlen(*system) + 1;
     path = fr__arena_alloc(f->arena, size, 1);
     if (!path)
         return fr__fail_nomem(err);
-    snprintf(path, size, "%.*s%s", (int)n_folder, f->path, m->system);
-    m->system = path;
+    snprintf(path, size, "%.*s%s", (int)n_folder, f->path, *system);
+    *system = path;
     return FR_OK;
 }
 
@@ -343,7 +345,7 @@ static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__
     const struct fr__yaml *list;
 
     FR_TRY(read_count(map, "count", "1", FR__MAX_MACHINES, &m->count, err));
-    FR_TRY(read_system(f, map, m, err));
+    FR_TRY(read_system(f, map, &m->system, &m->system_loc, err));
     FR_TRY(read_list(map, "vertices", known, &list, err));
     if (!list || list->n == 0)
         return fr__fail(err, FR_EPARSE, map->loc, "a machine has no 'vertices'");
@@ -411,8 +413,8 @@ static enum fr_status read_switches(struct fr__topo_file *f, const struct fr__ya
 static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *root,
                                 struct fr_error *err)
 {
-    static const char *const known[] = {"name",     "network",  "source", "types",
-                                        "machines", "switches", "links",  NULL};
+    static const char *const known[] = {"name",     "network",  "collectives", "source", "types",
+                                        "machines", "switches", "links",       NULL};
     const struct fr__yaml *network;
     struct fr__network unused;
     struct fr_loc loc;
@@ -429,7 +431,13 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     FR_TRY(read_types(f, root, err));
     FR_TRY(read_machines(f, root, err));
     FR_TRY(read_switches(f, root, err));
-    return read_links(f, root, &f->links, &f->n_links, err);
+    FR_TRY(read_links(f, root, &f->links, &f->n_links, err));
+    FR_TRY(read_system(f, root, &f->system, &f->system_loc, err));
+    if (f->system && !f->network && !fr__topo_file_has_fabric(f))
+        return fr__fail(err, FR_EPARSE, f->system_loc,
+                        "'collectives' of the whole file needs the 'network' that they were "
+                        "measured on, or 'links' between the machines");
+    return FR_OK;
 }
 
 static enum fr_status make_file(struct fr__arena *a, const char *path, const struct fr__yaml *root,
@@ -475,6 +483,12 @@ bool fr__topo_file_has_fabric(const struct fr__topo_file *f)
 const char *fr__topo_file_network(const struct fr__topo_file *f)
 {
     return f->network;
+}
+
+const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *loc)
+{
+    *loc = f->system_loc;
+    return f->system;
 }
 
 /* ---- placing ---- */
@@ -565,6 +579,8 @@ enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo 
     if (!b)
         return fr__fail_nomem(err);
     fr__topo_file_place(f, b, 0);
+    if (f->system)
+        fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
     status = place_fabric(f, b, err);
     if (status == FR_OK)
         status = fr_topo_builder_finish(b, f->path, &t, err);
