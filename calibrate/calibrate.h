@@ -111,6 +111,18 @@ enum fr_curve_class {
     FR_CURVE_LAYERNORM,
     FR_CURVE_EMBEDDING,
     FR_CURVE_ATTENTION, /* of a whole sequence at once (training, prefill) */
+    FR_CURVE_ATTENTION_BACKWARD,
+    FR_CURVE_SOFTMAX_BACKWARD,
+    FR_CURVE_LAYERNORM_BACKWARD,
+    FR_CURVE_BATCHNORM, /* in training: statistics and all */
+    FR_CURVE_BATCHNORM_BACKWARD,
+    FR_CURVE_POOLING,
+    FR_CURVE_POOLING_BACKWARD,
+    FR_CURVE_DROPOUT,   /* forward: it draws random numbers */
+    FR_CURVE_REDUCTION, /* sums: of all numbers, or of each column */
+    FR_CURVE_TRANSPOSE,
+    FR_CURVE_EMBEDDING_BACKWARD, /* gradient of the table */
+    FR_CURVE_OPTIMIZER,          /* SGD, momentum, Adam */
     FR_N_CURVE_CLASSES
 };
 const char *fr_curve_class_name(enum fr_curve_class c); /* "matmul"; "unknown": no curves yet */
@@ -130,10 +142,13 @@ struct fr_shape {
             double bytes;    /* read and written */
             bool is_wrapped; /* by a function of the framework (relu, gelu, the addition of a
                                 number): its thread takes longer to launch it */
-        } memory;            /* elementwise, embedding */
+        } memory;            /* elementwise, embedding and the rest that goes by its bytes */
         struct {
             double rows, columns;
-        } rows; /* softmax, layernorm */
+        } rows; /* softmax, layernorm and their gradients */
+        struct {
+            double channels, values; /* values: of one channel in the whole batch */
+        } batchnorm;                 /* and its gradient */
         struct {
             double batch, heads, kv_heads, seq, head_dim;
             bool is_causal;

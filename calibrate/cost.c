@@ -104,37 +104,117 @@ static double passes_of(const struct fr_op *o)
     return o->kind == FR_OP_BATCHNORM && o->phase == FR_PHASE_FORWARD ? 1.5 : 1;
 }
 
-static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_curve_class op_class,
-                          double bytes)
+/* The format of numbers of that size. */
+static enum fr_dtype format_of(const struct target *t, double element_bytes)
 {
-    struct fr__known k = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
-    struct fr_shape shape = {.op_class = op_class, .memory = {.bytes = bytes}};
+    if (element_bytes > 0 && element_bytes < 1.5)
+        return FR_FP8;
+    if (element_bytes > 0 && element_bytes < 3)
+        return t->dtype == FR_BF16 ? FR_BF16 : FR_FP16;
+    return FR_FP32;
+}
 
+/* A kernel that streams is taken as measured in fp32, which is a training framework's kernel in all data at
+ * hand (cost_model.h); in the format of its numbers where the user has measured that. */
+static struct fr__known streaming_curve(const struct target *t, enum fr_curve_class op_class,
+                                        double element_bytes)
+{
+    struct fr__known k =
+        fr__cost_model_curve(t->model, t->type, op_class, format_of(t, element_bytes));
+
+    return k.is_users ? k : fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
+}
+
+/* fallback: the class whose curve stands in where op_class has none. */
+static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_curve_class op_class,
+                          enum fr_curve_class fallback, const struct fr__kernel *kernel)
+{
+    struct fr__known k = streaming_curve(t, op_class, kernel->element_bytes);
+    struct fr_shape shape = {.op_class = op_class, .memory = {.bytes = kernel->bytes}};
+
+    if (!k.curve) {
+        k = streaming_curve(t, fallback, kernel->element_bytes);
+        shape.op_class = fallback;
+    }
     if (k.curve)
         set_known(c, fr__kernel_s(k.curve, &shape), &k);
 }
 
-/* Rows measured in fp32, read once and written once: other formats and passes count by their bytes. */
-static void use_rows(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
+/* How often an op or, of a gradient, all its ops move each number, as their `bytes` count: the gradient of a
+ * norm's input reads two and writes one, that of its parameters reads two again. */
+static double counted_passes(enum fr_curve_class c)
 {
-    struct fr__known k = fr__cost_model_curve(t->model, t->type, kernel->shape.op_class, FR_FP32);
-    struct fr_shape shape = kernel->shape;
+    switch (c) {
+    case FR_CURVE_SOFTMAX_BACKWARD:
+        return 3;
+    case FR_CURVE_LAYERNORM_BACKWARD:
+    case FR_CURVE_BATCHNORM_BACKWARD:
+        return 5;
+    default:
+        return 2;
+    }
+}
+
+/* `numbers` of them in all. A curve in another format, and ops that make up one kernel, count by their bytes. */
+static bool use_passes(struct fr_cost *c, const struct target *t, const struct fr_shape *shape,
+                       double numbers, const struct fr__kernel *kernel)
+{
+    struct fr__known k = streaming_curve(t, shape->op_class, kernel->element_bytes);
     double measured_bytes;
 
     if (!k.curve)
-        return;
-    measured_bytes = 8 * shape.rows.rows * shape.rows.columns;
-    set_known(c, fr__kernel_s(k.curve, &shape) * kernel->bytes / measured_bytes, &k);
+        return false;
+    measured_bytes =
+        counted_passes(shape->op_class) * numbers * fr__element_bytes(k.curve->info.dtype);
+    set_known(c, fr__kernel_s(k.curve, shape) * kernel->bytes / measured_bytes, &k);
+    return true;
 }
 
-/* A curve knows the forward pass. The backward pass of fused attention computes 5 products for 2, and at
+/* Without a curve of its own a gradient takes the time of the forward pass over its bytes. */
+static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_op *o,
+                     const struct fr__kernel *kernel)
+{
+    struct fr_shape shape = kernel->shape;
+    double numbers = shape.rows.rows * shape.rows.columns;
+
+    if (o->phase != FR_PHASE_FORWARD)
+        shape.op_class = shape.op_class == FR_CURVE_SOFTMAX ? FR_CURVE_SOFTMAX_BACKWARD
+                                                            : FR_CURVE_LAYERNORM_BACKWARD;
+    if (use_passes(c, t, &shape, numbers, kernel))
+        return;
+    shape.op_class = kernel->shape.op_class;
+    use_passes(c, t, &shape, numbers, kernel);
+}
+
+/* Without a curve of its own it takes the time of elementwise ops over its bytes. */
+static void use_batchnorm(struct fr_cost *c, const struct target *t, const struct fr_op *o,
+                          const struct fr__kernel *kernel)
+{
+    const struct fr_shape *shape = &kernel->shape;
+    struct fr__kernel all = *kernel;
+
+    if (use_passes(c, t, shape, shape->batchnorm.channels * shape->batchnorm.values, kernel))
+        return;
+    all.bytes *= passes_of(o);
+    use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
+}
+
+/* Without a curve of its own the backward pass of fused attention takes what 5 products for 2 are, at
  * 63 % of the peak where the forward pass is at 73 % (T. Dao, FlashAttention-2, 2023, section 4.1). */
 static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
     struct fr__known k = fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION, t->dtype);
+    struct fr__known own =
+        fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION_BACKWARD, t->dtype);
+    struct fr_shape shape = kernel->shape;
     double s;
 
+    if (o->phase != FR_PHASE_FORWARD && own.curve) {
+        shape.op_class = FR_CURVE_ATTENTION_BACKWARD;
+        set_known(c, fr__kernel_s(own.curve, &shape), &own);
+        return;
+    }
     if (!k.curve)
         return;
     s = fr__kernel_s(k.curve, &kernel->shape);
@@ -179,7 +259,11 @@ static void use_shape(struct fr_cost *c, const struct target *t, const struct fr
     switch (op_class) {
     case FR_CURVE_SOFTMAX:
     case FR_CURVE_LAYERNORM:
-        use_rows(c, t, kernel);
+        use_rows(c, t, o, kernel);
+        return;
+    case FR_CURVE_BATCHNORM:
+    case FR_CURVE_BATCHNORM_BACKWARD:
+        use_batchnorm(c, t, o, kernel);
         return;
     case FR_CURVE_ATTENTION:
         use_attention(c, t, o, kernel);
@@ -213,10 +297,34 @@ static bool is_streaming(enum fr_op_kind kind)
     }
 }
 
-/* Backward clears and writes the whole table, which is no lookup. */
-static bool is_lookup(const struct fr_op *o)
+/* What an op of which only the bytes are known is. */
+static enum fr_curve_class streaming_class(const struct fr_op *o)
 {
-    return o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD;
+    bool is_forward = o->phase == FR_PHASE_FORWARD;
+
+    if (o->phase == FR_PHASE_UPDATE)
+        return FR_CURVE_OPTIMIZER;
+    switch (o->kind) {
+    case FR_OP_EMBEDDING: /* the gradient clears and writes the whole table, which is no lookup */
+        return is_forward ? FR_CURVE_EMBEDDING : FR_CURVE_EMBEDDING_BACKWARD;
+    case FR_OP_MAXPOOL:
+    case FR_OP_AVGPOOL:
+        return is_forward ? FR_CURVE_POOLING : FR_CURVE_POOLING_BACKWARD;
+    case FR_OP_DROPOUT:
+        return is_forward ? FR_CURVE_DROPOUT : FR_CURVE_ELEMENTWISE;
+    case FR_OP_BIAS:
+        return is_forward ? FR_CURVE_ELEMENTWISE : FR_CURVE_REDUCTION;
+    case FR_OP_TRANSPOSE:
+        return FR_CURVE_TRANSPOSE;
+    default:
+        return FR_CURVE_ELEMENTWISE;
+    }
+}
+
+/* A lookup reads a table here and there: no other class is like it. */
+static enum fr_curve_class fallback_of(enum fr_curve_class c)
+{
+    return c == FR_CURVE_EMBEDDING ? c : FR_CURVE_ELEMENTWISE;
 }
 
 static enum fr_dtype units_of(enum fr_dtype dtype)
@@ -237,9 +345,12 @@ static void set_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32
     set_roofline(c, fr__cost_model_type(m, type), g->dtype, kernel.flops, kernel.bytes);
     if (kernel.has_shape)
         use_shape(c, &t, o, &kernel);
-    else if (is_streaming(o->kind) && kernel.bytes > 0)
-        use_streaming(c, &t, is_lookup(o) ? FR_CURVE_EMBEDDING : FR_CURVE_ELEMENTWISE,
-                      kernel.bytes * passes_of(o));
+    else if (is_streaming(o->kind) && kernel.bytes > 0) {
+        enum fr_curve_class op_class = streaming_class(o);
+
+        kernel.bytes *= passes_of(o);
+        use_streaming(c, &t, op_class, fallback_of(op_class), &kernel);
+    }
 }
 
 /* ---- samples ---- */
@@ -429,12 +540,14 @@ void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, e
                    struct fr_cost *out)
 {
     struct target t = {.model = m, .type = type, .dtype = FR_FP32};
+    const struct fr__kernel kernel = {.bytes = bytes};
 
     *out = (struct fr_cost){.kind = kind, .trust = FR_TRUST_DATASHEET};
     if (bytes <= 0)
         return;
     out->error_frac = DATASHEET_ERROR;
     set_roofline(out, fr__cost_model_type(m, type), FR_FP32, 0, bytes);
-    use_streaming(out, &t, FR_CURVE_ELEMENTWISE, bytes);
+    use_streaming(out, &t, kind == FR_OP_UPDATE ? FR_CURVE_OPTIMIZER : FR_CURVE_ELEMENTWISE,
+                  FR_CURVE_ELEMENTWISE, &kernel);
     out->launch_s = fr__cost_model_type(m, type)->launch_s;
 }

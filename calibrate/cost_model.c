@@ -85,10 +85,20 @@ static const struct fr__curve *move(struct fr_cost_model *m, const struct fr__cu
 
 /* ---- choosing ---- */
 
+/* Bound by memory, so that the bytes of a number are all that its format is. */
 static bool is_streaming(enum fr_curve_class c)
 {
-    return c == FR_CURVE_ELEMENTWISE || c == FR_CURVE_SOFTMAX || c == FR_CURVE_LAYERNORM ||
-           c == FR_CURVE_EMBEDDING;
+    switch (c) {
+    case FR_CURVE_MATMUL:
+    case FR_CURVE_CONV_FORWARD:
+    case FR_CURVE_CONV_BACKWARD_DATA:
+    case FR_CURVE_CONV_BACKWARD_FILTER:
+    case FR_CURVE_ATTENTION:
+    case FR_CURVE_ATTENTION_BACKWARD:
+        return false;
+    default:
+        return true;
+    }
 }
 
 /* Whether a curve in format `has` can stand for `wanted`: 16-bit formats run on the same units at the
@@ -136,6 +146,7 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             if (!k->curve)
                 return fr__fail_nomem(err);
             k->from = c->device;
+            k->is_users = m->has_own_file && c == m->loaded[0] && is_same;
             k->error_frac = hypot(fr__error_of_median(curve->info.held_out.median),
                                   move_error(is_same || is_streaming(op_class) ? kinship : 2));
             k->trust = is_own && (is_same || d != FR_TF32 || is_streaming(op_class))

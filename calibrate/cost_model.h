@@ -22,6 +22,7 @@ struct fr__known {
     enum fr_trust trust;
     const char *from;  /* the device that was measured */
     double error_frac; /* standard deviation of the logarithm of its error */
+    bool is_users;     /* measured in that format, in the user's own device file */
 };
 
 /* type < the model's number of types; dtype: the units' (never FR_AMP). */

@@ -24,6 +24,15 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
     };
 }
 
+/* Five products for two, of operands that are read again and have gradients of their size. */
+static void prepare_backward(union fr__model *model, const struct fr__machine *machine,
+                             enum fr_dtype dtype, const double parameters[])
+{
+    prepare(model, machine, dtype, parameters);
+    model->attention.s_per_flop *= 2.5;
+    model->attention.s_per_byte *= 2;
+}
+
 static double time_s(const union fr__model *model, const struct fr_shape *s)
 {
     const struct fr__attention *m = &model->attention;
@@ -64,24 +73,26 @@ static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
     out[5] = s->attention.is_causal;
 }
 
-const struct fr__curve_class fr__curve_attention = {
-    .name = "attention",
-    .size_names = {"batch", "heads", "kv heads", "sequence", "head dim", "causal"},
-    .axis_names = "sequence, batch x heads, head dim, heads per kv head",
-    /* starts: fitted constants of an A100 and of a B200 in bf16, rounded */
-    .parameters =
-        {
-            [FR__ATTENTION_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {1e-5, 2e-5}},
-            [FR__ATTENTION_EFFICIENCY] = {"efficiency", .01, 4, {.6, .8}},
-            [FR__ATTENTION_HALF_HEAD_DIM] = {"half_head_dim", 1e-3, 1e4, {20, 60}},
-            [FR__ATTENTION_MEMORY_FRAC] = {"memory_frac", .01, 1.5, {.7, .5}},
-            [FR__ATTENTION_KV_PASSES] = {"kv_passes", .5, 10, {2, 3}},
-            [FR__ATTENTION_BLOCK_S] = {"block_s", 1e-9, 1e-4, {1e-6, 3e-6}},
-            [FR__ATTENTION_SHARPNESS] = {"sharpness", 1, 20, {3, 1.5}},
-        },
-    .n_starts = 2,
-    .prepare = prepare,
-    .time_s = time_s,
-    .coordinates = coordinates,
-    .sizes = sizes,
-};
+/* starts: fitted constants of an A100 and of a B200 in bf16, forward, rounded */
+#define ATTENTION_CLASS(NAME, PREPARE)                                                             \
+    {                                                                                              \
+        .name = NAME,                                                                              \
+        .size_names = {"batch", "heads", "kv heads", "sequence", "head dim", "causal"},            \
+        .axis_names = "sequence, batch x heads, head dim, heads per kv head",                      \
+        .parameters =                                                                              \
+            {                                                                                      \
+                [FR__ATTENTION_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {1e-5, 2e-5}},                 \
+                [FR__ATTENTION_EFFICIENCY] = {"efficiency", .01, 4, {.6, .8}},                     \
+                [FR__ATTENTION_HALF_HEAD_DIM] = {"half_head_dim", 1e-3, 1e4, {20, 60}},            \
+                [FR__ATTENTION_MEMORY_FRAC] = {"memory_frac", .01, 1.5, {.7, .5}},                 \
+                [FR__ATTENTION_KV_PASSES] = {"kv_passes", .5, 10, {2, 3}},                         \
+                [FR__ATTENTION_BLOCK_S] = {"block_s", 1e-9, 1e-4, {1e-6, 3e-6}},                   \
+                [FR__ATTENTION_SHARPNESS] = {"sharpness", 1, 20, {3, 1.5}},                        \
+            },                                                                                     \
+        .n_starts = 2, .prepare = PREPARE, .time_s = time_s, .coordinates = coordinates,           \
+        .sizes = sizes,                                                                            \
+    }
+
+const struct fr__curve_class fr__curve_attention = ATTENTION_CLASS("attention", prepare);
+const struct fr__curve_class fr__curve_attention_backward =
+    ATTENTION_CLASS("attention-backward", prepare_backward);

@@ -14,6 +14,9 @@
  * kv_passes counts how often K and V move: a framework that keeps them writes a copy. Sequences of one
  * token: the heads that share K and V are the rows of one block.
  *
+ * The gradient is the same with parameters of its own and 2.5 times the arithmetic (5 products for 2,
+ * since it computes the scores again) and twice the bytes (Q, K, V, output and their gradients).
+ *
  * Source:  T. Dao, "FlashAttention-2: faster attention with better parallelism and work partitioning",
  *          ICLR 2024, for blocks, the order of loops and the diagonal. Block sizes of the kernels differ
  *          with head_dim and device; 64 x 128 for all is our choice.

@@ -16,6 +16,18 @@ static const struct fr__curve_class *const classes[FR_N_CURVE_CLASSES] = {
     [FR_CURVE_LAYERNORM] = &fr__curve_layernorm,
     [FR_CURVE_EMBEDDING] = &fr__curve_embedding,
     [FR_CURVE_ATTENTION] = &fr__curve_attention,
+    [FR_CURVE_ATTENTION_BACKWARD] = &fr__curve_attention_backward,
+    [FR_CURVE_SOFTMAX_BACKWARD] = &fr__curve_softmax_backward,
+    [FR_CURVE_LAYERNORM_BACKWARD] = &fr__curve_layernorm_backward,
+    [FR_CURVE_BATCHNORM] = &fr__curve_batchnorm,
+    [FR_CURVE_BATCHNORM_BACKWARD] = &fr__curve_batchnorm_backward,
+    [FR_CURVE_POOLING] = &fr__curve_pooling,
+    [FR_CURVE_POOLING_BACKWARD] = &fr__curve_pooling_backward,
+    [FR_CURVE_DROPOUT] = &fr__curve_dropout,
+    [FR_CURVE_REDUCTION] = &fr__curve_reduction,
+    [FR_CURVE_TRANSPOSE] = &fr__curve_transpose,
+    [FR_CURVE_EMBEDDING_BACKWARD] = &fr__curve_embedding_backward,
+    [FR_CURVE_OPTIMIZER] = &fr__curve_optimizer,
 };
 
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c)

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/curve_attention.h"
+#include "calibrate/curve_batchnorm.h"
 #include "calibrate/curve_conv.h"
 #include "calibrate/curve_matmul.h"
 #include "calibrate/curve_memory.h"
@@ -55,7 +56,11 @@ struct fr__curve_class {
 
 extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,
     fr__curve_conv_backward_data, fr__curve_conv_backward_filter, fr__curve_elementwise,
-    fr__curve_softmax, fr__curve_layernorm, fr__curve_embedding, fr__curve_attention;
+    fr__curve_softmax, fr__curve_layernorm, fr__curve_embedding, fr__curve_attention,
+    fr__curve_attention_backward, fr__curve_softmax_backward, fr__curve_layernorm_backward,
+    fr__curve_batchnorm, fr__curve_batchnorm_backward, fr__curve_pooling,
+    fr__curve_pooling_backward, fr__curve_dropout, fr__curve_reduction, fr__curve_transpose,
+    fr__curve_embedding_backward, fr__curve_optimizer;
 
 /* NULL: no such class, or it has no curves yet. */
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);

@@ -39,8 +39,8 @@ static void prepare_elementwise(union fr__model *model, const struct fr__machine
     model->stream.wrapper_s = parameters[FR__STREAM_WRAPPER_S];
 }
 
-static void prepare_embedding(union fr__model *model, const struct fr__machine *machine,
-                              enum fr_dtype dtype, const double parameters[])
+static void prepare_stream(union fr__model *model, const struct fr__machine *machine,
+                           enum fr_dtype dtype, const double parameters[])
 {
     (void)dtype;
     fr__stream_init(&model->stream, machine, parameters);
@@ -89,15 +89,19 @@ const struct fr__curve_class fr__curve_elementwise = {
     .sizes = sizes,
 };
 
-const struct fr__curve_class fr__curve_embedding = {
-    .name = "embedding",
-    .size_names = {"bytes"},
-    .axis_names = "bytes, -, -, -",
-    .parameters = {PARAMETERS},
-    .n_starts = 2,
-    .prepare = prepare_embedding,
-    .time_s = time_s,
-    .work_s = work_s,
-    .coordinates = coordinates,
-    .sizes = sizes,
-};
+/* All that goes by its bytes and has no wrapper. */
+#define STREAM_CLASS(NAME)                                                                         \
+    {                                                                                              \
+        .name = NAME, .size_names = {"bytes"}, .axis_names = "bytes, -, -, -",                     \
+        .parameters = {PARAMETERS}, .n_starts = 2, .prepare = prepare_stream, .time_s = time_s,    \
+        .work_s = work_s, .coordinates = coordinates, .sizes = sizes,                              \
+    }
+
+const struct fr__curve_class fr__curve_embedding = STREAM_CLASS("embedding");
+const struct fr__curve_class fr__curve_embedding_backward = STREAM_CLASS("embedding-backward");
+const struct fr__curve_class fr__curve_pooling = STREAM_CLASS("pooling");
+const struct fr__curve_class fr__curve_pooling_backward = STREAM_CLASS("pooling-backward");
+const struct fr__curve_class fr__curve_dropout = STREAM_CLASS("dropout");
+const struct fr__curve_class fr__curve_reduction = STREAM_CLASS("reduction");
+const struct fr__curve_class fr__curve_transpose = STREAM_CLASS("transpose");
+const struct fr__curve_class fr__curve_optimizer = STREAM_CLASS("optimizer");

@@ -1,4 +1,6 @@
-/* calibrate/curve_memory.h - time of a kernel that only moves memory: elementwise ops, embeddings.
+/* calibrate/curve_memory.h - time of a kernel that only moves memory: elementwise ops, embeddings and
+ * their gradients, pooling, dropout, sums, transposes, optimizer updates. What a class reads in a worse order
+ * than elementwise ops, or computes beside (a random number, a square root), is in its memory_frac.
  *
  *     t    = max(call + (wrapper, if it is wrapped), start + work)
  *     work = (bytes - hit) / (mem_Bps * memory_frac) + hit / (mem_Bps * memory_frac * cache_gain)
@@ -31,7 +33,7 @@ enum {
     FR__STREAM_FRAC,
     FR__STREAM_CACHE_BYTES,
     FR__STREAM_CACHE_GAIN, /* bandwidth of the cache over that of the memory, >= 1 */
-    FR__STREAM_WRAPPER_S,  /* an embedding's curve has none */
+    FR__STREAM_WRAPPER_S,  /* elementwise ops only */
     FR__STREAM_N_PARAMETERS
 };
 

@@ -8,10 +8,10 @@
 enum { NARROW_COLUMNS = 1024 };
 
 void fr__rows_init(struct fr__rows *r, const struct fr__machine *machine,
-                   const double parameters[FR__ROWS_WIDE], double element_bytes)
+                   const double parameters[FR__ROWS_WIDE], double element_bytes, unsigned passes)
 {
     fr__stream_init(&r->stream, machine, parameters);
-    r->element_bytes = element_bytes;
+    r->pass_bytes = passes * element_bytes;
     r->reread = parameters[FR__ROWS_REREAD];
     r->reread_columns = parameters[FR__ROWS_REREAD_COLUMNS];
     r->blocks = fmax(machine->n_sms * parameters[FR__ROWS_BLOCKS_PER_SM], 1);
@@ -23,7 +23,7 @@ void fr__rows_init(struct fr__rows *r, const struct fr__machine *machine,
 double fr__rows_work_s(const struct fr__rows *r, double rows, double columns)
 {
     double spill = pow(r->reread_columns / columns, 4);
-    double memory_s = fr__stream_work_s(&r->stream, 2 * rows * columns * r->element_bytes) *
+    double memory_s = fr__stream_work_s(&r->stream, rows * columns * r->pass_bytes) *
                       (1 + r->reread / (1 + spill)) * (columns > NARROW_COLUMNS ? r->wide : 1);
     double blocks_s = ceil(rows / r->blocks) * (r->block_s + columns * r->column_s);
     double larger = fmax(memory_s, blocks_s), ratio = fmin(memory_s, blocks_s) / larger;
@@ -41,14 +41,23 @@ double fr__rows_s(const struct fr__rows *r, double rows, double columns)
 static void prepare_softmax(union fr__model *model, const struct fr__machine *machine,
                             enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype));
+    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+                  FR__ROWS_FORWARD_PASSES);
     model->rows.wide = parameters[FR__ROWS_WIDE];
 }
 
 static void prepare_layernorm(union fr__model *model, const struct fr__machine *machine,
                               enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype));
+    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+                  FR__ROWS_FORWARD_PASSES);
+}
+
+static void prepare_backward(union fr__model *model, const struct fr__machine *machine,
+                             enum fr_dtype dtype, const double parameters[])
+{
+    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+                  FR__ROWS_BACKWARD_PASSES);
 }
 
 static double time_s(const union fr__model *model, const struct fr_shape *s)
@@ -114,3 +123,14 @@ const struct fr__curve_class fr__curve_layernorm = {
     .coordinates = coordinates,
     .sizes = sizes,
 };
+
+/* Two kernels, the second for the gradients of gain and offset, count as one. */
+#define BACKWARD_CLASS(NAME)                                                                       \
+    {                                                                                              \
+        .name = NAME, .size_names = {"rows", "columns"}, .axis_names = "rows, columns, -, -",      \
+        .parameters = {PARAMETERS}, .n_starts = 3, .prepare = prepare_backward, .time_s = time_s,  \
+        .work_s = work_s, .coordinates = coordinates, .sizes = sizes,                              \
+    }
+
+const struct fr__curve_class fr__curve_softmax_backward = BACKWARD_CLASS("softmax-backward");
+const struct fr__curve_class fr__curve_layernorm_backward = BACKWARD_CLASS("layernorm-backward");

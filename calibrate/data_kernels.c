@@ -84,9 +84,40 @@ static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype d
     return FR_OK;
 }
 
-/* Causal attention over a whole prompt; rows with an earlier part of it (step > 0) are passed over. */
-static enum fr_status read_prefill(const struct fr__cell cells[], enum fr_dtype dtype,
-                                   struct fr_shape *s, bool *is_known, struct fr_error *err)
+/* Of a kernel that goes by its bytes alone. */
+static enum fr_status read_bytes(const struct fr__cell cells[], enum fr_dtype dtype,
+                                 struct fr_shape *s, bool *is_known, struct fr_error *err)
+{
+    uint64_t bytes;
+
+    (void)dtype;
+    (void)is_known;
+    FR_TRY(fr__cell_count(&cells[BYTES], "bytes", 1, UINT64_C(1) << 48, &bytes, err));
+    s->memory.bytes = (double)bytes;
+    return FR_OK;
+}
+
+/* Images of `pixels` values in each channel. */
+static enum fr_status read_batchnorm(const struct fr__cell cells[], enum fr_dtype dtype,
+                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
+{
+    double images, pixels;
+
+    (void)dtype;
+    (void)is_known;
+    FR_TRY(need(&cells[SHAPE], "n", &images, err));
+    FR_TRY(need(&cells[SHAPE], "c", &s->batchnorm.channels, err));
+    FR_TRY(need(&cells[SHAPE], "pixels", &pixels, err));
+    s->batchnorm.values = images * pixels;
+    if (s->batchnorm.values * s->batchnorm.channels <= 0x1p48)
+        return FR_OK;
+    return fr__fail(err, FR_ERANGE, cells[SHAPE].loc,
+                    "'shape' makes more than 2^48 values, which no GPU holds");
+}
+
+/* Attention over whole sequences; rows with an earlier part of them (step > 0) are passed over. */
+static enum fr_status read_attention(const struct fr__cell cells[], enum fr_dtype dtype,
+                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
 {
     const struct fr__cell *shape = &cells[SHAPE];
 
@@ -96,7 +127,7 @@ static enum fr_status read_prefill(const struct fr__cell cells[], enum fr_dtype 
     FR_TRY(need(shape, "isl", &s->attention.seq, err));
     FR_TRY(need(shape, "heads", &s->attention.heads, err));
     FR_TRY(need(shape, "kv_heads", &s->attention.kv_heads, err));
-    s->attention.is_causal = true;
+    s->attention.is_causal = strncmp(cells[KERNEL].text, "context", 7) == 0;
     return need(shape, "head_dim", &s->attention.head_dim, err);
 }
 
@@ -107,10 +138,15 @@ static const struct {
     enum fr_status (*read)(const struct fr__cell cells[], enum fr_dtype dtype, struct fr_shape *s,
                            bool *is_known, struct fr_error *err);
 } kernels[] = {
-    {"context_attention", FR_CURVE_ATTENTION, read_prefill},
+    {"context_attention", FR_CURVE_ATTENTION, read_attention},
+    {"full_attention", FR_CURVE_ATTENTION, read_attention},
+    {"context_attention_backward", FR_CURVE_ATTENTION_BACKWARD, read_attention},
+    {"full_attention_backward", FR_CURVE_ATTENTION_BACKWARD, read_attention},
     {"add", FR_CURVE_ELEMENTWISE, read_elementwise},
     {"addu", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"copy", FR_CURVE_ELEMENTWISE, read_elementwise},
     {"div", FR_CURVE_ELEMENTWISE, read_elementwise},
+    {"dropout_backward", FR_CURVE_ELEMENTWISE, read_elementwise},
     {"gelu", FR_CURVE_ELEMENTWISE, read_elementwise},
     {"mul", FR_CURVE_ELEMENTWISE, read_elementwise},
     {"relu", FR_CURVE_ELEMENTWISE, read_elementwise},
@@ -120,6 +156,22 @@ static const struct {
     {"input_layernorm", FR_CURVE_LAYERNORM, read_reduction},
     {"post_attention_layernorm", FR_CURVE_LAYERNORM, read_reduction},
     {"emb", FR_CURVE_EMBEDDING, read_lookup},
+    {"emb_backward", FR_CURVE_EMBEDDING_BACKWARD, read_bytes},
+    {"softmax_backward", FR_CURVE_SOFTMAX_BACKWARD, read_reduction},
+    {"ln_backward", FR_CURVE_LAYERNORM_BACKWARD, read_reduction},
+    {"batchnorm", FR_CURVE_BATCHNORM, read_batchnorm},
+    {"batchnorm_backward", FR_CURVE_BATCHNORM_BACKWARD, read_batchnorm},
+    {"maxpool", FR_CURVE_POOLING, read_bytes},
+    {"avgpool", FR_CURVE_POOLING, read_bytes},
+    {"maxpool_backward", FR_CURVE_POOLING_BACKWARD, read_bytes},
+    {"avgpool_backward", FR_CURVE_POOLING_BACKWARD, read_bytes},
+    {"dropout", FR_CURVE_DROPOUT, read_bytes},
+    {"reduction", FR_CURVE_REDUCTION, read_bytes},
+    {"column_sum", FR_CURVE_REDUCTION, read_bytes},
+    {"transpose", FR_CURVE_TRANSPOSE, read_bytes},
+    {"sgd", FR_CURVE_OPTIMIZER, read_bytes},
+    {"momentum", FR_CURVE_OPTIMIZER, read_bytes},
+    {"adam", FR_CURVE_OPTIMIZER, read_bytes},
 };
 
 static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)

@@ -184,6 +184,19 @@ static bool shape_of_rows(const struct source *s, enum fr_curve_class op_class,
     return true;
 }
 
+static bool shape_of_batchnorm(const struct source *s, struct fr_shape *out)
+{
+    const struct fr_tensor *y = s->output;
+
+    if (y->n_dims < 2)
+        return false;
+    out->op_class =
+        s->op->phase == FR_PHASE_FORWARD ? FR_CURVE_BATCHNORM : FR_CURVE_BATCHNORM_BACKWARD;
+    out->batchnorm.channels = y->dims[1] / s->parts;
+    out->batchnorm.values = fmax(elements(y) / y->dims[1] * s->ratio, 1);
+    return true;
+}
+
 /* Fused attention writes the context [batch][seq][hidden] and a sum for each row of each head. */
 static bool shape_of_attention(const struct source *s, struct fr_shape *out)
 {
@@ -220,6 +233,8 @@ static bool find_shape(const struct source *s, struct fr_shape *out)
         return shape_of_rows(s, FR_CURVE_LAYERNORM, out);
     case FR_OP_ATTENTION:
         return shape_of_attention(s, out);
+    case FR_OP_BATCHNORM:
+        return shape_of_batchnorm(s, out);
     default:
         return false;
     }
@@ -245,5 +260,7 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
     if (s.forward->n_tensors == 0)
         return;
     s.output = &g->tensors[s.forward->first_tensor];
+    if (s.output->n_dims > 0)
+        out->element_bytes = (double)s.output->bytes / elements(s.output);
     out->has_shape = s.output->n_dims > 0 && o->flops > 0 && find_shape(&s, &out->shape);
 }

@@ -12,6 +12,7 @@
  *                       stride = H / P rounded, padding = what makes the sizes fit, groups = the
  *                       fewest for which the division by C has no remainder
  *     softmax, norms    rows of the last dim of the forward op's output
+ *     batch norm        channels are the forward output's second dim, values the rest of it
  *     attention         forward output [batch][heads][seq][head_dim] or [batch][seq][hidden]
  *     the rest          a pass over its bytes
  */
@@ -23,7 +24,8 @@
 struct fr__kernel {
     bool has_shape; /* false: only FLOPs and bytes are known */
     struct fr_shape shape;
-    double flops, bytes; /* of the part asked for; bytes with parameters */
+    double flops, bytes;  /* of the part asked for; bytes with parameters */
+    double element_bytes; /* of the forward op's first output; 0: not known */
 };
 
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,

@@ -36,6 +36,12 @@ tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
 tests_test_calibrate_curve_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_curve_LDADD = $(TEST_CALIBRATE_LIBS)
 
+check_PROGRAMS += tests/test_calibrate_classes
+TESTS += tests/test_calibrate_classes
+tests_test_calibrate_classes_SOURCES = tests/test_calibrate_classes.c
+tests_test_calibrate_classes_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_classes_LDADD = $(TEST_CALIBRATE_LIBS)
+
 check_PROGRAMS += tests/test_calibrate_memory
 TESTS += tests/test_calibrate_memory
 tests_test_calibrate_memory_SOURCES = tests/test_calibrate_memory.c

@@ -86,6 +86,23 @@ for program in "$build"/calibrate/cuda/*; do
     "$program" -o x.csv "$@" --nonsense >out 2>&1
     expect "${program##*/} refuses what it does not know" [ $? -eq 2 ]
 done
+# what memory_bound measures is what a fit reads: all its classes, with rows enough, were each at 2 TB/s
+if [ -x "$build/calibrate/cuda/memory_bound" ] && [ -x "$build/forerun" ]; then
+    "$build/calibrate/cuda/memory_bound" -o x.csv --list 2>err | awk -F, '
+        BEGIN { print "gpu,kernel,shape,dtype,bytes,time_us" }
+        $3 == "float32" { print "G," $1 "," $2 "," $3 "," $4 "," 3 + $4 / 2e6 }' >rows.csv
+    "$build/forerun" calibrate fit rows.csv -d h200-sxm-141gb --gpu G -o g.yaml >out 2>&1
+    expect "a fit reads what memory_bound writes" [ $? -eq 0 ]
+    for class in elementwise softmax layernorm embedding softmax-backward layernorm-backward \
+        batchnorm batchnorm-backward pooling pooling-backward dropout reduction transpose \
+        embedding-backward optimizer; do
+        expect "memory_bound has rows enough for $class" grep -q "^  $class  *fp32 " out
+    done
+    "$build/forerun" calibrate check rows.csv -d g.yaml >out 2>&1
+    expect "the file of the fit is one to judge by" grep -q '^  optimizer  *fp32 ' out
+    "$build/forerun" calibrate show g.yaml >out 2>&1
+    expect "and one to show" grep -q '^batchnorm-backward fp32: G, from' out
+fi
 [ "$lists" -gt 0 ] || echo "SKIP the CUDA programs are not built (make cuda)"
 
 percent=$((100 * (n_checks - n_failures) / n_checks))
