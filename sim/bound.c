@@ -167,7 +167,7 @@ static enum fr_status most_work(struct engine *e, double *out_s)
         const struct fr_task *k = &v->tasks[t];
         double *w = &work_s[k->device * STREAMS_A_DEVICE + k->stream % STREAMS_A_DEVICE];
 
-        launch_s[k->device] += fr__launch_s(e, k);
+        launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
         if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
             *w += fr__task_duration(e, t);
     }

@@ -238,7 +238,7 @@ static double known_s(struct engine *e, uint32_t collective)
 
 void fr__collective_meet(struct engine *e, uint32_t task)
 {
-    uint32_t c = e->v->tasks[task].ref;
+    uint32_t c = e->tasks[task].ref;
     struct meeting *m = &e->meetings[c];
     double launched_s = fr__host_launch(e, task);
 
@@ -257,9 +257,9 @@ void fr__collective_meet(struct engine *e, uint32_t task)
 
 static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 {
-    uint32_t d = e->v->tasks[task].device;
+    uint32_t d = fr__device_of(e, task);
 
-    e->tasks[task].start_s = e->now_s;
+    fr__task_started(e, task);
     e->tasks[task].cause = cause;
     if (e->parts)
         fr__parts_keep(e, task);
@@ -272,7 +272,7 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
 void fr__member_done(struct engine *e, uint32_t task)
 {
-    uint32_t d = e->v->tasks[task].device;
+    uint32_t d = fr__device_of(e, task);
 
     fr__device_account(e, d);
     e->devices[d].n_collective--;

@@ -18,12 +18,12 @@ struct wait {
 
 static bool is_done(const struct engine *e, uint32_t task)
 {
-    return e->tasks[task].end_s >= 0 && e->tasks[task].start_s >= 0;
+    return e->tasks[task].progress == TASK_DONE;
 }
 
 static bool is_dispatched(const struct engine *e, uint32_t task)
 {
-    return e->tasks[task].start_s < -1.5 || e->tasks[task].start_s >= 0;
+    return e->tasks[task].progress >= TASK_DISPATCHED;
 }
 
 /* A partner that has not come to the meeting. */
@@ -51,7 +51,7 @@ static struct wait what_it_waits_for(const struct engine *e, uint32_t task,
         &e->streams[k->device * STREAMS_A_DEVICE +
                     (k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream)];
 
-    if (e->tasks[task].waits > 0)
+    if (!is_dispatched(e, task) && e->tasks[task].waits > 0)
         return (struct wait){pred_of[task], "follows"};
     if (is_dispatched(e, task))
         return absent_partner(e, task);

@@ -7,11 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values of start_s before a task has started. */
-#define NOT_DISPATCHED (-1.0)
-#define DISPATCHED (-2.0)
-
-enum { CANCEL_EVERY = 1 << 16 };
+enum { CANCEL_EVERY = 1 << 16, LINE = 64, MOST_FETCHED = 8 };
 
 struct run {
     struct fr_run pub;
@@ -31,7 +27,14 @@ void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
         fr__engine_fail_nomem(e);
 }
 
-/* Asks for a line of memory that will be read soon. */
+/* ---- memory ahead of its use ----
+ *
+ * A run of many devices waits for memory: tasks end in no order that a cache could guess. But what a
+ * step will touch is known some steps before, and asked for then: when a task starts, its successors
+ * (they are looked at when it ends); when its end is the next event, what its successors need to get
+ * ready; when a task gets ready, what it needs to be dispatched.
+ */
+
 static inline void fetch(const void *p)
 {
 #ifdef __GNUC__
@@ -41,14 +44,50 @@ static inline void fetch(const void *p)
 #endif
 }
 
+/* Of long lists only the first are asked for: the rest would come too soon. */
+static inline uint32_t n_fetched(const struct state *k)
+{
+    return k->n_succ < MOST_FETCHED ? k->n_succ : MOST_FETCHED;
+}
+
+static inline void fetch_successors(const struct engine *e, const struct state *k)
+{
+    for (uint32_t i = 0; i < n_fetched(k); i++)
+        fetch(&e->tasks[e->v->succ[k->succ + i]]);
+    fetch(&e->v->free[k->free]);
+}
+
+static inline void fetch_meeting(const struct engine *e, const struct state *k)
+{
+    if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV)
+        fetch(&e->v->transfers[k->ref]);
+    fetch(&e->v->alloc[k->alloc]);
+}
+
+static inline void fetch_end(const struct engine *e, uint32_t task)
+{
+    const struct state *k = &e->tasks[task];
+
+    if (k->progress != TASK_STARTED)
+        return; /* an end that interference has made stale */
+    for (uint32_t i = 0; i < n_fetched(k); i++)
+        fetch_meeting(e, &e->tasks[e->v->succ[k->succ + i]]);
+    if (k->n_free > 0)
+        fetch(&e->live[e->v->free[k->free]]);
+}
+
+static inline void fetch_dispatch(const struct engine *e, const struct state *k)
+{
+    if (k->n_alloc > 0)
+        fetch(&e->live[e->v->alloc[k->alloc]]);
+    fetch(&e->v->succ[k->succ]);
+}
+
 /* ---- streams ---- */
 
-static inline uint32_t stream_of(const struct engine *e, uint32_t task)
+static inline bool is_of_free(uint32_t stream)
 {
-    const struct fr_task *k = &e->v->tasks[task];
-    uint32_t s = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
-
-    return k->device * STREAMS_A_DEVICE + s;
+    return stream % STREAMS_A_DEVICE == STREAM_OF_FREE;
 }
 
 static inline void mark_dirty(struct engine *e, uint32_t s)
@@ -61,7 +100,7 @@ static inline void mark_dirty(struct engine *e, uint32_t s)
 
 static inline struct waiting waiting_of(const struct engine *e, uint32_t task)
 {
-    uint32_t priority = (uint32_t)e->v->tasks[task].priority ^ UINT32_C(0x80000000);
+    uint32_t priority = (uint32_t)e->tasks[task].priority ^ UINT32_C(0x80000000);
 
     return (struct waiting){e->now_s, (uint64_t)priority << 32 | task};
 }
@@ -132,38 +171,52 @@ static struct waiting queue_pop(struct engine *e, struct stream *s)
     return top;
 }
 
-static inline void make_ready(struct engine *e, uint32_t task)
+static inline void make_ready(struct engine *e, uint32_t task, uint32_t cause)
 {
-    const struct fr_task *k = &e->v->tasks[task];
-    uint32_t s;
+    struct state *k = &e->tasks[task];
+    struct waiting w = waiting_of(e, task);
 
+    k->cause = cause;
     if (k->kind == FR_TASK_MARKER) {
         e->markers[e->n_markers++] = task;
         return;
     }
-    fetch(&e->v->alloc_first[task]); /* for its dispatch */
-    s = stream_of(e, task);
-    queue_push(e, &e->streams[s], waiting_of(e, task));
-    mark_dirty(e, s);
+    fetch_dispatch(e, k);
+    queue_push(e, &e->streams[k->stream], w);
+    mark_dirty(e, k->stream);
 }
 
 /* ---- tasks ---- */
 
 double fr__host_launch(struct engine *e, uint32_t task)
 {
-    const struct fr_task *k = &e->v->tasks[task];
-    double *host_s = &e->devices[k->device].host_s;
+    const struct state *k = &e->tasks[task];
+    uint32_t d = fr__device_of(e, task), cost_id = FR_NONE;
+    double *host_s = &e->devices[d].host_s;
 
-    *host_s += fr__launch_s(e, k);
+    if (k->kind == FR_TASK_COMPUTE)
+        cost_id = k->ref;
+    else if (k->has_own_cost)
+        cost_id = e->v->tasks[task].cost_id;
+    *host_s += fr__launch_s(e, cost_id, d);
     return *host_s;
+}
+
+void fr__task_started(struct engine *e, uint32_t task)
+{
+    struct state *k = &e->tasks[task];
+
+    k->start_s = e->now_s;
+    k->progress = TASK_STARTED;
+    fetch_successors(e, k);
 }
 
 static void compute_start(struct engine *e, uint32_t task)
 {
-    uint32_t d = e->v->tasks[task].device;
+    uint32_t d = fr__device_of(e, task);
     double duration_s = fr__task_duration(e, task);
 
-    e->tasks[task].start_s = e->now_s;
+    fr__task_started(e, task);
     if (e->parts)
         fr__parts_keep(e, task);
     if (e->o->alloc_at_start)
@@ -179,7 +232,7 @@ static void compute_start(struct engine *e, uint32_t task)
 
 static void compute_done(struct engine *e, uint32_t task)
 {
-    uint32_t d = e->v->tasks[task].device;
+    uint32_t d = fr__device_of(e, task);
 
     fr__device_account(e, d);
     e->devices[d].n_computing--;
@@ -193,27 +246,26 @@ static void compute_done(struct engine *e, uint32_t task)
 void fr__task_done(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
-    const struct fr_task *k = &v->tasks[task];
+    struct state *k = &e->tasks[task];
+    uint32_t first = k->succ;
+    uint32_t end = fr__list_end(v->succ_first, task, first, k->n_succ, MANY_SUCC);
 
-    e->tasks[task].end_s = e->now_s;
+    fr__memory_free(e, task);
+    k->end_s = e->now_s;
+    k->progress = TASK_DONE;
     if (e->parts)
         fr__parts_keep(e, task);
     e->n_done++;
-    if (k->stream != FR_STREAM_FREE && k->kind != FR_TASK_MARKER) {
-        uint32_t s = stream_of(e, task);
-
-        e->streams[s].running = FR_NONE;
-        e->streams[s].last = task;
-        mark_dirty(e, s);
+    if (!is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
+        e->streams[k->stream].running = FR_NONE;
+        e->streams[k->stream].last = task;
+        mark_dirty(e, k->stream);
     }
-    fr__memory_free(e, task);
-    for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
+    for (uint32_t i = first; i < end; i++) {
         uint32_t next = v->succ[i];
 
-        if (--e->tasks[next].waits == 0) {
-            e->tasks[next].cause = task;
-            make_ready(e, next);
-        }
+        if (--e->tasks[next].waits == 0)
+            make_ready(e, next, task);
     }
 }
 
@@ -222,10 +274,10 @@ static void complete_markers(struct engine *e)
     while (e->n_markers > 0) {
         uint32_t task = e->markers[--e->n_markers];
 
-        e->tasks[task].start_s = e->now_s;
+        fr__memory_alloc(e, task);
+        fr__task_started(e, task);
         if (e->parts)
             fr__parts_at_end(e, e->tasks[task].cause);
-        fr__memory_alloc(e, task);
         fr__task_done(e, task);
     }
 }
@@ -233,22 +285,22 @@ static void complete_markers(struct engine *e)
 static void dispatch(struct engine *e, struct waiting w)
 {
     uint32_t task = task_of(w);
-    const struct fr_task *k = &e->v->tasks[task];
-    struct stream *s = &e->streams[stream_of(e, task)];
+    struct state *k = &e->tasks[task];
+    struct stream *s = &e->streams[k->stream];
     double host_s;
 
-    if (k->stream != FR_STREAM_FREE) {
+    if (!is_of_free(k->stream)) {
         s->running = task;
         s->next++;
         /* it was not its predecessors that it waited for last, but the stream */
         if (w.ready_s < e->now_s && s->last != FR_NONE)
-            e->tasks[task].cause = s->last;
+            k->cause = s->last;
     }
     if (e->parts)
-        fr__parts_at_end(e, e->tasks[task].cause);
+        fr__parts_at_end(e, k->cause);
     if (!e->o->alloc_at_start)
         fr__memory_alloc(e, task);
-    e->tasks[task].start_s = DISPATCHED;
+    k->progress = TASK_DISPATCHED;
     if (k->kind == FR_TASK_COLLECTIVE) {
         fr__collective_meet(e, task);
     } else if (k->kind != FR_TASK_COMPUTE) {
@@ -276,7 +328,7 @@ static void start_ready(struct engine *e)
         struct stream *s = &e->streams[id];
 
         s->is_dirty = false;
-        if (id % STREAMS_A_DEVICE == STREAM_OF_FREE)
+        if (is_of_free(id))
             while (s->n > 0)
                 dispatch(e, queue_pop(e, s));
         else if (may_dispatch(e, s))
@@ -287,18 +339,23 @@ static void start_ready(struct engine *e)
 
 /* ---- the loop ---- */
 
+static inline enum event_what what_of(struct fr__event event)
+{
+    return (enum event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
+}
+
 static void handle(struct engine *e, struct fr__event event)
 {
-    uint32_t id = fr__event_id(event), what = fr__event_what(event);
+    uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
 
-    switch ((enum event_what)(what & ((1u << EVENT_WHAT_BITS) - 1))) {
+    switch (what_of(event)) {
     case EVENT_TASK_DONE:
-        if (!fr__has_interference(e) || fr__compute_is_current(e, id, what >> EVENT_WHAT_BITS))
+        if (!fr__has_interference(e) || fr__compute_is_current(e, id, version))
             compute_done(e, id);
         break;
     case EVENT_TASK_START:
         if (e->parts)
-            fr__parts_at_launch(e, e->v->tasks[id].device);
+            fr__parts_at_launch(e, fr__device_of(e, id));
         compute_start(e, id);
         break;
     case EVENT_TRANSFER_START:
@@ -306,7 +363,7 @@ static void handle(struct engine *e, struct fr__event event)
         break;
     case EVENT_COLLECTIVE_START:
         if (e->parts)
-            fr__parts_at_launch(e, e->v->tasks[e->meetings[id].latest].device);
+            fr__parts_at_launch(e, fr__device_of(e, e->meetings[id].latest));
         fr__collective_start(e, id);
         break;
     case EVENT_COLLECTIVE_DONE:
@@ -321,8 +378,7 @@ static void handle(struct engine *e, struct fr__event event)
     }
 }
 
-/* Asks for what the next event will touch, so that it comes while the present one is handled: tasks
- * end in no order that a cache could guess. */
+/* Asks for what the next event will touch, so that it comes while the present one is handled. */
 static inline void fetch_next(const struct engine *e)
 {
     struct fr__event next;
@@ -332,15 +388,15 @@ static inline void fetch_next(const struct engine *e)
         return;
     next = fr__heap_top(&e->events);
     id = fr__event_id(next);
-    switch ((enum event_what)(fr__event_what(next) & ((1u << EVENT_WHAT_BITS) - 1))) {
+    switch (what_of(next)) {
     case EVENT_TASK_DONE:
-        fetch(&e->v->tasks[id]);
-        fetch(&e->tasks[id]);
-        fetch(&e->v->succ_first[id]);
-        fetch(&e->v->free_first[id]);
+        fetch_end(e, id);
         break;
     case EVENT_FLOW_DONE:
-        fetch(&e->flows[id]);
+        if (e->flows[id].owner_kind == FLOW_OF_TRANSFER) {
+            fetch_end(e, e->v->transfers[e->flows[id].owner].send);
+            fetch_end(e, e->v->transfers[e->flows[id].owner].recv);
+        }
         break;
     case EVENT_TASK_START:
     case EVENT_TRANSFER_START:
@@ -389,7 +445,7 @@ static void run_loop(struct engine *e)
 {
     for (uint32_t t = 0; t < e->v->n_tasks; t++)
         if (e->tasks[t].waits == 0)
-            make_ready(e, t);
+            make_ready(e, t, FR_NONE);
     complete_markers(e);
     start_ready(e);
     run_instant(e);
@@ -452,25 +508,27 @@ static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
 static enum fr_status order_streams(struct engine *e)
 {
     size_t n_streams = e->v->topo->n_devices * STREAMS_A_DEVICE;
-    uint32_t at = 0;
+    uint32_t *end = calloc(n_streams + 1, sizeof(*end)), at = 0;
 
     e->order = calloc(e->v->n_tasks + 1, sizeof(*e->order));
-    if (!e->order)
+    if (!e->order || !end) {
+        free(end);
         return fr__engine_fail_nomem(e);
-    for (uint32_t t = 0; t < e->v->n_tasks; t++)
-        if (e->v->tasks[t].kind != FR_TASK_MARKER)
-            e->streams[stream_of(e, t)].order_end++;
-    for (size_t s = 0; s < n_streams; s++) {
-        e->streams[s].next = at;
-        at += e->streams[s].order_end;
-        e->streams[s].order_end = e->streams[s].next;
     }
     for (uint32_t t = 0; t < e->v->n_tasks; t++)
-        if (e->v->tasks[t].kind != FR_TASK_MARKER)
-            e->order[e->streams[stream_of(e, t)].order_end++] = t;
+        if (e->tasks[t].kind != FR_TASK_MARKER)
+            end[e->tasks[t].stream]++;
+    for (size_t s = 0; s < n_streams; s++) {
+        e->streams[s].next = at;
+        at += end[s];
+        end[s] = e->streams[s].next;
+    }
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->tasks[t].kind != FR_TASK_MARKER)
+            e->order[end[e->tasks[t].stream]++] = t;
     for (size_t s = 0; s < n_streams; s++)
-        sort_tasks(e->order + e->streams[s].next, e->streams[s].order_end - e->streams[s].next,
-                   e->v->tasks);
+        sort_tasks(e->order + e->streams[s].next, end[s] - e->streams[s].next, e->v->tasks);
+    free(end);
     return FR_OK;
 }
 
@@ -487,27 +545,60 @@ static bool alloc_state(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
-    size_t n_markers = 0;
 
-    for (uint32_t t = 0; t < v->n_tasks; t++)
-        n_markers += v->tasks[t].kind == FR_TASK_MARKER;
-    e->tasks = malloc((v->n_tasks + 1) * sizeof(*e->tasks));
+    e->tasks = aligned_alloc(LINE, (v->n_tasks * sizeof(*e->tasks) / LINE + 1) * LINE);
     e->streams = calloc(n_streams + 1, sizeof(*e->streams));
     e->dirty = calloc(n_streams + 1, sizeof(*e->dirty));
-    e->markers = calloc(n_markers + 1, sizeof(*e->markers));
     e->devices = calloc(v->topo->n_devices + 1, sizeof(*e->devices));
-    return e->tasks && e->streams && e->dirty && e->markers && e->devices &&
-           fr__heap_reserve(&e->events, 1024);
+    return e->tasks && e->streams && e->dirty && e->devices && fr__heap_reserve(&e->events, 1024);
+}
+
+static inline unsigned at_most(uint32_t n, unsigned many)
+{
+    return n < many ? n : many;
+}
+
+static struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
+{
+    const struct fr_task *k = &v->tasks[t];
+    bool is_compute = k->kind == FR_TASK_COMPUTE;
+    uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
+
+    return (struct state){
+        .waits = v->n_preds[t],
+        .alloc = v->alloc_first[t],
+        .succ = v->succ_first[t],
+        .free = v->free_first[t],
+        .priority = k->priority,
+        .stream = k->device * STREAMS_A_DEVICE + stream,
+        .ref = is_compute ? k->cost_id : k->ref,
+        .kind = k->kind & 7u,
+        .progress = TASK_WAITING,
+        .has_own_cost = !is_compute && k->cost_id != FR_NONE,
+        .n_alloc = at_most(v->alloc_first[t + 1] - v->alloc_first[t], MANY_ALLOC) & MANY_ALLOC,
+        .n_succ = at_most(v->succ_first[t + 1] - v->succ_first[t], MANY_SUCC) & MANY_SUCC,
+        .n_free = at_most(v->free_first[t + 1] - v->free_first[t], MANY_FREE) & MANY_FREE};
+}
+
+/* As the tasks are before the start, and room for as many markers as there are. */
+static bool set_tasks(struct engine *e)
+{
+    size_t n_markers = 0;
+
+    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
+        e->tasks[t] = state_at_start(e->v, t);
+        n_markers += e->tasks[t].kind == FR_TASK_MARKER;
+    }
+    e->markers = malloc((n_markers + 1) * sizeof(*e->markers));
+    return e->markers != NULL;
 }
 
 static enum fr_status engine_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
-    if (!alloc_results(e) || !alloc_state(e))
+    if (!alloc_results(e) || !alloc_state(e) || !set_tasks(e))
         return fr__engine_fail_nomem(e);
-    for (uint32_t t = 0; t < v->n_tasks; t++)
-        e->tasks[t] = (struct state){NOT_DISPATCHED, NOT_DISPATCHED, v->n_preds[t], FR_NONE};
     for (size_t s = 0; s < v->topo->n_devices * STREAMS_A_DEVICE; s++)
         e->streams[s].running = e->streams[s].last = FR_NONE;
     for (size_t d = 0; d < v->topo->n_devices; d++)
@@ -603,6 +694,9 @@ static enum fr_status copy_times(struct engine *e, struct fr_run *run)
 
 static enum fr_status make_result(struct engine *e, struct fr_run *run)
 {
+    /* the memory of what is known first is free for what comes next */
+    FR_TRY(fr__memory_result(e, run));
+    fr__memory_fini(e);
     FR_TRY(copy_times(e, run));
 
     run->makespan_s = e->now_s;
@@ -613,7 +707,6 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->link_bytes = e->link_bytes;
     for (uint32_t d = 0; d < run->n_devices; d++)
         fr__device_account(e, d);
-    FR_TRY(fr__memory_result(e, run));
     set_iterations(e, run);
     FR_TRY(fr__critical_path(e, run));
     if (e->parts)

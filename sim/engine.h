@@ -32,12 +32,37 @@ enum event_what {
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
 
-/* What happens to a task, in one place: each step of its life touches all of it. */
+enum progress { TASK_WAITING, TASK_DISPATCHED, TASK_STARTED, TASK_DONE };
+
+/* All that the loop needs of a task, in half a cache line: a run of many devices waits for memory, and
+ * each step of a task's life reads this and little else. What is no longer needed makes room for what
+ * becomes known. Lists longer than their count can say end where the plan's index says. */
 struct state {
-    double start_s, end_s; /* see the values in engine.c before it starts */
-    uint32_t waits;        /* predecessors not done */
-    uint32_t cause;        /* the task whose end let it start */
+    union {
+        struct {            /* until it is dispatched */
+            uint32_t waits; /* predecessors not done */
+            uint32_t alloc; /* first of the buffers that it allocates, in the plan's list */
+        };
+        double start_s; /* dispatched messages: the end of their launch, until they start */
+    };
+    union {
+        struct {                 /* until it is done */
+            uint32_t succ, free; /* likewise */
+        };
+        double end_s;
+    };
+    union {
+        int32_t priority; /* until it is ready */
+        uint32_t cause;   /* the task whose end let it start */
+    };
+    uint32_t stream;           /* of struct engine's streams */
+    uint32_t ref;              /* of compute tasks the row of the cost table, or FR_NONE */
+    unsigned kind : 3;         /* enum fr_task_kind */
+    unsigned progress : 2;     /* enum progress */
+    unsigned has_own_cost : 1; /* a task other than compute that takes its host's time */
+    unsigned n_alloc : 8, n_succ : 9, n_free : 9;
 };
+enum { MANY_ALLOC = 255, MANY_SUCC = 511, MANY_FREE = 511 };
 
 /* A task waiting for its stream. */
 struct waiting {
@@ -48,11 +73,10 @@ struct waiting {
 struct stream {
     struct waiting *queue; /* binary heap in the order asked for */
     uint32_t n, cap;
-    uint32_t running;   /* task, or FR_NONE */
-    uint32_t last;      /* the task that ran before */
-    uint32_t next;      /* strict: position in `order` */
-    uint32_t order_end; /* strict: end of this stream's part of `order` */
-    bool is_dirty;      /* may start something this instant */
+    uint32_t running; /* task, or FR_NONE */
+    uint32_t last;    /* the task that ran before */
+    uint32_t next;    /* strict: position in `order` */
+    bool is_dirty;    /* may start something this instant */
 };
 
 /* One more than a plan may name: tasks that wait for no stream. */
@@ -70,14 +94,11 @@ struct device {
     uint64_t by_kind[FR_N_BUFFER_KINDS];
 };
 
-/* What the engine needs of a buffer, in half a cache line. */
+/* What the loop needs of a buffer, in a quarter of a cache line. */
 struct live {
     uint64_t bytes;
     uint32_t frees_left;
-    uint32_t device;
-    uint32_t kind;
-    uint32_t take;                  /* of the device's requests; FR_NONE */
-    uint32_t held_from, held_until; /* see struct fr_run */
+    uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
 enum { INLINE_HOPS = 8 };
@@ -176,13 +197,15 @@ struct engine {
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
 
-    struct live *live;             /* [n_buffers] */
-    struct fr__requests *requests; /* [n_devices]; NULL: counted only */
-    uint64_t *asked;               /* theirs, device by device */
-    uint32_t n_allocations;        /* tasks that have allocated */
-    bool is_varied;                /* tasks may take another time than their cost's mean */
-    double *slowdown;              /* [n_devices] or NULL */
-    struct {                       /* interference, or NULL: by task */
+    struct live *live;                /* [n_buffers] */
+    uint32_t *takes;                  /* [n_buffers] of the device's requests; NULL: counted only */
+    uint32_t *held_from, *held_until; /* [n_buffers] the run's, see struct fr_run; or NULL */
+    struct fr__requests *requests;    /* [n_devices]; NULL: counted only */
+    uint64_t *asked;                  /* theirs, device by device */
+    uint32_t n_allocations;           /* tasks that have allocated */
+    bool is_varied;                   /* tasks may take another time than their cost's mean */
+    double *slowdown;                 /* [n_devices] or NULL */
+    struct {                          /* interference, or NULL: by task */
         double *left_s, *rate, *since_s;
         uint32_t *version;
         uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */
@@ -246,20 +269,35 @@ static inline bool fr__has_roofline(const struct fr_cost *c)
     return c->mean_s > 0 && (c->flops_s > 0 || c->bytes_s > 0);
 }
 
-/* Host time to launch a task. */
-static inline double fr__launch_s(const struct engine *e, const struct fr_task *k)
+/* Host time to launch a task of a cost, or of none. */
+static inline double fr__launch_s(const struct engine *e, uint32_t cost_id, uint32_t device)
 {
-    if (k->cost_id == FR_NONE)
+    if (cost_id == FR_NONE)
         return 0;
-    return e->v->costs[k->cost_id].launch_s * fr__device_slowness(e, k->device, FR_DEVICE_LAUNCH);
+    return e->v->costs[cost_id].launch_s * fr__device_slowness(e, device, FR_DEVICE_LAUNCH);
 }
 
 /* ---- engine.c ---- */
 enum fr_status fr__engine_fail_nomem(struct engine *e); /* keeps the failure; the loop ends */
 void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what);
+/* Now a task starts, which is dispatched; now it ends. */
+void fr__task_started(struct engine *e, uint32_t task);
 void fr__task_done(struct engine *e, uint32_t task);
 /* The host time at which a dispatched task's launch is over. */
 double fr__host_launch(struct engine *e, uint32_t task);
+
+/* Where a list of a task ends that begins at `at`: after n, or where the plan's index says it does if
+ * n is as many as could be noted. */
+static inline uint32_t fr__list_end(const uint32_t first[], uint32_t task, uint32_t at, uint32_t n,
+                                    uint32_t many)
+{
+    return n < many ? at + n : first[task + 1];
+}
+
+static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
+{
+    return e->tasks[task].stream / STREAMS_A_DEVICE;
+}
 
 /* Brings a device's account up to now; call before changing what runs on it. */
 static inline void fr__device_account(struct engine *e, uint32_t d)
@@ -364,7 +402,7 @@ double fr__varied_duration(const struct engine *e, uint32_t task);
 /* A compute task's time with slow-down and jitter. */
 static inline double fr__task_duration(const struct engine *e, uint32_t task)
 {
-    uint32_t cost = e->v->tasks[task].cost_id;
+    uint32_t cost = e->tasks[task].ref;
 
     if (cost == FR_NONE)
         return 0;

@@ -117,5 +117,5 @@ void fr__compute_end(struct engine *e, uint32_t task)
 
 bool fr__compute_is_current(const struct engine *e, uint32_t task, uint32_t version)
 {
-    return e->work.version[task] == version && e->tasks[task].end_s < 0;
+    return e->work.version[task] == version && e->tasks[task].progress != TASK_DONE;
 }

@@ -45,12 +45,23 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
 
 /* ---- with an allocator ---- */
 
-static inline void take_block(struct engine *e, struct live *b)
+static inline uint32_t device_of(const struct live *b)
 {
-    struct fr__requests *r = &e->requests[b->device];
+    return b->of / FR_N_BUFFER_KINDS;
+}
 
-    if (r->asked && b->kind != FR_BUFFER_CONTEXT && b->bytes > 0)
-        b->take = fr__requests_take(r, b->bytes);
+static inline uint32_t kind_of(const struct live *b)
+{
+    return b->of % FR_N_BUFFER_KINDS;
+}
+
+static inline void take_block(struct engine *e, uint32_t buffer)
+{
+    const struct live *b = &e->live[buffer];
+    struct fr__requests *r = &e->requests[device_of(b)];
+
+    if (r->asked && kind_of(b) != FR_BUFFER_CONTEXT && b->bytes > 0)
+        e->takes[buffer] = fr__requests_take(r, b->bytes);
 }
 
 /* Room for what each GPU may ask for: a taking and a giving of each of its buffers. */
@@ -61,8 +72,11 @@ static enum fr_status make_requests(struct engine *e)
 
     e->requests = calloc(n_devices + 1, sizeof(*e->requests));
     e->asked = malloc((2 * v->n_buffers + 1) * sizeof(*e->asked));
-    if (!e->requests || !e->asked)
+    e->takes = malloc((v->n_buffers + 1) * sizeof(*e->takes));
+    if (!e->requests || !e->asked || !e->takes)
         return fr__engine_fail_nomem(e);
+    for (size_t b = 0; b < v->n_buffers; b++)
+        e->takes[b] = FR_NONE;
     for (size_t b = 0; b < v->n_buffers; b++)
         e->requests[v->buffers[b].device].n += 2;
     for (size_t d = 0; d < n_devices; d++) {
@@ -80,7 +94,7 @@ static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take
 {
     uint32_t b = 0;
 
-    while (e->live[b].device != d || e->live[b].take != take)
+    while (device_of(&e->live[b]) != d || e->takes[b] != take)
         b++;
     return b;
 }
@@ -129,9 +143,10 @@ static void hold_persistent(struct engine *e, bool is_optimizer)
             continue;
         e->devices[k->device].bytes += k->bytes;
         e->devices[k->device].by_kind[k->kind] += k->bytes;
-        e->live[b].held_from = 0;
+        if (e->held_from)
+            e->held_from[b] = 0;
         if (e->requests)
-            take_block(e, &e->live[b]);
+            take_block(e, b);
     }
 }
 
@@ -151,6 +166,19 @@ static void set_limits(struct engine *e)
     }
 }
 
+static enum fr_status make_log(struct engine *e)
+{
+    size_t n = e->v->n_buffers;
+
+    e->held_from = fr__arena_take(e->arena, n + 1, sizeof(*e->held_from));
+    e->held_until = fr__arena_take(e->arena, n + 1, sizeof(*e->held_until));
+    if (!e->held_from || !e->held_until)
+        return fr__engine_fail_nomem(e);
+    for (size_t b = 0; b < n; b++)
+        e->held_from[b] = e->held_until[b] = UINT32_MAX;
+    return FR_OK;
+}
+
 enum fr_status fr__memory_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
@@ -161,12 +189,11 @@ enum fr_status fr__memory_init(struct engine *e)
     for (uint32_t b = 0; b < v->n_buffers; b++)
         e->live[b] = (struct live){.bytes = v->buffers[b].bytes,
                                    .frees_left = v->n_frees[b],
-                                   .device = v->buffers[b].device,
-                                   .kind = v->buffers[b].kind,
-                                   .take = FR_NONE,
-                                   .held_from = UINT32_MAX,
-                                   .held_until = UINT32_MAX};
+                                   .of = v->buffers[b].device * FR_N_BUFFER_KINDS +
+                                         (uint32_t)v->buffers[b].kind};
     set_limits(e);
+    if (e->o->with_holders)
+        FR_TRY(make_log(e));
     if (e->o->memory == FR_MEMORY_DEVICE)
         FR_TRY(make_requests(e));
     hold_persistent(e, false);
@@ -179,21 +206,26 @@ enum fr_status fr__memory_init(struct engine *e)
 void fr__memory_alloc(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
-    uint32_t d = v->tasks[task].device;
+    const struct state *t = &e->tasks[task];
+    uint32_t d = fr__device_of(e, task), first, end;
     struct device *k = &e->devices[d];
     uint64_t before_bytes = k->bytes;
 
-    if (v->alloc_first[task] == v->alloc_first[task + 1])
+    if (t->n_alloc == 0)
         return;
+    first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
+    end = fr__list_end(v->alloc_first, task, first, t->n_alloc, MANY_ALLOC);
     e->n_allocations++;
-    for (uint32_t i = v->alloc_first[task]; i < v->alloc_first[task + 1]; i++) {
-        struct live *b = &e->live[v->alloc[i]];
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t buffer = v->alloc[i];
+        const struct live *b = &e->live[buffer];
 
         k->bytes += b->bytes;
-        k->by_kind[b->kind] += b->bytes;
-        b->held_from = e->n_allocations;
+        k->by_kind[kind_of(b)] += b->bytes;
+        if (e->held_from)
+            e->held_from[buffer] = e->n_allocations;
         if (e->requests)
-            take_block(e, b);
+            take_block(e, buffer);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
 }
@@ -201,35 +233,23 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
 void fr__memory_free(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
+    const struct state *t = &e->tasks[task];
+    uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free, MANY_FREE);
 
-    for (uint32_t i = v->free_first[task]; i < v->free_first[task + 1]; i++) {
-        struct live *b = &e->live[v->free[i]];
+    for (uint32_t i = t->free; i < end; i++) {
+        uint32_t buffer = v->free[i];
+        struct live *b = &e->live[buffer];
+        struct device *k = &e->devices[device_of(b)];
 
         if (--b->frees_left > 0)
             continue;
-        e->devices[b->device].bytes -= b->bytes;
-        e->devices[b->device].by_kind[b->kind] -= b->bytes;
-        b->held_until = e->n_allocations;
-        if (b->take != FR_NONE)
-            fr__requests_give(&e->requests[b->device], b->take);
+        k->bytes -= b->bytes;
+        k->by_kind[kind_of(b)] -= b->bytes;
+        if (e->held_until)
+            e->held_until[buffer] = e->n_allocations;
+        if (e->takes && e->takes[buffer] != FR_NONE)
+            fr__requests_give(&e->requests[device_of(b)], e->takes[buffer]);
     }
-}
-
-static enum fr_status copy_log(struct engine *e, struct fr_run *run)
-{
-    size_t n = e->v->n_buffers;
-    uint32_t *from = fr__arena_take(e->arena, n + 1, sizeof(*from));
-    uint32_t *until = fr__arena_take(e->arena, n + 1, sizeof(*until));
-
-    if (!from || !until)
-        return fr__fail_nomem(e->err);
-    for (size_t b = 0; b < n; b++) {
-        from[b] = e->live[b].held_from;
-        until[b] = e->live[b].held_until;
-    }
-    run->held_from = from;
-    run->held_until = until;
-    return FR_OK;
 }
 
 enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
@@ -238,12 +258,19 @@ enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
         e->results[d].end_bytes = e->devices[d].bytes;
     if (e->requests)
         FR_TRY(play_requests(e));
-    return e->o->with_holders ? copy_log(e, run) : FR_OK;
+    run->held_from = e->held_from;
+    run->held_until = e->held_until;
+    return FR_OK;
 }
 
 void fr__memory_fini(struct engine *e)
 {
     free(e->requests);
     free(e->asked);
+    free(e->takes);
     free(e->live);
+    e->requests = NULL;
+    e->asked = NULL;
+    e->takes = NULL;
+    e->live = NULL;
 }

@@ -230,10 +230,10 @@ static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
 
 static void task_moves(struct engine *e, uint32_t task)
 {
-    e->tasks[task].start_s = e->now_s;
+    fr__task_started(e, task);
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
-    mark_moving(e, e->v->tasks[task].device, true);
+    mark_moving(e, fr__device_of(e, task), true);
 }
 
 /* The message leaves: its channels, if they are limited, are its own. */
@@ -368,8 +368,8 @@ static void transfer_done(struct engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
 
-    mark_moving(e, e->v->tasks[x->send].device, false);
-    mark_moving(e, e->v->tasks[x->recv].device, false);
+    mark_moving(e, fr__device_of(e, x->send), false);
+    mark_moving(e, fr__device_of(e, x->recv), false);
     fr__task_done(e, x->send);
     fr__task_done(e, x->recv);
 }
@@ -447,30 +447,30 @@ void fr__network_complete(struct engine *e)
 
 /* ---- transfers ---- */
 
-/* A dispatched task keeps the end of its launch in end_s until it starts. */
 void fr__transfer_meet(struct engine *e, uint32_t task)
 {
-    const struct fr_transfer *x = &e->v->transfers[e->v->tasks[task].ref];
-    uint32_t peer = x->send == task ? x->recv : x->send;
+    uint32_t transfer = e->tasks[task].ref;
+    const struct fr_transfer *x = &e->v->transfers[transfer];
+    struct state *peer = &e->tasks[x->send == task ? x->recv : x->send];
     double launched_s = fr__host_launch(e, task);
 
-    e->tasks[task].end_s = launched_s;
-    if (e->tasks[peer].start_s >= -1.0)
+    e->tasks[task].start_s = launched_s;
+    if (peer->progress != TASK_DISPATCHED)
         return;
     /* this one came last, so what it waited for is what both waited for */
-    e->tasks[peer].cause = e->tasks[task].cause;
-    if (e->tasks[peer].end_s > launched_s)
-        launched_s = e->tasks[peer].end_s;
+    peer->cause = e->tasks[task].cause;
+    if (peer->start_s > launched_s)
+        launched_s = peer->start_s;
     if (launched_s > e->now_s)
-        fr__push_event(e, launched_s, e->v->tasks[task].ref, EVENT_TRANSFER_START);
+        fr__push_event(e, launched_s, transfer, EVENT_TRANSFER_START);
     else
-        fr__transfer_start(e, e->v->tasks[task].ref);
+        fr__transfer_start(e, transfer);
 }
 
 void fr__transfer_start(struct engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
-    uint32_t route = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    uint32_t route = fr__route_take(e, fr__device_of(e, x->send), fr__device_of(e, x->recv));
 
     if (route != FR_NONE)
         fr__flow_start(e, FLOW_OF_TRANSFER, transfer, 0, route, x->bytes);
@@ -480,7 +480,7 @@ void fr__transfer_start(struct engine *e, uint32_t transfer)
 void fr__transfer_launched(struct engine *e, uint32_t transfer)
 {
     const struct fr_transfer *x = &e->v->transfers[transfer];
-    uint32_t later = e->tasks[x->send].end_s > e->tasks[x->recv].end_s ? x->send : x->recv;
+    uint32_t later = e->tasks[x->send].start_s > e->tasks[x->recv].start_s ? x->send : x->recv;
 
     if (e->parts)
         fr__parts_at_launch(e, e->v->tasks[later].device);

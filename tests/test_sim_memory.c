@@ -208,6 +208,47 @@ START_TEST(knows_who_holds_what_at_the_peak)
 }
 END_TEST
 
+/* A first task makes n buffers of a byte and starts n tasks, one at a time; the last frees the n. Each
+ * of the n makes and frees one of 10, so at most n + 10 are there, from task 1 on. Around the most that
+ * the engine notes with a task, and beyond. */
+START_TEST(lists_of_any_length_are_gone_through_to_their_end)
+{
+    static const uint32_t lengths[] = {0, 1, 254, 255, 256, 510, 511, 512, 1500};
+    struct fr_topo *topo = fixture_star(2, 1e9, 0);
+
+    for (size_t i = 0; i < 2 * sizeof(lengths) / sizeof(*lengths); i++) {
+        uint32_t n = lengths[i / 2], cost, first, last;
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options(FR_MEMORY_LIVENESS);
+        struct fr_run *r;
+
+        o.alloc_at_start = i % 2;
+        cost = fixture_cost(p, 1);
+        first = fixture_compute(p, 0, cost, 0);
+        last = fixture_compute(p, 0, cost, 0);
+        fr_plan_add_dep(p, first, last);
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t t = fixture_compute(p, 0, cost, 0);
+
+            add_buffer(p, 1, first, last);
+            add_buffer(p, 10, t, t);
+            fr_plan_add_dep(p, first, t);
+            fr_plan_add_dep(p, t, last);
+        }
+        fixture_finish(p);
+        r = fixture_run(p, &o);
+        ck_assert_double_eq(r->makespan_s, n + 2);
+        ck_assert_double_eq(r->start_s[last], n + 1);
+        ck_assert_uint_eq(r->devices[0].peak_bytes, n ? n + 10 : 0);
+        ck_assert_double_eq(r->devices[0].peak_at_s, n ? 1 : 0);
+        ck_assert_uint_eq(r->devices[0].end_bytes, 0);
+        fr_run_free(r);
+        fr_plan_free(p);
+    }
+    fr_topo_free(topo);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *s = suite_create("sim/memory");
@@ -218,6 +259,7 @@ static Suite *suite(void)
     tcase_add_test(t, names_the_first_allocation_that_does_not_fit);
     tcase_add_test(t, what_stays_alone_may_be_too_much);
     tcase_add_test(t, knows_who_holds_what_at_the_peak);
+    tcase_add_test(t, lists_of_any_length_are_gone_through_to_their_end);
     suite_add_tcase(s, t);
     return s;
 }
