@@ -16,46 +16,35 @@ static const double END_TOLERANCE = 0x1p-47;
 struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[])
 {
     struct fr__maxmin *m = calloc(1, sizeof(*m));
-    size_t n = n_resources ? n_resources : 1, n_blocks = (n - 1) / FR__BLOCK + 1;
+    size_t n = n_resources ? n_resources : 1;
 
     if (!m)
         return NULL;
     m->n_resources = n_resources;
-    m->n_blocks = (uint32_t)n_blocks;
     m->stride = 4;
     m->free_slot = FR_NONE;
-    m->level_Bps = m->next_s = INFINITY;
-    m->resources = calloc(n, sizeof(*m->resources));
-    m->rest = calloc(n, sizeof(*m->rest));
+    m->level_Bps = INFINITY;
+    m->resources = aligned_alloc(sizeof(*m->resources), n * sizeof(*m->resources));
+    m->cap = calloc(n, sizeof(*m->cap));
     m->inline_left_Bps = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_left_Bps));
     m->inline_entries = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_entries));
     m->changed = calloc(n, sizeof(*m->changed));
     m->active = calloc(n, sizeof(*m->active));
-    m->reached = calloc(n, sizeof(*m->reached));
-    m->queue.nodes = calloc(n, 2 * sizeof(*m->queue.nodes));
-    m->cap_sorting = FR__INLINE_ENTRIES;
-    m->sorting = calloc(m->cap_sorting, sizeof(*m->sorting));
-    m->end_s = calloc(n_blocks, FR__BLOCK * sizeof(*m->end_s));
-    m->block_end_s = calloc(n_blocks, sizeof(*m->block_end_s));
-    m->stale_block = calloc(n_blocks, sizeof(*m->stale_block));
-    m->is_stale = calloc(n_blocks, sizeof(*m->is_stale));
-    if (!m->resources || !m->rest || !m->inline_entries || !m->inline_left_Bps || !m->changed ||
-        !m->active || !m->end_s || !m->block_end_s || !m->stale_block || !m->is_stale) {
+    m->loose = calloc(n, sizeof(*m->loose));
+    if (!m->resources || !m->cap || !m->inline_entries || !m->inline_left_Bps || !m->changed ||
+        !m->active || !m->loose || !fr__heap_reserve(&m->queue, n) ||
+        !fr__tournament_init(&m->ends, n_resources)) {
         fr__maxmin_free(m);
         return NULL;
     }
     for (uint32_t r = 0; r < n_resources; r++) {
         assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
-        m->rest[r].capacity_Bps = capacity_Bps[r];
-        m->rest[r].cap = FR__INLINE_ENTRIES;
-        m->resources[r].left_Bps = capacity_Bps[r];
-        m->resources[r].entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES;
-        m->resources[r].left_before_Bps = m->inline_left_Bps + (size_t)r * FR__INLINE_ENTRIES;
+        m->cap[r] = FR__INLINE_ENTRIES;
+        m->resources[r] = (struct fr__resource){
+            .capacity_Bps = capacity_Bps[r],
+            .entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES,
+            .left_before_Bps = m->inline_left_Bps + (size_t)r * FR__INLINE_ENTRIES};
     }
-    for (size_t i = 0; i < n_blocks * FR__BLOCK; i++)
-        m->end_s[i] = INFINITY;
-    for (size_t i = 0; i < n_blocks; i++)
-        m->block_end_s[i] = INFINITY;
     return m;
 }
 
@@ -63,28 +52,23 @@ void fr__maxmin_free(struct fr__maxmin *m)
 {
     if (!m)
         return;
-    for (uint32_t r = 0; m->resources && m->rest && r < m->n_resources; r++)
-        if (m->rest[r].cap > FR__INLINE_ENTRIES)
+    for (uint32_t r = 0; m->cap && r < m->n_resources; r++)
+        if (m->cap[r] > FR__INLINE_ENTRIES)
             free(m->resources[r].left_before_Bps);
     free(m->new_rates);
     free(m->done);
     free(m->hops);
     free(m->tickets);
     free(m->flows);
-    free(m->fates);
-    free(m->rate_Bps);
-    free(m->is_stale);
-    free(m->stale_block);
-    free(m->block_end_s);
-    free(m->end_s);
-    free(m->sorting);
-    free(m->queue.nodes);
-    free(m->reached);
+    free(m->shares);
+    fr__tournament_fini(&m->ends);
+    fr__heap_fini(&m->queue);
+    free(m->loose);
     free(m->active);
     free(m->changed);
     free(m->inline_left_Bps);
     free(m->inline_entries);
-    free(m->rest);
+    free(m->cap);
     free(m->resources);
     free(m);
 }
@@ -107,8 +91,8 @@ static bool grow_slots(struct fr__maxmin *m)
 {
     size_t cap = m->cap_slots ? (size_t)m->cap_slots * 2 : 64;
 
-    if (cap >= FR_NONE || !resize(&m->rate_Bps, cap, sizeof(*m->rate_Bps)) ||
-        !resize(&m->fates, cap, sizeof(*m->fates)) || !resize(&m->flows, cap, sizeof(*m->flows)) ||
+    if (cap >= FR_NONE || !resize(&m->shares, cap, sizeof(*m->shares)) ||
+        !resize(&m->flows, cap, sizeof(*m->flows)) ||
         !resize(&m->tickets, cap, sizeof(*m->tickets)) ||
         !resize(&m->done, cap, sizeof(*m->done)) ||
         (m->is_watched && !resize(&m->new_rates, 2 * cap, sizeof(*m->new_rates))) ||
@@ -141,17 +125,12 @@ static bool widen(struct fr__maxmin *m, uint32_t n_path)
 static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
 {
     struct fr__resource *q = &m->resources[resource];
-    size_t old = m->rest[resource].cap, cap = old * 2;
+    size_t old = m->cap[resource], cap = old * 2;
     struct fr__entry *entries;
     double *left_Bps;
 
     if (cap >= FR_NONE || cap > SIZE_MAX / (sizeof(*left_Bps) + sizeof(*entries)))
         return false;
-    if (cap > m->cap_sorting) {
-        if (!resize(&m->sorting, cap, sizeof(*m->sorting)))
-            return false;
-        m->cap_sorting = (uint32_t)cap;
-    }
     left_Bps = malloc(cap * (sizeof(*left_Bps) + sizeof(*entries)));
     if (!left_Bps)
         return false;
@@ -162,7 +141,7 @@ static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
         free(q->left_before_Bps);
     q->left_before_Bps = left_Bps;
     q->entries = entries;
-    m->rest[resource].cap = (uint32_t)cap;
+    m->cap[resource] = (uint32_t)cap;
     return true;
 }
 
@@ -174,7 +153,7 @@ static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_pa
         return false;
     for (uint32_t h = 0; h < n_path; h++) {
         assert(path[h] < m->n_resources);
-        if (m->resources[path[h]].n == m->rest[path[h]].cap && !grow_entries(m, path[h]))
+        if (m->resources[path[h]].n == m->cap[path[h]] && !grow_entries(m, path[h]))
             return false;
     }
     return true;
@@ -184,9 +163,9 @@ static bool make_room(struct fr__maxmin *m, const uint32_t path[], uint32_t n_pa
 
 static void change(struct fr__maxmin *m, uint32_t resource)
 {
-    if (m->rest[resource].is_changed)
+    if (m->resources[resource].is_changed)
         return;
-    m->rest[resource].is_changed = true;
+    m->resources[resource].is_changed = true;
     m->changed[m->n_changed++] = resource;
 }
 
@@ -196,7 +175,7 @@ static uint32_t take_slot(struct fr__maxmin *m)
 
     if (slot == FR_NONE) {
         slot = m->n_slots++;
-        m->fates[slot].mark = 0;
+        m->shares[slot].mark = 0;
     } else {
         m->free_slot = m->tickets[slot].user;
     }
@@ -206,31 +185,26 @@ static uint32_t take_slot(struct fr__maxmin *m)
 /* A flow that shares nothing runs at its narrowest resource's capacity; no solve needed. */
 static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
 {
-    const struct fr__flow *f = &m->flows[slot];
+    struct fr__flow *f = &m->flows[slot];
     const struct fr__hop *hops = fr__maxmin_hops(m, slot);
-    uint32_t narrowest = 0;
-    double rate_Bps = INFINITY;
+    struct fr__resource *narrowest = &m->resources[hops[0].resource];
 
-    for (uint32_t h = 0; h < f->n_hops; h++)
-        if (m->rest[hops[h].resource].capacity_Bps < rate_Bps) {
-            rate_Bps = m->rest[hops[h].resource].capacity_Bps;
-            narrowest = h;
-        }
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 
-        q->left_before_Bps[0] = m->rest[hops[h].resource].capacity_Bps;
-        q->left_Bps = q->left_before_Bps[0] - rate_Bps;
         q->n_open = 0;
+        narrowest = q->capacity_Bps < narrowest->capacity_Bps ? q : narrowest;
     }
-    m->resources[hops[narrowest].resource].n_sorted = 1;
-    m->rest[hops[narrowest].resource].is_ordered = true;
-    m->rest[hops[narrowest].resource].level_Bps = rate_Bps;
-    m->fates[slot].bottleneck = hops[narrowest].resource;
-    m->rate_Bps[slot] = rate_Bps;
+    narrowest->left_before_Bps[0] = narrowest->level_Bps = narrowest->capacity_Bps;
+    narrowest->left_Bps = 0;
+    narrowest->n_sorted = 1;
+    narrowest->is_ordered = true;
+    m->shares[slot].rate_Bps = narrowest->capacity_Bps;
+    m->shares[slot].bottleneck = (uint32_t)(narrowest - m->resources);
     fr__maxmin_note_rate(m, slot);
     m->stats.visited++;
-    fr__maxmin_set_end(m, hops[narrowest].resource, now + f->remaining_bytes / rate_Bps);
+    f->end_s = now + f->remaining_bytes / narrowest->capacity_Bps;
+    fr__tournament_set(&m->ends, m->shares[slot].bottleneck, f->end_s);
 }
 
 uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
@@ -244,10 +218,10 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     if (!make_room(m, path, n_path))
         return FR_NONE;
     slot = take_slot(m);
-    m->flows[slot] = (struct fr__flow){bytes, now, n_path};
+    m->flows[slot] = (struct fr__flow){bytes, now, INFINITY, n_path};
     m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
-    m->rate_Bps[slot] = 0;
-    m->fates[slot].bottleneck = FR_NONE;
+    m->shares[slot].rate_Bps = 0;
+    m->shares[slot].bottleneck = FR_NONE;
     hops = fr__maxmin_hops(m, slot);
     for (uint32_t h = 0; h < n_path; h++) {
         struct fr__resource *q = &m->resources[path[h]];
@@ -284,39 +258,36 @@ static void drop_entry(struct fr__maxmin *m, struct fr__resource *q, uint32_t po
 
 static void make_empty(struct fr__maxmin *m, uint32_t resource)
 {
-    struct fr__resource_rest *rest = &m->rest[resource];
+    struct fr__resource *q = &m->resources[resource];
 
-    m->resources[resource].left_Bps = rest->capacity_Bps;
-    if (rest->is_ordered)
-        fr__maxmin_set_end(m, resource, INFINITY);
-    rest->is_ordered = false;
-    rest->level_Bps = 0;
+    if (!q->is_ordered)
+        return;
+    fr__tournament_set(&m->ends, resource, INFINITY);
+    q->is_ordered = false;
+    q->level_Bps = 0;
 }
 
 void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 {
-    const struct fr__flow *f = &m->flows[slot];
     const struct fr__hop *hops = fr__maxmin_hops(m, slot);
-    bool has_rate = m->fates[slot].bottleneck != FR_NONE, was_alone = true;
+    uint32_t n_hops = m->flows[slot].n_hops;
+    bool has_rate = m->shares[slot].bottleneck != FR_NONE, was_alone = true;
 
     assert(slot < m->n_slots && m->tickets[slot].seq != UINT64_MAX);
-    for (uint32_t h = 0; h < f->n_hops; h++) {
-        uint32_t resource = hops[h].resource;
-        struct fr__resource *q = &m->resources[resource];
+    for (uint32_t h = 0; h < n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
 
         drop_entry(m, q, hops[h].pos);
         q->n_open -= !has_rate;
         if (q->n == 0) {
-            make_empty(m, resource);
-        } else if (m->rest[resource].is_ordered) {
+            make_empty(m, hops[h].resource);
+        } else if (q->is_ordered) {
             was_alone = false;
-            change(m, resource);
-        } else {
-            fr__maxmin_sum_up(m, resource);
+            change(m, hops[h].resource);
         }
     }
-    if (!was_alone && has_rate && m->rate_Bps[slot] < m->level_Bps)
-        m->level_Bps = m->rate_Bps[slot];
+    if (!was_alone && has_rate && m->shares[slot].rate_Bps < m->level_Bps)
+        m->level_Bps = m->shares[slot].rate_Bps;
     m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
     m->free_slot = slot;
     m->stats.live--;
@@ -324,39 +295,11 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
 
 /* ---- ends ---- */
 
-/* Least of n numbers, n a multiple of 4; four chains, so that they overlap. */
-static double least(const double x[], uint32_t n)
-{
-    double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY;
-
-    for (uint32_t i = 0; i < n; i += 4) {
-        a = x[i] < a ? x[i] : a;
-        b = x[i + 1] < b ? x[i + 1] : b;
-        c = x[i + 2] < c ? x[i + 2] : c;
-        d = x[i + 3] < d ? x[i + 3] : d;
-    }
-    a = b < a ? b : a;
-    c = d < c ? d : c;
-    return c < a ? c : a;
-}
-
 double fr__maxmin_solve(struct fr__maxmin *m, double now)
 {
     if (m->n_changed)
         fr__maxmin_refill(m, now);
-    if (m->n_stale == 0)
-        return m->next_s;
-    for (uint32_t i = 0; i < m->n_stale; i++) {
-        uint32_t b = m->stale_block[i];
-
-        m->block_end_s[b] = least(m->end_s + (size_t)b * FR__BLOCK, FR__BLOCK);
-        m->is_stale[b] = false;
-    }
-    m->n_stale = 0;
-    m->next_s = INFINITY;
-    for (uint32_t b = 0; b < m->n_blocks; b++)
-        m->next_s = m->block_end_s[b] < m->next_s ? m->block_end_s[b] : m->next_s;
-    return m->next_s;
+    return fr__tournament_least(&m->ends);
 }
 
 /* By insertion number (D. L. Shell, Communications of the ACM 2(7), 1959): in place, and one pass
@@ -389,10 +332,8 @@ static void collect_group(struct fr__maxmin *m, uint32_t resource, double limit_
 
     for (uint32_t k = 0; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
-        const struct fr__flow *f = &m->flows[slot];
 
-        if (m->fates[slot].bottleneck == resource &&
-            f->since_s + f->remaining_bytes / m->rate_Bps[slot] <= limit_s)
+        if (m->shares[slot].bottleneck == resource && m->flows[slot].end_s <= limit_s)
             m->done[m->n_done++] = (struct fr__done){m->tickets[slot].seq, slot};
     }
 }
@@ -404,13 +345,8 @@ static void collect_done(struct fr__maxmin *m, double now)
     m->n_done = m->i_done = 0;
     if (fr__maxmin_solve(m, now) > limit_s)
         return;
-    for (uint32_t b = 0; b < m->n_blocks; b++) {
-        if (m->block_end_s[b] > limit_s)
-            continue;
-        for (uint32_t r = b * FR__BLOCK; r < (b + 1) * FR__BLOCK; r++)
-            if (m->end_s[r] <= limit_s)
-                collect_group(m, r, limit_s);
-    }
+    for (uint32_t r = 0; (r = fr__tournament_find(&m->ends, r, limit_s)) != FR_NONE; r++)
+        collect_group(m, r, limit_s);
     sort_done(m->done, m->n_done);
 }
 
@@ -448,7 +384,7 @@ const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n)
 
 uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot)
 {
-    return m->fates[slot].bottleneck;
+    return m->shares[slot].bottleneck;
 }
 
 uint32_t fr__maxmin_n_crossing(const struct fr__maxmin *m, uint32_t resource)
@@ -463,13 +399,13 @@ uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint
 
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)
 {
-    return m->rate_Bps[slot];
+    return m->shares[slot].rate_Bps;
 }
 
 double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double now)
 {
     const struct fr__flow *f = &m->flows[slot];
-    double left_bytes = f->remaining_bytes - m->rate_Bps[slot] * (now - f->since_s);
+    double left_bytes = f->remaining_bytes - m->shares[slot].rate_Bps * (now - f->since_s);
 
     return left_bytes > 0 ? left_bytes : 0;
 }

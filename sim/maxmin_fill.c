@@ -19,89 +19,82 @@
  * Loose resources were not full, so nothing is settled there and nothing is cut: what is counted is
  * how many flows are free to grow and what all others leave them. Only when the level comes to their
  * share, and most never see that, are they ordered and filled like the rest.
- * Resources stand in a queue by their share, what each open flow would get if none of them were
- * held back elsewhere; it is a lower bound of the level at which the resource is full and is worked
- * out again when its turn comes.
+ * Ordered resources stand in a queue by their old level until that is passed, and by their share if
+ * it is less: what each open flow would get if none of them were held back elsewhere. It is a lower
+ * bound of the level at which the resource is full and is worked out again when its turn comes.
+ * Loose ones stand in a list, of which only a lower bound of the least share is kept: few ever come
+ * near it.
  */
 #include "sim/maxmin_state.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
  * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
 static const double TIE = 0x1p-44;
 
-static bool is_reached(const struct fr__maxmin *m, uint32_t resource)
+static bool is_reached(const struct fr__maxmin *m, const struct fr__resource *q)
 {
-    return m->reached[resource] == m->epoch;
+    return q->mark == m->epoch;
 }
 
-static bool is_kept(const struct fr__maxmin *m, uint32_t slot)
+static bool is_touched(const struct fr__maxmin *m, const struct fr__resource *q)
 {
-    return m->fates[slot].mark == m->epoch;
+    return q->mark == m->epoch + 1;
 }
 
-static bool is_given_new_rate(const struct fr__maxmin *m, uint32_t slot)
+static bool is_kept(const struct fr__maxmin *m, const struct fr__share *s)
 {
-    return m->fates[slot].mark == m->epoch + 1;
+    return s->mark == m->epoch;
+}
+
+static bool is_given_new_rate(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark == m->epoch + 1;
 }
 
 /* It has no rate yet, or may get a greater one: counted as open where it crosses a loose resource. */
-static bool is_free(const struct fr__maxmin *m, uint32_t slot)
+static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
 {
-    return m->fates[slot].mark == m->epoch + 2 || m->fates[slot].bottleneck == FR_NONE;
-}
-
-static bool is_loose(const struct fr__maxmin *m, uint32_t resource)
-{
-    return !m->rest[resource].is_ordered;
+    return s->mark == m->epoch + 2 || s->bottleneck == FR_NONE;
 }
 
 /* ---- lists ---- */
 
-/* By key: insertion, at growing distances when there are many (D. L. Shell, Communications of the
- * ACM 2(7), 1959). The lists are nearly sorted. */
-static void sort_items(struct fr__sort_item x[], uint32_t n)
+/* What a resource's k-th entry is sorted by: flows that have no rate yet come last. */
+static double sort_key(const struct fr__maxmin *m, struct fr__entry e)
 {
-    uint32_t gap = 1;
+    const struct fr__share *s = &m->shares[e.slot];
 
-    while (n > 64 && gap < n / 3)
-        gap = 3 * gap + 1;
-    for (; gap; gap /= 3)
-        for (uint32_t i = gap; i < n; i++) {
-            struct fr__sort_item item = x[i];
-            uint32_t j = i;
-
-            for (; j >= gap && x[j - gap].key > item.key; j -= gap)
-                x[j] = x[j - gap];
-            x[j] = item;
-        }
+    return s->bottleneck == FR_NONE ? (double)INFINITY : s->rate_Bps;
 }
 
-/* Sorts the entries from n_sorted on by rate, flows that have none yet last. */
+/* Sorts the entries from n_sorted on: by insertion, at growing distances when there are many
+ * (D. L. Shell, Communications of the ACM 2(7), 1959). The lists are nearly sorted. */
 static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
 {
-    struct fr__entry *e = q->entries + q->n_sorted;
-    uint32_t n = q->n - q->n_sorted;
-    bool is_sorted = true;
-    double last = 0;
+    struct fr__entry *x = q->entries + q->n_sorted;
+    uint32_t n = q->n - q->n_sorted, gap = 1, first = 1;
+    double last = n ? sort_key(m, x[0]) : 0, key;
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = e[i].slot;
-        double key = m->fates[slot].bottleneck == FR_NONE ? INFINITY : m->rate_Bps[slot];
-
-        m->sorting[i] = (struct fr__sort_item){key, e[i]};
-        is_sorted = is_sorted && key >= last;
+    for (; first < n && (key = sort_key(m, x[first])) >= last; first++)
         last = key;
-    }
-    if (is_sorted)
+    if (first >= n)
         return;
-    sort_items(m->sorting, n);
-    for (uint32_t i = 0; i < n; i++) {
-        e[i] = m->sorting[i].entry;
-        fr__maxmin_hops(m, e[i].slot)[e[i].hop].pos = q->n_sorted + i;
-    }
+    while (n > 64 && gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap; gap /= 3, first = 0)
+        for (uint32_t i = gap > first ? gap : first; i < n; i++) {
+            struct fr__entry e = x[i];
+            uint32_t j = i;
+
+            key = sort_key(m, e);
+            for (; j >= gap && sort_key(m, x[j - gap]) > key; j -= gap)
+                x[j] = x[j - gap];
+            x[j] = e;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        fr__maxmin_hops(m, x[i].slot)[x[i].hop].pos = q->n_sorted + i;
 }
 
 /* ---- where to resume ---- */
@@ -112,59 +105,84 @@ static double full_level(const struct fr__maxmin *m, const struct fr__resource *
     double left_Bps = q->left_Bps;
     uint32_t i = q->n_sorted;
 
-    while (i && left_Bps <= m->rate_Bps[q->entries[i - 1].slot] * (q->n - i))
+    while (i && left_Bps <= m->shares[q->entries[i - 1].slot].rate_Bps * (q->n - i))
         left_Bps = q->left_before_Bps[--i];
     return left_Bps / (q->n - i);
 }
 
-/* A lower bound of the level at which a loose resource with open flows is full: the one at which it is
- * when all others keep their rates, less what rounding may have done to the sum. */
-static double loose_share(const struct fr__maxmin *m, uint32_t resource)
+/* What a touched resource has left for its open flows, less what rounding may have done to the sum. */
+static double loose_left(const struct fr__resource *q)
 {
-    const struct fr__resource *q = &m->resources[resource];
+    return q->left_Bps - q->capacity_Bps * TIE;
+}
 
-    return (q->left_Bps - m->rest[resource].capacity_Bps * TIE) / q->n_open;
+/* A lower bound of the level at which a touched resource is full: the one at which it is when all
+ * others keep their rates. */
+static double loose_share(const struct fr__resource *q)
+{
+    return loose_left(q) / q->n_open;
+}
+
+/* Summed anew in each solve, so that no rounding adds up over a run. */
+static void touch(struct fr__maxmin *m, struct fr__resource *q)
+{
+    double left_Bps = q->capacity_Bps;
+
+    for (uint32_t k = 0; k < q->n; k++)
+        left_Bps -= m->shares[q->entries[k].slot].rate_Bps;
+    q->left_Bps = left_Bps;
+    q->mark = m->epoch + 1;
+    q->is_waiting = false;
+}
+
+/* New flows are free to grow from nothing. */
+static void touch_changed(struct fr__maxmin *m)
+{
+    for (uint32_t i = 0; i < m->n_changed; i++) {
+        struct fr__resource *q = &m->resources[m->changed[i]];
+
+        if (!q->is_ordered && q->n_open)
+            touch(m, q);
+    }
 }
 
 /* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
-static void put_in_order(struct fr__maxmin *m, uint32_t resource, double below_Bps)
+static void put_in_order(struct fr__maxmin *m, struct fr__resource *q, double below_Bps)
 {
-    struct fr__resource *q = &m->resources[resource];
-    double left_Bps = m->rest[resource].capacity_Bps;
+    double left_Bps = q->capacity_Bps;
     uint32_t k = 0;
 
     sort_entries(m, q);
     for (; k < q->n; k++) {
-        uint32_t slot = q->entries[k].slot;
+        const struct fr__share *s = &m->shares[q->entries[k].slot];
 
         q->left_before_Bps[k] = left_Bps;
-        if (m->fates[slot].bottleneck == FR_NONE || m->rate_Bps[slot] >= below_Bps)
+        if (s->bottleneck == FR_NONE || s->rate_Bps >= below_Bps)
             break;
-        left_Bps -= m->rate_Bps[slot];
+        left_Bps -= s->rate_Bps;
     }
     q->n_sorted = k;
     q->left_Bps = left_Bps;
-    m->rest[resource].is_ordered = true;
+    q->is_ordered = true;
 }
 
-/* The least level at which an ordered resource changes; *least_loose: of the loose ones, the one with
- * the least share, FR_NONE when there is none. */
-static double first_ordered_level(const struct fr__maxmin *m, uint32_t *least_loose)
+/* The least level at which an ordered resource changes; *least: of the loose ones, the one with the
+ * least share, NULL when there is none. */
+static double first_ordered_level(struct fr__maxmin *m, struct fr__resource **least)
 {
     double level_Bps = m->level_Bps, least_Bps = INFINITY;
 
-    *least_loose = FR_NONE;
+    *least = NULL;
     for (uint32_t i = 0; i < m->n_changed; i++) {
-        uint32_t r = m->changed[i];
-        const struct fr__resource *q = &m->resources[r];
+        struct fr__resource *q = &m->resources[m->changed[i]];
 
-        if (!is_loose(m, r)) {
-            double full_Bps = q->n > q->n_sorted ? full_level(m, q) : INFINITY;
+        if (q->is_ordered) {
+            double full_Bps = q->n > q->n_sorted ? full_level(m, q) : (double)INFINITY;
 
             level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
-        } else if (q->n_open && loose_share(m, r) < least_Bps) {
-            least_Bps = loose_share(m, r);
-            *least_loose = r;
+        } else if (q->n_open && loose_left(q) < least_Bps * q->n_open) {
+            least_Bps = loose_share(q);
+            *least = q;
         }
     }
     return level_Bps;
@@ -174,28 +192,74 @@ static double first_ordered_level(const struct fr__maxmin *m, uint32_t *least_lo
  * first, since then there may be no need for the others. */
 static double first_level(struct fr__maxmin *m)
 {
-    uint32_t r;
-    double level_Bps = first_ordered_level(m, &r);
+    struct fr__resource *q;
+    double level_Bps = first_ordered_level(m, &q);
 
-    for (uint32_t i = 0; r != FR_NONE; r = m->changed[i++]) {
-        const struct fr__resource *q = &m->resources[r];
-
-        if (is_loose(m, r) && q->n_open && loose_share(m, r) < level_Bps) {
+    for (uint32_t i = 0; q; q = &m->resources[m->changed[i++]]) {
+        if (!q->is_ordered && q->n_open && loose_left(q) < level_Bps * q->n_open) {
             double full_Bps;
 
-            put_in_order(m, r, INFINITY);
+            put_in_order(m, q, INFINITY);
             full_Bps = full_level(m, q);
             level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
         }
         if (i == m->n_changed)
             break;
     }
-    return level_Bps * (1 - TIE);
+    return level_Bps > 0 ? level_Bps * (1 - TIE) : 0;
 }
 
-/* ---- reaching and touching ---- */
+/* ---- waiting for the level ---- */
 
-/* Takes an open flow of a reached resource off what is left there. */
+enum { OLD_LEVEL, SHARE }; /* why a resource stands in the queue */
+
+/* Puts a reached resource with open flows, which does not wait yet, into the queue, where there is
+ * room for all. */
+static void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
+{
+    double level_Bps = q->left_Bps / q->n_open;
+    uint32_t why = SHARE;
+
+    if (!q->is_past_old && q->level_Bps < level_Bps) {
+        level_Bps = q->level_Bps;
+        why = OLD_LEVEL;
+    }
+    if (level_Bps < m->from_Bps)
+        level_Bps = m->from_Bps; /* by rounding */
+    q->is_waiting = true;
+    fr__heap_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
+}
+
+/* The share of a resource that may wait already is less than it was. */
+static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
+{
+    uint32_t resource = (uint32_t)(q - m->resources);
+    size_t i = FR__HEAP_ROOT;
+
+    if (q->is_waiting) {
+        while (fr__event_id(m->queue.at[i]) != resource)
+            i++;
+        /* to the root, as less than all, and off it */
+        fr__heap_sift_up(&m->queue, i, (struct fr__event){0, 0});
+        fr__heap_pop(&m->queue);
+    }
+    wait_for_turn(m, q);
+}
+
+/* A touched resource may be full at a lesser level than any known so far. */
+static void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
+{
+    if (!q->is_waiting) {
+        q->is_waiting = true;
+        m->loose[m->n_loose++] = (uint32_t)(q - m->resources);
+    }
+    if (loose_left(q) < m->least_Bps * q->n_open)
+        m->least_Bps = loose_share(q);
+}
+
+/* ---- reaching ---- */
+
+/* Takes an open flow of a resource off what is left there. */
 static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
 {
     q->left_Bps -= rate_Bps;
@@ -204,21 +268,20 @@ static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps
 }
 
 /* Cuts a resource back to level_Bps; when that opens anything, then also the flows whose bottleneck
- * it is, which may be slower by rounding. Returns whether that is new; then wait_for_turn is next. */
-static bool reach(struct fr__maxmin *m, uint32_t resource, double level_Bps)
+ * it is, which may be slower by rounding. When it has open flows left, wait_for_turn is next. */
+static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
 {
-    struct fr__resource *q = &m->resources[resource];
-    double old_Bps = m->rest[resource].level_Bps;
     uint32_t i = q->n_sorted;
 
-    if (is_reached(m, resource))
-        return false;
-    m->reached[resource] = m->epoch;
-    m->active[m->n_active++] = resource;
-    while (i && m->rate_Bps[q->entries[i - 1].slot] >= level_Bps)
+    q->mark = m->epoch;
+    q->is_waiting = false;
+    q->is_past_old = !(q->level_Bps > 0);
+    m->active[m->n_active++] = (uint32_t)(q - m->resources);
+    while (i && m->shares[q->entries[i - 1].slot].rate_Bps >= level_Bps)
         i--;
-    while (i && i < q->n && old_Bps > 0 && m->rate_Bps[q->entries[i - 1].slot] >= old_Bps)
-        i--;
+    if (i < q->n && q->level_Bps > 0)
+        while (i && m->shares[q->entries[i - 1].slot].rate_Bps >= q->level_Bps)
+            i--;
     if (i < q->n_sorted) {
         q->n_sorted = i;
         q->left_Bps = q->left_before_Bps[i];
@@ -226,145 +289,70 @@ static bool reach(struct fr__maxmin *m, uint32_t resource, double level_Bps)
     q->next = i;
     q->n_open = q->n - i;
     m->n_open += q->n_open;
-    return true;
-}
-
-static void wait_with_share(struct fr__maxmin *m, uint32_t resource)
-{
-    const struct fr__resource *q = &m->resources[resource];
-
-    m->rest[resource].is_waiting = true;
-    fr__radix_push(&m->queue, resource, q->left_Bps / q->n_open);
-}
-
-static void wait_for_turn(struct fr__maxmin *m, uint32_t resource)
-{
-    m->rest[resource].is_waiting = false;
-    if (m->resources[resource].n_open == 0)
-        return;
-    if (m->rest[resource].level_Bps > 0)
-        fr__radix_push(&m->queue, m->n_resources + resource, m->rest[resource].level_Bps);
-    wait_with_share(m, resource);
 }
 
 /* Ties are not always taken in order: a flow that is to change may have been, by rounding, below
  * the level at which one of its resources was cut. Cuts there down to it, at pos; what is held back
  * by resources not reached stays settled. */
-static void cut_deeper(struct fr__maxmin *m, uint32_t resource, uint32_t pos)
+static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos)
 {
-    struct fr__resource *q = &m->resources[resource];
-
     while (q->n_sorted > pos) {
         uint32_t slot = q->entries[--q->n_sorted].slot;
+        struct fr__share *s = &m->shares[slot];
 
-        if (is_kept(m, slot))
+        if (is_kept(m, s))
             continue;
-        if (q->n_sorted == pos || is_reached(m, m->fates[slot].bottleneck)) {
-            q->left_Bps += m->rate_Bps[slot];
+        if (q->n_sorted == pos || is_reached(m, &m->resources[s->bottleneck])) {
+            q->left_Bps += s->rate_Bps;
             q->n_open++;
             m->n_open++;
         } else {
-            m->fates[slot].mark = m->epoch;
+            s->mark = m->epoch;
         }
     }
-    if (q->n_open && !m->rest[resource].is_waiting)
-        wait_with_share(m, resource);
-}
-
-/* Opens the flow on another of its resources, from level_Bps on. */
-static bool open_hop(struct fr__maxmin *m, const struct fr__hop *hop, double level_Bps)
-{
-    bool is_new = reach(m, hop->resource, level_Bps);
-
-    if (!is_new && hop->pos < m->resources[hop->resource].n_sorted)
-        cut_deeper(m, hop->resource, hop->pos);
-    return is_new;
-}
-
-static void wait_loosely(struct fr__maxmin *m, uint32_t resource)
-{
-    if (m->rest[resource].is_waiting) {
-        fr__radix_lower(&m->queue, resource, loose_share(m, resource));
-    } else {
-        m->rest[resource].is_waiting = true;
-        fr__radix_push(&m->queue, resource, loose_share(m, resource));
-    }
-}
-
-static void touch(struct fr__maxmin *m, uint32_t resource)
-{
-    if (m->reached[resource] == m->epoch + 1)
-        return;
-    m->reached[resource] = m->epoch + 1;
-    m->active[m->n_active++] = resource;
-    m->rest[resource].is_waiting = false;
-}
-
-/* A flow that crosses a loose resource is free to grow. */
-static void open_loosely(struct fr__maxmin *m, uint32_t resource, double rate_Bps)
-{
-    struct fr__resource *q = &m->resources[resource];
-
-    touch(m, resource);
-    q->left_Bps += rate_Bps;
-    q->n_open++;
-    m->n_open++;
-    wait_loosely(m, resource);
-}
-
-/* One that crosses it has a new rate. */
-static void settle_loosely(struct fr__maxmin *m, uint32_t resource, uint32_t slot, double rate_Bps)
-{
-    struct fr__resource *q = &m->resources[resource];
-
-    touch(m, resource);
-    if (is_free(m, slot))
-        settle(m, q, rate_Bps);
-    else
-        q->left_Bps += m->rate_Bps[slot] - rate_Bps;
+    if (q->n_open)
+        wait_less(m, q);
 }
 
 /* The level has come to a loose resource's share: reaches it, cut where this solve began. */
-static void tighten(struct fr__maxmin *m, uint32_t resource)
+static void tighten(struct fr__maxmin *m, struct fr__resource *q)
 {
-    struct fr__resource *q = &m->resources[resource];
-
     m->n_open -= q->n_open;
-    put_in_order(m, resource, m->from_Bps);
-    m->reached[resource] = m->epoch;
+    put_in_order(m, q, m->from_Bps);
+    q->mark = m->epoch;
+    q->is_waiting = false;
+    q->is_past_old = true;
+    m->active[m->n_active++] = (uint32_t)(q - m->resources);
     q->next = q->n_sorted;
     q->n_open = q->n - q->n_sorted;
     m->n_open += q->n_open;
-    for (uint32_t k = q->next; k < q->n; k++)
-        if (is_given_new_rate(m, q->entries[k].slot))
-            settle(m, q, m->rate_Bps[q->entries[k].slot]);
-}
+    for (uint32_t k = q->next; k < q->n; k++) {
+        const struct fr__share *s = &m->shares[q->entries[k].slot];
 
-static void reach_ordered(struct fr__maxmin *m, uint32_t resource)
-{
-    struct fr__resource *q = &m->resources[resource];
-
-    reach(m, resource, m->from_Bps);
-    if (q->n_sorted < q->n)
-        q->left_before_Bps[q->n_sorted] = q->left_Bps;
-    sort_entries(m, q);
-    wait_for_turn(m, resource);
+        if (is_given_new_rate(m, s))
+            settle(m, q, s->rate_Bps);
+    }
 }
 
 static void reach_changed(struct fr__maxmin *m)
 {
     for (uint32_t i = 0; i < m->n_changed; i++) {
-        uint32_t r = m->changed[i];
+        struct fr__resource *q = &m->resources[m->changed[i]];
 
-        m->rest[r].is_changed = false;
-        if (!is_loose(m, r)) {
-            reach_ordered(m, r);
-        } else if (m->resources[r].n_open) {
-            touch(m, r);
-            m->n_open += m->resources[r].n_open;
-            wait_loosely(m, r);
+        q->is_changed = false;
+        if (q->is_ordered) {
+            reach(m, q, m->from_Bps);
+            if (q->n_sorted < q->n)
+                q->left_before_Bps[q->n_sorted] = q->left_Bps;
+            sort_entries(m, q);
+            if (q->n_open)
+                wait_for_turn(m, q);
+        } else if (q->n_open) {
+            m->n_open += q->n_open;
+            wait_loosely(m, q);
         }
     }
+    m->n_changed = 0;
 }
 
 /* ---- filling ---- */
@@ -374,19 +362,18 @@ static void reach_changed(struct fr__maxmin *m)
 static void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
 {
     for (; q->next < q->n; q->next++) {
-        uint32_t slot = q->entries[q->next].slot;
-        struct fr__fate *fate = &m->fates[slot];
+        struct fr__share *s = &m->shares[q->entries[q->next].slot];
 
-        if (is_given_new_rate(m, slot))
+        if (is_given_new_rate(m, s))
             continue;
-        if (fate->bottleneck == FR_NONE || m->rate_Bps[slot] > level_Bps)
+        if (s->bottleneck == FR_NONE || s->rate_Bps > level_Bps)
             return;
-        if (!is_kept(m, slot)) {
-            if (is_reached(m, fate->bottleneck))
+        if (!is_kept(m, s)) {
+            if (is_reached(m, &m->resources[s->bottleneck]))
                 continue;
-            fate->mark = m->epoch;
+            s->mark = m->epoch;
         }
-        settle(m, q, m->rate_Bps[slot]);
+        settle(m, q, s->rate_Bps);
     }
 }
 
@@ -394,15 +381,39 @@ static void advance(struct fr__maxmin *m, struct fr__resource *q, double level_B
 static void keep_rate(struct fr__maxmin *m, struct fr__entry e)
 {
     const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+    struct fr__share *s = &m->shares[e.slot];
 
-    m->fates[e.slot].mark = m->epoch;
+    s->mark = m->epoch;
     for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 
-        if (h != e.hop && is_reached(m, hops[h].resource) && hops[h].pos >= q->n_sorted &&
-            hops[h].pos < q->next)
-            settle(m, q, m->rate_Bps[e.slot]);
+        if (h != e.hop && is_reached(m, q) && hops[h].pos >= q->n_sorted && hops[h].pos < q->next)
+            settle(m, q, s->rate_Bps);
     }
+}
+
+/* The flow is to change and crosses an ordered resource: reaches that, from level_Bps on. Returns
+ * whether that is new; wait_for_turn is next then. */
+static bool open_hop(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos, double level_Bps)
+{
+    if (!is_reached(m, q)) {
+        reach(m, q, level_Bps);
+        return true;
+    }
+    if (pos < q->n_sorted)
+        cut_deeper(m, q, pos);
+    return false;
+}
+
+/* A flow of a loose resource has a new rate. What it leaves others matters only if one is open. */
+static void settle_loosely(struct fr__maxmin *m, struct fr__resource *q, double more_Bps,
+                           bool was_free)
+{
+    if (!is_touched(m, q))
+        return;
+    q->left_Bps -= more_Bps;
+    q->n_open -= was_free;
+    m->n_open -= was_free;
 }
 
 /* The flow has a new rate, which reaches its other resources. */
@@ -411,60 +422,68 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
 {
     const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
     struct fr__flow *f = &m->flows[e.slot];
-    double old_Bps = m->rate_Bps[e.slot], left_bytes;
-    double from_Bps = old_Bps < rate_Bps ? old_Bps : rate_Bps;
+    struct fr__share *s = &m->shares[e.slot];
+    bool was_free = is_free(m, s);
+    double old_Bps = s->rate_Bps, left_bytes, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
 
     left_bytes = f->remaining_bytes - old_Bps * (now - f->since_s);
     f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
     f->since_s = now;
+    f->end_s = now + f->remaining_bytes / rate_Bps;
     for (uint32_t h = 0; h < f->n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
         bool is_new;
 
-        if (h == e.hop)
-            continue;
-        if (is_loose(m, hops[h].resource)) {
-            settle_loosely(m, hops[h].resource, e.slot, rate_Bps);
+        if (!q->is_ordered) {
+            settle_loosely(m, q, more_Bps, was_free);
             continue;
         }
-        is_new = open_hop(m, &hops[h], from_Bps);
-        settle(m, &m->resources[hops[h].resource], rate_Bps);
-        if (is_new)
-            wait_for_turn(m, hops[h].resource);
+        is_new = open_hop(m, q, hops[h].pos, old_Bps < rate_Bps ? old_Bps : rate_Bps);
+        settle(m, q, rate_Bps);
+        if (is_new && q->n_open)
+            wait_for_turn(m, q);
     }
-    m->rate_Bps[e.slot] = rate_Bps;
+    *s = (struct fr__share){rate_Bps, bottleneck, m->epoch + 1};
     fr__maxmin_note_rate(m, e.slot);
-    m->fates[e.slot] = (struct fr__fate){bottleneck, m->epoch + 1};
 }
 
 /* The flow is no longer held back at level_Bps and may grow. */
 static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
 {
     const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+    struct fr__share *s = &m->shares[e.slot];
 
-    m->fates[e.slot].mark = m->epoch + 2;
+    s->mark = m->epoch + 2;
     for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
-        if (h == e.hop)
+        struct fr__resource *q = &m->resources[hops[h].resource];
+
+        if (q->is_ordered) {
+            if (open_hop(m, q, hops[h].pos, level_Bps) && q->n_open)
+                wait_for_turn(m, q);
             continue;
-        if (is_loose(m, hops[h].resource))
-            open_loosely(m, hops[h].resource, m->rate_Bps[e.slot]);
-        else if (open_hop(m, &hops[h], level_Bps))
-            wait_for_turn(m, hops[h].resource);
+        }
+        if (!is_touched(m, q))
+            touch(m, q);
+        q->left_Bps += s->rate_Bps;
+        q->n_open++;
+        m->n_open++;
+        wait_loosely(m, q);
     }
 }
 
 /* A reached resource is full at rate_Bps: settles all its open flows. */
-static void fill_up(struct fr__maxmin *m, uint32_t resource, double rate_Bps, double now)
+static void fill_up(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps, double now)
 {
-    struct fr__resource *q = &m->resources[resource];
+    uint32_t resource = (uint32_t)(q - m->resources);
 
     for (uint32_t k = q->n_sorted; k < q->n; k++) {
         struct fr__entry e = q->entries[k];
+        const struct fr__share *s = &m->shares[e.slot];
 
-        if (is_kept(m, e.slot) || is_given_new_rate(m, e.slot))
+        if (is_kept(m, s) || is_given_new_rate(m, s))
             continue;
         m->stats.visited++;
-        if (m->fates[e.slot].bottleneck == resource && m->rate_Bps[e.slot] == rate_Bps &&
-            !is_free(m, e.slot))
+        if (s->bottleneck == resource && s->rate_Bps == rate_Bps && !is_free(m, s))
             keep_rate(m, e);
         else
             give_rate(m, e, resource, rate_Bps, now);
@@ -475,104 +494,118 @@ static void fill_up(struct fr__maxmin *m, uint32_t resource, double rate_Bps, do
 }
 
 /* The level passes the one at which the resource used to be full. */
-static void pass_old_level(struct fr__maxmin *m, uint32_t resource, double now)
+static void pass_old_level(struct fr__maxmin *m, struct fr__resource *q, double now)
 {
-    struct fr__resource *q = &m->resources[resource];
-    double level_Bps = m->rest[resource].level_Bps;
+    uint32_t resource = (uint32_t)(q - m->resources);
+    double level_Bps = q->level_Bps;
 
+    q->is_past_old = true;
     advance(m, q, level_Bps);
     if (q->n_open == 0)
         return;
     if (q->left_Bps <= (level_Bps + level_Bps * TIE) * q->n_open) {
-        fill_up(m, resource, level_Bps, now);
+        fill_up(m, q, level_Bps, now);
         return;
     }
     for (uint32_t k = q->n_sorted; k < q->n; k++) {
         struct fr__entry e = q->entries[k];
+        const struct fr__share *s = &m->shares[e.slot];
 
-        if (m->fates[e.slot].bottleneck == resource && !is_kept(m, e.slot) &&
-            !is_given_new_rate(m, e.slot))
+        if (s->bottleneck == resource && !is_kept(m, s) && !is_given_new_rate(m, s))
             free_flow(m, e, level_Bps);
     }
-}
-
-/* The level has come to a loose resource's share, as it was; when it still is that, the resource goes
- * on as an ordered one. */
-static void pass_loose_share(struct fr__maxmin *m, uint32_t resource, double level_Bps)
-{
-    m->rest[resource].is_waiting = false;
-    if (m->resources[resource].n_open == 0)
-        return;
-    if (loose_share(m, resource) > level_Bps) {
-        wait_loosely(m, resource);
-        return;
-    }
-    tighten(m, resource);
-    wait_with_share(m, resource);
+    wait_for_turn(m, q);
 }
 
 /* The level has come to a resource's share, as it was when last worked out. */
-static void pass_share(struct fr__maxmin *m, uint32_t resource, double *level_Bps, double now)
+static void pass_share(struct fr__maxmin *m, struct fr__resource *q, double *level_Bps, double now)
 {
-    struct fr__resource *q = &m->resources[resource];
-    double share_Bps, old_Bps = m->rest[resource].level_Bps;
+    double share_Bps;
 
-    m->rest[resource].is_waiting = false;
     advance(m, q, *level_Bps);
     if (q->n_open == 0)
         return;
     share_Bps = q->left_Bps / q->n_open;
     if (share_Bps > *level_Bps + *level_Bps * TIE) {
-        wait_with_share(m, resource);
+        wait_for_turn(m, q);
         return;
     }
-    if (old_Bps > *level_Bps && old_Bps <= *level_Bps + *level_Bps * TIE)
-        *level_Bps = old_Bps;
-    fill_up(m, resource, *level_Bps, now);
+    if (q->level_Bps > *level_Bps && q->level_Bps <= *level_Bps + *level_Bps * TIE)
+        *level_Bps = q->level_Bps;
+    fill_up(m, q, *level_Bps, now);
+}
+
+/* The level has come to what was the least share of the loose resources: one that has that share now
+ * goes on as an ordered one. */
+static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
+{
+    double least_Bps = INFINITY, next_Bps = INFINITY;
+    uint32_t least = 0;
+    struct fr__resource *q;
+
+    for (uint32_t i = 0; i < m->n_loose;) {
+        double share_Bps;
+
+        q = &m->resources[m->loose[i]];
+        if (q->n_open == 0) {
+            q->is_waiting = false;
+            m->loose[i] = m->loose[--m->n_loose];
+            continue;
+        }
+        share_Bps = loose_share(q);
+        if (share_Bps < least_Bps) {
+            next_Bps = least_Bps;
+            least_Bps = share_Bps;
+            least = i;
+        } else if (share_Bps < next_Bps) {
+            next_Bps = share_Bps;
+        }
+        i++;
+    }
+    m->least_Bps = least_Bps;
+    if (!(least_Bps < level_Bps))
+        return;
+    m->least_Bps = next_Bps;
+    q = &m->resources[m->loose[least]];
+    m->loose[least] = m->loose[--m->n_loose];
+    tighten(m, q);
+    if (q->n_open)
+        wait_for_turn(m, q);
 }
 
 /* Puts a reached resource in order for the time between solves. left_before_Bps of the first
  * entry that was cut off still stands. */
-static void tidy(struct fr__maxmin *m, uint32_t resource)
+static void tidy(struct fr__maxmin *m, struct fr__resource *q)
 {
-    struct fr__resource *q = &m->resources[resource];
-    double end_s = INFINITY, level_Bps = 0, left_Bps, last_Bps = 0;
-    uint32_t k = q->n_sorted;
+    uint32_t resource = (uint32_t)(q - m->resources), k = q->n_sorted;
+    double end_s = INFINITY, level_Bps = 0, left_Bps = q->left_Bps;
 
     if (k == q->n) { /* nothing was opened; is the group still there? */
-        while (k && m->fates[q->entries[k - 1].slot].bottleneck != resource)
+        while (k && m->shares[q->entries[k - 1].slot].bottleneck != resource)
             k--;
         if (k)
             return;
         k = q->n;
+    } else {
+        sort_entries(m, q);
+        left_Bps = q->left_before_Bps[k];
     }
-    left_Bps = k < q->n ? q->left_before_Bps[k] : q->left_Bps;
     for (; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
-        double rate_Bps = m->rate_Bps[slot];
+        const struct fr__share *s = &m->shares[slot];
 
-        if (rate_Bps < last_Bps) { /* start again, sorted */
-            sort_entries(m, q);
-            tidy(m, resource);
-            return;
-        }
-        last_Bps = rate_Bps;
         q->left_before_Bps[k] = left_Bps;
-        left_Bps -= rate_Bps;
-        if (m->fates[slot].bottleneck == resource) {
-            const struct fr__flow *f = &m->flows[slot];
-            double s = f->since_s + f->remaining_bytes / rate_Bps;
-
-            end_s = s < end_s ? s : end_s;
-            level_Bps = level_Bps > 0 ? level_Bps : rate_Bps; /* the least, if they differ */
+        left_Bps -= s->rate_Bps;
+        if (s->bottleneck == resource) {
+            end_s = m->flows[slot].end_s < end_s ? m->flows[slot].end_s : end_s;
+            level_Bps = level_Bps > 0 ? level_Bps : s->rate_Bps; /* the least, if they differ */
         }
     }
     q->left_Bps = left_Bps;
-    q->n_sorted = level_Bps > 0 ? q->n : 0;
-    m->rest[resource].is_ordered = level_Bps > 0;
-    m->rest[resource].level_Bps = level_Bps;
-    if (end_s < INFINITY || m->end_s[resource] < INFINITY)
-        fr__maxmin_set_end(m, resource, end_s);
+    q->is_ordered = level_Bps > 0;
+    q->n_sorted = q->is_ordered ? q->n : 0;
+    q->level_Bps = level_Bps;
+    fr__tournament_set(&m->ends, resource, end_s);
 }
 
 static void next_epoch(struct fr__maxmin *m)
@@ -581,41 +614,52 @@ static void next_epoch(struct fr__maxmin *m)
     if (m->epoch)
         return;
     for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
-        m->fates[s].mark = 0;
-    memset(m->reached, 0, m->n_resources * sizeof(*m->reached));
+        m->shares[s].mark = 0;
+    for (uint32_t r = 0; r < m->n_resources; r++)
+        m->resources[r].mark = 0;
     m->epoch = 4;
+}
+
+static void fill(struct fr__maxmin *m, double now)
+{
+    double level_Bps = 0;
+
+    while (m->n_open) {
+        struct fr__event next;
+        struct fr__resource *q;
+        double key_Bps = m->queue.n ? fr__event_time(fr__heap_top(&m->queue)) : (double)INFINITY;
+
+        if (m->least_Bps < key_Bps) {
+            pass_loose_share(m, key_Bps);
+            continue;
+        }
+        next = fr__heap_pop(&m->queue);
+        q = &m->resources[fr__event_id(next)];
+        q->is_waiting = false;
+        if (q->n_open == 0)
+            continue;
+        if (key_Bps > level_Bps + level_Bps * TIE)
+            level_Bps = key_Bps;
+        if (fr__event_what(next) == OLD_LEVEL)
+            pass_old_level(m, q, now);
+        else
+            pass_share(m, q, &level_Bps, now);
+    }
 }
 
 void fr__maxmin_refill(struct fr__maxmin *m, double now)
 {
-    double level_Bps = 0, key_Bps;
-
-    m->from_Bps = first_level(m);
     next_epoch(m);
     m->stats.solves++;
-    m->n_active = 0;
+    m->n_active = m->n_loose = 0;
     m->n_open = 0;
-    fr__radix_reset(&m->queue, m->from_Bps);
+    m->least_Bps = INFINITY;
+    m->queue.n = 0;
+    touch_changed(m);
+    m->from_Bps = first_level(m);
     reach_changed(m);
-    while (m->n_open) {
-        uint32_t id = fr__radix_pop(&m->queue, &key_Bps);
-
-        if (id < m->n_resources && is_loose(m, id)) {
-            pass_loose_share(m, id, key_Bps);
-            continue;
-        }
-        if (key_Bps > level_Bps + level_Bps * TIE)
-            level_Bps = key_Bps;
-        if (id < m->n_resources)
-            pass_share(m, id, &level_Bps, now);
-        else
-            pass_old_level(m, id - m->n_resources, now);
-    }
+    fill(m, now);
     for (uint32_t i = 0; i < m->n_active; i++)
-        if (is_loose(m, m->active[i]))
-            fr__maxmin_sum_up(m, m->active[i]);
-        else
-            tidy(m, m->active[i]);
-    m->n_changed = 0;
+        tidy(m, &m->resources[m->active[i]]);
     m->level_Bps = INFINITY;
 }

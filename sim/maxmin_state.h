@@ -6,56 +6,62 @@
  * resource back, exactly, into the state it had when filling reached that rate. Between solves the
  * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
  *
- * A resource that is not full is loose: it keeps its list in any order and only the sum. It holds
- * no flow back, so most solves need to know no more of it than that this is still so.
+ * A resource that is not full is loose: it keeps its list in any order and nothing else. It holds no
+ * flow back, so most solves need to know no more of it than that this is still so, and only of those
+ * loose ones where a flow is free to grow.
  */
 #ifndef FR_SIM_MAXMIN_STATE_H
 #define FR_SIM_MAXMIN_STATE_H
 
+#include "sim/heap.h"
 #include "sim/maxmin.h"
-#include "sim/radix.h"
+#include "sim/tournament.h"
 
-#define FR__BLOCK 64          /* resources whose earliest end is kept as one number */
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 
 struct fr__entry {
     uint32_t slot, hop; /* whose path[hop] is the resource */
 };
 
+/* One cache line. */
 struct fr__resource {
-    double left_Bps; /* capacity less the rates of entries that are settled; loose: not open */
+    double capacity_Bps;
+    double
+        left_Bps; /* capacity less the rates of entries that are settled; loose: less the rates of
+                         all that are not open, and only while a solve has touched it */
+    double level_Bps;          /* rate of the flows whose bottleneck it is; 0: it is not full */
     struct fr__entry *entries; /* [n] */
     double *left_before_Bps;   /* [n_sorted] */
     uint32_t n, n_sorted;      /* loose: n_sorted is 0 */
+    uint32_t mark;             /* the last solve that saw to it: epoch, reached; epoch + 1, touched,
+                                  which is for loose ones */
     /* while a solve has reached it: entries before n_sorted are as they were */
-    uint32_t next;   /* first entry not looked at yet */
-    uint32_t n_open; /* entries from n_sorted on that are not settled; loose, and between solves:
-                        flows that have no rate, or in a solve are free to grow */
-};
-
-struct fr__resource_rest {
-    double capacity_Bps;
-    double level_Bps; /* rate of the flows whose bottleneck it is; 0: it is not full */
-    uint32_t cap;     /* room in the resource's arrays */
-    bool is_changed;  /* stands in `changed` */
-    bool is_waiting;  /* stands in the queue with its share; while a solve has reached it */
+    uint32_t next;    /* first entry not looked at yet */
+    uint32_t n_open;  /* entries from n_sorted on that are not settled; loose, and between solves:
+                         flows that have no rate, or in a solve are free to grow */
     bool is_ordered;  /* else loose */
+    bool is_changed;  /* stands in `changed` */
+    bool is_waiting;  /* stands in the queue, or if loose in `loose`; when a solve has seen to it */
+    bool is_past_old; /* the level has passed the one at which it used to be full */
 };
 
 struct fr__hop {
     uint32_t resource, pos; /* entries[pos] of the resource is this hop */
 };
 
-/* What filling reads and writes; the rate and the hops have arrays of their own. */
-struct fr__flow {
-    double remaining_bytes, since_s; /* left at since_s */
-    uint32_t n_hops;
-};
-
-struct fr__fate {
+/* What filling reads most. */
+struct fr__share {
+    double rate_Bps;     /* 0: none yet */
     uint32_t bottleneck; /* resource; FR_NONE: rate not worked out yet */
     uint32_t mark;       /* the last solve that saw to it: epoch, rate kept; epoch + 1, changed;
-                      epoch + 2, free to grow */
+                            epoch + 2, free to grow */
+};
+
+/* The hops have an array of their own. */
+struct fr__flow {
+    double remaining_bytes, since_s; /* left at since_s */
+    double end_s;                    /* at its rate */
+    uint32_t n_hops;
 };
 
 struct fr__ticket {
@@ -69,25 +75,15 @@ struct fr__done {
     uint32_t slot;
 };
 
-/* Room to sort a resource's entries. */
-struct fr__sort_item {
-    double key;
-    struct fr__entry entry;
-};
-
 struct fr__maxmin {
     struct fr__resource *resources;
-    struct fr__resource_rest *rest;
+    uint32_t *cap;                    /* [n_resources] room in the resource's arrays */
     struct fr__entry *inline_entries; /* [n_resources][FR__INLINE_ENTRIES] */
     double *inline_left_Bps;          /* likewise */
-    uint32_t n_resources, n_blocks;
-
-    struct fr__sort_item *sorting; /* [cap_sorting] the longest list's length */
-    uint32_t cap_sorting;
+    uint32_t n_resources;
 
     /* by slot */
-    double *rate_Bps;
-    struct fr__fate *fates;
+    struct fr__share *shares;
     struct fr__flow *flows;
     struct fr__ticket *tickets;
     struct fr__hop *hops; /* [cap_slots][stride] */
@@ -106,51 +102,21 @@ struct fr__maxmin {
     double level_Bps; /* least rate among the flows taken out */
 
     /* filling */
-    uint32_t *active;  /* [n_active] resources that this solve reached or touched */
-    uint32_t *reached; /* [n_resources] epoch of the last solve that reached it, or epoch + 1:
-                          touched, which is for loose ones */
-    uint32_t n_active, epoch;
-    double from_Bps;        /* the level at which filling resumes */
-    uint64_t n_open;        /* of all resources reached */
-    struct fr__radix queue; /* resource r by its share as r, by its old level as n_resources + r */
+    uint32_t *active; /* [n_active] ordered resources that this solve reached */
+    uint32_t *loose;  /* [n_loose] loose ones with open flows, and some that had them */
+    uint32_t n_active, n_loose, epoch;
+    double from_Bps;       /* the level at which filling resumes */
+    double least_Bps;      /* no loose resource can be full below this level */
+    uint64_t n_open;       /* of all resources seen to */
+    struct fr__heap queue; /* of resources, by the next level at which something may happen there */
 
-    /* next end */
-    double *end_s;         /* [n_blocks][FR__BLOCK] earliest end in each resource's group */
-    double *block_end_s;   /* [n_blocks] */
-    uint32_t *stale_block; /* [n_stale] */
-    bool *is_stale;        /* [n_blocks] */
-    uint32_t n_stale;
-    double next_s;
-
+    struct fr__tournament ends; /* by resource: the earliest end in its group */
     struct fr__maxmin_stats stats;
 };
 
 static inline struct fr__hop *fr__maxmin_hops(const struct fr__maxmin *m, uint32_t slot)
 {
     return m->hops + (size_t)slot * m->stride;
-}
-
-static inline void fr__maxmin_set_end(struct fr__maxmin *m, uint32_t resource, double end_s)
-{
-    uint32_t block = resource / FR__BLOCK;
-
-    m->end_s[resource] = end_s;
-    if (!m->is_stale[block]) {
-        m->is_stale[block] = true;
-        m->stale_block[m->n_stale++] = block;
-    }
-}
-
-/* What all flows leave of a loose resource; one that has no rate takes nothing. Summed anew each
- * time, so that no rounding adds up over a run. */
-static inline void fr__maxmin_sum_up(struct fr__maxmin *m, uint32_t resource)
-{
-    struct fr__resource *q = &m->resources[resource];
-    double left_Bps = m->rest[resource].capacity_Bps;
-
-    for (uint32_t k = 0; k < q->n; k++)
-        left_Bps -= m->rate_Bps[q->entries[k].slot];
-    q->left_Bps = left_Bps;
 }
 
 static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)

@@ -250,7 +250,7 @@ END_TEST
 
 /* ---- random jobs against filling from scratch ---- */
 
-enum { MAX_FLOWS = 100, MAX_RESOURCES = 96, MAX_PATH = 9 };
+enum { MAX_FLOWS = 100, CROWD = 400, MAX_RESOURCES = 96, MAX_PATH = 9 };
 
 struct random_job {
     uint64_t state;
@@ -260,7 +260,7 @@ struct random_job {
     struct {
         uint32_t slot, user, n_path, path[MAX_PATH];
         double bytes, rate_Bps; /* of the reference */
-    } flow[MAX_FLOWS];
+    } flow[CROWD];
 };
 
 /* G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8(14), 2003. */
@@ -277,7 +277,7 @@ static void fill_from_scratch(struct random_job *j)
 {
     double left[MAX_RESOURCES];
     uint32_t open[MAX_RESOURCES] = {0};
-    bool is_frozen[MAX_FLOWS] = {false};
+    bool is_frozen[CROWD] = {false};
 
     memcpy(left, j->capacity_Bps, sizeof(left));
     for (uint32_t f = 0; f < j->n_live; f++)
@@ -516,6 +516,43 @@ START_TEST(a_busy_network_stays_max_min_fair)
 }
 END_TEST
 
+/* Few resources and hundreds of flows, so that each resource has long lists; flows come and go in
+ * crowds or one by one, and equal capacities make many rates alike. */
+static void play_crowd(uint64_t seed)
+{
+    struct random_job j;
+    struct fr__maxmin *m;
+    uint32_t users = 0;
+    double now = 0, next;
+
+    start_job(&j, seed);
+    if (!j.is_tree) {
+        j.n_resources = 1 + below(&j, j.n_resources < 12 ? j.n_resources : 12);
+        j.max_path = 1 + below(&j, j.n_resources < MAX_PATH ? j.n_resources : MAX_PATH);
+    }
+    m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+    for (uint32_t step = 0; step < 100; step++) {
+        for (uint32_t n = step % 25 == 0 ? CROWD : 1 + below(&j, 3); n-- && j.n_live < CROWD;)
+            add_one(&j, m, now, users++);
+        for (uint32_t n = step % 40 == 39 ? CROWD / 2 : below(&j, 3); n-- && j.n_live;)
+            remove_one(&j, m);
+        next = fr__maxmin_solve(m, now);
+        check_rates(&j, m);
+        if (isinf(next))
+            continue;
+        now = below(&j, 4) == 0 ? now + (next - now) / 2 : next;
+        pop_all(&j, m, now);
+    }
+    fr__maxmin_free(m);
+}
+
+START_TEST(crowds_on_few_resources_get_the_rates_of_filling_from_scratch)
+{
+    for (uint64_t seed = 1; seed <= 120; seed++)
+        play_crowd(seed);
+}
+END_TEST
+
 /* The solver remembers earlier solves; a new one given the same flows has the same ends. */
 START_TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
 {
@@ -711,6 +748,7 @@ int main(void)
     tcase_add_test(hand, a_solver_without_resources_or_flows_has_no_next_end);
     tcase_add_test(random, random_jobs_get_the_rates_of_filling_from_scratch);
     tcase_add_test(random, a_busy_network_stays_max_min_fair);
+    tcase_add_test(random, crowds_on_few_resources_get_the_rates_of_filling_from_scratch);
     tcase_add_test(random, the_same_job_twice_ends_at_the_same_times_to_the_bit);
     tcase_set_timeout(random, 300);
     tcase_add_test(simgrid, sixty_flows_on_a_fat_tree_end_when_simgrids_do);

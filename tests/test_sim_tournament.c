@@ -1,0 +1,98 @@
+/* The tournament tree against a plain array. */
+#include "sim/tournament.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+static uint32_t below(uint64_t *state, uint32_t n) /* xorshift, as in test_sim_maxmin.c */
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)((*state >> 16) % n);
+}
+
+START_TEST(a_tree_of_nothing_holds_infinity)
+{
+    struct fr__tournament t;
+
+    ck_assert(fr__tournament_init(&t, 0));
+    ck_assert(isinf(fr__tournament_least(&t)));
+    ck_assert_uint_eq(fr__tournament_find(&t, 0, 1e300), FR_NONE);
+    fr__tournament_fini(&t);
+}
+END_TEST
+
+START_TEST(numbers_are_found_in_the_order_of_their_indices)
+{
+    static const uint32_t AT[] = {0, 7, 8, 63, 64, 511, 512, 599};
+    struct fr__tournament t;
+    uint32_t i = 0;
+
+    ck_assert(fr__tournament_init(&t, 600));
+    for (uint32_t k = 0; k < 8; k++)
+        fr__tournament_set(&t, AT[k], 10 - k);
+    ck_assert_double_eq(fr__tournament_least(&t), 3);
+    for (uint32_t k = 0; k < 8; k++, i++) {
+        i = fr__tournament_find(&t, i, 10);
+        ck_assert_uint_eq(i, AT[k]);
+    }
+    ck_assert_uint_eq(fr__tournament_find(&t, i, 10), FR_NONE);
+    ck_assert_uint_eq(fr__tournament_find(&t, 0, 4), 512);
+    ck_assert_uint_eq(fr__tournament_find(&t, 1, 2), FR_NONE);
+    fr__tournament_fini(&t);
+}
+END_TEST
+
+/* Sizes around the powers of eight; few different numbers, so that many are alike. */
+START_TEST(random_changes_leave_the_least_of_all)
+{
+    static const uint32_t SIZES[] = {1, 2, 7, 8, 9, 63, 64, 65, 200, 511, 512, 513};
+    uint64_t state = 88172645463325252u;
+
+    for (size_t s = 0; s < sizeof(SIZES) / sizeof(SIZES[0]); s++) {
+        uint32_t n = SIZES[s];
+        double x[513];
+        struct fr__tournament t;
+
+        ck_assert(fr__tournament_init(&t, n));
+        for (uint32_t i = 0; i < n; i++)
+            x[i] = INFINITY;
+        for (uint32_t step = 0; step < 2000; step++) {
+            uint32_t i = below(&state, n), from = below(&state, n), first = from;
+            double least = INFINITY, most = below(&state, 40);
+
+            x[i] = below(&state, 4) == 0 ? (double)INFINITY : below(&state, 40);
+            fr__tournament_set(&t, i, x[i]);
+            for (uint32_t k = 0; k < n; k++)
+                least = fmin(least, x[k]);
+            while (first < n && x[first] > most)
+                first++;
+            if (fr__tournament_least(&t) != least) /* Check's own asserts are slow */
+                ck_abort_msg("least of %u: %g, not %g", n, fr__tournament_least(&t), least);
+            if (fr__tournament_find(&t, from, most) != (first < n ? first : FR_NONE))
+                ck_abort_msg("first of %u from %u on that is <= %g: %u", n, from, most,
+                             fr__tournament_find(&t, from, most));
+        }
+        fr__tournament_fini(&t);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("sim_tournament");
+    TCase *tc = tcase_create("tournament");
+    SRunner *sr = srunner_create(s);
+    int n_failed;
+
+    tcase_add_test(tc, a_tree_of_nothing_holds_infinity);
+    tcase_add_test(tc, numbers_are_found_in_the_order_of_their_indices);
+    tcase_add_test(tc, random_changes_leave_the_least_of_all);
+    suite_add_tcase(s, tc);
+    srunner_run_all(sr, CK_ENV);
+    n_failed = srunner_ntests_failed(sr);
+    srunner_free(sr);
+    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
