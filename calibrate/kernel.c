@@ -180,7 +180,8 @@ static bool shape_of_rows(const struct source *s, enum fr_curve_class op_class,
 {
     out->op_class = op_class;
     out->rows.columns = last_dim(s->output);
-    out->rows.rows = fmax(elements(s->output) / out->rows.columns * s->ratio, 1);
+    out->rows.rows =
+        fmax(elements(s->output) / out->rows.columns * s->ratio / (s->parts * s->in_parts), 1);
     return true;
 }
 

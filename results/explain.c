@@ -121,17 +121,15 @@ const char *fr__explain_try(const struct fr__os_dpos_try *t)
 
 const char *fr__explain_end(const struct fr_explained *e)
 {
-    const struct fr__os_dpos_result *r = &e->fastt->result;
-    const struct fr__os_dpos_try *last = r->n_tries ? &r->tries[r->n_tries - 1] : NULL;
-    bool has_gain = false;
+    static const char *const words[] = {
+        [FR__OS_DPOS_NOTHING_TO_SPLIT] = "nothing on the longest path can be split",
+        [FR__OS_DPOS_NO_GAIN] =
+            "no split of this operation makes the step shorter, which ends the search",
+        [FR__OS_DPOS_ALL_TRIED] = "all of the longest path that may be split has been tried",
+        [FR__OS_DPOS_SPENT] = "as many operations as were asked for have been tried",
+    };
 
-    for (size_t i = r->n_tries; i-- > 0 && r->tries[i].op == last->op;)
-        has_gain = has_gain || r->tries[i].is_kept;
-    if (!last)
-        return "nothing on the longest path can be split";
-    if (!has_gain)
-        return "no split of this operation makes the step shorter, which ends the search";
-    return "all of the longest path that may be split has been tried";
+    return words[e->fastt->result.end];
 }
 
 uint32_t fr__explain_last_input(const struct fr_explained *e, const struct fr__explained_plan *p,

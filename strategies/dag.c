@@ -4,6 +4,7 @@
 #include "strategies/dag.h"
 
 #include "base/error.h"
+#include "strategies/dag_dims.h"
 #include "topo/router.h"
 
 #include <math.h>
@@ -68,14 +69,12 @@ double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
 }
 
 /* A data gradient writes the channels that its forward op reads. */
-static unsigned input_parts(unsigned phase, unsigned dim, unsigned n)
+static void set_channels(struct fr_part *part, const struct fr__dag_op *o, unsigned dim, unsigned n)
 {
-    return dim == FR__DAG_CHANNEL && phase == FR_PHASE_BACKWARD_DATA ? n : 1;
-}
+    bool is_of_input = o->phase == FR_PHASE_BACKWARD_DATA && !o->has_channels_apart;
 
-static unsigned channel_parts(unsigned phase, unsigned dim, unsigned n)
-{
-    return dim == FR__DAG_CHANNEL && phase != FR_PHASE_BACKWARD_DATA ? n : 1;
+    part->channel_parts = dim == FR__DAG_CHANNEL && !is_of_input ? n : 1;
+    part->input_parts = dim == FR__DAG_CHANNEL && is_of_input ? n : 1;
 }
 
 static bool is_tail_op(const struct fr__placer *pl, uint32_t op)
@@ -87,12 +86,9 @@ void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct 
 {
     const struct fr__dag_op *o = &dag->ops[op];
     double batch = is_tail_op(dag->pl, o->op) ? dag->pl->graph->batch : dag->replica_batch;
-    const struct fr_part part = {
-        .batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch,
-        .channel_parts = channel_parts(o->phase, o->dim, o->n_parts),
-        .input_parts = input_parts(o->phase, o->dim, o->n_parts),
-    };
+    struct fr_part part = {.batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch};
 
+    set_channels(&part, o, o->dim, o->n_parts);
     *out = (struct fr_cost){0};
     if (o->role == FR__DAG_OP)
         fr__price_op(dag->pl, type, o->op, &part, out);
@@ -106,16 +102,17 @@ void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim 
                        double out_s[])
 {
     const struct fr__dag_op *o = &dag->ops[op];
-    const struct fr_part part = {.batch = dim == FR__DAG_BATCH ? dag->replica_batch / n
-                                                               : dag->replica_batch,
-                                 .channel_parts = channel_parts(o->phase, dim, n),
-                                 .input_parts = input_parts(o->phase, dim, n)};
+    struct fr_part part = {.batch =
+                               dim == FR__DAG_BATCH ? dag->replica_batch / n : dag->replica_batch};
+    bool is_whole = part.batch >= 1 &&
+                    (dim != FR__DAG_CHANNEL || n <= fr__dag_n_channels(dag->pl->graph, o->op));
 
+    set_channels(&part, o, dim, n);
     for (uint32_t t = 0; t < dag->n_types; t++) {
         struct fr_cost c;
 
         fr__price_op(dag->pl, t, o->op, &part, &c);
-        out_s[t] = part.batch < 1 ? INFINITY : seconds(&c); /* no share of a sample */
+        out_s[t] = is_whole ? seconds(&c) : INFINITY; /* no share of a sample or channel */
     }
 }
 
@@ -218,15 +215,15 @@ static uint64_t transient_bytes(const struct making *m, uint32_t op)
     return sum;
 }
 
-/* Convolutions and products may be split, as FastT does; the rest is not worth a message. */
+/* What takes no time has nothing to share. */
 static uint8_t split_mask(const struct making *m, uint32_t op)
 {
-    const struct fr_op *o = &m->g->ops[op];
-    uint8_t mask = 1u << FR__DAG_BATCH;
+    const double *cost_s = m->dag->cost_s + (1 + op) * m->dag->n_types;
+    double most_s = 0;
 
-    if (is_tail(m, op) || !o->scales || (o->kind != FR_OP_CONV2D && o->kind != FR_OP_MATMUL))
-        return 0;
-    return mask | 1u << FR__DAG_CHANNEL;
+    for (size_t t = 0; t < m->dag->n_types; t++)
+        most_s = fmax(most_s, cost_s[t]);
+    return most_s > 0 ? fr__dag_dims(m->g, op) : 0;
 }
 
 static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t replica, uint32_t cost)
@@ -251,7 +248,7 @@ static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__d
 {
     const enum fr__role *roles = m->pl->params.roles;
 
-    if (cargo == FR__DAG_ACTIVATION)
+    if (cargo == FR__DAG_ACTIVATION || cargo == FR__DAG_SHARED)
         return roles[m->dag->ops[src].op] == FR__ROLE_FORWARD &&
                roles[m->dag->ops[dst].op] == FR__ROLE_BACKWARD;
     return cargo != FR__DAG_ORDER;
@@ -323,6 +320,7 @@ static void add_bodies(struct making *m)
             id = add_op(m, FR__DAG_OP, o, m->dag->n_replicas > 1 ? r : FR_NONE, 1 + o);
             m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o], true);
             m->dag->ops[id].split_mask = split_mask(m, o);
+            m->dag->ops[id].has_channels_apart = fr__dag_channels_apart(m->g, o);
             m->dag->ops[id].group = body_group(m, o);
             m->index_of[r * m->g->n_ops + o] = id;
         }
@@ -390,16 +388,17 @@ static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
 static enum fr_status connect_body(struct making *m, const struct fr_edge *e, struct fr_error *err)
 {
     bool is_order = e->tensor == FR_NONE;
-    uint64_t bytes = is_order ? 0
-                              : fr__bytes_at(m->pl, e->bytes, m->g->tensors[e->tensor].scales,
-                                             m->dag->replica_batch);
+    bool scales = !is_order && m->g->tensors[e->tensor].scales;
+    uint64_t bytes = is_order ? 0 : fr__bytes_at(m->pl, e->bytes, scales, m->dag->replica_batch);
+    enum fr__dag_cargo cargo = is_order ? FR__DAG_ORDER
+                               : scales ? FR__DAG_ACTIVATION
+                                        : FR__DAG_SHARED;
 
     if (is_order && e->bytes > 0)
         return FR_OK; /* tied weights: read from the variable */
     for (size_t r = 0; r < m->dag->n_replicas; r++)
         FR_TRY(add_edge(m, m->index_of[r * m->g->n_ops + e->src],
-                        m->index_of[r * m->g->n_ops + e->dst], e->tensor, bytes,
-                        is_order ? FR__DAG_ORDER : FR__DAG_ACTIVATION, err));
+                        m->index_of[r * m->g->n_ops + e->dst], e->tensor, bytes, cargo, err));
     return FR_OK;
 }
 

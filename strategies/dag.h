@@ -30,10 +30,13 @@ enum fr__dag_dim { FR__DAG_WHOLE, FR__DAG_BATCH, FR__DAG_CHANNEL };
 
 /* What an edge carries, which says what becomes of it when its reader is split. */
 enum fr__dag_cargo {
-    FR__DAG_ACTIVATION, /* sliced along the batch; whole along the channels */
-    FR__DAG_WEIGHT,     /* whole along the batch; sliced along the channels */
-    FR__DAG_GRADIENT,   /* of parameters: parts along the batch are added, along channels joined */
-    FR__DAG_ORDER       /* nothing moves */
+    FR__DAG_ACTIVATION, /* sliced along the batch; whole along the channels, or sliced where these
+                           are worked on apart */
+    FR__DAG_SHARED,   /* an activation that is the same for all samples, or its gradient: along the
+                           batch whole, and parts are added; along the channels as another */
+    FR__DAG_WEIGHT,   /* whole along the batch; sliced along the channels */
+    FR__DAG_GRADIENT, /* of parameters: parts along the batch are added, along channels joined */
+    FR__DAG_ORDER     /* nothing moves */
 };
 
 struct fr__dag_op {
@@ -47,7 +50,8 @@ struct fr__dag_op {
     uint16_t part, n_parts; /* n_parts 1: not split */
     uint8_t dim;            /* enum fr__dag_dim it was split along */
     uint8_t role, kind, phase;
-    uint8_t split_mask; /* bit FR__DAG_BATCH, FR__DAG_CHANNEL: how it may be split */
+    uint8_t split_mask;      /* bit FR__DAG_BATCH, FR__DAG_CHANNEL: how it may be split */
+    bool has_channels_apart; /* strategies/dag_dims.h */
 };
 
 /* Edges of one src with the same tensor number and bytes move once to a device. */

@@ -14,7 +14,15 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { OPTION_START, OPTION_REPLICAS, OPTION_DIMS, OPTION_PARTS, OPTION_POWERS, OPTION_TRIES };
+enum {
+    OPTION_START,
+    OPTION_REPLICAS,
+    OPTION_DIMS,
+    OPTION_PARTS,
+    OPTION_POWERS,
+    OPTION_TRIES,
+    OPTION_PATIENCE
+};
 
 #define START_OPTION                                                                               \
     [OPTION_START] = {"start", FR_OPTION_CHOICE, "auto", "auto|dp|model",                          \
@@ -33,6 +41,9 @@ static const struct fr_option os_dpos_options[] = {
     [OPTION_POWERS] = {"powers", FR_OPTION_BOOL, "0", NULL, "only 2, 4, 8, ... parts"},
     [OPTION_TRIES] = {"tries", FR_OPTION_COUNT, "0", NULL,
                       "most operations whose splits are tried; 0: no limit"},
+    [OPTION_PATIENCE] =
+        {"patience", FR_OPTION_COUNT, "1", NULL,
+         "operations in a row that no split of makes the step shorter end the search"},
     {.name = NULL},
 };
 
@@ -51,6 +62,7 @@ struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values
     o.search.max_parts = (unsigned)values->value[OPTION_PARTS];
     o.search.powers_of_two = values->value[OPTION_POWERS] != 0;
     o.search.max_tried = (unsigned)values->value[OPTION_TRIES];
+    o.search.patience = (unsigned)values->value[OPTION_PATIENCE];
     return o;
 }
 

@@ -60,6 +60,8 @@ static struct fr__os_dpos *new_search(const struct fr__dag *start, const struct 
         o->options.max_parts = (unsigned)m->n_devices;
     if (!o->options.dims)
         o->options.dims = 1u << FR__DAG_BATCH | 1u << FR__DAG_CHANNEL;
+    if (!o->options.patience)
+        o->options.patience = 1;
     o->dag = start;
     o->kept_arena[0] = fr__arena_new();
     o->kept_arena[1] = fr__arena_new();
@@ -192,20 +194,28 @@ static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, siz
 static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__os_dpos_result *r,
                              struct fr_error *err)
 {
+    unsigned n_vain = 0;
+
     for (size_t k = 0; k < r->n_path; k++) {
         uint32_t op = o->path[k];
         size_t best;
 
         if (!(o->dag->ops[o->at[op]].split_mask & o->options.dims) || o->options.max_parts < 2)
             continue;
+        r->end = FR__OS_DPOS_SPENT;
         if (o->options.max_tried && r->n_ops_tried == o->options.max_tried)
             return FR_OK;
         r->n_ops_tried++;
         FR_TRY(try_op(o, op, &best, r, err));
-        if (best == SIZE_MAX)
+        r->end = FR__OS_DPOS_NO_GAIN;
+        if (best == SIZE_MAX && ++n_vain >= o->options.patience)
             return FR_OK;
+        r->end = FR__OS_DPOS_ALL_TRIED;
+        if (best == SIZE_MAX)
+            continue;
         FR_TRY(keep(o, &o->tries[best], n_start, err));
         r->n_splits++;
+        n_vain = 0;
     }
     return FR_OK;
 }

@@ -2,9 +2,9 @@
  *
  * The start is planned; the longest path of that plan (costs where operations stand and moves, no time
  * of waiting) is sorted by falling cost. In this order each operation that can be split is tried in all
- * ways, the whole dag planned anew for each; the best way is kept when the step becomes shorter. The
- * first operation tried for which none is shorter ends the search; one that cannot be split is passed
- * over. Of equal times fewer parts, then the batch before the channels.
+ * ways, the whole dag planned for each; the best way is kept when the step becomes shorter. The
+ * first operation tried for which none is shorter ends the search (with patience n: n of them in a
+ * row); one that cannot be split is passed over. Of equal times fewer parts, then the batch before the channels.
  *
  * An evaluation is stopped as soon as its makespan is known to reach that of the best way so far (an
  * end and the longest chain of cheapest costs behind it), which changes no answer.
@@ -23,6 +23,7 @@ struct fr__os_dpos_options {
     bool powers_of_two;   /* only 2, 4, 8 parts */
     uint8_t dims;         /* bits FR__DAG_BATCH and FR__DAG_CHANNEL; 0: both */
     unsigned max_tried;   /* operations; 0: no limit */
+    unsigned patience;    /* operations in a row for which nothing is shorter end it; 0: 1 */
     bool evaluates_whole; /* stops no evaluation early */
     struct fr__split_costs costs;
 };
@@ -37,6 +38,13 @@ struct fr__os_dpos_try {
     bool is_kept;
 };
 
+enum fr__os_dpos_end {
+    FR__OS_DPOS_NOTHING_TO_SPLIT, /* on the path */
+    FR__OS_DPOS_NO_GAIN,          /* of the last operations tried */
+    FR__OS_DPOS_ALL_TRIED,
+    FR__OS_DPOS_SPENT /* max_tried */
+};
+
 struct fr__os_dpos_result {
     double start_s;            /* what the start takes */
     const struct fr__dag *dag; /* with all splits that were kept */
@@ -45,6 +53,7 @@ struct fr__os_dpos_result {
     const uint32_t *path; /* [n_path] of the start's plan, by falling cost */
     const struct fr__os_dpos_try *tries; /* [n_tries] in order */
     size_t n_path, n_tries;
+    enum fr__os_dpos_end end;
     size_t n_ops_tried, n_splits, n_whole, n_stopped; /* evaluations of either sort */
 };
 

@@ -18,25 +18,30 @@ struct split {
     enum fr__dag_dim dim;
 };
 
+static bool is_activation(const struct fr__dag_edge *e)
+{
+    return e->cargo == FR__DAG_ACTIVATION || e->cargo == FR__DAG_SHARED;
+}
+
 /* A weight gradient's filters need their channels of the gradient that comes back, all of what went in. */
 static bool is_gradient_of_output(const struct split *s, const struct fr__dag_edge *e)
 {
-    return s->from->ops[s->op].phase == FR_PHASE_BACKWARD_WEIGHT &&
-           e->cargo == FR__DAG_ACTIVATION && s->from->ops[e->src].phase == FR_PHASE_BACKWARD_DATA;
+    return s->from->ops[s->op].phase == FR_PHASE_BACKWARD_WEIGHT && is_activation(e) &&
+           s->from->ops[e->src].phase == FR_PHASE_BACKWARD_DATA;
 }
 
 static bool is_sliced(const struct split *s, const struct fr__dag_edge *e)
 {
     if (s->dim == FR__DAG_BATCH)
         return e->cargo == FR__DAG_ACTIVATION;
-    if (is_gradient_of_output(s, e))
-        return true;
+    if (is_activation(e))
+        return s->from->ops[s->op].has_channels_apart || is_gradient_of_output(s, e);
     return e->cargo == FR__DAG_WEIGHT || e->cargo == FR__DAG_GRADIENT;
 }
 
 static bool is_added(const struct split *s, const struct fr__dag_edge *e)
 {
-    return s->dim == FR__DAG_BATCH && e->cargo == FR__DAG_GRADIENT;
+    return s->dim == FR__DAG_BATCH && (e->cargo == FR__DAG_GRADIENT || e->cargo == FR__DAG_SHARED);
 }
 
 static uint64_t slice(uint64_t bytes, uint32_t n, uint32_t k)
@@ -203,7 +208,7 @@ static void add_slice(struct split *s, const struct fr__dag_edge *like, uint32_t
                       uint64_t bytes, uint32_t tensor)
 {
     add_edge(s, like, src, dst, bytes, tensor);
-    s->to->edges[s->to->n_edges - 1].stays = like->stays && like->cargo != FR__DAG_ACTIVATION;
+    s->to->edges[s->to->n_edges - 1].stays = like->stays && !is_activation(like);
 }
 
 /* Numbers the split node that an in-edge of op feeds: those before it that are sliced too. */

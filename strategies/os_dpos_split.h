@@ -1,9 +1,10 @@
 /* strategies/os_dpos_split.h - one operation of a dag replaced by parts of it.
  *
- * Along the batch: activations are sliced, parameters go whole to every part, outputs are joined,
- * gradients of parameters, which every part makes whole, are added. Along the channels: parameters are
- * sliced, activations go whole to every part (but for the gradient of the output, of which a weight gradient's
- * part needs its channels only), all outputs are joined. A tensor that is sliced passes
+ * Along the batch: activations are sliced, parameters and what all samples share go whole to every part,
+ * outputs are joined, gradients of parameters and of what is shared, which every part makes whole, are
+ * added. Along the channels: parameters are sliced, all outputs are joined, and activations go whole to
+ * every part; but sliced where channels are worked on apart (strategies/dag_dims.h), and a weight
+ * gradient's part needs only its channels of the gradient of the output. A tensor that is sliced passes
  * one split node, one that is joined or added one node for all of its readers. What only orders holds
  * for every part.
  * Bytes: slices add up to the tensor; earlier ones are larger by a byte where it does not divide. A

@@ -3,11 +3,11 @@ if HAVE_CHECK
 check_PROGRAMS += tests/test_strategies_options tests/test_strategies_stages \
 	tests/test_strategies_plans tests/test_strategies_runs tests/test_strategies_line_up \
 	tests/test_strategies_memory tests/test_strategies_dpos tests/test_strategies_dpos_slots \
-	tests/test_strategies_os_dpos
+	tests/test_strategies_dims tests/test_strategies_os_dpos
 TESTS += tests/test_strategies_options tests/test_strategies_stages tests/test_strategies_plans \
 	tests/test_strategies_runs tests/test_strategies_line_up tests/test_strategies_memory \
 	tests/test_strategies_dpos tests/test_strategies_dpos_slots \
-	tests/test_strategies_os_dpos
+	tests/test_strategies_dims tests/test_strategies_os_dpos
 tests_test_strategies_options_SOURCES = tests/test_strategies_options.c
 tests_test_strategies_options_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_options_LDADD = $(TEST_STRATEGIES_LIBS)
@@ -49,6 +49,9 @@ tests_test_strategies_dpos_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_dpos_slots_SOURCES = tests/test_strategies_dpos_slots.c
 tests_test_strategies_dpos_slots_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_dpos_slots_LDADD = $(TEST_STRATEGIES_LIBS)
+tests_test_strategies_dims_SOURCES = tests/test_strategies_dims.c
+tests_test_strategies_dims_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_strategies_dims_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_os_dpos_SOURCES = tests/test_strategies_os_dpos.c tests/dpos_case.h \
 	tests/dpos_case.c
 tests_test_strategies_os_dpos_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)

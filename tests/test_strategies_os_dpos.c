@@ -194,6 +194,7 @@ START_TEST(an_op_in_two_parts_on_two_devices_takes_half)
     dpos_case_index(&c);
     o = run(&c, (struct fr__os_dpos_options){0}, &r);
     check_plan(&c, &r);
+    ck_assert_int_eq(r.end, FR__OS_DPOS_ALL_TRIED);
     ck_assert_double_eq(r.start_s, 20);
     ck_assert_double_eq(r.plan.makespan_s, 10.5 + 2.0 / 32);
     ck_assert_uint_eq(r.n_splits, 1);
@@ -266,9 +267,20 @@ START_TEST(the_first_op_that_does_not_improve_ends_the_search)
     check_plan(&c, &r);
     ck_assert_uint_eq(r.n_splits, 0);
     ck_assert_uint_eq(r.n_ops_tried, 1);
+    ck_assert_int_eq(r.end, FR__OS_DPOS_NO_GAIN);
     ck_assert_uint_eq(r.tries[0].op, 2);
     ck_assert_uint_eq(r.path[0], 1);
     ck_assert_double_eq(r.plan.makespan_s, 24);
+    fr__os_dpos_free(o);
+    o = run(&c, (struct fr__os_dpos_options){.patience = 2}, &r);
+    check_plan(&c, &r);
+    ck_assert_uint_eq(r.n_ops_tried, 2);
+    ck_assert_uint_eq(r.n_splits, 1);
+    ck_assert_int_eq(r.end, FR__OS_DPOS_ALL_TRIED);
+    ck_assert_double_lt(r.plan.makespan_s, 24);
+    fr__os_dpos_free(o);
+    o = run(&c, (struct fr__os_dpos_options){.patience = 2, .max_tried = 1}, &r);
+    ck_assert_int_eq(r.end, FR__OS_DPOS_SPENT);
     fr__os_dpos_free(o);
     dpos_case_fini(&c);
 }
@@ -289,6 +301,7 @@ static void make_random(struct dpos_case *c, uint64_t seed)
     for (uint32_t i = 0; i < how.n_ops; i++) {
         c->dag.ops[i].split_mask = (uint8_t)(2 * fr__rng_below(&rng, 4));
         c->dag.ops[i].output_bytes = fr__rng_below(&rng, 20);
+        c->dag.ops[i].has_channels_apart = fr__rng_below(&rng, 2);
     }
     for (size_t e = 0; e < c->dag.n_edges; e++) /* equal cargo of one tensor */
         c->dag.edges[e].cargo = (uint8_t)((c->dag.edges[e].src * 7 + seed) % FR__DAG_ORDER);
