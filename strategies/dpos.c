@@ -49,6 +49,7 @@ void fr__dpos_free(struct fr__dpos *p)
     free(p->there);
     free(p->ready_s);
     free(p->is_used);
+    free(p->kept.decisions);
     free(p);
 }
 
@@ -94,6 +95,7 @@ static bool make_room_for_ops(struct fr__dpos *p, size_t n)
         return true;
     n += n / 4; /* a dag with a few operations split is planned next */
     p->cap_ops = 0;
+    p->kept.n = 0;
     fr__slots_free(p->slots);
     p->slots = fr__slots_new(p->m.n_devices, n);
     if (!p->slots || !renew(&p->rank_s, n, sizeof(*p->rank_s)) ||
@@ -103,6 +105,7 @@ static bool make_room_for_ops(struct fr__dpos *p, size_t n)
         !renew(&p->priority, n, sizeof(*p->priority)) || !renew(&p->path, n, sizeof(*p->path)) ||
         !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
         !renew(&p->there, n * p->m.n_devices, sizeof(*p->there)) ||
+        !renew(&p->kept.decisions, n, sizeof(*p->kept.decisions)) ||
         !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
         return false;
     p->cap_ops = n;
@@ -133,7 +136,6 @@ static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
 
 static void begin(struct fr__dpos *p, const struct fr__dag *dag)
 {
-    fr__slots_reset(p->slots);
     memset(p->used_bytes, 0, p->m.n_devices * sizeof(*p->used_bytes));
     memset(p->copy_bytes, 0, p->m.n_devices * sizeof(*p->copy_bytes));
     p->along_bytes = 0;
@@ -197,8 +199,6 @@ static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
     double end_s = p->end_s[e->src], bytes = (double)e->bytes;
     bool moves = e->cargo != FR__DAG_ORDER;
 
-    if (e->stays)
-        count_copies(p, e);
     for (size_t d = 0; d < p->m.n_devices; d++) {
         double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
 
@@ -206,8 +206,8 @@ static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
     }
 }
 
-/* When all inputs of op could be on each device, and what they would leave there. */
-static void find_ready(struct fr__dpos *p, uint32_t op)
+/* What all inputs of op would leave on each device; has_times: and when they could be there. */
+static void find_inputs(struct fr__dpos *p, uint32_t op, bool has_times)
 {
     const struct fr__dag *dag = p->dag;
 
@@ -219,9 +219,13 @@ static void find_ready(struct fr__dpos *p, uint32_t op)
     for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
         const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
 
-        if (p->device[e->src] == FR_NONE)
+        if (p->device[e->src] == FR_NONE) {
             count_along(p, op, e->src);
-        else
+            continue;
+        }
+        if (e->stays)
+            count_copies(p, e);
+        if (has_times)
             follow(p, e);
     }
 }
@@ -260,32 +264,48 @@ static bool waits_for_reader(const struct fr__dpos *p, uint32_t op)
            p->dag->out_first[op] < p->dag->out_first[op + 1];
 }
 
-struct choice {
-    uint32_t device; /* FR_NONE: no room anywhere */
-    double start_s, end_s;
-};
-
-static struct choice choose(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+/* FR_NONE: no room anywhere. */
+static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
 {
-    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
-    uint64_t needs = fr__dpos_needs(p, op) + p->along_bytes;
-    struct choice c = {FR_NONE, 0, INFINITY};
+    uint32_t best = FR_NONE;
 
+    for (uint32_t d = 0; d < p->m.n_devices; d++)
+        if (has_room(p, d, needs) && (best == FR_NONE || left_bytes(p, d) > left_bytes(p, best)))
+            best = d;
+    return best;
+}
+
+/* c->device FR_NONE: no room anywhere. */
+static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                   struct fr__dpos_decision *c)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+    uint64_t needs = fr__dpos_needs(p, c->op) + p->along_bytes;
+
+    c->device = FR_NONE;
+    c->end_s = INFINITY;
+    if (is_variable(p, c->op)) {
+        c->device = most_room(p, needs);
+        if (c->device == FR_NONE)
+            return;
+        c->start_s = start_on(p, o, c->device, 0);
+        c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+        return;
+    }
     for (uint32_t d = 0; d < p->m.n_devices; d++) {
         double dt_s = cost_s[p->m.type[d]], start_s;
 
         if (!has_room(p, d, needs))
             continue;
-        if (c.device != FR_NONE && is_variable(p, op) &&
-            left_bytes(p, d) <= left_bytes(p, c.device))
-            continue;
-        if (c.device != FR_NONE && !is_variable(p, op) && p->ready_s[d] + dt_s >= c.end_s)
+        if (c->device != FR_NONE && p->ready_s[d] + dt_s >= c->end_s)
             continue;
         start_s = start_on(p, o, d, dt_s);
-        if (c.device == FR_NONE || is_variable(p, op) || start_s + dt_s < c.end_s)
-            c = (struct choice){d, start_s, start_s + dt_s};
+        if (c->device == FR_NONE || start_s + dt_s < c->end_s) {
+            c->device = d;
+            c->start_s = start_s;
+            c->end_s = start_s + dt_s;
+        }
     }
-    return c;
 }
 
 /* For a worked example: the same on all devices, or on the one it is bound to. */
@@ -342,42 +362,85 @@ static void take_along(struct fr__dpos *p, uint32_t op)
     }
 }
 
-/* false: no device has room for it. */
-static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op)
+/* Which devices have room for an op that is not bound. */
+static uint64_t rooms(const struct fr__dpos *p, uint32_t op)
 {
-    uint32_t g = p->dag->ops[op].group;
-    enum fr__dpos_why why = p->is_placed ? FR__DPOS_PLACED : FR__DPOS_OF_PATH;
-    struct choice c;
+    uint64_t needs = fr__dpos_needs(p, op) + p->along_bytes, bits = 0;
 
-    find_ready(p, op);
+    for (uint32_t d = 0; d < p->m.n_devices; d++)
+        bits |= (uint64_t)has_room(p, d, needs) << d;
+    return bits;
+}
+
+/* What was decided of an op after the same decisions holds again if it is bound to the same device, or
+ * free, then and now, and offered the same. */
+static bool holds(const struct fr__dpos *p, const struct fr__dpos_decision *before)
+{
+    uint32_t op = before->op;
+
+    if (p->device[op] != FR_NONE)
+        return p->device[op] == before->device;
+    if (before->rooms == 0 || rooms(p, op) != before->rooms)
+        return false;
+    return !is_variable(p, op) ||
+           most_room(p, fr__dpos_needs(p, op) + p->along_bytes) == before->device;
+}
+
+static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr__dpos_why why,
+                   struct fr__dpos_decision *c)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+
+    c->device = p->device[c->op];
+    c->rooms = 0;
+    if (c->device == FR_NONE)
+        why = is_variable(p, c->op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
+    if (o->record)
+        record(p, o, c->op, why);
+    if (c->device == FR_NONE) {
+        if (p->kept.is_made)
+            c->rooms = rooms(p, c->op);
+        choose(p, o, c);
+        return;
+    }
+    c->start_s = start_on(p, o, c->device, cost_s[p->m.type[c->device]]);
+    c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+}
+
+/* false: no device has room for it. */
+static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                struct fr__dpos_result *out)
+{
+    struct fr__dpos_decision c = {.op = op};
+    uint32_t g = p->dag->ops[op].group;
+    bool is_before = fr__dpos_kept_follow(p, &c);
+    enum fr__dpos_why why = p->is_placed ? FR__DPOS_PLACED : FR__DPOS_OF_PATH;
+
+    find_inputs(p, op, !is_before);
     if (p->device[op] == FR_NONE && g != FR_NONE) {
         p->device[op] = p->group_device[g];
         why = FR__DPOS_OF_GROUP;
     }
     if (!check_copies(p, op))
         return false;
-    if (p->device[op] == FR_NONE)
-        why = is_variable(p, op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
-    if (o->record)
-        record(p, o, op, why);
-    if (p->device[op] == FR_NONE) {
-        c = choose(p, o, op);
-        if (c.device == FR_NONE)
-            return false;
-        fr__dpos_bind(p, op, c.device);
-    } else {
-        double dt_s =
-            p->dag->cost_s[p->dag->ops[op].cost * p->dag->n_types + p->m.type[p->device[op]]];
-
-        c.device = p->device[op];
-        c.start_s = start_on(p, o, c.device, dt_s);
-        c.end_s = c.start_s + dt_s;
+    if (is_before && !holds(p, &c)) {
+        fr__dpos_kept_leave(p);
+        find_inputs(p, op, true);
+        is_before = false;
     }
+    if (!is_before)
+        decide(p, o, why, &c);
+    if (c.device == FR_NONE)
+        return false;
+    if (p->device[op] == FR_NONE)
+        fr__dpos_bind(p, op, c.device);
     keep_copies(p, op, c.device);
     take_along(p, op);
     p->start_s[op] = c.start_s;
     p->end_s[op] = c.end_s;
-    fr__slots_add(p->slots, c.device, c.start_s, c.end_s);
+    fr__dpos_kept_note(p, &c);
+    out->n_decided++;
+    out->n_kept += is_before;
     return true;
 }
 
@@ -415,13 +478,16 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
                 o->record->why[op] = FR__DPOS_WITH_READER;
             continue;
         }
-        if (!put(p, o, op)) {
+        if (!put(p, o, op, out)) {
             report_lack(p, op, out);
             return;
         }
         if (p->end_s[op] + p->tail_s[op] >= stop_s) {
-            out->outcome = FR__DPOS_STOPPED;
-            return;
+            p->is_too_long = true;
+            if (!o->goes_on) {
+                out->outcome = FR__DPOS_STOPPED;
+                return;
+            }
         }
         out->makespan_s = fmax(out->makespan_s, p->end_s[op]);
     }
@@ -446,13 +512,16 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     uint32_t lack = FR_NONE;
 
     begin(p, dag);
+    fr__dpos_kept_begin(p, options);
     if (options->record) {
         options->record->n_rounds = 0;
         options->record->spare_eighths = p->spare_eighths;
     }
     out->outcome = FR__DPOS_DONE;
     out->makespan_s = 0;
+    out->n_decided = out->n_kept = 0;
     p->is_placed = options->placed;
+    p->is_too_long = false;
     if (options->placed && !keep_placed(p, options->placed, &lack)) {
         report_lack(p, lack, out);
         return;
@@ -460,6 +529,7 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     if (!options->placed && !options->ignores_path)
         fr__dpos_bind_path(p, out->n_path, options->record);
     put_all(p, options, out);
+    fr__dpos_kept_end(p, out->outcome == FR__DPOS_DONE);
 }
 
 /* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then again, with
@@ -472,7 +542,8 @@ static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
 
     p->spare_eighths = 0;
     run_once(p, dag, options, out);
-    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies && !p->is_placed;
+    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies &&
+                       !p->is_placed && !p->is_too_long;
          i++) {
         p->spare_eighths = eighths[i];
         run_once(p, dag, options, &again);

@@ -81,13 +81,27 @@ struct fr__dpos_record {
     unsigned spare_eighths; /* of every room were kept for copies: without, some had no room */
 };
 
+/* How a dag came of the one whose plan was kept: operation `at` of that became n_new operations, what
+ * came later moved up by n_new - 1, and no other operation has other edges into it or another cost. at
+ * FR_NONE: it is the same. */
+struct fr__dpos_change {
+    uint32_t at, n_new;
+};
+
 struct fr__dpos_options {
     bool ranks_of_means;    /* over devices and pairs, as HEFT does */
     bool ignores_path;      /* every operation goes where it ends first */
     bool appends;           /* behind the last operation of a device: no insertion */
     const uint32_t *placed; /* [n_ops] devices to keep to: order alone is planned; NULL */
     double stop_s;          /* give up when the makespan can be shown to reach this; 0: never */
+    bool
+        goes_on; /* gives up nothing but a second plan, where the first had no room but reached stop_s */
     struct fr__dpos_record *record; /* filled in, or NULL */
+    /* The answer is that of a run without these. keeps: a whole plan is kept by the planner, for later
+     * runs of dags that differ in one operation, instead of the one kept before. since: not NULL: such a run;
+     * takes over what the kept plan decided as far as the two have made the same decisions. */
+    bool keeps;
+    const struct fr__dpos_change *since;
 };
 
 enum fr__dpos_outcome { FR__DPOS_DONE, FR__DPOS_NO_ROOM, FR__DPOS_STOPPED };
@@ -103,6 +117,7 @@ struct fr__dpos_result {
     const uint8_t *is_on_path;
     const uint64_t *used_bytes; /* [n_devices] */
     size_t n_path;
+    size_t n_decided, n_kept; /* operations; those taken over from the kept plan */
     /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most left. */
     uint32_t lack_op, lack_device;
     uint64_t lack_bytes, left_bytes;
@@ -115,8 +130,8 @@ struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m);
 void fr__dpos_free(struct fr__dpos *p);
 
 /* Plans the dag. FR_ENOMEM; that it does not fit is an outcome, not an error.
- * Cost: O(ops log ops + ops devices + edges devices) and the searches of dpos_slots.h; nothing is
- * allocated when a dag as large was planned before. */
+ * Cost: O(ops log ops + ops devices + edges devices) and the searches of dpos_slots.h; of what is
+ * taken over, a few reads an edge; nothing is allocated when a dag as large was planned before. */
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);

@@ -21,10 +21,19 @@ struct row {
     size_t n, cap;
 };
 
+/* Interval i of the device's block k was cut in two, after block `halved` was; NOT_HALVED: none. */
+struct add {
+    uint32_t device, k, halved;
+    uint32_t i;
+};
+
+static const uint32_t NOT_HALVED = UINT32_MAX;
+
 struct fr__slots {
-    size_t n_devices, n_blocks, max_blocks;
+    size_t n_devices, n_blocks, max_blocks, n_adds;
     struct row *rows;
     struct block *blocks;
+    struct add *adds; /* in order */
 };
 
 void fr__slots_free(struct fr__slots *s)
@@ -35,6 +44,7 @@ void fr__slots_free(struct fr__slots *s)
         free(s->rows[d].blocks);
     free(s->rows);
     free(s->blocks);
+    free(s->adds);
     free(s);
 }
 
@@ -50,7 +60,8 @@ struct fr__slots *fr__slots_new(size_t n_devices, size_t n_adds)
     s->max_blocks = n_devices + n_adds / (FR__SLOTS_BLOCK / 2);
     s->rows = calloc(n_devices, sizeof(*s->rows));
     s->blocks = malloc(s->max_blocks * sizeof(*s->blocks));
-    is_whole = s->rows && s->blocks;
+    s->adds = malloc((n_adds + 1) * sizeof(*s->adds));
+    is_whole = s->rows && s->blocks && s->adds;
     for (size_t d = 0; is_whole && d < n_devices; d++) {
         s->rows[d].cap = 1 + n_adds / (FR__SLOTS_BLOCK / 2);
         s->rows[d].blocks = malloc(s->rows[d].cap * sizeof(*s->rows[d].blocks));
@@ -66,7 +77,7 @@ struct fr__slots *fr__slots_new(size_t n_devices, size_t n_adds)
 
 void fr__slots_reset(struct fr__slots *s)
 {
-    s->n_blocks = 0;
+    s->n_blocks = s->n_adds = 0;
     for (size_t d = 0; d < s->n_devices; d++) {
         struct block *b = &s->blocks[s->n_blocks];
 
@@ -163,20 +174,40 @@ static void halve(struct fr__slots *s, struct row *r, size_t k)
     r->n++;
 }
 
+/* Undoes halve: the later half is the block made last. */
+static void join(struct fr__slots *s, struct row *r, size_t k)
+{
+    struct block *to = &s->blocks[r->blocks[k]], *from = &s->blocks[r->blocks[k + 1]];
+
+    assert(r->blocks[k + 1] == s->n_blocks - 1 && to->n + from->n == FR__SLOTS_BLOCK);
+    memcpy(to->begin_s + to->n, from->begin_s, from->n * sizeof(*to->begin_s));
+    memcpy(to->end_s + to->n, from->end_s, from->n * sizeof(*to->end_s));
+    to->n += from->n;
+    to->longest_s = fmax(to->longest_s, from->longest_s);
+    memmove(r->blocks + k + 1, r->blocks + k + 2, (r->n - k - 2) * sizeof(*r->blocks));
+    s->n_blocks--;
+    r->n--;
+}
+
 void fr__slots_add(struct fr__slots *s, size_t device, double begin_s, double end_s)
 {
     struct row *r = &s->rows[device];
     size_t k = block_at(s, r, begin_s), i;
     struct block *b = &s->blocks[r->blocks[k]];
+    struct add *a = &s->adds[s->n_adds++];
     double was_s;
 
-    if (b->n == FR__SLOTS_BLOCK) {
+    a->halved = b->n == FR__SLOTS_BLOCK ? (uint32_t)k : NOT_HALVED;
+    if (a->halved != NOT_HALVED) {
         halve(s, r, k);
         k = block_at(s, r, begin_s);
         b = &s->blocks[r->blocks[k]];
     }
     i = interval_at(b, begin_s);
     assert(b->begin_s[i] <= begin_s && end_s <= b->end_s[i]);
+    a->device = (uint32_t)device;
+    a->k = (uint32_t)k;
+    a->i = (uint32_t)i;
     was_s = b->end_s[i] - b->begin_s[i];
     memmove(b->begin_s + i + 1, b->begin_s + i, (b->n - i) * sizeof(*b->begin_s));
     memmove(b->end_s + i + 1, b->end_s + i, (b->n - i) * sizeof(*b->end_s));
@@ -185,4 +216,34 @@ void fr__slots_add(struct fr__slots *s, size_t device, double begin_s, double en
     b->n++;
     if (was_s >= b->longest_s && was_s < INFINITY)
         measure(b);
+}
+
+size_t fr__slots_n_adds(const struct fr__slots *s)
+{
+    return s->n_adds;
+}
+
+static void undo(struct fr__slots *s, const struct add *a)
+{
+    struct row *r = &s->rows[a->device];
+    struct block *b = &s->blocks[r->blocks[a->k]];
+    size_t i = a->i, n_behind = b->n - i - 2;
+
+    b->end_s[i] = b->end_s[i + 1];
+    memmove(b->begin_s + i + 1, b->begin_s + i + 2, n_behind * sizeof(*b->begin_s));
+    memmove(b->end_s + i + 1, b->end_s + i + 2, n_behind * sizeof(*b->end_s));
+    b->n--;
+    b->longest_s = fmax(b->longest_s, b->end_s[i] - b->begin_s[i]);
+}
+
+void fr__slots_undo(struct fr__slots *s, size_t n)
+{
+    assert(n <= s->n_adds);
+    while (s->n_adds > n) {
+        const struct add *a = &s->adds[--s->n_adds];
+
+        undo(s, a);
+        if (a->halved != NOT_HALVED)
+            join(s, &s->rows[a->device], a->halved);
+    }
 }

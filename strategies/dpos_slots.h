@@ -5,7 +5,8 @@
  * asked for and then skips every block in which nothing is long enough.
  *
  * Cost: find and add O(log n + n / FR__SLOTS_BLOCK) at worst, n the operations on the device; what
- * begins near the end, as most do, costs the logarithm.
+ * begins near the end, as most do, costs the logarithm. Adds are undone last first, which leaves no
+ * trace: the same blocks with the same content.
  */
 #ifndef FR_STRATEGIES_DPOS_SLOTS_H
 #define FR_STRATEGIES_DPOS_SLOTS_H
@@ -30,4 +31,8 @@ double fr__slots_find(const struct fr__slots *s, size_t device, double ready_s, 
 double fr__slots_end(const struct fr__slots *s, size_t device);
 /* Takes [begin_s, end_s], which must be free. */
 void fr__slots_add(struct fr__slots *s, size_t device, double begin_s, double end_s);
+/* How many adds there were since the reset, but for those undone. */
+size_t fr__slots_n_adds(const struct fr__slots *s);
+/* Undoes the last adds, so that n are left. Cost: constant an add. */
+void fr__slots_undo(struct fr__slots *s, size_t n);
 #endif

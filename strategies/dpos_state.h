@@ -1,5 +1,5 @@
 /* strategies/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds ranks, path
- * and list, dpos_path.c binds the path to devices.
+ * and list, dpos_path.c binds the path to devices, dpos_kept.c knows the plan that a run may follow.
  */
 #ifndef FR_STRATEGIES_DPOS_STATE_H
 #define FR_STRATEGIES_DPOS_STATE_H
@@ -20,7 +20,26 @@ struct fr__dpos_classes {
     double mean_latency_s, mean_s_per_byte;
 };
 
+/* One decision of the plan that was kept, in the order of its list; a variable that waits for its reader is
+ * no decision. What decides is where and when the operations before stand, and which devices have
+ * room. */
+struct fr__dpos_decision {
+    double start_s, end_s;
+    uint64_t rooms; /* bit d: device d had room; of an op that was bound: 0 */
+    uint32_t op, device;
+};
+
+/* n 0: no plan is kept. The first n_true adds of the slots are those of its first decisions. */
+struct fr__dpos_kept {
+    struct fr__dpos_decision *decisions; /* [cap_ops] */
+    size_t n, n_true, n_made;            /* n_made: in this run */
+    struct fr__dpos_change change;
+    bool is_followed; /* as yet */
+    bool is_made;     /* this run's plan is being kept */
+};
+
 struct fr__dpos {
+    struct fr__dpos_kept kept;
     struct fr__dpos_machine m;
     const struct fr__dag *dag;
     struct fr__dpos_classes classes;
@@ -37,6 +56,7 @@ struct fr__dpos {
     uint64_t *used_bytes;                /* [n_devices] */
     uint64_t *copy_bytes; /* [n_devices] that the present op would have to receive and hold there */
     bool is_placed;       /* all operations are bound */
+    bool is_too_long;     /* the plan reaches stop_s */
     bool has_copies;      /* the dag has readers that would hold some */
     unsigned spare_eighths; /* of every room are kept for copies */
     uint64_t along_bytes;   /* of variables, with their groups, that wait for the present op */
@@ -85,6 +105,19 @@ size_t fr__dpos_find_path(struct fr__dpos *p);
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* order, position. */
 void fr__dpos_list(struct fr__dpos *p);
+/* ---- dpos_kept.c ---- */
+
+/* Before the first decision: slots as they were when the plans part at the earliest. */
+void fr__dpos_kept_begin(struct fr__dpos *p, const struct fr__dpos_options *o);
+/* Whether all decisions so far were those of the kept plan and its next one is for the same op, d->op; then
+ * *d is what was decided. */
+bool fr__dpos_kept_follow(struct fr__dpos *p, struct fr__dpos_decision *d);
+/* This run decides otherwise: the slots forget what comes next in the kept plan. */
+void fr__dpos_kept_leave(struct fr__dpos *p);
+/* A decision was taken, of which the slots are told. */
+void fr__dpos_kept_note(struct fr__dpos *p, const struct fr__dpos_decision *d);
+void fr__dpos_kept_end(struct fr__dpos *p, bool is_done);
+
 /* Binds op and its group; memory is counted once. */
 void fr__dpos_bind(struct fr__dpos *p, uint32_t op, uint32_t device);
 #endif

@@ -8,7 +8,7 @@ libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/
 	strategies/line_up.h strategies/line_up.c \
 	strategies/schedule.h strategies/schedule.c strategies/pp.c strategies/dag.h strategies/dag.c strategies/dag_dims.h strategies/dag_dims.c strategies/dpos.h \
 	strategies/dpos_state.h strategies/dpos_slots.h strategies/dpos_slots.c strategies/dpos.c \
-	strategies/dpos_rank.c strategies/dpos_path.c strategies/dpos_bound.c \
+	strategies/dpos_rank.c strategies/dpos_path.c strategies/dpos_kept.c strategies/dpos_bound.c \
 	strategies/os_dpos.h strategies/os_dpos_split.h strategies/os_dpos_split.c strategies/os_dpos.c \
 	strategies/dag_plan.h strategies/dag_plan.c strategies/fastt.h strategies/fastt.c \
 	strategies/planned.c strategies/learn_costs.h strategies/learn_costs.c strategies/learn.h \

@@ -108,21 +108,35 @@ static enum fr_status sort_path(struct fr__os_dpos *o, const struct fr__dpos_mac
     return FR_OK;
 }
 
+/* Plans a dag that came of the present one, whose plan is the kept one. */
+static enum fr_status replan(struct fr__os_dpos *o, const struct fr__dag *dag,
+                             struct fr__dpos_change change, struct fr__dpos_options how,
+                             struct fr__dpos_result *plan, struct fr_error *err)
+{
+    how.since = o->options.plans_anew ? NULL : &change;
+    return fr__dpos_run(o->planner, dag, &how, plan, err);
+}
+
 /* t->after_s of a split of the dag as it is; a time that is not below limit_s may be left NaN. */
 static enum fr_status evaluate(struct fr__os_dpos *o, struct fr__os_dpos_try *t, double limit_s,
                                struct fr__os_dpos_result *r, struct fr_error *err)
 {
     struct fr__mark mark = fr__arena_mark(o->candidate_arena);
-    struct fr__dpos_options how = {.stop_s = o->options.evaluates_whole ? 0 : limit_s};
+    struct fr__dpos_options how = {.stop_s = limit_s, .goes_on = o->options.evaluates_whole};
+    struct fr__dpos_change change = {.at = o->at[t->op]};
     struct fr__dpos_result plan;
     struct fr__dag dag;
     enum fr_status st = fr__dag_split(&dag, o->dag, o->at[t->op], t->dim, t->n, &o->options.costs,
                                       o->candidate_arena, err);
 
-    if (st == FR_OK)
-        st = fr__dpos_run(o->planner, &dag, &how, &plan, err);
+    if (st == FR_OK) {
+        change.n_new = (uint32_t)(dag.n_ops - o->dag->n_ops + 1);
+        st = replan(o, &dag, change, how, &plan, err);
+    }
     fr__arena_rewind(o->candidate_arena, mark);
     FR_TRY(st);
+    r->n_decisions += plan.n_decided;
+    r->n_kept += plan.n_kept;
     if (plan.outcome == FR__DPOS_STOPPED) {
         t->after_s = NAN;
         r->n_stopped++;
@@ -173,22 +187,25 @@ static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
 static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, size_t n_start,
                            struct fr_error *err)
 {
+    const struct fr__dpos_options keeps = {.keeps = true};
     unsigned k = o->n_kept++ % 2;
-    uint32_t at = o->at[t->op];
+    struct fr__dpos_change change = {.at = o->at[t->op]};
     size_t was = o->dag->n_ops;
+    struct fr__dpos_result plan;
 
     fr__arena_free(o->kept_arena[k]); /* the dag before the present one */
     o->kept_arena[k] = fr__arena_new();
     if (!o->kept_arena[k])
         return fr__fail_nomem(err);
-    FR_TRY(fr__dag_split(&o->kept[k], o->dag, at, t->dim, t->n, &o->options.costs, o->kept_arena[k],
-                         err));
+    FR_TRY(fr__dag_split(&o->kept[k], o->dag, change.at, t->dim, t->n, &o->options.costs,
+                         o->kept_arena[k], err));
     o->dag = &o->kept[k];
     o->best_s = t->after_s;
     t->is_kept = true;
     for (size_t i = t->op + 1; i < n_start; i++)
         o->at[i] += (uint32_t)(o->dag->n_ops - was);
-    return FR_OK;
+    change.n_new = (uint32_t)(o->dag->n_ops - was + 1);
+    return replan(o, o->dag, change, keeps, &plan, err);
 }
 
 static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__os_dpos_result *r,
@@ -223,10 +240,11 @@ static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__o
 static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine *m,
                            struct fr__os_dpos_result *r, struct fr_error *err)
 {
-    const struct fr__dpos_options whole = {0};
+    const struct fr__dpos_options whole = {0}, keeps = {.keeps = true};
+    const struct fr__dpos_change none = {.at = FR_NONE};
     size_t n_start = o->dag->n_ops;
 
-    FR_TRY(fr__dpos_run(o->planner, o->dag, &whole, &r->plan, err));
+    FR_TRY(fr__dpos_run(o->planner, o->dag, &keeps, &r->plan, err));
     r->n_whole++;
     r->dag = o->dag;
     if (r->plan.outcome != FR__DPOS_DONE)
@@ -234,7 +252,7 @@ static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine 
     r->start_s = o->best_s = r->plan.makespan_s;
     FR_TRY(sort_path(o, m, &r->plan, &r->n_path, err));
     FR_TRY(search(o, n_start, r, err));
-    FR_TRY(fr__dpos_run(o->planner, o->dag, &whole, &r->plan, err));
+    FR_TRY(replan(o, o->dag, none, whole, &r->plan, err));
     r->n_whole++;
     r->dag = o->dag;
     r->path = o->path;

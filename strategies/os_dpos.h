@@ -6,8 +6,10 @@
  * first operation tried for which none is shorter ends the search (with patience n: n of them in a
  * row); one that cannot be split is passed over. Of equal times fewer parts, then the batch before the channels.
  *
- * An evaluation is stopped as soon as its makespan is known to reach that of the best way so far (an
- * end and the longest chain of cheapest costs behind it), which changes no answer.
+ * Neither of these changes an answer: an evaluation is stopped as soon as its makespan is known to reach
+ * that of the best way so far (an end and the longest chain of cheapest costs behind it); and it takes
+ * over the plan before the split up to the first decision that is another (dpos.h), undoing what
+ * came after it there.
  *
  * Source: X. Yi et al., FastT, Middleware 2020, Algorithm 2. The paper does not say what a path
  *         operation that cannot be split does to the loop; here it carries no evidence.
@@ -25,6 +27,7 @@ struct fr__os_dpos_options {
     unsigned max_tried;   /* operations; 0: no limit */
     unsigned patience;    /* operations in a row for which nothing is shorter end it; 0: 1 */
     bool evaluates_whole; /* stops no evaluation early */
+    bool plans_anew;      /* takes over nothing from the plan before the split */
     struct fr__split_costs costs;
 };
 
@@ -55,6 +58,7 @@ struct fr__os_dpos_result {
     size_t n_path, n_tries;
     enum fr__os_dpos_end end;
     size_t n_ops_tried, n_splits, n_whole, n_stopped; /* evaluations of either sort */
+    size_t n_decisions, n_kept;                       /* of all evaluations; those taken over */
 };
 
 struct fr__os_dpos;

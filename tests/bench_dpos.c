@@ -224,9 +224,10 @@ static void bench_search(struct search *s)
                                     .unit = "ops",
                                     .cpu_s = bench_median(plan_with_splits, s, 3)});
     printf("#   %zu candidates of %zu operations: %zu evaluations whole, %zu stopped, %zu kept, "
-           "%.4f s to %.4f s\n",
+           "%.4f s to %.4f s; %.0f %% of decisions taken over\n",
            s->result.n_tries, s->result.n_ops_tried, s->result.n_whole, s->result.n_stopped,
-           s->result.n_splits, s->result.start_s, s->result.plan.makespan_s);
+           s->result.n_splits, s->result.start_s, s->result.plan.makespan_s,
+           100 * (double)s->result.n_kept / (double)s->result.n_decisions);
 }
 
 static void bench_splits(const struct fr__dpos_machine *m)
@@ -241,18 +242,25 @@ static void bench_splits(const struct fr__dpos_machine *m)
     s.name = "os-dpos, one chain";
     s.options.max_tried = 20;
     bench_search(&s);
+    s.name = "os-dpos, all planned anew";
+    s.options.plans_anew = true;
+    bench_search(&s);
+    s.options.plans_anew = false;
     s.name = "os-dpos, nothing stopped";
     s.options.evaluates_whole = true;
+    bench_search(&s);
+    s.name = "os-dpos, neither";
+    s.options.plans_anew = true;
     bench_search(&s);
     free_dag(&s.job.dag);
 }
 
-/* The data-parallel dag of a model on the 8 V100s of a DGX-1, with nothing that is not in the library. */
-static void bench_model(const char *model, const char *name)
+/* The dag of n_replicas of a model on the 8 V100s of a DGX-1, with nothing that is not in the library. */
+static void bench_model(const char *model, const char *name, size_t n_replicas)
 {
     const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
     struct search s = {.name = name};
-    struct fr_problem in = {.n_devices = N_DEVICES, .global_batch = 64 * N_DEVICES};
+    struct fr_problem in = {.n_devices = N_DEVICES, .global_batch = (uint32_t)(64 * n_replicas)};
     uint32_t devices[N_DEVICES], type[N_DEVICES];
     uint64_t room_bytes[N_DEVICES];
     struct fr__dag_links links;
@@ -278,7 +286,7 @@ static void bench_model(const char *model, const char *name)
     in.costs = costs;
     in.devices = devices;
     if (fr__placer_init(&pl, &in, NULL, NULL, &err) != FR_OK ||
-        fr__dag_make(&dag, &pl, N_DEVICES, &err) != FR_OK ||
+        fr__dag_make(&dag, &pl, n_replicas, &err) != FR_OK ||
         fr__dag_links_make(&links, &pl, &err) != FR_OK)
         abort();
     s.job.dag = *dag;
@@ -289,6 +297,11 @@ static void bench_model(const char *model, const char *name)
                                         .s_per_byte = links.s_per_byte};
     s.options.costs = (struct fr__split_costs){fr__dag_part_cost, fr__dag_bytes_cost};
     bench_search(&s);
+    if (n_replicas == 1) {
+        s.name = "  all planned anew";
+        s.options.plans_anew = true;
+        bench_search(&s);
+    }
     fr__dag_free(dag);
     fr__placer_fini(&pl);
     fr_cost_model_free(costs);
@@ -320,8 +333,9 @@ int main(void)
                                         .cpu_s = bench_median(plan, &j, 3)});
         free_dag(&j.dag);
     }
-    bench_model("transformer-big", "os-dpos, transformer-big");
-    bench_model("vgg19", "os-dpos, vgg19");
+    bench_model("transformer-big", "os-dpos, transformer-big", N_DEVICES);
+    bench_model("vgg19", "os-dpos, vgg19", N_DEVICES);
+    bench_model("bert-large", "os-dpos, one bert-large", 1);
     bench_splits(&j.m);
     return 0;
 }

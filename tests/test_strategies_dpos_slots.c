@@ -75,6 +75,48 @@ START_TEST(an_op_goes_where_a_scan_from_the_start_would_put_it)
 }
 END_TEST
 
+/* Adds and undone adds in turns, against slots that never saw what was undone. */
+START_TEST(what_was_undone_leaves_no_trace)
+{
+    struct fr__slots *s = fr__slots_new(2, N_ADDS), *fresh = fr__slots_new(2, N_ADDS);
+    static struct {
+        size_t device;
+        double begin_s, end_s;
+    } adds[N_ADDS];
+    struct fr__rng rng;
+
+    ck_assert(s && fresh);
+    fr__rng_init(&rng, 5, 0);
+    for (size_t n = 0, round = 0; round < 40; round++) {
+        for (size_t left = fr__rng_below(&rng, 400); left > 0 && n < N_ADDS; left--, n++) {
+            double length_s = (double)fr__rng_below(&rng, 4);
+
+            adds[n].device = fr__rng_below(&rng, 2);
+            adds[n].begin_s =
+                fr__slots_find(s, adds[n].device, floor(fr__rng_uniform(&rng) * 1000), length_s);
+            adds[n].end_s = adds[n].begin_s + length_s;
+            fr__slots_add(s, adds[n].device, adds[n].begin_s, adds[n].end_s);
+        }
+        n -= fr__rng_below(&rng, n + 1) / 2;
+        fr__slots_undo(s, n);
+        ck_assert_uint_eq(fr__slots_n_adds(s), n);
+        fr__slots_reset(fresh);
+        for (size_t k = 0; k < n; k++)
+            fr__slots_add(fresh, adds[k].device, adds[k].begin_s, adds[k].end_s);
+        for (size_t k = 0; k < 200; k++) {
+            double ready_s = floor(fr__rng_uniform(&rng) * 1500);
+            double length_s = (double)fr__rng_below(&rng, 9);
+
+            ck_assert_double_eq(fr__slots_find(s, k % 2, ready_s, length_s),
+                                fr__slots_find(fresh, k % 2, ready_s, length_s));
+        }
+        ck_assert_double_eq(fr__slots_end(s, 0), fr__slots_end(fresh, 0));
+    }
+    fr__slots_free(s);
+    fr__slots_free(fresh);
+}
+END_TEST
+
 START_TEST(an_op_fits_exactly_between_two_others)
 {
     struct fr__slots *s = fr__slots_new(1, 4);
@@ -98,6 +140,7 @@ int main(void)
     TCase *tc = tcase_create("dpos_slots");
 
     tcase_add_test(tc, an_op_goes_where_a_scan_from_the_start_would_put_it);
+    tcase_add_test(tc, what_was_undone_leaves_no_trace);
     tcase_add_test(tc, an_op_fits_exactly_between_two_others);
     return run_case(tc, "strategies/dpos_slots");
 }

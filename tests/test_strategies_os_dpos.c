@@ -339,43 +339,112 @@ static void check_same(const struct fr__os_dpos_result *a, const struct fr__os_d
     }
 }
 
-START_TEST(stopping_evaluations_early_changes_no_answer)
+/* Rooms that matter: variables that wait or are shared, groups, copies that stay, devices all but full. */
+static void make_crowded(struct dpos_case *c, uint64_t seed)
 {
-    size_t n_splits = 0, n_stopped = 0, n_whole = 0;
+    struct fr__rng rng;
+    uint64_t sum = 0;
+
+    make_random(c, seed);
+    fr__rng_init(&rng, seed, 3);
+    c->dag.n_replicas = 1 + seed % 2;
+    c->dag.n_groups = 1 + c->dag.n_ops / 6;
+    for (uint32_t i = 0; i < c->dag.n_ops; i++) {
+        struct fr__dag_op *o = &c->dag.ops[i];
+
+        if (c->dag.in_first[i] == c->dag.in_first[i + 1] && fr__rng_below(&rng, 2)) {
+            o->role = FR__DAG_VARIABLE;
+            o->split_mask = 0;
+            o->resident_bytes = fr__rng_below(&rng, 30);
+            for (size_t d = 0; d < c->m.n_devices; d++)
+                dpos_case_cost(c, i)[d] = 0;
+        }
+        if (fr__rng_below(&rng, 4) == 0)
+            o->group = (uint32_t)fr__rng_below(&rng, c->dag.n_groups);
+        sum += o->resident_bytes + o->output_bytes;
+    }
+    for (size_t e = 0; e < c->dag.n_edges; e++)
+        c->dag.edges[e].stays = fr__rng_below(&rng, 3) == 0;
+    for (size_t d = 0; d < c->m.n_devices; d++)
+        c->room_bytes[d] = (1 + seed % 5) * sum / (2 * c->m.n_devices) + fr__rng_below(&rng, 40);
+}
+
+struct tally {
+    size_t n_fit, n_splits, n_stopped, n_whole, n_decisions, n_kept;
+};
+
+/* The search as it is against one that stops nothing early and plans every try from the start. */
+static void compare_with_plain(const struct dpos_case *c, struct tally *t)
+{
+    struct fr__os_dpos_result fast, plain;
+    struct fr__os_dpos *a = run(c, (struct fr__os_dpos_options){.patience = 2}, &fast);
+    struct fr__os_dpos *b = run(
+        c, (struct fr__os_dpos_options){.patience = 2, .evaluates_whole = true, .plans_anew = true},
+        &plain);
+    double before_s = plain.start_s;
+
+    ck_assert_int_eq(fast.plan.outcome, plain.plan.outcome);
+    ck_assert_uint_eq(plain.n_kept, 0);
+    if (plain.plan.outcome == FR__DPOS_DONE) {
+        check_same(&fast, &plain);
+        ck_assert(plain.plan.makespan_s <= plain.start_s);
+        for (size_t k = 0; k < plain.n_tries; k++)
+            if (plain.tries[k].is_kept) {
+                ck_assert(plain.tries[k].after_s < before_s);
+                before_s = plain.tries[k].after_s;
+            }
+        ck_assert(same_time(plain.plan.makespan_s, before_s));
+        t->n_fit++;
+    }
+    t->n_splits += fast.n_splits;
+    t->n_stopped += fast.n_stopped;
+    t->n_whole += fast.n_whole;
+    t->n_decisions += fast.n_decisions;
+    t->n_kept += fast.n_kept;
+    fr__os_dpos_free(a);
+    fr__os_dpos_free(b);
+}
+
+static void print_tally(const char *what, const struct tally *t)
+{
+    printf("# %s: %zu fit, %zu splits kept, %zu evaluations whole, %zu stopped, %zu of %zu "
+           "decisions taken over\n",
+           what, t->n_fit, t->n_splits, t->n_whole, t->n_stopped, t->n_kept, t->n_decisions);
+}
+
+START_TEST(stopping_early_and_taking_over_decisions_change_no_answer)
+{
+    struct tally t = {0};
 
     for (uint64_t seed = 0; seed < 400; seed++) {
-        struct fr__os_dpos_result fast, plain;
-        struct fr__os_dpos *a, *b;
         struct dpos_case c;
 
         make_random(&c, seed);
-        a = run(&c, (struct fr__os_dpos_options){0}, &fast);
-        b = run(&c, (struct fr__os_dpos_options){.evaluates_whole = true}, &plain);
-        if (plain.plan.outcome == FR__DPOS_DONE) {
-            double before_s = plain.start_s;
-
-            check_same(&fast, &plain);
-            check_plan(&c, &fast);
-            ck_assert(plain.plan.makespan_s <= plain.start_s);
-            for (size_t k = 0; k < plain.n_tries; k++)
-                if (plain.tries[k].is_kept) {
-                    ck_assert(plain.tries[k].after_s < before_s);
-                    before_s = plain.tries[k].after_s;
-                }
-            ck_assert(same_time(plain.plan.makespan_s, before_s));
-        } else
-            ck_assert_int_eq(fast.plan.outcome, plain.plan.outcome);
-        n_splits += fast.n_splits;
-        n_stopped += fast.n_stopped;
-        n_whole += fast.n_whole;
-        fr__os_dpos_free(a);
-        fr__os_dpos_free(b);
+        compare_with_plain(&c, &t);
         dpos_case_fini(&c);
     }
-    printf("# 400 random graphs: %zu splits kept, %zu evaluations whole, %zu stopped\n", n_splits,
-           n_whole, n_stopped);
-    ck_assert_uint_ge(n_splits, 100);
-    ck_assert_uint_ge(n_stopped, 400);
+    print_tally("400 random graphs", &t);
+    ck_assert_uint_ge(t.n_splits, 100);
+    ck_assert_uint_ge(t.n_stopped, 400);
+    ck_assert_uint_ge(t.n_kept, t.n_decisions / 10);
+}
+END_TEST
+
+START_TEST(nor_do_they_where_memory_is_short)
+{
+    struct tally t = {0};
+
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        struct dpos_case c;
+
+        make_crowded(&c, seed);
+        compare_with_plain(&c, &t);
+        dpos_case_fini(&c);
+    }
+    print_tally("1500 crowded graphs", &t);
+    ck_assert_uint_ge(t.n_fit, 300);
+    ck_assert_uint_ge(t.n_splits, 100);
+    ck_assert_uint_ge(t.n_kept, t.n_decisions / 20);
 }
 END_TEST
 
@@ -413,7 +482,8 @@ int main(void)
     tcase_add_test(tc, an_op_in_two_parts_on_two_devices_takes_half);
     tcase_add_test(tc, a_search_tells_how_far_it_is_and_stops_when_asked);
     tcase_add_test(tc, the_first_op_that_does_not_improve_ends_the_search);
-    tcase_add_test(tc, stopping_evaluations_early_changes_no_answer);
+    tcase_add_test(tc, stopping_early_and_taking_over_decisions_change_no_answer);
+    tcase_add_test(tc, nor_do_they_where_memory_is_short);
     tcase_add_test(tc, options_limit_what_is_tried);
     return run_case(tc, "strategies/os_dpos");
 }
