@@ -116,6 +116,31 @@ START_TEST(the_engine_does_what_the_planner_foresaw)
 }
 END_TEST
 
+/* Of one GPT with long sequences the fused attention is what takes longest; its heads are shared, then the
+ * columns of products, along the channels alone as in tensor parallelism. Still the engine does it all to
+ * the second. */
+START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
+{
+    struct fr_run *r;
+    struct setup s;
+    size_t n_heads = 0;
+
+    ck_assert_int_eq(set_up(&s, "gpt:layers=2,hidden=256,heads=8,seq=4096,vocab=64,attention=flash",
+                            "os-dpos:start=model,dims=channel,replicas=ignore,patience=2", 4, 4),
+                     FR_OK);
+    for (size_t i = 0; i < s.planned->n_splits; i++)
+        n_heads += strstr(s.planned->splits[i].op, "flash") != NULL;
+    ck_assert_uint_eq(n_heads, 4); /* of two layers, forward and back */
+    ck_assert_double_lt(s.planned->planned_s, 0.6 * s.planned->start_s);
+    r = run(&s, FR_ORDER_STRICT, FR_NETWORK_ANALYTIC);
+    for (size_t i = 0; i < s.planned->n_ops; i++)
+        ck_assert_double_eq_tol(r->end_s[s.planned->ops[i].task], s.planned->ops[i].end_s,
+                                1e-9 * s.planned->planned_s);
+    fr_run_free(r);
+    tear_down(&s);
+}
+END_TEST
+
 /* VGG-19 on four GPUs: placing op by op is believed to take longer than a replica each, which needs no
  * splitting to be kept; dpos alone does not look at it. */
 START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
@@ -289,6 +314,7 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_engine_does_what_the_planner_foresaw, 0, N_CASES);
+    tcase_add_test(t, heads_are_shared_and_the_engine_does_as_foreseen);
     tcase_add_loop_test(t, a_shared_network_is_no_faster_than_believed, 0, N_MODELS);
     tcase_add_test(t, replicas_are_left_alone_where_nothing_better_was_found);
     tcase_add_test(t, no_two_operations_have_the_same_name);
