@@ -126,11 +126,10 @@ static double ring_steps(const struct fr_plan *p)
     double steps = 0;
 
     for (size_t c = 0; c < v->n_collectives; c++) {
-        double n = fr_plan_group_size(p, v->collectives[c].group);
+        const struct fr_collective *k = &v->collectives[c];
 
-        if (v->collectives[c].has_cost)
-            continue;
-        steps += (v->collectives[c].kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * n;
+        if (!k->has_cost)
+            steps += fr_collective_steps(k->kind, fr_plan_group_size(p, k->group), k->bytes);
     }
     return steps;
 }

@@ -67,23 +67,39 @@ double fr__message_alone(struct engine *e, const struct fr_transfer *x)
     return s;
 }
 
-static double fastest_hop_s(struct engine *e, uint32_t collective)
+/* Of the messages that the place sends. */
+static double fastest_of_place(struct engine *e, const struct course *k, uint32_t place)
 {
-    const struct fr_collective *c = &e->v->collectives[collective];
-    uint32_t n = fr_plan_group_size(e->plan, c->group);
-    const struct tours *t = fr__group_tours(e, c->group);
+    uint32_t n = k->pattern == PATTERN_SHIFT ? k->n_rounds : 1;
     double fastest_s = INFINITY;
 
-    if (!t || n < 2)
-        return 0;
-    for (uint32_t r = 0; r < t->n_rings; r++)
-        for (uint32_t i = 0; i < n; i++) {
-            const struct route *k = &e->routes[t->routes[r * n + i]];
-            double s = k->latency_s + fr__ring_chunk(c, t, r, n) / k->bw_Bps;
+    for (uint32_t round = 0; round < n; round++) {
+        uint32_t route = fr__course_route(e, k, place, round);
 
-            fastest_s = s < fastest_s ? s : fastest_s;
-        }
-    return fr__ring_rounds(c->kind, n) * fastest_s;
+        if (route == FR_NONE)
+            return 0;
+        fastest_s = fmin(fastest_s, fr__hop_s(e, route, k->chunk_bytes));
+        fr__route_release(e, route);
+    }
+    return fastest_s;
+}
+
+/* Every member sends or receives as many messages as there are rounds, one after the other. */
+static double steps_s(struct engine *e, uint32_t collective)
+{
+    uint32_t n_courses = fr__n_courses(e, collective);
+    double least_s = INFINITY;
+
+    for (uint32_t r = 0; r < n_courses; r++) {
+        struct course k = fr__course(e, collective, r);
+        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+        double fastest_s = INFINITY;
+
+        for (uint32_t i = 0; i < n_senders; i++)
+            fastest_s = fmin(fastest_s, fastest_of_place(e, &k, (k.first + i) % k.n));
+        least_s = fmin(least_s, k.n_rounds * fastest_s);
+    }
+    return n_courses > 0 ? least_s : 0;
 }
 
 static double collective_s(struct engine *e, uint32_t collective)
@@ -91,7 +107,7 @@ static double collective_s(struct engine *e, uint32_t collective)
     struct own_cost own;
 
     if (!fr__collective_has_cost(e, collective))
-        return fastest_hop_s(e, collective);
+        return steps_s(e, collective);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }
@@ -214,17 +230,7 @@ enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
         add_bytes(e, r, k->bytes, bytes);
         fr__route_release(e, r);
     }
-    for (uint32_t c = 0; c < v->n_collectives; c++) {
-        const struct fr_collective *k = &v->collectives[c];
-        uint32_t n = fr_plan_group_size(e->plan, k->group);
-        const struct tours *t = fr__group_tours(e, k->group);
-
-        if (!t)
-            return e->status;
-        for (uint32_t r = 0; n > 1 && r < t->n_rings; r++)
-            for (uint32_t i = 0; i < n; i++)
-                add_bytes(e, t->routes[r * n + i],
-                          fr__ring_rounds(k->kind, n) * fr__ring_chunk(k, t, r, n), bytes);
-    }
-    return FR_OK;
+    for (uint32_t c = 0; c < v->n_collectives; c++)
+        fr__collective_bytes(e, c, bytes);
+    return e->status;
 }

@@ -2,7 +2,8 @@
  *
  *   engine.c      the loop: instants, ready tasks, streams, completions
  *   network.c     transfers and flows: latency, channels, analytic or max-min rates
- *   collective.c  collectives: their members meet, then steps (ring.c) or a closed form
+ *   collective.c  collectives: their members meet, then steps (collective_steps.c) or a known time
+ *                 (collective_form.c, or their own)
  *   memory.c      buffers; requests.c and allocator.c give them addresses
  *   interference.c rates of work side by side on a device
  *   random.c      jitter and slow devices
@@ -140,13 +141,24 @@ struct meeting {
     uint32_t latest; /* the one whose launch was over last */
 };
 
-struct ring {
-    uint32_t collective;
-    uint32_t n, rounds;
-    uint32_t n_done; /* ranks that have sent and received everything */
+/* How messages of collectives go; see collective_form.c. */
+enum pattern { PATTERN_RING, PATTERN_CHAIN, PATTERN_SHIFT };
+
+/* One ring or chain of a collective, or all of a shift: in each round each place (in a chain all but the last)
+ * sends a chunk. */
+struct course {
+    enum pattern pattern;
+    uint32_t collective, n, n_rounds;
+    uint32_t first; /* place that a chain begins at */
     double chunk_bytes;
-    const uint32_t *ranks;                /* [n] in ring order */
-    const uint32_t *routes;               /* [n] from ranks[i] to the next */
+    const uint32_t *ranks;  /* [n] by place; NULL: a shift, place by rank */
+    const uint32_t *routes; /* [n] from a place to the next; NULL: a shift */
+};
+
+/* A course in progress. */
+struct ring {
+    struct course course;
+    uint32_t n_done;                      /* ranks that have sent and received everything */
     uint32_t *launched, *sent, *received; /* [n] rounds; one allocation, owned by `launched` */
     uint32_t cap;                         /* of each */
     uint32_t next_free;
@@ -357,19 +369,32 @@ void fr__collective_start(struct engine *e, uint32_t collective);
 /* One rank's member has nothing more to move. */
 void fr__member_done(struct engine *e, uint32_t task);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
+/* ---- collective_form.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct tours *fr__group_tours(struct engine *e, uint32_t group);
-/* Rounds of a kind among n ranks, and the bytes of ring r of a collective. */
-uint32_t fr__ring_rounds(enum fr_collective_kind kind, uint32_t n);
-double fr__ring_chunk(const struct fr_collective *c, const struct tours *t, uint32_t r, uint32_t n);
-/* Closed form: all rings side by side, each as fast as its slowest hop; which one that is. */
-struct slowest_hop {
-    double s; /* of all rounds */
-    uint32_t route;
-    double chunk_bytes;
-};
-struct slowest_hop fr__collective_alone(struct engine *e, uint32_t collective);
+/* How a collective goes, side by side; none for fewer than two ranks, or with the failure kept. */
+uint32_t fr__n_courses(struct engine *e, uint32_t collective);
+struct course fr__course(struct engine *e, uint32_t collective, uint32_t r);
+/* Where the message of a place goes in a round (from 0), and its route, to be given back by
+ * fr__route_release or with its flow; FR_NONE with the failure kept. */
+uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round);
+uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round);
+/* Seconds of one message over a route, alone. */
+double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
+/* Seconds by the closed form; all courses side by side. */
+double fr__collective_alone(struct engine *e, uint32_t collective);
+/* The same; hands fn the messages that these seconds are made of: n of so many bytes over a route. */
+typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double bytes, double n);
+double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user);
+/* Adds what its steps put on each link. link_bytes: [n_links]. */
+void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
+
+/* ---- collective_steps.c ---- */
+/* All members have started. */
+void fr__collective_steps(struct engine *e, uint32_t collective);
+void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
+
+/* ---- collective.c, its own cost ---- */
 /* At its own cost, whose time is made of the bandwidth of one kind of link and its latency. */
 struct own_cost {
     double bandwidth_s, latency_s;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const char *const collective_kinds[FR_N_COLLECTIVE_KINDS] = {
-    [FR_ALL_REDUCE] = "all-reduce",
-    [FR_ALL_GATHER] = "all-gather",
-    [FR_REDUCE_SCATTER] = "reduce-scatter",
+    [FR_ALL_REDUCE] = "all-reduce",         [FR_ALL_GATHER] = "all-gather",
+    [FR_REDUCE_SCATTER] = "reduce-scatter", [FR_ALL_TO_ALL] = "all-to-all",
+    [FR_BROADCAST] = "broadcast",           [FR_REDUCE] = "reduce",
 };
 
 static const char *const buffer_kinds[FR_N_BUFFER_KINDS] = {
@@ -51,6 +51,11 @@ static unsigned index_of(const char *const names[], unsigned n, const char *name
 const char *fr_collective_kind_name(enum fr_collective_kind kind)
 {
     return name_of(collective_kinds, FR_N_COLLECTIVE_KINDS, kind);
+}
+
+enum fr_collective_kind fr_collective_kind_parse(const char *name)
+{
+    return (enum fr_collective_kind)index_of(collective_kinds, FR_N_COLLECTIVE_KINDS, name);
 }
 
 const char *fr_buffer_kind_name(enum fr_buffer_kind kind)

@@ -387,46 +387,6 @@ uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t 
     return g->stride ? g->first + rank * g->stride : p->group_devices[g->list + rank];
 }
 
-uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group)
-{
-    const struct fr_topo *t = p->view.topo;
-    uint32_t n = fr_plan_group_size(p, group), n_machines = 0, n_here = 0, n_each = 0;
-    const struct fr_device *before = NULL;
-
-    for (uint32_t rank = 0; rank < n; rank++) {
-        uint32_t device = fr_plan_group_device(p, group, rank);
-        const struct fr_device *d = &t->devices[device];
-
-        if (device >= t->n_gpus ||
-            (before && (d->type != before->type || d->machine < before->machine)))
-            return 0;
-        if (!before || d->machine != before->machine) {
-            if (n_machines > 1 && n_here != n_each)
-                return 0;
-            n_each = n_here;
-            n_here = 0;
-            n_machines++;
-        }
-        n_here++;
-        before = d;
-    }
-    return n_machines > 1 && n_here != n_each ? 0 : n_machines;
-}
-
-uint32_t fr_plan_group_system(const struct fr_plan *p, uint32_t group)
-{
-    const struct fr_topo *t = p->view.topo;
-
-    switch (fr_plan_group_machines(p, group)) {
-    case 0:
-        return FR_NONE;
-    case 1:
-        return t->system_of[t->devices[fr_plan_group_device(p, group, 0)].machine];
-    default:
-        return t->network_system;
-    }
-}
-
 const char *fr_plan_string(const struct fr_plan *p, uint32_t id)
 {
     return id < p->n_strings.n ? p->strings[id] : "";

@@ -161,6 +161,10 @@ static void check_values(struct report *r)
         if (k->kind >= FR_N_COLLECTIVE_KINDS || k->group >= v->n_groups)
             fault(r, "collective %u: kind %u on group %u does not exist", c, (unsigned)k->kind,
                   k->group);
+        else if ((k->kind == FR_BROADCAST || k->kind == FR_REDUCE) &&
+                 k->root >= fr_plan_group_size(r->plan, k->group))
+            fault(r, "collective %u: its root is rank %u of %u", c, k->root,
+                  fr_plan_group_size(r->plan, k->group));
         if (k->has_cost && k->cost_id >= v->n_costs)
             fault(r, "collective %u: cost %u does not exist (there are %zu)", c, k->cost_id,
                   v->n_costs);

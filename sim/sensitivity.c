@@ -277,21 +277,32 @@ static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
     parts_s[fr_link_resource(own.kind, FR_LINK_LATENCY)] += total_s * own.latency_s / alone_s;
 }
 
+/* n messages over a route, stretched by *user. */
+static void add_hops(struct engine *e, void *user, uint32_t route, double bytes, double n)
+{
+    const struct route *r = &e->routes[route];
+    const double *scale = user;
+
+    if (r->n_links > 0)
+        add_alone(e, e->parts->now_s, r, bytes, n * *scale * fr__hop_s(e, route, bytes));
+}
+
 void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
 {
     struct parts *p = e->parts;
     uint32_t member = e->v->members[e->v->member_first[collective]];
-    struct slowest_hop slowest;
+    double alone_s, scale;
 
     copy(p, p->now_s, of_task(p, member));
     if (fr__collective_has_cost(e, collective)) {
         add_own_cost(e, collective, e->now_s - e->tasks[member].start_s);
         return;
     }
-    slowest = fr__collective_alone(e, collective);
-    if (slowest.route != FR_NONE)
-        add_alone(e, p->now_s, &e->routes[slowest.route], slowest.chunk_bytes,
-                  e->now_s - e->tasks[member].start_s);
+    alone_s = fr__collective_alone(e, collective);
+    if (!(alone_s > 0))
+        return;
+    scale = (e->now_s - e->tasks[member].start_s) / alone_s;
+    fr__collective_hops(e, collective, add_hops, &scale);
 }
 
 static bool make_room(struct engine *e, uint32_t flow)

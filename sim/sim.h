@@ -66,9 +66,16 @@ enum fr_collective_kind {
     FR_ALL_REDUCE,
     FR_ALL_GATHER,     /* bytes: of the whole result */
     FR_REDUCE_SCATTER, /* bytes: of the whole input */
+    FR_ALL_TO_ALL, /* bytes: that each rank has, an equal part for each rank (itself among them) */
+    FR_BROADCAST,  /* bytes: from rank `root` to all */
+    FR_REDUCE,     /* bytes: from all to rank `root` */
     FR_N_COLLECTIVE_KINDS
 };
 const char *fr_collective_kind_name(enum fr_collective_kind kind);
+/* FR_N_COLLECTIVE_KINDS: unknown. */
+enum fr_collective_kind fr_collective_kind_parse(const char *name);
+/* How many messages it takes among n ranks, were it one ring; see sim/collective_form.c. */
+double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double bytes);
 
 struct fr_collective {
     double bytes;
@@ -76,7 +83,8 @@ struct fr_collective {
     uint32_t label;
     enum fr_collective_kind kind;
     bool has_cost;    /* how long it takes is known as a whole, whatever the links: */
-    uint32_t cost_id; /* row of the cost table; else it runs as rings over the links */
+    uint32_t cost_id; /* row of the cost table; else its messages go over the links */
+    uint32_t root;    /* rank, of a broadcast and a reduce */
 };
 
 enum fr_buffer_kind {
@@ -193,6 +201,11 @@ uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t 
 /* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of one machine,
  * then those of a later one. 0: it is not so. Good before fr_plan_finish too. Cost: O(size). */
 uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group);
+/* What a collective on a group of the plan costs by the system of its machines (fr_cost_collective).
+ * is_summed_in_switch: as in struct fr_system_call. false: not known, *out untouched. */
+bool fr_plan_collective_cost(const struct fr_plan *p, const struct fr_cost_model *costs,
+                             const struct fr_collective *c, bool is_summed_in_switch,
+                             struct fr_cost *out);
 /* The topology's system that collectives on the group take their time from, if it covers them
  * (fr_cost_collective); FR_NONE: none. */
 uint32_t fr_plan_group_system(const struct fr_plan *p, uint32_t group);

@@ -44,9 +44,35 @@ static double collective_s(struct engine *e, uint32_t collective)
     struct own_cost own;
 
     if (!fr__collective_has_cost(e, collective))
-        return fr__collective_alone(e, collective).s;
+        return fr__collective_alone(e, collective);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
+}
+
+/* What each member of a chain or a shift has to send and receive; of a ring it is as long as all of it. */
+static void add_messages(struct engine *e, uint32_t collective, struct totals *t)
+{
+    uint32_t group = e->v->collectives[collective].group, n_courses = fr__n_courses(e, collective);
+
+    for (uint32_t r = 0; r < n_courses; r++) {
+        struct course k = fr__course(e, collective, r);
+        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+
+        for (uint32_t i = 0; i < n_senders; i++)
+            for (uint32_t round = 0; round < k.n_rounds; round++) {
+                uint32_t place = (k.first + i) % k.n, to = fr__course_next(&k, place, round);
+                uint32_t route = fr__course_route(e, &k, place, round);
+                double s;
+
+                if (route == FR_NONE)
+                    return;
+                s = fr__hop_s(e, route, k.chunk_bytes);
+                t->out_s[fr_plan_group_device(e->plan, group, k.ranks ? k.ranks[place] : place)] +=
+                    s;
+                t->in_s[fr_plan_group_device(e->plan, group, k.ranks ? k.ranks[to] : to)] += s;
+                fr__route_release(e, route);
+            }
+    }
 }
 
 static void add_moving(struct engine *e, struct totals *k)
@@ -65,6 +91,11 @@ static void add_moving(struct engine *e, struct totals *k)
         double s = collective_s(e, c);
 
         k->serial_s += s;
+        if (!fr__collective_has_cost(e, c) && fr__n_courses(e, c) > 0 &&
+            fr__course(e, c, 0).pattern != PATTERN_RING) {
+            add_messages(e, c, k);
+            continue;
+        }
         for (uint32_t m = v->member_first[c]; m < v->member_first[c + 1]; m++) {
             k->out_s[v->tasks[v->members[m]].device] += s;
             k->in_s[v->tasks[v->members[m]].device] += s;

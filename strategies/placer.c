@@ -137,24 +137,13 @@ static bool is_summed_in_switch(enum fr_dtype dtype)
 
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective)
 {
-    static const enum fr_system_op ops[FR_N_COLLECTIVE_KINDS] = {
-        [FR_ALL_REDUCE] = FR_SYSTEM_ALL_REDUCE,
-        [FR_ALL_GATHER] = FR_SYSTEM_ALL_GATHER,
-        [FR_REDUCE_SCATTER] = FR_SYSTEM_REDUCE_SCATTER,
-    };
     struct fr_collective c = *collective;
     struct fr_cost cost;
 
     if (c.group == FR_NONE) /* out of memory: the plan keeps it */
         return fr_plan_add_collective(pl->plan, &c);
-    c.has_cost = fr_cost_collective(
-        pl->in->costs, fr_plan_group_system(pl->plan, c.group),
-        &(struct fr_system_call){.op = ops[c.kind],
-                                 .n_nodes = fr_plan_group_machines(pl->plan, c.group),
-                                 .n_gpus = fr_plan_group_size(pl->plan, c.group),
-                                 .bytes = c.bytes,
-                                 .is_summed_in_switch = is_summed_in_switch(pl->graph->dtype)},
-        &cost);
+    c.has_cost = fr_plan_collective_cost(pl->plan, pl->in->costs, &c,
+                                         is_summed_in_switch(pl->graph->dtype), &cost);
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
     return fr_plan_add_collective(pl->plan, &c);

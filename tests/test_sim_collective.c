@@ -2,6 +2,7 @@
  * hand. */
 #include "config.h"
 
+#include "base/error.h"
 #include "tests/sim_fixture.h"
 
 #include <check.h>
@@ -75,6 +76,142 @@ START_TEST(gather_and_scatter_take_half_an_all_reduce)
             fr_plan_free(p);
             fr_topo_free(topo);
         }
+}
+END_TEST
+
+/* Both ways of running it under both networks must take expected_s and put the bytes on the links: up[i], down[i]
+ * of rank i. topo: fixture_star(n). */
+static void expect_steps(enum fr_collective_kind kind, uint32_t n, double bytes, uint32_t root,
+                         double expected_s, const double up[], const double down[])
+{
+    for (int way = 0; way < 2 * FR_N_NETWORKS; way++) {
+        struct fr_topo *topo = fixture_star(n, BW, LAT);
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)(way / 2));
+        uint32_t group = fr_plan_add_group(p, 0, 1, n);
+        struct fr_run *r;
+
+        fr_plan_add_collective(
+            p, &(struct fr_collective){
+                   .kind = kind, .bytes = bytes, .group = group, .label = FR_NONE, .root = root});
+        for (uint32_t i = 0; i < n; i++)
+            fr_plan_add_task(p, &(struct fr_task){.kind = FR_TASK_COLLECTIVE,
+                                                  .device = i,
+                                                  .rank = i,
+                                                  .ref = 0,
+                                                  .op = FR_NONE,
+                                                  .cost_id = FR_NONE,
+                                                  .microbatch = FR_NONE,
+                                                  .stream = FR_STREAM_COMM});
+        fixture_finish(p);
+        o.closed_form_collectives = way % 2;
+        o.with_parts = true;
+        o.with_totals = true;
+        r = fixture_run(p, &o);
+        ck_assert_near(r->makespan_s, expected_s);
+        ck_assert_near(r->serial_s, expected_s);
+        ck_assert_double_le(r->lower_bound_s, r->makespan_s * (1 + 1e-9));
+        for (size_t l = 0; l < topo->n_links; l++) {
+            const struct fr_link *link = &topo->links[l];
+            bool is_up = topo->vertices[link->src].device != FR_NONE;
+            uint32_t rank = topo->vertices[is_up ? link->src : link->dst].device;
+
+            ck_assert_near(r->link_bytes[l], (is_up ? up : down)[rank]);
+        }
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+
+/* Shifts never share a link of a star: n - 1 rounds of a chunk of floor(S / n), each two link latencies. */
+START_TEST(an_all_to_all_takes_a_round_for_each_other_rank)
+{
+    const uint32_t ns[] = {1, 2, 3, 7, 8};
+
+    for (size_t i = 0; i < 5; i++) {
+        uint32_t n = ns[i];
+        double chunk = 168e6 / n, moved[8];
+
+        for (uint32_t k = 0; k < n; k++)
+            moved[k] = (n - 1) * chunk;
+        expect_steps(FR_ALL_TO_ALL, n, 168e6 + 0.5, 0, (n - 1) * (2 * LAT + chunk / BW), moved,
+                     moved);
+    }
+}
+END_TEST
+
+/* 2.5 MiB are 5 chunks of 512 KiB, which follow each other over n - 1 hops: n - 2 + 5 times one hop. The root
+ * sends all and receives nothing, the rank before it in the ring receives alone. */
+START_TEST(a_broadcast_is_a_pipeline_of_chunks)
+{
+    const uint32_t ns[] = {2, 3, 8}, roots[] = {0, 2, 5};
+
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t n = ns[i], root = roots[i] % n;
+        double bytes = 5 * 524288, up[8], down[8];
+
+        for (uint32_t k = 0; k < n; k++) {
+            up[k] = k == (root + n - 1) % n ? 0 : bytes;
+            down[k] = k == root ? 0 : bytes;
+        }
+        expect_steps(FR_BROADCAST, n, bytes, root, (n - 2 + 5) * (2 * LAT + 524288 / BW), up, down);
+    }
+}
+END_TEST
+
+/* The other way round: from the rank behind the root to the root. 600 000 bytes are two chunks of a half. */
+START_TEST(a_reduce_ends_at_its_root)
+{
+    double up[4] = {6e5, 6e5, 0, 6e5}, down[4] = {6e5, 6e5, 6e5, 0};
+
+    expect_steps(FR_REDUCE, 4, 6e5, 2, (4 - 2 + 2) * (2 * LAT + 3e5 / BW), up, down);
+}
+END_TEST
+
+START_TEST(what_moves_no_bytes_still_takes_its_latencies)
+{
+    const double none[4] = {0};
+
+    expect_steps(FR_BROADCAST, 4, 0, 0, 3 * 2 * LAT, none, none);
+    expect_steps(FR_ALL_TO_ALL, 4, 3, 0, 3 * 2 * LAT, none, none); /* chunks of floor(3 / 4) */
+}
+END_TEST
+
+/* Three GPUs in a row, 1 GB/s and 0.5 GB/s without latency: of 4 chunks of 512 KiB the first takes both hops,
+ * the others follow at the pace of the slower: 0.5 + 1 + 3 x 1 times 2^20 ns. */
+START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
+{
+    for (int closed = 0; closed < 2; closed++) {
+        struct fr_topo_builder *b = fr_topo_builder_new();
+        const struct fr_device_type *type = fr_device_type_find("v100-sxm2-16gb");
+        uint32_t t = fr_topo_builder_type(b, type), gpu[3], members[3];
+        const char *const names[] = {"a", "b", "c"};
+        struct fr_run_options o = options(FR_NETWORK_FLOW);
+        struct fr_topo *topo = NULL;
+        struct fr_plan *p;
+        struct fr_run *r;
+        struct fr_error err;
+
+        for (int i = 0; i < 3; i++)
+            gpu[i] = fr_topo_builder_vertex(b, FR_VERTEX_GPU, names[i], 0, t, FR_NOWHERE);
+        fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[0], gpu[1], 1e9, 0, true, "", FR_NOWHERE);
+        fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[1], gpu[2], 0.5e9, 0, true, "", FR_NOWHERE);
+        fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[2], gpu[0], 0.5e9, 0, true, "", FR_NOWHERE);
+        ck_assert_int_eq(fr_topo_builder_finish(b, "row", &topo, &err), FR_OK);
+        fr_topo_builder_free(b);
+        p = fr_plan_new(topo, NULL);
+        fixture_collective(p, FR_BROADCAST, 3, 4 * 524288, members);
+        fixture_finish(p);
+        o.rings = 1;
+        o.closed_form_collectives = closed;
+        r = fixture_run(p, &o);
+        ck_assert_near(r->makespan_s, 4.5 * 1048576e-9);
+        ck_assert_near(r->end_s[members[0]], closed ? r->makespan_s : 4 * 524288e-9);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
 }
 END_TEST
 
@@ -240,6 +377,11 @@ int main(void)
     tcase_add_test(c, a_ring_all_reduce_takes_its_closed_form);
     tcase_add_test(c, gather_and_scatter_take_half_an_all_reduce);
     tcase_add_test(c, a_chunk_is_rounded_down);
+    tcase_add_test(c, an_all_to_all_takes_a_round_for_each_other_rank);
+    tcase_add_test(c, a_broadcast_is_a_pipeline_of_chunks);
+    tcase_add_test(c, a_reduce_ends_at_its_root);
+    tcase_add_test(c, what_moves_no_bytes_still_takes_its_latencies);
+    tcase_add_test(c, a_pipeline_goes_at_the_pace_of_its_slowest_hop);
     tcase_add_test(c, a_collective_waits_for_its_last_member);
     tcase_add_test(c, a_collective_with_a_cost_takes_it);
     tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);

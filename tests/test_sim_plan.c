@@ -214,6 +214,19 @@ START_TEST(refuses_a_collective_whose_bytes_take_longer_than_all_of_it)
 }
 END_TEST
 
+START_TEST(refuses_a_root_beyond_the_group)
+{
+    uint32_t group = fr_plan_add_group(plan, 0, 1, 2);
+
+    fr_plan_add_collective(plan, &(struct fr_collective){.bytes = 8,
+                                                         .group = group,
+                                                         .label = FR_NONE,
+                                                         .kind = FR_BROADCAST,
+                                                         .root = 2});
+    refuses("collective 0: its root is rank 2 of 2");
+}
+END_TEST
+
 START_TEST(refuses_a_group_beyond_the_devices)
 {
     fr_plan_add_group(plan, 0, 1, 3);
@@ -363,6 +376,7 @@ int main(void)
     tcase_add_test(c, refuses_a_collective_at_a_cost_that_does_not_exist);
     tcase_add_test(c, refuses_a_collective_whose_bytes_take_longer_than_all_of_it);
     tcase_add_test(c, refuses_a_group_beyond_the_devices);
+    tcase_add_test(c, refuses_a_root_beyond_the_group);
     tcase_add_test(c, refuses_a_buffer_that_nobody_frees);
     tcase_add_test(c, refuses_to_free_a_persistent_buffer);
     tcase_add_test(c, refuses_a_free_before_the_allocation);
