@@ -40,7 +40,8 @@ enum option_group {
     OPTIONS_EXPLAIN = 32768, /* which ops are told of */
     OPTIONS_COSTS = 65536,   /* whence costs come */
     OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
-    OPTIONS_LEARN = 262144
+    OPTIONS_LEARN = 262144,
+    OPTIONS_GPUS = 524288 /* which GPUs of a cluster */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -148,6 +149,7 @@ enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);

@@ -101,6 +101,17 @@ static const struct verb verbs[] = {
      .n_arguments = 1,
      .run = cli_topo_draw},
     {.group = "topo",
+     .name = "time",
+     .arguments = "TOPOLOGY COLLECTIVE SIZE...",
+     .summary = "what a collective takes: message by message, by formula, as measured",
+     .examples = "  forerun topo time dgx-a100-80g all-reduce 1MiB 64MiB\n"
+                 "  forerun topo time \"2x hgx-b200\" all-to-all 64MiB --json\n"
+                 "  forerun topo time \"2x dgx1-v100\" broadcast 500MB -g 2 --spread\n",
+     .options = OPTIONS_COMMON | OPTIONS_GPUS | OPTIONS_COSTS | OPTIONS_JSON,
+     .n_arguments = 3,
+     .has_more_arguments = true,
+     .run = cli_topo_time},
+    {.group = "topo",
      .name = "check",
      .arguments = "TOPOLOGY",
      .summary = "what is wrong with a topology",

@@ -310,6 +310,8 @@ static const struct option_row rows[] = {
     {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file", NULL},
     {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", NULL},
     {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines", NULL},
+    {OPTIONS_GPUS, 'g', "gpus", "N", "the first N GPUs (default: all)", NULL},
+    {OPTIONS_GPUS, 0, "spread", NULL, "take the GPUs evenly over the machines", NULL},
     {OPTIONS_PROBLEM, 's', "strategy", "NAME[:KEY=VALUE,...]",
      "how to parallelise; several times to compare", add_strategy},
     {OPTIONS_SHAPE, 'b', "batch", "N", "samples an iteration, over all GPUs", NULL},

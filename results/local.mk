@@ -5,7 +5,7 @@ libresults_la_SOURCES = results/results.h results/record.h results/record.c resu
 	results/fit_picture.h results/fit_axis.h results/fit_axis.c results/fit_kernels.c results/fit_systems.c results/fit_runs.c \
 	results/reproduce.h results/reproduce.c results/reproduce_build.h results/reproduce_build.c \
 	results/reproduce_fastt.c results/plot_reproduce.c \
-	results/plot_fit.c results/peak.c results/advice.h results/advice.c results/answer.c \
+	results/collective_time.h results/collective_time.c results/collective_text.c results/plot_fit.c results/peak.c results/advice.h results/advice.c results/answer.c \
 	results/format.h results/format.c results/format_json.c results/format_csv.c \
 	results/task_order.h results/task_order.c results/memory_curve.h results/memory_curve.c \
 	results/format_trace.c results/lanes.h results/lanes.c results/gnuplot.h results/gnuplot.c \

@@ -59,7 +59,7 @@ run --version
 check "version_is_one_line" says '^forerun [0-9]'
 
 # every example in the help does what it says, but for files that only their reader has
-for verb in simulate compare learn "sweep merge" "topo list" "topo show" "topo check" "graph list" "graph show" \
+for verb in simulate compare learn "sweep merge" "topo list" "topo show" "topo time" "topo check" "graph list" "graph show" \
     "graph check" "graph export"; do
     run $verb --help
     sed -n '/^Examples:/,$s/^  forerun //p' out | grep -v ' my' > examples

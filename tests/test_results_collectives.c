@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/system.h"
+#include "results/collective_time.h"
 #include "results/results.h"
 
 #include <check.h>
@@ -236,6 +237,94 @@ START_TEST(the_uncertainty_counts_collectives)
 }
 END_TEST
 
+/* ---- one collective alone ---- */
+
+static struct fr_collective_times *times_of(const char *topology, const char *kind, size_t n_gpus)
+{
+    static const char *const sizes[] = {"1MB", "100MB"};
+    const struct fr_collective_question q = {
+        .topology = topology, .kind = kind, .sizes = sizes, .n_sizes = 2, .n_gpus = n_gpus};
+    struct fr_collective_times *t = NULL;
+    struct fr_error err = {.text = ""};
+
+    ck_assert_msg(fr_collective_times(&t, &q, NULL, &err) == FR_OK, "%s", err.text);
+    return t;
+}
+
+/* Of a DGX A100 GPUs are two links of 0.35 us and 273 GB/s apart; behind its switch nothing is shared. */
+static const struct alone {
+    const char *kind;
+    double bus_factor, hops; /* of 8 GPUs: messages in a row, */
+    double parts;            /* each of so many parts of the bytes */
+} alones[] =
+    {
+        {"all-reduce", 1.75, 14, 8},     {"all-gather", 0.875, 7, 8},
+        {"reduce-scatter", 0.875, 7, 8}, {"all-to-all", 0.875, 7, 8},
+        {"broadcast", 1, 6 + 191, 191}, /* 100 MB are 190.7 times 512 KiB */
+        {"reduce", 1, 6 + 191, 191},
+};
+
+START_TEST(a_collective_alone_takes_its_formula_and_what_was_measured)
+{
+    const struct alone *a = &alones[_i];
+    struct fr_collective_times *t = times_of("dgx-a100-80g", a->kind, 0);
+    double chunk = 100e6 / a->parts, expected_s = a->hops * (0.7e-6 + chunk / 273e9);
+
+    ck_assert_uint_eq(t->n_rows, 2);
+    ck_assert_uint_eq(t->rows[1].bytes, 100000000);
+    ck_assert_uint_eq(t->n_machines, 1);
+    ck_assert_double_eq_tol(t->rows[1].closed_s, expected_s, 1e-9 * expected_s);
+    ck_assert_double_eq_tol(t->rows[1].expanded_s, expected_s, 1e-9 * expected_s);
+    ck_assert_double_eq_tol(t->bus_factor, a->bus_factor, 1e-12);
+    if (strcmp(a->kind, "all-reduce") == 0) {
+        double fitted = fitted_s("a100-nvswitch", 8, 1, 100e6);
+
+        ck_assert_double_eq_tol(t->rows[1].fitted_s, fitted, 1e-12);
+        ck_assert_str_eq(t->system, "a100-nvswitch");
+    } else if (a->bus_factor == 1) {
+        ck_assert(isnan(t->rows[1].fitted_s));
+        ck_assert_str_eq(t->why, "a100-nvswitch does not cover it");
+    } else {
+        ck_assert_double_gt(t->rows[1].fitted_s, t->rows[0].fitted_s);
+    }
+    fr_collective_times_free(t);
+}
+END_TEST
+
+START_TEST(a_collective_alone_says_why_it_has_no_fitted_time)
+{
+    static const struct {
+        const char *topology, *why;
+        size_t n_gpus;
+    } cases[] = {
+        {"dgx1-v100", "nothing like it was measured", 0},
+        {"2x hgx-b200 via ib:100Gbps", "b200-infiniband was measured on ib:400Gbps", 16},
+        {"3x hgx-b200", "b200-infiniband does not cover it", 24},
+        {"hgx-b200", "b200-nvswitch does not cover it", 1},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_collective_times *t = times_of(cases[i].topology, "all-reduce", cases[i].n_gpus);
+
+        ck_assert_ptr_null(t->system);
+        ck_assert_str_eq(t->why, cases[i].why);
+        fr_collective_times_free(t);
+    }
+}
+END_TEST
+
+/* 8 million messages and more are not sent one by one. */
+START_TEST(too_many_messages_are_left_to_the_formula)
+{
+    struct fr_collective_times *t = times_of("600x gh200-quad", "all-reduce", 2400);
+
+    ck_assert(isnan(t->rows[0].expanded_s));
+    ck_assert(t->rows[0].closed_s > 0);
+    ck_assert(t->rows[0].is_extrapolated);
+    fr_collective_times_free(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("results/collectives");
@@ -252,6 +341,10 @@ int main(void)
     tcase_add_test(tc, stages_of_a_pipeline_are_judged_one_by_one);
     tcase_add_test(tc, iterations_in_a_row_repeat_the_fitted_time);
     tcase_add_test(tc, the_uncertainty_counts_collectives);
+    tcase_add_loop_test(tc, a_collective_alone_takes_its_formula_and_what_was_measured, 0,
+                        sizeof(alones) / sizeof(alones[0]));
+    tcase_add_test(tc, a_collective_alone_says_why_it_has_no_fitted_time);
+    tcase_add_test(tc, too_many_messages_are_left_to_the_formula);
     sr = srunner_create(s);
     srunner_run_all(sr, CK_ENV);
     n_failed = srunner_ntests_failed(sr);
