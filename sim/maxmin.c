@@ -32,7 +32,7 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     m->active = calloc(n, sizeof(*m->active));
     m->loose = calloc(n, sizeof(*m->loose));
     if (!m->resources || !m->cap || !m->inline_entries || !m->inline_left_Bps || !m->changed ||
-        !m->active || !m->loose || !fr__heap_reserve(&m->queue, n) ||
+        !m->active || !m->loose || !fr__turns_init(&m->queue, n) ||
         !fr__tournament_init(&m->ends, n_resources)) {
         fr__maxmin_free(m);
         return NULL;
@@ -42,6 +42,7 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
         m->cap[r] = FR__INLINE_ENTRIES;
         m->resources[r] = (struct fr__resource){
             .capacity_Bps = capacity_Bps[r],
+            .left_Bps = capacity_Bps[r],
             .entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES,
             .left_before_Bps = m->inline_left_Bps + (size_t)r * FR__INLINE_ENTRIES};
     }
@@ -62,7 +63,7 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->flows);
     free(m->shares);
     fr__tournament_fini(&m->ends);
-    fr__heap_fini(&m->queue);
+    fr__heap_fini(&m->queue.rest);
     free(m->loose);
     free(m->active);
     free(m->changed);
@@ -192,11 +193,16 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     for (uint32_t h = 0; h < f->n_hops; h++) {
         struct fr__resource *q = &m->resources[hops[h].resource];
 
-        q->n_open = 0;
         narrowest = q->capacity_Bps < narrowest->capacity_Bps ? q : narrowest;
     }
+    for (uint32_t h = 0; h < f->n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+
+        q->n_open = 0;
+        q->left_Bps = q->capacity_Bps - narrowest->capacity_Bps;
+    }
+    m->n_new--;
     narrowest->left_before_Bps[0] = narrowest->level_Bps = narrowest->capacity_Bps;
-    narrowest->left_Bps = 0;
     narrowest->n_sorted = 1;
     narrowest->is_ordered = true;
     m->shares[slot].rate_Bps = narrowest->capacity_Bps;
@@ -222,6 +228,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
     m->shares[slot].rate_Bps = 0;
     m->shares[slot].bottleneck = FR_NONE;
+    m->n_new++;
     hops = fr__maxmin_hops(m, slot);
     for (uint32_t h = 0; h < n_path; h++) {
         struct fr__resource *q = &m->resources[path[h]];
@@ -260,6 +267,8 @@ static void make_empty(struct fr__maxmin *m, uint32_t resource)
 {
     struct fr__resource *q = &m->resources[resource];
 
+    q->left_Bps = q->capacity_Bps;
+    q->next = 0;
     if (!q->is_ordered)
         return;
     fr__tournament_set(&m->ends, resource, INFINITY);
@@ -284,8 +293,12 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
         } else if (q->is_ordered) {
             was_alone = false;
             change(m, hops[h].resource);
+        } else {
+            q->left_Bps += m->shares[slot].rate_Bps;
+            q->next++;
         }
     }
+    m->n_new -= !has_rate;
     if (!was_alone && has_rate && m->shares[slot].rate_Bps < m->level_Bps)
         m->level_Bps = m->shares[slot].rate_Bps;
     m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
@@ -341,12 +354,14 @@ static void collect_group(struct fr__maxmin *m, uint32_t resource, double limit_
 static void collect_done(struct fr__maxmin *m, double now)
 {
     double limit_s = now + now * END_TOLERANCE;
+    uint32_t n;
 
     m->n_done = m->i_done = 0;
     if (fr__maxmin_solve(m, now) > limit_s)
         return;
-    for (uint32_t r = 0; (r = fr__tournament_find(&m->ends, r, limit_s)) != FR_NONE; r++)
-        collect_group(m, r, limit_s);
+    n = fr__tournament_list(&m->ends, limit_s, m->active);
+    for (uint32_t i = 0; i < n; i++)
+        collect_group(m, m->active[i], limit_s);
     sort_done(m->done, m->n_done);
 }
 

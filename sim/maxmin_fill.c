@@ -33,14 +33,13 @@
  * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
 static const double TIE = 0x1p-44;
 
+/* A loose resource's sum is changed so often before it is summed up anew. Each change may add 2^-53
+ * of the capacity; this leaves TIE half for the sum itself. */
+enum { MOST_CHANGES = 256 };
+
 static bool is_reached(const struct fr__maxmin *m, const struct fr__resource *q)
 {
-    return q->mark == m->epoch;
-}
-
-static bool is_touched(const struct fr__maxmin *m, const struct fr__resource *q)
-{
-    return q->mark == m->epoch + 1;
+    return q->reached == m->epoch;
 }
 
 static bool is_kept(const struct fr__maxmin *m, const struct fr__share *s)
@@ -75,8 +74,11 @@ static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
 {
     struct fr__entry *x = q->entries + q->n_sorted;
     uint32_t n = q->n - q->n_sorted, gap = 1, first = 1;
-    double last = n ? sort_key(m, x[0]) : 0, key;
+    double last, key;
 
+    if (n < 2)
+        return;
+    last = sort_key(m, x[0]);
     for (; first < n && (key = sort_key(m, x[first])) >= last; first++)
         last = key;
     if (first >= n)
@@ -110,40 +112,29 @@ static double full_level(const struct fr__maxmin *m, const struct fr__resource *
     return left_Bps / (q->n - i);
 }
 
-/* What a touched resource has left for its open flows, less what rounding may have done to the sum. */
+/* What a loose resource has left for its open flows, less what rounding may have done to the sum. */
 static double loose_left(const struct fr__resource *q)
 {
     return q->left_Bps - q->capacity_Bps * TIE;
 }
 
-/* A lower bound of the level at which a touched resource is full: the one at which it is when all
+/* A lower bound of the level at which a loose resource is full: the one at which it is when all
  * others keep their rates. */
 static double loose_share(const struct fr__resource *q)
 {
     return loose_left(q) / q->n_open;
 }
 
-/* Summed anew in each solve, so that no rounding adds up over a run. */
-static void touch(struct fr__maxmin *m, struct fr__resource *q)
+/* Changes so far have taken their part of what loose_left allows for: sums up a loose resource whose
+ * flows are not free to grow. */
+static void sum_up_if_rough(const struct fr__maxmin *m, struct fr__resource *q)
 {
-    double left_Bps = q->capacity_Bps;
-
+    if (q->next < MOST_CHANGES)
+        return;
+    q->next = 0;
+    q->left_Bps = q->capacity_Bps;
     for (uint32_t k = 0; k < q->n; k++)
-        left_Bps -= m->shares[q->entries[k].slot].rate_Bps;
-    q->left_Bps = left_Bps;
-    q->mark = m->epoch + 1;
-    q->is_waiting = false;
-}
-
-/* New flows are free to grow from nothing. */
-static void touch_changed(struct fr__maxmin *m)
-{
-    for (uint32_t i = 0; i < m->n_changed; i++) {
-        struct fr__resource *q = &m->resources[m->changed[i]];
-
-        if (!q->is_ordered && q->n_open)
-            touch(m, q);
-    }
+        q->left_Bps -= m->shares[q->entries[k].slot].rate_Bps;
 }
 
 /* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
@@ -180,9 +171,12 @@ static double first_ordered_level(struct fr__maxmin *m, struct fr__resource **le
             double full_Bps = q->n > q->n_sorted ? full_level(m, q) : (double)INFINITY;
 
             level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
-        } else if (q->n_open && loose_left(q) < least_Bps * q->n_open) {
-            least_Bps = loose_share(q);
-            *least = q;
+        } else if (q->n_open) {
+            sum_up_if_rough(m, q);
+            if (loose_left(q) < least_Bps * q->n_open) {
+                least_Bps = loose_share(q);
+                *least = q;
+            }
         }
     }
     return level_Bps;
@@ -227,26 +221,18 @@ static void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
     if (level_Bps < m->from_Bps)
         level_Bps = m->from_Bps; /* by rounding */
     q->is_waiting = true;
-    fr__heap_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
+    fr__turns_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
 }
 
 /* The share of a resource that may wait already is less than it was. */
 static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
 {
-    uint32_t resource = (uint32_t)(q - m->resources);
-    size_t i = FR__HEAP_ROOT;
-
-    if (q->is_waiting) {
-        while (fr__event_id(m->queue.at[i]) != resource)
-            i++;
-        /* to the root, as less than all, and off it */
-        fr__heap_sift_up(&m->queue, i, (struct fr__event){0, 0});
-        fr__heap_pop(&m->queue);
-    }
+    if (q->is_waiting)
+        fr__turns_remove(&m->queue, (uint32_t)(q - m->resources));
     wait_for_turn(m, q);
 }
 
-/* A touched resource may be full at a lesser level than any known so far. */
+/* A loose resource has open flows; it may be full at a lesser level than any known so far. */
 static void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
 {
     if (!q->is_waiting) {
@@ -273,7 +259,7 @@ static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps
 {
     uint32_t i = q->n_sorted;
 
-    q->mark = m->epoch;
+    q->reached = m->epoch;
     q->is_waiting = false;
     q->is_past_old = !(q->level_Bps > 0);
     m->active[m->n_active++] = (uint32_t)(q - m->resources);
@@ -317,9 +303,8 @@ static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t po
 /* The level has come to a loose resource's share: reaches it, cut where this solve began. */
 static void tighten(struct fr__maxmin *m, struct fr__resource *q)
 {
-    m->n_open -= q->n_open;
     put_in_order(m, q, m->from_Bps);
-    q->mark = m->epoch;
+    q->reached = m->epoch;
     q->is_waiting = false;
     q->is_past_old = true;
     m->active[m->n_active++] = (uint32_t)(q - m->resources);
@@ -348,7 +333,6 @@ static void reach_changed(struct fr__maxmin *m)
             if (q->n_open)
                 wait_for_turn(m, q);
         } else if (q->n_open) {
-            m->n_open += q->n_open;
             wait_loosely(m, q);
         }
     }
@@ -405,17 +389,6 @@ static bool open_hop(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos,
     return false;
 }
 
-/* A flow of a loose resource has a new rate. What it leaves others matters only if one is open. */
-static void settle_loosely(struct fr__maxmin *m, struct fr__resource *q, double more_Bps,
-                           bool was_free)
-{
-    if (!is_touched(m, q))
-        return;
-    q->left_Bps -= more_Bps;
-    q->n_open -= was_free;
-    m->n_open -= was_free;
-}
-
 /* The flow has a new rate, which reaches its other resources. */
 static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottleneck,
                       double rate_Bps, double now)
@@ -426,6 +399,7 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
     bool was_free = is_free(m, s);
     double old_Bps = s->rate_Bps, left_bytes, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
 
+    m->n_open -= s->bottleneck == FR_NONE;
     left_bytes = f->remaining_bytes - old_Bps * (now - f->since_s);
     f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
     f->since_s = now;
@@ -435,7 +409,9 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
         bool is_new;
 
         if (!q->is_ordered) {
-            settle_loosely(m, q, more_Bps, was_free);
+            q->left_Bps -= more_Bps;
+            q->n_open -= was_free;
+            q->next++;
             continue;
         }
         is_new = open_hop(m, q, hops[h].pos, old_Bps < rate_Bps ? old_Bps : rate_Bps);
@@ -462,11 +438,11 @@ static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps
                 wait_for_turn(m, q);
             continue;
         }
-        if (!is_touched(m, q))
-            touch(m, q);
+        if (q->n_open == 0)
+            sum_up_if_rough(m, q);
         q->left_Bps += s->rate_Bps;
         q->n_open++;
-        m->n_open++;
+        q->next++;
         wait_loosely(m, q);
     }
 }
@@ -602,7 +578,9 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
         }
     }
     q->left_Bps = left_Bps;
+    q->next = 0;
     q->is_ordered = level_Bps > 0;
+    q->is_waiting = false; /* it may still stand in the queue, with nothing open */
     q->n_sorted = q->is_ordered ? q->n : 0;
     q->level_Bps = level_Bps;
     fr__tournament_set(&m->ends, resource, end_s);
@@ -616,7 +594,7 @@ static void next_epoch(struct fr__maxmin *m)
     for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
         m->shares[s].mark = 0;
     for (uint32_t r = 0; r < m->n_resources; r++)
-        m->resources[r].mark = 0;
+        m->resources[r].reached = 0;
     m->epoch = 4;
 }
 
@@ -627,13 +605,14 @@ static void fill(struct fr__maxmin *m, double now)
     while (m->n_open) {
         struct fr__event next;
         struct fr__resource *q;
-        double key_Bps = m->queue.n ? fr__event_time(fr__heap_top(&m->queue)) : (double)INFINITY;
+        double key_Bps = fr__turns_is_empty(&m->queue) ? (double)INFINITY
+                                                       : fr__event_time(fr__turns_top(&m->queue));
 
         if (m->least_Bps < key_Bps) {
             pass_loose_share(m, key_Bps);
             continue;
         }
-        next = fr__heap_pop(&m->queue);
+        next = fr__turns_pop(&m->queue);
         q = &m->resources[fr__event_id(next)];
         q->is_waiting = false;
         if (q->n_open == 0)
@@ -652,13 +631,15 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
     next_epoch(m);
     m->stats.solves++;
     m->n_active = m->n_loose = 0;
-    m->n_open = 0;
+    m->n_open = m->n_new;
+    m->n_new = 0;
     m->least_Bps = INFINITY;
-    m->queue.n = 0;
-    touch_changed(m);
+    fr__turns_clear(&m->queue);
     m->from_Bps = first_level(m);
     reach_changed(m);
     fill(m, now);
+    for (uint32_t i = 0; i < m->n_loose; i++)
+        m->resources[m->loose[i]].is_waiting = false;
     for (uint32_t i = 0; i < m->n_active; i++)
         tidy(m, &m->resources[m->active[i]]);
     m->level_Bps = INFINITY;

@@ -6,16 +6,16 @@
  * resource back, exactly, into the state it had when filling reached that rate. Between solves the
  * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
  *
- * A resource that is not full is loose: it keeps its list in any order and nothing else. It holds no
- * flow back, so most solves need to know no more of it than that this is still so, and only of those
- * loose ones where a flow is free to grow.
+ * A resource that is not full is loose: it keeps its list in any order and what its flows leave. It
+ * holds no flow back, so most solves need to know no more of it than that this is still so, and only
+ * of those loose ones where a flow is free to grow.
  */
 #ifndef FR_SIM_MAXMIN_STATE_H
 #define FR_SIM_MAXMIN_STATE_H
 
-#include "sim/heap.h"
 #include "sim/maxmin.h"
 #include "sim/tournament.h"
+#include "sim/turns.h"
 
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 
@@ -26,22 +26,20 @@ struct fr__entry {
 /* One cache line. */
 struct fr__resource {
     double capacity_Bps;
-    double
-        left_Bps; /* capacity less the rates of entries that are settled; loose: less the rates of
-                         all that are not open, and only while a solve has touched it */
-    double level_Bps;          /* rate of the flows whose bottleneck it is; 0: it is not full */
+    double left_Bps;  /* capacity less the rates of entries that are settled; loose: not open */
+    double level_Bps; /* rate of the flows whose bottleneck it is; 0: it is not full */
     struct fr__entry *entries; /* [n] */
     double *left_before_Bps;   /* [n_sorted] */
     uint32_t n, n_sorted;      /* loose: n_sorted is 0 */
-    uint32_t mark;             /* the last solve that saw to it: epoch, reached; epoch + 1, touched,
-                                  which is for loose ones */
+    uint32_t reached;          /* epoch of the last solve that reached it */
     /* while a solve has reached it: entries before n_sorted are as they were */
-    uint32_t next;    /* first entry not looked at yet */
+    uint32_t next;    /* first entry not looked at yet; loose: changes of left_Bps since it was
+                         summed up */
     uint32_t n_open;  /* entries from n_sorted on that are not settled; loose, and between solves:
                          flows that have no rate, or in a solve are free to grow */
     bool is_ordered;  /* else loose */
     bool is_changed;  /* stands in `changed` */
-    bool is_waiting;  /* stands in the queue, or if loose in `loose`; when a solve has seen to it */
+    bool is_waiting;  /* stands in the queue, or if loose in `loose` */
     bool is_past_old; /* the level has passed the one at which it used to be full */
 };
 
@@ -97,18 +95,19 @@ struct fr__maxmin {
     bool is_watched;
 
     /* what the next solve starts from */
-    uint32_t *changed; /* [n_changed] resources */
-    uint32_t n_changed;
-    double level_Bps; /* least rate among the flows taken out */
+    uint32_t *changed;         /* [n_changed] resources */
+    uint32_t n_changed, n_new; /* n_new: flows that have no rate */
+    double level_Bps;          /* least rate among the flows taken out */
 
     /* filling */
     uint32_t *active; /* [n_active] ordered resources that this solve reached */
     uint32_t *loose;  /* [n_loose] loose ones with open flows, and some that had them */
     uint32_t n_active, n_loose, epoch;
-    double from_Bps;       /* the level at which filling resumes */
-    double least_Bps;      /* no loose resource can be full below this level */
-    uint64_t n_open;       /* of all resources seen to */
-    struct fr__heap queue; /* of resources, by the next level at which something may happen there */
+    double from_Bps;  /* the level at which filling resumes */
+    double least_Bps; /* no loose resource can be full below this level */
+    uint64_t n_open;  /* of all resources reached, and flows that have no rate yet */
+    struct fr__turns
+        queue; /* of resources, by the next level at which something may happen there */
 
     struct fr__tournament ends; /* by resource: the earliest end in its group */
     struct fr__maxmin_stats stats;

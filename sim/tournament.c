@@ -1,5 +1,7 @@
-/* sim/tournament.c - making a tournament tree, and finding what is in it. */
+/* sim/tournament.c - making a tournament tree, and listing what is in it. */
 #include "sim/tournament.h"
+
+#include "base/bits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,22 +41,27 @@ void fr__tournament_fini(struct fr__tournament *t)
     free(t->level[0]);
 }
 
-/* Up until something is small enough, then down to it. All before i of level l is not. */
-uint32_t fr__tournament_find(const struct fr__tournament *t, uint32_t from, double most)
+/* Of those below winner i of level l. */
+static uint32_t list_below(const struct fr__tournament *t, uint32_t l, uint32_t i, double most,
+                           uint32_t out[])
 {
-    uint32_t l = 0, i = from;
+    const double *players = t->level[l - 1] + (size_t)i * FR__PLAYERS;
+    uint32_t n = 0, is_small = 0;
 
-    for (; l + 1 < t->n_levels; l++) {
-        while (i % FR__PLAYERS && t->level[l][i] > most)
-            i++;
-        if (i % FR__PLAYERS)
-            break;
-        i /= FR__PLAYERS;
+    for (uint32_t k = 0; k < FR__PLAYERS; k++)
+        is_small |= (uint32_t)(players[k] <= most) << k;
+    for (; is_small; is_small &= is_small - 1) {
+        uint32_t player = i * FR__PLAYERS + fr__lowest_bit(is_small);
+
+        if (l == 1)
+            out[n++] = player;
+        else
+            n += list_below(t, l - 1, player, most, out + n);
     }
-    if (l + 1 == t->n_levels && (i > 0 || t->level[l][0] > most))
-        return FR_NONE;
-    for (; l > 0; l--)
-        for (i *= FR__PLAYERS; t->level[l - 1][i] > most; i++)
-            ;
-    return i;
+    return n;
+}
+
+uint32_t fr__tournament_list(const struct fr__tournament *t, double most, uint32_t out[])
+{
+    return list_below(t, t->n_levels - 1, 0, most, out);
 }

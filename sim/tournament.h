@@ -20,8 +20,9 @@ struct fr__tournament {
 bool fr__tournament_init(struct fr__tournament *t, uint32_t n);
 void fr__tournament_fini(struct fr__tournament *t);
 
-/* The first number from index `from` on that is <= most (finite), or FR_NONE. O(log n). */
-uint32_t fr__tournament_find(const struct fr__tournament *t, uint32_t from, double most);
+/* The indices of the numbers that are <= most (finite), rising; how many. O(log n) each.
+ *   out    [n] */
+uint32_t fr__tournament_list(const struct fr__tournament *t, double most, uint32_t out[]);
 
 static inline double fr__tournament_least(const struct fr__tournament *t)
 {

@@ -59,11 +59,14 @@ tests_bench_engine_LDADD = libsim.la libcalibrate.la libworkloads.la libtopo.la 
 
 # the max-min solver
 if HAVE_CHECK
-check_PROGRAMS += tests/test_sim_maxmin tests/test_sim_tournament
-TESTS += tests/test_sim_maxmin tests/test_sim_tournament
+check_PROGRAMS += tests/test_sim_maxmin tests/test_sim_tournament tests/test_sim_turns
+TESTS += tests/test_sim_maxmin tests/test_sim_tournament tests/test_sim_turns
 tests_test_sim_tournament_SOURCES = tests/test_sim_tournament.c
 tests_test_sim_tournament_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_tournament_LDADD = $(TEST_SIM_LIBS)
+tests_test_sim_turns_SOURCES = tests/test_sim_turns.c
+tests_test_sim_turns_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_sim_turns_LDADD = $(TEST_SIM_LIBS)
 tests_test_sim_maxmin_SOURCES = tests/test_sim_maxmin.c
 tests_test_sim_maxmin_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_sim_maxmin_LDADD = $(TEST_SIM_LIBS)
