@@ -37,10 +37,12 @@ tests_test_strategies_accumulate_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_accumulate_LDADD = $(TEST_STRATEGIES_LIBS)
 check_PROGRAMS += tests/test_strategies_dag tests/test_strategies_fastt
 TESTS += tests/test_strategies_dag tests/test_strategies_fastt
-tests_test_strategies_fastt_SOURCES = tests/test_strategies_fastt.c
+tests_test_strategies_fastt_SOURCES = tests/test_strategies_fastt.c \
+	tests/model_case.h tests/model_case.c
 tests_test_strategies_fastt_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_fastt_LDADD = $(TEST_STRATEGIES_LIBS)
-tests_test_strategies_dag_SOURCES = tests/test_strategies_dag.c
+tests_test_strategies_dag_SOURCES = tests/test_strategies_dag.c \
+	tests/model_case.h tests/model_case.c
 tests_test_strategies_dag_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_dag_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_dpos_SOURCES = tests/test_strategies_dpos.c tests/dpos_case.h tests/dpos_case.c
@@ -49,7 +51,8 @@ tests_test_strategies_dpos_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_dpos_slots_SOURCES = tests/test_strategies_dpos_slots.c
 tests_test_strategies_dpos_slots_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_dpos_slots_LDADD = $(TEST_STRATEGIES_LIBS)
-tests_test_strategies_dims_SOURCES = tests/test_strategies_dims.c
+tests_test_strategies_dims_SOURCES = tests/test_strategies_dims.c \
+	tests/model_case.h tests/model_case.c
 tests_test_strategies_dims_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_dims_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_os_dpos_SOURCES = tests/test_strategies_os_dpos.c tests/dpos_case.h \
@@ -60,7 +63,8 @@ check_PROGRAMS += tests/test_strategies_learn_costs tests/test_strategies_learn 
 	tests/test_strategies_learn_sim
 TESTS += tests/test_strategies_learn_costs tests/test_strategies_learn \
 	tests/test_strategies_learn_sim
-tests_test_strategies_learn_sim_SOURCES = tests/test_strategies_learn_sim.c
+tests_test_strategies_learn_sim_SOURCES = tests/test_strategies_learn_sim.c \
+	tests/model_case.h tests/model_case.c
 tests_test_strategies_learn_sim_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_strategies_learn_sim_LDADD = $(TEST_STRATEGIES_LIBS)
 tests_test_strategies_learn_costs_SOURCES = tests/test_strategies_learn_costs.c tests/dpos_case.h \

@@ -1,48 +1,9 @@
 #!/bin/sh
 # tests/test_cli.sh - the command as people and scripts meet it: what it prints where, how it ends.
-# Each check's name is a sentence; the summary line is Check's.
-set -u
-build=$(pwd)
-forerun=$build/forerun
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-n_checks=0
-n_failures=0
+. "${srcdir:-.}/tests/command.sh"
 vgg="-w vgg19 -t dgx1-v100 -g 4 -b 64"
 
-# run ARGUMENT...: output in out and err, exit status in status
-run() {
-    status=0
-    "$forerun" "$@" > out 2> err < /dev/null || status=$?
-}
-
-# check NAME CONDITION...: the condition is a command
-check() {
-    name=$1
-    shift
-    n_checks=$((n_checks + 1))
-    if ! "$@"; then
-        n_failures=$((n_failures + 1))
-        echo "FAIL: $name (exit status $status)"
-        sed 's/^/  out: /' out | head -5
-        sed 's/^/  err: /' err | head -5
-    fi
-}
-
-skip() {
-    echo "skipped: $1"
-}
-
-exits() { test "$status" -eq "$1"; }
-says() { grep -q -e "$1" out; }
-lacks() { ! grep -q -e "$1" out; }
-# exit status, silent standard output, one line of that pattern on standard error
-fails() {
-    test "$status" -eq "$1" && test ! -s out && test "$(wc -l < err)" -eq 1 &&
-        grep -q -e "^forerun: .*$2" err
-}
+# here a success also says something
 succeeds() { test "$status" -eq 0 && test -s out && test ! -s err; }
 only_files() { test "$(ls | tr '\n' ' ')" = "$1"; }
 
@@ -313,6 +274,4 @@ run graph show folder
 check "what_was_exported_is_read_back" says "143667240"
 rm -rf folder
 
-if test "$n_failures" -eq 0; then percent=100; else percent=$((100 * (n_checks - n_failures) / n_checks)); fi
-echo "$percent%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
-test "$n_failures" -eq 0
+finish

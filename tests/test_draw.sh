@@ -1,37 +1,7 @@
 #!/bin/sh
 # tests/test_draw.sh - `topo draw` and `graph draw` as people meet them: files, graphviz, faults.
-set -u
-build=$(pwd)
-forerun=$build/forerun
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n_checks=0
-n_failures=0
+. "${srcdir:-.}/tests/command.sh"
 
-run() {
-    status=0
-    "$forerun" "$@" > out 2> err < /dev/null || status=$?
-}
-
-# check NAME CONDITION...: the condition is a command
-check() {
-    name=$1
-    shift
-    n_checks=$((n_checks + 1))
-    if ! "$@"; then
-        n_failures=$((n_failures + 1))
-        echo "FAIL: $name (exit status $status)"
-        sed 's/^/  out: /' out | head -5
-        sed 's/^/  err: /' err | head -5
-    fi
-}
-
-succeeds() { test "$status" -eq 0 && test ! -s err; }
-fails() {
-    test "$status" -eq "$1" && test ! -s out && test "$(wc -l < err)" -eq 1 &&
-        grep -q -e "^forerun: .*$2" err
-}
 only_files() { test "$(ls | tr '\n' ' ')" = "$1"; }
 starts_with() { head -c 4 "$1" | grep -a -q -e "$2"; }
 
@@ -110,6 +80,4 @@ else
     done
 fi
 
-percent=$((100 * (n_checks - n_failures) / n_checks))
-echo "$percent%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
-test "$n_failures" -eq 0
+finish

@@ -1,39 +1,9 @@
 #!/bin/sh
 # tests/test_explain.sh - `forerun explain`: the worked example against its hand-derived values, faults.
-set -u
-build=$(pwd)
-forerun=$build/forerun
-examples=$(cd "${srcdir:-.}" && pwd)/examples
-golden=$(cd "${srcdir:-.}" && pwd)/tests/golden/cli
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n_checks=0
-n_failures=0
+. "${srcdir:-.}/tests/command.sh"
+examples=$source/examples
+golden=$source/tests/golden/cli
 
-run() {
-    status=0
-    "$forerun" "$@" > out 2> err < /dev/null || status=$?
-}
-
-# check NAME CONDITION...: the condition is a command
-check() {
-    name=$1
-    shift
-    n_checks=$((n_checks + 1))
-    if ! "$@"; then
-        n_failures=$((n_failures + 1))
-        echo "FAIL: $name (exit status $status)"
-        sed 's/^/  out: /' out | head -5
-        sed 's/^/  err: /' err | head -5
-    fi
-}
-
-succeeds() { test "$status" -eq 0 && test ! -s err; }
-fails() {
-    test "$status" -eq "$1" && test ! -s out && test "$(wc -l < err)" -eq 1 &&
-        grep -q -e "^forerun: .*$2" err
-}
 # says TEXT: a line that is TEXT, whatever the blanks
 says() { sed 's/  */ /g; s/^ //; s/ $//' out | grep -q -x -F -e "$1"; }
 equals() { test "$1" = "$2"; }
@@ -178,6 +148,4 @@ if command -v gnuplot > gnuplot.path; then
 fi
 check nothing_was_run test ! -e hacked
 
-percent=$((100 * (n_checks - n_failures) / n_checks))
-echo "$percent%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
-test "$n_failures" -eq 0
+finish

@@ -1,25 +1,11 @@
 #!/bin/sh
 # tests/test_fits.sh - pictures of fit against data, drawn by gnuplot from made-up rows.
-set -u
-forerun=$PWD/forerun
 command -v gnuplot >/dev/null || {
     echo "SKIP: no gnuplot"
     exit 77
 }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n_checks=0
-n_failures=0
-check() {
-    what=$1
-    shift
-    n_checks=$((n_checks + 1))
-    "$@" >/dev/null 2>&1 && return
-    n_failures=$((n_failures + 1))
-    echo "FAIL: $what"
-    sed 's/^/  /' out err 2>/dev/null | head -20
-}
+
+. "${srcdir:-.}/tests/command.sh"
 # draw STATUS ARGUMENTS...: judges products.csv and whatever else is named
 draw() {
     wanted=$1
@@ -93,5 +79,4 @@ draw 2 none.csv -d a100-sxm4-80gb -o fits
 check "no_rows_make_no_folder" test ! -e fits
 check "no_rows_are_named" grep -q "the data have no row to judge" err
 
-echo "$n_checks checks, $n_failures failures"
-[ "$n_failures" -eq 0 ]
+finish

@@ -2,70 +2,13 @@
 #include "config.h"
 
 #include "strategies/os_dpos.h"
+#include "tests/base_check.h"
+#include "tests/model_case.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_DEVICES = 8 };
-
-/* A model on the first n GPUs of a machine, and its dag. */
-struct setup {
-    struct fr_topo *topo;
-    struct fr_graph *graph;
-    struct fr_cost_model *costs;
-    struct fr_plan *plan;
-    struct fr_problem in;
-    struct fr__placer pl;
-    struct fr__dag *dag;
-    struct fr__dag_links links;
-    uint32_t devices[MOST_DEVICES], type[MOST_DEVICES];
-    uint64_t room_bytes[MOST_DEVICES];
-    struct fr__dpos_machine machine;
-};
-
-static void set_up(struct setup *s, const char *model, size_t n_devices, size_t n_replicas,
-                   uint32_t batch)
-{
-    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
-    struct fr_error err;
-
-    *s = (struct setup){.in = {.n_devices = n_devices, .global_batch = batch}};
-    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &err), FR_OK);
-    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &err) == FR_OK, "%s", err.text);
-    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
-                                       &(struct fr_cost_options){0}, &err),
-                     FR_OK);
-    s->plan = fr_plan_new(s->topo, s->graph);
-    for (uint32_t d = 0; d < n_devices; d++) {
-        s->devices[d] = d;
-        s->type[d] = s->topo->devices[d].type;
-        s->room_bytes[d] = UINT64_C(1) << 40; /* the paper counts all that a step makes at once */
-    }
-    s->in.topo = s->topo;
-    s->in.graph = s->graph;
-    s->in.costs = s->costs;
-    s->in.devices = s->devices;
-    ck_assert_int_eq(fr__placer_init(&s->pl, &s->in, NULL, s->plan, &err), FR_OK);
-    ck_assert_msg(fr__dag_make(&s->dag, &s->pl, n_replicas, &err) == FR_OK, "%s", err.text);
-    ck_assert_int_eq(fr__dag_links_make(&s->links, &s->pl, &err), FR_OK);
-    s->machine = (struct fr__dpos_machine){.n_devices = n_devices,
-                                           .type = s->type,
-                                           .room_bytes = s->room_bytes,
-                                           .latency_s = s->links.latency_s,
-                                           .s_per_byte = s->links.s_per_byte};
-}
-
-static void tear_down(struct setup *s)
-{
-    fr__dag_free(s->dag);
-    fr__placer_fini(&s->pl);
-    fr_plan_free(s->plan);
-    fr_cost_model_free(s->costs);
-    fr_graph_free(s->graph);
-    fr_topo_free(s->topo);
-}
 
 static size_t count(const struct fr__dag *d, enum fr__dag_role role)
 {
@@ -80,18 +23,18 @@ static size_t count(const struct fr__dag *d, enum fr__dag_role role)
  * gradients are 10 tensors and whose updates 10 ops. All other ops are in each replica. */
 START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
 {
-    struct setup one, two;
+    struct dag_case one, two;
 
-    set_up(&one, "lenet", 1, 1, 64);
-    set_up(&two, "lenet", 2, 2, 64);
+    dag_case_open(&one, "lenet", 1, 1, 64);
+    dag_case_open(&two, "lenet", 2, 2, 64);
     ck_assert_uint_eq(count(one.dag, FR__DAG_VARIABLE), 10);
     ck_assert_uint_eq(count(one.dag, FR__DAG_SUM), 0);
-    ck_assert_uint_eq(one.dag->n_ops, one.graph->n_ops + 10);
+    ck_assert_uint_eq(one.dag->n_ops, one.model.graph->n_ops + 10);
     ck_assert_uint_eq(count(two.dag, FR__DAG_VARIABLE), 10);
     ck_assert_uint_eq(count(two.dag, FR__DAG_SUM), 10);
-    ck_assert_uint_eq(two.dag->n_ops, 10 + 2 * (one.graph->n_ops - 10) + 10 + 10);
-    tear_down(&one);
-    tear_down(&two);
+    ck_assert_uint_eq(two.dag->n_ops, 10 + 2 * (one.model.graph->n_ops - 10) + 10 + 10);
+    dag_case_close(&one);
+    dag_case_close(&two);
 }
 END_TEST
 
@@ -99,12 +42,12 @@ END_TEST
  * layer's input has no gradient. */
 START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
 {
-    struct setup s;
+    struct dag_case s;
     uint64_t want = 0, got = 0;
 
-    set_up(&s, "lenet", 2, 2, 64);
-    for (uint32_t o = 0; o < s.graph->n_ops; o++) {
-        const struct fr_op *op = &s.graph->ops[o];
+    dag_case_open(&s, "lenet", 2, 2, 64);
+    for (uint32_t o = 0; o < s.model.graph->n_ops; o++) {
+        const struct fr_op *op = &s.model.graph->ops[o];
 
         if (op->phase == FR_PHASE_FORWARD || op->phase == FR_PHASE_BACKWARD_DATA)
             want += 2 * op->param_bytes;
@@ -113,7 +56,7 @@ START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
         if (s.dag->edges[i].cargo == FR__DAG_WEIGHT)
             got += s.dag->edges[i].bytes;
     ck_assert_uint_eq(got, want);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -122,9 +65,9 @@ static const char *const models[] = {"lenet",  "alexnet", "vgg16",      "resnet5
 
 START_TEST(dags_are_in_topological_order_and_hold_every_cost)
 {
-    struct setup s;
+    struct dag_case s;
 
-    set_up(&s, models[_i], 4, 4, 64);
+    dag_case_open(&s, models[_i], 4, 4, 64);
     for (size_t i = 0; i < s.dag->n_edges; i++) {
         const struct fr__dag_edge *e = &s.dag->edges[i];
 
@@ -136,11 +79,11 @@ START_TEST(dags_are_in_topological_order_and_hold_every_cost)
         for (uint32_t i = s.dag->in_first[o]; i < s.dag->in_first[o + 1]; i++)
             ck_assert_uint_eq(s.dag->edges[s.dag->in_edges[i]].dst, (uint32_t)o);
     }
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
-static struct fr__dpos_result plan(struct fr__dpos *p, const struct setup *s)
+static struct fr__dpos_result plan(struct fr__dpos *p, const struct dag_case *s)
 {
     struct fr__dpos_options o = {0};
     struct fr__dpos_result r;
@@ -153,17 +96,17 @@ static struct fr__dpos_result plan(struct fr__dpos *p, const struct setup *s)
 /* On one device nothing moves and nothing waits: the step is the sum of all costs. */
 START_TEST(one_device_takes_the_sum_of_all_costs)
 {
-    struct setup s;
+    struct dag_case s;
     struct fr__dpos *p;
     double sum_s = 0;
 
-    set_up(&s, models[_i], 1, 1, 4);
+    dag_case_open(&s, models[_i], 1, 1, 4);
     p = fr__dpos_new(&s.machine);
     for (size_t o = 0; o < s.dag->n_ops; o++)
         sum_s += s.dag->cost_s[s.dag->ops[o].cost * s.dag->n_types + s.type[0]];
     ck_assert_double_eq_tol(plan(p, &s).makespan_s, sum_s, 1e-9 * sum_s);
     fr__dpos_free(p);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -176,9 +119,9 @@ START_TEST(plans_of_models_are_sound)
     uint32_t *device_of_group;
     struct fr_error err;
     struct fr__dpos *p;
-    struct setup s;
+    struct dag_case s;
 
-    set_up(&s, models[_i], 4, 4, 32);
+    dag_case_open(&s, models[_i], 4, 4, 32);
     p = fr__dpos_new(&s.machine);
     r = plan(p, &s);
     ck_assert_int_eq(r.outcome, FR__DPOS_DONE);
@@ -204,7 +147,7 @@ START_TEST(plans_of_models_are_sound)
     ck_assert_int_eq(fr__dpos_bounds(&b, s.dag, &s.machine, &err), FR_OK);
     ck_assert_double_le(b.best_s, r.makespan_s * (1 + 1e-9));
     fr__dpos_free(p);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -217,9 +160,9 @@ START_TEST(splits_never_make_a_model_slower)
     struct fr__os_dpos_result pruned, whole;
     struct fr__os_dpos *a, *b;
     struct fr_error err;
-    struct setup s;
+    struct dag_case s;
 
-    set_up(&s, few[_i], 2, 2, 64);
+    dag_case_open(&s, few[_i], 2, 2, 64);
     ck_assert_int_eq(fr__os_dpos_run(&a, s.dag, &s.machine, &o, NULL, &pruned, &err), FR_OK);
     o.evaluates_whole = true;
     ck_assert_int_eq(fr__os_dpos_run(&b, s.dag, &s.machine, &o, NULL, &whole, &err), FR_OK);
@@ -230,18 +173,9 @@ START_TEST(splits_never_make_a_model_slower)
         ck_assert_uint_eq(pruned.plan.device[i], whole.plan.device[i]);
     fr__os_dpos_free(a);
     fr__os_dpos_free(b);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
-
-static uint32_t find_op(const struct setup *s, const char *name)
-{
-    for (uint32_t o = 0; o < s->dag->n_ops; o++)
-        if (s->dag->ops[o].role == FR__DAG_OP &&
-            strcmp(s->graph->ops[s->dag->ops[o].op].name, name) == 0)
-            return o;
-    ck_abort_msg("no operation %s", name);
-}
 
 /* Two samples through fc6 and back are bound by its 411 MB of weights, or of their gradient. Half of the
  * channels is half of these, whichever of the three products it is; half of the batch is not. */
@@ -249,18 +183,18 @@ START_TEST(half_of_the_channels_is_half_of_the_weights)
 {
     static const char *const ops[] = {"fc6", "fc6.dgrad", "fc6.wgrad"};
     double whole_s[8], half_s[8];
-    struct setup s;
+    struct dag_case s;
     uint32_t o;
 
-    set_up(&s, "vgg16", 2, 1, 2);
-    o = find_op(&s, ops[_i]);
+    dag_case_open(&s, "vgg16", 2, 1, 2);
+    o = dag_case_op(&s, ops[_i]);
     ck_assert(s.dag->ops[o].split_mask & 1u << FR__DAG_CHANNEL);
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 1, whole_s);
     fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 2, half_s);
     ck_assert_double_lt(half_s[s.type[0]], 0.65 * whole_s[s.type[0]]);
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 2, half_s);
     ck_assert_double_gt(half_s[s.type[0]], 0.8 * whole_s[s.type[0]]);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -273,11 +207,11 @@ START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
     uint64_t sliced = 0, whole = 0;
     struct fr__dag split;
     struct fr_error err;
-    struct setup s;
+    struct dag_case s;
     uint32_t o;
 
-    set_up(&s, "vgg16", 2, 1, 4);
-    o = find_op(&s, "conv2_1.wgrad");
+    dag_case_open(&s, "vgg16", 2, 1, 4);
+    o = dag_case_op(&s, "conv2_1.wgrad");
     ck_assert_int_eq(fr__dag_split(&split, s.dag, o, FR__DAG_CHANNEL, 2, &costs, a, &err), FR_OK);
     for (size_t i = 0; i < split.n_edges; i++) {
         const struct fr__dag_edge *e = &split.edges[i];
@@ -293,18 +227,18 @@ START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
     ck_assert_uint_eq(whole, UINT64_C(4) * 64 * 112 * 112 * 4);
     ck_assert_uint_eq(sliced, UINT64_C(4) * 128 * 112 * 112 * 4 / 2);
     fr__arena_free(a);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
 /* Half the batch in two parts is priced at half the batch, not at half the time. */
 START_TEST(a_part_is_priced_at_its_own_shape)
 {
-    struct setup s;
+    struct dag_case s;
     double whole_s[8], half_s[8];
     uint32_t o = 0;
 
-    set_up(&s, "vgg16", 2, 1, 2);
+    dag_case_open(&s, "vgg16", 2, 1, 2);
     while (!(s.dag->ops[o].split_mask & 1u << FR__DAG_CHANNEL) ||
            s.dag->ops[o].kind != FR_OP_MATMUL)
         o++;
@@ -316,17 +250,14 @@ START_TEST(a_part_is_priced_at_its_own_shape)
     ck_assert_double_lt(half_s[s.type[0]], 0.7 * whole_s[s.type[0]]);
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 4, half_s); /* half a sample */
     ck_assert(isinf(half_s[s.type[0]]));
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
 int main(void)
 {
     const int n = (int)(sizeof(models) / sizeof(models[0]));
-    Suite *s = suite_create("strategies/dag");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 120);
     tcase_add_test(t, a_data_parallel_dag_has_one_set_of_parameters);
@@ -338,10 +269,5 @@ int main(void)
     tcase_add_loop_test(t, half_of_the_channels_is_half_of_the_weights, 0, 3);
     tcase_add_test(t, a_weight_gradient_needs_its_channels_of_what_comes_back);
     tcase_add_test(t, a_part_is_priced_at_its_own_shape);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/dag");
 }

@@ -4,64 +4,13 @@
 
 #include "strategies/dag_dims.h"
 #include "strategies/os_dpos_split.h"
+#include "tests/base_check.h"
+#include "tests/model_case.h"
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { NEITHER = 0, BATCH = 1u << FR__DAG_BATCH, BOTH = BATCH | 1u << FR__DAG_CHANNEL };
-
-/* A model's dag on two GPUs. */
-struct setup {
-    struct fr_topo *topo;
-    struct fr_graph *graph;
-    struct fr_cost_model *costs;
-    struct fr_plan *plan;
-    struct fr_problem in;
-    struct fr__placer pl;
-    struct fr__dag *dag;
-    uint32_t devices[2];
-};
-
-static void set_up(struct setup *s, const char *model, uint32_t batch)
-{
-    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES, .batch = batch};
-    struct fr_error err;
-
-    *s = (struct setup){.in = {.n_devices = 2, .global_batch = batch}, .devices = {0, 1}};
-    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &err), FR_OK);
-    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &err) == FR_OK, "%s", err.text);
-    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
-                                       &(struct fr_cost_options){0}, &err),
-                     FR_OK);
-    s->plan = fr_plan_new(s->topo, s->graph);
-    s->in.topo = s->topo;
-    s->in.graph = s->graph;
-    s->in.costs = s->costs;
-    s->in.devices = s->devices;
-    ck_assert_int_eq(fr__placer_init(&s->pl, &s->in, NULL, s->plan, &err), FR_OK);
-    ck_assert_msg(fr__dag_make(&s->dag, &s->pl, 1, &err) == FR_OK, "%s", err.text);
-}
-
-static void tear_down(struct setup *s)
-{
-    fr__dag_free(s->dag);
-    fr__placer_fini(&s->pl);
-    fr_plan_free(s->plan);
-    fr_cost_model_free(s->costs);
-    fr_graph_free(s->graph);
-    fr_topo_free(s->topo);
-}
-
-static uint32_t find_op(const struct setup *s, const char *name)
-{
-    for (uint32_t o = 0; o < s->dag->n_ops; o++)
-        if (s->dag->ops[o].role == FR__DAG_OP &&
-            strcmp(s->graph->ops[s->dag->ops[o].op].name, name) == 0)
-            return o;
-    ck_abort_msg("no operation %s in %s", name, s->graph->name);
-}
 
 #define GPT "gpt:layers=1,hidden=64,heads=2,seq=8,vocab=100"
 
@@ -109,27 +58,28 @@ static const struct {
 
 START_TEST(an_op_may_be_split_where_its_formula_lets_it)
 {
-    struct setup s;
+    struct dag_case s;
     uint32_t o;
 
-    set_up(&s, rows[_i].model, 4);
-    o = find_op(&s, rows[_i].op);
+    dag_case_open(&s, rows[_i].model, 2, 1, 4);
+    o = dag_case_op(&s, rows[_i].op);
     ck_assert_msg(s.dag->ops[o].split_mask == rows[_i].dims, "%s of %s: %u", rows[_i].op,
                   rows[_i].model, s.dag->ops[o].split_mask);
     if (rows[_i].dims == BOTH)
-        ck_assert_double_eq(fr__dag_n_channels(s.graph, s.dag->ops[o].op), rows[_i].n_channels);
-    tear_down(&s);
+        ck_assert_double_eq(fr__dag_n_channels(s.model.graph, s.dag->ops[o].op),
+                            rows[_i].n_channels);
+    dag_case_close(&s);
 }
 END_TEST
 
 static const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
 
 /* Bytes that the first part of an op in two reads through slices, and whole. */
-static void read_by_a_part(const struct setup *s, const char *op, enum fr__dag_dim dim,
+static void read_by_a_part(const struct dag_case *s, const char *op, enum fr__dag_dim dim,
                            uint64_t *sliced, uint64_t *whole)
 {
     struct fr__arena *a = fr__arena_new();
-    uint32_t o = find_op(s, op);
+    uint32_t o = dag_case_op(s, op);
     struct fr__dag split;
 
     *sliced = *whole = 0;
@@ -147,17 +97,17 @@ static void read_by_a_part(const struct setup *s, const char *op, enum fr__dag_d
 /* Four samples of [8, 64] fp32 and a table of [8, 64] that they share. */
 START_TEST(what_all_samples_share_goes_whole_to_parts_of_the_batch)
 {
-    struct setup s;
+    struct dag_case s;
     uint64_t sliced, whole;
 
-    set_up(&s, GPT, 4);
+    dag_case_open(&s, GPT, 2, 1, 4);
     read_by_a_part(&s, "embed.add", FR__DAG_BATCH, &sliced, &whole);
     ck_assert_uint_eq(sliced, 2 * 8 * 64 * 4);
     ck_assert_uint_eq(whole, 8 * 64 * 4);
     read_by_a_part(&s, "embed.add", FR__DAG_CHANNEL, &sliced, &whole);
     ck_assert_uint_eq(sliced, (4 + 1) * 8 * 32 * 4);
     ck_assert_uint_eq(whole, 0);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -165,17 +115,17 @@ END_TEST
  * input, 4 x 8 x 64, and half of the weights, 64 x 192. */
 START_TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
 {
-    struct setup s;
+    struct dag_case s;
     uint64_t sliced, whole;
 
-    set_up(&s, GPT, 4);
+    dag_case_open(&s, GPT, 2, 1, 4);
     read_by_a_part(&s, "layer0.attn.scores", FR__DAG_CHANNEL, &sliced, &whole);
     ck_assert_uint_eq(sliced, 2 * 4 * 8 * 32 * 4);
     ck_assert_uint_eq(whole, 0);
     read_by_a_part(&s, "layer0.attn.qkv", FR__DAG_CHANNEL, &sliced, &whole);
     ck_assert_uint_eq(sliced, 64 * 192 * 4 / 2);
     ck_assert_uint_eq(whole, 4 * 8 * 64 * 4);
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
@@ -184,46 +134,38 @@ END_TEST
 START_TEST(a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample)
 {
     double whole_s[8], half_s[8];
-    struct setup s;
+    struct dag_case s;
     uint32_t o, type;
 
-    set_up(&s, "vgg16", 64);
-    o = find_op(&s, "conv1_1.relu");
-    type = s.topo->devices[0].type;
+    dag_case_open(&s, "vgg16", 2, 1, 64);
+    o = dag_case_op(&s, "conv1_1.relu");
+    type = s.type[0];
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 1, whole_s);
     for (int dim = FR__DAG_BATCH; dim <= FR__DAG_CHANNEL; dim++) {
         fr__dag_part_cost(s.dag, o, (enum fr__dag_dim)dim, 2, half_s);
         ck_assert_double_eq_tol(half_s[type] / whole_s[type], 0.5, 0.02);
     }
-    tear_down(&s);
-    set_up(&s, GPT, 4);
-    o = find_op(&s, "layer0.attn.softmax");
+    dag_case_close(&s);
+    dag_case_open(&s, GPT, 2, 1, 4);
+    o = dag_case_op(&s, "layer0.attn.softmax");
     fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 2, half_s);
     ck_assert(isfinite(half_s[type]));
     fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 3, half_s);
     ck_assert(isinf(half_s[type]));
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 5, half_s);
     ck_assert(isinf(half_s[type]));
-    tear_down(&s);
+    dag_case_close(&s);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/dims");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_add_loop_test(t, an_op_may_be_split_where_its_formula_lets_it, 0,
                         (int)(sizeof(rows) / sizeof(rows[0])));
     tcase_add_test(t, what_all_samples_share_goes_whole_to_parts_of_the_batch);
     tcase_add_test(t, heads_are_sliced_where_products_with_weights_need_all_of_the_input);
     tcase_add_test(t, a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/dims");
 }

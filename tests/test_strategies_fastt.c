@@ -3,53 +3,37 @@
 
 #include "strategies/fastt.h"
 
+#include "tests/base_check.h"
+#include "tests/model_case.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 8 };
-
 /* A model on the first n GPUs of a machine, planned by a strategy. */
 struct setup {
-    struct fr_topo *topo;
-    struct fr_graph *graph;
-    struct fr_cost_model *costs;
+    struct model_case model;
     struct fr_plan *plan;
     struct fr_planned *planned;
-    struct fr_problem in;
     struct fr_option_values values;
     const struct fr_strategy *strategy;
-    uint32_t devices[MOST_DEVICES];
     struct fr_error err;
 };
 
 static enum fr_status set_up_with(struct setup *s, enum fr_optimizer optimizer, const char *model,
                                   const char *spec, size_t n_devices, uint32_t batch)
 {
-    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
     enum fr_status st;
 
     memset(s, 0, sizeof(*s));
-    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &s->err), FR_OK);
-    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &s->err) == FR_OK, "%s", s->err.text);
-    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
-                                       &(struct fr_cost_options){0}, &s->err),
-                     FR_OK);
+    model_case_open(&s->model, model, n_devices, batch);
     ck_assert_int_eq(fr_strategy_parse(spec, &s->strategy, &s->values, &s->err), FR_OK);
-    for (uint32_t d = 0; d < n_devices; d++)
-        s->devices[d] = d;
-    s->in = (struct fr_problem){.topo = s->topo,
-                                .graph = s->graph,
-                                .costs = s->costs,
-                                .devices = s->devices,
-                                .n_devices = n_devices,
-                                .global_batch = batch,
-                                .optimizer = optimizer,
-                                .options = &s->values,
-                                .planned = &s->planned};
-    s->plan = fr_plan_new(s->topo, s->graph);
-    st = s->strategy->plan(&s->in, NULL, s->plan, &s->err);
+    s->model.in.optimizer = optimizer;
+    s->model.in.options = &s->values;
+    s->model.in.planned = &s->planned;
+    s->plan = fr_plan_new(s->model.topo, s->model.graph);
+    st = s->strategy->plan(&s->model.in, NULL, s->plan, &s->err);
     if (st == FR_OK)
         st = fr_plan_finish(s->plan, &s->err);
     return st;
@@ -65,9 +49,7 @@ static void tear_down(struct setup *s)
 {
     fr_planned_free(s->planned);
     fr_plan_free(s->plan);
-    fr_cost_model_free(s->costs);
-    fr_graph_free(s->graph);
-    fr_topo_free(s->topo);
+    model_case_close(&s->model);
 }
 
 static struct fr_run *run(struct setup *s, enum fr_order order, enum fr_network network)
@@ -307,10 +289,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/fastt");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, the_engine_does_what_the_planner_foresaw, 0, N_CASES);
@@ -323,10 +302,5 @@ int main(void)
     tcase_add_test(t, nothing_is_left_behind);
     tcase_add_test(t, replicas_are_planned_where_one_fits_a_device);
     tcase_add_test(t, what_fits_nowhere_is_refused_by_name_and_size);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/fastt");
 }

@@ -3,21 +3,18 @@
 
 #include "strategies/learn_sim.h"
 
+#include "tests/base_check.h"
+#include "tests/model_case.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 8 };
-
 struct setup {
-    struct fr_topo *topo;
-    struct fr_graph *graph;
-    struct fr_cost_model *costs;
-    struct fr_problem in;
+    struct model_case model;
     struct fr_option_values values;
     const struct fr_strategy *strategy;
-    uint32_t devices[MOST_DEVICES];
     struct fr__learn_options how;
     struct fr_run_options run;
     struct fr__drift drift;
@@ -29,25 +26,10 @@ struct setup {
 static void set_up(struct setup *s, const char *model, const char *spec, size_t n_devices,
                    uint32_t batch)
 {
-    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
-
     memset(s, 0, sizeof(*s));
-    ck_assert_int_eq(fr_topo_load(&s->topo, "dgx1-v100", &s->err), FR_OK);
-    ck_assert_msg(fr_workload_load(&s->graph, model, &opt, &s->err) == FR_OK, "%s", s->err.text);
-    ck_assert_int_eq(fr_cost_model_new(&s->costs, s->topo->types, s->topo->n_types,
-                                       &(struct fr_cost_options){0}, &s->err),
-                     FR_OK);
+    model_case_open(&s->model, model, n_devices, batch);
     ck_assert_int_eq(fr_strategy_parse(spec, &s->strategy, &s->values, &s->err), FR_OK);
-    for (uint32_t d = 0; d < n_devices; d++)
-        s->devices[d] = d;
-    s->in = (struct fr_problem){.topo = s->topo,
-                                .graph = s->graph,
-                                .costs = s->costs,
-                                .devices = s->devices,
-                                .n_devices = n_devices,
-                                .global_batch = batch,
-                                .optimizer = FR_SGD,
-                                .options = &s->values};
+    s->model.in.options = &s->values;
     fr_run_options_init(&s->run);
     s->run.memory = FR_MEMORY_DEVICE;
     s->run.order = FR_ORDER_STRICT;
@@ -58,8 +40,8 @@ static void set_up(struct setup *s, const char *model, const char *spec, size_t 
 
 static enum fr_status learn(struct setup *s)
 {
-    enum fr_status st =
-        fr__learn_sim(&s->sim, &s->in, s->strategy, &s->how, &s->run, &s->drift, NULL, &s->err);
+    enum fr_status st = fr__learn_sim(&s->sim, &s->model.in, s->strategy, &s->how, &s->run,
+                                      &s->drift, NULL, &s->err);
 
     s->g = st == FR_OK ? fr__learn_sim_result(s->sim) : NULL;
     return st;
@@ -68,9 +50,7 @@ static enum fr_status learn(struct setup *s)
 static void tear_down(struct setup *s)
 {
     fr__learn_sim_free(s->sim);
-    fr_cost_model_free(s->costs);
-    fr_graph_free(s->graph);
-    fr_topo_free(s->topo);
+    model_case_close(&s->model);
 }
 
 static const char *const models[] = {"lenet", "alexnet", "rnnlm"};
@@ -107,7 +87,8 @@ START_TEST(means_are_the_hidden_costs)
 
         if (dag->ops[op].role == FR__DAG_VARIABLE)
             continue;
-        fr__dag_cost(dag, op, s.topo->devices[s.in.devices[s.g->in_use.device[op]]].type, &c);
+        fr__dag_cost(dag, op,
+                     s.model.topo->devices[s.model.in.devices[s.g->in_use.device[op]]].type, &c);
         ck_assert_double_eq_tol(fr__learned_op_s(s.g->costs, dag, op, s.g->in_use.device[op]),
                                 c.mean_s, 1e-9 * c.mean_s + 1e-20);
         n++;
@@ -209,10 +190,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/learn_sim");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, what_is_known_at_the_end_says_what_the_simulator_does, 0, 2 * N_MODELS);
@@ -222,10 +200,5 @@ int main(void)
     tcase_add_test(t, the_same_seed_learns_the_same);
     tcase_add_test(t, strategies_that_do_not_plan_by_costs_are_refused);
     tcase_add_test(t, a_model_too_large_for_a_gpu_begins_model_parallel);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/learn_sim");
 }

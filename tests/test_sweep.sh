@@ -1,41 +1,8 @@
 #!/bin/sh
 # tests/test_sweep.sh - sweeps as people and batch systems meet them: the same answers for any number
 # of threads, kills, shards and processes. SWEEP_KILLS is how often it is killed (5).
-set -u
-forerun=$(pwd)/forerun
+. "${srcdir:-.}/tests/command.sh"
 kills=${SWEEP_KILLS:-5}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-n_checks=0
-n_failures=0
-
-# run ARGUMENT...: output in out and err, exit status in status
-run() {
-    status=0
-    "$forerun" "$@" >out 2>err </dev/null || status=$?
-}
-
-# check NAME CONDITION...: the condition is a command
-check() {
-    name=$1
-    shift
-    n_checks=$((n_checks + 1))
-    if ! "$@"; then
-        n_failures=$((n_failures + 1))
-        echo "FAIL: $name (exit status $status)"
-        sed 's/^/  out: /' out | head -n 5
-        sed 's/^/  err: /' err | head -n 5
-    fi
-}
-
-exits() { test "$status" -eq "$1"; }
-says() { grep -q -e "$1" out; }
-fails() {
-    test "$status" -eq "$1" && test ! -s out && test "$(wc -l <err)" -eq 1 &&
-        grep -q -e "^forerun: .*$2" err
-}
 
 # dump STORE FILE: its rows by key
 dump() {
@@ -209,6 +176,4 @@ if timeout --preserve-status 9 true 2>/dev/null; then
     check "an_interrupt_says_how_to_go_on" fails 130 "interrupted after .* the same command goes on"
 fi
 
-if test "$n_failures" -eq 0; then percent=100; else percent=$((100 * (n_checks - n_failures) / n_checks)); fi
-echo "$percent%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
-test "$n_failures" -eq 0
+finish

@@ -1,22 +1,8 @@
 #!/bin/sh
 # tests/test_truth.sh - the chapter "How true is it?" says of the kernels what the shipped device files
 # say, names no picture that is not there, and its tables can be made without any data.
-set -u
-source=$(cd "${srcdir:-.}" && pwd)
-forerun=$PWD/forerun
+. "${srcdir:-.}/tests/command.sh"
 page=$source/doc/true.md
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-n_checks=0
-n_failures=0
-check() {
-    what=$1
-    shift
-    n_checks=$((n_checks + 1))
-    "$@" && return
-    n_failures=$((n_failures + 1))
-    echo "FAIL: $what"
-}
 make_tables() { sh "$source/calibrate/truth.sh" "$forerun" "$@" >"$work/out" 2>"$work/err"; }
 
 cp "$page" "$work/page.md"
@@ -46,5 +32,4 @@ sed -n 's/.*](\(pictures\/[^)]*\)).*/\1/p' "$page" | while read -r picture; do
 done >"$work/missing"
 check "every_picture_is_there" test ! -s "$work/missing"
 
-echo "$n_checks checks, $n_failures failures"
-[ "$n_failures" -eq 0 ]
+finish

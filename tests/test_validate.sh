@@ -1,26 +1,9 @@
 #!/bin/sh
 # tests/test_validate.sh - predictions against made-up measurements whose errors are known: each measured
 # time is the predicted one times a factor, so that the error is 1/factor - 1.
-set -u
-source=$(cd "${srcdir:-.}" && pwd)
-forerun=$PWD/forerun
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+. "${srcdir:-.}/tests/command.sh"
 LC_ALL=C
 export LC_ALL
-n_checks=0
-n_failures=0
-check() {
-    what=$1
-    shift
-    n_checks=$((n_checks + 1))
-    "$@" >/dev/null 2>&1 && return
-    n_failures=$((n_failures + 1))
-    echo "FAIL: $what"
-    sed 's/^/  /' out err 2>/dev/null | head -20
-}
-says() { grep -q -- "$1" out; }
 refuses() {
     "$forerun" validate "$1" >out 2>err
     [ $? -eq 2 ] && grep -q -- "$2" err
@@ -99,5 +82,4 @@ if [ -r "$data" ] && command -v python3 >/dev/null; then
 else
     echo "SKIP: no published rates in $data"
 fi
-echo "$n_checks checks, $n_failures failures"
-[ "$n_failures" -eq 0 ]
+finish
