@@ -1,4 +1,4 @@
-/* tests/base_check.h - asserting on a whole error: status, place and sentence. */
+/* tests/base_check.h - running a suite; asserting on a whole error: status, place and sentence. */
 #ifndef TESTS_BASE_CHECK_H
 #define TESTS_BASE_CHECK_H
 
@@ -15,16 +15,23 @@ static inline void assert_message(const struct fr_error *err, const char *expect
     ck_assert_str_eq(fr_error_string(err, buf, sizeof(buf)), expected);
 }
 
-static inline int run_case(TCase *tc, const char *name)
+/* What main returns. Frees the suite. */
+static inline int run_suite(Suite *s)
 {
-    Suite *s = suite_create(name);
     SRunner *sr = srunner_create(s);
     int n_failed;
 
-    suite_add_tcase(s, tc);
     srunner_run_all(sr, CK_ENV);
     n_failed = srunner_ntests_failed(sr);
     srunner_free(sr);
     return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static inline int run_case(TCase *tc, const char *name)
+{
+    Suite *s = suite_create(name);
+
+    suite_add_tcase(s, tc);
+    return run_suite(s);
 }
 #endif

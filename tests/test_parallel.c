@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -120,15 +121,9 @@ END_TEST
 int main(void)
 {
     fr_init();
-    Suite *s = suite_create("parallel");
     TCase *tc = tcase_create("threads");
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, eight_questions_at_once_are_answered_as_one_after_another);
     tcase_add_test(tc, threads_may_share_a_graph_and_a_topology);
-    suite_add_tcase(s, tc);
-    SRunner *sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "parallel");
 }

@@ -4,6 +4,7 @@
 #include "calibrate/system.h"
 #include "results/collective_time.h"
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -327,12 +328,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/collectives");
     TCase *tc = tcase_create("collectives");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, an_exposed_all_reduce_takes_what_its_machines_system_says, 0,
                         sizeof(machines) / sizeof(machines[0]));
     tcase_add_test(tc, rings_run_over_the_links_where_they_are_asked_for);
@@ -345,9 +342,5 @@ int main(void)
                         sizeof(alones) / sizeof(alones[0]));
     tcase_add_test(tc, a_collective_alone_says_why_it_has_no_fitted_time);
     tcase_add_test(tc, too_many_messages_are_left_to_the_formula);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/collectives");
 }

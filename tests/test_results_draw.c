@@ -3,6 +3,7 @@
 
 #include "results/dot.h"
 #include "results/draw.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -373,10 +374,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results draw");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_loop_test(c, text_from_inputs_stays_inside_its_string, 0, 10);
     tcase_add_loop_test(c, points_are_inches_with_three_decimals, 0, 5);
@@ -391,10 +389,5 @@ int main(void)
     tcase_add_test(c, phases_choose_the_ops_and_the_flops);
     tcase_add_test(c, too_many_ops_and_unknown_layers_are_refused);
     tcase_add_test(c, hostile_op_names_are_text);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "results draw");
 }

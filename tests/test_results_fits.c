@@ -5,6 +5,7 @@
 #include "results/fit_axis.h"
 #include "results/fit_picture.h"
 #include "results/fits.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -301,10 +302,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/fits");
     TCase *t = tcase_create("fits");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_product_multiplies_and_adds_once_for_each_number);
@@ -320,10 +318,5 @@ int main(void)
     tcase_add_test(t, text_from_data_stays_inside_its_string);
     tcase_add_test(t, without_slices_the_script_draws_misses_over_work);
     tcase_add_test(t, a_name_with_an_ending_we_cannot_draw_is_refused);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(t, "results/fits");
 }

@@ -3,6 +3,7 @@
 
 #include "results/results.h"
 #include "tests/json_check.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <locale.h>
@@ -288,12 +289,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/record");
     TCase *tc = tcase_create("writers");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_add_test(tc, json_has_every_promised_key);
     tcase_add_test(tc, json_of_a_run_out_of_memory_has_no_time);
     tcase_add_test(tc, json_of_a_comparison_is_an_array_under_results);
@@ -302,9 +299,5 @@ int main(void)
     tcase_add_test(tc, comparison_gives_speed_ups_over_single);
     tcase_add_test(tc, a_locale_with_decimal_commas_changes_nothing);
     tcase_add_test(tc, formats_are_known_by_their_longest_ending);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/record");
 }

@@ -4,6 +4,7 @@
 #include "results/format_html.h"
 #include "tests/html_check.h"
 #include "tests/json_check.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <locale.h>
@@ -381,12 +382,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/report");
     TCase *tc = tcase_create("report");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_add_test(tc, a_report_of_one_run_has_every_section);
     tcase_add_test(tc, a_report_of_a_comparison_names_the_fastest_that_fits);
     tcase_add_test(tc, a_run_out_of_memory_says_what_is_missing);
@@ -398,9 +395,5 @@ int main(void)
     tcase_add_test(tc, numbers_have_no_more_digits_than_a_picture_shows);
     tcase_add_test(tc, the_same_question_gives_the_same_bytes_in_any_locale);
     tcase_add_test(tc, the_check_of_reports_finds_faults);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/report");
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "tests/json_check.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -173,10 +174,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/reproduce");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, cells_print_by_their_unit);
@@ -185,10 +183,5 @@ int main(void)
     tcase_add_test(t, questions_are_asked_once);
     tcase_add_test(t, what_has_no_picture_is_said);
     tcase_add_test(t, a_paper_that_is_not_there_is_named);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "results/reproduce");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -147,20 +148,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/sensitivity");
     TCase *tc = tcase_create("sensitivity");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_add_loop_test(tc, one_run_says_what_runs_one_percent_apart_say, 0, N_PLANS);
     tcase_add_loop_test(tc, elasticities_of_slowness_sum_to_one, 0, N_PLANS);
     tcase_add_test(tc, a_single_gpu_gains_what_the_estimate_says);
     tcase_add_test(tc, a_slower_device_costs_its_part_of_the_critical_path);
     tcase_add_test(tc, nothing_is_worked_out_unless_asked_for);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/sensitivity");
 }

@@ -4,6 +4,7 @@
 
 #include "results/sweep_row.h"
 #include "results/sweep_state.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -378,7 +379,6 @@ END_TEST
 int main(void)
 {
     fr_init();
-    Suite *suite = suite_create("store");
     TCase *tc = tcase_create("store");
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, make_folder, remove_folder);
@@ -393,10 +393,5 @@ int main(void)
     tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
     tcase_add_loop_test(tc, merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds());
     tcase_add_loop_test(tc, a_sweep_answers_only_what_its_store_lacks, 0, n_kinds());
-    suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "store");
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "results/sweep_state.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -525,7 +526,6 @@ END_TEST
 int main(void)
 {
     fr_init();
-    Suite *suite = suite_create("sweep");
     TCase *tc = tcase_create("sweep");
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, lists_and_ranges_are_spelt_out, 0, sizeof(lists) / sizeof(lists[0]));
@@ -547,10 +547,5 @@ int main(void)
     tcase_add_test(tc, eight_threads_write_what_one_writes);
     tcase_add_test(tc, what_cannot_be_asked_is_a_row_with_a_reason);
     tcase_add_test(tc, a_cancelled_run_keeps_its_rows_and_goes_on);
-    suite_add_tcase(suite, tc);
-    SRunner *sr = srunner_create(suite);
-    srunner_run_all(sr, CK_ENV);
-    int failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "sweep");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "results/table.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -93,20 +94,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/table");
     TCase *tc = tcase_create("table");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_add_test(tc, columns_are_aligned_by_characters_and_lines_end_without_blanks);
     tcase_add_test(tc, a_table_without_rows_is_its_titles);
     tcase_add_test(tc, control_characters_never_reach_the_terminal);
     tcase_add_test(tc, long_text_is_cut_between_characters);
     tcase_add_test(tc, decimals_are_rounded_half_away_and_zero_has_no_sign);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/table");
 }

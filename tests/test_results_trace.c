@@ -12,6 +12,7 @@
 #include "results/memory_curve.h"
 #include "results/record.h"
 #include "tests/json_check.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -441,12 +442,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/trace");
     TCase *tc = tcase_create("hand");
-    SRunner *sr;
-    int n_failed;
 
-    suite_add_tcase(s, tc);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_record_says_where_the_time_goes);
     tcase_add_test(tc, memory_is_what_the_allocator_reserves_and_the_context);
@@ -458,9 +455,5 @@ int main(void)
     tcase_add_test(tc, a_picture_is_drawn_or_the_way_out_is_named);
     tcase_add_test(tc, a_hostile_name_cannot_leave_its_string);
     tcase_add_test(tc, an_unwritable_file_leaves_nothing_behind);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(tc, "results/trace");
 }

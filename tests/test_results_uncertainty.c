@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -91,20 +92,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("results/uncertainty");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, nothing_is_said_unless_asked);
     tcase_add_test(t, effects_add_up_to_the_error_of_the_sum);
     tcase_add_test(t, the_interval_is_as_wide_as_the_common_error_makes_it);
     tcase_add_test(t, curves_leave_less_doubt_than_the_datasheet);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "results/uncertainty");
 }

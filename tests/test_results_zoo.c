@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -228,11 +229,5 @@ static Suite *make_suite(void)
 
 int main(void)
 {
-    SRunner *sr = srunner_create(make_suite());
-    int n_failed;
-
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(make_suite());
 }

@@ -3,6 +3,7 @@
 
 #include "tests/strategies_case.h"
 #include "workloads/zoo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -355,10 +356,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/accumulate");
     TCase *c = tcase_create("accumulate");
-    SRunner *r;
-    int n_failed;
 
     tcase_set_timeout(c, 120);
     tcase_add_test(c, a_chain_takes_n_times_one_and_its_exchange_once);
@@ -368,10 +366,5 @@ int main(void)
     tcase_add_test(c, activations_are_those_of_one_micro_batch);
     tcase_add_test(c, no_order_of_ready_tasks_makes_accumulation_hang);
     tcase_add_test(c, refuses_micro_batches_that_are_not_whole_and_alike);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/accumulate");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tests/learn_case.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -294,10 +295,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/learn");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_add_loop_test(t, what_is_learned_is_the_truth, 0, N_SEEDS);
     tcase_add_loop_test(t, strategies_that_are_kept_are_never_slower, 0, N_SEEDS);
@@ -308,10 +306,5 @@ int main(void)
     tcase_add_test(t, a_split_is_learned_by_trying_it);
     tcase_add_test(t, replicas_begin_on_a_device_each);
     tcase_add_test(t, a_model_begins_in_order_each_device_with_its_share);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/learn");
 }

@@ -3,6 +3,7 @@
 
 #include "strategies/learn_costs.h"
 #include "tests/dpos_case.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -234,10 +235,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/learn_costs");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_add_test(t, a_link_is_recovered_from_samples_without_noise);
     tcase_add_test(t, a_negative_latency_becomes_a_line_through_the_origin);
@@ -249,10 +247,5 @@ int main(void)
     tcase_add_test(t, a_pair_has_changed_only_within_one_strategy);
     tcase_add_test(t, the_same_work_is_known_by_one_name);
     tcase_add_test(t, a_thousand_works_are_kept_apart);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "strategies/learn_costs");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tests/strategies_case.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -142,19 +143,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies line_up");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, stages_that_follow_each_other_have_an_nvlink_on_a_cube_mesh);
     tcase_add_test(c, a_pipeline_over_two_machines_crosses_the_network_once_each_way);
     tcase_add_test(c, stages_stay_in_rank_order_behind_a_switch);
     tcase_add_test(c, replicas_of_a_stage_stay_side_by_side);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies line_up");
 }

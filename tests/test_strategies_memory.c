@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "calibrate/calibrate.h"
 #include "strategies/strategies.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -286,20 +287,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/memory");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, peaks_of_convolutional_nets_equal_pytorchs);
     tcase_add_test(c, peaks_of_adams_step_equal_pytorchs);
     tcase_add_test(c, peaks_with_gradients_kept_equal_pytorchs);
     tcase_add_test(c, peaks_of_transformers_equal_pytorchs);
     tcase_add_test(c, steps_hold_what_they_hold_in_pytorch);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/memory");
 }

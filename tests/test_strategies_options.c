@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "strategies/strategies.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -130,10 +131,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/options");
     TCase *c = tcase_create("options");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_test(c, defaults_are_filled_in);
     tcase_add_test(c, given_values_replace_the_defaults);
@@ -144,10 +142,5 @@ int main(void)
     tcase_add_test(c, overlong_words_are_refused);
     tcase_add_test(c, every_strategy_is_listed_with_readable_options);
     tcase_add_test(c, optimizers_have_names_that_parse_back);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/options");
 }

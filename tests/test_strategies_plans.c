@@ -4,6 +4,7 @@
 #include "tests/strategies_case.h"
 
 #include "workloads/zoo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -491,10 +492,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/plans");
     TCase *c = tcase_create("plans");
-    SRunner *r;
-    int n_failed;
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, every_strategy_makes_sound_plans_of_a_chain);
@@ -512,10 +510,5 @@ int main(void)
     tcase_add_test(c, a_layer_unrolled_in_time_is_not_cut);
     tcase_add_test(c, the_decision_log_says_what_was_decided);
     tcase_add_test(c, problems_that_make_no_sense_are_refused);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/plans");
 }

@@ -3,6 +3,7 @@
 
 #include "tests/strategies_case.h"
 #include "workloads/zoo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -443,10 +444,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/runs");
     TCase *c = tcase_create("runs");
-    SRunner *r;
-    int n_failed;
 
     tcase_set_timeout(c, 120);
     tcase_add_test(c, equal_stages_take_the_closed_form_of_gpipe_and_1f1b);
@@ -459,10 +457,5 @@ int main(void)
     tcase_add_test(c, the_peak_is_where_the_graph_says);
     tcase_add_test(c, peaks_agree_with_measured_training_steps);
     tcase_add_test(c, no_order_of_ready_tasks_makes_a_plan_hang);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/runs");
 }

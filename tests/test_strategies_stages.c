@@ -5,6 +5,7 @@
 #include "strategies/buckets.h"
 #include "strategies/schedule.h"
 #include "strategies/stages.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -235,10 +236,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("strategies/stages");
     TCase *c = tcase_create("stages");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_test(c, the_cut_is_the_best_of_all_cuts);
     tcase_add_test(c, the_cut_respects_memory_or_exceeds_it_least);
@@ -247,10 +245,5 @@ int main(void)
     tcase_add_test(c, gpipe_turns_round_with_the_newest_micro_batch);
     tcase_add_test(c, buckets_close_once_they_hold_the_wanted_size);
     tcase_add_test(c, nothing_to_train_makes_no_bucket);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "strategies/stages");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/workloads.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -217,10 +218,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("workloads/autocast");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, saved_bytes_equal_pytorchs_under_autocast);
     tcase_add_test(c, parameters_and_products_stay_what_they_are_in_fp32);
@@ -230,10 +228,5 @@ int main(void)
     tcase_add_test(c, shared_weights_are_cast_once);
     tcase_add_test(c, a_sum_has_the_wider_type);
     tcase_add_test(c, nothing_is_odd_about_the_zoo_in_full_and_mixed_precision);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "workloads/autocast");
 }

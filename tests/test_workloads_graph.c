@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/workloads.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -518,10 +519,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("workloads/graph");
     TCase *tc = tcase_create("graph");
-    SRunner *sr;
-    int failed;
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, names_of_kinds_and_phases_read_back);
@@ -545,10 +543,5 @@ int main(void)
     tcase_add_test(tc, a_forward_graph_alone_is_said_once);
     tcase_add_test(tc, names_that_cannot_be_written_are_refused);
     tcase_add_test(tc, large_graphs_build_in_reasonable_time);
-    suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(tc, "workloads/graph");
 }

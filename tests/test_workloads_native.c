@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/workloads.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -524,10 +525,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("workloads/native");
     TCase *tc = tcase_create("native");
-    SRunner *sr;
-    int failed;
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, export_and_load_keep_every_field);
@@ -543,10 +541,5 @@ int main(void)
     tcase_add_test(tc, an_unknown_name_gets_the_nearest_model);
     tcase_add_test(tc, a_file_of_no_known_format_is_refused);
     tcase_add_test(tc, what_is_recorded_has_one_precision_and_length);
-    suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(tc, "workloads/native");
 }

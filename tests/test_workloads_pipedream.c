@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/import.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -386,10 +387,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("workloads/pipedream");
     TCase *tc = tcase_create("pipedream");
-    SRunner *sr;
-    int failed;
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_node_becomes_forward_backward_and_update);
@@ -405,10 +403,5 @@ int main(void)
     tcase_add_test(tc, a_nul_byte_is_refused);
     tcase_add_test(tc, readers_of_long_lists_are_bounded);
     tcase_add_loop_test(tc, public_profiles_load_with_their_known_sums, 0, N_PROFILES);
-    suite_add_tcase(s, tc);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(tc, "workloads/pipedream");
 }
