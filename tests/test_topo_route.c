@@ -145,6 +145,28 @@ START_TEST(gpus_do_not_forward)
 }
 END_TEST
 
+/* Even where there is no other way: a and c hang on b by one cable each, as on a switch. */
+START_TEST(a_gpu_between_two_is_no_switch)
+{
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t x = add_gpu(b, "a", 0), y = add_gpu(b, "b", 0), z = add_gpu(b, "c", 0);
+    struct fr_topo *t;
+    struct fr_router *r;
+    struct fr_error err;
+    const uint32_t *links;
+    size_t n;
+
+    cable(b, x, y, 1e12, 0);
+    cable(b, y, z, 1e12, 0);
+    t = finish(b);
+    expect_route(t, 0, 1, "a>b");
+    ck_assert_int_eq(fr_router_new(&r, t, &err), FR_OK);
+    ck_assert_int_eq(fr_router_path(r, 0, 2, &links, &n, &err), FR_ENOENT);
+    fr_router_free(r);
+    fr_topo_free(t);
+}
+END_TEST
+
 START_TEST(an_unreachable_pair_is_named)
 {
     struct fr_topo_builder *b = fr_topo_builder_new();
@@ -437,6 +459,7 @@ int main(void)
     tcase_add_test(c, fewest_links_win_over_wide_and_fast_ones);
     tcase_add_test(c, then_least_latency_then_greatest_width);
     tcase_add_test(c, gpus_do_not_forward);
+    tcase_add_test(c, a_gpu_between_two_is_no_switch);
     tcase_add_test(c, an_unreachable_pair_is_named);
     tcase_add_test(c, a_fat_tree_routes_by_destination_modulo_spines);
     tcase_add_test(c, fat_tree_routes_equal_simgrids);

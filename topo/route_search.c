@@ -383,6 +383,29 @@ static size_t walk(const struct fr__route_search *s, uint32_t src, uint32_t dst,
     return n;
 }
 
+/* The only link of a vertex that has one, or FR_NONE. */
+static uint32_t only_link(const struct adjacency *a, uint32_t v)
+{
+    return a->first[v + 1] - a->first[v] == 1 ? a->list[a->first[v]] : FR_NONE;
+}
+
+/* Devices that hang on one switch by one link each have no other route; so it is in many clusters,
+ * and a search would take most of a short message's time. false: not so, nothing is written. */
+static bool is_by_one_switch(const struct fr__route_search *s, uint32_t src, uint32_t dst,
+                             uint32_t links[2])
+{
+    const struct fr_topo *t = s->topo;
+    uint32_t up = only_link(&s->out, t->devices[src].vertex);
+    uint32_t down = only_link(&s->in, t->devices[dst].vertex);
+
+    if (up == FR_NONE || down == FR_NONE || t->links[up].dst != t->links[down].src ||
+        is_gpu(s, t->links[up].dst))
+        return false;
+    links[0] = up;
+    links[1] = down;
+    return true;
+}
+
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
                              uint32_t links[], uint64_t *n_seen)
 {
@@ -390,6 +413,10 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t 
     struct corridor c = {s->topo->n_vertices, s->topo->n_vertices};
     size_t n = 0;
 
+    if (max >= 2 && is_by_one_switch(s, src, dst, links)) {
+        *n_seen += 2;
+        return 2;
+    }
     start(&s->to_dst, target);
     start(&s->from_src, s->topo->devices[src].vertex);
     if (meet(s, &c)) {
