@@ -54,14 +54,15 @@ static inline void fetch_successors(const struct engine *e, const struct state *
 {
     for (uint32_t i = 0; i < n_fetched(k); i++)
         fetch(&e->tasks[e->v->succ[k->succ + i]]);
-    fetch(&e->v->free[k->free]);
+    fetch(&e->freed[k->free]);
 }
 
 static inline void fetch_meeting(const struct engine *e, const struct state *k)
 {
     if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV)
         fetch(&e->v->transfers[k->ref]);
-    fetch(&e->v->alloc[k->alloc]);
+    fetch(&e->streams[k->stream]);
+    fetch(&e->live[k->alloc]);
 }
 
 static inline void fetch_end(const struct engine *e, uint32_t task)
@@ -73,13 +74,11 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
     for (uint32_t i = 0; i < n_fetched(k); i++)
         fetch_meeting(e, &e->tasks[e->v->succ[k->succ + i]]);
     if (k->n_free > 0)
-        fetch(&e->live[e->v->free[k->free]]);
+        fetch(&e->live[e->freed[k->free]]);
 }
 
 static inline void fetch_dispatch(const struct engine *e, const struct state *k)
 {
-    if (k->n_alloc > 0)
-        fetch(&e->live[e->v->alloc[k->alloc]]);
     fetch(&e->v->succ[k->succ]);
 }
 

@@ -95,7 +95,8 @@ struct device {
     uint64_t by_kind[FR_N_BUFFER_KINDS];
 };
 
-/* What the loop needs of a buffer, in a quarter of a cache line. */
+/* What the loop needs of a buffer that a task allocates, in a quarter of a cache line. They lie as the
+ * plan lists what tasks allocate, so that a task leads to its own at once. */
 struct live {
     uint64_t bytes;
     uint32_t frees_left;
@@ -209,11 +210,12 @@ struct engine {
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
 
-    struct live *live;                /* [n_buffers] */
-    uint32_t *takes;                  /* [n_buffers] of the device's requests; NULL: counted only */
+    struct live *live;             /* by place in the plan's list of what is allocated */
+    uint32_t *freed;               /* the plan's list of what is freed, as places in `live` */
+    struct fr__requests *requests; /* [n_devices]; NULL: counted only */
+    uint64_t *asked;               /* theirs, device by device */
+    uint32_t *takes;               /* [n_buffers] of the device's requests, or FR_NONE; or NULL */
     uint32_t *held_from, *held_until; /* [n_buffers] the run's, see struct fr_run; or NULL */
-    struct fr__requests *requests;    /* [n_devices]; NULL: counted only */
-    uint64_t *asked;                  /* theirs, device by device */
     uint32_t n_allocations;           /* tasks that have allocated */
     bool is_varied;                   /* tasks may take another time than their cost's mean */
     double *slowdown;                 /* [n_devices] or NULL */

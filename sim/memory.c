@@ -55,9 +55,8 @@ static inline uint32_t kind_of(const struct live *b)
     return b->of % FR_N_BUFFER_KINDS;
 }
 
-static inline void take_block(struct engine *e, uint32_t buffer)
+static inline void take_block(struct engine *e, uint32_t buffer, const struct live *b)
 {
-    const struct live *b = &e->live[buffer];
     struct fr__requests *r = &e->requests[device_of(b)];
 
     if (r->asked && kind_of(b) != FR_BUFFER_CONTEXT && b->bytes > 0)
@@ -94,7 +93,7 @@ static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take
 {
     uint32_t b = 0;
 
-    while (device_of(&e->live[b]) != d || e->takes[b] != take)
+    while (e->v->buffers[b].device != d || e->takes[b] != take)
         b++;
     return b;
 }
@@ -131,6 +130,38 @@ static enum fr_status play_requests(struct engine *e)
 
 /* ---- the account ---- */
 
+static struct live live_of(const struct fr_plan_view *v, uint32_t buffer)
+{
+    const struct fr_buffer *k = &v->buffers[buffer];
+
+    return (struct live){.bytes = k->bytes,
+                         .frees_left = v->n_frees[buffer],
+                         .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
+}
+
+/* What a plan frees it also allocates, so the place of each is known where it is freed. */
+static enum fr_status make_live(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
+    uint32_t *place_of = malloc((v->n_buffers + 1) * sizeof(*place_of));
+
+    e->live = malloc((n_allocs + 1) * sizeof(*e->live));
+    e->freed = malloc((n_frees + 1) * sizeof(*e->freed));
+    if (!place_of || !e->live || !e->freed) {
+        free(place_of);
+        return fr__engine_fail_nomem(e);
+    }
+    for (uint32_t i = 0; i < n_allocs; i++) {
+        e->live[i] = live_of(v, v->alloc[i]);
+        place_of[v->alloc[i]] = i;
+    }
+    for (uint32_t i = 0; i < n_frees; i++)
+        e->freed[i] = place_of[v->free[i]];
+    free(place_of);
+    return FR_OK;
+}
+
 static void hold_persistent(struct engine *e, bool is_optimizer)
 {
     const struct fr_plan_view *v = e->v;
@@ -145,8 +176,11 @@ static void hold_persistent(struct engine *e, bool is_optimizer)
         e->devices[k->device].by_kind[k->kind] += k->bytes;
         if (e->held_from)
             e->held_from[b] = 0;
-        if (e->requests)
-            take_block(e, b);
+        if (e->requests) {
+            struct live block = live_of(v, b);
+
+            take_block(e, b, &block);
+        }
     }
 }
 
@@ -183,14 +217,7 @@ enum fr_status fr__memory_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
-    e->live = malloc((v->n_buffers + 1) * sizeof(*e->live));
-    if (!e->live)
-        return fr__engine_fail_nomem(e);
-    for (uint32_t b = 0; b < v->n_buffers; b++)
-        e->live[b] = (struct live){.bytes = v->buffers[b].bytes,
-                                   .frees_left = v->n_frees[b],
-                                   .of = v->buffers[b].device * FR_N_BUFFER_KINDS +
-                                         (uint32_t)v->buffers[b].kind};
+    FR_TRY(make_live(e));
     set_limits(e);
     if (e->o->with_holders)
         FR_TRY(make_log(e));
@@ -217,15 +244,14 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
     end = fr__list_end(v->alloc_first, task, first, t->n_alloc, MANY_ALLOC);
     e->n_allocations++;
     for (uint32_t i = first; i < end; i++) {
-        uint32_t buffer = v->alloc[i];
-        const struct live *b = &e->live[buffer];
+        const struct live *b = &e->live[i];
 
         k->bytes += b->bytes;
         k->by_kind[kind_of(b)] += b->bytes;
         if (e->held_from)
-            e->held_from[buffer] = e->n_allocations;
+            e->held_from[v->alloc[i]] = e->n_allocations;
         if (e->requests)
-            take_block(e, buffer);
+            take_block(e, v->alloc[i], b);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
 }
@@ -237,8 +263,7 @@ void fr__memory_free(struct engine *e, uint32_t task)
     uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free, MANY_FREE);
 
     for (uint32_t i = t->free; i < end; i++) {
-        uint32_t buffer = v->free[i];
-        struct live *b = &e->live[buffer];
+        struct live *b = &e->live[e->freed[i]];
         struct device *k = &e->devices[device_of(b)];
 
         if (--b->frees_left > 0)
@@ -246,9 +271,9 @@ void fr__memory_free(struct engine *e, uint32_t task)
         k->bytes -= b->bytes;
         k->by_kind[kind_of(b)] -= b->bytes;
         if (e->held_until)
-            e->held_until[buffer] = e->n_allocations;
-        if (e->takes && e->takes[buffer] != FR_NONE)
-            fr__requests_give(&e->requests[device_of(b)], e->takes[buffer]);
+            e->held_until[v->free[i]] = e->n_allocations;
+        if (e->takes && e->takes[v->free[i]] != FR_NONE)
+            fr__requests_give(&e->requests[device_of(b)], e->takes[v->free[i]]);
     }
 }
 
@@ -269,8 +294,10 @@ void fr__memory_fini(struct engine *e)
     free(e->asked);
     free(e->takes);
     free(e->live);
+    free(e->freed);
     e->requests = NULL;
     e->asked = NULL;
     e->takes = NULL;
     e->live = NULL;
+    e->freed = NULL;
 }
