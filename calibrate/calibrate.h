@@ -76,6 +76,7 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out);
 
+struct fr_slowdowns;
 struct fr_system_call; /* calibrate/system.h */
 
 /* What a collective alone costs on GPUs that behave like `system`, an index into the options' systems: of one
@@ -90,6 +91,11 @@ enum {
 }; /* as far as the fit to 2 to 32 GH200 nodes was judged, on 512 */
 bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
                         const struct fr_system_call *call, struct fr_cost *out);
+
+/* How work slows other work on the GPUs of a model's device types, and the device that it was measured on:
+ * of the types' own files, else of another board of the same chip. NULL: not known, or not the same for
+ * all GPUs. */
+const struct fr_slowdowns *fr_cost_slowdowns(const struct fr_cost_model *m, const char **device);
 
 /* The efficiency that the datasheet model assumes for a kind of op: fraction of the peak rate of
  * arithmetic and of memory bandwidth, and where these come from. */
@@ -180,6 +186,38 @@ struct fr_curve_info {
 const char *fr_curve_parameter_name(enum fr_curve_class c,
                                     size_t i); /* "launch_s"; NULL: no more */
 
+/* Classes of work that slow each other on a device; copies: to and from the host or another device. */
+enum fr_beside { FR_BESIDE_COMPUTE, FR_BESIDE_COPY, FR_BESIDE_COLLECTIVE, FR_N_BESIDE };
+const char *fr_beside_name(enum fr_beside c); /* "compute", "copy", "collective" */
+
+struct fr_slowdown {
+    double factor;             /* >= 1: times as long */
+    double error;              /* standard deviation, by bootstrap over rows */
+    uint64_t n_fitted;         /* 0: not measured, and factor is 1 */
+    struct fr_misses held_out; /* of single kernels */
+};
+struct fr_slowdowns {
+    const char *gpus, *source; /* as the data name them */
+    uint64_t data_hash;
+    struct fr_slowdown of[FR_N_BESIDE][FR_N_BESIDE]; /* [class that is slowed][class beside it] */
+};
+
+/* What it takes to start a kernel. */
+enum fr_launch {
+    FR_LAUNCH_GAP,       /* on the device, from kernel to kernel in a queue */
+    FR_LAUNCH_GRAPH_GAP, /* the same in a CUDA graph */
+    FR_LAUNCH_HOST,      /* on the host, by CUDA alone */
+    FR_LAUNCH_FRAMEWORK, /* on the host, an op of an eager framework */
+    FR_N_LAUNCHES
+};
+const char *fr_launch_name(enum fr_launch what); /* "gap_s", as in device files */
+struct fr_launches {
+    const char *gpus, *source;
+    uint64_t data_hash;
+    double time_s[FR_N_LAUNCHES]; /* 0: not measured */
+    double error_s[FR_N_LAUNCHES];
+};
+
 /* The curves of one device. Immutable, so that threads may share it. */
 struct fr_calibration;
 
@@ -192,6 +230,9 @@ const char *fr_calibration_shipped(size_t i); /* NULL: no more */
 const char *fr_calibration_device(const struct fr_calibration *c);
 /* NULL: no more. */
 const struct fr_curve_info *fr_calibration_curve(const struct fr_calibration *c, size_t i);
+/* NULL: not measured. */
+const struct fr_slowdowns *fr_calibration_slowdowns(const struct fr_calibration *c);
+const struct fr_launches *fr_calibration_launches(const struct fr_calibration *c);
 /* Index of the curve of that class and dtype; SIZE_MAX: there is none. */
 size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class op_class,
                            enum fr_dtype dtype);
@@ -210,7 +251,9 @@ struct fr_fit_request {
     size_t n_gpus, n_paths;
 };
 /* Fits a curve to each class and dtype, from the rows of the first of the GPUs and of one source (the
- * one with most) if these are at least 40 to fit. A fifth of the shapes, chosen by their hash, is held out. Deterministic. FR_ENOENT: no such rows. Cost: seconds a curve; ctx may be NULL. */
+ * one with most) if these are at least 40 to fit. A fifth of the shapes, chosen by their hash, is held out. Beside
+ * curves what the data say of launches and of kernels side by side. Deterministic. FR_ENOENT: nothing of
+ * all that. Cost: seconds a curve; ctx may be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,
@@ -240,6 +283,14 @@ struct fr_check {
 enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *const paths[],
                                     size_t n_paths, const char *const gpus[], size_t n_gpus,
                                     bool is_all, struct fr_check checks[], struct fr_error *err);
+
+/* Judges the factors on rows of work side by side, as fr_calibration_check does curves: checks[a * FR_N_BESIDE + b]
+ * is of a beside b. Pairs that were not fitted are not judged. */
+enum fr_status fr_calibration_check_slowdowns(const struct fr_calibration *c,
+                                              const char *const paths[], size_t n_paths,
+                                              const char *const gpus[], size_t n_gpus, bool is_all,
+                                              struct fr_check checks[FR_N_BESIDE * FR_N_BESIDE],
+                                              struct fr_error *err);
 
 /* Takes one row; anything but FR_OK, with its reason in err, ends the visit. */
 typedef enum fr_status fr_check_row_fn(void *user, const struct fr_check_row *row,

@@ -134,6 +134,72 @@ static enum fr_status judge_row(void *user, const struct fr_check_row *row, stru
     return FR_OK;
 }
 
+/* ---- work side by side ---- */
+
+static enum fr_status judge_pair(struct fr_check *check, const struct fr_slowdown *pair,
+                                 const struct fr__data *d, enum fr_beside of, enum fr_beside beside,
+                                 bool is_all, struct fr_error *err)
+{
+    double *errors = calloc(d->n_beside + 1, sizeof(*errors));
+    size_t n = 0;
+
+    if (!errors)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < d->n_beside; k++) {
+        const struct fr__beside_row *r = &d->beside[k];
+
+        if (r->of != of || r->beside != beside)
+            continue;
+        if (!is_all && !fr__is_held_out(r->hash))
+            check->n_left_out++;
+        else
+            errors[n++] = pair->factor * r->alone_s / r->together_s - 1;
+    }
+    check->misses = fr__misses_of(errors, n);
+    free(errors);
+    return FR_OK;
+}
+
+/* Leaves the rows of the source that the factors were fitted to. */
+static void keep_source(struct fr__data *d, const char *source)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < d->n_beside; k++)
+        if (strcmp(d->sources[d->beside[k].source], source) == 0)
+            d->beside[n++] = d->beside[k];
+    d->n_beside = n;
+}
+
+enum fr_status fr_calibration_check_slowdowns(const struct fr_calibration *c,
+                                              const char *const paths[], size_t n_paths,
+                                              const char *const gpus[], size_t n_gpus, bool is_all,
+                                              struct fr_check checks[FR_N_BESIDE * FR_N_BESIDE],
+                                              struct fr_error *err)
+{
+    const struct fr_slowdowns *s = fr_calibration_slowdowns(c);
+    struct fr__data d = {0};
+    enum fr_status st = FR_OK;
+
+    memset(checks, 0, FR_N_BESIDE * FR_N_BESIDE * sizeof(*checks));
+    if (!s)
+        return FR_OK;
+    for (size_t k = 0; st == FR_OK && k < n_paths; k++)
+        st = fr__data_read(&d, paths[k], (uint32_t)k, n_gpus ? gpus : &s->gpus, n_gpus ? n_gpus : 1,
+                           err);
+    if (st == FR_OK && n_gpus == 0)
+        keep_source(&d, s->source);
+    for (unsigned i = 0; st == FR_OK && i < FR_N_BESIDE * FR_N_BESIDE; i++) {
+        unsigned a = i / FR_N_BESIDE, b = i % FR_N_BESIDE;
+
+        if (s->of[a][b].n_fitted > 0)
+            st = judge_pair(&checks[i], &s->of[a][b], &d, (enum fr_beside)a, (enum fr_beside)b,
+                            is_all, err);
+    }
+    fr__data_fini(&d);
+    return st;
+}
+
 enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *const paths[],
                                     size_t n_paths, const char *const gpus[], size_t n_gpus,
                                     bool is_all, struct fr_check checks[], struct fr_error *err)

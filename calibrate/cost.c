@@ -137,7 +137,7 @@ static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_cur
         shape.op_class = fallback;
     }
     if (k.curve)
-        set_known(c, fr__kernel_s(k.curve, &shape), &k);
+        set_known(c, fr__kernel_s(&k, &shape), &k);
 }
 
 /* How often an op or, of a gradient, all its ops move each number, as their `bytes` count: the gradient of a
@@ -166,7 +166,7 @@ static bool use_passes(struct fr_cost *c, const struct target *t, const struct f
         return false;
     measured_bytes =
         counted_passes(shape->op_class) * numbers * fr__element_bytes(k.curve->info.dtype);
-    set_known(c, fr__kernel_s(k.curve, shape) * kernel->bytes / measured_bytes, &k);
+    set_known(c, fr__kernel_s(&k, shape) * kernel->bytes / measured_bytes, &k);
     return true;
 }
 
@@ -212,12 +212,12 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
 
     if (o->phase != FR_PHASE_FORWARD && own.curve) {
         shape.op_class = FR_CURVE_ATTENTION_BACKWARD;
-        set_known(c, fr__kernel_s(own.curve, &shape), &own);
+        set_known(c, fr__kernel_s(&own, &shape), &own);
         return;
     }
     if (!k.curve)
         return;
-    s = fr__kernel_s(k.curve, &kernel->shape);
+    s = fr__kernel_s(&k, &kernel->shape);
     set_known(c, o->phase == FR_PHASE_FORWARD ? s : s * 2.5 * 73 / 63, &k);
 }
 
@@ -244,7 +244,7 @@ static void use_implicit_product(struct fr_cost *c, const struct target *t,
     p.matmul.depth = kernel->shape.op_class == FR_CURVE_CONV_FORWARD         ? filter
                      : kernel->shape.op_class == FR_CURVE_CONV_BACKWARD_DATA ? columns
                                                                              : rows;
-    s = fr__kernel_s(k.curve, &p);
+    s = fr__kernel_s(&k, &p);
     k.trust = FR_TRUST_TRANSFERRED;
     k.error_frac = fr__error_of_median(0.35);
     set_known(c, s > c->bytes_s ? s : c->bytes_s, &k);
@@ -271,7 +271,7 @@ static void use_shape(struct fr_cost *c, const struct target *t, const struct fr
     default:
         k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
         if (k.curve)
-            set_known(c, fr__kernel_s(k.curve, &kernel->shape), &k);
+            set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
         else if (op_class != FR_CURVE_MATMUL)
             use_implicit_product(c, t, kernel);
     }
@@ -533,7 +533,7 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
     if (is_free(o))
         return; /* a view: no kernel, so nothing to launch */
     set_by_rule(out, m, type, g, o, part);
-    out->launch_s = device->launch_s;
+    out->launch_s = fr__cost_model_launch_s(m, type);
 }
 
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
@@ -549,5 +549,5 @@ void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, e
     set_roofline(out, fr__cost_model_type(m, type), FR_FP32, 0, bytes);
     use_streaming(out, &t, kind == FR_OP_UPDATE ? FR_CURVE_OPTIMIZER : FR_CURVE_ELEMENTWISE,
                   FR_CURVE_ELEMENTWISE, &kernel);
-    out->launch_s = fr__cost_model_type(m, type)->launch_s;
+    out->launch_s = fr__cost_model_launch_s(m, type);
 }

@@ -21,6 +21,7 @@ struct fr_cost_model {
     struct fr__known (*known)[FR_N_CURVE_CLASSES][FR_N_DTYPES]; /* [n_types] */
     struct fr__known (*products)[FR_N_DTYPES]; /* [n_types] matmul without memory traffic */
     struct fr_calibration **loaded;            /* [n_loaded] */
+    const struct fr_calibration **nearest_launch, **nearest_slowdowns; /* [n_types] NULL: none */
     size_t n_loaded, cap_loaded;
     bool has_own_file;        /* loaded[0] is the user's */
     struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
@@ -31,15 +32,16 @@ struct fr_cost_model {
 
 /* ---- one curve ---- */
 
-double fr__kernel_s(const struct fr__curve *c, const struct fr_shape *shape)
+double fr__kernel_s(const struct fr__known *k, const struct fr_shape *shape)
 {
+    const struct fr__curve *c = k->curve;
     const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
     double s = fr__curve_model_s(c, shape), x[FR__RESIDUAL_AXES];
     double work_s =
         op_class->work_s ? op_class->work_s(&c->model, shape) : s - c->info.parameters[0];
 
     op_class->coordinates(shape, x);
-    return (work_s + fmin(s - work_s, LATENCY_S)) * exp(fr__residual_at(&c->residual, x));
+    return (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__residual_at(&c->residual, x));
 }
 
 double fr__error_of_median(double median)
@@ -123,6 +125,21 @@ static bool matches(enum match match, enum fr_curve_class c, enum fr_dtype has,
     return has == wanted && (match == EXACT || is_streaming(c));
 }
 
+/* Of a device type: 0 where no file of its chip says. */
+static double measured_launch_s(const struct fr_cost_model *m, size_t type, enum fr_launch what)
+{
+    const struct fr_calibration *c = m->nearest_launch[type];
+
+    return c ? c->launches->info.time_s[what] : 0;
+}
+
+static double latency_of(const struct fr_cost_model *m, size_t type)
+{
+    double gap_s = measured_launch_s(m, type, FR_LAUNCH_GAP);
+
+    return gap_s > 0 ? gap_s : LATENCY_S;
+}
+
 /* Fills what a calibration knows and nothing nearer did; first its own formats, then stand-ins. */
 static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct fr_calibration *c,
                             int kinship, enum match match, struct fr_error *err)
@@ -146,6 +163,7 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             if (!k->curve)
                 return fr__fail_nomem(err);
             k->from = c->device;
+            k->latency_s = latency_of(m, type);
             k->is_users = m->has_own_file && c == m->loaded[0] && is_same;
             k->error_frac = hypot(fr__error_of_median(curve->info.held_out.median),
                                   move_error(is_same || is_streaming(op_class) ? kinship : 2));
@@ -222,6 +240,22 @@ static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, stru
     return FR_OK;
 }
 
+/* The first loaded of the same name, else the first of another board of the chip, that has them. */
+static void find_nearest(struct fr_cost_model *m, size_t type)
+{
+    for (int kinship = 0; kinship <= 1; kinship++)
+        for (size_t i = 0; i < m->n_loaded; i++) {
+            const struct fr_calibration *c = m->loaded[i];
+
+            if (fr__kinship(m->types[type].name, c->device) != kinship)
+                continue;
+            if (c->launches && !m->nearest_launch[type])
+                m->nearest_launch[type] = c;
+            if (c->slowdowns && !m->nearest_slowdowns[type])
+                m->nearest_slowdowns[type] = c;
+        }
+}
+
 static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     bool *is_done = calloc(m->n_loaded + 1, sizeof(*is_done));
@@ -231,6 +265,7 @@ static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_
 
     if (!is_done)
         return fr__fail_nomem(err);
+    find_nearest(m, type);
     if (m->has_own_file && fr__kinship(m->types[type].name, m->loaded[0]->device) == 0)
         st = offer_all(m, type, m->loaded[0], 0, err);
     if (st == FR_OK)
@@ -318,7 +353,9 @@ enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_dev
     m->n_types = n_types;
     m->known = calloc(n_types + 1, sizeof(*m->known));
     m->products = calloc(n_types + 1, sizeof(*m->products));
-    if (!m->known || !m->products)
+    m->nearest_launch = calloc(n_types + 1, sizeof(*m->nearest_launch));
+    m->nearest_slowdowns = calloc(n_types + 1, sizeof(*m->nearest_slowdowns));
+    if (!m->known || !m->products || !m->nearest_launch || !m->nearest_slowdowns)
         st = fr__fail_nomem(err);
     else if (!options->datasheet_only)
         st = fill(m, options, err);
@@ -344,6 +381,8 @@ void fr_cost_model_free(struct fr_cost_model *m)
     free(m->systems);
     free(m->moved);
     free(m->loaded);
+    free(m->nearest_slowdowns);
+    free(m->nearest_launch);
     free(m->products);
     free(m->known);
     free(m);
@@ -369,4 +408,28 @@ const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, 
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system)
 {
     return system < m->n_systems ? m->systems[system] : NULL;
+}
+
+double fr__cost_model_launch_s(const struct fr_cost_model *m, uint32_t type)
+{
+    double framework_s = measured_launch_s(m, type, FR_LAUNCH_FRAMEWORK);
+
+    return framework_s > 0 ? framework_s : m->types[type].launch_s;
+}
+
+const struct fr_slowdowns *fr_cost_slowdowns(const struct fr_cost_model *m, const char **device)
+{
+    const struct fr_calibration *c = NULL;
+
+    for (size_t t = 0; t < m->n_types; t++) {
+        if (!m->types[t].is_gpu)
+            continue;
+        if (!m->nearest_slowdowns[t] || (c && c != m->nearest_slowdowns[t]))
+            return NULL;
+        c = m->nearest_slowdowns[t];
+    }
+    if (!c)
+        return NULL;
+    *device = c->device;
+    return &c->slowdowns->info;
 }

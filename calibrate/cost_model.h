@@ -8,8 +8,9 @@
  * fractions of these, which is what makes the transfer possible.
  *
  * A kernel's time leaves out the launch that was measured with it, which may hold a framework's call
- * (25 to 50 us in NeuSight's rows); what it keeps of it is at most LATENCY_S, the start and end of
- * a kernel on the device. The host's launch is the device type's and runs beside (sim/sim.h).
+ * (25 to 50 us in NeuSight's rows); what it keeps of it is at most the gap of the device file's
+ * `launch`, else 2.6 us, the start and end of a kernel on the device. The host's launch is the device
+ * type's, unless a device file says what a framework takes, and runs beside (sim/sim.h).
  */
 #ifndef FR_CALIBRATE_COST_MODEL_H
 #define FR_CALIBRATE_COST_MODEL_H
@@ -22,6 +23,7 @@ struct fr__known {
     enum fr_trust trust;
     const char *from;  /* the device that was measured */
     double error_frac; /* standard deviation of the logarithm of its error */
+    double latency_s;  /* what at most a kernel keeps of its launch, on that device */
     bool is_users;     /* measured in that format, in the user's own device file */
 };
 
@@ -39,6 +41,8 @@ const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uin
 /* Standard deviation of the logarithm of an error whose absolute value has this median, were it normal. */
 double fr__error_of_median(double median);
 
-/* Seconds of a kernel on the device, the host's part left out. */
-double fr__kernel_s(const struct fr__curve *curve, const struct fr_shape *shape);
+/* Seconds of a kernel on the device, the host's part left out. k->curve is not NULL. */
+double fr__kernel_s(const struct fr__known *k, const struct fr_shape *shape);
+/* Host time to launch an op on that type. */
+double fr__cost_model_launch_s(const struct fr_cost_model *m, uint32_t type);
 #endif

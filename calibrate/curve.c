@@ -63,7 +63,33 @@ void fr_calibration_free(struct fr_calibration *c)
         free(c->curves[i]);
     }
     free(c->curves);
+    free(c->slowdowns);
+    free(c->launches);
     free(c);
+}
+
+void fr__calibration_take(struct fr_calibration *c, struct fr__slowdowns *s, struct fr__launches *l)
+{
+    c->slowdowns = s;
+    c->launches = l;
+    if (s) {
+        s->info.gpus = s->gpus;
+        s->info.source = s->source;
+    }
+    if (l) {
+        l->info.gpus = l->gpus;
+        l->info.source = l->source;
+    }
+}
+
+const struct fr_slowdowns *fr_calibration_slowdowns(const struct fr_calibration *c)
+{
+    return c->slowdowns ? &c->slowdowns->info : NULL;
+}
+
+const struct fr_launches *fr_calibration_launches(const struct fr_calibration *c)
+{
+    return c->launches ? &c->launches->info : NULL;
 }
 
 const char *fr_calibration_device(const struct fr_calibration *c)

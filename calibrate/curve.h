@@ -20,15 +20,30 @@ struct fr__curve {
     char gpus[FR__CURVE_TEXT], source[FR__CURVE_TEXT];
 };
 
+struct fr__slowdowns {
+    struct fr_slowdowns info; /* its texts point into the arrays below */
+    char gpus[FR__CURVE_TEXT], source[FR__CURVE_TEXT];
+};
+
+struct fr__launches {
+    struct fr_launches info;
+    char gpus[FR__CURVE_TEXT], source[FR__CURVE_TEXT];
+};
+
 /* Curves that are known are few: a plain array on the heap. */
 struct fr_calibration {
     char device[FR__CURVE_TEXT];
     size_t n_curves, cap;
     struct fr__curve **curves;
+    struct fr__slowdowns *slowdowns; /* NULL: not measured */
+    struct fr__launches *launches;   /* NULL: not measured */
 };
 
 /* A new curve at the end, zeroed, all texts empty; NULL: out of memory. */
 struct fr__curve *fr__calibration_add(struct fr_calibration *c);
+/* Takes what fits and readers made, NULL included; sets their texts. */
+void fr__calibration_take(struct fr_calibration *c, struct fr__slowdowns *s,
+                          struct fr__launches *l);
 struct fr_calibration *fr__calibration_new(const char *device); /* NULL: out of memory */
 
 /* After info.parameters and machine are set: prepares the model. */

@@ -43,7 +43,12 @@ bool fr__scan_wants(struct fr__scan *s, const struct fr__cell *gpu,
                     const struct fr__cell *dtype_name, enum fr_dtype *dtype)
 {
     *dtype = dtype_of(dtype_name->text);
-    for (size_t i = 0; *dtype != FR_N_DTYPES && i < s->n_gpus; i++)
+    return *dtype != FR_N_DTYPES && fr__scan_is_gpu(s, gpu);
+}
+
+bool fr__scan_is_gpu(struct fr__scan *s, const struct fr__cell *gpu)
+{
+    for (size_t i = 0; i < s->n_gpus; i++)
         if (strcmp(s->gpus[i], gpu->text) == 0) {
             s->gpu = (uint32_t)i;
             return true;
@@ -165,6 +170,28 @@ enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, en
     return FR_OK;
 }
 
+enum fr_status fr__scan_source(struct fr__scan *s, const struct fr__cell *source, uint32_t *out,
+                               struct fr_error *err)
+{
+    return find_source(s->data, source->text, out, err);
+}
+
+enum fr_status fr__scan_add_launch(struct fr__scan *s, enum fr_launch what,
+                                   const struct fr__cell *source, const struct fr__cell *time_us,
+                                   struct fr_error *err)
+{
+    struct fr__launch_row row = {.what = what, .gpu = s->gpu};
+    struct fr__data *d = s->data;
+
+    FR_TRY(fr__cell_number(time_us, "time_us", 1e-3, 1e4, &row.time_s, err));
+    row.time_s *= 1e-6;
+    FR_TRY(find_source(d, source->text, &row.source, err));
+    if (!fr__grow(&d->launches, &d->launches_cap, d->n_launches + 1, sizeof(row)))
+        return fr__fail_nomem(err);
+    d->launches[d->n_launches++] = row;
+    return FR_OK;
+}
+
 /* ---- files ---- */
 
 static bool has_column(const char *header, const char *name)
@@ -185,7 +212,8 @@ static bool has_column(const char *header, const char *name)
  * to say: without a mark it is taken for matrix products. */
 static const struct fr__layout *find_layout(const char *path)
 {
-    static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_kernels};
+    static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_beside,
+                                                       &fr__layout_kernels};
     char header[1024];
     FILE *f = fopen(path, "r");
     size_t n = f ? fread(header, 1, sizeof(header) - 1, f) : 0;
@@ -215,6 +243,8 @@ void fr__data_fini(struct fr__data *d)
         free(d->sources[i]);
     free(d->sources);
     free(d->rows);
+    free(d->beside);
+    free(d->launches);
     memset(d, 0, sizeof(*d));
 }
 

@@ -15,14 +15,30 @@ struct fr__measured {
     uint64_t hash;       /* of the shape's sizes alone: the same for every GPU and dtype */
 };
 
-struct fr__data {
-    struct fr__measured *rows;
-    char **sources; /* distinct, first come first: project and software */
-    size_t n_rows, cap, n_sources, sources_cap;
+/* Work of one class alone and beside some of another. */
+struct fr__beside_row {
+    enum fr_beside of, beside;
+    double alone_s, together_s;
+    uint32_t source, gpu;
+    uint64_t hash; /* of the names and shapes of both */
 };
 
-/* Appends the rows of path whose GPU is among gpus (exact names), whose dtype we know and whose
- * class has curves; the header tells the layout. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT,
+struct fr__launch_row {
+    enum fr_launch what;
+    double time_s;
+    uint32_t source, gpu;
+};
+
+struct fr__data {
+    struct fr__measured *rows;
+    struct fr__beside_row *beside;
+    struct fr__launch_row *launches;
+    char **sources; /* distinct, first come first: project and software */
+    size_t n_rows, cap, n_beside, beside_cap, n_launches, launches_cap, n_sources, sources_cap;
+};
+
+/* Appends the rows of path whose GPU is among gpus (exact names), whose dtype we know where it matters, and
+ * whose class has curves; the header tells the layout. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT,
  * FR_EIO, FR_ENOMEM. */
 enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
                              const char *const gpus[], size_t n_gpus, struct fr_error *err);
@@ -49,12 +65,18 @@ struct fr__layout {
     const struct fr__csv_column *columns;
     fr__csv_row_fn take_row; /* user: struct fr__scan */
 };
-extern const struct fr__layout fr__layout_gemm, fr__layout_conv, fr__layout_kernels;
+extern const struct fr__layout fr__layout_gemm, fr__layout_conv, fr__layout_kernels,
+    fr__layout_beside;
 
 /* Whether the row is of a GPU that is looked for, which *s remembers, and of a format that we know,
  * which goes to *dtype. */
 bool fr__scan_wants(struct fr__scan *s, const struct fr__cell *gpu,
                     const struct fr__cell *dtype_name, enum fr_dtype *dtype);
+
+bool fr__scan_is_gpu(struct fr__scan *s, const struct fr__cell *gpu);
+/* Number of a row's source. */
+enum fr_status fr__scan_source(struct fr__scan *s, const struct fr__cell *source, uint32_t *out,
+                               struct fr_error *err);
 
 /* A size in 1 .. 2^31. */
 enum fr_status fr__read_size(const struct fr__cell *cell, const char *name, double *out,
@@ -68,4 +90,8 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
 enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
                             const struct fr__cell *source, const struct fr__cell *time,
                             const char *time_name, struct fr_error *err);
+/* Adds a row about launches. */
+enum fr_status fr__scan_add_launch(struct fr__scan *s, enum fr_launch what,
+                                   const struct fr__cell *source, const struct fr__cell *time_us,
+                                   struct fr_error *err);
 #endif

@@ -174,10 +174,49 @@ static const struct {
     {"adam", FR_CURVE_OPTIMIZER, read_bytes},
 };
 
+/* Kernels whose time is that of starting them. `nodes` below least_nodes and more bytes than an L2 cache moves
+ * in a tenth of a microsecond are passed over: there something else counts. */
+static const struct {
+    const char *name;
+    enum fr_launch what;
+    double least_nodes;
+} launches[] = {
+    {"launch_chain", FR_LAUNCH_GAP, 0},       {"launch_graph", FR_LAUNCH_GRAPH_GAP, 100},
+    {"launch_host", FR_LAUNCH_HOST, 0},       {"launch_framework", FR_LAUNCH_FRAMEWORK, 0},
+    {"small_scale_kernel", FR_LAUNCH_GAP, 0}, {"small_scale_kernel_graph", FR_LAUNCH_GRAPH_GAP, 0},
+};
+static const uint64_t LAUNCH_BYTES = 1 << 18;
+
+/* *is_one: the row is about launches, and has been dealt with. */
+static enum fr_status take_launch(struct fr__scan *s, const struct fr__cell cells[], bool *is_one,
+                                  struct fr_error *err)
+{
+    uint64_t bytes = 0;
+    double nodes;
+    size_t i = 0;
+
+    while (i < sizeof(launches) / sizeof(launches[0]) &&
+           strcmp(launches[i].name, cells[KERNEL].text) != 0)
+        i++;
+    *is_one = i < sizeof(launches) / sizeof(launches[0]);
+    if (!*is_one || !fr__scan_is_gpu(s, &cells[GPU]))
+        return FR_OK;
+    FR_TRY(may_read(&cells[SHAPE], "nodes", &nodes, err));
+    if (cells[BYTES].text[0] != '\0')
+        FR_TRY(fr__cell_count(&cells[BYTES], "bytes", 0, UINT64_C(1) << 48, &bytes, err));
+    if (nodes < launches[i].least_nodes || bytes > LAUNCH_BYTES)
+        return FR_OK;
+    return fr__scan_add_launch(s, launches[i].what, &cells[SOURCE], &cells[TIME_US], err);
+}
+
 static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
 {
     enum fr_dtype dtype;
+    bool is_launch;
 
+    FR_TRY(take_launch(user, cells, &is_launch, err));
+    if (is_launch)
+        return FR_OK;
     if (!fr__scan_wants(user, &cells[GPU], &cells[DTYPE], &dtype))
         return FR_OK;
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {

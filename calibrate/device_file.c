@@ -6,8 +6,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "calibrate/beside.h"
 #include "calibrate/curve.h"
 #include "calibrate/fit_file.h"
+#include "calibrate/launches.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -160,12 +162,22 @@ static enum fr_status read_curve(struct fr__curve *c, const struct fr__yaml *nod
 static enum fr_status read_root(struct fr_calibration *c, const struct fr__yaml *root,
                                 struct fr_error *err)
 {
-    static const char *const known[] = {"device", "curves", NULL};
+    static const char *const known[] = {"device", "curves", "launch", "interference", NULL};
     const struct fr__yaml *curves;
+    struct fr__slowdowns *slowdowns = NULL;
+    struct fr__launches *launches = NULL;
+    enum fr_status st;
 
     FR_TRY(fr__yaml_expect(root, FR__YAML_MAP, "a device file", err));
     FR_TRY(fr__yaml_only(root, known, err));
     FR_TRY(fr__fit_text(root, "device", c->device, FR__CURVE_TEXT, err));
+    st = fr__slowdowns_read(&slowdowns, root, err);
+    if (st == FR_OK)
+        st = fr__launches_read(&launches, root, err);
+    fr__calibration_take(c, slowdowns, launches);
+    FR_TRY(st);
+    if (!fr__yaml_get(root, "curves") && (slowdowns || launches))
+        return FR_OK;
     FR_TRY(fr__fit_child(root, "curves", FR__YAML_LIST, &curves, err));
     if (curves->n == 0)
         return fr__fail(err, FR_EPARSE, curves->loc, "'curves' is empty");
@@ -287,9 +299,14 @@ enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *
     struct fr__out out;
 
     FR_TRY(fr__out_open(&out, path, err));
-    fprintf(out.f,
-            "# Written by 'forerun calibrate fit' (doc/calibration.md).\ndevice: %s\ncurves:\n",
+    fprintf(out.f, "# Written by 'forerun calibrate fit' (doc/calibration.md).\ndevice: %s\n",
             c->device);
+    if (c->launches)
+        fr__launches_write(out.f, c->launches);
+    if (c->slowdowns)
+        fr__slowdowns_write(out.f, c->slowdowns);
+    if (c->n_curves > 0)
+        fputs("curves:\n", out.f);
     for (size_t i = 0; i < c->n_curves; i++)
         put_curve(out.f, c->curves[i]);
     return fr__out_commit(&out, err);

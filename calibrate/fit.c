@@ -6,9 +6,11 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "calibrate/beside.h"
 #include "calibrate/curve.h"
 #include "calibrate/data.h"
 #include "calibrate/fitting.h"
+#include "calibrate/launches.h"
 #include "calibrate/row_hash.h"
 
 #include <math.h>
@@ -332,6 +334,19 @@ static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d
     return FR_OK;
 }
 
+static enum fr_status fit_the_rest(struct fr_calibration *c, const struct fr__data *d,
+                                   const struct fr_fit_request *request, struct fr_error *err)
+{
+    struct fr__slowdowns *slowdowns = NULL;
+    struct fr__launches *launches = NULL;
+    enum fr_status st = fr__slowdowns_fit(&slowdowns, d, request->gpus, request->n_gpus, err);
+
+    if (st == FR_OK)
+        st = fr__launches_fit(&launches, d, request->gpus, request->n_gpus, err);
+    fr__calibration_take(c, slowdowns, launches);
+    return st;
+}
+
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err)
 {
@@ -343,7 +358,9 @@ enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_f
         st = fr__data_read(&d, request->paths[i], (uint32_t)i, request->gpus, request->n_gpus, err);
     if (st == FR_OK)
         st = fit_all(c, &d, request, ctx, err);
-    if (st == FR_OK && c->n_curves == 0)
+    if (st == FR_OK)
+        st = fit_the_rest(c, &d, request, err);
+    if (st == FR_OK && c->n_curves == 0 && !c->slowdowns && !c->launches)
         st = fr__fail(err, FR_ENOENT, FR_NOWHERE,
                       "no class and number format has %d rows to fit among the %zu of the GPU's "
                       "rows that a curve can be fitted to",

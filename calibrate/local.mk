@@ -16,7 +16,8 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/fit_file.c \
 	calibrate/collective_data.h calibrate/collective_data.c calibrate/collective_fit.c \
 	calibrate/nccl_log.h calibrate/nccl_log.c \
-	calibrate/data_kernels.c calibrate/fit.c calibrate/fitting.h calibrate/fitting.c \
+	calibrate/data_kernels.c calibrate/data_beside.c calibrate/beside.h calibrate/beside.c \
+	calibrate/launches.h calibrate/launches.c calibrate/fit.c calibrate/fitting.h calibrate/fitting.c \
 	calibrate/row_hash.h calibrate/row_hash.c calibrate/device_file.h \
 	calibrate/device_file.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c
@@ -29,6 +30,7 @@ device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/b200-sxm-180gb.yaml \
 	calibrate/devices/gb200-186gb.yaml \
 	calibrate/devices/h100-sxm5-80gb.yaml \
+	calibrate/devices/h200-sxm-141gb.yaml \
 	calibrate/devices/l4.yaml \
 	calibrate/devices/l40s.yaml \
 	calibrate/devices/p100-pcie-16gb.yaml \

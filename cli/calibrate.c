@@ -20,10 +20,39 @@ static void print_misses(const struct fr_misses *m)
                100 * m->worst, 100 * m->bias);
 }
 
+/* "compute/copy": what is slowed, and what by. */
+static const char *pair_name(unsigned of, unsigned beside, char text[32])
+{
+    snprintf(text, 32, "%s/%s", fr_beside_name((enum fr_beside)of),
+             fr_beside_name((enum fr_beside)beside));
+    return text;
+}
+
+static void print_slowdowns(const struct fr_slowdowns *s)
+{
+    char name[32];
+
+    for (unsigned i = 0; s && i < FR_N_BESIDE * FR_N_BESIDE; i++) {
+        const struct fr_slowdown *pair = &s->of[i / FR_N_BESIDE][i % FR_N_BESIDE];
+
+        if (pair->n_fitted == 0)
+            continue;
+        printf("  %-20s %-6s %8" PRIu64 " %8" PRIu64,
+               pair_name(i / FR_N_BESIDE, i % FR_N_BESIDE, name), "-", pair->n_fitted,
+               pair->held_out.n);
+        print_misses(&pair->held_out);
+        putchar('\n');
+    }
+}
+
 static void print_curves(const struct fr_calibration *c)
 {
     const struct fr_curve_info *info;
 
+    if (!fr_calibration_curve(c, 0) && !fr_calibration_slowdowns(c)) {
+        puts("  no curves");
+        return;
+    }
     printf("  %-20s %-6s %8s %8s %8s %8s %8s %8s\n", "class", "dtype", "fitted", "held out",
            "median", "p90", "worst", "bias");
     for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
@@ -31,6 +60,31 @@ static void print_curves(const struct fr_calibration *c)
                fr_dtype_name(info->dtype), info->n_fitted, info->held_out.n);
         print_misses(&info->held_out);
         putchar('\n');
+    }
+    print_slowdowns(fr_calibration_slowdowns(c));
+}
+
+/* Launches and factors, a paragraph each. */
+static void print_the_rest(const struct fr_calibration *c)
+{
+    const struct fr_slowdowns *s = fr_calibration_slowdowns(c);
+    const struct fr_launches *l = fr_calibration_launches(c);
+    char name[32];
+
+    if (l)
+        printf("\nlaunch: %s, from %s\n", l->gpus, l->source);
+    for (unsigned w = 0; l && w < FR_N_LAUNCHES; w++)
+        if (l->time_s[w] > 0)
+            printf("  %-16s %10.4g  +- %.2g\n", fr_launch_name((enum fr_launch)w), l->time_s[w],
+                   l->error_s[w]);
+    if (s)
+        printf("\ninterference, times as long: %s, from %s\n", s->gpus, s->source);
+    for (unsigned i = 0; s && i < FR_N_BESIDE * FR_N_BESIDE; i++) {
+        const struct fr_slowdown *pair = &s->of[i / FR_N_BESIDE][i % FR_N_BESIDE];
+
+        if (pair->n_fitted > 0)
+            printf("  %-21s %5.3f  +- %.2g\n", pair_name(i / FR_N_BESIDE, i % FR_N_BESIDE, name),
+                   pair->factor, pair->error);
     }
 }
 
@@ -70,6 +124,7 @@ enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err)
     if (st == FR_OK && !o->quiet) {
         printf("%s: misses on rows that were held out\n\n", fr_calibration_device(c));
         print_curves(c);
+        print_the_rest(c);
     }
     fr_calibration_free(c);
     return st;
@@ -91,9 +146,11 @@ static void print_worst(const struct fr_check *check)
 }
 
 static void print_checks(const struct fr_calibration *c, const struct fr_check checks[],
-                         bool is_all)
+                         const struct fr_check pairs[], bool is_all)
 {
+    const struct fr_slowdowns *s = fr_calibration_slowdowns(c);
     const struct fr_curve_info *info;
+    char name[32];
 
     printf("%s, %s\n\n  %-20s %-6s %8s %8s %8s %8s %8s %8s\n", fr_calibration_device(c),
            is_all ? "all rows, also those that a fit may have seen"
@@ -105,44 +162,67 @@ static void print_checks(const struct fr_calibration *c, const struct fr_check c
         print_misses(&checks[i].misses);
         putchar('\n');
     }
+    for (unsigned i = 0; s && i < FR_N_BESIDE * FR_N_BESIDE; i++) {
+        const struct fr_check *pair = &pairs[i];
+
+        if (s->of[i / FR_N_BESIDE][i % FR_N_BESIDE].n_fitted == 0)
+            continue;
+        printf("  %-20s %-6s %8" PRIu64 " %8" PRIu64,
+               pair_name(i / FR_N_BESIDE, i % FR_N_BESIDE, name), "-", pair->misses.n,
+               pair->n_left_out);
+        print_misses(&pair->misses);
+        putchar('\n');
+    }
     puts("\n  worst rows");
     for (size_t i = 0; fr_calibration_curve(c, i); i++)
         print_worst(&checks[i]);
 }
 
-static void write_checks(const struct fr_calibration *c, const struct fr_check checks[])
+static void write_check(struct fr__json *j, const char *name, const char *dtype,
+                        const struct fr_misses *m)
+{
+    if (m->n == 0)
+        return;
+    fr__json_open(j, NULL, '{', true);
+    fr__json_string(j, "class", name);
+    fr__json_string(j, "dtype", dtype);
+    fr__json_count(j, "n", m->n);
+    fr__json_number(j, "median", m->median);
+    fr__json_number(j, "p90", m->p90);
+    fr__json_number(j, "worst", m->worst);
+    fr__json_number(j, "bias", m->bias);
+    fr__json_close(j, '}');
+}
+
+static void write_checks(const struct fr_calibration *c, const struct fr_check checks[],
+                         const struct fr_check pairs[])
 {
     const struct fr_curve_info *info;
     struct fr__json j;
+    char name[32];
 
     fr__json_init(&j, stdout);
     fr__json_open(&j, NULL, '[', false);
-    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++) {
-        const struct fr_misses *m = &checks[i].misses;
-
-        if (m->n == 0)
-            continue;
-        fr__json_open(&j, NULL, '{', true);
-        fr__json_string(&j, "class", fr_curve_class_name(info->op_class));
-        fr__json_string(&j, "dtype", fr_dtype_name(info->dtype));
-        fr__json_count(&j, "n", m->n);
-        fr__json_number(&j, "median", m->median);
-        fr__json_number(&j, "p90", m->p90);
-        fr__json_number(&j, "worst", m->worst);
-        fr__json_number(&j, "bias", m->bias);
-        fr__json_close(&j, '}');
-    }
+    for (size_t i = 0; (info = fr_calibration_curve(c, i)) != NULL; i++)
+        write_check(&j, fr_curve_class_name(info->op_class), fr_dtype_name(info->dtype),
+                    &checks[i].misses);
+    for (unsigned i = 0; i < FR_N_BESIDE * FR_N_BESIDE; i++)
+        write_check(&j, pair_name(i / FR_N_BESIDE, i % FR_N_BESIDE, name), "-", &pairs[i].misses);
     fr__json_close(&j, ']');
 }
 
 static enum fr_status require_rows(const struct fr_calibration *c, const struct fr_check checks[],
-                                   struct fr_error *err)
+                                   const struct fr_check pairs[], struct fr_error *err)
 {
     uint64_t n = 0, n_left_out = 0;
 
     for (size_t i = 0; fr_calibration_curve(c, i); i++) {
         n += checks[i].misses.n;
         n_left_out += checks[i].n_left_out;
+    }
+    for (unsigned i = 0; i < FR_N_BESIDE * FR_N_BESIDE; i++) {
+        n += pairs[i].misses.n;
+        n_left_out += pairs[i].n_left_out;
     }
     if (n > 0)
         return FR_OK;
@@ -196,6 +276,7 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
     const struct options *o = &s->options;
     struct fr_check *checks;
     struct fr_calibration *c;
+    struct fr_check pairs[FR_N_BESIDE * FR_N_BESIDE];
     size_t n = 0;
     enum fr_status st;
 
@@ -214,13 +295,16 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
                                        checks, err)
                 : fr__fail_nomem(err);
     if (st == FR_OK)
-        st = require_rows(c, checks, err);
+        st = fr_calibration_check_slowdowns(c, o->arguments, o->n_arguments, o->gpus, o->n_gpus,
+                                            o->all, pairs, err);
+    if (st == FR_OK)
+        st = require_rows(c, checks, pairs, err);
     if (st == FR_OK)
         st = draw_fits(s, c, checks, err);
     if (st == FR_OK && o->json)
-        write_checks(c, checks);
+        write_checks(c, checks, pairs);
     else if (st == FR_OK)
-        print_checks(c, checks, o->all);
+        print_checks(c, checks, pairs, o->all);
     free(checks);
     fr_calibration_free(c);
     return st;
@@ -239,6 +323,11 @@ static enum fr_status list_shipped(struct fr_error *err)
         for (size_t k = 0; (info = fr_calibration_curve(c, k)) != NULL; k++)
             printf("%s %s %s", k ? "," : "", fr_curve_class_name(info->op_class),
                    fr_dtype_name(info->dtype));
+        if (fr_calibration_launches(c))
+            printf("%s launch", fr_calibration_curve(c, 0) ? "," : "");
+        if (fr_calibration_slowdowns(c))
+            printf("%s interference",
+                   fr_calibration_curve(c, 0) || fr_calibration_launches(c) ? "," : "");
         putchar('\n');
         fr_calibration_free(c);
     }
@@ -269,6 +358,7 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
             printf("  %-16s %10.4g  +- %.2g\n", name, info->parameters[p], info->errors[p]);
         printf("  %-16s %10" PRIu64 "\n", "residuals", info->n_residuals);
     }
+    print_the_rest(c);
     fr_calibration_free(c);
     return FR_OK;
 }

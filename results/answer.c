@@ -34,6 +34,23 @@ enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *
     return fr_cost_model_new(out, topo->types, topo->n_types, &o, err);
 }
 
+const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
+                                                  struct fr_interference *store)
+{
+    static const enum fr_beside class_of[FR_N_WORK_CLASSES] = {
+        [FR_WORK_COMPUTE] = FR_BESIDE_COMPUTE,
+        [FR_WORK_COPY] = FR_BESIDE_COPY,
+        [FR_WORK_COLLECTIVE] = FR_BESIDE_COLLECTIVE};
+    const struct fr_slowdowns *s = fr_cost_slowdowns(costs, &store->source);
+
+    if (!s)
+        return NULL;
+    for (unsigned a = 0; a < FR_N_WORK_CLASSES; a++)
+        for (unsigned b = 0; b < FR_N_WORK_CLASSES; b++)
+            store->factor[a][b] = s->of[class_of[a]][class_of[b]].factor;
+    return store;
+}
+
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
@@ -155,6 +172,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.with_totals = q->run.channels == 1;
     m->options.with_holders = true;
     m->options.context = m->context;
+    m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
     /* who says how rings are to run wants rings */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
     m->options.closed_form_collectives =

@@ -311,8 +311,14 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
             ? "what PyTorch's caching allocator reserves for the iteration, starting empty, and "
               "the CUDA context"
             : "that of the tensors alone, without the allocator's rounding and the context");
-    fputs("<li>kernels side by side on a device do not slow each other down</li>\n"
-          "<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
+    if (r->interference) {
+        fputs("<li>work side by side on a device slows each other down as was measured on ", f);
+        fr__html_text(f, r->interference);
+        fputs("</li>\n", f);
+    } else {
+        fputs("<li>kernels side by side on a device do not slow each other down</li>\n", f);
+    }
+    fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
           "</ul>\n",
           f);
 }

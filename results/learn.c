@@ -241,6 +241,8 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
                                           .activation_s = o->activation_s};
     const struct fr_strategy *strategy;
     struct fr_option_values values;
+    struct fr_run_options run = q->run;
+    struct fr_interference interference;
     struct fr__learn_sim *sim = NULL;
     struct fr_problem problem;
     uint32_t *devices = NULL;
@@ -250,8 +252,9 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     FR_TRY(fr__problem_make(&problem, &devices, s, q, err));
     problem.options = &values;
     st = check(o, problem.n_devices, err);
+    run.interference = fr__interference_of(s->costs, &interference);
     if (st == FR_OK)
-        st = fr__learn_sim(&sim, &problem, strategy, &how, &q->run, &drift, ctx, err);
+        st = fr__learn_sim(&sim, &problem, strategy, &how, &run, &drift, ctx, err);
     if (st == FR_OK)
         st = make_record(out, sim, &problem, q, err);
     fr__learn_sim_free(sim);

@@ -367,6 +367,11 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_ordered = m->n_ordered;
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
+    if (m->options.interference) {
+        r->interference = fr__arena_strdup(box->arena, m->options.interference->source);
+        if (!r->interference)
+            return fr__fail_nomem(err);
+    }
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));

@@ -13,7 +13,8 @@ struct fr__making {
     uint32_t *devices; /* [n_devices] the GPUs asked for; the caller's */
     size_t n_devices;
     uint32_t global_batch;
-    struct fr_run_options options; /* that it was run with */
+    struct fr_run_options options;       /* that it was run with */
+    struct fr_interference interference; /* what they point to, where the devices' is known */
     double wall_s, plan_cpu_s;
     size_t n_ordered;     /* transfers that the order asked for put in one */
     struct fr_plan *plan; /* go over to the record on success */
@@ -45,6 +46,11 @@ void fr__record_own(struct fr_record *r, const struct fr_setting *s);
 enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);
+
+/* How work slows other work on a topology's GPUs, where that was measured (fr_cost_slowdowns), into *store; its source is
+ * the device's name. NULL: not known. */
+const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
+                                                  struct fr_interference *store);
 
 /* What a question's `costs` says, for the topology's device types; see fr_cost_model_new. */
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,

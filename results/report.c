@@ -89,6 +89,10 @@ static void print_question(FILE *f, const struct fr_record *r, bool with_strateg
     fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s", r->global_batch, r->dtype,
             r->optimizer, r->order, r->network);
     print_collectives(f, r);
+    if (r->interference) {
+        fputs(", interference as on ", f);
+        print_clean(f, r->interference);
+    }
     fputs("\n\n", f);
 }
 

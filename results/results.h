@@ -183,7 +183,9 @@ struct fr_record {
     size_t n_network_rings;            /* over several machines at no fitted time */
     const char *network_system_why;    /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;      /* the others; else step by step */
-    bool alloc_at_start;               /* else at dispatch: when buffers come to be */
+    const char
+        *interference; /* device whose measured factors slow work side by side; NULL: none known */
+    bool alloc_at_start; /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;

@@ -42,6 +42,12 @@ tests_test_calibrate_classes_SOURCES = tests/test_calibrate_classes.c
 tests_test_calibrate_classes_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_classes_LDADD = $(TEST_CALIBRATE_LIBS)
 
+check_PROGRAMS += tests/test_calibrate_beside
+TESTS += tests/test_calibrate_beside
+tests_test_calibrate_beside_SOURCES = tests/test_calibrate_beside.c
+tests_test_calibrate_beside_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_beside_LDADD = $(TEST_CALIBRATE_LIBS)
+
 check_PROGRAMS += tests/test_calibrate_memory
 TESTS += tests/test_calibrate_memory
 tests_test_calibrate_memory_SOURCES = tests/test_calibrate_memory.c
@@ -76,7 +82,7 @@ EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collecti
 EXTRA_PROGRAMS += tests/bench_costs
 tests_bench_costs_SOURCES = tests/bench_costs.c tests/bench.h
 tests_bench_costs_LDADD = libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
-EXTRA_DIST += tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_device_file/small.yaml
+EXTRA_DIST += tests/corpus/fuzz_device_file/beside.yaml tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_device_file/small.yaml
 
 # what measures: the driver of the CUDA programs, and the PyTorch scripts on a CPU
 TESTS += tests/test_calibrate_run.sh tests/test_torch_scripts.sh

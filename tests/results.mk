@@ -40,6 +40,12 @@ tests_test_results_report_SOURCES = tests/test_results_report.c tests/html_check
 tests_test_results_report_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_results_report_LDADD = $(TEST_RESULTS_LIBS)
 
+check_PROGRAMS += tests/test_results_interference
+TESTS += tests/test_results_interference
+tests_test_results_interference_SOURCES = tests/test_results_interference.c
+tests_test_results_interference_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_results_interference_LDADD = $(TEST_RESULTS_LIBS)
+
 check_PROGRAMS += tests/test_results_collectives
 TESTS += tests/test_results_collectives
 tests_test_results_collectives_SOURCES = tests/test_results_collectives.c

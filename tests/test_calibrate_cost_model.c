@@ -83,7 +83,7 @@ START_TEST(a_relative_with_twice_the_rates_takes_half_as_long)
     struct fr__known moved = fr__cost_model_curve(m, 1, FR_CURVE_MATMUL, FR_FP16);
 
     ck_assert_int_eq(moved.trust, FR_TRUST_TRANSFERRED);
-    ck_assert_double_eq_tol(fr__kernel_s(moved.curve, &shape) / fr__kernel_s(own.curve, &shape),
+    ck_assert_double_eq_tol(fr__kernel_s(&moved, &shape) / fr__kernel_s(&own, &shape),
                             0.5, 0.01);
     fr_cost_model_free(m);
 }
@@ -98,8 +98,8 @@ START_TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
     const struct fr_shape tiny = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8, 8, 8}};
 
     ck_assert_double_gt(k.curve->info.parameters[0], 10e-6); /* a framework's call */
-    ck_assert_double_lt(fr__kernel_s(k.curve, &tiny), 10e-6);
-    ck_assert_double_gt(fr__kernel_s(k.curve, &tiny), 0);
+    ck_assert_double_lt(fr__kernel_s(&k, &tiny), 10e-6);
+    ck_assert_double_gt(fr__kernel_s(&k, &tiny), 0);
     fr_cost_model_free(m);
 }
 END_TEST
@@ -148,8 +148,8 @@ START_TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
 
     ck_assert_int_eq(strncmp(k.from, "a100-pcie", 9), 0);
     ck_assert_int_eq(k.trust, FR_TRUST_TRANSFERRED);
-    ck_assert_double_gt(fr__kernel_s(k.curve, &shape), 2 * 153e-6 * 0.8);
-    ck_assert_double_lt(fr__kernel_s(k.curve, &shape), 2 * 153e-6 * 1.4);
+    ck_assert_double_gt(fr__kernel_s(&k, &shape), 2 * 153e-6 * 0.8);
+    ck_assert_double_lt(fr__kernel_s(&k, &shape), 2 * 153e-6 * 1.4);
     /* additions too, and products are the device's own still */
     ck_assert_int_eq(
         strncmp(fr__cost_model_curve(m, 0, FR_CURVE_ELEMENTWISE, FR_FP32).from, "a100-pcie", 9), 0);

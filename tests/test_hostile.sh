@@ -429,6 +429,10 @@ for row in 'add,rows=1;cols=1,fp32,,9' 'relu,rows=1;cols=1,fp32,1e300,9' 'softma
     # shellcheck disable=SC2086
     bad 2 "k\.csv:2:[0-9]+: .*" $fit
 done
+printf 'device: x\nlaunch: {gpus: G}\n' >d.yaml
+bad 2 "d.yaml:2:.*'source' is missing" calibrate show d.yaml
+printf 'gpu,kernel,beside,alone_us,together_us\nG,add,add,1,nan\n' >k.csv2
+bad 2 "k.csv2:2:.*'together_us' is \"nan\".*" calibrate fit k.csv2 -d a40 --gpu G -o out/x.yaml
 printf 'device: x\ncurves: 3\n' >d.yaml
 bad 2 "d\.yaml:2:9: .*" calibrate show d.yaml
 
