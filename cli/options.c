@@ -407,7 +407,9 @@ static const struct option_row rows[] = {
      "judge these curves, moved to the type of -d (needs --gpu)", set_from},
     {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have seen", set_all},
     {OPTIONS_FITS, 'o', "output", "DIR|FILE",
-     "pictures of fit against data: a folder, or one .png, .svg or .pdf; several times", add_file},
+     "pictures of fit against data: a folder, or one .png, .svg or .pdf; .csv: the rows; several "
+     "times",
+     add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},

@@ -3,8 +3,10 @@
 
 #include "results/fits.h"
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "results/fit_picture.h"
 #include "results/plot.h"
 
@@ -34,12 +36,20 @@ static bool is_picture(const char *path)
     return ending && fr__plot_frame(ending);
 }
 
+static bool is_table(const char *path)
+{
+    const char *ending = ending_of(path);
+
+    return ending && strcmp(ending, ".csv") == 0;
+}
+
 enum fr_status fr_fits_check_path(const char *path, struct fr_error *err)
 {
-    if (!ending_of(path) || is_picture(path) || fr__is_folder(path))
+    if (!ending_of(path) || is_picture(path) || is_table(path) || fr__is_folder(path))
         return FR_OK;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "'%s' is neither a folder for pictures nor ends in .png, .svg or .pdf", path);
+                    "'%s' is neither a folder for pictures nor ends in .png, .svg, .pdf or .csv",
+                    path);
 }
 
 static enum fr_status make_folder(const char *path, struct fr_error *err)
@@ -145,12 +155,61 @@ static enum fr_status draw_curve(const struct fr_fits *f, size_t i, const char *
     return st;
 }
 
+/* ---- a table of rows ---- */
+
+struct table {
+    FILE *file;
+    const struct fr_curve_info *info;
+    bool is_all;
+};
+
+static enum fr_status put_row(void *user, const struct fr_check_row *row, struct fr_error *err)
+{
+    const struct table *t = user;
+    const double numbers[] = {row->measured_s, row->predicted_s,
+                              row->predicted_s / row->measured_s - 1};
+    char text[256];
+
+    (void)err;
+    if (!row->is_held_out && !t->is_all)
+        return FR_OK;
+    fr__csv_write_cell(t->file, row->file);
+    fprintf(t->file, ",%u,%s,%s,", row->line, fr_curve_class_name(t->info->op_class),
+            fr_dtype_name(t->info->dtype));
+    fr__csv_write_cell(t->file, fr_shape_format(&row->shape, text, sizeof(text)));
+    for (unsigned i = 0; i < 3; i++)
+        fprintf(t->file, ",%s", fr__format_double(numbers[i], text, sizeof(text)));
+    fprintf(t->file, ",%d\n", row->is_held_out);
+    return FR_OK;
+}
+
+static enum fr_status write_table(const struct fr_fits *f, const char *path, struct fr_error *err)
+{
+    struct fr__out out;
+    enum fr_status st = FR_OK;
+
+    FR_TRY(fr__out_open(&out, path, err));
+    fputs("file,line,class,dtype,shape,measured_s,predicted_s,error,held_out\n", out.f);
+    for (size_t i = 0; st == FR_OK && fr_calibration_curve(f->curves, i); i++) {
+        struct table t = {out.f, fr_calibration_curve(f->curves, i), f->is_all};
+
+        st = fr_calibration_visit(f->curves, i, f->paths, f->n_paths, f->gpus, f->n_gpus, put_row,
+                                  &t, err);
+    }
+    if (st == FR_OK)
+        return fr__out_commit(&out, err);
+    fr__out_abort(&out);
+    return st;
+}
+
 enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const struct fr_context *ctx,
                             struct fr_error *err)
 {
     size_t n = 0;
 
     FR_TRY(fr_fits_check_path(path, err));
+    if (is_table(path) && !fr__is_folder(path))
+        return write_table(f, path, err);
     for (size_t i = 0; fr_calibration_curve(f->curves, i); i++)
         n += f->checks[i].misses.n > 0;
     FR_TRY(prepare_path(path, n, "curves", err));
@@ -235,6 +294,9 @@ enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *p
     size_t n = 0;
 
     FR_TRY(fr_fits_check_path(path, err));
+    if (is_table(path) && !fr__is_folder(path))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s': rows of systems are drawn, not written as a table", path);
     for (size_t i = 0; i < FR_SYSTEM_CLASSES; i++)
         n += f->checks[i].misses.n > 0;
     FR_TRY(prepare_path(path, n, "classes", err));

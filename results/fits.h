@@ -3,8 +3,8 @@
  * One picture a curve. Left: predicted against measured time of every row on logarithmic axes, with
  * lines at 10 % off; rows that are judged in front of those that a fit may have seen. Right: the rate
  * (arithmetic or bytes a second) along one size while the others stay, for the up to three sets of
- * rows with most points, with the curve through them and, dashed, its formula without the grid of
- * residuals; where no five rows differ in one size alone, predicted over measured against the work.
+ * rows with most points, with the curve through them and, dashed, its formula without the
+ * residuals of a grid or of trees; where no five rows differ in one size alone, predicted over measured against the work.
  */
 #ifndef FORERUN_FITS_H
 #define FORERUN_FITS_H
@@ -26,11 +26,12 @@ struct fr_fits {
     bool is_all; /* judge every row */
 };
 
-/* FR_EUSAGE unless path is a folder, or may become one, or ends in .png, .svg or .pdf. */
+/* FR_EUSAGE unless path is a folder, or may become one, or ends in .png, .svg, .pdf or .csv. */
 enum fr_status fr_fits_check_path(const char *path, struct fr_error *err);
 
 /* Draws the curves that have rows to judge: to PATH/CLASS-DTYPE.png, making the folder, or, when path
- * ends as a picture does and there is one such curve, to path. Curves without rows are passed over.
+ * ends as a picture does and there is one such curve, to path. A path that ends in .csv becomes the table of the
+ * rows that are judged: file, line, class, dtype, shape, measured_s, predicted_s, error, held_out. Curves without rows are passed over.
  * FR_EUSAGE: another ending, or a single file for several curves; FR_ENOENT: nothing to draw; FR_EIO: no
  * gnuplot, or no such place; else as fr_calibration_check. */
 enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const struct fr_context *ctx,

@@ -34,6 +34,12 @@ check "no_text_is_obeyed" test ! -e broken
 check "the_rows_along_a_size_are_named" grep -q "batch 1, columns 4096, depth 4096" one.svg
 check "the_table_is_printed_too" grep -q "matmul *fp16 *9 " out
 
+draw 0 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o rows.csv
+check "a_table_has_a_line_a_row" test "$(wc -l <rows.csv)" -eq 19
+check "with_the_rows_place_and_shape" grep -q "^products.csv,2,matmul,fp16,\"1 x 1 x 4096 x 4096 (batch, rows, columns, depth)\",3.1e-05," rows.csv
+check "its_error_is_predicted_over_measured" awk -F, '
+    NR > 1 { e = $(NF - 2) / $(NF - 3) - 1 - $(NF - 1); if (e > 1e-9 || e < -1e-9) exit 1 }' rows.csv
+
 # a single row, twice the same, and rows that no fit may judge
 {
     echo "gpu,dtype,m,n,k,time_us"
@@ -63,6 +69,8 @@ check "one_picture_of_two_operations_is_refused" grep -q "rows of 2 classes; nam
 draw 2 collectives.csv --system h100-nvswitch --rows-of nobody -o none
 check "no_collectives_make_no_folder" test ! -e none
 draw 2 collectives.csv --system h100-nvswitch --rows-of "$gpu" --all -o fits.gif
+draw 2 collectives.csv --system h100-nvswitch --rows-of "$gpu" --all -o fits.csv
+check "systems_have_no_table" grep -q "'fits.csv': rows of systems are drawn" err
 
 draw 2 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o both.png
 check "one_picture_of_two_curves_is_refused" grep -q "'both.png' is one picture and the data have rows of 2 curves" err
