@@ -178,10 +178,12 @@ struct fr_curve_info {
     const char *gpus, *source; /* as the data name them; several are joined by "; " */
     uint64_t data_hash;        /* FNV-1a of the rows fitted and held out, in order */
     uint64_t n_fitted;
-    struct fr_misses held_out;              /* on the rows of the same data that were not fitted */
+    struct fr_misses held_out; /* on the rows of the same data that were not fitted */
+    struct fr_misses repeats;  /* of rows that measure a shape once more: the median of the
+                                               others of that shape taken for a prediction */
     double parameters[FR_CURVE_PARAMETERS]; /* units in fr_curve_parameter_name */
     double errors[FR_CURVE_PARAMETERS];     /* standard deviations, by bootstrap over rows */
-    uint64_t n_residuals;                   /* values of the grid */
+    uint64_t n_residuals;                   /* values of the grid, or of the leaves of trees */
 };
 const char *fr_curve_parameter_name(enum fr_curve_class c,
                                     size_t i); /* "launch_s"; NULL: no more */

@@ -36,12 +36,11 @@ double fr__kernel_s(const struct fr__known *k, const struct fr_shape *shape)
 {
     const struct fr__curve *c = k->curve;
     const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
-    double s = fr__curve_model_s(c, shape), x[FR__RESIDUAL_AXES];
+    double s = fr__curve_model_s(c, shape);
     double work_s =
         op_class->work_s ? op_class->work_s(&c->model, shape) : s - c->info.parameters[0];
 
-    op_class->coordinates(shape, x);
-    return (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__residual_at(&c->residual, x));
+    return (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__curve_residual(c, shape));
 }
 
 double fr__error_of_median(double median)

@@ -28,6 +28,19 @@ double fr__curve_model_s(const struct fr__curve *c, const struct fr_shape *s)
     return fr__curve_class_of(c->info.op_class)->time_s(&c->model, s);
 }
 
+double fr__curve_residual(const struct fr__curve *c, const struct fr_shape *s)
+{
+    const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
+    double axes[FR__RESIDUAL_AXES], features[FR__TREES_FEATURES];
+
+    if (c->trees.n > 0) {
+        op_class->features(&c->machine, c->info.dtype, s, features);
+        return fr__trees_at(&c->trees, features);
+    }
+    op_class->coordinates(s, axes);
+    return fr__residual_at(&c->residual, axes);
+}
+
 /* ---- the curves of a device ---- */
 
 struct fr_calibration *fr__calibration_new(const char *device)
@@ -60,6 +73,7 @@ void fr_calibration_free(struct fr_calibration *c)
         return;
     for (size_t i = 0; i < c->n_curves; i++) {
         fr__residual_fini(&c->curves[i]->residual);
+        fr__trees_fini(&c->curves[i]->trees);
         free(c->curves[i]);
     }
     free(c->curves);
@@ -114,10 +128,8 @@ size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class o
 double fr_calibration_time_s(const struct fr_calibration *c, size_t i, const struct fr_shape *shape)
 {
     const struct fr__curve *curve = c->curves[i];
-    double x[FR__RESIDUAL_AXES];
 
-    fr__curve_class_of(curve->info.op_class)->coordinates(shape, x);
-    return fr__curve_model_s(curve, shape) * exp(fr__residual_at(&curve->residual, x));
+    return fr__curve_model_s(curve, shape) * exp(fr__curve_residual(curve, shape));
 }
 
 double fr_calibration_form_s(const struct fr_calibration *c, size_t i, const struct fr_shape *shape)

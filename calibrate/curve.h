@@ -1,7 +1,7 @@
 /* calibrate/curve.h - a cost curve: seconds of one kernel from its shape, fitted to measurements.
  *
- * t = model(shape; parameters) * exp(residual(coordinates of the shape)): the model knows the machine, the
- * residual what the library's choice of kernels adds to it. Immutable once read or fitted.
+ * t = model(shape; parameters) * exp(residual(shape)): the model knows the machine, the residual what the
+ * library's choice of kernels adds to it, by a grid or by trees. Immutable once read or fitted.
  */
 #ifndef FR_CALIBRATE_CURVE_H
 #define FR_CALIBRATE_CURVE_H
@@ -9,6 +9,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/curve_class.h"
 #include "calibrate/residual.h"
+#include "calibrate/trees.h"
 
 enum { FR__CURVE_TEXT = 512 };
 
@@ -17,6 +18,7 @@ struct fr__curve {
     struct fr__machine machine;
     union fr__model model; /* made of machine and info's parameters */
     struct fr__residual residual;
+    struct fr__trees trees; /* has some: in place of the grid */
     char gpus[FR__CURVE_TEXT], source[FR__CURVE_TEXT];
 };
 
@@ -50,6 +52,8 @@ struct fr_calibration *fr__calibration_new(const char *device); /* NULL: out of 
 void fr__curve_prepare(struct fr__curve *c);
 /* The model's time without the residual. */
 double fr__curve_model_s(const struct fr__curve *c, const struct fr_shape *shape);
+/* Logarithm of what the time is to the model's. */
+double fr__curve_residual(const struct fr__curve *c, const struct fr_shape *shape);
 /* Peak rate of a device for a dtype, as the curves use it; 0: not known. */
 double fr__peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);
 #endif

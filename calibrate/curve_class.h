@@ -14,6 +14,7 @@
 #include "calibrate/curve_rows.h"
 #include "calibrate/machine.h"
 #include "calibrate/residual.h"
+#include "calibrate/trees.h"
 
 enum { FR__CURVE_STARTS = 4, FR__CURVE_SIZES = 10 };
 
@@ -50,6 +51,11 @@ struct fr__curve_class {
     double (*work_s)(const union fr__model *model, const struct fr_shape *shape);
     /* x[i] of an axis that the class has no use for: 0. */
     void (*coordinates)(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES]);
+    /* What the trees of residuals may ask about, finite; names without commas and spaces, ending with
+     * NULL. A class without has a grid only. */
+    const char *feature_names[FR__TREES_FEATURES + 1];
+    void (*features)(const struct fr__machine *machine, enum fr_dtype dtype,
+                     const struct fr_shape *shape, double x[FR__TREES_FEATURES]);
     /* The sizes, whole numbers: rows that agree in all of them are held out together. */
     void (*sizes)(const struct fr_shape *shape, double out[FR__CURVE_SIZES]);
 };

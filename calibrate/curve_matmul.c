@@ -4,6 +4,7 @@
 #include "calibrate/curve_class.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct {
     double rows, columns;
@@ -143,6 +144,42 @@ static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
     x[3] = log2(fmax(s->matmul.batch, 1));
 }
 
+/* How a result is cut by common tiles: what share of the tiles' rows and columns is used, how many waves
+ * the tiles make and how full these are. */
+static void cut_features(double n_sms, double batch, double rows, double columns, double x[])
+{
+    static const struct {
+        double rows, columns;
+    } common[] = {{128, 128}, {128, 64}, {256, 128}, {64, 64}, {128, 256}};
+    double extent = 32;
+
+    for (unsigned i = 0; i < 4; i++, extent *= 2) {
+        *x++ = rows / (round_up(rows / extent) * extent);
+        *x++ = columns / (round_up(columns / extent) * extent);
+    }
+    for (unsigned i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+        double n = round_up(rows / common[i].rows) * round_up(columns / common[i].columns) * batch;
+
+        *x++ = n / n_sms;
+        *x++ = n / n_sms / round_up(n / n_sms);
+    }
+}
+
+static void features(const struct fr__machine *machine, enum fr_dtype dtype,
+                     const struct fr_shape *s, double x[FR__TREES_FEATURES])
+{
+    double batch = fmax(s->matmul.batch, 1), rows = fmax(s->matmul.rows, 1);
+    double columns = fmax(s->matmul.columns, 1), depth = fmax(s->matmul.depth, 1);
+    double left = batch * rows * depth, right = batch * columns * depth;
+    double result = batch * rows * columns, work = result * depth;
+    double bytes = (left + right + result) * fr__element_bytes(dtype);
+    const double sizes[] = {rows,  columns, depth,        batch,          work, result,
+                            bytes, left,    work / bytes, rows / columns, right};
+
+    memcpy(x, sizes, sizeof(sizes));
+    cut_features(machine->n_sms, batch, rows, columns, x + sizeof(sizes) / sizeof(sizes[0]));
+}
+
 static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->matmul.batch;
@@ -169,5 +206,14 @@ const struct fr__curve_class fr__curve_matmul = {
     .prepare = prepare,
     .time_s = time_s,
     .coordinates = coordinates,
+    .feature_names = {"rows",         "columns",      "depth",       "batch",
+                      "work",         "result",       "bytes",       "left",
+                      "work/bytes",   "rows/columns", "right",       "rows/32",
+                      "columns/32",   "rows/64",      "columns/64",  "rows/128",
+                      "columns/128",  "rows/256",     "columns/256", "waves-128x128",
+                      "full-128x128", "waves-128x64", "full-128x64", "waves-256x128",
+                      "full-256x128", "waves-64x64",  "full-64x64",  "waves-128x256",
+                      "full-128x256"},
+    .features = features,
     .sizes = sizes,
 };

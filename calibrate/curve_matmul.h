@@ -14,8 +14,10 @@
  * Source:  S. Lee, A. Phanishayee, D. Mahajan, "Forecasting GPU performance for deep learning training
  *          and inference" (NeuSight), ASPLOS 2025, for tiles and waves; NVIDIA CUTLASS, media/docs,
  *          "Efficient GEMM in CUDA", for the tile shapes and split-K. The smooth maximum is our choice.
- * Ignores: alignment and transposition of operands, clocks that drop under load (they end up in
- *          `efficiency` and the residual), what an earlier kernel left in the L2 cache.
+ * Ignores: the library's choice of tiles, which is not the best of ours: trees of residuals (trees.h)
+ *          learn it from sizes, bytes and waves. Alignment and transposition of operands, clocks that drop
+ *          under load, what an earlier kernel left in the L2 cache: they end up in `efficiency` and
+ *          the residual.
  */
 #ifndef FR_CALIBRATE_CURVE_MATMUL_H
 #define FR_CALIBRATE_CURVE_MATMUL_H

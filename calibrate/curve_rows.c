@@ -78,6 +78,27 @@ static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
     x[1] = log2(fmax(s->rows.columns, 1));
 }
 
+/* How full the last of four blocks a multiprocessor is, and a row the next power of two of columns (as
+ * PyTorch's softmax up to 1024 has it), beside the sizes. */
+static void features(const struct fr__machine *machine, enum fr_dtype dtype,
+                     const struct fr_shape *s, double x[FR__TREES_FEATURES])
+{
+    double rows = fmax(s->rows.rows, 1), columns = fmax(s->rows.columns, 1), power = 1;
+    double waves = rows / machine->n_sms;
+
+    (void)dtype;
+    while (power < columns)
+        power *= 2;
+    x[0] = rows;
+    x[1] = columns;
+    x[2] = rows * columns;
+    x[3] = rows / columns;
+    x[4] = waves / ceil(waves);
+    x[5] = waves / 4 / ceil(waves / 4);
+    x[6] = columns / power;
+    x[7] = fmod(columns, 4) == 0;
+}
+
 static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->rows.rows;
@@ -108,6 +129,9 @@ const struct fr__curve_class fr__curve_softmax = {
     .time_s = time_s,
     .work_s = work_s,
     .coordinates = coordinates,
+    .feature_names = {"rows", "columns", "elements", "rows/columns", "full-1", "full-4",
+                      "columns/power", "columns%4=0"},
+    .features = features,
     .sizes = sizes,
 };
 

@@ -98,6 +98,94 @@ static enum fr_status read_residual(struct fr__residual *r, const struct fr__yam
     return FR_OK;
 }
 
+static enum fr_status read_feature(const struct fr__yaml *item, const char *const names[],
+                                   unsigned *out, struct fr_error *err)
+{
+    char hint[128];
+    unsigned n = 0;
+
+    FR_TRY(fr__yaml_expect(item, FR__YAML_SCALAR, "a feature", err));
+    for (*out = 0; names[n]; n++)
+        if (strcmp(names[n], item->text) == 0)
+            break;
+    *out = n;
+    if (names[n])
+        return FR_OK;
+    return fr__fail(err, FR_EPARSE, item->loc, "\"%.40s\" is no feature of this class%s",
+                    item->text, fr__did_you_mean(item->text, names, n, hint, sizeof(hint)));
+}
+
+static enum fr_status read_splits(struct fr__trees *t, const struct fr__yaml *list,
+                                  const char *const names[], struct fr_error *err)
+{
+    enum { TREE = 2 * FR__TREES_DEPTH };
+
+    if (list->n == 0 || list->n % TREE != 0 || list->n / TREE > FR__TREES_MAX)
+        return fr__fail(err, FR_EPARSE, list->loc,
+                        "'splits' has %zu items, expected [feature, from, ...], %d items a tree, "
+                        "at most %d trees",
+                        list->n, TREE, FR__TREES_MAX);
+    t->trees = calloc(list->n / TREE, sizeof(*t->trees));
+    if (!t->trees)
+        return fr__fail_nomem(err);
+    t->n = list->n / TREE;
+    for (size_t i = 0; i < list->n; i += 2) {
+        struct fr__split *s = &t->trees[i / TREE].splits[i % TREE / 2];
+
+        FR_TRY(read_feature(list->items[i], names, &s->feature, err));
+        FR_TRY(fr__fit_item(list->items[i + 1], "a split", 0, MAX_RATE, &s->from, err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status read_leaves(struct fr__trees *t, const struct fr__yaml *list,
+                                  struct fr_error *err)
+{
+    if (list->n != t->n * FR__TREES_LEAVES)
+        return fr__fail(err, FR_EPARSE, list->loc,
+                        "'thousandths' has %zu items, the splits make %zu", list->n,
+                        t->n * FR__TREES_LEAVES);
+    for (size_t i = 0; i < list->n; i++) {
+        double x;
+
+        FR_TRY(fr__fit_item(list->items[i], "a residual", -10000, 10000, &x, err));
+        t->trees[i / FR__TREES_LEAVES].thousandths[i % FR__TREES_LEAVES] = (int16_t)x;
+    }
+    return FR_OK;
+}
+
+static enum fr_status read_trees(struct fr__curve *c, const struct fr__yaml *node,
+                                 struct fr_error *err)
+{
+    static const char *const known[] = {"range", "splits", "thousandths", NULL};
+    const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
+    const struct fr__yaml *map = fr__yaml_get(node, "trees"), *range, *splits, *values;
+    double low, high;
+
+    if (!map)
+        return FR_OK;
+    if (!op_class->features)
+        return fr__fail(err, FR_EPARSE, map->key_loc, "curves of class %s have no trees",
+                        op_class->name);
+    if (c->residual.n_values > 0)
+        return fr__fail(err, FR_EPARSE, map->key_loc,
+                        "a curve has 'residual' or 'trees', not both");
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "trees", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(fr__fit_child(map, "range", FR__YAML_LIST, &range, err));
+    FR_TRY(fr__fit_child(map, "splits", FR__YAML_LIST, &splits, err));
+    FR_TRY(fr__fit_child(map, "thousandths", FR__YAML_LIST, &values, err));
+    if (range->n != 2)
+        return fr__fail(err, FR_EPARSE, range->loc, "'range' has %zu items, expected [low, high]",
+                        range->n);
+    FR_TRY(fr__fit_item(range->items[0], "the range's low end", -10000, 10000, &low, err));
+    FR_TRY(fr__fit_item(range->items[1], "the range's high end", -10000, 10000, &high, err));
+    c->trees.low = (int)low;
+    c->trees.high = (int)high;
+    FR_TRY(read_splits(&c->trees, splits, op_class->feature_names, err));
+    return read_leaves(&c->trees, values, err);
+}
+
 static enum fr_status fail_unknown_class(const char *text, struct fr_loc loc, struct fr_error *err)
 {
     const char *names[FR_N_CURVE_CLASSES];
@@ -133,11 +221,11 @@ static enum fr_status read_curve(struct fr__curve *c, const struct fr__yaml *nod
                                  struct fr_error *err)
 {
     static const char *const known[] = {
-        "class",       "dtype",    "gpus",  "source",           "data_hash",
-        "rows_fitted", "held_out", "n_sms", "peak_flops_per_s", "mem_Bps",
-        "parameters",  "residual", NULL};
+        "class",       "dtype",      "gpus",     "source", "data_hash",
+        "rows_fitted", "held_out",   "repeats",  "n_sms",  "peak_flops_per_s",
+        "mem_Bps",     "parameters", "residual", "trees",  NULL};
 
-    const struct fr__yaml *held_out;
+    const struct fr__yaml *held_out, *repeats;
 
     FR_TRY(fr__yaml_expect(node, FR__YAML_MAP, "a curve", err));
     FR_TRY(fr__yaml_only(node, known, err));
@@ -148,13 +236,19 @@ static enum fr_status read_curve(struct fr__curve *c, const struct fr__yaml *nod
     FR_TRY(fr__fit_count(node, "rows_fitted", UINT64_C(1) << 48, &c->info.n_fitted, err));
     FR_TRY(fr__fit_child(node, "held_out", FR__YAML_MAP, &held_out, err));
     FR_TRY(fr__fit_misses(held_out, &c->info.held_out, err));
+    repeats = fr__yaml_get(node, "repeats");
+    if (repeats) {
+        FR_TRY(fr__yaml_expect(repeats, FR__YAML_MAP, "repeats", err));
+        FR_TRY(fr__fit_misses(repeats, &c->info.repeats, err));
+    }
     FR_TRY(fr__fit_number(node, "n_sms", 1, 1e6, &c->machine.n_sms, err));
     FR_TRY(
         fr__fit_number(node, "peak_flops_per_s", 1, MAX_RATE, &c->machine.peak_flops_per_s, err));
     FR_TRY(fr__fit_number(node, "mem_Bps", 1, MAX_RATE, &c->machine.mem_Bps, err));
     FR_TRY(read_parameters(&c->info, node, err));
     FR_TRY(read_residual(&c->residual, node, err));
-    c->info.n_residuals = c->residual.n_values;
+    FR_TRY(read_trees(c, node, err));
+    c->info.n_residuals = c->residual.n_values + c->trees.n * FR__TREES_LEAVES;
     fr__curve_prepare(c);
     return FR_OK;
 }
@@ -272,6 +366,27 @@ static void put_residual(FILE *f, const struct fr__residual *r, const char *axis
     fputs("]\n", f);
 }
 
+static void put_trees(FILE *f, const struct fr__trees *t, const char *const names[])
+{
+    if (t->n == 0)
+        return;
+    fprintf(f, "    trees: # each: %d questions, feature and from where on yes; %d values\n",
+            FR__TREES_DEPTH, FR__TREES_LEAVES);
+    fprintf(f, "      range: [%d, %d]\n      splits: [", t->low, t->high);
+    for (size_t i = 0; i < t->n; i++)
+        for (unsigned d = 0; d < FR__TREES_DEPTH; d++) {
+            fprintf(f, "%s%s%s, ", i + d ? "," : "", d ? " " : "\n        ",
+                    names[t->trees[i].splits[d].feature]);
+            fr__put_number(f, "", t->trees[i].splits[d].from, "");
+        }
+    fputs("]\n      thousandths: [", f);
+    for (size_t i = 0; i < t->n; i++)
+        for (unsigned l = 0; l < FR__TREES_LEAVES; l++)
+            fprintf(f, "%s%s%d", i + l ? "," : "", l ? " " : "\n        ",
+                    t->trees[i].thousandths[l]);
+    fputs("]\n", f);
+}
+
 static void put_curve(FILE *f, const struct fr__curve *c)
 {
     const struct fr_curve_info *info = &c->info;
@@ -284,6 +399,10 @@ static void put_curve(FILE *f, const struct fr__curve *c)
             info->n_fitted);
     fputs("    held_out: ", f);
     fr__put_misses(f, &info->held_out);
+    if (info->repeats.n > 0) {
+        fputs("    repeats: ", f);
+        fr__put_misses(f, &info->repeats);
+    }
     fr__put_number(f, "    n_sms: ", c->machine.n_sms, "\n");
     fr__put_number(f, "    peak_flops_per_s: ", c->machine.peak_flops_per_s, "\n");
     fr__put_number(f, "    mem_Bps: ", c->machine.mem_Bps, "\n    parameters: # value, error\n");
@@ -291,6 +410,7 @@ static void put_curve(FILE *f, const struct fr__curve *c)
         fr__put_pair(f, "      ", fr_curve_parameter_name(info->op_class, i), info->parameters[i],
                      info->errors[i]);
     put_residual(f, &c->residual, fr__curve_class_of(info->op_class)->axis_names);
+    put_trees(f, &c->trees, fr__curve_class_of(info->op_class)->feature_names);
 }
 
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,

@@ -1,7 +1,8 @@
 /* calibrate/fit.c - fits the curves of a device to measured rows.
  *
  * The model's parameters first (fitting.h), from several starts, on the mean of |log(predicted / measured)|;
- * then the grid of residuals of what is left. Standard deviations: by bootstrap over rows.
+ * then what is left: by a grid, or by trees where these predict clearly better by cross-validation among
+ * the fitted rows. Standard deviations: by bootstrap over rows.
  */
 #include "config.h"
 
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { MAX_P = FR_CURVE_PARAMETERS, MIN_ROWS = 40, N_DRAWS = 12 };
+static const double CLEARLY = 0.95;   /* of the grid's miss: trees must be that much better */
 enum { STEPS = 50, DRAW_STEPS = 10 }; /* of the simplex, for each parameter */
 
 struct fit {
@@ -138,29 +140,77 @@ static void refit(void *user, const uint32_t draws[], double parameters[])
     memcpy(parameters, p, f->n_parameters * sizeof(*p));
 }
 
+/* What is left of the fitted rows, y[n], and which of them go together, group[n]. */
+static enum fr_status fit_grid(struct fit *f, const double y[], const uint64_t group[],
+                               double *miss, struct fr_error *err)
+{
+    double(*x)[FR__RESIDUAL_AXES] = calloc(f->n + 1, sizeof(*x));
+    enum fr_status st;
+
+    if (!x)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < f->n; k++)
+        f->op_class->coordinates(&f->rows[k]->shape, x[k]);
+    st = fr__residual_fit(&f->curve->residual, f->n, (const double(*)[FR__RESIDUAL_AXES])x, y,
+                          group, miss, err);
+    free(x);
+    return st;
+}
+
+static enum fr_status fit_trees(struct fit *f, const double y[], const uint64_t group[],
+                                double *miss, struct fr_error *err)
+{
+    struct fr__trees_points p = {.n = f->n, .y = y, .group = group};
+    double features[FR__TREES_FEATURES], *x;
+    enum fr_status st;
+
+    while (f->op_class->feature_names[p.n_features])
+        p.n_features++;
+    x = calloc(f->n * p.n_features + 1, sizeof(*x));
+    if (!x)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < f->n; k++) {
+        f->op_class->features(&f->curve->machine, f->curve->info.dtype, &f->rows[k]->shape,
+                              features);
+        memcpy(x + k * p.n_features, features, p.n_features * sizeof(*x));
+    }
+    p.x = x;
+    st = fr__trees_fit(&f->curve->trees, &p, miss, err);
+    free(x);
+    return st;
+}
+
+static enum fr_status fit_better(struct fit *f, const double y[], const uint64_t group[],
+                                 struct fr_error *err)
+{
+    struct fr__curve *c = f->curve;
+    double grid_miss, trees_miss = INFINITY;
+
+    FR_TRY(fit_grid(f, y, group, &grid_miss, err));
+    if (f->op_class->features)
+        FR_TRY(fit_trees(f, y, group, &trees_miss, err));
+    if (trees_miss < CLEARLY * grid_miss)
+        fr__residual_fini(&c->residual);
+    else
+        fr__trees_fini(&c->trees);
+    c->info.n_residuals = c->residual.n_values + c->trees.n * FR__TREES_LEAVES;
+    return FR_OK;
+}
+
 static enum fr_status fit_residual(struct fit *f, struct fr_error *err)
 {
-    double(*x)[FR__RESIDUAL_AXES] = calloc(f->n, sizeof(*x));
-    double *y = calloc(f->n, sizeof(*y));
-    uint64_t *group = calloc(f->n, sizeof(*group));
-    enum fr_status st = FR_ENOMEM;
+    double *y = calloc(f->n + 1, sizeof(*y));
+    uint64_t *group = calloc(f->n + 1, sizeof(*group));
+    enum fr_status st = y && group ? FR_OK : fr__fail_nomem(err);
 
-    if (!x || !y || !group) {
-        fr__fail_nomem(err);
-        goto free_all;
-    }
-    for (size_t k = 0; k < f->n; k++) {
-        f->op_class->coordinates(&f->rows[k]->shape, x[k]);
+    for (size_t k = 0; st == FR_OK && k < f->n; k++) {
         y[k] = f->log_s[k] - log(fr__curve_model_s(f->curve, &f->rows[k]->shape));
         group[k] = f->rows[k]->hash;
     }
-    st = fr__residual_fit(&f->curve->residual, f->n, (const double(*)[FR__RESIDUAL_AXES])x, y,
-                          group, err);
-    f->curve->info.n_residuals = f->curve->residual.n_values;
-free_all:
+    if (st == FR_OK)
+        st = fit_better(f, y, group, err);
     free(group);
     free(y);
-    free(x);
     return st;
 }
 
@@ -219,6 +269,56 @@ static enum fr_status judge_held_out(struct fr_calibration *c, size_t at, const 
     fr__round_misses(m);
     free(errors);
     return FR_OK;
+}
+
+struct timed {
+    uint64_t hash;
+    double time_s;
+};
+
+static int by_hash_and_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash > y->hash ? 1 : -1;
+    return (x->time_s > y->time_s) - (x->time_s < y->time_s);
+}
+
+/* Without the one at `out`; times ascend, n >= 2. */
+static double median_of_others(const struct timed t[], size_t n, size_t out)
+{
+    size_t low = (n - 2) / 2, high = (n - 1) / 2;
+
+    return (t[low + (low >= out)].time_s + t[high + (high >= out)].time_s) / 2;
+}
+
+/* How well a measurement predicts the next one of the same shape, of rows held out or not: what no curve
+ * can be better than. */
+static enum fr_status find_repeats(struct fr_misses *m, const struct fr__data *d,
+                                   const struct kind *kind, struct fr_error *err)
+{
+    struct timed *t = calloc(d->n_rows + 1, sizeof(*t));
+    double *errors = calloc(d->n_rows + 1, sizeof(*errors));
+    enum fr_status st = t && errors ? FR_OK : fr__fail_nomem(err);
+    size_t n = 0, n_errors = 0;
+
+    for (size_t k = 0; st == FR_OK && k < d->n_rows; k++)
+        if (is_of_kind(&d->rows[k], kind))
+            t[n++] = (struct timed){d->rows[k].hash, d->rows[k].time_s};
+    if (st == FR_OK)
+        qsort(t, n, sizeof(*t), by_hash_and_time);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && t[to].hash == t[from].hash;)
+            to++;
+        for (size_t k = from; to - from > 1 && k < to; k++)
+            errors[n_errors++] = median_of_others(t + from, to - from, k - from) / t[k].time_s - 1;
+    }
+    *m = fr__misses_of(errors, n_errors);
+    fr__round_misses(m);
+    free(errors);
+    free(t);
+    return st;
 }
 
 /* Sets kind->source to the one with most rows to fit of kind's GPU; returns how many these are. */
@@ -306,6 +406,8 @@ static enum fr_status fit_rows(struct fr_calibration *c, const struct fr__data *
         st = fit_curve(&f, err);
     if (st == FR_OK)
         st = judge_held_out(c, c->n_curves - 1, d, kind, err);
+    if (st == FR_OK)
+        st = find_repeats(&f.curve->info.repeats, d, kind, err);
 free_all:
     free(log_s);
     free(rows);

@@ -4,6 +4,7 @@ libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/effic
 	calibrate/cost_model.c calibrate/cost_collective.c calibrate/relatives.h calibrate/relatives.c calibrate/move.c calibrate/check.c \
 	calibrate/curve.h calibrate/curve.c \
 	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
+	calibrate/trees.h calibrate/trees.c \
 	calibrate/curve_attention.h calibrate/curve_attention.c calibrate/curve_batchnorm.h \
 	calibrate/curve_batchnorm.c calibrate/curve_conv.h \
 	calibrate/curve_conv.c calibrate/curve_memory.h calibrate/curve_memory.c \

@@ -26,6 +26,7 @@ static enum fr_status move_curve(struct fr_calibration *to, const struct fr__cur
     copy->info.gpus = copy->gpus;
     copy->info.source = copy->source;
     copy->residual.values = NULL;
+    FR_TRY(fr__trees_copy(&copy->trees, &c->trees, err));
     if (size > 0) {
         copy->residual.values = malloc(size);
         if (!copy->residual.values)

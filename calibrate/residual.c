@@ -259,7 +259,8 @@ static bool allocate(struct problem *pr)
     return true;
 }
 
-static void find_best(struct problem *pr)
+/* Sets smooth and v; returns the miss by cross-validation. */
+static double find_best(struct problem *pr)
 {
     double best = INFINITY, best_smooth = SMOOTHS[N_SMOOTHS - 1];
 
@@ -275,15 +276,20 @@ static void find_best(struct problem *pr)
     }
     pr->smooth = best_smooth;
     solve_robustly(pr, FOLDS);
+    return best;
 }
 
 enum fr_status fr__residual_fit(struct fr__residual *r, size_t n, const double x[][AXES],
-                                const double y[], const uint64_t group[], struct fr_error *err)
+                                const double y[], const uint64_t group[], double *miss,
+                                struct fr_error *err)
 {
     struct problem pr = {.n_points = n, .axes = r->axes, .y = y, .group = group};
     enum fr_status st = FR_OK;
 
     memset(r, 0, sizeof(*r));
+    *miss = 0;
+    for (size_t k = 0; k < n; k++)
+        *miss += fabs(y[k]) / (double)n;
     if (n < MIN_POINTS)
         return FR_OK;
     pr.n_values = choose_axes(r->axes, n, x);
@@ -294,7 +300,7 @@ enum fr_status fr__residual_fit(struct fr__residual *r, size_t n, const double x
     }
     for (size_t k = 0; k < n; k++)
         find_corners(r->axes, x[k], &pr.stencils[k]);
-    find_best(&pr);
+    *miss = find_best(&pr);
     for (size_t i = 0; i < pr.n_values; i++)
         r->values[i] = (float)(round(pr.v[i] * 1000) / 1000);
     r->n_values = pr.n_values;

@@ -33,9 +33,10 @@ double fr__residual_at(const struct fr__residual *r, const double x[FR__RESIDUAL
 void fr__residual_fini(struct fr__residual *r);
 
 /* Fits a grid to n points; group: [n], points with the same number stay in the same fold (the hash
- * of their shape). Values are rounded to thousandths. Fewer than 40 points: no residual. FR_ENOMEM:
- * *r is empty. Cost: about a thousand passes over the points. */
+ * of their shape). Values are rounded to thousandths. Fewer than 40 points: no residual. *miss: mean of
+ * |y - g(x)| on folds that were left out, without a residual that of 0. FR_ENOMEM: *r is empty.
+ * Cost: about a thousand passes over the points. */
 enum fr_status fr__residual_fit(struct fr__residual *r, size_t n,
                                 const double x[][FR__RESIDUAL_AXES], const double y[],
-                                const uint64_t group[], struct fr_error *err);
+                                const uint64_t group[], double *miss, struct fr_error *err);
 #endif

@@ -2,6 +2,7 @@
 # calibrate/truth.sh FORERUN PAGE [MICROBENCH PICTURES] - writes the tables of PAGE (doc/true.md) anew, between
 # its lines "<!-- NAME: made by make truth-fits -->" and "<!-- NAME: end -->":
 #   summary, kernels   what the shipped device files say of the rows held out of their fits
+#   pooled             the same rows of all devices together, judged on MICROBENCH
 #   launches           and of the time of next to nothing
 #   systems            likewise of systems; collectives inside a machine judged on MICROBENCH/collectives.csv
 # and draws the pictures of PAGE into the folder PICTURES. Without MICROBENCH (the CSV files of
@@ -32,9 +33,7 @@ cat >"$work/causes" <<'EOF'
 l4 matmul fp32 the clock drops under load
 t4 matmul fp32 the clock drops under load
 l40s matmul bf16 operands stay in the 96 MB of cache between repetitions, or do not
-l40s matmul fp8 operands stay in the 96 MB of cache between repetitions, or do not
-v100-sxm2-16gb matmul fp32 few rows
-v100-sxm2-16gb matmul fp16 few rows
+v100-sxm2-16gb matmul fp16 the layout of operands, no size, makes up to a half
 a100-pcie-80gb conv-forward fp32 noise of a framework's call
 p100-pcie-16gb conv-forward fp32 noise of a framework's call
 p4 conv-forward fp32 noise of a framework's call
@@ -45,7 +44,6 @@ p100-pcie-16gb conv-backward-data fp32 few rows
 v100-sxm2-16gb conv-backward-data fp32 few rows
 v100-sxm2-16gb conv-backward-data fp16 few rows
 t4 conv-backward-filter fp16 few rows
-a100-pcie-80gb softmax fp32 few rows: 57 fitted, 10 to judge by
 EOF
 
 # ---- kernels: from what is shipped ----
@@ -57,35 +55,45 @@ show_devices() {
     done
 }
 
-# device class format fitted n median p90 worst bias source, one curve a line
+# device class format fitted n median p90 worst bias again source, one curve a line; again: rows of shapes that
+# were measured again, their median and p90 apart, N:MEDIAN:P90, or -
 list_curves() {
     show_devices | awk '
-        / misses on rows / { device = $1; sub(/:$/, "", device); n = 0 }
+        function say(   i) {
+            for (i = 0; key && i < n; i++) if (index(row[i], " " key " ")) print row[i] " " again " " source
+            key = ""
+        }
+        / misses on rows / { say(); device = $1; sub(/:$/, "", device); n = 0 }
         /^  [a-z-]+ +[a-z0-9]+ +[0-9]+ +[0-9]+ / { row[n++] = device " " $1 " " $2 " " $3 " " $4 " " $5 " " $7 " " $9 " " $11 }
         /^[a-z-]+ [a-z0-9]+: .*, from / {
+            say()
             source = $0; sub(/.*, from /, "", source); sub(/^[^ ]*\//, "", source)
             key = $1 " " $2; sub(/:$/, "", key)
-            for (i = 0; i < n; i++) if (index(row[i], " " key " ")) print row[i] " " source
-        }'
+            again = "-"
+        }
+        /^  repeats .* rows of shapes measured again/ { again = $2 ":" $8 ":" $12 }
+        END { say() }'
 }
 
 make_kernels() {
-    echo "| class | device | format | data | fitted | held out | median | p90 | worst | bias | missed | why |"
-    echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    echo "| class | device | format | data | fitted | held out | median | p90 | worst | bias | measured again | missed | why |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     awk -v aims="$work/aims" -v causes="$work/causes" '
         BEGIN {
             while ((getline line < aims) > 0) { split(line, a, " "); order[++n] = a[1]; median[a[1]] = a[2]; p90[a[1]] = a[3] }
             while ((getline line < causes) > 0) { split(line, a, " "); why = line; sub(/^[^ ]+ [^ ]+ [^ ]+ /, "", why); cause[a[1] " " a[2] " " a[3]] = why }
         }
         {
-            source = $10
-            for (i = 11; i <= NF; i++) source = source " " $i
+            source = $11
+            for (i = 12; i <= NF; i++) source = source " " $i
+            repeats = ""
+            if (split($10, again, ":") == 3) repeats = again[2] " / " again[3] " % of " again[1]
             missed = ""
             if (median[$2] != "-" && $6 + 0 > median[$2]) missed = "median"
             if (p90[$2] != "-" && $7 + 0 > p90[$2]) missed = missed (missed ? ", " : "") "p90"
             why = cause[$1 " " $2 " " $3]
             if (missed == "") why = ""; else if (why == "") why = "not known"
-            rows[$2] = rows[$2] sprintf("| %s | %s | %s | %s | %s | %s | %s %% | %s %% | %s %% | %s %% | %s | %s |\n", $2, $1, $3, source, $4, $5, $6, $7, $8, $9, missed, why)
+            rows[$2] = rows[$2] sprintf("| %s | %s | %s | %s | %s | %s | %s %% | %s %% | %s %% | %s %% | %s | %s | %s |\n", $2, $1, $3, source, $4, $5, $6, $7, $8, $9, repeats, missed, why)
         }
         END { for (i = 1; i <= n; i++) printf "%s", rows[order[i]] }' "$work/curves"
 }
@@ -105,6 +113,39 @@ make_summary() {
                 aim = m == "-" ? "none" : m " / " p " %"
                 printf "| %s | %s | %d | %d | %s | %s | %s |\n", class, aim, n, rows, ms, ps, m == "-" ? "" : ok " of " n
             }' "$work/curves"
+    done <"$work/aims"
+}
+
+# Held-out rows of all devices together, by class and format: the aim is worded over them.
+make_pooled() {
+    echo "| class | format | devices | rows held out | median | p90 | bias | missed |"
+    echo "|---|---|---|---|---|---|---|---|"
+    "$forerun" calibrate show | awk '$3 ~ /^[a-z]+[0-9]+,?$/ { print $1 }' | while read -r device; do
+        "$forerun" calibrate check "$data/gemm.csv" "$data/conv.csv" "$data/other_kernels.csv" \
+            -d "$device" -o "$work/rows.csv" >/dev/null || continue
+        # file,line,class,dtype,"shape, with commas",measured_s,predicted_s,error,held_out
+        awk -F, -v device="$device" 'NR > 1 { print $3, $4, device, 100 * $(NF - 1) }' "$work/rows.csv"
+    done >"$work/pooled"
+    while read -r class median p90; do
+        for dtype in fp32 tf32 fp16 bf16 fp8; do
+            awk -v c="$class" -v d="$dtype" '$1 == c && $2 == d { print ($4 < 0 ? -$4 : $4) }' "$work/pooled" | sort -g >"$work/sizes"
+            [ -s "$work/sizes" ] || continue
+            awk -v c="$class" -v d="$dtype" '$1 == c && $2 == d { print $4 }' "$work/pooled" | sort -g >"$work/signed"
+            devices=$(awk -v c="$class" -v d="$dtype" '$1 == c && $2 == d { print $3 }' "$work/pooled" | sort -u | wc -l)
+            awk -v class="$class" -v dtype="$dtype" -v devices="$((devices))" -v m="$median" -v p="$p90" '
+                function quantile(x, n, q,   at, low) {
+                    at = 1 + q * (n - 1); low = int(at)
+                    return low < n ? x[low] + (at - low) * (x[low + 1] - x[low]) : x[n]
+                }
+                FNR == NR { size[++n] = $1; next }
+                { signed[FNR] = $1 }
+                END {
+                    median = sprintf("%.1f", quantile(size, n, .5)); p90 = sprintf("%.1f", quantile(size, n, .9))
+                    missed = m != "-" && median + 0 > m ? "median" : ""
+                    if (p != "-" && p90 + 0 > p) missed = missed (missed ? ", " : "") "p90"
+                    printf "| %s | %s | %d | %d | %s %% | %s %% | %+.1f %% | %s |\n", class, dtype, devices, n, median, p90, quantile(signed, n, .5), missed
+                }' "$work/sizes" "$work/signed"
+        done
     done <"$work/aims"
 }
 
@@ -192,6 +233,7 @@ make_launches | replace launches
     echo "no measured kernels in $data: tables of kernels only"
     exit 0
 }
+make_pooled | replace pooled
 make_systems | replace systems
 
 # draw DEVICE CLASS-DTYPE... : pictures/fit-CLASS.png

@@ -357,6 +357,10 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
         for (size_t p = 0; (name = fr_curve_parameter_name(info->op_class, p)) != NULL; p++)
             printf("  %-16s %10.4g  +- %.2g\n", name, info->parameters[p], info->errors[p]);
         printf("  %-16s %10" PRIu64 "\n", "residuals", info->n_residuals);
+        if (info->repeats.n > 0)
+            printf("  %-16s %10" PRIu64 " rows of shapes measured again, %.1f %% apart (median), "
+                   "%.1f %% (p90)\n",
+                   "repeats", info->repeats.n, 100 * info->repeats.median, 100 * info->repeats.p90);
     }
     print_the_rest(c);
     fr_calibration_free(c);

@@ -213,7 +213,7 @@ static void write_slices(FILE *f, const struct fr__fit_picture *p)
           "' title 'measured; hollow: a fit may have seen it'",
           f);
     if (has_form(p))
-        fputs(", NaN dt 3 lc rgb '" FR__COLOUR_QUIET "' title 'formula without the grid'", f);
+        fputs(", NaN dt 3 lc rgb '" FR__COLOUR_QUIET "' title 'formula alone'", f);
     putc('\n', f);
 }
 

@@ -35,6 +35,11 @@ TESTS += tests/test_calibrate_curve
 tests_test_calibrate_curve_SOURCES = tests/test_calibrate_curve.c
 tests_test_calibrate_curve_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_test_calibrate_curve_LDADD = $(TEST_CALIBRATE_LIBS)
+check_PROGRAMS += tests/test_calibrate_trees
+TESTS += tests/test_calibrate_trees
+tests_test_calibrate_trees_SOURCES = tests/test_calibrate_trees.c
+tests_test_calibrate_trees_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_test_calibrate_trees_LDADD = $(TEST_CALIBRATE_LIBS)
 
 check_PROGRAMS += tests/test_calibrate_classes
 TESTS += tests/test_calibrate_classes

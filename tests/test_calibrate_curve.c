@@ -209,6 +209,7 @@ START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
     struct fr__residual r;
     struct fr_error err;
     uint64_t state = 1;
+    double miss;
     const double inside[] = {4, 4, 0, 0}, border[] = {8, 4, 0, 0}, outside[] = {80, 4, 0, 0};
 
     for (size_t k = 0; k < N; k++) {
@@ -218,8 +219,9 @@ START_TEST(a_grid_of_residuals_finds_a_slope_and_ends_flat)
         state = state * 6364136223846793005u + 1;
         group[k] = state >> 20;
     }
-    ck_assert_int_eq(fr__residual_fit(&r, N, (const double(*)[FR__RESIDUAL_AXES])x, y, group, &err),
-                     FR_OK);
+    ck_assert_int_eq(
+        fr__residual_fit(&r, N, (const double(*)[FR__RESIDUAL_AXES])x, y, group, &miss, &err),
+        FR_OK);
     ck_assert_double_eq_tol(fr__residual_at(&r, inside), 0.05 * 4 - 0.03 * 4, 0.02);
     ck_assert_double_eq(fr__residual_at(&r, border), fr__residual_at(&r, outside));
     fr__residual_fini(&r);
@@ -231,8 +233,9 @@ START_TEST(few_points_get_no_grid)
     static const double x[3][FR__RESIDUAL_AXES], y[3] = {1, 1, 1};
     static const uint64_t group[3];
     struct fr__residual r;
+    double miss;
 
-    ck_assert_int_eq(fr__residual_fit(&r, 3, x, y, group, NULL), FR_OK);
+    ck_assert_int_eq(fr__residual_fit(&r, 3, x, y, group, &miss, NULL), FR_OK);
     ck_assert_double_eq(fr__residual_at(&r, x[0]), 0);
 }
 END_TEST

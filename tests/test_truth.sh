@@ -17,7 +17,7 @@ sed -n '/^<!-- kernels: made/,/^<!-- kernels: end/p' "$page" | grep -c '^| .* % 
 check "every_curve_has_a_row" cmp "$work/n_curves" "$work/n_rows"
 
 # tables follow what is shipped, the rest of the page stays
-sed 's/| matmul | a40 | fp16 | vidur | 2295 | 580 | 4.5 %/| matmul | a40 | fp16 | vidur | 2295 | 580 | 0.1 %/' "$page" >"$work/page.md"
+sed 's/| matmul | a40 | fp16 | vidur | 2295 | 580 | [0-9.]* %/| matmul | a40 | fp16 | vidur | 2295 | 580 | 0.1 %/' "$page" >"$work/page.md"
 check "a_wrong_figure_differs" sh -c "! cmp -s '$page' '$work/page.md'"
 check "tables_are_made_again" make_tables "$work/page.md"
 check "and_right_again" cmp "$page" "$work/page.md"
