@@ -105,15 +105,15 @@ struct live {
 
 enum { INLINE_HOPS = 8 };
 
+/* 64 bytes. */
 struct route {
     double latency_s;
     double bw_Bps; /* of its narrowest link */
     uint32_t src, dst;
-    uint32_t n_links;
-    uint32_t first_link; /* in long_links, where the route has more than INLINE_HOPS */
-    uint32_t links[INLINE_HOPS];
-    uint32_t next_free;
-    bool is_passing; /* of one message, dropped with it */
+    uint16_t n_links;
+    bool is_passing;             /* of one message, dropped with it */
+    uint32_t links[INLINE_HOPS]; /* of more: links[0] is where they begin in long_links; of a free
+                                    route: the next one */
 };
 
 struct route_entry {
@@ -231,6 +231,7 @@ struct engine {
     uint32_t *long_links;
     size_t n_routes, cap_routes, n_long_links, cap_long_links, n_kept_routes;
     uint32_t free_route;
+    uint32_t *route_of;              /* [n_devices][n_devices]; NULL: there are too many */
     struct route_entry *route_table; /* open addressing on (src, dst) */
     size_t route_table_size;
     struct flow *flows;
@@ -334,7 +335,7 @@ static inline void fr__device_account(struct engine *e, uint32_t d)
 
 static inline const uint32_t *fr__route_links(const struct engine *e, const struct route *r)
 {
-    return r->n_links <= INLINE_HOPS ? r->links : e->long_links + r->first_link;
+    return r->n_links <= INLINE_HOPS ? r->links : e->long_links + r->links[0];
 }
 
 static inline bool fr__has_interference(const struct engine *e)

@@ -174,12 +174,10 @@ static uint32_t take_slot(struct fr__maxmin *m)
 {
     uint32_t slot = m->free_slot;
 
-    if (slot == FR_NONE) {
+    if (slot == FR_NONE)
         slot = m->n_slots++;
-        m->shares[slot].mark = 0;
-    } else {
+    else
         m->free_slot = m->tickets[slot].user;
-    }
     return slot;
 }
 
@@ -205,8 +203,8 @@ static void start_alone(struct fr__maxmin *m, double now, uint32_t slot)
     narrowest->left_before_Bps[0] = narrowest->level_Bps = narrowest->capacity_Bps;
     narrowest->n_sorted = 1;
     narrowest->is_ordered = true;
-    m->shares[slot].rate_Bps = narrowest->capacity_Bps;
-    m->shares[slot].bottleneck = (uint32_t)(narrowest - m->resources);
+    m->shares[slot] =
+        (struct fr__share){narrowest->capacity_Bps, (uint32_t)(narrowest - m->resources), 0};
     fr__maxmin_note_rate(m, slot);
     m->stats.visited++;
     f->end_s = now + f->remaining_bytes / narrowest->capacity_Bps;
@@ -226,8 +224,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     slot = take_slot(m);
     m->flows[slot] = (struct fr__flow){bytes, now, INFINITY, n_path};
     m->tickets[slot] = (struct fr__ticket){m->stats.flows++, user};
-    m->shares[slot].rate_Bps = 0;
-    m->shares[slot].bottleneck = FR_NONE;
+    m->shares[slot] = (struct fr__share){INFINITY, FR_NONE, m->epoch + 6};
     m->n_new++;
     hops = fr__maxmin_hops(m, slot);
     for (uint32_t h = 0; h < n_path; h++) {
@@ -293,13 +290,13 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot)
         } else if (q->is_ordered) {
             was_alone = false;
             change(m, hops[h].resource);
-        } else {
+        } else if (has_rate) {
             q->left_Bps += m->shares[slot].rate_Bps;
             q->next++;
         }
     }
     m->n_new -= !has_rate;
-    if (!was_alone && has_rate && m->shares[slot].rate_Bps < m->level_Bps)
+    if (!was_alone && m->shares[slot].rate_Bps < m->level_Bps)
         m->level_Bps = m->shares[slot].rate_Bps;
     m->tickets[slot] = (struct fr__ticket){UINT64_MAX, m->free_slot};
     m->free_slot = slot;
@@ -414,13 +411,13 @@ uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint
 
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot)
 {
-    return m->shares[slot].rate_Bps;
+    return m->shares[slot].bottleneck == FR_NONE ? 0 : m->shares[slot].rate_Bps;
 }
 
 double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double now)
 {
     const struct fr__flow *f = &m->flows[slot];
-    double left_bytes = f->remaining_bytes - m->shares[slot].rate_Bps * (now - f->since_s);
+    double left_bytes = f->remaining_bytes - fr__maxmin_rate(m, slot) * (now - f->since_s);
 
     return left_bytes > 0 ? left_bytes : 0;
 }

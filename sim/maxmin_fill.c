@@ -52,20 +52,23 @@ static bool is_given_new_rate(const struct fr__maxmin *m, const struct fr__share
     return s->mark == m->epoch + 1;
 }
 
+/* Either of the two: the solve is done with it. */
+static bool is_settled(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark - m->epoch <= 1;
+}
+
 /* It has no rate yet, or may get a greater one: counted as open where it crosses a loose resource. */
 static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
 {
-    return s->mark == m->epoch + 2 || s->bottleneck == FR_NONE;
+    return s->mark == m->epoch + 2;
 }
 
 /* ---- lists ---- */
 
-/* What a resource's k-th entry is sorted by: flows that have no rate yet come last. */
-static double sort_key(const struct fr__maxmin *m, struct fr__entry e)
+static double rate_of(const struct fr__maxmin *m, struct fr__entry e)
 {
-    const struct fr__share *s = &m->shares[e.slot];
-
-    return s->bottleneck == FR_NONE ? (double)INFINITY : s->rate_Bps;
+    return m->shares[e.slot].rate_Bps;
 }
 
 /* Sorts the entries from n_sorted on: by insertion, at growing distances when there are many
@@ -78,8 +81,8 @@ static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
 
     if (n < 2)
         return;
-    last = sort_key(m, x[0]);
-    for (; first < n && (key = sort_key(m, x[first])) >= last; first++)
+    last = rate_of(m, x[0]);
+    for (; first < n && (key = rate_of(m, x[first])) >= last; first++)
         last = key;
     if (first >= n)
         return;
@@ -90,8 +93,8 @@ static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
             struct fr__entry e = x[i];
             uint32_t j = i;
 
-            key = sort_key(m, e);
-            for (; j >= gap && sort_key(m, x[j - gap]) > key; j -= gap)
+            key = rate_of(m, e);
+            for (; j >= gap && rate_of(m, x[j - gap]) > key; j -= gap)
                 x[j] = x[j - gap];
             x[j] = e;
         }
@@ -107,7 +110,7 @@ static double full_level(const struct fr__maxmin *m, const struct fr__resource *
     double left_Bps = q->left_Bps;
     uint32_t i = q->n_sorted;
 
-    while (i && left_Bps <= m->shares[q->entries[i - 1].slot].rate_Bps * (q->n - i))
+    while (i && left_Bps <= rate_of(m, q->entries[i - 1]) * (q->n - i))
         left_Bps = q->left_before_Bps[--i];
     return left_Bps / (q->n - i);
 }
@@ -134,7 +137,8 @@ static void sum_up_if_rough(const struct fr__maxmin *m, struct fr__resource *q)
     q->next = 0;
     q->left_Bps = q->capacity_Bps;
     for (uint32_t k = 0; k < q->n; k++)
-        q->left_Bps -= m->shares[q->entries[k].slot].rate_Bps;
+        if (rate_of(m, q->entries[k]) < INFINITY)
+            q->left_Bps -= rate_of(m, q->entries[k]);
 }
 
 /* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
@@ -145,12 +149,12 @@ static void put_in_order(struct fr__maxmin *m, struct fr__resource *q, double be
 
     sort_entries(m, q);
     for (; k < q->n; k++) {
-        const struct fr__share *s = &m->shares[q->entries[k].slot];
+        double rate_Bps = rate_of(m, q->entries[k]);
 
         q->left_before_Bps[k] = left_Bps;
-        if (s->bottleneck == FR_NONE || s->rate_Bps >= below_Bps)
+        if (rate_Bps >= below_Bps)
             break;
-        left_Bps -= s->rate_Bps;
+        left_Bps -= rate_Bps;
     }
     q->n_sorted = k;
     q->left_Bps = left_Bps;
@@ -263,10 +267,10 @@ static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps
     q->is_waiting = false;
     q->is_past_old = !(q->level_Bps > 0);
     m->active[m->n_active++] = (uint32_t)(q - m->resources);
-    while (i && m->shares[q->entries[i - 1].slot].rate_Bps >= level_Bps)
+    while (i && rate_of(m, q->entries[i - 1]) >= level_Bps)
         i--;
     if (i < q->n && q->level_Bps > 0)
-        while (i && m->shares[q->entries[i - 1].slot].rate_Bps >= q->level_Bps)
+        while (i && rate_of(m, q->entries[i - 1]) >= q->level_Bps)
             i--;
     if (i < q->n_sorted) {
         q->n_sorted = i;
@@ -350,7 +354,7 @@ static void advance(struct fr__maxmin *m, struct fr__resource *q, double level_B
 
         if (is_given_new_rate(m, s))
             continue;
-        if (s->bottleneck == FR_NONE || s->rate_Bps > level_Bps)
+        if (s->rate_Bps > level_Bps)
             return;
         if (!is_kept(m, s)) {
             if (is_reached(m, &m->resources[s->bottleneck]))
@@ -393,20 +397,21 @@ static bool open_hop(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos,
 static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottleneck,
                       double rate_Bps, double now)
 {
-    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
     struct fr__flow *f = &m->flows[e.slot];
+    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + f->n_hops;
     struct fr__share *s = &m->shares[e.slot];
-    bool was_free = is_free(m, s);
-    double old_Bps = s->rate_Bps, left_bytes, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
+    uint32_t was_free = is_free(m, s), is_new = s->bottleneck == FR_NONE;
+    double old_Bps = is_new ? 0 : s->rate_Bps, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
+    double from_Bps = old_Bps < rate_Bps ? old_Bps : rate_Bps, left_bytes;
 
-    m->n_open -= s->bottleneck == FR_NONE;
+    m->n_open -= is_new;
     left_bytes = f->remaining_bytes - old_Bps * (now - f->since_s);
     f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
     f->since_s = now;
     f->end_s = now + f->remaining_bytes / rate_Bps;
-    for (uint32_t h = 0; h < f->n_hops; h++) {
-        struct fr__resource *q = &m->resources[hops[h].resource];
-        bool is_new;
+    for (; hop < end; hop++) {
+        struct fr__resource *q = &m->resources[hop->resource];
+        bool is_first;
 
         if (!q->is_ordered) {
             q->left_Bps -= more_Bps;
@@ -414,9 +419,9 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
             q->next++;
             continue;
         }
-        is_new = open_hop(m, q, hops[h].pos, old_Bps < rate_Bps ? old_Bps : rate_Bps);
+        is_first = open_hop(m, q, hop->pos, from_Bps);
         settle(m, q, rate_Bps);
-        if (is_new && q->n_open)
+        if (is_first && q->n_open)
             wait_for_turn(m, q);
     }
     *s = (struct fr__share){rate_Bps, bottleneck, m->epoch + 1};
@@ -426,21 +431,21 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
 /* The flow is no longer held back at level_Bps and may grow. */
 static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
 {
-    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
-    struct fr__share *s = &m->shares[e.slot];
+    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + m->flows[e.slot].n_hops;
+    double rate_Bps = rate_of(m, e);
 
-    s->mark = m->epoch + 2;
-    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
-        struct fr__resource *q = &m->resources[hops[h].resource];
+    m->shares[e.slot].mark = m->epoch + 2;
+    for (; hop < end; hop++) {
+        struct fr__resource *q = &m->resources[hop->resource];
 
         if (q->is_ordered) {
-            if (open_hop(m, q, hops[h].pos, level_Bps) && q->n_open)
+            if (open_hop(m, q, hop->pos, level_Bps) && q->n_open)
                 wait_for_turn(m, q);
             continue;
         }
         if (q->n_open == 0)
             sum_up_if_rough(m, q);
-        q->left_Bps += s->rate_Bps;
+        q->left_Bps += rate_Bps;
         q->n_open++;
         q->next++;
         wait_loosely(m, q);
@@ -456,7 +461,7 @@ static void fill_up(struct fr__maxmin *m, struct fr__resource *q, double rate_Bp
         struct fr__entry e = q->entries[k];
         const struct fr__share *s = &m->shares[e.slot];
 
-        if (is_kept(m, s) || is_given_new_rate(m, s))
+        if (is_settled(m, s))
             continue;
         m->stats.visited++;
         if (s->bottleneck == resource && s->rate_Bps == rate_Bps && !is_free(m, s))
@@ -487,7 +492,7 @@ static void pass_old_level(struct fr__maxmin *m, struct fr__resource *q, double 
         struct fr__entry e = q->entries[k];
         const struct fr__share *s = &m->shares[e.slot];
 
-        if (s->bottleneck == resource && !is_kept(m, s) && !is_given_new_rate(m, s))
+        if (s->bottleneck == resource && !is_settled(m, s))
             free_flow(m, e, level_Bps);
     }
     wait_for_turn(m, q);
@@ -554,7 +559,8 @@ static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
 static void tidy(struct fr__maxmin *m, struct fr__resource *q)
 {
     uint32_t resource = (uint32_t)(q - m->resources), k = q->n_sorted;
-    double end_s = INFINITY, level_Bps = 0, left_Bps = q->left_Bps;
+    double end_s = INFINITY, level_Bps = 0, last_Bps = 0;
+    double left_Bps = k < q->n ? q->left_before_Bps[k] : q->left_Bps;
 
     if (k == q->n) { /* nothing was opened; is the group still there? */
         while (k && m->shares[q->entries[k - 1].slot].bottleneck != resource)
@@ -562,19 +568,22 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
         if (k)
             return;
         k = q->n;
-    } else {
-        sort_entries(m, q);
-        left_Bps = q->left_before_Bps[k];
     }
     for (; k < q->n; k++) {
         uint32_t slot = q->entries[k].slot;
         const struct fr__share *s = &m->shares[slot];
 
+        if (s->rate_Bps < last_Bps) { /* start again, sorted */
+            sort_entries(m, q);
+            tidy(m, q);
+            return;
+        }
+        last_Bps = s->rate_Bps;
         q->left_before_Bps[k] = left_Bps;
-        left_Bps -= s->rate_Bps;
+        left_Bps -= last_Bps;
         if (s->bottleneck == resource) {
             end_s = m->flows[slot].end_s < end_s ? m->flows[slot].end_s : end_s;
-            level_Bps = level_Bps > 0 ? level_Bps : s->rate_Bps; /* the least, if they differ */
+            level_Bps = level_Bps > 0 ? level_Bps : last_Bps; /* the least, if they differ */
         }
     }
     q->left_Bps = left_Bps;
@@ -592,7 +601,7 @@ static void next_epoch(struct fr__maxmin *m)
     if (m->epoch)
         return;
     for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
-        m->shares[s].mark = 0;
+        m->shares[s].mark = m->shares[s].bottleneck == FR_NONE ? 6 : 0;
     for (uint32_t r = 0; r < m->n_resources; r++)
         m->resources[r].reached = 0;
     m->epoch = 4;

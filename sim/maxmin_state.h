@@ -49,10 +49,10 @@ struct fr__hop {
 
 /* What filling reads most. */
 struct fr__share {
-    double rate_Bps;     /* 0: none yet */
-    uint32_t bottleneck; /* resource; FR_NONE: rate not worked out yet */
+    double rate_Bps;     /* INFINITY: not worked out yet */
+    uint32_t bottleneck; /* resource; FR_NONE: likewise */
     uint32_t mark;       /* the last solve that saw to it: epoch, rate kept; epoch + 1, changed;
-                            epoch + 2, free to grow */
+                            epoch + 2, free to grow; of a flow without a rate the next one's */
 };
 
 /* The hops have an array of their own. */
@@ -102,7 +102,8 @@ struct fr__maxmin {
     /* filling */
     uint32_t *active; /* [n_active] ordered resources that this solve reached */
     uint32_t *loose;  /* [n_loose] loose ones with open flows, and some that had them */
-    uint32_t n_active, n_loose, epoch;
+    uint32_t n_active, n_loose;
+    uint32_t epoch;   /* a multiple of 4, the next one 4 more */
     double from_Bps;  /* the level at which filling resumes */
     double least_Bps; /* no loose resource can be full below this level */
     uint64_t n_open;  /* of all resources reached, and flows that have no rate yet */

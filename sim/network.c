@@ -16,6 +16,22 @@
 
 enum { FIRST_TABLE = 256, MOST_KEPT_ROUTES = 4096 };
 
+/* Of so many devices, each pair has its place in a table, a quarter of a megabyte at most: what is
+ * looked up for each message should stay in the second cache. */
+enum { FEW_DEVICES = 256 };
+
+static bool make_pairs(struct engine *e, size_t n_devices)
+{
+    size_t n = n_devices * n_devices;
+
+    e->route_of = malloc((n + 1) * sizeof(*e->route_of));
+    if (!e->route_of)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        e->route_of[i] = FR_NONE;
+    return true;
+}
+
 enum fr_status fr__network_init(struct engine *e)
 {
     const struct fr_topo *t = e->v->topo;
@@ -23,6 +39,8 @@ enum fr_status fr__network_init(struct engine *e)
 
     e->free_flow = e->free_route = FR_NONE;
     FR_TRY(fr_router_new(&e->router, t, e->err));
+    if (t->n_devices <= FEW_DEVICES && !make_pairs(e, t->n_devices))
+        return fr__engine_fail_nomem(e);
     if (e->o->channels)
         for (size_t d = 0; d < t->n_devices; d++) {
             struct device *k = &e->devices[d];
@@ -51,6 +69,7 @@ void fr__network_fini(struct engine *e)
     fr_router_free(e->router);
     free(e->routes);
     free(e->long_links);
+    free(e->route_of);
     free(e->route_table);
     free(e->flows);
 }
@@ -95,7 +114,7 @@ static uint32_t new_route(struct engine *e)
     uint32_t id = e->free_route;
 
     if (id != FR_NONE) {
-        e->free_route = e->routes[id].next_free;
+        e->free_route = e->routes[id].links[0];
         return id;
     }
     if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes))) {
@@ -107,14 +126,14 @@ static uint32_t new_route(struct engine *e)
 
 static bool set_links(struct engine *e, struct route *r, const uint32_t hops[], size_t n)
 {
-    r->n_links = (uint32_t)n;
-    r->first_link = (uint32_t)e->n_long_links;
+    r->n_links = (uint16_t)n;
     if (n <= INLINE_HOPS) {
         memcpy(r->links, hops, n * sizeof(*hops));
         return true;
     }
     if (!fr__grow(&e->long_links, &e->cap_long_links, e->n_long_links + n, sizeof(*e->long_links)))
         return false;
+    r->links[0] = (uint32_t)e->n_long_links;
     memcpy(e->long_links + e->n_long_links, hops, n * sizeof(*hops));
     e->n_long_links += n;
     return true;
@@ -151,6 +170,8 @@ static uint32_t kept_route(const struct engine *e, uint32_t src, uint32_t dst)
 {
     size_t slot;
 
+    if (e->route_of)
+        return e->route_of[src * e->v->topo->n_devices + dst];
     if (e->route_table_size == 0)
         return FR_NONE;
     slot = table_slot(e->route_table, e->route_table_size, route_key(src, dst));
@@ -164,13 +185,17 @@ static uint32_t keep_route(struct engine *e, uint32_t src, uint32_t dst)
 
     if (id == FR_NONE)
         return id;
-    if (e->n_kept_routes * 2 >= e->route_table_size && !grow_table(e)) {
+    e->n_kept_routes++;
+    if (e->route_of) {
+        e->route_of[src * e->v->topo->n_devices + dst] = id;
+        return id;
+    }
+    if (e->n_kept_routes * 2 > e->route_table_size && !grow_table(e)) {
         fr__engine_fail_nomem(e);
         return FR_NONE;
     }
     e->route_table[table_slot(e->route_table, e->route_table_size, key)] =
         (struct route_entry){key, id};
-    e->n_kept_routes++;
     return id;
 }
 
@@ -200,7 +225,7 @@ void fr__route_release(struct engine *e, uint32_t route)
 {
     if (!e->routes[route].is_passing)
         return;
-    e->routes[route].next_free = e->free_route;
+    e->routes[route].links[0] = e->free_route;
     e->free_route = route;
 }
 

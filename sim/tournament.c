@@ -41,15 +41,22 @@ void fr__tournament_fini(struct fr__tournament *t)
     free(t->level[0]);
 }
 
+/* Bit k: x[k] is <= most. Written out, as a loop takes twice the instructions. */
+static uint32_t small_ones(const double x[], double most)
+{
+    return (uint32_t)(x[0] <= most) | (uint32_t)(x[1] <= most) << 1 |
+           (uint32_t)(x[2] <= most) << 2 | (uint32_t)(x[3] <= most) << 3 |
+           (uint32_t)(x[4] <= most) << 4 | (uint32_t)(x[5] <= most) << 5 |
+           (uint32_t)(x[6] <= most) << 6 | (uint32_t)(x[7] <= most) << 7;
+}
+
 /* Of those below winner i of level l. */
 static uint32_t list_below(const struct fr__tournament *t, uint32_t l, uint32_t i, double most,
                            uint32_t out[])
 {
     const double *players = t->level[l - 1] + (size_t)i * FR__PLAYERS;
-    uint32_t n = 0, is_small = 0;
+    uint32_t n = 0, is_small = small_ones(players, most);
 
-    for (uint32_t k = 0; k < FR__PLAYERS; k++)
-        is_small |= (uint32_t)(players[k] <= most) << k;
     for (; is_small; is_small &= is_small - 1) {
         uint32_t player = i * FR__PLAYERS + fr__lowest_bit(is_small);
 
