@@ -246,6 +246,17 @@ double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
 double fr_calibration_form_s(const struct fr_calibration *c, size_t i,
                              const struct fr_shape *shape);
 
+/* Whose curve prices kernels of a class on a device type, and how far off it is expected to be: the median of
+ * |true / predicted - 1|, from the curve's own misses and what a move adds. */
+struct fr_cost_source {
+    const char *from; /* the device that was measured */
+    enum fr_trust trust;
+    double median;
+};
+/* false: no curve, so a class that stands in for it or the data sheet. */
+bool fr_cost_source_of(const struct fr_cost_model *m, uint32_t type, enum fr_curve_class op_class,
+                       enum fr_dtype dtype, struct fr_cost_source *out);
+
 struct fr_fit_request {
     const struct fr_device_type *device; /* its peaks are what the parameters are fractions of */
     const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column, best first */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* In generations: caches, schedulers and libraries have changed too much beyond. */
-enum { FARTHEST = 2 };
+enum { FARTHEST = 2, VOLTA = 3 };
 
 /* Chips by the name their boards begin with, and NVIDIA's generation. */
 static const struct chip {
@@ -46,4 +46,11 @@ int fr__kinship(const char *a, const char *b)
     if (x == y)
         return 1;
     return 2 + 2 * abs(y->generation - x->generation) + (y->generation < x->generation);
+}
+
+bool fr__is_before_volta(const char *device)
+{
+    const struct chip *c = chip_of(device);
+
+    return c && c->generation < VOLTA;
 }

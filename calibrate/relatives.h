@@ -3,6 +3,7 @@
 #define FR_CALIBRATE_RELATIVES_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 enum { FR__NO_RELATIVE = INT_MAX };
 
@@ -10,4 +11,6 @@ enum { FR__NO_RELATIVE = INT_MAX };
  * of the same chip, other chips of its generation, the generations next to it, newer ones first.
  * FR__NO_RELATIVE: one of them is not known, or they are more than two generations apart. */
 int fr__kinship(const char *a, const char *b);
+/* Whether the chip is of a generation before Volta's; false: newer, or not known. */
+bool fr__is_before_volta(const char *device);
 #endif

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- tables ---- */
 
@@ -312,6 +313,84 @@ enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err)
 
 /* ---- show ---- */
 
+/* A device type's name in the list, and whose curves it borrows, each once. */
+static void list_borrower(const struct fr_device_type *type, const struct fr_cost_model *m)
+{
+    const char *from[FR_N_CURVE_CLASSES * FR_N_DTYPES];
+    struct fr_cost_source source;
+    size_t n = 0;
+
+    printf("%-18s no curves of its own, ", type->name);
+    for (unsigned i = 0; i < FR_N_CURVE_CLASSES * FR_N_DTYPES; i++) {
+        size_t k = 0;
+
+        if (!fr_cost_source_of(m, 0, (enum fr_curve_class)(i / FR_N_DTYPES),
+                               (enum fr_dtype)(i % FR_N_DTYPES), &source))
+            continue;
+        while (k < n && strcmp(from[k], source.from) != 0)
+            k++;
+        if (k == n)
+            from[n++] = source.from;
+    }
+    for (size_t k = 0; k < n; k++)
+        printf("%s%s", k ? ", " : "transferred: ", from[k]);
+    puts(n ? "" : "data sheet only");
+}
+
+static bool has_file(const char *device)
+{
+    for (size_t i = 0; fr_calibration_shipped(i); i++)
+        if (strcmp(fr_calibration_shipped(i), device) == 0)
+            return true;
+    return false;
+}
+
+/* GPUs that we know by their data sheet and that nobody measured. */
+static enum fr_status list_borrowers(struct fr_error *err)
+{
+    const struct fr_cost_options options = {0};
+    const struct fr_device_type *type;
+
+    for (size_t i = 0; (type = fr_device_type_builtin(i)) != NULL; i++) {
+        struct fr_cost_model *m;
+
+        if (!type->is_gpu || has_file(type->name))
+            continue;
+        FR_TRY(fr_cost_model_new(&m, type, 1, &options, err));
+        list_borrower(type, m);
+        fr_cost_model_free(m);
+    }
+    return FR_OK;
+}
+
+/* The curves that a simulation takes for a device type and that are not its own. */
+static enum fr_status show_borrowed(const struct fr_device_type *type, struct fr_error *err)
+{
+    const struct fr_cost_options options = {0};
+    struct fr_cost_source source;
+    struct fr_cost_model *m;
+    size_t n = 0;
+
+    FR_TRY(fr_cost_model_new(&m, type, 1, &options, err));
+    for (unsigned i = 0; i < FR_N_CURVE_CLASSES * FR_N_DTYPES; i++) {
+        enum fr_curve_class c = (enum fr_curve_class)(i / FR_N_DTYPES);
+        enum fr_dtype d = (enum fr_dtype)(i % FR_N_DTYPES);
+
+        if (!fr_cost_source_of(m, 0, c, d, &source) || strcmp(source.from, type->name) == 0)
+            continue;
+        if (n++ == 0)
+            printf("%s: curves of its relatives, with its own peaks (transferred)\n\n"
+                   "  %-20s %-6s %-18s %s\n",
+                   type->name, "class", "dtype", "measured on", "median to expect");
+        printf("  %-20s %-6s %-18s %6.1f %%\n", fr_curve_class_name(c), fr_dtype_name(d),
+               source.from, 100 * source.median);
+    }
+    if (n == 0)
+        printf("%s: data sheet only: no relative was measured\n", type->name);
+    fr_cost_model_free(m);
+    return FR_OK;
+}
+
 static enum fr_status list_shipped(struct fr_error *err)
 {
     for (size_t i = 0; fr_calibration_shipped(i); i++) {
@@ -331,11 +410,13 @@ static enum fr_status list_shipped(struct fr_error *err)
         putchar('\n');
         fr_calibration_free(c);
     }
+    FR_TRY(list_borrowers(err));
     return cli_system_list(err);
 }
 
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
 {
+    const struct fr_device_type *type;
     const struct fr_curve_info *info;
     struct fr_calibration *c;
 
@@ -346,6 +427,9 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
                         s->options.arguments[1]);
     if (cli_is_system(s->options.arguments[0]))
         return cli_system_show(s->options.arguments[0], err);
+    type = fr_device_type_find(s->options.arguments[0]);
+    if (type && type->is_gpu && !has_file(type->name))
+        return show_borrowed(type, err);
     FR_TRY(fr_calibration_load(&c, s->options.arguments[0], err));
     printf("%s: misses on rows that were held out\n\n", fr_calibration_device(c));
     print_curves(c);
@@ -363,6 +447,11 @@ enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err)
                    "repeats", info->repeats.n, 100 * info->repeats.median, 100 * info->repeats.p90);
     }
     print_the_rest(c);
+    if (type && type->is_gpu && !fr_calibration_curve(c, 0)) {
+        fr_calibration_free(c);
+        putchar('\n');
+        return show_borrowed(type, err);
+    }
     fr_calibration_free(c);
     return FR_OK;
 }

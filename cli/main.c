@@ -209,7 +209,8 @@ static const struct verb verbs[] = {
      .arguments = "[NAME|PATH]",
      .summary = "the shipped device files, or one's curves with their errors",
      .examples = "  forerun calibrate show\n"
-                 "  forerun calibrate show h100-sxm5-80gb\n",
+                 "  forerun calibrate show h100-sxm5-80gb\n"
+                 "  forerun calibrate show k80-die\n",
      .options = OPTIONS_COMMON,
      .has_more_arguments = true,
      .run = cli_calibrate_show},

@@ -34,6 +34,19 @@ for verb in simulate compare learn "sweep merge" "topo list" "topo show" "topo t
 done
 rm -rf examples rounds.png vgg19.trace.json vgg19.png report.html vgg19-workload
 
+# ---- GPUs that nobody measured ----
+run calibrate show
+check "a_gpu_without_a_file_is_listed" says '^k80-die  *no curves of its own, transferred: p100-pcie-16gb$'
+run calibrate show k80-die
+check "and_shows_whose_curves_it_takes" says '^  conv-forward  *fp32  *p100-pcie-16gb  *[0-9.]* %$'
+run calibrate show h200-sxm-141gb
+check "one_with_launches_alone_shows_both" says '^  gap_s '
+check "that_is_what_it_borrows_too" says '^  matmul  *bf16  *h100-sxm5-80gb '
+for topology in p2.16xlarge dgx1-p100 hgx-h200; do
+    run simulate -w resnet18 -t $topology -g 1 -b 8 -s single --precision fp32
+    check "${topology}_takes_its_relatives_curves" says '^costs from transferred 100.0 %$'
+done
+
 # ---- usage ----
 run
 check "no_command_is_wrong_usage" fails 2 "no command given"

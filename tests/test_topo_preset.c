@@ -542,7 +542,7 @@ START_TEST(gpus_have_the_rates_of_their_datasheets)
         const char *name;
         double fp32, tf32, fp16, fp8, mem_GBps, label_GB;
     } rows[] = {
-        {"k80-die", 4.37, 0, 0, 0, 240, 12 * 1.0737},
+        {"k80-die", 2.8, 0, 0, 0, 240, 12 * 1.0737},
         {"p100-sxm2-16gb", 10.6, 0, 21.2, 0, 732, 16 * 1.0737},
         {"v100-sxm2-32gb", 15.7, 0, 125, 0, 900, 32 * 1.0737},
         {"v100-sxm3-32gb", 15.7, 0, 125, 0, 900, 32 * 1.0737},

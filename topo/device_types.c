@@ -1,6 +1,6 @@
 /* topo/device_types.c - the processors we know, by datasheet, and the names of number formats.
  *
- * Rates are dense peaks at boost clock. Two figures are no datasheet's:
+ * Rates are dense peaks at boost clock, but for the K80. Two figures are no datasheet's:
  *   launch_s       host time to hand one op to the device, framework included. The launch alone
  *                  takes 2.6 us on an A100 (te42kyfo/gpu-benches, gpu-small-kernels, back to back);
  *                  an eager framework adds its own bookkeeping. We assume 10 us for the V100 and
@@ -31,14 +31,15 @@ static const struct fr_device_type builtin[] = {
      .is_gpu = true,
      .mem_bytes = 11441 * MIB,
      .mem_Bps = 240e9,
-     .flops_per_s = {[FR_FP32] = 4.37e12},
-     .vector_flops_per_s = 4.37e12,
+     .flops_per_s = {[FR_FP32] = 2.8e12},
+     .vector_flops_per_s = 2.8e12,
      .n_sms = 13,
      .launch_s = OLD_LAUNCH_S,
      .context_bytes = CONTEXT_BYTES,
      .source =
-         "NVIDIA Tesla K80 board specification BD-07317-001, 2015, halved: 8.74 Tflop/s boosted, "
-         "480 GB/s; memory with error correction by nvidia-smi"},
+         "NVIDIA Tesla K80 board specification BD-07317-001, 2015, halved: 5.6 Tflop/s at the base "
+         "clock of 562 MHz (8.74 boosted, for which the two dies share 300 W), 480 GB/s; memory "
+         "with error correction by nvidia-smi"},
     {.name = "p100-sxm2-16gb",
      .is_gpu = true,
      .mem_bytes = 16280 * MIB,
