@@ -87,7 +87,7 @@ EXTRA_DIST += tests/corpus/fuzz_collectives/small.csv tests/corpus/fuzz_collecti
 EXTRA_PROGRAMS += tests/bench_costs
 tests_bench_costs_SOURCES = tests/bench_costs.c tests/bench.h
 tests_bench_costs_LDADD = libcalibrate.la libworkloads.la libtopo.la libbase.la $(LIB_DEPS)
-EXTRA_DIST += tests/corpus/fuzz_device_file/beside.yaml tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_device_file/small.yaml
+EXTRA_DIST += tests/corpus/fuzz_device_file/beside.yaml tests/corpus/fuzz_device_file/classes.yaml tests/corpus/fuzz_device_file/small.yaml tests/corpus/fuzz_device_file/trees.yaml
 
 # what measures: the driver of the CUDA programs, and the PyTorch scripts on a CPU
 TESTS += tests/test_calibrate_run.sh tests/test_torch_scripts.sh
