@@ -50,6 +50,8 @@ struct fr_cost_options {
     const struct fr_topo_system *systems; /* [n_systems] the topology's, for fr_cost_collective;
                                              not looked at under datasheet_only */
     size_t n_systems;
+    const struct fr_topo_message *messages; /* [n_messages] the topology's, likewise */
+    size_t n_messages;
 };
 
 /* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load and fr_system_load;
@@ -96,6 +98,14 @@ bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
  * of the types' own files, else of another board of the same chip. NULL: not known, or not the same for
  * all GPUs. */
 const struct fr_slowdowns *fr_cost_slowdowns(const struct fr_cost_model *m, const char **device);
+/* One message alone over a link, as fitted: latency_s + bytes / Bps * (1 + (knee_bytes / bytes)^knee_power). */
+struct fr_message_fit {
+    double latency_s, Bps, knee_bytes, knee_power;
+};
+/* [n_messages] those of the options' messages, the model's; NULL: there are none, or datasheet_only. */
+const struct fr_message_fit *fr_cost_messages(const struct fr_cost_model *m);
+/* The part of it that grows with the bytes; 0 for 0 bytes. */
+double fr_message_bytes_s(const struct fr_message_fit *f, double bytes);
 
 /* The efficiency that the datasheet model assumes for a kind of op: fraction of the peak rate of
  * arithmetic and of memory bandwidth, and where these come from. */

@@ -28,6 +28,7 @@ struct fr_cost_model {
     size_t n_moved, cap_moved;
     struct fr_system **systems; /* [n_systems] */
     size_t n_systems;
+    struct fr_message_fit *messages; /* [options' n_messages] or NULL */
 };
 
 /* ---- one curve ---- */
@@ -346,7 +347,39 @@ static enum fr_status load_systems(struct fr_cost_model *m, const struct fr_cost
     return FR_OK;
 }
 
+/* After load_systems. */
+static enum fr_status load_messages(struct fr_cost_model *m, const struct fr_cost_options *o,
+                                    struct fr_error *err)
+{
+    if (o->n_messages == 0)
+        return FR_OK;
+    m->messages = calloc(o->n_messages, sizeof(*m->messages));
+    if (!m->messages)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < o->n_messages; i++) {
+        const struct fr_topo_message *k = &o->messages[i];
+        const struct fr_system *s = m->systems[k->system];
+        const double *p;
+        size_t link;
+
+        FR_TRY(fr_system_find_link(s, k->link, k->loc, &link, err));
+        p = fr_system_info(s)->links[link].parameters;
+        m->messages[i] = (struct fr_message_fit){p[0], p[1], p[2], p[3]};
+    }
+    return FR_OK;
+}
+
 /* ---- public ---- */
+
+const struct fr_message_fit *fr_cost_messages(const struct fr_cost_model *m)
+{
+    return m->messages;
+}
+
+double fr_message_bytes_s(const struct fr_message_fit *f, double bytes)
+{
+    return bytes > 0 ? bytes / f->Bps * (1 + pow(f->knee_bytes / bytes, f->knee_power)) : 0;
+}
 
 enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
                                  size_t n_types, const struct fr_cost_options *options,
@@ -369,6 +402,8 @@ enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_dev
         st = fill(m, options, err);
     if (st == FR_OK && !options->datasheet_only)
         st = load_systems(m, options, err);
+    if (st == FR_OK && !options->datasheet_only)
+        st = load_messages(m, options, err);
     if (st == FR_OK)
         *out = m;
     else
@@ -387,6 +422,7 @@ void fr_cost_model_free(struct fr_cost_model *m)
     for (size_t i = 0; i < m->n_systems; i++)
         fr_system_free(m->systems[i]);
     free(m->systems);
+    free(m->messages);
     free(m->moved);
     free(m->loaded);
     free(m->nearest_slowdowns);

@@ -1,6 +1,7 @@
 /* calibrate/system.c - names of what a system has, and the model of system.h. */
 #include "config.h"
 
+#include "base/error.h"
 #include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
 
@@ -164,6 +165,23 @@ double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *
 double fr_system_send_s(const struct fr_system *s, size_t link, double bytes)
 {
     return fr__knee_s(s->info.links[link].parameters, fmax(bytes, 1));
+}
+
+enum fr_status fr_system_find_link(const struct fr_system *s, const char *name, struct fr_loc loc,
+                                   size_t *out, struct fr_error *err)
+{
+    const char *names[FR_SYSTEM_LINKS];
+    char hint[160];
+
+    for (size_t i = 0; i < s->info.n_links; i++) {
+        names[i] = s->info.links[i].name;
+        if (strcmp(names[i], name) == 0) {
+            *out = i;
+            return FR_OK;
+        }
+    }
+    return fr__fail(err, FR_ENOENT, loc, "'%.60s' has no messages over '%.60s'%s", s->info.name,
+                    name, fr__did_you_mean(name, names, s->info.n_links, hint, sizeof(hint)));
 }
 
 /* ---- what a system is judged by ---- */

@@ -122,6 +122,10 @@ const char *fr_system_shipped(size_t i); /* NULL: no more */
 const struct fr_system_info *fr_system_info(const struct fr_system *s);
 enum fr_status fr_system_write(const struct fr_system *s, const char *path, struct fr_error *err);
 
+/* The number of the link of that name; FR_ENOENT at loc, with the nearest known one. */
+enum fr_status fr_system_find_link(const struct fr_system *s, const char *name, struct fr_loc loc,
+                                   size_t *out, struct fr_error *err);
+
 /* Whether the system can price that operation over so many nodes: whether any rows of it were judged. */
 bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes);
 

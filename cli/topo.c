@@ -122,6 +122,21 @@ static void print_systems(const struct fr_topo *t)
         printf("\nCollectives over several machines are rings: %s\n", t->network_system_why);
 }
 
+/* What messages between GPUs take their time from, and how many links say so. */
+static void print_messages(const struct fr_topo *t)
+{
+    if (t->n_messages > 0)
+        puts("\nMessages between GPUs take the time fitted to:");
+    for (size_t i = 0; i < t->n_messages; i++) {
+        size_t n = 0;
+
+        for (size_t l = 0; l < t->n_links; l++)
+            n += t->links[l].message == i;
+        printf("  %s, %s: %zu link%s\n", t->systems[t->messages[i].system].name,
+               t->messages[i].link, n, n == 1 ? "" : "s");
+    }
+}
+
 static void print_links(const struct fr_topo *t)
 {
     puts("\nLinks, each in one direction:");
@@ -142,6 +157,7 @@ static void print_topo(const struct fr_topo *t)
     print_types(t);
     print_devices(t);
     print_systems(t);
+    print_messages(t);
     print_links(t);
 }
 
@@ -240,6 +256,10 @@ static void write_topo(const struct fr_topo *t)
         fr__json_number(&j, "bw_Bps", l->bw_Bps);
         fr__json_number(&j, "latency_s", l->latency_s);
         fr__json_string(&j, "source", l->source);
+        if (l->message != FR_NONE) {
+            fr__json_string(&j, "messages_system", t->systems[t->messages[l->message].system].name);
+            fr__json_string(&j, "messages_link", t->messages[l->message].link);
+        }
         fr__json_close(&j, '}');
     }
     fr__json_close(&j, ']');
@@ -288,6 +308,21 @@ static void say(void *user, const char *line)
     puts(line);
 }
 
+/* How many of the messages the system does not know. */
+static size_t check_messages(const struct fr_topo *t, size_t system, const struct fr_system *s)
+{
+    size_t n = 0, link;
+    struct fr_error err;
+
+    for (size_t i = 0; i < t->n_messages; i++)
+        if (t->messages[i].system == system &&
+            fr_system_find_link(s, t->messages[i].link, t->messages[i].loc, &link, &err) != FR_OK) {
+            puts(err.text);
+            n++;
+        }
+    return n;
+}
+
 /* Their names mean something to a layer above the topology. */
 static size_t check_systems(const struct fr_topo *t)
 {
@@ -300,6 +335,8 @@ static size_t check_systems(const struct fr_topo *t)
         if (fr_system_load(&s, t->systems[i].name, &err) != FR_OK) {
             puts(err.text);
             n++;
+        } else {
+            n += check_messages(t, i, s);
         }
         fr_system_free(s);
     }

@@ -26,7 +26,10 @@ void fr_question_init(struct fr_question *q)
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
                               const char *costs, struct fr_error *err)
 {
-    struct fr_cost_options o = {.systems = topo->systems, .n_systems = topo->n_systems};
+    struct fr_cost_options o = {.systems = topo->systems,
+                                .n_systems = topo->n_systems,
+                                .messages = topo->messages,
+                                .n_messages = topo->n_messages};
 
     o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
     if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
@@ -173,6 +176,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.with_holders = true;
     m->options.context = m->context;
     m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
+    m->options.messages = fr_cost_messages(problem->costs);
     /* who says how rings are to run wants rings */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
     m->options.closed_form_collectives =

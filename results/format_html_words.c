@@ -291,6 +291,8 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
     if (r->n_extrapolated_collectives > 0)
         fprintf(f, "<li>%zu of these go over more machines than were measured</li>\n",
                 r->n_extrapolated_collectives);
+    if (r->n_fitted_messages > 0)
+        fputs("<li>copies between GPUs take, alone, the time fitted to their links</li>\n", f);
     if (r->network_system_why) {
         fputs("<li>collectives over several machines are rings: ", f);
         fr__html_text(f, r->network_system_why);

@@ -222,6 +222,7 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "collective_systems", r->collective_systems ? r->collective_systems : "");
     fr__json_count(j, "fitted_collectives", r->n_fitted_collectives);
     fr__json_count(j, "extrapolated_collectives", r->n_extrapolated_collectives);
+    fr__json_count(j, "fitted_messages", r->n_fitted_messages);
     fr__json_string(j, "network_system_why", r->network_system_why ? r->network_system_why : "");
     if (r->interference)
         fr__json_string(j, "interference", r->interference);

@@ -357,6 +357,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->memory_model = q->run.memory;
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
+    r->n_fitted_messages = m->run->stats.fitted_messages;
     r->iteration_s = m->run->iteration_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
     r->lower_bound_s = m->run->lower_bound_s / m->run->n_iterations;

@@ -67,6 +67,8 @@ static void print_fitted(FILE *f, const struct fr_record *r)
 static void print_collectives(FILE *f, const struct fr_record *r)
 {
     print_fitted(f, r);
+    if (r->n_fitted_messages > 0)
+        fputs(", copies between GPUs as measured", f);
     if (!r->network_system_why)
         return;
     fputs(", those over several machines as rings: ", f);

@@ -181,8 +181,9 @@ struct fr_record {
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
     size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
     size_t n_network_rings;            /* over several machines at no fitted time */
-    const char *network_system_why;    /* why not, where the topology knows of a fit; else NULL */
-    bool closed_form_collectives;      /* the others; else step by step */
+    uint64_t n_fitted_messages;     /* between GPUs, of all iterations, at the time of a system */
+    const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
+    bool closed_form_collectives;   /* the others; else step by step */
     const char
         *interference; /* device whose measured factors slow work side by side; NULL: none known */
     bool alloc_at_start; /* else at dispatch: when buffers come to be */

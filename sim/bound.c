@@ -61,8 +61,11 @@ double fr__message_alone(struct engine *e, const struct fr_transfer *x)
 
     if (r == FR_NONE)
         return 0;
-    if (e->routes[r].n_links > 0)
-        s = e->routes[r].latency_s + x->bytes / e->routes[r].bw_Bps;
+    if (e->routes[r].n_links > 0) {
+        struct message_time t = fr__message_time(e, &e->routes[r], x->bytes);
+
+        s = t.latency_s + t.extra_s + x->bytes / e->routes[r].bw_Bps;
+    }
     fr__route_release(e, r);
     return s;
 }

@@ -2,6 +2,7 @@
  *
  *   engine.c      the loop: instants, ready tasks, streams, completions
  *   network.c     transfers and flows: latency, channels, analytic or max-min rates
+ *   message.c     what transfers take alone where that was measured
  *   collective.c  collectives: their members meet, then steps (collective_steps.c) or a known time
  *                 (collective_form.c, or their own)
  *   memory.c      buffers; requests.c and allocator.c give them addresses
@@ -103,6 +104,9 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
+/* More kinds of messages a topology does not have. */
+enum { NO_MESSAGE = UINT8_MAX };
+
 enum { INLINE_HOPS = 8 };
 
 /* 64 bytes. */
@@ -111,6 +115,7 @@ struct route {
     double bw_Bps; /* of its narrowest link */
     uint32_t src, dst;
     uint16_t n_links;
+    uint8_t message;             /* of the options' messages, or NO_MESSAGE; see message.c */
     bool is_passing;             /* of one message, dropped with it */
     uint32_t links[INLINE_HOPS]; /* of more: links[0] is where they begin in long_links; of a free
                                     route: the next one */
@@ -342,6 +347,17 @@ static inline bool fr__has_interference(const struct engine *e)
 {
     return e->o->interference != NULL;
 }
+
+/* ---- message.c ---- */
+/* Before a transfer shares its links: its latency, and what else it takes beyond the bytes at their bandwidth. */
+struct message_time {
+    double latency_s, extra_s;
+    enum fr_link_kind kind; /* whose latency and bandwidth these are, when */
+    bool is_fitted;
+};
+struct message_time fr__message_time(const struct engine *e, const struct route *r, double bytes);
+/* Which fit a route is of; its links are set. */
+uint8_t fr__route_message(const struct engine *e, const struct route *r);
 
 /* ---- network.c ---- */
 enum fr_status fr__network_init(struct engine *e);

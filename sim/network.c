@@ -1,5 +1,6 @@
 /* sim/network.c - messages: routes, latency, channels, and how fast they go.
  *
+ * The latency is that of the route's links, or what was measured (message.c).
  * analytic: a message takes latency + bytes / bandwidth of its narrowest link, whatever else moves.
  * flow: after its latency (which takes no bandwidth) it shares every link of its route max-min
  * fairly with the others (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
@@ -163,6 +164,7 @@ static uint32_t make_route(struct engine *e, uint32_t src, uint32_t dst)
         return FR_NONE;
     }
     e->routes[id] = r;
+    e->routes[id].message = fr__route_message(e, &e->routes[id]);
     return id;
 }
 
@@ -261,29 +263,43 @@ static void task_moves(struct engine *e, uint32_t task)
     mark_moving(e, fr__device_of(e, task), true);
 }
 
+/* What passes before the message shares its links. */
+static double latency_of(struct engine *e, const struct flow *f)
+{
+    const struct route *r = &e->routes[f->route];
+    struct message_time t;
+
+    if (f->owner_kind != FLOW_OF_TRANSFER || r->message == NO_MESSAGE)
+        return r->latency_s;
+    t = fr__message_time(e, r, f->bytes);
+    e->stats.fitted_messages++;
+    return t.latency_s + t.extra_s;
+}
+
 /* The message leaves: its channels, if they are limited, are its own. */
 static void flow_go(struct engine *e, uint32_t id)
 {
     struct flow *f = &e->flows[id];
     const struct route *r = &e->routes[f->route];
     enum fr_work_class c = f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
-    double stretch;
+    double stretch, latency_s;
 
     if (f->owner_kind == FLOW_OF_TRANSFER) {
         task_moves(e, e->v->transfers[f->owner].send);
         task_moves(e, e->v->transfers[f->owner].recv);
     }
     stretch = fr__comm_stretch(e, c, r->src, r->dst);
+    latency_s = latency_of(e, f);
     f->slot = FR_NONE;
     if (e->parts)
         fr__parts_flow_go(e, id);
     if (r->n_links == 0)
         fr__push_event(e, e->now_s, id, EVENT_FLOW_DONE);
     else if (!e->solver)
-        fr__push_event(e, e->now_s + (r->latency_s + f->bytes / r->bw_Bps) * stretch, id,
+        fr__push_event(e, e->now_s + (latency_s + f->bytes / r->bw_Bps) * stretch, id,
                        EVENT_FLOW_DONE);
-    else if (r->latency_s > 0)
-        fr__push_event(e, e->now_s + r->latency_s * stretch, id, EVENT_FLOW_ACTIVE);
+    else if (latency_s > 0)
+        fr__push_event(e, e->now_s + latency_s * stretch, id, EVENT_FLOW_ACTIVE);
     else
         fr__flow_event(e, id, EVENT_FLOW_ACTIVE);
 }

@@ -264,6 +264,27 @@ static void add_alone(struct engine *e, double parts_s[], const struct route *r,
         bytes / r->bw_Bps * scale;
 }
 
+/* The same of a flow: `bytes` of it and its latency, which may be a measured one. */
+static void add_flow(struct engine *e, double parts_s[], uint32_t flow, double bytes,
+                     double total_s)
+{
+    const struct flow *f = &e->flows[flow];
+    const struct route *r = &e->routes[f->route];
+    struct message_time t = {.is_fitted = false};
+    double alone_s, bytes_s = bytes / r->bw_Bps;
+
+    if (f->owner_kind == FLOW_OF_TRANSFER)
+        t = fr__message_time(e, r, f->bytes);
+    alone_s = t.latency_s + t.extra_s + bytes_s;
+    if (!t.is_fitted) {
+        add_alone(e, parts_s, r, bytes, total_s);
+    } else if (alone_s > 0) {
+        parts_s[fr_link_resource(t.kind, FR_LINK_LATENCY)] += total_s * t.latency_s / alone_s;
+        parts_s[fr_link_resource(t.kind, FR_LINK_BANDWIDTH)] +=
+            total_s * (t.extra_s + bytes_s) / alone_s;
+    }
+}
+
 /* Adds `total_s`, shared out as a collective's own cost is. */
 static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
 {
@@ -347,7 +368,7 @@ void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
 
     if (flow >= p->cap_flows)
         return; /* out of memory: the loop ends */
-    add_alone(e, own_s, &e->routes[e->flows[flow].route], 0, e->now_s - p->flows[flow].since_s);
+    add_flow(e, own_s, flow, 0, e->now_s - p->flows[flow].since_s);
     p->flows[flow].since_s = e->now_s;
     copy(p, of_begin(p, flow), own_s);
     copy(p, p->now_s, own_s);
@@ -474,8 +495,7 @@ void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
     } else {
         copy(p, p->now_s, of_flow(p, flow));
         if (!e->solver)
-            add_alone(e, p->now_s, &e->routes[e->flows[flow].route], e->flows[flow].bytes,
-                      e->now_s - f->since_s);
+            add_flow(e, p->now_s, flow, e->flows[flow].bytes, e->now_s - f->since_s);
     }
     copy(p, p->rate_s, p->now_s);
 }

@@ -252,8 +252,11 @@ struct fr_run_options {
     const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */
-    bool with_totals;              /* serial_s and busiest_s of the run */
-    bool with_parts;               /* account for the iteration by resource: parts_s of the run */
+    const struct fr_message_fit
+        *messages;    /* [the topology's n_messages]: what transfers between GPUs
+                                              take alone; NULL: as their links say; sim/message.c */
+    bool with_totals; /* serial_s and busiest_s of the run */
+    bool with_parts;  /* account for the iteration by resource: parts_s of the run */
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
@@ -283,6 +286,7 @@ struct fr_device_result {
 
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
+    uint64_t fitted_messages; /* transfers at a fitted time */
 };
 
 /* All arrays belong to the run. */

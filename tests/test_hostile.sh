@@ -275,6 +275,11 @@ system folder.d "beside/folder\.d: .*"
 box "s/^machines:/collectives: h100-nvswich\\n&/" >beside/cluster.yaml
 asks 2 "beside/cluster\.yaml:[0-9]*:14: 'h100-nvswich' is no system.*did you mean 'h100-nvswitch'\?" \
     -t beside/cluster.yaml -g 2 -b 8 -s dp
+box 's/latency: 0.5us}$/latency: 0.5us, messages: {system: dgx1-p100, link: NVLink2}}/' >beside/cluster.yaml
+asks 2 "beside/cluster\.yaml:10:[0-9]*: 'tartan_dgx1_p100' has no messages over 'NVLink2', did you mean 'NVLink1'\?" \
+    -t beside/cluster.yaml -g 2 -b 8 -s dp
+"$forerun" topo check beside/cluster.yaml >stdout && echo "topo check finds no fault" && exit 1
+grep -q "no messages over 'NVLink2'" stdout || { echo "topo check does not say why" && exit 1; }
 system h100-nvswich ".*"
 "$forerun" topo check beside/cluster.yaml >stdout && echo "topo check finds no fault" && exit 1
 grep -q "'h100-nvswich' is no system" stdout || { echo "topo check does not say why" && exit 1; }

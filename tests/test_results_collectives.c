@@ -238,6 +238,23 @@ START_TEST(the_uncertainty_counts_collectives)
 }
 END_TEST
 
+START_TEST(copies_between_gpus_take_what_was_measured_of_their_links)
+{
+    struct fr_question q = exposed("dgx1-p100", 2);
+    struct fr_record *measured, *as_links;
+
+    q.workload = "vgg16";
+    q.strategy = "pp:stages=2";
+    measured = answer(&q);
+    ck_assert_uint_gt(measured->n_fitted_messages, 0);
+    q.costs = "datasheet"; /* knows links alone */
+    as_links = answer(&q);
+    ck_assert_uint_eq(as_links->n_fitted_messages, 0);
+    fr_record_free(measured);
+    fr_record_free(as_links);
+}
+END_TEST
+
 /* ---- one collective alone ---- */
 
 static struct fr_collective_times *times_of(const char *topology, const char *kind, size_t n_gpus)
@@ -338,6 +355,7 @@ int main(void)
     tcase_add_test(tc, stages_of_a_pipeline_are_judged_one_by_one);
     tcase_add_test(tc, iterations_in_a_row_repeat_the_fitted_time);
     tcase_add_test(tc, the_uncertainty_counts_collectives);
+    tcase_add_test(tc, copies_between_gpus_take_what_was_measured_of_their_links);
     tcase_add_loop_test(tc, a_collective_alone_takes_its_formula_and_what_was_measured, 0,
                         sizeof(alones) / sizeof(alones[0]));
     tcase_add_test(tc, a_collective_alone_says_why_it_has_no_fitted_time);

@@ -321,6 +321,137 @@ START_TEST(work_is_not_slowed_by_itself)
 }
 END_TEST
 
+/* ---- messages as measured ---- */
+
+/* GPUs a, b, c: a and b on a link of 1 GB/s and 1 ms whose messages were fitted, b and c on one like it that was
+ * not. */
+static struct fr_topo *measured_row(void)
+{
+    const struct fr_device_type type = {
+        .name = "gpu", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"};
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t t = fr_topo_builder_type(b, &type), gpu[3], link;
+    const char *const names[] = {"a", "b", "c"};
+    struct fr_topo *topo = NULL;
+    struct fr_error err = {.text = ""};
+
+    for (int i = 0; i < 3; i++)
+        gpu[i] = fr_topo_builder_vertex(b, FR_VERTEX_GPU, names[i], 0, t, nowhere);
+    link = fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[0], gpu[1], 1e9, 1e-3, true, "", nowhere);
+    fr_topo_builder_message(b, link, "own", "short", nowhere);
+    fr_topo_builder_message(b, link + 1, "own", "short", nowhere);
+    fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[1], gpu[2], 1e9, 1e-3, true, "", nowhere);
+    ck_assert_msg(fr_topo_builder_finish(b, "row", &topo, &err) == FR_OK, "%s", err.text);
+    fr_topo_builder_free(b);
+    return topo;
+}
+
+static const struct measured {
+    struct fr_message_fit fit;
+    double alone_s; /* of 1 GB */
+} measured[] = {
+    {{5e-3, 0.5e9, 0, 1}, 2.005},   /* half the link's bandwidth */
+    {{5e-3, 1e9, 1e9, 1}, 2.005},   /* as much again below the knee: 1 + (1 GB / 1 GB)^1 */
+    {{5e-3, 1e9, 4e9, 0.5}, 3.005}, /* 1 + 4^0.5 */
+    {{5e-3, 9e9, 0, 1}, 1.005},     /* no faster than the link */
+    {{1e-6, 1e9, 0, 1}, 1.001},     /* nor sooner */
+};
+
+START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
+{
+    const struct measured *m = &measured[_i];
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_topo *topo = measured_row();
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)network);
+        uint32_t fitted = fixture_message(p, 0, 1, 1e9, FR_NONE);
+        uint32_t plain = fixture_message(p, 1, 2, 1e9, FR_NONE);
+        struct fr_run *r;
+
+        fixture_finish(p);
+        o.messages = &m->fit;
+        o.with_parts = o.with_totals = true;
+        r = fixture_run(p, &o);
+        ck_near(r->end_s[fitted], m->alone_s);
+        ck_near(r->end_s[plain], 1.001);
+        ck_near(r->serial_s, m->alone_s + 1.001);
+        ck_near(r->link_bytes[0], 1e9);
+        ck_assert_uint_eq(r->stats.fitted_messages, 1);
+        fr_run_free(r);
+        o.messages = NULL;
+        r = fixture_run(p, &o);
+        ck_near(r->end_s[fitted], 1.001);
+        ck_assert_uint_eq(r->stats.fitted_messages, 0);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
+/* Two of 1 GB at once, 5 ms and half the bandwidth: what each lacks of the link's bandwidth, 1 s, passes
+ * first; then they share the link, 2 s for both. Analytic messages know nothing of each other. */
+START_TEST(measured_messages_share_their_link)
+{
+    const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_topo *topo = measured_row();
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)network);
+        uint32_t one = fixture_message(p, 0, 1, 1e9, FR_NONE);
+        uint32_t other = fixture_message(p, 0, 1, 1e9, FR_NONE);
+        double expected_s = network == FR_NETWORK_FLOW ? 3.005 : 2.005;
+        struct fr_run *r;
+
+        fixture_finish(p);
+        o.messages = &fit;
+        r = fixture_run(p, &o);
+        ck_near(r->end_s[one], expected_s);
+        ck_near(r->end_s[other], expected_s);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
+/* 5 ms are the latency's; of the 2 s all are the bandwidth's, also what passes before the link is shared. */
+START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
+{
+    const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_topo *topo = measured_row();
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)network);
+        double slowness[16] = {0};
+        struct fr_run *r;
+
+        fixture_message(p, 0, 1, 1e9, FR_NONE);
+        fixture_finish(p);
+        o.messages = &fit;
+        o.with_parts = true;
+        r = fixture_run(p, &o);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_LATENCY)], 5e-3);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_BANDWIDTH)], 2);
+        fr_run_free(r);
+        ck_assert_uint_le(fr_n_resources(topo), 16);
+        for (size_t i = 0; i < 16; i++)
+            slowness[i] = 1;
+        slowness[fr_link_resource(FR_LINK_NVLINK, FR_LINK_LATENCY)] = 3;
+        slowness[fr_link_resource(FR_LINK_NVLINK, FR_LINK_BANDWIDTH)] = 2;
+        o.slowness = slowness;
+        r = fixture_run(p, &o);
+        ck_near(r->makespan_s, 3 * 5e-3 + 2 * 2);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim/network");
@@ -336,6 +467,10 @@ int main(void)
     tcase_add_test(c, a_rank_ends_when_it_has_sent_and_received_all);
     tcase_add_test(c, the_busiest_member_slows_a_closed_form);
     tcase_add_test(c, work_is_not_slowed_by_itself);
+    tcase_add_loop_test(c, a_message_takes_what_was_measured_but_no_less_than_its_link, 0,
+                        sizeof(measured) / sizeof(measured[0]));
+    tcase_add_test(c, measured_messages_share_their_link);
+    tcase_add_test(c, parts_of_a_measured_message_are_its_latency_and_its_bytes);
     suite_add_tcase(s, c);
     srunner_run_all(sr, CK_ENV);
     n_failed = srunner_ntests_failed(sr);

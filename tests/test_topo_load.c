@@ -333,6 +333,14 @@ static const struct refusal bad_files[] = {
      "'collectives' of the whole file needs the 'network'"},
     {"network: ib:1Gbps\ncollectives: ''\n" MACHINE LINK("bandwidth: 1GB/s, latency: 0s"),
      FR_EPARSE, "'collectives' names no system"},
+    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: x"), FR_EPARSE, ""},
+    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {link: x}"), FR_EPARSE,
+     "'messages' names no 'system'"},
+    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x}"), FR_EPARSE, "'link'"},
+    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x, link: ''}"), FR_EPARSE,
+     "'link' names no link of 'x'"},
+    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x, lnk: y}"), FR_EPARSE,
+     "did you mean 'link'?"},
     {"machines:\n- collectivs: a\n", FR_EPARSE, "did you mean 'collectives'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16g}\n", FR_ENOENT,
      "no device type 'v100-sxm2-16g', did you mean 'v100-sxm2-16gb'?"},
@@ -443,7 +451,7 @@ START_TEST(machines_say_what_their_collectives_behave_like)
     t = load("1x dgx1-v100 + 1x ./test_topo_load.system.yaml + 1x dgx-a100-80g");
     remove(path);
     ck_assert_uint_eq(t->n_machines, 5);
-    ck_assert_uint_eq(t->n_systems, 2);
+    ck_assert_uint_eq(t->n_systems, 3); /* one is of messages between A100s */
     ck_assert_uint_eq(t->system_of[0], FR_NONE);
     ck_assert_uint_eq(t->system_of[1], 0);
     ck_assert_uint_eq(t->system_of[2], 0);
@@ -500,6 +508,32 @@ START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
         ck_assert_str_eq(t->network_system_why, o->why);
     else
         ck_assert_ptr_null(t->network_system_why);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* Both ways of a cable, and one entry for all; another link has none. */
+START_TEST(links_say_what_messages_over_them_behave_like)
+{
+    static const char text[] =
+        "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"
+        "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n"
+        "  - {name: c, kind: gpu, type: v100-sxm2-16gb}\n  links:\n"
+        "  - {from: a, to: b, kind: nvlink, bandwidth: 1GB/s, latency: 0s, messages: {system: "
+        "./own.yaml, link: 'NVLink 1'}}\n"
+        "  - {from: b, to: c, kind: nvlink, bandwidth: 1GB/s, latency: 0s, messages: {system: "
+        "./own.yaml, link: 'NVLink 1'}}\n"
+        "  - {from: c, to: a, kind: nvlink, bandwidth: 1GB/s, latency: 0s}\n";
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__topo_load_text(&t, text, sizeof(text) - 1, "dir/t.yaml", &err), FR_OK);
+    ck_assert_uint_eq(t->n_messages, 1);
+    ck_assert_str_eq(t->messages[0].link, "NVLink 1");
+    ck_assert_str_eq(t->systems[t->messages[0].system].name, "dir/./own.yaml");
+    ck_assert_uint_eq(t->messages[0].loc.line, 7);
+    for (size_t l = 0; l < t->n_links; l++)
+        ck_assert_uint_eq(t->links[l].message, l < 4 ? 0 : FR_NONE);
     fr_topo_free(t);
 }
 END_TEST
@@ -572,6 +606,7 @@ int main(void)
     tcase_add_test(c, a_misspelt_word_is_reported_at_its_place);
     tcase_add_test(c, a_file_takes_part_in_a_composition);
     tcase_add_test(c, machines_say_what_their_collectives_behave_like);
+    tcase_add_test(c, links_say_what_messages_over_them_behave_like);
     tcase_add_loop_test(c, a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
                         sizeof(overs) / sizeof(overs[0]));
     tcase_add_test(c, the_check_reports_every_violation);

@@ -32,6 +32,8 @@ struct fr_topo_builder {
     const char **sources; /* distinct */
     struct fr_topo_system *systems;
     uint32_t *system_of; /* [n_system_of] by machine, FR_NONE: none */
+    struct fr_topo_message *messages;
+    size_t n_messages, cap_messages;
     uint32_t network_system;
     const char *network_system_why;
     size_t n_types, n_vertices, n_links, n_sources, n_devices, n_gpus, n_machines;
@@ -221,6 +223,7 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->links);
     free(b->sources);
     free(b->systems);
+    free(b->messages);
     free(b->system_of);
     free(b->by_name.slots);
     free(b->by_ends.slots);
@@ -429,7 +432,7 @@ uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind,
                               uint32_t dst, double bw_Bps, double latency_s, bool duplex,
                               const char *source, struct fr_loc loc)
 {
-    struct fr_link l = {NULL, kind, src, dst, bw_Bps, latency_s, NULL};
+    struct fr_link l = {NULL, kind, src, dst, bw_Bps, latency_s, NULL, FR_NONE};
     uint32_t first;
 
     if (b->fault != FR_OK)
@@ -526,6 +529,49 @@ void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name,
     } else {
         b->network_system = keep_system(b, name, loc);
     }
+}
+
+/* ---- messages ---- */
+
+/* FR_NONE: a fault was kept. */
+static uint32_t keep_message(struct fr_topo_builder *b, const char *system, const char *name,
+                             struct fr_loc loc)
+{
+    struct fr_topo_message m = {.system = keep_system(b, system, loc)};
+
+    if (m.system == FR_NONE)
+        return FR_NONE;
+    for (size_t i = 0; i < b->n_messages; i++)
+        if (b->messages[i].system == m.system && strcmp(b->messages[i].link, name) == 0)
+            return (uint32_t)i;
+    if (b->n_messages >= FR__MAX_MESSAGES)
+        return fail(b, FR_ERANGE, loc, "more than %d kinds of messages", FR__MAX_MESSAGES);
+    m.link = fr__arena_strdup(b->arena, name);
+    m.loc = b->systems[m.system].loc;
+    m.loc.line = loc.line;
+    m.loc.col = loc.col;
+    if (!m.link ||
+        !fr__grow(&b->messages, &b->cap_messages, b->n_messages + 1, sizeof(*b->messages)))
+        return fail_nomem(b);
+    b->messages[b->n_messages] = m;
+    return (uint32_t)b->n_messages++;
+}
+
+void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
+                             const char *name, struct fr_loc loc)
+{
+    uint32_t message;
+
+    if (b->fault != FR_OK)
+        return;
+    if (link >= b->n_links || !system[0] || !name[0]) {
+        fail(b, FR_ERANGE, loc, "messages %s",
+             link >= b->n_links ? "are of a link that does not exist" : "have no name");
+        return;
+    }
+    message = keep_message(b, system, name, loc);
+    if (message != FR_NONE)
+        b->links[link].message = message;
 }
 
 /* ---- finishing ---- */
@@ -656,11 +702,14 @@ static struct fr_topo *lay_out(struct fr_topo_builder *b, const char *name)
                           .n_systems = b->n_systems,
                           .systems = settle(a, b->systems, b->n_systems, sizeof(*b->systems)),
                           .system_of = lay_out_systems(b),
+                          .n_messages = b->n_messages,
+                          .messages = settle(a, b->messages, b->n_messages, sizeof(*b->messages)),
                           .network_system = b->network_system,
                           .network_system_why = b->network_system_why,
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, cpu, gpu};
-    if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of) {
+    if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of ||
+        !t->messages) {
         fail_nomem(b);
         return NULL;
     }

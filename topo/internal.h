@@ -11,6 +11,7 @@ enum {
     FR__MAX_DEVICES = 65536,
     FR__MAX_MACHINES = 65536,
     FR__MAX_TYPES = 256,
+    FR__MAX_MESSAGES = 255, /* and a number for none in a byte */
     FR__MAX_VERTICES = 1 << 20,
     FR__MAX_LINKS = 1 << 23,
     FR__MAX_VERTEX_NAME = 63 /* bytes */

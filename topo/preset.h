@@ -21,6 +21,11 @@ extern const struct fr__wire fr__wire_nvlink2; /* one link between two GPUs */
 void fr__wire_join(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one, uint32_t other,
                    const struct fr__wire *wire, unsigned n);
 
+/* The same; messages between two GPUs whose way it is behave like that link of that system (NULL: of none). */
+void fr__wire_join_measured(struct fr_topo_builder *b, uint32_t one, uint32_t other,
+                            const struct fr__wire *nvlink, unsigned n, const char *system,
+                            const char *message);
+
 /* A host of two sockets. The one CPU device stands for the cores and memory of both and is wired to
  * both; traffic between the sockets goes over their own link, never through the CPU, since that way
  * is a link shorter. */

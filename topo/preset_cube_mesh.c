@@ -11,7 +11,8 @@ struct cube_mesh {
     const struct fr__wire *nvlink;
     const unsigned char (*nvlinks)[8]; /* [8][8] between GPUs; 0 is PCIe only */
     struct fr__host host;
-    bool has_one_nic; /* on the first socket, instead of one on each PCIe switch */
+    const char *messages[2]; /* over one NVLink: of a system, a link; NULL: not measured */
+    bool has_one_nic;        /* on the first socket, instead of one on each PCIe switch */
 };
 
 /* Two fully connected fours, joined corner to corner: four NVLinks a GPU (NVIDIA DGX-1 system
@@ -54,6 +55,7 @@ static const struct cube_mesh dgx1_p100 = {
     .gpu = "p100-sxm2-16gb",
     .nvlink = &nvlink1,
     .nvlinks = p100_nvlinks,
+    .messages = {"dgx1-p100", "NVLink1"},
     .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
 };
 
@@ -90,7 +92,8 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube
     for (unsigned i = 0; i < 8; i++)
         for (unsigned j = i + 1; j < 8; j++)
             if (m->nvlinks[i][j])
-                fr__wire_join(b, FR_LINK_NVLINK, gpu[i], gpu[j], m->nvlink, m->nvlinks[i][j]);
+                fr__wire_join_measured(b, gpu[i], gpu[j], m->nvlink, m->nvlinks[i][j],
+                                       m->messages[0], m->messages[1]);
 
     fr__host_build(b, machine, &m->host, socket);
     for (unsigned p = 0; p < 4; p++) {

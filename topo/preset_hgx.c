@@ -17,6 +17,7 @@
 struct hgx {
     const char *gpu;
     const char *collectives; /* system of calibrate/systems, as fitted to this board */
+    const char *messages[2]; /* between its GPUs: of a system, a link; NULL: not measured */
     unsigned last_nvswitch;  /* the vertex is called "nvswitch0-<last>" */
     struct fr__wire nvlinks; /* all of one GPU */
     const struct fr__wire *pcie;
@@ -67,6 +68,7 @@ static const struct hgx dgx_a100_40g = {
     .collectives = "a100-nvswitch",
     .last_nvswitch = 5,
     .nvlinks = {300e9 * 0.91, 0.35e-6, NVLINK3_SOURCE},
+    .messages = {"a100-dgx", "NVLink3+NVSwitch"},
     .pcie = &fr__wire_pcie4,
     .n_pcie_switches = 4,
     .host = ROME,
@@ -77,6 +79,7 @@ static const struct hgx dgx_a100_80g = {
     .collectives = "a100-nvswitch",
     .last_nvswitch = 5,
     .nvlinks = {300e9 * 0.91, 0.35e-6, NVLINK3_SOURCE},
+    .messages = {"a100-dgx", "NVLink3+NVSwitch"},
     .pcie = &fr__wire_pcie4,
     .n_pcie_switches = 4,
     .host = ROME,
@@ -134,7 +137,7 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct hgx 
         fr__topo_builder_add(b, FR_VERTEX_NVSWITCH, machine, "nvswitch0-", m->last_nvswitch, NULL);
     for (unsigned i = 0; i < 8; i++) {
         gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, m->gpu);
-        fr__wire_join(b, FR_LINK_NVLINK, gpu[i], nvswitch, &m->nvlinks, 1);
+        fr__wire_join_measured(b, gpu[i], nvswitch, &m->nvlinks, 1, m->messages[0], m->messages[1]);
     }
 
     fr__host_build(b, machine, &m->host, socket);

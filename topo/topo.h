@@ -85,12 +85,21 @@ struct fr_link {
     double bw_Bps;      /* > 0, what a large message gets: peak times efficiency */
     double latency_s;   /* >= 0 */
     const char *source; /* where the two numbers come from */
+    uint32_t message;   /* index into messages, or FR_NONE */
 };
 
 /* What collectives behave like: a name that means nothing to this layer (see calibrate/system.h), or a
  * file's path, and where it was read. */
 struct fr_topo_system {
     const char *name;
+    struct fr_loc loc;
+};
+
+/* What single messages between two GPUs behave like whose way has this link for its outermost (NVLink, PCIe, CPU
+ * link, network: outwards): a link of a system. */
+struct fr_topo_message {
+    uint32_t system;  /* index into systems */
+    const char *link; /* "NVLink1": a name that means nothing to this layer either */
     struct fr_loc loc;
 };
 
@@ -106,8 +115,10 @@ struct fr_topo {
     size_t n_systems;
     const struct fr_topo_system *systems; /* [n_systems] by different names */
     const uint32_t *system_of;            /* [n_machines] inside the machine, or FR_NONE */
-    uint32_t network_system;              /* over several machines, or FR_NONE: */
-    const char *network_system_why;       /* not taken, since "b200-infiniband was measured on
+    size_t n_messages;
+    const struct fr_topo_message *messages; /* [n_messages] different ones */
+    uint32_t network_system;                /* over several machines, or FR_NONE: */
+    const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
     void *priv;
 };
@@ -168,6 +179,9 @@ void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const c
  * kept for people instead of the name). */
 void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,
                                     struct fr_loc loc);
+/* Says what messages over a link of the builder, one direction, behave like; name and system are copied. */
+void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
+                             const char *name, struct fr_loc loc);
 /* Checks all and makes the topology; the builder may be freed afterwards, not used again.
  * FR_ERANGE, FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

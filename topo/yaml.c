@@ -27,7 +27,8 @@ struct link_row {
     double bw_Bps, latency_s;
     bool is_duplex;
     const char *source;
-    struct fr_loc loc;
+    const char *system, *message; /* what messages over it behave like; NULL: none */
+    struct fr_loc loc, message_loc;
 };
 
 struct make {
@@ -243,6 +244,33 @@ static enum fr_status find_type(const struct fr__topo_file *f, const struct fr__
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
+/* ---- systems ---- */
+
+/* What has a dot or a slash is a file, which stands beside this one unless its path is absolute. */
+static enum fr_status read_system(const struct fr__topo_file *f, const struct fr__yaml *map,
+                                  const char *key, const char **system, struct fr_loc *loc,
+                                  struct fr_error *err)
+{
+    const char *slash = strrchr(f->path, '/');
+    size_t n_folder = slash ? (size_t)(slash - f->path) + 1 : 0, size;
+    char *path;
+
+    if (!fr__yaml_get(map, key))
+        return FR_OK;
+    FR_TRY(fr__yaml_text(map, key, NULL, system, loc, err));
+    if (!(*system)[0])
+        return fr__fail(err, FR_EPARSE, *loc, "'%s' names no system", key);
+    if ((*system)[0] == '/' || !strpbrk(*system, "./") || n_folder == 0)
+        return FR_OK;
+    size = n_folder + strlen(*system) + 1;
+    path = fr__arena_alloc(f->arena, size, 1);
+    if (!path)
+        return fr__fail_nomem(err);
+    snprintf(path, size, "%.*s%s", (int)n_folder, f->path, *system);
+    *system = path;
+    return FR_OK;
+}
+
 /* ---- vertices and links ---- */
 
 static enum fr_status read_vertex(const struct fr__topo_file *f, const struct fr__yaml *map,
@@ -258,6 +286,28 @@ static enum fr_status read_vertex(const struct fr__topo_file *f, const struct fr
     if (fr__yaml_get(map, "type"))
         return fr__fail(err, FR_EPARSE, fr__yaml_get(map, "type")->key_loc,
                         "'%s' is no device and has no 'type'", v->name);
+    return FR_OK;
+}
+
+/* "messages: {system: dgx1-p100, link: NVLink1}" */
+static enum fr_status read_messages(const struct fr__topo_file *f, const struct fr__yaml *map,
+                                    struct link_row *l, struct fr_error *err)
+{
+    static const char *const known[] = {"system", "link", NULL};
+    const struct fr__yaml *messages = fr__yaml_get(map, "messages");
+    struct fr_loc loc;
+
+    if (!messages)
+        return FR_OK;
+    FR_TRY(fr__yaml_expect(messages, FR__YAML_MAP, "messages", err));
+    FR_TRY(fr__yaml_only(messages, known, err));
+    if (!fr__yaml_get(messages, "system"))
+        return fr__fail(err, FR_EPARSE, messages->loc, "'messages' names no 'system'");
+    FR_TRY(read_system(f, messages, "system", &l->system, &loc, err));
+    FR_TRY(fr__yaml_text(messages, "link", NULL, &l->message, &l->message_loc, err));
+    if (!l->message[0])
+        return fr__fail(err, FR_EPARSE, l->message_loc, "'link' names no link of '%.60s'",
+                        l->system);
     return FR_OK;
 }
 
@@ -277,14 +327,15 @@ static enum fr_status read_link(const struct fr__topo_file *f, const struct fr__
     FR_TRY(read_quantity(map, "latency", true, fr__parse_time, &l->latency_s, err));
     FR_TRY(read_word(map, "duplex", "true", truths, 2, &is_duplex, err));
     l->is_duplex = is_duplex == 1;
+    FR_TRY(read_messages(f, map, l, err));
     return fr__yaml_text(map, "source", f->source, &l->source, &loc, err);
 }
 
 static enum fr_status read_links(const struct fr__topo_file *f, const struct fr__yaml *map,
                                  struct link_row **out, size_t *n, struct fr_error *err)
 {
-    static const char *const known[] = {"from",    "to",     "kind",   "bandwidth",
-                                        "latency", "duplex", "source", NULL};
+    static const char *const known[] = {"from",   "to",     "kind",     "bandwidth", "latency",
+                                        "duplex", "source", "messages", NULL};
     const struct fr__yaml *list;
 
     FR_TRY(read_list(map, "links", known, &list, err));
@@ -312,30 +363,6 @@ static enum fr_status find_row(const struct make *m, const char *name, struct fr
     return fr__fail(err, FR_ENOENT, loc, "this machine has no vertex '%s'", name);
 }
 
-/* What has a dot or a slash is a file, which stands beside this one unless its path is absolute. */
-static enum fr_status read_system(const struct fr__topo_file *f, const struct fr__yaml *map,
-                                  const char **system, struct fr_loc *loc, struct fr_error *err)
-{
-    const char *slash = strrchr(f->path, '/');
-    size_t n_folder = slash ? (size_t)(slash - f->path) + 1 : 0, size;
-    char *path;
-
-    if (!fr__yaml_get(map, "collectives"))
-        return FR_OK;
-    FR_TRY(fr__yaml_text(map, "collectives", NULL, system, loc, err));
-    if (!(*system)[0])
-        return fr__fail(err, FR_EPARSE, *loc, "'collectives' names no system");
-    if ((*system)[0] == '/' || !strpbrk(*system, "./") || n_folder == 0)
-        return FR_OK;
-    size = n_folder + strlen(*system) + 1;
-    path = fr__arena_alloc(f->arena, size, 1);
-    if (!path)
-        return fr__fail_nomem(err);
-    snprintf(path, size, "%.*s%s", (int)n_folder, f->path, *system);
-    *system = path;
-    return FR_OK;
-}
-
 enum { MAX_MAKE_VERTICES = 1024, MAX_MAKE_LINKS = 16384 };
 
 static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__yaml *map,
@@ -345,7 +372,7 @@ static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__
     const struct fr__yaml *list;
 
     FR_TRY(read_count(map, "count", "1", FR__MAX_MACHINES, &m->count, err));
-    FR_TRY(read_system(f, map, &m->system, &m->system_loc, err));
+    FR_TRY(read_system(f, map, "collectives", &m->system, &m->system_loc, err));
     FR_TRY(read_list(map, "vertices", known, &list, err));
     if (!list || list->n == 0)
         return fr__fail(err, FR_EPARSE, map->loc, "a machine has no 'vertices'");
@@ -432,7 +459,7 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     FR_TRY(read_machines(f, root, err));
     FR_TRY(read_switches(f, root, err));
     FR_TRY(read_links(f, root, &f->links, &f->n_links, err));
-    FR_TRY(read_system(f, root, &f->system, &f->system_loc, err));
+    FR_TRY(read_system(f, root, "collectives", &f->system, &f->system_loc, err));
     if (f->system && !f->network && !fr__topo_file_has_fabric(f))
         return fr__fail(err, FR_EPARSE, f->system_loc,
                         "'collectives' of the whole file needs the 'network' that they were "
@@ -493,6 +520,19 @@ const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *l
 
 /* ---- placing ---- */
 
+static void place_link(const struct link_row *l, struct fr_topo_builder *b, uint32_t src,
+                       uint32_t dst)
+{
+    uint32_t link = fr_topo_builder_link(b, l->kind, src, dst, l->bw_Bps, l->latency_s,
+                                         l->is_duplex, l->source, l->loc);
+
+    if (link == FR_NONE || !l->message)
+        return;
+    fr_topo_builder_message(b, link, l->system, l->message, l->message_loc);
+    if (l->is_duplex)
+        fr_topo_builder_message(b, link + 1, l->system, l->message, l->message_loc);
+}
+
 static void place_machine(const struct make *m, struct fr_topo_builder *b, uint32_t machine)
 {
     uint32_t first = FR_NONE;
@@ -514,8 +554,7 @@ static void place_machine(const struct make *m, struct fr_topo_builder *b, uint3
     for (size_t i = 0; i < m->n_links; i++) {
         const struct link_row *l = &m->links[i];
 
-        fr_topo_builder_link(b, l->kind, first + l->src, first + l->dst, l->bw_Bps, l->latency_s,
-                             l->is_duplex, l->source, l->loc);
+        place_link(l, b, first + l->src, first + l->dst);
     }
 }
 
@@ -546,8 +585,7 @@ static enum fr_status place_fabric(const struct fr__topo_file *f, struct fr_topo
             return fr__fail(err, FR_ENOENT, l->loc,
                             "no vertex '%s'; names here are like 'n0.nic0' or a switch's",
                             src == FR_NONE ? l->from : l->to);
-        fr_topo_builder_link(b, l->kind, src, dst, l->bw_Bps, l->latency_s, l->is_duplex, l->source,
-                             l->loc);
+        place_link(l, b, src, dst);
     }
     return FR_OK;
 }
