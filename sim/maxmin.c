@@ -26,25 +26,22 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
     m->level_Bps = INFINITY;
     m->resources = aligned_alloc(sizeof(*m->resources), n * sizeof(*m->resources));
     m->cap = calloc(n, sizeof(*m->cap));
-    m->inline_left_Bps = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_left_Bps));
-    m->inline_entries = calloc(n, FR__INLINE_ENTRIES * sizeof(*m->inline_entries));
+    m->rooms = aligned_alloc(sizeof(*m->rooms), n * sizeof(*m->rooms));
     m->changed = calloc(n, sizeof(*m->changed));
     m->active = calloc(n, sizeof(*m->active));
     m->loose = calloc(n, sizeof(*m->loose));
-    if (!m->resources || !m->cap || !m->inline_entries || !m->inline_left_Bps || !m->changed ||
-        !m->active || !m->loose || !fr__turns_init(&m->queue, n) ||
-        !fr__tournament_init(&m->ends, n_resources)) {
+    if (!m->resources || !m->cap || !m->rooms || !m->changed || !m->active || !m->loose ||
+        !fr__turns_init(&m->queue, n) || !fr__tournament_init(&m->ends, n_resources)) {
         fr__maxmin_free(m);
         return NULL;
     }
     for (uint32_t r = 0; r < n_resources; r++) {
         assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
         m->cap[r] = FR__INLINE_ENTRIES;
-        m->resources[r] = (struct fr__resource){
-            .capacity_Bps = capacity_Bps[r],
-            .left_Bps = capacity_Bps[r],
-            .entries = m->inline_entries + (size_t)r * FR__INLINE_ENTRIES,
-            .left_before_Bps = m->inline_left_Bps + (size_t)r * FR__INLINE_ENTRIES};
+        m->resources[r] = (struct fr__resource){.capacity_Bps = capacity_Bps[r],
+                                                .left_Bps = capacity_Bps[r],
+                                                .entries = m->rooms[r].entries,
+                                                .left_before_Bps = m->rooms[r].left_before_Bps};
     }
     return m;
 }
@@ -67,9 +64,8 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->loose);
     free(m->active);
     free(m->changed);
-    free(m->inline_left_Bps);
-    free(m->inline_entries);
     free(m->cap);
+    free(m->rooms);
     free(m->resources);
     free(m);
 }

@@ -213,7 +213,7 @@ enum { OLD_LEVEL, SHARE }; /* why a resource stands in the queue */
 
 /* Puts a reached resource with open flows, which does not wait yet, into the queue, where there is
  * room for all. */
-static void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
+static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
 {
     double level_Bps = q->left_Bps / q->n_open;
     uint32_t why = SHARE;
@@ -237,7 +237,7 @@ static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
 }
 
 /* A loose resource has open flows; it may be full at a lesser level than any known so far. */
-static void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
+static inline void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
 {
     if (!q->is_waiting) {
         q->is_waiting = true;
@@ -347,7 +347,7 @@ static void reach_changed(struct fr__maxmin *m)
 
 /* Settles the flows of a reached resource that are held back elsewhere, at level_Bps or below, as
  * they were before. */
-static void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
+static inline void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
 {
     for (; q->next < q->n; q->next++) {
         struct fr__share *s = &m->shares[q->entries[q->next].slot];

@@ -23,6 +23,12 @@ struct fr__entry {
     uint32_t slot, hop; /* whose path[hop] is the resource */
 };
 
+/* A resource's arrays while they are short: one cache line. */
+struct fr__room {
+    double left_before_Bps[FR__INLINE_ENTRIES];
+    struct fr__entry entries[FR__INLINE_ENTRIES];
+};
+
 /* One cache line. */
 struct fr__resource {
     double capacity_Bps;
@@ -75,9 +81,8 @@ struct fr__done {
 
 struct fr__maxmin {
     struct fr__resource *resources;
-    uint32_t *cap;                    /* [n_resources] room in the resource's arrays */
-    struct fr__entry *inline_entries; /* [n_resources][FR__INLINE_ENTRIES] */
-    double *inline_left_Bps;          /* likewise */
+    struct fr__room *rooms; /* [n_resources] */
+    uint32_t *cap;          /* [n_resources] how many entries a resource's arrays hold */
     uint32_t n_resources;
 
     /* by slot */
