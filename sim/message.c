@@ -8,6 +8,9 @@
  *             capacities stay the links', also where a fit extrapolates beyond them
  *   latency = alone - bytes / bandwidth of the narrowest link
  *
+ * Under the analytic network the fit's time of the bytes is their share of its bandwidth, without the knee: a
+ * straight line, which planners know as well (strategies/dag.c).
+ *
  * The latency passes first and takes no bandwidth; the bytes then share the links at their bandwidth, as all
  * do. So alone the message takes the fitted time, and with others what it lacks of the links' bandwidth is lost
  * to itself only. Where links are made faster or slower, the fit's latency follows the latency of the narrowest
@@ -37,23 +40,11 @@ static double slowness(const struct engine *e, enum fr_link_kind kind, enum fr_l
 
 uint8_t fr__route_message(const struct engine *e, const struct route *r)
 {
-    const struct fr_topo *t = e->v->topo;
-    const uint32_t *hops = fr__route_links(e, r);
-    enum fr_link_kind outermost = FR_LINK_NVLINK;
-    uint32_t message = FR_NONE;
+    uint32_t message;
 
-    if (!e->o->messages || r->n_links == 0 || r->src >= t->n_gpus || r->dst >= t->n_gpus)
+    if (!e->o->messages)
         return NO_MESSAGE;
-    for (uint32_t i = 0; i < r->n_links; i++) {
-        const struct fr_link *l = &t->links[hops[i]];
-
-        if (i == 0 || l->kind > outermost) {
-            outermost = l->kind;
-            message = l->message;
-        } else if (l->kind == outermost && l->message != message) {
-            message = FR_NONE;
-        }
-    }
+    message = fr_topo_message_of(e->v->topo, r->src, r->dst, fr__route_links(e, r), r->n_links);
     return message < NO_MESSAGE ? (uint8_t)message : NO_MESSAGE;
 }
 
@@ -62,15 +53,16 @@ struct message_time fr__message_time(const struct engine *e, const struct route 
     struct message_time t = {.latency_s = r->latency_s};
     const struct fr_message_fit *fit;
     enum fr_link_kind kind;
+    double bytes_s;
 
     if (r->message == NO_MESSAGE)
         return t;
     fit = &e->o->messages[r->message];
     kind = narrowest_kind(e, r);
     t.latency_s = fmax(fit->latency_s * slowness(e, kind, FR_LINK_LATENCY), r->latency_s);
-    t.extra_s = fmax(fr_message_bytes_s(fit, bytes) * slowness(e, kind, FR_LINK_BANDWIDTH) -
-                         bytes / r->bw_Bps,
-                     0);
+    bytes_s =
+        e->o->network == FR_NETWORK_ANALYTIC ? bytes / fit->Bps : fr_message_bytes_s(fit, bytes);
+    t.extra_s = fmax(bytes_s * slowness(e, kind, FR_LINK_BANDWIDTH) - bytes / r->bw_Bps, 0);
     t.kind = kind;
     t.is_fitted = true;
     return t;

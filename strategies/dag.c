@@ -540,18 +540,26 @@ void fr__dag_free(struct fr__dag *dag)
 
 /* ---- links ---- */
 
-static enum fr_status measure(struct fr__dag_links *l, const struct fr_topo *t,
-                              struct fr_router *router, const uint32_t devices[], size_t n,
-                              size_t i, size_t j, struct fr_error *err)
+static enum fr_status measure(struct fr__dag_links *l, const struct fr__placer *pl,
+                              struct fr_router *router, size_t i, size_t j, struct fr_error *err)
 {
+    const struct fr_message_fit *fits = fr_cost_messages(pl->in->costs);
+    const struct fr_topo *t = pl->in->topo;
+    const uint32_t *devices = pl->in->devices;
     uint32_t hops[FR__MAX_HOPS];
     double latency_s = 0, narrowest_Bps = INFINITY;
-    size_t n_hops = 0;
+    size_t n_hops = 0, n = pl->in->n_devices;
+    uint32_t message;
 
     FR_TRY(fr__router_walk(router, devices[i], devices[j], hops, &n_hops, err));
     for (size_t h = 0; h < n_hops; h++) {
         latency_s += t->links[hops[h]].latency_s;
         narrowest_Bps = fmin(narrowest_Bps, t->links[hops[h]].bw_Bps);
+    }
+    message = fr_topo_message_of(t, devices[i], devices[j], hops, n_hops);
+    if (fits && n_hops > 0 && message != FR_NONE) {
+        latency_s = fmax(latency_s, fits[message].latency_s);
+        narrowest_Bps = fmin(narrowest_Bps, fits[message].Bps);
     }
     l->latency_s[i * n + j] = latency_s;
     l->s_per_byte[i * n + j] = n_hops > 0 ? 1 / narrowest_Bps : 0;
@@ -572,7 +580,7 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
     FR_TRY(fr_router_new(&router, pl->in->topo, err));
     for (size_t i = 0; i < n && st == FR_OK; i++)
         for (size_t j = 0; j < n && st == FR_OK; j++)
-            st = measure(out, pl->in->topo, router, pl->in->devices, n, i, j, err);
+            st = measure(out, pl, router, i, j, err);
     fr_router_free(router);
     return st;
 }

@@ -8,15 +8,25 @@
 
 void model_case_open(struct model_case *c, const char *model, size_t n_devices, uint32_t batch)
 {
+    model_case_open_on(c, "dgx1-v100", model, n_devices, batch);
+}
+
+void model_case_open_on(struct model_case *c, const char *topology, const char *model,
+                        size_t n_devices, uint32_t batch)
+{
+    struct fr_cost_options costs = {0};
     const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
     struct fr_error err;
 
     memset(c, 0, sizeof(*c));
     ck_assert_uint_le(n_devices, MODEL_CASE_DEVICES);
-    ck_assert_int_eq(fr_topo_load(&c->topo, "dgx1-v100", &err), FR_OK);
+    ck_assert_int_eq(fr_topo_load(&c->topo, topology, &err), FR_OK);
     ck_assert_msg(fr_workload_load(&c->graph, model, &opt, &err) == FR_OK, "%s", err.text);
-    ck_assert_int_eq(fr_cost_model_new(&c->costs, c->topo->types, c->topo->n_types,
-                                       &(struct fr_cost_options){0}, &err),
+    costs.systems = c->topo->systems;
+    costs.n_systems = c->topo->n_systems;
+    costs.messages = c->topo->messages;
+    costs.n_messages = c->topo->n_messages;
+    ck_assert_int_eq(fr_cost_model_new(&c->costs, c->topo->types, c->topo->n_types, &costs, &err),
                      FR_OK);
     for (uint32_t d = 0; d < n_devices; d++)
         c->devices[d] = d;

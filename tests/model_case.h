@@ -1,4 +1,4 @@
-/* tests/model_case.h - a zoo model's step on the first GPUs of a DGX-1, as a problem for strategies. */
+/* tests/model_case.h - a zoo model's step on the first GPUs of a machine, as a problem for strategies. */
 #ifndef TESTS_MODEL_CASE_H
 #define TESTS_MODEL_CASE_H
 
@@ -15,8 +15,10 @@ struct model_case {
     uint32_t devices[MODEL_CASE_DEVICES];
 };
 
-/* Calibrated costs, sgd. Fails the test on errors. */
+/* On a DGX-1; on another machine. Calibrated costs, sgd. Fails the test on errors. */
 void model_case_open(struct model_case *c, const char *model, size_t n_devices, uint32_t batch);
+void model_case_open_on(struct model_case *c, const char *topology, const char *model,
+                        size_t n_devices, uint32_t batch);
 void model_case_close(struct model_case *c);
 
 /* The dag of n_replicas, and the machine as planners see it: rooms of a TiB, since the paper counts

@@ -59,3 +59,24 @@ enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, ui
     free(take);
     return FR_OK;
 }
+
+uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,
+                            const uint32_t hops[], size_t n)
+{
+    enum fr_link_kind outermost = FR_LINK_NVLINK;
+    uint32_t message = FR_NONE;
+
+    if (src >= t->n_gpus || dst >= t->n_gpus)
+        return FR_NONE;
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_link *l = &t->links[hops[i]];
+
+        if (i == 0 || l->kind > outermost) {
+            outermost = l->kind;
+            message = l->message;
+        } else if (l->kind == outermost && l->message != message) {
+            message = FR_NONE;
+        }
+    }
+    return message;
+}

@@ -200,6 +200,11 @@ void fr_router_free(struct fr_router *r);
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err);
 
+/* What messages over a route's links (hops[0..n), from device to device) behave like: what all links of the
+ * outermost kind on the way say, where both ends are GPUs; FR_NONE: nothing, or not one thing. */
+uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,
+                            const uint32_t hops[], size_t n);
+
 /* Rings for collectives: closed tours over n different devices, found greedily widest first (among
  * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
  * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
