@@ -1,6 +1,6 @@
 /* topo/preset_gh200_quad.c - a node of four GH200 superchips, as in Alps (HPE Cray EX254n): every two GPUs on
- * six NVLinks 4 without a switch, a Slingshot NIC on each Grace. The one CPU device stands for all four
- * Graces.
+ * six NVLinks 4 without a switch (the 18 of a Hopper over its three peers), a Slingshot NIC on each Grace. The
+ * one CPU device stands for all four Graces.
  *
  * L. Fusco and others, Understanding Data Movement in Tightly Coupled Heterogeneous Systems: A Case Study with
  * the Grace Hopper Superchip, arXiv 2408.11556, 2024, describes the node; CSCS's documentation of the hardware
