@@ -52,10 +52,8 @@ static uint32_t cost_of(struct planning *g, uint32_t op)
 static enum fr_buffer_kind kind_of(const struct fr__dag_edge *e)
 {
     static const enum fr_buffer_kind kinds[] = {
-        [FR__DAG_ACTIVATION] = FR_BUFFER_ACTIVATION,
-        [FR__DAG_SHARED] = FR_BUFFER_ACTIVATION,
-        [FR__DAG_WEIGHT] = FR_BUFFER_WEIGHT_VERSION,
-        [FR__DAG_GRADIENT] = FR_BUFFER_GRADIENT,
+        [FR__DAG_ACTIVATION] = FR_BUFFER_ACTIVATION, [FR__DAG_SHARED] = FR_BUFFER_ACTIVATION,
+        [FR__DAG_WEIGHT] = FR_BUFFER_WEIGHT_VERSION, [FR__DAG_GRADIENT] = FR_BUFFER_GRADIENT,
         [FR__DAG_ORDER] = FR_BUFFER_ACTIVATION,
     };
 

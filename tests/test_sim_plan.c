@@ -218,11 +218,9 @@ START_TEST(refuses_a_root_beyond_the_group)
 {
     uint32_t group = fr_plan_add_group(plan, 0, 1, 2);
 
-    fr_plan_add_collective(plan, &(struct fr_collective){.bytes = 8,
-                                                         .group = group,
-                                                         .label = FR_NONE,
-                                                         .kind = FR_BROADCAST,
-                                                         .root = 2});
+    fr_plan_add_collective(
+        plan, &(struct fr_collective){
+                  .bytes = 8, .group = group, .label = FR_NONE, .kind = FR_BROADCAST, .root = 2});
     refuses("collective 0: its root is rank 2 of 2");
 }
 END_TEST
