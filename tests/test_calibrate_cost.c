@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/calibrate.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -242,10 +243,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("calibrate/cost");
     TCase *c = tcase_create("cost");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_checked_fixture(c, build, tear_down);
     tcase_add_test(c, a_forward_op_reads_the_parameters_it_is_tied_to);
@@ -258,10 +256,5 @@ int main(void)
     tcase_add_test(c, an_op_that_does_not_scale_keeps_its_measured_time);
     tcase_add_test(c, streaming_bytes_costs_what_a_memory_bound_op_costs);
     tcase_add_test(c, every_kind_of_op_has_an_efficiency_with_a_source);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "calibrate/cost");
 }

@@ -4,6 +4,7 @@
 #include "calibrate/cost_model.h"
 #include "calibrate/relatives.h"
 #include "calibrate/system_model.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -438,10 +439,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("calibrate/cost_model");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_add_test(t, boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next);
     tcase_add_test(t, a_measured_device_has_its_own_curves_and_borrows_the_rest);
@@ -460,10 +458,5 @@ int main(void)
     tcase_add_loop_test(t, a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond, 0,
                         sizeof(far_calls) / sizeof(far_calls[0]));
     tcase_add_test(t, an_unknown_system_is_refused_where_the_topology_names_it);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "calibrate/cost_model");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "calibrate/kernel.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -181,10 +182,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("calibrate/kernel");
     TCase *t = tcase_create("all");
-    SRunner *r;
-    int failed;
 
     tcase_set_timeout(t, 60);
     tcase_add_test(t, convolutions_of_resnet50_have_their_published_sizes);
@@ -193,10 +191,5 @@ int main(void)
     tcase_add_test(t, attention_is_a_product_a_head_and_recurrences_sum_over_steps);
     tcase_add_test(t, a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic);
     tcase_add_test(t, shapes_give_back_the_arithmetic_they_were_read_from);
-    suite_add_tcase(s, t);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(t, "calibrate/kernel");
 }

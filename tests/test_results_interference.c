@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "results/results.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -110,18 +111,10 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("interference");
-    Suite *s = suite_create("results/interference");
-    SRunner *runner;
-    int n_failed;
 
     fr_init();
     tcase_set_timeout(t, 30);
     tcase_add_test(t, kernels_take_longer_by_a_third_of_what_they_share_with_collectives);
     tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
-    suite_add_tcase(s, t);
-    runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    n_failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(t, "results/interference");
 }

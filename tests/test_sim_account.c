@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -247,10 +248,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/account");
     TCase *c = tcase_create("account");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(c, the_bound_is_the_longest_chain);
     tcase_add_test(c, the_bound_is_the_work_of_the_busiest_stream);
@@ -259,9 +257,5 @@ int main(void)
     tcase_add_test(c, a_peak_is_when_it_was_first_reached);
     tcase_add_test(c, random_factors_are_those_of_the_tasks_and_devices);
     tcase_add_test(c, unrolled_iterations_follow_each_other_on_each_device);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/account");
 }

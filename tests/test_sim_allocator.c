@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "sim/allocator.h"
 #include "sim/requests.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -488,11 +489,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-    SRunner *r = srunner_create(suite());
-    int n_failed;
-
-    srunner_run_all(r, CK_NORMAL);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? 1 : 0;
+    return run_suite(suite());
 }

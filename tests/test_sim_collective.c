@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -368,10 +369,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/collective");
     TCase *c = tcase_create("collective");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, a_ring_all_reduce_takes_its_closed_form);
@@ -387,9 +385,5 @@ int main(void)
     tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);
     tcase_add_test(c, a_cost_is_nothing_to_a_group_of_one);
     tcase_add_test(c, costs_that_replace_the_plans_hold_for_collectives);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/collective");
 }

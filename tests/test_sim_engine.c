@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -796,10 +797,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/engine");
     TCase *c = tcase_create("engine");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, a_chain_on_one_device_takes_the_sum);
@@ -827,9 +825,5 @@ int main(void)
     tcase_add_test(c, another_cost_vector_replays_the_same_plan);
     tcase_add_test(c, unrolled_iterations_settle_at_the_slowest_stage);
     tcase_add_test(c, a_cancelled_run_says_so);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/engine");
 }

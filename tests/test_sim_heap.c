@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "sim/heap.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -101,16 +102,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/heap");
     TCase *c = tcase_create("heap");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(c, events_come_out_sorted_whatever_their_number);
     tcase_add_test(c, the_first_event_is_the_least_at_any_time);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/heap");
 }

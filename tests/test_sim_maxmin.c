@@ -1,6 +1,7 @@
 /* The max-min solver against filling from scratch, the definition of max-min fairness, hand-made
  * cases and SimGrid. */
 #include "sim/maxmin.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -731,8 +732,6 @@ int main(void)
     Suite *s = suite_create("sim_maxmin");
     TCase *hand = tcase_create("hand"), *random = tcase_create("random");
     TCase *simgrid = tcase_create("simgrid");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(hand, one_flow_gets_the_narrowest_capacity);
     tcase_add_test(hand, what_a_bottleneck_leaves_goes_to_the_others);
@@ -756,8 +755,5 @@ int main(void)
     suite_add_tcase(s, hand);
     suite_add_tcase(s, random);
     suite_add_tcase(s, simgrid);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite(s);
 }

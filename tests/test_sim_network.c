@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -460,10 +461,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/network");
     TCase *c = tcase_create("network");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(c, the_narrowest_link_of_a_route_counts_wherever_it_is);
     tcase_add_test(c, a_receiver_takes_no_more_messages_than_it_has_channels);
@@ -477,9 +475,5 @@ int main(void)
                         sizeof(measured) / sizeof(measured[0]));
     tcase_add_test(c, measured_messages_share_their_link);
     tcase_add_test(c, parts_of_a_measured_message_are_its_latency_and_its_bytes);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/network");
 }

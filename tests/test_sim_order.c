@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "sim/order.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -564,10 +565,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/order");
     TCase *c = tcase_create("order");
-    SRunner *r;
-    int n_failed;
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_set_timeout(c, 60);
@@ -588,10 +586,5 @@ int main(void)
     tcase_add_test(c, a_device_that_never_idles_may_end_later);
     tcase_add_test(c, control_against_a_dependency_is_a_circle);
     tcase_add_test(c, an_empty_plan_and_one_task_can_be_ordered);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    n_failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "sim/order");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -349,10 +350,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/plan");
     TCase *c = tcase_create("plan");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, an_empty_plan_is_fine);
@@ -385,10 +383,5 @@ int main(void)
     tcase_add_test(c, a_finished_plan_takes_nothing_more);
     tcase_add_test(c, an_unfinished_plan_does_not_run);
     tcase_add_test(c, strided_and_listed_groups_name_their_devices);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/plan");
 }

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -877,10 +878,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/random");
     TCase *c = tcase_create("random");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_set_timeout(c, 120);
     tcase_add_test(c, any_plan_passes_every_check_and_repeats_to_the_bit);
@@ -892,9 +890,5 @@ int main(void)
     tcase_add_test(c, flow_equals_analytic_where_no_link_is_shared);
     tcase_add_test(c, closed_forms_equal_the_steps_where_no_link_is_shared);
     tcase_add_test(c, peaks_are_those_of_the_starts_and_ends);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/random");
 }

@@ -3,6 +3,7 @@
 
 #include "sim/selfcheck.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -139,10 +140,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/selfcheck");
     TCase *c = tcase_create("selfcheck");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, a_sound_run_passes);
@@ -155,10 +153,5 @@ int main(void)
     tcase_add_test(c, a_buffer_left_behind_is_found);
     tcase_add_test(c, a_run_shorter_than_the_bound_is_found);
     tcase_add_test(c, parts_that_do_not_sum_to_the_iteration_are_found);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/selfcheck");
 }

@@ -3,6 +3,7 @@
 
 #include "sim/maxmin.h"
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -516,10 +517,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/sensitivity");
     TCase *c = tcase_create("sensitivity");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(c, an_op_counts_for_what_bounds_it);
     tcase_add_test(c, a_roofline_has_two_finite_sides);
@@ -536,9 +534,5 @@ int main(void)
     tcase_add_test(c, steep_slopes_are_given_up_and_counted);
     tcase_add_test(c, the_solver_lists_the_flows_whose_rates_change);
     tcase_add_test(c, resources_have_numbers_and_names);
-    suite_add_tcase(s, c);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/sensitivity");
 }

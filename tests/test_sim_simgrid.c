@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "tests/sim_fixture.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -214,11 +215,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim/simgrid");
     TCase *c = tcase_create("simgrid");
     const char *srcdir = getenv("srcdir");
-    SRunner *sr;
-    int n_failed;
 
     snprintf(folder[0], sizeof(folder[0]), "%s/tests/golden/simgrid", srcdir ? srcdir : ".");
     snprintf(folder[1], sizeof(folder[1]), "%s/../shared/data/simgrid", srcdir ? srcdir : ".");
@@ -227,10 +225,5 @@ int main(void)
     tcase_add_test(c, large_task_graphs_end_when_simgrids_do);
     tcase_add_test(c, flows_end_when_simgrids_do);
     tcase_add_test(c, rings_end_when_simgrids_do);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_case(c, "sim/simgrid");
 }

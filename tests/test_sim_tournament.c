@@ -1,5 +1,6 @@
 /* The tournament tree against a plain array. */
 #include "sim/tournament.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -84,17 +85,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim_tournament");
     TCase *tc = tcase_create("tournament");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(tc, a_tree_of_nothing_holds_infinity);
     tcase_add_test(tc, numbers_are_listed_in_the_order_of_their_indices);
     tcase_add_test(tc, random_changes_leave_the_least_of_all);
-    suite_add_tcase(s, tc);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(tc, "sim_tournament");
 }

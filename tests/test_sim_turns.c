@@ -1,5 +1,6 @@
 /* The queue of a few or of many against a plain array. */
 #include "sim/turns.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -79,16 +80,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim_turns");
     TCase *tc = tcase_create("turns");
-    SRunner *sr = srunner_create(s);
-    int n_failed;
 
     tcase_add_test(tc, a_few_come_in_order);
     tcase_add_test(tc, many_come_in_order_and_so_do_the_few_that_are_left);
-    suite_add_tcase(s, tc);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(tc, "sim_turns");
 }

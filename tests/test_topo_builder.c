@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "topo/topo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -252,10 +253,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("topo builder");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, devices_are_numbered_gpus_first_then_one_cpu_a_machine);
     tcase_add_test(c, select_takes_the_first_or_spreads_over_machines);
@@ -263,10 +261,5 @@ int main(void)
     tcase_add_test(c, a_type_given_twice_is_one_and_a_different_one_is_refused);
     tcase_add_test(c, dtype_names_read_back);
     tcase_add_test(c, built_in_types_hold_the_datasheets_figures);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "topo builder");
 }

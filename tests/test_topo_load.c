@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "topo/internal.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -586,10 +587,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("topo load");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, every_preset_loads_is_sound_and_names_its_sources);
     tcase_add_test(c, dgx1_nvlinks_equal_the_machines_own_matrix);
@@ -610,10 +608,5 @@ int main(void)
     tcase_add_loop_test(c, a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
                         sizeof(overs) / sizeof(overs[0]));
     tcase_add_test(c, the_check_reports_every_violation);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "topo load");
 }

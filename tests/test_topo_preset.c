@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "topo/topo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -569,10 +570,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("topo presets");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_loop_test(c, machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with, 0,
                         N_FACTS);
@@ -589,10 +587,5 @@ int main(void)
     tcase_add_loop_test(c, a_p100_dgx1_finds_as_many_rings_as_were_measured, 0, 6);
     tcase_add_loop_test(c, rings_fill_switched_machines, 0, 7);
     tcase_add_loop_test(c, gpus_have_the_rates_of_their_datasheets, 0, 9);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "topo presets");
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "topo/topo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -253,10 +254,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("topo rings");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, eight_gpus_of_a_dgx1_use_all_six_nvlinks);
     tcase_add_loop_test(c, subsets_of_a_dgx1_find_as_many_rings_as_were_measured, 0, 6);
@@ -266,10 +264,5 @@ int main(void)
     tcase_add_test(c, unlike_machines_share_a_ring);
     tcase_add_test(c, one_device_needs_no_ring_and_bad_groups_are_refused);
     tcase_add_test(c, many_gpus_in_a_machine_still_get_a_ring);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "topo rings");
 }

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "topo/route_search.h"
 #include "topo/topo.h"
+#include "tests/base_check.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -450,10 +451,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("topo route");
     TCase *c = tcase_create("all");
-    SRunner *sr;
-    int n_failed;
 
     tcase_add_test(c, a_route_to_itself_has_no_links);
     tcase_add_test(c, fewest_links_win_over_wide_and_fast_ones);
@@ -466,10 +464,5 @@ int main(void)
     tcase_add_test(c, a_pair_searched_alone_takes_the_route_of_the_whole_tree);
     tcase_add_test(c, a_pair_in_a_cluster_takes_the_route_of_the_whole_tree);
     tcase_add_test(c, a_late_route_to_a_device_is_as_an_early_one);
-    suite_add_tcase(s, c);
-    sr = srunner_create(s);
-    srunner_run_all(sr, CK_ENV);
-    n_failed = srunner_ntests_failed(sr);
-    srunner_free(sr);
-    return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_case(c, "topo route");
 }
