@@ -212,15 +212,18 @@ struct course fr__course(struct engine *e, uint32_t collective, uint32_t r)
 
 uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round)
 {
-    return (uint32_t)(((uint64_t)place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1)) % k->n);
+    uint32_t next = place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1); /* less than 2 n */
+
+    return next < k->n ? next : next - k->n;
 }
 
 uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round)
 {
-    uint32_t group = e->v->collectives[k->collective].group;
+    uint32_t group;
 
     if (k->pattern != PATTERN_SHIFT)
         return k->routes[place];
+    group = e->v->collectives[k->collective].group;
     return fr__route_take(e, fr_plan_group_device(e->plan, group, place),
                           fr_plan_group_device(e->plan, group, fr__course_next(k, place, round)));
 }
