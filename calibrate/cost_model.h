@@ -15,7 +15,7 @@
 #ifndef FR_CALIBRATE_COST_MODEL_H
 #define FR_CALIBRATE_COST_MODEL_H
 
-#include "calibrate/curve.h"
+#include "calibrate/curves/curve.h"
 #include "calibrate/system.h"
 
 struct fr__known {

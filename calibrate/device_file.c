@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "calibrate/beside.h"
-#include "calibrate/curve.h"
-#include "calibrate/fit_file.h"
-#include "calibrate/launches.h"
+#include "calibrate/fit/beside.h"
+#include "calibrate/curves/curve.h"
+#include "calibrate/fit/fit_file.h"
+#include "calibrate/fit/launches.h"
 
 #include <inttypes.h>
 #include <math.h>

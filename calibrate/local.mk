@@ -1,26 +1,27 @@
 noinst_LTLIBRARIES += libcalibrate.la
-libcalibrate_la_SOURCES = calibrate/calibrate.h calibrate/cost.c calibrate/efficiency.c \
-	calibrate/trust.c calibrate/kernel.h calibrate/kernel.c calibrate/cost_model.h \
-	calibrate/cost_model.c calibrate/cost_collective.c calibrate/relatives.h calibrate/relatives.c calibrate/move.c calibrate/check.c \
-	calibrate/curve.h calibrate/curve.c \
-	calibrate/curve_matmul.h calibrate/curve_matmul.c calibrate/residual.h calibrate/residual.c \
-	calibrate/trees.h calibrate/trees.c \
-	calibrate/curve_attention.h calibrate/curve_attention.c calibrate/curve_batchnorm.h \
-	calibrate/curve_batchnorm.c calibrate/curve_conv.h \
-	calibrate/curve_conv.c calibrate/curve_memory.h calibrate/curve_memory.c \
-	calibrate/curve_rows.h calibrate/curve_rows.c calibrate/machine.h \
-	calibrate/curve_class.h calibrate/curve_class.c \
-	calibrate/data.h calibrate/data.c calibrate/data_gemm.c calibrate/data_conv.c \
-	calibrate/system.h calibrate/system_model.h calibrate/system.c calibrate/system_file.c \
-	calibrate/system_nodes.h calibrate/system_nodes.c calibrate/system_fit.h calibrate/system_fit.c \
-	calibrate/nodes_fit.c calibrate/link_fit.c calibrate/message_data.c calibrate/fit_file.h \
-	calibrate/fit_file.c \
-	calibrate/collective_data.h calibrate/collective_data.c calibrate/collective_fit.c \
-	calibrate/nccl_log.h calibrate/nccl_log.c \
-	calibrate/data_kernels.c calibrate/data_beside.c calibrate/beside.h calibrate/beside.c \
-	calibrate/launches.h calibrate/launches.c calibrate/fit.c calibrate/fitting.h calibrate/fitting.c \
-	calibrate/row_hash.h calibrate/row_hash.c calibrate/device_file.h \
-	calibrate/device_file.c
+libcalibrate_la_SOURCES = \
+	calibrate/calibrate.h calibrate/cost.c calibrate/cost_collective.c calibrate/cost_model.h \
+	calibrate/cost_model.c calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c \
+	calibrate/kernel.h calibrate/kernel.c calibrate/move.c calibrate/relatives.h \
+	calibrate/relatives.c calibrate/system.h calibrate/system.c calibrate/system_file.c \
+	calibrate/system_model.h calibrate/system_nodes.h calibrate/system_nodes.c calibrate/trust.c \
+	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
+	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
+	calibrate/curves/conv.h calibrate/curves/conv.c calibrate/curves/curve.h \
+	calibrate/curves/curve.c calibrate/curves/machine.h calibrate/curves/matmul.h \
+	calibrate/curves/matmul.c calibrate/curves/memory.h calibrate/curves/memory.c \
+	calibrate/curves/residual.h calibrate/curves/residual.c calibrate/curves/rows.h \
+	calibrate/curves/rows.c calibrate/curves/trees.h calibrate/curves/trees.c \
+	calibrate/fit/beside.h calibrate/fit/beside.c calibrate/fit/check.c \
+	calibrate/fit/collective_fit.c calibrate/fit/fit.c calibrate/fit/fit_file.h \
+	calibrate/fit/fit_file.c calibrate/fit/fitting.h calibrate/fit/fitting.c \
+	calibrate/fit/launches.h calibrate/fit/launches.c calibrate/fit/link_fit.c \
+	calibrate/fit/nodes_fit.c calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
+	calibrate/fit/read/beside.c calibrate/fit/read/collective_data.h \
+	calibrate/fit/read/collective_data.c calibrate/fit/read/conv.c calibrate/fit/read/data.h \
+	calibrate/fit/read/data.c calibrate/fit/read/gemm.c calibrate/fit/read/kernels.c \
+	calibrate/fit/read/message_data.c calibrate/fit/read/nccl_log.h calibrate/fit/read/nccl_log.c \
+	calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c
 
 # The shipped device files, compiled in and installed.
@@ -76,10 +77,10 @@ systems_DATA = $(system_files)
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md describes.
 MICROBENCH = $(srcdir)/../shared/data/microbench
 refit-devices: forerun
-	sh $(srcdir)/calibrate/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices
+	sh $(srcdir)/calibrate/fit/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices
 # Makes the tables of doc/true.md anew and, where MICROBENCH is, its pictures.
 truth-fits: forerun
-	sh $(srcdir)/calibrate/truth.sh ./forerun $(srcdir)/doc/true.md '$(MICROBENCH)' \
+	sh $(srcdir)/calibrate/fit/truth.sh ./forerun $(srcdir)/doc/true.md '$(MICROBENCH)' \
 	  $(srcdir)/doc/pictures
 .PHONY: refit-devices truth-fits
-EXTRA_DIST += calibrate/refit.sh calibrate/truth.sh
+EXTRA_DIST += calibrate/fit/refit.sh calibrate/fit/truth.sh

@@ -9,7 +9,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "calibrate/curve.h"
+#include "calibrate/curves/curve.h"
 
 #include <stdlib.h>
 #include <string.h>

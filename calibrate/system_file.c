@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "calibrate/device_file.h"
-#include "calibrate/fit_file.h"
+#include "calibrate/fit/fit_file.h"
 #include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
 

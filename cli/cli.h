@@ -8,9 +8,7 @@
 
 #include "base/base.h"
 #include "results/draw.h"
-#include "results/learn.h"
 #include "results/results.h"
-#include "results/sweep.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
 enum {

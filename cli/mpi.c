@@ -214,7 +214,8 @@ void cli_mpi_follow(struct cli_mpi *m, enum fr_status st, struct fr_sweep *s, un
                     const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_sweep_elsewhere elsewhere = {ask_for_point, send_row, m};
-    const struct fr_sweep_options how = {.n_threads = n_threads, .elsewhere = &elsewhere};
+    const struct fr_sweep_options how = {
+        .n_threads = n_threads, .print_record = fr_record_print_json, .elsewhere = &elsewhere};
     struct last_word word;
 
     if (st == FR_OK)

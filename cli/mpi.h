@@ -7,7 +7,7 @@
 #ifndef FR_CLI_MPI_H
 #define FR_CLI_MPI_H
 
-#include "results/sweep.h"
+#include "results/results.h"
 
 struct cli_mpi;
 

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "results/reproduce.h"
+#include "papers/papers.h"
 
 #include <string.h>
 

@@ -80,6 +80,7 @@ static enum fr_status run(struct session *s, struct cli_mpi *mpi, struct fr_stor
     const struct options *o = &s->options;
     const struct fr_sweep_options how = {.n_threads = choose_jobs(o, mpi),
                                          .with_records = wants_records(o),
+                                         .print_record = fr_record_print_json,
                                          .store = store,
                                          .serve = mpi ? cli_mpi_serve : NULL,
                                          .serve_user = mpi};

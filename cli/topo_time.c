@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "results/collective_time.h"
+#include "results/results.h"
 
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err)
 {

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "results/validate.h"
+#include "results/results.h"
 
 #include <math.h>
 #include <string.h>

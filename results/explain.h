@@ -1,6 +1,6 @@
 /* results/explain.h - how a planner came to its plan, told as on a blackboard: text, JSON, pictures.
  *
- * What is told is the planner's own record (strategies/explain.h).
+ * What is told is the planner's own record (strategies/fastt/explain.h).
  */
 #ifndef FR_RESULTS_EXPLAIN_H
 #define FR_RESULTS_EXPLAIN_H

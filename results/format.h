@@ -32,9 +32,6 @@ static inline double fr__faster_change(const struct fr_record_sensitivity *s)
 /* What speed-ups are against: `single` where it is among the strategies, else the first. */
 const struct fr_record *fr__speed_up_base(const struct fr_results *rs);
 
-/* The object that JSON files hold for a record, on one line with its end. */
-void fr__record_print_line(FILE *f, const struct fr_record *r);
-
 /* fr__out_open, but a folder that does not exist is FR_EIO: no bad input, the writing failed. */
 enum fr_status fr__open_output(struct fr__out *o, const char *path, struct fr_error *err);
 

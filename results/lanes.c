@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "results/lanes.h"
-#include "results/plot.h"
+#include "results/pictures/plot.h"
 
 static const struct {
     const char *title, *colour;

@@ -1,22 +1,16 @@
-/* results/results.h - a question asked, its answer as a record, and the ways to write records down.
+/* results/results.h - the ways to write down what study/ found: tables, JSON, CSV, traces, pictures, reports.
  *
- * A question names a workload, a cluster, a strategy and how to run them. Its answer is a record:
- * plain values that every writer (table, JSON, CSV, trace, picture) reads. The record also keeps
- * the plan and the run alive, for the writers that draw single tasks.
- *
- * Memory. The engine counts buffers as the plan states them; what a GPU must hold is more:
- *   allocated = the most bytes of the caching allocator's blocks in use at once
- *   reserved  = the most bytes of its segments (sim/allocator.h)
- *   peak      = reserved + context
- * With run.memory = FR_MEMORY_LIVENESS all three are the most bytes of buffers at once, without the
- * context; so they are for CPUs under either model.
+ * A format is one struct and one row (results/format.h); the ending of a file chooses it.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
 
 #include "base/base.h"
-#include "sim/sim.h"
-#include "strategies/strategies.h"
+#include "study/collective_time.h"
+#include "study/learn.h"
+#include "study/study.h"
+#include "study/sweep.h"
+#include "study/validate.h"
 
 #include <stdio.h>
 
@@ -24,224 +18,7 @@
 extern "C" {
 #endif
 
-/* ---- questions ---- */
-
-/* How collectives run: at the time fitted to their machine where there is one, else as rings, step by
- * step where that is affordable (at most 5 million steps of one ring in the whole plan); all as rings
- * step by step; or all as rings by their closed form. A limit to run.rings asks for rings too. */
-enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
-
-/* What to find out about faster links and devices: nothing; what one run says; that, and what runs
- * with each of them 1 % slower and faster, and FR_FASTER times as fast, say. */
-enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
-#define FR_FASTER 1.25
-
-/* How far off the time may be because op costs are: not asked; an interval; that, and what makes it. */
-enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
-
-struct fr_question {
-    const char *workload, *topology, *strategy; /* as fr_workload_load, fr_topo_load,
-                                                   fr_strategy_parse take them */
-    size_t n_gpus;                              /* 0: all of the topology's */
-    bool is_spread;                             /* evenly over the machines, not the first n */
-    uint32_t global_batch;  /* samples an iteration over all GPUs (strong scaling) */
-    uint32_t batch_per_gpu; /* or a GPU (weak scaling); both 0: the workload's own as global */
-    uint32_t seq_len;       /* 0: the workload's own */
-    uint32_t image_size;    /* side of square images; 0: the workload's own */
-    enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
-    const char *costs; /* "datasheet": rooflines only; "calibrated" or NULL: curves; else a device
-                          file's path, whose curves come first */
-    enum fr_optimizer optimizer;
-    bool keeps_gradients;            /* --zero-grad zero */
-    enum fr_collectives collectives; /* decides run.closed_form_collectives and run.rings_only */
-    uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
-    enum fr_sensitivity sensitivity;
-    enum fr_uncertainty uncertainty;
-    bool with_advice; /* fr_answer only: if it does not fit, what would; see results/advice.h */
-    struct fr_run_options run; /* context, with_parts, with_holders: the answering function's */
-    const char *command;       /* that asked it, for reports; NULL: not known */
-    bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
-};
-/* Nothing named, plain SGD; the engine's defaults but memory as devices have it and program order
- * (FR_ORDER_PRIORITY), in which frameworks launch kernels. */
-void fr_question_init(struct fr_question *q);
-
-/* What questions about one workload on one cluster share. Free with fr_setting_fini. */
-struct fr_setting {
-    struct fr_topo *topo;
-    struct fr_graph *graph;
-    struct fr_cost_model *costs; /* of the topology's device types */
-};
-/* Loads what q names. FR_EUSAGE when the workload or the topology is missing, else as the two
- * loading functions; on failure *out is empty. */
-enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
-                               struct fr_error *err);
-void fr_setting_fini(struct fr_setting *s);
-
-/* ---- records ---- */
-
-struct fr_record_device {
-    const char *name;
-    uint32_t device; /* index in the topology */
-    uint32_t count;  /* identical devices that this row stands for */
-    bool is_gpu;
-    double busy_s; /* computing or communicating, an iteration */
-    double compute_s, comm_s, exposed_comm_s, idle_s;
-    double
-        critical_s; /* computing on the critical path: 1 % slower, it costs at least 1 % of this (ties) */
-    uint64_t peak_allocated_bytes, peak_reserved_bytes, peak_bytes;
-    uint64_t capacity_bytes;
-    uint64_t memory_bytes[FR_N_BUFFER_KINDS]; /* at the moment of the peak */
-};
-
-struct fr_record_link {
-    const char *name;
-    uint32_t count;
-    double bytes;            /* an iteration */
-    double utilisation_frac; /* of what the link could carry in that time */
-};
-
-/* What one resource (sim/sim.h) does to the iteration time. */
-struct fr_record_sensitivity {
-    const char *resource; /* "PCIe bandwidth" */
-    uint32_t number;      /* of the resource */
-    bool is_time;         /* a latency or launch time: less is better */
-    double part_s;        /* of the iteration; below 0: slower would help */
-    double elasticity;    /* d ln time / d ln resource: -0.3 is 0.3 % less time for 1 % more */
-    double faster_frac;   /* relative change of the time when it is FR_FASTER times as fast */
-    double rerun_elasticity, rerun_faster_frac; /* what runs with it changed say, if asked for */
-};
-
-/* What the costs of one kind of op, known equally well, do to the uncertainty. */
-struct fr_record_doubt {
-    enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives */
-    enum fr_trust trust;
-    double error_frac; /* standard deviation of the logarithm of their error, the largest */
-    double effect_s;   /* on the iteration of one standard deviation, all of them together */
-    double share;      /* of the sum of squares of all effects */
-};
-
-/* Why a record is out of memory: the device that exceeds its memory most. */
-struct fr_record_oom {
-    const char *device;
-    const char *task;    /* first allocation that did not fit; NULL: the persistent buffers alone */
-    uint64_t over_bytes; /* more than it has, with all allocations made */
-    const char *phase;   /* of the task, "forward"; NULL without one */
-    uint64_t asked_bytes; /* by the first allocation that did not fit */
-    uint64_t capacity_bytes;
-};
-
-/* What a device holds when its buffers, and the context if it counts, are most bytes. */
-struct fr_record_holder {
-    const char
-        *name; /* "conv1_1 [mb 3]": the task that allocated it, the op whose parameters ... */
-    enum fr_buffer_kind kind;
-    uint64_t bytes;
-    bool stays;     /* the whole iteration */
-    double since_s; /* start of the task that allocated it */
-};
-struct fr_record_peak {
-    const char *device; /* the one that must hold most or, out of memory, lacks most; NULL: none */
-    double at_s;
-    const char *task, *phase; /* whose allocation reached it; NULL: the persistent buffers' */
-    uint64_t bytes;           /* of buffers and context, unrounded */
-    uint64_t memory_bytes[FR_N_BUFFER_KINDS];
-    size_t n_holders, holders_total;
-    const struct fr_record_holder *holders; /* largest first */
-};
-
-enum {
-    FR_RECORD_MAX_CRITICAL = 100,
-    FR_RECORD_MAX_LINKS = 50,
-    FR_RECORD_MAX_HOLDERS = 20,
-    FR_RECORD_MAX_ADVICE = 16
-};
-
-/* A single change to a question that did not fit with which it fits. */
-struct fr_record_advice {
-    const char *change;    /* "96 samples instead of 256" */
-    const char *options;   /* what to type for it: "-b 96" */
-    bool changes_training; /* its mathematics: the batch, number formats, the optimizer */
-    double samples_per_s;
-    double speed; /* over the samples a second of the question, had it fitted */
-    uint64_t peak_bytes;
-};
-
-/* Everything below belongs to the record (setting, plan and run included, where it made them).
- * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
- * compute + exposed communication + bubble is the iteration. */
-struct fr_record {
-    const char *workload, *topology, *strategy; /* normalised names */
-    const char *dtype, *optimizer, *order, *network;
-    const char *command;                      /* that asked for it; NULL: not known */
-    size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
-    uint32_t global_batch;
-    uint64_t seed;
-    size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */
-    const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
-    size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
-    size_t n_network_rings;            /* over several machines at no fitted time */
-    uint64_t n_fitted_messages;     /* between GPUs, of all iterations, at the time of a system */
-    const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
-    bool closed_form_collectives;   /* the others; else step by step */
-    const char
-        *interference; /* device whose measured factors slow work side by side; NULL: none known */
-    bool alloc_at_start; /* else at dispatch: when buffers come to be */
-    bool oom;
-    struct fr_record_oom oom_why; /* when oom */
-    enum fr_memory_model memory_model;
-    struct fr_record_peak peak;
-    bool has_advice, is_advice_cut_short; /* looked for; too costly to try everything */
-    size_t n_advice;
-    const struct fr_record_advice
-        *advice;                       /* what leaves the training as it is first, then fastest */
-    uint32_t advice_tried;             /* simulations */
-    double iteration_s, samples_per_s; /* as if memory were no matter when oom */
-    double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
-    bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */
-    size_t n_ordered;   /* transfers of an iteration that have such an order */
-    bool has_totals;    /* one transfer at a time goes in and out of a device: --channels 1 */
-    double order_efficiency, order_speedup_potential; /* where it has; see sim/totals.c */
-    unsigned n_iterations;                            /* simulated to get there */
-    uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes; /* of the worst GPU */
-    const char *peak_device;
-    uint64_t peak_capacity_bytes;  /* that GPU's memory */
-    double cost_frac[FR_N_TRUSTS]; /* share of compute time by trust; sums to 1, or all 0 */
-    size_t n_devices, n_links, links_total, n_critical, critical_total, n_tasks;
-    const struct fr_record_device *devices; /* GPUs asked for, then others with work */
-    const struct fr_record_link *links;     /* busiest first */
-    const char *const *critical_path;
-    size_t n_sensitivities;                            /* 0 unless asked for */
-    const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
-    bool has_interval; /* 90 % of the times with costs drawn from their errors lie inside */
-    double iteration_low_s, iteration_high_s;
-    size_t n_doubts; /* 0 unless asked for; largest share first */
-    const struct fr_record_doubt *doubts;
-    bool has_reruns;
-    bool is_rough; /* the run is chaotic (n_rough of sim/sim.h): the run's word is an estimate */
-    double wall_s, plan_cpu_s; /* of planning and running; of planning */
-    const struct fr_planned
-        *planned;               /* what a planning strategy believed; NULL: it does not plan */
-    const struct fr_plan *plan; /* NULL in a record made by hand */
-    const struct fr_run *run;
-    void *priv;
-};
-
-/* Loads, plans, runs and records. ctx may be NULL. The caller frees the record. Errors as the
- * functions it calls; FR_EUSAGE when a name is missing or both batches are given. */
-enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
-                         struct fr_record **out, struct fr_error *err);
-/* The same on what is already loaded; the setting must outlive the record. */
-enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
-                            const struct fr_context *ctx, struct fr_record **out,
-                            struct fr_error *err);
-void fr_record_free(struct fr_record *r);
-/* "fitted" when all collectives are, else how the others run: "closed", "expanded". */
-const char *fr_record_collectives(const struct fr_record *r);
-/* "conv2d", "collective": what the doubt is about. */
-const char *fr_record_doubt_name(const struct fr_record_doubt *d);
-
-/* ---- writing them down ---- */
+/* ---- answers ---- */
 
 struct fr_results {
     const struct fr_record *const *records; /* [n] */
@@ -251,6 +28,8 @@ struct fr_results {
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
 void fr_results_print_json(FILE *f, const struct fr_results *rs);
+/* The object that JSON files hold for a record, on one line with its end. */
+void fr_record_print_json(FILE *f, const struct fr_record *r);
 /* For people. is_verbose: devices, links and the critical path too. */
 void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose);
 
@@ -266,6 +45,53 @@ enum fr_status fr_results_check_path(const char *path, bool is_comparison, struc
 bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
+
+/* ---- sweeps ---- */
+
+/* For people; all_rows: each point, too. Look at ferror(f) in the end. */
+void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                          bool all_rows);
+/* {"results": [...], "summary": {...}}; wants rows with records. */
+void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
+/* By the ending: .csv, .json, .png, .svg, .pdf; as fr_results_write and fr_results_check_path. */
+enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
+                              const struct fr_sweep_summary *m, const struct fr_context *ctx,
+                              struct fr_error *err);
+enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err);
+/* For help: ending and one line about each; NULL past the end. */
+const char *fr_sweep_format(size_t i, const char **summary);
+
+/* ---- validations ---- */
+
+/* Tables of errors and of reasons, after one of all rows if wanted. */
+void fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows);
+/* Measured against predicted on logarithmic axes, with lines at 10 % off; the file's ending says what
+ * kind of picture. FR_EUSAGE: unknown ending; FR_EIO: no gnuplot, or no such place. */
+enum fr_status fr_validation_draw(const struct fr_validation *v, const char *path,
+                                  const struct fr_context *ctx, struct fr_error *err);
+/* The rows with predictions as CSV. */
+enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char *path,
+                                       struct fr_error *err);
+
+/* ---- learning of costs ---- */
+
+/* A row for each round, and what came of it; for people. */
+void fr_learning_print(FILE *f, const struct fr_learning *l, bool is_verbose);
+void fr_learning_print_json(FILE *f, const struct fr_learning *l);
+/* By the file's ending: .png, .svg and .pdf draw estimated and measured times by round with the ways
+ * back marked; .csv has the rounds, .json what fr_learning_print_json prints. FR_EUSAGE: unknown
+ * ending; FR_EIO. */
+enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,
+                                 const struct fr_context *ctx, struct fr_error *err);
+/* The formats for help, as fr_results_format. */
+const char *fr_learning_format(size_t i, const char **summary);
+/* FR_EUSAGE before long work. */
+enum fr_status fr_learning_check_path(const char *path, struct fr_error *err);
+
+/* ---- times of collectives ---- */
+
+void fr_collective_times_print(FILE *f, const struct fr_collective_times *t);
+void fr_collective_times_print_json(FILE *f, const struct fr_collective_times *t);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "sim/engine.h"
-#include "sim/selfcheck.h"
+#include "sim/analysis/selfcheck.h"
 
 #include <math.h>
 #include <stdlib.h>

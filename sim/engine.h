@@ -17,8 +17,9 @@
 #define FR_SIM_ENGINE_H
 
 #include "sim/heap.h"
-#include "sim/maxmin.h"
-#include "sim/plan.h"
+#include "sim/network/maxmin.h"
+#include "plan/internal.h"
+#include "sim/sim.h"
 
 #include "base/error.h"
 

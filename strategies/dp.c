@@ -12,11 +12,11 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "strategies/buckets.h"
+#include "strategies/lower/buckets.h"
 #include "strategies/list.h"
-#include "strategies/log.h"
-#include "strategies/parameter_server.h"
-#include "strategies/replica.h"
+#include "strategies/lower/log.h"
+#include "strategies/lower/parameter_server.h"
+#include "strategies/lower/replica.h"
 #include "strategies/single.h"
 
 #include <stdio.h>

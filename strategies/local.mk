@@ -1,16 +1,22 @@
 noinst_LTLIBRARIES += libstrategies.la
-libstrategies_la_SOURCES = strategies/strategies.h strategies/list.h strategies/list.c \
-	strategies/log.h strategies/log.c strategies/params.h strategies/params.c \
-	strategies/placer.h strategies/placer.c strategies/replica.h strategies/replica.c \
-	strategies/buckets.h strategies/buckets.c strategies/parameter_server.h \
-	strategies/parameter_server.c strategies/single.h strategies/single.c strategies/dp.c \
-	strategies/stages.h strategies/stages.c strategies/stages_cut.c strategies/mp.c \
-	strategies/line_up.h strategies/line_up.c \
-	strategies/schedule.h strategies/schedule.c strategies/pp.c strategies/dag.h strategies/dag.c strategies/dag_dims.h strategies/dag_dims.c strategies/dpos.h \
-	strategies/dpos_state.h strategies/dpos_slots.h strategies/dpos_slots.c strategies/dpos.c \
-	strategies/dpos_rank.c strategies/dpos_path.c strategies/dpos_kept.c strategies/dpos_bound.c \
-	strategies/os_dpos.h strategies/os_dpos_split.h strategies/os_dpos_split.c strategies/os_dpos.c \
-	strategies/dag_plan.h strategies/dag_plan.c strategies/fastt.h strategies/fastt.c \
-	strategies/planned.c strategies/learn_costs.h strategies/learn_costs.c strategies/learn.h \
-	strategies/learn.c strategies/learn_first.c strategies/learn_sim.h strategies/learn_sim.c \
-	strategies/explain.h strategies/explain.c
+libstrategies_la_SOURCES = \
+	strategies/dp.c strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c \
+	strategies/single.h strategies/single.c strategies/strategies.h \
+	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
+	strategies/fastt/dag_dims.c strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c \
+	strategies/fastt/dpos.h strategies/fastt/dpos.c strategies/fastt/dpos_bound.c \
+	strategies/fastt/dpos_kept.c strategies/fastt/dpos_path.c strategies/fastt/dpos_rank.c \
+	strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c strategies/fastt/dpos_state.h \
+	strategies/fastt/explain.h strategies/fastt/explain.c strategies/fastt/fastt.h \
+	strategies/fastt/fastt.c strategies/fastt/os_dpos.h strategies/fastt/os_dpos.c \
+	strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c strategies/fastt/planned.c \
+	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
+	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/sim.h \
+	strategies/fastt/learn/sim.c \
+	strategies/lower/buckets.h strategies/lower/buckets.c strategies/lower/line_up.h \
+	strategies/lower/line_up.c strategies/lower/log.h strategies/lower/log.c \
+	strategies/lower/parameter_server.h strategies/lower/parameter_server.c \
+	strategies/lower/params.h strategies/lower/params.c strategies/lower/placer.h \
+	strategies/lower/placer.c strategies/lower/replica.h strategies/lower/replica.c \
+	strategies/lower/schedule.h strategies/lower/schedule.c strategies/lower/stages.h \
+	strategies/lower/stages.c strategies/lower/stages_cut.c

@@ -1,6 +1,6 @@
 /* strategies/mp.c - model parallelism: the forward ops cut into contiguous parts, one a device, the
  * whole batch at once, so that devices wait for each other. Parts that follow each other stand on
- * devices that are well joined (strategies/line_up.h).
+ * devices that are well joined (strategies/lower/line_up.h).
  *
  * Source: J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3; the layers of
  * a network spread over devices as A. Krizhevsky (2014) and PyTorch's model-parallel tutorial do.
@@ -8,12 +8,12 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "strategies/line_up.h"
+#include "strategies/lower/line_up.h"
 #include "strategies/list.h"
-#include "strategies/log.h"
-#include "strategies/replica.h"
+#include "strategies/lower/log.h"
+#include "strategies/lower/replica.h"
 #include "strategies/single.h"
-#include "strategies/stages.h"
+#include "strategies/lower/stages.h"
 
 static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct fr_error *err)
 {

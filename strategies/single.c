@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "strategies/list.h"
-#include "strategies/log.h"
-#include "strategies/replica.h"
+#include "strategies/lower/log.h"
+#include "strategies/lower/replica.h"
 
 #include <inttypes.h>
 

@@ -88,7 +88,7 @@ struct fr_problem {
     struct fr_planned **planned;
 };
 
-struct fr_explained; /* strategies/explain.h */
+struct fr_explained; /* strategies/fastt/explain.h */
 
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */

@@ -1,24 +1,28 @@
-# One Check program a folder's object; each links its own folder's library and those below.
-TEST_BASE_LIBS = libbase.la $(CHECK_LIBS) $(LIB_DEPS)
-TEST_TOPO_LIBS = libtopo.la $(TEST_BASE_LIBS)
-TEST_WORKLOADS_LIBS = libworkloads.la $(TEST_TOPO_LIBS)
-TEST_CALIBRATE_LIBS = libcalibrate.la $(TEST_WORKLOADS_LIBS)
-TEST_SIM_LIBS = libsim.la $(TEST_CALIBRATE_LIBS)
-TEST_STRATEGIES_LIBS = libstrategies.la $(TEST_SIM_LIBS)
-TEST_RESULTS_LIBS = libresults.la $(TEST_STRATEGIES_LIBS)
+# What tests share, the suites of tests, and what runs them.
+check_LTLIBRARIES = tests/support/libsupport.la
+tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
+	tests/support/dpos_case.c \
+	tests/support/dpos_case.h \
+	tests/support/html_check.c \
+	tests/support/html_check.h \
+	tests/support/json_check.c \
+	tests/support/json_check.h \
+	tests/support/learn_case.c \
+	tests/support/learn_case.h \
+	tests/support/model_case.c \
+	tests/support/model_case.h \
+	tests/support/sim_fixture.c \
+	tests/support/sim_fixture.h \
+	tests/support/strategies_case.c \
+	tests/support/strategies_case.h
+EXTRA_DIST += tests/support/command.sh
+
 # Check's timeout of 4 s is meant for an idle machine and no sanitizer.
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir; CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER;
 
-# A fuzz target is `check_PROGRAMS += tests/fuzz_X` under `if ENABLE_FUZZ`, linked with
-# `tests_fuzz_X_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)`; its seeds are in tests/corpus/fuzz_X/.
-EXTRA_DIST += tests/fuzz.sh
-
-include tests/base.mk
-include tests/topo.mk
-include tests/workloads.mk
-include tests/calibrate.mk
-include tests/sim.mk
-include tests/strategies.mk
-include tests/results.mk
-include tests/cli.mk
-include tests/project.mk
+include tests/units.mk
+include tests/cli/local.mk
+include tests/project/local.mk
+include tests/fuzz/local.mk
+include tests/bench/local.mk
+include tests/oracles/local.mk

@@ -1,11 +1,11 @@
 /* workloads/load.c - finds out what a workload's name stands for, and loads it. */
 #include "config.h"
 
-#include "workloads/import.h"
+#include "workloads/import/import.h"
 
 #include "base/error.h"
 #include "base/file.h"
-#include "workloads/zoo.h"
+#include "workloads/zoo/zoo.h"
 
 #include <errno.h>
 #include <stdio.h>

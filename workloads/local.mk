@@ -1,22 +1,23 @@
 noinst_LTLIBRARIES += libworkloads.la
-libworkloads_la_SOURCES = workloads/workloads.h \
-	workloads/builder.h workloads/autocast.h workloads/autocast.c workloads/builder.c workloads/builder_check.c workloads/graph.c \
-	workloads/kinds.c workloads/names.h workloads/names.c workloads/order.c \
-	workloads/totals.c workloads/graph_check.c \
-	workloads/load.c workloads/import.h workloads/native.h workloads/native_read.c \
-	workloads/native_ops.c workloads/native_write.c workloads/import_pipedream.c \
-	workloads/pipedream.h workloads/pipedream_parse.c workloads/pipedream_layers.c \
-	workloads/pipedream_graph.c \
-	workloads/nn.h workloads/nn.c workloads/nn_image.h workloads/nn_image.c \
-	workloads/training.c workloads/zoo.h workloads/zoo.c \
-	workloads/model_lenet.c workloads/model_alexnet.c workloads/model_vgg.c \
-	workloads/model_resnet.h workloads/model_resnet.c workloads/model_wresnet.c \
-	workloads/model_inception.c workloads/model_densenet.c \
-	workloads/model_gpt.c \
-	workloads/nn_recurrent.h workloads/nn_recurrent.c workloads/model_rnnlm.c \
-	workloads/model_gnmt.c workloads/nn_attention.h workloads/nn_attention.c \
-	workloads/model_transformer.c workloads/model_bert.c workloads/model_llama.h \
-	workloads/model_llama.c workloads/nn_moe.h workloads/nn_moe.c workloads/model_mixtral.c
+libworkloads_la_SOURCES = \
+	workloads/load.c workloads/workloads.h \
+	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
+	workloads/graph/check.c workloads/graph/graph.c workloads/graph/kinds.c workloads/graph/names.h \
+	workloads/graph/names.c workloads/graph/native.h workloads/graph/native_ops.c \
+	workloads/graph/native_read.c workloads/graph/native_write.c workloads/graph/order.c \
+	workloads/graph/totals.c \
+	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
+	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
+	workloads/import/pipedream_parse.c \
+	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/training.c \
+	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
+	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
+	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \
+	workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c workloads/zoo/nn_image.h \
+	workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
+	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/resnet.h \
+	workloads/zoo/resnet.c workloads/zoo/rnnlm.c workloads/zoo/transformer.c workloads/zoo/vgg.c \
+	workloads/zoo/wresnet.c workloads/zoo/zoo.h workloads/zoo/zoo.c
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \

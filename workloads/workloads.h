@@ -193,7 +193,7 @@ enum fr_status fr_graph_builder_finish(struct fr_graph_builder *b, const struct 
                                        struct fr_graph **out, struct fr_error *err);
 
 /* Adds backward (data and weight gradients apart), gradient sums where an output is read more than
- * once, and update ops to a forward graph; see workloads/training.c for the rule of each kind. */
+ * once, and update ops to a forward graph; see workloads/passes/training.c for the rule of each kind. */
 enum fr_status fr_graph_expand_training(const struct fr_graph *forward, struct fr_graph **out,
                                         struct fr_error *err);
 

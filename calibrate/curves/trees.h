@@ -1,0 +1,70 @@
+/* calibrate/curves/trees.h - log-residuals by boosted trees over features of a shape.
+ *
+ * A library picks its kernels by rules over sizes, tiles and waves, so that what a formula leaves jumps
+ * where such a rule changes its mind. A tree asks FR__TREES_DEPTH such questions, the same ones whatever
+ * the answers ("oblivious"), and so has a value for each of the 2^depth ways to answer them:
+ *
+ *     g(x) = sum over trees of value[answers(x)],   kept within what it is on the points fitted
+ *
+ * It is constant between the places that the questions name and beyond all of them, so that what was not
+ * measured is not extrapolated. Values are whole thousandths: their sum is exact, the same everywhere.
+ *
+ * Fit:     each tree to the signs of what the trees before it leave, question by question the one that
+ *          explains most of them; then a leaf's value is 0.3 times the median of what is left in it,
+ *          shrunk towards 0 where points are few. The number of trees is the one of a few that predicts
+ *          best by five-fold cross-validation over shapes.
+ * Source:  J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+ *          Statistics 29(5), 2001, section 4.3 (least absolute deviation); L. Prokhorenkova et al.,
+ *          "CatBoost: unbiased boosting with categorical features", NeurIPS 2018, section 4 (oblivious
+ *          trees). Depth, rate, shrinkage and bins were chosen by cross-validation on the rows of matrix
+ *          products that are fitted; they matter little.
+ */
+#ifndef FR_CALIBRATE_TREES_H
+#define FR_CALIBRATE_TREES_H
+
+#include "base/base.h"
+
+enum {
+    FR__TREES_FEATURES = 40, /* at most */
+    FR__TREES_DEPTH = 5,
+    FR__TREES_LEAVES = 1 << FR__TREES_DEPTH,
+    FR__TREES_MAX = 64
+};
+
+/* Whether feature >= from. */
+struct fr__split {
+    unsigned feature;
+    double from;
+};
+
+struct fr__tree {
+    struct fr__split
+        splits[FR__TREES_DEPTH]; /* the first is the highest bit of the leaf's number */
+    int16_t thousandths[FR__TREES_LEAVES];
+};
+
+struct fr__trees {
+    size_t n;               /* 0: no trees, everything reads 0 */
+    struct fr__tree *trees; /* [n]; heap */
+    int low, high;          /* thousandths: the sum is kept within */
+};
+
+/* features: as many as the fit had, finite. */
+double fr__trees_at(const struct fr__trees *t, const double features[]);
+/* FR_ENOMEM: *to is empty. */
+enum fr_status fr__trees_copy(struct fr__trees *to, const struct fr__trees *from,
+                              struct fr_error *err);
+void fr__trees_fini(struct fr__trees *t);
+
+struct fr__trees_points {
+    size_t n, n_features;
+    const double *x;       /* [n][n_features] */
+    const double *y;       /* [n] */
+    const uint64_t *group; /* [n] points with the same number stay in the same fold */
+};
+/* *miss: mean of |y - g(x)| on folds that were left out, of the trees chosen; without trees (none
+ * predicts better, or fewer than 40 points) that of 0. FR_ENOMEM: *t is empty. Cost: 6 times 64 trees,
+ * each some n n_features depth steps. */
+enum fr_status fr__trees_fit(struct fr__trees *t, const struct fr__trees_points *p, double *miss,
+                             struct fr_error *err);
+#endif

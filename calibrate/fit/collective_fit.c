@@ -1,0 +1,150 @@
+/* calibrate/fit/collective_fit.c - fits collectives inside a node (system.h).
+ *
+ * On the mean of |log(predicted / measured)|, from several starts, each begun anew twice: a simplex may have
+ * shrunk too early. All-to-all shares no parameter with the rest.
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "calibrate/fit/fitting.h"
+#include "calibrate/fit/system_fit.h"
+#include "calibrate/system_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 4000, N_STARTS = 3 };
+
+/* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two looser guesses; rates
+ * of an A100's, an H100's and a B200's NVLink. */
+static const double starts[N_STARTS][FR_SYSTEM_PARAMETERS] = {
+    {3.6e-6, 0.47e-6, 60e9, 10e-6, 1.9e-6, 180e9, 8.4e-6, 3.4e-6, 235e9, 15e-6, 120e9, 10e-6, 1e-6,
+     50e9, 30e-6, 1e-6, 200e9},
+    {8e-6, 0.8e-6, 60e9, 10e-6, 1e-6, 200e9, 20e-6, 2e-6, 340e9, 20e-6, 270e9, 10e-6, 1e-6, 100e9,
+     30e-6, 1e-6, 300e9},
+    {10e-6, 1e-6, 100e9, 15e-6, 1e-6, 400e9, 30e-6, 1e-6, 650e9, 30e-6, 480e9, 15e-6, 1e-6, 200e9,
+     40e-6, 1e-6, 600e9},
+};
+
+struct fit {
+    struct fr_system *system;
+    const struct fr__collective_row *const *rows; /* [n] */
+    const uint32_t *draws;                        /* [n] how often a row counts; NULL: once */
+    size_t n;
+    size_t first, n_active; /* of the parameters that move */
+    struct fr__simplex simplex;
+    double low[FR_SYSTEM_PARAMETERS], high[FR_SYSTEM_PARAMETERS]; /* [n_active] */
+};
+
+static double log_ratio(const void *user, size_t k)
+{
+    const struct fit *f = user;
+
+    return log(fr_system_time_s(f->system, &f->rows[k]->call) / f->rows[k]->time_s);
+}
+
+static double miss(void *user, const double active[])
+{
+    struct fit *f = user;
+
+    memcpy(f->system->info.parameters + f->first, active, f->n_active * sizeof(*active));
+    return fr__mean_miss(f->n, f->draws, log_ratio, f);
+}
+
+static void set_range(struct fit *f, size_t first, size_t end)
+{
+    f->first = first;
+    f->n_active = end - first;
+    for (size_t i = 0; i < f->n_active; i++) {
+        struct fr__range range = fr__system_range(fr_system_parameter_name(first + i));
+
+        f->low[i] = range.low;
+        f->high[i] = range.high;
+    }
+    f->simplex = (struct fr__simplex){
+        .n = f->n_active, .low = f->low, .high = f->high, .miss = miss, .user = f};
+}
+
+/* The best of all starts; its miss, or NaN out of memory. */
+static double find_parameters(struct fit *f)
+{
+    double kept[FR_SYSTEM_PARAMETERS] = {0}, best = INFINITY;
+
+    for (unsigned s = 0; s < N_STARTS; s++) {
+        double p[FR_SYSTEM_PARAMETERS], now = INFINITY;
+
+        memcpy(p, starts[s] + f->first, f->n_active * sizeof(*p));
+        for (unsigned again = 0; again < 3; again++)
+            now = fr__simplex_minimise(&f->simplex, p, 0.4, STEPS);
+        if (isnan(now))
+            return NAN;
+        if (now < best) {
+            best = now;
+            memcpy(kept, p, sizeof(kept));
+        }
+    }
+    memcpy(f->system->info.parameters + f->first, kept, f->n_active * sizeof(*kept));
+    return best;
+}
+
+static void refit(void *user, const uint32_t draws[], double parameters[])
+{
+    struct fit *f = user;
+
+    f->draws = draws;
+    fr__simplex_minimise(&f->simplex, parameters, 0.1,
+                         FR__SYSTEM_DRAW_STEPS * (unsigned)f->n_active);
+    f->draws = NULL;
+}
+
+/* Into info, rounded, with errors. */
+static enum fr_status keep(struct fit *f, struct fr_system_info *info, struct fr_error *err)
+{
+    double *p = info->parameters + f->first;
+
+    *info = f->system->info;
+    for (size_t i = 0; i < f->n_active; i++)
+        p[i] = fr__round_digits(p[i]);
+    return fr__bootstrap_rows(f->rows, f->n, refit, f, f->n_active, p, info->errors + f->first,
+                              err);
+}
+
+/* With the switch's sums and without; they stay if the rows ask for them. */
+enum fr_status fr__fit_rings(struct fr_system_info *info,
+                             const struct fr__collective_row *const rows[], size_t n,
+                             struct fr_error *err)
+{
+    struct fr_system with = {*info}, without = {*info};
+    struct fit f = {.system = &without, .rows = rows, .n = n};
+    double miss_without, miss_with;
+
+    without.info.has_rings = true;
+    set_range(&f, 0, FR__RINGS_END);
+    miss_without = find_parameters(&f);
+    with.info.has_rings = with.info.has_nvls = true;
+    f.system = &with;
+    set_range(&f, 0, FR__NVLS_END);
+    miss_with = find_parameters(&f);
+    if (isnan(miss_with) || isnan(miss_without))
+        return fr__fail_nomem(err);
+    if (miss_with > 0.97 * miss_without - 0.001) {
+        f.system = &without;
+        set_range(&f, 0, FR__RINGS_END);
+    }
+    return keep(&f, info, err);
+}
+
+enum fr_status fr__fit_all_to_all(struct fr_system_info *info,
+                                  const struct fr__collective_row *const rows[], size_t n,
+                                  struct fr_error *err)
+{
+    struct fr_system s = {*info};
+    struct fit f = {.system = &s, .rows = rows, .n = n};
+
+    s.info.has_all_to_all = true;
+    set_range(&f, FR__NVLS_END, FR_SYSTEM_PARAMETERS);
+    if (isnan(find_parameters(&f)))
+        return fr__fail_nomem(err);
+    return keep(&f, info, err);
+}

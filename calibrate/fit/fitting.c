@@ -1,0 +1,189 @@
+/* calibrate/fit/fitting.c - see fitting.h. */
+#include "config.h"
+
+#include "calibrate/fit/fitting.h"
+
+#include "base/error.h"
+#include "base/rng.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multimin.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double fr__mean_miss(size_t n, const uint32_t *draws,
+                     double (*log_ratio)(const void *user, size_t row), const void *user)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        if (!draws || draws[k] > 0)
+            sum += (draws ? draws[k] : 1) * fabs(log_ratio(user, k));
+    return sum / (double)n;
+}
+
+struct search {
+    const struct fr__simplex *s;
+    double *parameters; /* [n] the last ones tried, within the bounds */
+};
+
+static double objective(const gsl_vector *v, void *user)
+{
+    const struct search *search = user;
+    const struct fr__simplex *s = search->s;
+    double outside = 0, away = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double p = exp(gsl_vector_get(v, i)), within = fmin(fmax(p, s->low[i]), s->high[i]);
+
+        search->parameters[i] = within;
+        outside += fabs(log(p / within));
+        if (s->centre)
+            away += pow(log(within / s->centre[i]), 2);
+    }
+    return s->miss(s->user, search->parameters) + 0.01 * outside + s->pull * away / (double)s->n;
+}
+
+double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], double size,
+                            unsigned steps)
+{
+    struct search search = {s, parameters};
+    gsl_multimin_fminimizer *m =
+        gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, s->n);
+    gsl_vector *x = gsl_vector_alloc(s->n), *step = gsl_vector_alloc(s->n);
+    gsl_multimin_function fn = {.f = objective, .n = s->n, .params = &search};
+    double best = NAN;
+
+    if (!m || !x || !step)
+        goto free_all;
+    for (size_t i = 0; i < s->n; i++)
+        gsl_vector_set(x, i, log(parameters[i]));
+    gsl_vector_set_all(step, size);
+    gsl_multimin_fminimizer_set(m, &fn, x, step);
+    for (unsigned i = 0; i < steps; i++)
+        if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
+            gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-4) == GSL_SUCCESS)
+            break;
+    best = objective(gsl_multimin_fminimizer_x(m), &search);
+free_all:
+    gsl_vector_free(step);
+    gsl_vector_free(x);
+    gsl_multimin_fminimizer_free(m);
+    return best;
+}
+
+struct numbered {
+    uint64_t hash;
+    size_t row;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+/* Numbers the distinct hashes from 0 on: groups[n]. Returns how many; 0: out of memory, or n is 0. */
+static size_t number_groups(size_t n, const uint64_t hashes[], uint32_t groups[])
+{
+    struct numbered *sorted = calloc(n + 1, sizeof(*sorted));
+    size_t n_groups = 0;
+
+    if (!sorted)
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = (struct numbered){hashes[k], k};
+    qsort(sorted, n, sizeof(*sorted), by_hash);
+    for (size_t k = 0; k < n; k++) {
+        n_groups += k == 0 || sorted[k].hash != sorted[k - 1].hash;
+        groups[sorted[k].row] = (uint32_t)n_groups - 1;
+    }
+    free(sorted);
+    return n_groups;
+}
+
+static size_t find_groups(size_t n, const uint64_t *hashes, uint32_t groups[])
+{
+    if (hashes)
+        return number_groups(n, hashes, groups);
+    for (size_t k = 0; k < n; k++)
+        groups[k] = (uint32_t)k;
+    return n;
+}
+
+/* How often each group is drawn in that draw, then each row as often as its group. times: [n_groups] */
+static void draw_rows(unsigned draw, size_t n_rows, const uint32_t groups[], size_t n_groups,
+                      uint32_t times[], uint32_t draws[])
+{
+    struct fr__rng rng;
+
+    fr__rng_init(&rng, 1, draw);
+    memset(times, 0, n_groups * sizeof(*times));
+    for (size_t k = 0; k < n_groups; k++)
+        times[fr__rng_below(&rng, n_groups)]++;
+    for (size_t k = 0; k < n_rows; k++)
+        draws[k] = times[groups[k]];
+}
+
+enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_draws,
+                             fr__refit_fn refit, void *user, size_t n_parameters,
+                             const double parameters[], double errors[], struct fr_error *err)
+{
+    size_t n = n_parameters, n_groups = 0;
+    uint32_t *draws = calloc(n_rows + 1, sizeof(*draws));
+    uint32_t *times = calloc(n_rows + 1, sizeof(*times));
+    uint32_t *groups = calloc(n_rows + 1, sizeof(*groups));
+    double *p = calloc(n + 1, sizeof(*p)), *sum = calloc(n + 1, sizeof(*sum));
+    double *squares = calloc(n + 1, sizeof(*squares));
+    enum fr_status st = FR_OK;
+
+    if (draws && times && groups && p && sum && squares)
+        n_groups = find_groups(n_rows, hashes, groups);
+    if (n_groups == 0)
+        st = fr__fail_nomem(err);
+    for (unsigned draw = 0; st == FR_OK && draw < n_draws; draw++) {
+        draw_rows(draw, n_rows, groups, n_groups, times, draws);
+        memcpy(p, parameters, n * sizeof(*p));
+        refit(user, draws, p);
+        for (size_t i = 0; i < n; i++) {
+            sum[i] += p[i] / n_draws;
+            squares[i] += p[i] * p[i] / n_draws;
+        }
+    }
+    for (size_t i = 0; st == FR_OK && i < n; i++)
+        errors[i] = fr__round_digits(sqrt(fmax(squares[i] - sum[i] * sum[i], 0)));
+    free(squares);
+    free(sum);
+    free(p);
+    free(groups);
+    free(times);
+    free(draws);
+    return st;
+}
+
+/* By a power of ten that a double holds exactly: times or over it. */
+double fr__round_digits(double x)
+{
+    double exponent, scale;
+
+    if (!(x > 0))
+        return 0;
+    exponent = floor(log10(x)) - 4;
+    scale = pow(10, fabs(exponent));
+    return exponent < 0 ? round(x * scale) / scale : round(x / scale) * scale;
+}
+
+static double round_5(double x)
+{
+    return round(x * 1e5) / 1e5;
+}
+
+void fr__round_misses(struct fr_misses *m)
+{
+    m->median = round_5(m->median);
+    m->p90 = round_5(m->p90);
+    m->worst = round_5(m->worst);
+    m->bias = round_5(m->bias);
+}

@@ -1,0 +1,282 @@
+/* calibrate/fit/read/data.c - see data.h. */
+#include "config.h"
+
+#include "calibrate/fit/read/data.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "calibrate/curves/class.h"
+#include "calibrate/fit/read/row_hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of number formats in the data sets at hand. Those with other arithmetic (int8, fp16 storage
+ * with fp32 arithmetic, weights of fewer bits) have no curve. */
+static const struct {
+    const char *name;
+    enum fr_dtype dtype;
+} dtypes[] = {
+    {"float32", FR_FP32},
+    {"fp32", FR_FP32},
+    {"tf32", FR_TF32},
+    {"float16", FR_FP16},
+    {"fp16", FR_FP16},
+    {"bfloat16", FR_BF16},
+    {"bf16", FR_BF16},
+    {"fp8", FR_FP8},
+    {"float16 in; float32 accumulate (tensor core where present)", FR_FP16},
+};
+
+static enum fr_dtype dtype_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+        if (strcmp(dtypes[i].name, name) == 0)
+            return dtypes[i].dtype;
+    return FR_N_DTYPES;
+}
+
+bool fr__scan_wants(struct fr__scan *s, const struct fr__cell *gpu,
+                    const struct fr__cell *dtype_name, enum fr_dtype *dtype)
+{
+    *dtype = dtype_of(dtype_name->text);
+    return *dtype != FR_N_DTYPES && fr__scan_is_gpu(s, gpu);
+}
+
+bool fr__scan_is_gpu(struct fr__scan *s, const struct fr__cell *gpu)
+{
+    for (size_t i = 0; i < s->n_gpus; i++)
+        if (strcmp(s->gpus[i], gpu->text) == 0) {
+            s->gpu = (uint32_t)i;
+            return true;
+        }
+    return false;
+}
+
+enum fr_status fr__read_size(const struct fr__cell *cell, const char *name, double *out,
+                             struct fr_error *err)
+{
+    uint64_t n;
+
+    FR_TRY(fr__cell_count(cell, name, 1, UINT64_C(1) << 31, &n, err));
+    *out = (double)n;
+    return FR_OK;
+}
+
+enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const char *what,
+                             double *out, struct fr_error *err)
+{
+    const char *at = cell->text;
+    size_t length = strlen(key);
+    char digits[24];
+    uint64_t n;
+
+    while (at && !(strncmp(at, key, length) == 0 && at[length] == '=')) {
+        at = strchr(at, ';');
+        at = at ? at + 1 + strspn(at + 1, " ") : NULL;
+    }
+    if (!at)
+        return FR_OK;
+    at += length + 1;
+    length = strcspn(at, ";");
+    snprintf(digits, sizeof(digits), "%.*s", (int)(length < 23 ? length : 23), at);
+    FR_TRY(fr__parse_count(digits, what, cell->loc, 1, UINT64_C(1) << 48, &n, err));
+    *out = (double)n;
+    return FR_OK;
+}
+
+/* Of the sizes. */
+static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_shape *shape)
+{
+    double sizes[FR__CURVE_SIZES];
+    uint64_t h = FR__HASH_START;
+
+    c->sizes(shape, sizes);
+    for (size_t i = 0; c->size_names[i]; i++)
+        h = fr__hash_word(h, (uint64_t)sizes[i]);
+    return fr__hash_end(h);
+}
+
+bool fr__is_held_out(uint64_t shape_hash)
+{
+    return shape_hash % 5 == 0;
+}
+
+/* Of "project table software ..." the project and the software, between which times differ; the table
+ * is passed over ("ai-dynamo/aiconfigurator h100_sxm vllm/0.24.0"). */
+static char *shorten_source(const char *text)
+{
+    size_t project = strcspn(text, " ");
+    const char *table = text + project + strspn(text + project, " ");
+    const char *software = table + strcspn(table, " ");
+    size_t length;
+    char *out;
+
+    software += strspn(software, " ");
+    length = strcspn(software, " ");
+    if (software[0] == '[') /* the sheet of a table */
+        length = 0;
+    out = malloc(project + length + 2);
+    if (out)
+        snprintf(out, project + length + 2, "%.*s%s%.*s", (int)project, text, length ? " " : "",
+                 (int)length, software);
+    return out;
+}
+
+static enum fr_status find_source(struct fr__data *d, const char *text, uint32_t *out,
+                                  struct fr_error *err)
+{
+    char *name = shorten_source(text);
+    size_t i = 0;
+
+    if (!name)
+        return fr__fail_nomem(err);
+    while (i < d->n_sources && strcmp(d->sources[i], name) != 0)
+        i++;
+    *out = (uint32_t)i;
+    if (i < d->n_sources) {
+        free(name);
+        return FR_OK;
+    }
+    if (!fr__grow(&d->sources, &d->sources_cap, d->n_sources + 1, sizeof(*d->sources))) {
+        free(name);
+        return fr__fail_nomem(err);
+    }
+    d->sources[d->n_sources++] = name;
+    return FR_OK;
+}
+
+enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
+                            const struct fr__cell *source, const struct fr__cell *time,
+                            const char *time_name, struct fr_error *err)
+{
+    const struct fr__curve_class *op_class = fr__curve_class_of(shape->op_class);
+    struct fr__measured row = {
+        .shape = *shape, .dtype = dtype, .file = s->file, .line = time->loc.line, .gpu = s->gpu};
+    double time_us;
+
+    FR_TRY(fr__cell_number(time, time_name, 1e-3, 1e12, &time_us, err));
+    if (!op_class)
+        return FR_OK;
+    FR_TRY(find_source(s->data, source->text, &row.source, err));
+    row.time_s = time_us * 1e-6;
+    row.hash = hash_shape(op_class, shape);
+    if (!fr__grow(&s->data->rows, &s->data->cap, s->data->n_rows + 1, sizeof(row)))
+        return fr__fail_nomem(err);
+    s->data->rows[s->data->n_rows++] = row;
+    return FR_OK;
+}
+
+enum fr_status fr__scan_source(struct fr__scan *s, const struct fr__cell *source, uint32_t *out,
+                               struct fr_error *err)
+{
+    return find_source(s->data, source->text, out, err);
+}
+
+enum fr_status fr__scan_add_launch(struct fr__scan *s, enum fr_launch what,
+                                   const struct fr__cell *source, const struct fr__cell *time_us,
+                                   struct fr_error *err)
+{
+    struct fr__launch_row row = {.what = what, .gpu = s->gpu};
+    struct fr__data *d = s->data;
+
+    FR_TRY(fr__cell_number(time_us, "time_us", 1e-3, 1e4, &row.time_s, err));
+    row.time_s *= 1e-6;
+    FR_TRY(find_source(d, source->text, &row.source, err));
+    if (!fr__grow(&d->launches, &d->launches_cap, d->n_launches + 1, sizeof(row)))
+        return fr__fail_nomem(err);
+    d->launches[d->n_launches++] = row;
+    return FR_OK;
+}
+
+/* ---- files ---- */
+
+static bool has_column(const char *header, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = header; *at; at += *at == ',') {
+        size_t cell = strcspn(at, ",");
+
+        if (cell == length && strncmp(at, name, length) == 0)
+            return true;
+        at += cell;
+    }
+    return false;
+}
+
+/* By the marks in the file's first line. Whatever is wrong with the file is left to the CSV reader
+ * to say: without a mark it is taken for matrix products. */
+static const struct fr__layout *find_layout(const char *path)
+{
+    static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_beside,
+                                                       &fr__layout_kernels};
+    char header[1024];
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(header, 1, sizeof(header) - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    header[n] = '\0';
+    header[strcspn(header, "\r\n")] = '\0';
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+        if (has_column(header, layouts[i]->mark))
+            return layouts[i];
+    return &fr__layout_gemm;
+}
+
+enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
+                             const char *const gpus[], size_t n_gpus, struct fr_error *err)
+{
+    struct fr__scan s = {.data = d, .gpus = gpus, .n_gpus = n_gpus, .file = file};
+    const struct fr__layout *layout = find_layout(path);
+
+    return fr__csv_read(path, layout->columns, layout->take_row, &s, err);
+}
+
+void fr__data_fini(struct fr__data *d)
+{
+    for (size_t i = 0; i < d->n_sources; i++)
+        free(d->sources[i]);
+    free(d->sources);
+    free(d->rows);
+    free(d->beside);
+    free(d->launches);
+    memset(d, 0, sizeof(*d));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double sorted[], size_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    size_t low = (size_t)at;
+    size_t high = low + 1 < n ? low + 1 : low;
+
+    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+}
+
+struct fr_misses fr__misses_of(double signed_errors[], size_t n)
+{
+    struct fr_misses m = {.n = n};
+
+    if (n == 0)
+        return m;
+    qsort(signed_errors, n, sizeof(*signed_errors), by_value);
+    m.bias = quantile(signed_errors, n, 0.5);
+    for (size_t i = 0; i < n; i++)
+        signed_errors[i] = fabs(signed_errors[i]);
+    qsort(signed_errors, n, sizeof(*signed_errors), by_value);
+    m.median = quantile(signed_errors, n, 0.5);
+    m.p90 = quantile(signed_errors, n, 0.9);
+    m.worst = signed_errors[n - 1];
+    return m;
+}

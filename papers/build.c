@@ -1,0 +1,253 @@
+/* papers/build.c */
+#include "config.h"
+
+#include "papers/build.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KEY = 400 };
+
+struct asked {
+    const char *key;
+    struct fr__repro_answer *answer; /* of the arena: it stays where it is */
+};
+
+struct fr__repro {
+    struct fr_reproduction made; /* first: priv leads back here */
+    struct fr__arena *arena;
+    struct fr_repro_table *tables;
+    struct fr_repro_cell *cells; /* of the present table, then moved to the arena */
+    struct asked *asked;
+    size_t cap_tables, n_cells, cap_cells, n_asked, cap_asked;
+    const struct fr_context *ctx;
+};
+
+struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
+                                const struct fr_context *ctx)
+{
+    struct fr__repro *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->arena = fr__arena_new();
+    if (!b->arena) {
+        free(b);
+        return NULL;
+    }
+    b->made = (struct fr_reproduction){.paper = paper, .source = source, .setting = setting};
+    b->ctx = ctx;
+    return b;
+}
+
+struct fr__arena *fr__repro_arena(struct fr__repro *b)
+{
+    return b->arena;
+}
+
+void fr_reproduction_free(struct fr_reproduction *r)
+{
+    struct fr__repro *b = r ? r->priv : NULL;
+
+    if (!b)
+        return;
+    fr__arena_free(b->arena);
+    free(b->tables);
+    free(b->cells);
+    free(b->asked);
+    free(b);
+}
+
+/* ---- questions ---- */
+
+static void write_key(char key[MOST_KEY], const struct fr_question *q)
+{
+    snprintf(key, MOST_KEY, "%s|%s|%s|%zu|%d|%u|%u|%u|%d|%d|%d", q->workload, q->topology,
+             q->strategy, q->n_gpus, q->is_spread, q->global_batch, q->batch_per_gpu, q->seq_len,
+             (int)q->optimizer, (int)q->run.order, (int)q->run.network);
+}
+
+/* Adds a kind of op to a list of words, once. */
+static void add_kind(char *list, size_t n, const char *kind)
+{
+    size_t used = strlen(list);
+
+    if (!strstr(list, kind))
+        snprintf(list + used, n - used, "%s%s", used ? " " : "", kind);
+}
+
+static bool keep_splits(struct fr__repro *b, struct fr__repro_answer *a, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+    const struct fr_graph *g = fr_plan_view(r->plan)->graph;
+    char kinds[200] = "", first[200] = "";
+
+    for (size_t i = 0; i < p->n_splits; i++) {
+        size_t name = strcspn(p->splits[i].op, " "); /* without "of replica 2" */
+
+        for (size_t o = 0; o < g->n_ops; o++)
+            if (strlen(g->ops[o].name) == name && !strncmp(g->ops[o].name, p->splits[i].op, name))
+                add_kind(kinds, sizeof(kinds), fr_op_kind_name(g->ops[o].kind));
+        if (i == 0)
+            snprintf(first, sizeof(first), "%s in %u (%s)", p->splits[i].op, p->splits[i].n,
+                     p->splits[i].dim);
+    }
+    a->split_kinds = fr__arena_strdup(b->arena, kinds);
+    a->most_split = fr__arena_strdup(b->arena, first);
+    return a->split_kinds && a->most_split;
+}
+
+static bool keep_planned(struct fr__repro *b, struct fr__repro_answer *a, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+    size_t *ops_on;
+
+    a->split_kinds = a->most_split = "";
+    if (!p)
+        return true;
+    ops_on = fr__arena_alloc(b->arena, r->n_gpus, sizeof(*ops_on));
+    if (!ops_on)
+        return false;
+    for (size_t i = 0; i < p->n_ops; i++)
+        for (size_t d = 0; d < r->n_gpus; d++)
+            ops_on[d] += r->devices[d].device == p->ops[i].device;
+    a->ops_on = ops_on;
+    a->planned_s = p->planned_s;
+    a->n_ops = p->n_ops;
+    a->n_splits = p->n_splits;
+    a->keeps_replicas = p->keeps_replicas;
+    return keep_splits(b, a, r);
+}
+
+static enum fr_status answer(struct fr__repro *b, const struct fr_question *q,
+                             struct fr__repro_answer *a, struct fr_error *err)
+{
+    struct fr_record *r;
+    enum fr_status st = fr_answer(q, b->ctx, &r, err);
+
+    *a = (struct fr__repro_answer){.planned_s = NAN, .split_kinds = "", .most_split = ""};
+    if (st == FR_ENOROOM) {
+        a->oom = true;
+        a->iteration_s = a->compute_s = a->comm_s = a->exposed_comm_s = a->plan_cpu_s = NAN;
+        return FR_OK;
+    }
+    FR_TRY(st);
+    a->oom = r->oom;
+    a->iteration_s = r->oom ? (double)NAN : r->iteration_s;
+    a->compute_s = r->compute_s;
+    a->comm_s = r->comm_s;
+    a->exposed_comm_s = r->exposed_comm_s;
+    a->plan_cpu_s = r->plan_cpu_s;
+    a->peak_bytes = r->peak_bytes;
+    st = keep_planned(b, a, r) ? FR_OK : fr__fail_nomem(err);
+    fr_record_free(r);
+    return st;
+}
+
+enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
+                             const struct fr__repro_answer **out, struct fr_error *err)
+{
+    char key[MOST_KEY];
+    struct asked *a;
+
+    write_key(key, q);
+    for (size_t i = 0; i < b->n_asked; i++)
+        if (strcmp(b->asked[i].key, key) == 0) {
+            *out = b->asked[i].answer;
+            return FR_OK;
+        }
+    if (b->ctx && b->ctx->cancel && *b->ctx->cancel)
+        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
+    if (!fr__grow(&b->asked, &b->cap_asked, b->n_asked + 1, sizeof(*b->asked)))
+        return fr__fail_nomem(err);
+    a = &b->asked[b->n_asked];
+    a->key = fr__arena_strdup(b->arena, key);
+    a->answer = fr__arena_alloc(b->arena, 1, sizeof(*a->answer));
+    if (!a->key || !a->answer)
+        return fr__fail_nomem(err);
+    FR_TRY(answer(b, q, a->answer, err));
+    b->n_asked++;
+    *out = a->answer;
+    return FR_OK;
+}
+
+/* ---- tables ---- */
+
+/* The present table's cells go where they stay. */
+static enum fr_status close_table(struct fr__repro *b, struct fr_error *err)
+{
+    struct fr_repro_table *t = b->made.n_tables ? &b->tables[b->made.n_tables - 1] : NULL;
+    struct fr_repro_cell *cells;
+
+    if (!t || t->cells)
+        return FR_OK;
+    cells = fr__arena_alloc(b->arena, b->n_cells + 1, sizeof(*cells));
+    if (!cells)
+        return fr__fail_nomem(err);
+    if (b->n_cells)
+        memcpy(cells, b->cells, b->n_cells * sizeof(*cells));
+    t->cells = cells;
+    t->n_rows = b->n_cells / t->n_columns;
+    return FR_OK;
+}
+
+enum fr_status fr__repro_begin(struct fr__repro *b, const char *name, const char *title,
+                               const char *published, const struct fr_repro_column columns[],
+                               size_t n, struct fr_error *err)
+{
+    FR_TRY(close_table(b, err));
+    if (!fr__grow(&b->tables, &b->cap_tables, b->made.n_tables + 1, sizeof(*b->tables)))
+        return fr__fail_nomem(err);
+    b->tables[b->made.n_tables++] = (struct fr_repro_table){
+        .name = name, .title = title, .published = published, .columns = columns, .n_columns = n};
+    b->n_cells = 0;
+    return FR_OK;
+}
+
+enum fr_status fr__repro_row(struct fr__repro *b, const struct fr_repro_cell cells[],
+                             struct fr_error *err)
+{
+    size_t n = b->tables[b->made.n_tables - 1].n_columns;
+
+    if (!fr__grow(&b->cells, &b->cap_cells, b->n_cells + n, sizeof(*b->cells)))
+        return fr__fail_nomem(err);
+    memcpy(b->cells + b->n_cells, cells, n * sizeof(*cells));
+    b->n_cells += n;
+    return FR_OK;
+}
+
+void fr__repro_draws_over(struct fr__repro *b, const char *column)
+{
+    b->tables[b->made.n_tables - 1].base = column;
+}
+
+enum fr_status fr__repro_found(struct fr__repro *b, struct fr_error *err, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    b->tables[b->made.n_tables - 1].found = fr__arena_strdup(b->arena, text);
+    return b->tables[b->made.n_tables - 1].found ? FR_OK : fr__fail_nomem(err);
+}
+
+enum fr_status fr__repro_finish(struct fr__repro *b, enum fr_status st,
+                                struct fr_reproduction **out)
+{
+    if (st == FR_OK)
+        st = close_table(b, NULL);
+    b->made.tables = b->tables;
+    b->made.priv = b;
+    if (st == FR_OK)
+        *out = &b->made;
+    else
+        fr_reproduction_free(&b->made);
+    return st;
+}

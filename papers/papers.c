@@ -1,0 +1,171 @@
+/* papers/papers.c - the papers, and reproductions as text, JSON and CSV. */
+#include "config.h"
+
+#include "papers/papers.h"
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "papers/build.h"
+#include "results/text/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct fr_repro_paper papers[] = {
+    {"fastt", "FastT: strong and weak scaling, order, splits and memory of nine models",
+     "X. Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
+     fr__reproduce_fastt},
+};
+
+enum { N_PAPERS = sizeof(papers) / sizeof(papers[0]) };
+
+const struct fr_repro_paper *fr_repro_paper_at(size_t i)
+{
+    return i < N_PAPERS ? &papers[i] : NULL;
+}
+
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
+                            const struct fr_context *ctx, struct fr_error *err)
+{
+    const char *names[N_PAPERS];
+    char hint[128];
+
+    for (size_t i = 0; i < N_PAPERS; i++) {
+        names[i] = papers[i].name;
+        if (strcmp(names[i], paper) == 0)
+            return papers[i].run(out, ctx, err);
+    }
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no experiments of a paper '%s'%s", paper,
+                    fr__did_you_mean(paper, names, N_PAPERS, hint, sizeof(hint)));
+}
+
+/* ---- text ---- */
+
+static void write_cell(char out[FR__TABLE_CELL], const struct fr_repro_cell *c, enum fr_unit unit)
+{
+    char text[40];
+
+    if (c->text) {
+        fr__table_text(out, c->text);
+        return;
+    }
+    if (unit == FR_UNIT_TEXT || isnan(c->value))
+        return;
+    switch (unit) {
+    case FR_UNIT_COUNT:
+        fr__fixed(c->value, 0, out, FR__TABLE_CELL);
+        break;
+    case FR_UNIT_SECONDS:
+        fr__format_time(c->value, out, FR__TABLE_CELL);
+        break;
+    case FR_UNIT_BYTES:
+        fr__format_bytes(c->value, out, FR__TABLE_CELL);
+        break;
+    case FR_UNIT_FRACTION:
+        snprintf(out, FR__TABLE_CELL, "%s %%", fr__fixed(100 * c->value, 1, text, sizeof(text)));
+        break;
+    case FR_UNIT_TEXT:
+        break;
+    }
+}
+
+static void fill(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_repro_table *t = user;
+
+    for (size_t c = 0; c < t->n_columns; c++)
+        write_cell(row->cell[c], &t->cells[i * t->n_columns + c], t->columns[c].unit);
+}
+
+void fr_reproduction_print(FILE *f, const struct fr_reproduction *r)
+{
+    struct fr__table_column columns[FR__TABLE_MAX_COLUMNS];
+
+    fprintf(f, "%s\n%s\n", r->source, r->setting);
+    for (size_t k = 0; k < r->n_tables; k++) {
+        const struct fr_repro_table *t = &r->tables[k];
+
+        for (size_t c = 0; c < t->n_columns; c++)
+            columns[c] =
+                (struct fr__table_column){t->columns[c].title, t->columns[c].unit != FR_UNIT_TEXT};
+        fprintf(f, "\n%s\n", t->title);
+        fr__table_print(f, &(struct fr__table){columns, t->n_columns, t->n_rows, fill, t});
+        fprintf(f, "  paper: %s\n", t->published);
+        if (t->found)
+            fprintf(f, "  ours: %s\n", t->found);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void write_row(struct fr__json *j, const struct fr_repro_table *t, size_t row)
+{
+    fr__json_open(j, NULL, '{', true);
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct fr_repro_cell *x = &t->cells[row * t->n_columns + c];
+
+        if (x->text)
+            fr__json_string(j, t->columns[c].name, x->text);
+        else if (t->columns[c].unit == FR_UNIT_TEXT || isnan(x->value))
+            fr__json_null(j, t->columns[c].name);
+        else
+            fr__json_number(j, t->columns[c].name, x->value);
+    }
+    fr__json_close(j, '}');
+}
+
+void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "paper", r->paper);
+    fr__json_string(&j, "source", r->source);
+    fr__json_string(&j, "setting", r->setting);
+    fr__json_open(&j, "tables", '[', false);
+    for (size_t k = 0; k < r->n_tables; k++) {
+        fr__json_open(&j, NULL, '{', false);
+        fr__json_string(&j, "name", r->tables[k].name);
+        fr__json_string(&j, "title", r->tables[k].title);
+        fr__json_string(&j, "published", r->tables[k].published);
+        fr__json_string(&j, "found", r->tables[k].found);
+        fr__json_open(&j, "rows", '[', false);
+        for (size_t i = 0; i < r->tables[k].n_rows; i++)
+            write_row(&j, &r->tables[k], i);
+        fr__json_close(&j, ']');
+        fr__json_close(&j, '}');
+    }
+    fr__json_close(&j, ']');
+    fr__json_close(&j, '}');
+    putc('\n', f);
+}
+
+/* ---- CSV ---- */
+
+enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
+                                     struct fr_error *err)
+{
+    struct fr__out out;
+    char number[40];
+
+    FR_TRY(fr__out_open(&out, path, err));
+    fputs("table,row,column,value\n", out.f);
+    for (size_t k = 0; k < r->n_tables; k++)
+        for (size_t i = 0; i < r->tables[k].n_rows * r->tables[k].n_columns; i++) {
+            const struct fr_repro_table *t = &r->tables[k];
+            const struct fr_repro_cell *c = &t->cells[i];
+            const struct fr_repro_column *column = &t->columns[i % t->n_columns];
+
+            fprintf(out.f, "%s,%zu,%s,", t->name, i / t->n_columns + 1, column->name);
+            if (c->text)
+                fr__csv_write_cell(out.f, c->text);
+            else if (column->unit != FR_UNIT_TEXT && !isnan(c->value))
+                fputs(fr__format_double(c->value, number, sizeof(number)), out.f);
+            putc('\n', out.f);
+        }
+    return fr__out_commit(&out, err);
+}

@@ -1,0 +1,73 @@
+/* papers/papers.h - a paper's experiments run again: the published figure, ours, the difference.
+ *
+ * A reproduction is tables. A cell is a number or a word; a number that the paper does not give, or that
+ * does not exist, is NaN. Misses are shown like hits: nothing is fitted to the figures.
+ */
+#ifndef FORERUN_REPRODUCE_H
+#define FORERUN_REPRODUCE_H
+
+#include "results/results.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_unit { FR_UNIT_TEXT, FR_UNIT_COUNT, FR_UNIT_SECONDS, FR_UNIT_FRACTION, FR_UNIT_BYTES };
+
+struct fr_repro_column {
+    const char *name; /* "iteration_s" in JSON and CSV */
+    const char *title;
+    enum fr_unit unit;
+};
+
+struct fr_repro_cell {
+    const char *text; /* FR_UNIT_TEXT, or instead of a number: "out of memory"; NULL */
+    double value;
+};
+
+struct fr_repro_table {
+    const char *name, *title;
+    const char *published; /* what the paper says of it, with the place */
+    const char *found;     /* what came out, in a sentence; NULL */
+    const char
+        *base; /* pictures: the column that others of its unit are drawn against; NULL: gains */
+    size_t n_columns, n_rows;
+    const struct fr_repro_column *columns; /* [n_columns] */
+    const struct fr_repro_cell *cells;     /* [n_rows][n_columns] */
+};
+
+/* All of it belongs to the reproduction. */
+struct fr_reproduction {
+    const char *paper, *source, *setting; /* a name, the reference, how it was run */
+    size_t n_tables;
+    const struct fr_repro_table *tables;
+    void *priv;
+};
+
+struct fr_repro_paper {
+    const char *name, *summary, *source;
+    enum fr_status (*run)(struct fr_reproduction **out, const struct fr_context *ctx,
+                          struct fr_error *err);
+};
+const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end */
+
+/* Runs all experiments of a paper. FR_ENOENT with the nearest known name; FR_ECANCELLED; as fr_answer.
+ * The caller frees it. */
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
+                            const struct fr_context *ctx, struct fr_error *err);
+void fr_reproduction_free(struct fr_reproduction *r);
+
+void fr_reproduction_print(FILE *f, const struct fr_reproduction *r);
+void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r);
+/* A line a cell: table, row, column, value. FR_EIO. */
+enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
+                                     struct fr_error *err);
+/* Bars, a group a row or a model, of the table that path names before its ending ("x.order.png"), else of the
+ * first. FR_EUSAGE: no picture by its ending, or of that table; as fr_results_write. */
+enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char *path,
+                                    const struct fr_context *ctx, struct fr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

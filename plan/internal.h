@@ -1,0 +1,67 @@
+/* plan/internal.h - the plan's inside, for the engine and the plan's own files.
+ *
+ * While being built a plan is a set of growing arrays plus unsorted pairs (dependency, free);
+ * fr_plan_finish turns the pairs into compressed rows and drops them. A finished plan costs about
+ * 32 bytes a task, 12 a dependency with its share of the index, 40 a buffer.
+ */
+#ifndef FR_SIM_PLAN_H
+#define FR_SIM_PLAN_H
+
+#include "base/arena.h"
+#include "plan/plan.h"
+
+struct fr__pair {
+    uint32_t from, to;
+};
+
+struct fr__group {
+    uint32_t first, stride, count;
+    uint32_t list; /* offset into group_devices when stride is 0 */
+};
+
+struct fr__array {
+    size_t n, cap;
+};
+
+struct fr_plan {
+    struct fr_plan_view view; /* pointers set by finish */
+    bool is_finished;
+    bool is_out_of_memory;
+    struct fr__array n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings,
+        n_deps, n_frees, n_group_devices, n_iterations;
+    struct fr_task *tasks;
+    struct fr_cost *costs;
+    struct fr_transfer *transfers;
+    struct fr_collective *collectives;
+    struct fr_buffer *buffers;
+    struct fr__group *groups;
+    struct fr__pair *deps, *frees;
+    uint32_t *group_devices, *iteration_ends;
+    const char **strings;
+    struct fr__arena *arena; /* strings and, once finished, the compressed rows */
+};
+
+/* So many more may be added: a hint, so that the arrays need not grow by steps. */
+void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
+                     size_t n_frees);
+
+/* Where a copy's tasks, transfers, collectives and buffers begin. */
+struct fr__offsets {
+    uint32_t tasks, transfers, collectives, buffers;
+};
+/* Costs, strings and groups, which all copies share; then tasks and what they refer to, moved by `at`.
+ * buffer_ids: [n_buffers] the copies' numbers, kept by the caller from one copy to the next, since
+ * persistent buffers are made by the first alone (at.tasks = 0). Failures are kept in `out`. */
+void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out);
+void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struct fr__offsets at,
+                             uint32_t buffer_ids[]);
+/* All of a finished plan under the same numbers, not finished. NULL: out of memory. */
+struct fr_plan *fr__plan_copy(const struct fr_plan *p);
+
+/* Reports violations of the arrays' references, without which nothing else can be looked at. */
+size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
+                                 void *user);
+/* Reports the rest; needs the compressed rows. */
+size_t fr__plan_check_structure(const struct fr_plan *p, void (*say)(void *, const char *),
+                                void *user);
+#endif

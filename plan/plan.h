@@ -1,0 +1,208 @@
+/* plan/plan.h - the plan: what runs where, in which order, and what it holds meanwhile.
+ *
+ * A plan is tasks with dependencies on devices' streams, transfers, collectives, buffers and a cost
+ * table. Every strategy ends in one; the engine (sim/sim.h) runs any plan and knows no strategy.
+ */
+#ifndef FORERUN_PLAN_H
+#define FORERUN_PLAN_H
+
+#include "base/base.h"
+#include "calibrate/calibrate.h"
+#include "topo/topo.h"
+#include "workloads/workloads.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fr_task_kind {
+    FR_TASK_COMPUTE,
+    FR_TASK_SEND,
+    FR_TASK_RECV,
+    FR_TASK_COLLECTIVE, /* one rank's member of a collective */
+    FR_TASK_MARKER,     /* takes no time and no stream */
+    FR_N_TASK_KINDS
+};
+
+enum fr_stream {
+    FR_STREAM_COMPUTE = 0,
+    FR_STREAM_SEND = 1,
+    FR_STREAM_RECV = 2,
+    FR_STREAM_COMM = 3, /* collectives */
+    FR_N_STREAMS = 8,   /* plans may number their own up to here */
+    FR_STREAM_FREE = 255
+};
+
+struct fr_task {
+    uint32_t device;
+    uint32_t cost_id; /* row of the cost table; FR_NONE for all but compute */
+    uint32_t op;      /* op of the plan's graph, or FR_NONE */
+    uint32_t ref;     /* transfer, collective; of compute tasks a string instead of the op's name;
+                            else FR_NONE */
+    uint32_t rank;    /* in the collective's group */
+    uint32_t microbatch; /* FR_NONE: not one */
+    int32_t priority;    /* smaller goes first */
+    uint8_t kind, phase, stream, flags;
+};
+
+struct fr_transfer {
+    double bytes;
+    uint32_t send, recv; /* tasks */
+    uint32_t label;      /* string of the plan, or FR_NONE */
+};
+
+enum fr_collective_kind {
+    FR_ALL_REDUCE,
+    FR_ALL_GATHER,     /* bytes: of the whole result */
+    FR_REDUCE_SCATTER, /* bytes: of the whole input */
+    FR_ALL_TO_ALL, /* bytes: that each rank has, an equal part for each rank (itself among them) */
+    FR_BROADCAST,  /* bytes: from rank `root` to all */
+    FR_REDUCE,     /* bytes: from all to rank `root` */
+    FR_N_COLLECTIVE_KINDS
+};
+const char *fr_collective_kind_name(enum fr_collective_kind kind);
+/* FR_N_COLLECTIVE_KINDS: unknown. */
+enum fr_collective_kind fr_collective_kind_parse(const char *name);
+
+struct fr_collective {
+    double bytes;
+    uint32_t group;
+    uint32_t label;
+    enum fr_collective_kind kind;
+    bool has_cost;    /* how long it takes is known as a whole, whatever the links: */
+    uint32_t cost_id; /* row of the cost table; else its messages go over the links */
+    uint32_t root;    /* rank, of a broadcast and a reduce */
+};
+
+enum fr_buffer_kind {
+    FR_BUFFER_PARAMETER,
+    FR_BUFFER_GRADIENT,
+    FR_BUFFER_OPTIMIZER,
+    FR_BUFFER_WEIGHT_VERSION,
+    FR_BUFFER_ACTIVATION,
+    FR_BUFFER_WORKSPACE,
+    FR_BUFFER_COMMUNICATION,
+    FR_BUFFER_CONTEXT,
+    FR_N_BUFFER_KINDS
+};
+const char *fr_buffer_kind_name(enum fr_buffer_kind kind);
+
+/* Lives from the dispatch (or start) of alloc until all its freeing tasks are done. */
+struct fr_buffer {
+    uint64_t bytes;
+    uint32_t device;
+    uint32_t alloc; /* task; FR_NONE: persistent, there from the start to the end */
+    uint32_t alias; /* buffer whose storage it shares and whose life it prolongs; FR_NONE */
+    uint32_t op;    /* for messages: the op whose tensor it is, or FR_NONE */
+    enum fr_buffer_kind kind;
+};
+
+struct fr_plan;
+
+/* Makes an empty plan on a topology; graph (may be NULL) names the ops. Both are borrowed and must
+ * outlive the plan. NULL when out of memory. */
+struct fr_plan *fr_plan_new(const struct fr_topo *topo, const struct fr_graph *graph);
+void fr_plan_free(struct fr_plan *p);
+
+/* The adding functions return the new index. Running out of memory or of numbers is kept and
+ * reported by fr_plan_finish, so a builder need not check each call. */
+uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost);
+uint32_t fr_plan_add_string(struct fr_plan *p, const char *text); /* copied */
+uint32_t fr_plan_add_task(struct fr_plan *p, const struct fr_task *task);
+void fr_plan_add_dep(struct fr_plan *p, uint32_t before, uint32_t after);
+/* Joins a send and a receive task already added; sets their ref. */
+uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, double bytes,
+                              uint32_t label);
+/* Ranks first, first+stride, ...: device indices. */
+uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
+/* Any devices, rank by rank. devices: [n], copied. */
+uint32_t fr_plan_add_group_of(struct fr_plan *p, const uint32_t devices[], uint32_t n);
+/* Its members are tasks with kind FR_TASK_COLLECTIVE, this index as ref and their rank. */
+uint32_t fr_plan_add_collective(struct fr_plan *p, const struct fr_collective *c);
+uint32_t fr_plan_add_buffer(struct fr_plan *p, const struct fr_buffer *b);
+void fr_plan_add_free(struct fr_plan *p, uint32_t buffer, uint32_t task);
+/* `task` done = one more iteration done (asynchronous strategies add one an iteration; a plan
+ * without any is one iteration). Call in iteration order. */
+void fr_plan_end_iteration(struct fr_plan *p, uint32_t task);
+
+/* Completes the plan: indexes dependencies and checks it (all of fr_plan_check; the first fault is
+ * the error). Afterwards the plan is read-only and may be run by several threads. */
+enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err);
+
+/* Reports every violation, one line each: indices out of range, a device or stream that does not
+ * exist, a send without receive, a collective with missing or doubled ranks, costs that are not
+ * finite, a cycle, buffers never freed or freed before they are allocated, aliases across devices.
+ * Returns how many. */
+size_t fr_plan_check(const struct fr_plan *p, void (*say)(void *user, const char *line),
+                     void *user);
+
+/* n iterations of a finished one-iteration plan in a row, joined device by device: on each device
+ * every task without predecessors of iteration i+1 follows all sinks of iteration i on that device.
+ * The result is a new finished plan on the same topology and graph. */
+enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_plan **out,
+                              struct fr_error *err);
+
+/* How ready tasks take their stream: by the time they became ready; by priority; exactly by priority,
+ * waiting for the next one if it is not ready. The others are passes (fr_plan_order): the plan that
+ * they make runs like FR_ORDER_PRIORITY. */
+enum fr_order {
+    FR_ORDER_FIFO,
+    FR_ORDER_PRIORITY,
+    FR_ORDER_STRICT,
+    FR_ORDER_CONTROL, /* a device's compute tasks wait for each other's ends, by priority */
+    FR_ORDER_RANDOM,  /* what a device receives is sent in a random order, */
+    FR_ORDER_TIC,     /* in that of TicTac without times, */
+    FR_ORDER_TAC,     /* or with the plan's times */
+    FR_N_ORDERS
+};
+const char *fr_order_name(enum fr_order o);
+enum fr_order fr_order_parse(const char *name);
+/* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
+ * on the same topology and graph. seed: of FR_ORDER_RANDOM. *n_ordered: transfers that were given an
+ * order. What the orders are and how they are kept: plan/orders/order.h. A dead lock that `control` makes of a plan
+ * is FR_ERANGE with the circle of tasks. */
+bool fr_order_is_pass(enum fr_order o);
+enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
+                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
+
+/* Read access; valid after fr_plan_finish, owned by the plan. */
+struct fr_plan_view {
+    const struct fr_topo *topo;
+    const struct fr_graph *graph;
+    size_t n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings;
+    size_t n_iterations;
+    const struct fr_task *tasks;
+    const struct fr_cost *costs;
+    const struct fr_transfer *transfers;
+    const struct fr_collective *collectives;
+    const struct fr_buffer *buffers;
+    const uint32_t *succ_first, *succ;   /* [n_tasks + 1]: successors of t */
+    const uint32_t *n_preds;             /* [n_tasks] */
+    const uint32_t *alloc_first, *alloc; /* [n_tasks + 1]: buffers that t allocates */
+    const uint32_t *free_first, *free;   /* [n_tasks + 1]: buffers that t helps to free */
+    const uint32_t *n_frees;             /* [n_buffers]: freeing tasks (aliases' ones included) */
+    const uint32_t *member_first, *members; /* [n_collectives + 1]: member tasks by rank */
+    const uint32_t *iteration_ends;
+};
+const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
+uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);
+uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t rank);
+/* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of one machine,
+ * then those of a later one. 0: it is not so. Good before fr_plan_finish too. Cost: O(size). */
+uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group);
+/* What a collective on a group of the plan costs by the system of its machines (fr_cost_collective).
+ * is_summed_in_switch: as in struct fr_system_call. false: not known, *out untouched. */
+bool fr_plan_collective_cost(const struct fr_plan *p, const struct fr_cost_model *costs,
+                             const struct fr_collective *c, bool is_summed_in_switch,
+                             struct fr_cost *out);
+/* The topology's system that collectives on the group take their time from, if it covers them
+ * (fr_cost_collective); FR_NONE: none. */
+uint32_t fr_plan_group_system(const struct fr_plan *p, uint32_t group);
+const char *fr_plan_string(const struct fr_plan *p, uint32_t id); /* "" for FR_NONE */
+/* What a person calls the task: "conv1_1 [mb 3]", "all-reduce bucket 2", "send fc6". */
+const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

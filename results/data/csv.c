@@ -1,0 +1,89 @@
+/* results/data/csv.c - one row a record; bytes and seconds, units in the column names. */
+#include "config.h"
+
+#include "base/csv.h"
+#include "base/units.h"
+#include "results/format.h"
+
+#include <inttypes.h>
+
+static void cell_text(FILE *f, const char *text)
+{
+    fr__csv_write_cell(f, text);
+    putc(',', f);
+}
+
+static void cell_number(FILE *f, double x)
+{
+    char buf[40];
+
+    fprintf(f, "%s,", fr__format_double(x, buf, sizeof(buf)));
+}
+
+static void cell_count(FILE *f, uint64_t x)
+{
+    fprintf(f, "%" PRIu64 ",", x);
+}
+
+static void write_header(FILE *f)
+{
+    fputs("strategy,workload,topology,gpus,gpus_used,global_batch,precision,optimizer,oom,"
+          "iteration_s,samples_per_s,compute_s,comm_s,exposed_comm_s,bubble_s,lower_bound_s,"
+          "peak_bytes,peak_allocated_bytes,peak_reserved_bytes,capacity_bytes,memory_model,",
+          f);
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
+        fprintf(f, "cost_%s_frac,", fr_trust_name((enum fr_trust)trust));
+    fputs("plan_cpu_s,wall_s,tasks\n", f);
+}
+
+static void write_row(FILE *f, const struct fr_record *r)
+{
+    cell_text(f, r->strategy);
+    cell_text(f, r->workload);
+    cell_text(f, r->topology);
+    cell_count(f, r->n_gpus);
+    cell_count(f, r->n_gpus_used);
+    cell_count(f, r->global_batch);
+    cell_text(f, r->dtype);
+    cell_text(f, r->optimizer);
+    cell_count(f, r->oom);
+    if (r->oom) {
+        fputs(",,", f);
+    } else {
+        cell_number(f, r->iteration_s);
+        cell_number(f, r->samples_per_s);
+    }
+    cell_number(f, r->compute_s);
+    cell_number(f, r->comm_s);
+    cell_number(f, r->exposed_comm_s);
+    cell_number(f, r->bubble_s);
+    cell_number(f, r->lower_bound_s);
+    cell_count(f, r->peak_bytes);
+    cell_count(f, r->peak_allocated_bytes);
+    cell_count(f, r->peak_reserved_bytes);
+    cell_count(f, r->peak_capacity_bytes);
+    cell_text(f, fr_memory_model_name(r->memory_model));
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
+        cell_number(f, r->cost_frac[trust]);
+    cell_number(f, r->plan_cpu_s);
+    cell_number(f, r->wall_s);
+    fprintf(f, "%zu\n", r->n_tasks);
+}
+
+static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
+                                struct fr_error *err)
+{
+    (void)ctx;
+    (void)err;
+    write_header(f);
+    for (size_t i = 0; i < rs->n; i++)
+        write_row(f, rs->records[i]);
+    return FR_OK;
+}
+
+const struct fr__format fr__format_csv = {
+    .ending = ".csv",
+    .summary = "one row a result, for spreadsheets",
+    .takes_comparison = true,
+    .write = write_csv,
+};

@@ -1,0 +1,328 @@
+/* results/data/json.c - records as JSON; the keys are promised in the manual. */
+#include "config.h"
+
+#include "base/json.h"
+#include "results/format.h"
+
+static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
+{
+    fr__json_open(j, "memory", '{', true);
+    for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
+        fr__json_count(j, fr_buffer_kind_name((enum fr_buffer_kind)kind), memory_bytes[kind]);
+    fr__json_close(j, '}');
+}
+
+static void write_devices(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_open(j, "devices", '[', false);
+    for (size_t i = 0; i < r->n_devices; i++) {
+        const struct fr_record_device *d = &r->devices[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", d->name);
+        fr__json_count(j, "count", d->count);
+        fr__json_number(j, "busy_s", d->busy_s);
+        fr__json_number(j, "compute_s", d->compute_s);
+        fr__json_number(j, "comm_s", d->comm_s);
+        fr__json_number(j, "exposed_comm_s", d->exposed_comm_s);
+        fr__json_number(j, "bubble_s", d->idle_s);
+        fr__json_number(j, "critical_s", d->critical_s);
+        fr__json_count(j, "peak_bytes", d->peak_bytes);
+        fr__json_count(j, "peak_allocated_bytes", d->peak_allocated_bytes);
+        fr__json_count(j, "peak_reserved_bytes", d->peak_reserved_bytes);
+        fr__json_count(j, "capacity_bytes", d->capacity_bytes);
+        write_memory(j, d->memory_bytes);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
+static void write_links(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_open(j, "links", '[', false);
+    for (size_t i = 0; i < r->n_links; i++) {
+        const struct fr_record_link *l = &r->links[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", l->name);
+        fr__json_count(j, "count", l->count);
+        fr__json_number(j, "bytes", l->bytes);
+        fr__json_number(j, "utilisation", l->utilisation_frac);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "links_total", r->links_total);
+}
+
+static void write_sensitivities(struct fr__json *j, const struct fr_record *r)
+{
+    if (r->n_sensitivities == 0)
+        return;
+    fr__json_bool(j, "sensitivities_rough", r->is_rough);
+    fr__json_open(j, "sensitivities", '[', false);
+    for (size_t i = 0; i < r->n_sensitivities; i++) {
+        const struct fr_record_sensitivity *s = &r->sensitivities[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "resource", s->resource);
+        fr__json_number(j, "part_s", s->part_s);
+        fr__json_number(j, "elasticity", s->elasticity);
+        fr__json_number(j, "change", fr__faster_change(s));
+        fr__json_number(j, "iteration_change", s->faster_frac);
+        if (r->has_reruns) {
+            fr__json_number(j, "rerun_elasticity", s->rerun_elasticity);
+            fr__json_number(j, "rerun_iteration_change", s->rerun_faster_frac);
+        }
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
+static void write_uncertainty(struct fr__json *j, const struct fr_record *r)
+{
+    if (!r->has_interval)
+        return;
+    fr__json_number(j, "iteration_low_s", r->iteration_low_s);
+    fr__json_number(j, "iteration_high_s", r->iteration_high_s);
+    if (r->n_doubts == 0)
+        return;
+    fr__json_open(j, "uncertainty", '[', false);
+    for (size_t i = 0; i < r->n_doubts; i++) {
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "kind", fr_record_doubt_name(&r->doubts[i]));
+        fr__json_string(j, "trust", fr_trust_name(r->doubts[i].trust));
+        fr__json_number(j, "error", r->doubts[i].error_frac);
+        fr__json_number(j, "effect_s", r->doubts[i].effect_s);
+        fr__json_number(j, "share", r->doubts[i].share);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+}
+
+static void write_oom(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_bool(j, "oom", r->oom);
+    if (!r->oom)
+        return;
+    fr__json_open(j, "oom_why", '{', true);
+    fr__json_string(j, "device", r->oom_why.device);
+    fr__json_string(j, "task", r->oom_why.task);
+    fr__json_string(j, "phase", r->oom_why.phase);
+    fr__json_count(j, "asked_bytes", r->oom_why.asked_bytes);
+    fr__json_count(j, "capacity_bytes", r->oom_why.capacity_bytes);
+    fr__json_count(j, "over_bytes", r->oom_why.over_bytes);
+    fr__json_close(j, '}');
+}
+
+static void write_advice(struct fr__json *j, const struct fr_record *r)
+{
+    if (!r->has_advice)
+        return;
+    fr__json_open(j, "advice", '[', false);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        const struct fr_record_advice *a = &r->advice[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "change", a->change);
+        fr__json_string(j, "options", a->options);
+        fr__json_bool(j, "changes_training", a->changes_training);
+        fr__json_number(j, "samples_per_s", a->samples_per_s);
+        fr__json_number(j, "speed", a->speed);
+        fr__json_count(j, "peak_bytes", a->peak_bytes);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "advice_tried", r->advice_tried);
+    fr__json_bool(j, "advice_cut_short", r->is_advice_cut_short);
+}
+
+static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
+{
+    if (!p->device)
+        return;
+    fr__json_open(j, "peak", '{', false);
+    fr__json_string(j, "device", p->device);
+    fr__json_number(j, "at_s", p->at_s);
+    fr__json_string(j, "task", p->task);
+    fr__json_string(j, "phase", p->phase);
+    fr__json_count(j, "bytes", p->bytes);
+    write_memory(j, p->memory_bytes);
+    fr__json_open(j, "holders", '[', false);
+    for (size_t i = 0; i < p->n_holders; i++) {
+        const struct fr_record_holder *h = &p->holders[i];
+
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "name", h->name);
+        fr__json_string(j, "kind", fr_buffer_kind_name(h->kind));
+        fr__json_count(j, "bytes", h->bytes);
+        if (h->stays)
+            fr__json_null(j, "since_s");
+        else
+            fr__json_number(j, "since_s", h->since_s);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "holders_total", p->holders_total);
+    fr__json_close(j, '}');
+}
+
+/* In the order of execution. */
+static void write_planned(struct fr__json *j, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+
+    fr__json_number(j, "planned_s", p->planned_s);
+    fr__json_number(j, "planned_before_splits_s", p->start_s);
+    fr__json_number(j, "planned_bound_s", p->bound_s);
+    fr__json_open(j, "planned_bounds", '{', true);
+    fr__json_number(j, "chain_s", p->path_bound_s);
+    fr__json_number(j, "work_s", p->work_bound_s);
+    fr__json_number(j, "crossing_s", p->cross_bound_s);
+    fr__json_close(j, '}');
+    fr__json_string(j, "planned_from", p->start);
+    fr__json_bool(j, "keeps_replicas", p->keeps_replicas);
+    fr__json_open(j, "placement", '{', false);
+    for (size_t i = 0; i < p->n_ops; i++)
+        fr__json_string(j, p->ops[i].name, t->devices[p->ops[i].device].name);
+    fr__json_close(j, '}');
+    fr__json_open(j, "order", '[', false);
+    for (size_t i = 0; i < p->n_ops; i++)
+        fr__json_string(j, NULL, p->ops[i].name);
+    fr__json_close(j, ']');
+    fr__json_open(j, "splits", '[', false);
+    for (size_t i = 0; i < p->n_splits; i++) {
+        fr__json_open(j, NULL, '{', true);
+        fr__json_string(j, "op", p->splits[i].op);
+        fr__json_string(j, "dim", p->splits[i].dim);
+        fr__json_count(j, "n", p->splits[i].n);
+        fr__json_number(j, "before_s", p->splits[i].before_s);
+        fr__json_number(j, "after_s", p->splits[i].after_s);
+        fr__json_close(j, '}');
+    }
+    fr__json_close(j, ']');
+    fr__json_count(j, "splits_tried", p->n_tried);
+    fr__json_count(j, "evaluations", p->n_whole);
+    fr__json_count(j, "evaluations_stopped", p->n_stopped);
+}
+
+static void write_question(struct fr__json *j, const struct fr_record *r)
+{
+    fr__json_string(j, "strategy", r->strategy);
+    fr__json_string(j, "workload", r->workload);
+    fr__json_string(j, "topology", r->topology);
+    fr__json_count(j, "gpus", r->n_gpus);
+    fr__json_count(j, "gpus_used", r->n_gpus_used);
+    fr__json_count(j, "global_batch", r->global_batch);
+    fr__json_string(j, "precision", r->dtype);
+    fr__json_string(j, "optimizer", r->optimizer);
+    fr__json_string(j, "order", r->order);
+    fr__json_string(j, "network", r->network);
+    fr__json_string(j, "collectives", fr_record_collectives(r));
+    fr__json_string(j, "collective_systems", r->collective_systems ? r->collective_systems : "");
+    fr__json_count(j, "fitted_collectives", r->n_fitted_collectives);
+    fr__json_count(j, "extrapolated_collectives", r->n_extrapolated_collectives);
+    fr__json_count(j, "fitted_messages", r->n_fitted_messages);
+    fr__json_string(j, "network_system_why", r->network_system_why ? r->network_system_why : "");
+    if (r->interference)
+        fr__json_string(j, "interference", r->interference);
+    fr__json_count(j, "seed", r->seed);
+}
+
+static void write_order(struct fr__json *j, const struct fr_record *r)
+{
+    if (r->has_totals) {
+        fr__json_number(j, "order_efficiency", r->order_efficiency);
+        fr__json_number(j, "order_speedup_potential", r->order_speedup_potential);
+    }
+    if (r->puts_in_order)
+        fr__json_count(j, "ordered_transfers", r->n_ordered);
+}
+
+static void write_record(struct fr__json *j, const struct fr_record *r, bool is_compact)
+{
+    fr__json_open(j, NULL, '{', is_compact);
+    if (r->oom) { /* it does not run, so it takes no time */
+        fr__json_null(j, "iteration_s");
+        fr__json_null(j, "samples_per_s");
+    } else {
+        fr__json_number(j, "iteration_s", r->iteration_s);
+        fr__json_number(j, "samples_per_s", r->samples_per_s);
+    }
+    write_question(j, r);
+    write_oom(j, r);
+    write_advice(j, r);
+    fr__json_number(j, "compute_s", r->compute_s);
+    fr__json_number(j, "comm_s", r->comm_s);
+    fr__json_number(j, "exposed_comm_s", r->exposed_comm_s);
+    fr__json_number(j, "bubble_s", r->bubble_s);
+    fr__json_number(j, "lower_bound_s", r->lower_bound_s);
+    write_order(j, r);
+    fr__json_count(j, "iterations", r->n_iterations);
+    fr__json_count(j, "peak_bytes", r->peak_bytes);
+    fr__json_count(j, "peak_allocated_bytes", r->peak_allocated_bytes);
+    fr__json_count(j, "peak_reserved_bytes", r->peak_reserved_bytes);
+    fr__json_string(j, "memory_model", fr_memory_model_name(r->memory_model));
+    write_peak(j, &r->peak);
+    write_devices(j, r);
+    write_links(j, r);
+    fr__json_open(j, "critical_path", '[', false);
+    for (size_t i = 0; i < r->n_critical; i++)
+        fr__json_string(j, NULL, r->critical_path[i]);
+    fr__json_close(j, ']');
+    fr__json_count(j, "critical_path_total", r->critical_total);
+    write_sensitivities(j, r);
+    write_uncertainty(j, r);
+    if (r->planned)
+        write_planned(j, r);
+    fr__json_open(j, "cost_sources", '{', true);
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
+        fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);
+    fr__json_close(j, '}');
+    fr__json_count(j, "tasks", r->n_tasks);
+    fr__json_number(j, "wall_s", r->wall_s);
+    fr__json_number(j, "plan_cpu_s", r->plan_cpu_s);
+    fr__json_close(j, '}');
+}
+
+void fr_results_print_json(FILE *f, const struct fr_results *rs)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    if (rs->is_comparison) {
+        fr__json_open(&j, NULL, '{', false);
+        fr__json_open(&j, "results", '[', false);
+    }
+    for (size_t i = 0; i < rs->n; i++)
+        write_record(&j, rs->records[i], false);
+    if (rs->is_comparison) {
+        fr__json_close(&j, ']');
+        fr__json_close(&j, '}');
+    }
+    putc('\n', f);
+}
+
+void fr_record_print_json(FILE *f, const struct fr_record *r)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    write_record(&j, r, true);
+}
+
+static enum fr_status write_json(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
+                                 struct fr_error *err)
+{
+    (void)ctx;
+    (void)err;
+    fr_results_print_json(f, rs);
+    return FR_OK;
+}
+
+const struct fr__format fr__format_json = {
+    .ending = ".json",
+    .summary = "every value, as 'forerun simulate --json' prints it",
+    .takes_comparison = true,
+    .write = write_json,
+};

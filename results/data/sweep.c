@@ -1,0 +1,287 @@
+/* results/data/sweep.c - a sweep as JSON, CSV or a picture. */
+#include "config.h"
+
+#include "base/csv.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "results/format.h"
+#include "results/pictures/gnuplot.h"
+#include "results/pictures/plot.h"
+#include "results/pictures/sweep.h"
+#include "study/sweep/row.h"
+#include "study/sweep/state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *cost_name(const struct fr_sweep_terms *terms)
+{
+    return terms->prices.n > 0 ? "cost_usd" : "gpu_hours";
+}
+
+/* ---- JSON ---- */
+
+/* What there is to say where nothing ran: the question, and no measures. */
+static void write_question(struct fr__json *j, const struct fr_sweep_row *r)
+{
+    fr__json_number(j, "iteration_s", r->iteration_s);
+    fr__json_number(j, "samples_per_s", r->samples_per_s);
+    fr__json_string(j, "strategy", r->strategy);
+    fr__json_string(j, "workload", r->workload);
+    fr__json_string(j, "topology", r->topology);
+    fr__json_count(j, "gpus", r->gpus);
+    fr__json_count(j, "global_batch", r->global_batch);
+    fr__json_string(j, "precision", r->precision);
+    fr__json_string(j, "optimizer", r->optimizer);
+    fr__json_string(j, "order", r->order);
+    fr__json_string(j, "network", r->network);
+    fr__json_count(j, "seed", r->seed);
+    fr__json_bool(j, "oom", r->outcome == FR_OOM);
+    if (r->peak_bytes > 0)
+        fr__json_count(j, "peak_bytes", r->peak_bytes);
+}
+
+static void write_result(struct fr__json *j, const struct fr_sweep_row *r,
+                         const struct fr_sweep_terms *terms)
+{
+    const struct fr_sweep_value v = fr_sweep_value(r, terms);
+
+    fr__json_open(j, NULL, '{', true);
+    if (r->record[0])
+        fr__json_splice(j, r->record);
+    else
+        write_question(j, r);
+    fr__json_string(j, "outcome", fr_outcome_name(r->outcome));
+    fr__json_string(j, "reason", r->reason[0] ? r->reason : NULL);
+    fr__json_string(j, "gpu_types", r->gpu_types);
+    fr__json_number(j, "run_s", v.time_s);
+    fr__json_number(j, cost_name(terms), v.cost);
+    fr__json_close(j, '}');
+}
+
+/* A point's place in the array of results. */
+static void write_place(struct fr__json *j, const char *key, const struct fr_sweep *s, size_t point)
+{
+    uint64_t place = 0;
+
+    if (point == SIZE_MAX) {
+        fr__json_null(j, key);
+        return;
+    }
+    for (size_t i = 0; i < point; i++)
+        place += s->rows[i] != NULL;
+    fr__json_count(j, key, place);
+}
+
+static void write_group(struct fr__json *j, const struct fr_sweep *s,
+                        const struct fr_sweep_group *g)
+{
+    fr__json_open(j, NULL, '{', true);
+    fr__json_string(j, "workload", g->workload);
+    if (g->shape)
+        fr__json_string(j, "shape", g->shape);
+    fr__json_count(j, "points", g->n_points);
+    fr__json_count(j, "fit", g->n_fits);
+    fr__json_count(j, "in_time", g->n_in_time);
+    write_place(j, "best_by_time", s, g->best_time);
+    write_place(j, "best_by_memory", s, g->best_memory);
+    write_place(j, "best_by_cost", s, g->best_cost);
+    fr__json_open(j, "frontier", '[', true);
+    for (size_t i = 0; i < g->n_frontier; i++)
+        write_place(j, NULL, s, g->frontier[i]);
+    fr__json_close(j, ']');
+    fr__json_close(j, '}');
+}
+
+static void write_summary(struct fr__json *j, const struct fr_sweep *s,
+                          const struct fr_sweep_summary *m)
+{
+    fr__json_open(j, "summary", '{', false);
+    for (unsigned o = 0; o < FR_N_OUTCOMES; o++)
+        fr__json_count(j, fr_outcome_name((enum fr_outcome)o), m->n[o]);
+    fr__json_number(j, "samples", m->terms.samples > 0 ? m->terms.samples : 1e6);
+    fr__json_number(j, "deadline_s", m->terms.deadline_s > 0 ? m->terms.deadline_s : NAN);
+    fr__json_string(j, "cost", cost_name(&m->terms));
+    fr__json_open(j, "workloads", '[', false);
+    for (size_t i = 0; i < m->n_groups; i++)
+        write_group(j, s, &m->groups[i]);
+    fr__json_close(j, ']');
+    fr__json_close(j, '}');
+}
+
+void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_open(&j, "results", '[', false);
+    for (size_t i = 0; i < s->n_points; i++)
+        if (s->rows[i])
+            write_result(&j, s->rows[i], &m->terms);
+    fr__json_close(&j, ']');
+    write_summary(&j, s, m);
+    fr__json_close(&j, '}');
+}
+
+static enum fr_status write_json(FILE *f, const struct fr_sweep *s,
+                                 const struct fr_sweep_summary *m, const struct fr_context *ctx,
+                                 struct fr_error *err)
+{
+    (void)ctx;
+    (void)err;
+    fr_sweep_print_json(f, s, m);
+    return FR_OK;
+}
+
+/* ---- CSV: the columns of rows but for key and record, then the run ---- */
+
+static bool is_for_readers(const struct fr__row_column *c)
+{
+    return strcmp(c->name, "key") != 0 && strcmp(c->name, "record") != 0;
+}
+
+static void write_number_cell(FILE *f, double x)
+{
+    char text[FR__ROW_CELL];
+
+    fprintf(f, "%s", isnan(x) ? "" : fr__format_double(x, text, sizeof(text)));
+}
+
+static enum fr_status write_csv(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    char text[FR__ROW_CELL];
+
+    (void)ctx;
+    (void)err;
+    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
+        if (is_for_readers(c))
+            fprintf(f, "%s,", c->name);
+    fprintf(f, "run_s,%s\n", cost_name(&m->terms));
+    for (size_t i = 0; i < s->n_points; i++) {
+        struct fr_sweep_value v;
+
+        if (!s->rows[i])
+            continue;
+        for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
+            if (!is_for_readers(c))
+                continue;
+            fr__csv_write_cell(f, fr__row_cell(s->rows[i], c, text));
+            putc(',', f);
+        }
+        v = fr_sweep_value(s->rows[i], &m->terms);
+        write_number_cell(f, v.time_s);
+        putc(',', f);
+        write_number_cell(f, v.cost);
+        putc('\n', f);
+    }
+    return FR_OK;
+}
+
+/* ---- pictures ---- */
+
+static enum fr_status draw(const char *ending, FILE *f, const struct fr_sweep *s,
+                           const struct fr_sweep_summary *m, const struct fr_context *ctx,
+                           struct fr_error *err)
+{
+    FILE *script;
+    enum fr_status st;
+
+    FR_TRY(fr__gnuplot_script(&script, err));
+    fputs(fr__plot_frame(ending)->terminal, script);
+    fr__plot_sweep(script, s, m);
+    st = fr__gnuplot_run(script, f, ctx, err);
+    fclose(script);
+    return st;
+}
+
+static enum fr_status write_png(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    return draw(".png", f, s, m, ctx, err);
+}
+
+static enum fr_status write_svg(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    return draw(".svg", f, s, m, ctx, err);
+}
+
+static enum fr_status write_pdf(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    return draw(".pdf", f, s, m, ctx, err);
+}
+
+/* ---- the formats ---- */
+
+static const struct {
+    const char *ending, *summary;
+    enum fr_status (*write)(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                            const struct fr_context *ctx, struct fr_error *err);
+} formats[] = {
+    {".json", "every row as 'forerun simulate --json' prints it, and the summary", write_json},
+    {".csv", "one line a row, for spreadsheets", write_csv},
+    {".png", "picture: time against cost, with the frontier", write_png},
+    {".svg", "the same, to scale without loss", write_svg},
+    {".pdf", "the same, for print", write_pdf},
+};
+
+enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
+
+static size_t find_format(const char *path)
+{
+    size_t n = strlen(path), i = 0;
+
+    while (i < N_FORMATS) {
+        size_t n_ending = strlen(formats[i].ending);
+
+        if (n > n_ending && strcmp(path + n - n_ending, formats[i].ending) == 0)
+            break;
+        i++;
+    }
+    return i;
+}
+
+const char *fr_sweep_format(size_t i, const char **summary)
+{
+    if (i >= N_FORMATS)
+        return NULL;
+    *summary = formats[i].summary;
+    return formats[i].ending;
+}
+
+enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err)
+{
+    struct fr__out o;
+
+    if (find_format(path) == N_FORMATS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has no ending that names a format of sweeps, expected one of .json "
+                        ".csv .png .svg .pdf",
+                        path);
+    FR_TRY(fr__open_output(&o, path, err));
+    fr__out_abort(&o);
+    return FR_OK;
+}
+
+enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
+                              const struct fr_sweep_summary *m, const struct fr_context *ctx,
+                              struct fr_error *err)
+{
+    struct fr__out o;
+    enum fr_status st;
+
+    FR_TRY(fr_sweep_check_path(path, err));
+    FR_TRY(fr__open_output(&o, path, err));
+    st = formats[find_format(path)].write(o.f, s, m, ctx, err);
+    if (st == FR_OK)
+        st = fr__check_cancel(ctx, err);
+    if (st == FR_OK)
+        st = fr__out_commit(&o, err);
+    fr__out_abort(&o);
+    return st;
+}

@@ -1,0 +1,61 @@
+/* results/drawings/graph.h - how a training graph is folded until it fits a slide. */
+#ifndef FR_RESULTS_DRAW_GRAPH_H
+#define FR_RESULTS_DRAW_GRAPH_H
+
+#include "base/arena.h"
+#include "results/draw.h"
+
+enum { FR__FOLD_MAX = 42 }; /* nodes that a slide takes */
+
+/* One node: consecutive blocks of layers. A block is a layer, or the layers that share a numbered
+ * part of their names ("layer1.0.conv1" and "layer1.0.conv2" are of block "layer1.0"). */
+struct fr__fold {
+    const char *first, *last; /* names of the first block and of the last; not always terminated */
+    size_t first_len, last_len;
+    uint32_t n_blocks;
+    bool is_alike;        /* all blocks have the same shapes, parameters and FLOPs */
+    uint32_t last_layer;  /* whose output it is */
+    uint64_t params;      /* of all blocks */
+    double flops;         /* of all blocks, of the phases asked for */
+    enum fr_op_kind kind; /* that does most of the FLOPs, or the first */
+};
+
+struct fr__folding {
+    struct fr__fold *folds;
+    size_t n;
+    uint32_t *fold_of;              /* [n_layers] */
+    struct fr_layer_totals *totals; /* [n_layers] */
+    double *flops;                  /* [n_layers] of the phases asked for */
+};
+
+/* Runs of equal blocks become one; where that is more than FR__FOLD_MAX, runs of blocks of one name
+ * ("denselayer1", "denselayer2"), and if need be any neighbours. All memory is the arena's.
+ * FR_ENOMEM. O(ops + edges). */
+enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
+                               const struct fr_graph *g, const bool has_phase[FR_N_PHASES],
+                               struct fr_error *err);
+
+/* draw_ops.c: what `dot` is to place: single layers or ops. */
+enum fr_status fr__draw_ops(FILE *f, const struct fr_graph *g,
+                            const struct fr_draw_graph_options *opt, bool *is_placed,
+                            struct fr_error *err);
+
+/* ---- shared by both pictures ---- */
+
+/* The opening of the digraph up to the first node; is_placed adds what neato needs. */
+void fr__graph_open(FILE *f, bool is_placed);
+/* "bert-base, batch 32, ...", into an open label. */
+void fr__graph_title(FILE *f, const struct fr_graph *g);
+/* "64x256x56x56" into an open label; nothing for FR_NONE and unknown shapes. */
+void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor);
+const char *fr__graph_colour(enum fr_op_kind kind);
+
+/* Nodes 0, 1, ... in rows that wind to and fro, so that a chain of any length has the shape of a slide.
+ * How many columns that takes; a node's place and size, and an edge's way around what stands between
+ * its ends, as further attributes; the title's node up to its open label. */
+size_t fr__snake_columns(size_t n);
+void fr__snake_node(FILE *f, size_t n_columns, size_t i);
+void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to);
+void fr__snake_title(FILE *f);
+
+#endif

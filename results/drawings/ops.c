@@ -1,0 +1,388 @@
+/* results/drawings/ops.c - single ops, or the layers of one block, for `dot` to place. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "results/drawings/dot.h"
+#include "results/drawings/graph.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NUMBER = 32, MAX_NAME = 26, MAX_SNAKE = 64 };
+
+/* A node: an op, a layer, or the name of a layer beside what is drawn. */
+struct item {
+    enum { ITEM_OP, ITEM_LAYER, ITEM_BESIDE } what;
+    uint32_t id;
+};
+
+struct line {
+    uint32_t from, to; /* items */
+    uint64_t bytes;
+    bool is_tied; /* shared parameters, no tensor */
+};
+
+struct picture {
+    FILE *f;
+    const struct fr_graph *g;
+    const struct fr_draw_graph_options *opt;
+    struct fr_layer_totals *totals;
+    double *flops;      /* [n_layers] of the phases asked for */
+    bool *is_taken;     /* [n_layers] */
+    uint32_t *beside;   /* [n_layers] item, FR_NONE */
+    uint32_t *item_of;  /* [n_ops] or [n_layers] */
+    struct item *items; /* those that are read, what was asked for, those that read it */
+    size_t n_items;
+    struct line *lines;
+    size_t n_lines;
+};
+
+/* ---- what is drawn ---- */
+
+static bool is_of(const char *layer, const char *wanted)
+{
+    size_t n = strlen(wanted);
+
+    return strncmp(layer, wanted, n) == 0 && (layer[n] == '\0' || layer[n] == '.');
+}
+
+static enum fr_status take_layers(struct picture *p, struct fr_error *err)
+{
+    const struct fr_graph *g = p->g;
+    char hint[128];
+    bool has_any = false;
+
+    for (size_t l = 0; l < g->n_layers; l++) {
+        p->is_taken[l] = !p->opt->layer || is_of(g->layer_names[l], p->opt->layer);
+        has_any = has_any || p->is_taken[l];
+    }
+    if (!has_any && p->opt->layer)
+        return fr__fail(
+            err, FR_ENOENT, FR_NOWHERE, "'%s' has no layer '%s'%s", g->name, p->opt->layer,
+            fr__did_you_mean(p->opt->layer, g->layer_names, g->n_layers, hint, sizeof(hint)));
+    return FR_OK;
+}
+
+static bool is_drawn_op(const struct picture *p, const struct fr_op *o)
+{
+    return p->opt->has_phase[o->phase] && p->is_taken[o->layer];
+}
+
+static enum fr_status check_size(const struct picture *p, struct fr_error *err)
+{
+    size_t n = 0;
+
+    if (p->opt->is_ops)
+        for (size_t o = 0; o < p->g->n_ops; o++)
+            n += is_drawn_op(p, &p->g->ops[o]);
+    else
+        for (size_t l = 0; l < p->g->n_layers; l++)
+            n += p->is_taken[l];
+    if (n > FR_DRAW_MAX_OPS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "the drawing would have %zu %s, at most %d can be read: choose a layer "
+                        "with --layer (like '%s')%s",
+                        n, p->opt->is_ops ? "ops" : "layers", FR_DRAW_MAX_OPS,
+                        p->g->layer_names[p->g->n_layers / 2],
+                        p->opt->is_ops ? " or draw layers, without --ops" : "");
+    return FR_OK;
+}
+
+/* ---- nodes ---- */
+
+static void write_flops(FILE *f, double flops)
+{
+    char number[NUMBER];
+
+    if (flops > 0)
+        fprintf(f, "\\n%s", fr__format_flops(flops, number, sizeof(number)));
+}
+
+static void write_shape(struct picture *p, uint32_t tensor)
+{
+    if (tensor == FR_NONE || p->g->tensors[tensor].n_dims == 0)
+        return;
+    fputs("\\n", p->f);
+    fr__graph_shape(p->f, p->g, tensor);
+}
+
+static void write_params(FILE *f, uint64_t params)
+{
+    char number[NUMBER];
+
+    if (params)
+        fprintf(f, "\\n%s params", fr__format_count((double)params, number, sizeof(number)));
+}
+
+static void write_op(struct picture *p, size_t id)
+{
+    const struct fr_op *o = &p->g->ops[id];
+    char number[NUMBER];
+    FILE *f = p->f;
+
+    fprintf(f, "  o%zu [fillcolor=\"%s\", label=\"", id, fr__graph_colour(o->kind));
+    fr__dot_text(f, o->name, MAX_NAME);
+    fprintf(f, "\\n%s", fr_op_kind_name(o->kind));
+    if (o->phase != FR_PHASE_FORWARD)
+        fprintf(f, ", %s", fr_phase_name(o->phase));
+    write_shape(p, o->n_tensors ? o->first_tensor : FR_NONE);
+    if (o->param_bytes && o->phase == FR_PHASE_FORWARD)
+        fprintf(f, "\\n%s of params",
+                fr__format_bytes((double)o->param_bytes, number, sizeof(number)));
+    write_flops(f, o->flops);
+    putc('"', f);
+}
+
+static void write_layer(struct picture *p, size_t l)
+{
+    const struct fr_layer_totals *t = &p->totals[l];
+    FILE *f = p->f;
+
+    fprintf(f, "  l%zu [fillcolor=\"%s\", label=\"", l,
+            fr__graph_colour(t->n_kinds ? t->kinds[0] : FR_OP_OTHER));
+    fr__dot_text(f, p->g->layer_names[l], MAX_NAME);
+    for (unsigned i = 0; i < t->n_kinds && i < 4; i++)
+        fprintf(f, "%s%s", i ? " " : "\\n", fr_op_kind_name(t->kinds[i]));
+    write_shape(p, t->output);
+    write_params(f, t->params);
+    write_flops(f, p->flops[l]);
+    putc('"', f);
+}
+
+/* A layer that is not drawn but read or fed: its name alone. */
+static void write_beside(struct picture *p, uint32_t layer)
+{
+    fprintf(p->f, "  b%" PRIu32 " [style=\"rounded,dashed\", fontcolor=\"#777777\", label=\"",
+            layer);
+    fr__dot_text(p->f, p->g->layer_names[layer], MAX_NAME);
+    fputs("\"", p->f);
+}
+
+static void write_item(struct picture *p, size_t i, size_t n_columns)
+{
+    const struct item *x = &p->items[i];
+
+    if (x->what == ITEM_OP)
+        write_op(p, x->id);
+    else if (x->what == ITEM_LAYER)
+        write_layer(p, x->id);
+    else
+        write_beside(p, x->id);
+    if (n_columns)
+        fr__snake_node(p->f, n_columns, i);
+    fputs("];\n", p->f);
+}
+
+static void write_end(const struct picture *p, uint32_t item)
+{
+    fprintf(p->f, "%c%" PRIu32, "olb"[p->items[item].what], p -> items[item].id);
+}
+
+/* ---- edges ---- */
+
+/* Edges from or to what is drawn; ops of phases that are not asked for do not show. */
+static bool is_drawn_edge(const struct picture *p, const struct fr_op *src, const struct fr_op *dst)
+{
+    if (!p->opt->has_phase[src->phase] || !p->opt->has_phase[dst->phase])
+        return false;
+    if (!p->is_taken[src->layer] && !p->is_taken[dst->layer])
+        return false;
+    return p->opt->is_ops || src->layer != dst->layer;
+}
+
+static void add_item(struct picture *p, uint32_t *at, int what, uint32_t id)
+{
+    if (*at != FR_NONE)
+        return;
+    *at = (uint32_t)p->n_items;
+    p->items[p->n_items].what = (unsigned)what;
+    p->items[p->n_items++].id = id;
+}
+
+/* What the other end of an edge into (is_from) or out of the drawing belongs to. */
+static void add_beside(struct picture *p, bool is_from)
+{
+    const struct fr_graph *g = p->g;
+
+    for (size_t e = 0; e < g->n_edges; e++) {
+        const struct fr_op *src = &g->ops[g->edges[e].src], *dst = &g->ops[g->edges[e].dst];
+        uint32_t layer = is_from ? src->layer : dst->layer;
+
+        if (is_drawn_edge(p, src, dst) && !p->is_taken[layer])
+            add_item(p, &p->beside[layer], ITEM_BESIDE, layer);
+    }
+}
+
+static void list_items(struct picture *p)
+{
+    const struct fr_graph *g = p->g;
+
+    add_beside(p, true);
+    if (p->opt->is_ops) {
+        for (uint32_t o = 0; o < g->n_ops; o++)
+            if (is_drawn_op(p, &g->ops[o]))
+                add_item(p, &p->item_of[o], ITEM_OP, o);
+    } else {
+        for (uint32_t l = 0; l < g->n_layers; l++)
+            if (p->is_taken[l])
+                add_item(p, &p->item_of[l], ITEM_LAYER, l);
+    }
+    add_beside(p, false);
+}
+
+static uint32_t item_of(const struct picture *p, uint32_t op)
+{
+    uint32_t layer = p->g->ops[op].layer;
+
+    if (!p->is_taken[layer])
+        return p->beside[layer];
+    return p->item_of[p->opt->is_ops ? op : layer];
+}
+
+/* One line for all edges between the same two; edges are sorted by source, so that those of an op
+ * follow each other, but those of a layer may not: the lines of the same source are looked through. */
+static void list_lines(struct picture *p)
+{
+    const struct fr_graph *g = p->g;
+
+    for (size_t e = 0; e < g->n_edges; e++) {
+        const struct fr_edge *x = &g->edges[e];
+        struct line new = {.bytes = x->bytes, .is_tied = x->tensor == FR_NONE};
+        size_t i = 0;
+
+        if (!is_drawn_edge(p, &g->ops[x->src], &g->ops[x->dst]))
+            continue;
+        new.from = item_of(p, x->src);
+        new.to = item_of(p, x->dst);
+        while (i < p->n_lines && (p->lines[i].from != new.from || p->lines[i].to != new.to))
+            i++;
+        if (i == p->n_lines)
+            p->lines[p->n_lines++] = new;
+        else
+            p->lines[i].bytes += new.is_tied ? 0 : new.bytes;
+    }
+}
+
+/* Long thin graphs wind to and fro as the folded ones do; 0: `dot` makes a better picture. */
+static size_t choose_columns(const struct picture *p, uint32_t depth[])
+{
+    uint32_t deepest = 0;
+
+    for (size_t pass = 0; pass < 2; pass++) /* lines are sorted by source but for those beside */
+        for (size_t i = 0; i < p->n_lines; i++) {
+            const struct line *x = &p->lines[i];
+
+            if (x->from < x->to && depth[x->to] < depth[x->from] + 1)
+                depth[x->to] = depth[x->from] + 1;
+            deepest = depth[x->to] > deepest ? depth[x->to] : deepest;
+        }
+    if (p->n_items > MAX_SNAKE || deepest < 6 || 2 * p->n_items > 5 * (size_t)deepest)
+        return 0;
+    return fr__snake_columns(p->n_items);
+}
+
+static void write_lines(struct picture *p, size_t n_columns)
+{
+    char number[NUMBER];
+
+    for (size_t i = 0; i < p->n_lines; i++) {
+        const struct line *x = &p->lines[i];
+
+        fputs("  ", p->f);
+        write_end(p, x->from);
+        fputs(" -> ", p->f);
+        write_end(p, x->to);
+        fprintf(p->f, " [%s=\"%s\"", n_columns ? "tooltip" : "label",
+                x->is_tied ? "shared parameters"
+                           : fr__format_bytes((double)x->bytes, number, sizeof(number)));
+        if (x->is_tied)
+            fputs(", style=dashed, color=\"#CC79A7\"", p->f);
+        if (n_columns && x->to != x->from + 1) {
+            fputs(x->is_tied ? "" : ", color=\"#AAAAAA\"", p->f);
+            fr__snake_detour(p->f, n_columns, x->from, x->to);
+        }
+        fputs("];\n", p->f);
+    }
+}
+
+static void write_title(const struct picture *p, size_t n_columns)
+{
+    FILE *f = p->f;
+
+    if (n_columns)
+        fr__snake_title(f);
+    else
+        fputs("  labelloc=t; labeljust=l; fontname=" FR__DOT_FONT "; fontsize=16; label=\"", f);
+    fr__graph_title(f, p->g);
+    if (p->opt->layer) {
+        fputs(": ", f);
+        fr__dot_text(f, p->opt->layer, MAX_NAME);
+    }
+    fputs(n_columns ? "\\l\"];\n" : "\\l\";\n", f);
+}
+
+static enum fr_status allocate(struct picture *p, struct fr__arena *a, uint32_t **depth,
+                               struct fr_error *err)
+{
+    size_t n = p->g->n_layers, n_items = n + (p->opt->is_ops ? FR_DRAW_MAX_OPS : n);
+
+    p->flops = fr__arena_alloc(a, n, sizeof(*p->flops));
+    p->beside = fr__arena_alloc(a, n, sizeof(*p->beside));
+    p->totals = fr__arena_alloc(a, n, sizeof(*p->totals));
+    p->item_of = fr__arena_alloc(a, p->g->n_ops + n, sizeof(*p->item_of));
+    p->items = fr__arena_alloc(a, n_items, sizeof(*p->items));
+    p->lines = fr__arena_alloc(a, p->g->n_edges, sizeof(*p->lines));
+    *depth = fr__arena_alloc(a, n_items, sizeof(**depth));
+    if (!p->flops || !p->beside || !p->totals || !p->item_of || !p->items || !p->lines || !*depth)
+        return fr__fail_nomem(err);
+    for (size_t l = 0; l < n; l++)
+        p->beside[l] = FR_NONE;
+    for (size_t i = 0; i < p->g->n_ops + n; i++)
+        p->item_of[i] = FR_NONE;
+    return FR_OK;
+}
+
+static enum fr_status draw(struct picture *p, struct fr__arena *a, bool *is_placed,
+                           struct fr_error *err)
+{
+    uint32_t *depth;
+    size_t n_columns;
+
+    p->is_taken = fr__arena_alloc(a, p->g->n_layers, sizeof(*p->is_taken));
+    if (!p->is_taken)
+        return fr__fail_nomem(err);
+    FR_TRY(take_layers(p, err));
+    FR_TRY(check_size(p, err));
+    FR_TRY(allocate(p, a, &depth, err));
+    FR_TRY(fr_graph_layer_totals(p->g, p->totals, err));
+    for (size_t o = 0; o < p->g->n_ops; o++)
+        if (p->opt->has_phase[p->g->ops[o].phase])
+            p->flops[p->g->ops[o].layer] += p->g->ops[o].flops;
+    list_items(p);
+    list_lines(p);
+    n_columns = choose_columns(p, depth);
+    fr__graph_open(p->f, n_columns > 0);
+    write_title(p, n_columns);
+    for (size_t i = 0; i < p->n_items; i++)
+        write_item(p, i, n_columns);
+    write_lines(p, n_columns);
+    fputs("}\n", p->f);
+    *is_placed = n_columns > 0;
+    return FR_OK;
+}
+
+enum fr_status fr__draw_ops(FILE *f, const struct fr_graph *g,
+                            const struct fr_draw_graph_options *opt, bool *is_placed,
+                            struct fr_error *err)
+{
+    struct picture p = {.f = f, .g = g, .opt = opt};
+    struct fr__arena *a = fr__arena_new();
+    enum fr_status st;
+
+    if (!a)
+        return fr__fail_nomem(err);
+    st = draw(&p, a, is_placed, err);
+    fr__arena_free(a);
+    return st;
+}

@@ -1,0 +1,538 @@
+/* results/drawings/topo.c - the picture of a cluster as DOT text. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "results/drawings/dot.h"
+#include "results/drawings/topo.h"
+#include "results/pictures/plot.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_NAME = 28, MAX_TITLE = 110, NUMBER = 32, MAX_CLASSES = 12, LEGEND_W = 190 };
+
+/* What a link is drawn and explained as. */
+enum link_use {
+    USE_NVLINK,   /* between GPUs */
+    USE_NVSWITCH, /* GPU to NVSwitch */
+    USE_TRUNK,    /* between NVSwitches */
+    USE_C2C,      /* GPU to socket */
+    USE_PCIE,
+    USE_MEMORY,
+    USE_SOCKETS,
+    USE_NETWORK,
+    N_USES
+};
+
+static const struct {
+    const char *text;
+    const char *colours[3]; /* from the narrowest of the use on */
+    double width;
+} uses[N_USES] = {
+    [USE_NVLINK] = {"NVLink", {"#009E73", "#D55E00", "#0072B2"}, 2.0},
+    [USE_NVSWITCH] = {"NVLink to NVSwitch", {"#009E73", "#D55E00", "#0072B2"}, 2.0},
+    [USE_TRUNK] = {"NVLink between NVSwitches", {"#D55E00", "#D55E00", "#D55E00"}, 5.0},
+    [USE_C2C] = {"NVLink to the CPU", {"#56B4E9", "#56B4E9", "#56B4E9"}, 2.4},
+    [USE_PCIE] = {"PCIe", {"#8C8C8C", "#8C8C8C", "#8C8C8C"}, 1.2},
+    [USE_MEMORY] = {"memory of a socket", {"#B8B8B8", "#B8B8B8", "#B8B8B8"}, 3.0},
+    [USE_SOCKETS] = {"between the sockets", {"#333333", "#333333", "#333333"}, 2.4},
+    [USE_NETWORK] = {"network", {"#CC79A7", "#CC79A7", "#CC79A7"}, 1.6},
+};
+
+/* Links of one use and bandwidth: one line of the legend. */
+struct link_class {
+    enum link_use use;
+    double bw_Bps;
+    unsigned rank; /* among those of the use */
+};
+
+struct picture {
+    FILE *f;
+    const struct fr_topo *topo;
+    const struct fr__layout *layout;
+    struct link_class classes[MAX_CLASSES];
+    size_t n_classes;
+};
+
+/* ---- pieces ---- */
+
+/* The name inside its machine: "n0.gpu3" is "gpu3". */
+static const char *local_name(const struct fr_topo *t, uint32_t vertex)
+{
+    const char *name = t->vertices[vertex].name, *dot = strchr(name, '.');
+
+    return t->vertices[vertex].machine != FR_NONE && dot && dot[1] ? dot + 1 : name;
+}
+
+static void write_position(FILE *f, double x, double y)
+{
+    fprintf(f, "%ld,%ld", lround(x), lround(y));
+}
+
+static void write_size(FILE *f, double w, double h)
+{
+    fputs(", width=", f);
+    fr__dot_inches(f, lround(w));
+    fputs(", height=", f);
+    fr__dot_inches(f, lround(h));
+}
+
+static void open_node(FILE *f, const char *prefix, size_t id, double x, double y)
+{
+    fprintf(f, "  %s%zu [pos=\"", prefix, id);
+    write_position(f, x, y);
+    fputs("!\"", f);
+}
+
+/* ---- links ---- */
+
+static enum link_use use_of(const struct fr_topo *t, const struct fr_link *l)
+{
+    enum fr_vertex_kind a = t->vertices[l->src].kind, b = t->vertices[l->dst].kind;
+    int n_nvswitches = (a == FR_VERTEX_NVSWITCH) + (b == FR_VERTEX_NVSWITCH);
+
+    switch (l->kind) {
+    case FR_LINK_NVLINK:
+        if (a == FR_VERTEX_PCIE || b == FR_VERTEX_PCIE || a == FR_VERTEX_CPU || b == FR_VERTEX_CPU)
+            return USE_C2C;
+        return n_nvswitches == 2 ? USE_TRUNK : n_nvswitches ? USE_NVSWITCH : USE_NVLINK;
+    case FR_LINK_CPU:
+        return a == FR_VERTEX_CPU || b == FR_VERTEX_CPU ? USE_MEMORY : USE_SOCKETS;
+    case FR_LINK_NET:
+        return USE_NETWORK;
+    case FR_LINK_PCIE:
+    case FR_N_LINK_KINDS:
+        break;
+    }
+    return USE_PCIE;
+}
+
+static bool is_drawn(const struct picture *p, const struct fr_link *l)
+{
+    return p->layout->spot_of[l->src] != FR_NONE && p->layout->spot_of[l->dst] != FR_NONE;
+}
+
+static const struct link_class *class_of(const struct picture *p, const struct fr_link *l)
+{
+    enum link_use use = use_of(p->topo, l);
+
+    for (size_t i = 0; i < p->n_classes; i++)
+        if (p->classes[i].use == use && p->classes[i].bw_Bps == l->bw_Bps)
+            return &p->classes[i];
+    return NULL;
+}
+
+/* The classes of the links drawn, by use and bandwidth. Beyond MAX_CLASSES the legend has no room. */
+static void classify(struct picture *p)
+{
+    for (size_t i = 0; i < p->topo->n_links; i++) {
+        const struct fr_link *l = &p->topo->links[i];
+        struct link_class c = {use_of(p->topo, l), l->bw_Bps, 0};
+        size_t at = p->n_classes;
+
+        if (!is_drawn(p, l) || class_of(p, l) || p->n_classes == MAX_CLASSES)
+            continue;
+        while (at > 0 &&
+               (p->classes[at - 1].use > c.use ||
+                (p->classes[at - 1].use == c.use && p->classes[at - 1].bw_Bps > c.bw_Bps))) {
+            p->classes[at] = p->classes[at - 1];
+            at--;
+        }
+        p->classes[at] = c;
+        p->n_classes++;
+    }
+    for (size_t i = 1; i < p->n_classes; i++)
+        if (p->classes[i].use == p->classes[i - 1].use)
+            p->classes[i].rank = p->classes[i - 1].rank + 1;
+}
+
+static void write_style(FILE *f, enum link_use use, unsigned rank, const char *style)
+{
+    unsigned width_tenths = (unsigned)lround(10 * uses[use].width);
+
+    if (use == USE_NVLINK)
+        width_tenths += 12 * (rank < 2 ? rank : 2);
+    fprintf(f, "color=\"%s\", penwidth=%u.%u%s%s", uses[use].colours[rank < 2 ? rank : 2],
+            width_tenths / 10, width_tenths % 10, style[0] ? ", style=" : "", style);
+}
+
+/* A path of straight pieces, or one curve, as graphviz has splines: a point, then three for each. */
+static void write_path(FILE *f, const double (*points)[2], size_t n, bool is_curve)
+{
+    fputs(", pos=\"", f);
+    write_position(f, points[0][0], points[0][1]);
+    for (size_t i = 1; i < n; i++) {
+        if (!is_curve) { /* control points on the ends */
+            putc(' ', f);
+            write_position(f, points[i - 1][0], points[i - 1][1]);
+            putc(' ', f);
+            write_position(f, points[i][0], points[i][1]);
+        }
+        putc(' ', f);
+        write_position(f, points[i][0], points[i][1]);
+    }
+    putc('"', f);
+}
+
+/* Whether a third GPU stands between two of the same row. */
+static bool is_blocked(const struct fr__layout *l, const struct fr_topo *t,
+                       const struct fr__spot *a, const struct fr__spot *b)
+{
+    if (lround(a->y) != lround(b->y))
+        return false;
+    for (size_t i = 0; i < l->n_spots; i++) {
+        const struct fr__spot *s = &l->spots[i];
+
+        if (s->vertex != FR_NONE && t->vertices[s->vertex].kind == FR_VERTEX_GPU &&
+            lround(s->y) == lround(a->y) && (s->x - a->x) * (s->x - b->x) < 0)
+            return true;
+    }
+    return false;
+}
+
+/* An arc over the upper row, under the lower one. */
+static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *b)
+{
+    double up = a->row ? -1 : 1, height = 16 + 0.13 * fabs(a->x - b->x);
+    double aim = a->x < b->x ? 10 : -10;
+    const double points[4][2] = {{a->x + aim, a->y + up * a->h / 2},
+                                 {a->x + 3 * aim, a->y + up * (a->h / 2 + height)},
+                                 {b->x - 3 * aim, b->y + up * (b->h / 2 + height)},
+                                 {b->x - aim, b->y + up * b->h / 2}};
+
+    write_path(f, points, 4, true);
+}
+
+/* From a switch down to what hangs in its tree: straight to the upper row, beside it to the lower, and
+ * through a gap between the GPUs to a NIC. */
+static void write_branch(const struct picture *p, const struct fr__spot *up,
+                         const struct fr__spot *down)
+{
+    enum fr_vertex_kind kind = p->topo->vertices[down->vertex].kind;
+    double top = up->y - up->h / 2, turn = top - 16;
+    double from = down->gap_x;
+
+    if (from < up->x - up->w / 2 + 6)
+        from = up->x - up->w / 2 + 6;
+    if (from > up->x + up->w / 2 - 6)
+        from = up->x + up->w / 2 - 6;
+    if (kind == FR_VERTEX_GPU && down->row) {
+        const double points[4][2] = {{from, top},
+                                     {down->gap_x, turn},
+                                     {down->gap_x, down->y},
+                                     {down->x + down->w / 2, down->y}};
+
+        write_path(p->f, points, 4, false);
+    } else if (kind == FR_VERTEX_NIC) {
+        const double points[3][2] = {
+            {from, top}, {down->gap_x, turn}, {down->x, down->y + down->h / 2}};
+
+        write_path(p->f, points, 3, false);
+    } else {
+        const double points[2][2] = {{from, top}, {down->x, down->y + down->h / 2}};
+
+        write_path(p->f, points, 2, false);
+    }
+}
+
+/* Straight up or down between a wide bar and what stands above or below. */
+static bool write_upright(FILE *f, const struct fr__spot *a, const struct fr__spot *b)
+{
+    const struct fr__spot *bar = a->w > b->w ? a : b, *other = a->w > b->w ? b : a;
+    double up = other->y > bar->y ? 1 : -1;
+    const double points[2][2] = {{other->x, bar->y + up * bar->h / 2},
+                                 {other->x, other->y - up * other->h / 2}};
+
+    if (lround(a->y) == lround(b->y) || other->x < bar->x - bar->w / 2 ||
+        other->x > bar->x + bar->w / 2)
+        return false;
+    write_path(f, points, 2, false);
+    return true;
+}
+
+static bool has_way_back(const struct picture *p, const struct fr_link *l)
+{
+    for (size_t i = 0; i < p->topo->n_links; i++) {
+        const struct fr_link *x = &p->topo->links[i];
+
+        if (x->src == l->dst && x->dst == l->src)
+            return x->bw_Bps == l->bw_Bps;
+    }
+    return false;
+}
+
+static void write_link(struct picture *p, const struct fr_link *l)
+{
+    const struct fr__spot *a = &p->layout->spots[p->layout->spot_of[l->src]];
+    const struct fr__spot *b = &p->layout->spots[p->layout->spot_of[l->dst]];
+    const struct link_class *c = class_of(p, l);
+    bool is_duplex = has_way_back(p, l);
+
+    if (is_duplex && l->src > l->dst)
+        return;
+    fprintf(p->f, "  v%u -- v%u [", (unsigned)l->src, (unsigned)l->dst);
+    write_style(p->f, use_of(p->topo, l), c ? c->rank : 0, "");
+    if (!is_duplex)
+        fputs(", dir=forward", p->f);
+    else if (b->parent == l->src)
+        write_branch(p, a, b);
+    else if (a->parent == l->dst)
+        write_branch(p, b, a);
+    else if (is_blocked(p->layout, p->topo, a, b))
+        write_arc(p->f, a, b);
+    else if (a->w > 2 * b->w || b->w > 2 * a->w)
+        write_upright(p->f, a, b);
+    fputs("];\n", p->f);
+}
+
+/* ---- what stands ---- */
+
+static void write_vertex(struct picture *p, const struct fr__spot *s)
+{
+    static const char *const fills[FR_N_VERTEX_KINDS] = {
+        [FR_VERTEX_GPU] = "#DDF0D0",  [FR_VERTEX_CPU] = "#ECECEC", [FR_VERTEX_NVSWITCH] = "#BFE3D6",
+        [FR_VERTEX_PCIE] = "#E3E9F2", [FR_VERTEX_NIC] = "#F3DDE9", [FR_VERTEX_SWITCH] = "#E9C6DA",
+    };
+    const struct fr_topo *t = p->topo;
+    const struct fr_vertex *v = &t->vertices[s->vertex];
+    char number[NUMBER];
+    FILE *f = p->f;
+
+    open_node(f, "v", s->vertex, s->x, s->y);
+    write_size(f, s->w, s->h);
+    fprintf(f, ", fillcolor=\"%s\", label=\"", s->is_socket ? "#FBE3C0" : fills[v->kind]);
+    fr__dot_text(f, local_name(t, s->vertex), MAX_NAME);
+    if (v->kind == FR_VERTEX_CPU) {
+        const struct fr_device_type *type = &t->types[t->devices[v->device].type];
+
+        fputs(": ", f);
+        fr__dot_text(f, type->name, MAX_NAME);
+        fprintf(f, ", %s", fr__format_bytes((double)type->mem_bytes, number, sizeof(number)));
+    } else if (v->kind == FR_VERTEX_GPU) {
+        const struct fr_device_type *type = &t->types[t->devices[v->device].type];
+
+        fprintf(f, "\\n%s", fr__format_bytes((double)type->mem_bytes, number, sizeof(number)));
+    } else if (v->kind == FR_VERTEX_PCIE && !s->is_socket) {
+        fputs("\\nPCIe switch", f);
+    }
+    fputs("\"];\n", f);
+}
+
+/* "n3 ... n127": 125 machines. */
+static void write_box(struct picture *p, size_t id, const struct fr__spot *s)
+{
+    const struct fr_topo *t = p->topo;
+    const char *type = NULL;
+    size_t n_gpus = 0, n_nics = 0;
+    FILE *f = p->f;
+
+    for (size_t d = 0; d < t->n_gpus; d++)
+        if (t->devices[d].machine == s->first) {
+            type = t->types[t->devices[d].type].name;
+            n_gpus++;
+        }
+    for (size_t v = 0; v < t->n_vertices; v++)
+        n_nics += t->vertices[v].machine == s->first && t->vertices[v].kind == FR_VERTEX_NIC;
+    open_node(f, "m", id, s->x, s->y);
+    write_size(f, s->w, s->h);
+    fprintf(f, ", fillcolor=\"%s\", label=\"", s->n > 1 ? "#ECECEC" : "#F7F7F7");
+    if (s->n > 1)
+        fprintf(f, "n%u ... n%u\\n%u more, folded", (unsigned)s->first,
+                (unsigned)(s->first + s->n - 1), (unsigned)s->n);
+    else
+        fprintf(f, "n%u", (unsigned)s->first);
+    if (s->n == 1 && type) {
+        fprintf(f, "\\n%zux ", n_gpus);
+        fr__dot_text(f, type, 18);
+        fprintf(f, "\\n%zu NIC%s", n_nics, n_nics == 1 ? "" : "s");
+    }
+    fputs("\"];\n", f);
+}
+
+/* Lines from a box to each shared vertex that its first machine is wired to. */
+static void write_box_links(struct picture *p, size_t id, const struct fr__spot *s)
+{
+    const struct fr_topo *t = p->topo;
+
+    for (size_t i = 0; i < p->layout->n_spots; i++) {
+        const struct fr__spot *shared = &p->layout->spots[i];
+        enum link_use use = USE_NETWORK;
+        double at = s->x;
+        size_t n = 0;
+
+        if (shared->vertex == FR_NONE || t->vertices[shared->vertex].machine != FR_NONE)
+            continue;
+        for (size_t l = 0; l < t->n_links; l++)
+            if (t->links[l].dst == shared->vertex &&
+                t->vertices[t->links[l].src].machine == s->first) {
+                use = use_of(t, &t->links[l]);
+                n++;
+            }
+        if (n == 0)
+            continue;
+        fprintf(p->f, "  m%zu -- v%u [", id, (unsigned)shared->vertex);
+        write_style(p->f, use, 0, s->n > 1 ? "dashed" : "");
+        if (at > shared->x - shared->w / 2 && at < shared->x + shared->w / 2) {
+            const double down = use == USE_NETWORK ? 12 : -12;
+            const double points[2][2] = {{at + down, s->y + s->h / 2},
+                                         {at + down, shared->y - shared->h / 2}};
+
+            write_path(p->f, points, 2, false);
+        }
+        fputs("];\n", p->f);
+    }
+}
+
+static void write_frame(const struct picture *p)
+{
+    const struct fr__layout *l = p->layout;
+    FILE *f = p->f;
+
+    if (!l->has_frame)
+        return;
+    open_node(f, "frame", 0, (l->frame_left + l->frame_right) / 2,
+              (l->frame_top + l->frame_bottom) / 2);
+    write_size(f, l->frame_right - l->frame_left, l->frame_top - l->frame_bottom);
+    fputs(", style=\"\", color=\"#AAAAAA\", labelloc=t, fontsize=12, "
+          "label=\"  n0\\l\"];\n",
+          f);
+}
+
+/* ---- words ---- */
+
+/* The preset's own line where it is one. */
+static const char *summary_of(const struct fr_topo *t)
+{
+    for (size_t i = 0; fr_topo_preset_name(i); i++)
+        if (strcmp(fr_topo_preset_name(i), t->name) == 0)
+            return fr_topo_preset_summary(i);
+    return t->summary ? t->summary : "";
+}
+
+static void write_title(const struct picture *p)
+{
+    const char *summary = summary_of(p->topo);
+    const struct fr__layout *l = p->layout;
+    double y = (l->has_frame ? l->frame_top : l->top) + 44;
+    double w = 9.5 * (double)strlen(p->topo->name) + 40, under_w;
+    FILE *f = p->f;
+
+    w = w < 9.5 * MAX_TITLE ? w : 9.5 * MAX_TITLE;
+    under_w = 6.6 * (double)strlen(summary) + 40;
+    under_w =
+        (under_w < 6.6 * MAX_TITLE ? under_w : 6.6 * MAX_TITLE) + (l->n_hidden_switches ? 260 : 0);
+
+    open_node(f, "title", 0, l->left + w / 2 - 8, y);
+    write_size(f, w, 40);
+    fputs(", shape=plaintext, style=\"\", fontsize=16, label=\"", f);
+    fr__dot_text(f, p->topo->name, MAX_TITLE);
+    fputs("\\l\"];\n", f);
+    open_node(f, "title", 1, l->left + under_w / 2 - 8, y - 20);
+    write_size(f, under_w, 20);
+    fputs(", shape=plaintext, style=\"\", fontsize=11, label=\"", f);
+    fr__dot_text(f, summary, MAX_TITLE);
+    if (l->n_hidden_switches)
+        fprintf(f, "; %zu more network switches are not drawn", l->n_hidden_switches);
+    fputs("\\l\"];\n", f);
+}
+
+static void write_legend_line(struct picture *p, size_t i, double x, double y)
+{
+    const struct link_class *c = &p->classes[i];
+    double narrowest = c->bw_Bps, ratio;
+    char rate[NUMBER];
+    FILE *f = p->f;
+
+    for (size_t k = 0; k < p->n_classes; k++)
+        if (p->classes[k].use == c->use && p->classes[k].bw_Bps < narrowest)
+            narrowest = p->classes[k].bw_Bps;
+    ratio = c->bw_Bps / narrowest;
+    for (unsigned end = 0; end < 2; end++) {
+        open_node(f, "key", 2 * i + end, x + 30.0 * end, y);
+        fputs(", shape=point, style=invis, width=0.01, height=0.01, label=\"\"];\n", f);
+    }
+    fprintf(f, "  key%zu -- key%zu [", 2 * i, 2 * i + 1);
+    write_style(f, c->use, c->rank, "");
+    fputs("];\n", f);
+    open_node(f, "text", i, x + 38 + LEGEND_W / 2.0, y);
+    write_size(f, LEGEND_W, 16);
+    fputs(", shape=plaintext, style=\"\", fontsize=10, label=\"", f);
+    if (c->use == USE_NVLINK && ratio > 1.5 && fabs(ratio - round(ratio)) < 1e-6)
+        fprintf(f, "%ld ", lround(ratio));
+    fprintf(f, "%s%s, %s\\l\"];\n", uses[c->use].text,
+            c->use == USE_NVLINK && ratio > 1.5 ? "s side by side" : "",
+            fr__format_rate(c->bw_Bps, rate, sizeof(rate)));
+}
+
+/* Right of a narrow picture, below a wide one. */
+static void write_legend(struct picture *p)
+{
+    const struct fr__layout *l = p->layout;
+    double right = l->has_frame && l->frame_right > l->right ? l->frame_right : l->right;
+    bool is_below = right - l->left > 1000;
+    double x = is_below ? l->left : right + 36, y = is_below ? l->bottom - 34 : l->top - 8;
+    size_t n_rows = is_below ? 3 : MAX_CLASSES;
+
+    if (p->n_classes == 0)
+        return;
+    for (size_t i = 0; i < p->n_classes; i++)
+        write_legend_line(p, i, x + (double)(i / n_rows) * (LEGEND_W + 50),
+                          y - 19.0 * (double)(i % n_rows));
+    open_node(p->f, "note", 0, x + LEGEND_W / 2.0,
+              y - 19.0 * (double)(p->n_classes < n_rows ? p->n_classes : n_rows) - 6);
+    write_size(p->f, LEGEND_W, 16);
+    fputs(", shape=plaintext, style=\"\", fontsize=9, label=\"what large messages get, each "
+          "way\\l\"];\n",
+          p->f);
+}
+
+static void write_all(struct picture *p)
+{
+    FILE *f = p->f;
+
+    fputs("// neato -n2 -Tsvg draws this\n"
+          "graph cluster_picture {\n"
+          "  layout=neato; inputscale=72; splines=line; outputorder=edgesfirst; pad=0.2;\n"
+          "  bgcolor=white;\n"
+          "  node [shape=box, style=filled, fixedsize=true, fontname=" FR__DOT_FONT ", "
+          "fontsize=10,\n"
+          "        color=\"#777777\", fontcolor=\"#222222\", margin=0];\n"
+          "  edge [fontname=" FR__DOT_FONT ", fontsize=9];\n",
+          f);
+    write_frame(p);
+    for (size_t i = 0; i < p->layout->n_spots; i++)
+        if (p->layout->spots[i].vertex != FR_NONE)
+            write_vertex(p, &p->layout->spots[i]);
+        else
+            write_box(p, i, &p->layout->spots[i]);
+    for (unsigned is_nvlink = 0; is_nvlink < 2; is_nvlink++) /* NVLinks over the others */
+        for (size_t i = 0; i < p->topo->n_links; i++)
+            if (is_drawn(p, &p->topo->links[i]) &&
+                (p->topo->links[i].kind == FR_LINK_NVLINK) == is_nvlink)
+                write_link(p, &p->topo->links[i]);
+    for (size_t i = 0; i < p->layout->n_spots; i++)
+        if (p->layout->spots[i].vertex == FR_NONE)
+            write_box_links(p, i, &p->layout->spots[i]);
+    write_title(p);
+    write_legend(p);
+    fputs("}\n", f);
+}
+
+enum fr_status fr_draw_topo(FILE *f, const struct fr_topo *t, struct fr_error *err)
+{
+    struct fr__arena *a = fr__arena_new();
+    struct fr__layout layout;
+    struct picture p = {.f = f, .topo = t, .layout = &layout};
+    enum fr_status st;
+
+    if (!a)
+        return fr__fail_nomem(err);
+    st = fr__layout_make(&layout, a, t, err);
+    if (st == FR_OK) {
+        classify(&p);
+        write_all(&p);
+    }
+    fr__arena_free(a);
+    return st;
+}

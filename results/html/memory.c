@@ -1,0 +1,335 @@
+/* results/html/memory.c - what each device holds over time, kind upon kind, in the report. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "results/html/html.h"
+#include "results/lanes.h"
+#include "results/memory_curve.h"
+#include "results/pictures/plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_BINS = 400, HEIGHT = 104, TOP = 18 };
+
+/* From the bottom up: what stays, then what comes and goes. */
+static const struct {
+    enum fr_buffer_kind kind;
+    const char *colour;
+} layers[] = {
+    {FR_BUFFER_CONTEXT, "#8C8C8C"},       {FR_BUFFER_PARAMETER, "#0072B2"},
+    {FR_BUFFER_OPTIMIZER, "#009E73"},     {FR_BUFFER_WEIGHT_VERSION, "#56B4E9"},
+    {FR_BUFFER_GRADIENT, "#E69F00"},      {FR_BUFFER_ACTIVATION, "#D55E00"},
+    {FR_BUFFER_COMMUNICATION, "#CC79A7"}, {FR_BUFFER_WORKSPACE, "#F0E442"},
+};
+enum { N_LAYERS = sizeof(layers) / sizeof(layers[0]) };
+
+const char *fr__html_kind_colour(enum fr_buffer_kind kind)
+{
+    unsigned l = 0;
+
+    while (l < N_LAYERS - 1 && layers[l].kind != kind)
+        l++;
+    return layers[l].colour;
+}
+
+/* What one device holds in each bin, at the moment when it holds most there. */
+struct chart {
+    uint32_t device;
+    size_t n_same;                      /* other devices that hold the same */
+    double (*bytes)[FR_N_BUFFER_KINDS]; /* [N_BINS] */
+    double peak_bytes;
+};
+
+struct memory {
+    const struct fr_record *record;
+    struct chart charts[FR__HTML_CHARTS + 1]; /* one more to compare with */
+    size_t n, n_left_out;
+};
+
+static double sum_of(const double bytes[FR_N_BUFFER_KINDS])
+{
+    double sum = 0;
+
+    for (unsigned k = 0; k < FR_N_BUFFER_KINDS; k++)
+        sum += bytes[k];
+    return sum;
+}
+
+/* events: [n] of one device in order. */
+static void fill_chart(struct chart *c, const struct fr_record *r,
+                       const struct fr__memory_event events[], size_t n)
+{
+    const struct fr_buffer *buffers = fr_plan_view(r->plan)->buffers;
+    double held[FR_N_BUFFER_KINDS] = {0}, most = -1;
+    size_t bin = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_buffer *b = &buffers[events[i].buffer];
+        size_t at = (size_t)(events[i].t_s / r->run->makespan_s * N_BINS);
+
+        if (at >= N_BINS)
+            at = N_BINS - 1;
+        while (bin < at) { /* what is held now lasts into the next bin */
+            memcpy(c->bytes[++bin], held, sizeof(held));
+            most = sum_of(held);
+        }
+        held[b->kind] += events[i].is_alloc ? (double)b->bytes : -(double)b->bytes;
+        if (sum_of(held) > most) {
+            most = sum_of(held);
+            memcpy(c->bytes[bin], held, sizeof(held));
+        }
+        c->peak_bytes = fmax(c->peak_bytes, most);
+    }
+    while (bin + 1 < N_BINS)
+        memcpy(c->bytes[++bin], held, sizeof(held));
+}
+
+/* The chart that holds the same, or the last one when none does. */
+static struct chart *same_chart(struct chart charts[], size_t n)
+{
+    size_t i = 0;
+
+    while (i + 1 < n &&
+           memcmp(charts[i].bytes, charts[n - 1].bytes, N_BINS * sizeof(*charts[i].bytes)) != 0)
+        i++;
+    return &charts[i];
+}
+
+/* One device's events in the list of all. */
+struct events_of {
+    size_t first, n;
+    uint32_t device;
+    double fill_frac; /* peak over capacity */
+};
+
+/* Fullest first. */
+static int compare(const void *a, const void *b)
+{
+    const struct events_of *x = a, *y = b;
+
+    if (x->fill_frac != y->fill_frac)
+        return x->fill_frac > y->fill_frac ? -1 : 1;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* list: [n_devices of the topology]. Returns how many of them hold anything. */
+static size_t sort_devices(const struct fr_record *r, const struct fr__memory_event events[],
+                           size_t n_events, struct events_of list[])
+{
+    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+    size_t n = 0;
+
+    for (size_t first = 0, past; first < n_events; first = past) {
+        uint32_t device;
+
+        past = first;
+        while (past < n_events && events[past].device == events[first].device)
+            past++;
+        device = events[first].device;
+        list[n++] = (struct events_of){first, past - first, device,
+                                       (double)r->run->devices[device].peak_bytes /
+                                           (double)t->types[t->devices[device].type].mem_bytes};
+    }
+    qsort(list, n, sizeof(*list), compare);
+    return n;
+}
+
+/* At most max different ones, of the fullest devices; the rest are counted where they are alike. */
+static enum fr_status make_charts(struct memory *m, size_t max, struct fr_error *err)
+{
+    struct fr__memory_event *events;
+    size_t n_events, n_devices;
+    struct events_of *list =
+        calloc(fr_plan_view(m->record->plan)->topo->n_devices + 1, sizeof(*list));
+    enum fr_status st =
+        list ? fr__memory_events(m->record, &events, &n_events, err) : fr__fail_nomem(err);
+
+    if (st != FR_OK) {
+        free(list);
+        return st;
+    }
+    n_devices = sort_devices(m->record, events, n_events, list);
+    for (size_t i = 0; i < n_devices && st == FR_OK; i++) {
+        struct chart *c = &m->charts[m->n], *same;
+
+        *c = (struct chart){.device = list[i].device, .bytes = calloc(N_BINS, sizeof(*c->bytes))};
+        if (!c->bytes) {
+            st = fr__fail_nomem(err);
+            break;
+        }
+        fill_chart(c, m->record, events + list[i].first, list[i].n);
+        same = same_chart(m->charts, m->n + 1);
+        if (same == c && m->n < max) {
+            m->n++;
+            continue;
+        }
+        if (same == c)
+            m->n_left_out++;
+        else
+            same->n_same++;
+        free(c->bytes);
+    }
+    free(events);
+    free(list);
+    return st;
+}
+
+/* ---- drawing ---- */
+
+struct frame {
+    double y0;    /* of the plot's top in the picture */
+    double scale; /* bytes to height */
+};
+
+/* The area under layers 0 .. layer; what is above it has been drawn before. */
+static void write_layer(FILE *f, const struct chart *c, unsigned layer, double scale)
+{
+    char peak[FR__HTML_TEXT];
+    double last = -1, most = 0;
+
+    for (unsigned bin = 0; bin < N_BINS; bin++)
+        most = fmax(most, c->bytes[bin][layers[layer].kind]);
+    if (!(most > 0))
+        return;
+    fprintf(f, "<path fill=\"%s\" d=\"M0 %d", layers[layer].colour, HEIGHT);
+    for (unsigned bin = 0; bin < N_BINS; bin++) {
+        double y = HEIGHT;
+
+        for (unsigned l = 0; l <= layer; l++)
+            y -= c->bytes[bin][layers[l].kind] * scale;
+        if (fabs(y - last) < 0.15)
+            continue;
+        fputc('H', f);
+        fr__html_number(f, (double)bin * FR__HTML_PLOT / N_BINS);
+        fputc('V', f);
+        fr__html_number(f, nearbyint(10 * y) / 10);
+        last = y;
+    }
+    fprintf(f, "H%dV%dZ\"><title>", FR__HTML_PLOT, HEIGHT);
+    fr__html_text(f, fr_buffer_kind_name(layers[layer].kind));
+    fprintf(f, "\nat most %s</title></path>\n", fr__format_bytes(most, peak, sizeof(peak)));
+}
+
+static void write_level(FILE *f, const struct frame *frame, double bytes)
+{
+    char text[FR__HTML_TEXT];
+
+    fprintf(f, "<text class=\"r q\" x=\"%d\" y=\"", FR__HTML_LEFT - 8);
+    fr__html_number(f, frame->y0 + HEIGHT - bytes * frame->scale + 4);
+    fprintf(f, "\">%s</text>\n", fr__format_bytes(bytes, text, sizeof(text)));
+}
+
+static void write_capacity(FILE *f, const struct frame *frame, double capacity, bool is_shown)
+{
+    char text[FR__HTML_TEXT];
+    double y = is_shown ? frame->y0 + HEIGHT - capacity * frame->scale : frame->y0;
+
+    if (!(capacity > 0))
+        return;
+    if (is_shown) {
+        fprintf(f, "<line class=\"cap\" x1=\"%d\" x2=\"%d\" y1=\"", FR__HTML_LEFT,
+                FR__HTML_LEFT + FR__HTML_PLOT);
+        fr__html_number(f, y);
+        fputs("\" y2=\"", f);
+        fr__html_number(f, y);
+        fputs("\"/>\n", f);
+    }
+    fprintf(f, "<text class=\"r capt\" x=\"%d\" y=\"", FR__HTML_LEFT + FR__HTML_PLOT);
+    fr__html_number(f, frame->y0 - 5);
+    fprintf(f, "\">capacity %s%s</text>\n", fr__format_bytes(capacity, text, sizeof(text)),
+            is_shown ? "" : ", far above");
+}
+
+static double capacity_of(const struct memory *m, const struct chart *c)
+{
+    const struct fr_topo *t = fr_plan_view(m->record->plan)->topo;
+
+    return (double)t->types[t->devices[c->device].type].mem_bytes;
+}
+
+/* Devices of one capacity have one scale, so that their charts can be compared. */
+static double most_alike(const struct memory *m, double capacity)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (capacity_of(m, &m->charts[i]) == capacity)
+            most = fmax(most, m->charts[i].peak_bytes);
+    return most;
+}
+
+static void write_chart(FILE *f, const struct memory *m, const struct chart *c)
+{
+    const struct fr_topo *t = fr_plan_view(m->record->plan)->topo;
+    double capacity = capacity_of(m, c), most = most_alike(m, capacity);
+    bool is_shown = most >= 0.3 * capacity;
+    double top = is_shown ? fmax(most, capacity) : most;
+    struct frame frame = {TOP, HEIGHT / (top > 0 ? top : 1)};
+    char text[FR__HTML_TEXT];
+
+    fprintf(f,
+            "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+            "aria-label=\"Memory over time\">\n<text x=\"%d\" y=\"%d\">",
+            FR__HTML_WIDTH, TOP + HEIGHT + 22, FR__HTML_LEFT, TOP - 5);
+    fr__html_text(f, t->devices[c->device].name);
+    if (c->n_same)
+        fprintf(f, " and %zu more alike", c->n_same);
+    fprintf(f, ", at most %s</text>\n", fr__format_bytes(c->peak_bytes, text, sizeof(text)));
+    fprintf(f, "<rect class=\"lane\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
+            FR__HTML_LEFT, TOP, FR__HTML_PLOT, HEIGHT);
+    fr__html_time_axis(f, m->record->run->makespan_s, TOP, TOP + HEIGHT);
+    write_level(f, &frame, top / 2);
+    write_level(f, &frame, top);
+    fprintf(f, "<g transform=\"translate(0 %d)\">\n", TOP);
+    fr__html_plot_begin(f, HEIGHT);
+    for (unsigned layer = N_LAYERS; layer-- > 0;)
+        write_layer(f, c, layer, frame.scale);
+    fputs("</svg>\n</g>\n", f);
+    write_capacity(f, &frame, capacity, is_shown);
+    fputs("</svg>\n", f);
+}
+
+static void write_key(FILE *f, const struct chart charts[], size_t n)
+{
+    fputs("<ul class=\"key\">\n", f);
+    for (unsigned l = 0; l < N_LAYERS; l++) {
+        bool is_there = false;
+
+        for (size_t c = 0; c < n; c++)
+            for (unsigned bin = 0; bin < N_BINS; bin++)
+                is_there = is_there || charts[c].bytes[bin][layers[l].kind] > 0;
+        if (!is_there)
+            continue;
+        fprintf(f, "<li><i style=\"background:%s\"></i>", layers[l].colour);
+        fr__html_text(f, fr_buffer_kind_name(layers[l].kind));
+        fputs("</li>\n", f);
+    }
+    fputs("</ul>\n", f);
+}
+
+enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct fr__html_room *room,
+                               struct fr_error *err)
+{
+    struct memory m = {.record = r};
+    enum fr_status st;
+
+    if (!r->plan || !r->run || !(r->run->makespan_s > 0))
+        return FR_OK;
+    st = make_charts(&m, room->charts, err);
+    if (st == FR_OK && m.n > 0) {
+        fputs("<h3>Memory over time</h3>\n<figure>\n", f);
+        for (size_t i = 0; i < m.n; i++)
+            write_chart(f, &m, &m.charts[i]);
+        write_key(f, m.charts, m.n);
+        fputs("<figcaption>Buffers as they are allocated, without rounding", f);
+        if (m.n_left_out)
+            fprintf(f, "; the fullest devices, %zu others are left out", m.n_left_out);
+        fputs(".</figcaption>\n</figure>\n", f);
+    }
+    for (size_t i = 0; i < m.n; i++)
+        free(m.charts[i].bytes);
+    return st;
+}

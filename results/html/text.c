@@ -1,0 +1,96 @@
+/* results/html/text.c - text and numbers that are safe inside HTML. */
+#include "config.h"
+
+#include "base/utf8.h"
+#include "results/html/html.h"
+#include "results/text/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NO_BREAK "\xc2\xa0" /* a blank at which no line is broken */
+
+static const char *entity_of(char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* C1 control characters, U+0080 to U+009F. */
+static bool is_c1(const char *s, size_t n)
+{
+    return n == 2 && (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0;
+}
+
+void fr__html_text(FILE *f, const char *text)
+{
+    size_t left = strlen(text);
+
+    for (size_t n; left > 0; text += n, left -= n) {
+        const char *entity = entity_of(*text);
+
+        n = fr__utf8_length(text, left);
+        if (entity)
+            fputs(entity, f);
+        else if (n == 0)
+            fputs("\xef\xbf\xbd", f);
+        else if ((n == 1 && ((unsigned char)*text < 0x20 || *text == 0x7f) && *text != '\n') ||
+                 is_c1(text, n))
+            putc('?', f);
+        else
+            fwrite(text, 1, n, f);
+        n = n ? n : 1;
+    }
+}
+
+/* Without zeros behind the point. */
+static char *trimmed(double x, unsigned decimals, char *buf, size_t n)
+{
+    char *end;
+
+    fr__fixed(x, decimals, buf, n);
+    end = buf + strlen(buf);
+    if (strchr(buf, '.')) {
+        while (end[-1] == '0')
+            *--end = '\0';
+        if (end[-1] == '.')
+            *--end = '\0';
+    }
+    return strcmp(buf, "-0") == 0 ? buf + 1 : buf;
+}
+
+void fr__html_number(FILE *f, double x)
+{
+    char buf[FR__HTML_TEXT];
+
+    fputs(trimmed(x, 2, buf, sizeof(buf)), f);
+}
+
+const char *fr__html_percent(double frac, char *buf, size_t n)
+{
+    size_t used = strlen(fr__fixed(100 * frac, 1, buf, n));
+
+    snprintf(buf + used, n - used, NO_BREAK "%%");
+    return buf;
+}
+
+const char *fr__html_change(double frac, char *buf, size_t n)
+{
+    char number[FR__HTML_TEXT];
+
+    snprintf(buf, n, "%s%s", frac < 0 ? "−" : "+",
+             fr__html_percent(fabs(frac), number, sizeof(number)));
+    return buf;
+}

@@ -1,0 +1,414 @@
+/* results/html/timeline.c - who does what when, as a picture (SVG) inside the report.
+ *
+ * A lane a device: computation above, messages below (sends over receives, collectives in both).
+ * Where there are too many tasks to draw each, neighbours that are too short to be told apart are
+ * drawn as one box, in the colour of what takes most of it; its hint says how many there are.
+ */
+#include "config.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/units.h"
+#include "results/html/html.h"
+#include "results/lanes.h"
+#include "results/pictures/plot.h"
+#include "results/task_order.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LANE = 40, LEAST_BOXES = 12, MAX_NUMBERS = 200 };
+
+/* Parts of a lane: y and height in it. */
+enum band { BAND_COMPUTE, BAND_COLLECTIVE, BAND_SEND, BAND_RECV, N_BANDS };
+static const struct {
+    double y, height;
+} bands[N_BANDS] = {[BAND_COMPUTE] = {4, 18},
+                    [BAND_COLLECTIVE] = {24, 12},
+                    [BAND_SEND] = {24, 5.5},
+                    [BAND_RECV] = {30.5, 5.5}};
+
+struct box {
+    double from_s, to_s, busy_s;
+    double share_s[FR__N_CATEGORIES];
+    uint32_t first, last, n; /* tasks */
+};
+
+struct timeline {
+    FILE *f;
+    const struct fr_record *record;
+    const struct fr_plan_view *view;
+    uint32_t *order; /* tasks lane by lane */
+    uint32_t shown[FR__HTML_LANES];
+    size_t n_shown, n_busy;
+    size_t max_boxes; /* in a band of a lane's stream */
+    struct box *boxes;
+    size_t n_boxes, cap_boxes;
+    size_t n_merged, n_numbers;
+    bool has[FR__N_CATEGORIES];
+};
+
+static enum band band_of(const struct fr_task *k)
+{
+    switch (k->kind) {
+    case FR_TASK_SEND:
+        return BAND_SEND;
+    case FR_TASK_RECV:
+        return BAND_RECV;
+    case FR_TASK_COLLECTIVE:
+        return BAND_COLLECTIVE;
+    default:
+        return BAND_COMPUTE;
+    }
+}
+
+static enum fr__category main_category(const struct box *b)
+{
+    unsigned best = 0;
+
+    for (unsigned c = 1; c < FR__N_CATEGORIES; c++)
+        if (b->share_s[c] > b->share_s[best])
+            best = c;
+    return (enum fr__category)best;
+}
+
+/* ---- boxes ---- */
+
+/* Whether a task is drawn as part of the box before it, when shorter things than least_s merge. */
+static bool joins(const struct box *b, enum fr__category c, double start_s, double end_s,
+                  double least_s)
+{
+    if (end_s - b->from_s <= least_s)
+        return true;
+    return end_s - start_s <= least_s && start_s - b->to_s <= least_s / 2 && main_category(b) == c;
+}
+
+static bool begin_box(struct timeline *t, uint32_t task, double start_s)
+{
+    if (!fr__grow(&t->boxes, &t->cap_boxes, t->n_boxes + 1, sizeof(*t->boxes)))
+        return false;
+    t->boxes[t->n_boxes++] = (struct box){.from_s = start_s, .to_s = start_s, .first = task};
+    return true;
+}
+
+/* The boxes of one band of one stream; tasks: [n] by start. */
+static bool make_boxes(struct timeline *t, const uint32_t tasks[], size_t n, enum band band,
+                       double least_s)
+{
+    const struct fr_run *run = t->record->run;
+
+    t->n_boxes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_task *k = &t->view->tasks[tasks[i]];
+        double start_s = run->start_s[tasks[i]], end_s = run->end_s[tasks[i]];
+        enum fr__category c = fr__category_of(k);
+        struct box *b = t->n_boxes ? &t->boxes[t->n_boxes - 1] : NULL;
+
+        if (k->kind == FR_TASK_MARKER || band_of(k) != band || !(end_s > start_s))
+            continue;
+        if (!b || !joins(b, c, start_s, end_s, least_s)) {
+            if (!begin_box(t, tasks[i], start_s))
+                return false;
+            b = &t->boxes[t->n_boxes - 1];
+        }
+        b->to_s = end_s > b->to_s ? end_s : b->to_s;
+        b->busy_s += end_s - start_s;
+        b->share_s[c] += end_s - start_s;
+        b->last = tasks[i];
+        b->n++;
+    }
+    return true;
+}
+
+static void write_hint(struct timeline *t, const struct box *b, enum fr__category c)
+{
+    char label[128], from[FR__HTML_TEXT], took[FR__HTML_TEXT];
+
+    fputs("<title>", t->f);
+    fr__html_text(t->f, fr_plan_task_label(t->record->plan, b->first, label, sizeof(label)));
+    if (b->n > 1) {
+        fputs(" … ", t->f);
+        fr__html_text(t->f, fr_plan_task_label(t->record->plan, b->last, label, sizeof(label)));
+        fprintf(t->f, "\n%" PRIu32 " tasks, mostly %s\n", b->n, fr__category_title(c));
+    } else {
+        fprintf(t->f, "\n%s\n", fr__category_title(c));
+    }
+    fprintf(t->f, "at %s for %s</title>", fr__format_time(b->from_s, from, sizeof(from)),
+            fr__format_time(b->to_s - b->from_s, took, sizeof(took)));
+}
+
+static void write_box(struct timeline *t, size_t lane, enum band band, const struct box *b)
+{
+    double scale = FR__HTML_PLOT / t->record->run->makespan_s;
+    double x = b->from_s * scale, width = (b->to_s - b->from_s) * scale;
+    enum fr__category c = main_category(b);
+
+    if (width > 3)
+        width -= 0.4; /* neighbours stay apart */
+    fprintf(t->f, "<rect class=\"c%u\" x=\"", (unsigned)c);
+    fr__html_number(t->f, x);
+    fputs("\" y=\"", t->f);
+    fr__html_number(t->f, (double)lane * LANE + bands[band].y);
+    fputs("\" width=\"", t->f);
+    fr__html_number(t->f, width > 0.2 ? width : 0.2);
+    fputs("\" height=\"", t->f);
+    fr__html_number(t->f, bands[band].height);
+    fputs("\">", t->f);
+    write_hint(t, b, c);
+    fputs("</rect>\n", t->f);
+    t->has[fr__category_even(c)] = true;
+    t->n_merged += b->n > 1;
+}
+
+static enum fr_status write_band(struct timeline *t, size_t lane, enum band band,
+                                 const uint32_t tasks[], size_t n, struct fr_error *err)
+{
+    double least_s = 0;
+
+    do {
+        if (!make_boxes(t, tasks, n, band, least_s))
+            return fr__fail_nomem(err);
+        least_s = least_s > 0 ? 2 * least_s : t->record->run->makespan_s / FR__HTML_PLOT / 2;
+    } while (t->n_boxes > t->max_boxes);
+    for (size_t i = 0; i < t->n_boxes; i++)
+        write_box(t, lane, band, &t->boxes[i]);
+    return FR_OK;
+}
+
+/* Where the tasks of a device and stream end that begin at `first`. */
+static size_t stream_end(const struct timeline *t, size_t first)
+{
+    const struct fr_task *tasks = t->view->tasks, *k = &tasks[t->order[first]];
+    size_t past = first + 1;
+
+    while (past < t->view->n_tasks && tasks[t->order[past]].device == k->device &&
+           tasks[t->order[past]].stream == k->stream)
+        past++;
+    return past;
+}
+
+/* Tasks by lane, stream (those of none are the last) and band. */
+struct counts {
+    size_t n[FR__HTML_LANES][FR_N_STREAMS + 1][N_BANDS];
+};
+
+static size_t sum_up_to(const struct counts *c, size_t most)
+{
+    size_t sum = 0;
+
+    for (size_t lane = 0; lane < FR__HTML_LANES; lane++)
+        for (size_t stream = 0; stream <= FR_N_STREAMS; stream++)
+            for (size_t band = 0; band < N_BANDS; band++)
+                sum += c->n[lane][stream][band] < most ? c->n[lane][stream][band] : most;
+    return sum;
+}
+
+/* The most boxes a band of a stream may have, so that all have room together: what those with few
+ * tasks do not need goes to the others. */
+static size_t share_out(const struct timeline *t, size_t boxes)
+{
+    struct counts c = {{{{0}}}};
+    size_t low = LEAST_BOXES, high = boxes > LEAST_BOXES ? boxes : LEAST_BOXES;
+
+    for (size_t i = 0; i < t->view->n_tasks; i++) {
+        const struct fr_task *k = &t->view->tasks[i];
+        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
+
+        if (lane < t->n_shown && k->kind != FR_TASK_MARKER)
+            c.n[lane][k->stream < FR_N_STREAMS ? k->stream : FR_N_STREAMS][band_of(k)]++;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low + 1) / 2;
+
+        if (sum_up_to(&c, middle) <= boxes)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static enum fr_status write_boxes(struct timeline *t, const struct fr__html_room *room,
+                                  struct fr_error *err)
+{
+    t->max_boxes = share_out(t, room->boxes);
+    for (size_t i = 0, past; i < t->view->n_tasks; i = past) {
+        size_t lane = fr__lane_of(t->shown, t->n_shown, t->view->tasks[t->order[i]].device);
+
+        past = stream_end(t, i);
+        for (unsigned band = 0; lane < t->n_shown && band < N_BANDS; band++)
+            FR_TRY(write_band(t, lane, (enum band)band, t->order + i, past - i, err));
+    }
+    return FR_OK;
+}
+
+/* ---- numbers of micro-batches on runs of the same ---- */
+
+static bool is_same_run(const struct fr_task *a, const struct fr_task *b)
+{
+    bool a_forward = a->phase == FR_PHASE_FORWARD, b_forward = b->phase == FR_PHASE_FORWARD;
+
+    return a->device == b->device && a->stream == b->stream && a->microbatch == b->microbatch &&
+           a_forward == b_forward;
+}
+
+static void write_numbers(struct timeline *t)
+{
+    const struct fr_run *run = t->record->run;
+    const struct fr_task *tasks = t->view->tasks;
+    double scale = FR__HTML_PLOT / run->makespan_s;
+
+    for (size_t i = 0, past; i < t->view->n_tasks; i = past) {
+        const struct fr_task *k = &tasks[t->order[i]];
+        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
+        double from = run->start_s[t->order[i]] * scale, to;
+
+        past = i + 1;
+        while (past < t->view->n_tasks && is_same_run(k, &tasks[t->order[past]]))
+            past++;
+        to = run->end_s[t->order[past - 1]] * scale;
+        if (lane == t->n_shown || band_of(k) != BAND_COMPUTE || k->kind == FR_TASK_MARKER ||
+            k->microbatch == FR_NONE || to - from < 16 || t->n_numbers++ >= MAX_NUMBERS)
+            continue;
+        fprintf(t->f, "<text class=\"o\"%s transform=\"translate(",
+                fr__category_of(k) == FR__FORWARD ? " style=\"fill:#fff\"" : "");
+        fr__html_number(t->f, (from + to) / 2);
+        fputs(" ", t->f);
+        fr__html_number(t->f, (double)lane * LANE + 17);
+        fprintf(t->f, ")\">%" PRIu32 "</text>\n", k->microbatch);
+    }
+}
+
+/* ---- the frame ---- */
+
+void fr__html_plot_begin(FILE *f, double height)
+{
+    fprintf(f, "<svg class=\"zoom\" x=\"%d\" y=\"0\" width=\"%d\" height=\"", FR__HTML_LEFT,
+            FR__HTML_PLOT);
+    fr__html_number(f, height);
+    fprintf(f, "\" viewBox=\"0 0 %d ", FR__HTML_PLOT);
+    fr__html_number(f, height);
+    fputs("\" preserveAspectRatio=\"none\">\n<rect width=\"100%\" height=\"100%\" "
+          "fill=\"#fff\" fill-opacity=\"0\"/>\n",
+          f);
+}
+
+/* 1, 2 or 5 times a power of ten, for some eight steps. */
+static double nice_step(double span)
+{
+    double power = 1, least = span / 8;
+
+    while (power > least)
+        power /= 10;
+    while (power * 10 <= least)
+        power *= 10;
+    return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
+}
+
+void fr__html_time_axis(FILE *f, double span_s, double y0, double y1)
+{
+    const char *unit;
+    double factor = fr__plot_time_unit(span_s, &unit), span = span_s * factor;
+    double step = nice_step(span);
+    char text[FR__HTML_TEXT];
+
+    fprintf(f, "<text class=\"r q\" x=\"%d\" y=\"", FR__HTML_LEFT - 8);
+    fr__html_number(f, y1 + 15);
+    fprintf(f, "\">%s</text>\n<g class=\"g axis\" data-span=\"%s\" data-y0=\"", unit,
+            fr__format_double(span, text, sizeof(text)));
+    fr__html_number(f, y0);
+    fputs("\" data-y1=\"", f);
+    fr__html_number(f, y1);
+    fputs("\">\n", f);
+    for (unsigned i = 0; i * step <= span * (1 + 1e-9); i++) {
+        double x = FR__HTML_LEFT + FR__HTML_PLOT * (i * step / span);
+
+        fputs("<line x1=\"", f);
+        fr__html_number(f, x);
+        fputs("\" x2=\"", f);
+        fr__html_number(f, x);
+        fputs("\" y1=\"", f);
+        fr__html_number(f, y0);
+        fputs("\" y2=\"", f);
+        fr__html_number(f, y1);
+        fputs("\"/><text class=\"m q\" x=\"", f);
+        fr__html_number(f, x);
+        fputs("\" y=\"", f);
+        fr__html_number(f, y1 + 15);
+        fputs("\">", f);
+        fr__html_number(f, i * step);
+        fputs("</text>\n", f);
+    }
+    fputs("</g>\n", f);
+}
+
+static void write_frame(const struct timeline *t)
+{
+    double height = (double)t->n_shown * LANE;
+
+    fprintf(t->f,
+            "<svg class=\"chart\" viewBox=\"0 0 %d %g\" role=\"img\" "
+            "aria-label=\"Timeline of the devices\">\n",
+            FR__HTML_WIDTH, height + 22);
+    for (size_t i = 0; i < t->n_shown; i++) {
+        fprintf(t->f, "<rect class=\"lane\" x=\"%d\" y=\"%zu\" width=\"%d\" height=\"%d\"/>",
+                FR__HTML_LEFT, i * LANE + 2, FR__HTML_PLOT, LANE - 4);
+        fprintf(t->f, "<text class=\"r\" x=\"%d\" y=\"%zu\">", FR__HTML_LEFT - 8, i * LANE + 24);
+        fr__html_text(t->f, t->view->topo->devices[t->shown[i]].name);
+        fputs("</text>\n", t->f);
+    }
+    fr__html_time_axis(t->f, t->record->run->makespan_s, 0, height);
+    fr__html_plot_begin(t->f, height);
+}
+
+static void write_key(const struct timeline *t)
+{
+    fputs("<ul class=\"key\">\n", t->f);
+    for (unsigned c = 0; c < FR__N_CATEGORIES; c++)
+        if (t->has[c] && c != FR__RECV)
+            fprintf(t->f, "<li><i style=\"background:%s\"></i>%s</li>\n",
+                    fr__category_colour((enum fr__category)c),
+                    c == FR__SEND ? "message (send above, receive below)"
+                                  : fr__category_title((enum fr__category)c));
+    fputs("</ul>\n", t->f);
+}
+
+static enum fr_status write_all(struct timeline *t, const struct fr__html_room *room,
+                                struct fr_error *err)
+{
+    FR_TRY(fr__tasks_by_lane(t->record, &t->order, err));
+    fputs("<h3>Timeline</h3>\n<figure>\n", t->f);
+    write_frame(t);
+    FR_TRY(write_boxes(t, room, err));
+    write_numbers(t);
+    fputs("</svg>\n</svg>\n", t->f);
+    write_key(t);
+    fputs("<figcaption>", t->f);
+    if (t->n_busy > t->n_shown)
+        fprintf(t->f, "%zu of %zu busy devices. ", t->n_shown, t->n_busy);
+    if (t->n_merged)
+        fputs("Neighbours too short to be told apart are drawn as one. ", t->f);
+    if (t->n_numbers)
+        fputs("Numbers are micro-batches. ", t->f);
+    fputs("</figcaption>\n<p class=\"hint\">Drag over the picture to look closer, double-click to "
+          "see "
+          "all.</p>\n</figure>\n",
+          t->f);
+    return FR_OK;
+}
+
+enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
+                                 const struct fr__html_room *room, struct fr_error *err)
+{
+    struct timeline t = {.f = f, .record = r};
+    enum fr_status st;
+
+    if (!r->plan || !r->run || !(r->run->makespan_s > 0))
+        return FR_OK;
+    t.view = fr_plan_view(r->plan);
+    t.n_shown = fr__shown_devices(r, room->lanes, t.shown, &t.n_busy);
+    st = write_all(&t, room, err);
+    free(t.boxes);
+    free(t.order);
+    return st;
+}

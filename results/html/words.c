@@ -1,0 +1,350 @@
+/* results/html/words.c - the answer in sentences, and how far to trust it. */
+#include "config.h"
+
+#include "base/units.h"
+#include "results/format.h"
+#include "results/html/html.h"
+#include "results/pictures/plot.h"
+#include "results/text/table.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LEAST_NAMED = 0.0005; /* of a whole: 0.1 % when rounded */
+
+static const double LEAST_LEVER = 0.005;
+
+enum { MOST_LEVERS = 3, MOST_NAMED = 6 };
+
+static void put_time(FILE *f, double s)
+{
+    char text[FR__HTML_TEXT];
+
+    fputs(fr__format_time(s, text, sizeof(text)), f);
+}
+
+static void put_bytes(FILE *f, double bytes)
+{
+    char text[FR__HTML_TEXT];
+
+    fputs(fr__format_bytes(bytes, text, sizeof(text)), f);
+}
+
+static void put_percent(FILE *f, double frac)
+{
+    char text[FR__HTML_TEXT];
+
+    fputs(fr__html_percent(frac, text, sizeof(text)), f);
+}
+
+/* Four digits, more only before the point. */
+static void put_rate(FILE *f, double per_s)
+{
+    char text[FR__HTML_TEXT];
+
+    fputs(fr__fixed(per_s,
+                    per_s >= 1000  ? 0
+                    : per_s >= 100 ? 1
+                    : per_s >= 10  ? 2
+                                   : 3,
+                    text, sizeof(text)),
+          f);
+}
+
+/* ---- one run ---- */
+
+static void write_parts(FILE *f, const struct fr_record *r)
+{
+    double whole_s = r->compute_s + r->exposed_comm_s + r->bubble_s;
+
+    if (!(whole_s > 0))
+        return;
+    fprintf(f, "<p>%s GPU computes for ", r->n_gpus_used == 1 ? "The" : "On average a");
+    put_percent(f, r->compute_s / whole_s);
+    fputs(" of that time", f);
+    if (r->exposed_comm_s >= LEAST_NAMED * whole_s) {
+        fputs(r->bubble_s >= LEAST_NAMED * whole_s ? ", " : " and ", f);
+        fputs("communicates with nothing to compute beside it for ", f);
+        put_percent(f, r->exposed_comm_s / whole_s);
+    }
+    if (r->bubble_s >= LEAST_NAMED * whole_s) {
+        fputs(", and waits for ", f);
+        put_percent(f, r->bubble_s / whole_s);
+    }
+    fputs(". ", f);
+    if (r->lower_bound_s > 0) {
+        fputs("No order of the same tasks takes less than ", f);
+        put_time(f, r->lower_bound_s);
+        fputs(".", f);
+    }
+    fputs("</p>\n", f);
+}
+
+/* What the planner believed of it, where there is one. */
+static void write_planned(FILE *f, const struct fr_record *r)
+{
+    const struct fr_planned *p = r->planned;
+
+    if (!p)
+        return;
+    fputs("<p>The planner believed in ", f);
+    put_time(f, p->planned_s);
+    if (p->n_splits > 0)
+        fprintf(f, ", with %zu operation%s split", p->n_splits, p->n_splits == 1 ? "" : "s");
+    fprintf(f, "; the %s network and %s order made it ", r->network, r->order);
+    put_time(f, r->iteration_s);
+    fputs(". No placement of these operations takes less than ", f);
+    put_time(f, p->bound_s);
+    fputs(".</p>\n", f);
+}
+
+static void write_memory(FILE *f, const struct fr_record *r)
+{
+    if (!r->peak_device)
+        return;
+    fputs("<p>The fullest GPU, ", f);
+    fr__html_text(f, r->peak_device);
+    fputs(", must hold ", f);
+    put_bytes(f, (double)r->peak_bytes);
+    fputs("; it has ", f);
+    put_bytes(f, (double)r->peak_capacity_bytes);
+    fputs(".</p>\n", f);
+}
+
+static void write_levers(FILE *f, const struct fr_record *r)
+{
+    size_t n = 0;
+
+    if (r->is_rough && !r->has_reruns)
+        return; /* not worth a headline */
+    for (size_t i = 0; i < r->n_sensitivities && n < MOST_LEVERS; i++) {
+        const struct fr_record_sensitivity *s = &r->sensitivities[i];
+        double saved_frac = -(r->has_reruns ? s->rerun_faster_frac : s->faster_frac);
+
+        if (saved_frac < LEAST_LEVER)
+            continue;
+        fputs(n++ ? ", " : "<p>A quarter faster, these would shorten the iteration: ", f);
+        fr__html_text(f, s->resource);
+        fputs(" by ", f);
+        put_percent(f, saved_frac);
+    }
+    if (n > 0)
+        fputs(".</p>\n", f);
+}
+
+static void write_oom(FILE *f, const struct fr_record *r)
+{
+    fputs("<p class=\"answer bad\">It does not fit: <b>", f);
+    fr__html_text(f, r->oom_why.device);
+    fputs("</b> lacks <b>", f);
+    put_bytes(f, (double)r->oom_why.over_bytes);
+    fputs("</b> of memory.</p>\n<p>", f);
+    if (r->oom_why.task) {
+        fputs("First to go over: ", f);
+        fr__html_text(f, r->oom_why.task);
+        fputs(". ", f);
+    } else {
+        fputs("What stays for the whole iteration alone is too much. ", f);
+    }
+    fputs("With enough memory an iteration would take ", f);
+    put_time(f, r->iteration_s);
+    fputs("; all times below are those.</p>\n", f);
+}
+
+static void write_answer(FILE *f, const struct fr_record *r)
+{
+    if (r->oom) {
+        write_oom(f, r);
+    } else {
+        fputs("<p class=\"answer\">One iteration takes <b>", f);
+        put_time(f, r->iteration_s);
+        fputs("</b>: <b>", f);
+        put_rate(f, r->samples_per_s);
+        fputs("</b> samples a second.</p>\n", f);
+    }
+    write_parts(f, r);
+    write_planned(f, r);
+    write_memory(f, r);
+    write_levers(f, r);
+}
+
+/* ---- several ---- */
+
+static void write_comparison(FILE *f, const struct fr_results *rs)
+{
+    const struct fr_record *best = NULL, *base = fr__speed_up_base(rs);
+    char text[FR__HTML_TEXT];
+    size_t n_over = 0;
+
+    for (size_t i = 0; i < rs->n; i++) {
+        const struct fr_record *r = rs->records[i];
+
+        n_over += r->oom;
+        if (!r->oom && (!best || r->iteration_s < best->iteration_s))
+            best = r;
+    }
+    if (!best) {
+        fprintf(f, "<p class=\"answer bad\">None of the %zu strategies fits in memory.</p>\n",
+                rs->n);
+        return;
+    }
+    fputs("<p class=\"answer\"><b>", f);
+    fr__html_text(f, best->strategy);
+    fprintf(f, "</b> is the fastest%s: <b>", n_over ? " that fits" : "");
+    put_time(f, best->iteration_s);
+    fputs("</b> an iteration, ", f);
+    put_rate(f, best->samples_per_s);
+    fputs(" samples a second", f);
+    if (base != best && best->iteration_s > 0) {
+        fputs(", ", f);
+        fputs(fr__fixed(base->iteration_s / best->iteration_s, 2, text, sizeof(text)), f);
+        fputs(" times as fast as ", f);
+        fr__html_text(f, base->strategy);
+    }
+    fputs(".</p>\n", f);
+    if (n_over == 0)
+        return;
+    fprintf(f, "<p>%zu of %zu do%s not fit in memory: ", n_over, rs->n, n_over == 1 ? "es" : "");
+    for (size_t i = 0, n = 0; i < rs->n; i++) {
+        if (!rs->records[i]->oom || n++ >= MOST_NAMED)
+            continue;
+        fputs(n > 1 ? ", " : "", f);
+        fr__html_text(f, rs->records[i]->strategy);
+    }
+    fputs(n_over > MOST_NAMED ? ", ….</p>\n" : ".</p>\n", f);
+}
+
+void fr__html_answer(FILE *f, const struct fr_results *rs)
+{
+    const struct fr_record *r = rs->records[0];
+
+    fputs("<h1>", f);
+    fr__html_text(f, r->workload);
+    if (r->n_gpus == r->n_gpus_total)
+        fprintf(f, " on all %zu GPUs of ", r->n_gpus);
+    else
+        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+    fr__html_text(f, r->topology);
+    fputs("</h1>\n<p class=\"sub\">", f);
+    if (!rs->is_comparison) {
+        fputs("strategy ", f);
+        fr__html_text(f, r->strategy);
+        fputs(", ", f);
+    }
+    fprintf(f, "global batch %u, %s, %s</p>\n", r->global_batch, r->dtype, r->optimizer);
+    if (rs->is_comparison)
+        write_comparison(f, rs);
+    else
+        write_answer(f, r);
+}
+
+/* ---- how true it is ---- */
+
+static const struct {
+    const char *colour, *what;
+} trusts[FR_N_TRUSTS] = {
+    [FR_TRUST_PROFILED] = {FR__COLOUR_UPDATE,
+                           "measured: this op, on this device type, at this batch"},
+    [FR_TRUST_SCALED] = {FR__COLOUR_COPY, "measured at another batch and carried over"},
+    [FR_TRUST_CALIBRATED] = {FR__COLOUR_FORWARD, "from curves fitted to measured kernels"},
+    [FR_TRUST_TRANSFERRED] = {FR__COLOUR_BACKWARD_WEIGHT,
+                              "from a relative's curves, rescaled by the data sheets"},
+    [FR_TRUST_DATASHEET] =
+        {FR__COLOUR_BACKWARD_DATA,
+         "a guess: peak rates of the data sheet at typical efficiencies; a single "
+         "kernel may be off by a factor of two and more, a sum over a model by less"},
+};
+
+static void write_sources(FILE *f, const struct fr_record *r)
+{
+    struct fr__html_part parts[FR_N_TRUSTS];
+
+    for (unsigned i = 0; i < FR_N_TRUSTS; i++) {
+        parts[i] = (struct fr__html_part){fr_trust_name((enum fr_trust)i), trusts[i].colour,
+                                          r->cost_frac[i], ""};
+        fr__html_percent(r->cost_frac[i], parts[i].value, sizeof(parts[i].value));
+    }
+    fputs("<p>Where the compute times come from:</p>\n", f);
+    fr__html_stack(f, parts, FR_N_TRUSTS);
+    fputs("<ul>\n", f);
+    for (unsigned i = 0; i < FR_N_TRUSTS; i++)
+        if (r->cost_frac[i] >= LEAST_NAMED)
+            fprintf(f, "<li><b>%s</b>: %s</li>\n", fr_trust_name((enum fr_trust)i), trusts[i].what);
+    fputs("</ul>\n", f);
+}
+
+static void write_assumptions(FILE *f, const struct fr_record *r)
+{
+    fputs("<p>What is assumed:</p>\n<ul>\n", f);
+    if (strcmp(r->network, fr_network_name(FR_NETWORK_FLOW)) == 0)
+        fputs("<li>messages share the links on their way max-min fairly; no packets, congestion "
+              "control or loss</li>\n",
+              f);
+    else
+        fputs("<li>a message takes the time it would take alone: links are not shared</li>\n", f);
+    if (r->n_fitted_collectives > 0) {
+        fprintf(f, "<li>%zu of %zu collectives take the time fitted to ", r->n_fitted_collectives,
+                r->n_collectives);
+        fr__html_text(f, r->collective_systems);
+        fputs(": no contention with anything else</li>\n", f);
+    }
+    if (r->n_extrapolated_collectives > 0)
+        fprintf(f, "<li>%zu of these go over more machines than were measured</li>\n",
+                r->n_extrapolated_collectives);
+    if (r->n_fitted_messages > 0)
+        fputs("<li>copies between GPUs take, alone, the time fitted to their links</li>\n", f);
+    if (r->network_system_why) {
+        fputs("<li>collectives over several machines are rings: ", f);
+        fr__html_text(f, r->network_system_why);
+        fputs("</li>\n", f);
+    }
+    if (r->n_fitted_collectives < r->n_collectives || r->n_collectives == 0)
+        fprintf(f, "<li>%scollectives are rings, %s</li>\n",
+                r->n_fitted_collectives > 0 ? "other " : "",
+                r->closed_form_collectives
+                    ? "from their closed form: no contention with anything else"
+                    : "step by step");
+    fprintf(f, "<li>%s in %s order; buffers come to be at %s</li>\n",
+            r->puts_in_order ? "what devices receive is sent" : "ready tasks go", r->order,
+            r->alloc_at_start ? "start" : "dispatch");
+    fprintf(
+        f, "<li>memory is %s</li>\n",
+        r->memory_model == FR_MEMORY_DEVICE
+            ? "what PyTorch's caching allocator reserves for the iteration, starting empty, and "
+              "the CUDA context"
+            : "that of the tensors alone, without the allocator's rounding and the context");
+    if (r->interference) {
+        fputs("<li>work side by side on a device slows each other down as was measured on ", f);
+        fr__html_text(f, r->interference);
+        fputs("</li>\n", f);
+    } else {
+        fputs("<li>kernels side by side on a device do not slow each other down</li>\n", f);
+    }
+    fputs("<li>reading data, checkpoints, logging, evaluation and failures are left out</li>\n"
+          "</ul>\n",
+          f);
+}
+
+void fr__html_trust(FILE *f, const struct fr_results *rs)
+{
+    const struct fr_record *r = rs->records[0];
+
+    fputs("<section>\n<h2>How far to trust this</h2>\n", f);
+    write_sources(f, rs->is_comparison ? fr__speed_up_base(rs) : r);
+    write_assumptions(f, r);
+    fputs("</section>\n<section>\n<h2>The same again</h2>\n", f);
+    if (r->command) {
+        fputs("<pre>", f);
+        fr__html_text(f, r->command);
+        fputs("</pre>\n", f);
+    }
+    fprintf(f, "<p class=\"note\">forerun %s, seed %llu", fr_version(),
+            (unsigned long long)r->seed);
+    if (!rs->is_comparison)
+        fprintf(f, ", %zu tasks", r->n_tasks);
+    if (!rs->is_comparison && r->wall_s > 0) {
+        fputs(", planned and simulated in ", f);
+        put_time(f, r->wall_s);
+    }
+    fputs(". The same input and seed give the same times.</p>\n</section>\n", f);
+}

@@ -1,0 +1,143 @@
+/* results/text/collectives.c - the times of collective_time.h for people and for programs. */
+#include "config.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "results/results.h"
+#include "results/text/table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How it goes; sim/collectives/form.c. */
+static const char *algorithm_of(enum fr_collective_kind kind)
+{
+    switch (kind) {
+    case FR_ALL_REDUCE:
+        return "rings: 2 (n - 1) rounds of S / n bytes";
+    case FR_ALL_TO_ALL:
+        return "shifts: n - 1 rounds of S / n bytes, to another rank in each";
+    case FR_BROADCAST:
+        return "chains: pieces of at most 512 KiB, passed on over n - 1 hops";
+    case FR_REDUCE:
+        return "chains: pieces of at most 512 KiB, summed over n - 1 hops";
+    default:
+        return "rings: n - 1 rounds of S / n bytes";
+    }
+}
+
+static void time_cell(char *cell, double s)
+{
+    if (isnan(s))
+        memcpy(cell, "-", 2);
+    else
+        fr__format_time(s, cell, FR__TABLE_CELL);
+}
+
+static void bus_cell(char *cell, const struct fr_collective_times *t, uint64_t bytes, double s)
+{
+    if (isnan(s) || !(s > 0))
+        memcpy(cell, "-", 2);
+    else
+        fr__format_rate((double)bytes / s * t->bus_factor, cell, FR__TABLE_CELL);
+}
+
+static void fill_row(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_collective_times *t = user;
+    const struct fr_collective_row *r = &t->rows[i];
+
+    fr__format_bytes((double)r->bytes, row->cell[0], FR__TABLE_CELL);
+    time_cell(row->cell[1], r->expanded_s);
+    time_cell(row->cell[2], r->closed_s);
+    time_cell(row->cell[3], r->fitted_s);
+    bus_cell(row->cell[4], t, r->bytes, r->expanded_s);
+    bus_cell(row->cell[5], t, r->bytes, r->fitted_s);
+}
+
+static void print_fit(FILE *f, const struct fr_collective_times *t)
+{
+    char text[FR__TABLE_CELL], number[32];
+
+    if (!t->system) {
+        fr__table_text(text, t->why);
+        fprintf(f, "fitted: none, %s\n", text);
+        return;
+    }
+    fr__table_text(text, t->system);
+    fprintf(f, "fitted: as %s", text);
+    if (t->n_rows > 0 && t->rows[0].fitted_error > 0)
+        fprintf(f, ", true times within %s %% of it two times in three",
+                fr__fixed(100 * (exp(t->rows[0].fitted_error) - 1), 1, number, sizeof(number)));
+    fputs(t->n_rows > 0 && t->rows[0].is_extrapolated ? "; over more machines than were measured\n"
+                                                      : "\n",
+          f);
+}
+
+void fr_collective_times_print(FILE *f, const struct fr_collective_times *t)
+{
+    static const struct fr__table_column columns[] = {
+        {"bytes", true},  {"expanded", true},     {"closed", true},
+        {"fitted", true}, {"expanded bus", true}, {"fitted bus", true},
+    };
+    const struct fr__table table = {.columns = columns,
+                                    .n_columns = sizeof(columns) / sizeof(columns[0]),
+                                    .n_rows = t->n_rows,
+                                    .fill = fill_row,
+                                    .user = t};
+    char name[FR__TABLE_CELL];
+
+    fr__table_text(name, t->topology);
+    fprintf(f, "%s of S bytes on n = %zu of %zu GPUs of %s, %zu machine%s\n\n",
+            fr_collective_kind_name(t->kind), t->n_gpus, t->n_gpus_total, name, t->n_machines,
+            t->n_machines == 1 ? "" : "s");
+    fr__table_print(f, &table);
+    fprintf(f,
+            "\nexpanded: message by message, which share links; %s\n"
+            "closed: by formula, the slowest link alone\n",
+            algorithm_of(t->kind));
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (isnan(t->rows[i].expanded_s)) {
+            fputs("-: more than five million messages\n", f);
+            break;
+        }
+    print_fit(f, t);
+}
+
+/* NaN is null. */
+static void write_row(struct fr__json *j, const struct fr_collective_times *t,
+                      const struct fr_collective_row *r)
+{
+    fr__json_open(j, NULL, '{', true);
+    fr__json_count(j, "bytes", r->bytes);
+    fr__json_number(j, "expanded_s", r->expanded_s);
+    fr__json_number(j, "closed_s", r->closed_s);
+    fr__json_number(j, "fitted_s", r->fitted_s);
+    fr__json_number(j, "fitted_error", r->fitted_error);
+    fr__json_bool(j, "is_extrapolated", r->is_extrapolated);
+    fr__json_number(j, "expanded_bus_Bps",
+                    r->expanded_s > 0 ? (double)r->bytes / r->expanded_s * t->bus_factor : NAN);
+    fr__json_number(j, "fitted_bus_Bps",
+                    r->fitted_s > 0 ? (double)r->bytes / r->fitted_s * t->bus_factor : NAN);
+    fr__json_close(j, '}');
+}
+
+void fr_collective_times_print_json(FILE *f, const struct fr_collective_times *t)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "topology", t->topology);
+    fr__json_string(&j, "collective", fr_collective_kind_name(t->kind));
+    fr__json_count(&j, "gpus", t->n_gpus);
+    fr__json_count(&j, "machines", t->n_machines);
+    fr__json_string(&j, "system", t->system);
+    fr__json_string(&j, "system_why", t->why);
+    fr__json_open(&j, "times", '[', false);
+    for (size_t i = 0; i < t->n_rows; i++)
+        write_row(&j, t, &t->rows[i]);
+    fr__json_close(&j, ']');
+    fr__json_close(&j, '}');
+    putc('\n', f);
+}

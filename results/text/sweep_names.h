@@ -1,0 +1,22 @@
+/* results/text/sweep_names.h - how tables and pictures of a sweep name a point. */
+#ifndef FR_RESULTS_SWEEP_TEXT_H
+#define FR_RESULTS_SWEEP_TEXT_H
+
+#include "results/results.h"
+
+/* The settings that vary, but for those that make groups: [FR_N_SETTINGS] gets
+ * their numbers, those worth a column first. Returns how many. */
+size_t fr__sweep_varying(const struct fr_sweep *s, size_t settings[FR_N_SETTINGS]);
+/* "gpus", "batch/gpu": the setting over a column. */
+const char *fr__sweep_setting_title(size_t setting);
+/* A point's value of a setting, for people: "all" GPUs as their number where that is known. */
+void fr__sweep_value_text(const struct fr_sweep *s, size_t point, size_t setting, char *buf,
+                          size_t n);
+/* "vgg19", or "bert-large, seq-len 128" */
+void fr__sweep_group_text(const struct fr_sweep_group *g, char *buf, size_t n);
+/* "run time" or "time of 1 M samples"; "cost (USD)" or "GPU hours" */
+const char *fr__sweep_time_title(const struct fr_sweep_terms *terms);
+const char *fr__sweep_cost_title(const struct fr_sweep_terms *terms);
+/* A cost with no more digits than count. */
+const char *fr__sweep_cost_text(double cost, char *buf, size_t n);
+#endif

@@ -1,0 +1,109 @@
+/* results/text/table.c - aligned columns of text. */
+#include "config.h"
+
+#include "results/text/table.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Characters of UTF-8 text: bytes that do not continue one. */
+static size_t width_of(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static void print_spaces(FILE *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        putc(' ', f);
+}
+
+static void print_row(FILE *f, const struct fr__table *t, const struct fr__table_row *row,
+                      const size_t width[])
+{
+    size_t owed = 0; /* blanks are written only when something follows */
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        size_t n = width_of(row->cell[c]), pad = width[c] - n;
+
+        owed += 2;
+        if (t->columns[c].is_right)
+            owed += pad;
+        if (n > 0) {
+            print_spaces(f, owed);
+            fputs(row->cell[c], f);
+            owed = 0;
+        } else {
+            owed += n;
+        }
+        if (!t->columns[c].is_right)
+            owed += pad;
+    }
+    putc('\n', f);
+}
+
+void fr__table_print(FILE *f, const struct fr__table *t)
+{
+    size_t width[FR__TABLE_MAX_COLUMNS] = {0};
+    struct fr__table_row row;
+    bool has_titles = false;
+
+    for (size_t c = 0; c < t->n_columns; c++) {
+        width[c] = width_of(t->columns[c].title);
+        has_titles = has_titles || width[c] > 0;
+    }
+    for (size_t i = 0; i < t->n_rows; i++) {
+        memset(&row, 0, sizeof(row));
+        t->fill(t->user, i, &row);
+        for (size_t c = 0; c < t->n_columns; c++)
+            if (width_of(row.cell[c]) > width[c])
+                width[c] = width_of(row.cell[c]);
+    }
+    if (has_titles) {
+        memset(&row, 0, sizeof(row));
+        for (size_t c = 0; c < t->n_columns; c++)
+            fr__table_text(row.cell[c], t->columns[c].title);
+        print_row(f, t, &row, width);
+    }
+    for (size_t i = 0; i < t->n_rows; i++) {
+        memset(&row, 0, sizeof(row));
+        t->fill(t->user, i, &row);
+        print_row(f, t, &row, width);
+    }
+}
+
+void fr__table_text(char cell[FR__TABLE_CELL], const char *text)
+{
+    size_t n = strlen(text), room = FR__TABLE_CELL - 1;
+    bool is_cut = n > room;
+
+    if (is_cut) {
+        n = room - 3;
+        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--; /* not in the middle of a character */
+    }
+    for (size_t i = 0; i < n; i++)
+        cell[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+    memcpy(cell + n, is_cut ? "..." : "", is_cut ? 4 : 1);
+}
+
+const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n)
+{
+    static const long long scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
+    long long scale = scales[decimals], whole;
+
+    if (!(fabs(x) < 1e12)) /* too large for decimals to mean anything, or not a number */
+        return fr__format_double(x, buf, n);
+    whole = llround(fabs(x) * (double)scale);
+    if (decimals == 0)
+        snprintf(buf, n, "%s%lld", x < 0 && whole > 0 ? "-" : "", whole);
+    else
+        snprintf(buf, n, "%s%lld.%0*lld", x < 0 && whole > 0 ? "-" : "", whole / scale,
+                 (int)decimals, whole % scale);
+    return buf;
+}

@@ -1,0 +1,37 @@
+/* results/text/table.h - aligned columns of text without allocating: rows are asked for twice. */
+#ifndef FR_RESULTS_TABLE_H
+#define FR_RESULTS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { FR__TABLE_MAX_COLUMNS = 12, FR__TABLE_CELL = 200 };
+
+struct fr__table_column {
+    const char *title;
+    bool is_right; /* numbers */
+};
+
+struct fr__table_row {
+    char cell[FR__TABLE_MAX_COLUMNS][FR__TABLE_CELL];
+};
+
+struct fr__table {
+    const struct fr__table_column *columns; /* [n_columns] */
+    size_t n_columns, n_rows;
+    /* fills row i; cells come in empty */
+    void (*fill)(const void *user, size_t i, struct fr__table_row *row);
+    const void *user;
+};
+
+/* A title line (unless all titles are empty) and the rows, two spaces between columns and before
+ * the first, no blanks at the end of a line. Characters are counted, not bytes. */
+void fr__table_print(FILE *f, const struct fr__table *t);
+
+/* Text from outside into a cell: control characters become '?', what is too long ends in "...". */
+void fr__table_text(char cell[FR__TABLE_CELL], const char *text);
+
+/* x with that many decimals (at most 6), point and all in the C locale; returns buf. */
+const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n);
+#endif

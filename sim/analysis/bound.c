@@ -1,0 +1,239 @@
+/* sim/analysis/bound.c - no schedule of a plan can be shorter than this; and what its links must carry.
+ *
+ * The larger of
+ *   work   the most compute time that any one stream of a device must run, one task after another;
+ *   host   the most launch time of any one device;
+ *   path   the longest chain of dependencies, where a compute task counts its time, a message its
+ *          time alone on its route, and a collective its own cost or its fastest hop times its rounds
+ *          (a rank's own hop may be faster than the ring's slowest), after the last of its members.
+ * A plan of several iterations has the first two only, and a share of them bounds each iteration.
+ * Sharing, queueing and interference only add to each, so all hold for every ready order and
+ * network model.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct walk {
+    struct engine *e;
+    uint32_t *waits; /* [n_tasks] predecessors not visited */
+    double *ready_s; /* [n_tasks] when all predecessors are over */
+    uint32_t *late;  /* [n_tasks] passed before they were ready, and ready now */
+    size_t n_late;
+    uint32_t at;       /* tasks up to this one have been passed */
+    double *node_s;    /* [n_transfers + n_collectives] latest member */
+    uint32_t *arrived; /* likewise: members that are ready */
+    double longest_s;
+};
+
+static void end_task(struct walk *w, uint32_t task, double end_s)
+{
+    const struct fr_plan_view *v = w->e->v;
+
+    if (end_s > w->longest_s)
+        w->longest_s = end_s;
+    for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
+        uint32_t next = v->succ[i];
+
+        if (end_s > w->ready_s[next])
+            w->ready_s[next] = end_s;
+        if (--w->waits[next] == 0 && next <= w->at)
+            w->late[w->n_late++] = next;
+    }
+}
+
+/* true when task is the last of the n members of its meeting. */
+static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
+{
+    if (w->ready_s[task] > w->node_s[node])
+        w->node_s[node] = w->ready_s[task];
+    return ++w->arrived[node] == n;
+}
+
+double fr__message_alone(struct engine *e, const struct fr_transfer *x)
+{
+    uint32_t r = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
+    double s = 0;
+
+    if (r == FR_NONE)
+        return 0;
+    if (e->routes[r].n_links > 0) {
+        struct message_time t = fr__message_time(e, &e->routes[r], x->bytes);
+
+        s = t.latency_s + t.extra_s + x->bytes / e->routes[r].bw_Bps;
+    }
+    fr__route_release(e, r);
+    return s;
+}
+
+/* Of the messages that the place sends. */
+static double fastest_of_place(struct engine *e, const struct course *k, uint32_t place)
+{
+    uint32_t n = k->pattern == PATTERN_SHIFT ? k->n_rounds : 1;
+    double fastest_s = INFINITY;
+
+    for (uint32_t round = 0; round < n; round++) {
+        uint32_t route = fr__course_route(e, k, place, round);
+
+        if (route == FR_NONE)
+            return 0;
+        fastest_s = fmin(fastest_s, fr__hop_s(e, route, k->chunk_bytes));
+        fr__route_release(e, route);
+    }
+    return fastest_s;
+}
+
+/* Every member sends or receives as many messages as there are rounds, one after the other. */
+static double steps_s(struct engine *e, uint32_t collective)
+{
+    uint32_t n_courses = fr__n_courses(e, collective);
+    double least_s = INFINITY;
+
+    for (uint32_t r = 0; r < n_courses; r++) {
+        struct course k = fr__course(e, collective, r);
+        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+        double fastest_s = INFINITY;
+
+        for (uint32_t i = 0; i < n_senders; i++)
+            fastest_s = fmin(fastest_s, fastest_of_place(e, &k, (k.first + i) % k.n));
+        least_s = fmin(least_s, k.n_rounds * fastest_s);
+    }
+    return n_courses > 0 ? least_s : 0;
+}
+
+static double collective_s(struct engine *e, uint32_t collective)
+{
+    struct own_cost own;
+
+    if (!fr__collective_has_cost(e, collective))
+        return steps_s(e, collective);
+    own = fr__collective_cost(e, collective);
+    return own.bandwidth_s + own.latency_s;
+}
+
+static void visit(struct walk *w, uint32_t task)
+{
+    const struct fr_plan_view *v = w->e->v;
+    const struct fr_task *k = &v->tasks[task];
+    double end_s;
+
+    if (k->kind == FR_TASK_COMPUTE) {
+        end_task(w, task, w->ready_s[task] + fr__task_duration(w->e, task));
+    } else if (k->kind == FR_TASK_MARKER) {
+        end_task(w, task, w->ready_s[task]);
+    } else if (k->kind == FR_TASK_COLLECTIVE) {
+        uint32_t first = v->member_first[k->ref], end = v->member_first[k->ref + 1];
+
+        if (!arrive(w, v->n_transfers + k->ref, task, end - first))
+            return;
+        end_s = w->node_s[v->n_transfers + k->ref] + collective_s(w->e, k->ref);
+        for (uint32_t m = first; m < end; m++)
+            end_task(w, v->members[m], end_s);
+    } else if (arrive(w, k->ref, task, 2)) {
+        end_s = w->node_s[k->ref] + fr__message_alone(w->e, &v->transfers[k->ref]);
+        end_task(w, v->transfers[k->ref].send, end_s);
+        end_task(w, v->transfers[k->ref].recv, end_s);
+    }
+}
+
+/* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone through by
+ * number, and what waits for a later one catches up. */
+static enum fr_status longest_path(struct engine *e, double *out_s)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_nodes = v->n_transfers + v->n_collectives;
+    struct walk w = {.e = e};
+
+    w.waits = malloc((v->n_tasks + 1) * sizeof(*w.waits));
+    w.ready_s = calloc(v->n_tasks + 1, sizeof(*w.ready_s));
+    w.late = malloc((v->n_tasks + 1) * sizeof(*w.late));
+    w.node_s = calloc(n_nodes + 1, sizeof(*w.node_s));
+    w.arrived = calloc(n_nodes + 1, sizeof(*w.arrived));
+    if (!w.waits || !w.ready_s || !w.late || !w.node_s || !w.arrived)
+        fr__engine_fail_nomem(e);
+    else
+        memcpy(w.waits, v->n_preds, v->n_tasks * sizeof(*w.waits));
+    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+        w.at = t;
+        if (w.waits[t] == 0)
+            visit(&w, t);
+        while (e->status == FR_OK && w.n_late > 0)
+            visit(&w, w.late[--w.n_late]);
+    }
+    *out_s = w.longest_s;
+    free(w.waits);
+    free(w.ready_s);
+    free(w.late);
+    free(w.node_s);
+    free(w.arrived);
+    return e->status;
+}
+
+static enum fr_status most_work(struct engine *e, double *out_s)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
+    double *work_s = calloc(n_streams + 1, sizeof(*work_s));
+    double *launch_s = calloc(v->topo->n_devices + 1, sizeof(*launch_s));
+
+    if (!work_s || !launch_s)
+        fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+        const struct fr_task *k = &v->tasks[t];
+        double *w = &work_s[k->device * STREAMS_A_DEVICE + k->stream % STREAMS_A_DEVICE];
+
+        launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
+        if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
+            *w += fr__task_duration(e, t);
+    }
+    for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
+        *out_s = work_s[s] > *out_s ? work_s[s] : *out_s;
+    for (size_t d = 0; e->status == FR_OK && d < v->topo->n_devices; d++)
+        *out_s = launch_s[d] > *out_s ? launch_s[d] : *out_s;
+    free(work_s);
+    free(launch_s);
+    return e->status;
+}
+
+enum fr_status fr__lower_bound(struct engine *e, double *out_s)
+{
+    double path_s = 0, work_s = 0;
+
+    /* iterations overlap, so the path through several of them bounds no single one */
+    if (e->v->n_iterations < 2)
+        FR_TRY(longest_path(e, &path_s));
+    FR_TRY(most_work(e, &work_s));
+    *out_s = path_s > work_s ? path_s : work_s;
+    return FR_OK;
+}
+
+static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
+{
+    const struct route *k = &e->routes[route];
+    const uint32_t *links = fr__route_links(e, k);
+
+    for (uint32_t l = 0; l < k->n_links; l++)
+        bytes[links[l]] += n;
+}
+
+enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (uint32_t x = 0; x < v->n_transfers; x++) {
+        const struct fr_transfer *k = &v->transfers[x];
+        uint32_t r = fr__route_take(e, v->tasks[k->send].device, v->tasks[k->recv].device);
+
+        if (r == FR_NONE)
+            return e->status;
+        add_bytes(e, r, k->bytes, bytes);
+        fr__route_release(e, r);
+    }
+    for (uint32_t c = 0; c < v->n_collectives; c++)
+        fr__collective_bytes(e, c, bytes);
+    return e->status;
+}

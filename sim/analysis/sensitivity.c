@@ -1,0 +1,524 @@
+/* sim/analysis/sensitivity.c - what each moment of a run is made of, by resource.
+ *
+ * Every moment t of a run is a function of the resources' slownesses s_i, homogeneous of degree 1:
+ * t = sum over i of s_i dt/ds_i (Euler). These terms are the moment's parts. They are carried along
+ * with the moments themselves (forward differentiation: A. Griewank, A. Walther, Evaluating
+ * Derivatives, 2nd ed. 2008, chapter 3):
+ *   a task starts    with the parts of the end that caused it, or of the launch it waited for, which
+ *                    is all launches on its device so far;
+ *   a compute task   adds its time to what bounds it;
+ *   a message        adds its latencies to the kinds of its links, then its bytes' time, as follows;
+ *   a step of a ring starts with the parts of whatever released it.
+ *
+ * Bytes under shared rates. A flow with rate r_k between moments t_k and t_k+1, k = 0 .. m, moves
+ * its bytes: sum of r_k (t_k+1 - t_k) = bytes. With p(t) the parts of a moment and q_k those of the
+ * rate, - s_i dr_k/ds_i, which sum to r_k:
+ *
+ *   sum over k of r_k (p(t_k+1) - p(t_k)) = sum over k of (t_k+1 - t_k) q_k
+ *   p(t_m+1) = p(t_m) + (t_m+1 - t_m) q_m / r_m + h / r_m
+ *   h        = sum over k < m of (t_k+1 - t_k) q_k + r_k (p(t_k) - p(t_k+1))
+ *
+ * Thus a flow that was held back by others depends on when these began and ended. h sums to 0 over
+ * the resources, and all parts of a moment to the moment. A rate is the level of the link that bounds
+ * the flow, which is full: n flows share what those bounded elsewhere leave of its capacity C,
+ *
+ *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
+ *
+ * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell; many
+ * such moments, one after the other, make slopes that grow without bound and hold for ever smaller
+ * steps: the run is chaotic, and 1 % less of anything may make it longer. So a flow whose parts come
+ * to cancel each other (MOST_STEEP) is taken to have begun when it did and to have been bounded all
+ * the way as it was at its end; the run counts these.
+ *
+ * Ignores: that tied causes are several (one counts: whichever is handled last in the instant);
+ * interference, whose stretches are taken as fixed.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. Of
+ * random plans (tests/sim/test_sensitivity.c) one in fourteen has a message that steep. A limit of 2
+ * would take exact slopes from more than a third of them; without any, estimates for +25 % are a
+ * quarter worse than with 1.5. */
+static const double MOST_STEEP = 4;
+
+struct flow_parts {
+    double since_s;                    /* when it left; then its last change of rate */
+    double rate_Bps;                   /* 0: it does not move yet */
+    double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
+};
+
+/* Parts of the rate of the flows that a link bounds, as of an epoch. */
+struct level {
+    uint64_t epoch;
+    double bound_Bps[FR_N_LINK_KINDS];
+};
+
+/* ---- names and numbers of resources ---- */
+
+static const char *const link_names[FR_N_LINK_KINDS] = {
+    [FR_LINK_NVLINK] = "NVLink",
+    [FR_LINK_PCIE] = "PCIe",
+    [FR_LINK_CPU] = "CPU link",
+    [FR_LINK_NET] = "network",
+};
+
+static const char *const link_resource_names[FR_N_LINK_RESOURCES] = {
+    [FR_LINK_BANDWIDTH] = "bandwidth",
+    [FR_LINK_LATENCY] = "latency",
+};
+
+static const char *const device_resource_names[FR_N_DEVICE_RESOURCES] = {
+    [FR_DEVICE_ARITHMETIC] = "FLOP rate",
+    [FR_DEVICE_MEMORY] = "memory bandwidth",
+    [FR_DEVICE_LAUNCH] = "launch time",
+    [FR_DEVICE_MEASURED] = "speed on measured ops",
+};
+
+enum { N_OF_LINKS = FR_N_LINK_KINDS * FR_N_LINK_RESOURCES };
+
+size_t fr_n_resources(const struct fr_topo *t)
+{
+    return N_OF_LINKS + t->n_types * FR_N_DEVICE_RESOURCES;
+}
+
+size_t fr_link_resource(enum fr_link_kind kind, enum fr_link_resource what)
+{
+    return (size_t)kind * FR_N_LINK_RESOURCES + (size_t)what;
+}
+
+size_t fr_device_resource(uint32_t type, enum fr_device_resource what)
+{
+    return N_OF_LINKS + (size_t)type * FR_N_DEVICE_RESOURCES + (size_t)what;
+}
+
+struct fr_resource fr_resource_at(const struct fr_topo *t, size_t i)
+{
+    struct fr_resource r = {.is_link = i < N_OF_LINKS};
+    size_t k = i - N_OF_LINKS;
+
+    (void)t;
+    if (r.is_link) {
+        r.link = (enum fr_link_kind)(i / FR_N_LINK_RESOURCES);
+        r.link_what = (enum fr_link_resource)(i % FR_N_LINK_RESOURCES);
+    } else {
+        r.type = (uint32_t)(k / FR_N_DEVICE_RESOURCES);
+        r.device_what = (enum fr_device_resource)(k % FR_N_DEVICE_RESOURCES);
+    }
+    return r;
+}
+
+const char *fr_resource_name(const struct fr_topo *t, size_t i, char *buf, size_t n)
+{
+    struct fr_resource r = fr_resource_at(t, i);
+
+    if (r.is_link)
+        snprintf(buf, n, "%s %s", link_names[r.link], link_resource_names[r.link_what]);
+    else
+        snprintf(buf, n, "%s %s", t->types[r.type].name, device_resource_names[r.device_what]);
+    return buf;
+}
+
+bool fr_resource_is_time(const struct fr_topo *t, size_t i)
+{
+    struct fr_resource r = fr_resource_at(t, i);
+
+    return r.is_link ? r.link_what == FR_LINK_LATENCY : r.device_what == FR_DEVICE_LAUNCH;
+}
+
+/* ---- life ---- */
+
+enum fr_status fr__parts_init(struct engine *e)
+{
+    struct parts *p;
+
+    if (!e->o->with_parts)
+        return FR_OK;
+    p = e->parts = calloc(1, sizeof(*p));
+    if (!p)
+        return fr__engine_fail_nomem(e);
+    p->n = fr_n_resources(e->v->topo);
+    p->now_s = calloc(p->n, sizeof(*p->now_s));
+    p->rate_s = calloc(p->n, sizeof(*p->rate_s));
+    if (e->v->n_tasks < SIZE_MAX / sizeof(*p->task_s) / (p->n + 1))
+        p->task_s = calloc((e->v->n_tasks + 1) * p->n, sizeof(*p->task_s));
+    p->levels = calloc(e->v->topo->n_links + 1, sizeof(*p->levels));
+    return p->now_s && p->rate_s && p->task_s && p->levels ? FR_OK : fr__engine_fail_nomem(e);
+}
+
+void fr__parts_fini(struct engine *e)
+{
+    if (!e->parts)
+        return;
+    free(e->parts->now_s);
+    free(e->parts->rate_s);
+    free(e->parts->task_s);
+    free(e->parts->flows);
+    free(e->parts->flow_s);
+    free(e->parts->levels);
+    free(e->parts);
+}
+
+static void copy(const struct parts *p, double to_s[], const double from_s[])
+{
+    memcpy(to_s, from_s, p->n * sizeof(*to_s));
+}
+
+static double *of_task(const struct parts *p, uint32_t task)
+{
+    return p->task_s + task * p->n;
+}
+
+static double *of_flow(const struct parts *p, uint32_t flow)
+{
+    return p->flow_s + flow * 3 * p->n;
+}
+
+static double *held_over(const struct parts *p, uint32_t flow)
+{
+    return of_flow(p, flow) + p->n;
+}
+
+static double *of_begin(const struct parts *p, uint32_t flow)
+{
+    return of_flow(p, flow) + 2 * p->n;
+}
+
+/* ---- tasks ---- */
+
+void fr__parts_at_end(struct engine *e, uint32_t task)
+{
+    struct parts *p = e->parts;
+
+    if (task == FR_NONE)
+        memset(p->now_s, 0, p->n * sizeof(*p->now_s));
+    else
+        copy(p, p->now_s, of_task(p, task));
+}
+
+void fr__parts_at_launch(struct engine *e, uint32_t device)
+{
+    struct parts *p = e->parts;
+
+    memset(p->now_s, 0, p->n * sizeof(*p->now_s));
+    p->now_s[fr_device_resource(e->v->topo->devices[device].type, FR_DEVICE_LAUNCH)] = e->now_s;
+}
+
+void fr__parts_keep(struct engine *e, uint32_t task)
+{
+    copy(e->parts, of_task(e->parts, task), e->parts->now_s);
+}
+
+/* Of a roofline, the higher side as fast as the options make it. */
+static enum fr_device_resource bound_of(const struct engine *e, uint32_t task)
+{
+    const struct fr_task *k = &e->v->tasks[task];
+    const struct fr_cost *c = &e->v->costs[k->cost_id];
+    double flops_s = c->flops_s * fr__device_slowness(e, k->device, FR_DEVICE_ARITHMETIC);
+    double bytes_s = c->bytes_s * fr__device_slowness(e, k->device, FR_DEVICE_MEMORY);
+
+    if (!fr__has_roofline(c))
+        return FR_DEVICE_MEASURED;
+    return flops_s > bytes_s ? FR_DEVICE_ARITHMETIC : FR_DEVICE_MEMORY;
+}
+
+void fr__parts_at_compute_done(struct engine *e, uint32_t task)
+{
+    struct parts *p = e->parts;
+
+    uint32_t type = e->v->topo->devices[e->v->tasks[task].device].type;
+
+    copy(p, p->now_s, of_task(p, task));
+    if (e->v->tasks[task].cost_id != FR_NONE)
+        p->now_s[fr_device_resource(type, bound_of(e, task))] += e->now_s - e->tasks[task].start_s;
+}
+
+/* ---- messages ---- */
+
+/* Adds `total_s`, shared out over the latencies of a route and the time of the bytes on its
+ * narrowest link as they would be alone. */
+static void add_alone(struct engine *e, double parts_s[], const struct route *r, double bytes,
+                      double total_s)
+{
+    const struct fr_link *links = e->v->topo->links;
+    const uint32_t *hops = fr__route_links(e, r);
+    double alone_s = r->latency_s + bytes / r->bw_Bps, scale;
+    uint32_t narrowest = 0;
+
+    if (r->n_links == 0 || !(alone_s > 0))
+        return;
+    scale = total_s / alone_s;
+    for (uint32_t i = 0; i < r->n_links; i++) {
+        parts_s[fr_link_resource(links[hops[i]].kind, FR_LINK_LATENCY)] +=
+            fr__link_latency_s(e, hops[i]) * scale;
+        if (fr__link_bw_Bps(e, hops[i]) < fr__link_bw_Bps(e, hops[narrowest]))
+            narrowest = i;
+    }
+    parts_s[fr_link_resource(links[hops[narrowest]].kind, FR_LINK_BANDWIDTH)] +=
+        bytes / r->bw_Bps * scale;
+}
+
+/* The same of a flow: `bytes` of it and its latency, which may be a measured one. */
+static void add_flow(struct engine *e, double parts_s[], uint32_t flow, double bytes,
+                     double total_s)
+{
+    const struct flow *f = &e->flows[flow];
+    const struct route *r = &e->routes[f->route];
+    struct message_time t = {.is_fitted = false};
+    double alone_s, bytes_s = bytes / r->bw_Bps;
+
+    if (f->owner_kind == FLOW_OF_TRANSFER)
+        t = fr__message_time(e, r, f->bytes);
+    alone_s = t.latency_s + t.extra_s + bytes_s;
+    if (!t.is_fitted) {
+        add_alone(e, parts_s, r, bytes, total_s);
+    } else if (alone_s > 0) {
+        parts_s[fr_link_resource(t.kind, FR_LINK_LATENCY)] += total_s * t.latency_s / alone_s;
+        parts_s[fr_link_resource(t.kind, FR_LINK_BANDWIDTH)] +=
+            total_s * (t.extra_s + bytes_s) / alone_s;
+    }
+}
+
+/* Adds `total_s`, shared out as a collective's own cost is. */
+static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
+{
+    struct own_cost own = fr__collective_cost(e, collective);
+    double alone_s = own.bandwidth_s + own.latency_s;
+    double *parts_s = e->parts->now_s;
+
+    if (!(alone_s > 0))
+        return;
+    parts_s[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)] += total_s * own.bandwidth_s / alone_s;
+    parts_s[fr_link_resource(own.kind, FR_LINK_LATENCY)] += total_s * own.latency_s / alone_s;
+}
+
+/* n messages over a route, stretched by *user. */
+static void add_hops(struct engine *e, void *user, uint32_t route, double bytes, double n)
+{
+    const struct route *r = &e->routes[route];
+    const double *scale = user;
+
+    if (r->n_links > 0)
+        add_alone(e, e->parts->now_s, r, bytes, n * *scale * fr__hop_s(e, route, bytes));
+}
+
+void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
+{
+    struct parts *p = e->parts;
+    uint32_t member = e->v->members[e->v->member_first[collective]];
+    double alone_s, scale;
+
+    copy(p, p->now_s, of_task(p, member));
+    if (fr__collective_has_cost(e, collective)) {
+        add_own_cost(e, collective, e->now_s - e->tasks[member].start_s);
+        return;
+    }
+    alone_s = fr__collective_alone(e, collective);
+    if (!(alone_s > 0))
+        return;
+    scale = (e->now_s - e->tasks[member].start_s) / alone_s;
+    fr__collective_hops(e, collective, add_hops, &scale);
+}
+
+static bool make_room(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    size_t cap = e->cap_flows;
+    struct flow_parts *flows;
+    double *flow_s;
+
+    if (flow < p->cap_flows)
+        return true;
+    flows = cap < SIZE_MAX / sizeof(*flow_s) / (3 * p->n) ? realloc(p->flows, cap * sizeof(*flows))
+                                                          : NULL;
+    if (!flows)
+        return false;
+    p->flows = flows;
+    flow_s = realloc(p->flow_s, cap * 3 * p->n * sizeof(*flow_s));
+    if (!flow_s)
+        return false;
+    p->flow_s = flow_s;
+    p->cap_flows = cap;
+    return true;
+}
+
+void fr__parts_flow_go(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+
+    if (!make_room(e, flow)) {
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    p->flows[flow] = (struct flow_parts){.since_s = e->now_s};
+    copy(p, of_flow(p, flow), p->now_s);
+    memset(held_over(p, flow), 0, p->n * sizeof(*p->flow_s));
+}
+
+void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    double *own_s = of_flow(p, flow);
+
+    if (flow >= p->cap_flows)
+        return; /* out of memory: the loop ends */
+    add_flow(e, own_s, flow, 0, e->now_s - p->flows[flow].since_s);
+    p->flows[flow].since_s = e->now_s;
+    copy(p, of_begin(p, flow), own_s);
+    copy(p, p->now_s, own_s);
+    copy(p, p->rate_s, own_s);
+}
+
+/* Levels only rise along a chain of links, but for ties; deeper ones count as their own. */
+enum { MOST_DEEP = 64 };
+
+static const struct level *level_of(struct engine *e, uint32_t link, unsigned depth)
+{
+    struct parts *p = e->parts;
+    struct level *level = &p->levels[link];
+    unsigned kind = e->v->topo->links[link].kind;
+    uint32_t n = fr__maxmin_n_crossing(e->solver, link), n_bound = 0;
+    double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0;
+
+    if (level->epoch == p->epoch)
+        return level;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
+
+        if (fr__maxmin_bottleneck(e->solver, slot) != link)
+            continue;
+        rate_Bps = fr__maxmin_rate(e->solver, slot);
+        n_bound++;
+    }
+    *level = (struct level){.epoch = p->epoch}; /* where ties go round in a circle, its own */
+    level->bound_Bps[kind] = rate_Bps;
+    if (n_bound == n || n_bound == 0 || depth == MOST_DEEP)
+        return level;
+    left_Bps[kind] = fr__link_bw_Bps(e, link);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
+        uint32_t other = fr__maxmin_bottleneck(e->solver, slot);
+
+        if (other != link)
+            for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+                left_Bps[k] -= level_of(e, other, depth + 1)->bound_Bps[k];
+    }
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        level->bound_Bps[k] = left_Bps[k] / n_bound;
+    /* the capacity less almost all of it is all rounding: keep the sum */
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        rate_Bps -= level->bound_Bps[k];
+    level->bound_Bps[kind] += rate_Bps;
+    return level;
+}
+
+/* Adds parts by kind of link, each times a factor. */
+static void add_kinds(double parts[], const double by_kind[FR_N_LINK_KINDS], double factor)
+{
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        parts[fr_link_resource((enum fr_link_kind)k, FR_LINK_BANDWIDTH)] += by_kind[k] * factor;
+}
+
+void fr__parts_rates_changed(struct engine *e)
+{
+    struct parts *p = e->parts;
+    uint32_t n;
+    const uint32_t *flows = fr__maxmin_take_changes(e->solver, &n);
+
+    p->epoch++;
+    for (uint32_t i = 0; i < n; i++) {
+        struct flow_parts *f = &p->flows[flows[i]];
+        double *own_s = of_flow(p, flows[i]), *held = held_over(p, flows[i]);
+        double lasted_s = e->now_s - f->since_s;
+        uint32_t slot = e->flows[flows[i]].slot;
+
+        if (f->rate_Bps * lasted_s > 0) {
+            for (size_t k = 0; k < p->n; k++)
+                held[k] += f->rate_Bps * (own_s[k] - p->rate_s[k]);
+            add_kinds(held, f->bound_Bps, lasted_s);
+            copy(p, own_s, p->rate_s);
+            f->since_s = e->now_s;
+        }
+        f->rate_Bps = fr__maxmin_rate(e->solver, slot);
+        memcpy(f->bound_Bps, level_of(e, fr__maxmin_bottleneck(e->solver, slot), 0)->bound_Bps,
+               sizeof(f->bound_Bps));
+    }
+}
+
+/* The parts of a flow's end; false where the slope is too steep to mean anything. */
+static bool add_shared(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+    const double *held = held_over(p, flow);
+    double steepness_s = 0;
+
+    copy(p, p->now_s, of_flow(p, flow));
+    add_kinds(p->now_s, f->bound_Bps, (e->now_s - f->since_s) / f->rate_Bps);
+    for (size_t k = 0; k < p->n; k++) {
+        p->now_s[k] += held[k] / f->rate_Bps;
+        steepness_s += fabs(p->now_s[k]);
+    }
+    return steepness_s <= MOST_STEEP * e->now_s;
+}
+
+/* As if the flow had gone all the way at the pace and behind the links of its end. */
+static void add_roughly(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+    double took_s = e->now_s;
+
+    copy(p, p->now_s, of_begin(p, flow));
+    for (size_t k = 0; k < p->n; k++)
+        took_s -= p->now_s[k];
+    add_kinds(p->now_s, f->bound_Bps, took_s / f->rate_Bps);
+    p->n_rough++;
+}
+
+void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
+{
+    struct parts *p = e->parts;
+    const struct flow_parts *f = &p->flows[flow];
+
+    if (flow >= p->cap_flows)
+        return;
+    if (e->solver && f->rate_Bps > 0) {
+        if (!add_shared(e, flow))
+            add_roughly(e, flow);
+    } else {
+        copy(p, p->now_s, of_flow(p, flow));
+        if (!e->solver)
+            add_flow(e, p->now_s, flow, e->flows[flow].bytes, e->now_s - f->since_s);
+    }
+    copy(p, p->rate_s, p->now_s);
+}
+
+/* ---- the result ---- */
+
+enum fr_status fr__parts_result(struct engine *e, struct fr_run *run)
+{
+    const struct fr_plan_view *v = e->v;
+    const struct parts *p = e->parts;
+    double *parts_s = fr__arena_alloc(e->arena, p->n, sizeof(*parts_s));
+    uint32_t last = v->n_iterations   ? v->iteration_ends[v->n_iterations - 1]
+                    : run->n_critical ? run->critical[run->n_critical - 1]
+                                      : FR_NONE;
+
+    if (!parts_s)
+        return fr__fail_nomem(e->err);
+    for (size_t k = 0; k < p->n && last != FR_NONE; k++) {
+        parts_s[k] = of_task(p, last)[k];
+        if (v->n_iterations > 1)
+            parts_s[k] -= of_task(p, v->iteration_ends[v->n_iterations - 2])[k];
+    }
+    run->parts_s = parts_s;
+    run->n_rough = p->n_rough;
+    return FR_OK;
+}

@@ -1,0 +1,168 @@
+/* sim/collectives/collective.c - collectives: their members meet, then messages go step by step (collective_steps.c), or a known
+ * time passes: that of the closed form (collective_form.c), or the collective's own.
+ *
+ * Own cost: a collective with a row of the cost table takes its time, which no traffic changes and
+ * which takes no link from other traffic; links are still counted the bytes of the steps. Where links are
+ * made faster or slower, the part that grows with the bytes follows the bandwidth of the outermost kind of
+ * link that its first ring crosses (of several machines the network) and the rest (starting, steps) their
+ * latency.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <stdlib.h>
+
+enum fr_status fr__collectives_init(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
+
+    e->free_ring = FR_NONE;
+    e->meetings = calloc(v->n_collectives + 1, sizeof(*e->meetings));
+    e->rings_left = calloc(n_members + 1, sizeof(*e->rings_left));
+    e->tours = calloc(v->n_groups + 1, sizeof(*e->tours));
+    return e->meetings && e->rings_left && e->tours ? FR_OK : fr__engine_fail_nomem(e);
+}
+
+void fr__collectives_fini(struct engine *e)
+{
+    for (size_t g = 0; e->tours && g < e->v->n_groups; g++) {
+        free(e->tours[g].ranks);
+        free(e->tours[g].routes);
+        free(e->tours[g].share_frac);
+    }
+    for (size_t r = 0; r < e->n_rings; r++)
+        free(e->rings[r].launched);
+    free(e->tours);
+    free(e->meetings);
+    free(e->rings_left);
+    free(e->rings);
+}
+
+/* ---- a cost of its own ---- */
+
+bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+
+    return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
+}
+
+struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct fr_cost *cost = &e->v->costs[c->cost_id];
+    double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
+    const struct tours *t = fr__group_tours(e, c->group);
+    struct own_cost own = {.kind = t ? t->kind : FR_LINK_NVLINK};
+
+    if (cost->mean_s > 0)
+        own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);
+    own.latency_s = mean_s - own.bandwidth_s;
+    if (e->o->slowness) {
+        own.bandwidth_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)];
+        own.latency_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_LATENCY)];
+    }
+    return own;
+}
+
+/* What passes between start and end, with nothing else on the devices. */
+static double known_s(struct engine *e, uint32_t collective)
+{
+    struct own_cost own;
+
+    if (!fr__collective_has_cost(e, collective))
+        return fr__collective_alone(e, collective);
+    own = fr__collective_cost(e, collective);
+    return own.bandwidth_s + own.latency_s;
+}
+
+/* ---- meeting ---- */
+
+void fr__collective_meet(struct engine *e, uint32_t task)
+{
+    uint32_t c = e->tasks[task].ref;
+    struct meeting *m = &e->meetings[c];
+    double launched_s = fr__host_launch(e, task);
+
+    if (launched_s > m->start_s) {
+        m->start_s = launched_s;
+        m->latest = task;
+    }
+    m->last = task;
+    if (++m->n_arrived < e->v->member_first[c + 1] - e->v->member_first[c])
+        return;
+    if (m->start_s > e->now_s)
+        fr__push_event(e, m->start_s, c, EVENT_COLLECTIVE_START);
+    else
+        fr__collective_start(e, c);
+}
+
+static void member_start(struct engine *e, uint32_t task, uint32_t cause)
+{
+    uint32_t d = fr__device_of(e, task);
+
+    fr__task_started(e, task);
+    e->tasks[task].cause = cause;
+    if (e->parts)
+        fr__parts_keep(e, task);
+    if (e->o->alloc_at_start)
+        fr__memory_alloc(e, task);
+    fr__device_account(e, d);
+    e->devices[d].n_collective++;
+    fr__rerate(e, d);
+}
+
+void fr__member_done(struct engine *e, uint32_t task)
+{
+    uint32_t d = fr__device_of(e, task);
+
+    fr__device_account(e, d);
+    e->devices[d].n_collective--;
+    fr__rerate(e, d);
+    fr__task_done(e, task);
+}
+
+/* ---- a known time ---- */
+
+static void start_known(struct engine *e, uint32_t collective, uint32_t n)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    double stretch = 1;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = fr_plan_group_device(e->plan, c->group, i);
+        double s = fr__comm_stretch(e, FR_WORK_COLLECTIVE, d, d);
+
+        stretch = s > stretch ? s : stretch;
+    }
+    fr__push_event(e, e->now_s + known_s(e, collective) * stretch, collective,
+                   EVENT_COLLECTIVE_DONE);
+}
+
+void fr__collective_done(struct engine *e, uint32_t collective)
+{
+    uint32_t first = e->v->member_first[collective];
+    uint32_t n = e->v->member_first[collective + 1] - first;
+
+    if (e->parts)
+        fr__parts_at_collective_done(e, collective);
+    fr__collective_bytes(e, collective, e->link_bytes);
+    for (uint32_t i = 0; i < n; i++)
+        fr__member_done(e, e->v->members[first + i]);
+}
+
+void fr__collective_start(struct engine *e, uint32_t collective)
+{
+    uint32_t first = e->v->member_first[collective];
+    uint32_t n = e->v->member_first[collective + 1] - first;
+    uint32_t cause = e->tasks[e->meetings[collective].last].cause;
+
+    for (uint32_t i = 0; i < n; i++)
+        member_start(e, e->v->members[first + i], cause);
+    if (n < 2 || e->o->closed_form_collectives || fr__collective_has_cost(e, collective))
+        start_known(e, collective, n);
+    else
+        fr__collective_steps(e, collective);
+}

@@ -1,0 +1,384 @@
+/* sim/collectives/form.c - how the messages of collectives go, and what they take alone.
+ *
+ * Ring (all-reduce, all-gather, reduce-scatter; Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2),
+ * 2009): with n ranks the bytes S are cut into n chunks of floor(S / n); reduce-scatter and all-gather take n-1
+ * rounds each, an all-reduce both. In round r a rank sends one chunk to the next rank, once its own send of
+ * round r-1 is done and the chunk of round r-1 has come from the rank before. Several rings side by side (one a
+ * set of links, see fr_topo_rings) each carry their share of the bytes. Closed form: rounds x (latency + chunk /
+ * bandwidth) of the slowest hop, the slowest ring counting. It equals the steps wherever no link is shared: the
+ * slowest hop is never idle, and the others have ended when it ends.
+ *
+ * Chain (broadcast, reduce): the same rings, cut open before or behind the root; NCCL has no other algorithm for
+ * the two (src/graph/tuning.cc: rings alone), so neither have we a tree for small ones. A ring's share is cut
+ * into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4 MiB in 8 steps of one chunk each:
+ * NCCL_BUFFSIZE, NCCL_STEPS, BROADCAST_CHUNKSTEPS). A rank passes a chunk on once it has it and has sent the one
+ * before. Closed form, exact where no link is shared: the first chunk's way and m - 1 times its slowest hop,
+ *   t = sum of h_i + (m - 1) max h_i,   h_i = latency + chunk / bandwidth, of n - 1 hops;
+ * on equal hops (n - 2 + m) h.
+ *
+ * Shift (all-to-all; pairwise exchange: Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl.
+ * 19(1), 2005, section 4.3): each of the n ranks has S bytes, a chunk of floor(S / n) for each rank. In round
+ * r = 1 .. n-1 rank i sends one to rank (i + r) mod n, once its own send of the round before is done and as many
+ * chunks have come to it as rounds are over. Closed form: the sum over rounds of the slowest message of each; on
+ * equal hops (n - 1) (latency + chunk / bandwidth), which the steps take where no link is shared.
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_RINGS = 16, CHAIN_CHUNK_BYTES = 512 << 10 };
+
+/* ---- rings of a group ---- */
+
+static int rank_of(const struct fr_plan *p, uint32_t group, uint32_t device, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (fr_plan_group_device(p, group, i) == device)
+            return (int)i;
+    return -1;
+}
+
+/* The tours of the topology, devices turned back into ranks. */
+static enum fr_status look_for_rings(struct engine *e, uint32_t group, struct tours *t,
+                                     size_t max_rings, uint32_t n)
+{
+    uint32_t *devices = calloc(n, sizeof(*devices)), *order = t->ranks;
+    size_t n_rings = 0;
+    enum fr_status st;
+
+    if (!devices)
+        return fr__fail_nomem(e->err);
+    for (uint32_t i = 0; i < n; i++)
+        devices[i] = fr_plan_group_device(e->plan, group, i);
+    st = fr_topo_rings(e->router, devices, n, max_rings, order, t->share_frac, &n_rings, e->err);
+    free(devices);
+    if (st != FR_OK)
+        return st;
+    for (size_t i = 0; i < n_rings * n; i++) {
+        int rank = rank_of(e->plan, group, order[i], n);
+
+        if (rank < 0)
+            return fr__fail(e->err, FR_ECHECK, FR_NOWHERE,
+                            "a ring visits device %u, which is not in its group", order[i]);
+        order[i] = (uint32_t)rank;
+    }
+    t->n_rings = (uint32_t)n_rings;
+    return FR_OK;
+}
+
+/* FR_LINK_NVLINK < FR_LINK_PCIE < FR_LINK_CPU < FR_LINK_NET: from the GPU outwards. */
+static enum fr_link_kind outermost_kind(const struct engine *e, const struct tours *t, uint32_t n)
+{
+    enum fr_link_kind kind = FR_LINK_NVLINK;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct route *r = &e->routes[t->routes[i]];
+
+        for (uint32_t l = 0; l < r->n_links; l++) {
+            enum fr_link_kind k = e->v->topo->links[fr__route_links(e, r)[l]].kind;
+
+            kind = k > kind ? k : kind;
+        }
+    }
+    return kind;
+}
+
+static enum fr_status find_tours(struct engine *e, uint32_t group, struct tours *t)
+{
+    uint32_t n = fr_plan_group_size(e->plan, group);
+    size_t max_rings = e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
+
+    t->ranks = calloc(max_rings * n, sizeof(*t->ranks));
+    t->routes = calloc(max_rings * n, sizeof(*t->routes));
+    t->share_frac = calloc(max_rings, sizeof(*t->share_frac));
+    if (!t->ranks || !t->routes || !t->share_frac)
+        return fr__fail_nomem(e->err);
+    if (e->o->rings == 1 || n < 2) {
+        for (uint32_t i = 0; i < n; i++)
+            t->ranks[i] = i;
+        t->share_frac[0] = 1;
+        t->n_rings = 1;
+    } else {
+        FR_TRY(look_for_rings(e, group, t, max_rings, n));
+    }
+    for (uint32_t r = 0; n > 1 && r < t->n_rings; r++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t a = t->ranks[r * n + i], b = t->ranks[r * n + (i + 1) % n];
+
+            t->routes[r * n + i] = fr__route_find(e, fr_plan_group_device(e->plan, group, a),
+                                                  fr_plan_group_device(e->plan, group, b));
+            if (t->routes[r * n + i] == FR_NONE)
+                return e->status;
+        }
+    t->kind = n > 1 ? outermost_kind(e, t, n) : FR_LINK_NVLINK;
+    return FR_OK;
+}
+
+const struct tours *fr__group_tours(struct engine *e, uint32_t group)
+{
+    struct tours *t = &e->tours[group];
+    enum fr_status st;
+
+    if (t->n_rings == 0) {
+        st = find_tours(e, group, t);
+        if (st != FR_OK) {
+            if (e->status == FR_OK)
+                e->status = st;
+            return NULL;
+        }
+    }
+    return t;
+}
+
+/* ---- courses ---- */
+
+static enum pattern pattern_of(enum fr_collective_kind kind)
+{
+    switch (kind) {
+    case FR_ALL_TO_ALL:
+        return PATTERN_SHIFT;
+    case FR_BROADCAST:
+    case FR_REDUCE:
+        return PATTERN_CHAIN;
+    default:
+        return PATTERN_RING;
+    }
+}
+
+static double chain_chunks(double bytes)
+{
+    return fmax(ceil(bytes / CHAIN_CHUNK_BYTES), 1);
+}
+
+double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double bytes)
+{
+    double others = n > 0 ? n - 1.0 : 0;
+
+    if (pattern_of(kind) == PATTERN_CHAIN)
+        return others * chain_chunks(bytes);
+    return (kind == FR_ALL_REDUCE ? 2 : 1) * others * n;
+}
+
+uint32_t fr__n_courses(struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct tours *t;
+
+    if (fr_plan_group_size(e->plan, c->group) < 2)
+        return 0;
+    if (pattern_of(c->kind) == PATTERN_SHIFT)
+        return 1;
+    t = fr__group_tours(e, c->group);
+    return t ? t->n_rings : 0;
+}
+
+/* The place in the ring that the chain begins at: the root's, or the one behind it. */
+static uint32_t first_place(const struct fr_collective *c, const struct course *k)
+{
+    uint32_t place = 0;
+
+    while (k->ranks[place] != c->root)
+        place++;
+    return c->kind == FR_REDUCE ? (place + 1) % k->n : place;
+}
+
+struct course fr__course(struct engine *e, uint32_t collective, uint32_t r)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    uint32_t n = fr_plan_group_size(e->plan, c->group);
+    struct course k = {.pattern = pattern_of(c->kind), .collective = collective, .n = n};
+    const struct tours *t;
+    double bytes;
+
+    k.n_rounds = c->kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+    k.chunk_bytes = floor(c->bytes / n);
+    if (k.pattern == PATTERN_SHIFT)
+        return k;
+    t = fr__group_tours(e, c->group); /* there, or there would be no course */
+    bytes = t->n_rings == 1 ? c->bytes : c->bytes * t->share_frac[r];
+    k.ranks = t->ranks + (size_t)r * n;
+    k.routes = t->routes + (size_t)r * n;
+    k.chunk_bytes = floor(bytes / n);
+    if (k.pattern == PATTERN_CHAIN) {
+        k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
+        k.chunk_bytes = bytes / k.n_rounds;
+        k.first = first_place(c, &k);
+    }
+    return k;
+}
+
+uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round)
+{
+    uint32_t next = place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1); /* less than 2 n */
+
+    return next < k->n ? next : next - k->n;
+}
+
+uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round)
+{
+    uint32_t group;
+
+    if (k->pattern != PATTERN_SHIFT)
+        return k->routes[place];
+    group = e->v->collectives[k->collective].group;
+    return fr__route_take(e, fr_plan_group_device(e->plan, group, place),
+                          fr_plan_group_device(e->plan, group, fr__course_next(k, place, round)));
+}
+
+/* ---- what they take alone ---- */
+
+double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
+{
+    const struct route *k = &e->routes[route];
+
+    return k->n_links ? k->latency_s + bytes / k->bw_Bps : 0;
+}
+
+struct sum {
+    const struct course *course;
+    fr__hop_fn *fn; /* NULL: the sum alone */
+    void *user;
+    double s;
+};
+
+static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
+{
+    double bytes = sum->course->chunk_bytes;
+
+    sum->s += n * fr__hop_s(e, route, bytes);
+    if (sum->fn && n > 0)
+        sum->fn(e, sum->user, route, bytes, n);
+}
+
+/* Of the hops from place `from` on, n of them. */
+static uint32_t slowest_route(const struct engine *e, const struct course *k, uint32_t from,
+                              uint32_t n)
+{
+    uint32_t slowest = k->routes[from];
+
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t route = k->routes[(from + i) % k->n];
+
+        if (fr__hop_s(e, route, k->chunk_bytes) > fr__hop_s(e, slowest, k->chunk_bytes))
+            slowest = route;
+    }
+    return slowest;
+}
+
+static void add_chain(struct engine *e, const struct course *k, struct sum *sum)
+{
+    for (uint32_t i = 0; i + 1 < k->n; i++)
+        add_hop(e, sum, k->routes[(k->first + i) % k->n], 1);
+    add_hop(e, sum, slowest_route(e, k, k->first, k->n - 1), k->n_rounds - 1.0);
+}
+
+static void add_shift(struct engine *e, const struct course *k, struct sum *sum)
+{
+    for (uint32_t round = 0; round < k->n_rounds; round++) {
+        uint32_t slowest = FR_NONE;
+
+        for (uint32_t i = 0; i < k->n; i++) {
+            uint32_t route = fr__course_route(e, k, i, round);
+
+            if (route == FR_NONE)
+                return;
+            if (slowest != FR_NONE &&
+                fr__hop_s(e, route, k->chunk_bytes) <= fr__hop_s(e, slowest, k->chunk_bytes)) {
+                fr__route_release(e, route);
+                continue;
+            }
+            if (slowest != FR_NONE)
+                fr__route_release(e, slowest);
+            slowest = route;
+        }
+        add_hop(e, sum, slowest, 1);
+        fr__route_release(e, slowest);
+    }
+}
+
+static double sum_course(struct engine *e, const struct course *k, fr__hop_fn *fn, void *user)
+{
+    struct sum sum = {.course = k, .fn = fn, .user = user};
+
+    switch (k->pattern) {
+    case PATTERN_RING:
+        add_hop(e, &sum, slowest_route(e, k, 0, k->n), k->n_rounds);
+        break;
+    case PATTERN_CHAIN:
+        add_chain(e, k, &sum);
+        break;
+    case PATTERN_SHIFT:
+        add_shift(e, k, &sum);
+        break;
+    }
+    return sum.s;
+}
+
+double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
+{
+    uint32_t n = fr__n_courses(e, collective);
+    struct course slowest = {.n = 0};
+    double most_s = 0;
+
+    for (uint32_t r = 0; r < n; r++) {
+        struct course k = fr__course(e, collective, r);
+        double s = sum_course(e, &k, NULL, NULL);
+
+        if (s > most_s) {
+            most_s = s;
+            slowest = k;
+        }
+    }
+    if (fn && slowest.n > 0)
+        sum_course(e, &slowest, fn, user);
+    return most_s;
+}
+
+double fr__collective_alone(struct engine *e, uint32_t collective)
+{
+    return fr__collective_hops(e, collective, NULL, NULL);
+}
+
+/* ---- bytes ---- */
+
+static void add_bytes(const struct engine *e, uint32_t route, double bytes, double link_bytes[])
+{
+    const struct route *k = &e->routes[route];
+    const uint32_t *links = fr__route_links(e, k);
+
+    for (uint32_t l = 0; l < k->n_links; l++)
+        link_bytes[links[l]] += bytes;
+}
+
+static void add_shift_bytes(struct engine *e, const struct course *k, double link_bytes[])
+{
+    for (uint32_t round = 0; round < k->n_rounds; round++)
+        for (uint32_t i = 0; i < k->n; i++) {
+            uint32_t route = fr__course_route(e, k, i, round);
+
+            if (route == FR_NONE)
+                return;
+            add_bytes(e, route, k->chunk_bytes, link_bytes);
+            fr__route_release(e, route);
+        }
+}
+
+void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
+{
+    uint32_t n_courses = fr__n_courses(e, collective);
+
+    for (uint32_t r = 0; r < n_courses; r++) {
+        struct course k = fr__course(e, collective, r);
+        uint32_t n_hops = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+
+        if (k.pattern == PATTERN_SHIFT) {
+            add_shift_bytes(e, &k, link_bytes);
+            continue;
+        }
+        for (uint32_t i = 0; i < n_hops; i++)
+            add_bytes(e, k.routes[(k.first + i) % k.n], k.n_rounds * k.chunk_bytes, link_bytes);
+    }
+}

@@ -1,0 +1,121 @@
+/* sim/collectives/steps.c - collectives message by message, each as soon as its sender has what it needs
+ * (collective_form.c says how they go). */
+#include "config.h"
+
+#include "sim/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t new_ring(struct engine *e, uint32_t n)
+{
+    uint32_t id = e->free_ring;
+    struct ring *r;
+
+    if (id != FR_NONE) {
+        e->free_ring = e->rings[id].next_free;
+    } else {
+        if (!fr__grow(&e->rings, &e->cap_rings, e->n_rings + 1, sizeof(*e->rings))) {
+            fr__engine_fail_nomem(e);
+            return FR_NONE;
+        }
+        id = (uint32_t)e->n_rings++;
+        e->rings[id] = (struct ring){.cap = 0};
+    }
+    r = &e->rings[id];
+    if (n > r->cap) {
+        free(r->launched);
+        r->launched = malloc(3 * (size_t)n * sizeof(*r->launched));
+        r->cap = r->launched ? n : 0;
+    }
+    if (!r->launched) {
+        fr__engine_fail_nomem(e);
+        return FR_NONE;
+    }
+    r->sent = r->launched + n;
+    r->received = r->sent + n;
+    memset(r->launched, 0, 3 * (size_t)n * sizeof(*r->launched));
+    return id;
+}
+
+/* Of a chain the first has everything from the start and the last sends nothing. */
+static void open_chain(struct ring *r)
+{
+    uint32_t first = r->course.first, last = (first + r->course.n - 1) % r->course.n;
+
+    r->received[first] = r->course.n_rounds;
+    r->sent[last] = r->launched[last] = r->course.n_rounds;
+}
+
+/* Sends the next chunk of the rank at place i, if it may: its chunk of the round before has gone, and one has
+ * come; in a chain it has to have what it passes on. */
+static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
+{
+    struct ring *r = &e->rings[ring];
+    uint32_t round = r->launched[i], needed = round + (r->course.pattern == PATTERN_CHAIN), route;
+
+    if (round == r->course.n_rounds || r->sent[i] != round || r->received[i] < needed)
+        return;
+    route = fr__course_route(e, &r->course, i, round);
+    if (route == FR_NONE)
+        return;
+    r->launched[i]++;
+    e->stats.steps++;
+    fr__flow_start(e, FLOW_OF_RING, ring, i, route, r->course.chunk_bytes);
+}
+
+/* The rank at place i of a ring has sent, or received, its last: it may have nothing left to do there; its
+ * task ends with its last ring. */
+static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
+{
+    struct ring *r = &e->rings[ring];
+    uint32_t first = e->v->member_first[r->course.collective], member;
+
+    if (r->sent[i] < r->course.n_rounds || r->received[i] < r->course.n_rounds)
+        return;
+    member = first + (r->course.ranks ? r->course.ranks[i] : i);
+    if (++r->n_done == r->course.n) {
+        r->next_free = e->free_ring;
+        e->free_ring = ring;
+    }
+    if (--e->rings_left[member] == 0)
+        fr__member_done(e, e->v->members[member]);
+}
+
+void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
+{
+    struct ring *r = &e->rings[ring];
+    uint32_t next = fr__course_next(&r->course, i, r->sent[i]);
+    bool is_last_sent = ++r->sent[i] == r->course.n_rounds;
+    bool is_last_received = ++r->received[next] == r->course.n_rounds;
+
+    if (is_last_sent)
+        end_rank_if_done(e, ring, i);
+    if (is_last_received)
+        end_rank_if_done(e, ring, next);
+    try_hop(e, ring, i);
+    try_hop(e, ring, next);
+}
+
+void fr__collective_steps(struct engine *e, uint32_t collective)
+{
+    uint32_t first = e->v->member_first[collective], n_courses = fr__n_courses(e, collective);
+    uint32_t n = e->v->member_first[collective + 1] - first;
+
+    for (uint32_t i = 0; i < n; i++)
+        e->rings_left[first + i] = n_courses;
+    for (uint32_t k = 0; k < n_courses; k++) {
+        uint32_t id = new_ring(e, n);
+        struct ring *r;
+
+        if (id == FR_NONE)
+            return;
+        r = &e->rings[id];
+        r->course = fr__course(e, collective, k);
+        r->n_done = 0;
+        if (r->course.pattern == PATTERN_CHAIN)
+            open_chain(r);
+        for (uint32_t i = 0; i < n; i++)
+            try_hop(e, id, i);
+    }
+}

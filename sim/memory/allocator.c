@@ -1,0 +1,401 @@
+/* sim/memory/allocator.c - a device's memory cut into segments and blocks as PyTorch cuts it.
+ *
+ * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread by
+ * size over bins, eight to each power of two, with a bit for each bin that has any (two-level
+ * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
+ * Algorithmica 16, 1996) by (size, address), mostly of one or two blocks. The priorities come from a
+ * counter, not from a random source, so the same requests give the same blocks. Free blocks that are
+ * whole segments are on a list as well: it is these that can be given back.
+ */
+#include "config.h"
+
+#include "sim/memory/allocator.h"
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+static const uint64_t ROUND_BYTES = 512;               /* kMinBlockSize */
+static const uint64_t MOST_SMALL_BYTES = 1 * MIB;      /* kSmallSize */
+static const uint64_t SMALL_SEGMENT_BYTES = 2 * MIB;   /* kSmallBuffer */
+static const uint64_t MEDIUM_SEGMENT_BYTES = 20 * MIB; /* kLargeBuffer */
+static const uint64_t LEAST_LARGE_BYTES = 10 * MIB;    /* kMinLargeAlloc */
+static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
+
+enum pool { SMALL, LARGE, N_POOLS };
+
+/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block has
+ * at most 2^60 bytes, rounded up: 2^52 units are more. */
+enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
+
+/* The free blocks of a pool. */
+struct bins {
+    uint64_t some[N_BIN_WORDS]; /* a bit a bin that is not empty */
+    uint32_t root[N_BINS];
+};
+
+struct block {
+    uint64_t address, bytes;
+    uint32_t before, after;                 /* neighbours in its segment, FR_NONE at the ends */
+    uint32_t left, right, parent, priority; /* in the treap, when free */
+    uint32_t whole_before, whole_after;     /* in the list of free whole segments */
+    uint32_t pool;
+    bool is_free;
+};
+
+struct fr__allocator {
+    struct block *blocks;
+    size_t n, cap;
+    uint32_t unused; /* slots to use again, linked by `after` */
+    struct bins pools[N_POOLS];
+    uint32_t first_whole;
+    uint32_t n_priorities;
+    uint64_t next_address, limit_bytes;
+    struct fr__allocator_stats stats;
+};
+
+struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
+{
+    struct fr__allocator *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return NULL;
+    a->limit_bytes = limit_bytes;
+    a->unused = a->first_whole = FR_NONE;
+    for (int p = 0; p < N_POOLS; p++)
+        memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* FR_NONE each */
+    return a;
+}
+
+void fr__allocator_free(struct fr__allocator *a)
+{
+    if (a)
+        free(a->blocks);
+    free(a);
+}
+
+const struct fr__allocator_stats *fr__allocator_stats(const struct fr__allocator *a)
+{
+    return &a->stats;
+}
+
+uint64_t fr__allocator_address(const struct fr__allocator *a, uint32_t block)
+{
+    return a->blocks[block].address;
+}
+
+uint64_t fr__allocator_bytes(const struct fr__allocator *a, uint32_t block)
+{
+    return a->blocks[block].bytes;
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/* ---- slots ---- */
+
+static uint32_t new_block(struct fr__allocator *a, uint64_t address, uint64_t bytes, uint32_t pool)
+{
+    uint32_t id = a->unused;
+
+    if (id != FR_NONE)
+        a->unused = a->blocks[id].after;
+    else if (a->n < FR_NONE && fr__grow(&a->blocks, &a->cap, a->n + 1, sizeof(*a->blocks)))
+        id = (uint32_t)a->n++;
+    else
+        return FR_NONE;
+    a->blocks[id] = (struct block){
+        .address = address, .bytes = bytes, .before = FR_NONE, .after = FR_NONE, .pool = pool};
+    return id;
+}
+
+static void drop_block(struct fr__allocator *a, uint32_t id)
+{
+    a->blocks[id].after = a->unused;
+    a->unused = id;
+}
+
+/* ---- free blocks ---- */
+
+/* Sizes of one bin differ by less than an eighth. */
+static inline uint32_t bin_of(uint64_t bytes)
+{
+    uint64_t units = bytes >> UNIT_BITS;
+    unsigned shift;
+
+    if (units < 16)
+        return (uint32_t)units;
+    shift = fr__bit_length(units) - 4;
+    return 8 * shift + (uint32_t)(units >> shift);
+}
+
+static inline bool goes_before(const struct block *x, const struct block *y)
+{
+    return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
+}
+
+/* Spreads a counter's values evenly: a bijection of 32 bits (C. Wellons, "hash prospector", lowbias32,
+ * 2018). */
+static uint32_t scatter(uint32_t x)
+{
+    x = (x ^ (x >> 16)) * UINT32_C(0x7feb352d);
+    x = (x ^ (x >> 15)) * UINT32_C(0x846ca68b);
+    return x ^ (x >> 16);
+}
+
+static void treap_insert(struct fr__allocator *a, uint32_t id)
+{
+    struct block *b = a->blocks, *x = &b[id];
+    uint32_t bin = bin_of(x->bytes), left_parent = id, right_parent = id, rest;
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t *at = &bins->root[bin], *left = &x->left, *right = &x->right;
+
+    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
+    x->parent = FR_NONE;
+    x->priority = scatter(a->n_priorities++);
+    while (*at != FR_NONE && b[*at].priority >= x->priority) {
+        x->parent = *at;
+        at = goes_before(x, &b[*at]) ? &b[*at].left : &b[*at].right;
+    }
+    for (rest = *at; rest != FR_NONE;) {
+        if (goes_before(&b[rest], x)) {
+            *left = rest;
+            b[rest].parent = left_parent;
+            left_parent = rest;
+            left = &b[rest].right;
+            rest = *left;
+        } else {
+            *right = rest;
+            b[rest].parent = right_parent;
+            right_parent = rest;
+            right = &b[rest].left;
+            rest = *right;
+        }
+    }
+    *left = *right = FR_NONE;
+    *at = id;
+}
+
+static void treap_remove(struct fr__allocator *a, uint32_t id)
+{
+    struct block *b = a->blocks, *x = &b[id];
+    uint32_t left = x->left, right = x->right, parent = x->parent, bin = bin_of(x->bytes), last;
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t *at = parent == FR_NONE      ? &bins->root[bin]
+                   : b[parent].left == id ? &b[parent].left
+                                          : &b[parent].right;
+
+    while (left != FR_NONE && right != FR_NONE) {
+        if (b[left].priority >= b[right].priority) {
+            *at = left;
+            b[left].parent = parent;
+            parent = left;
+            at = &b[left].right;
+            left = *at;
+        } else {
+            *at = right;
+            b[right].parent = parent;
+            parent = right;
+            at = &b[right].left;
+            right = *at;
+        }
+    }
+    last = left != FR_NONE ? left : right;
+    *at = last;
+    if (last != FR_NONE)
+        b[last].parent = parent;
+    if (bins->root[bin] == FR_NONE)
+        bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+}
+
+/* The first of a treap of at least that many bytes, or FR_NONE. */
+static uint32_t first_fit(const struct fr__allocator *a, uint32_t root, uint64_t bytes)
+{
+    uint32_t best = FR_NONE;
+
+    for (uint32_t id = root; id != FR_NONE;) {
+        if (a->blocks[id].bytes >= bytes) {
+            best = id;
+            id = a->blocks[id].left;
+        } else {
+            id = a->blocks[id].right;
+        }
+    }
+    return best;
+}
+
+/* The smallest of at least that many bytes, the first of several; FR_NONE. */
+static uint32_t best_fit(const struct fr__allocator *a, uint32_t pool, uint64_t bytes)
+{
+    const struct bins *bins = &a->pools[pool];
+    uint32_t bin = bin_of(bytes), best = first_fit(a, bins->root[bin], bytes);
+    uint32_t word = (bin + 1) / 64;
+    uint64_t some = bins->some[word] & UINT64_MAX << (bin + 1) % 64;
+
+    if (best != FR_NONE)
+        return best;
+    /* whatever a larger bin holds is large enough */
+    while (!some && ++word < N_BIN_WORDS)
+        some = bins->some[word];
+    return some ? first_fit(a, bins->root[64 * word + fr__lowest_bit(some)], bytes) : FR_NONE;
+}
+
+static inline bool is_whole(const struct block *x)
+{
+    return x->before == FR_NONE && x->after == FR_NONE;
+}
+
+static void add_free(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+
+    x->is_free = true;
+    treap_insert(a, id);
+    if (!is_whole(x))
+        return;
+    x->whole_before = FR_NONE;
+    x->whole_after = a->first_whole;
+    if (a->first_whole != FR_NONE)
+        a->blocks[a->first_whole].whole_before = id;
+    a->first_whole = id;
+}
+
+static void remove_free(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+
+    treap_remove(a, id);
+    x->is_free = false;
+    if (!is_whole(x))
+        return;
+    if (x->whole_after != FR_NONE)
+        a->blocks[x->whole_after].whole_before = x->whole_before;
+    if (x->whole_before != FR_NONE)
+        a->blocks[x->whole_before].whole_after = x->whole_after;
+    else
+        a->first_whole = x->whole_after;
+}
+
+/* ---- segments ---- */
+
+static void give_back_segments(struct fr__allocator *a)
+{
+    while (a->first_whole != FR_NONE) {
+        uint32_t id = a->first_whole;
+
+        remove_free(a, id);
+        a->stats.reserved_bytes -= a->blocks[id].bytes;
+        drop_block(a, id);
+    }
+}
+
+static uint64_t segment_bytes(uint64_t bytes)
+{
+    if (bytes <= MOST_SMALL_BYTES)
+        return SMALL_SEGMENT_BYTES;
+    return bytes < LEAST_LARGE_BYTES ? MEDIUM_SEGMENT_BYTES : round_up(bytes, ROUND_LARGE_BYTES);
+}
+
+/* A new segment, as one block that is not free. */
+static uint32_t new_segment(struct fr__allocator *a, uint64_t bytes, uint32_t pool)
+{
+    struct fr__allocator_stats *s = &a->stats;
+    uint32_t id;
+
+    if (s->reserved_bytes + bytes > a->limit_bytes)
+        give_back_segments(a);
+    id = new_block(a, a->next_address, bytes, pool);
+    if (id == FR_NONE)
+        return FR_NONE;
+    a->next_address += 2 * bytes; /* a gap, so that no two segments look like neighbours */
+    s->reserved_bytes += bytes;
+    s->is_over |= s->reserved_bytes > a->limit_bytes;
+    if (s->reserved_bytes > s->peak_reserved_bytes)
+        s->peak_reserved_bytes = s->reserved_bytes;
+    return id;
+}
+
+/* ---- blocks ---- */
+
+/* Cuts a block that is not free; what lies beyond `bytes` becomes free. */
+static bool split(struct fr__allocator *a, uint32_t id, uint64_t bytes)
+{
+    uint32_t pool = a->blocks[id].pool, rest;
+    struct block *x, *y;
+
+    rest = new_block(a, a->blocks[id].address + bytes, a->blocks[id].bytes - bytes, pool);
+    if (rest == FR_NONE)
+        return false;
+    x = &a->blocks[id];
+    y = &a->blocks[rest];
+    x->bytes = bytes;
+    y->before = id;
+    y->after = x->after;
+    if (y->after != FR_NONE)
+        a->blocks[y->after].before = rest;
+    x->after = rest;
+    add_free(a, rest);
+    return true;
+}
+
+uint32_t fr__allocator_take(struct fr__allocator *a, uint64_t bytes)
+{
+    struct fr__allocator_stats *s = &a->stats;
+    uint64_t rounded = round_up(bytes, ROUND_BYTES), rest_bytes;
+    uint32_t pool = rounded <= MOST_SMALL_BYTES ? SMALL : LARGE;
+    uint32_t id = best_fit(a, pool, rounded);
+
+    if (id != FR_NONE)
+        remove_free(a, id);
+    else
+        id = new_segment(a, segment_bytes(rounded), pool);
+    if (id == FR_NONE)
+        return FR_NONE;
+    rest_bytes = a->blocks[id].bytes - rounded;
+    if (pool == SMALL ? rest_bytes >= ROUND_BYTES : rest_bytes > MOST_SMALL_BYTES)
+        if (!split(a, id, rounded))
+            return FR_NONE;
+    s->allocated_bytes += a->blocks[id].bytes;
+    if (s->allocated_bytes > s->peak_allocated_bytes)
+        s->peak_allocated_bytes = s->allocated_bytes;
+    return id;
+}
+
+/* Block `id` swallows the free one after it. */
+static void join_next(struct fr__allocator *a, uint32_t id)
+{
+    uint32_t next = a->blocks[id].after;
+    struct block *x = &a->blocks[id], *y = &a->blocks[next];
+
+    remove_free(a, next);
+    x->bytes += y->bytes;
+    x->after = y->after;
+    if (x->after != FR_NONE)
+        a->blocks[x->after].before = id;
+    drop_block(a, next);
+}
+
+void fr__allocator_give(struct fr__allocator *a, uint32_t block)
+{
+    uint32_t id = block, before = a->blocks[id].before, after = a->blocks[id].after;
+
+    a->stats.allocated_bytes -= a->blocks[id].bytes;
+    if (after != FR_NONE && a->blocks[after].is_free)
+        join_next(a, id);
+    if (before != FR_NONE && a->blocks[before].is_free) {
+        remove_free(a, before);
+        a->blocks[before].bytes += a->blocks[id].bytes;
+        a->blocks[before].after = a->blocks[id].after;
+        if (a->blocks[id].after != FR_NONE)
+            a->blocks[a->blocks[id].after].before = before;
+        drop_block(a, id);
+        id = before;
+    }
+    add_free(a, id);
+}

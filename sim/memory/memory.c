@@ -1,0 +1,303 @@
+/* sim/memory/memory.c - what each device holds, buffer by buffer.
+ *
+ * Under FR_MEMORY_DEVICE every buffer of a GPU also goes through the caching allocator of that GPU,
+ * but for the context, which lies beside it. All buffers come from the pool of one stream: the one that
+ * computes is the one on which frameworks allocate, messages and gradient buckets too, whichever stream
+ * then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are the caller's tensors).
+ * A block is free for the next task as soon as its last reader is done. Persistent buffers come first,
+ * parameters before optimizer state. The allocators are played after the run (sim/memory/requests.h).
+ */
+#include "config.h"
+
+#include "sim/engine.h"
+#include "sim/memory/requests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void note_over(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
+{
+    struct fr_device_result *r = &e->results[d];
+
+    if (r->is_over)
+        return;
+    r->is_over = true;
+    r->first_over_task = task;
+    r->first_over_bytes = bytes;
+}
+
+/* bytes: of what has just been allocated. */
+static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t bytes)
+{
+    struct device *k = &e->devices[d];
+    struct fr_device_result *r = &e->results[d];
+
+    if (k->bytes <= k->peak_bytes)
+        return;
+    r->peak_bytes = k->peak_bytes = k->bytes;
+    r->peak_at_s = e->now_s;
+    r->peak_task = task;
+    r->peak_allocation = e->n_allocations;
+    memcpy(r->peak_by_kind, k->by_kind, sizeof(r->peak_by_kind));
+    if (k->bytes - k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)
+        note_over(e, d, task, bytes);
+}
+
+/* ---- with an allocator ---- */
+
+static inline uint32_t device_of(const struct live *b)
+{
+    return b->of / FR_N_BUFFER_KINDS;
+}
+
+static inline uint32_t kind_of(const struct live *b)
+{
+    return b->of % FR_N_BUFFER_KINDS;
+}
+
+static inline void take_block(struct engine *e, uint32_t buffer, const struct live *b)
+{
+    struct fr__requests *r = &e->requests[device_of(b)];
+
+    if (r->asked && kind_of(b) != FR_BUFFER_CONTEXT && b->bytes > 0)
+        e->takes[buffer] = fr__requests_take(r, b->bytes);
+}
+
+/* Room for what each GPU may ask for: a taking and a giving of each of its buffers. */
+static enum fr_status make_requests(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_devices = v->topo->n_devices, at = 0;
+
+    e->requests = calloc(n_devices + 1, sizeof(*e->requests));
+    e->asked = malloc((2 * v->n_buffers + 1) * sizeof(*e->asked));
+    e->takes = malloc((v->n_buffers + 1) * sizeof(*e->takes));
+    if (!e->requests || !e->asked || !e->takes)
+        return fr__engine_fail_nomem(e);
+    for (size_t b = 0; b < v->n_buffers; b++)
+        e->takes[b] = FR_NONE;
+    for (size_t b = 0; b < v->n_buffers; b++)
+        e->requests[v->buffers[b].device].n += 2;
+    for (size_t d = 0; d < n_devices; d++) {
+        size_t n = e->requests[d].n;
+        bool is_gpu = v->topo->types[v->topo->devices[d].type].is_gpu;
+
+        e->requests[d] = (struct fr__requests){.limit_bytes = e->devices[d].limit_bytes,
+                                               .asked = n && is_gpu ? e->asked + at : NULL};
+        at += n;
+    }
+    return FR_OK;
+}
+
+static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take)
+{
+    uint32_t b = 0;
+
+    while (e->v->buffers[b].device != d || e->takes[b] != take)
+        b++;
+    return b;
+}
+
+/* What the device's allocator came to. It is over before the sum of the buffers is: they are less than
+ * its segments. */
+static void add_played(struct engine *e, uint32_t d, const struct fr__played *p)
+{
+    struct fr_device_result *r = &e->results[d];
+    const struct fr_buffer *k;
+
+    r->peak_allocated_bytes = p->stats.peak_allocated_bytes;
+    r->peak_reserved_bytes = p->stats.peak_reserved_bytes;
+    if (!p->stats.is_over)
+        return;
+    k = &e->v->buffers[buffer_of_take(e, d, p->first_over)];
+    r->is_over = true;
+    r->first_over_task = k->alloc;
+    r->first_over_bytes = k->bytes;
+}
+
+static enum fr_status play_requests(struct engine *e)
+{
+    size_t n = e->v->topo->n_devices;
+    struct fr__played *played = calloc(n + 1, sizeof(*played));
+    bool ok = played && fr__requests_play(e->requests, n, played);
+
+    for (uint32_t d = 0; ok && d < n; d++)
+        if (e->requests[d].asked)
+            add_played(e, d, &played[d]);
+    free(played);
+    return ok ? FR_OK : fr__engine_fail_nomem(e);
+}
+
+/* ---- the account ---- */
+
+static struct live live_of(const struct fr_plan_view *v, uint32_t buffer)
+{
+    const struct fr_buffer *k = &v->buffers[buffer];
+
+    return (struct live){.bytes = k->bytes,
+                         .frees_left = v->n_frees[buffer],
+                         .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
+}
+
+/* What a plan frees it also allocates, so the place of each is known where it is freed. */
+static enum fr_status make_live(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
+    uint32_t *place_of = malloc((v->n_buffers + 1) * sizeof(*place_of));
+
+    e->live = malloc((n_allocs + 1) * sizeof(*e->live));
+    e->freed = malloc((n_frees + 1) * sizeof(*e->freed));
+    if (!place_of || !e->live || !e->freed) {
+        free(place_of);
+        return fr__engine_fail_nomem(e);
+    }
+    for (uint32_t i = 0; i < n_allocs; i++) {
+        e->live[i] = live_of(v, v->alloc[i]);
+        place_of[v->alloc[i]] = i;
+    }
+    for (uint32_t i = 0; i < n_frees; i++)
+        e->freed[i] = place_of[v->free[i]];
+    free(place_of);
+    return FR_OK;
+}
+
+static void hold_persistent(struct engine *e, bool is_optimizer)
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (uint32_t b = 0; b < v->n_buffers; b++) {
+        const struct fr_buffer *k = &v->buffers[b];
+
+        if (k->alloc != FR_NONE || k->alias != FR_NONE ||
+            (k->kind == FR_BUFFER_OPTIMIZER) != is_optimizer)
+            continue;
+        e->devices[k->device].bytes += k->bytes;
+        e->devices[k->device].by_kind[k->kind] += k->bytes;
+        if (e->held_from)
+            e->held_from[b] = 0;
+        if (e->requests) {
+            struct live block = live_of(v, b);
+
+            take_block(e, b, &block);
+        }
+    }
+}
+
+/* What buffers but the context may take. */
+static void set_limits(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    for (size_t d = 0; d < v->topo->n_devices; d++)
+        e->devices[d].limit_bytes = v->topo->types[v->topo->devices[d].type].mem_bytes;
+    for (size_t b = 0; b < v->n_buffers && e->o->memory == FR_MEMORY_DEVICE; b++) {
+        const struct fr_buffer *k = &v->buffers[b];
+        uint64_t *limit_bytes = &e->devices[k->device].limit_bytes;
+
+        if (k->kind == FR_BUFFER_CONTEXT)
+            *limit_bytes -= k->bytes < *limit_bytes ? k->bytes : *limit_bytes;
+    }
+}
+
+static enum fr_status make_log(struct engine *e)
+{
+    size_t n = e->v->n_buffers;
+
+    e->held_from = fr__arena_take(e->arena, n + 1, sizeof(*e->held_from));
+    e->held_until = fr__arena_take(e->arena, n + 1, sizeof(*e->held_until));
+    if (!e->held_from || !e->held_until)
+        return fr__engine_fail_nomem(e);
+    for (size_t b = 0; b < n; b++)
+        e->held_from[b] = e->held_until[b] = UINT32_MAX;
+    return FR_OK;
+}
+
+enum fr_status fr__memory_init(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    FR_TRY(make_live(e));
+    set_limits(e);
+    if (e->o->with_holders)
+        FR_TRY(make_log(e));
+    if (e->o->memory == FR_MEMORY_DEVICE)
+        FR_TRY(make_requests(e));
+    hold_persistent(e, false);
+    hold_persistent(e, true);
+    for (uint32_t d = 0; d < v->topo->n_devices; d++)
+        note_peak(e, d, FR_NONE, e->devices[d].bytes);
+    return e->status;
+}
+
+void fr__memory_alloc(struct engine *e, uint32_t task)
+{
+    const struct fr_plan_view *v = e->v;
+    const struct state *t = &e->tasks[task];
+    uint32_t d = fr__device_of(e, task), first, end;
+    struct device *k = &e->devices[d];
+    uint64_t before_bytes = k->bytes;
+
+    if (t->n_alloc == 0)
+        return;
+    first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
+    end = fr__list_end(v->alloc_first, task, first, t->n_alloc, MANY_ALLOC);
+    e->n_allocations++;
+    for (uint32_t i = first; i < end; i++) {
+        const struct live *b = &e->live[i];
+
+        k->bytes += b->bytes;
+        k->by_kind[kind_of(b)] += b->bytes;
+        if (e->held_from)
+            e->held_from[v->alloc[i]] = e->n_allocations;
+        if (e->requests)
+            take_block(e, v->alloc[i], b);
+    }
+    note_peak(e, d, task, k->bytes - before_bytes);
+}
+
+void fr__memory_free(struct engine *e, uint32_t task)
+{
+    const struct fr_plan_view *v = e->v;
+    const struct state *t = &e->tasks[task];
+    uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free, MANY_FREE);
+
+    for (uint32_t i = t->free; i < end; i++) {
+        struct live *b = &e->live[e->freed[i]];
+        struct device *k = &e->devices[device_of(b)];
+
+        if (--b->frees_left > 0)
+            continue;
+        k->bytes -= b->bytes;
+        k->by_kind[kind_of(b)] -= b->bytes;
+        if (e->held_until)
+            e->held_until[v->free[i]] = e->n_allocations;
+        if (e->takes && e->takes[v->free[i]] != FR_NONE)
+            fr__requests_give(&e->requests[device_of(b)], e->takes[v->free[i]]);
+    }
+}
+
+enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
+{
+    for (size_t d = 0; d < e->v->topo->n_devices; d++)
+        e->results[d].end_bytes = e->devices[d].bytes;
+    if (e->requests)
+        FR_TRY(play_requests(e));
+    run->held_from = e->held_from;
+    run->held_until = e->held_until;
+    return FR_OK;
+}
+
+void fr__memory_fini(struct engine *e)
+{
+    free(e->requests);
+    free(e->asked);
+    free(e->takes);
+    free(e->live);
+    free(e->freed);
+    e->requests = NULL;
+    e->asked = NULL;
+    e->takes = NULL;
+    e->live = NULL;
+    e->freed = NULL;
+}

@@ -1,0 +1,73 @@
+/* sim/network/maxmin.h - max-min fair sharing of capacities among flows; knows no links and no topology.
+ *
+ * Model:   fluid. A flow moves its bytes over all resources of its path at once, at one rate. Rates
+ *          are max-min fair with equal weights: no flow can get more without taking from one that
+ *          has no more than it. They change only when a flow starts or ends.
+ * Source:  D. Bertsekas, R. Gallager, Data Networks, 2nd ed. 1992, section 6.5.2: progressive
+ *          filling; an allocation is max-min fair exactly when every flow crosses a saturated
+ *          resource on which no flow is faster (its bottleneck).
+ * Ignores: packets, slow start, unequal round-trip times, back-pressure of queues.
+ *
+ * One instant of the caller is: fr__maxmin_pop_finished until it is empty, fr__maxmin_remove and
+ * fr__maxmin_add in any order, one fr__maxmin_solve. `now` never goes back.
+ */
+#ifndef FR_SIM_MAXMIN_H
+#define FR_SIM_MAXMIN_H
+
+#include "base/base.h"
+
+struct fr__maxmin;
+
+/* Makes a solver over resources 0 .. n-1; the caller frees it.
+ *   capacity_Bps  [n_resources], each > 0 and finite; copied
+ * NULL: out of memory. */
+struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[]);
+void fr__maxmin_free(struct fr__maxmin *m);
+
+/* Adds a flow that starts at `now`.
+ *   path    [n_path], n_path >= 1, no resource twice; read during the call only
+ *   bytes   >= 0, finite; 0 ends at once
+ *   user    handed back by fr__maxmin_pop_finished
+ * Returns the flow's slot, which is used again after the flow has ended; FR_NONE: out of memory,
+ * nothing changed. Cost: O(n_path). */
+uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[], uint32_t n_path,
+                        double bytes, uint32_t user);
+
+/* Takes out a flow that has not ended. Cost: O(n_path). */
+void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot);
+
+/* Brings all rates up to date with the adds and removes since the last call and returns when the
+ * next flow ends, INFINITY when there is none; never less than `now`. Cost: O(entries) over the
+ * resources on which a rate changes, each counted from the least rate that does; a flow that shares
+ * no resource costs O(n_path) in all. */
+double fr__maxmin_solve(struct fr__maxmin *m, double now);
+
+/* Takes out one flow whose end is at or before `now`, in order of insertion, and sets *user; false
+ * when none is left. Ends within rounding of `now` count as reached (sim/network/maxmin.c says how far), so
+ * that flows which are alike end in one instant. Solves first when flows were added or removed
+ * since the last solve and no flow found finished is waiting to be taken. */
+bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user);
+
+/* Asks for a list of the flows whose rates change; before the first add. */
+void fr__maxmin_watch(struct fr__maxmin *m);
+/* The `user` of each flow that got a rate since the last call, some of them twice; the list is valid
+ * until the next add, remove, solve or pop. To be asked for after every solve and every pop. */
+const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n);
+
+/* Of a live flow, as of the last solve. */
+double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot);
+uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot); /* resource */
+/* The flows that cross a resource: how many, and the i-th one's slot. */
+uint32_t fr__maxmin_n_crossing(const struct fr__maxmin *m, uint32_t resource);
+uint32_t fr__maxmin_crossing(const struct fr__maxmin *m, uint32_t resource, uint32_t i);
+double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double now);
+
+struct fr__maxmin_stats {
+    uint64_t solves;  /* that had anything to do */
+    uint64_t flows;   /* ever added */
+    uint64_t visited; /* rates worked out, over all solves */
+    uint32_t live, live_max;
+};
+struct fr__maxmin_stats fr__maxmin_stats(const struct fr__maxmin *m);
+
+#endif

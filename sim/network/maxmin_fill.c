@@ -1,0 +1,655 @@
+/* sim/network/maxmin_fill.c - progressive filling, resumed at the first level that can have changed and
+ * done again only where something does change.
+ *
+ * Filling raises the rates of all open flows together until a resource is full, settles its flows
+ * at that level and goes on with the others. Levels only rise. Therefore:
+ *  - Taking out a flow of rate x leaves all that was settled below x as it was: up to x, the flow
+ *    and its absence differ only by what it took itself, and no resource it crosses was full.
+ *  - A new flow changes nothing below the least level at which one of its resources, given the old
+ *    flows, would be full: the s with sum of min(rate, s) over the old flows + n_new s = capacity.
+ * Filling resumes at the least of these levels, at the changed resources alone. From there on, in
+ * order of level, a resource is reached - cut back to that level and filled again - only when the
+ * rate of one of its flows turns out to change:
+ *  - Where a resource is full at another level than before, or has other flows to give it to, the
+ *    flows that get a new rate reach their other resources, at the lower of the two rates.
+ *  - When the level passes the one at which a reached resource used to be full and it is not, its
+ *    flows are free to grow, and reach their other resources at that level.
+ *  - A flow whose bottleneck has not been reached by the time the level passes its rate keeps it:
+ *    the bottleneck fills up as it did.
+ * Loose resources were not full, so nothing is settled there and nothing is cut: what is counted is
+ * how many flows are free to grow and what all others leave them. Only when the level comes to their
+ * share, and most never see that, are they ordered and filled like the rest.
+ * Ordered resources stand in a queue by their old level until that is passed, and by their share if
+ * it is less: what each open flow would get if none of them were held back elsewhere. It is a lower
+ * bound of the level at which the resource is full and is worked out again when its turn comes.
+ * Loose ones stand in a list, of which only a lower bound of the least share is kept: few ever come
+ * near it.
+ */
+#include "sim/network/maxmin_state.h"
+
+#include <math.h>
+
+/* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
+ * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
+static const double TIE = 0x1p-44;
+
+/* A loose resource's sum is changed so often before it is summed up anew. Each change may add 2^-53
+ * of the capacity; this leaves TIE half for the sum itself. */
+enum { MOST_CHANGES = 256 };
+
+static bool is_reached(const struct fr__maxmin *m, const struct fr__resource *q)
+{
+    return q->reached == m->epoch;
+}
+
+static bool is_kept(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark == m->epoch;
+}
+
+static bool is_given_new_rate(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark == m->epoch + 1;
+}
+
+/* Either of the two: the solve is done with it. */
+static bool is_settled(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark - m->epoch <= 1;
+}
+
+/* It has no rate yet, or may get a greater one: counted as open where it crosses a loose resource. */
+static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
+{
+    return s->mark == m->epoch + 2;
+}
+
+/* ---- lists ---- */
+
+static double rate_of(const struct fr__maxmin *m, struct fr__entry e)
+{
+    return m->shares[e.slot].rate_Bps;
+}
+
+/* Sorts the entries from n_sorted on: by insertion, at growing distances when there are many
+ * (D. L. Shell, Communications of the ACM 2(7), 1959). The lists are nearly sorted. */
+static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
+{
+    struct fr__entry *x = q->entries + q->n_sorted;
+    uint32_t n = q->n - q->n_sorted, gap = 1, first = 1;
+    double last, key;
+
+    if (n < 2)
+        return;
+    last = rate_of(m, x[0]);
+    for (; first < n && (key = rate_of(m, x[first])) >= last; first++)
+        last = key;
+    if (first >= n)
+        return;
+    while (n > 64 && gap < n / 3)
+        gap = 3 * gap + 1;
+    for (; gap; gap /= 3, first = 0)
+        for (uint32_t i = gap > first ? gap : first; i < n; i++) {
+            struct fr__entry e = x[i];
+            uint32_t j = i;
+
+            key = rate_of(m, e);
+            for (; j >= gap && rate_of(m, x[j - gap]) > key; j -= gap)
+                x[j] = x[j - gap];
+            x[j] = e;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        fr__maxmin_hops(m, x[i].slot)[x[i].hop].pos = q->n_sorted + i;
+}
+
+/* ---- where to resume ---- */
+
+/* The level at which an ordered resource with new flows is full, given the old ones. */
+static double full_level(const struct fr__maxmin *m, const struct fr__resource *q)
+{
+    double left_Bps = q->left_Bps;
+    uint32_t i = q->n_sorted;
+
+    while (i && left_Bps <= rate_of(m, q->entries[i - 1]) * (q->n - i))
+        left_Bps = q->left_before_Bps[--i];
+    return left_Bps / (q->n - i);
+}
+
+/* What a loose resource has left for its open flows, less what rounding may have done to the sum. */
+static double loose_left(const struct fr__resource *q)
+{
+    return q->left_Bps - q->capacity_Bps * TIE;
+}
+
+/* A lower bound of the level at which a loose resource is full: the one at which it is when all
+ * others keep their rates. */
+static double loose_share(const struct fr__resource *q)
+{
+    return loose_left(q) / q->n_open;
+}
+
+/* Changes so far have taken their part of what loose_left allows for: sums up a loose resource whose
+ * flows are not free to grow. */
+static void sum_up_if_rough(const struct fr__maxmin *m, struct fr__resource *q)
+{
+    if (q->next < MOST_CHANGES)
+        return;
+    q->next = 0;
+    q->left_Bps = q->capacity_Bps;
+    for (uint32_t k = 0; k < q->n; k++)
+        if (rate_of(m, q->entries[k]) < INFINITY)
+            q->left_Bps -= rate_of(m, q->entries[k]);
+}
+
+/* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
+static void put_in_order(struct fr__maxmin *m, struct fr__resource *q, double below_Bps)
+{
+    double left_Bps = q->capacity_Bps;
+    uint32_t k = 0;
+
+    sort_entries(m, q);
+    for (; k < q->n; k++) {
+        double rate_Bps = rate_of(m, q->entries[k]);
+
+        q->left_before_Bps[k] = left_Bps;
+        if (rate_Bps >= below_Bps)
+            break;
+        left_Bps -= rate_Bps;
+    }
+    q->n_sorted = k;
+    q->left_Bps = left_Bps;
+    q->is_ordered = true;
+}
+
+/* The least level at which an ordered resource changes; *least: of the loose ones, the one with the
+ * least share, NULL when there is none. */
+static double first_ordered_level(struct fr__maxmin *m, struct fr__resource **least)
+{
+    double level_Bps = m->level_Bps, least_Bps = INFINITY;
+
+    *least = NULL;
+    for (uint32_t i = 0; i < m->n_changed; i++) {
+        struct fr__resource *q = &m->resources[m->changed[i]];
+
+        if (q->is_ordered) {
+            double full_Bps = q->n > q->n_sorted ? full_level(m, q) : (double)INFINITY;
+
+            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
+        } else if (q->n_open) {
+            sum_up_if_rough(m, q);
+            if (loose_left(q) < least_Bps * q->n_open) {
+                least_Bps = loose_share(q);
+                *least = q;
+            }
+        }
+    }
+    return level_Bps;
+}
+
+/* A loose resource that may be full before any other is put in order; the one with the least share
+ * first, since then there may be no need for the others. */
+static double first_level(struct fr__maxmin *m)
+{
+    struct fr__resource *q;
+    double level_Bps = first_ordered_level(m, &q);
+
+    for (uint32_t i = 0; q; q = &m->resources[m->changed[i++]]) {
+        if (!q->is_ordered && q->n_open && loose_left(q) < level_Bps * q->n_open) {
+            double full_Bps;
+
+            put_in_order(m, q, INFINITY);
+            full_Bps = full_level(m, q);
+            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
+        }
+        if (i == m->n_changed)
+            break;
+    }
+    return level_Bps > 0 ? level_Bps * (1 - TIE) : 0;
+}
+
+/* ---- waiting for the level ---- */
+
+enum { OLD_LEVEL, SHARE }; /* why a resource stands in the queue */
+
+/* Puts a reached resource with open flows, which does not wait yet, into the queue, where there is
+ * room for all. */
+static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
+{
+    double level_Bps = q->left_Bps / q->n_open;
+    uint32_t why = SHARE;
+
+    if (!q->is_past_old && q->level_Bps < level_Bps) {
+        level_Bps = q->level_Bps;
+        why = OLD_LEVEL;
+    }
+    if (level_Bps < m->from_Bps)
+        level_Bps = m->from_Bps; /* by rounding */
+    q->is_waiting = true;
+    fr__turns_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
+}
+
+/* The share of a resource that may wait already is less than it was. */
+static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
+{
+    if (q->is_waiting)
+        fr__turns_remove(&m->queue, (uint32_t)(q - m->resources));
+    wait_for_turn(m, q);
+}
+
+/* A loose resource has open flows; it may be full at a lesser level than any known so far. */
+static inline void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
+{
+    if (!q->is_waiting) {
+        q->is_waiting = true;
+        m->loose[m->n_loose++] = (uint32_t)(q - m->resources);
+    }
+    if (loose_left(q) < m->least_Bps * q->n_open)
+        m->least_Bps = loose_share(q);
+}
+
+/* ---- reaching ---- */
+
+/* Takes an open flow of a resource off what is left there. */
+static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
+{
+    q->left_Bps -= rate_Bps;
+    q->n_open--;
+    m->n_open--;
+}
+
+/* Cuts a resource back to level_Bps; when that opens anything, then also the flows whose bottleneck
+ * it is, which may be slower by rounding. When it has open flows left, wait_for_turn is next. */
+static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
+{
+    uint32_t i = q->n_sorted;
+
+    q->reached = m->epoch;
+    q->is_waiting = false;
+    q->is_past_old = !(q->level_Bps > 0);
+    m->active[m->n_active++] = (uint32_t)(q - m->resources);
+    while (i && rate_of(m, q->entries[i - 1]) >= level_Bps)
+        i--;
+    if (i < q->n && q->level_Bps > 0)
+        while (i && rate_of(m, q->entries[i - 1]) >= q->level_Bps)
+            i--;
+    if (i < q->n_sorted) {
+        q->n_sorted = i;
+        q->left_Bps = q->left_before_Bps[i];
+    }
+    q->next = i;
+    q->n_open = q->n - i;
+    m->n_open += q->n_open;
+}
+
+/* Ties are not always taken in order: a flow that is to change may have been, by rounding, below
+ * the level at which one of its resources was cut. Cuts there down to it, at pos; what is held back
+ * by resources not reached stays settled. */
+static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos)
+{
+    while (q->n_sorted > pos) {
+        uint32_t slot = q->entries[--q->n_sorted].slot;
+        struct fr__share *s = &m->shares[slot];
+
+        if (is_kept(m, s))
+            continue;
+        if (q->n_sorted == pos || is_reached(m, &m->resources[s->bottleneck])) {
+            q->left_Bps += s->rate_Bps;
+            q->n_open++;
+            m->n_open++;
+        } else {
+            s->mark = m->epoch;
+        }
+    }
+    if (q->n_open)
+        wait_less(m, q);
+}
+
+/* The level has come to a loose resource's share: reaches it, cut where this solve began. */
+static void tighten(struct fr__maxmin *m, struct fr__resource *q)
+{
+    put_in_order(m, q, m->from_Bps);
+    q->reached = m->epoch;
+    q->is_waiting = false;
+    q->is_past_old = true;
+    m->active[m->n_active++] = (uint32_t)(q - m->resources);
+    q->next = q->n_sorted;
+    q->n_open = q->n - q->n_sorted;
+    m->n_open += q->n_open;
+    for (uint32_t k = q->next; k < q->n; k++) {
+        const struct fr__share *s = &m->shares[q->entries[k].slot];
+
+        if (is_given_new_rate(m, s))
+            settle(m, q, s->rate_Bps);
+    }
+}
+
+static void reach_changed(struct fr__maxmin *m)
+{
+    for (uint32_t i = 0; i < m->n_changed; i++) {
+        struct fr__resource *q = &m->resources[m->changed[i]];
+
+        q->is_changed = false;
+        if (q->is_ordered) {
+            reach(m, q, m->from_Bps);
+            if (q->n_sorted < q->n)
+                q->left_before_Bps[q->n_sorted] = q->left_Bps;
+            sort_entries(m, q);
+            if (q->n_open)
+                wait_for_turn(m, q);
+        } else if (q->n_open) {
+            wait_loosely(m, q);
+        }
+    }
+    m->n_changed = 0;
+}
+
+/* ---- filling ---- */
+
+/* Settles the flows of a reached resource that are held back elsewhere, at level_Bps or below, as
+ * they were before. */
+static inline void advance(struct fr__maxmin *m, struct fr__resource *q, double level_Bps)
+{
+    for (; q->next < q->n; q->next++) {
+        struct fr__share *s = &m->shares[q->entries[q->next].slot];
+
+        if (is_given_new_rate(m, s))
+            continue;
+        if (s->rate_Bps > level_Bps)
+            return;
+        if (!is_kept(m, s)) {
+            if (is_reached(m, &m->resources[s->bottleneck]))
+                continue;
+            s->mark = m->epoch;
+        }
+        settle(m, q, s->rate_Bps);
+    }
+}
+
+/* The flow's bottleneck is full as before: where it was passed over, settle it after all. */
+static void keep_rate(struct fr__maxmin *m, struct fr__entry e)
+{
+    const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
+    struct fr__share *s = &m->shares[e.slot];
+
+    s->mark = m->epoch;
+    for (uint32_t h = 0; h < m->flows[e.slot].n_hops; h++) {
+        struct fr__resource *q = &m->resources[hops[h].resource];
+
+        if (h != e.hop && is_reached(m, q) && hops[h].pos >= q->n_sorted && hops[h].pos < q->next)
+            settle(m, q, s->rate_Bps);
+    }
+}
+
+/* The flow is to change and crosses an ordered resource: reaches that, from level_Bps on. Returns
+ * whether that is new; wait_for_turn is next then. */
+static bool open_hop(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos, double level_Bps)
+{
+    if (!is_reached(m, q)) {
+        reach(m, q, level_Bps);
+        return true;
+    }
+    if (pos < q->n_sorted)
+        cut_deeper(m, q, pos);
+    return false;
+}
+
+/* The flow has a new rate, which reaches its other resources. */
+static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottleneck,
+                      double rate_Bps, double now)
+{
+    struct fr__flow *f = &m->flows[e.slot];
+    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + f->n_hops;
+    struct fr__share *s = &m->shares[e.slot];
+    uint32_t was_free = is_free(m, s), is_new = s->bottleneck == FR_NONE;
+    double old_Bps = is_new ? 0 : s->rate_Bps, more_Bps = was_free ? rate_Bps : rate_Bps - old_Bps;
+    double from_Bps = old_Bps < rate_Bps ? old_Bps : rate_Bps, left_bytes;
+
+    m->n_open -= is_new;
+    left_bytes = f->remaining_bytes - old_Bps * (now - f->since_s);
+    f->remaining_bytes = left_bytes > 0 ? left_bytes : 0;
+    f->since_s = now;
+    f->end_s = now + f->remaining_bytes / rate_Bps;
+    for (; hop < end; hop++) {
+        struct fr__resource *q = &m->resources[hop->resource];
+        bool is_first;
+
+        if (!q->is_ordered) {
+            q->left_Bps -= more_Bps;
+            q->n_open -= was_free;
+            q->next++;
+            continue;
+        }
+        is_first = open_hop(m, q, hop->pos, from_Bps);
+        settle(m, q, rate_Bps);
+        if (is_first && q->n_open)
+            wait_for_turn(m, q);
+    }
+    *s = (struct fr__share){rate_Bps, bottleneck, m->epoch + 1};
+    fr__maxmin_note_rate(m, e.slot);
+}
+
+/* The flow is no longer held back at level_Bps and may grow. */
+static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
+{
+    const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + m->flows[e.slot].n_hops;
+    double rate_Bps = rate_of(m, e);
+
+    m->shares[e.slot].mark = m->epoch + 2;
+    for (; hop < end; hop++) {
+        struct fr__resource *q = &m->resources[hop->resource];
+
+        if (q->is_ordered) {
+            if (open_hop(m, q, hop->pos, level_Bps) && q->n_open)
+                wait_for_turn(m, q);
+            continue;
+        }
+        if (q->n_open == 0)
+            sum_up_if_rough(m, q);
+        q->left_Bps += rate_Bps;
+        q->n_open++;
+        q->next++;
+        wait_loosely(m, q);
+    }
+}
+
+/* A reached resource is full at rate_Bps: settles all its open flows. */
+static void fill_up(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps, double now)
+{
+    uint32_t resource = (uint32_t)(q - m->resources);
+
+    for (uint32_t k = q->n_sorted; k < q->n; k++) {
+        struct fr__entry e = q->entries[k];
+        const struct fr__share *s = &m->shares[e.slot];
+
+        if (is_settled(m, s))
+            continue;
+        m->stats.visited++;
+        if (s->bottleneck == resource && s->rate_Bps == rate_Bps && !is_free(m, s))
+            keep_rate(m, e);
+        else
+            give_rate(m, e, resource, rate_Bps, now);
+    }
+    m->n_open -= q->n_open;
+    q->n_open = 0;
+    q->next = q->n;
+}
+
+/* The level passes the one at which the resource used to be full. */
+static void pass_old_level(struct fr__maxmin *m, struct fr__resource *q, double now)
+{
+    uint32_t resource = (uint32_t)(q - m->resources);
+    double level_Bps = q->level_Bps;
+
+    q->is_past_old = true;
+    advance(m, q, level_Bps);
+    if (q->n_open == 0)
+        return;
+    if (q->left_Bps <= (level_Bps + level_Bps * TIE) * q->n_open) {
+        fill_up(m, q, level_Bps, now);
+        return;
+    }
+    for (uint32_t k = q->n_sorted; k < q->n; k++) {
+        struct fr__entry e = q->entries[k];
+        const struct fr__share *s = &m->shares[e.slot];
+
+        if (s->bottleneck == resource && !is_settled(m, s))
+            free_flow(m, e, level_Bps);
+    }
+    wait_for_turn(m, q);
+}
+
+/* The level has come to a resource's share, as it was when last worked out. */
+static void pass_share(struct fr__maxmin *m, struct fr__resource *q, double *level_Bps, double now)
+{
+    double share_Bps;
+
+    advance(m, q, *level_Bps);
+    if (q->n_open == 0)
+        return;
+    share_Bps = q->left_Bps / q->n_open;
+    if (share_Bps > *level_Bps + *level_Bps * TIE) {
+        wait_for_turn(m, q);
+        return;
+    }
+    if (q->level_Bps > *level_Bps && q->level_Bps <= *level_Bps + *level_Bps * TIE)
+        *level_Bps = q->level_Bps;
+    fill_up(m, q, *level_Bps, now);
+}
+
+/* The level has come to what was the least share of the loose resources: one that has that share now
+ * goes on as an ordered one. */
+static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
+{
+    double least_Bps = INFINITY, next_Bps = INFINITY;
+    uint32_t least = 0;
+    struct fr__resource *q;
+
+    for (uint32_t i = 0; i < m->n_loose;) {
+        double share_Bps;
+
+        q = &m->resources[m->loose[i]];
+        if (q->n_open == 0) {
+            q->is_waiting = false;
+            m->loose[i] = m->loose[--m->n_loose];
+            continue;
+        }
+        share_Bps = loose_share(q);
+        if (share_Bps < least_Bps) {
+            next_Bps = least_Bps;
+            least_Bps = share_Bps;
+            least = i;
+        } else if (share_Bps < next_Bps) {
+            next_Bps = share_Bps;
+        }
+        i++;
+    }
+    m->least_Bps = least_Bps;
+    if (!(least_Bps < level_Bps))
+        return;
+    m->least_Bps = next_Bps;
+    q = &m->resources[m->loose[least]];
+    m->loose[least] = m->loose[--m->n_loose];
+    tighten(m, q);
+    if (q->n_open)
+        wait_for_turn(m, q);
+}
+
+/* Puts a reached resource in order for the time between solves. left_before_Bps of the first
+ * entry that was cut off still stands. */
+static void tidy(struct fr__maxmin *m, struct fr__resource *q)
+{
+    uint32_t resource = (uint32_t)(q - m->resources), k = q->n_sorted;
+    double end_s = INFINITY, level_Bps = 0, last_Bps = 0;
+    double left_Bps = k < q->n ? q->left_before_Bps[k] : q->left_Bps;
+
+    if (k == q->n) { /* nothing was opened; is the group still there? */
+        while (k && m->shares[q->entries[k - 1].slot].bottleneck != resource)
+            k--;
+        if (k)
+            return;
+        k = q->n;
+    }
+    for (; k < q->n; k++) {
+        uint32_t slot = q->entries[k].slot;
+        const struct fr__share *s = &m->shares[slot];
+
+        if (s->rate_Bps < last_Bps) { /* start again, sorted */
+            sort_entries(m, q);
+            tidy(m, q);
+            return;
+        }
+        last_Bps = s->rate_Bps;
+        q->left_before_Bps[k] = left_Bps;
+        left_Bps -= last_Bps;
+        if (s->bottleneck == resource) {
+            end_s = m->flows[slot].end_s < end_s ? m->flows[slot].end_s : end_s;
+            level_Bps = level_Bps > 0 ? level_Bps : last_Bps; /* the least, if they differ */
+        }
+    }
+    q->left_Bps = left_Bps;
+    q->next = 0;
+    q->is_ordered = level_Bps > 0;
+    q->is_waiting = false; /* it may still stand in the queue, with nothing open */
+    q->n_sorted = q->is_ordered ? q->n : 0;
+    q->level_Bps = level_Bps;
+    fr__tournament_set(&m->ends, resource, end_s);
+}
+
+static void next_epoch(struct fr__maxmin *m)
+{
+    m->epoch += 4;
+    if (m->epoch)
+        return;
+    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
+        m->shares[s].mark = m->shares[s].bottleneck == FR_NONE ? 6 : 0;
+    for (uint32_t r = 0; r < m->n_resources; r++)
+        m->resources[r].reached = 0;
+    m->epoch = 4;
+}
+
+static void fill(struct fr__maxmin *m, double now)
+{
+    double level_Bps = 0;
+
+    while (m->n_open) {
+        struct fr__event next;
+        struct fr__resource *q;
+        double key_Bps = fr__turns_is_empty(&m->queue) ? (double)INFINITY
+                                                       : fr__event_time(fr__turns_top(&m->queue));
+
+        if (m->least_Bps < key_Bps) {
+            pass_loose_share(m, key_Bps);
+            continue;
+        }
+        next = fr__turns_pop(&m->queue);
+        q = &m->resources[fr__event_id(next)];
+        q->is_waiting = false;
+        if (q->n_open == 0)
+            continue;
+        if (key_Bps > level_Bps + level_Bps * TIE)
+            level_Bps = key_Bps;
+        if (fr__event_what(next) == OLD_LEVEL)
+            pass_old_level(m, q, now);
+        else
+            pass_share(m, q, &level_Bps, now);
+    }
+}
+
+void fr__maxmin_refill(struct fr__maxmin *m, double now)
+{
+    next_epoch(m);
+    m->stats.solves++;
+    m->n_active = m->n_loose = 0;
+    m->n_open = m->n_new;
+    m->n_new = 0;
+    m->least_Bps = INFINITY;
+    fr__turns_clear(&m->queue);
+    m->from_Bps = first_level(m);
+    reach_changed(m);
+    fill(m, now);
+    for (uint32_t i = 0; i < m->n_loose; i++)
+        m->resources[m->loose[i]].is_waiting = false;
+    for (uint32_t i = 0; i < m->n_active; i++)
+        tidy(m, &m->resources[m->active[i]]);
+    m->level_Bps = INFINITY;
+}

@@ -1,0 +1,136 @@
+/* sim/network/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their ends,
+ * maxmin_fill.c works out rates.
+ *
+ * A resource that is full lists the flows that cross it by ascending rate, and with each what was
+ * left of the capacity before it: it is ordered. Cutting the list at a rate therefore puts the
+ * resource back, exactly, into the state it had when filling reached that rate. Between solves the
+ * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
+ *
+ * A resource that is not full is loose: it keeps its list in any order and what its flows leave. It
+ * holds no flow back, so most solves need to know no more of it than that this is still so, and only
+ * of those loose ones where a flow is free to grow.
+ */
+#ifndef FR_SIM_MAXMIN_STATE_H
+#define FR_SIM_MAXMIN_STATE_H
+
+#include "sim/network/maxmin.h"
+#include "sim/network/tournament.h"
+#include "sim/network/turns.h"
+
+#define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
+
+struct fr__entry {
+    uint32_t slot, hop; /* whose path[hop] is the resource */
+};
+
+/* A resource's arrays while they are short: one cache line. */
+struct fr__room {
+    double left_before_Bps[FR__INLINE_ENTRIES];
+    struct fr__entry entries[FR__INLINE_ENTRIES];
+};
+
+/* One cache line. */
+struct fr__resource {
+    double capacity_Bps;
+    double left_Bps;  /* capacity less the rates of entries that are settled; loose: not open */
+    double level_Bps; /* rate of the flows whose bottleneck it is; 0: it is not full */
+    struct fr__entry *entries; /* [n] */
+    double *left_before_Bps;   /* [n_sorted] */
+    uint32_t n, n_sorted;      /* loose: n_sorted is 0 */
+    uint32_t reached;          /* epoch of the last solve that reached it */
+    /* while a solve has reached it: entries before n_sorted are as they were */
+    uint32_t next;    /* first entry not looked at yet; loose: changes of left_Bps since it was
+                         summed up */
+    uint32_t n_open;  /* entries from n_sorted on that are not settled; loose, and between solves:
+                         flows that have no rate, or in a solve are free to grow */
+    bool is_ordered;  /* else loose */
+    bool is_changed;  /* stands in `changed` */
+    bool is_waiting;  /* stands in the queue, or if loose in `loose` */
+    bool is_past_old; /* the level has passed the one at which it used to be full */
+};
+
+struct fr__hop {
+    uint32_t resource, pos; /* entries[pos] of the resource is this hop */
+};
+
+/* What filling reads most. */
+struct fr__share {
+    double rate_Bps;     /* INFINITY: not worked out yet */
+    uint32_t bottleneck; /* resource; FR_NONE: likewise */
+    uint32_t mark;       /* the last solve that saw to it: epoch, rate kept; epoch + 1, changed;
+                            epoch + 2, free to grow; of a flow without a rate the next one's */
+};
+
+/* The hops have an array of their own. */
+struct fr__flow {
+    double remaining_bytes, since_s; /* left at since_s */
+    double end_s;                    /* at its rate */
+    uint32_t n_hops;
+};
+
+struct fr__ticket {
+    uint64_t seq;  /* insertion number; UINT64_MAX: the slot is free */
+    uint32_t user; /* of a free slot: the next one, FR_NONE */
+};
+
+/* A flow found finished; it is gone already when its slot has another insertion number. */
+struct fr__done {
+    uint64_t seq;
+    uint32_t slot;
+};
+
+struct fr__maxmin {
+    struct fr__resource *resources;
+    struct fr__room *rooms; /* [n_resources] */
+    uint32_t *cap;          /* [n_resources] how many entries a resource's arrays hold */
+    uint32_t n_resources;
+
+    /* by slot */
+    struct fr__share *shares;
+    struct fr__flow *flows;
+    struct fr__ticket *tickets;
+    struct fr__hop *hops; /* [cap_slots][stride] */
+    struct fr__done *done;
+    uint32_t n_slots, cap_slots, stride, free_slot;
+    uint32_t n_done, i_done;
+
+    /* when watched: a slot enters at most once by its add and once by a solve */
+    uint32_t *new_rates; /* [2 * cap_slots] users of flows with new rates */
+    uint32_t n_new_rates;
+    bool is_watched;
+
+    /* what the next solve starts from */
+    uint32_t *changed;         /* [n_changed] resources */
+    uint32_t n_changed, n_new; /* n_new: flows that have no rate */
+    double level_Bps;          /* least rate among the flows taken out */
+
+    /* filling */
+    uint32_t *active; /* [n_active] ordered resources that this solve reached */
+    uint32_t *loose;  /* [n_loose] loose ones with open flows, and some that had them */
+    uint32_t n_active, n_loose;
+    uint32_t epoch;   /* a multiple of 4, the next one 4 more */
+    double from_Bps;  /* the level at which filling resumes */
+    double least_Bps; /* no loose resource can be full below this level */
+    uint64_t n_open;  /* of all resources reached, and flows that have no rate yet */
+    struct fr__turns
+        queue; /* of resources, by the next level at which something may happen there */
+
+    struct fr__tournament ends; /* by resource: the earliest end in its group */
+    struct fr__maxmin_stats stats;
+};
+
+static inline struct fr__hop *fr__maxmin_hops(const struct fr__maxmin *m, uint32_t slot)
+{
+    return m->hops + (size_t)slot * m->stride;
+}
+
+static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
+{
+    if (m->is_watched)
+        m->new_rates[m->n_new_rates++] = m->tickets[slot].user;
+}
+
+/* Works out all rates that the changed resources touch, as of `now`. */
+void fr__maxmin_refill(struct fr__maxmin *m, double now);
+
+#endif

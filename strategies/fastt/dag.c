@@ -1,0 +1,586 @@
+/* strategies/fastt/dag.c - a training graph as planners see it: see dag.h. */
+#include "config.h"
+
+#include "strategies/fastt/dag.h"
+
+#include "base/error.h"
+#include "strategies/fastt/dag_dims.h"
+#include "topo/router.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool is_alike(const struct fr__dag_op *a, const struct fr__dag_op *b)
+{
+    return a->role == b->role && a->op == b->op && a->replica == b->replica &&
+           a->n_parts == b->n_parts && a->part == b->part;
+}
+
+/* How many right before it would have the same name: helpers of one operation stand together. */
+static unsigned namesakes(const struct fr__dag *dag, uint32_t op)
+{
+    unsigned n = 0;
+
+    while (n < op && is_alike(&dag->ops[op - n - 1], &dag->ops[op]))
+        n++;
+    return n;
+}
+
+const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size_t n)
+{
+    static const char *const works[FR__N_DAG_ROLES] = {"", "parameters of ", "sum of gradients of ",
+                                                       "split for ", "join of "};
+    const struct fr__dag_op *o = &dag->ops[op];
+    const char *name = dag->pl && o->op != FR_NONE ? dag->pl->graph->ops[o->op].name : "operation";
+    unsigned before = o->op == FR_NONE ? 0 : namesakes(dag, op);
+    char replica[24] = "", part[40] = "", number[16] = "";
+
+    if (o->replica != FR_NONE)
+        snprintf(replica, sizeof(replica), " of replica %u", o->replica + 1u);
+    if (o->n_parts > 1)
+        snprintf(part, sizeof(part), ", part %u of %u", o->part + 1u, (unsigned)o->n_parts);
+    if (before > 0)
+        snprintf(number, sizeof(number), " (%u)", before + 1);
+    snprintf(buf, n, "%s%s%s%s%s", works[o->role], name, replica, part, number);
+    return buf;
+}
+
+/* ---- costs ---- */
+
+/* An operation takes at least its launch. */
+static double seconds(const struct fr_cost *c)
+{
+    return c->mean_s > c->launch_s ? c->mean_s : c->launch_s;
+}
+
+double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
+{
+    double bytes = 0;
+
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++)
+        bytes += (double)dag->edges[dag->in_edges[k]].bytes;
+    if (dag->ops[op].role == FR__DAG_SUM && dag->in_first[op] < dag->in_first[op + 1])
+        return bytes + (double)dag->edges[dag->in_edges[dag->in_first[op]]].bytes;
+    return 2 * bytes;
+}
+
+/* A data gradient writes the channels that its forward op reads. */
+static void set_channels(struct fr_part *part, const struct fr__dag_op *o, unsigned dim, unsigned n)
+{
+    bool is_of_input = o->phase == FR_PHASE_BACKWARD_DATA && !o->has_channels_apart;
+
+    part->channel_parts = dim == FR__DAG_CHANNEL && !is_of_input ? n : 1;
+    part->input_parts = dim == FR__DAG_CHANNEL && is_of_input ? n : 1;
+}
+
+static bool is_tail_op(const struct fr__placer *pl, uint32_t op)
+{
+    return pl->params.roles[op] == FR__ROLE_SUM || pl->params.roles[op] == FR__ROLE_UPDATE;
+}
+
+void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out)
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+    double batch = is_tail_op(dag->pl, o->op) ? dag->pl->graph->batch : dag->replica_batch;
+    struct fr_part part = {.batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch};
+
+    set_channels(&part, o, o->dim, o->n_parts);
+    *out = (struct fr_cost){0};
+    if (o->role == FR__DAG_OP)
+        fr__price_op(dag->pl, type, o->op, &part, out);
+    else if (o->role != FR__DAG_VARIABLE)
+        fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
+    out->mean_s = seconds(out);
+    out->launch_s = 0;
+}
+
+void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
+                       double out_s[])
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+    struct fr_part part = {.batch =
+                               dim == FR__DAG_BATCH ? dag->replica_batch / n : dag->replica_batch};
+    bool is_whole = part.batch >= 1 &&
+                    (dim != FR__DAG_CHANNEL || n <= fr__dag_n_channels(dag->pl->graph, o->op));
+
+    set_channels(&part, o, dim, n);
+    for (uint32_t t = 0; t < dag->n_types; t++) {
+        struct fr_cost c;
+
+        fr__price_op(dag->pl, t, o->op, &part, &c);
+        out_s[t] = is_whole ? seconds(&c) : INFINITY; /* no share of a sample or channel */
+    }
+}
+
+void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[])
+{
+    for (uint32_t t = 0; t < dag->n_types; t++) {
+        struct fr_cost c;
+
+        fr_cost_bytes(dag->pl->in->costs, t, bytes, FR_OP_CONCAT, &c);
+        out_s[t] = seconds(&c);
+    }
+}
+
+/* ---- making one ---- */
+
+struct making {
+    struct fr__dag *dag;
+    struct fr__placer *pl;
+    const struct fr_graph *g;
+    uint32_t *variable_of; /* [n_ops] of the graph: its parameters' operation, by owner; FR_NONE */
+    uint32_t
+        *index_of;    /* [n_replicas][n_ops] of body operations; the first row also of the tail's */
+    uint32_t *sum_of; /* [n_tensors] the sum of a gradient over replicas; FR_NONE */
+    bool *is_held;    /* [n_tensors] for long */
+    size_t cap_edges;
+};
+
+static bool is_tail(const struct making *m, uint32_t op)
+{
+    return is_tail_op(m->pl, op);
+}
+
+/* The operation whose parameters a graph op works with: its forward op's own, or those it is tied to. */
+static uint32_t owner_of(const struct making *m, uint32_t op)
+{
+    const struct fr_graph *g = m->g;
+    uint32_t forward = g->ops[op].forward == FR_NONE ? op : g->ops[op].forward;
+
+    if (m->pl->params.owner_of[forward] != FR_NONE)
+        return forward;
+    for (uint32_t i = g->in_first[forward]; i < g->in_first[forward + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor == FR_NONE && e->bytes > 0 && m->pl->params.owner_of[e->src] != FR_NONE)
+            return e->src;
+    }
+    return FR_NONE;
+}
+
+static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
+{
+    return fr__bytes_at(m->pl, t->bytes, t->scales, m->dag->replica_batch);
+}
+
+/* Tensors whose storage the backward pass reads, and gradients of parameters. A tensor stands behind
+ * the one whose storage it shares, so going back finds all that is shared. */
+static void find_held(struct making *m)
+{
+    const struct fr__params *p = &m->pl->params;
+
+    for (size_t i = 0; i < m->g->n_edges; i++) {
+        const struct fr_edge *e = &m->g->edges[i];
+
+        if (e->tensor != FR_NONE)
+            m->is_held[e->tensor] |=
+                p->is_gradient[e->tensor] ||
+                (p->roles[e->src] == FR__ROLE_FORWARD && p->roles[e->dst] == FR__ROLE_BACKWARD);
+    }
+    for (size_t t = m->g->n_tensors; t-- > 0;)
+        if (m->is_held[t] && m->g->tensors[t].alias != FR_NONE)
+            m->is_held[m->g->tensors[t].alias] = true;
+}
+
+/* What the outputs hold, or with them what is gone soon, without those that share their input's storage. */
+static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool held)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++)
+        if (m->g->tensors[t].alias == FR_NONE && m->is_held[t] == held)
+            sum += bytes_at(m, &m->g->tensors[t]);
+    return sum;
+}
+
+/* Beside what is held an operation needs its scratch, what it reads and what it writes. */
+static uint64_t transient_bytes(const struct making *m, uint32_t op)
+{
+    const struct fr_op *o = &m->g->ops[op];
+    uint64_t sum = fr__bytes_at(m->pl, o->workspace_bytes, o->scales, m->dag->replica_batch) +
+                   output_bytes(m, o, false);
+
+    if (m->pl->params.roles[op] == FR__ROLE_UPDATE)
+        sum += fr__update_workspace_bytes(m->pl->in, o->param_bytes);
+    for (uint32_t i = m->g->in_first[op]; i < m->g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &m->g->edges[m->g->in_edges[i]];
+
+        if (e->tensor != FR_NONE && !m->is_held[e->tensor])
+            sum += bytes_at(m, &m->g->tensors[e->tensor]);
+    }
+    return sum;
+}
+
+/* What takes no time has nothing to share. */
+static uint8_t split_mask(const struct making *m, uint32_t op)
+{
+    const double *cost_s = m->dag->cost_s + (1 + op) * m->dag->n_types;
+    double most_s = 0;
+
+    for (size_t t = 0; t < m->dag->n_types; t++)
+        most_s = fmax(most_s, cost_s[t]);
+    return most_s > 0 ? fr__dag_dims(m->g, op) : 0;
+}
+
+static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t replica, uint32_t cost)
+{
+    const struct fr_op *o = &m->g->ops[op];
+    uint32_t id = (uint32_t)m->dag->n_ops++;
+
+    m->dag->ops[id] = (struct fr__dag_op){.op = op,
+                                          .cost = cost,
+                                          .group = FR_NONE,
+                                          .replica = replica,
+                                          .n_parts = 1,
+                                          .role = role,
+                                          .kind = (uint8_t)o->kind,
+                                          .phase = (uint8_t)o->phase};
+    return id;
+}
+
+/* Parameters are there for the whole step, gradients until all are; of activations those stay that are made
+ * forward and read backward. */
+static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__dag_cargo cargo)
+{
+    const enum fr__role *roles = m->pl->params.roles;
+
+    if (cargo == FR__DAG_ACTIVATION || cargo == FR__DAG_SHARED)
+        return roles[m->dag->ops[src].op] == FR__ROLE_FORWARD &&
+               roles[m->dag->ops[dst].op] == FR__ROLE_BACKWARD;
+    return cargo != FR__DAG_ORDER;
+}
+
+static enum fr_status add_edge(struct making *m, uint32_t src, uint32_t dst, uint32_t tensor,
+                               uint64_t bytes, enum fr__dag_cargo cargo, struct fr_error *err)
+{
+    if (!fr__grow(&m->dag->edges, &m->cap_edges, m->dag->n_edges + 1, sizeof(*m->dag->edges)))
+        return fr__fail_nomem(err);
+    m->dag->edges[m->dag->n_edges++] = (struct fr__dag_edge){.src = src,
+                                                             .dst = dst,
+                                                             .tensor = tensor,
+                                                             .bytes = bytes,
+                                                             .cargo = (uint8_t)cargo,
+                                                             .stays = stays(m, src, dst, cargo)};
+    return FR_OK;
+}
+
+/* Row 0 is free; row 1 + o is that of graph op o; sums come after. */
+static void price_ops(struct making *m)
+{
+    struct fr__dag *d = m->dag;
+    const struct fr_part body = {.batch = d->replica_batch};
+    const struct fr_part tail = {.batch = m->g->batch};
+
+    for (uint32_t o = 0; o < m->g->n_ops; o++)
+        for (uint32_t t = 0; t < d->n_types; t++) {
+            struct fr_cost c;
+
+            fr__price_op(m->pl, t, o, is_tail(m, o) ? &tail : &body, &c);
+            d->cost_s[(1 + o) * d->n_types + t] = seconds(&c);
+        }
+    d->n_costs = 1 + m->g->n_ops;
+}
+
+static void add_variables(struct making *m)
+{
+    const struct fr__params *p = &m->pl->params;
+
+    for (uint32_t w = 0; w < p->n_owners; w++) {
+        uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
+
+        m->dag->ops[id].resident_bytes = p->owners[w].bytes * (m->pl->in->keeps_gradients ? 2 : 1) +
+                                         fr__optimizer_bytes(m->pl->in, p->owners[w].bytes);
+        m->dag->ops[id].group = w;
+        m->variable_of[op] = id;
+    }
+    m->dag->n_groups = p->n_owners;
+}
+
+/* In the model's own dag a variable moves with what reads it and makes its gradient; replicas that share
+ * it stand where they like. */
+static uint32_t body_group(const struct making *m, uint32_t op)
+{
+    uint32_t owner = m->dag->n_replicas == 1 ? owner_of(m, op) : FR_NONE;
+
+    return owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
+}
+
+static void add_bodies(struct making *m)
+{
+    for (uint32_t r = 0; r < m->dag->n_replicas; r++)
+        for (uint32_t o = 0; o < m->g->n_ops; o++) {
+            uint32_t id;
+
+            if (is_tail(m, o))
+                continue;
+            id = add_op(m, FR__DAG_OP, o, m->dag->n_replicas > 1 ? r : FR_NONE, 1 + o);
+            m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o], true);
+            m->dag->ops[id].split_mask = split_mask(m, o);
+            m->dag->ops[id].has_channels_apart = fr__dag_channels_apart(m->g, o);
+            m->dag->ops[id].group = body_group(m, o);
+            m->index_of[r * m->g->n_ops + o] = id;
+        }
+}
+
+/* A sum over replicas for each gradient that the tail reads: it reads them all and writes one. */
+static void add_sum(struct making *m, const struct fr_edge *e, uint32_t owner)
+{
+    struct fr__dag *d = m->dag;
+    uint32_t row = (uint32_t)d->n_costs++, id = add_op(m, FR__DAG_SUM, e->src, FR_NONE, row);
+
+    fr__dag_bytes_cost(d, (double)e->bytes * (double)(d->n_replicas + 1),
+                       &d->cost_s[row * d->n_types]);
+    d->ops[id].output_bytes = e->bytes;
+    d->ops[id].group = owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
+    m->sum_of[e->tensor] = id;
+}
+
+static void add_tail(struct making *m)
+{
+    const struct fr_graph *g = m->g;
+
+    for (size_t i = 0; i < g->n_edges && m->dag->n_replicas > 1; i++) {
+        const struct fr_edge *e = &g->edges[i];
+
+        if (e->tensor != FR_NONE && !is_tail(m, e->src) && is_tail(m, e->dst) &&
+            m->sum_of[e->tensor] == FR_NONE)
+            add_sum(m, e, owner_of(m, e->dst));
+    }
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        uint32_t id, owner;
+
+        if (!is_tail(m, o))
+            continue;
+        owner = owner_of(m, o);
+        id = add_op(m, FR__DAG_OP, o, FR_NONE, 1 + o);
+        m->dag->ops[id].output_bytes = output_bytes(m, &g->ops[o], true);
+        m->dag->ops[id].group = owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
+        m->index_of[o] = id;
+    }
+}
+
+/* ---- edges ---- */
+
+/* A gradient that is no tensor of the graph (imported profiles) is of the parameters' size. */
+static uint64_t gradient_bytes(const struct making *m, const struct fr_edge *e)
+{
+    return e->tensor == FR_NONE ? m->g->ops[e->dst].param_bytes : e->bytes;
+}
+
+static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
+                                      struct fr_error *err)
+{
+    uint32_t sum = e->tensor == FR_NONE ? FR_NONE : m->sum_of[e->tensor];
+    uint32_t tail = m->index_of[e->dst];
+
+    for (size_t r = 0; r < m->dag->n_replicas; r++)
+        FR_TRY(add_edge(m, m->index_of[r * m->g->n_ops + e->src], sum == FR_NONE ? tail : sum,
+                        e->tensor, gradient_bytes(m, e), FR__DAG_GRADIENT, err));
+    if (sum == FR_NONE)
+        return FR_OK;
+    return add_edge(m, sum, tail, e->tensor, e->bytes, FR__DAG_GRADIENT, err);
+}
+
+static enum fr_status connect_body(struct making *m, const struct fr_edge *e, struct fr_error *err)
+{
+    bool is_order = e->tensor == FR_NONE;
+    bool scales = !is_order && m->g->tensors[e->tensor].scales;
+    uint64_t bytes = is_order ? 0 : fr__bytes_at(m->pl, e->bytes, scales, m->dag->replica_batch);
+    enum fr__dag_cargo cargo = is_order ? FR__DAG_ORDER
+                               : scales ? FR__DAG_ACTIVATION
+                                        : FR__DAG_SHARED;
+
+    if (is_order && e->bytes > 0)
+        return FR_OK; /* tied weights: read from the variable */
+    for (size_t r = 0; r < m->dag->n_replicas; r++)
+        FR_TRY(add_edge(m, m->index_of[r * m->g->n_ops + e->src],
+                        m->index_of[r * m->g->n_ops + e->dst], e->tensor, bytes, cargo, err));
+    return FR_OK;
+}
+
+static enum fr_status connect(struct making *m, const struct fr_edge *e, struct fr_error *err)
+{
+    if (is_tail(m, e->src))
+        return add_edge(m, m->index_of[e->src], m->index_of[e->dst], e->tensor, e->bytes,
+                        FR__DAG_GRADIENT, err);
+    return is_tail(m, e->dst) ? connect_to_tail(m, e, err) : connect_body(m, e, err);
+}
+
+/* Forward ops and data gradients read parameters; updates read and write them where they stand. */
+static enum fr_status connect_parameters(struct making *m, uint32_t op, struct fr_error *err)
+{
+    const struct fr_op *o = &m->g->ops[op];
+    uint32_t owner = owner_of(m, op), variable;
+    uint64_t bytes;
+
+    if (owner == FR_NONE || o->phase == FR_PHASE_BACKWARD_WEIGHT ||
+        (o->phase == FR_PHASE_BACKWARD_DATA && o->param_bytes == 0))
+        return FR_OK;
+    variable = m->variable_of[owner];
+    if (is_tail(m, op))
+        return add_edge(m, variable, m->index_of[op], FR_NONE, 0, FR__DAG_ORDER, err);
+    bytes = m->g->ops[owner].param_bytes;
+    for (size_t r = 0; r < m->dag->n_replicas; r++)
+        FR_TRY(add_edge(m, variable, m->index_of[r * m->g->n_ops + op], FR_NONE, bytes,
+                        FR__DAG_WEIGHT, err));
+    return FR_OK;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct fr__dag_edge *x = a, *y = b;
+
+    if (x->src != y->src)
+        return x->src < y->src ? -1 : 1;
+    if (x->dst != y->dst)
+        return x->dst < y->dst ? -1 : 1;
+    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static enum fr_status index_edges(struct fr__dag *d, struct fr_error *err)
+{
+    d->out_first = fr__arena_alloc(d->arena, d->n_ops + 1, sizeof(*d->out_first));
+    d->in_first = fr__arena_alloc(d->arena, d->n_ops + 2, sizeof(*d->in_first));
+    d->in_edges = fr__arena_alloc(d->arena, d->n_edges + 1, sizeof(*d->in_edges));
+    if (!d->out_first || !d->in_first || !d->in_edges)
+        return fr__fail_nomem(err);
+    if (d->n_edges > 0)
+        qsort(d->edges, d->n_edges, sizeof(*d->edges), by_ends);
+    for (size_t i = 0; i < d->n_edges; i++) {
+        d->out_first[d->edges[i].src + 1]++;
+        d->in_first[d->edges[i].dst + 2]++;
+    }
+    for (size_t o = 0; o < d->n_ops; o++) {
+        d->out_first[o + 1] += d->out_first[o];
+        d->in_first[o + 2] += d->in_first[o + 1];
+    }
+    for (uint32_t i = 0; i < d->n_edges; i++)
+        d->in_edges[d->in_first[d->edges[i].dst + 1]++] = i;
+    return FR_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum fr_status allocate(struct making *m, struct fr_error *err)
+{
+    struct fr__dag *d = m->dag;
+    const struct fr_graph *g = m->g;
+    size_t most_ops = g->n_ops * d->n_replicas + m->pl->params.n_owners + g->n_tensors;
+
+    d->ops = fr__arena_alloc(d->arena, most_ops, sizeof(*d->ops));
+    d->cost_s =
+        fr__arena_alloc(d->arena, (1 + g->n_ops + g->n_tensors) * d->n_types, sizeof(*d->cost_s));
+    m->variable_of = fr__arena_alloc(d->arena, g->n_ops, sizeof(*m->variable_of));
+    m->index_of = fr__arena_alloc(d->arena, g->n_ops * d->n_replicas, sizeof(*m->index_of));
+    m->sum_of = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->sum_of));
+    m->is_held = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->is_held));
+    if (!d->ops || !d->cost_s || !m->variable_of || !m->index_of || !m->sum_of || !m->is_held)
+        return fr__fail_nomem(err);
+    for (size_t t = 0; t < g->n_tensors; t++)
+        m->sum_of[t] = FR_NONE;
+    return FR_OK;
+}
+
+static enum fr_status make_all(struct making *m, struct fr_error *err)
+{
+    FR_TRY(allocate(m, err));
+    price_ops(m);
+    find_held(m);
+    for (uint32_t o = 0; o < m->g->n_ops; o++)
+        if (transient_bytes(m, o) > m->dag->transient_bytes)
+            m->dag->transient_bytes = transient_bytes(m, o);
+    add_variables(m);
+    add_bodies(m);
+    add_tail(m);
+    for (size_t i = 0; i < m->g->n_edges; i++)
+        FR_TRY(connect(m, &m->g->edges[i], err));
+    for (uint32_t o = 0; o < m->g->n_ops; o++)
+        FR_TRY(connect_parameters(m, o, err));
+    return index_edges(m->dag, err);
+}
+
+enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t n_replicas,
+                            struct fr_error *err)
+{
+    struct making m = {.pl = pl, .g = pl->graph};
+    enum fr_status st;
+
+    if (n_replicas == 0 || pl->in->global_batch < n_replicas)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%u samples are too few for %zu replicas of the model",
+                        pl->in->global_batch, n_replicas);
+    m.dag = calloc(1, sizeof(*m.dag));
+    if (!m.dag)
+        return fr__fail_nomem(err);
+    m.dag->pl = pl;
+    m.dag->n_replicas = n_replicas;
+    m.dag->replica_batch = (double)pl->in->global_batch / (double)n_replicas;
+    m.dag->n_types = pl->in->topo->n_types;
+    m.dag->arena = fr__arena_new();
+    st = m.dag->arena ? make_all(&m, err) : fr__fail_nomem(err);
+    if (st == FR_OK)
+        *out = m.dag;
+    else
+        fr__dag_free(m.dag);
+    return st;
+}
+
+void fr__dag_free(struct fr__dag *dag)
+{
+    if (!dag)
+        return;
+    free(dag->edges);
+    fr__arena_free(dag->arena);
+    free(dag);
+}
+
+/* ---- links ---- */
+
+static enum fr_status measure(struct fr__dag_links *l, const struct fr__placer *pl,
+                              struct fr_router *router, size_t i, size_t j, struct fr_error *err)
+{
+    const struct fr_message_fit *fits = fr_cost_messages(pl->in->costs);
+    const struct fr_topo *t = pl->in->topo;
+    const uint32_t *devices = pl->in->devices;
+    uint32_t hops[FR__MAX_HOPS];
+    double latency_s = 0, narrowest_Bps = INFINITY;
+    size_t n_hops = 0, n = pl->in->n_devices;
+    uint32_t message;
+
+    FR_TRY(fr__router_walk(router, devices[i], devices[j], hops, &n_hops, err));
+    for (size_t h = 0; h < n_hops; h++) {
+        latency_s += t->links[hops[h]].latency_s;
+        narrowest_Bps = fmin(narrowest_Bps, t->links[hops[h]].bw_Bps);
+    }
+    message = fr_topo_message_of(t, devices[i], devices[j], hops, n_hops);
+    if (fits && n_hops > 0 && message != FR_NONE) {
+        latency_s = fmax(latency_s, fits[message].latency_s);
+        narrowest_Bps = fmin(narrowest_Bps, fits[message].Bps);
+    }
+    l->latency_s[i * n + j] = latency_s;
+    l->s_per_byte[i * n + j] = n_hops > 0 ? 1 / narrowest_Bps : 0;
+    return FR_OK;
+}
+
+enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *pl,
+                                  struct fr_error *err)
+{
+    size_t n = pl->in->n_devices;
+    struct fr_router *router;
+    enum fr_status st = FR_OK;
+
+    out->latency_s = fr__arena_alloc(pl->arena, n * n, sizeof(*out->latency_s));
+    out->s_per_byte = fr__arena_alloc(pl->arena, n * n, sizeof(*out->s_per_byte));
+    if (!out->latency_s || !out->s_per_byte)
+        return fr__fail_nomem(err);
+    FR_TRY(fr_router_new(&router, pl->in->topo, err));
+    for (size_t i = 0; i < n && st == FR_OK; i++)
+        for (size_t j = 0; j < n && st == FR_OK; j++)
+            st = measure(out, pl, router, i, j, err);
+    fr_router_free(router);
+    return st;
+}

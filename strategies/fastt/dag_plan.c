@@ -1,0 +1,291 @@
+/* strategies/fastt/dag_plan.c */
+#include "config.h"
+
+#include "strategies/fastt/dag_plan.h"
+
+#include "base/error.h"
+
+struct planning {
+    struct fr__placer *pl;
+    const struct fr__dag *dag;
+    const uint32_t *device;
+    uint32_t *cost_id;   /* [n_costs][n_types] row of the plan's cost table + 1; 0: not there yet */
+    uint32_t *source_of; /* [n_edges] the task that the reader waits for */
+    uint32_t *buffer_of; /* [n_edges] what the reader reads; FR_NONE: nothing that is freed */
+    uint32_t *made_of;   /* [n_edges] the same where it was made */
+    uint32_t *tensor_of; /* [most tensors of an op] buffers of the present operation */
+    uint32_t *sent;      /* [n_devices] last edge for which the present operation sent; FR_NONE */
+    uint32_t *sent_before; /* [n_edges] the one before it to that device */
+};
+
+static uint32_t device_of(const struct planning *g, uint32_t op)
+{
+    return g->pl->in->devices[g->device[op]];
+}
+
+/* Operations of the graph that are whole and alone have its name. */
+static uint32_t name_of(const struct planning *g, uint32_t op)
+{
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    char name[160];
+
+    if (o->role == FR__DAG_OP && o->replica == FR_NONE && o->n_parts == 1)
+        return FR_NONE;
+    return fr_plan_add_string(g->pl->plan, fr__dag_name(g->dag, op, name, sizeof(name)));
+}
+
+static uint32_t cost_of(struct planning *g, uint32_t op)
+{
+    uint32_t type = g->pl->in->topo->devices[device_of(g, op)].type;
+    uint32_t *id = &g->cost_id[g->dag->ops[op].cost * g->dag->n_types + type];
+    struct fr_cost cost;
+
+    if (*id == 0) {
+        fr__dag_cost(g->dag, op, type, &cost);
+        *id = fr_plan_add_cost(g->pl->plan, &cost) + 1;
+    }
+    return *id - 1;
+}
+
+/* ---- outputs ---- */
+
+static enum fr_buffer_kind kind_of(const struct fr__dag_edge *e)
+{
+    static const enum fr_buffer_kind kinds[] = {
+        [FR__DAG_ACTIVATION] = FR_BUFFER_ACTIVATION, [FR__DAG_SHARED] = FR_BUFFER_ACTIVATION,
+        [FR__DAG_WEIGHT] = FR_BUFFER_WEIGHT_VERSION, [FR__DAG_GRADIENT] = FR_BUFFER_GRADIENT,
+        [FR__DAG_ORDER] = FR_BUFFER_ACTIVATION,
+    };
+
+    return kinds[e->cargo];
+}
+
+/* The buffer that op reads tensor from. */
+static uint32_t input_buffer(const struct planning *g, uint32_t op, uint32_t tensor)
+{
+    const struct fr__dag *d = g->dag;
+
+    for (uint32_t k = d->in_first[op]; k < d->in_first[op + 1]; k++)
+        if (d->edges[d->in_edges[k]].tensor == tensor)
+            return g->buffer_of[d->in_edges[k]];
+    return FR_NONE;
+}
+
+/* A view holds on to the storage of what it is a view of, unless it is larger (as replicas have it). */
+static uint32_t storage_of(const struct planning *g, uint32_t op, const struct fr_tensor *t)
+{
+    const struct fr_graph *graph = g->pl->graph;
+
+    if (t->alias == FR_NONE || t->bytes > graph->tensors[t->alias].bytes ||
+        (t->scales && !graph->tensors[t->alias].scales))
+        return FR_NONE;
+    return input_buffer(g, op, t->alias);
+}
+
+static double batch_of(const struct planning *g, uint32_t op)
+{
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    enum fr__role role = g->pl->params.roles[o->op];
+
+    if (role == FR__ROLE_SUM || role == FR__ROLE_UPDATE)
+        return g->pl->graph->batch;
+    return o->dim == FR__DAG_BATCH ? g->dag->replica_batch / o->n_parts : g->dag->replica_batch;
+}
+
+/* A buffer for each tensor that a whole operation of the graph writes. */
+static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
+{
+    struct fr__placer *pl = g->pl;
+    const struct fr_op *o = &pl->graph->ops[g->dag->ops[op].op];
+    double batch = batch_of(g, op);
+
+    for (uint32_t k = 0; k < o->n_tensors; k++) {
+        const struct fr_tensor *t = &pl->graph->tensors[o->first_tensor + k];
+        bool is_gradient = pl->params.is_gradient[o->first_tensor + k];
+        struct fr_buffer b = {.bytes = fr__bytes_at(pl, t->bytes, t->scales, batch),
+                              .device = device_of(g, op),
+                              .alloc = task,
+                              .alias = storage_of(g, op, t),
+                              .op = g->dag->ops[op].op,
+                              .kind = is_gradient ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
+
+        g->tensor_of[k] = b.bytes ? fr_plan_add_buffer(pl->plan, &b) : FR_NONE;
+        fr__add_free(pl, g->tensor_of[k], task);
+    }
+}
+
+static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edge *b)
+{
+    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo;
+}
+
+/* What an edge of op carries, at op: one of its tensors; else a buffer of the edge's size, once for all
+ * edges that carry the same. */
+static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
+{
+    const struct fr__dag *d = g->dag;
+    const struct fr__dag_edge *e = &d->edges[edge];
+    const struct fr__dag_op *o = &d->ops[op];
+    uint32_t buffer;
+
+    if (e->cargo == FR__DAG_ORDER || o->role == FR__DAG_VARIABLE)
+        return FR_NONE;
+    if (o->role == FR__DAG_OP && o->n_parts == 1 && e->tensor != FR_NONE)
+        return g->tensor_of[e->tensor - g->pl->graph->ops[o->op].first_tensor];
+    for (uint32_t i = d->out_first[op]; i < edge; i++)
+        if (is_same_cargo(&d->edges[i], e))
+            return g->made_of[i];
+    buffer = fr__add_buffer(g->pl, kind_of(e), device_of(g, op), e->bytes, task, o->op);
+    fr__add_free(g->pl, buffer, task);
+    return buffer;
+}
+
+/* ---- moves ---- */
+
+static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t task, uint32_t label)
+{
+    const struct fr__dag_edge *e = &g->dag->edges[edge];
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    struct fr__move m = {.src = device_of(g, op),
+                         .dst = device_of(g, e->dst),
+                         .from = task,
+                         .bytes = (double)e->bytes,
+                         .op = o->op,
+                         .microbatch = FR_NONE,
+                         .label = label,
+                         .priority = g->pl->next_priority - 1,
+                         .phase = (enum fr_phase)o->phase,
+                         .send_stream = FR_STREAM_FREE};
+    uint32_t send;
+
+    fr__add_move(g->pl, &m, &send, &g->source_of[edge]);
+    fr__add_free(g->pl, g->made_of[edge], send);
+    g->buffer_of[edge] =
+        fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, g->source_of[edge], o->op);
+    fr__add_free(g->pl, g->buffer_of[edge], g->source_of[edge]);
+}
+
+/* The edge to the same device along which the same was sent; FR_NONE. */
+static uint32_t sent_already(const struct planning *g, uint32_t edge)
+{
+    const struct fr__dag_edge *edges = g->dag->edges;
+    uint32_t i = g->sent[g->device[edges[edge].dst]];
+
+    while (i != FR_NONE && !is_same_cargo(&edges[i], &edges[edge]))
+        i = g->sent_before[i];
+    return i;
+}
+
+static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t task, uint32_t label)
+{
+    const struct fr__dag_edge *e = &g->dag->edges[edge];
+    uint32_t there = g->device[e->dst], earlier;
+
+    g->made_of[edge] = made_for(g, op, edge, task);
+    g->source_of[edge] = task;
+    g->buffer_of[edge] = g->made_of[edge];
+    if (there == g->device[op] || e->cargo == FR__DAG_ORDER)
+        return;
+    earlier = sent_already(g, edge);
+    if (earlier != FR_NONE) {
+        g->source_of[edge] = g->source_of[earlier];
+        g->buffer_of[edge] = g->buffer_of[earlier];
+        return;
+    }
+    add_move(g, op, edge, task, label);
+    g->sent_before[edge] = g->sent[there];
+    g->sent[there] = edge;
+}
+
+/* ---- operations ---- */
+
+static uint32_t add_variable(struct planning *g, uint32_t op)
+{
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    uint64_t bytes = g->pl->graph->ops[o->op].param_bytes;
+    uint32_t device = device_of(g, op);
+
+    fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, o->op);
+    if (g->pl->in->keeps_gradients)
+        fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, bytes, FR_NONE, o->op);
+    fr__add_optimizer(g->pl, device, bytes, o->op);
+    return fr__add_marker(g->pl, device, FR_PHASE_FORWARD, FR_NONE);
+}
+
+static uint32_t add_compute(struct planning *g, uint32_t op, uint32_t name)
+{
+    const struct fr__dag *d = g->dag;
+    const struct fr__dag_op *o = &d->ops[op];
+    uint32_t task = fr__add_task(g->pl, &(struct fr_task){.device = device_of(g, op),
+                                                          .cost_id = cost_of(g, op),
+                                                          .op = o->op,
+                                                          .ref = name,
+                                                          .microbatch = FR_NONE,
+                                                          .kind = FR_TASK_COMPUTE,
+                                                          .phase = o->phase,
+                                                          .stream = FR_STREAM_COMPUTE});
+
+    for (uint32_t k = d->in_first[op]; k < d->in_first[op + 1]; k++) {
+        fr_plan_add_dep(g->pl->plan, g->source_of[d->in_edges[k]], task);
+        fr__add_free(g->pl, g->buffer_of[d->in_edges[k]], task);
+    }
+    if (o->role == FR__DAG_OP && o->n_parts == 1)
+        add_tensors(g, op, task);
+    if (o->role == FR__DAG_OP)
+        fr__add_workspace(g->pl, device_of(g, op), o->op, batch_of(g, op), task);
+    return task;
+}
+
+static uint32_t add_op(struct planning *g, uint32_t op)
+{
+    const struct fr__dag *d = g->dag;
+    bool is_variable = d->ops[op].role == FR__DAG_VARIABLE;
+    uint32_t name = name_of(g, op), task;
+
+    fr__use_device(g->pl, device_of(g, op));
+    task = is_variable ? add_variable(g, op) : add_compute(g, op, name);
+    for (size_t i = 0; i < g->pl->in->n_devices; i++)
+        g->sent[i] = FR_NONE;
+    for (uint32_t e = d->out_first[op]; e < d->out_first[op + 1]; e++)
+        hand_on(g, op, e, task, name);
+    return task;
+}
+
+static enum fr_status make_room(struct planning *g, struct fr_error *err)
+{
+    const struct fr__dag *d = g->dag;
+    const struct fr_graph *graph = g->pl->graph;
+    struct fr__arena *a = g->pl->arena;
+    size_t most_tensors = 1;
+
+    for (size_t o = 0; o < graph->n_ops; o++)
+        if (graph->ops[o].n_tensors > most_tensors)
+            most_tensors = graph->ops[o].n_tensors;
+    g->cost_id = fr__arena_alloc(a, d->n_costs * d->n_types, sizeof(*g->cost_id));
+    g->source_of = fr__arena_alloc(a, d->n_edges + 1, sizeof(*g->source_of));
+    g->buffer_of = fr__arena_alloc(a, d->n_edges + 1, sizeof(*g->buffer_of));
+    g->made_of = fr__arena_alloc(a, d->n_edges + 1, sizeof(*g->made_of));
+    g->sent_before = fr__arena_alloc(a, d->n_edges + 1, sizeof(*g->sent_before));
+    g->tensor_of = fr__arena_alloc(a, most_tensors, sizeof(*g->tensor_of));
+    g->sent = fr__arena_alloc(a, g->pl->in->n_devices, sizeof(*g->sent));
+    if (!g->cost_id || !g->source_of || !g->buffer_of || !g->made_of || !g->sent_before ||
+        !g->tensor_of || !g->sent)
+        return fr__fail_nomem(err);
+    return FR_OK;
+}
+
+enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
+                            const uint32_t device[], const uint32_t order[], uint32_t task_of[],
+                            struct fr_error *err)
+{
+    struct planning g = {.pl = pl, .dag = dag, .device = device};
+
+    FR_TRY(make_room(&g, err));
+    for (size_t i = 0; i < dag->n_ops; i++) {
+        uint32_t task = add_op(&g, order[i]);
+
+        if (task_of)
+            task_of[order[i]] = task;
+    }
+    return FR_OK;
+}

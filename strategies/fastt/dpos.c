@@ -1,0 +1,591 @@
+/* strategies/fastt/dpos.c - the planner: what is put where, and when. */
+#include "config.h"
+
+#include "strategies/fastt/dpos.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/fastt/dpos_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
+                       uint32_t dst)
+{
+    size_t pair = src * m->n_devices + dst;
+
+    if (e->cargo == FR__DAG_ORDER || src == dst)
+        return 0;
+    return m->latency_s[pair] + (double)e->bytes * m->s_per_byte[pair];
+}
+
+void fr__dpos_free(struct fr__dpos *p)
+{
+    if (!p)
+        return;
+    fr__slots_free(p->slots);
+    free(p->classes.latency_s);
+    free(p->classes.s_per_byte);
+    free(p->rank_s);
+    free(p->start_s);
+    free(p->end_s);
+    free(p->tail_s);
+    free(p->device);
+    free(p->order);
+    free(p->position);
+    free(p->priority);
+    free(p->path);
+    free(p->is_on_path);
+    free(p->keys);
+    free(p->keys_of);
+    free(p->row_rank_s);
+    free(p->row_least_s);
+    free(p->group_bytes);
+    free(p->group_device);
+    free(p->used_bytes);
+    free(p->copy_bytes);
+    free(p->there);
+    free(p->ready_s);
+    free(p->is_used);
+    free(p->kept.decisions);
+    free(p);
+}
+
+struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
+{
+    struct fr__dpos *p = calloc(1, sizeof(*p));
+    size_t n_pairs = m->n_devices * m->n_devices;
+
+    if (!p)
+        return NULL;
+    p->m = *m;
+    p->classes.latency_s = calloc(n_pairs, sizeof(double));
+    p->classes.s_per_byte = calloc(n_pairs, sizeof(double));
+    p->used_bytes = calloc(m->n_devices, sizeof(*p->used_bytes));
+    p->copy_bytes = calloc(m->n_devices, sizeof(*p->copy_bytes));
+    p->ready_s = calloc(m->n_devices, sizeof(*p->ready_s));
+    p->is_used = calloc(m->n_devices, sizeof(*p->is_used));
+    if (!p->classes.latency_s || !p->classes.s_per_byte || !p->used_bytes || !p->copy_bytes ||
+        !p->ready_s || !p->is_used) {
+        fr__dpos_free(p);
+        return NULL;
+    }
+    fr__dpos_classify(&p->classes, m);
+    return p;
+}
+
+/* A new array for an old one, whose content is not kept. */
+static bool renew(void *array, size_t n, size_t size)
+{
+    void *old, *made = malloc(n ? n * size : 1);
+
+    if (!made)
+        return false;
+    memcpy(&old, array, sizeof(old));
+    free(old);
+    memcpy(array, &made, sizeof(made));
+    return true;
+}
+
+static bool make_room_for_ops(struct fr__dpos *p, size_t n)
+{
+    if (n <= p->cap_ops && p->slots)
+        return true;
+    n += n / 4; /* a dag with a few operations split is planned next */
+    p->cap_ops = 0;
+    p->kept.n = 0;
+    fr__slots_free(p->slots);
+    p->slots = fr__slots_new(p->m.n_devices, n);
+    if (!p->slots || !renew(&p->rank_s, n, sizeof(*p->rank_s)) ||
+        !renew(&p->start_s, n, sizeof(*p->start_s)) || !renew(&p->end_s, n, sizeof(*p->end_s)) ||
+        !renew(&p->tail_s, n, sizeof(*p->tail_s)) || !renew(&p->device, n, sizeof(*p->device)) ||
+        !renew(&p->order, n, sizeof(*p->order)) || !renew(&p->position, n, sizeof(*p->position)) ||
+        !renew(&p->priority, n, sizeof(*p->priority)) || !renew(&p->path, n, sizeof(*p->path)) ||
+        !renew(&p->is_on_path, n, sizeof(*p->is_on_path)) ||
+        !renew(&p->there, n * p->m.n_devices, sizeof(*p->there)) ||
+        !renew(&p->kept.decisions, n, sizeof(*p->kept.decisions)) ||
+        !renew(&p->keys, n, sizeof(*p->keys)) || !renew(&p->keys_of, n, sizeof(*p->keys_of)))
+        return false;
+    p->cap_ops = n;
+    return true;
+}
+
+static bool make_room(struct fr__dpos *p, const struct fr__dag *dag)
+{
+    if (!make_room_for_ops(p, dag->n_ops))
+        return false;
+    if (dag->n_costs > p->cap_rows || !p->row_rank_s) {
+        size_t n = dag->n_costs + dag->n_costs / 4;
+
+        p->cap_rows = 0;
+        if (!renew(&p->row_rank_s, n, sizeof(double)) || !renew(&p->row_least_s, n, sizeof(double)))
+            return false;
+        p->cap_rows = n;
+    }
+    if (dag->n_groups > p->cap_groups || !p->group_bytes) {
+        p->cap_groups = 0;
+        if (!renew(&p->group_bytes, dag->n_groups, sizeof(*p->group_bytes)) ||
+            !renew(&p->group_device, dag->n_groups, sizeof(*p->group_device)))
+            return false;
+        p->cap_groups = dag->n_groups;
+    }
+    return true;
+}
+
+static void begin(struct fr__dpos *p, const struct fr__dag *dag)
+{
+    memset(p->used_bytes, 0, p->m.n_devices * sizeof(*p->used_bytes));
+    memset(p->copy_bytes, 0, p->m.n_devices * sizeof(*p->copy_bytes));
+    p->along_bytes = 0;
+    memset(p->there, 0, dag->n_ops * p->m.n_devices * sizeof(*p->there));
+    for (size_t g = 0; g < dag->n_groups; g++) {
+        p->group_bytes[g] = 0;
+        p->group_device[g] = FR_NONE;
+    }
+    for (size_t i = 0; i < dag->n_ops; i++) {
+        uint32_t g = dag->ops[i].group;
+
+        p->device[i] = FR_NONE;
+        if (g != FR_NONE)
+            p->group_bytes[g] += fr__dpos_op_bytes(&dag->ops[i]);
+    }
+}
+
+static uint8_t tensor_bit(const struct fr__dag_edge *e)
+{
+    return (uint8_t)(1u << e->tensor % 8); /* the few tensors of an op follow each other */
+}
+
+/* What an edge into the present op would leave on each device. */
+static void count_copies(struct fr__dpos *p, const struct fr__dag_edge *e)
+{
+    const uint8_t *there = p->there + e->src * p->m.n_devices;
+
+    for (size_t d = 0; d < p->m.n_devices; d++)
+        if (d != p->device[e->src] && !(there[d] & tensor_bit(e)))
+            p->copy_bytes[d] += e->bytes;
+    p->has_copies = true;
+}
+
+static void keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device)
+{
+    const struct fr__dag *dag = p->dag;
+
+    p->used_bytes[device] += p->copy_bytes[device];
+    for (uint32_t k = dag->in_first[op]; p->copy_bytes[device] && k < dag->in_first[op + 1]; k++) {
+        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
+
+        if (e->stays)
+            p->there[e->src * p->m.n_devices + device] |= tensor_bit(e);
+    }
+}
+
+/* A variable that waits for op. */
+static void count_along(struct fr__dpos *p, uint32_t op, uint32_t variable)
+{
+    uint32_t g = p->dag->ops[variable].group;
+
+    if (g == FR_NONE || g != p->dag->ops[op].group)
+        p->along_bytes += fr__dpos_needs(p, variable);
+}
+
+/* When what the edge carries could be on each device. */
+static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
+{
+    const double *latency_s = p->m.latency_s + p->device[e->src] * p->m.n_devices;
+    const double *s_per_byte = p->m.s_per_byte + p->device[e->src] * p->m.n_devices;
+    double end_s = p->end_s[e->src], bytes = (double)e->bytes;
+    bool moves = e->cargo != FR__DAG_ORDER;
+
+    for (size_t d = 0; d < p->m.n_devices; d++) {
+        double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
+
+        p->ready_s[d] = t_s > p->ready_s[d] ? t_s : p->ready_s[d];
+    }
+}
+
+/* What all inputs of op would leave on each device; has_times: and when they could be there. */
+static void find_inputs(struct fr__dpos *p, uint32_t op, bool has_times)
+{
+    const struct fr__dag *dag = p->dag;
+
+    p->along_bytes = 0;
+    for (size_t d = 0; d < p->m.n_devices; d++) {
+        p->ready_s[d] = 0;
+        p->copy_bytes[d] = 0;
+    }
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
+        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
+
+        if (p->device[e->src] == FR_NONE) {
+            count_along(p, op, e->src);
+            continue;
+        }
+        if (e->stays)
+            count_copies(p, e);
+        if (has_times)
+            follow(p, e);
+    }
+}
+
+static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
+{
+    return p->m.room_bytes[d] - p->used_bytes[d];
+}
+
+/* For what is new, and the copies that come with it. */
+static bool has_room(const struct fr__dpos *p, uint32_t d, uint64_t new_bytes)
+{
+    if (new_bytes == 0)
+        return left_bytes(p, d) >= p->copy_bytes[d];
+    return fr__dpos_left(p, d) >= new_bytes + p->copy_bytes[d];
+}
+
+static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t d,
+                       double cost_s)
+{
+    if (o->appends)
+        return fmax(p->ready_s[d], fr__slots_end(p->slots, d));
+    return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
+}
+
+/* Where a variable stands costs it nothing. One that replicas share goes where most room is left; one whose
+ * group reads it waits for the first of its readers. */
+static bool is_variable(const struct fr__dpos *p, uint32_t op)
+{
+    return p->dag->ops[op].role == FR__DAG_VARIABLE;
+}
+
+static bool waits_for_reader(const struct fr__dpos *p, uint32_t op)
+{
+    return is_variable(p, op) && p->dag->n_replicas == 1 && !fr__dpos_is_bound(p, op) &&
+           p->dag->out_first[op] < p->dag->out_first[op + 1];
+}
+
+/* FR_NONE: no room anywhere. */
+static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
+{
+    uint32_t best = FR_NONE;
+
+    for (uint32_t d = 0; d < p->m.n_devices; d++)
+        if (has_room(p, d, needs) && (best == FR_NONE || left_bytes(p, d) > left_bytes(p, best)))
+            best = d;
+    return best;
+}
+
+/* c->device FR_NONE: no room anywhere. */
+static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
+                   struct fr__dpos_decision *c)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+    uint64_t needs = fr__dpos_needs(p, c->op) + p->along_bytes;
+
+    c->device = FR_NONE;
+    c->end_s = INFINITY;
+    if (is_variable(p, c->op)) {
+        c->device = most_room(p, needs);
+        if (c->device == FR_NONE)
+            return;
+        c->start_s = start_on(p, o, c->device, 0);
+        c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+        return;
+    }
+    for (uint32_t d = 0; d < p->m.n_devices; d++) {
+        double dt_s = cost_s[p->m.type[d]], start_s;
+
+        if (!has_room(p, d, needs))
+            continue;
+        if (c->device != FR_NONE && p->ready_s[d] + dt_s >= c->end_s)
+            continue;
+        start_s = start_on(p, o, d, dt_s);
+        if (c->device == FR_NONE || start_s + dt_s < c->end_s) {
+            c->device = d;
+            c->start_s = start_s;
+            c->end_s = start_s + dt_s;
+        }
+    }
+}
+
+/* For a worked example: the same on all devices, or on the one it is bound to. */
+static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                   enum fr__dpos_why why)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[op].cost * p->dag->n_types;
+    struct fr__dpos_record *r = o->record;
+    bool is_bound = p->device[op] != FR_NONE;
+
+    r->why[op] = (uint8_t)why;
+    r->needs_bytes[op] = is_bound ? 0 : fr__dpos_needs(p, op) + p->along_bytes;
+    for (uint32_t d = 0; d < p->m.n_devices; d++) {
+        size_t at = op * p->m.n_devices + d;
+        double dt_s = cost_s[p->m.type[d]];
+
+        r->ready_s[at] = p->ready_s[d];
+        r->left_bytes[at] = left_bytes(p, d);
+        r->est_s[at] = r->eft_s[at] = is_bound ? (double)NAN : (double)INFINITY;
+        if (is_bound ? p->device[op] != d : !has_room(p, d, r->needs_bytes[op]))
+            continue;
+        r->est_s[at] = start_on(p, o, d, dt_s);
+        r->eft_s[at] = r->est_s[at] + dt_s;
+    }
+}
+
+/* An op that is bound has its room, but what it must receive may not: then one of the path may go
+ * elsewhere. false: it may not. */
+static bool check_copies(struct fr__dpos *p, uint32_t op)
+{
+    uint32_t d = p->device[op];
+
+    if (d == FR_NONE || p->copy_bytes[d] + p->along_bytes <= left_bytes(p, d))
+        return true;
+    if (p->dag->ops[op].group != FR_NONE || p->is_placed)
+        return false;
+    p->used_bytes[d] -= fr__dpos_op_bytes(&p->dag->ops[op]);
+    p->device[op] = FR_NONE;
+    return true;
+}
+
+/* The variables that op reads and that waited for it. */
+static void take_along(struct fr__dpos *p, uint32_t op)
+{
+    const struct fr__dag *dag = p->dag;
+
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
+        uint32_t variable = dag->edges[dag->in_edges[k]].src;
+
+        if (p->device[variable] != FR_NONE)
+            continue;
+        fr__dpos_bind(p, variable, p->device[op]);
+        p->start_s[variable] = p->end_s[variable] = 0;
+    }
+}
+
+/* Which devices have room for an op that is not bound. */
+static uint64_t rooms(const struct fr__dpos *p, uint32_t op)
+{
+    uint64_t needs = fr__dpos_needs(p, op) + p->along_bytes, bits = 0;
+
+    for (uint32_t d = 0; d < p->m.n_devices; d++)
+        bits |= (uint64_t)has_room(p, d, needs) << d;
+    return bits;
+}
+
+/* What was decided of an op after the same decisions holds again if it is bound to the same device, or
+ * free, then and now, and offered the same. */
+static bool holds(const struct fr__dpos *p, const struct fr__dpos_decision *before)
+{
+    uint32_t op = before->op;
+
+    if (p->device[op] != FR_NONE)
+        return p->device[op] == before->device;
+    if (before->rooms == 0 || rooms(p, op) != before->rooms)
+        return false;
+    return !is_variable(p, op) ||
+           most_room(p, fr__dpos_needs(p, op) + p->along_bytes) == before->device;
+}
+
+static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr__dpos_why why,
+                   struct fr__dpos_decision *c)
+{
+    const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
+
+    c->device = p->device[c->op];
+    c->rooms = 0;
+    if (c->device == FR_NONE)
+        why = is_variable(p, c->op) ? FR__DPOS_MOST_ROOM : FR__DPOS_ENDS_FIRST;
+    if (o->record)
+        record(p, o, c->op, why);
+    if (c->device == FR_NONE) {
+        if (p->kept.is_made)
+            c->rooms = rooms(p, c->op);
+        choose(p, o, c);
+        return;
+    }
+    c->start_s = start_on(p, o, c->device, cost_s[p->m.type[c->device]]);
+    c->end_s = c->start_s + cost_s[p->m.type[c->device]];
+}
+
+/* false: no device has room for it. */
+static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
+                struct fr__dpos_result *out)
+{
+    struct fr__dpos_decision c = {.op = op};
+    uint32_t g = p->dag->ops[op].group;
+    bool is_before = fr__dpos_kept_follow(p, &c);
+    enum fr__dpos_why why = p->is_placed ? FR__DPOS_PLACED : FR__DPOS_OF_PATH;
+
+    find_inputs(p, op, !is_before);
+    if (p->device[op] == FR_NONE && g != FR_NONE) {
+        p->device[op] = p->group_device[g];
+        why = FR__DPOS_OF_GROUP;
+    }
+    if (!check_copies(p, op))
+        return false;
+    if (is_before && !holds(p, &c)) {
+        fr__dpos_kept_leave(p);
+        find_inputs(p, op, true);
+        is_before = false;
+    }
+    if (!is_before)
+        decide(p, o, why, &c);
+    if (c.device == FR_NONE)
+        return false;
+    if (p->device[op] == FR_NONE)
+        fr__dpos_bind(p, op, c.device);
+    keep_copies(p, op, c.device);
+    take_along(p, op);
+    p->start_s[op] = c.start_s;
+    p->end_s[op] = c.end_s;
+    fr__dpos_kept_note(p, &c);
+    out->n_decided++;
+    out->n_kept += is_before;
+    return true;
+}
+
+static void report_lack(const struct fr__dpos *p, uint32_t op, struct fr__dpos_result *out)
+{
+    bool is_bound = p->device[op] != FR_NONE;
+
+    out->outcome = FR__DPOS_NO_ROOM;
+    out->lack_op = op;
+    out->lack_device = is_bound ? p->device[op] : 0;
+    for (uint32_t d = 0; d < p->m.n_devices && !is_bound; d++)
+        if (left_bytes(p, d) > left_bytes(p, out->lack_device))
+            out->lack_device = d;
+    out->lack_bytes =
+        p->copy_bytes[out->lack_device] + p->along_bytes + (is_bound ? 0 : fr__dpos_needs(p, op));
+    out->left_bytes = left_bytes(p, out->lack_device);
+}
+
+/* Sums of the same times in another order differ by roundings, at most one an operation. */
+static double stop_above(const struct fr__dpos_options *o, size_t n_ops)
+{
+    return o->stop_s > 0 ? o->stop_s * (1 + 4e-16 * (double)n_ops) : (double)INFINITY;
+}
+
+static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
+                    struct fr__dpos_result *out)
+{
+    double stop_s = stop_above(o, p->dag->n_ops);
+
+    for (size_t i = 0; i < p->dag->n_ops; i++) {
+        uint32_t op = p->priority[i];
+
+        if (waits_for_reader(p, op)) {
+            if (o->record)
+                o->record->why[op] = FR__DPOS_WITH_READER;
+            continue;
+        }
+        if (!put(p, o, op, out)) {
+            report_lack(p, op, out);
+            return;
+        }
+        if (p->end_s[op] + p->tail_s[op] >= stop_s) {
+            p->is_too_long = true;
+            if (!o->goes_on) {
+                out->outcome = FR__DPOS_STOPPED;
+                return;
+            }
+        }
+        out->makespan_s = fmax(out->makespan_s, p->end_s[op]);
+    }
+    fr__dpos_list(p);
+}
+
+/* false: a device has no room for what is placed there. */
+static bool keep_placed(struct fr__dpos *p, const uint32_t placed[], uint32_t *lack)
+{
+    for (uint32_t op = 0; op < p->dag->n_ops; op++) {
+        fr__dpos_bind(p, op, placed[op]);
+        *lack = op;
+        if (p->used_bytes[placed[op]] > p->m.room_bytes[placed[op]])
+            return false;
+    }
+    return true;
+}
+
+static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
+                     const struct fr__dpos_options *options, struct fr__dpos_result *out)
+{
+    uint32_t lack = FR_NONE;
+
+    begin(p, dag);
+    fr__dpos_kept_begin(p, options);
+    if (options->record) {
+        options->record->n_rounds = 0;
+        options->record->spare_eighths = p->spare_eighths;
+    }
+    out->outcome = FR__DPOS_DONE;
+    out->makespan_s = 0;
+    out->n_decided = out->n_kept = 0;
+    p->is_placed = options->placed;
+    p->is_too_long = false;
+    if (options->placed && !keep_placed(p, options->placed, &lack)) {
+        report_lack(p, lack, out);
+        return;
+    }
+    if (!options->placed && !options->ignores_path)
+        fr__dpos_bind_path(p, out->n_path, options->record);
+    put_all(p, options, out);
+    fr__dpos_kept_end(p, out->outcome == FR__DPOS_DONE);
+}
+
+/* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then again, with
+ * some kept for them. What is said of a dag that does not fit at all is what was said first. */
+static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
+                         const struct fr__dpos_options *options, struct fr__dpos_result *out)
+{
+    static const unsigned eighths[] = {1, 2, 4};
+    struct fr__dpos_result again = *out;
+
+    p->spare_eighths = 0;
+    run_once(p, dag, options, out);
+    for (size_t i = 0; i < 3 && out->outcome == FR__DPOS_NO_ROOM && p->has_copies &&
+                       !p->is_placed && !p->is_too_long;
+         i++) {
+        p->spare_eighths = eighths[i];
+        run_once(p, dag, options, &again);
+        if (again.outcome != FR__DPOS_NO_ROOM)
+            *out = again;
+    }
+}
+
+enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
+                            const struct fr__dpos_options *options, struct fr__dpos_result *out,
+                            struct fr_error *err)
+{
+    if (!make_room(p, dag))
+        return fr__fail_nomem(err);
+    p->dag = dag;
+    fr__dpos_rank(p, options->ranks_of_means);
+    if (options->record)
+        fr__dpos_record_ranks(p, options->ranks_of_means, options->record);
+    *out = (struct fr__dpos_result){.rank_s = p->rank_s,
+                                    .start_s = p->start_s,
+                                    .end_s = p->end_s,
+                                    .device = p->device,
+                                    .order = p->order,
+                                    .position = p->position,
+                                    .priority = p->priority,
+                                    .path = p->path,
+                                    .is_on_path = p->is_on_path,
+                                    .used_bytes = p->used_bytes};
+    out->n_path = fr__dpos_find_path(p);
+    run_in_rooms(p, dag, options, out);
+    return FR_OK;
+}
+
+enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
+                                     const char *device_name, struct fr_error *err)
+{
+    char needs[32], left[32];
+
+    return fr__fail(
+        err, FR_ENOROOM, FR_NOWHERE,
+        "'%s' needs %s with what must stand beside it and what it must receive; where it "
+        "may stand, %s has most left: %s",
+        op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)), device_name,
+        fr__format_bytes((double)r->left_bytes, left, sizeof(left)));
+}

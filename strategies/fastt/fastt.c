@@ -1,0 +1,377 @@
+/* strategies/fastt/fastt.c - the strategies dpos and os-dpos. */
+#include "config.h"
+
+#include "strategies/fastt/fastt.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/fastt/dag_plan.h"
+#include "strategies/fastt/explain.h"
+#include "strategies/list.h"
+#include "strategies/lower/log.h"
+#include "strategies/single.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    OPTION_START,
+    OPTION_REPLICAS,
+    OPTION_DIMS,
+    OPTION_PARTS,
+    OPTION_POWERS,
+    OPTION_TRIES,
+    OPTION_PATIENCE
+};
+
+#define START_OPTION                                                                               \
+    [OPTION_START] = {"start", FR_OPTION_CHOICE, "auto", "auto|dp|model",                          \
+                      "plan replicas of the model that share its variables, or one model; auto: "  \
+                      "replicas where one fits a device"}
+
+static const struct fr_option dpos_options[] = {START_OPTION, {.name = NULL}};
+static const struct fr_option os_dpos_options[] = {
+    START_OPTION,
+    [OPTION_REPLICAS] = {"replicas", FR_OPTION_CHOICE, "compare", "compare|only|ignore",
+                         "a replica a device, left alone: kept where faster, always, or never"},
+    [OPTION_DIMS] = {"dims", FR_OPTION_CHOICE, "both", "both|batch|channel",
+                     "what operations are split along"},
+    [OPTION_PARTS] = {"parts", FR_OPTION_COUNT, "0", NULL,
+                      "most parts of an operation; 0: as many as devices"},
+    [OPTION_POWERS] = {"powers", FR_OPTION_BOOL, "0", NULL, "only 2, 4, 8, ... parts"},
+    [OPTION_TRIES] = {"tries", FR_OPTION_COUNT, "0", NULL,
+                      "most operations whose splits are tried; 0: no limit"},
+    [OPTION_PATIENCE] =
+        {"patience", FR_OPTION_COUNT, "1", NULL,
+         "operations in a row that no split of makes the step shorter end the search"},
+    {.name = NULL},
+};
+
+struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values, bool splits)
+{
+    static const uint8_t dims[] = {0, 1u << FR__DAG_BATCH, 1u << FR__DAG_CHANNEL};
+    struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
+                                  .splits = splits};
+
+    if (!splits) {
+        o.replicas = FR__FASTT_IGNORE;
+        return o;
+    }
+    o.replicas = (enum fr__fastt_replicas)values->value[OPTION_REPLICAS];
+    o.search.dims = dims[values->value[OPTION_DIMS]];
+    o.search.max_parts = (unsigned)values->value[OPTION_PARTS];
+    o.search.powers_of_two = values->value[OPTION_POWERS] != 0;
+    o.search.max_tried = (unsigned)values->value[OPTION_TRIES];
+    o.search.patience = (unsigned)values->value[OPTION_PATIENCE];
+    return o;
+}
+
+/* ---- the machine ---- */
+
+static enum fr_status describe_machine(struct fr__fastt *f, struct fr__placer *pl,
+                                       struct fr_error *err)
+{
+    size_t n = pl->in->n_devices;
+    uint32_t *type = fr__arena_alloc(pl->arena, n, sizeof(*type));
+    struct fr__dag_links links;
+
+    if (!type)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dag_links_make(&links, pl, err));
+    for (size_t d = 0; d < n; d++)
+        type[d] = pl->in->topo->devices[pl->in->devices[d]].type;
+    f->machine = (struct fr__dpos_machine){
+        .n_devices = n, .type = type, .latency_s = links.latency_s, .s_per_byte = links.s_per_byte};
+    return FR_OK;
+}
+
+/* The machine's rooms for the start; the smallest. */
+static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
+{
+    uint64_t *room_bytes = fr__arena_alloc(pl->arena, f->machine.n_devices, sizeof(*room_bytes));
+    uint64_t smallest = UINT64_MAX;
+
+    if (!room_bytes)
+        return 0;
+    for (size_t d = 0; d < f->machine.n_devices; d++) {
+        const struct fr_device_type *t = fr__type_of(pl, pl->in->devices[d]);
+        uint64_t taken = (t->is_gpu ? t->context_bytes : 0) + f->start->transient_bytes;
+
+        room_bytes[d] = t->mem_bytes > taken ? t->mem_bytes - taken : 0;
+        if (room_bytes[d] < smallest)
+            smallest = room_bytes[d];
+    }
+    f->machine.room_bytes = room_bytes;
+    return smallest;
+}
+
+/* ---- the start ---- */
+
+/* What the variables and one replica hold. */
+static uint64_t replica_bytes(const struct fr__dag *dag)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < dag->n_ops; i++) {
+        const struct fr__dag_op *o = &dag->ops[i];
+
+        if (o->replica == FR_NONE)
+            sum += o->resident_bytes + o->output_bytes;
+        else if (o->replica == 0) /* beside the variables it needs no copy of them */
+            sum += o->output_bytes;
+    }
+    return sum;
+}
+
+static enum fr_status make_start(struct fr__fastt *f, struct fr__placer *pl, bool replicates,
+                                 struct fr_error *err)
+{
+    fr__dag_free(f->start);
+    f->start = NULL;
+    f->is_data_parallel = replicates && pl->in->n_devices > 1;
+    return fr__dag_make(&f->start, pl, f->is_data_parallel ? pl->in->n_devices : 1, err);
+}
+
+enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
+                                 enum fr__fastt_start start, struct fr_error *err)
+{
+    bool can_replicate = pl->in->global_batch >= pl->in->n_devices;
+
+    *out = (struct fr__fastt){0};
+    FR_TRY(describe_machine(out, pl, err));
+    FR_TRY(make_start(out, pl, start == FR__FASTT_DP || (start == FR__FASTT_AUTO && can_replicate),
+                      err));
+    if (find_rooms(out, pl) >= replica_bytes(out->start) || start != FR__FASTT_AUTO ||
+        !out->is_data_parallel)
+        return FR_OK;
+    FR_TRY(make_start(out, pl, false, err));
+    find_rooms(out, pl);
+    return FR_OK;
+}
+
+/* ---- planning ---- */
+
+static enum fr_status fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
+                                   struct fr_error *err)
+{
+    const struct fr__dpos_result *r = &f->result.plan;
+    char name[160];
+
+    return fr__dpos_fail_no_room(r, fr__dag_name(f->result.dag, r->lack_op, name, sizeof(name)),
+                                 pl->in->topo->devices[pl->in->devices[r->lack_device]].name, err);
+}
+
+static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
+                             const struct fr__fastt_options *o, struct fr_error *err)
+{
+    struct fr__os_dpos_options how = o->search;
+
+    if (!o->splits)
+        how.max_parts = 1;
+    how.costs = (struct fr__split_costs){fr__dag_part_cost, fr__dag_bytes_cost};
+    fr__os_dpos_free(f->search);
+    f->search = NULL;
+    return fr__os_dpos_run(&f->search, f->start, &f->machine, &how, pl->ctx, &f->result, err);
+}
+
+/* Replicas stand apart, each shared variable with its sum and updates where least of them is held. NULL: out
+ * of memory. */
+static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl)
+{
+    const struct fr__dag *dag = f->start;
+    size_t n = f->machine.n_devices;
+    uint32_t *placed = fr__arena_alloc(pl->arena, dag->n_ops, sizeof(*placed));
+    uint32_t *of_group = fr__arena_alloc(pl->arena, dag->n_groups + 1, sizeof(*of_group));
+    uint64_t *held = fr__arena_alloc(pl->arena, n, sizeof(*held));
+
+    for (size_t i = 0; placed && of_group && held && i < dag->n_ops; i++) {
+        const struct fr__dag_op *o = &dag->ops[i];
+        uint32_t least = 0;
+
+        for (uint32_t d = 1; d < n; d++)
+            if (held[d] < held[least])
+                least = d;
+        if (o->role == FR__DAG_VARIABLE) {
+            of_group[o->group] = least;
+            held[least] += o->resident_bytes;
+        }
+        placed[i] = o->replica != FR_NONE ? o->replica
+                    : o->group != FR_NONE ? of_group[o->group]
+                                          : 0;
+    }
+    return of_group && held ? placed : NULL;
+}
+
+/* Keeps to replicas left alone where they are believed to be faster, or always. */
+static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *pl, bool always,
+                                       struct fr_error *err)
+{
+    struct fr__dpos_options how = {0};
+    struct fr__dpos_result plan;
+
+    how.placed = f->placed = place_replicas(f, pl);
+    f->replicas = fr__dpos_new(&f->machine);
+    if (!how.placed || !f->replicas)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dpos_run(f->replicas, f->start, &how, &plan, err));
+    if (plan.outcome != FR__DPOS_DONE)
+        return FR_OK;
+    f->replicas_s = plan.makespan_s;
+    f->keeps_replicas = always || f->result.plan.outcome != FR__DPOS_DONE ||
+                        plan.makespan_s < f->result.plan.makespan_s;
+    if (!f->keeps_replicas)
+        return FR_OK;
+    f->result.plan = plan;
+    f->result.dag = f->start;
+    return FR_OK;
+}
+
+enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
+                             const struct fr__fastt_options *o, struct fr_error *err)
+{
+    FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
+    FR_TRY(search(out, pl, o, err));
+    out->replicas_s = INFINITY;
+    if (o->replicas != FR__FASTT_IGNORE && out->is_data_parallel)
+        FR_TRY(compare_replicas(out, pl, o->replicas == FR__FASTT_ONLY, err));
+    if (out->result.plan.outcome == FR__DPOS_NO_ROOM && o->start == FR__FASTT_AUTO &&
+        out->is_data_parallel) {
+        FR_TRY(make_start(out, pl, false, err));
+        find_rooms(out, pl);
+        FR_TRY(search(out, pl, o, err));
+    }
+    if (out->result.plan.outcome == FR__DPOS_NO_ROOM)
+        return fail_no_room(out, pl, err);
+    return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
+}
+
+void fr__fastt_fini(struct fr__fastt *f)
+{
+    fr__os_dpos_free(f->search);
+    fr__dpos_free(f->replicas);
+    fr__dag_free(f->start);
+}
+
+/* ---- the strategies ---- */
+
+static void log_tries(const struct fr__fastt *f, const struct fr_context *ctx)
+{
+    static const char *const dims[] = {"whole", "batch", "channels"};
+    char name[160], after[48];
+
+    for (size_t i = 0; i < f->result.n_tries; i++) {
+        const struct fr__os_dpos_try *t = &f->result.tries[i];
+
+        if (isnan(t->after_s))
+            snprintf(after, sizeof(after), "no shorter than the best");
+        else if (isinf(t->after_s))
+            snprintf(after, sizeof(after), "does not fit");
+        else
+            snprintf(after, sizeof(after), "%.6f s", t->after_s);
+        fr__log(ctx, "split %s along the %s in %u: %.6f s -> %s%s",
+                fr__dag_name(f->start, t->op, name, sizeof(name)), dims[t->dim], t->n, t->before_s,
+                after, t->is_kept ? ", kept" : "");
+    }
+}
+
+static void log_plan(const struct fr__fastt *f, const struct fr__placer *pl)
+{
+    const struct fr__os_dpos_result *r = &f->result;
+    char bytes[32];
+
+    if (!fr__wants_log(pl->ctx))
+        return;
+    fr__log(pl->ctx, "from %s of %zu operations, %zu of them on the critical path",
+            f->is_data_parallel ? "replicas that share their variables: a dag" : "the model: a dag",
+            f->start->n_ops, r->plan.n_path);
+    log_tries(f, pl->ctx);
+    if (isfinite(f->replicas_s))
+        fr__log(pl->ctx, "replicas left alone: %.6f s%s", f->replicas_s,
+                f->keeps_replicas ? ", kept" : "");
+    for (size_t d = 0; d < f->machine.n_devices; d++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < r->dag->n_ops; i++)
+            n += r->plan.device[i] == d;
+        fr__log(pl->ctx, "%s: %zu operations, %s held for long",
+                pl->in->topo->devices[pl->in->devices[d]].name, n,
+                fr__format_bytes((double)r->plan.used_bytes[d], bytes, sizeof(bytes)));
+    }
+    fr__log(pl->ctx, "planned: %.6f s, at least %.6f s", r->plan.makespan_s, f->bounds.best_s);
+}
+
+static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl, bool splits,
+                            struct fr_error *err)
+{
+    const struct fr__fastt_options o = fr__fastt_options(pl->in->options, splits);
+    uint32_t *tasks;
+
+    FR_TRY(fr__fastt_run(f, pl, &o, err));
+    tasks = fr__arena_alloc(pl->arena, f->result.dag->n_ops, sizeof(*tasks));
+    if (!tasks)
+        return fr__fail_nomem(err);
+    FR_TRY(
+        fr__dag_plan(pl, f->result.dag, f->result.plan.device, f->result.plan.order, tasks, err));
+    log_plan(f, pl);
+    return pl->in->planned ? fr__fastt_report(pl->in->planned, f, pl->in, tasks, err) : FR_OK;
+}
+
+static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, bool splits, struct fr_error *err)
+{
+    struct fr__fastt f = {0};
+    struct fr__placer pl;
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = place(&f, &pl, splits, err);
+    fr__fastt_fini(&f);
+    fr__placer_fini(&pl);
+    return st;
+}
+
+static enum fr_status plan_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                struct fr_plan *out, struct fr_error *err)
+{
+    return plan(in, ctx, out, false, err);
+}
+
+static enum fr_status plan_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                   struct fr_plan *out, struct fr_error *err)
+{
+    return plan(in, ctx, out, true, err);
+}
+
+static enum fr_status explain_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                   struct fr_explained **out, struct fr_error *err)
+{
+    return fr__explain(out, in, ctx, false, err);
+}
+
+static enum fr_status explain_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
+                                      struct fr_explained **out, struct fr_error *err)
+{
+    return fr__explain(out, in, ctx, true, err);
+}
+
+const struct fr_strategy fr__strategy_dpos = {
+    .name = "dpos",
+    .summary = "each op where it ends first, the critical path together (FastT without splitting)",
+    .source =
+        "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
+    .options = dpos_options,
+    .plan = plan_dpos,
+    .explain = explain_dpos,
+};
+
+const struct fr_strategy fr__strategy_os_dpos = {
+    .name = "os-dpos",
+    .summary = "FastT: dpos, and operations of the critical path split where that is shorter",
+    .source =
+        "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
+    .options = os_dpos_options,
+    .plan = plan_os_dpos,
+    .explain = explain_os_dpos,
+};

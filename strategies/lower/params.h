@@ -1,0 +1,66 @@
+/* strategies/lower/params.h - who owns parameters, where their gradients come from, what they cost.
+ *
+ * A training graph's ops fall into a body, which runs once a micro-batch (input, forward, backward),
+ * and a tail, which runs once an iteration: sums of parameter gradients (tied weights) and updates.
+ * A gradient tensor is one that a body op writes and the tail reads; its storage is kept over all
+ * micro-batches, which add into it.
+ */
+#ifndef FR_STRATEGIES_PARAMS_H
+#define FR_STRATEGIES_PARAMS_H
+
+#include "base/arena.h"
+#include "strategies/strategies.h"
+
+enum fr__role { FR__ROLE_FORWARD, FR__ROLE_BACKWARD, FR__ROLE_SUM, FR__ROLE_UPDATE };
+
+/* A forward op with parameters. */
+struct fr__owner {
+    uint32_t op;
+    uint64_t bytes;
+    uint32_t ready; /* op after which its gradient is complete; FR_NONE: it is not trained */
+    /* its update ops: updates[first_update .. first_update + n_updates) */
+    uint32_t first_update, n_updates;
+    bool
+        has_tensor; /* its gradient is a tensor of the graph; else of `bytes`, written by `ready` */
+};
+
+struct fr__params {
+    const enum fr__role *roles; /* [n_ops] */
+    const bool *is_gradient;    /* [n_tensors] */
+    const bool *is_read;        /* [n_tensors] in the body (by the tail: of its own tensors) */
+    /* [n_tensors] the caller of the training loop holds it: the batch, and what the model hands to
+     * the loss, that is what ops of a layer with a loss read from other layers */
+    const bool *is_held;
+    size_t n_owners, n_updates, n_tail;
+    const struct fr__owner *owners; /* in graph order */
+    const uint32_t *owner_of;       /* [n_ops] index into owners, by owning op; FR_NONE */
+    const uint32_t *updates;        /* [n_updates] grouped by owner */
+    const uint32_t *tail;           /* [n_tail] sums and updates, in graph order */
+};
+
+/* All memory comes from the arena. Cost: O(ops + edges). */
+enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
+                               struct fr__arena *arena, struct fr_error *err);
+
+/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
+ * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each, the
+ * states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR 2018). */
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* How many tensors these bytes are, all of a size. */
+unsigned fr__optimizer_tensors(const struct fr_problem *in);
+
+/* Memory traffic of one update: gradient read, parameter read and written, each state read and
+ * written; with a master copy that is read and written and the parameter only written. Under `amp`
+ * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
+ * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the new
+ * ones added to them. */
+double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with
+ * PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
+ * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
+enum { FR__UPDATE_TEMPORARIES = 2 };
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+#endif

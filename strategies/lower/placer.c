@@ -1,0 +1,252 @@
+/* strategies/lower/placer.c - tasks, costs and buffers for the strategies. */
+#include "config.h"
+
+#include "strategies/lower/placer.h"
+
+#include "base/error.h"
+#include "calibrate/system.h"
+
+struct fr__cost_rows {
+    uint32_t type;
+    double batch;
+    uint32_t *ids; /* [n_ops]: row of the plan + 1; 0: not asked for yet */
+    struct fr__cost_rows *next;
+};
+
+enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
+                               const struct fr_context *ctx, struct fr_plan *plan,
+                               struct fr_error *err)
+{
+    *pl = (struct fr__placer){.in = in, .graph = in->graph, .ctx = ctx, .plan = plan};
+    pl->arena = fr__arena_new();
+    if (!pl->arena)
+        return fr__fail_nomem(err);
+    pl->has_context = fr__arena_alloc(pl->arena, in->topo->n_devices, sizeof(*pl->has_context));
+    if (!pl->has_context)
+        return fr__fail_nomem(err);
+    return fr__params_find(&pl->params, in->graph, pl->arena, err);
+}
+
+void fr__placer_fini(struct fr__placer *pl)
+{
+    fr__arena_free(pl->arena);
+}
+
+const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device)
+{
+    return &pl->in->topo->types[pl->in->topo->devices[device].type];
+}
+
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch)
+{
+    struct fr__cost_rows *r = pl->rows;
+
+    while (r && (r->type != type || r->batch < batch || r->batch > batch))
+        r = r->next;
+    if (r)
+        return r;
+    r = fr__arena_alloc(pl->arena, 1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->ids = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*r->ids));
+    if (!r->ids)
+        return NULL;
+    r->type = type;
+    r->batch = batch;
+    r->next = pl->rows;
+    pl->rows = r;
+    return r;
+}
+
+/* A measured update is taken as it is; else the optimizer decides what moves. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
+    if (pl->params.roles[op] == FR__ROLE_UPDATE && cost->trust != FR_TRUST_PROFILED &&
+        cost->trust != FR_TRUST_SCALED && o->param_bytes > 0)
+        fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
+                      FR_OP_UPDATE, cost);
+}
+
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op)
+{
+    struct fr_cost cost;
+
+    if (rows->ids[op] == 0) {
+        const struct fr_part part = {.batch = rows->batch};
+
+        fr__price_op(pl, rows->type, op, &part, &cost);
+        rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
+    }
+    return rows->ids[op] - 1;
+}
+
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)
+{
+    if (!scales)
+        return bytes;
+    return (uint64_t)((double)bytes * (batch / pl->graph->batch) + 0.5);
+}
+
+uint32_t fr__add_task(struct fr__placer *pl, const struct fr_task *task)
+{
+    struct fr_task t = *task;
+    uint32_t id;
+
+    t.priority = pl->next_priority++;
+    id = fr_plan_add_task(pl->plan, &t);
+    pl->n_tasks += id != FR_NONE;
+    return id;
+}
+
+uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_id, uint32_t op,
+                         enum fr_phase phase, uint32_t microbatch)
+{
+    return fr__add_task(pl, &(struct fr_task){.device = device,
+                                              .cost_id = cost_id,
+                                              .op = op,
+                                              .ref = FR_NONE,
+                                              .microbatch = microbatch,
+                                              .kind = FR_TASK_COMPUTE,
+                                              .phase = (uint8_t)phase,
+                                              .stream = FR_STREAM_COMPUTE});
+}
+
+uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
+                        uint32_t microbatch)
+{
+    return fr__add_task(pl, &(struct fr_task){.device = device,
+                                              .cost_id = FR_NONE,
+                                              .op = FR_NONE,
+                                              .ref = FR_NONE,
+                                              .microbatch = microbatch,
+                                              .kind = FR_TASK_MARKER,
+                                              .phase = (uint8_t)phase,
+                                              .stream = FR_STREAM_FREE});
+}
+
+/* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
+ * automatic casts. */
+static bool is_summed_in_switch(enum fr_dtype dtype)
+{
+    return dtype != FR_FP8;
+}
+
+uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective)
+{
+    struct fr_collective c = *collective;
+    struct fr_cost cost;
+
+    if (c.group == FR_NONE) /* out of memory: the plan keeps it */
+        return fr_plan_add_collective(pl->plan, &c);
+    c.has_cost = fr_plan_collective_cost(pl->plan, pl->in->costs, &c,
+                                         is_summed_in_switch(pl->graph->dtype), &cost);
+    if (c.has_cost)
+        c.cost_id = fr_plan_add_cost(pl->plan, &cost);
+    return fr_plan_add_collective(pl->plan, &c);
+}
+
+void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *send, uint32_t *recv)
+{
+    struct fr_task t = {.device = m->src,
+                        .cost_id = FR_NONE,
+                        .op = m->op,
+                        .ref = FR_NONE,
+                        .microbatch = m->microbatch,
+                        .priority = m->priority,
+                        .kind = FR_TASK_SEND,
+                        .phase = (uint8_t)m->phase,
+                        .stream = m->send_stream};
+
+    *send = fr_plan_add_task(pl->plan, &t);
+    t.device = m->dst;
+    t.kind = FR_TASK_RECV;
+    t.stream = FR_STREAM_FREE;
+    *recv = fr_plan_add_task(pl->plan, &t);
+    pl->n_tasks += *recv != FR_NONE ? 2 : 0;
+    fr_plan_add_transfer(pl->plan, *send, *recv, m->bytes, m->label);
+    if (m->from == FR_NONE)
+        return;
+    fr_plan_add_dep(pl->plan, m->from, *send);
+    fr_plan_add_dep(pl->plan, m->from, *recv);
+}
+
+uint32_t fr__add_buffer(struct fr__placer *pl, enum fr_buffer_kind kind, uint32_t device,
+                        uint64_t bytes, uint32_t alloc, uint32_t op)
+{
+    struct fr_buffer b = {
+        .bytes = bytes, .device = device, .alloc = alloc, .alias = FR_NONE, .op = op, .kind = kind};
+
+    return bytes ? fr_plan_add_buffer(pl->plan, &b) : FR_NONE;
+}
+
+void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task)
+{
+    if (buffer != FR_NONE)
+        fr_plan_add_free(pl->plan, buffer, task);
+}
+
+static void add_scratch(struct fr__placer *pl, uint32_t device, uint64_t bytes, uint32_t task,
+                        uint32_t op)
+{
+    fr__add_free(pl, fr__add_buffer(pl, FR_BUFFER_WORKSPACE, device, bytes, task, op), task);
+}
+
+void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
+                       uint32_t task)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, op);
+    if (pl->params.roles[op] != FR__ROLE_UPDATE)
+        return;
+    for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
+        add_scratch(pl, device,
+                    fr__update_workspace_bytes(pl->in, o->param_bytes) / FR__UPDATE_TEMPORARIES,
+                    task, op);
+}
+
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op)
+{
+    unsigned n = fr__optimizer_tensors(pl->in);
+
+    for (unsigned i = 0; i < n; i++)
+        fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device,
+                       fr__optimizer_bytes(pl->in, param_bytes) / n, FR_NONE, op);
+}
+
+void fr__use_device(struct fr__placer *pl, uint32_t device)
+{
+    const struct fr_device_type *type = fr__type_of(pl, device);
+
+    if (!pl->has_context[device] && type->is_gpu)
+        fr__add_buffer(pl, FR_BUFFER_CONTEXT, device, type->context_bytes, FR_NONE, FR_NONE);
+    pl->has_context[device] = true;
+}
+
+void fr__placer_expect(struct fr__placer *pl, size_t n)
+{
+    const struct fr_graph *g = pl->graph;
+
+    fr__plan_expect(pl->plan, n * g->n_ops, n * g->n_edges, n * g->n_tensors, n * g->n_edges);
+}
+
+struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl)
+{
+    return fr__plan_mark(pl->plan, pl->next_priority);
+}
+
+void fr__placer_repeat(struct fr__placer *pl, const struct fr__pattern *k,
+                       const struct fr__pattern_place *place)
+{
+    struct fr__begin size = fr__pattern_size(k);
+    struct fr__pattern_place here = *place;
+
+    here.next_priority = pl->next_priority;
+    fr__pattern_repeat(pl->plan, k, &here);
+    pl->n_tasks += size.task;
+    pl->next_priority += size.priority;
+}

@@ -1,0 +1,97 @@
+/* strategies/lower/placer.h - what all replicas of one plan share while it is being built: costs (one row
+ * an op, device type and batch), tasks, transfers, persistent buffers.
+ *
+ * Priorities count up in the order in which a device's tasks are made, so that `strict` and
+ * `priority` follow the program. A transfer takes the priority of what it carries.
+ */
+#ifndef FR_STRATEGIES_PLACER_H
+#define FR_STRATEGIES_PLACER_H
+
+#include "base/arena.h"
+#include "plan/pattern.h"
+#include "strategies/lower/params.h"
+#include "strategies/strategies.h"
+
+struct fr__placer {
+    const struct fr_problem *in;
+    const struct fr_graph *graph;
+    const struct fr_context *ctx;
+    struct fr_plan *plan;
+    struct fr__arena *arena;
+    struct fr__params params;
+    int32_t next_priority;
+    uint32_t n_tasks;           /* made so far */
+    struct fr__cost_rows *rows; /* a list, one for each device type and batch */
+    bool *has_context;          /* [n_devices] */
+};
+
+/* fini may follow a failed init. */
+enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
+                               const struct fr_context *ctx, struct fr_plan *plan,
+                               struct fr_error *err);
+void fr__placer_fini(struct fr__placer *pl);
+
+const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device);
+
+/* What a part of an op costs on a device type; an update as the optimizer makes it. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost);
+
+/* The costs of ops on one device type at one batch, filled as they are asked for. NULL: out of
+ * memory. Cost: linear in the number of different (type, batch). */
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch);
+/* Row of the plan's cost table. */
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op);
+
+/* Bytes of a tensor when the step has `batch` samples. */
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch);
+
+/* Adds a task at the next priority; where it is made counts. */
+uint32_t fr__add_task(struct fr__placer *pl, const struct fr_task *task);
+/* A compute task on FR_STREAM_COMPUTE. op: FR_NONE or the graph's. */
+uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_id, uint32_t op,
+                         enum fr_phase phase, uint32_t microbatch);
+uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
+                        uint32_t microbatch);
+
+/* Adds a collective on a group of the plan, which takes the time fitted to its machines where these behave like a
+ * known system that covers it (fr_cost_collective), else runs as rings over the links. */
+uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective);
+
+/* What moves: after task `from` (FR_NONE: the caller adds what to wait for), src to dst. */
+struct fr__move {
+    uint32_t src, dst, from;
+    double bytes;
+    uint32_t op, microbatch, label;
+    int32_t priority;
+    enum fr_phase phase;
+    uint8_t send_stream;
+};
+/* Makes the pair; both wait for `from`, so that a receive is posted when there is something to
+ * receive and never blocks another: receives hold no stream. *send, *recv: the tasks. */
+void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *send, uint32_t *recv);
+
+/* A buffer; 0 bytes make none (FR_NONE). */
+uint32_t fr__add_buffer(struct fr__placer *pl, enum fr_buffer_kind kind, uint32_t device,
+                        uint64_t bytes, uint32_t alloc, uint32_t op);
+/* Lets `task` free the buffer; FR_NONE: nothing. */
+void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task);
+/* Scratch of one task, its own to the end: what op `op` needs when it runs at `batch`, and the
+ * temporaries of an update, a buffer each. */
+void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
+                       uint32_t task);
+/* What the optimizer keeps for the parameters of `op`, a buffer a tensor. */
+void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
+/* The device's CUDA context, once; nothing on a CPU. */
+void fr__use_device(struct fr__placer *pl, uint32_t device);
+
+/* The graph's body will be placed n times: makes room in the plan, about as much as that takes. */
+void fr__placer_expect(struct fr__placer *pl, size_t n);
+
+/* How far the plan is; between two of these lies a block (plan/pattern.h). */
+struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl);
+/* Repeats a block here, at the next priorities. */
+void fr__placer_repeat(struct fr__placer *pl, const struct fr__pattern *k,
+                       const struct fr__pattern_place *place);
+
+#endif

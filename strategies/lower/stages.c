@@ -1,0 +1,295 @@
+/* strategies/lower/stages.c - the chain of forward ops: times, memory, and which op stands where. */
+#include "config.h"
+
+#include "strategies/lower/stages.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/lower/log.h"
+
+struct chain {
+    struct fr__placer *pl;
+    size_t n;
+    uint32_t *items;                  /* [n] first forward op of each */
+    uint32_t *n_before;               /* [n + 1] forward ops before it */
+    uint32_t *item_of;                /* [n_ops] */
+    double *fixed_bytes, *live_bytes; /* [n + 1] prefix sums */
+};
+
+/* ---- which item an op belongs to ---- */
+
+/* Inputs stand with their first reader. */
+static uint32_t first_reader(const struct chain *c, uint32_t op)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t item = FR_NONE;
+
+    for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++) {
+        uint32_t reader = c->item_of[g->edges[i].dst];
+
+        if (reader < item)
+            item = reader;
+    }
+    return item == FR_NONE ? 0 : item;
+}
+
+/* Other ops stand with the forward op they derive from, or with who feeds them. */
+static uint32_t item_of_derived(const struct chain *c, uint32_t op)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t forward = g->ops[op].forward;
+
+    if (forward != FR_NONE && c->item_of[forward] != FR_NONE)
+        return c->item_of[forward];
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        uint32_t item = c->item_of[g->edges[g->in_edges[i]].src];
+
+        if (item != FR_NONE)
+            return item;
+    }
+    return (uint32_t)c->n - 1;
+}
+
+/* Layers some of whose ops share parameters: steps of a recurrence. */
+static void find_unrolled(const struct fr_graph *g, bool is_unrolled[])
+{
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_op *src = &g->ops[g->edges[i].src], *dst = &g->ops[g->edges[i].dst];
+
+        if (g->edges[i].tensor == FR_NONE && g->edges[i].bytes > 0 && src->layer == dst->layer &&
+            src->phase == FR_PHASE_FORWARD && dst->phase == FR_PHASE_FORWARD)
+            is_unrolled[src->layer] = true;
+    }
+}
+
+static void assign_items(struct chain *c, const bool is_unrolled[])
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t layer = FR_NONE, n_forward = 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+
+        c->item_of[o] = FR_NONE;
+        if (op->phase != FR_PHASE_FORWARD)
+            continue;
+        if (op->layer != layer || !is_unrolled[layer]) {
+            c->n_before[c->n] = n_forward;
+            c->items[c->n++] = o;
+        }
+        layer = op->layer;
+        n_forward++;
+        c->item_of[o] = (uint32_t)c->n - 1;
+    }
+    c->n_before[c->n] = n_forward;
+    for (uint32_t o = (uint32_t)g->n_ops; c->n > 0 && o-- > 0;)
+        if (g->ops[o].phase == FR_PHASE_INPUT)
+            c->item_of[o] = first_reader(c, o);
+    for (uint32_t o = 0; c->n > 0 && o < g->n_ops; o++)
+        if (c->item_of[o] == FR_NONE)
+            c->item_of[o] = item_of_derived(c, o);
+}
+
+/* ---- weights ---- */
+
+static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
+{
+    while (g->tensors[tensor].alias != FR_NONE)
+        tensor = g->tensors[tensor].alias;
+    return tensor;
+}
+
+/* Each storage that a forward op fills and a backward op reads counts once, where it is filled. */
+static enum fr_status sum_memory(struct chain *c, double batch, struct fr_error *err)
+{
+    const struct fr_graph *g = c->pl->graph;
+    const struct fr__params *p = &c->pl->params;
+    bool *is_saved = fr__arena_alloc(c->pl->arena, g->n_tensors, sizeof(*is_saved));
+
+    if (!is_saved)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        uint32_t t = e->tensor == FR_NONE ? FR_NONE : storage_of(g, e->tensor);
+
+        if (t == FR_NONE || is_saved[t] || p->roles[e->src] != FR__ROLE_FORWARD ||
+            p->roles[e->dst] != FR__ROLE_BACKWARD)
+            continue;
+        is_saved[t] = true;
+        c->live_bytes[c->item_of[g->tensors[t].op] + 1] +=
+            (double)fr__bytes_at(c->pl, g->tensors[t].bytes, g->tensors[t].scales, batch);
+    }
+    for (size_t i = 0; i < p->n_owners; i++) {
+        const struct fr__owner *w = &p->owners[i];
+        double bytes = (double)w->bytes;
+
+        if (w->ready != FR_NONE)
+            bytes += (double)w->bytes + (double)fr__optimizer_bytes(c->pl->in, w->bytes);
+        c->fixed_bytes[c->item_of[w->op] + 1] += bytes;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        c->fixed_bytes[i + 1] += c->fixed_bytes[i];
+        c->live_bytes[i + 1] += c->live_bytes[i];
+    }
+    return FR_OK;
+}
+
+/* Prefix sums of forward and backward times on one type of device. NULL: out of memory. */
+static const double *sum_times(struct chain *c, uint32_t type, double batch)
+{
+    const struct fr_part part = {.batch = batch};
+    const struct fr_graph *g = c->pl->graph;
+    double *sum_s = fr__arena_alloc(c->pl->arena, c->n + 1, sizeof(*sum_s));
+
+    if (!sum_s)
+        return NULL;
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        enum fr__role role = c->pl->params.roles[o];
+        struct fr_cost cost;
+
+        if (role != FR__ROLE_FORWARD && role != FR__ROLE_BACKWARD)
+            continue;
+        fr_cost_op(c->pl->in->costs, type, g, o, &part, &cost);
+        sum_s[c->item_of[o] + 1] += cost.mean_s;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        sum_s[i + 1] += sum_s[i];
+    return sum_s;
+}
+
+/* One row a stage; stages on the same type of device share it. */
+static enum fr_status sum_all_times(struct chain *c, const uint32_t devices[], size_t n,
+                                    double batch, const double *sum_s[], struct fr_error *err)
+{
+    const struct fr_topo *topo = c->pl->in->topo;
+
+    for (size_t s = 0; s < n; s++) {
+        size_t same = 0;
+
+        while (topo->devices[devices[same]].type != topo->devices[devices[s]].type)
+            same++;
+        sum_s[s] = same < s ? sum_s[same] : sum_times(c, topo->devices[devices[s]].type, batch);
+        if (!sum_s[s])
+            return fr__fail_nomem(err);
+    }
+    return FR_OK;
+}
+
+/* ---- the cut ---- */
+
+static const struct fr_op *last_op(const struct chain *c, uint32_t item)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t o = item + 1 < c->n ? c->items[item + 1] : (uint32_t)g->n_ops;
+
+    while (g->ops[--o].phase != FR_PHASE_FORWARD)
+        continue;
+    return &g->ops[o];
+}
+
+static void log_stages(const struct chain *c, const struct fr__cut_problem *p,
+                       const uint32_t devices[], const uint32_t first[], bool fits)
+{
+    const struct fr__placer *pl = c->pl;
+    char time[32], fixed[32], live[32];
+
+    if (!fr__wants_log(pl->ctx))
+        return;
+    if (!fits)
+        fr__log(pl->ctx,
+                "no cut into %zu parts fits the devices' memory; the worst excess is as "
+                "small as it can be",
+                p->n_parts);
+    for (size_t s = 0; s < p->n_parts; s++) {
+        uint32_t i = first[s], j = first[s + 1];
+
+        fr__log(pl->ctx,
+                "part %zu on %s: %u forward ops, %s to %s, %s forward and backward; %s parameters "
+                "with gradients and optimizer state, %s saved activations",
+                s, pl->in->topo->devices[devices[s]].name, c->n_before[j] - c->n_before[i],
+                pl->graph->ops[c->items[i]].name, last_op(c, j - 1)->name,
+                fr__format_time(p->sum_s[s][j] - p->sum_s[s][i], time, sizeof(time)),
+                fr__format_bytes(p->fixed_bytes[j] - p->fixed_bytes[i], fixed, sizeof(fixed)),
+                fr__format_bytes(p->in_flight[s] * (p->live_bytes[j] - p->live_bytes[i]), live,
+                                 sizeof(live)));
+    }
+}
+
+static enum fr_status make_chain(struct chain *c, struct fr__placer *pl, size_t n_stages,
+                                 struct fr_error *err)
+{
+    size_t n_ops = pl->graph->n_ops;
+    bool *is_unrolled = fr__arena_alloc(pl->arena, pl->graph->n_layers, sizeof(*is_unrolled));
+
+    *c = (struct chain){.pl = pl};
+    c->items = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->items));
+    c->n_before = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->n_before));
+    c->item_of = fr__arena_alloc(pl->arena, n_ops, sizeof(*c->item_of));
+    c->fixed_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->fixed_bytes));
+    c->live_bytes = fr__arena_alloc(pl->arena, n_ops + 1, sizeof(*c->live_bytes));
+    if (!is_unrolled || !c->items || !c->n_before || !c->item_of || !c->fixed_bytes ||
+        !c->live_bytes)
+        return fr__fail_nomem(err);
+    find_unrolled(pl->graph, is_unrolled);
+    assign_items(c, is_unrolled);
+    if (c->n < n_stages)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has %zu forward ops%s, too few for %zu parts", pl->graph->name, c->n,
+                        c->n < c->n_before[c->n] ? " or unrolled layers" : "", n_stages);
+    return FR_OK;
+}
+
+static enum fr_status cut(struct fr__stages *out, struct chain *c, const uint32_t devices[],
+                          const double in_flight[], double batch, struct fr_error *err)
+{
+    struct fr__placer *pl = c->pl;
+    size_t k = out->n_stages;
+    const double **sum_s = fr__arena_alloc(pl->arena, k, sizeof(*sum_s));
+    double *capacity = fr__arena_alloc(pl->arena, k, sizeof(*capacity));
+    uint32_t *first = fr__arena_alloc(pl->arena, k + 1, sizeof(*first));
+    struct fr__cut_problem p = {.n = c->n,
+                                .n_parts = k,
+                                .sum_s = sum_s,
+                                .fixed_bytes = c->fixed_bytes,
+                                .live_bytes = c->live_bytes,
+                                .in_flight = in_flight,
+                                .capacity_bytes = capacity};
+    bool fits = false;
+
+    if (!sum_s || !capacity || !first)
+        return fr__fail_nomem(err);
+    FR_TRY(sum_memory(c, batch, err));
+    FR_TRY(sum_all_times(c, devices, k, batch, sum_s, err));
+    for (size_t s = 0; s < k; s++) {
+        const struct fr_device_type *type = fr__type_of(pl, devices[s]);
+
+        capacity[s] = (double)type->mem_bytes - (double)type->context_bytes;
+    }
+    FR_TRY(fr__cut_chain(&p, first, &fits, err));
+    log_stages(c, &p, devices, first, fits);
+    out->first = first;
+    return FR_OK;
+}
+
+enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
+                              const uint32_t devices[], size_t n_stages, double batch,
+                              const double in_flight[], struct fr_error *err)
+{
+    struct chain c;
+    uint32_t *stage_of, *stage_of_item;
+
+    FR_TRY(make_chain(&c, pl, n_stages, err));
+    *out = (struct fr__stages){.n_stages = n_stages, .n_items = c.n, .items = c.items};
+    FR_TRY(cut(out, &c, devices, in_flight, batch, err));
+    stage_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*stage_of));
+    stage_of_item = fr__arena_alloc(pl->arena, c.n, sizeof(*stage_of_item));
+    if (!stage_of || !stage_of_item)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < n_stages; s++)
+        for (uint32_t i = out->first[s]; i < out->first[s + 1]; i++)
+            stage_of_item[i] = s;
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        stage_of[o] = stage_of_item[c.item_of[o]];
+    out->stage_of = stage_of;
+    return FR_OK;
+}

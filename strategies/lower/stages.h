@@ -1,0 +1,48 @@
+/* strategies/lower/stages.h - cuts the forward ops into contiguous parts, one a device.
+ *
+ * The chain's items are the forward ops in graph order, but layers that are unrolled in time (some of
+ * their ops share parameters) are one item each: parts of a pipeline are layers, not steps. Backward
+ * and update ops stand with the forward op they derive from, so an item's time is forward plus
+ * backward. Its fixed memory is parameters, gradients and optimizer state, its live memory what it
+ * saves for the backward pass, a micro-batch in flight.
+ * Ignores: transfers at the cuts, tensors received from earlier parts, gradients of activations.
+ */
+#ifndef FR_STRATEGIES_STAGES_H
+#define FR_STRATEGIES_STAGES_H
+
+#include "strategies/lower/placer.h"
+
+/* A chain of n items to cut into n_parts contiguous parts of at least one item each. */
+struct fr__cut_problem {
+    size_t n, n_parts;
+    const double *const *sum_s; /* [n_parts][n + 1] time of the first i items on part p's device */
+    const double *fixed_bytes;  /* [n + 1] of the first i items */
+    const double *live_bytes;   /* [n + 1] a micro-batch in flight */
+    const double *in_flight;    /* [n_parts] micro-batches in flight at most */
+    const double *capacity_bytes; /* [n_parts] */
+};
+
+/* Fills first[0 .. n_parts]: part p is items first[p] .. first[p + 1] - 1. Minimises the largest
+ * part's time among cuts in which every part fits its memory (*fits true); if there is none, the
+ * largest excess of a part over its capacity. Exact when all parts are alike (times, capacities) or
+ * differ only in in_flight; else the best cut whose prefixes are best as well.
+ * Dynamic program over (parts, items), crossing point of a rising and a falling function by
+ * bisection. Cost: O(n_parts n log n) time, O(n_parts n) memory. FR_ENOMEM. */
+enum fr_status fr__cut_chain(const struct fr__cut_problem *p, uint32_t first[], bool *fits,
+                             struct fr_error *err);
+
+struct fr__stages {
+    size_t n_stages, n_items;
+    const uint32_t *items;    /* [n_items] first forward op of each */
+    const uint32_t *stage_of; /* [n_ops] all ops */
+    const uint32_t *first;    /* [n_stages + 1] into items */
+};
+
+/* Cuts the placer's graph for devices[0 .. n_stages) at `batch` samples a micro-batch, of which
+ * stage s holds in_flight[s]. Logs each stage. Memory comes from the placer's arena.
+ * FR_EUSAGE: fewer items than stages. */
+enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
+                              const uint32_t devices[], size_t n_stages, double batch,
+                              const double in_flight[], struct fr_error *err);
+
+#endif

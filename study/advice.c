@@ -1,0 +1,346 @@
+/* study/advice.c - what would help when it does not fit: try it and see. */
+#include "config.h"
+
+#include "study/advice.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t MOST_EVENTS_ONCE = 1000000;
+static const uint64_t MOST_EVENTS = 10000000;
+static const uint64_t MOST_MICRO_BATCHES = 64;
+
+struct adviser {
+    const struct fr_setting *setting;
+    struct fr_question question; /* asked, without what only costs time here */
+    struct fr_context context;
+    struct fr_record *record;
+    struct fr__arena *arena;
+    struct fr_error *err;
+    uint64_t events; /* simulated so far */
+    struct fr_record_advice list[FR_RECORD_MAX_ADVICE];
+    size_t n;
+    uint32_t n_tried;
+    bool is_cut_short;
+};
+
+/* What a trial says; fits is false too where the question cannot be answered. */
+struct trial {
+    bool fits;
+    double samples_per_s;
+    uint64_t peak_bytes;
+};
+
+/* Passes on only what ends the whole search. */
+static enum fr_status try_on(struct adviser *a, const struct fr_setting *s,
+                             const struct fr_question *q, struct trial *out)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    enum fr_status st;
+
+    *out = (struct trial){false, 0, 0};
+    if (a->events > MOST_EVENTS) {
+        a->is_cut_short = true;
+        return FR_OK;
+    }
+    a->n_tried++;
+    st = fr_answer_on(s, q, &a->context, &r, &err);
+    if (st == FR_ENOMEM || st == FR_ECANCELLED) {
+        *a->err = err;
+        return st;
+    }
+    if (st != FR_OK)
+        return FR_OK;
+    a->events += r->run->stats.events;
+    *out = (struct trial){!r->oom, r->samples_per_s, r->peak_bytes};
+    fr_record_free(r);
+    return FR_OK;
+}
+
+static enum fr_status add(struct adviser *a, const struct trial *t, const char *change,
+                          const char *options, bool changes_training)
+{
+    struct fr_record_advice *x = &a->list[a->n];
+
+    if (!t->fits || a->n == FR_RECORD_MAX_ADVICE)
+        return FR_OK;
+    x->change = fr__arena_strdup(a->arena, change);
+    x->options = fr__arena_strdup(a->arena, options);
+    if (!x->change || !x->options)
+        return fr__fail_nomem(a->err);
+    x->changes_training = changes_training;
+    x->samples_per_s = t->samples_per_s;
+    x->speed = a->record->samples_per_s > 0 ? t->samples_per_s / a->record->samples_per_s : 0;
+    x->peak_bytes = t->peak_bytes;
+    a->n++;
+    return FR_OK;
+}
+
+static enum fr_status try_batch(struct adviser *a, uint32_t batch, struct trial *out)
+{
+    struct fr_question q = a->question;
+
+    if (q.batch_per_gpu)
+        q.batch_per_gpu = batch;
+    else
+        q.global_batch = batch;
+    return try_on(a, a->setting, &q, out);
+}
+
+static enum fr_status advise_batch(struct adviser *a)
+{
+    bool is_per_gpu = a->question.batch_per_gpu > 0;
+    uint32_t asked = is_per_gpu ? a->question.batch_per_gpu : a->record->global_batch;
+    uint32_t fits = 0, too_many = asked;
+    struct trial best = {false, 0, 0}, t;
+    char change[96], options[32];
+
+    while (too_many - fits > 1) {
+        uint32_t batch = fits + (too_many - fits) / 2;
+
+        FR_TRY(try_batch(a, batch, &t));
+        if (t.fits) {
+            fits = batch;
+            best = t;
+        } else {
+            too_many = batch;
+        }
+    }
+    snprintf(change, sizeof(change), "%u samples%s instead of %u", fits, is_per_gpu ? " a GPU" : "",
+             asked);
+    snprintf(options, sizeof(options), "%s %u", is_per_gpu ? "-B" : "-b", fits);
+    return add(a, &best, change, options, true);
+}
+
+static enum fr_status try_strategy(struct adviser *a, const char *spec, bool *fits)
+{
+    struct fr_question q = a->question;
+    char change[96], options[96];
+    struct trial t;
+
+    q.strategy = spec;
+    FR_TRY(try_on(a, a->setting, &q, &t));
+    snprintf(change, sizeof(change), "strategy %s", spec);
+    snprintf(options, sizeof(options), "-s %s", spec);
+    *fits = t.fits;
+    return add(a, &t, change, options, false);
+}
+
+static enum fr_status advise_strategies(struct adviser *a)
+{
+    const struct fr_strategy *strategy;
+    bool fits;
+
+    for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL; i++) {
+        size_t n = strlen(strategy->name);
+
+        if (strncmp(a->question.strategy, strategy->name, n) == 0 &&
+            (a->question.strategy[n] == '\0' || a->question.strategy[n] == ':'))
+            fits = false; /* asked for */
+        else
+            FR_TRY(try_strategy(a, strategy->name, &fits));
+        if (strcmp(strategy->name, "pp") == 0 && !fits &&
+            strcmp(a->question.strategy, "pp:micro=1") != 0)
+            FR_TRY(try_strategy(a, "pp:micro=1", &fits));
+    }
+    return FR_OK;
+}
+
+/* How many micro-batches the strategy asked for accumulates; 0: it cannot. */
+static uint64_t micro_batches(const struct adviser *a)
+{
+    const struct fr_strategy *strategy;
+    struct fr_option_values values;
+    struct fr_error err;
+
+    if (fr_strategy_parse(a->question.strategy, &strategy, &values, &err) != FR_OK)
+        return 0;
+    for (size_t i = 0; strategy->options[i].name; i++)
+        if (strcmp(strategy->options[i].name, "accumulate") == 0)
+            return values.value[i];
+    return 0;
+}
+
+/* The spec with accumulate=n, instead of what it says of it. */
+static void accumulating(const char *spec, uint64_t n, char *out, size_t size)
+{
+    const char *old = strstr(spec, "accumulate=");
+    int before = old ? (int)(old - spec) : (int)strlen(spec);
+    const char *after = old ? old + strcspn(old, ",") : "";
+
+    snprintf(out, size, "%.*s%saccumulate=%" PRIu64 "%s", before, spec,
+             old                 ? ""
+             : strchr(spec, ':') ? ","
+                                 : ":",
+             n, after);
+}
+
+static enum fr_status advise_accumulation(struct adviser *a)
+{
+    uint64_t asked = micro_batches(a);
+    char spec[128], change[160], options[160];
+    struct trial t = {false, 0, 0};
+
+    for (uint64_t n = 2 * asked; n > 0 && n <= MOST_MICRO_BATCHES && !t.fits; n *= 2) {
+        struct fr_question q = a->question;
+
+        if (strlen(q.strategy) + 32 > sizeof(spec))
+            return FR_OK;
+        accumulating(a->question.strategy, n, spec, sizeof(spec));
+        q.strategy = spec;
+        FR_TRY(try_on(a, a->setting, &q, &t));
+        snprintf(change, sizeof(change), "%" PRIu64 " micro-batches an update", n);
+        snprintf(options, sizeof(options), "-s %s", spec);
+    }
+    return t.fits ? add(a, &t, change, options, false) : FR_OK;
+}
+
+static enum fr_status advise_gpus(struct adviser *a)
+{
+    struct fr_question q = a->question;
+    size_t n_all = a->setting->topo->n_gpus, n = a->record->n_gpus;
+    char change[96], options[32];
+    struct trial t = {false, 0, 0};
+
+    while (n < n_all && !t.fits) {
+        n = 2 * n < n_all ? 2 * n : n_all;
+        q.n_gpus = n;
+        FR_TRY(try_on(a, a->setting, &q, &t));
+    }
+    snprintf(change, sizeof(change), "%zu GPUs instead of %zu", n, a->record->n_gpus);
+    snprintf(options, sizeof(options), "-g %zu", n);
+    return add(a, &t, change, options, q.batch_per_gpu > 0);
+}
+
+static enum fr_status advise_gradients(struct adviser *a)
+{
+    struct fr_question q = a->question;
+    struct trial t;
+
+    if (!q.keeps_gradients)
+        return FR_OK;
+    q.keeps_gradients = false;
+    FR_TRY(try_on(a, a->setting, &q, &t));
+    return add(a, &t, "gradients dropped after the step", "--zero-grad none", false);
+}
+
+static enum fr_status advise_optimizers(struct adviser *a)
+{
+    for (unsigned i = 0; i < (unsigned)a->question.optimizer; i++) {
+        struct fr_question q = a->question;
+        char change[96], options[32];
+        struct trial t;
+
+        q.optimizer = (enum fr_optimizer)i;
+        FR_TRY(try_on(a, a->setting, &q, &t));
+        snprintf(change, sizeof(change), "%s instead of %s", fr_optimizer_name(q.optimizer),
+                 fr_optimizer_name(a->question.optimizer));
+        snprintf(options, sizeof(options), "-O %s", fr_optimizer_name(q.optimizer));
+        FR_TRY(add(a, &t, change, options, true));
+    }
+    return FR_OK;
+}
+
+/* Whether some GPU type of the topology is faster in that format than in fp32. */
+static bool has_format(const struct fr_topo *t, enum fr_dtype dtype)
+{
+    enum fr_dtype unit = dtype == FR_AMP ? FR_FP16 : dtype;
+
+    for (size_t i = 0; i < t->n_devices; i++) {
+        const struct fr_device_type *type = &t->types[t->devices[i].type];
+
+        if (type->is_gpu && type->flops_per_s[unit] > 0)
+            return true;
+    }
+    return false;
+}
+
+static enum fr_status try_format(struct adviser *a, enum fr_dtype dtype)
+{
+    const struct fr_workload_options opt = {
+        .seq_len = a->question.seq_len, .dtype = dtype, .image_size = a->question.image_size};
+    struct fr_setting s = *a->setting;
+    struct fr_question q = a->question;
+    char change[96], options[32];
+    struct fr_error err;
+    struct trial t;
+    enum fr_status st;
+
+    st = fr_workload_load(&s.graph, q.workload, &opt, &err);
+    if (st != FR_OK) {
+        *a->err = err;
+        return st == FR_ENOMEM ? st : FR_OK;
+    }
+    q.dtype = dtype;
+    st = try_on(a, &s, &q, &t);
+    fr_graph_free(s.graph);
+    FR_TRY(st);
+    snprintf(change, sizeof(change), "%s instead of %s", fr_dtype_name(dtype), a->record->dtype);
+    snprintf(options, sizeof(options), "-p %s", fr_dtype_name(dtype));
+    return add(a, &t, change, options, true);
+}
+
+static enum fr_status advise_formats(struct adviser *a)
+{
+    static const enum fr_dtype formats[] = {FR_AMP, FR_BF16, FR_FP16};
+    enum fr_dtype asked = a->setting->graph->dtype;
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if ((asked == FR_FP32 || asked == FR_TF32) && has_format(a->setting->topo, formats[i]))
+            FR_TRY(try_format(a, formats[i]));
+    return FR_OK;
+}
+
+/* What leaves the training as it is first, then the fastest; of equal ones the first tried. */
+static bool goes_before(const struct fr_record_advice *x, const struct fr_record_advice *y)
+{
+    if (x->changes_training != y->changes_training)
+        return y->changes_training;
+    return x->samples_per_s > y->samples_per_s;
+}
+
+static enum fr_status keep(struct adviser *a)
+{
+    struct fr_record_advice *kept = fr__arena_alloc(a->arena, a->n, sizeof(*kept));
+
+    if (!kept)
+        return fr__fail_nomem(a->err);
+    for (size_t i = 0; i < a->n; i++) {
+        size_t at = i;
+
+        for (; at > 0 && goes_before(&a->list[i], &kept[at - 1]); at--)
+            kept[at] = kept[at - 1];
+        kept[at] = a->list[i];
+    }
+    a->record->advice = kept;
+    a->record->n_advice = a->n;
+    return FR_OK;
+}
+
+enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
+                               const struct fr_setting *s, const struct fr_question *q,
+                               const struct fr_context *ctx, struct fr_error *err)
+{
+    struct adviser a = {.setting = s, .question = *q, .record = r, .arena = arena, .err = err};
+    enum fr_status st = FR_OK;
+
+    r->has_advice = true;
+    if (ctx)
+        a.context.cancel = ctx->cancel;
+    a.question.sensitivity = FR_SENSITIVITY_NONE;
+    a.question.with_advice = false;
+    if (r->run->stats.events > MOST_EVENTS_ONCE)
+        a.is_cut_short = true;
+    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_accumulation(&a)) == FR_OK &&
+             (st = advise_strategies(&a)) == FR_OK && (st = advise_gpus(&a)) == FR_OK &&
+             (st = advise_gradients(&a)) == FR_OK && (st = advise_optimizers(&a)) == FR_OK)
+        st = advise_formats(&a);
+    r->advice_tried = a.n_tried;
+    r->is_advice_cut_short = a.is_cut_short;
+    return st == FR_OK ? keep(&a) : st;
+}

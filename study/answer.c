@@ -1,0 +1,270 @@
+/* study/answer.c - from a question to its record: load, plan, run. */
+#include "config.h"
+
+#include "base/error.h"
+#include "study/advice.h"
+#include "study/record.h"
+#include "study/study.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A few seconds of steps where several rings share the bytes; see fr_collectives. */
+static const double MOST_RING_STEPS = 5e6;
+
+void fr_question_init(struct fr_question *q)
+{
+    memset(q, 0, sizeof(*q));
+    q->dtype = FR_N_DTYPES;
+    q->optimizer = FR_SGD;
+    fr_run_options_init(&q->run);
+    q->run.memory = FR_MEMORY_DEVICE;
+    q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
+}
+
+enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
+                              const char *costs, struct fr_error *err)
+{
+    struct fr_cost_options o = {.systems = topo->systems,
+                                .n_systems = topo->n_systems,
+                                .messages = topo->messages,
+                                .n_messages = topo->n_messages};
+
+    o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
+    if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
+        o.device_file = costs;
+    return fr_cost_model_new(out, topo->types, topo->n_types, &o, err);
+}
+
+const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
+                                                  struct fr_interference *store)
+{
+    static const enum fr_beside class_of[FR_N_WORK_CLASSES] = {
+        [FR_WORK_COMPUTE] = FR_BESIDE_COMPUTE,
+        [FR_WORK_COPY] = FR_BESIDE_COPY,
+        [FR_WORK_COLLECTIVE] = FR_BESIDE_COLLECTIVE};
+    const struct fr_slowdowns *s = fr_cost_slowdowns(costs, &store->source);
+
+    if (!s)
+        return NULL;
+    for (unsigned a = 0; a < FR_N_WORK_CLASSES; a++)
+        for (unsigned b = 0; b < FR_N_WORK_CLASSES; b++)
+            store->factor[a][b] = s->of[class_of[a]][class_of[b]].factor;
+    return store;
+}
+
+enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
+                               struct fr_error *err)
+{
+    struct fr_workload_options opt = {
+        .seq_len = q->seq_len, .dtype = q->dtype, .image_size = q->image_size};
+    struct fr_setting s = {NULL, NULL, NULL};
+    enum fr_status st;
+
+    if (!q->workload)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
+    if (!q->topology)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
+    FR_TRY(fr_topo_load(&s.topo, q->topology, err));
+    st = fr__costs_load(&s.costs, s.topo, q->costs, err);
+    if (st == FR_OK)
+        st = fr_workload_load(&s.graph, q->workload, &opt, err);
+    if (st == FR_OK)
+        *out = s;
+    else
+        fr_setting_fini(&s);
+    return st;
+}
+
+void fr_setting_fini(struct fr_setting *s)
+{
+    fr_graph_free(s->graph);
+    fr_cost_model_free(s->costs);
+    fr_topo_free(s->topo);
+    s->graph = NULL;
+    s->topo = NULL;
+}
+
+static double clock_s(clockid_t id)
+{
+    struct timespec t;
+
+    if (clock_gettime(id, &t) != 0)
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum fr_status choose_batch(const struct fr_question *q, const struct fr_graph *g,
+                                   size_t n_gpus, uint32_t *batch, struct fr_error *err)
+{
+    if (q->global_batch && q->batch_per_gpu)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a global batch and a batch per GPU exclude each other");
+    if (q->batch_per_gpu && n_gpus > UINT32_MAX / q->batch_per_gpu)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%u samples on each of %zu GPUs are too many",
+                        q->batch_per_gpu, n_gpus);
+    *batch = q->global_batch    ? q->global_batch
+             : q->batch_per_gpu ? q->batch_per_gpu * (uint32_t)n_gpus
+                                : g->batch;
+    return FR_OK;
+}
+
+/* Puts several iterations of a synchronous plan in the place of one. */
+static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *err)
+{
+    struct fr_plan *many;
+
+    if (fr_plan_view(m->plan)->n_iterations > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "this strategy's plan already holds %zu iterations",
+                        fr_plan_view(m->plan)->n_iterations);
+    FR_TRY(fr_plan_unroll(m->plan, n, &many, err));
+    fr_plan_free(m->plan);
+    m->plan = many;
+    return FR_OK;
+}
+
+/* Puts the plan in the order asked for, where that is more than how ready tasks are taken. */
+static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
+{
+    const struct fr_run_options *run = &m->question->run;
+    struct fr_plan *ordered;
+
+    if (!fr_order_is_pass(run->order))
+        return FR_OK;
+    FR_TRY(fr_plan_order(m->plan, run->order, run->seed, &ordered, &m->n_ordered, err));
+    fr_plan_free(m->plan);
+    m->plan = ordered;
+    return FR_OK;
+}
+
+/* The steps of one ring a collective that has no cost of its own, over the whole plan. */
+static double ring_steps(const struct fr_plan *p)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double steps = 0;
+
+    for (size_t c = 0; c < v->n_collectives; c++) {
+        const struct fr_collective *k = &v->collectives[c];
+
+        if (!k->has_cost)
+            steps += fr_collective_steps(k->kind, fr_plan_group_size(p, k->group), k->bytes);
+    }
+    return steps;
+}
+
+/* Plans and runs into m, which owns what it gets even on failure. */
+static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
+                                   const struct fr_strategy *strategy, struct fr_error *err)
+{
+    const struct fr_question *q = m->question;
+    double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+
+    m->plan = fr_plan_new(problem->topo, problem->graph);
+    if (!m->plan)
+        return fr__fail_nomem(err);
+    FR_TRY(strategy->plan(problem, m->context, m->plan, err));
+    FR_TRY(fr_plan_finish(m->plan, err));
+    FR_TRY(put_in_order(m, err));
+    if (q->iterations > 1)
+        FR_TRY(unroll(m, q->iterations, err));
+    m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    m->options = q->run;
+    m->options.with_parts = q->sensitivity != FR_SENSITIVITY_NONE;
+    m->options.with_totals = q->run.channels == 1;
+    m->options.with_holders = true;
+    m->options.context = m->context;
+    m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
+    m->options.messages = fr_cost_messages(problem->costs);
+    /* who says how rings are to run wants rings */
+    m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
+    m->options.closed_form_collectives =
+        q->collectives == FR_COLLECTIVES_CLOSED ||
+        (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
+    FR_TRY(fr_simulate(m->plan, &m->options, &m->run, err));
+    m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
+    return FR_OK;
+}
+
+enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
+                                const struct fr_setting *s, const struct fr_question *q,
+                                struct fr_error *err)
+{
+    struct fr_problem p = {.topo = s->topo,
+                           .graph = s->graph,
+                           .costs = s->costs,
+                           .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
+                           .optimizer = q->optimizer,
+                           .keeps_gradients = q->keeps_gradients};
+    enum fr_status st;
+
+    if (p.n_devices > s->topo->n_gpus)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu",
+                        p.n_devices, s->topo->name, s->topo->n_gpus);
+    FR_TRY(choose_batch(q, s->graph, p.n_devices, &p.global_batch, err));
+    *devices = calloc(p.n_devices ? p.n_devices : 1, sizeof(**devices));
+    if (!*devices)
+        return fr__fail_nomem(err);
+    p.devices = *devices;
+    st = fr_topo_select(s->topo, p.n_devices, q->is_spread, *devices, err);
+    if (st == FR_OK) {
+        *out = p;
+        return FR_OK;
+    }
+    free(*devices);
+    *devices = NULL;
+    return st;
+}
+
+enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
+                            const struct fr_context *ctx, struct fr_record **out,
+                            struct fr_error *err)
+{
+    const struct fr_context nothing = {0};
+    struct fr__making m = {.setting = s, .question = q, .context = ctx ? ctx : &nothing};
+    struct fr_option_values values;
+    const struct fr_strategy *strategy;
+    struct fr_problem problem;
+    enum fr_status st;
+
+    if (!q->strategy)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given (-s, --strategy)");
+    FR_TRY(fr_strategy_parse(q->strategy, &strategy, &values, err));
+    FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
+    problem.options = &values;
+    problem.planned = &m.planned;
+    m.n_devices = problem.n_devices;
+    m.global_batch = problem.global_batch;
+    st = plan_and_run(&m, &problem, strategy, err);
+    if (st == FR_OK)
+        st = fr__record_make(&m, out, err);
+    if (st != FR_OK) {
+        fr_planned_free(m.planned);
+        fr_run_free(m.run);
+        fr_plan_free(m.plan);
+    }
+    free(m.devices);
+    return st;
+}
+
+enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
+                         struct fr_record **out, struct fr_error *err)
+{
+    struct fr_record *r = NULL;
+    struct fr_setting s;
+    enum fr_status st;
+
+    FR_TRY(fr_setting_load(&s, q, err));
+    st = fr_answer_on(&s, q, ctx, &r, err);
+    if (st == FR_OK && q->with_advice && r->oom)
+        st = fr__fill_advice(r, fr__record_arena(r), &s, q, ctx, err);
+    if (st == FR_OK) {
+        fr__record_own(r, &s);
+        *out = r;
+    } else {
+        fr_record_free(r);
+        fr_setting_fini(&s);
+    }
+    return st;
+}

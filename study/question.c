@@ -1,0 +1,332 @@
+/* study/question.c - the settings of a question by name, from text and back to text. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "study/sweep.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE = 48 };
+
+struct setting {
+    const char *name;
+    bool is_list; /* values have no comma of their own */
+    enum fr_status (*set)(struct fr_question *q, const char *text, const char *what,
+                          struct fr_error *err);
+    /* The value as set() reads it; buf: room for numbers. */
+    const char *(*text)(const struct fr_question *q, char buf[VALUE]);
+};
+
+/* ---- names ---- */
+
+#define NAME_SETTING(member)                                                                       \
+    static enum fr_status set_##member(struct fr_question *q, const char *text, const char *what,  \
+                                       struct fr_error *err)                                       \
+    {                                                                                              \
+        (void)what;                                                                                \
+        (void)err;                                                                                 \
+        q->member = text;                                                                          \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    static const char *text_##member(const struct fr_question *q, char buf[VALUE])                 \
+    {                                                                                              \
+        (void)buf;                                                                                 \
+        return q->member ? q->member : "none";                                                     \
+    }
+NAME_SETTING(workload)
+NAME_SETTING(topology)
+NAME_SETTING(strategy)
+#undef NAME_SETTING
+
+static enum fr_status set_costs(struct fr_question *q, const char *text, const char *what,
+                                struct fr_error *err)
+{
+    (void)what;
+    (void)err;
+    q->costs = text;
+    return FR_OK;
+}
+
+static const char *text_costs(const struct fr_question *q, char buf[VALUE])
+{
+    (void)buf;
+    return q->costs ? q->costs : "calibrated";
+}
+
+/* ---- counts: some have a word for what 0 stands for ---- */
+
+static enum fr_status parse_u32(const char *text, const char *what, const char *word_for_0,
+                                uint32_t max, uint32_t *out, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    if (!word_for_0 || strcmp(text, word_for_0) != 0)
+        FR_TRY(fr__parse_count(text, what, FR_NOWHERE, 1, max, &n, err));
+    *out = (uint32_t)n;
+    return FR_OK;
+}
+
+static const char *count_text(uint64_t n, const char *word_for_0, char buf[VALUE])
+{
+    if (n == 0 && word_for_0)
+        return word_for_0;
+    snprintf(buf, VALUE, "%" PRIu64, n);
+    return buf;
+}
+
+#define COUNT_SETTING(name, type, member, word_for_0, max)                                         \
+    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
+                                     struct fr_error *err)                                         \
+    {                                                                                              \
+        uint32_t n;                                                                                \
+                                                                                                   \
+        FR_TRY(parse_u32(text, what, word_for_0, max, &n, err));                                   \
+        q->member = (type)n;                                                                       \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
+    {                                                                                              \
+        return count_text(q->member, word_for_0, buf);                                             \
+    }
+COUNT_SETTING(gpus, size_t, n_gpus, "all", UINT32_MAX - 1)
+COUNT_SETTING(batch, uint32_t, global_batch, "default", UINT32_MAX - 1)
+COUNT_SETTING(batch_per_gpu, uint32_t, batch_per_gpu, "default", UINT32_MAX - 1)
+COUNT_SETTING(seq_len, uint32_t, seq_len, "default", UINT32_MAX - 1)
+COUNT_SETTING(image_size, uint32_t, image_size, "default", UINT32_MAX - 1)
+COUNT_SETTING(channels, unsigned, run.channels, "inf", UINT32_MAX - 1)
+#undef COUNT_SETTING
+
+static enum fr_status set_iterations(struct fr_question *q, const char *text, const char *what,
+                                     struct fr_error *err)
+{
+    return parse_u32(text, what, NULL, 1000, &q->iterations, err);
+}
+
+static const char *text_iterations(const struct fr_question *q, char buf[VALUE])
+{
+    return count_text(q->iterations ? q->iterations : 1, NULL, buf);
+}
+
+static enum fr_status set_seed(struct fr_question *q, const char *text, const char *what,
+                               struct fr_error *err)
+{
+    return fr__parse_count(text, what, FR_NOWHERE, 0, UINT64_MAX, &q->run.seed, err);
+}
+
+static const char *text_seed(const struct fr_question *q, char buf[VALUE])
+{
+    return count_text(q->run.seed, NULL, buf);
+}
+
+/* ---- spreads ---- */
+
+#define SPREAD_SETTING(name, member)                                                               \
+    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
+                                     struct fr_error *err)                                         \
+    {                                                                                              \
+        return fr__parse_number(text, what, FR_NOWHERE, 0, 10, &q->member, err);                   \
+    }                                                                                              \
+    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
+    {                                                                                              \
+        return fr__format_double(q->member, buf, VALUE);                                           \
+    }
+SPREAD_SETTING(jitter, run.jitter_cv)
+SPREAD_SETTING(device_jitter, run.device_cv)
+#undef SPREAD_SETTING
+
+/* ---- one word of several ---- */
+
+static const char *name_precision(unsigned i)
+{
+    return i < FR_N_DTYPES ? fr_dtype_name((enum fr_dtype)i) : "default";
+}
+
+static const char *name_optimizer(unsigned i)
+{
+    return fr_optimizer_name((enum fr_optimizer)i);
+}
+
+static const char *name_order(unsigned i)
+{
+    return fr_order_name((enum fr_order)i);
+}
+
+static const char *name_network(unsigned i)
+{
+    return fr_network_name((enum fr_network)i);
+}
+
+static const char *name_collectives(unsigned i)
+{
+    static const char *const names[] = {"auto", "expanded", "closed"};
+
+    return names[i];
+}
+
+static const char *name_alloc(unsigned i)
+{
+    return i ? "start" : "dispatch";
+}
+
+static const char *name_spread(unsigned i)
+{
+    return i ? "1" : "0";
+}
+
+static const char *name_zero_grad(unsigned i)
+{
+    return i ? "zero" : "none";
+}
+
+static const char *name_memory(unsigned i)
+{
+    return fr_memory_model_name((enum fr_memory_model)i);
+}
+
+#define CHOICE_SETTING(name, type, member, n)                                                      \
+    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
+                                     struct fr_error *err)                                         \
+    {                                                                                              \
+        unsigned i;                                                                                \
+                                                                                                   \
+        FR_TRY(fr__parse_choice(text, what, n, name_##name, &i, err));                             \
+        q->member = (type)i;                                                                       \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
+    {                                                                                              \
+        (void)buf;                                                                                 \
+        return name_##name((unsigned)q->member);                                                   \
+    }
+CHOICE_SETTING(spread, bool, is_spread, 2)
+CHOICE_SETTING(precision, enum fr_dtype, dtype, FR_N_DTYPES + 1)
+CHOICE_SETTING(optimizer, enum fr_optimizer, optimizer, FR_N_OPTIMIZERS)
+CHOICE_SETTING(zero_grad, bool, keeps_gradients, 2)
+CHOICE_SETTING(order, enum fr_order, run.order, FR_N_ORDERS)
+CHOICE_SETTING(network, enum fr_network, run.network, FR_N_NETWORKS)
+CHOICE_SETTING(collectives, enum fr_collectives, collectives, 3)
+CHOICE_SETTING(memory, enum fr_memory_model, run.memory, FR_N_MEMORY_MODELS)
+CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
+#undef CHOICE_SETTING
+
+/* ---- the table ---- */
+
+/* The order is that of keys, so it may only change together with FR_SWEEP_FORMAT. */
+#define SETTINGS(X)                                                                                \
+    X(workload, "workload", false)                                                                 \
+    X(topology, "topology", false)                                                                 \
+    X(precision, "precision", true)                                                                \
+    X(seq_len, "seq-len", true)                                                                    \
+    X(image_size, "image-size", true)                                                              \
+    X(gpus, "gpus", true)                                                                          \
+    X(spread, "spread", true)                                                                      \
+    X(batch, "batch", true)                                                                        \
+    X(batch_per_gpu, "batch-per-gpu", true)                                                        \
+    X(strategy, "strategy", false)                                                                 \
+    X(optimizer, "optimizer", true)                                                                \
+    X(zero_grad, "zero-grad", true)                                                                \
+    X(order, "order", true)                                                                        \
+    X(network, "network", true)                                                                    \
+    X(channels, "channels", true)                                                                  \
+    X(collectives, "collectives", true)                                                            \
+    X(alloc, "alloc", true)                                                                        \
+    X(memory, "memory", true)                                                                      \
+    X(iterations, "iterations", true)                                                              \
+    X(seed, "seed", true)                                                                          \
+    X(jitter, "jitter", true)                                                                      \
+    X(device_jitter, "device-jitter", true)                                                        \
+    X(costs, "costs", false)
+
+#define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
+static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
+#undef SETTING_ROW
+
+enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
+_Static_assert((int)N_SETTINGS == (int)FR_N_SETTINGS, "study/sweep.h counts the settings");
+
+const char *fr_question_setting(size_t i)
+{
+    return i < N_SETTINGS ? settings[i].name : NULL;
+}
+
+static const struct setting *find(const char *name)
+{
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            return &settings[i];
+    return NULL;
+}
+
+bool fr_question_setting_is_list(size_t i)
+{
+    return i < N_SETTINGS && settings[i].is_list;
+}
+
+enum fr_status fr_question_set(struct fr_question *q, const char *name, const char *text,
+                               struct fr_error *err)
+{
+    const struct setting *s = find(name);
+    char what[64];
+
+    if (!s) {
+        const char *names[N_SETTINGS];
+        char hint[128];
+
+        for (size_t i = 0; i < N_SETTINGS; i++)
+            names[i] = settings[i].name;
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no setting is called '%s'%s", name,
+                        fr__did_you_mean(name, names, N_SETTINGS, hint, sizeof(hint)));
+    }
+    snprintf(what, sizeof(what), "option '--%s'", s->name);
+    return s->set(q, text, what, err);
+}
+
+/* ---- keys ---- */
+
+/* Text that holds no '|' and no control character raw, and can be told apart from any other. */
+static void write_escaped(FILE *f, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '|' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            fprintf(f, "\\x%02x", c);
+        else
+            putc(c, f);
+    }
+}
+
+char *fr_question_key(const struct fr_question *q)
+{
+    char *key = NULL, buf[VALUE];
+    size_t length;
+    FILE *f = open_memstream(&key, &length);
+    bool is_broken;
+
+    if (!f)
+        return NULL;
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
+        write_escaped(f, settings[i].text(q, buf));
+    }
+    is_broken = ferror(f) != 0;
+    if (fclose(f) != 0 || is_broken) {
+        free(key);
+        return NULL;
+    }
+    return key;
+}
+
+char *fr_question_text(const struct fr_question *q, size_t setting)
+{
+    char buf[VALUE];
+
+    return setting < N_SETTINGS ? strdup(settings[setting].text(q, buf)) : NULL;
+}

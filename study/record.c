@@ -1,0 +1,447 @@
+/* study/record.c - boils a plan and its run down to the values that people ask for. */
+#include "config.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "study/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the record's own memory is; the record comes first, so that priv leads back here. */
+struct record_box {
+    struct fr_record record;
+    struct fr__arena *arena;
+    struct fr_plan *plan;
+    struct fr_run *run;
+    struct fr_planned *planned;
+    struct fr_setting setting; /* empty unless owned */
+};
+
+static void fill_memory(struct fr_record_device *d, const struct fr_device_result *r,
+                        bool is_device)
+{
+    uint64_t context_bytes = r->peak_by_kind[FR_BUFFER_CONTEXT];
+
+    memcpy(d->memory_bytes, r->peak_by_kind, sizeof(d->memory_bytes));
+    d->peak_allocated_bytes = d->peak_reserved_bytes = d->peak_bytes =
+        r->peak_bytes - context_bytes;
+    if (!is_device) {
+        d->memory_bytes[FR_BUFFER_CONTEXT] = 0;
+    } else if (d->is_gpu) {
+        d->peak_allocated_bytes = r->peak_allocated_bytes;
+        d->peak_reserved_bytes = r->peak_reserved_bytes;
+        d->peak_bytes = r->peak_reserved_bytes + context_bytes;
+    }
+}
+
+static void fill_device(struct fr_record_device *d, const struct fr__making *m, uint32_t device)
+{
+    const struct fr_topo *t = m->setting->topo;
+    const struct fr_device_result *r = &m->run->devices[device];
+    const struct fr_device_type *type = &t->types[t->devices[device].type];
+    double n = m->run->n_iterations;
+
+    d->name = t->devices[device].name;
+    d->device = device;
+    d->count = 1;
+    d->is_gpu = type->is_gpu;
+    d->compute_s = r->compute_s / n;
+    d->comm_s = r->comm_s / n;
+    d->exposed_comm_s = r->exposed_comm_s / n;
+    d->idle_s = r->idle_s / n;
+    d->busy_s = d->compute_s + d->exposed_comm_s;
+    d->capacity_bytes = type->mem_bytes;
+    fill_memory(d, r, m->options.memory == FR_MEMORY_DEVICE);
+}
+
+/* [n_devices of the topology] which have a task that takes time. */
+static void mark_working(const struct fr__making *m, bool is_working[])
+{
+    const struct fr_plan_view *v = fr_plan_view(m->plan);
+
+    for (size_t i = 0; i < v->n_tasks; i++)
+        if (v->tasks[i].kind != FR_TASK_MARKER)
+            is_working[v->tasks[i].device] = true;
+}
+
+/* list: [n] rows. Where the critical path computes: what a faster device would shorten. */
+static enum fr_status fill_critical_work(struct record_box *box, struct fr_record_device list[],
+                                         size_t n, struct fr_error *err)
+{
+    const struct fr_plan_view *v = fr_plan_view(box->plan);
+    const struct fr_run *run = box->run;
+    double *work_s = fr__arena_alloc(box->arena, v->topo->n_devices, sizeof(*work_s));
+
+    if (!work_s)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < run->n_critical; i++) {
+        uint32_t t = run->critical[i];
+
+        if (v->tasks[t].kind == FR_TASK_COMPUTE)
+            work_s[v->tasks[t].device] += run->end_s[t] - run->start_s[t];
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i].critical_s = work_s[list[i].device] / run->n_iterations;
+    return FR_OK;
+}
+
+/* The GPUs asked for in rank order, then every other device that works or holds something. */
+static enum fr_status fill_devices(struct record_box *box, const struct fr__making *m,
+                                   struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    size_t n_all = m->setting->topo->n_devices, n_used = 0;
+    struct fr_record_device *list = fr__arena_alloc(box->arena, n_all, sizeof(*list));
+    bool *is_working = fr__arena_alloc(box->arena, n_all, sizeof(*is_working));
+    bool *is_listed = fr__arena_alloc(box->arena, n_all, sizeof(*is_listed));
+
+    if (!list || !is_working || !is_listed)
+        return fr__fail_nomem(err);
+    mark_working(m, is_working);
+    for (size_t i = 0; i < m->n_devices; i++) {
+        uint32_t device = m->devices[i];
+        struct fr_record_device *d = &list[r->n_devices++];
+
+        fill_device(d, m, device);
+        is_listed[device] = true;
+        if (!is_working[device])
+            continue;
+        n_used++;
+        r->compute_s += d->compute_s;
+        r->comm_s += d->comm_s;
+        r->exposed_comm_s += d->exposed_comm_s;
+        r->bubble_s += d->idle_s;
+    }
+    for (uint32_t device = 0; device < n_all; device++)
+        if (!is_listed[device] && (is_working[device] || m->run->devices[device].peak_bytes > 0))
+            fill_device(&list[r->n_devices++], m, device);
+    if (n_used > 0) {
+        r->compute_s /= (double)n_used;
+        r->comm_s /= (double)n_used;
+        r->exposed_comm_s /= (double)n_used;
+        r->bubble_s /= (double)n_used;
+    }
+    r->n_gpus_used = n_used;
+    r->devices = list;
+    return fill_critical_work(box, list, r->n_devices, err);
+}
+
+static enum fr_status name_culprit(struct record_box *box, const struct fr_record_device *d,
+                                   struct fr_error *err)
+{
+    const struct fr_device_result *result = &box->run->devices[d->device];
+    uint32_t task = result->first_over_task;
+    struct fr_record_oom *why = &box->record.oom_why;
+    char label[256];
+
+    why->device = d->name;
+    why->over_bytes = d->peak_bytes - d->capacity_bytes;
+    why->asked_bytes = result->first_over_bytes;
+    why->capacity_bytes = d->capacity_bytes;
+    if (task == FR_NONE)
+        return FR_OK;
+    why->phase = fr_phase_name((enum fr_phase)fr_plan_view(box->plan)->tasks[task].phase);
+    why->task =
+        fr__arena_strdup(box->arena, fr_plan_task_label(box->plan, task, label, sizeof(label)));
+    return why->task ? FR_OK : fr__fail_nomem(err);
+}
+
+/* Which GPU must hold most, and whether anything goes beyond its memory. */
+static enum fr_status judge_memory(struct record_box *box, const struct fr__making *m,
+                                   struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_record_device *worst = NULL, *most_over = NULL;
+    uint64_t over_bytes = 0;
+
+    for (size_t i = 0; i < r->n_devices; i++) {
+        const struct fr_record_device *d = &r->devices[i];
+
+        if (d->is_gpu && (!worst || d->peak_bytes > worst->peak_bytes))
+            worst = d;
+        if (d->peak_bytes > d->capacity_bytes && d->peak_bytes - d->capacity_bytes > over_bytes) {
+            over_bytes = d->peak_bytes - d->capacity_bytes;
+            most_over = d;
+        }
+    }
+    if (worst) {
+        r->peak_bytes = worst->peak_bytes;
+        r->peak_allocated_bytes = worst->peak_allocated_bytes;
+        r->peak_reserved_bytes = worst->peak_reserved_bytes;
+        r->peak_device = worst->name;
+        r->peak_capacity_bytes = worst->capacity_bytes;
+    }
+    r->oom = most_over != NULL;
+    if (most_over || worst)
+        FR_TRY(fr__fill_peak(&r->peak, box->arena, m, most_over ? most_over : worst, err));
+    return most_over ? name_culprit(box, most_over, err) : FR_OK;
+}
+
+struct link_use {
+    double utilisation_frac;
+    uint32_t link;
+};
+
+static int compare_use(const void *a, const void *b)
+{
+    const struct link_use *x = a, *y = b;
+
+    if (x->utilisation_frac != y->utilisation_frac)
+        return x->utilisation_frac > y->utilisation_frac ? -1 : 1;
+    return x->link < y->link ? -1 : x->link > y->link;
+}
+
+static enum fr_status fill_links(struct record_box *box, const struct fr__making *m,
+                                 struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    struct fr_record *r = &box->record;
+    struct link_use *use = fr__arena_alloc(box->arena, t->n_links, sizeof(*use));
+    struct fr_record_link *list;
+
+    if (!use)
+        return fr__fail_nomem(err);
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        double could_bytes = t->links[i].bw_Bps * m->run->makespan_s;
+
+        if (m->run->link_bytes[i] > 0 && could_bytes > 0)
+            use[r->links_total++] = (struct link_use){m->run->link_bytes[i] / could_bytes, i};
+    }
+    qsort(use, r->links_total, sizeof(*use), compare_use);
+    r->n_links = r->links_total < FR_RECORD_MAX_LINKS ? r->links_total : FR_RECORD_MAX_LINKS;
+    list = fr__arena_alloc(box->arena, r->n_links, sizeof(*list));
+    if (!list)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < r->n_links; i++)
+        list[i] =
+            (struct fr_record_link){.name = t->links[use[i].link].name,
+                                    .count = 1,
+                                    .bytes = m->run->link_bytes[use[i].link] / m->run->n_iterations,
+                                    .utilisation_frac = use[i].utilisation_frac};
+    r->links = list;
+    return FR_OK;
+}
+
+/* Markers take no time and tell a reader nothing: they are left out. */
+static enum fr_status fill_critical_path(struct record_box *box, struct fr_error *err)
+{
+    const struct fr_plan_view *v = fr_plan_view(box->plan);
+    struct fr_record *r = &box->record;
+    const struct fr_run *run = box->run;
+    const char **labels = fr__arena_alloc(box->arena, FR_RECORD_MAX_CRITICAL, sizeof(*labels));
+    char label[256];
+
+    if (!labels)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < run->n_critical; i++) {
+        if (v->tasks[run->critical[i]].kind == FR_TASK_MARKER)
+            continue;
+        if (r->critical_total++ >= FR_RECORD_MAX_CRITICAL)
+            continue;
+        fr_plan_task_label(box->plan, run->critical[i], label, sizeof(label));
+        labels[r->n_critical] = fr__arena_strdup(box->arena, label);
+        if (!labels[r->n_critical++])
+            return fr__fail_nomem(err);
+    }
+    r->critical_path = labels;
+    return FR_OK;
+}
+
+static void fill_cost_sources(struct fr_record *r, const struct fr_plan *p,
+                              const struct fr_run *run)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double total_s = 0;
+
+    for (size_t i = 0; i < v->n_tasks; i++) {
+        double time_s = run->end_s[i] - run->start_s[i];
+
+        if (v->tasks[i].kind != FR_TASK_COMPUTE)
+            continue;
+        r->cost_frac[v->costs[v->tasks[i].cost_id].trust] += time_s;
+        total_s += time_s;
+    }
+    for (unsigned trust = 0; trust < FR_N_TRUSTS && total_s > 0; trust++)
+        r->cost_frac[trust] /= total_s;
+}
+
+/* The names of the systems in use, in the topology's order. */
+static const char *name_systems(struct fr__arena *arena, const struct fr_topo *t,
+                                const bool is_used[])
+{
+    size_t size = 1, used = 0;
+    char *text;
+
+    for (size_t i = 0; i < t->n_systems; i++)
+        size += strlen(t->systems[i].name) + 2;
+    text = fr__arena_alloc(arena, size, 1);
+    for (size_t i = 0; text && i < t->n_systems; i++)
+        if (is_used[i])
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     t->systems[i].name);
+    return text;
+}
+
+/* Why collectives over several machines run as rings, although such machines were measured; NULL where they
+ * were not, or nobody asked. */
+static enum fr_status fill_network_why(struct record_box *box, const struct fr_setting *setting,
+                                       struct fr_error *err)
+{
+    const struct fr_topo *t = setting->topo;
+    const char *why = t->network_system_why;
+    char text[256];
+
+    if (t->network_system != FR_NONE) {
+        snprintf(text, sizeof(text), "%.128s does not cover these",
+                 t->systems[t->network_system].name);
+        why = text;
+    }
+    box->record.network_system_why = why ? fr__arena_strdup(box->arena, why) : NULL;
+    return !why || box->record.network_system_why ? FR_OK : fr__fail_nomem(err);
+}
+
+static enum fr_status fill_collectives(struct record_box *box, const struct fr__making *m,
+                                       struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    const struct fr_plan_view *v = fr_plan_view(m->plan);
+    struct fr_record *r = &box->record;
+    bool *is_used = fr__arena_alloc(box->arena, t->n_systems + 1, sizeof(*is_used));
+
+    if (!is_used)
+        return fr__fail_nomem(err);
+    r->closed_form_collectives = m->options.closed_form_collectives;
+    r->n_collectives = v->n_collectives;
+    for (size_t c = 0; c < v->n_collectives && !m->options.rings_only; c++) {
+        const struct fr_collective *k = &v->collectives[c];
+        uint32_t system = fr_plan_group_system(m->plan, k->group);
+
+        if (!k->has_cost) {
+            r->n_network_rings += fr_plan_group_machines(m->plan, k->group) != 1;
+            continue;
+        }
+        if (system != FR_NONE)
+            is_used[system] = true;
+        r->n_fitted_collectives++;
+        r->n_extrapolated_collectives += v->costs[k->cost_id].trust == FR_TRUST_TRANSFERRED;
+    }
+    if (r->n_network_rings > 0)
+        FR_TRY(fill_network_why(box, m->setting, err));
+    r->collective_systems = name_systems(box->arena, t, is_used);
+    return r->collective_systems ? FR_OK : fr__fail_nomem(err);
+}
+
+static enum fr_status fill(struct record_box *box, const struct fr__making *m, struct fr_error *err)
+{
+    struct fr_record *r = &box->record;
+    const struct fr_question *q = m->question;
+
+    r->workload = fr__arena_strdup(box->arena, m->setting->graph->name);
+    r->topology = fr__arena_strdup(box->arena, m->setting->topo->name);
+    r->strategy = fr__arena_strdup(box->arena, q->strategy);
+    if (!r->workload || !r->topology || !r->strategy)
+        return fr__fail_nomem(err);
+    r->command = q->command ? fr__arena_strdup(box->arena, q->command) : NULL;
+    if (q->command && !r->command)
+        return fr__fail_nomem(err);
+    r->dtype = fr_dtype_name(m->setting->graph->dtype);
+    r->optimizer = fr_optimizer_name(q->optimizer);
+    r->order = fr_order_name(q->run.order);
+    r->network = fr_network_name(q->run.network);
+    r->n_gpus = m->n_devices;
+    r->n_gpus_total = m->setting->topo->n_gpus;
+    r->global_batch = m->global_batch;
+    r->seed = q->run.seed;
+    r->alloc_at_start = q->run.alloc_at_start;
+    r->memory_model = q->run.memory;
+    r->n_tasks = fr_plan_view(m->plan)->n_tasks;
+    r->n_iterations = m->run->n_iterations;
+    r->n_fitted_messages = m->run->stats.fitted_messages;
+    r->iteration_s = m->run->iteration_s;
+    r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
+    r->lower_bound_s = m->run->lower_bound_s / m->run->n_iterations;
+    r->has_totals = m->options.with_totals;
+    r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
+    r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;
+    r->puts_in_order = q->run.order > FR_ORDER_CONTROL;
+    r->n_ordered = m->n_ordered;
+    r->wall_s = m->wall_s;
+    r->plan_cpu_s = m->plan_cpu_s;
+    if (m->options.interference) {
+        r->interference = fr__arena_strdup(box->arena, m->options.interference->source);
+        if (!r->interference)
+            return fr__fail_nomem(err);
+    }
+    fill_cost_sources(r, m->plan, m->run);
+    FR_TRY(fill_collectives(box, m, err));
+    FR_TRY(fill_devices(box, m, err));
+    FR_TRY(judge_memory(box, m, err));
+    FR_TRY(fill_links(box, m, err));
+    FR_TRY(fill_critical_path(box, err));
+    FR_TRY(fr__fill_sensitivities(r, box->arena, m, err));
+    return fr__fill_uncertainty(r, box->arena, m, err);
+}
+
+enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,
+                               struct fr_error *err)
+{
+    struct record_box *box = calloc(1, sizeof(*box));
+    enum fr_status st;
+
+    if (!box)
+        return fr__fail_nomem(err);
+    box->arena = fr__arena_new();
+    if (!box->arena) {
+        free(box);
+        return fr__fail_nomem(err);
+    }
+    box->plan = m->plan;
+    box->run = m->run;
+    st = fill(box, m, err);
+    if (st != FR_OK) {
+        fr__arena_free(box->arena);
+        free(box);
+        return st;
+    }
+    box->record.plan = box->plan;
+    box->record.run = box->run;
+    box->record.planned = box->planned = m->planned;
+    box->record.priv = box;
+    *out = &box->record;
+    return FR_OK;
+}
+
+void fr__record_own(struct fr_record *r, const struct fr_setting *s)
+{
+    struct record_box *box = r->priv;
+
+    box->setting = *s;
+}
+
+struct fr__arena *fr__record_arena(struct fr_record *r)
+{
+    return ((struct record_box *)r->priv)->arena;
+}
+
+const char *fr_record_collectives(const struct fr_record *r)
+{
+    if (r->n_collectives > 0 && r->n_fitted_collectives == r->n_collectives)
+        return "fitted";
+    return r->closed_form_collectives ? "closed" : "expanded";
+}
+
+void fr_record_free(struct fr_record *r)
+{
+    struct record_box *box = r ? r->priv : NULL;
+
+    if (!box)
+        return;
+    fr_planned_free(box->planned);
+    fr_run_free(box->run);
+    fr_plan_free(box->plan);
+    fr_setting_fini(&box->setting);
+    fr__arena_free(box->arena);
+    free(box);
+}

@@ -1,0 +1,430 @@
+/* study/store/sqlite.c - a store that is a SQLite database.
+ *
+ * Tables: `points` (the columns of rows, key first), `inputs` (name, digest), `meta` (name, value).
+ * A row is a transaction of its own in the write-ahead log: a process that is killed leaves all rows
+ * that were put and none in part; after a power cut the last ones may be missing
+ * (sqlite.org/pragma.html#pragma_synchronous, NORMAL). The lock is exclusive, so that two sweeps
+ * never fill one store, and the log needs no shared memory. A store that was closed is one file.
+ */
+#include "config.h"
+
+#ifdef HAVE_SQLITE
+#include "base/error.h"
+#include "study/store/store.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { APPLICATION_ID = 0x666f7265 }; /* "fore"; marks the file as ours */
+
+struct database {
+    char *path;
+    sqlite3 *db;
+    sqlite3_stmt *put, *find;
+};
+
+static enum fr_status fail(const struct database *d, struct fr_error *err)
+{
+    int code = sqlite3_errcode(d->db);
+    const struct fr_loc whole = {d->path, 0, 0};
+
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return fr__fail_nomem(err);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return fr__store_fail_busy(d->path, err);
+    case SQLITE_NOTADB:
+        return fr__fail(err, FR_EPARSE, whole, "this file is no store of sweeps: %s",
+                        sqlite3_errmsg(d->db));
+    case SQLITE_CORRUPT:
+        return fr__fail(err, FR_EPARSE, whole, "the store is damaged: %s", sqlite3_errmsg(d->db));
+    default:
+        return fr__fail(err, FR_EIO, whole, "SQLite: %s", sqlite3_errmsg(d->db));
+    }
+}
+
+static enum fr_status run(const struct database *d, const char *sql, struct fr_error *err)
+{
+    return sqlite3_exec(d->db, sql, NULL, NULL, NULL) == SQLITE_OK ? FR_OK : fail(d, err);
+}
+
+static enum fr_status prepare(const struct database *d, const char *sql, sqlite3_stmt **out,
+                              struct fr_error *err)
+{
+    return sqlite3_prepare_v2(d->db, sql, -1, out, NULL) == SQLITE_OK ? FR_OK : fail(d, err);
+}
+
+/* The first value of the first row; 0 where there is none. */
+static enum fr_status ask_number(const struct database *d, const char *sql, int *out,
+                                 struct fr_error *err)
+{
+    sqlite3_stmt *s;
+    int code;
+
+    FR_TRY(prepare(d, sql, &s, err));
+    code = sqlite3_step(s);
+    *out = code == SQLITE_ROW ? sqlite3_column_int(s, 0) : 0;
+    sqlite3_finalize(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? FR_OK : fail(d, err);
+}
+
+/* ---- statements made from the columns ---- */
+
+static const char *sql_type(enum fr__column_type type)
+{
+    return type == FR__COLUMN_COUNT ? "INTEGER" : type == FR__COLUMN_NUMBER ? "REAL" : "TEXT";
+}
+
+/* "CREATE TABLE", "INSERT" or "SELECT" with every column; the caller frees; NULL: out of memory. */
+static char *table_sql(void)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *f = open_memstream(&text, &length);
+
+    if (!f)
+        return NULL;
+    fputs("CREATE TABLE points (", f);
+    for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
+        fprintf(f, "%s%s %s%s", c == fr__row_columns ? "" : ", ", c->name, sql_type(c->type),
+                c == fr__row_columns ? " PRIMARY KEY NOT NULL" : "");
+    fputs(")", f);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static char *insert_sql(void)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *f = open_memstream(&text, &length);
+
+    if (!f)
+        return NULL;
+    fputs("INSERT OR IGNORE INTO points (", f);
+    fr__row_write_names(f);
+    fputs(") VALUES (", f);
+    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
+        fputs(i ? ",?" : "?", f);
+    fputs(")", f);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The record is the last column. */
+static char *select_sql(bool with_records, const char *rest)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *f = open_memstream(&text, &length);
+
+    if (!f)
+        return NULL;
+    fputs("SELECT ", f);
+    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
+        fprintf(f, "%s%s", i ? "," : "",
+                i + 1 < FR__N_ROW_COLUMNS || with_records ? fr__row_columns[i].name : "''");
+    fprintf(f, " FROM points %s", rest);
+    if (fclose(f) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static enum fr_status prepare_owned(const struct database *d, char *sql, sqlite3_stmt **out,
+                                    struct fr_error *err)
+{
+    enum fr_status st = sql ? prepare(d, sql, out, err) : fr__fail_nomem(err);
+
+    free(sql);
+    return st;
+}
+
+/* ---- rows ---- */
+
+static int bind_cell(sqlite3_stmt *s, int at, const struct fr_sweep_row *row,
+                     const struct fr__row_column *c)
+{
+    struct fr_sweep_row copy = *row;
+    char buf[FR__ROW_CELL];
+
+    switch (c->type) {
+    case FR__COLUMN_COUNT: /* SQLite's integers are signed: a seed may wrap, and comes back whole */
+        return sqlite3_bind_int64(s, at, (sqlite3_int64)*fr__row_count(&copy, c));
+    case FR__COLUMN_NUMBER:
+        return isnan(*fr__row_number(&copy, c))
+                   ? sqlite3_bind_null(s, at)
+                   : sqlite3_bind_double(s, at, *fr__row_number(&copy, c));
+    case FR__COLUMN_TEXT:
+    case FR__COLUMN_OUTCOME:
+        break;
+    }
+    return sqlite3_bind_text(s, at, fr__row_cell(row, c, buf), -1, SQLITE_TRANSIENT);
+}
+
+static const char *column_text(sqlite3_stmt *s, int at)
+{
+    const unsigned char *text = sqlite3_column_text(s, at);
+
+    return text ? (const char *)text : "";
+}
+
+static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, struct fr_sweep_row *row,
+                               struct fr_error *err)
+{
+    for (int i = 0; i < FR__N_ROW_COLUMNS; i++) {
+        const struct fr__row_column *c = &fr__row_columns[i];
+
+        switch (c->type) {
+        case FR__COLUMN_TEXT:
+            *fr__row_text(row, c) = column_text(s, i);
+            break;
+        case FR__COLUMN_COUNT:
+            *fr__row_count(row, c) = (uint64_t)sqlite3_column_int64(s, i);
+            break;
+        case FR__COLUMN_NUMBER:
+            *fr__row_number(row, c) =
+                sqlite3_column_type(s, i) == SQLITE_NULL ? NAN : sqlite3_column_double(s, i);
+            break;
+        case FR__COLUMN_OUTCOME:
+            row->outcome = fr__outcome_parse(column_text(s, i));
+            if (row->outcome == FR_N_OUTCOMES)
+                return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
+                                "the store is damaged: 'outcome' is \"%s\"", column_text(s, i));
+            break;
+        }
+    }
+    return FR_OK;
+}
+
+/* ---- opening ---- */
+
+static enum fr_status begin(const struct database *d, struct fr_error *err)
+{
+    char sql[256], *points = table_sql();
+    enum fr_status st;
+
+    if (!points)
+        return fr__fail_nomem(err);
+    snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             APPLICATION_ID, FR_STORE_FORMAT);
+    st = run(d, sql, err);
+    if (st == FR_OK)
+        st = run(d, points, err);
+    free(points);
+    FR_TRY(st);
+    FR_TRY(
+        run(d, "CREATE TABLE inputs (name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL)", err));
+    FR_TRY(run(d, "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)", err));
+    snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES ('forerun', '%s')", fr_version());
+    return run(d, sql, err);
+}
+
+static enum fr_status check_version(const struct database *d, struct fr_error *err)
+{
+    sqlite3_stmt *s;
+    enum fr_status st = FR_OK;
+    int format;
+
+    FR_TRY(ask_number(d, "PRAGMA user_version", &format, err));
+    FR_TRY(prepare(d, "SELECT value FROM meta WHERE name = 'forerun'", &s, err));
+    if (sqlite3_step(s) != SQLITE_ROW)
+        st = fr__store_fail_version(d->path, "of no known version", err);
+    else if (format != FR_STORE_FORMAT || strcmp(column_text(s, 0), fr_version()) != 0)
+        st = fr__store_fail_version(d->path, column_text(s, 0), err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+/* The transaction takes the lock, and keeps it (locking_mode), before anything is decided. */
+static enum fr_status take_over(const struct database *d, struct fr_error *err)
+{
+    int n_tables, id;
+
+    FR_TRY(run(d, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", err));
+    FR_TRY(ask_number(d, "SELECT count(*) FROM sqlite_master", &n_tables, err));
+    FR_TRY(ask_number(d, "PRAGMA application_id", &id, err));
+    if (n_tables == 0)
+        FR_TRY(begin(d, err));
+    else if (id != APPLICATION_ID)
+        return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
+                        "this database is no store of sweeps");
+    else
+        FR_TRY(check_version(d, err));
+    return run(d, "COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+}
+
+static void database_free(struct database *d)
+{
+    sqlite3_finalize(d->put);
+    sqlite3_finalize(d->find);
+    sqlite3_close(d->db);
+    free(d->path);
+    free(d);
+}
+
+static enum fr_status sqlite_open(void **out, const char *path, struct fr_error *err)
+{
+    struct database *d = calloc(1, sizeof(*d));
+    enum fr_status st = FR_OK;
+
+    if (!d)
+        return fr__fail_nomem(err);
+    d->path = strdup(path);
+    if (!d->path) {
+        free(d);
+        return fr__fail_nomem(err);
+    }
+    /* no URI, no shared cache; one thread at a time is the caller's promise */
+    if (sqlite3_open_v2(path, &d->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        st = d->db ? fail(d, err) : fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = take_over(d, err);
+    if (st == FR_OK)
+        st = prepare_owned(d, insert_sql(), &d->put, err);
+    if (st == FR_OK)
+        st = prepare_owned(d, select_sql(true, "WHERE key = ?"), &d->find, err);
+    if (st == FR_OK)
+        *out = d;
+    else
+        database_free(d);
+    return st;
+}
+
+/* ---- the kind ---- */
+
+static enum fr_status compare_with_stored(const struct database *d, const struct fr_sweep_row *row,
+                                          struct fr_error *err)
+{
+    struct fr_sweep_row old;
+    enum fr_status st = FR_OK;
+
+    if (sqlite3_bind_text(d->find, 1, row->key, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_step(d->find) != SQLITE_ROW)
+        st = fail(d, err);
+    if (st == FR_OK)
+        st = read_row(d, d->find, &old, err);
+    if (st == FR_OK && !fr__rows_equal(&old, row))
+        st = fr__store_fail_conflict(d->path, row->key, err);
+    sqlite3_reset(d->find);
+    return st;
+}
+
+static enum fr_status sqlite_put(void *store, const struct fr_sweep_row *row, struct fr_error *err)
+{
+    const struct database *d = store;
+    enum fr_status st = FR_OK;
+    bool is_new = false;
+
+    for (int i = 0; i < FR__N_ROW_COLUMNS && st == FR_OK; i++)
+        if (bind_cell(d->put, i + 1, row, &fr__row_columns[i]) != SQLITE_OK)
+            st = fail(d, err);
+    if (st == FR_OK && sqlite3_step(d->put) != SQLITE_DONE)
+        st = fail(d, err);
+    else if (st == FR_OK)
+        is_new = sqlite3_changes(d->db) > 0;
+    sqlite3_reset(d->put);
+    sqlite3_clear_bindings(d->put);
+    return st == FR_OK && !is_new ? compare_with_stored(d, row, err) : st;
+}
+
+static enum fr_status sqlite_each(void *store, bool with_records, fr__take_row take, void *user,
+                                  struct fr_error *err)
+{
+    const struct database *d = store;
+    struct fr_sweep_row row;
+    sqlite3_stmt *s;
+    enum fr_status st;
+    int code = SQLITE_DONE;
+
+    FR_TRY(prepare_owned(d, select_sql(with_records, "ORDER BY key"), &s, err));
+    st = FR_OK;
+    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        st = read_row(d, s, &row, err);
+        if (st == FR_OK)
+            st = take(user, &row, err);
+    }
+    if (st == FR_OK && code != SQLITE_DONE)
+        st = fail(d, err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+static enum fr_status sqlite_input(void *store, const char *name, const char *digest,
+                                   struct fr_error *err)
+{
+    const struct database *d = store;
+    enum fr_status st = FR_OK;
+    sqlite3_stmt *s;
+
+    FR_TRY(prepare(d, "INSERT OR IGNORE INTO inputs VALUES (?, ?)", &s, err));
+    if (sqlite3_bind_text(s, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_bind_text(s, 2, digest, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_step(s) != SQLITE_DONE)
+        st = fail(d, err);
+    sqlite3_finalize(s);
+    FR_TRY(st);
+    FR_TRY(prepare(d, "SELECT digest FROM inputs WHERE name = ?", &s, err));
+    if (sqlite3_bind_text(s, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_step(s) != SQLITE_ROW)
+        st = fail(d, err);
+    else if (strcmp(column_text(s, 0), digest) != 0)
+        st = fr__store_fail_input(d->path, name, err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+static enum fr_status sqlite_inputs(void *store,
+                                    enum fr_status (*take)(void *user, const char *name,
+                                                           const char *digest,
+                                                           struct fr_error *err),
+                                    void *user, struct fr_error *err)
+{
+    const struct database *d = store;
+    sqlite3_stmt *s;
+    enum fr_status st;
+    int code = SQLITE_DONE;
+
+    FR_TRY(prepare(d, "SELECT name, digest FROM inputs ORDER BY name", &s, err));
+    st = FR_OK;
+    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+        st = take(user, column_text(s, 0), column_text(s, 1), err);
+    if (st == FR_OK && code != SQLITE_DONE)
+        st = fail(d, err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+static enum fr_status sqlite_close(void *store, struct fr_error *err)
+{
+    struct database *d = store;
+    enum fr_status st;
+
+    sqlite3_finalize(d->put);
+    sqlite3_finalize(d->find);
+    d->put = d->find = NULL;
+    st = run(d, "PRAGMA journal_mode = DELETE", err); /* one file again */
+    database_free(d);
+    return st;
+}
+
+const struct fr__store_kind fr__store_sqlite = {
+    .open = sqlite_open,
+    .put = sqlite_put,
+    .each = sqlite_each,
+    .input = sqlite_input,
+    .inputs = sqlite_inputs,
+    .close = sqlite_close,
+};
+#else
+typedef int fr__no_sqlite; /* ISO C wants a declaration */
+#endif

@@ -1,0 +1,51 @@
+/* study/sweep/state.h - what a sweep is made of, for the files that work on one. */
+#ifndef FR_RESULTS_SWEEP_STATE_H
+#define FR_RESULTS_SWEEP_STATE_H
+
+#include "base/arena.h"
+#include "study/sweep.h"
+
+#include <pthread.h>
+
+/* The values of one setting, in the order they were given. */
+struct fr__axis {
+    const char **values;
+    size_t n, cap;
+};
+
+/* A workload or topology that is no fixed part of this version: what its files held. */
+struct fr__sweep_input {
+    const char *name;
+    char digest[17];
+};
+
+struct fr_sweep {
+    struct fr__arena *arena; /* values, inputs, types */
+    struct fr__axis axes[FR_N_SETTINGS];
+    uint32_t shard, n_shards; /* shard from 0 */
+    size_t n_points;          /* 0 until finished */
+    struct fr__sweep_input *inputs;
+    size_t n_inputs, cap_inputs;
+    const char **types; /* GPU types of the topologies */
+    size_t n_types, cap_types;
+
+    pthread_mutex_t lock; /* of what follows, while threads run */
+    struct fr__arena *row_arena;
+    const struct fr_sweep_row **rows; /* [n_points] */
+    const struct fr_sweep_options *options;
+    size_t next, n_mine, n_found, n_done;
+};
+
+/* Position of a setting in keys; the name must be one. */
+size_t fr__setting_index(const char *name);
+
+/* Copies a row, with its texts, into the sweep's memory. The sweep is locked, or not running. */
+enum fr_status fr__sweep_keep(struct fr_sweep *s, size_t point, const struct fr_sweep_row *row,
+                              struct fr_error *err);
+
+/* Number of the point's group (struct fr_sweep_group). */
+size_t fr__sweep_group_of(const struct fr_sweep *s, size_t point);
+
+/* Loads every workload and topology of the axes once, for their errors, digests and types. */
+enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err);
+#endif

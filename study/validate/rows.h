@@ -1,0 +1,24 @@
+/* study/validate/rows.h - the file of measurements as rows with their questions. */
+#ifndef FR_RESULTS_VALIDATE_ROWS_H
+#define FR_RESULTS_VALIDATE_ROWS_H
+
+#include "base/arena.h"
+#include "study/validate.h"
+
+struct fr__measurement {
+    struct fr_validation_row row;
+    struct fr_question question; /* row.why_not set: not to be asked */
+};
+
+struct fr__measurements {
+    struct fr__measurement *list; /* heap */
+    size_t n, cap;
+    struct fr__arena *arena; /* of the texts; the caller's */
+    const char *costs;
+};
+
+/* Appends the rows of path. A row whose settings we do not know gets a why_not; a cell that is no number
+ * is an error. */
+enum fr_status fr__measurements_read(struct fr__measurements *m, const char *path,
+                                     struct fr_error *err);
+#endif

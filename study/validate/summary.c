@@ -1,0 +1,254 @@
+/* study/validate/summary.c - see validate_summary.h. */
+#include "config.h"
+
+#include "study/validate/summary.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *fr_validation_by_name(enum fr_validation_by by)
+{
+    static const char *const names[FR_N_BYS] = {"all", "workload", "device", "strategy", "source"};
+
+    return (unsigned)by < FR_N_BYS ? names[by] : "unknown";
+}
+
+/* ---- errors of some rows ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double sorted[], size_t n, double q)
+{
+    double at = q * (double)(n - 1);
+    size_t low = (size_t)at, high = low + 1 < n ? low + 1 : low;
+
+    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+}
+
+/* errors: signed; sorted by size afterwards. */
+static struct fr_validation_errors errors_of(double errors[], size_t n)
+{
+    struct fr_validation_errors e = {.n = n};
+
+    if (n == 0)
+        return e;
+    qsort(errors, n, sizeof(*errors), by_value);
+    e.bias = quantile(errors, n, 0.5);
+    for (size_t i = 0; i < n; i++) {
+        errors[i] = fabs(errors[i]);
+        e.mean += errors[i] / (double)n;
+    }
+    qsort(errors, n, sizeof(*errors), by_value);
+    e.median = quantile(errors, n, 0.5);
+    e.p90 = quantile(errors, n, 0.9);
+    e.worst = errors[n - 1];
+    return e;
+}
+
+/* ---- groups ---- */
+
+/* The part of a row that a group shares: how many characters of which text. */
+static size_t key_of(const struct fr_validation_row *r, enum fr_validation_by by, const char **text)
+{
+    switch (by) {
+    case FR_BY_WORKLOAD:
+        *text = r->workload;
+        return strlen(*text);
+    case FR_BY_DEVICE:
+        *text = r->device;
+        return strlen(*text);
+    case FR_BY_STRATEGY:
+        *text = r->strategy;
+        return strcspn(*text, ":");
+    case FR_BY_SOURCE:
+        *text = r->id;
+        return strspn(*text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_");
+    default:
+        *text = "all rows";
+        return strlen(*text);
+    }
+}
+
+static bool is_of(const struct fr_validation_row *r, enum fr_validation_by by, const char *name)
+{
+    const char *text;
+    size_t n = key_of(r, by, &text);
+
+    return strlen(name) == n && strncmp(name, text, n) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct fr_validation_group *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+struct making {
+    struct fr_validation *v;
+    struct fr__arena *arena;
+    double *errors;                     /* [n_rows] scratch */
+    struct fr_validation_group *groups; /* heap while it grows */
+    size_t n, cap;
+};
+
+static enum fr_status add_group(struct making *m, enum fr_validation_by by, const char *name,
+                                struct fr_error *err)
+{
+    size_t n = 0;
+
+    if (!name || !fr__grow(&m->groups, &m->cap, m->n + 1, sizeof(*m->groups)))
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < m->v->n_rows; i++)
+        if (!m->v->rows[i].why_not && is_of(&m->v->rows[i], by, name))
+            m->errors[n++] = m->v->rows[i].error;
+    m->groups[m->n++] = (struct fr_validation_group){by, name, errors_of(m->errors, n)};
+    return FR_OK;
+}
+
+static enum fr_status add_groups(struct making *m, enum fr_validation_by by, struct fr_error *err)
+{
+    size_t first = m->n;
+
+    for (size_t i = 0; i < m->v->n_rows; i++) {
+        const char *text;
+        size_t length, g = first;
+
+        if (m->v->rows[i].why_not)
+            continue;
+        length = key_of(&m->v->rows[i], by, &text);
+        while (g < m->n && !is_of(&m->v->rows[i], by, m->groups[g].name))
+            g++;
+        if (g == m->n)
+            FR_TRY(add_group(m, by, fr__arena_strndup(m->arena, text, length), err));
+    }
+    if (m->n > first)
+        qsort(&m->groups[first], m->n - first, sizeof(*m->groups), by_name);
+    return FR_OK;
+}
+
+/* ---- pairs ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool differ_in_strategy_only(const struct fr_validation_row *a,
+                                    const struct fr_validation_row *b)
+{
+    const char *x, *y;
+    size_t n = key_of(a, FR_BY_SOURCE, &x);
+
+    return is_same(a->workload, b->workload) && is_same(a->topology, b->topology) &&
+           a->gpus == b->gpus && a->global_batch == b->global_batch &&
+           is_same(a->precision, b->precision) && is_same(a->options, b->options) &&
+           key_of(b, FR_BY_SOURCE, &y) == n && strncmp(x, y, n) == 0;
+}
+
+/* b has more GPUs, one has one, and each the same share of the batch. */
+static bool is_scaled(const struct fr_validation_row *a, const struct fr_validation_row *b)
+{
+    const char *x, *y;
+    size_t n = key_of(a, FR_BY_SOURCE, &x);
+
+    return a->gpus == 1 && b->gpus > 1 && a->global_batch * b->gpus == b->global_batch &&
+           is_same(a->workload, b->workload) && is_same(a->topology, b->topology) &&
+           is_same(a->precision, b->precision) && is_same(a->options, b->options) &&
+           is_same(a->notes, b->notes) && key_of(b, FR_BY_SOURCE, &y) == n && strncmp(x, y, n) == 0;
+}
+
+static void rank_pairs(struct fr_validation *v)
+{
+    uint64_t n = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < v->n_rows; i++)
+        for (size_t j = i + 1; j < v->n_rows; j++) {
+            const struct fr_validation_row *a = &v->rows[i], *b = &v->rows[j];
+            double measured = a->measured_s - b->measured_s;
+            double predicted = a->predicted_s - b->predicted_s;
+
+            if (a->why_not || b->why_not || !differ_in_strategy_only(a, b) ||
+                is_same(a->strategy, b->strategy))
+                continue;
+            n++;
+            sum += measured * predicted > 0 ? 1 : measured * predicted < 0 ? -1 : 0;
+        }
+    v->n_tau_pairs = n;
+    v->tau = n > 0 ? sum / (double)n : NAN;
+}
+
+static enum fr_status judge_scaling(struct making *m, struct fr_error *err)
+{
+    struct fr_validation *v = m->v;
+    double *errors = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t i = 0; i < v->n_rows; i++)
+        for (size_t j = 0; j < v->n_rows; j++) {
+            const struct fr_validation_row *a = &v->rows[i], *b = &v->rows[j];
+
+            if (a->why_not || b->why_not || !is_scaled(a, b))
+                continue;
+            if (!fr__grow(&errors, &cap, n + 1, sizeof(*errors))) {
+                free(errors);
+                return fr__fail_nomem(err);
+            }
+            errors[n++] = (a->predicted_s / b->predicted_s) / (a->measured_s / b->measured_s) - 1;
+        }
+    v->n_scaling = n;
+    v->scaling_median = n > 0 ? errors_of(errors, n).median : NAN;
+    free(errors);
+    return FR_OK;
+}
+
+static void judge_memory(struct making *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->v->n_rows; i++)
+        if (!m->v->rows[i].why_not && !isnan(m->v->rows[i].memory_error))
+            m->errors[n++] = m->v->rows[i].memory_error;
+    m->v->memory = errors_of(m->errors, n);
+}
+
+static enum fr_status make_all(struct making *m, struct fr_error *err)
+{
+    struct fr_validation_group *groups;
+
+    FR_TRY(add_group(m, FR_BY_ALL, "all rows", err));
+    for (unsigned by = FR_BY_ALL + 1; by < FR_N_BYS; by++)
+        FR_TRY(add_groups(m, (enum fr_validation_by)by, err));
+    groups = fr__arena_alloc(m->arena, m->n, sizeof(*groups));
+    if (!groups)
+        return fr__fail_nomem(err);
+    memcpy(groups, m->groups, m->n * sizeof(*groups));
+    m->v->groups = groups;
+    m->v->n_groups = m->n;
+    m->v->n_predicted = groups[0].errors.n;
+    judge_memory(m);
+    rank_pairs(m->v);
+    return judge_scaling(m, err);
+}
+
+enum fr_status fr__validation_summarise(struct fr_validation *v, struct fr__arena *arena,
+                                        struct fr_error *err)
+{
+    struct making m = {.v = v, .arena = arena};
+    enum fr_status st;
+
+    m.errors = calloc(v->n_rows + 1, sizeof(*m.errors));
+    st = m.errors ? make_all(&m, err) : fr__fail_nomem(err);
+    free(m.errors);
+    free(m.groups);
+    return st;
+}

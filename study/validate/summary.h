@@ -1,0 +1,11 @@
+/* study/validate/summary.h - what the errors of a validation amount to. */
+#ifndef FR_RESULTS_VALIDATE_SUMMARY_H
+#define FR_RESULTS_VALIDATE_SUMMARY_H
+
+#include "base/arena.h"
+#include "study/validate.h"
+
+/* Fills all but rows, n_rows and priv. Texts and groups come from the arena. */
+enum fr_status fr__validation_summarise(struct fr_validation *v, struct fr__arena *arena,
+                                        struct fr_error *err);
+#endif

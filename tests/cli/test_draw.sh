@@ -1,0 +1,83 @@
+#!/bin/sh
+# tests/cli/test_draw.sh - `topo draw` and `graph draw` as people meet them: files, graphviz, faults.
+. "${srcdir:-.}/tests/support/command.sh"
+
+only_files() { test "$(ls | tr '\n' ' ')" = "$1"; }
+starts_with() { head -c 4 "$1" | grep -a -q -e "$2"; }
+
+cat > hostile.yaml <<'END'
+name: "a \"quote\"; b [label=x] \\N <i>&lt;</i> new\nline $(touch hacked)"
+source: test
+machines:
+- vertices:
+  - {name: gpu0, kind: gpu, type: v100-sxm2-16gb}
+  - {name: x, kind: nic}
+  links:
+  - {from: gpu0, to: x, kind: pcie, bandwidth: 24GB/s, latency: 0.5us}
+END
+
+for what in "topo draw dgx1-v100" "graph draw lenet" "graph draw lenet --ops"; do
+    run $what
+    check "without_a_file_the_text_is_printed: $what" succeeds
+    check "the_text_ends: $what" grep -q '^}$' out
+    run $what -o x.txt
+    check "an_unknown_ending_is_wrong_usage: $what" fails 2 "'x.txt' has no ending"
+    run $what -o no/such/x.dot
+    check "an_unwritable_file_fails: $what" fails 1 "no/such/x.dot"
+    run $what -o x.dot
+    check "the_text_goes_to_a_file: $what" succeeds
+    run $what
+    check "file_and_standard_output_are_alike: $what" cmp -s out x.dot
+    rm -f x.dot
+    if test -x "$build/.libs/forerun"; then # past libtool's script, which needs a PATH itself
+        status=0
+        # shellcheck disable=SC2086 # words
+        LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" $what -o x.svg \
+            > out 2> err || status=$?
+        check "missing_graphviz_is_named: $what" fails 1 "is not installed; install graphviz"
+        check "missing_graphviz_leaves_no_files: $what" only_files "err hostile.yaml out "
+    else
+        echo "skipped: no shared library: missing graphviz is not played"
+    fi
+done
+run topo draw dgx9
+check "an_unknown_cluster_is_named" fails 2 "no topology preset or file 'dgx9'"
+run topo draw dgx2 --json
+check "drawings_are_no_json" fails 2 "unknown option '--json'"
+run graph draw gpt2-xl --ops
+check "too_many_ops_are_refused" fails 2 "at most 300 can be read: choose a layer with --layer"
+run graph draw vgg19 --layer fc66
+check "an_unknown_layer_gets_a_hint" fails 2 "no layer 'fc66', did you mean 'fc6'?"
+run graph draw vgg19 --phase backwrd
+check "an_unknown_phase_gets_a_hint" fails 2 "did you mean 'backward'?"
+
+if ! command -v dot > /dev/null; then
+    echo "skipped: graphviz is not installed, no picture is looked at"
+else
+    for what in "topo draw dgx2" "graph draw gpt3-175b" "graph draw resnet50 --layer layer1.0 --ops"; do
+        run $what -o x.svg -o x.png -o x.pdf
+        check "pictures_of_all_kinds_are_drawn: $what" succeeds
+        check "an_svg_is_one: $what" grep -q '<svg' x.svg
+        check "a_png_is_one: $what" starts_with x.png PNG
+        check "a_pdf_is_one: $what" starts_with x.pdf '%PDF'
+        rm -f x.svg x.png x.pdf
+    done
+    run topo draw hostile.yaml -o x.svg
+    check "a_hostile_name_is_drawn" succeeds
+    check "a_hostile_name_is_text" grep -q \
+        'a &quot;quote&quot;; b \[label=x\] \\N &lt;i&gt;&amp;lt;&lt;/i&gt; new?line \$(touch hacked)' \
+        x.svg
+    check "a_hostile_name_runs_nothing" test ! -e hacked
+    rm -f x.svg
+    for verb in "topo draw" "graph draw"; do
+        run $verb --help
+        sed -n '/^Examples:/,$s/^  forerun //p' out > examples
+        check "$verb has examples" test -s examples
+        while read -r example; do
+            eval "run $example"
+            check "example_works: $example" succeeds
+        done < examples
+    done
+fi
+
+finish

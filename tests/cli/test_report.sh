@@ -1,0 +1,67 @@
+#!/bin/sh
+# tests/cli/test_report.sh - the report in a browser: its policy admits its own script and nothing else,
+# and it draws without a complaint. The browser's part is skipped where there is no chromium.
+set -u
+build=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+PATH=$build:$PATH
+cd "$work" || exit 1
+n_checks=0
+n_failures=0
+
+check() {
+    n_checks=$((n_checks + 1))
+    name=$1
+    shift
+    "$@" && return
+    n_failures=$((n_failures + 1))
+    echo "FAIL: $name"
+}
+
+forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timing >/dev/null
+cp run.html first.html
+forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timing >/dev/null
+forerun compare -w lenet -t dgx1-v100 -g 2 -b 64 -o comparison.html >/dev/null
+check "the_same_command_gives_the_same_bytes" cmp -s run.html first.html
+check "the_command_is_there_to_be_typed_again" grep -qF \
+    '<pre>forerun simulate -w alexnet -t dgx1-v100 -g 4 -b 64 -s pp -o run.html --no-timing</pre>' \
+    run.html
+# shellcheck disable=SC2016 # the shell that runs it again is another one
+forerun simulate -w lenet -t dgx1-v100 -g 1 -s single -o "it's \$(here).html" >/dev/null
+check "what_a_shell_would_read_is_quoted" grep -qF -e \
+    "-o &#39;it&#39;\\&#39;&#39;s \$(here).html&#39;</pre>" "it's \$(here).html"
+
+# The policy names the script by its hash, which a change of the script changes.
+if command -v openssl >/dev/null; then
+    hash=$(awk '/^<script>$/ { is_in = 1; printf "\n"; next } /^<\/script>$/ { is_in = 0 } is_in' \
+        run.html | openssl dgst -sha256 -binary | openssl base64)
+    check "the_policy_admits_the_script ($hash)" grep -qF "script-src 'sha256-$hash'" run.html
+else
+    echo "SKIP openssl is not here: the script's hash"
+fi
+
+# What the browser makes of a page: its console in log, the document after its script in dom.
+render() {
+    timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
+        --enable-logging=stderr --dump-dom "file://$work/$1" >dom 2>log
+}
+
+if ! command -v chromium >/dev/null; then
+    echo "SKIP chromium is not here: what a browser makes of it"
+elif ! render run.html || ! [ -s dom ]; then
+    echo "SKIP chromium does not start here"
+else
+    for page in run comparison; do
+        render "$page.html"
+        check "${page}_has_nothing_to_complain_about" sh -c '! grep -q CONSOLE log'
+        check "${page}_ran_its_script" grep -q '<body class="js">' dom
+        check "${page}_moved_its_hints" grep -q 'data-tip=' dom
+    done
+    # another script, as a name that was not escaped would bring it
+    sed 's|</main>|<script>document.body.id = "broken"</script></main>|' run.html >other.html
+    render other.html
+    check "another_script_is_not_run" sh -c '! grep -q "id=\"broken\"" dom && grep -q CONSOLE log'
+fi
+echo "$((100 * (n_checks - n_failures) / n_checks))%: Checks: $n_checks, Failures: $n_failures, Errors: 0"
+[ "$n_failures" -eq 0 ]

@@ -1,0 +1,85 @@
+#!/bin/sh
+# tests/cli/test_validate.sh - predictions against made-up measurements whose errors are known: each measured
+# time is the predicted one times a factor, so that the error is 1/factor - 1.
+. "${srcdir:-.}/tests/support/command.sh"
+LC_ALL=C
+export LC_ALL
+refuses() {
+    "$forerun" validate "$1" >out 2>err
+    [ $? -eq 2 ] && grep -q -- "$2" err
+}
+header=id,workload,topology,gpus,strategy,global_batch,precision,options,iteration_s,peak_bytes,notes
+
+# seconds GPUS STRATEGY BATCH: our prediction for lenet
+seconds() {
+    "$forerun" simulate -w lenet -t dgx1-v100 -g "$1" -s "$2" -b "$3" -p fp32 -O momentum --json |
+        sed -n 's/^  "iteration_s": \([0-9.e-]*\),$/\1/p'
+}
+product() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.17g", a * b }'; }
+
+one=$(seconds 1 single 64)
+four=$(seconds 4 dp 256)
+mp=$(seconds 4 mp 256)
+{
+    echo "$header"
+    echo "AA-1,lenet,dgx1-v100,1,single,64,fp32,-O momentum,$(product "$one" 1),,x"         # 0
+    echo "AA-2,lenet,dgx1-v100,4,dp,256,fp32,-O momentum,$(product "$four" 0.8),,x"         # +25 %
+    echo "AA-3,lenet,dgx1-v100,4,mp,256,fp32,--optimizer=momentum,$(product "$mp" 2),,x"    # -50 %
+    echo "B-1,lenet,dgx1-v100,4,mp,256,fp32,'-O' 'momentum',$(product "$mp" 1.25),,x"     # -20 %
+    echo "B-2,lenet,dgx1-v100,4,hybrid:tp=2,256,fp32,,1,,no such strategy"
+    echo "B-3,vgg19,dgx1-v100,1,single,4096,fp32,,1,,does not fit"
+    echo "B-4,lenet,dgx1-v100,1,single,64,fp32,--workload vgg16,1,,no such option here"
+    echo "B-5,lenet,dgx1-v100,1,single,64,fp12,,1,,no such format"
+} >rows.csv
+
+"$forerun" validate rows.csv --all -o rows_out.csv >out 2>err
+check "it_ends_well" test $? -eq 0
+# sizes 0, 20, 25, 50: median 22.5, mean 23.75, p90 at 2.7 of 0..3: 42.5; signed -50 -20 0 25: -10
+check "errors_are_those_put_in" says "^  all       all rows   *4  22.5 %  23.8 %  42.5 %  50.0 %  -10.0 %$"
+check "a_source_is_the_letters_of_the_id" says "^  source    AA   *3  25.0 %"
+check "strategies_have_groups" says "^  strategy  mp   *2  35.0 %"
+# AA-1 against AA-2: speed-up predicted over measured is (one/four) / (one/(0.8 four)) = 0.8
+check "scaling_compares_speed_ups" says "^scaling, N GPUs against 1: median 20.0 % off, 1 pairs$"
+check "what_cannot_be_predicted_is_counted" says "^not predicted: 4 of 8 rows$"
+check "an_unknown_strategy_is_named" says "1: unknown strategy 'hybrid'"
+check "what_does_not_fit_is_named" says "1: does not fit: n0.gpu0 lacks"
+check "a_column_is_no_option" says "1: '--workload' is not an option of a row"
+check "rows_are_listed" says "^  AA-2  lenet .* +25.0 %$"
+check "the_csv_has_every_row" test "$(wc -l <rows_out.csv)" -eq 9
+
+"$forerun" validate rows.csv -j 1 --json >out 2>err
+check "json_names_why_not" says '"id": "B-2", .*"error": null, "memory_error": null, "why_not": "unknown strategy'
+check "json_has_a_summary" says '"summary": {"n": 4, "median": 0.22'
+cp out one.json
+"$forerun" validate rows.csv -j 4 --json >out 2>err
+check "threads_do_not_change_the_answer" cmp one.json out
+"$forerun" validate rows.csv --costs datasheet >out 2>err
+check "costs_are_a_choice" sh -c '! grep -q "all rows   *4  22.5 %" out'
+
+if command -v gnuplot >/dev/null; then
+    "$forerun" validate rows.csv -o scatter.svg -o scatter.png >out 2>err
+    check "a_picture_is_drawn" test -s scatter.svg -a -s scatter.png
+    "$forerun" validate rows.csv -o scatter.gif >out 2>err
+    check "another_ending_is_refused" test $? -eq 2
+fi
+
+: >empty.csv
+check "an_empty_file_is_refused" refuses empty.csv "empty.csv"
+echo "$header" >none.csv
+check "a_file_without_rows_is_refused" refuses none.csv "has no rows"
+echo "id,workload" >short.csv
+check "a_missing_column_is_refused" refuses short.csv "topology"
+printf '%s\nA,lenet,dgx1-v100,1,single,64,fp32,,soon,,\n' "$header" >word.csv
+check "a_word_for_a_time_is_refused" refuses word.csv "word.csv:2:.*soon"
+printf '%s\nA,lenet,dgx1-v100,0,single,64,fp32,,1,,\n' "$header" >zero.csv
+check "no_gpus_are_refused" refuses zero.csv "zero.csv:2:"
+check "a_missing_file_is_refused" refuses nowhere.csv "nowhere.csv"
+
+data=$source/../shared/data/measured/training.csv
+if [ -r "$data" ] && command -v python3 >/dev/null; then
+    python3 "$source/tests/oracles/training_rows.py" "$data" >real.csv 2>err
+    check "published_rates_become_rows" test "$(wc -l <real.csv)" -gt 1000
+else
+    echo "SKIP: no published rates in $data"
+fi
+finish

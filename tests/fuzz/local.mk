@@ -1,0 +1,20 @@
+# Fuzz targets, built with configure --enable-fuzz and run by fuzz.sh; a target's seeds are in
+# tests/fuzz/corpus/TARGET/.
+if ENABLE_FUZZ
+fuzz_targets = tests/fuzz/fuzz_collectives \
+	tests/fuzz/fuzz_csv \
+	tests/fuzz/fuzz_device_file \
+	tests/fuzz/fuzz_graph_txt \
+	tests/fuzz/fuzz_nccl_log \
+	tests/fuzz/fuzz_topo \
+	tests/fuzz/fuzz_yaml
+check_PROGRAMS += $(fuzz_targets)
+tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_topo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+endif
+EXTRA_DIST += tests/fuzz/fuzz.sh tests/fuzz/corpus

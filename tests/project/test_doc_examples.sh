@@ -1,0 +1,73 @@
+#!/bin/sh
+# tests/project/test_doc_examples.sh - every command that the documentation shows (the lines of its sh blocks
+# and of the manual page's examples that begin with "forerun") runs and writes the files it names, and
+# every console block shows what its command prints. GOLDEN_UPDATE=1 rewrites these blocks.
+set -u
+source=$(cd "${srcdir:-.}" && pwd)
+build=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+PATH=$build:$PATH
+ln -s "$source/examples" "$work/examples"
+cd "$work" || exit 1
+
+# shellcheck disable=SC2016 # the backquotes are the text's
+commands() {
+    for page in "$source"/README.md "$source"/doc/*.md; do
+        sed -n '/^```sh$/,/^```$/p' "$page"
+    done
+    sed -n '/^\.SH EXAMPLES$/,$ s/\\-/-/gp' "$source/doc/forerun.1"
+}
+
+n=0
+failed=0
+commands | grep '^forerun ' | sort -u >list
+if ! command -v gnuplot >/dev/null; then
+    echo "SKIP gnuplot is not here: $(grep -cE '\.(svg|png|pdf)' list) commands that draw"
+    grep -vE '\.(svg|png|pdf)' list >shorter
+    mv shorter list
+fi
+if ! command -v dot >/dev/null; then
+    echo "SKIP graphviz is not here: $(grep -cE '( draw .*|\.graph)\.(svg|png|pdf)' list) drawings"
+    grep -vE '( draw .*|\.graph)\.(svg|png|pdf)' list >shorter
+    mv shorter list
+fi
+while read -r line; do
+    n=$((n + 1))
+    if ! sh -c "$line" >stdout 2>stderr </dev/null; then
+        echo "FAILED $line"
+        head -n 3 stderr
+        failed=$((failed + 1))
+        continue
+    fi
+    for file in $(echo "$line" | grep -oE -- '-o [^ ]+' | cut -c 4-); do
+        [ -s "$file" ] || { echo "FAILED $line: no $file" && failed=$((failed + 1)); }
+    done
+done <list
+
+# shellcheck disable=SC2094 # two files named page
+for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md; do
+    awk '/^```console$/ {
+             print; getline; print
+             command = substr($0, 3)
+             while ((command | getline line) > 0)
+                 print line
+             close(command)
+             is_old = 1
+             next
+         }
+         /^```$/ { is_old = 0 }
+         !is_old' "$source/$page" >page
+    [ -z "${GOLDEN_UPDATE:-}" ] || cat page >"$source/$page"
+    diff "$source/$page" page || { echo "FAILED $page shows something else" && failed=$((failed + 1)); }
+done
+
+# The manual page has every option that the help has.
+for option in $( (forerun simulate --help && forerun sweep --help) | grep -oE -- '--[a-z-]+' | sort -u); do
+    sed 's/\\-/-/g' "$source/doc/forerun.1" | grep -qE -- "(fB|\\.B )$option" || {
+        echo "FAILED $option is not in forerun.1"
+        failed=$((failed + 1))
+    }
+done
+echo "$n documented commands, $failed failures"
+[ "$n" -gt 0 ] && [ "$failed" -eq 0 ]

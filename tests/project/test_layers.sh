@@ -1,0 +1,31 @@
+#!/bin/sh
+# Folders are layers, and a call only goes down: no object of a folder needs a symbol, and no file
+# includes a header, that only a folder above it has.
+set -eu
+layers='base topo workloads calibrate plan sim strategies study results papers'
+source=${srcdir:-.}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+below=
+: >"$work/defined"
+for layer in $layers; do
+    archive=.libs/lib$layer.a
+    [ -e "$archive" ] || { echo "SKIP $archive is not here"; exit 77; }
+    nm -P "$archive" 2>/dev/null | awk '$2 ~ /^[TDRBCVW]$/ { print $1 }' | sort -u >>"$work/defined"
+    sort -u -o "$work/defined" "$work/defined"
+    nm -P "$archive" 2>/dev/null | awk '$2 == "U" && $1 ~ /^fr_/ { print $1 }' | sort -u >"$work/needed"
+    [ -s "$work/needed" ] || [ "$layer" = base ] || { echo "nm finds nothing in $archive"; failed=1; }
+    comm -23 "$work/needed" "$work/defined" | sed "s|^|$layer calls a layer above it: |" >"$work/wrong"
+
+    below="$below|$layer"
+    grep -rnE '^#include "[a-z]+/' "$source/$layer" --include='*.[ch]' |
+        grep -vE "#include \"(${below#|})/" |
+        sed 's|^|a header of a layer above: |' >>"$work/wrong" || true
+    if [ -s "$work/wrong" ]; then
+        cat "$work/wrong"
+        failed=1
+    fi
+done
+exit $failed

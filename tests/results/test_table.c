@@ -1,0 +1,105 @@
+/* tests/results/test_table.c - aligned columns and numbers for people. */
+#include "config.h"
+
+#include "results/text/table.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"ab", "größe"};
+
+static void fill(const void *user, size_t i, struct fr__table_row *row)
+{
+    (void)user;
+    fr__table_text(row->cell[0], names[i]);
+    fr__table_text(row->cell[1], i ? "7" : "123");
+    fr__table_text(row->cell[2], i ? "" : "x");
+}
+
+static char *print(const struct fr__table *t)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    fr__table_print(f, t);
+    fclose(f);
+    return text;
+}
+
+START_TEST(columns_are_aligned_by_characters_and_lines_end_without_blanks)
+{
+    static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"", false}};
+    const struct fr__table t = {columns, 3, 2, fill, NULL};
+    char *text = print(&t);
+
+    ck_assert_str_eq(text, "  name     n\n"
+                           "  ab     123  x\n"
+                           "  größe    7\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(a_table_without_rows_is_its_titles)
+{
+    static const struct fr__table_column columns[] = {{"name", false}, {"n", true}};
+    const struct fr__table t = {columns, 2, 0, fill, NULL};
+    char *text = print(&t);
+
+    ck_assert_str_eq(text, "  name  n\n");
+    free(text);
+}
+END_TEST
+
+START_TEST(control_characters_never_reach_the_terminal)
+{
+    char cell[FR__TABLE_CELL];
+
+    fr__table_text(cell, "a\033[2Jb\nc\x7f");
+    ck_assert_str_eq(cell, "a?[2Jb?c?");
+}
+END_TEST
+
+START_TEST(long_text_is_cut_between_characters)
+{
+    char cell[FR__TABLE_CELL], text[2 * FR__TABLE_CELL + 1];
+
+    for (size_t i = 0; i < FR__TABLE_CELL; i++)
+        memcpy(text + 2 * i, "ö", 2);
+    text[sizeof(text) - 1] = '\0';
+    fr__table_text(cell, text);
+    /* 199 bytes of room, 3 for the dots: 196 bytes are 98 characters of two */
+    ck_assert_uint_eq(strlen(cell), 199);
+    ck_assert_mem_eq(cell + 196, "...", 4);
+    ck_assert_mem_eq(cell + 194, "ö", 2);
+}
+END_TEST
+
+START_TEST(decimals_are_rounded_half_away_and_zero_has_no_sign)
+{
+    static const struct {
+        double x;
+        unsigned decimals;
+        const char *text;
+    } cases[] = {{0, 1, "0.0"},       {2.25, 1, "2.3"},    {-2.25, 1, "-2.3"}, {-0.01, 1, "0.0"},
+                 {99.96, 1, "100.0"}, {1234.5, 0, "1235"}, {0.5, 2, "0.50"},   {3.007, 2, "3.01"}};
+    char buf[40];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        ck_assert_str_eq(fr__fixed(cases[i].x, cases[i].decimals, buf, sizeof(buf)), cases[i].text);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("table");
+
+    tcase_add_test(tc, columns_are_aligned_by_characters_and_lines_end_without_blanks);
+    tcase_add_test(tc, a_table_without_rows_is_its_titles);
+    tcase_add_test(tc, control_characters_never_reach_the_terminal);
+    tcase_add_test(tc, long_text_is_cut_between_characters);
+    tcase_add_test(tc, decimals_are_rounded_half_away_and_zero_has_no_sign);
+    return run_case(tc, "results/table");
+}

@@ -1,0 +1,829 @@
+/* tests/sim/test_engine.c - the engine against times derived by hand. */
+#include "config.h"
+
+#include "tests/support/sim_fixture.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One link of bandwidth 1e9 B/s and latency 1 ms a direction unless a test says otherwise. */
+static const double BW = 1e9, LAT = 1e-3;
+
+#define ck_assert_near(a, b) ck_assert_double_eq_tol((a), (b), 1e-9 * (fabs((double)(b)) + 1e-3))
+
+static struct fr_run_options options(enum fr_network network)
+{
+    struct fr_run_options o;
+
+    fr_run_options_init(&o);
+    o.network = network;
+    return o;
+}
+
+/* ---- compute ---- */
+
+START_TEST(a_chain_on_one_device_takes_the_sum)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t last = FR_NONE;
+    struct fr_run *r;
+
+    for (int i = 1; i <= 4; i++) {
+        uint32_t t = fixture_compute(p, 0, fixture_cost(p, i), 0);
+
+        if (last != FR_NONE)
+            fr_plan_add_dep(p, last, t);
+        last = t;
+    }
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 1 + 2 + 3 + 4);
+    ck_assert_near(r->iteration_s, 10);
+    ck_assert_near(r->lower_bound_s, 10);
+    ck_assert_near(r->devices[0].compute_s, 10);
+    ck_assert_near(r->devices[1].idle_s, 10);
+    ck_assert_uint_eq(r->n_critical, 4);
+    ck_assert_uint_eq(r->critical[0], 0);
+    ck_assert_uint_eq(r->critical[3], 3);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(independent_ops_on_two_devices_take_the_longer)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r;
+
+    fixture_compute(p, 0, fixture_cost(p, 2), 0);
+    fixture_compute(p, 1, fixture_cost(p, 5), 0);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 5);
+    ck_assert_near(r->devices[0].idle_s, 3);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(a_plan_without_tasks_takes_no_time)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r;
+
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq(r->makespan_s, 0);
+    ck_assert_uint_eq(r->n_critical, 0);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Two tasks block the stream: `first` (1 s) is ready at 0; at 0.5 s b (priority 5) becomes ready by
+ * way of another device, at 0.7 s c (priority 1). fifo runs b before c, priority c before b; strict
+ * follows (priority, number) and so waits for c before it begins `first` (priority 9). */
+static double start_of_b(enum fr_order order, double *c_s, double *first_s)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t first = fixture_compute(p, 0, fixture_cost(p, 1), 9);
+    uint32_t b = fixture_compute(p, 0, fixture_cost(p, 1), 5);
+    uint32_t c = fixture_compute(p, 0, fixture_cost(p, 1), 1);
+    uint32_t x = fixture_compute(p, 1, fixture_cost(p, 0.5), 0);
+    uint32_t y = fixture_compute(p, 1, fixture_cost(p, 0.2), 1);
+    struct fr_run *r;
+    double b_s;
+
+    fr_plan_add_dep(p, x, b);
+    fr_plan_add_dep(p, y, c);
+    fixture_finish(p);
+    o.order = order;
+    r = fixture_run(p, &o);
+    b_s = r->start_s[b];
+    *c_s = r->start_s[c];
+    *first_s = r->start_s[first];
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    return b_s;
+}
+
+START_TEST(the_ready_queue_follows_the_order_asked_for)
+{
+    double c_s, first_s;
+
+    ck_assert_near(start_of_b(FR_ORDER_FIFO, &c_s, &first_s), 1);
+    ck_assert_near(c_s, 2);
+    ck_assert_near(first_s, 0);
+    ck_assert_near(start_of_b(FR_ORDER_PRIORITY, &c_s, &first_s), 2);
+    ck_assert_near(c_s, 1);
+    ck_assert_near(first_s, 0);
+    ck_assert_near(start_of_b(FR_ORDER_STRICT, &c_s, &first_s), 1.7);
+    ck_assert_near(c_s, 0.7);
+    ck_assert_near(first_s, 2.7);
+}
+END_TEST
+
+START_TEST(equal_tasks_run_by_priority_then_number)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t cost = fixture_cost(p, 1), t[3];
+    struct fr_run *r;
+
+    t[0] = fixture_compute(p, 0, cost, 7);
+    t[1] = fixture_compute(p, 0, cost, 3);
+    t[2] = fixture_compute(p, 0, cost, 7);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->start_s[t[1]], 0);
+    ck_assert_near(r->start_s[t[0]], 1);
+    ck_assert_near(r->start_s[t[2]], 2);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Ten ops of 1 us that each take the host 5 us to launch: op k starts at 5 (k + 1) us. */
+START_TEST(small_ops_are_bound_by_the_host)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t cost = fixture_launched_cost(p, 1e-6, 5e-6);
+    struct fr_run *r;
+
+    for (int i = 0; i < 10; i++)
+        fixture_compute(p, 0, cost, 0);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->start_s[0], 5e-6);
+    ck_assert_near(r->makespan_s, 51e-6);
+    ck_assert_near(r->devices[0].compute_s, 10e-6);
+    ck_assert_near(r->lower_bound_s, 50e-6);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Long ops hide all launches but the first: the host runs ahead. */
+START_TEST(the_host_runs_ahead_of_long_ops)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t cost = fixture_launched_cost(p, 1e-3, 5e-6);
+    struct fr_run *r;
+
+    for (int i = 0; i < 10; i++)
+        fixture_compute(p, 0, cost, 0);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 10e-3 + 5e-6);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(markers_take_no_time_and_no_stream)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t a = fixture_compute(p, 0, fixture_cost(p, 1), 0);
+    uint32_t b = fixture_compute(p, 0, fixture_cost(p, 1), 0);
+    uint32_t m[2], c;
+    struct fr_run *r;
+
+    for (int i = 0; i < 2; i++)
+        m[i] = fr_plan_add_task(p, &(struct fr_task){.device = 0,
+                                                     .cost_id = FR_NONE,
+                                                     .op = FR_NONE,
+                                                     .ref = FR_NONE,
+                                                     .kind = FR_TASK_MARKER});
+    c = fixture_compute(p, 1, fixture_cost(p, 1), 0);
+    fr_plan_add_dep(p, a, m[0]);
+    fr_plan_add_dep(p, m[0], m[1]);
+    fr_plan_add_dep(p, m[1], c);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[m[1]], 1);
+    ck_assert_near(r->start_s[c], 1);
+    ck_assert_near(r->end_s[b], 2);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+START_TEST(a_message_takes_latency_plus_bytes_over_bandwidth)
+{
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_topo *topo = fixture_star(2, BW, LAT);
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)network);
+        struct fr_run *r;
+
+        fixture_message(p, 0, 1, 5e8, FR_NONE);
+        fixture_finish(p);
+        r = fixture_run(p, &o);
+        ck_assert_near(r->makespan_s, 2 * LAT + 0.5); /* two links */
+        ck_assert_near(r->devices[0].comm_s, 2 * LAT + 0.5);
+        ck_assert_near(r->devices[1].exposed_comm_s, 2 * LAT + 0.5);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
+/* 1e9 and 2e9 bytes over one link of 1e9 B/s: both at half rate until 2 s, then the rest of the
+ * longer (1e9) alone until 3 s. Without sharing they take 1 s and 2 s. */
+START_TEST(two_flows_share_a_link_equally)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t a = fixture_message(p, 0, 1, 1e9, FR_NONE);
+    uint32_t b = fixture_message(p, 0, 1, 2e9, FR_NONE);
+    uint32_t back = fixture_message(p, 1, 0, 1e9, FR_NONE);
+    struct fr_run *r;
+
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[a], LAT + 2);
+    ck_assert_near(r->end_s[b], LAT + 3);
+    ck_assert_near(r->end_s[back], LAT + 1); /* the other direction is another link */
+    ck_assert_double_eq(r->link_bytes[0] + r->link_bytes[1], 4e9);
+    fr_run_free(r);
+    o = options(FR_NETWORK_ANALYTIC);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[a], LAT + 1);
+    ck_assert_near(r->end_s[b], LAT + 2);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* With one channel the second message waits for the first; the third, to another device, does not
+ * overtake at the sender: it waits for its turn, oldest first among those that may go. */
+START_TEST(one_channel_serialises_messages)
+{
+    struct fr_topo *topo = fixture_star(3, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t a = fixture_message(p, 0, 1, 1e9, FR_NONE);
+    uint32_t b = fixture_message(p, 0, 1, 1e9, FR_NONE);
+    uint32_t c = fixture_message(p, 0, 2, 1e9, FR_NONE);
+    uint32_t d = fixture_message(p, 1, 2, 1e9, FR_NONE);
+    struct fr_run *r;
+
+    fixture_finish(p);
+    o.channels = 1;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[a], 1);
+    ck_assert_near(r->end_s[b], 2);
+    ck_assert_near(r->end_s[c], 3);
+    ck_assert_near(r->end_s[d], 1); /* other ends */
+    fr_run_free(r);
+    /* two channels: a and b side by side at half rate, then c alone; d shares nothing with them */
+    o.channels = 2;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[a], 2);
+    ck_assert_near(r->end_s[b], 2);
+    ck_assert_near(r->end_s[c], 3);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(a_message_to_oneself_is_free)
+{
+    struct fr_topo *topo = fixture_pair(BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r;
+
+    fixture_message(p, 0, 0, 1e9, FR_NONE);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq(r->makespan_s, 0);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* ---- accounts ---- */
+
+/* Device 0 computes 2 s while 3e9 bytes leave it for 3 s: 1 s of communication is exposed. */
+START_TEST(communication_behind_compute_is_hidden)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r;
+
+    fixture_compute(p, 0, fixture_cost(p, 2), 0);
+    fixture_message(p, 0, 1, 3e9, FR_NONE);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->devices[0].compute_s, 2);
+    ck_assert_near(r->devices[0].comm_s, 3);
+    ck_assert_near(r->devices[0].exposed_comm_s, 1);
+    ck_assert_near(r->devices[0].idle_s, 0);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Compute of 2 s beside a copy of 1 s, slowed by 2 while the copy moves: half a second's work is
+ * done in the first second, 1.5 s remain: 2.5 s. The copy, slowed by 4 from its start, takes 4 s. */
+START_TEST(work_side_by_side_is_slowed)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_interference slow = {.factor = {{1, 2, 1}, {1, 1, 1}, {1, 1, 1}}, .source = "test"};
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options((enum fr_network)network);
+        uint32_t c = fixture_compute(p, 0, fixture_cost(p, 2), 0), m;
+        struct fr_run *r;
+
+        m = fixture_message(p, 0, 1, 1e9, FR_NONE);
+        fixture_finish(p);
+        slow.factor[FR_WORK_COPY][FR_WORK_COMPUTE] = 1;
+        o.interference = &slow;
+        r = fixture_run(p, &o);
+        ck_assert_near(r->end_s[m], 1);
+        ck_assert_near(r->end_s[c], 2.5);
+        ck_assert_near(r->makespan_s,
+                       2.5); /* nothing waits for the end at 4 s it had at half speed */
+        fr_run_free(r);
+        slow.factor[FR_WORK_COPY][FR_WORK_COMPUTE] = 4;
+        r = fixture_run(p, &o);
+        ck_assert_near(r->end_s[m], 4);
+        ck_assert_near(r->end_s[c], 4); /* 2 s of work at half speed */
+        fr_run_free(r);
+        fr_plan_free(p);
+    }
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+static uint32_t buffer(struct fr_plan *p, uint32_t alloc, uint64_t bytes, uint32_t alias)
+{
+    return fr_plan_add_buffer(p, &(struct fr_buffer){.bytes = bytes,
+                                                     .device = 0,
+                                                     .alloc = alloc,
+                                                     .alias = alias,
+                                                     .op = FR_NONE,
+                                                     .kind = FR_BUFFER_ACTIVATION});
+}
+
+/* a writes 100 (read by b), b writes 10 in place of nothing, c writes into a's storage (alias) and d
+ * reads that: so a's 100 live until d. Persistent 1000. Peak at d: 1000 + 100 + 7. */
+START_TEST(buffers_live_until_their_last_reader)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t cost = fixture_cost(p, 1), t[4], root, view, own, scratch;
+    struct fr_run *r;
+
+    for (int i = 0; i < 4; i++) {
+        t[i] = fixture_compute(p, 0, cost, 0);
+        if (i > 0)
+            fr_plan_add_dep(p, t[i - 1], t[i]);
+    }
+    buffer(p, FR_NONE, 1000, FR_NONE);
+    root = buffer(p, t[0], 100, FR_NONE);
+    view = buffer(p, t[2], 50, root);
+    own = buffer(p, t[1], 5, FR_NONE);
+    scratch = buffer(p, t[3], 7, FR_NONE);
+    fr_plan_add_free(p, root, t[1]);
+    fr_plan_add_free(p, view, t[3]);
+    fr_plan_add_free(p, own, t[1]);
+    fr_plan_add_free(p, scratch, t[3]);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_uint_eq(r->devices[0].peak_bytes, 1107);
+    ck_assert_near(r->devices[0].peak_at_s, 3);
+    ck_assert_uint_eq(r->devices[0].peak_task, t[3]);
+    ck_assert_uint_eq(r->devices[0].end_bytes, 1000);
+    ck_assert_uint_eq(r->devices[0].peak_by_kind[FR_BUFFER_ACTIVATION], 1107);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* A collective's buffer: at dispatch it is there while the rank waits for the others, at start not.
+ * A second buffer of 10 lives in the first second only. */
+START_TEST(allocation_is_at_dispatch_or_at_start)
+{
+    struct fr_topo *topo = fixture_star(2, BW, 0);
+
+    for (int at_start = 0; at_start < 2; at_start++) {
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options(FR_NETWORK_FLOW);
+        uint32_t late = fixture_compute(p, 1, fixture_cost(p, 3), 0), members[2];
+        uint32_t early = fixture_compute(p, 0, fixture_cost(p, 1), 0), b, c;
+        struct fr_run *r;
+
+        fixture_collective(p, FR_ALL_REDUCE, 2, 1e9, members);
+        fr_plan_add_dep(p, late, members[1]);
+        b = buffer(p, members[0], 100, FR_NONE);
+        fr_plan_add_free(p, b, members[0]);
+        c = buffer(p, early, 10, FR_NONE);
+        fr_plan_add_free(p, c, early);
+        fixture_finish(p);
+        o.alloc_at_start = at_start;
+        r = fixture_run(p, &o);
+        ck_assert_uint_eq(r->devices[0].peak_bytes, at_start ? 100 : 110);
+        fr_run_free(r);
+        fr_plan_free(p);
+    }
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* ---- size ---- */
+
+/* Layers of 128 tasks on 64 hosts of a fat tree, each fed by two tasks of the layer before, all
+ * messages at once on shared links: a hundred thousand solves, each resumed from the last.
+ * What comes out cannot be derived; that the run passes its own checks can be demanded, and that an
+ * eighth of the bytes over links an eighth as wide takes as long, to the bit. */
+static double contended(double bw_Bps, double bytes)
+{
+    enum { HOSTS = 64, WIDTH = 128, N = 40000 };
+    struct fr_topo *topo = fixture_fat_tree(8, 8, 4, bw_Bps, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t *host = calloc(N, sizeof(*host)), *task = calloc(N, sizeof(*task)), cost[64];
+    uint64_t x = 1;
+    struct fr_run *r;
+    double t;
+
+    ck_assert_ptr_nonnull(host);
+    ck_assert_ptr_nonnull(task);
+    for (int i = 0; i < 64; i++)
+        cost[i] = fixture_cost(p, 50e-6 + i * 7e-6);
+    for (uint32_t i = 0; i < N; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        host[i] = (uint32_t)(x >> 58);
+        task[i] = fixture_compute(p, host[i], cost[x >> 40 & 63], 0);
+        for (int k = 0; i >= WIDTH && k < 2; k++) {
+            uint32_t src = i / WIDTH * WIDTH - WIDTH + (uint32_t)(x >> (20 + 8 * k)) % WIDTH;
+
+            if (host[src] == host[i])
+                fr_plan_add_dep(p, task[src], task[i]);
+            else
+                fr_plan_add_dep(p,
+                                fixture_message(p, host[src], host[i],
+                                                bytes * (double)(1 + (x >> 30 & 15)), task[src]),
+                                task[i]);
+        }
+    }
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    t = r->makespan_s;
+    ck_assert_uint_gt(r->stats.solves, 80000);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    free(host);
+    free(task);
+    return t;
+}
+
+START_TEST(a_long_contended_graph_runs_to_its_end)
+{
+    double t = contended(12.5e9, 131072);
+
+    /* powers of two keep every bit */
+    ck_assert_double_eq(contended(12.5e9 / 8, 131072 / 8), t);
+}
+END_TEST
+
+/* ---- dead lock ---- */
+
+/* Each device issues the two collectives in the opposite order on one stream. */
+START_TEST(a_dead_lock_names_the_circle)
+{
+    struct fr_topo *topo = fixture_star(2, BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r = NULL;
+    struct fr_error err;
+    uint32_t x[2], y[2];
+
+    fixture_collective(p, FR_ALL_REDUCE, 2, 8, x);
+    fixture_collective(p, FR_ALL_GATHER, 2, 8, y);
+    fr_plan_add_dep(p, fixture_compute(p, 0, fixture_cost(p, 1), 0), y[0]);
+    fr_plan_add_dep(p, fixture_compute(p, 1, fixture_cost(p, 1), 0), x[1]);
+    fixture_finish(p);
+    ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_EDEADLOCK);
+    ck_assert_ptr_null(r);
+    ck_assert_ptr_nonnull(strstr(err.text, "dead lock at 1 s with 2 of 6 tasks done"));
+    ck_assert_ptr_nonnull(strstr(err.text, "all-reduce"));
+    ck_assert_ptr_nonnull(strstr(err.text, "all-gather"));
+    ck_assert_ptr_nonnull(strstr(err.text, "waits for the stream held by"));
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* ---- how answers must change ---- */
+
+struct mix {
+    double bw, lat, bytes, time;
+    uint32_t n, shift;
+};
+
+/* Some of everything on n devices, numbered from `shift` round: compute, messages, a collective. */
+static struct fr_run *run_mix(const struct mix *m, struct fr_topo **topo, struct fr_plan **plan)
+{
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_plan *p;
+    uint32_t members[8], devices[8], last[8], group, c;
+
+    *topo = fixture_star(m->n, m->bw, m->lat);
+    *plan = p = fr_plan_new(*topo, NULL);
+    for (uint32_t i = 0; i < m->n; i++)
+        devices[i] = (i + m->shift) % m->n;
+    for (uint32_t i = 0; i < m->n; i++)
+        last[i] = fixture_compute(p, devices[i], fixture_cost(p, m->time * (1 + i)), 0);
+    for (uint32_t i = 0; i < m->n; i++) {
+        uint32_t r = fixture_message(p, devices[i], devices[(i * 3 + 1) % m->n], m->bytes * (2 + i),
+                                     last[i]);
+
+        fr_plan_add_dep(
+            p, r,
+            fixture_compute(p, devices[(i * 3 + 1) % m->n], fixture_cost(p, m->time * 0.3), 1));
+    }
+    group = fr_plan_add_group_of(p, devices, m->n);
+    c = fr_plan_add_collective(
+        p, &(struct fr_collective){
+               .bytes = 8 * m->bytes, .group = group, .label = FR_NONE, .kind = FR_ALL_REDUCE});
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct fr_task t = {.device = devices[i],
+                            .cost_id = FR_NONE,
+                            .op = FR_NONE,
+                            .ref = c,
+                            .rank = i,
+                            .kind = FR_TASK_COLLECTIVE,
+                            .stream = FR_STREAM_COMM};
+
+        members[i] = fr_plan_add_task(p, &t);
+        fr_plan_add_dep(p, last[i], members[i]);
+    }
+    fixture_finish(p);
+    o.rings = 1;
+    return fixture_run(p, &o);
+}
+
+static double mix_time(struct mix m)
+{
+    struct fr_topo *topo;
+    struct fr_plan *p;
+    struct fr_run *r = run_mix(&m, &topo, &p);
+    double t = r->makespan_s;
+
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+    return t;
+}
+
+START_TEST(answers_scale_as_they_must)
+{
+    const struct mix base = {1e9, 1e-3, 7e7, 0.1, 7, 0};
+    struct mix m = base;
+    double t = mix_time(base);
+
+    /* twice the bandwidth for twice the bytes: nothing changes, to the bit */
+    m.bw *= 2;
+    m.bytes *= 2;
+    ck_assert_double_eq(mix_time(m), t);
+    /* all times four times as long (a power of two keeps the bits) */
+    m = base;
+    m.lat *= 4;
+    m.time *= 4;
+    m.bytes *= 4;
+    ck_assert_double_eq(mix_time(m), 4 * t);
+    /* other names for the devices */
+    for (m = base; m.shift < 7; m.shift++)
+        ck_assert_near(mix_time(m), t);
+    /* more bandwidth helps, as does less latency */
+    m = base;
+    m.bw *= 2;
+    ck_assert_double_lt(mix_time(m), t);
+    m = base;
+    m.lat /= 2;
+    ck_assert_double_lt(mix_time(m), t);
+}
+END_TEST
+
+START_TEST(two_runs_are_equal_to_the_bit)
+{
+    const struct mix base = {1e9, 1e-3, 7e7, 0.1, 7, 0};
+    struct fr_topo *topo[2];
+    struct fr_plan *p[2];
+    struct fr_run *r[2];
+
+    for (int i = 0; i < 2; i++)
+        r[i] = run_mix(&base, &topo[i], &p[i]);
+    ck_assert_mem_eq(r[0]->start_s, r[1]->start_s, r[0]->n_tasks * sizeof(double));
+    ck_assert_mem_eq(r[0]->end_s, r[1]->end_s, r[0]->n_tasks * sizeof(double));
+    for (int i = 0; i < 2; i++) {
+        fr_run_free(r[i]);
+        fr_plan_free(p[i]);
+        fr_topo_free(topo[i]);
+    }
+}
+END_TEST
+
+START_TEST(jitter_depends_on_the_seed_and_keeps_the_mean)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t cost = fixture_cost(p, 1e-3);
+    struct fr_run *r;
+    double a, b;
+
+    for (int i = 0; i < 10000; i++)
+        fixture_compute(p, 0, cost, 0);
+    fixture_finish(p);
+    o.jitter_cv = 0.1;
+    o.seed = 1;
+    r = fixture_run(p, &o);
+    a = r->makespan_s;
+    fr_run_free(r);
+    r = fixture_run(p, &o);
+    ck_assert_double_eq(r->makespan_s, a);
+    fr_run_free(r);
+    o.seed = 2;
+    r = fixture_run(p, &o);
+    b = r->makespan_s;
+    fr_run_free(r);
+    ck_assert_double_ne(a, b);
+    /* the mean of 10 000 draws of spread 0.1 is within five standard errors, 0.005, of 1 */
+    ck_assert_double_eq_tol(a, 10, 0.05);
+    ck_assert_double_eq_tol(b, 10, 0.05);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(a_slow_device_takes_longer)
+{
+    const double slow[] = {1, 3};
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    struct fr_run *r;
+
+    fixture_compute(p, 0, fixture_cost(p, 2), 0);
+    fixture_compute(p, 1, fixture_cost(p, 2), 0);
+    fixture_finish(p);
+    o.device_slowdown = slow;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->end_s[0], 2);
+    ck_assert_near(r->end_s[1], 6);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(another_cost_vector_replays_the_same_plan)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    const double costs[] = {7};
+    struct fr_run *r;
+
+    fixture_compute(p, 0, fixture_cost(p, 2), 0);
+    fixture_finish(p);
+    o.cost_s = costs;
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, 7);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Two devices: a on 0 (2 s), then a message of no size, then b on 1 (1 s). Unrolled, device 0 goes
+ * on at once: iteration ends at 3, 5, 7, 9: the interval is 2 s, the slower stage. */
+START_TEST(unrolled_iterations_settle_at_the_slowest_stage)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t a = fixture_compute(p, 0, fixture_cost(p, 2), 0);
+    uint32_t b = fixture_compute(p, 1, fixture_cost(p, 1), 0);
+    struct fr_error err;
+    struct fr_run *r;
+
+    fr_plan_add_dep(p, fixture_message(p, 0, 1, 0, a), b);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->iteration_s, 3);
+    ck_assert_uint_eq(r->n_iterations, 1);
+    fr_run_free(r);
+    ck_assert_int_eq(fr_plan_unroll(p, 4, &many, &err), FR_OK);
+    r = fixture_run(many, &o);
+    ck_assert_near(r->makespan_s, 9);
+    ck_assert_near(r->iteration_s, 2);
+    ck_assert_uint_eq(r->n_iterations, 4);
+    ck_assert(r->is_settled);
+    fr_run_free(r);
+    fr_plan_free(many);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(a_cancelled_run_says_so)
+{
+    struct fr_topo *topo = fixture_pair(BW, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    volatile int cancel = 1;
+    struct fr_context context = {.cancel = &cancel};
+    uint32_t cost = fixture_cost(p, 1);
+    struct fr_run *r = NULL;
+    struct fr_error err;
+
+    for (int i = 0; i < 100000; i++)
+        fixture_compute(p, 0, cost, 0);
+    fixture_finish(p);
+    o.context = &context;
+    ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_ECANCELLED);
+    ck_assert_ptr_null(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("engine");
+
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, a_chain_on_one_device_takes_the_sum);
+    tcase_add_test(c, independent_ops_on_two_devices_take_the_longer);
+    tcase_add_test(c, a_plan_without_tasks_takes_no_time);
+    tcase_add_test(c, the_ready_queue_follows_the_order_asked_for);
+    tcase_add_test(c, equal_tasks_run_by_priority_then_number);
+    tcase_add_test(c, small_ops_are_bound_by_the_host);
+    tcase_add_test(c, the_host_runs_ahead_of_long_ops);
+    tcase_add_test(c, markers_take_no_time_and_no_stream);
+    tcase_add_test(c, a_message_takes_latency_plus_bytes_over_bandwidth);
+    tcase_add_test(c, two_flows_share_a_link_equally);
+    tcase_add_test(c, one_channel_serialises_messages);
+    tcase_add_test(c, a_message_to_oneself_is_free);
+    tcase_add_test(c, communication_behind_compute_is_hidden);
+    tcase_add_test(c, work_side_by_side_is_slowed);
+    tcase_add_test(c, buffers_live_until_their_last_reader);
+    tcase_add_test(c, allocation_is_at_dispatch_or_at_start);
+    tcase_add_test(c, a_long_contended_graph_runs_to_its_end);
+    tcase_add_test(c, a_dead_lock_names_the_circle);
+    tcase_add_test(c, answers_scale_as_they_must);
+    tcase_add_test(c, two_runs_are_equal_to_the_bit);
+    tcase_add_test(c, jitter_depends_on_the_seed_and_keeps_the_mean);
+    tcase_add_test(c, a_slow_device_takes_longer);
+    tcase_add_test(c, another_cost_vector_replays_the_same_plan);
+    tcase_add_test(c, unrolled_iterations_settle_at_the_slowest_stage);
+    tcase_add_test(c, a_cancelled_run_says_so);
+    return run_case(c, "sim/engine");
+}

@@ -1,0 +1,245 @@
+/* tests/study/test_advice.c - what would help when it does not fit, on an op whose memory can be
+ * worked out: the toy of the golden cases on GPUs of 64 MiB, 1 MiB of it context.
+ *
+ * The toy has 1,000,000 bytes of parameters and as many of gradients; both are small blocks of 1,000,448
+ * bytes and share a segment of 2 MiB. Per sample its input and its output take 1024 bytes each, and both
+ * are alive at once; from 10 MiB on each has a segment rounded up to 2 MiB. */
+#include "config.h"
+
+#include "results/results.h"
+#include "tests/support/json_check.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+struct asked {
+    char workload[512], topology[512];
+    struct fr_question question;
+};
+
+static void ask(struct asked *a, const char *strategy, size_t n_gpus, uint32_t batch)
+{
+    const char *srcdir = getenv("srcdir");
+
+    snprintf(a->workload, sizeof(a->workload), "%s/tests/golden/cli/toy", srcdir ? srcdir : ".");
+    snprintf(a->topology, sizeof(a->topology), "%s/tests/golden/cli/pair.yaml",
+             srcdir ? srcdir : ".");
+    fr_question_init(&a->question);
+    a->question.workload = a->workload;
+    a->question.topology = a->topology;
+    a->question.strategy = strategy;
+    a->question.n_gpus = n_gpus;
+    a->question.global_batch = batch;
+    a->question.with_advice = true;
+    a->question.no_timing = true;
+}
+
+static struct fr_record *answer(const struct asked *a)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err = {.text = ""};
+
+    ck_assert_msg(fr_answer(&a->question, NULL, &r, &err) == FR_OK, "%s", err.text);
+    return r;
+}
+
+static const struct fr_record_advice *find(const struct fr_record *r, const char *options)
+{
+    for (size_t i = 0; i < r->n_advice; i++)
+        if (strcmp(r->advice[i].options, options) == 0)
+            return &r->advice[i];
+    return NULL;
+}
+
+/* 2 R + 2 + 1 <= 64 MiB with R a multiple of 2 MiB: R = 30 MiB, 30720 samples of 1024 bytes. The peak
+ * is then 60 + 2 + 1. */
+START_TEST(finds_the_largest_batch_that_fits)
+{
+    const struct fr_record_advice *advice;
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "single", 1, 60000);
+    r = answer(&a);
+    ck_assert(r->oom && r->has_advice && !r->is_advice_cut_short);
+    advice = find(r, "-b 30720");
+    ck_assert_ptr_nonnull(advice);
+    ck_assert(advice->changes_training);
+    ck_assert_uint_eq(advice->peak_bytes, 63 * MIB);
+    ck_assert_str_eq(advice->change, "30720 samples instead of 60000");
+    fr_record_free(r);
+    for (uint32_t batch = 30720; batch <= 30721; batch++) {
+        ask(&a, "single", 1, batch);
+        r = answer(&a);
+        ck_assert_int_eq(r->oom, batch == 30721);
+        fr_record_free(r);
+    }
+}
+END_TEST
+
+/* 50000 samples on one GPU need 2 x 50 MiB. On two, 25000 each take 24.4, so 26 MiB twice; parameters,
+ * gradients and the gradient bucket of 1,000,000 bytes two small segments; with the context 57 MiB. */
+START_TEST(more_gpus_leave_the_training_as_it_is_and_go_first)
+{
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "dp", 1, 50000);
+    r = answer(&a);
+    ck_assert(r->oom);
+    ck_assert_uint_ge(r->n_advice, 2);
+    ck_assert_str_eq(r->advice[0].options, "-g 2");
+    ck_assert(!r->advice[0].changes_training);
+    ck_assert_uint_eq(r->advice[0].peak_bytes, 57 * MIB);
+    ck_assert(r->advice[0].speed > 1);
+    ck_assert(r->advice[r->n_advice - 1].changes_training);
+    fr_record_free(r);
+}
+END_TEST
+
+/* 60000 samples in two micro-batches: 30000, 2 R of 30 MiB as in the first case, and the gradients are
+ * there as they were. Of 120000 the four of 30000; 60001 do not make equal ones. */
+START_TEST(micro_batches_leave_the_training_as_it_is)
+{
+    static const struct {
+        const char *strategy;
+        uint32_t batch;
+        const char *options;
+    } rows[] = {
+        {"single", 60000, "-s single:accumulate=2"},
+        {"single", 120000, "-s single:accumulate=4"},
+        {"single:accumulate=2", 120000, "-s single:accumulate=4"},
+        {"dp:accumulate=1,overlap=0", 60000, "-s dp:accumulate=2,overlap=0"},
+        {"dp:overlap=0", 60000, "-s dp:overlap=0,accumulate=2"},
+        {"single", 60001, NULL},
+        {"mp", 60000, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr_record_advice *advice = NULL;
+        struct fr_record *r;
+        struct asked a;
+
+        ask(&a, rows[i].strategy, 1, rows[i].batch);
+        r = answer(&a);
+        ck_assert(r->oom);
+        for (size_t k = 0; k < r->n_advice; k++)
+            if (strstr(r->advice[k].change, "micro-batches an update"))
+                advice = &r->advice[k];
+        ck_assert(!advice == !rows[i].options);
+        if (advice) {
+            ck_assert_str_eq(advice->options, rows[i].options);
+            ck_assert_uint_eq(advice->peak_bytes, 63 * MIB);
+            ck_assert(!advice->changes_training);
+        }
+        fr_record_free(r);
+    }
+}
+END_TEST
+
+/* 30720 samples fill the GPU to its last MiB. Adam's two states of 1,000,000 bytes share a small segment
+ * of 2 MiB more, and momentum's one takes such a segment too. So plain SGD helps and momentum does not. */
+START_TEST(an_optimizer_that_keeps_less_may_help)
+{
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "single", 1, 30720);
+    a.question.optimizer = FR_ADAM;
+    r = answer(&a);
+    ck_assert(r->oom);
+    ck_assert_ptr_nonnull(find(r, "-O sgd"));
+    ck_assert_ptr_null(find(r, "-O momentum"));
+    ck_assert(find(r, "-O sgd")->changes_training);
+    ck_assert_ptr_null(find(r, "-g 2")); /* one model on one GPU all the same */
+    fr_record_free(r);
+}
+END_TEST
+
+/* The 528 MiB of vgg16's parameters alone are too much for any of 64 MiB. */
+START_TEST(says_when_nothing_helps)
+{
+    struct fr_record *r;
+    struct asked a;
+    char *text;
+    size_t size;
+    FILE *f;
+
+    ask(&a, "single", 1, 1);
+    a.question.workload = "vgg16";
+    r = answer(&a);
+    ck_assert(r->oom && r->has_advice);
+    ck_assert_uint_eq(r->n_advice, 0);
+    ck_assert_uint_gt(r->advice_tried, 0);
+    f = open_memstream(&text, &size);
+    fr_results_print_table(f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false},
+                           false);
+    fclose(f);
+    ck_assert_ptr_nonnull(strstr(text, "no single change fits"));
+    free(text);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(is_not_looked_for_unless_asked_and_needed)
+{
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "single", 1, 60000);
+    a.question.with_advice = false;
+    r = answer(&a);
+    ck_assert(r->oom && !r->has_advice);
+    fr_record_free(r);
+    ask(&a, "single", 1, 4);
+    r = answer(&a);
+    ck_assert(!r->oom && !r->has_advice);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(the_json_has_it_too)
+{
+    struct fr_record *r;
+    struct asked a;
+    char *text;
+    size_t size;
+    FILE *f;
+
+    ask(&a, "single", 1, 60000);
+    r = answer(&a);
+    f = open_memstream(&text, &size);
+    fr_results_print_json(f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false});
+    fclose(f);
+    ck_assert(is_json(text));
+    ck_assert_ptr_nonnull(strstr(text, "\"options\": \"-b 30720\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"advice_cut_short\": false"));
+    free(text);
+    fr_record_free(r);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+    Suite *s = suite_create("results/advice");
+    TCase *t = tcase_create("advice");
+
+    tcase_add_test(t, finds_the_largest_batch_that_fits);
+    tcase_add_test(t, more_gpus_leave_the_training_as_it_is_and_go_first);
+    tcase_add_test(t, micro_batches_leave_the_training_as_it_is);
+    tcase_add_test(t, an_optimizer_that_keeps_less_may_help);
+    tcase_add_test(t, says_when_nothing_helps);
+    tcase_add_test(t, is_not_looked_for_unless_asked_and_needed);
+    tcase_add_test(t, the_json_has_it_too);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(void)
+{
+    return run_suite(suite());
+}

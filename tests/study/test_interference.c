@@ -1,0 +1,120 @@
+/* Whole simulations on a device whose file says how work slows other work. */
+#include "config.h"
+
+#include "results/results.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FACTOR 1.5
+static char path[64];
+
+static void write_device(const char *device)
+{
+    FILE *f;
+
+    snprintf(path, sizeof(path), "interference.%ld.yaml", (long)getpid());
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(
+        f,
+        "device: %s\ninterference:\n  gpus: 'G'\n  source: 'made up'\n"
+        "  data_hash: '0000000000000000'\n  pairs:\n    - of: compute\n      beside: collective\n"
+        "      factor: [%g, 0.1]\n      rows_fitted: 9\n"
+        "      held_out: {rows: 0, median: 0, p90: 0, worst: 0, bias: 0}\n",
+        device, FACTOR);
+    fclose(f);
+}
+
+static struct fr_record *answer(const char *topology, const char *costs)
+{
+    struct fr_record *r = NULL;
+    struct fr_error err = {.text = ""};
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "vgg16";
+    q.topology = topology;
+    q.strategy = "dp";
+    q.n_gpus = 2;
+    q.global_batch = 64;
+    q.costs = costs;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s: %s", err.file, err.text);
+    return r;
+}
+
+/* How long a collective runs on the device while that task does. Those of one group come one after another. */
+static double overlap_s(const struct fr_record *r, uint32_t task)
+{
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+    double sum_s = 0;
+
+    for (uint32_t t = 0; t < v->n_tasks; t++)
+        if (v->tasks[t].kind == FR_TASK_COLLECTIVE && v->tasks[t].device == v->tasks[task].device)
+            sum_s += fmax(0, fmin(r->run->end_s[t], r->run->end_s[task]) -
+                                 fmax(r->run->start_s[t], r->run->start_s[task]));
+    return sum_s;
+}
+
+/* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O / 1.5, so
+ * T = alone + O / 3. */
+START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
+{
+    struct fr_record *r;
+    double shared_s = 0;
+    const struct fr_plan_view *v;
+
+    write_device("a100-sxm4-80gb");
+    r = answer("dgx-a100-80g", path);
+    unlink(path);
+    v = fr_plan_view(r->plan);
+    ck_assert_str_eq(r->interference, "a100-sxm4-80gb");
+    for (uint32_t t = 0; t < v->n_tasks; t++) {
+        double alone_s, both_s;
+
+        if (v->tasks[t].kind != FR_TASK_COMPUTE)
+            continue;
+        alone_s = v->costs[v->tasks[t].cost_id].mean_s;
+        both_s = overlap_s(r, t);
+        shared_s += both_s;
+        ck_assert_double_eq_tol(r->run->end_s[t] - r->run->start_s[t], alone_s + both_s / 3, 1e-12);
+    }
+    ck_assert_double_gt(shared_s, 1e-3);
+    fr_record_free(r);
+}
+END_TEST
+
+/* Another board of the chip says; another chip does not, nor do peak rates. */
+START_TEST(factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known)
+{
+    struct fr_record *r;
+
+    write_device("v100-sxm2-16gb");
+    r = answer("dgx1-v100", path);
+    ck_assert_str_eq(r->interference, "v100-sxm2-16gb");
+    fr_record_free(r);
+    unlink(path);
+    r = answer("dgx1-v100", "calibrated");
+    ck_assert_ptr_null(r->interference);
+    fr_record_free(r);
+    r = answer("dgx1-v100", "datasheet");
+    ck_assert_ptr_null(r->interference);
+    fr_record_free(r);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("interference");
+
+    fr_init();
+    tcase_set_timeout(t, 30);
+    tcase_add_test(t, kernels_take_longer_by_a_third_of_what_they_share_with_collectives);
+    tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
+    return run_case(t, "results/interference");
+}

@@ -1,0 +1,398 @@
+/* Stores of both kinds: what was put comes back, wherever the process was killed; what does not
+ * belong together is refused. */
+#include "config.h"
+
+#include "results/results.h"
+#include "study/sweep/row.h"
+#include "study/sweep/state.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct fr_error err;
+static char folder[64], path[128], other[128];
+
+/* Loop tests: 0 is a journal of CSV, 1 is SQLite. */
+static int n_kinds(void)
+{
+    return fr_has_sqlite() ? 2 : 1;
+}
+
+static void name_files(int kind)
+{
+    const char *ending = kind ? "sqlite" : "csv";
+
+    snprintf(path, sizeof(path), "%s/a.%s", folder, ending);
+    snprintf(other, sizeof(other), "%s/b.%s", folder, ending);
+}
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof(folder), "/tmp/forerun-store-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Row number i: every column has a value, some awkward. */
+static struct fr_sweep_row row_at(unsigned i, char key[32])
+{
+    struct fr_sweep_row row = {.key = key,
+                               .outcome = (enum fr_outcome)(i % FR_N_OUTCOMES),
+                               .reason = "he said \"no\", twice",
+                               .workload = "a,b",
+                               .topology = " blanks ",
+                               .strategy = "pp:stages=2",
+                               .precision = "fp32",
+                               .optimizer = "sgd",
+                               .zero_grad = "none",
+                               .order = "fifo",
+                               .network = "flow",
+                               .channels = "inf",
+                               .collectives = "expanded",
+                               .alloc = "dispatch",
+                               .memory = "device",
+                               .costs = "calibrated",
+                               .gpu_types = "v100-sxm2-16gb:8",
+                               .record = "{\"a\": [1, 2, \"x,y\"]}",
+                               .gpus = 8,
+                               .seed = UINT64_MAX - i,
+                               .iteration_s = i ? 0.1 * i : NAN,
+                               .samples_per_s = 1e-300,
+                               .bubble_s = -1e-17,
+                               .peak_bytes = UINT64_C(1) << 53,
+                               .tasks = i};
+
+    snprintf(key, 32, "workload=%02u", 97 * (i + 1) % 100); /* not in order */
+    return row;
+}
+
+static struct fr_store *open_store(const char *name)
+{
+    struct fr_store *s = NULL;
+    enum fr_status st = fr_store_open(&s, name, &err);
+    ck_assert_msg(st == FR_OK, "%s", err.text);
+    return s;
+}
+
+static void close_store(struct fr_store *s)
+{
+    ck_assert_msg(fr_store_close(s, &err) == FR_OK, "%s", err.text);
+}
+
+static void put(struct fr_store *s, unsigned i)
+{
+    char key[32];
+    struct fr_sweep_row row = row_at(i, key);
+    ck_assert_msg(fr_store_put(s, &row, &err) == FR_OK, "%s", err.text);
+}
+
+struct seen {
+    size_t n, n_whole; /* rows; rows as row_at makes them */
+    char last_key[64];
+    bool is_sorted;
+};
+
+static enum fr_status see(void *user, const struct fr_sweep_row *row, struct fr_error *e)
+{
+    struct seen *seen = user;
+    char key[32];
+
+    (void)e;
+    seen->n++;
+    for (unsigned i = 0; i < 99; i++) {
+        struct fr_sweep_row expected = row_at(i, key);
+        if (strcmp(expected.key, row->key) == 0)
+            seen->n_whole += fr__rows_equal(&expected, row);
+    }
+    seen->is_sorted = seen->is_sorted && strcmp(seen->last_key, row->key) < 0;
+    snprintf(seen->last_key, sizeof(seen->last_key), "%s", row->key);
+    return FR_OK;
+}
+
+static struct seen look(struct fr_store *s, bool with_records)
+{
+    struct seen seen = {.is_sorted = true};
+    ck_assert_msg(fr_store_each(s, with_records, see, &seen, &err) == FR_OK, "%s", err.text);
+    return seen;
+}
+
+static void fill(const char *name, unsigned from, unsigned to)
+{
+    struct fr_store *s = open_store(name);
+    for (unsigned i = from; i < to; i++)
+        put(s, i);
+    close_store(s);
+}
+
+START_TEST(rows_come_back_whole_and_by_key)
+{
+    name_files(_i);
+    fill(path, 0, 20);
+    struct fr_store *s = open_store(path);
+    struct seen seen = look(s, true);
+    ck_assert_uint_eq(seen.n, 20);
+    ck_assert_uint_eq(seen.n_whole, 20);
+    ck_assert(seen.is_sorted);
+    seen = look(s, false);
+    ck_assert_uint_eq(seen.n, 20);
+    ck_assert_uint_eq(seen.n_whole, 0); /* the record is missing */
+    close_store(s);
+}
+END_TEST
+
+START_TEST(a_row_counts_once_and_another_answer_is_refused)
+{
+    char key[32];
+    name_files(_i);
+    fill(path, 0, 3);
+    fill(path, 0, 3);
+    struct fr_store *s = open_store(path);
+    ck_assert_uint_eq(look(s, true).n, 3);
+    struct fr_sweep_row row = row_at(1, key);
+    row.iteration_s = 7;
+    ck_assert_int_eq(fr_store_put(s, &row, &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "another answer"));
+    ck_assert_uint_eq(look(s, true).n_whole, 3);
+    close_store(s);
+}
+END_TEST
+
+/* Kills a child with SIGKILL after it has put some rows and told so. */
+START_TEST(what_was_put_before_a_kill_is_there)
+{
+    int told[2];
+    char byte;
+    name_files(_i);
+    ck_assert_int_eq(pipe(told), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct fr_store *s = open_store(path);
+        for (unsigned i = 0; i < 10; i++)
+            put(s, i);
+        (void)!write(told[1], "x", 1);
+        pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(read(told[0], &byte, 1), 1);
+    struct fr_store *busy = NULL;
+    ck_assert_int_eq(fr_store_open(&busy, path, &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "another process"));
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    struct fr_store *s = open_store(path);
+    ck_assert_uint_eq(look(s, true).n_whole, 10);
+    put(s, 10);
+    close_store(s);
+    s = open_store(path);
+    ck_assert_uint_eq(look(s, true).n_whole, 11);
+    close_store(s);
+    close(told[0]);
+    close(told[1]);
+}
+END_TEST
+
+static char *read_file(const char *name, size_t *length)
+{
+    FILE *f = fopen(name, "rb");
+    char *text = malloc(1 << 20);
+    ck_assert(f && text);
+    *length = fread(text, 1, 1 << 20, f);
+    fclose(f);
+    return text;
+}
+
+static void write_file(const char *name, const char *text, size_t length)
+{
+    FILE *f = fopen(name, "wb");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fwrite(text, 1, length, f), length);
+    fclose(f);
+}
+
+START_TEST(a_journal_cut_anywhere_keeps_its_whole_lines)
+{
+    size_t length;
+    name_files(0);
+    fill(path, 0, 3);
+    char *text = read_file(path, &length);
+    for (size_t cut = 0; cut < length; cut++) {
+        size_t n_lines = 0;
+        for (size_t i = 0; i < cut; i++)
+            n_lines += text[i] == '\n';
+        write_file(path, text, cut);
+        struct fr_store *s = open_store(path);
+        ck_assert_uint_eq(look(s, true).n_whole, n_lines > 2 ? n_lines - 2 : 0);
+        for (unsigned i = 0; i < 3; i++) /* and goes on */
+            put(s, i);
+        close_store(s);
+        size_t n;
+        char *again = read_file(path, &n);
+        ck_assert_uint_eq(n, length);
+        ck_assert_mem_eq(again, text, n);
+        free(again);
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(a_journal_changed_anywhere_is_refused)
+{
+    size_t length;
+    name_files(0);
+    fill(path, 0, 3);
+    char *text = read_file(path, &length);
+    size_t last = length - 1; /* the last line may be torn, so it is dropped and not refused */
+    while (text[last - 1] != '\n')
+        last--;
+    for (size_t at = 0; at < last; at += 7) {
+        struct fr_store *s = NULL;
+        if (text[at] == '\n') /* joins a line to the last one: both are dropped */
+            continue;
+        text[at] ^= 1;
+        write_file(path, text, length);
+        ck_assert_msg(fr_store_open(&s, path, &err) != FR_OK, "byte %zu", at);
+        ck_assert_msg(err.text[0] != '\0', "byte %zu", at);
+        text[at] ^= 1;
+    }
+    free(text);
+}
+END_TEST
+
+START_TEST(a_file_of_something_else_is_refused_and_left_alone)
+{
+    const char text[] = "id,name\n1,one\n";
+    struct fr_store *s = NULL;
+    size_t length;
+    name_files(_i);
+    write_file(path, text, sizeof(text) - 1);
+    ck_assert_int_eq(fr_store_open(&s, path, &err), FR_EPARSE);
+    char *after = read_file(path, &length);
+    ck_assert_uint_eq(length, sizeof(text) - 1);
+    ck_assert_mem_eq(after, text, length);
+    free(after);
+}
+END_TEST
+
+START_TEST(a_store_of_another_version_is_refused)
+{
+    const char text[] = "# forerun sweep store, format 1, forerun 0.0.1\nchecksum\n";
+    struct fr_store *s = NULL;
+    name_files(0);
+    write_file(path, text, sizeof(text) - 1);
+    ck_assert_int_eq(fr_store_open(&s, path, &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "of forerun 0.0.1"));
+}
+END_TEST
+
+START_TEST(a_changed_input_is_refused)
+{
+    name_files(_i);
+    struct fr_store *s = open_store(path);
+    ck_assert_int_eq(fr_store_input(s, "mine, \"and\" yours.yaml", "0123456789abcdef", &err),
+                     FR_OK);
+    close_store(s);
+    s = open_store(path);
+    ck_assert_int_eq(fr_store_input(s, "mine, \"and\" yours.yaml", "0123456789abcdef", &err),
+                     FR_OK);
+    ck_assert_int_eq(fr_store_input(s, "mine, \"and\" yours.yaml", "0123456789abcdee", &err),
+                     FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "is not what it was"));
+    ck_assert_int_eq(fr_store_input(s, "another.yaml", "0123456789abcdee", &err), FR_OK);
+    close_store(s);
+}
+END_TEST
+
+START_TEST(merged_stores_hold_the_rows_of_all)
+{
+    char whole[128];
+    name_files(_i);
+    snprintf(whole, sizeof(whole), "%s/whole.csv", folder); /* kinds mix */
+    fill(path, 0, 6);
+    fill(other, 4, 11); /* two are in both */
+    const char *const in[] = {path, other};
+    ck_assert_msg(fr_stores_merge(whole, in, 2, &err) == FR_OK, "%s", err.text);
+    struct fr_store *s = open_store(whole);
+    ck_assert_uint_eq(look(s, true).n, 11);
+    ck_assert_uint_eq(look(s, true).n_whole, 11);
+    close_store(s);
+}
+END_TEST
+
+START_TEST(merging_refuses_what_contradicts_and_what_is_not_there)
+{
+    char key[32];
+    name_files(_i);
+    fill(path, 0, 3);
+    struct fr_store *s = open_store(other);
+    struct fr_sweep_row row = row_at(2, key);
+    row.peak_bytes++;
+    ck_assert_int_eq(fr_store_put(s, &row, &err), FR_OK);
+    close_store(s);
+    const char *in[] = {other};
+    ck_assert_int_eq(fr_stores_merge(path, in, 1, &err), FR_EUSAGE);
+    in[0] = path;
+    ck_assert_int_eq(fr_stores_merge(path, in, 1, &err), FR_EUSAGE);
+    in[0] = "/nonexistent.csv";
+    ck_assert_int_eq(fr_stores_merge(path, in, 1, &err), FR_ENOENT);
+}
+END_TEST
+
+/* The whole way: a sweep is cut short, another goes on with its store. */
+START_TEST(a_sweep_answers_only_what_its_store_lacks)
+{
+    const struct fr_sweep_options how = {.n_threads = 2, .print_record = fr_record_print_json};
+    size_t n_strategies = 0;
+    while (fr_strategy_at(n_strategies))
+        n_strategies++;
+    name_files(_i);
+    for (unsigned round = 0; round < 3; round++) {
+        struct fr_sweep_options o = how;
+        struct fr_sweep *s = fr_sweep_new();
+        ck_assert_int_eq(fr_sweep_add(s, "workload", "lenet", &err), FR_OK);
+        ck_assert_int_eq(fr_sweep_add(s, "topology", "dgx1-v100", &err), FR_OK);
+        /* round 0: half of the points; round 1: all; round 2: nothing is left to do */
+        ck_assert_int_eq(fr_sweep_add(s, "batch", round == 0 ? "8,32" : "8,16,32,64", &err), FR_OK);
+        ck_assert_int_eq(fr_sweep_finish(s, &err), FR_OK);
+        o.store = open_store(path);
+        ck_assert_msg(fr_sweep_run(s, &o, NULL, &err) == FR_OK, "%s", err.text);
+        ck_assert_uint_eq(fr_sweep_n_found(s), 2 * n_strategies * round);
+        close_store(o.store);
+        for (size_t i = 0; i < fr_sweep_n_points(s); i++)
+            ck_assert_str_eq(fr_sweep_row(s, i)->workload, "lenet");
+        fr_sweep_free(s);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    fr_init();
+    TCase *tc = tcase_create("store");
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, make_folder, remove_folder);
+    tcase_add_loop_test(tc, rows_come_back_whole_and_by_key, 0, n_kinds());
+    tcase_add_loop_test(tc, a_row_counts_once_and_another_answer_is_refused, 0, n_kinds());
+    tcase_add_loop_test(tc, what_was_put_before_a_kill_is_there, 0, n_kinds());
+    tcase_add_test(tc, a_journal_cut_anywhere_keeps_its_whole_lines);
+    tcase_add_test(tc, a_journal_changed_anywhere_is_refused);
+    tcase_add_loop_test(tc, a_file_of_something_else_is_refused_and_left_alone, 0, n_kinds());
+    tcase_add_test(tc, a_store_of_another_version_is_refused);
+    tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());
+    tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
+    tcase_add_loop_test(tc, merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds());
+    tcase_add_loop_test(tc, a_sweep_answers_only_what_its_store_lacks, 0, n_kinds());
+    return run_case(tc, "store");
+}

@@ -1,0 +1,268 @@
+/* tests/topo/test_rings.c - tours on machines whose best tours are known. */
+#include "config.h"
+
+#include "topo/topo.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RINGS = 16, MAX_N = 64 };
+
+/* What one V100 NVLink carries in the preset: 25 GB/s x 0.96, see topo/preset_dgx1_v100.c. */
+static const double NVLINK_Bps = 24e9;
+
+struct rings {
+    struct fr_topo *topo;
+    struct fr_router *router;
+    size_t n, n_rings;
+    uint32_t order[MAX_RINGS * MAX_N];
+    double share_frac[MAX_RINGS];
+    double total_Bps; /* of all rings at their shares, found by adding up the links' loads */
+};
+
+/* Every ring visits every device once. */
+static void expect_tours(const struct rings *x, const uint32_t devices[])
+{
+    double sum = 0;
+
+    for (size_t r = 0; r < x->n_rings; r++) {
+        sum += x->share_frac[r];
+        for (size_t i = 0; i < x->n; i++) {
+            size_t n_seen = 0;
+
+            for (size_t k = 0; k < x->n; k++)
+                n_seen += x->order[r * x->n + k] == devices[i];
+            ck_assert_uint_eq(n_seen, 1);
+        }
+    }
+    ck_assert_double_eq_tol(sum, 1, 1e-12);
+}
+
+/* One byte a second over all rings loads each link so much; the busiest link bounds the total. */
+static double measure(const struct rings *x)
+{
+    double *load = calloc(x->topo->n_links, sizeof(*load)), worst = 0;
+
+    ck_assert_ptr_nonnull(load);
+    for (size_t r = 0; r < x->n_rings; r++)
+        for (size_t i = 0; i < x->n; i++) {
+            const uint32_t *links;
+            size_t n_links;
+            struct fr_error err;
+
+            ck_assert_int_eq(fr_router_path(x->router, x->order[r * x->n + i],
+                                            x->order[r * x->n + (i + 1) % x->n], &links, &n_links,
+                                            &err),
+                             FR_OK);
+            for (size_t k = 0; k < n_links; k++)
+                load[links[k]] += x->share_frac[r];
+        }
+    for (size_t l = 0; l < x->topo->n_links; l++)
+        if (load[l] / x->topo->links[l].bw_Bps > worst)
+            worst = load[l] / x->topo->links[l].bw_Bps;
+    free(load);
+    return 1 / worst;
+}
+
+static struct rings *find(const char *spec, size_t n)
+{
+    struct rings *x = calloc(1, sizeof(*x));
+    uint32_t devices[MAX_N];
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(x);
+    x->n = n;
+    ck_assert_msg(fr_topo_load(&x->topo, spec, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(fr_router_new(&x->router, x->topo, &err), FR_OK);
+    ck_assert_int_eq(fr_topo_select(x->topo, n, false, devices, &err), FR_OK);
+    ck_assert_msg(fr_topo_rings(x->router, devices, n, MAX_RINGS, x->order, x->share_frac,
+                                &x->n_rings, &err) == FR_OK,
+                  "%s", err.text);
+    if (n > 1) {
+        expect_tours(x, devices);
+        x->total_Bps = measure(x);
+    }
+    return x;
+}
+
+static void drop(struct rings *x)
+{
+    fr_router_free(x->router);
+    fr_topo_free(x->topo);
+    free(x);
+}
+
+/* NVLink pairs of the DGX-1 with two links: 0-3 0-4 1-2 1-5 2-3 4-7 5-6 6-7: each GPU has two, so
+ * they close into one tour, 0-3-2-1-5-6-7-4. With one link: 0-1 0-2 1-3 2-6 3-7 4-5 4-6 5-7, again
+ * one tour, 0-1-3-7-5-4-6-2. Each tour runs both ways: 2 x 2 + 2 x 1 links' worth, six NVLinks a
+ * GPU, all busy. */
+START_TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
+{
+    static const uint32_t doubled[8] = {0, 3, 2, 1, 5, 6, 7, 4};
+    static const uint32_t single[8] = {0, 1, 3, 7, 5, 4, 6, 2};
+    struct rings *x = find("dgx1-v100", 8);
+
+    ck_assert_uint_eq(x->n_rings, 4);
+    for (size_t r = 0; r < 4; r++) {
+        const uint32_t *want = r < 2 ? doubled : single;
+        const uint32_t *got = x->order + r * 8;
+        bool is_forward = got[1] == want[1];
+
+        ck_assert_uint_eq(got[0], 0);
+        for (size_t i = 0; i < 8; i++)
+            ck_assert_uint_eq(got[i], want[is_forward ? i : (8 - i) % 8]);
+        ck_assert_double_eq_tol(x->share_frac[r], r < 2 ? 1.0 / 3 : 1.0 / 6, 1e-9);
+    }
+    ck_assert_uint_ne(x->order[1], x->order[8 + 1]); /* the same tour both ways */
+    ck_assert_double_eq_tol(x->total_Bps, 6 * NVLINK_Bps, 1);
+    drop(x);
+}
+END_TEST
+
+/* How many NVLinks' worth the first n GPUs of a DGX-1 have in rings:
+ *   2  0-1 has one link: one ring there and back
+ *   3  0-1 0-2 single, 1-2 double: one tour, limited by the single links, both ways
+ *   4  two tours (0-1-2-3 and 0-2-1-3), both ways
+ *   6  4-5 is single and 4 has only 0 and 5: one tour, both ways
+ *   7  4 has 0 (double), 5 and 6: two tours, both ways
+ *   8  six, see above
+ * vTrain measured all-reduce on V100s at 22.6, 45.5, 86.7, 46.3, 88.4 and 137.7 GB/s for these: 1, 2,
+ * 4, 2, 4 and 6 times 22 to 23. */
+START_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured)
+{
+    static const struct {
+        size_t n;
+        double links;
+    } rows[] = {{2, 1}, {3, 2}, {4, 4}, {6, 2}, {7, 4}, {8, 6}};
+    struct rings *x = find("dgx1-v100", rows[_i].n);
+
+    ck_assert_double_eq_tol(x->total_Bps, rows[_i].links * NVLINK_Bps, 1);
+    drop(x);
+}
+END_TEST
+
+/* GPU 4 has NVLink to 0 alone among 0..4, so a ring must leave the NVLinks once; between the
+ * sockets GPU traffic gets 6 GB/s. Tartan measured 5.6 on a DGX-1 with five P100. */
+START_TEST(five_gpus_of_a_dgx1_fall_back_to_pcie)
+{
+    struct rings *x = find("dgx1-v100", 5);
+
+    ck_assert_double_ge(x->total_Bps, 5.6e9);
+    ck_assert_double_le(x->total_Bps, 12e9); /* both ways at most */
+    drop(x);
+}
+END_TEST
+
+/* All GPUs behind one NVSwitch: the first ring fills every GPU's links both ways. */
+START_TEST(one_ring_fills_an_nvswitch)
+{
+    struct rings *x = find("dgx-a100-80g", 8);
+
+    ck_assert_uint_eq(x->n_rings, 1);
+    ck_assert_double_eq(x->share_frac[0], 1);
+    ck_assert_double_eq_tol(x->total_Bps, 273e9, 1); /* 300 GB/s x 0.91 */
+    drop(x);
+}
+END_TEST
+
+/* Four NICs a machine, each fed by PCIe 3.0 x16 at 12 GB/s, which is below 100 Gbps: four rings, each
+ * through another NIC, 48 GB/s. Eight HDR NICs behind PCIe 4.0 at 24 GB/s: eight rings, 192 GB/s (189
+ * measured on 2 x 8 A100). */
+START_TEST(rings_over_two_machines_use_every_nic)
+{
+    static const struct {
+        const char *spec;
+        size_t n_rings;
+        double Bps;
+    } rows[] = {{"2x dgx1-v100 via ib:100Gbps", 4, 48e9}, {"2x dgx-a100-80g", 8, 192e9}};
+    struct rings *x = find(rows[_i].spec, 16);
+
+    ck_assert_uint_eq(x->n_rings, rows[_i].n_rings);
+    ck_assert_double_eq_tol(x->total_Bps, rows[_i].Bps, 1);
+    drop(x);
+}
+END_TEST
+
+START_TEST(unlike_machines_share_a_ring)
+{
+    struct rings *x = find("1x dgx1-v100 + 1x dgx-a100-80g via ib:100Gbps", 16);
+
+    ck_assert_uint_ge(x->n_rings, 1);
+    ck_assert_double_ge(x->total_Bps, 6e9); /* whatever enters, QPI is the narrowest link */
+    drop(x);
+}
+END_TEST
+
+START_TEST(one_device_needs_no_ring_and_bad_groups_are_refused)
+{
+    struct rings *x = find("dgx1-v100", 1);
+    const uint32_t twice[2] = {3, 3}, far[2] = {0, 99}, fine[2] = {0, 1};
+    struct fr_error err;
+    size_t n = 9;
+
+    ck_assert_uint_eq(x->n_rings, 0);
+    ck_assert_int_eq(fr_topo_rings(x->router, twice, 2, 4, x->order, x->share_frac, &n, &err),
+                     FR_ERANGE);
+    ck_assert_str_eq(err.text, "device 'n0.gpu3' is twice in the group");
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(fr_topo_rings(x->router, far, 2, 4, x->order, x->share_frac, &n, &err),
+                     FR_ERANGE);
+    ck_assert_int_eq(fr_topo_rings(x->router, fine, 2, 0, x->order, x->share_frac, &n, &err),
+                     FR_ERANGE);
+    drop(x);
+}
+END_TEST
+
+/* Sixteen GPUs in one machine are more than the exact search takes: still one full tour. */
+START_TEST(many_gpus_in_a_machine_still_get_a_ring)
+{
+    static const struct fr_device_type type = {.name = "toy-gpu", .is_gpu = true, .mem_bytes = 1};
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    struct rings *x = calloc(1, sizeof(*x));
+    const struct fr_loc nowhere = {NULL, 0, 0};
+    uint32_t devices[16], hub, t;
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(x);
+    x->n = 16;
+    t = fr_topo_builder_type(b, &type);
+    hub = fr_topo_builder_vertex(b, FR_VERTEX_NVSWITCH, "hub", 0, FR_NONE, nowhere);
+    for (uint32_t i = 0; i < 16; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "g%u", (unsigned)i);
+        fr_topo_builder_link(b, FR_LINK_NVLINK,
+                             fr_topo_builder_vertex(b, FR_VERTEX_GPU, name, 0, t, nowhere), hub,
+                             1e9, 0, true, "test", nowhere);
+        devices[i] = 15 - i;
+    }
+    ck_assert_int_eq(fr_topo_builder_finish(b, "sixteen", &x->topo, &err), FR_OK);
+    fr_topo_builder_free(b);
+    ck_assert_int_eq(fr_router_new(&x->router, x->topo, &err), FR_OK);
+    ck_assert_int_eq(fr_topo_rings(x->router, devices, 16, MAX_RINGS, x->order, x->share_frac,
+                                   &x->n_rings, &err),
+                     FR_OK);
+    expect_tours(x, devices);
+    ck_assert_uint_eq(x->n_rings, 1);
+    ck_assert_double_eq_tol(measure(x), 1e9, 1e-3);
+    drop(x);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("all");
+
+    tcase_add_test(c, eight_gpus_of_a_dgx1_use_all_six_nvlinks);
+    tcase_add_loop_test(c, subsets_of_a_dgx1_find_as_many_rings_as_were_measured, 0, 6);
+    tcase_add_test(c, five_gpus_of_a_dgx1_fall_back_to_pcie);
+    tcase_add_test(c, one_ring_fills_an_nvswitch);
+    tcase_add_loop_test(c, rings_over_two_machines_use_every_nic, 0, 2);
+    tcase_add_test(c, unlike_machines_share_a_ring);
+    tcase_add_test(c, one_device_needs_no_ring_and_bad_groups_are_refused);
+    tcase_add_test(c, many_gpus_in_a_machine_still_get_a_ring);
+    return run_case(c, "topo rings");
+}

@@ -1,0 +1,597 @@
+/* tests/workloads/test_zoo.c - the models against published and measured facts. */
+#include "config.h"
+
+#include "workloads/zoo/nn.h"
+#include "workloads/zoo/zoo.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct fr_graph *load(const char *spec, uint32_t batch)
+{
+    const struct fr_workload_options opt = {.batch = batch, .dtype = FR_N_DTYPES};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr__zoo_load(&g, spec, &opt, &err) == FR_OK, "%s: %s", spec, err.text);
+    return g;
+}
+
+/* FLOPs of convolutions and matrix products; elementwise arithmetic is not what is published. */
+static double product_flops(const struct fr_graph *g, enum fr_phase phase)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *op = &g->ops[i];
+
+        if (op->phase == phase && (op->kind == FR_OP_CONV2D || op->kind == FR_OP_MATMUL ||
+                                   op->kind == FR_OP_BATCH_MATMUL))
+            sum += op->flops;
+    }
+    return sum;
+}
+
+struct fact {
+    const char *name;
+    uint64_t params, param_tensors; /* tensors 0: not checked */
+    double macs;                    /* forward multiply-adds a sample */
+    double macs_digit;              /* the last digit given; 0: exact */
+};
+
+/* Models of images: counted by torchvision 0.14.1, tests/oracles/torchvision.csv says how. Also known:
+ * resnet18 is the sum of PipeDream's profile, 46,758,048 / 4; lenet by hand (25 + 1) 6 + (150 + 1) 16 +
+ * 401 * 120 + 121 * 84 + 85 * 10 parameters and 25 * 6 * 28^2 + 150 * 16 * 10^2 + 400 * 120 + 120 * 84 +
+ * 84 * 10 multiply-adds.
+ * GPT: tensors 12 a layer, 2 embeddings and the last norm's 2; parameters as published with the
+ * weights (Radford et al., 2019) and, for GPT-3, V h + 2048 h + 96 (12 h^2 + 13 h) + 2 h;
+ * multiply-adds per token: 12 h^2 a layer in weights, 2 s h in attention, and V h.
+ * rnnlm: 2 V h + V + 2 (8 h^2 + 8 h) with V 10,000 and h 2,048; 40 (2 * 8 h^2 + V h) multiply-adds.
+ * gnmt-8 and gnmt-16: PipeDream's profiles sum up to 775,063,808 and 1,110,870,272 bytes; the others
+ * and the arithmetic are in tests/workloads/test_recurrent.c.
+ * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1; 12 h^2 + 13 h a
+ * layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler; masked words h^2 + 3 h + 30522
+ * for 20 of 128 positions, next sentence 2 h + 2 more. The totals are those of the published
+ * weights as Hugging Face Transformers loads them (BertForPreTraining 110,106,428 and 336,226,108,
+ * BertForMaskedLM 109,514,298 and 335,174,458).
+ * Transformer: 37,000 d, an encoder layer 4 (d^2 + d) + 8 d^2 + 5 d + 4 d, a decoder layer
+ * 4 (d^2 + d) + 2 d more; multiply-adds per token 12 d^2 + 16 d^2 a pair of layers in weights,
+ * 3 * 2 s d in attention.
+ * Llama: 2 V h + h, a layer 2 h^2 + 2 h k + 3 h f + 2 h, k the width of keys and values, f that of the
+ * feed-forward layer; Mixtral 8 of these and 8 h of the router. As in the published weights
+ * (meta-llama and mistralai on Hugging Face: 6,738,415,616, 13,015,864,320, 68,976,648,192,
+ * 8,030,261,248, 70,553,706,496, 405,853,388,800, 46,702,792,704). */
+#define GPT3(size, layers, h)                                                                      \
+    {                                                                                              \
+        "gpt3-" size,                                                                              \
+            (uint64_t)((50257 + 2048) * h + (layers) * (12 * (h) * (h) + 13 * (h)) + 2 * (h)),     \
+            12 * (layers) + 4,                                                                     \
+            2048.0 * ((layers) * (12 * (h) * (h) + 2 * 2048 * (h)) + 50257 * h), 0                 \
+    }
+#define BERT_MACS(layers, h) (128.0 * (layers) * (12 * (h) * (h) + 2 * 128 * (h)))
+#define BERT_WORDS_MACS(h) (20 * ((h) * (h) + 30522 * (h)))
+#define LLAMA_MACS(s, layers, h, kv, ffn, vocab)                                                   \
+    ((s) * ((layers) * (2 * (h) * (h) + 2 * (h) * (kv) + (ffn) * (h) + 2.0 * (s) * (h)) +          \
+            (vocab) * (h)))
+static const struct fact facts[] = {
+    {"lenet", 61706, 10, 416520, 0},
+    {"alexnet", 61100840, 16, 714188480, 0},
+    {"vgg11", 132863336, 22, 7609090048, 0},
+    {"vgg13", 133047848, 26, 11308466176, 0},
+    {"vgg16", 138357544, 32, 15470264320, 0},
+    {"vgg19", 143667240, 38, 19632062464, 0},
+    {"resnet18", 11689512, 62, 1814073344, 0},
+    {"resnet34", 21797672, 110, 3663761408, 0},
+    {"resnet50", 25557032, 161, 4089184256, 0},
+    {"resnet101", 44549160, 314, 7801405440, 0},
+    {"resnet152", 60192808, 467, 11513626624, 0},
+    {"resnet200", 64673832, 611, 15007481856, 0},
+    {"wresnet-50-2", 98004072, 161, 16116613120, 0},
+    {"inception-v3", 27161264, 292, 5718899296, 0},
+    {"inception-v3:aux=0", 23834568, 284, 5713216096, 0},
+    {"densenet121", 7978856, 364, 2834161664, 0},
+    {"densenet161", 28681000, 484, 7727907072, 0},
+    {"densenet169", 14149480, 508, 3359843328, 0},
+    {"densenet201", 20013928, 604, 4291365888, 0},
+    {"rnnlm", 108111632, 11, 40 * (2 * 8 * 2048.0 * 2048 + 10000 * 2048.0), 0},
+    {"gnmt-2", 130802240, 20, 0, HUGE_VAL},
+    {"gnmt-4", 151790144, 27, 0, HUGE_VAL},
+    {"gnmt-8", 775063808 / 4, 43, 0, HUGE_VAL},
+    {"gnmt-16", 1110870272 / 4, 75, 0, HUGE_VAL},
+    {"gpt2-small", 124439808, 148,
+     1024.0 * (12 * (12 * 768.0 * 768 + 2 * 1024.0 * 768) + 50257 * 768.0), 0},
+    {"gpt2-medium", 354823168, 292,
+     1024.0 * (24 * (12 * 1024.0 * 1024 + 2 * 1024.0 * 1024) + 50257 * 1024.0), 0},
+    {"gpt2-large", 774030080, 436,
+     1024.0 * (36 * (12 * 1280.0 * 1280 + 2 * 1024.0 * 1280) + 50257 * 1280.0), 0},
+    {"gpt2-xl", 1557611200, 580,
+     1024.0 * (48 * (12 * 1600.0 * 1600 + 2 * 1024.0 * 1600) + 50257 * 1600.0), 0},
+    {"gpt3-175b", 174604259328, 1156,
+     2048.0 * (96 * (12 * 12288.0 * 12288 + 2 * 2048.0 * 12288) + 50257 * 12288.0), 0},
+    GPT3("125m", 12, 768.0),
+    GPT3("350m", 24, 1024.0),
+    GPT3("760m", 24, 1536.0),
+    GPT3("1.3b", 24, 2048.0),
+    GPT3("2.7b", 32, 2560.0),
+    GPT3("6.7b", 32, 4096.0),
+    GPT3("13b", 40, 5120.0),
+    {"bert-base:head=pooler", 109482240, 199, 11174215680, 0},
+    {"bert-large:head=pooler", 335141888, 391, BERT_MACS(24, 1024.0) + 1024.0 * 1024, 0},
+    {"bert-base:head=mlm", 109514298, 202, BERT_MACS(12, 768.0) + BERT_WORDS_MACS(768.0), 0},
+    {"bert-large:head=mlm", 335174458, 394, BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0), 0},
+    {"bert-base", 110106428, 206,
+     BERT_MACS(12, 768.0) + BERT_WORDS_MACS(768.0) + 768.0 * 768 + 2 * 768, 0},
+    {"bert-large", 336226108, 398,
+     BERT_MACS(24, 1024.0) + BERT_WORDS_MACS(1024.0) + 1024.0 * 1024 + 2 * 1024, 0},
+    {"transformer-base", 63082496, 253, 4106485760, 0},
+    {"transformer-big", 214245376, 253,
+     64.0 * (6 * (28 * 1024.0 * 1024 + 6 * 64 * 1024.0) + 37000 * 1024.0), 0},
+    {"llama2-7b:attention=unfused", 6738415616, 291,
+     LLAMA_MACS(4096, 32, 4096.0, 4096, 3 * 11008.0, 32000), 0},
+    {"llama2-13b:attention=unfused", 13015864320, 363,
+     LLAMA_MACS(4096, 40, 5120.0, 5120, 3 * 13824.0, 32000), 0},
+    {"llama2-70b:attention=unfused", 68976648192, 723,
+     LLAMA_MACS(4096, 80, 8192.0, 1024, 3 * 28672.0, 32000), 0},
+    {"llama3-8b:attention=unfused", 8030261248, 291,
+     LLAMA_MACS(8192, 32, 4096.0, 1024, 3 * 14336.0, 128256), 0},
+    {"llama3-70b:attention=unfused", 70553706496, 723,
+     LLAMA_MACS(8192, 80, 8192.0, 1024, 3 * 28672.0, 128256), 0},
+    {"llama3-405b:attention=unfused", 405853388800, 1137,
+     LLAMA_MACS(8192, 126, 16384.0, 1024, 3 * 53248.0, 128256), 0},
+    {"mixtral-8x7b:attention=unfused", 46702792704, 995,
+     LLAMA_MACS(4096, 32, 4096.0, 1024, 8 + 2 * 3 * 14336.0, 32000), 0},
+};
+
+enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
+
+START_TEST(models_have_the_published_parameters_and_arithmetic)
+{
+    const struct fact *f = &facts[_i];
+    struct fr_graph *g = load(f->name, 1);
+    struct fr_graph_totals t;
+    double macs = product_flops(g, FR_PHASE_FORWARD) / 2;
+
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.params, f->params);
+    ck_assert_uint_eq(t.param_bytes, 4 * f->params);
+    if (f->param_tensors)
+        ck_assert_uint_eq(t.param_tensors, f->param_tensors);
+    ck_assert_msg(fabs(macs - f->macs) <= f->macs_digit / 2, "%s: %.0f", f->name, macs);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(every_model_has_its_facts_checked)
+{
+    const char *name;
+    size_t i;
+
+    for (i = 0; (name = fr_zoo_name(i)) != NULL; i++) {
+        /* of any size: tests of their own */
+        static const char *const any_size[] = {"gnmt",  "transformer", "bert",       "gpt",
+                                               "llama", "mixtral",     "wresnet-L-W"};
+        bool is_checked = false;
+        size_t n = strlen(name);
+
+        for (size_t k = 0; k < sizeof(any_size) / sizeof(any_size[0]); k++)
+            is_checked = is_checked || strcmp(name, any_size[k]) == 0;
+
+        for (size_t k = 0; k < N_FACTS; k++)
+            is_checked = is_checked || (strncmp(facts[k].name, name, n) == 0 &&
+                                        (facts[k].name[n] == '\0' || facts[k].name[n] == ':'));
+        ck_assert_msg(is_checked, "%s", name);
+        ck_assert_ptr_nonnull(fr_zoo_summary(i));
+        ck_assert(fr__zoo_find(name));
+    }
+    ck_assert_ptr_null(fr_zoo_summary(i));
+    ck_assert(!fr__zoo_find("vgg"));
+    ck_assert(!fr__zoo_find("./vgg16"));
+    ck_assert(!fr__zoo_find(""));
+}
+END_TEST
+
+/* Measured with PyTorch 1.13.1, every allocator event logged; dropout masks of one byte as on a GPU:
+ * fixed + a_sample * batch bytes, and the ratio of backward to forward multiply-adds. */
+static const struct {
+    const char *name;
+    uint64_t fixed, a_sample;
+    double backward_over_forward;
+} measured[] = {
+    {"alexnet", 4, 3705256, 1.902},
+    {"vgg16", 4, 73334696, 1.994},
+    {"resnet50", 212484, 85913512, 1.971},
+};
+
+START_TEST(saved_bytes_are_those_measured)
+{
+    for (uint32_t batch = 1; batch <= 4; batch += 3) {
+        struct fr_graph *g = load(measured[_i].name, batch);
+        struct fr_graph_totals t;
+
+        fr_graph_totals(g, &t);
+        ck_assert_uint_eq(t.saved_bytes, measured[_i].fixed + batch * measured[_i].a_sample);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+/* Per layer of n = b s tokens, width h, a heads (fused dropout, fp32; Korthikanti et al., Reducing
+ * Activation Recomputation, 2022, counts the same in fp16): 66 n h + 16 n + 9 b a s^2. Embedding
+ * dropout's mask n h, last norm's input 4 n h and statistics 8 n, head's input 4 n h,
+ * log-probabilities 4 n V, targets and tokens 16 n; once: positions 8 s, the loss 4. */
+START_TEST(a_decoder_saves_what_the_formula_says)
+{
+    const uint64_t h = 768, s = 1024, a = 12, layers = 12, vocab = 50257;
+
+    for (uint64_t b = 1; b <= 2; b++) {
+        uint64_t n = b * s;
+        uint64_t layer = 66 * n * h + 16 * n + 9 * b * a * s * s;
+        uint64_t rest = n * h + 8 * n * h + 8 * n + 4 * n * vocab + 16 * n + 8 * s + 4;
+        struct fr_graph *g = load("gpt2-small", (uint32_t)b);
+        struct fr_graph_totals t;
+
+        fr_graph_totals(g, &t);
+        ck_assert_uint_eq(t.saved_bytes, layers * layer + rest);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+START_TEST(backward_arithmetic_is_in_the_measured_ratio)
+{
+    struct fr_graph *g = load(measured[_i].name, 1);
+    double forward = product_flops(g, FR_PHASE_FORWARD);
+    double backward =
+        product_flops(g, FR_PHASE_BACKWARD_DATA) + product_flops(g, FR_PHASE_BACKWARD_WEIGHT);
+
+    ck_assert_double_eq_tol(backward / forward, measured[_i].backward_over_forward, 0.0005);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Twice the forward's, but for the gradient of what is given: images, the states an LSTM starts
+ * from. */
+START_TEST(backward_is_twice_forward_but_for_what_is_given)
+{
+    struct fr_graph *g = load(facts[_i].name, 2);
+    double forward = product_flops(g, FR_PHASE_FORWARD), given = 0;
+
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_op *op = &g->ops[g->edges[i].dst];
+        bool is_product = op->kind == FR_OP_CONV2D || op->kind == FR_OP_MATMUL;
+
+        if (g->ops[g->edges[i].src].phase == FR_PHASE_INPUT && op->phase == FR_PHASE_FORWARD &&
+            is_product)
+            given += op->flops;
+    }
+    ck_assert_double_eq(product_flops(g, FR_PHASE_BACKWARD_WEIGHT) +
+                            product_flops(g, FR_PHASE_BACKWARD_DATA),
+                        2 * forward - given);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- what every model must keep ---- */
+
+static bool is_view(const struct fr_graph *g, const struct fr_op *op)
+{
+    return (op->kind == FR_OP_SPLIT || op->kind == FR_OP_CONCAT) &&
+           g->tensors[op->first_tensor].alias != FR_NONE;
+}
+
+static void check_op(const struct fr_graph *g, const struct fr_op *op)
+{
+    const char *layer = g->layer_names[op->layer];
+
+    ck_assert_int_eq(strncmp(op->name, layer, strlen(layer)), 0);
+    ck_assert(isfinite(op->flops) && isfinite(op->bytes));
+    ck_assert(op->kind == FR_OP_INPUT || op->bytes > 0 || is_view(g, op));
+    for (uint32_t t = op->first_tensor; t < op->first_tensor + op->n_tensors; t++) {
+        ck_assert_uint_gt(g->tensors[t].bytes, 0);
+        /* only dimensions that exist may be split, and the batch of nothing that has none */
+        ck_assert_uint_eq(g->tensors[t].split_mask >> g->tensors[t].n_dims, 0);
+        ck_assert_int_eq(g->tensors[t].split_mask & 1, g->tensors[t].scales);
+    }
+}
+
+START_TEST(every_model_is_sound)
+{
+    struct fr_graph *g = load(facts[_i].name, 2);
+    uint32_t *n_updates = calloc(g->n_ops, sizeof(*n_updates));
+
+    ck_assert_ptr_nonnull(n_updates);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        check_op(g, &g->ops[i]);
+        if (g->ops[i].phase == FR_PHASE_UPDATE)
+            n_updates[g->ops[i].forward]++;
+    }
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *op = &g->ops[i];
+
+        ck_assert_uint_eq(n_updates[i], op->phase == FR_PHASE_FORWARD && op->n_params > 0);
+        ck_assert_int_eq(op->phase == FR_PHASE_FORWARD && op->param_bytes > 0,
+                         op->phase == FR_PHASE_FORWARD && op->n_params > 0);
+    }
+    for (size_t i = 0; i < g->n_edges; i++)
+        ck_assert_uint_lt(g->edges[i].src, g->edges[i].dst);
+    free(n_updates);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(what_scales_is_proportional_to_the_batch)
+{
+    struct fr_graph *one = load(facts[_i].name, 1), *three = load(facts[_i].name, 3);
+
+    ck_assert_uint_eq(one->n_ops, three->n_ops);
+    ck_assert_uint_eq(one->n_edges, three->n_edges);
+    for (size_t i = 0; i < one->n_ops; i++) {
+        double x = one->ops[i].scales ? 3 : 1;
+
+        ck_assert_double_eq(three->ops[i].flops, x * one->ops[i].flops);
+        ck_assert_double_eq(three->ops[i].bytes, x * one->ops[i].bytes);
+        ck_assert_uint_eq(three->ops[i].param_bytes, one->ops[i].param_bytes);
+    }
+    for (size_t i = 0; i < one->n_tensors; i++)
+        ck_assert_uint_eq(three->tensors[i].bytes,
+                          (one->tensors[i].scales ? 3 : 1) * one->tensors[i].bytes);
+    fr_graph_free(one);
+    fr_graph_free(three);
+}
+END_TEST
+
+START_TEST(ops_are_fine_grained)
+{
+    struct fr_graph *g = load("resnet50", 1);
+
+    ck_assert_uint_ge(g->n_ops, 450);
+    fr_graph_free(g);
+    /* VGG's deepest chain: 16 convolutions with bias and ReLU, and so on (by hand): 16 * 3 + 5 pools
+     * + 1 average + 3 * 2 linear and bias + 2 ReLU + 2 dropouts + log-softmax + loss forward */
+    g = load("vgg19", 1);
+    struct fr_graph_totals t;
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.ops[FR_PHASE_FORWARD], 48 + 5 + 1 + 6 + 2 + 2 + 2);
+    ck_assert_uint_eq(t.ops[FR_PHASE_INPUT], 2);
+    /* one a parameter tensor */
+    ck_assert_uint_eq(t.ops[FR_PHASE_BACKWARD_WEIGHT], 38);
+    ck_assert_uint_eq(t.ops[FR_PHASE_UPDATE], 38);
+    /* all forward ops but the 19 biases (their gradient passes) and the first convolution */
+    ck_assert_uint_eq(t.ops[FR_PHASE_BACKWARD_DATA], 66 - 19 - 1);
+    fr_graph_free(g);
+}
+END_TEST
+
+static bool has_op(const struct fr_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (strcmp(g->ops[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+START_TEST(ops_have_the_names_that_the_manual_gives)
+{
+    struct fr_graph *g = load("vgg19", 1);
+
+    ck_assert(has_op(g, "conv1_1") && has_op(g, "conv5_4.relu") && has_op(g, "fc6.wgrad"));
+    fr_graph_free(g);
+    g = load("gpt2-small", 1);
+    ck_assert(has_op(g, "layer3.attn.qkv") && has_op(g, "layer11.mlp.fc2.dgrad"));
+    fr_graph_free(g);
+    g = load("resnet50", 1);
+    /* each block's input feeds its first convolution and the shortcut: 16 sums, no more */
+    ck_assert(has_op(g, "maxpool.grad_add") && has_op(g, "layer4.1.add.relu.grad_add"));
+    size_t n_sums = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        n_sums += g->ops[i].kind == FR_OP_GRAD_ADD;
+    ck_assert_uint_eq(n_sums, 16);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- options ---- */
+
+START_TEST(precision_sets_the_size_of_elements)
+{
+    static const struct {
+        enum fr_dtype dtype;
+        unsigned elem_bytes;
+    } cases[] = {{FR_FP32, 4}, {FR_TF32, 4}, {FR_FP16, 2}, {FR_BF16, 2}, {FR_FP8, 2}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fr_workload_options opt = {.batch = 1, .dtype = cases[i].dtype};
+        struct fr_graph *g = NULL;
+        struct fr_graph_totals t;
+
+        ck_assert_int_eq(fr__zoo_load(&g, "vgg16", &opt, NULL), FR_OK);
+        fr_graph_totals(g, &t);
+        ck_assert_int_eq(g->dtype, cases[i].dtype);
+        ck_assert_uint_eq(t.params, 138357544);
+        ck_assert_uint_eq(t.param_bytes, UINT64_C(138357544) * cases[i].elem_bytes);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+START_TEST(without_options_the_models_own_hold)
+{
+    struct fr_graph *g = NULL;
+
+    ck_assert_int_eq(fr__zoo_load(&g, "vgg16", NULL, NULL), FR_OK);
+    ck_assert_uint_eq(g->batch, 64);
+    ck_assert_uint_eq(g->seq_len, 0);
+    ck_assert_int_eq(g->dtype, FR_FP32);
+    ck_assert_str_eq(g->name, "vgg16");
+    fr_graph_free(g);
+    ck_assert_int_eq(fr__zoo_load(&g, "gpt2-small", NULL, NULL), FR_OK);
+    ck_assert_uint_eq(g->batch, 8);
+    ck_assert_uint_eq(g->seq_len, 1024);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_shorter_sequence_keeps_the_parameters)
+{
+    const struct fr_workload_options opt = {.batch = 1, .seq_len = 128, .dtype = FR_FP16};
+    struct fr_graph *g = NULL;
+    struct fr_graph_totals t;
+
+    ck_assert_int_eq(fr__zoo_load(&g, "gpt2-small", &opt, NULL), FR_OK);
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.params, 124439808);
+    ck_assert_uint_eq(g->seq_len, 128);
+    ck_assert_double_eq(product_flops(g, FR_PHASE_FORWARD),
+                        2 * 128.0 * (12 * (12 * 768.0 * 768 + 2 * 128.0 * 768) + 50257 * 768.0));
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Expects fr__zoo_load to refuse with that code and sentence. */
+static void refuse(const char *spec, uint32_t batch, uint32_t seq_len, enum fr_status code,
+                   const char *text)
+{
+    const struct fr_workload_options opt = {
+        .batch = batch, .seq_len = seq_len, .dtype = FR_N_DTYPES};
+    struct fr_graph *g = NULL;
+    struct fr_error err = {0};
+
+    ck_assert_msg(fr__zoo_load(&g, spec, &opt, &err) == code, "%s: %s", spec, err.text);
+    ck_assert_str_eq(err.text, text);
+    ck_assert_ptr_null(g);
+}
+
+START_TEST(refuses_what_it_does_not_know)
+{
+    refuse("vgg61", 0, 0, FR_ENOENT, "no model is called 'vgg61', did you mean 'vgg11'?");
+    refuse("", 0, 0, FR_ENOENT, "no model is called ''");
+    refuse("vgg16:depth=3", 0, 0, FR_EUSAGE, "model 'vgg16' takes no options, found 'depth=3'");
+    refuse("vgg16", 0, 128, FR_EUSAGE, "model 'vgg16' has no sequence length");
+    refuse("gpt2-xl", 0, 1025, FR_ERANGE,
+           "model 'gpt2-xl' has 1024 learned positions, a sequence of 1025 does not fit");
+    refuse("lenet", 16777217, 0, FR_ERANGE, "batch 16777217 is over 16777216");
+    /* 96 heads of 2048^2 scores, 2^24 samples: 2.7e16 bytes */
+    refuse("gpt3-175b", 16777216, 0, FR_ERANGE,
+           "'gpt3-175b' at batch 16777216 has a tensor of over 2^53 bytes");
+}
+END_TEST
+
+START_TEST(a_decoder_of_any_size_has_the_size_asked_for)
+{
+    /* V h + s h + L (12 h^2 + 13 h) + 2 h = 6,400 + 1,024 + 2 (49,152 + 832) + 128 */
+    struct fr_graph *g = load("gpt:vocab=100,layers=2,hidden=64,heads=2,seq=16", 3);
+    struct fr_graph_totals t;
+
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.params, 107520);
+    ck_assert_uint_eq(t.param_tensors, 2 * 12 + 4);
+    ck_assert_uint_eq(g->seq_len, 16);
+    ck_assert_uint_eq(g->batch, 3);
+    ck_assert_double_eq(product_flops(g, FR_PHASE_FORWARD),
+                        2 * 3 * 16.0 * (2 * (12 * 64 * 64 + 2 * 16 * 64) + 100 * 64));
+    ck_assert_str_eq(g->name, "gpt:vocab=100,layers=2,hidden=64,heads=2,seq=16");
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_decoder_is_gpt2_unless_told_otherwise)
+{
+    struct fr_graph *g = load("gpt", 1), *small = load("gpt2-small", 1);
+
+    ck_assert_uint_eq(g->n_ops, small->n_ops);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        ck_assert_str_eq(g->ops[i].name, small->ops[i].name);
+        ck_assert_double_eq(g->ops[i].flops, small->ops[i].flops);
+        ck_assert_uint_eq(g->ops[i].param_bytes, small->ops[i].param_bytes);
+    }
+    fr_graph_free(g);
+    fr_graph_free(small);
+}
+END_TEST
+
+START_TEST(refuses_options_that_make_no_sense)
+{
+    static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=1025", "gpt:layers=-1",
+                                             "gpt:layers=1e2", "gpt:layers=",     "gpt:vocab=1"};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    refuse("gpt:layer=2", 0, 0, FR_EUSAGE,
+           "model 'gpt' has no option 'layer', did you mean 'layers'?");
+    refuse("gpt:", 0, 0, FR_EPARSE, "model 'gpt': '' is not of the form key=value");
+    refuse("gpt:layers=2,", 0, 0, FR_EPARSE, "model 'gpt': '' is not of the form key=value");
+    refuse("gpt:seq", 0, 0, FR_EPARSE, "model 'gpt': 'seq' is not of the form key=value");
+    refuse("gpt:seq=8,seq=8", 0, 0, FR_EUSAGE, "model 'gpt': option 'seq' is given twice");
+    refuse("gpt:heads=7", 0, 0, FR_EUSAGE,
+           "model 'gpt': hidden 768 cannot be shared by 7 heads alike");
+    refuse("gpt:seq=64", 0, 65, FR_ERANGE,
+           "model 'gpt' has 64 learned positions, a sequence of 65 does not fit");
+    /* 8 samples, 4096 heads, 2^40 scores */
+    refuse("gpt:hidden=131072,heads=4096,seq=1048576", 0, 0, FR_ERANGE,
+           "'gpt:hidden=131072,heads=4096,seq=1048576' at batch 8 has a tensor of over 2^53 bytes");
+    for (size_t i = 0; i < sizeof(bad_values) / sizeof(bad_values[0]); i++) {
+        enum fr_status st = fr__zoo_load(&g, bad_values[i], NULL, &err);
+
+        ck_assert_msg(st == FR_EPARSE || st == FR_ERANGE, "%s", bad_values[i]);
+        ck_assert_msg(strstr(err.text, "of model 'gpt'") != NULL, "%s", err.text);
+        ck_assert_ptr_null(g);
+    }
+}
+END_TEST
+
+START_TEST(the_largest_gpt2_is_made_in_50_ms)
+{
+    double best_s = 1;
+
+    for (int i = 0; i < 3; i++) {
+        clock_t start = clock();
+        double took_s;
+
+        fr_graph_free(load("gpt2-xl", 8));
+        took_s = (double)(clock() - start) / CLOCKS_PER_SEC;
+        best_s = took_s < best_s ? took_s : best_s;
+    }
+    ck_assert_double_lt(best_s, 0.050);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *s = suite_create("workloads/zoo");
+    TCase *published = tcase_create("facts"), *sound = tcase_create("sound");
+    TCase *options = tcase_create("options");
+    enum { N_MEASURED = sizeof(measured) / sizeof(measured[0]) };
+
+    tcase_add_loop_test(published, models_have_the_published_parameters_and_arithmetic, 0, N_FACTS);
+    tcase_add_test(published, every_model_has_its_facts_checked);
+    tcase_add_loop_test(published, saved_bytes_are_those_measured, 0, N_MEASURED);
+    tcase_add_test(published, a_decoder_saves_what_the_formula_says);
+    tcase_add_loop_test(published, backward_arithmetic_is_in_the_measured_ratio, 0, N_MEASURED);
+    tcase_add_loop_test(published, backward_is_twice_forward_but_for_what_is_given, 0, N_FACTS);
+    tcase_add_loop_test(sound, every_model_is_sound, 0, N_FACTS);
+    tcase_add_loop_test(sound, what_scales_is_proportional_to_the_batch, 0, N_FACTS);
+    tcase_add_test(sound, ops_are_fine_grained);
+    tcase_add_test(sound, ops_have_the_names_that_the_manual_gives);
+    tcase_add_test(options, precision_sets_the_size_of_elements);
+    tcase_add_test(options, without_options_the_models_own_hold);
+    tcase_add_test(options, a_shorter_sequence_keeps_the_parameters);
+    tcase_add_test(options, refuses_what_it_does_not_know);
+    tcase_add_test(options, a_decoder_of_any_size_has_the_size_asked_for);
+    tcase_add_test(options, a_decoder_is_gpt2_unless_told_otherwise);
+    tcase_add_test(options, refuses_options_that_make_no_sense);
+    tcase_add_test(options, the_largest_gpt2_is_made_in_50_ms);
+    suite_add_tcase(s, published);
+    suite_add_tcase(s, sound);
+    suite_add_tcase(s, options);
+    return s;
+}
+
+int main(void)
+{
+    return run_suite(make_suite());
+}

@@ -1,0 +1,160 @@
+/* topo/presets/cube_mesh.c - eight SXM2 GPUs in a hybrid cube mesh: both DGX-1 and p3.16xlarge.
+ *
+ * Two sockets, each with two PCIe switches; a switch carries two GPUs and, on a DGX-1, one NIC.
+ */
+#include "config.h"
+
+#include "topo/presets/parts.h"
+
+struct cube_mesh {
+    const char *gpu;
+    const struct fr__wire *nvlink;
+    const unsigned char (*nvlinks)[8]; /* [8][8] between GPUs; 0 is PCIe only */
+    struct fr__host host;
+    const char *messages[2]; /* over one NVLink: of a system, a link; NULL: not measured */
+    bool has_one_nic;        /* on the first socket, instead of one on each PCIe switch */
+};
+
+/* Two fully connected fours, joined corner to corner: four NVLinks a GPU (NVIDIA DGX-1 system
+ * architecture white paper, 2016; the pairs that copied at NVLink's rate in Tartan, IISWC 2018). */
+static const unsigned char p100_nvlinks[8][8] = {
+    {0, 1, 1, 1, 1, 0, 0, 0}, {1, 0, 1, 1, 0, 1, 0, 0}, {1, 1, 0, 1, 0, 0, 1, 0},
+    {1, 1, 1, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 1, 1, 1}, {0, 1, 0, 0, 1, 0, 1, 1},
+    {0, 0, 1, 0, 1, 1, 0, 1}, {0, 0, 0, 1, 1, 1, 1, 0},
+};
+
+/* The same edges, eight of them doubled: six NVLinks a GPU, from `nvidia-smi topo -m` of the machine
+ * (NV1, NV2); p3.16xlarge prints the same. */
+static const unsigned char v100_nvlinks[8][8] = {
+    {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0},
+    {2, 1, 2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
+    {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0},
+};
+
+static const struct fr__wire nvlink1 = {
+    20e9 * 0.92, 0.7e-6,
+    "NVIDIA Tesla P100 white paper WP-08019-001, 2016: 20 GB/s a link and direction; 18.4 GB/s "
+    "measured on one (Tartan, IISWC 2018, DGX-1); latency: as NVLink 2.0 by TACCL, NSDI 2023, "
+    "table "
+    "1, our assumption"};
+
+#define BROADWELL_MEMORY                                                                           \
+    {                                                                                              \
+        76.8e9, 0.1e-6,                                                                            \
+            "four DDR4-2400 channels a socket (Intel ARK, E5-2698 v4); latency: our assumption"    \
+    }
+#define BROADWELL_QPI                                                                              \
+    {                                                                                              \
+        6e9, 0.1e-6,                                                                               \
+            "NCCL src/graph/topo.h, QPI_BW: GPU traffic between Broadwell sockets (rings of 5 "    \
+            "GPUs on a "                                                                           \
+            "DGX-1 measured at 5.6 GB/s by Tartan, IISWC 2018); latency: our assumption"           \
+    }
+
+static const struct cube_mesh dgx1_p100 = {
+    .gpu = "p100-sxm2-16gb",
+    .nvlink = &nvlink1,
+    .nvlinks = p100_nvlinks,
+    .messages = {"dgx1-p100", "NVLink1"},
+    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+};
+
+static const struct cube_mesh dgx1_v100 = {
+    .gpu = "v100-sxm2-16gb",
+    .nvlink = &fr__wire_nvlink2,
+    .nvlinks = v100_nvlinks,
+    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+};
+
+static const struct cube_mesh dgx1_v100_32g = {
+    .gpu = "v100-sxm2-32gb",
+    .nvlink = &fr__wire_nvlink2,
+    .nvlinks = v100_nvlinks,
+    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+};
+
+/* Its virtual machine hides the PCIe tree (`nvidia-smi topo -m` prints PHB): switches as in a DGX-1,
+ * the NIC on the first socket, both our assumption. */
+static const struct cube_mesh p3_16xlarge = {
+    .gpu = "v100-sxm2-16gb",
+    .nvlink = &fr__wire_nvlink2,
+    .nvlinks = v100_nvlinks,
+    .host = {"2x-xeon-e5-2686v4", BROADWELL_MEMORY, BROADWELL_QPI},
+    .has_one_nic = true,
+};
+
+static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube_mesh *m)
+{
+    uint32_t gpu[8], socket[2];
+
+    for (unsigned i = 0; i < 8; i++)
+        gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, m->gpu);
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned j = i + 1; j < 8; j++)
+            if (m->nvlinks[i][j])
+                fr__wire_join_measured(b, gpu[i], gpu[j], m->nvlink, m->nvlinks[i][j],
+                                       m->messages[0], m->messages[1]);
+
+    fr__host_build(b, machine, &m->host, socket);
+    for (unsigned p = 0; p < 4; p++) {
+        uint32_t plx = fr__topo_builder_add(b, FR_VERTEX_PCIE, machine, "plx", p, NULL);
+        uint32_t nic = FR_NONE;
+
+        if (!m->has_one_nic || p == 0)
+            nic = fr__topo_builder_add(b, FR_VERTEX_NIC, machine, "nic", p, NULL);
+        fr__wire_join(b, FR_LINK_PCIE, plx, socket[p / 2], &fr__wire_pcie3, 1);
+        fr__wire_join(b, FR_LINK_PCIE, plx, gpu[2 * p], &fr__wire_pcie3, 1);
+        fr__wire_join(b, FR_LINK_PCIE, plx, gpu[2 * p + 1], &fr__wire_pcie3, 1);
+        if (nic != FR_NONE)
+            fr__wire_join(b, FR_LINK_PCIE, m->has_one_nic ? socket[0] : plx, nic, &fr__wire_pcie3,
+                          1);
+    }
+}
+
+static void build_dgx1_p100(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &dgx1_p100);
+}
+
+static void build_dgx1_v100(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &dgx1_v100);
+}
+
+static void build_dgx1_v100_32g(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &dgx1_v100_32g);
+}
+
+static void build_p3_16xlarge(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &p3_16xlarge);
+}
+
+const struct fr__preset fr__preset_dgx1_p100 = {
+    .name = "dgx1-p100",
+    .summary = "DGX-1: 8x P100 16 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
+    .network = "ib:100Gbps",
+    .build = build_dgx1_p100,
+};
+
+const struct fr__preset fr__preset_dgx1_v100 = {
+    .name = "dgx1-v100",
+    .summary = "DGX-1: 8x V100 16 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
+    .network = "ib:100Gbps",
+    .build = build_dgx1_v100,
+};
+
+const struct fr__preset fr__preset_dgx1_v100_32g = {
+    .name = "dgx1-v100-32g",
+    .summary = "DGX-1: 8x V100 32 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
+    .network = "ib:100Gbps",
+    .build = build_dgx1_v100_32g,
+};
+
+const struct fr__preset fr__preset_p3_16xlarge = {
+    .name = "p3.16xlarge",
+    .summary = "AWS: 8x V100 16 GB, NVLink hybrid cube mesh, 25 Gbit/s Ethernet",
+    .network = "eth:25Gbps",
+    .build = build_p3_16xlarge,
+};

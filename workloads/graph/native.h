@@ -1,0 +1,77 @@
+/* workloads/graph/native.h - what stands where in a native workload folder; doc/workloads.md says it for
+ * people. Reader and writer share these lists, so that what is written reads back. */
+#ifndef FR_WORKLOADS_NATIVE_H
+#define FR_WORKLOADS_NATIVE_H
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "workloads/graph/builder.h"
+
+/* clang-format off */
+/* Columns of ops.csv: FR__COL_<first>, spelt <second>, required? */
+#define FR__OP_COLUMNS(X) \
+    X(ID, "id", true) \
+    X(NAME, "name", false) \
+    X(KIND, "kind", true) \
+    X(PHASE, "phase", false) \
+    X(FLOPS, "flops", false) \
+    X(BYTES, "bytes", false) \
+    X(PARAM_BYTES, "param_bytes", false) \
+    X(WORKSPACE_BYTES, "workspace_bytes", false) \
+    X(DIMS, "dims", false) \
+    X(OUT_BYTES, "out_bytes", false) \
+    X(SCALES, "scales", false) \
+    X(OUT_SCALES, "out_scales", false) \
+    X(SPLIT, "split", false) \
+    X(ALIAS, "alias", false) \
+    X(LAYER, "layer", false) \
+    X(FORWARD, "forward", false) \
+    X(N_PARAMS, "n_params", false) \
+    X(IN_PLACE, "in_place", false)
+/* clang-format on */
+
+#define FR__COLUMN_ENUM(id, text, required) FR__COL_##id,
+enum fr__op_column { FR__OP_COLUMNS(FR__COLUMN_ENUM) FR__N_OP_COLUMNS };
+#undef FR__COLUMN_ENUM
+
+extern const struct fr__csv_column fr__op_columns[FR__N_OP_COLUMNS + 1];
+extern const struct fr__csv_column fr__edge_columns[]; /* src, dst, bytes, tensor */
+extern const struct fr__csv_column fr__time_columns[]; /* op, device, batch, time_s */
+
+/* A row of ops.csv. Its outputs are numbered through all rows, as the builder will. */
+struct fr__native_row {
+    struct fr_op op;             /* name may be NULL: the id */
+    const char *layer, *forward; /* NULL when not given; forward is an id */
+    struct fr_loc forward_loc;
+    uint32_t first_output, n_outputs;
+    bool has_bytes;    /* else they are what it reads and writes */
+    double read_bytes; /* by its edges */
+};
+
+/* An output that shares the storage of another, whose name is resolved when all are known. */
+struct fr__native_alias {
+    uint32_t output;
+    const char *target; /* "id:0" */
+    struct fr_loc loc;
+};
+
+struct fr__native {
+    struct fr__arena *arena;
+    struct fr_graph info;
+    struct fr__native_row *rows;
+    struct fr_tensor *outputs;
+    struct fr__native_alias *aliases;
+    size_t n_rows, n_outputs, n_aliases, cap_rows, cap_outputs, cap_aliases;
+    struct fr__names ids; /* of rows */
+    struct fr_graph_builder *b;
+};
+
+/* Reads ops.csv: fills rows, outputs and ids, and resolves what refers to other rows. */
+enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struct fr_error *err);
+/* Read edges.csv and times.csv into the builder. */
+enum fr_status fr__native_read_edges(struct fr__native *n, const char *path, struct fr_error *err);
+enum fr_status fr__native_read_times(struct fr__native *n, const char *path, struct fr_error *err);
+/* The row that the cell names. */
+enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
+                               uint32_t *row, struct fr_error *err);
+#endif

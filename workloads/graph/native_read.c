@@ -1,0 +1,296 @@
+/* workloads/graph/native_read.c - reads a native workload folder. */
+#include "config.h"
+
+#include "workloads/graph/native.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "base/yaml.h"
+#include "workloads/import/import.h"
+#include "workloads/zoo/nn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct fr__csv_column fr__edge_columns[] = {
+    {"src", true}, {"dst", true}, {"bytes", false}, {"tensor", false}, {NULL, false}};
+const struct fr__csv_column fr__time_columns[] = {
+    {"op", true}, {"device", true}, {"batch", true}, {"time_s", true}, {NULL, false}};
+
+enum { EDGE_SRC, EDGE_DST, EDGE_BYTES, EDGE_TENSOR };
+enum { TIME_OP, TIME_DEVICE, TIME_BATCH, TIME_TIME };
+
+enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
+                               uint32_t *row, struct fr_error *err)
+{
+    char hint[96];
+
+    *row = fr__names_find(&n->ids, id);
+    if (*row != FR_NONE)
+        return FR_OK;
+    return fr__fail(err, FR_EPARSE, loc, "no op has the id '%.200s'%s", id,
+                    fr__did_you_mean(id, n->ids.keys, n->ids.n, hint, sizeof(hint)));
+}
+
+/* ---- workload.yaml ---- */
+
+static enum fr_status yaml_count(const struct fr__yaml *map, const char *key, const char *fallback,
+                                 uint64_t min, uint64_t max, uint64_t *out, struct fr_error *err)
+{
+    const char *text;
+    struct fr_loc loc = map->loc;
+
+    FR_TRY(fr__yaml_text(map, key, fallback, &text, &loc, err));
+    return fr__parse_count(text, key, loc, min, max, out, err);
+}
+
+static enum fr_status read_precision(const struct fr__yaml *map, struct fr_graph *info,
+                                     struct fr_error *err)
+{
+    const char *names[FR_N_DTYPES], *text;
+    struct fr_loc loc = map->loc;
+    char hint[96];
+
+    FR_TRY(fr__yaml_text(map, "precision", "fp32", &text, &loc, err));
+    info->dtype = fr_dtype_parse(text);
+    if (info->dtype != FR_N_DTYPES)
+        return FR_OK;
+    for (unsigned i = 0; i < FR_N_DTYPES; i++)
+        names[i] = fr_dtype_name((enum fr_dtype)i);
+    return fr__fail(err, FR_EPARSE, loc, "'precision' is \"%.60s\", no known precision%s", text,
+                    fr__did_you_mean(text, names, FR_N_DTYPES, hint, sizeof(hint)));
+}
+
+static enum fr_status read_info(struct fr__native *n, const char *path, struct fr_error *err)
+{
+    static const char *const known[] = {
+        "name", "batch", "precision", "source", "seq_len", "param_elem_bytes", NULL};
+    const struct fr__yaml *map;
+    struct fr_loc loc;
+    uint64_t batch, seq_len, param_elem_bytes;
+    const char *elem_bytes;
+
+    FR_TRY(fr__yaml_load(n->arena, path, &map, err));
+    FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "a workload", err));
+    FR_TRY(fr__yaml_only(map, known, err));
+    FR_TRY(fr__yaml_text(map, "name", NULL, &n->info.name, &loc, err));
+    FR_TRY(fr__yaml_text(map, "source", "", &n->info.source, &loc, err));
+    FR_TRY(read_precision(map, &n->info, err));
+    elem_bytes = fr__elem_bytes(n->info.dtype) == 2 && n->info.dtype != FR_AMP ? "2" : "4";
+    FR_TRY(yaml_count(map, "batch", NULL, 1, FR__MAX_BATCH, &batch, err));
+    FR_TRY(yaml_count(map, "seq_len", "0", 0, FR__MAX_SEQ_LEN, &seq_len, err));
+    FR_TRY(yaml_count(map, "param_elem_bytes", elem_bytes, 1, FR__MAX_ELEM_BYTES, &param_elem_bytes,
+                      err));
+    n->info.batch = (uint32_t)batch;
+    n->info.seq_len = (uint32_t)seq_len;
+    n->info.param_elem_bytes = (unsigned)param_elem_bytes;
+    return FR_OK;
+}
+
+/* ---- edges.csv ---- */
+
+struct edge_row {
+    struct fr_edge edge;
+    unsigned line;
+};
+
+struct edge_reader {
+    struct fr__native *n;
+    struct edge_row *rows;
+    size_t n_rows, cap_rows;
+};
+
+/* Which output of src the edge carries: an index, '-' for none, by default the first if any. */
+static enum fr_status read_tensor(const struct fr__native_row *src, const struct fr__cell *cell,
+                                  uint32_t *out, struct fr_error *err)
+{
+    uint64_t index;
+
+    *out = src->n_outputs ? src->first_output : FR_NONE;
+    if (!cell->text[0])
+        return FR_OK;
+    *out = FR_NONE;
+    if (strcmp(cell->text, "-") == 0)
+        return FR_OK;
+    FR_TRY(fr__cell_count(cell, "tensor", 0, FR__MAX_TENSORS, &index, err));
+    if (index >= src->n_outputs)
+        return fr__fail(err, FR_ERANGE, cell->loc, "'tensor' is %s, but op '%s' has %u outputs",
+                        cell->text, src->op.name, src->n_outputs);
+    *out = src->first_output + (uint32_t)index;
+    return FR_OK;
+}
+
+static enum fr_status read_edge(void *user, const struct fr__cell cells[], struct fr_error *err)
+{
+    struct edge_reader *r = user;
+    struct fr__native *n = r->n;
+    struct fr_edge e;
+
+    FR_TRY(fr__native_find(n, cells[EDGE_SRC].text, cells[EDGE_SRC].loc, &e.src, err));
+    FR_TRY(fr__native_find(n, cells[EDGE_DST].text, cells[EDGE_DST].loc, &e.dst, err));
+    FR_TRY(read_tensor(&n->rows[e.src], &cells[EDGE_TENSOR], &e.tensor, err));
+    e.bytes = e.tensor == FR_NONE ? 0 : n->outputs[e.tensor].bytes;
+    if (cells[EDGE_BYTES].text[0])
+        FR_TRY(fr__cell_count(&cells[EDGE_BYTES], "bytes", 0, FR__MAX_BYTES, &e.bytes, err));
+    if (e.tensor != FR_NONE)
+        n->rows[e.dst].read_bytes += (double)e.bytes;
+    fr_graph_builder_edge(n->b, e.src, e.dst, e.tensor, e.bytes);
+    if (!fr__grow(&r->rows, &r->cap_rows, r->n_rows + 1, sizeof(*r->rows)))
+        return fr__fail_nomem(err);
+    r->rows[r->n_rows++] = (struct edge_row){e, cells[EDGE_SRC].loc.line};
+    return FR_OK;
+}
+
+static int compare_edge_rows(const void *a, const void *b)
+{
+    const struct edge_row *x = a, *y = b;
+
+    if (x->edge.src != y->edge.src)
+        return x->edge.src < y->edge.src ? -1 : 1;
+    if (x->edge.dst != y->edge.dst)
+        return x->edge.dst < y->edge.dst ? -1 : 1;
+    if (x->edge.tensor != y->edge.tensor)
+        return x->edge.tensor < y->edge.tensor ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* The builder would merge equal edges; in a file a doubled row is a slip. */
+static enum fr_status refuse_doubled(struct edge_reader *r, const char *path, struct fr_error *err)
+{
+    if (r->n_rows)
+        qsort(r->rows, r->n_rows, sizeof(*r->rows), compare_edge_rows);
+    for (size_t i = 1; i < r->n_rows; i++) {
+        const struct fr_edge *a = &r->rows[i - 1].edge, *b = &r->rows[i].edge;
+
+        if (a->src == b->src && a->dst == b->dst && a->tensor == b->tensor)
+            return fr__fail(err, FR_EPARSE, (struct fr_loc){path, r->rows[i].line, 1},
+                            "the edge from '%s' to '%s' is given twice, first on line %u",
+                            r->n->ids.keys[b->src], r->n->ids.keys[b->dst], r->rows[i - 1].line);
+    }
+    return FR_OK;
+}
+
+enum fr_status fr__native_read_edges(struct fr__native *n, const char *path, struct fr_error *err)
+{
+    struct edge_reader r = {.n = n};
+    enum fr_status st = fr__csv_read(path, fr__edge_columns, read_edge, &r, err);
+
+    if (st == FR_OK)
+        st = refuse_doubled(&r, path, err);
+    free(r.rows);
+    return st;
+}
+
+/* ---- times.csv ---- */
+
+static enum fr_status read_time(void *user, const struct fr__cell cells[], struct fr_error *err)
+{
+    struct fr__native *n = user;
+    uint64_t batch;
+    uint32_t op;
+    double time_s;
+
+    FR_TRY(fr__native_find(n, cells[TIME_OP].text, cells[TIME_OP].loc, &op, err));
+    FR_TRY(fr__cell_count(&cells[TIME_BATCH], "batch", 1, FR__MAX_BATCH, &batch, err));
+    FR_TRY(fr__cell_number(&cells[TIME_TIME], "time_s", 0, FR__MAX_TIME_S, &time_s, err));
+    if (!cells[TIME_DEVICE].text[0])
+        return fr__fail(err, FR_EPARSE, cells[TIME_DEVICE].loc,
+                        "'device' is empty, not a device type or '*'");
+    fr_graph_builder_sample(n->b, op, cells[TIME_DEVICE].text, (uint32_t)batch, time_s);
+    return FR_OK;
+}
+
+enum fr_status fr__native_read_times(struct fr__native *n, const char *path, struct fr_error *err)
+{
+    return fr__csv_read(path, fr__time_columns, read_time, n, err);
+}
+
+/* ---- the folder ---- */
+
+/* Rows to builder ops; their numbers are those of the rows. */
+static enum fr_status add_ops(struct fr__native *n, struct fr_error *err)
+{
+    for (size_t i = 0; i < n->n_rows; i++) {
+        struct fr__native_row *row = &n->rows[i];
+        const struct fr_tensor *outputs = row->n_outputs ? &n->outputs[row->first_output] : NULL;
+
+        row->op.bytes = row->has_bytes ? row->op.bytes : row->read_bytes;
+        for (uint32_t t = 0; !row->has_bytes && t < row->n_outputs; t++)
+            row->op.bytes += (double)outputs[t].bytes;
+        if (fr_graph_builder_op(n->b, &row->op, row->layer, outputs, row->n_outputs) == FR_NONE)
+            return fr__fail_nomem(err);
+    }
+    return FR_OK;
+}
+
+static bool is_forward_only(const struct fr_graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase > FR_PHASE_FORWARD)
+            return false;
+    return true;
+}
+
+static enum fr_status finish(struct fr__native *n, struct fr_graph **out, struct fr_error *err)
+{
+    struct fr_graph *g;
+    enum fr_status st;
+
+    FR_TRY(fr_graph_builder_finish(n->b, &n->info, &g, err));
+    if (!is_forward_only(g)) {
+        *out = g;
+        return FR_OK;
+    }
+    st = fr_graph_expand_training(g, out, err);
+    fr_graph_free(g);
+    return st;
+}
+
+typedef enum fr_status (*read_fn)(struct fr__native *n, const char *path, struct fr_error *err);
+
+/* Reads one file of the folder. The path lives in the arena, for the places kept in errors. */
+static enum fr_status read_part(struct fr__native *n, const char *folder, const char *file,
+                                bool is_required, read_fn read, struct fr_error *err)
+{
+    char *joined = fr__path_join(folder, file);
+    const char *path = joined ? fr__arena_strdup(n->arena, joined) : NULL;
+
+    free(joined);
+    if (!path)
+        return fr__fail_nomem(err);
+    if (!fr__exists(path)) {
+        if (!is_required)
+            return FR_OK;
+        return fr__fail(err, FR_ENOENT, (struct fr_loc){folder, 0, 0},
+                        "no '%s' in the folder, so it is no workload", file);
+    }
+    return read(n, path, err);
+}
+
+static enum fr_status read_folder(struct fr__native *n, const char *folder, struct fr_graph **out,
+                                  struct fr_error *err)
+{
+    if (!n->arena || !n->b)
+        return fr__fail_nomem(err);
+    FR_TRY(read_part(n, folder, "workload.yaml", true, read_info, err));
+    FR_TRY(read_part(n, folder, "ops.csv", true, fr__native_read_ops, err));
+    FR_TRY(read_part(n, folder, "edges.csv", true, fr__native_read_edges, err));
+    FR_TRY(read_part(n, folder, "times.csv", false, fr__native_read_times, err));
+    FR_TRY(add_ops(n, err));
+    return finish(n, out, err);
+}
+
+enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct fr_error *err)
+{
+    struct fr__native n = {.arena = fr__arena_new(), .b = fr_graph_builder_new()};
+    enum fr_status st = read_folder(&n, folder, out, err);
+
+    free(n.rows);
+    free(n.outputs);
+    free(n.aliases);
+    fr__names_fini(&n.ids);
+    fr_graph_builder_free(n.b);
+    fr__arena_free(n.arena);
+    return st;
+}

@@ -1,0 +1,246 @@
+/* workloads/graph/native_write.c - writes a native workload folder: everything a graph holds. */
+#include "config.h"
+
+#include "workloads/graph/native.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "workloads/import/import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void write_number(FILE *f, double x)
+{
+    char text[32];
+
+    fputs(fr__format_double(x, text, sizeof(text)), f);
+}
+
+static void write_header(FILE *f, const struct fr__csv_column columns[])
+{
+    for (size_t i = 0; columns[i].name; i++)
+        fprintf(f, "%s%s", i ? "," : "", columns[i].name);
+    putc('\n', f);
+}
+
+/* A double-quoted YAML scalar (YAML 1.1, section 5.7). A byte that is not UTF-8 becomes the character
+ * of that number. */
+static void write_quoted(FILE *f, const char *text)
+{
+    size_t left = strlen(text);
+
+    putc('"', f);
+    for (size_t len; left > 0; text += len, left -= len) {
+        const unsigned char *s = (const unsigned char *)text;
+        size_t valid = fr__utf8_length(text, left);
+        bool is_c1 = valid == 2 && s[0] == 0xc2 && s[1] < 0xa0; /* U+0080 to U+009F */
+
+        len = valid ? valid : 1;
+        if (!valid || s[0] < ' ' || s[0] == 0x7f || is_c1)
+            fprintf(f, "\\x%02x", s[len - 1]);
+        else if (*text == '"' || *text == '\\')
+            fprintf(f, "\\%c", *text);
+        else
+            fwrite(text, 1, len, f);
+    }
+    putc('"', f);
+}
+
+static bool write_info(FILE *f, const struct fr_graph *g)
+{
+    fputs("name: ", f);
+    write_quoted(f, g->name);
+    fprintf(f, "\nbatch: %" PRIu32 "\nprecision: %s\nsource: ", g->batch, fr_dtype_name(g->dtype));
+    write_quoted(f, g->source);
+    fprintf(f, "\nseq_len: %" PRIu32 "\nparam_elem_bytes: %u\n", g->seq_len, g->param_elem_bytes);
+    return true;
+}
+
+static void write_dims(FILE *f, const struct fr_tensor *t)
+{
+    if (t->n_dims == 0)
+        putc('-', f);
+    for (unsigned d = 0; d < t->n_dims; d++)
+        fprintf(f, "%s%" PRIu32, d ? "x" : "", t->dims[d]);
+}
+
+static void write_split(FILE *f, const struct fr_tensor *t)
+{
+    if (t->split_mask == 0)
+        putc('-', f);
+    for (unsigned d = 0; d < FR_MAX_DIMS; d++)
+        if (t->split_mask >> d & 1)
+            fprintf(f, "%u", d);
+}
+
+/* "id:0;-" for the outputs that share another's storage. Names may need quotes, so the cell is put
+ * together first. */
+static bool write_aliases(FILE *f, const struct fr_graph *g, const struct fr_op *op)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *cell = open_memstream(&text, &len);
+    bool is_good;
+
+    if (!cell)
+        return false;
+    for (uint32_t i = 0; i < op->n_tensors; i++) {
+        uint32_t alias = g->tensors[op->first_tensor + i].alias;
+        const struct fr_op *owner = alias == FR_NONE ? NULL : &g->ops[g->tensors[alias].op];
+
+        fputs(i ? ";" : "", cell);
+        if (owner)
+            fprintf(cell, "%s:%" PRIu32, owner->name, alias - owner->first_tensor);
+        else
+            putc('-', cell);
+    }
+    is_good = fclose(cell) == 0 && fr__csv_write_cell(f, text);
+    free(text);
+    return is_good;
+}
+
+static bool write_outputs(FILE *f, const struct fr_graph *g, const struct fr_op *op,
+                          enum fr__op_column column)
+{
+    if (column == FR__COL_ALIAS)
+        return write_aliases(f, g, op);
+    for (uint32_t i = 0; i < op->n_tensors; i++) {
+        const struct fr_tensor *t = &g->tensors[op->first_tensor + i];
+
+        fputs(i ? ";" : "", f);
+        if (column == FR__COL_DIMS)
+            write_dims(f, t);
+        else if (column == FR__COL_SPLIT)
+            write_split(f, t);
+        else if (column == FR__COL_OUT_SCALES)
+            fprintf(f, "%d", t->scales);
+        else
+            fprintf(f, "%" PRIu64, t->bytes);
+    }
+    return true;
+}
+
+static bool write_op_cell(FILE *f, const struct fr_graph *g, const struct fr_op *op,
+                          enum fr__op_column column)
+{
+    switch (column) {
+    case FR__COL_ID:
+    case FR__COL_NAME:
+        return fr__csv_write_cell(f, op->name);
+    case FR__COL_KIND:
+        return fputs(fr_op_kind_name(op->kind), f) >= 0;
+    case FR__COL_PHASE:
+        return fputs(fr_phase_name(op->phase), f) >= 0;
+    case FR__COL_FLOPS:
+        write_number(f, op->flops);
+        return true;
+    case FR__COL_BYTES:
+        write_number(f, op->bytes);
+        return true;
+    case FR__COL_PARAM_BYTES:
+        return fprintf(f, "%" PRIu64, op->param_bytes) > 0;
+    case FR__COL_WORKSPACE_BYTES:
+        return fprintf(f, "%" PRIu64, op->workspace_bytes) > 0;
+    case FR__COL_SCALES:
+        return fprintf(f, "%d", op->scales) > 0;
+    case FR__COL_LAYER:
+        return fr__csv_write_cell(f, g->layer_names[op->layer]);
+    case FR__COL_FORWARD:
+        return op->forward == FR_NONE || fr__csv_write_cell(f, g->ops[op->forward].name);
+    case FR__COL_N_PARAMS:
+        return fprintf(f, "%" PRIu32, op->n_params) > 0;
+    case FR__COL_IN_PLACE:
+        return fprintf(f, "%d", op->is_in_place) > 0;
+    default:
+        return write_outputs(f, g, op, column);
+    }
+}
+
+static bool write_ops(FILE *f, const struct fr_graph *g)
+{
+    write_header(f, fr__op_columns);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        for (unsigned c = 0; c < FR__N_OP_COLUMNS; c++) {
+            fputs(c ? "," : "", f);
+            if (!write_op_cell(f, g, &g->ops[i], (enum fr__op_column)c))
+                return false;
+        }
+        putc('\n', f);
+    }
+    return true;
+}
+
+static bool write_edges(FILE *f, const struct fr_graph *g)
+{
+    write_header(f, fr__edge_columns);
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        const struct fr_op *src = &g->ops[e->src];
+
+        if (!fr__csv_write_cell(f, src->name) || putc(',', f) == EOF ||
+            !fr__csv_write_cell(f, g->ops[e->dst].name))
+            return false;
+        if (e->tensor == FR_NONE)
+            fprintf(f, ",%" PRIu64 ",-\n", e->bytes);
+        else
+            fprintf(f, ",%" PRIu64 ",%" PRIu32 "\n", e->bytes, e->tensor - src->first_tensor);
+    }
+    return true;
+}
+
+static bool write_times(FILE *f, const struct fr_graph *g)
+{
+    write_header(f, fr__time_columns);
+    for (size_t i = 0; i < g->n_samples; i++) {
+        const struct fr_sample *s = &g->samples[i];
+
+        if (!fr__csv_write_cell(f, g->ops[s->op].name) || putc(',', f) == EOF ||
+            !fr__csv_write_cell(f, s->device))
+            return false;
+        fprintf(f, ",%" PRIu32 ",", s->batch);
+        write_number(f, s->time_s);
+        putc('\n', f);
+    }
+    return true;
+}
+
+static enum fr_status write_part(const struct fr_graph *g, const char *folder, const char *file,
+                                 bool (*write)(FILE *, const struct fr_graph *),
+                                 struct fr_error *err)
+{
+    char *path = fr__path_join(folder, file);
+    struct fr__out o;
+    enum fr_status st;
+
+    if (!path)
+        return fr__fail_nomem(err);
+    st = fr__out_open(&o, path, err);
+    if (st != FR_OK)
+        goto free_path;
+    if (write(o.f, g) && !ferror(o.f))
+        st = fr__out_commit(&o, err);
+    else
+        st =
+            fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "cannot write: %s", strerror(errno));
+    fr__out_abort(&o);
+free_path:
+    free(path);
+    return st;
+}
+
+enum fr_status fr_graph_export(const struct fr_graph *g, const char *folder, struct fr_error *err)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return fr__fail(err, FR_EIO, (struct fr_loc){folder, 0, 0}, "cannot make the folder: %s",
+                        strerror(errno));
+    FR_TRY(write_part(g, folder, "workload.yaml", write_info, err));
+    FR_TRY(write_part(g, folder, "ops.csv", write_ops, err));
+    FR_TRY(write_part(g, folder, "edges.csv", write_edges, err));
+    return write_part(g, folder, "times.csv", write_times, err);
+}

@@ -1,0 +1,119 @@
+/* workloads/graph/totals.c - sums over a graph, and what looks odd in it. */
+#include "config.h"
+
+#include "workloads/graph/builder.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_backward(enum fr_phase phase)
+{
+    return phase == FR_PHASE_BACKWARD_DATA || phase == FR_PHASE_BACKWARD_WEIGHT;
+}
+
+void fr__mark_saved(const struct fr_graph *g, bool is_saved[])
+{
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+
+        if (e->tensor == FR_NONE || g->ops[e->src].phase > FR_PHASE_FORWARD ||
+            !is_backward(g->ops[e->dst].phase))
+            continue;
+        if (g->tensors[e->tensor].alias != FR_NONE)
+            is_saved[g->tensors[e->tensor].alias] = true;
+        else
+            is_saved[e->tensor] = true;
+    }
+}
+
+/* Mean of the op's samples at the graph's batch on the first device that has any. samples: the ones
+ * from the op's first on; returns how many belong to the op. */
+static size_t sample_time(const struct fr_graph *g, const struct fr_sample samples[], size_t n,
+                          uint32_t op, double *time_s)
+{
+    const char *device = NULL;
+    size_t i, n_used = 0;
+    double sum_s = 0;
+
+    for (i = 0; i < n && samples[i].op == op; i++) {
+        if (samples[i].batch != g->batch || (device && strcmp(device, samples[i].device) != 0))
+            continue;
+        device = samples[i].device;
+        sum_s += samples[i].time_s;
+        n_used++;
+    }
+    *time_s = n_used ? sum_s / (double)n_used : 0;
+    return i;
+}
+
+void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
+{
+    size_t at = 0;
+
+    *out = (struct fr_graph_totals){0};
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *op = &g->ops[i];
+        double time_s;
+
+        out->ops[op->phase]++;
+        out->flops[op->phase] += op->flops;
+        at += sample_time(g, g->samples + at, g->n_samples - at, (uint32_t)i, &time_s);
+        out->sample_s[op->phase] += time_s;
+        if (op->phase != FR_PHASE_FORWARD)
+            continue;
+        out->param_bytes += op->param_bytes;
+        out->param_tensors += op->n_params;
+    }
+    out->params = out->param_bytes / g->param_elem_bytes;
+    out->saved_bytes = ((const struct fr__graph_priv *)g->priv)->saved_bytes;
+}
+
+static void add_kind(struct fr_layer_totals *layer, enum fr_op_kind kind)
+{
+    for (unsigned i = 0; i < layer->n_kinds; i++)
+        if (layer->kinds[i] == kind)
+            return;
+    if (layer->n_kinds < FR_MAX_LAYER_KINDS)
+        layer->kinds[layer->n_kinds++] = kind;
+}
+
+/* Adds what op says of its layer, but for what is saved. */
+static void add_to_layer(const struct fr_graph *g, const struct fr_op *op,
+                         struct fr_layer_totals *layer)
+{
+    if (is_backward(op->phase))
+        layer->backward_flops += op->flops;
+    if (op->phase != FR_PHASE_FORWARD && op->phase != FR_PHASE_INPUT)
+        return;
+    layer->forward_flops += op->flops;
+    layer->n_ops++;
+    add_kind(layer, op->kind);
+    if (op->n_tensors)
+        layer->output = op->first_tensor;
+    if (op->phase == FR_PHASE_FORWARD) {
+        layer->param_bytes += op->param_bytes;
+        layer->param_tensors += op->n_params;
+        layer->params = layer->param_bytes / g->param_elem_bytes;
+    }
+}
+
+enum fr_status fr_graph_layer_totals(const struct fr_graph *g, struct fr_layer_totals out[],
+                                     struct fr_error *err)
+{
+    bool *is_saved = calloc(g->n_tensors + 1, sizeof(*is_saved));
+
+    if (!is_saved)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < g->n_layers; i++)
+        out[i] = (struct fr_layer_totals){.output = FR_NONE};
+    for (size_t i = 0; i < g->n_ops; i++)
+        add_to_layer(g, &g->ops[i], &out[g->ops[i].layer]);
+    fr__mark_saved(g, is_saved);
+    for (size_t t = 0; t < g->n_tensors; t++)
+        if (is_saved[t])
+            out[g->ops[g->tensors[t].op].layer].saved_bytes += g->tensors[t].bytes;
+    free(is_saved);
+    return FR_OK;
+}

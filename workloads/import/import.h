@@ -1,0 +1,30 @@
+/* workloads/import/import.h - the readers of workload files, ours and others'. */
+#ifndef FR_WORKLOADS_IMPORT_H
+#define FR_WORKLOADS_IMPORT_H
+
+#include "workloads/workloads.h"
+
+/* A foreign format: one file that fills this in, and one word in the list below. */
+struct fr__importer {
+    const char *name, *summary; /* token; one line for messages and help */
+    /* Whether the first len bytes of a file (NUL-terminated) look like this format. */
+    bool (*recognises)(const char *head, size_t len);
+    enum fr_status (*load)(struct fr_graph **out, const char *path, struct fr_error *err);
+};
+
+#define FR__IMPORTERS(X) X(pipedream)
+
+#define FR__IMPORTER_DECLARE(name) extern const struct fr__importer fr__importer_##name;
+FR__IMPORTERS(FR__IMPORTER_DECLARE)
+#undef FR__IMPORTER_DECLARE
+
+/* Our own folder (doc/workloads.md). FR_ENOENT: a file is missing. */
+enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct fr_error *err);
+
+/* A PipeDream profile in memory: len bytes and a NUL after them; name stands for the path. */
+enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
+                                       const char *name, struct fr_error *err);
+
+/* "FOLDER/FILE" on the heap; NULL: out of memory. */
+char *fr__path_join(const char *folder, const char *file);
+#endif

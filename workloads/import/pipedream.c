@@ -1,0 +1,54 @@
+/* workloads/import/pipedream.c - the importer of PipeDream profiles (graph.txt). */
+#include "config.h"
+
+#include "workloads/import/import.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "workloads/import/pipedream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE_BYTES ((size_t)1 << 30)
+
+static bool recognises(const char *head, size_t len)
+{
+    (void)len;
+    return strstr(head, " -- forward_compute_time=") != NULL;
+}
+
+enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
+                                       const char *name, struct fr_error *err)
+{
+    struct fr__arena *arena = fr__arena_new();
+    struct fr__profile profile = {0};
+    enum fr_status st;
+
+    if (!arena)
+        return fr__fail_nomem(err);
+    st = fr__profile_parse(arena, text, len, name, &profile, err);
+    if (st == FR_OK)
+        st = fr__profile_to_graph(&profile, out, err);
+    fr__arena_free(arena);
+    return st;
+}
+
+static enum fr_status load(struct fr_graph **out, const char *path, struct fr_error *err)
+{
+    enum fr_status st;
+    char *text;
+    size_t len;
+
+    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
+    st = fr__pipedream_load_text(out, text, len, path, err);
+    free(text);
+    return st;
+}
+
+const struct fr__importer fr__importer_pipedream = {
+    .name = "pipedream",
+    .summary = "PipeDream profile (graph.txt)",
+    .recognises = recognises,
+    .load = load,
+};

@@ -1,0 +1,195 @@
+/* workloads/zoo/bert.c - BERT base and large with the head of pre-training or none.
+ *
+ * J. Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers, NAACL 2019, section 3:
+ * sizes, three embeddings, normalisation after each block, GELU, two losses. Op by op as in Hugging
+ * Face Transformers (models/bert/modeling_bert.py) with dropout as trained. What is trained:
+ *
+ *   head=pretrain  masked words and the next sentence (section 3.1)
+ *   head=mlm       masked words alone, without the pooler (as RoBERTa: Liu et al., 2019)
+ *   head=pooler    the encoder and its pooler; the loss is the sum of the pooled output
+ *
+ * Masked words: 15 % of the positions, rounded up, are gathered before the output layers, as in
+ * google-research/bert (run_pretraining.py, max_predictions_per_seq: 20 of 128). Their output
+ * weights are the words' table, with a bias of their own.
+ */
+#include "config.h"
+
+#include "workloads/zoo/nn_attention.h"
+#include "workloads/zoo/zoo.h"
+
+enum { N_POSITIONS = 512, N_SEGMENTS = 2, MASKED_PERCENT = 15 };
+
+enum bert_head { PRETRAIN, MLM, POOLER };
+static const char *const heads[] = {
+    [PRETRAIN] = "pretrain", [MLM] = "mlm", [POOLER] = "pooler", NULL};
+
+enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB };
+
+static const struct fr__model_key keys[] = {
+    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
+    [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
+    {0},
+};
+
+static const struct fr__model_key free_keys[] = {
+    [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
+    [HEAD] = {.name = "head", .fallback = PRETRAIN, .choices = heads},
+    [LAYERS] = {"layers", 12, 1, 1024, NULL},
+    [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
+    [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
+    [SEQ] = {"seq", 128, 1, N_POSITIONS, NULL},
+    [VOCAB] = {"vocab", 30522, 2, 1 << 24, NULL},
+    {0},
+};
+
+struct bert_shape {
+    uint32_t layers, hidden, heads, vocab;
+};
+
+static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, struct fr__value y)
+{
+    y = fr__nn_add(net, "add", x, fr__nn_dropout(net, "out.dropout", y), false);
+    return fr__nn_layernorm(net, "ln", y);
+}
+
+static struct fr__value attention(struct fr__net *net, const struct fr__dot_attention *a,
+                                  struct fr__value x)
+{
+    uint32_t hidden = x.t.dims[2];
+    struct fr__value q = fr__nn_dense(net, "q", x, hidden);
+    struct fr__value k = fr__nn_dense(net, "k", x, hidden);
+    struct fr__value v = fr__nn_dense(net, "v", x, hidden);
+
+    return add_and_norm(net, x, fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), hidden));
+}
+
+static struct fr__value mlp(struct fr__net *net, struct fr__value x)
+{
+    uint32_t hidden = x.t.dims[2];
+    struct fr__value y = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc1", x, 4 * hidden));
+
+    return add_and_norm(net, x, fr__nn_dense(net, "fc2", y, hidden));
+}
+
+/* Words, segments and positions; *table is where the words' rows come from. */
+static struct fr__value embed(struct fr__net *net, const struct bert_shape *s,
+                              struct fr__value *table)
+{
+    struct fr__value words = fr__nn_tokens(net);
+    struct fr__value segments = fr__nn_indices(net, "segments", net->seq_len), x;
+
+    fr__nn_layer(net, "embed");
+    *table = fr__nn_embedding(net, "words", words, s->vocab, s->hidden);
+    x = fr__nn_embedding(net, "segments", segments, N_SEGMENTS, s->hidden);
+    x = fr__nn_add(net, "add_segments", *table, x, false);
+    x = fr__nn_add(net, "add_positions", x,
+                   fr__nn_learned_positions(net, "positions", N_POSITIONS, s->hidden), false);
+    return fr__nn_dropout(net, "dropout", fr__nn_layernorm(net, "ln", x));
+}
+
+static struct fr__value pool(struct fr__net *net, struct fr__value x)
+{
+    fr__nn_layer(net, "pooler");
+    x = fr__nn_dense(net, "fc", fr__nn_first_position(net, "first", x), x.t.dims[2]);
+    return fr__nn_tanh(net, "tanh", x);
+}
+
+static struct fr__value masked_words_loss(struct fr__net *net, uint32_t vocab, struct fr__value x,
+                                          struct fr__value table)
+{
+    uint32_t n_masked = (net->seq_len * MASKED_PERCENT + 99) / 100;
+    uint32_t hidden = x.t.dims[2];
+
+    fr__nn_layer(net, "mlm");
+    x = fr__nn_gather(net, "gather", x, fr__nn_indices(net, "index", n_masked));
+    x = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc", x, hidden));
+    x = fr__nn_layernorm(net, "ln", x);
+    x = fr__nn_bias(net, "words.bias", fr__nn_tied_linear(net, "words", x, table, vocab));
+    return fr__nn_loss_of(net, "mlm_loss", x);
+}
+
+static struct fr__value next_sentence_loss(struct fr__net *net, struct fr__value x)
+{
+    x = pool(net, x);
+    fr__nn_layer(net, "nsp");
+    return fr__nn_loss_of(net, "nsp_loss", fr__nn_dense(net, "fc", x, 2));
+}
+
+static void build_model(struct fr__net *net, const struct bert_shape *s, const uint32_t values[])
+{
+    const struct fr__dot_attention a = {.heads = s->heads,
+                                        .kv_heads = s->heads,
+                                        .form = (enum fr__attention_form)values[ATTENTION],
+                                        .has_dropout = true};
+    struct fr__value table, x = embed(net, s, &table), loss;
+
+    for (uint32_t i = 0; i < s->layers; i++) {
+        fr__nn_layer(net, "layer%u.attn", i);
+        x = attention(net, &a, x);
+        fr__nn_layer(net, "layer%u.mlp", i);
+        x = mlp(net, x);
+    }
+    if (values[HEAD] == POOLER) {
+        fr__nn_sum_loss(net, "loss", pool(net, x));
+        return;
+    }
+    loss = masked_words_loss(net, s->vocab, x, table);
+    if (values[HEAD] == PRETRAIN)
+        fr__nn_add_losses(net, "loss", loss, next_sentence_loss(net, x));
+}
+
+static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    build_model(net, m->shape, values);
+}
+
+static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
+                            struct fr_error *err)
+{
+    *seq_len = values[SEQ];
+    return fr__check_heads(m->name, values[HIDDEN], values[HEADS], err);
+}
+
+static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
+{
+    const struct bert_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB]};
+
+    (void)m;
+    build_model(net, &shape, values);
+}
+
+static const struct bert_shape base = {12, 768, 12, 30522};
+static const struct bert_shape large = {24, 1024, 16, 30522};
+
+static const char source[] = "Devlin et al., NAACL 2019";
+
+const struct fr__model fr__models_bert[] = {
+    {.name = "bert-base",
+     .summary = "BERT, 110 M parameters, sequence 128, batch 32; head=pretrain|mlm|pooler",
+     .source = source,
+     .batch = 32,
+     .seq_len = 128,
+     .n_positions = N_POSITIONS,
+     .keys = keys,
+     .build = build,
+     .shape = &base},
+    {.name = "bert-large",
+     .summary = "BERT, 336 M parameters, sequence 128, batch 32; head=pretrain|mlm|pooler",
+     .source = source,
+     .batch = 32,
+     .seq_len = 128,
+     .n_positions = N_POSITIONS,
+     .keys = keys,
+     .build = build,
+     .shape = &large},
+    {.name = "bert",
+     .summary = "of any size: bert:layers=,hidden=,heads=,seq=,vocab=,head= (batch 32)",
+     .source = "the shape of BERT (Devlin et al., NAACL 2019)",
+     .batch = 32,
+     .seq_len = 128,
+     .n_positions = N_POSITIONS,
+     .keys = free_keys,
+     .check = check,
+     .build = build_free},
+    {0},
+};

@@ -1,0 +1,589 @@
+/* workloads/zoo/nn.c - shapes, FLOPs and bytes of the ops that models are made of. */
+#include "config.h"
+
+#include "workloads/zoo/nn.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Arithmetic per element, counted off the formula; a transcendental function counts as one. These
+ * ops are bound by memory: the figures only have to be of the right size. */
+static const double bias_flops = 1, add_flops = 1, scale_flops = 1, mask_flops = 1, relu_flops = 1;
+static const double tanh_flops = 1;
+static const double dropout_flops = 2; /* compare the random number, scale */
+/* 0.5 x (1 + tanh(c (x + d x^3))): two products for x^3, then 7 more (Hendrycks and Gimpel, Gaussian
+ * Error Linear Units, 2016, section 2) */
+static const double gelu_flops = 9;
+/* sum; subtract, square, sum; subtract, scale; weight, bias */
+static const double norm_flops = 8;
+/* maximum, subtract, exp, sum, divide (log: subtract) */
+static const double softmax_flops = 5;
+
+enum { INT64_BYTES = 8, MASK_BYTES = 1, FLOAT_BYTES = 4 };
+enum { SPLIT_0 = 1, SPLIT_1 = 2, SPLIT_2 = 4 };
+
+#define MAX_TENSOR_BYTES (UINT64_C(1) << 53) /* exact in a double, as the builder asks */
+
+unsigned fr__elem_bytes(enum fr_dtype dtype)
+{
+    return dtype == FR_FP32 || dtype == FR_TF32 ? 4 : 2;
+}
+
+enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
+                           enum fr_dtype dtype, struct fr_error *err)
+{
+    *net = (struct fr__net){.batch = batch, .seq_len = seq_len, .dtype = dtype};
+    net->elem_bytes = fr__elem_bytes(dtype);
+    net->b = fr_graph_builder_new();
+    return net->b ? FR_OK : fr__fail_nomem(err);
+}
+
+void fr__nn_fini(struct fr__net *net)
+{
+    fr_graph_builder_free(net->b);
+    net->b = NULL;
+}
+
+enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *source,
+                             struct fr_graph **out, struct fr_error *err)
+{
+    struct fr_graph info = {.name = name,
+                            .source = source,
+                            .batch = net->batch,
+                            .seq_len = net->seq_len,
+                            .dtype = net->dtype,
+                            .param_elem_bytes = net->elem_bytes};
+
+    if (net->is_out_of_memory)
+        return fr__fail_nomem(err);
+    if (net->is_too_large)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "'%s' at batch %u has a tensor of over 2^53 bytes", name, net->batch);
+    if (net->fault.code != FR_OK) {
+        if (err)
+            *err = net->fault;
+        return net->fault.code;
+    }
+    return fr_graph_builder_finish(net->b, &info, out, err);
+}
+
+void fr__nn_layer(struct fr__net *net, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(net->layer, sizeof(net->layer), fmt, ap);
+    va_end(ap);
+    assert(n >= 0 && (size_t)n < sizeof(net->layer));
+    (void)n;
+}
+
+void fr__nn_fault(struct fr__net *net, const char *fmt, ...)
+{
+    char text[sizeof(net->fault.text)];
+    va_list ap;
+
+    if (net->fault.code != FR_OK)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    fr__fail(&net->fault, FR_ERANGE, FR_NOWHERE, "%s", text);
+}
+
+/* ---- tensors and ops ---- */
+
+uint64_t fr__nn_product(struct fr__net *net, uint64_t a, uint64_t b)
+{
+    if (b != 0 && a > MAX_TENSOR_BYTES / b) {
+        net->is_too_large = true;
+        return MAX_TENSOR_BYTES;
+    }
+    return a * b;
+}
+
+uint64_t fr__nn_elements(struct fr__net *net, const struct fr_tensor *t)
+{
+    uint64_t n = 1;
+
+    for (unsigned d = 0; d < t->n_dims; d++)
+        n = fr__nn_product(net, n, t->dims[d]);
+    return n;
+}
+
+struct fr_tensor fr__nn_tensor(struct fr__net *net, unsigned elem_bytes, uint8_t n_dims,
+                               const uint32_t dims[], uint8_t split_mask)
+{
+    struct fr_tensor t = {
+        .alias = FR_NONE, .n_dims = n_dims, .split_mask = split_mask, .scales = true};
+
+    for (unsigned d = 0; d < n_dims; d++)
+        t.dims[d] = dims[d];
+    t.bytes = fr__nn_product(net, fr__nn_elements(net, &t), elem_bytes);
+    return t;
+}
+
+struct fr_tensor fr__nn_like(struct fr__net *net, const struct fr_tensor *t, unsigned elem_bytes,
+                             uint8_t split_mask)
+{
+    struct fr_tensor copy = fr__nn_tensor(net, elem_bytes, t->n_dims, t->dims, split_mask);
+
+    copy.scales = t->scales;
+    return copy;
+}
+
+/* n floats that do not grow with the batch. */
+static struct fr_tensor fixed(uint32_t n)
+{
+    return (struct fr_tensor){.bytes = (uint64_t)FLOAT_BYTES * n,
+                              .alias = FR_NONE,
+                              .n_dims = 1,
+                              .dims = {n},
+                              .scales = false};
+}
+
+/* The elementwise split: the batch, and channels of an image, heads of scores or the last
+ * dimension of a sequence. */
+static uint8_t elementwise_split(const struct fr_tensor *t)
+{
+    return t->n_dims == 3 ? SPLIT_0 | SPLIT_2 : SPLIT_0 | SPLIT_1;
+}
+
+/* What scales with the batch, or what does not. */
+static double traffic(const struct fr__value in[], size_t n_in, const struct fr_tensor out[],
+                      size_t n_out, bool scales)
+{
+    double bytes = 0;
+
+    for (size_t i = 0; i < n_in; i++)
+        if (in[i].t.scales == scales)
+            bytes += (double)in[i].t.bytes;
+    for (size_t i = 0; i < n_out; i++)
+        if (out[i].scales == scales)
+            bytes += (double)out[i].bytes;
+    return bytes;
+}
+
+struct fr__value fr__nn_op(struct fr__net *net, const struct fr__op_spec *spec,
+                           const struct fr__value in[], size_t n_in, struct fr_tensor out[],
+                           size_t n_out)
+{
+    struct fr__value first = {.op = net->n_ops, .tensor = net->n_tensors};
+    char name[2 * sizeof(net->layer)];
+    struct fr_op op = {.name = name, .kind = spec->kind, .flops = spec->flops};
+
+    snprintf(name, sizeof(name), "%s%s%s", net->layer, spec->name[0] ? "." : "", spec->name);
+    for (size_t i = 0; i < n_in; i++)
+        op.scales = op.scales || in[i].t.scales;
+    for (size_t i = 0; i < n_out; i++)
+        op.scales = op.scales || out[i].scales;
+    op.phase = spec->is_input ? FR_PHASE_INPUT : FR_PHASE_FORWARD;
+    op.forward = net->n_ops;
+    if (!spec->is_input && !spec->is_view)
+        op.bytes = spec->bytes > 0 ? spec->bytes : traffic(in, n_in, out, n_out, op.scales);
+    op.param_bytes = fr__nn_product(net, spec->n_weights, net->elem_bytes);
+    op.n_params = spec->n_params;
+    op.is_in_place = spec->is_in_place;
+    for (size_t i = 0; i < n_out; i++)
+        if (spec->is_view || (spec->is_in_place && i == 0))
+            out[i].alias = in[0].tensor;
+    if (fr_graph_builder_op(net->b, &op, net->layer, out, n_out) == FR_NONE)
+        net->is_out_of_memory = true;
+    for (size_t i = 0; i < n_in; i++)
+        fr_graph_builder_edge(net->b, in[i].op, net->n_ops, in[i].tensor, in[i].t.bytes);
+    net->n_ops++;
+    net->n_tensors += (uint32_t)n_out;
+    if (n_out > 0)
+        first.t = out[0];
+    return first;
+}
+
+/* An op of few inputs and outputs, as most are. */
+struct op_spec {
+    const char *name;
+    enum fr_op_kind kind;
+    double flops;
+    double bytes; /* 0: all inputs and outputs once */
+    uint64_t n_weights;
+    uint32_t n_params;
+    size_t n_in, n_out;
+    const struct fr__value *in[2];
+    struct fr_tensor out[3];
+    bool is_input, is_in_place;
+};
+
+static struct fr__value output_value(const struct fr__net *net, const struct op_spec *spec,
+                                     size_t i)
+{
+    return (struct fr__value){.op = net->n_ops - 1,
+                              .tensor = net->n_tensors - (uint32_t)(spec->n_out - i),
+                              .t = spec->out[i]};
+}
+
+/* Adds the op and the edges from what it reads; returns its first output. */
+static struct fr__value add_op(struct fr__net *net, struct op_spec *spec)
+{
+    const struct fr__op_spec op = {.name = spec->name,
+                                   .kind = spec->kind,
+                                   .flops = spec->flops,
+                                   .bytes = spec->bytes,
+                                   .n_weights = spec->n_weights,
+                                   .n_params = spec->n_params,
+                                   .is_input = spec->is_input,
+                                   .is_in_place = spec->is_in_place};
+    struct fr__value in[2];
+
+    for (size_t i = 0; i < spec->n_in; i++)
+        in[i] = *spec->in[i];
+    return fr__nn_op(net, &op, in, spec->n_in, spec->out, spec->n_out);
+}
+
+/* An op that reads x and writes a tensor of its shape. */
+static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                            const struct fr__value *x, double flops_per_element, bool in_place)
+{
+    struct op_spec spec = {
+        .name = name,
+        .kind = kind,
+        .flops = flops_per_element * (double)fr__nn_elements(net, &x->t),
+        .n_in = 1,
+        .in = {x},
+        .n_out = 1,
+        .out = {fr__nn_like(net, &x->t, net->elem_bytes, elementwise_split(&x->t))},
+        .is_in_place = in_place};
+
+    return add_op(net, &spec);
+}
+
+/* ---- inputs ---- */
+
+static struct fr__value add_input(struct fr__net *net, const char *name, struct fr_tensor t)
+{
+    struct op_spec spec = {
+        .name = name, .kind = FR_OP_INPUT, .n_out = 1, .out = {t}, .is_input = true};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_tokens(struct fr__net *net)
+{
+    const uint32_t dims[] = {net->batch, net->seq_len};
+
+    fr__nn_layer(net, "input");
+    return add_input(net, "", fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_0 | SPLIT_1));
+}
+
+struct fr__value fr__nn_positions(struct fr__net *net, const char *name)
+{
+    const uint32_t dims[] = {1, net->seq_len};
+    struct fr_tensor t = fr__nn_tensor(net, INT64_BYTES, 2, dims, SPLIT_1);
+
+    t.scales = false;
+    return add_input(net, name, t);
+}
+
+/* ---- matrix products ---- */
+
+/* The op of a linear layer on rows of n_in elements. */
+static struct op_spec linear_spec(struct fr__net *net, const char *name, const struct fr__value *x,
+                                  uint64_t n_in, uint32_t n_out)
+{
+    const uint32_t dims[] = {x->t.dims[0], x->t.n_dims == 3 ? x->t.dims[1] : n_out, n_out};
+    uint8_t n_dims = x->t.n_dims == 3 ? 3 : 2;
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, n_dims, dims, 0);
+
+    y.split_mask = elementwise_split(&y);
+    return (struct op_spec){.name = name,
+                            .kind = FR_OP_MATMUL,
+                            .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
+                            .n_in = 1,
+                            .in = {x},
+                            .n_out = 1,
+                            .out = {y}};
+}
+
+struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
+                               uint32_t n_out)
+{
+    uint64_t n_in = x.t.n_dims == 3 ? x.t.dims[2] : fr__nn_elements(net, &x.t) / x.t.dims[0];
+    struct op_spec spec = linear_spec(net, name, &x, n_in, n_out);
+
+    spec.n_weights = fr__nn_product(net, n_in, n_out);
+    spec.n_params = 1;
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_tied_linear(struct fr__net *net, const char *name, struct fr__value x,
+                                    struct fr__value embedded, uint32_t n_rows)
+{
+    uint32_t width = x.t.dims[2];
+    struct op_spec spec = linear_spec(net, name, &x, width, n_rows);
+    struct fr__value y = add_op(net, &spec);
+
+    fr_graph_builder_edge(net->b, embedded.op, y.op, FR_NONE,
+                          fr__nn_product(net, fr__nn_product(net, n_rows, width), net->elem_bytes));
+    return y;
+}
+
+struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, struct fr__value a,
+                                     struct fr__value b, uint32_t n)
+{
+    const uint32_t dims[] = {a.t.dims[0], a.t.dims[1], a.t.dims[2], n};
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
+    struct op_spec spec = {.name = name,
+                           .kind = FR_OP_BATCH_MATMUL,
+                           .flops = 2 * (double)a.t.dims[3] * (double)fr__nn_elements(net, &y),
+                           .n_in = 2,
+                           .in = {&a, &b},
+                           .n_out = 1,
+                           .out = {y}};
+
+    return add_op(net, &spec);
+}
+
+/* ---- elementwise ops and normalisation ---- */
+
+struct fr__value fr__nn_bias(struct fr__net *net, const char *name, struct fr__value x)
+{
+    struct op_spec spec = {.name = name,
+                           .kind = FR_OP_BIAS,
+                           .flops = bias_flops * (double)fr__nn_elements(net, &x.t),
+                           .n_weights = x.t.dims[x.t.n_dims == 3 ? 2 : 1],
+                           .n_params = 1,
+                           .n_in = 1,
+                           .in = {&x},
+                           .n_out = 1,
+                           .out = {x.t},
+                           .is_in_place = true};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_RELU, &x, relu_flops, true);
+}
+
+struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_GELU, &x, gelu_flops, false);
+}
+
+struct fr__value fr__nn_tanh(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_TANH, &x, tanh_flops, false);
+}
+
+struct fr__value fr__nn_scale(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_SCALE, &x, scale_flops, false);
+}
+
+struct fr__value fr__nn_mask(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_MASK, &x, mask_flops, false);
+}
+
+/* The last dimension must stay whole; of scores the heads, of a sequence the rows can be split. */
+static uint8_t rowwise_split(const struct fr_tensor *t)
+{
+    return t->n_dims > 2 ? SPLIT_0 | SPLIT_1 : SPLIT_0;
+}
+
+static struct fr__value softmax(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                                const struct fr__value *x)
+{
+    struct op_spec spec = {.name = name,
+                           .kind = kind,
+                           .flops = softmax_flops * (double)fr__nn_elements(net, &x->t),
+                           .n_in = 1,
+                           .in = {x},
+                           .n_out = 1,
+                           .out = {fr__nn_like(net, &x->t, net->elem_bytes, rowwise_split(&x->t))}};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return softmax(net, name, FR_OP_SOFTMAX, &x);
+}
+
+/* Statistics are kept in fp32 whatever the precision (PyTorch's native and cuDNN kernels). The
+ * statistics run over the batch, so FastT leaves the op whole (Yi et al., Middleware 2020); data
+ * parallelism splits it all the same and gets other statistics. */
+struct fr__value fr__nn_batchnorm(struct fr__net *net, const char *name, struct fr__value x)
+{
+    uint32_t channels = x.t.dims[1];
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_BATCHNORM,
+        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
+        .n_weights = 2 * (uint64_t)channels,
+        .n_params = 2,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 2,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, SPLIT_0), fixed(2 * channels)}};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct fr__value x)
+{
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_LAYERNORM,
+        .flops = norm_flops * (double)fr__nn_elements(net, &x.t),
+        .n_weights = 2 * (uint64_t)x.t.dims[2],
+        .n_params = 2,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 2,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
+                fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)}};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x)
+{
+    uint8_t split = elementwise_split(&x.t);
+    struct op_spec spec = {.name = name,
+                           .kind = FR_OP_DROPOUT,
+                           .flops = dropout_flops * (double)fr__nn_elements(net, &x.t),
+                           .n_in = 1,
+                           .in = {&x},
+                           .n_out = 2,
+                           .out = {fr__nn_like(net, &x.t, net->elem_bytes, split),
+                                   fr__nn_like(net, &x.t, MASK_BYTES, split)}};
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__value x,
+                            struct fr__value y, bool in_place)
+{
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_ADD,
+        .flops = add_flops * (double)fr__nn_elements(net, &x.t),
+        .n_in = 2,
+        .in = {&x, &y},
+        .n_out = 1,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, elementwise_split(&x.t))},
+        .is_in_place = in_place};
+
+    return add_op(net, &spec);
+}
+
+/* ---- sequences ---- */
+
+struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
+                                  uint32_t n_rows, uint32_t width)
+{
+    const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_1 | SPLIT_2);
+    struct op_spec spec = {.name = name,
+                           .kind = FR_OP_EMBEDDING,
+                           /* the rows looked up are read, not the whole table */
+                           .bytes = (double)indices.t.bytes + 2 * (double)y.bytes,
+                           .n_weights = fr__nn_product(net, n_rows, width),
+                           .n_params = 1,
+                           .n_in = 1,
+                           .in = {&indices},
+                           .n_out = 1,
+                           .out = {y}};
+
+    if (!indices.t.scales) {
+        spec.out[0].scales = false;
+        spec.out[0].split_mask &= (uint8_t)~SPLIT_0;
+    }
+    return add_op(net, &spec);
+}
+
+void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
+                        struct fr__value qkv[3])
+{
+    const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / 3 / heads};
+    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
+    struct op_spec spec = {
+        .name = name, .kind = FR_OP_SPLIT, .n_in = 1, .in = {&x}, .n_out = 3, .out = {y, y, y}};
+
+    add_op(net, &spec);
+    for (size_t i = 0; i < 3; i++)
+        qkv[i] = output_value(net, &spec, i);
+}
+
+struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x)
+{
+    const uint32_t dims[] = {x.t.dims[0], x.t.dims[2], x.t.dims[1] * x.t.dims[3]};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_TRANSPOSE,
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 1,
+        .out = {fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_2)}};
+
+    return add_op(net, &spec);
+}
+
+/* ---- the end ---- */
+
+/* One class number a row of logits. */
+static struct fr__value add_targets(struct fr__net *net, const struct fr_tensor *logits)
+{
+    return add_input(net, "target",
+                     fr__nn_tensor(net, INT64_BYTES, (uint8_t)(logits->n_dims - 1), logits->dims,
+                                   rowwise_split(logits)));
+}
+
+static struct fr__value add_loss(struct fr__net *net, struct fr__value log_probs,
+                                 struct fr__value target)
+{
+    double n_rows = (double)fr__nn_elements(net, &target.t);
+    struct op_spec spec = {
+        .name = "",
+        .kind = FR_OP_LOSS,
+        .flops = n_rows,
+        /* the target of each row and the one log-probability it picks */
+        .bytes = n_rows * (INT64_BYTES + net->elem_bytes),
+        .n_in = 2,
+        .in = {&log_probs, &target},
+        .n_out = 2,
+        .out = {fixed(1), fixed(1)}, /* the loss; the sum of the weights, kept for the backward */
+    };
+
+    return add_op(net, &spec);
+}
+
+struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits)
+{
+    struct fr__value log_probs;
+
+    fr__nn_layer(net, "%s", layer);
+    log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits);
+    return add_loss(net, log_probs, add_targets(net, &logits.t));
+}
+
+void fr__nn_losses_of(struct fr__net *net, const char *const layers[],
+                      const struct fr__value logits[], size_t n)
+{
+    struct fr__value log_probs, target = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        fr__nn_layer(net, "%s", layers[i]);
+        log_probs = softmax(net, "log_softmax", FR_OP_LOG_SOFTMAX, &logits[i]);
+        if (i == 0)
+            target = add_targets(net, &logits[i].t);
+        add_loss(net, log_probs, target);
+    }
+}
+
+struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits)
+{
+    return fr__nn_loss_of(net, "loss", logits);
+}

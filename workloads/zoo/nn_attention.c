@@ -1,0 +1,271 @@
+/* workloads/zoo/nn_attention.c - shapes, FLOPs and bytes of the ops that Transformers are made of. */
+#include "config.h"
+
+#include "workloads/zoo/nn_attention.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* Arithmetic per element, counted off the formula; a transcendental function counts as one. */
+static const double silu_flops = 4;    /* x / (1 + exp(-x)) */
+static const double rotary_flops = 3;  /* x cos + its partner sin */
+static const double rmsnorm_flops = 4; /* square, sum; scale; weight */
+
+enum { BATCH = 1, DIM_1 = 2, DIM_2 = 4 }; /* dimensions that may be split */
+enum { INT64_BYTES = 8, FLOAT_BYTES = 4 };
+
+const char *const fr__attention_forms[] = {
+    [FR__ATTENTION_UNFUSED] = "unfused", [FR__ATTENTION_FLASH] = "flash", NULL};
+
+static struct fr_tensor activation(struct fr__net *net, uint8_t n_dims, const uint32_t dims[],
+                                   uint8_t split_mask)
+{
+    return fr__nn_tensor(net, net->elem_bytes, n_dims, dims, split_mask);
+}
+
+/* Reads x, writes a tensor of its shape. */
+static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_kind kind,
+                            struct fr__value x, double flops_per_element)
+{
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = kind,
+                                     .flops =
+                                         flops_per_element * (double)fr__nn_elements(net, &x.t)};
+    struct fr_tensor out =
+        fr__nn_like(net, &x.t, net->elem_bytes, x.t.n_dims == 3 ? BATCH | DIM_2 : BATCH | DIM_1);
+
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+struct fr__value fr__nn_silu(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_SILU, x, silu_flops);
+}
+
+struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_ROTARY, x, rotary_flops);
+}
+
+struct fr__value fr__nn_add_constant(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_ADD, x, 1);
+}
+
+struct fr__value fr__nn_mul(struct fr__net *net, const char *name, struct fr__value x,
+                            struct fr__value y)
+{
+    const struct fr__op_spec spec = {
+        .name = name, .kind = FR_OP_MUL, .flops = (double)fr__nn_elements(net, &x.t)};
+    const struct fr__value in[] = {x, y};
+    struct fr_tensor out = fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_2);
+
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
+}
+
+struct fr__value fr__nn_dense(struct fr__net *net, const char *name, struct fr__value x,
+                              uint32_t n_out)
+{
+    char bias[64];
+
+    snprintf(bias, sizeof(bias), "%s.bias", name);
+    return fr__nn_bias(net, bias, fr__nn_linear(net, name, x, n_out));
+}
+
+struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr__value x)
+{
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_RMSNORM,
+                                     .flops = rmsnorm_flops * (double)fr__nn_elements(net, &x.t),
+                                     .n_weights = x.t.dims[2],
+                                     .n_params = 1};
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1),
+                              fr__nn_tensor(net, FLOAT_BYTES, 2, x.t.dims, BATCH | DIM_1)};
+
+    return fr__nn_op(net, &spec, &x, 1, out, 2);
+}
+
+/* ---- inputs, tables, positions ---- */
+
+struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_INPUT, .is_input = true};
+    const uint32_t dims[] = {net->batch, n};
+    struct fr_tensor out = fr__nn_tensor(net, INT64_BYTES, 2, dims, BATCH | DIM_1);
+
+    return fr__nn_op(net, &spec, NULL, 0, &out, 1);
+}
+
+struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name, uint32_t n_rows,
+                                          uint32_t width)
+{
+    const uint32_t dims[] = {1, net->seq_len, width};
+    struct fr_tensor out = activation(net, 3, dims, DIM_1 | DIM_2);
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_EMBEDDING,
+                                     .bytes = 2 * (double)out.bytes,
+                                     .n_weights = fr__nn_product(net, n_rows, width),
+                                     .n_params = 1};
+
+    out.scales = false;
+    return fr__nn_op(net, &spec, NULL, 0, &out, 1);
+}
+
+struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
+                                       struct fr__value indices, struct fr__value embedded,
+                                       uint32_t n_rows)
+{
+    uint32_t width = embedded.t.dims[2];
+    const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
+    struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_1 | DIM_2);
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_EMBEDDING,
+                                     .bytes = (double)indices.t.bytes + 2 * (double)out.bytes};
+    struct fr__value y = fr__nn_op(net, &spec, &indices, 1, &out, 1);
+
+    fr_graph_builder_edge(net->b, embedded.op, y.op, FR_NONE,
+                          fr__nn_product(net, fr__nn_product(net, n_rows, width), net->elem_bytes));
+    return y;
+}
+
+struct fr__value fr__nn_first_position(struct fr__net *net, const char *name, struct fr__value x)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_SPLIT, .is_view = true};
+    const uint32_t dims[] = {x.t.dims[0], x.t.dims[2]};
+    struct fr_tensor out = activation(net, 2, dims, BATCH | DIM_1);
+
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+struct fr__value fr__nn_gather(struct fr__net *net, const char *name, struct fr__value x,
+                               struct fr__value indices)
+{
+    const uint32_t dims[] = {x.t.dims[0], indices.t.dims[1], x.t.dims[2]};
+    const struct fr__value in[] = {x, indices};
+    struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_2);
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_GATHER,
+                                     /* the rows that are read, not all */
+                                     .bytes = (double)indices.t.bytes + 2 * (double)out.bytes};
+
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
+}
+
+/* ---- attention ---- */
+
+enum fr_status fr__check_heads(const char *model, uint32_t hidden, uint32_t heads,
+                               struct fr_error *err)
+{
+    if (hidden % heads == 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "model '%s': hidden %u cannot be shared by %u heads alike", model, hidden,
+                    heads);
+}
+
+/* [batch, seq, heads width] to a contiguous [batch, heads, seq, width]. */
+static struct fr__value heads_first(struct fr__net *net, const char *name, struct fr__value x,
+                                    uint32_t heads)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_TRANSPOSE};
+    const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / heads};
+    struct fr_tensor out = activation(net, 4, dims, BATCH | DIM_1);
+
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+/* Each head of x [batch, kv_heads, seq, width] as often as a group has query heads. */
+static struct fr__value for_all_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                      const struct fr__dot_attention *a)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_CONCAT};
+    const uint32_t dims[] = {x.t.dims[0], a->heads, x.t.dims[2], x.t.dims[3]};
+    struct fr_tensor out = activation(net, 4, dims, BATCH | DIM_1);
+
+    return a->kv_heads == a->heads ? x : fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+/* From queries, keys and values with their heads first to the context, heads last. */
+static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attention *a,
+                                struct fr__value q, struct fr__value k, struct fr__value v)
+{
+    struct fr__value y = fr__nn_batch_matmul(net, "scores", q, k, k.t.dims[2]);
+
+    y = fr__nn_mask(net, "mask", fr__nn_scale(net, "scale", y));
+    y = fr__nn_softmax(net, "softmax", y);
+    if (a->has_dropout)
+        y = fr__nn_dropout(net, "dropout", y);
+    return fr__nn_merge_heads(net, "merge", fr__nn_batch_matmul(net, "context", y, v, v.t.dims[3]));
+}
+
+/* Two products of seq x seq_k x hidden; where the mask is causal, half the blocks are skipped and half
+ * the FLOPs counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1). */
+static struct fr__value flash(struct fr__net *net, const struct fr__dot_attention *a,
+                              const struct fr__value in[], size_t n_in, uint32_t hidden)
+{
+    const struct fr_tensor *q = &in[0].t, *k = &in[n_in > 1].t;
+    const uint32_t dims[] = {q->dims[0], q->dims[1], hidden};
+    const uint32_t sums[] = {q->dims[0], a->heads, q->dims[1]};
+    struct fr_tensor out[] = {activation(net, 3, dims, BATCH | DIM_2),
+                              fr__nn_tensor(net, FLOAT_BYTES, 3, sums, BATCH | DIM_1)};
+    const struct fr__op_spec spec = {.name = "flash",
+                                     .kind = FR_OP_ATTENTION,
+                                     .flops = (a->is_causal ? 2 : 4) * (double)k->dims[1] *
+                                              (double)fr__nn_elements(net, &out[0])};
+
+    return fr__nn_op(net, &spec, in, n_in, out, 2);
+}
+
+struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attention *a,
+                               struct fr__value q, struct fr__value k, struct fr__value v)
+{
+    const struct fr__value in[] = {q, k, v};
+
+    assert(a->heads % a->kv_heads == 0);
+    if (a->form == FR__ATTENTION_FLASH)
+        return flash(net, a, in, 3, q.t.dims[2]);
+    q = heads_first(net, "q.heads", q, a->heads);
+    k = for_all_heads(net, "k.repeat", heads_first(net, "k.heads", k, a->kv_heads), a);
+    v = for_all_heads(net, "v.repeat", heads_first(net, "v.heads", v, a->kv_heads), a);
+    return unfused(net, a, q, k, v);
+}
+
+struct fr__value fr__nn_attend_packed(struct fr__net *net, const struct fr__dot_attention *a,
+                                      struct fr__value qkv)
+{
+    struct fr__value heads[3];
+
+    assert(a->heads == a->kv_heads);
+    if (a->form == FR__ATTENTION_FLASH)
+        return flash(net, a, &qkv, 1, qkv.t.dims[2] / 3);
+    fr__nn_split_heads(net, "split", qkv, a->heads, heads);
+    return unfused(net, a, heads[0], heads[1], heads[2]);
+}
+
+/* ---- losses ---- */
+
+static struct fr_tensor scalar(void)
+{
+    return (struct fr_tensor){.bytes = FLOAT_BYTES, .alias = FR_NONE, .n_dims = 1, .dims = {1}};
+}
+
+struct fr__value fr__nn_sum_loss(struct fr__net *net, const char *layer, struct fr__value x)
+{
+    const struct fr__op_spec spec = {
+        .name = "", .kind = FR_OP_LOSS, .flops = (double)fr__nn_elements(net, &x.t)};
+    struct fr_tensor out = scalar();
+
+    fr__nn_layer(net, "%s", layer);
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+struct fr__value fr__nn_add_losses(struct fr__net *net, const char *layer, struct fr__value a,
+                                   struct fr__value b)
+{
+    const struct fr__op_spec spec = {.name = "", .kind = FR_OP_ADD, .flops = 1};
+    const struct fr__value in[] = {a, b};
+    struct fr_tensor out = scalar();
+
+    fr__nn_layer(net, "%s", layer);
+    return fr__nn_op(net, &spec, in, 2, &out, 1);
+}

@@ -1,0 +1,83 @@
+/* workloads/zoo/nn_attention.h - the ops that Transformers add to workloads/zoo/nn.h.
+ *
+ * Sequences are [batch, seq, hidden]; the hidden dimension of queries, keys and values is
+ * [heads, width of a head].
+ *
+ * Attention comes in two forms. Unfused, it is what A. Vaswani et al., Attention Is All You Need,
+ * NeurIPS 2017, section 3.2, writes down, one kernel a step: a copy that puts the heads first,
+ * scores, scale, mask, softmax, dropout, context, a copy back. It keeps three tensors of
+ * [batch, heads, seq, seq]. As a flash kernel it is one op that keeps queries, keys, values, its
+ * output and the fp32 logarithm of the softmax's sum, one a row and head, and recomputes the scores
+ * (T. Dao et al., FlashAttention, NeurIPS 2022, sections 3.1 and B.2); dropout happens inside, from
+ * a random number generator's saved state.
+ */
+#ifndef FR_WORKLOADS_NN_ATTENTION_H
+#define FR_WORKLOADS_NN_ATTENTION_H
+
+#include "workloads/zoo/nn.h"
+
+enum fr__attention_form { FR__ATTENTION_UNFUSED, FR__ATTENTION_FLASH };
+
+/* The key "attention=unfused|flash" of a model's name; form: unless the user says otherwise. */
+#define FR__ATTENTION_KEY(form)                                                                    \
+    .name = "attention", .fallback = (form), .choices = fr__attention_forms
+extern const char *const fr__attention_forms[];
+
+/* Whether the heads share the width alike. FR_EUSAGE. */
+enum fr_status fr__check_heads(const char *model, uint32_t hidden, uint32_t heads,
+                               struct fr_error *err);
+
+struct fr__dot_attention {
+    uint32_t heads, kv_heads; /* kv_heads divides heads; alike: no groups */
+    enum fr__attention_form form;
+    bool is_causal;   /* a position sees those up to its own; a flash kernel skips the others */
+    bool has_dropout; /* of the weights */
+};
+
+/* What the queries q make of keys k and values v, in q's shape, before the output projection. Keys
+ * and values of fewer heads are shared by a group of query heads each (J. Ainslie et al., GQA, EMNLP
+ * 2023): unfused they are copied out to all heads, a flash kernel reads them as they are. */
+struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attention *a,
+                               struct fr__value q, struct fr__value k, struct fr__value v);
+/* The same of queries, keys and values side by side, [batch, seq, 3 hidden], kv_heads = heads. */
+struct fr__value fr__nn_attend_packed(struct fr__net *net, const struct fr__dot_attention *a,
+                                      struct fr__value qkv);
+
+/* A linear layer, then "NAME.bias". */
+struct fr__value fr__nn_dense(struct fr__net *net, const char *name, struct fr__value x,
+                              uint32_t n_out);
+/* x [batch, seq, hidden] over the root of the mean of a row's squares, times a weight. One kernel,
+ * which keeps its input and one fp32 a row (B. Zhang, R. Sennrich, Root Mean Square Layer
+ * Normalization, NeurIPS 2019; the fused kernel of NVIDIA Apex). */
+struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr__value x);
+/* Turns each pair of a head's elements by an angle that grows with the position (J. Su et al.,
+ * RoFormer, 2021, section 3.2). Sines and cosines are constants: nothing is kept. */
+struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x);
+struct fr__value fr__nn_silu(struct fr__net *net, const char *name, struct fr__value x);
+/* x times y, element by element; y may have 1 as its last extent. */
+struct fr__value fr__nn_mul(struct fr__net *net, const char *name, struct fr__value x,
+                            struct fr__value y);
+
+/* Whole numbers (int64) that the data loader brings, [batch, n]. */
+struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t n);
+/* The first seq rows of a table of n_rows learned positions, [1, seq, width]; which rows is no
+ * tensor of a step but a constant. */
+struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name, uint32_t n_rows,
+                                          uint32_t width);
+/* Looks rows up in the table of another embedding, which stays its owner. */
+struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
+                                       struct fr__value indices, struct fr__value embedded,
+                                       uint32_t n_rows);
+/* x plus a constant, the same for all samples. */
+struct fr__value fr__nn_add_constant(struct fr__net *net, const char *name, struct fr__value x);
+/* The first position of each sample, [batch, hidden]: a view. */
+struct fr__value fr__nn_first_position(struct fr__net *net, const char *name, struct fr__value x);
+/* The positions of each sample that indices [batch, n] name: [batch, n, hidden]. */
+struct fr__value fr__nn_gather(struct fr__net *net, const char *name, struct fr__value x,
+                               struct fr__value indices);
+
+/* The sum of all elements as a loss; the sum of two losses. Each in a layer of that name. */
+struct fr__value fr__nn_sum_loss(struct fr__net *net, const char *layer, struct fr__value x);
+struct fr__value fr__nn_add_losses(struct fr__net *net, const char *layer, struct fr__value a,
+                                   struct fr__value b);
+#endif
