@@ -3,10 +3,11 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "study/session.h"
 
 struct comparison {
     struct session *session;
-    struct fr_setting setting;
+    struct fr_session *asking;
     struct fr_question question;
     struct fr_record *records[CLI_MAX_STRATEGIES];
     size_t n;
@@ -37,7 +38,7 @@ static enum fr_status answer_all(struct comparison *c, bool is_asked_for, struct
 
     for (size_t i = 0; i < s->options.n_strategies; i++) {
         c->question.strategy = progress->prefix = s->options.strategies[i];
-        st = fr_answer_on(&c->setting, &c->question, &s->context, &c->records[c->n], err);
+        st = fr_session_ask(c->asking, &c->question, &s->context, &c->records[c->n], err);
         if (st == FR_OK)
             c->n++;
         else if (is_asked_for || !may_be_left_out(st))
@@ -77,14 +78,20 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err)
 {
     struct comparison c = {.session = s, .question = s->options.question};
     bool is_asked_for = s->options.n_strategies > 0;
+    struct fr_setting setting;
     enum fr_status st;
 
     c.question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
     if (!is_asked_for)
         choose_all(&s->options);
-    FR_TRY(fr_setting_load(&c.setting, &c.question, err));
-    st = answer_all(&c, is_asked_for, err);
+    c.asking = fr_session_new(NULL);
+    if (!c.asking)
+        return fr__fail_nomem(err);
+    /* what cannot be loaded is no strategy's fault */
+    st = fr_session_setting(c.asking, &c.question, &setting, err);
+    if (st == FR_OK)
+        st = answer_all(&c, is_asked_for, err);
     if (st == FR_OK)
         st = write_all(&c, err);
     cli_progress_end(s->context.progress_user);
@@ -92,6 +99,7 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err)
         print_left_out(&c);
     for (size_t i = 0; i < c.n; i++)
         fr_record_free(c.records[i]);
-    fr_setting_fini(&c.setting);
+    fr_setting_fini(&setting);
+    fr_session_free(c.asking);
     return st;
 }

@@ -5,13 +5,12 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "study/session.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_KEY = 400 };
 
 struct asked {
     const char *key;
@@ -25,18 +24,23 @@ struct fr__repro {
     struct fr_repro_cell *cells; /* of the present table, then moved to the arena */
     struct asked *asked;
     size_t cap_tables, n_cells, cap_cells, n_asked, cap_asked;
+    struct fr_session *session; /* keeps no answers: of each, `asked` has what tables need */
     const struct fr_context *ctx;
 };
 
 struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
                                 const struct fr_context *ctx)
 {
+    const struct fr_session_options no_answers = {.answer_bytes = 0};
     struct fr__repro *b = calloc(1, sizeof(*b));
 
     if (!b)
         return NULL;
     b->arena = fr__arena_new();
-    if (!b->arena) {
+    b->session = fr_session_new(&no_answers);
+    if (!b->arena || !b->session) {
+        fr__arena_free(b->arena);
+        fr_session_free(b->session);
         free(b);
         return NULL;
     }
@@ -57,6 +61,7 @@ void fr_reproduction_free(struct fr_reproduction *r)
     if (!b)
         return;
     fr__arena_free(b->arena);
+    fr_session_free(b->session);
     free(b->tables);
     free(b->cells);
     free(b->asked);
@@ -64,13 +69,6 @@ void fr_reproduction_free(struct fr_reproduction *r)
 }
 
 /* ---- questions ---- */
-
-static void write_key(char key[MOST_KEY], const struct fr_question *q)
-{
-    snprintf(key, MOST_KEY, "%s|%s|%s|%zu|%d|%u|%u|%u|%d|%d|%d", q->workload, q->topology,
-             q->strategy, q->n_gpus, q->is_spread, q->global_batch, q->batch_per_gpu, q->seq_len,
-             (int)q->optimizer, (int)q->run.order, (int)q->run.network);
-}
 
 /* Adds a kind of op to a list of words, once. */
 static void add_kind(char *list, size_t n, const char *kind)
@@ -128,7 +126,7 @@ static enum fr_status answer(struct fr__repro *b, const struct fr_question *q,
                              struct fr__repro_answer *a, struct fr_error *err)
 {
     struct fr_record *r;
-    enum fr_status st = fr_answer(q, b->ctx, &r, err);
+    enum fr_status st = fr_session_ask(b->session, q, b->ctx, &r, err);
 
     *a = (struct fr__repro_answer){.planned_s = NAN, .split_kinds = "", .most_split = ""};
     if (st == FR_ENOROOM) {
@@ -149,31 +147,46 @@ static enum fr_status answer(struct fr__repro *b, const struct fr_question *q,
     return st;
 }
 
-enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
-                             const struct fr__repro_answer **out, struct fr_error *err)
+static struct fr__repro_answer *find(const struct fr__repro *b, const char *key)
 {
-    char key[MOST_KEY];
-    struct asked *a;
-
-    write_key(key, q);
     for (size_t i = 0; i < b->n_asked; i++)
-        if (strcmp(b->asked[i].key, key) == 0) {
-            *out = b->asked[i].answer;
-            return FR_OK;
-        }
+        if (strcmp(b->asked[i].key, key) == 0)
+            return b->asked[i].answer;
+    return NULL;
+}
+
+static enum fr_status ask_first(struct fr__repro *b, const struct fr_question *q, const char *key,
+                                const struct fr__repro_answer **out, struct fr_error *err)
+{
+    struct asked a;
+
     if (b->ctx && b->ctx->cancel && *b->ctx->cancel)
         return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
     if (!fr__grow(&b->asked, &b->cap_asked, b->n_asked + 1, sizeof(*b->asked)))
         return fr__fail_nomem(err);
-    a = &b->asked[b->n_asked];
-    a->key = fr__arena_strdup(b->arena, key);
-    a->answer = fr__arena_alloc(b->arena, 1, sizeof(*a->answer));
-    if (!a->key || !a->answer)
+    a.key = fr__arena_strdup(b->arena, key);
+    a.answer = fr__arena_alloc(b->arena, 1, sizeof(*a.answer));
+    if (!a.key || !a.answer)
         return fr__fail_nomem(err);
-    FR_TRY(answer(b, q, a->answer, err));
-    b->n_asked++;
-    *out = a->answer;
+    FR_TRY(answer(b, q, a.answer, err));
+    b->asked[b->n_asked++] = a;
+    *out = a.answer;
     return FR_OK;
+}
+
+enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
+                             const struct fr__repro_answer **out, struct fr_error *err)
+{
+    char *key = fr_question_key(q);
+    enum fr_status st = FR_OK;
+
+    if (!key)
+        return fr__fail_nomem(err);
+    *out = find(b, key);
+    if (!*out)
+        st = ask_first(b, q, key, out, err);
+    free(key);
+    return st;
 }
 
 /* ---- tables ---- */

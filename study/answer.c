@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "study/advice.h"
 #include "study/record.h"
 #include "study/study.h"
 
@@ -54,18 +53,25 @@ const struct fr_interference *fr__interference_of(const struct fr_cost_model *co
     return store;
 }
 
+enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *err)
+{
+    if (!q->workload)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
+    if (!q->topology)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
+    return FR_OK;
+}
+
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
     struct fr_workload_options opt = {
         .seq_len = q->seq_len, .dtype = q->dtype, .image_size = q->image_size};
-    struct fr_setting s = {NULL, NULL, NULL};
+    struct fr_setting s = {.topo = NULL};
     enum fr_status st;
 
-    if (!q->workload)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
-    if (!q->topology)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
+    *out = s;
+    FR_TRY(fr__question_check(q, err));
     FR_TRY(fr_topo_load(&s.topo, q->topology, err));
     st = fr__costs_load(&s.costs, s.topo, q->costs, err);
     if (st == FR_OK)
@@ -79,11 +85,14 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
 
 void fr_setting_fini(struct fr_setting *s)
 {
-    fr_graph_free(s->graph);
-    fr_cost_model_free(s->costs);
-    fr_topo_free(s->topo);
-    s->graph = NULL;
-    s->topo = NULL;
+    if (s->session) {
+        fr__session_take_back(s->session, s);
+    } else {
+        fr_graph_free(s->graph);
+        fr_cost_model_free(s->costs);
+        fr_topo_free(s->topo);
+    }
+    *s = (struct fr_setting){.topo = NULL};
 }
 
 static double clock_s(clockid_t id)
@@ -245,26 +254,5 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_plan_free(m.plan);
     }
     free(m.devices);
-    return st;
-}
-
-enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
-                         struct fr_record **out, struct fr_error *err)
-{
-    struct fr_record *r = NULL;
-    struct fr_setting s;
-    enum fr_status st;
-
-    FR_TRY(fr_setting_load(&s, q, err));
-    st = fr_answer_on(&s, q, ctx, &r, err);
-    if (st == FR_OK && q->with_advice && r->oom)
-        st = fr__fill_advice(r, fr__record_arena(r), &s, q, ctx, err);
-    if (st == FR_OK) {
-        fr__record_own(r, &s);
-        *out = r;
-    } else {
-        fr_record_free(r);
-        fr_setting_fini(&s);
-    }
     return st;
 }

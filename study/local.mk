@@ -1,9 +1,9 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
 	study/advice.h study/advice.c study/answer.c study/collective_time.h study/collective_time.c \
-	study/learn.h study/learn.c study/peak.c study/question.c study/record.h study/record.c \
-	study/sensitivity.c study/setting_cache.h study/setting_cache.c study/study.h study/sweep.h \
-	study/uncertainty.c study/validate.h \
+	study/inputs.h study/inputs.c study/learn.h study/learn.c study/peak.c study/question.c \
+	study/record.h study/record.c study/sensitivity.c study/session.h study/session.c study/study.h \
+	study/sweep.h study/uncertainty.c study/validate.h \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/sqlite.c \
 	study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/row.h study/sweep/row.c \

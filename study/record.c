@@ -4,7 +4,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "study/record.h"
+#include "study/session.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,9 @@ struct record_box {
     struct fr_plan *plan;
     struct fr_run *run;
     struct fr_planned *planned;
-    struct fr_setting setting; /* empty unless owned */
+    struct fr_setting setting;  /* empty unless owned */
+    struct fr_session *session; /* NULL unless owned */
+    atomic_uint n_owners;
 };
 
 static void fill_memory(struct fr_record_device *d, const struct fr_device_result *r,
@@ -397,6 +401,7 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
         free(box);
         return fr__fail_nomem(err);
     }
+    atomic_init(&box->n_owners, 1);
     box->plan = m->plan;
     box->run = m->run;
     st = fill(box, m, err);
@@ -420,6 +425,30 @@ void fr__record_own(struct fr_record *r, const struct fr_setting *s)
     box->setting = *s;
 }
 
+void fr__record_own_session(struct fr_record *r, struct fr_session *s)
+{
+    struct record_box *box = r->priv;
+
+    box->session = s;
+}
+
+struct fr_record *fr__record_share(struct fr_record *r)
+{
+    struct record_box *box = r->priv;
+
+    atomic_fetch_add(&box->n_owners, 1);
+    return r;
+}
+
+/* Tasks with their dependencies and times, and buffers; the rest is small beside these. */
+size_t fr__record_bytes(const struct fr_record *r)
+{
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+    enum { A_TASK = 128, A_BUFFER = 64, A_RECORD = 65536 };
+
+    return A_RECORD + A_TASK * v->n_tasks + A_BUFFER * v->n_buffers;
+}
+
 struct fr__arena *fr__record_arena(struct fr_record *r)
 {
     return ((struct record_box *)r->priv)->arena;
@@ -436,12 +465,13 @@ void fr_record_free(struct fr_record *r)
 {
     struct record_box *box = r ? r->priv : NULL;
 
-    if (!box)
+    if (!box || atomic_fetch_sub(&box->n_owners, 1) > 1)
         return;
     fr_planned_free(box->planned);
     fr_run_free(box->run);
     fr_plan_free(box->plan);
     fr_setting_fini(&box->setting);
+    fr_session_free(box->session);
     fr__arena_free(box->arena);
     free(box);
 }

@@ -38,8 +38,19 @@ enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              struct fr_error *err);
 /* Lives as long as the record. */
 struct fr__arena *fr__record_arena(struct fr_record *r);
-/* The record frees the setting's two parts from now on. */
+/* The record releases the setting when it is freed. */
 void fr__record_own(struct fr_record *r, const struct fr_setting *s);
+/* The record frees the session after that. */
+void fr__record_own_session(struct fr_record *r, struct fr_session *s);
+/* One more owner of the record, who frees it as well. Any thread. Returns r. */
+struct fr_record *fr__record_share(struct fr_record *r);
+/* About how much memory it holds with its plan and run. */
+size_t fr__record_bytes(const struct fr_record *r);
+
+/* FR_EUSAGE when a name is missing. */
+enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *err);
+/* A session gets back what it lent. */
+void fr__session_take_back(struct fr_session *s, const struct fr_setting *setting);
 
 /* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the caller's to
  * free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, FR_ENOMEM. */

@@ -64,11 +64,34 @@ struct fr_question {
  * (FR_ORDER_PRIORITY), in which frameworks launch kernels. */
 void fr_question_init(struct fr_question *q);
 
-/* What questions about one workload on one cluster share. Free with fr_setting_fini. */
+/* ---- the settings of a question, as text ---- */
+
+/* Names of settings are those of the command's options without dashes: "workload", "seq-len".
+ * What stands for "not given" is a value too: gpus=all; batch, batch-per-gpu, seq-len,
+ * image-size and precision=default. */
+enum { FR_N_SETTINGS = 23 };
+const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
+/* Several values of it may be written in one text, with commas between them. */
+bool fr_question_setting_is_list(size_t i);
+/* text must outlive q where it names something (workload, topology, strategy; not read any further
+ * here). FR_EUSAGE, FR_EPARSE, FR_ERANGE: *q is as before. */
+enum fr_status fr_question_set(struct fr_question *q, const char *name, const char *text,
+                               struct fr_error *err);
+/* The value of setting i as fr_question_set reads it; the caller frees; NULL: out of memory. */
+char *fr_question_text(const struct fr_question *q, size_t i);
+/* All settings spelt out, "workload=vgg19|topology=dgx1-v100|precision=default|...": equal for equal
+ * questions only. Backslash escapes '|', itself, and control characters (\x0a). The caller frees;
+ * NULL: out of memory. */
+char *fr_question_key(const struct fr_question *q);
+
+struct fr_session; /* study/session.h */
+
+/* What questions about one workload on one cluster share. Release with fr_setting_fini. */
 struct fr_setting {
     struct fr_topo *topo;
     struct fr_graph *graph;
     struct fr_cost_model *costs; /* of the topology's device types */
+    struct fr_session *session;  /* that lent it all; NULL: the setting owns it */
 };
 /* Loads what q names. FR_EUSAGE when the workload or the topology is missing, else as the two
  * loading functions; on failure *out is empty. */

@@ -20,26 +20,6 @@
 extern "C" {
 #endif
 
-/* ---- the settings of a question, as text ---- */
-
-/* Names of settings are those of the command's options without dashes: "workload", "seq-len".
- * What stands for "not given" is a value too: gpus=all; batch, batch-per-gpu, seq-len,
- * image-size and precision=default. */
-enum { FR_N_SETTINGS = 23 };
-const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
-/* Several values of it may be written in one text, with commas between them. */
-bool fr_question_setting_is_list(size_t i);
-/* text must outlive q where it names something (workload, topology, strategy; not read any further
- * here). FR_EUSAGE, FR_EPARSE, FR_ERANGE: *q is as before. */
-enum fr_status fr_question_set(struct fr_question *q, const char *name, const char *text,
-                               struct fr_error *err);
-/* The value of setting i as fr_question_set reads it; the caller frees; NULL: out of memory. */
-char *fr_question_text(const struct fr_question *q, size_t i);
-/* All settings spelt out, "workload=vgg19|topology=dgx1-v100|precision=default|...": equal for equal
- * questions only. Backslash escapes '|', itself, and control characters (\x0a). The caller frees;
- * NULL: out of memory. */
-char *fr_question_key(const struct fr_question *q);
-
 /* ---- the grid ---- */
 
 struct fr_sweep;
@@ -163,7 +143,8 @@ struct fr_sweep_options {
     /* Writes a record on one line, for rows to hold: fr_record_print_json of results/results.h. NULL: no
      * row, of a store either, holds one. */
     void (*print_record)(FILE *f, const struct fr_record *r);
-    struct fr_store *store; /* rows found there are not answered again; NULL: none */
+    struct fr_store *store;     /* rows found there are not answered again; NULL: none */
+    struct fr_session *session; /* to ask through; NULL: one of its own */
     const struct fr_sweep_elsewhere *elsewhere; /* NULL: the sweep hands out its own points */
     /* Called now and then by the thread that called fr_sweep_run, while others work; false: no more
      * to wait for. NULL: only the threads are waited for. */

@@ -3,6 +3,7 @@
 if HAVE_CHECK
 unit_tests =
 unit_tests += tests/base/test_arena
+unit_tests += tests/base/test_crew
 unit_tests += tests/base/test_csv
 unit_tests += tests/base/test_error
 unit_tests += tests/base/test_file
@@ -72,6 +73,7 @@ unit_tests += tests/study/test_collectives
 unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_record
 unit_tests += tests/study/test_sensitivity
+unit_tests += tests/study/test_session
 unit_tests += tests/study/test_store
 unit_tests += tests/study/test_sweep
 unit_tests += tests/study/test_uncertainty

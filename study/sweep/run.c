@@ -1,30 +1,25 @@
 /* study/sweep/run.c - threads that answer a sweep's points, one after another from a list. */
 #include "config.h"
 
+#include "base/crew.h"
 #include "base/error.h"
-#include "study/setting_cache.h"
+#include "study/session.h"
 #include "study/sweep/row.h"
 #include "study/sweep/state.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-enum { MAX_THREADS = 1024 };
 
 /* What the threads of one run share. */
-struct crew {
+struct running {
     struct fr_sweep *sweep;
     const struct fr_sweep_options *options;
-    struct fr_context context; /* of single answers: cancelled, silent */
-    struct fr__setting_cache *cache;
-    pthread_mutex_t lock; /* of what follows, and of elsewhere */
-    pthread_cond_t idle;
-    size_t n_at_work;
-    enum fr_status status; /* the first failure ends it all */
-    struct fr_error err;
+    struct fr_context context;     /* of single answers: cancelled, silent */
+    const struct fr_context *user; /* whose progress is shown */
+    struct fr_session *session;
+    struct fr__arena **arenas;      /* [n_threads] for the texts of a row */
+    pthread_mutex_t elsewhere_lock; /* of options->elsewhere */
 };
 
 /* ---- rows ---- */
@@ -171,17 +166,17 @@ static bool is_answer(enum fr_status st)
     return true;
 }
 
-static enum fr_status hand_in(struct crew *c, size_t point, const struct fr_sweep_row *row,
+static enum fr_status hand_in(struct running *r, size_t point, const struct fr_sweep_row *row,
                               struct fr_error *err)
 {
-    const struct fr_sweep_elsewhere *elsewhere = c->options->elsewhere;
+    const struct fr_sweep_elsewhere *elsewhere = r->options->elsewhere;
     enum fr_status st;
 
     if (!elsewhere)
-        return fr_sweep_done(c->sweep, point, row, err);
-    pthread_mutex_lock(&c->lock);
+        return fr_sweep_done(r->sweep, point, row, err);
+    pthread_mutex_lock(&r->elsewhere_lock);
     st = elsewhere->done(elsewhere->user, point, row, err);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&r->elsewhere_lock);
     return st;
 }
 
@@ -191,184 +186,134 @@ static fr__print_record print_wanted(const struct fr_sweep_options *o)
     return o->with_records || o->store || o->elsewhere ? o->print_record : NULL;
 }
 
-static enum fr_status answer(struct crew *c, size_t point, struct fr__arena *arena,
+static enum fr_status answer(struct running *r, size_t point, struct fr__arena *arena,
                              struct fr_error *err)
 {
     struct fr_record *record = NULL;
     struct fr_setting setting;
     struct fr_sweep_row row;
     struct fr_question q;
-    bool has_setting;
     enum fr_status st;
 
-    fr_sweep_question(c->sweep, point, &q);
-    st = fr__setting_cache_take(c->cache, &q, &setting, err);
-    has_setting = st == FR_OK;
+    fr_sweep_question(r->sweep, point, &q);
+    st = fr_session_setting(r->session, &q, &setting, err);
     if (st == FR_OK)
-        st = fr_answer_on(&setting, &q, &c->context, &record, err);
+        st = fr_answer_on(&setting, &q, &r->context, &record, err);
     if (st == FR_OK) {
-        st = fr__row_of_record(&row, &q, &setting, record, print_wanted(c->options), arena, err);
+        st = fr__row_of_record(&row, &q, &setting, record, print_wanted(r->options), arena, err);
     } else if (is_answer(st)) {
         const struct fr_error why = *err;
 
         st = fr__row_of_failure(&row, &q, &why, arena, err);
     }
     if (st == FR_OK)
-        st = hand_in(c, point, &row, err);
+        st = hand_in(r, point, &row, err);
     fr_record_free(record);
-    if (has_setting)
-        fr__setting_cache_give(c->cache, &setting);
+    fr_setting_fini(&setting);
+    return st;
+}
+
+static enum fr_status answer_point(void *user, unsigned thread, size_t point, struct fr_error *err)
+{
+    struct running *r = user;
+    struct fr__arena *arena = r->arenas[thread];
+    const struct fr__mark mark = fr__arena_mark(arena);
+    enum fr_status st = answer(r, point, arena, err);
+
+    fr__arena_rewind(arena, mark);
     return st;
 }
 
 /* ---- the crew ---- */
 
-static enum fr_status next_point(struct crew *c, size_t *point, struct fr_error *err)
+static enum fr_status next_point(void *user, size_t *point, struct fr_error *err)
 {
-    const struct fr_sweep_elsewhere *elsewhere = c->options->elsewhere;
+    struct running *r = user;
+    const struct fr_sweep_elsewhere *elsewhere = r->options->elsewhere;
     enum fr_status st;
 
-    pthread_mutex_lock(&c->lock);
-    if (c->status != FR_OK) {
-        *point = SIZE_MAX;
-        st = FR_OK;
-    } else if (c->context.cancel && *c->context.cancel) {
-        st = fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
-    } else if (elsewhere) {
-        st = elsewhere->next(elsewhere->user, point, err);
-    } else {
-        st = fr_sweep_next(c->sweep, point, err);
-    }
-    pthread_mutex_unlock(&c->lock);
+    if (!elsewhere)
+        return fr_sweep_next(r->sweep, point, err);
+    pthread_mutex_lock(&r->elsewhere_lock);
+    st = elsewhere->next(elsewhere->user, point, err);
+    pthread_mutex_unlock(&r->elsewhere_lock);
     return st;
 }
 
-static void *work(void *arg)
+/* The calling thread serves other processes and shows progress. Whether there is more to serve. */
+static bool serve(void *user, size_t n_answered)
 {
-    struct crew *c = arg;
-    struct fr__arena *arena = fr__arena_new();
-    struct fr_error err = {.code = FR_OK};
-    enum fr_status st = arena ? FR_OK : fr__fail_nomem(&err);
-    size_t point = 0;
-
-    while (st == FR_OK && (st = next_point(c, &point, &err)) == FR_OK && point != SIZE_MAX) {
-        const struct fr__mark mark = fr__arena_mark(arena);
-
-        st = answer(c, point, arena, &err);
-        fr__arena_rewind(arena, mark);
-    }
-    fr__arena_free(arena);
-    pthread_mutex_lock(&c->lock);
-    if (st != FR_OK && c->status == FR_OK) {
-        c->status = st;
-        c->err = err;
-    }
-    c->n_at_work--;
-    pthread_cond_signal(&c->idle);
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
-}
-
-static void say_progress(const struct crew *c, const struct fr_context *ctx)
-{
-    struct fr_sweep *s = c->sweep;
+    const struct running *r = user;
+    const struct fr_sweep_options *o = r->options;
+    struct fr_sweep *s = r->sweep;
     size_t n_done;
 
-    if (!ctx->progress || c->options->elsewhere)
-        return;
-    pthread_mutex_lock(&s->lock);
-    n_done = s->n_done;
-    pthread_mutex_unlock(&s->lock);
-    ctx->progress(ctx->progress_user, "points", n_done, s->n_mine);
-}
-
-/* Until all threads are done, and serve() says so too. */
-static void wait_for(struct crew *c, const struct fr_context *ctx)
-{
-    const long nap_ns = c->options->serve ? 1000000 : 100000000;
-    bool is_served = !c->options->serve;
-
-    for (;;) {
-        struct timespec until;
-        bool is_idle;
-
-        if (c->options->serve)
-            is_served = !c->options->serve(c->options->serve_user);
-        pthread_mutex_lock(&c->lock);
-        if (c->n_at_work > 0 || !is_served) {
-            clock_gettime(CLOCK_REALTIME, &until);
-            until.tv_nsec += nap_ns;
-            until.tv_sec += until.tv_nsec / 1000000000;
-            until.tv_nsec %= 1000000000;
-            (void)pthread_cond_timedwait(&c->idle, &c->lock, &until);
-        }
-        is_idle = c->n_at_work == 0;
-        pthread_mutex_unlock(&c->lock);
-        if (is_idle && is_served)
-            return;
-        say_progress(c, ctx);
+    (void)n_answered; /* rows also come from the store and from elsewhere */
+    if (r->user->progress && !o->elsewhere) {
+        pthread_mutex_lock(&s->lock);
+        n_done = s->n_done;
+        pthread_mutex_unlock(&s->lock);
+        r->user->progress(r->user->progress_user, "points", n_done, s->n_mine);
     }
+    return o->serve && o->serve(o->serve_user);
 }
 
-static unsigned choose_n_threads(const struct fr_sweep *s, const struct fr_sweep_options *o)
+static void free_arenas(struct running *r, unsigned n)
 {
-    long n = o->n_threads ? (long)o->n_threads : sysconf(_SC_NPROCESSORS_ONLN);
-
-    if (n > MAX_THREADS)
-        n = MAX_THREADS;
-    if (n > 1 && (size_t)n > s->n_mine)
-        n = (long)s->n_mine;
-    return n < 1 ? 1 : (unsigned)n;
+    for (unsigned i = 0; r->arenas && i < n; i++)
+        fr__arena_free(r->arenas[i]);
+    free(r->arenas);
 }
 
-static enum fr_status run_crew(struct crew *c, unsigned n, const struct fr_context *ctx,
-                               struct fr_error *err)
+static bool make_arenas(struct running *r, unsigned n)
 {
-    pthread_t *threads = calloc(n, sizeof(*threads));
-    unsigned n_started = 0;
+    bool is_whole = true;
 
-    if (!threads)
-        return fr__fail_nomem(err);
-    pthread_mutex_lock(&c->lock);
-    while (n_started < n && pthread_create(&threads[n_started], NULL, work, c) == 0)
-        c->n_at_work = ++n_started;
-    if (n_started == 0) /* fewer than asked for are enough */
-        c->status = fr__fail(&c->err, FR_EIO, FR_NOWHERE, "cannot start a thread");
-    pthread_mutex_unlock(&c->lock);
-    wait_for(c, ctx);
-    for (unsigned i = 0; i < n_started; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
-    if (c->status != FR_OK && err)
-        *err = c->err;
-    return c->status;
+    r->arenas = calloc(n, sizeof(struct fr__arena *));
+    for (unsigned i = 0; r->arenas && i < n; i++)
+        is_whole = (r->arenas[i] = fr__arena_new()) && is_whole;
+    return r->arenas && is_whole;
+}
+
+static enum fr_status run_crew(struct running *r, struct fr_error *err)
+{
+    const struct fr_sweep_options *o = r->options;
+    unsigned n = fr__crew_size(o->n_threads, r->sweep->n_mine);
+    const struct fr__crew crew = {.n_threads = n,
+                                  .user = r,
+                                  .next = next_point,
+                                  .work = answer_point,
+                                  .wait = o->serve || r->user->progress ? serve : NULL,
+                                  .nap_ns = o->serve ? 1000000 : 0,
+                                  .cancel = r->context.cancel};
+    enum fr_status st = make_arenas(r, n) ? fr__crew_run(&crew, err) : fr__fail_nomem(err);
+
+    free_arenas(r, n);
+    return st;
 }
 
 enum fr_status fr_sweep_run(struct fr_sweep *s, const struct fr_sweep_options *o,
                             const struct fr_context *ctx, struct fr_error *err)
 {
+    const struct fr_session_options no_answers = {.answer_bytes = 0};
     const struct fr_context nothing = {0};
-    struct crew c = {.sweep = s, .options = o, .status = FR_OK};
-    unsigned n = choose_n_threads(s, o);
-    enum fr_status st;
+    struct running r = {.sweep = s, .options = o, .user = ctx ? ctx : &nothing};
+    struct fr_session *own = NULL;
+    enum fr_status st = FR_OK;
 
-    ctx = ctx ? ctx : &nothing;
-    c.context = (struct fr_context){.cancel = ctx->cancel};
+    r.context = (struct fr_context){.cancel = r.user->cancel};
     s->options = o;
     s->next = 0;
     if (o->store)
         FR_TRY(look_up(s, o, err));
-    if (pthread_mutex_init(&c.lock, NULL) != 0)
-        return fr__fail_nomem(err);
-    if (pthread_cond_init(&c.idle, NULL) != 0) {
-        pthread_mutex_destroy(&c.lock);
+    r.session = o->session ? o->session : (own = fr_session_new(&no_answers));
+    if (!r.session || pthread_mutex_init(&r.elsewhere_lock, NULL) != 0) {
+        fr_session_free(own);
         return fr__fail_nomem(err);
     }
-    c.cache = fr__setting_cache_new(n);
-    st = c.cache ? run_crew(&c, n, ctx, err) : fr__fail_nomem(err);
-    fr__setting_cache_free(c.cache);
-    pthread_cond_destroy(&c.idle);
-    pthread_mutex_destroy(&c.lock);
+    st = run_crew(&r, err);
+    pthread_mutex_destroy(&r.elsewhere_lock);
+    fr_session_free(own);
     s->options = NULL;
     return st;
 }

@@ -3,8 +3,9 @@
 
 #include "study/validate.h"
 
+#include "base/crew.h"
 #include "base/error.h"
-#include "study/setting_cache.h"
+#include "study/session.h"
 #include "study/validate/rows.h"
 #include "study/validate/summary.h"
 
@@ -13,9 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { MOST_THREADS = 256 };
 
 struct owned {
     struct fr__measurements measurements;
@@ -23,15 +21,13 @@ struct owned {
     struct fr_validation_row *rows; /* heap */
 };
 
-struct crew {
+struct asking {
     struct fr__measurements *m;
-    struct fr__setting_cache *cache;
+    struct fr_session *session;
     struct fr_context context;     /* of single answers: cancelled, silent */
     const struct fr_context *user; /* whose progress is shown */
-    pthread_mutex_t lock;
-    size_t next, n_done;
-    enum fr_status status;
-    struct fr_error err;
+    pthread_mutex_t lock;          /* of the measurements' arena, and of */
+    size_t n_done;
 };
 
 /* ---- one row ---- */
@@ -67,120 +63,88 @@ static char *does_not_fit(const struct fr_record *r)
     return strdup(text);
 }
 
-/* *why: heap; NULL when predicted. */
-static enum fr_status ask(struct crew *c, struct fr__measurement *x, char **why,
-                          const char **device, struct fr_error *err)
+/* *why, *device: heap; of these the one that holds is set, on success. */
+static enum fr_status ask(struct asking *a, struct fr__measurement *x, char **why, char **device,
+                          struct fr_error *err)
 {
-    struct fr_setting s;
     struct fr_record *r = NULL;
-    enum fr_status st = fr__setting_cache_take(c->cache, &x->question, &s, err);
+    enum fr_status st = fr_session_ask(a->session, &x->question, &a->context, &r, err);
 
-    *why = NULL;
-    if (st == FR_OK) {
-        *device = s.topo->types[s.topo->devices[0].type].name;
-        st = fr_answer_on(&s, &x->question, &c->context, &r, err);
-        if (st == FR_OK && r->oom)
-            *why = does_not_fit(r);
-        else if (st == FR_OK)
-            compare(&x->row, r);
-        fr_record_free(r);
-        fr__setting_cache_give(c->cache, &s);
+    if (st == FR_OK && r->oom) {
+        *why = does_not_fit(r);
+    } else if (st == FR_OK) {
+        const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+
+        *device = strdup(t->types[t->devices[0].type].name);
+        compare(&x->row, r);
+    } else if (!is_fatal(st)) {
+        *why = text_of(err);
+        st = FR_OK;
     }
-    if (st == FR_OK || is_fatal(st))
-        return st;
-    *why = text_of(err);
-    return FR_OK;
+    fr_record_free(r);
+    return st == FR_OK && !*why && !*device ? fr__fail_nomem(err) : st;
 }
 
-/* ---- the threads ---- */
+/* ---- all rows ---- */
 
-static bool take(struct crew *c, size_t *i)
+/* Where rows become texts of the validation, one thread at a time. */
+static enum fr_status put(struct asking *a, struct fr_validation_row *row, const char *why,
+                          const char *device, struct fr_error *err)
 {
-    bool is_one;
+    enum fr_status st = FR_OK;
 
-    pthread_mutex_lock(&c->lock);
-    is_one = c->status == FR_OK && c->next < c->m->n;
-    if (is_one)
-        *i = c->next++;
-    pthread_mutex_unlock(&c->lock);
-    return is_one;
+    pthread_mutex_lock(&a->lock);
+    if (why)
+        row->why_not = fr__arena_strdup(a->m->arena, why);
+    else if (device)
+        row->device = fr__arena_strdup(a->m->arena, device);
+    if ((why && !row->why_not) || (device && !row->device))
+        st = fr__fail_nomem(err);
+    a->n_done++;
+    if (a->user && a->user->progress)
+        a->user->progress(a->user->progress_user, "rows", a->n_done, a->m->n);
+    pthread_mutex_unlock(&a->lock);
+    return st;
 }
 
-static void put(struct crew *c, size_t i, enum fr_status st, char *why, const char *device,
-                const struct fr_error *err)
+static enum fr_status ask_row(void *user, unsigned thread, size_t i, struct fr_error *err)
 {
-    struct fr_validation_row *row = &c->m->list[i].row;
+    struct asking *a = user;
+    struct fr__measurement *x = &a->m->list[i];
+    char *why = NULL, *device = NULL;
+    enum fr_status st = FR_OK;
 
-    pthread_mutex_lock(&c->lock);
-    if (st == FR_OK) {
-        if (why && !(row->why_not = fr__arena_strdup(c->m->arena, why)))
-            st = FR_ENOMEM;
-        if (device && !(row->device = fr__arena_strdup(c->m->arena, device)))
-            st = FR_ENOMEM;
-    }
-    if (st != FR_OK && c->status == FR_OK) {
-        c->status = st;
-        c->err = *err;
-        if (st == FR_ENOMEM)
-            fr__fail_nomem(&c->err);
-    }
-    c->n_done++;
-    if (c->user && c->user->progress)
-        c->user->progress(c->user->progress_user, "rows", c->n_done, c->m->n);
-    pthread_mutex_unlock(&c->lock);
+    (void)thread;
+    if (!x->row.why_not)
+        st = ask(a, x, &why, &device, err);
+    if (st == FR_OK)
+        st = put(a, &x->row, why, device, err);
     free(why);
-}
-
-static void *work(void *user)
-{
-    struct crew *c = user;
-    size_t i = 0;
-
-    while (take(c, &i)) {
-        struct fr_error err = {.code = FR_OK};
-        const char *device = NULL;
-        char *why = NULL;
-        enum fr_status st = FR_OK;
-
-        if (!c->m->list[i].row.why_not)
-            st = ask(c, &c->m->list[i], &why, &device, &err);
-        put(c, i, st, why, why ? NULL : device, &err);
-    }
-    return NULL;
-}
-
-static unsigned how_many(unsigned n_threads)
-{
-    long n = n_threads ? (long)n_threads : sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (unsigned)n;
+    free(device);
+    return st;
 }
 
 static enum fr_status ask_all(struct fr__measurements *m, unsigned n_threads,
                               const struct fr_context *ctx, struct fr_error *err)
 {
-    unsigned n = how_many(n_threads), started = 0;
-    pthread_t threads[MOST_THREADS];
-    struct crew c = {.m = m, .user = ctx, .cache = fr__setting_cache_new(n)};
+    struct asking a = {.m = m, .user = ctx, .session = fr_session_new(NULL)};
+    const struct fr__crew crew = {.n_jobs = m->n,
+                                  .n_threads = fr__crew_size(n_threads, m->n),
+                                  .user = &a,
+                                  .work = ask_row,
+                                  .cancel = ctx ? ctx->cancel : NULL};
+    enum fr_status st;
 
-    if (!c.cache)
-        return fr__fail_nomem(err);
-    if (pthread_mutex_init(&c.lock, NULL) != 0) {
-        fr__setting_cache_free(c.cache);
+    if (!a.session || pthread_mutex_init(&a.lock, NULL) != 0) {
+        fr_session_free(a.session);
         return fr__fail_nomem(err);
     }
     if (ctx)
-        c.context.cancel = ctx->cancel;
-    while (started < n - 1 && pthread_create(&threads[started], NULL, work, &c) == 0)
-        started++;
-    work(&c);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-    pthread_mutex_destroy(&c.lock);
-    fr__setting_cache_free(c.cache);
-    if (c.status != FR_OK)
-        *err = c.err;
-    return c.status;
+        a.context.cancel = ctx->cancel;
+    st = fr__crew_run(&crew, err);
+    pthread_mutex_destroy(&a.lock);
+    fr_session_free(a.session);
+    return st;
 }
 
 /* ---- public ---- */

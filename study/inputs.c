@@ -1,0 +1,256 @@
+/* study/inputs.c - two lists of loaded inputs behind one lock. */
+#include "config.h"
+
+#include "study/inputs.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "study/record.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum state { LOADING, LOADED, REFUSED };
+
+/* A workload or a topology, by the parts of a question that name it. */
+struct input {
+    enum state state;
+    char *name;
+    char *costs;                  /* topologies: as the question has it, or NULL */
+    uint32_t seq_len, image_size; /* workloads */
+    enum fr_dtype dtype;
+    struct fr_topo *topo; /* with its cost model; or */
+    struct fr_cost_model *cost_model;
+    struct fr_graph *graph;
+    size_t n_users;
+    uint64_t given_back; /* a clock of givings */
+    struct fr_error why; /* REFUSED */
+};
+
+struct list {
+    bool is_of_topos;
+    size_t n, cap, n_idle_max;
+    struct input **inputs;
+};
+
+struct fr__inputs {
+    pthread_mutex_t lock;
+    pthread_cond_t loaded;
+    uint64_t clock;
+    struct list topos, graphs;
+};
+
+/* How many stay without a user. A sweep goes through its topologies again for each workload, and all presets
+ * fit; graphs are larger. */
+enum { IDLE_TOPOS = 24, IDLE_GRAPHS = 8 };
+
+struct fr__inputs *fr__inputs_new(void)
+{
+    struct fr__inputs *in = calloc(1, sizeof(*in));
+
+    if (!in)
+        return NULL;
+    in->topos = (struct list){.is_of_topos = true, .n_idle_max = IDLE_TOPOS};
+    in->graphs = (struct list){.is_of_topos = false, .n_idle_max = IDLE_GRAPHS};
+    if (pthread_mutex_init(&in->lock, NULL) == 0) {
+        if (pthread_cond_init(&in->loaded, NULL) == 0)
+            return in;
+        pthread_mutex_destroy(&in->lock);
+    }
+    free(in);
+    return NULL;
+}
+
+static void free_input(struct input *x)
+{
+    if (!x)
+        return;
+    assert(x->n_users == 0);
+    fr_cost_model_free(x->cost_model);
+    fr_topo_free(x->topo);
+    fr_graph_free(x->graph);
+    free(x->name);
+    free(x->costs);
+    free(x);
+}
+
+static void free_list(struct list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free_input(l->inputs[i]);
+    free(l->inputs);
+}
+
+void fr__inputs_free(struct fr__inputs *in)
+{
+    if (!in)
+        return;
+    free_list(&in->topos);
+    free_list(&in->graphs);
+    pthread_cond_destroy(&in->loaded);
+    pthread_mutex_destroy(&in->lock);
+    free(in);
+}
+
+/* ---- one list ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_wanted(const struct list *l, const struct input *x, const struct fr_question *q)
+{
+    if (x->state == REFUSED && x->why.code == FR_ENOMEM)
+        return false; /* it may be there next time */
+    if (l->is_of_topos)
+        return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs);
+    return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
+           x->image_size == q->image_size && x->dtype == q->dtype;
+}
+
+static struct input *find(const struct list *l, const struct fr_question *q)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (is_wanted(l, l->inputs[i], q))
+            return l->inputs[i];
+    return NULL;
+}
+
+/* Gives up what was used longest ago while too many inputs have no user. */
+static void drop_idle(struct list *l)
+{
+    for (;;) {
+        size_t n_idle = 0, oldest = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+            if (l->inputs[i]->n_users > 0)
+                continue;
+            if (n_idle == 0 || l->inputs[i]->given_back < l->inputs[oldest]->given_back)
+                oldest = i;
+            n_idle++;
+        }
+        if (n_idle <= l->n_idle_max)
+            return;
+        free_input(l->inputs[oldest]);
+        l->inputs[oldest] = l->inputs[--l->n];
+    }
+}
+
+/* A new member of the list, being loaded and counted as used. */
+static struct input *add(struct list *l, const struct fr_question *q, struct fr_error *err)
+{
+    struct input *x = calloc(1, sizeof(*x));
+
+    if (x && fr__grow(&l->inputs, &l->cap, l->n + 1, sizeof(struct input *))) {
+        *x = (struct input){.state = LOADING,
+                            .seq_len = q->seq_len,
+                            .image_size = q->image_size,
+                            .dtype = q->dtype,
+                            .n_users = 1};
+        x->name = strdup(l->is_of_topos ? q->topology : q->workload);
+        x->costs = l->is_of_topos && q->costs ? strdup(q->costs) : NULL;
+        if (x->name && (x->costs || !l->is_of_topos || !q->costs)) {
+            l->inputs[l->n++] = x;
+            return x;
+        }
+        x->n_users = 0;
+    }
+    free_input(x);
+    fr__fail_nomem(err);
+    return NULL;
+}
+
+/* Not locked: only the thread that loads looks at these members meanwhile. */
+static void load(struct input *x, bool is_topo)
+{
+    const struct fr_workload_options opt = {
+        .seq_len = x->seq_len, .dtype = x->dtype, .image_size = x->image_size};
+    enum fr_status st = is_topo ? fr_topo_load(&x->topo, x->name, &x->why)
+                                : fr_workload_load(&x->graph, x->name, &opt, &x->why);
+
+    if (is_topo && st == FR_OK)
+        st = fr__costs_load(&x->cost_model, x->topo, x->costs, &x->why);
+    x->why.code = st;
+}
+
+/* Locked. NULL: out of memory. The input is counted as used. */
+static struct input *take(struct fr__inputs *in, struct list *l, const struct fr_question *q,
+                          struct fr_error *err)
+{
+    struct input *x = find(l, q);
+
+    if (x) {
+        x->n_users++;
+        while (x->state == LOADING)
+            pthread_cond_wait(&in->loaded, &in->lock);
+        return x;
+    }
+    drop_idle(l);
+    x = add(l, q, err);
+    if (!x)
+        return NULL;
+    pthread_mutex_unlock(&in->lock);
+    load(x, l->is_of_topos);
+    pthread_mutex_lock(&in->lock);
+    x->state = x->why.code == FR_OK ? LOADED : REFUSED;
+    pthread_cond_broadcast(&in->loaded);
+    return x;
+}
+
+static void give(struct fr__inputs *in, struct input *x)
+{
+    assert(x->n_users > 0);
+    x->n_users--;
+    x->given_back = ++in->clock;
+}
+
+static struct input *take_loaded(struct fr__inputs *in, struct list *l, const struct fr_question *q,
+                                 enum fr_status *st, struct fr_error *err)
+{
+    struct input *x = take(in, l, q, err);
+
+    *st = x ? x->why.code : FR_ENOMEM;
+    if (!x || *st == FR_OK)
+        return x;
+    if (err)
+        *err = x->why;
+    give(in, x);
+    return NULL;
+}
+
+/* ---- settings ---- */
+
+enum fr_status fr__inputs_take(struct fr__inputs *in, const struct fr_question *q,
+                               struct fr_setting *out, struct fr_error *err)
+{
+    struct input *topo, *graph = NULL;
+    enum fr_status st;
+
+    *out = (struct fr_setting){.topo = NULL};
+    pthread_mutex_lock(&in->lock);
+    topo = take_loaded(in, &in->topos, q, &st, err);
+    if (topo)
+        graph = take_loaded(in, &in->graphs, q, &st, err);
+    if (graph)
+        *out = (struct fr_setting){
+            .topo = topo->topo, .graph = graph->graph, .costs = topo->cost_model};
+    else if (topo)
+        give(in, topo);
+    pthread_mutex_unlock(&in->lock);
+    return st;
+}
+
+void fr__inputs_give(struct fr__inputs *in, const struct fr_setting *s)
+{
+    pthread_mutex_lock(&in->lock);
+    for (size_t i = 0; i < in->topos.n; i++)
+        if (in->topos.inputs[i]->topo == s->topo)
+            give(in, in->topos.inputs[i]);
+    for (size_t i = 0; i < in->graphs.n; i++)
+        if (in->graphs.inputs[i]->graph == s->graph)
+            give(in, in->graphs.inputs[i]);
+    pthread_mutex_unlock(&in->lock);
+}
