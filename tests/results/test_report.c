@@ -244,7 +244,7 @@ START_TEST(names_of_ops_are_text_in_pictures)
 {
     static const char *const hostile[] = {"<script>alert(1)</script>", "\"><b onclick='x'>&\xff"};
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
-    struct fr_setting loaded = {NULL, NULL, NULL}, s;
+    struct fr_setting loaded = {.topo = NULL}, s = {.topo = NULL};
     struct fr_question q;
     struct fr_record *r = NULL;
     struct fr_error err = {.text = ""};
