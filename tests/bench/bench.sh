@@ -16,5 +16,6 @@ else
 fi
 "$build/tests/bench/bench_engine" "$work" "$work/simgrid.txt"
 "$build/tests/bench/bench_sweep"
+"$build/tests/bench/bench_load"
 "$build/tests/bench/bench_costs"
 "$build/tests/bench/bench_dpos"

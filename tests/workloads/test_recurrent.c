@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct fr_graph *load(const char *spec, uint32_t batch, uint32_t seq_len)
 {
@@ -493,15 +492,6 @@ START_TEST(refuses_what_cannot_be_unrolled)
 }
 END_TEST
 
-START_TEST(gnmt_16_is_made_in_half_a_second)
-{
-    clock_t start = clock();
-
-    fr_graph_free(load("gnmt-16", 64, 0));
-    ck_assert_double_lt((double)(clock() - start) / CLOCKS_PER_SEC, 0.5);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("workloads/recurrent");
@@ -524,7 +514,6 @@ static Suite *make_suite(void)
     tcase_add_test(unrolled, a_step_is_ops_of_its_own);
     tcase_add_test(options, sequences_are_as_long_as_asked_for);
     tcase_add_test(options, refuses_what_cannot_be_unrolled);
-    tcase_add_test(options, gnmt_16_is_made_in_half_a_second);
     suite_add_tcase(s, facts);
     suite_add_tcase(s, unrolled);
     suite_add_tcase(s, options);
