@@ -187,6 +187,18 @@ START_TEST(gives_cached_segments_back_before_it_is_out_of_memory)
 }
 END_TEST
 
+/* A freed segment of 20 MiB stays reserved beside one of 2 MiB where the limit is 22. */
+START_TEST(keeps_cached_segments_that_fit_to_the_last_byte)
+{
+    struct fr__allocator *a = fr__allocator_new(22 * MIB);
+
+    fr__allocator_give(a, fr__allocator_take(a, 20 * MIB));
+    fr__allocator_take(a, 512);
+    ck_assert_uint_eq(reserved(a), 22 * MIB);
+    fr__allocator_free(a);
+}
+END_TEST
+
 /* A segment with a live block in it cannot go back, however much of it is free. */
 START_TEST(keeps_segments_with_a_live_block)
 {
@@ -477,6 +489,7 @@ static Suite *suite(void)
     tcase_add_test(t, free_bytes_that_lie_apart_do_not_help);
     tcase_add_test(t, small_and_large_blocks_do_not_share_segments);
     tcase_add_test(t, gives_cached_segments_back_before_it_is_out_of_memory);
+    tcase_add_test(t, keeps_cached_segments_that_fit_to_the_last_byte);
     tcase_add_test(t, keeps_segments_with_a_live_block);
     suite_add_tcase(s, t);
     t = tcase_create("random");

@@ -216,6 +216,49 @@ START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
 }
 END_TEST
 
+/* 1e9 bytes for each other rank. Round 1: 0 to 1 takes 1 s, 1 to 2 takes 2 s, 2 to 0 takes 1 s; round 2: 0 to 2
+ * takes 4 s, 1 to 0 takes 1 s, 2 to 1 takes 0.5 s. By the formula each round lasts as long as its slowest message,
+ * 2 + 4 s; step by step the ranks do not wait for each other's rounds: rank 0's take 1 + 4 s. */
+START_TEST(a_round_lasts_as_long_as_its_slowest_message)
+{
+    static const struct {
+        uint32_t src, dst;
+        double bw_Bps;
+    } wires[] = {{0, 1, 1e9}, {1, 2, 0.5e9}, {2, 0, 1e9}, {0, 2, 0.25e9}, {1, 0, 1e9}, {2, 1, 2e9}};
+
+    for (int closed = 0; closed < 2; closed++) {
+        struct fr_topo_builder *b = fr_topo_builder_new();
+        uint32_t t = fr_topo_builder_type(b, fr_device_type_find("v100-sxm2-16gb")), gpu[3];
+        const char *const names[] = {"a", "b", "c"};
+        struct fr_run_options o = options(FR_NETWORK_FLOW);
+        struct fr_topo *topo = NULL;
+        struct fr_plan *p;
+        uint32_t members[3];
+        struct fr_run *r;
+        struct fr_error err;
+
+        for (int i = 0; i < 3; i++)
+            gpu[i] = fr_topo_builder_vertex(b, FR_VERTEX_GPU, names[i], 0, t, FR_NOWHERE);
+        for (size_t i = 0; i < sizeof(wires) / sizeof(wires[0]); i++)
+            fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[wires[i].src], gpu[wires[i].dst],
+                                 wires[i].bw_Bps, 0, false, "", FR_NOWHERE);
+        ck_assert_int_eq(fr_topo_builder_finish(b, "triangle", &topo, &err), FR_OK);
+        fr_topo_builder_free(b);
+        p = fr_plan_new(topo, NULL);
+        fixture_collective(p, FR_ALL_TO_ALL, 3, 3e9, members);
+        fixture_finish(p);
+        o.closed_form_collectives = closed;
+        o.with_totals = true;
+        r = fixture_run(p, &o);
+        ck_assert_near(r->makespan_s, closed ? 6 : 5);
+        ck_assert_near(r->serial_s, 6);
+        fr_run_free(r);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
 /* A chunk is floor(S/N): 100 bytes over 8 ranks move 12 bytes a step. */
 START_TEST(a_chunk_is_rounded_down)
 {
@@ -380,6 +423,7 @@ int main(void)
     tcase_add_test(c, a_reduce_ends_at_its_root);
     tcase_add_test(c, what_moves_no_bytes_still_takes_its_latencies);
     tcase_add_test(c, a_pipeline_goes_at_the_pace_of_its_slowest_hop);
+    tcase_add_test(c, a_round_lasts_as_long_as_its_slowest_message);
     tcase_add_test(c, a_collective_waits_for_its_last_member);
     tcase_add_test(c, a_collective_with_a_cost_takes_it);
     tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);

@@ -143,17 +143,19 @@ START_TEST(equal_tasks_run_by_priority_then_number)
     struct fr_topo *topo = fixture_pair(BW, LAT);
     struct fr_plan *p = fr_plan_new(topo, NULL);
     struct fr_run_options o = options(FR_NETWORK_FLOW);
-    uint32_t cost = fixture_cost(p, 1), t[3];
+    uint32_t cost = fixture_cost(p, 1), t[4];
     struct fr_run *r;
 
     t[0] = fixture_compute(p, 0, cost, 7);
     t[1] = fixture_compute(p, 0, cost, 3);
     t[2] = fixture_compute(p, 0, cost, 7);
+    t[3] = fixture_compute(p, 0, cost, -1);
     fixture_finish(p);
     r = fixture_run(p, &o);
-    ck_assert_near(r->start_s[t[1]], 0);
-    ck_assert_near(r->start_s[t[0]], 1);
-    ck_assert_near(r->start_s[t[2]], 2);
+    ck_assert_near(r->start_s[t[3]], 0);
+    ck_assert_near(r->start_s[t[1]], 1);
+    ck_assert_near(r->start_s[t[0]], 2);
+    ck_assert_near(r->start_s[t[2]], 3);
     fr_run_free(r);
     fr_plan_free(p);
     fr_topo_free(topo);

@@ -1,6 +1,6 @@
 /* The max-min solver against filling from scratch, the definition of max-min fairness, hand-made
  * cases and SimGrid. */
-#include "sim/network/maxmin.h"
+#include "sim/network/maxmin_state.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -165,6 +165,55 @@ START_TEST(a_level_that_differs_by_rounding_reaches_no_further)
     ck_assert_double_eq(fr__maxmin_rate(m, x), x_Bps);
     ck_assert_double_eq(fr__maxmin_rate(m, y), y_Bps);
     ck_assert_uint_eq(fr__maxmin_stats(m).visited - visited, 4); /* the two new ones, x and y */
+    fr__maxmin_free(m);
+}
+END_TEST
+
+/* Resource 0 (10) gives a the 1 that resource 1 lets it have, b and c 4.5 each. With d as a fourth, all three get
+ * 3: nothing changes below that level. */
+START_TEST(filling_resumes_at_the_level_that_changes)
+{
+    const double capacity_Bps[] = {10, 1};
+    const uint32_t p0[] = {0}, p01[] = {0, 1};
+    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    uint32_t a = fr__maxmin_add(m, 0, p01, 2, 100, 0), d;
+
+    fr__maxmin_add(m, 0, p0, 1, 100, 1);
+    fr__maxmin_add(m, 0, p0, 1, 100, 2);
+    fr__maxmin_solve(m, 0);
+    d = fr__maxmin_add(m, 0, p0, 1, 100, 3);
+    fr__maxmin_solve(m, 0);
+    ck_assert_double_eq(fr__maxmin_rate(m, a), 1);
+    ck_assert_double_eq(fr__maxmin_rate(m, d), 3);
+    ck_assert_double_eq_tol(m->from_Bps, 3, 1e-12);
+    fr__maxmin_remove(m, d); /* what was settled below its rate stays */
+    fr__maxmin_solve(m, 0);
+    ck_assert_double_eq_tol(m->from_Bps, 3, 1e-12);
+    fr__maxmin_free(m);
+}
+END_TEST
+
+/* Resource 0 (1000) is never full. What its flows leave is added up as they come and go, and anew after 256
+ * changes (MOST_CHANGES), of which one solve makes a few. */
+START_TEST(a_sum_is_made_anew_when_it_has_changed_often_enough)
+{
+    const double capacity_Bps[] = {1000, 1};
+    const uint32_t path[] = {0, 1};
+    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    uint32_t most = 0;
+
+    fr__maxmin_add(m, 0, path, 2, 1e9, 0);
+    for (uint32_t i = 1; i < 600; i++) {
+        uint32_t other = fr__maxmin_add(m, 0, path, 2, 1e9, i);
+
+        fr__maxmin_solve(m, 0);
+        most = m->resources[0].next > most ? m->resources[0].next : most;
+        fr__maxmin_remove(m, other);
+        fr__maxmin_solve(m, 0);
+        most = m->resources[0].next > most ? m->resources[0].next : most;
+    }
+    ck_assert_uint_ge(most, 250);
+    ck_assert_uint_le(most, 262);
     fr__maxmin_free(m);
 }
 END_TEST
@@ -354,6 +403,36 @@ static void check_rates(struct random_job *j, const struct fr__maxmin *m)
     ck_assert_uint_eq(fr__maxmin_stats(m).live, j->n_live);
 }
 
+/* What the solver keeps of each resource between two solves is what its flows say: none is open, what they leave
+ * of the capacity, whether it holds one back, when the first that it does ends, and where each flow is listed.
+ * Wrong, most of it costs time only, as filling then begins too early. */
+static void check_state(const struct fr__maxmin *m)
+{
+    for (uint32_t r = 0; r < m->n_resources; r++) {
+        const struct fr__resource *q = &m->resources[r];
+        double left_Bps = q->capacity_Bps, end_s = INFINITY;
+        bool is_full = false;
+
+        for (uint32_t k = 0; k < q->n; k++) {
+            const struct fr__share *s = &m->shares[q->entries[k].slot];
+            const struct fr__hop *hop = fr__maxmin_hops(m, q->entries[k].slot) + q->entries[k].hop;
+
+            left_Bps -= s->rate_Bps;
+            is_full |= s->bottleneck == r;
+            if (s->bottleneck == r)
+                end_s = fmin(end_s, m->flows[q->entries[k].slot].end_s);
+            if (hop->resource != r || hop->pos != k)
+                ck_abort_msg("resource %u: entry %u is listed as %u", r, k, hop->pos);
+        }
+        if (q->n_open != 0 || q->is_ordered != is_full ||
+            fabs(q->left_Bps - left_Bps) > 1e-12 * q->capacity_Bps)
+            ck_abort_msg("resource %u: %u open, %.17g left instead of %.17g", r, q->n_open,
+                         q->left_Bps, left_Bps);
+        if (m->ends.level[0][r] != end_s)
+            ck_abort_msg("resource %u: end %g instead of %g", r, m->ends.level[0][r], end_s);
+    }
+}
+
 /* A path of distinct resources; in a tree of 4 leaves x 4 hosts x 2 spines, a real route. */
 static uint32_t draw_path(struct random_job *j, uint32_t path[])
 {
@@ -539,6 +618,7 @@ static void play_crowd(uint64_t seed)
             remove_one(&j, m);
         next = fr__maxmin_solve(m, now);
         check_rates(&j, m);
+        check_state(m);
         if (isinf(next))
             continue;
         now = below(&j, 4) == 0 ? now + (next - now) / 2 : next;
@@ -740,6 +820,8 @@ int main(void)
     tcase_add_test(hand, ends_that_differ_by_rounding_are_one_instant);
     tcase_add_test(hand, shares_that_differ_by_rounding_are_one_rate);
     tcase_add_test(hand, a_level_that_differs_by_rounding_reaches_no_further);
+    tcase_add_test(hand, filling_resumes_at_the_level_that_changes);
+    tcase_add_test(hand, a_sum_is_made_anew_when_it_has_changed_often_enough);
     tcase_add_test(hand, flows_that_share_nothing_need_no_solve);
     tcase_add_test(hand, capacities_may_differ_by_thirty_orders_of_magnitude);
     tcase_add_test(hand, a_flow_removed_in_the_instant_of_its_end_is_not_handed_out);

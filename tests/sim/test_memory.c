@@ -173,6 +173,29 @@ START_TEST(what_stays_alone_may_be_too_much)
 }
 END_TEST
 
+/* The optimizer's state comes after the parameters, as frameworks allocate it, also where the plan has it
+ * first: it is what does not fit. */
+START_TEST(parameters_come_before_the_state_of_the_optimizer)
+{
+    struct fr_topo *topo = fixture_star(2, 1e9, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_MEMORY_DEVICE);
+    uint32_t t[1];
+    struct fr_run *r;
+
+    add_chain(p, t, 1);
+    add_persistent(p, FR_BUFFER_OPTIMIZER, TIB);
+    add_persistent(p, FR_BUFFER_PARAMETER, 2 * MIB);
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert(r->devices[0].is_over);
+    ck_assert_uint_eq(r->devices[0].first_over_bytes, TIB);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
 /* Three tasks: buffer 1 lives in tasks 0 and 1, buffer 2 in task 1, buffer 3 in task 2; 10 stay. The
  * peak is in task 1: 10 + 30 + 20. */
 START_TEST(knows_who_holds_what_at_the_peak)
@@ -259,6 +282,7 @@ static Suite *suite(void)
     tcase_add_test(t, views_share_a_block);
     tcase_add_test(t, names_the_first_allocation_that_does_not_fit);
     tcase_add_test(t, what_stays_alone_may_be_too_much);
+    tcase_add_test(t, parameters_come_before_the_state_of_the_optimizer);
     tcase_add_test(t, knows_who_holds_what_at_the_peak);
     tcase_add_test(t, lists_of_any_length_are_gone_through_to_their_end);
     suite_add_tcase(s, t);

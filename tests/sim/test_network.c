@@ -459,6 +459,88 @@ START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 }
 END_TEST
 
+/* The link that a route's fitted message is slow for is its narrowest, whichever way it goes: NVLink at half
+ * the network's bandwidth, in front of it or behind it. All of the 5 ms and the 2 s are NVLink's. */
+START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
+{
+    const struct fr_device_type type = {
+        .name = "gpu", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"};
+    const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    uint32_t t = fr_topo_builder_type(b, &type), one, other, hub, link;
+    struct fr_topo *topo = NULL;
+    struct fr_error err = {.text = ""};
+
+    one = fr_topo_builder_vertex(b, FR_VERTEX_GPU, "one", 0, t, nowhere);
+    other = fr_topo_builder_vertex(b, FR_VERTEX_GPU, "other", 0, t, nowhere);
+    hub = fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, "hub", FR_NONE, FR_NONE, nowhere);
+    fr_topo_builder_link(b, FR_LINK_NVLINK, one, hub, 0.5e9, 1e-3, true, "", nowhere);
+    link = fr_topo_builder_link(b, FR_LINK_NET, hub, other, 1e9, 1e-3, true, "", nowhere);
+    fr_topo_builder_message(b, link, "own", "short", nowhere);
+    fr_topo_builder_message(b, link + 1, "own", "short", nowhere);
+    ck_assert_msg(fr_topo_builder_finish(b, "row", &topo, &err) == FR_OK, "%s", err.text);
+    fr_topo_builder_free(b);
+    for (uint32_t src = 0; src < 2; src++) {
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options(FR_NETWORK_FLOW);
+        struct fr_run *r;
+
+        fixture_message(p, src, 1 - src, 1e9, FR_NONE);
+        fixture_finish(p);
+        o.messages = &fit;
+        o.with_parts = true;
+        r = fixture_run(p, &o);
+        ck_near(r->makespan_s, 2.005);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_LATENCY)], 5e-3);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_BANDWIDTH)], 2);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_LATENCY)], 0);
+        fr_run_free(r);
+        fr_plan_free(p);
+    }
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* One host launches until 5 s, the other until 3 s; then 1e9 bytes go from the first GPU to the second. The 5 s
+ * are launches of the later host's type of GPU, whichever end it is. */
+START_TEST(a_message_waits_for_launches_on_the_later_host)
+{
+    struct fr_device_type types[] = {
+        {.name = "a", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"},
+        {.name = "b", .is_gpu = true, .mem_bytes = 1000, .mem_Bps = 1, .source = "made up"}};
+    struct fr_topo_builder *b = fr_topo_builder_new();
+    struct fr_topo *topo = NULL;
+    struct fr_error err = {.text = ""};
+    uint32_t gpu[2];
+
+    for (int i = 0; i < 2; i++)
+        gpu[i] = fr_topo_builder_vertex(b, FR_VERTEX_GPU, types[i].name, 0,
+                                        fr_topo_builder_type(b, &types[i]), nowhere);
+    fr_topo_builder_link(b, FR_LINK_NVLINK, gpu[0], gpu[1], 1e9, 0, true, "", nowhere);
+    ck_assert_msg(fr_topo_builder_finish(b, "pair", &topo, &err) == FR_OK, "%s", err.text);
+    fr_topo_builder_free(b);
+    for (uint32_t slow = 0; slow < 2; slow++) {
+        struct fr_plan *p = fr_plan_new(topo, NULL);
+        struct fr_run_options o = options(FR_NETWORK_FLOW);
+        struct fr_run *r;
+
+        fixture_compute(p, slow, fixture_launched_cost(p, 0.5, 5), 0);
+        fixture_compute(p, 1 - slow, fixture_launched_cost(p, 0.5, 3), 0);
+        fixture_message(p, 0, 1, 1e9, FR_NONE);
+        fixture_finish(p);
+        o.with_parts = true;
+        r = fixture_run(p, &o);
+        ck_near(r->makespan_s, 6);
+        ck_near(r->parts_s[fr_device_resource(slow, FR_DEVICE_LAUNCH)], 5);
+        ck_near(r->parts_s[fr_device_resource(1 - slow, FR_DEVICE_LAUNCH)], 0);
+        ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_BANDWIDTH)], 1);
+        fr_run_free(r);
+        fr_plan_free(p);
+    }
+    fr_topo_free(topo);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("network");
@@ -475,5 +557,7 @@ int main(void)
                         sizeof(measured) / sizeof(measured[0]));
     tcase_add_test(c, measured_messages_share_their_link);
     tcase_add_test(c, parts_of_a_measured_message_are_its_latency_and_its_bytes);
+    tcase_add_test(c, parts_of_a_measured_message_are_of_its_narrowest_link);
+    tcase_add_test(c, a_message_waits_for_launches_on_the_later_host);
     return run_case(c, "sim/network");
 }
