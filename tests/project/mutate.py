@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Changes the engine and the solver in one place at a time and asks the tests whether they notice.
 
-usage: tests/project/mutate.py [-j N] [-l] [WORD...]
+usage: tests/project/mutate.py [-j N] [--check | -l] [--sample N [--seed S]] [WORD...]
 
 Copies the source tree that this script stands in to a temporary folder (one for each of N builds
 side by side), and for each mutation below rebuilds what it changes and runs the programs of TESTS
 until one fails. A mutation that none notices has SURVIVED: a test is missing. With WORDs only
-mutations whose file or text holds one of them are tried; -l lists them.
+mutations whose file or text holds one of them are tried; --sample tries N of these, the same ones
+for the same seed; -l lists them. --check builds nothing and says whether each mutation still fits
+one place of the source, which it must.
+
+Files and test programs are found by their names, wherever they are in the tree.
 
 Exit status: 0 all caught; 1 some survived, or a mutation does not fit the source any more.
 """
 import argparse
+import hashlib
 import os
 import queue
 import re
@@ -22,167 +27,267 @@ import sys
 import tempfile
 import threading
 
-# The quick ones first, but a file's own before all. Each is run in one process (CK_FORK=no), so
-# that an endless loop can be ended from outside.
-TESTS = ["heap", "plan", "selfcheck", "engine", "collective", "network", "account", "random",
-         "radix", "maxmin", "sensitivity", "simgrid"]
+# test_NAME.c: the quick ones first, but a file's own before all. Each is run in one process
+# (CK_FORK=no), so that an endless loop can be ended from outside.
+TESTS = ["heap", "turns", "tournament", "plan", "pattern", "selfcheck", "collective", "account",
+         "sim/memory", "allocator", "network", "sim/order", "engine", "random", "simgrid",
+         "sim/sensitivity", "maxmin"]
 
-# Kind, file, and a part of one line of it, which must be there exactly once: {{is => becomes}}.
+# Kind, file, and a part of it, which must be there exactly once: {{is => becomes}}. A file is named
+# without its folders, as files move; where several have that name, one of its folders goes first.
 MUTATIONS = [
     # the loop, streams, the host
-    ("comparison", "sim/engine.c", "return a->ready_s {{< => >}} b->ready_s;"),
-    ("comparison", "sim/engine.c", "return a->priority {{< => >}} b->priority;"),
-    ("comparison", "sim/engine.c", "return a->task {{< => >}} b->task;"),
-    ("comparison", "sim/engine.c", "while (i > 0 && {{goes_before => !goes_before}}(e, &w,"),
-    ("comparison", "sim/engine.c", "child + 1 < s->n && {{goes_before => !goes_before}}("),
-    ("sign", "sim/engine.c", "*host_s {{+= => -=}} fr__launch_s(e, k);"),
-    ("sign", "sim/engine.c", "e->now_s {{+ => -}} duration_s, task, EVENT_TASK_DONE"),
-    ("sign", "sim/engine.c", "e->devices[d].{{n_computing++ => n_computing--}};"),
-    ("sign", "sim/engine.c", "e->results[d].work_s {{+= => -=}} duration_s;"),
-    ("off by one", "sim/engine.c", "if (--e->tasks[next].waits == {{0 => 1}})"),
-    ("comparison", "sim/engine.c", "w.ready_s {{< => <=}} e->now_s && s->last"),
-    ("comparison", "sim/engine.c", "if (host_s {{> => <}} e->now_s)"),
-    ("comparison", "sim/engine.c", "e->o->order {{!= => ==}} FR_ORDER_STRICT ||"),
-    ("comparison", "sim/engine.c", "next_s = flow_s {{< => >}} event_s ?"),
-    ("comparison", "sim/engine.c", "FR_OK && e->n_done {{< => <=}} e->v->n_tasks)"),
-    ("sign", "sim/engine.c", "priority ? {{-1 : 1 => 1 : -1}};"),
-    ("off by one", "sim/engine.c", "&tasks[child + 1], t) < {{0 => -1}})"),
-    ("sign", "sim/engine.c", "end_s {{- => +}} before_s;"),
-    ("comparison", "sim/engine.c", "fabs(interval_s - last_s) {{<= => >}} 1e-6"),
-    # the account of a device
-    ("sign", "sim/engine.h", "double dt_s = e->now_s {{- => +}} k->since_s;"),
-    ("sign", "sim/engine.h", "k->n_copying {{+ => -}} k->n_collective > 0"),
-    ("sign", "sim/engine.h", "r->exposed_comm_s {{+= => -=}} dt_s;"),
-    ("sign", "sim/engine.h", "r->comm_s {{+= => -=}} dt_s;"),
+    ("comparison", "engine.c", "return a.ready_s {{< => >}} b.ready_s;"),
+    ("comparison", "engine.c", "return a.key {{< => >}} b.key;"),
+    ("sign", "engine.c", "tasks[task].priority ^ UINT32_C({{0x80000000 => 0}});"),
+    ("comparison", "engine.c", "while (i > 0 && {{goes_before => !goes_before}}(is_fifo, w,"),
+    ("comparison", "engine.c", "child += {{goes_before => !goes_before}}(is_fifo, queue[child"),
+    ("comparison", "engine.c", "if ({{!goes_before => goes_before}}(is_fifo, queue[child], w))"),
+    ("off by one", "engine.c", "if (child + {{1 => 2}} < n)"),
+    ("sign", "engine.c", "*host_s {{+= => -=}} fr__launch_s(e, cost_id, d);"),
+    ("sign", "engine.c", "e->now_s {{+ => -}} duration_s, task, EVENT_TASK_DONE"),
+    ("sign", "engine.c", "e->devices[d].{{n_computing++ => n_computing--}};"),
+    ("sign", "engine.c", "e->results[d].work_s {{+= => -=}} duration_s;"),
+    ("off by one", "engine.c", "if (--e->tasks[next].waits == {{0 => 1}})"),
+    ("comparison", "engine.c", "w.ready_s {{< => <=}} e->now_s && s->last"),
+    ("comparison", "engine.c", "if (host_s {{> => <}} e->now_s)"),
+    ("comparison", "engine.c", "e->o->order {{!= => ==}} FR_ORDER_STRICT ||"),
+    ("comparison", "engine.c", "next_s = flow_s {{< => >}} event_s ?"),
+    ("comparison", "engine.c", "FR_OK && e->n_done {{< => <=}} e->v->n_tasks)"),
+    ("sign", "engine.c", "priority ? {{-1 : 1 => 1 : -1}};"),
+    ("off by one", "engine.c", "&tasks[child + 1], t) < {{0 => -1}})"),
+    ("sign", "engine.c", "end_s {{- => +}} before_s;"),
+    ("comparison", "engine.c", "fabs(interval_s - last_s) {{<= => >}} 1e-6"),
+    # the account of a device, and lists of any length
+    ("sign", "engine.h", "double dt_s = e->now_s {{- => +}} k->since_s;"),
+    ("sign", "engine.h", "k->n_copying {{+ => -}} k->n_collective > 0"),
+    ("sign", "engine.h", "r->exposed_comm_s {{+= => -=}} dt_s;"),
+    ("sign", "engine.h", "r->comm_s {{+= => -=}} dt_s;"),
+    ("comparison", "engine.h", "return n {{< => <=}} many ? at + n : first[task + 1];"),
     # messages
-    ("sign", "sim/network/network.c", "r.latency_s {{+= => -=}} fr__link_latency_s(e, hops[i]);"),
-    ("comparison", "sim/network/network.c", "if (bw_Bps {{< r.bw_Bps => < INFINITY}})"),
-    ("sign", "sim/network/network.c", "(r->latency_s {{+ => -}} f->bytes / r->bw_Bps) * stretch"),
-    ("comparison", "sim/network/network.c", "else if (r->latency_s {{> => <}} 0)"),
-    ("sign", "sim/network/network.c", "is_beginning ? {{1 : (uint32_t)-1 => (uint32_t)-1 : 1}};"),
-    ("comparison", "sim/network/network.c", "e->devices[r->src].n_out {{< => <=}} e->o->channels"),
-    ("comparison", "sim/network/network.c", "e->devices[r->dst].n_in {{< => <=}} e->o->channels"),
-    ("sign", "sim/network/network.c", "e->devices[src].{{n_out-- => n_out++}};"),
-    ("sign", "sim/network/network.c", "e->devices[dst].{{n_in-- => n_in++}};"),
-    ("sign", "sim/network/network.c", "e->link_bytes[links[i]] {{+= => -=}} f.bytes;"),
-    ("comparison", "sim/network/network.c", "if (e->tasks[peer].end_s {{> => <}} launched_s)"),
-    ("comparison", "sim/network/network.c", "if (launched_s {{> => <}} e->now_s)"),
-    ("comparison", "sim/network/network.c", "if ({{!e-> => e->}}routes[route].is_passing)"),
-    # collectives
-    ("sign", "sim/collectives/collective.c", "2 * (n {{- => +}} 1) : n - 1;"),
-    ("off by one", "sim/collectives/collective.c", "return {{floor => ceil}}(bytes / n);"),
-    ("sign", "sim/collectives/collective.c", "k->latency_s {{+ => -}} chunk_bytes / k->bw_Bps"),
-    ("comparison", "sim/collectives/collective.c", "if (s {{> => <}} slowest.s)"),
-    ("comparison", "sim/collectives/collective.c", "r->received[i] {{< => <=}} round)"),
-    ("sign", "sim/collectives/collective.c", "next = {{i + 1 == r->n ? 0 : i + 1 => i ? i - 1 : r->n - 1}};"),
-    ("comparison", "sim/collectives/collective.c", "if (launched_s {{> => <}} m->start_s)"),
-    ("comparison", "sim/collectives/collective.c", "if (++m->n_arrived {{< => <=}} e->v->member_first"),
-    ("off by one", "sim/collectives/collective.c", "e->rings_left[first + i] = {{t->n_rings => 1}};"),
-    ("comparison", "sim/collectives/collective.c", "stretch = s {{> => <}} stretch ?"),
+    ("sign", "sim/network.c", "r.latency_s {{+= => -=}} fr__link_latency_s(e, hops[i]);"),
+    ("comparison", "sim/network.c", "if (bw_Bps {{< r.bw_Bps => < INFINITY}})"),
+    ("sign", "sim/network.c", "(latency_s {{+ => -}} f->bytes / r->bw_Bps) * stretch"),
+    ("comparison", "sim/network.c", "else if (latency_s {{> => <}} 0)"),
+    ("sign", "sim/network.c", "return t.latency_s {{+ => -}} t.extra_s;"),
+    ("sign", "sim/network.c", "is_beginning ? {{1 : (uint32_t)-1 => (uint32_t)-1 : 1}};"),
+    ("comparison", "sim/network.c", "e->devices[r->src].n_out {{< => <=}} e->o->channels"),
+    ("comparison", "sim/network.c", "e->devices[r->dst].n_in {{< => <=}} e->o->channels"),
+    ("sign", "sim/network.c", "e->devices[src].{{n_out-- => n_out++}};"),
+    ("sign", "sim/network.c", "e->devices[dst].{{n_in-- => n_in++}};"),
+    ("off by one", "sim/network.c", "f->prev_in = {{dst->waiting_in_last => FR_NONE}};"),
+    ("sign", "sim/network.c", "e->link_bytes[links[i]] {{+= => -=}} f.bytes;"),
+    ("comparison", "sim/network.c", "if (peer->start_s {{> => <}} launched_s)"),
+    ("comparison", "sim/network.c", "if (launched_s {{> => <}} e->now_s)"),
+    ("comparison", "sim/network.c", "start_s {{> => <}} e->tasks[x->recv].start_s ? x->send"),
+    ("comparison", "sim/network.c", "if ({{!e-> => e->}}routes[route].is_passing)"),
+    # messages as measured
+    ("comparison", "message.c", "t.latency_s = {{fmax => fmin}}(fit->latency_s"),
+    ("sign", "message.c", "FR_LINK_BANDWIDTH) {{- => +}} bytes / r->bw_Bps, 0);"),
+    ("comparison", "message.c", "hops[i]) {{< => >}} fr__link_bw_Bps(e, narrowest))"),
+    # collectives: how they go
+    ("sign", "form.c", "2 * (n {{- => +}} 1) : n - 1;"),
+    ("off by one", "form.c", "k.chunk_bytes = {{floor => ceil}}(c->bytes / n);"),
+    ("off by one", "form.c", "k.chunk_bytes = {{floor => ceil}}(bytes / n);"),
+    ("off by one", "form.c", "{{ceil => floor}}(bytes / CHAIN_CHUNK_BYTES), 1)"),
+    ("off by one", "form.c", "(place + {{1 => 0}}) % k->n : place;"),
+    ("off by one", "form.c", "PATTERN_SHIFT ? round + {{1 => 2}} : 1);"),
+    ("sign", "form.c", "next < k->n ? next : next {{- => +}} k->n;"),
+    ("comparison", "form.c", "kind = k {{> => <}} kind ? k : kind;"),
+    # what they take alone, and put on the links
+    ("sign", "form.c", "k->latency_s {{+ => -}} bytes / k->bw_Bps : 0;"),
+    ("comparison", "form.c",
+     "k->chunk_bytes) {{> => <}} fr__hop_s(e, slowest, k->chunk_bytes))"),
+    ("off by one", "form.c", "for (uint32_t i = 0; i + {{1 => 0}} < k->n; i++)"),
+    ("sign", "form.c", "k->n - 1), k->n_rounds {{- => +}} 1.0);"),
+    ("comparison", "form.c",
+     "k->chunk_bytes) {{<= => >}} fr__hop_s(e, slowest, k->chunk_bytes))"),
+    ("comparison", "form.c", "if (s {{> => <}} most_s)"),
+    ("off by one", "form.c", "PATTERN_CHAIN ? k.n - {{1 => 0}} : k.n;"),
+    # their meeting and their steps
+    ("comparison", "collective.c", "if (launched_s {{> => <}} m->start_s)"),
+    ("comparison", "collective.c", "if (++m->n_arrived {{< => <=}} e->v->member_first"),
+    ("comparison", "collective.c", "stretch = s {{> => <}} stretch ?"),
+    ("sign", "collective.c", "own.latency_s = mean_s {{- => +}} own.bandwidth_s;"),
+    ("off by one", "collective.c", "c->group) > {{1 => 0}};"),
+    ("comparison", "steps.c", "r->received[i] {{< => <=}} needed)"),
+    ("comparison", "steps.c", "n_rounds {{|| => &&}} r->received[i] < r->course."),
+    ("off by one", "steps.c", "last = (first + r->course.n - {{1 => 2}}) % r->"),
+    ("off by one", "steps.c", "if (++r->n_done == r->course.n{{ =>  - 2}})"),
+    ("off by one", "steps.c", "e->rings_left[first + i] = {{n_courses => 1}};"),
     # memory
-    ("sign", "sim/memory/memory.c", "e->devices[b->device].bytes {{-= => +=}} b->bytes;"),
-    ("sign", "sim/memory/memory.c", "e->devices[b->device].by_kind[b->kind] {{-= => +=}} b->bytes;"),
-    ("comparison", "sim/memory/memory.c", "if (k->bytes {{<= => <}} k->peak_bytes)"),
-    ("sign", "sim/memory/memory.c", "k->bytes {{- => +}} k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)"),
-    ("comparison", "sim/memory/memory.c", "FR_BUFFER_CONTEXT] {{> => >=}} k->limit_bytes)"),
-    ("off by one", "sim/memory/memory.c", "if (--b->frees_left > {{0 => 1}})"),
+    ("sign", "sim/memory.c", "        k->bytes {{-= => +=}} b->bytes;"),
+    ("sign", "sim/memory.c", "k->by_kind[kind_of(b)] {{-= => +=}} b->bytes;"),
+    ("comparison", "sim/memory.c", "if (k->bytes {{<= => <}} k->peak_bytes)"),
+    ("sign", "sim/memory.c", "k->bytes {{- => +}} k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)"),
+    ("comparison", "sim/memory.c", "FR_BUFFER_CONTEXT] {{> => >=}} k->limit_bytes)"),
+    ("off by one", "sim/memory.c", "if (--b->frees_left > {{0 => 1}})"),
+    ("sign", "sim/memory.c", "*limit_bytes {{-= => +=}} k->bytes <"),
+    ("comparison", "sim/memory.c", "(k->kind == FR_BUFFER_OPTIMIZER) {{!= => ==}} is_optimizer)"),
+    # the caching allocator
+    ("comparison", "allocator.c", "pool == SMALL ? rest_bytes {{>= => >}} ROUND_BYTES"),
+    ("comparison", "allocator.c", "rest_bytes {{> => >=}} MOST_SMALL_BYTES)"),
+    ("comparison", "allocator.c", "s->reserved_bytes + bytes {{> => >=}} a->limit_bytes)"),
+    ("comparison", "allocator.c", "x->address {{< => >}} y->address;"),
+    ("comparison", "allocator.c", "return bytes {{< => <=}} LEAST_LARGE_BYTES ?"),
+    ("sign", "allocator.c", "a->stats.allocated_bytes {{-= => +=}} a->blocks[id].bytes;"),
+    ("comparison", "allocator.c", "if (a->blocks[id].bytes {{>= => >}} bytes)"),
     # interference
-    ("sign", "sim/interference.c", "*left_s {{-= => +=}} (e->now_s"),
-    ("comparison", "sim/interference.c", "return a {{> => <}} b ? a : b;"),
-    ("comparison", "sim/interference.c", "k->n_computing {{> => >=}} (c =="),
-    ("comparison", "sim/interference.c", "k->n_copying {{> => >=}} (c =="),
-    ("comparison", "sim/interference.c", "k->n_collective {{> => >=}} (c =="),
-    ("sign", "sim/interference.c", "e->now_s {{+ => -}} *left_s / rate"),
+    ("sign", "interference.c", "*left_s {{-= => +=}} (e->now_s"),
+    ("comparison", "interference.c", "return a {{> => <}} b ? a : b;"),
+    ("comparison", "interference.c", "k->n_computing {{> => >=}} (c =="),
+    ("comparison", "interference.c", "k->n_copying {{> => >=}} (c =="),
+    ("comparison", "interference.c", "k->n_collective {{> => >=}} (c =="),
+    ("sign", "interference.c", "e->now_s {{+ => -}} *left_s / rate"),
     # random factors
-    ("sign", "sim/random.c", "f = 1 {{+ => -}} cv * fr__rng_normal(&rng);"),
-    ("comparison", "sim/random.c", "return f {{< => >}} LEAST_FACTOR ?"),
-    ("sign", "sim/random.c", "DEVICE_STREAMS {{+ => -}} d,"),
-    # the lower bound
-    ("comparison", "sim/analysis/bound.c", "if (end_s {{> => <}} w->longest_s)"),
-    ("sign", "sim/analysis/bound.c", "s = e->routes[r].latency_s {{+ => -}} x->bytes"),
-    ("comparison", "sim/analysis/bound.c", "fastest_s = s {{< => >}} fastest_s ?"),
-    ("comparison", "sim/analysis/bound.c", "*out_s = work_s[s] {{> => <}} *out_s"),
-    ("comparison", "sim/analysis/bound.c", "*out_s = launch_s[d] {{> => <}} *out_s"),
-    ("comparison", "sim/analysis/bound.c", "*out_s = path_s {{> => <}} work_s ?"),
-    ("sign", "sim/analysis/bound.c", "bytes[links[l]] {{+= => -=}} n;"),
+    ("sign", "random.c", "f = 1 {{+ => -}} cv * fr__rng_normal(&rng);"),
+    ("comparison", "random.c", "return f {{< => >}} LEAST_FACTOR ?"),
+    ("sign", "random.c", "DEVICE_STREAMS {{+ => -}} d,"),
+    ("comparison", "random.c", "((flops_s {{> => <}} bytes_s ? flops_s : bytes_s) / c->mean_s)"),
+    # the lower bound, and totals
+    ("comparison", "bound.c", "if (end_s {{> => <}} w->longest_s)"),
+    ("sign", "bound.c", "s = t.latency_s + t.extra_s {{+ => -}} x->bytes /"),
+    ("comparison", "bound.c", "fastest_s = {{fmin => fmax}}(fastest_s, fr__hop_s"),
+    ("comparison", "bound.c", "fastest_s = {{fmin => fmax}}(fastest_s, fastest_of_place"),
+    ("comparison", "bound.c", "*out_s = work_s[s] {{> => <}} *out_s"),
+    ("comparison", "bound.c", "*out_s = launch_s[d] {{> => <}} *out_s"),
+    ("comparison", "bound.c", "*out_s = path_s {{> => <}} work_s ?"),
+    ("sign", "bound.c", "bytes[links[l]] {{+= => -=}} n;"),
+    ("sign", "sim/totals.c", "(r->serial_s {{- => +}} r->iteration_s) / room_s"),
+    ("comparison", "sim/totals.c", "most_s = s[i] {{> => <}} most_s ?"),
+    ("off by one", "sim/totals.c", "k.serial_s / run->n_iterations{{ =>  / 2}};"),
     # parts of a moment
-    ("sign", "sim/analysis/sensitivity.c", "held[k] += f->rate_Bps * (own_s[k] {{- => +}} p->rate_s[k]);"),
-    ("sign", "sim/analysis/sensitivity.c", "(enum fr_link_kind)k, FR_LINK_BANDWIDTH)] {{+= => -=}}"),
-    ("sign", "sim/analysis/sensitivity.c", "p->now_s[k] {{+= => -=}} held[k] / f->rate_Bps;"),
-    ("sign", "sim/analysis/sensitivity.c", "left_Bps[k] {{-= => +=}} level_of(e, other"),
-    ("comparison", "sim/analysis/sensitivity.c", "return flops_s {{> => <}} bytes_s ? FR_DEVICE_ARITHMETIC"),
-    ("sign", "sim/analysis/sensitivity.c", "parts_s[k] {{-= => +=}} of_task(p"),
+    ("sign", "sim/sensitivity.c",
+     "held[k] += f->rate_Bps * (own_s[k] {{- => +}} p->rate_s[k]);"),
+    ("sign", "sim/sensitivity.c", "(enum fr_link_kind)k, FR_LINK_BANDWIDTH)] {{+= => -=}}"),
+    ("sign", "sim/sensitivity.c", "p->now_s[k] {{+= => -=}} held[k] / f->rate_Bps;"),
+    ("sign", "sim/sensitivity.c", "left_Bps[k] {{-= => +=}} level_of(e, other"),
+    ("comparison", "sim/sensitivity.c",
+     "return flops_s {{> => <}} bytes_s ? FR_DEVICE_ARITHMETIC"),
+    ("sign", "sim/sensitivity.c", "parts_s[k] {{-= => +=}} of_task(p"),
     # the checks themselves
-    ("sign", "sim/analysis/selfcheck.c", "fabs(a {{- => +}} b) <="),
-    ("comparison", "sim/analysis/selfcheck.c", "if (run->start_s[v->succ[i]] {{< => >}} run->end_s[t])"),
-    ("comparison", "sim/analysis/selfcheck.c", "!(run->end_s[t] {{>= => >}} run->start_s[t])"),
-    ("sign", "sim/analysis/selfcheck.c", "r->compute_s {{+ => -}} r->exposed_comm_s"),
-    ("sign", "sim/analysis/selfcheck.c", "run->lower_bound_s * (1 {{- => +}} TOLERANCE)"),
-    ("comparison", "sim/analysis/selfcheck.c", "run->devices[d].peak_bytes {{< => >}} persistent[d]"),
-    ("sign", "sim/analysis/selfcheck.c", "w->sum_s += run->end_s[t] {{- => +}} run->start_s[t];"),
+    ("sign", "selfcheck.c", "fabs(a {{- => +}} b) <="),
+    ("comparison", "selfcheck.c", "if (run->start_s[v->succ[i]] {{< => >}} run->end_s[t])"),
+    ("comparison", "selfcheck.c", "!(run->end_s[t] {{>= => >}} run->start_s[t])"),
+    ("sign", "selfcheck.c", "r->compute_s {{+ => -}} r->exposed_comm_s"),
+    ("sign", "selfcheck.c", "run->lower_bound_s * (1 {{- => +}} TOLERANCE)"),
+    ("comparison", "selfcheck.c", "run->devices[d].peak_bytes {{< => >}} persistent[d]"),
+    ("sign", "selfcheck.c", "w->sum_s += run->end_s[t] {{- => +}} run->start_s[t];"),
     # plans
     ("off by one", "plan/build.c", "first[pairs[i].from + {{2 => 1}}]++;"),
     ("sign", "plan/build.c", "g->first {{+ => -}} rank * g->stride"),
     ("off by one", "plan/build.c", "members[first[k->ref] + {{k->rank => 0}}] = t;"),
     ("comparison", "plan/check.c", "position[t] {{< => >}} position[alloc]"),
     ("comparison", "plan/check.c", "v->buffers[b].bytes {{> => <}} v->buffers[root].bytes"),
-    ("sign", "plan/unroll.c", "FR_NONE : id {{+ => -}} by;"),
-    ("sign", "plan/unroll.c", "copy.ref {{+= => -=}} at.collectives;"),
-    ("comparison", "plan/unroll.c", "buffer_ids, at.tasks {{== => !=}} 0, at.tasks);"),
-    ("off by one", "plan/unroll.c", "if (i > {{0 => 1}})"),
-    ("comparison", "plan/unroll.c", "if (v->n_preds[t] {{== => !=}} 0)"),
+    ("sign", "copy.c", "FR_NONE : id {{+ => -}} by;"),
+    ("sign", "copy.c", "copy.ref {{+= => -=}} at.collectives;"),
+    ("comparison", "copy.c", "buffer_ids, at.tasks {{== => !=}} 0, at.tasks);"),
+    ("off by one", "unroll.c", "if (i > {{0 => 1}})"),
+    ("comparison", "unroll.c", "if (v->n_preds[t] {{== => !=}} 0)"),
+    # repeated blocks of a plan
+    ("sign", "pattern.c", "t->priority += place->next_priority {{- => +}} from->priority;"),
+    ("comparison", "pattern.c", "return id {{>= => >}} first && id < end;"),
+    ("sign", "pattern.c", "d->to = old->to {{+ => -}} c->task_by;"),
+    # plans in another order
+    ("comparison", "gate.c", "return x->number {{< => >}} y->number ? -1 : 1;"),
+    ("comparison", "gate.c", "turns[end].number {{== => !=}} turns[first].number;"),
+    ("off by one", "gate.c", "scratch[i - 1] + ({{scratch[i - 1] < INT32_MAX => 0}});"),
+    ("comparison", "tictac.c", "a_first != b_first ? a_first {{< => >}} b_first :"),
+    ("comparison", "tictac.c", ": l->with[a] {{< => >}} l->with[b];"),
+    ("sign", "tictac.c", "l->sum[c] {{-= => +=}} k->ticks[r];"),
+    ("comparison", "tictac.c", "return x->wave {{< => >}} y->wave ? -1 : 1;"),
     # the event queue
-    ("off by one", "sim/heap.h", "size_t parent = (i + {{8 => 7}}) / 4;"),
-    ("comparison", "sim/heap.h", "(a.key {{< => >}} b.key)"),
-    ("comparison", "sim/heap.h", "({{at[right], at[left] => at[left], at[right]}})"),
-    ("off by one", "sim/heap.h", "if (child + {{4 => 3}} <= end)"),
-    ("off by one", "sim/heap.h", "for (size_t c = child + {{1 => 2}}; c < end; c++)"),
+    ("off by one", "heap.h", "size_t parent = (i + {{8 => 7}}) / 4;"),
+    ("comparison", "heap.h", "(a.key {{< => >}} b.key)"),
+    ("comparison", "heap.h", "({{at[right], at[left] => at[left], at[right]}})"),
+    ("off by one", "heap.h", "if (child + {{4 => 3}} <= end)"),
+    ("off by one", "heap.h", "for (size_t c = child + {{1 => 2}}; c < end; c++)"),
     # what is said afterwards
-    ("comparison", "sim/analysis/critical.c", "if (run->end_s[t] {{> => <}} run->end_s[last])"),
-    ("comparison", "sim/analysis/deadlock.c", "return e->tasks[task].start_s {{< => >}} -1.5"),
-    # the solver
-    ("sign", "sim/network/maxmin.c", "now {{+ => -}} f->remaining_bytes / rate_Bps"),
-    ("comparison", "sim/network/maxmin.c", "is_alone = is_alone && q->n {{== => !=}} 0;"),
-    ("comparison", "sim/network/maxmin.c", "if (pos {{< => >}} q->n_sorted)"),
-    ("comparison", "sim/network/maxmin.c", "m->rate_Bps[slot] {{< => >}} m->level_Bps)"),
-    ("comparison", "sim/network/maxmin.c", "if (++m->stats.live {{> => <}} m->stats.live_max)"),
-    ("comparison", "sim/network/maxmin.c", "a = x[i] {{< => >}} a ?"),
-    ("comparison", "sim/network/maxmin.c", "m->block_end_s[b] {{< => >}} m->next_s ?"),
-    ("comparison", "sim/network/maxmin.c", "done[i].seq {{< => >}} done[i - 1].seq"),
-    ("comparison", "sim/network/maxmin.c", "done[j - gap].seq {{> => <}} d.seq"),
-    ("comparison", "sim/network/maxmin.c", "/ m->rate_Bps[slot] {{<= => >}} limit_s)"),
-    ("sign", "sim/network/maxmin.c", "now {{+ => -}} now * END_TOLERANCE;"),
-    ("sign", "sim/network/maxmin.c", "* (now {{- => +}} f->since_s);"),
-    ("comparison", "sim/network/maxmin_fill.c", "while (i && left_Bps {{<= => >}} m->rate_Bps"),
-    ("comparison", "sim/network/maxmin_fill.c", "level_Bps = full_Bps {{< => >}} level_Bps ?"),
-    ("sign", "sim/network/maxmin_fill.c", "return level_Bps {{- => +}} level_Bps * TIE;"),
-    ("comparison", "sim/network/maxmin_fill.c", "x[j - gap].key {{> => <}} item.key;"),
-    ("sign", "sim/network/maxmin_fill.c", "q->left_Bps {{-= => +=}} rate_Bps;"),
-    ("comparison", "sim/network/maxmin_fill.c", "q->entries[i - 1].slot] {{>= => <}} level_Bps)"),
-    ("comparison", "sim/network/maxmin_fill.c", "|| m->rate_Bps[slot] {{> => <}} level_Bps)"),
-    ("comparison", "sim/network/maxmin_fill.c", "hops[h].pos {{< => >}} q->next)"),
-    ("comparison", "sim/network/maxmin_fill.c", "from_Bps = old_Bps {{< => >}} rate_Bps ?"),
-    ("sign", "sim/network/maxmin_fill.c", "* (now {{- => +}} f->since_s);"),
-    ("comparison", "sim/network/maxmin_fill.c", "if (q->left_Bps {{<= => >}} (level_Bps"),
-    ("sign", "sim/network/maxmin_fill.c", "(level_Bps {{+ => -}} level_Bps * TIE) * q->n_open)"),
-    ("sign", "sim/network/maxmin_fill.c", "if (share_Bps > *level_Bps {{+ => -}} *level_Bps * TIE)"),
-    ("comparison", "sim/network/maxmin_fill.c", "if (old_Bps {{> => <}} *level_Bps &&"),
-    ("sign", "sim/network/maxmin_fill.c", "if (key_Bps > level_Bps {{+ => -}} level_Bps * TIE)"),
-    ("comparison", "sim/network/maxmin_fill.c", "end_s = s {{< => >}} end_s ?"),
-    ("sign", "sim/network/maxmin_fill.c", "f->since_s {{+ => -}} f->remaining_bytes / rate_Bps"),
-    ("comparison", "sim/network/maxmin_fill.c", "if (rate_Bps {{< => >}} last_Bps)"),
-    ("sign", "sim/network/maxmin_fill.c", "        left_Bps {{-= => +=}} rate_Bps;"),
-    ("comparison", "sim/radix.c", "q->nodes[i].key {{< => >}} q->nodes[least].key)"),
-    ("comparison", "sim/radix.c", "bits {{< => >}} q->base ?"),
-    ("off by one", "sim/radix.c", "if (--q->n[b] == {{0 => 1}})"),
+    ("comparison", "critical.c", "if (run->end_s[t] {{> => <}} run->end_s[last])"),
+    ("comparison", "deadlock.c", "progress {{>= => >}} TASK_DISPATCHED;"),
+    ("comparison", "deadlock.c", "e->tasks[task].waits {{> => ==}} 0)"),
+    # the solver: flows and their ends
+    ("comparison", "maxmin.c", "narrowest = q->capacity_Bps {{< => >}} narrowest->capacity_Bps"),
+    ("sign", "maxmin.c", "q->left_Bps = q->capacity_Bps {{- => +}} narrowest->capacity_Bps;"),
+    ("sign", "maxmin.c", "f->end_s = now {{+ => -}} f->remaining_bytes / narrowest"),
+    ("comparison", "maxmin.c", "is_alone = is_alone && q->n {{== => !=}} 0;"),
+    ("comparison", "maxmin.c", "if (pos {{< => >}} q->n_sorted)"),
+    ("sign", "maxmin.c", "q->n_open {{-= => +=}} !has_rate;"),
+    ("sign", "maxmin.c", "q->left_Bps {{+= => -=}} m->shares[slot].rate_Bps;"),
+    ("comparison", "maxmin.c", "m->shares[slot].rate_Bps {{< => >}} m->level_Bps)"),
+    ("comparison", "maxmin.c", "if (++m->stats.live {{> => <}} m->stats.live_max)"),
+    ("comparison", "maxmin.c", "done[i].seq {{< => >}} done[i - 1].seq"),
+    ("comparison", "maxmin.c", "done[j - gap].seq {{> => <}} d.seq"),
+    ("comparison", "maxmin.c", "m->flows[slot].end_s {{<= => >}} limit_s)"),
+    ("comparison", "maxmin.c", "if (fr__maxmin_solve(m, now) {{> => <}} limit_s)"),
+    ("sign", "maxmin.c", "now {{+ => -}} now * END_TOLERANCE;"),
+    ("sign", "maxmin.c", "* (now {{- => +}} f->since_s);"),
+    # the solver: where filling resumes
+    ("comparison", "maxmin_fill.c", "x[j - gap]) {{> => <}} key; j -= gap)"),
+    ("comparison", "maxmin_fill.c", "left_Bps {{<= => >}} rate_of(m, q->entries[i - 1]) * (q->n"),
+    ("comparison", "maxmin_fill.c", "if (q->next {{< => >}} MOST_CHANGES)"),
+    ("comparison", "maxmin_fill.c", "if (rate_Bps {{>= => <}} below_Bps)"),
+    ("comparison", "maxmin_fill.c",
+     "INFINITY;\n\n            level_Bps = full_Bps {{< => >}} level_Bps ?"),
+    ("comparison", "maxmin_fill.c",
+     "full_level(m, q);\n            level_Bps = full_Bps {{< => >}} level_Bps ?"),
+    ("comparison", "maxmin_fill.c", "if (loose_left(q) {{< => >}} least_Bps * q->n_open)"),
+    ("comparison", "maxmin_fill.c", "loose_left(q) {{< => >}} level_Bps * q->n_open)"),
+    ("sign", "maxmin_fill.c", "level_Bps * (1 {{- => +}} TIE) : 0;"),
+    ("comparison", "maxmin_fill.c", "if (loose_left(q) {{< => >}} m->least_Bps * q->n_open)"),
+    # the solver: filling
+    ("sign", "maxmin_fill.c", "q->left_Bps {{-= => +=}} rate_Bps;\n    q->n_open--;"),
+    ("comparison", "maxmin_fill.c", "q->entries[i - 1]) {{>= => <}} level_Bps)"),
+    ("comparison", "maxmin_fill.c", "q->entries[i - 1]) {{>= => <}} q->level_Bps)"),
+    ("comparison", "maxmin_fill.c", "if (s->rate_Bps {{> => <}} level_Bps)"),
+    ("comparison", "maxmin_fill.c", "hops[h].pos {{< => >}} q->next)"),
+    ("comparison", "maxmin_fill.c", "from_Bps = old_Bps {{< => >}} rate_Bps ?"),
+    ("sign", "maxmin_fill.c", "was_free ? rate_Bps : rate_Bps {{- => +}} old_Bps;"),
+    ("sign", "maxmin_fill.c", "left_bytes = f->remaining_bytes {{- => +}} old_Bps *"),
+    ("sign", "maxmin_fill.c", "* (now {{- => +}} f->since_s);"),
+    ("sign", "maxmin_fill.c", "f->end_s = now {{+ => -}} f->remaining_bytes / rate_Bps;"),
+    ("comparison", "maxmin_fill.c", "if (q->left_Bps {{<= => >}} (level_Bps"),
+    ("sign", "maxmin_fill.c", "(level_Bps {{+ => -}} level_Bps * TIE) * q->n_open)"),
+    ("sign", "maxmin_fill.c", "if (share_Bps > *level_Bps {{+ => -}} *level_Bps * TIE)"),
+    ("comparison", "maxmin_fill.c", "if (q->level_Bps {{> => <}} *level_Bps &&"),
+    ("comparison", "maxmin_fill.c", "if (share_Bps {{< => >}} least_Bps)"),
+    ("comparison", "maxmin_fill.c", "} else if (share_Bps {{< => >}} next_Bps)"),
+    ("sign", "maxmin_fill.c", "if (key_Bps > level_Bps {{+ => -}} level_Bps * TIE)"),
+    ("comparison", "maxmin_fill.c", "m->flows[slot].end_s {{< => >}} end_s ?"),
+    ("comparison", "maxmin_fill.c", "if (s->rate_Bps {{< => >}} last_Bps)"),
+    ("sign", "maxmin_fill.c", "        left_Bps {{-= => +=}} last_Bps;"),
+    # the solver: the next end, the next resource
+    ("comparison", "tournament.h", "double a = x[0] {{< => >}} x[1] ?"),
+    ("comparison", "tournament.h", "return a {{< => >}} c ? a : c;"),
+    ("comparison", "tournament.h", "if (was {{> => >=}} *winner)"),
+    ("comparison", "tournament.c", "(uint32_t)(x[7] {{<= => <}} most) << 7"),
+    ("comparison", "turns.h", "fr__event_before({{t->few[i - 1], e => e, t->few[i - 1]}}); i--)"),
+    ("off by one", "turns.h", "(t->n_few == {{0 => 1}} ||"),
 ]
 
+# Mutations that change nothing a test could see, and why. They are not tried.
+EQUIVALENT = [
+    ("steps.c", "if (++r->n_done == r->course.n{{ =>  - 1}})",
+     "A collective's last message is the last of both its sender and its receiver, so the last two "
+     "ranks end together and no other collective can take the ring between them."),
+    ("pattern.c", "return id >= first && id {{< => <=}} end;",
+     "A block refers to nothing that was made after it: no id that it holds is that of its end."),
+    ("maxmin_fill.c", "return q->left_Bps {{- => +}} q->capacity_Bps * TIE;",
+     "Moves a bound by 2^-43 of the capacity: only sums that rounding has moved as far would tell, "
+     "and rates so close are a tie."),
+]
+
+# The test of a file's own, which is run before all others.
 OWN_TESTS = {
-    "sim/heap.h": "heap", "sim/radix.c": "radix", "sim/analysis/selfcheck.c": "selfcheck",
-    "sim/network/maxmin.c": "maxmin", "sim/network/maxmin_fill.c": "maxmin", "sim/interference.c": "network",
-    "sim/engine.c": "engine", "sim/engine.h": "engine", "sim/network/network.c": "engine",
-    "sim/collectives/collective.c": "engine", "sim/analysis/bound.c": "account", "sim/random.c": "account",
-    "plan/unroll.c": "account", "sim/analysis/sensitivity.c": "sensitivity",
+    "heap.h": "heap", "turns.h": "turns", "tournament.h": "tournament",
+    "tournament.c": "tournament", "selfcheck.c": "selfcheck", "maxmin.c": "maxmin",
+    "maxmin_fill.c": "maxmin", "interference.c": "network", "engine.c": "engine",
+    "engine.h": "engine", "sim/network.c": "engine", "message.c": "network",
+    "collective.c": "collective", "form.c": "collective",
+    "steps.c": "collective", "allocator.c": "allocator", "sim/memory.c": "sim/memory",
+    "bound.c": "account", "random.c": "account", "sim/totals.c": "sim/order", "unroll.c": "account",
+    "copy.c": "account", "sim/sensitivity.c": "sim/sensitivity", "pattern.c": "pattern",
+    "gate.c": "sim/order", "tictac.c": "sim/order",
 }
 
 MARK = re.compile(r"\{\{(.*?) => (.*?)\}\}")
@@ -196,6 +301,39 @@ class Misfit(Exception):
     """A mutation or a tree that cannot be used."""
 
 
+class Files:
+    """The C files of a source tree by their names."""
+
+    def __init__(self, source):
+        self.source = source
+        self.paths = {}
+        for folder, folders, names in os.walk(source):
+            folders[:] = sorted(f for f in folders if f[0] != "." and not f.startswith("build"))
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    path = os.path.relpath(os.path.join(folder, name), source)
+                    self.paths.setdefault(name, []).append(path)
+
+    def find(self, name):
+        """The path of the one file of that name, below a folder of the name that stands before."""
+        folder, base = os.path.split(name)
+        found = [p for p in self.paths.get(base, [])
+                 if not folder or folder in p.split(os.sep)[:-1]]
+        if len(found) != 1:
+            said = "no such file" if not found else "several: " + ", ".join(found)
+            raise Misfit(f"{name}: {said}")
+        return found[0]
+
+    def test(self, name):
+        """The path of a test program's source."""
+        folder, base = os.path.split(name)
+        return self.find(os.path.join(folder, f"test_{base}.c"))
+
+    def read(self, name):
+        with open(os.path.join(self.source, self.find(name)), encoding="utf-8") as f:
+            return f.read()
+
+
 def apply(text, spec):
     """The text with the mutation in it and the line it stands on."""
     mark = MARK.search(spec)
@@ -204,9 +342,15 @@ def apply(text, spec):
     before, after = spec[:mark.start()], spec[mark.end():]
     old = before + mark[1] + after
     if text.count(old) != 1:
-        raise Misfit(f"found {text.count(old)} times instead of once: bring {__file__} up to date")
+        raise Misfit(f"found {text.count(old)} times instead of once: bring mutate.py up to date")
     at = text.index(old)
-    return text[:at] + before + mark[2] + after + text[at + len(old):], text.count("\n", 0, at) + 1
+    return (text[:at] + before + mark[2] + after + text[at + len(old):],
+            text.count("\n", 0, at + len(before)) + 1)
+
+
+def shown(spec):
+    """A mutation in one line."""
+    return " ".join(spec.split())
 
 
 def describe(status, output, limit_s):
@@ -225,24 +369,33 @@ def describe(status, output, limit_s):
 
 
 class Tree:
-    """A copy of the sources, configured, in which tests are built and run."""
+    """A copy of the sources, built, in which tests are built again and run."""
 
-    def __init__(self, source, folder):
+    def __init__(self, folder, limit_s):
         self.folder = folder
-        self.limit_s = {}
+        self.limit_s = limit_s
+        self.files = Files(folder)
+
+    @classmethod
+    def build(cls, source, folder, n_jobs):
+        """Copies, configures and builds, and takes the time of each test."""
         shutil.copytree(source, folder, ignore=LEFT_OUT, symlinks=True)
-        self.call(["./configure", "--quiet", "CFLAGS=-O1"])
+        tree = cls(folder, {})
+        tree.call(["./configure", "--quiet", "--disable-shared", "CFLAGS=-O1"])
+        tree.call(["make", "-s", f"-j{n_jobs}", *map(tree.program, TESTS)])
         for test in TESTS:
-            self.call(["make", "-s", self.program(test)])
-        for test in TESTS:
-            failure, cpu_s = self.run(test, 300)
+            failure, cpu_s = tree.run(test, 300)
             if failure:
                 raise Misfit(f"fails without any mutation: {failure}")
-            self.limit_s[test] = 2 + int(2 * cpu_s)
+            tree.limit_s[test] = 2 + int(2 * cpu_s)
+        return tree
 
-    @staticmethod
-    def program(test):
-        return f"tests/test_sim_{test}"
+    def copy(self, folder):
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Tree(folder, self.limit_s)
+
+    def program(self, test):
+        return self.files.test(test)[:-len(".c")]
 
     def call(self, command):
         done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE,
@@ -270,12 +423,11 @@ class Tree:
         return failure and f"{test}: {failure}", used.ru_utime + used.ru_stime
 
     def try_one(self, mutation):
-        """(line, how it was caught or None)"""
+        """How it was caught, or None."""
         _, name, spec = mutation
-        path = os.path.join(self.folder, name)
-        with open(path, encoding="utf-8") as f:
-            text = f.read()
-        mutated, line = apply(text, spec)
+        path = os.path.join(self.folder, self.files.find(name))
+        text = self.files.read(name)
+        mutated, _ = apply(text, spec)
         try:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(mutated)
@@ -283,82 +435,152 @@ class Tree:
                 self.call(["make", "-s", self.program(test)])
                 failure, _ = self.run(test, self.limit_s[test])
                 if failure:
-                    return line, failure
-            return line, None
+                    return failure
+            return None
         finally:
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
 
 
-def work(source, folder, jobs, results):
+def work(tree, mutations, jobs, results):
     """One thread: takes mutations until none is left."""
-    try:
-        tree = Tree(source, folder)
-    except Misfit as e:
-        print(f"no tests to run: {e}", file=sys.stderr)
-        return
     while True:
         try:
-            i, mutation = jobs.get_nowait()
+            i = jobs.get_nowait()
         except queue.Empty:
             return
         try:
-            results[i] = tree.try_one(mutation)
-            if not results[i][1]:
-                print(f"SURVIVED: {mutation[1]}:{results[i][0]} {mutation[2]}", flush=True)
-        except Misfit as e:
+            results[i] = tree.try_one(mutations[i])
+            if not results[i]:
+                print(f"SURVIVED: {mutations[i][1]} {shown(mutations[i][2])}", flush=True)
+        except (Misfit, OSError) as e:
             results[i] = e
 
 
-def report(mutations, results):
+def try_all(source, mutations, n_jobs):
+    """How each was caught: a sentence, None, or the exception that prevented a try."""
+    results = [Misfit("not tried")] * len(mutations)
+    jobs = queue.Queue()
+    for i in range(len(mutations)):
+        jobs.put(i)
+    with tempfile.TemporaryDirectory() as folder:
+        first = Tree.build(source, os.path.join(folder, "0"), n_jobs)
+        trees = [first] + [first.copy(os.path.join(folder, str(i)))
+                           for i in range(1, min(n_jobs, len(mutations)))]
+        threads = [threading.Thread(target=work, args=(tree, mutations, jobs, results))
+                   for tree in trees]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    return results
+
+
+def report(mutations, lines, results):
     """Prints the table; the number of mutations that were not caught."""
     n_bad = 0
     print(f"\n{'kind':10}  {'place':26}  mutation\n{'':40}caught by")
-    for (kind, name, spec), result in zip(mutations, results):
-        is_bad = isinstance(result, Exception)
-        line, caught = ("?", f"UNUSABLE: {result}") if is_bad else result
-        n_bad += is_bad or not caught
-        print(f"{kind:10}  {name + ':' + str(line):26}  {spec}\n{'':40}{caught or 'SURVIVED'}")
+    for (kind, name, spec), line, caught in zip(mutations, lines, results):
+        n_bad += not isinstance(caught, str)
+        caught = f"UNUSABLE: {caught}" if isinstance(caught, Exception) else caught or "SURVIVED"
+        print(f"{kind:10}  {name + ':' + str(line):26}  {shown(spec)}\n{'':40}{caught}")
     n_signs = sum(kind == "sign" for kind, _, _ in mutations)
     print(f"\n{len(mutations)} mutations, {n_signs} of them signs: "
           f"{len(mutations) - n_bad} caught, {n_bad} survived or unusable")
     return n_bad
 
 
-def main():
+def report_equivalent():
+    print(f"\n{len(EQUIVALENT)} more change nothing that a test could see:")
+    for name, spec, why in EQUIVALENT:
+        print(f"{name:18}  {shown(spec)}\n{'':20}{why}")
+
+
+def places(files, mutations):
+    """The line of each; None where it does not fit, which is said."""
+    lines = []
+    for _, name, spec in mutations:
+        try:
+            lines.append(apply(files.read(name), spec)[1])
+        except Misfit as e:
+            lines.append(None)
+            print(f"UNUSABLE: {name} {shown(spec)}: {e}", flush=True)
+    return lines
+
+
+def check(files):
+    """Whether all mutations, files and tests are there, whatever else was asked for."""
+    everything = MUTATIONS + [("equivalent", name, spec) for name, spec, _ in EQUIVALENT]
+    n_bad = places(files, everything).count(None)
+    for test in TESTS:
+        try:
+            files.test(test)
+        except Misfit as e:
+            n_bad += 1
+            print(e)
+    for name, test in OWN_TESTS.items():
+        if test not in TESTS or not any(name == m[1] for m in MUTATIONS):
+            n_bad += 1
+            print(f"{name} has no mutation, or no test of its own")
+    print(f"{len(everything)} mutations in all, {n_bad} things that do not fit")
+    return 1 if n_bad else 0
+
+
+def sample(mutations, n, seed):
+    """n of them. Which ones does not depend on the others much: a new mutation replaces one."""
+    def rank(mutation):
+        return hashlib.sha256(f"{seed} {mutation[1]} {mutation[2]}".encode()).digest()
+    taken = sorted(mutations, key=rank)[:n]
+    return [m for m in mutations if m in taken]
+
+
+def source_of_this_script():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    while not os.path.exists(os.path.join(folder, "configure.ac")):
+        if folder == os.path.dirname(folder):
+            raise Misfit("no configure.ac above this script")
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def options_of_command_line():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N",
                         help="builds at a time")
     parser.add_argument("-l", action="store_true", help="list the mutations")
+    parser.add_argument("--check", action="store_true",
+                        help="only say whether every mutation fits the source")
+    parser.add_argument("--sample", type=int, metavar="N", help="try N of them")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which N")
     parser.add_argument("word", nargs="*", help="only mutations with one of these")
-    options = parser.parse_args()
-    source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return parser.parse_args()
+
+
+def main():
+    options = options_of_command_line()
+    source = source_of_this_script()
+    files = Files(source)
+    if options.check:
+        return check(files)
     mutations = [m for m in MUTATIONS
                  if not options.word or any(w in m[1] or w in m[2] for w in options.word)]
+    if options.sample is not None:
+        mutations = sample(mutations, options.sample, options.seed)
     if options.l:
         for kind, name, spec in mutations:
-            print(f"{kind:10}  {name:20}  {spec}")
+            print(f"{kind:10}  {name:20}  {shown(spec)}")
         return 0
-    jobs, results = queue.Queue(), [None] * len(mutations)
-    for i, mutation in enumerate(mutations):
-        try:
-            with open(os.path.join(source, mutation[1]), encoding="utf-8") as f:
-                apply(f.read(), mutation[2])
-            jobs.put((i, mutation))
-        except (Misfit, OSError) as e:
-            results[i] = e
-            print(f"UNUSABLE: {mutation[1]} {mutation[2]}: {e}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        threads = [threading.Thread(target=work,
-                                    args=(source, os.path.join(folder, str(i)), jobs, results))
-                   for i in range(max(1, min(options.j, len(mutations))))]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-    if not jobs.empty() or None in results:
+    lines = places(files, mutations)
+    if None in lines or not mutations:
         return 1
-    return 1 if report(mutations, results) else 0
+    try:
+        results = try_all(source, mutations, max(1, options.j))
+    except Misfit as e:
+        print(f"no tests to run: {e}", file=sys.stderr)
+        return 1
+    n_bad = report(mutations, lines, results)
+    report_equivalent()
+    return 1 if n_bad else 0
 
 
 if __name__ == "__main__":
