@@ -1,6 +1,6 @@
 /* How many points of a sweep are answered in a second of CPU time, on one thread and without a
- * store: models of all sizes, two machines, every strategy. And how many questions one by one: every
- * model of the zoo under each basic strategy, on eight GPUs. */
+ * store: models of all sizes, two machines, every strategy. And how many questions one by one:
+ * every model of the zoo under each basic strategy, on eight GPUs. */
 #include "config.h"
 
 #include "study/sweep.h"

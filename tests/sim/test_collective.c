@@ -216,9 +216,10 @@ START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
 }
 END_TEST
 
-/* 1e9 bytes for each other rank. Round 1: 0 to 1 takes 1 s, 1 to 2 takes 2 s, 2 to 0 takes 1 s; round 2: 0 to 2
- * takes 4 s, 1 to 0 takes 1 s, 2 to 1 takes 0.5 s. By the formula each round lasts as long as its slowest message,
- * 2 + 4 s; step by step the ranks do not wait for each other's rounds: rank 0's take 1 + 4 s. */
+/* 1e9 bytes for each other rank. Round 1: 0 to 1 takes 1 s, 1 to 2 takes 2 s, 2 to 0 takes 1 s;
+ * round 2: 0 to 2 takes 4 s, 1 to 0 takes 1 s, 2 to 1 takes 0.5 s. By the formula each round
+ * lasts as long as its slowest message, 2 + 4 s; step by step the ranks do not wait for each
+ * other's rounds: rank 0's take 1 + 4 s. */
 START_TEST(a_round_lasts_as_long_as_its_slowest_message)
 {
     static const struct {

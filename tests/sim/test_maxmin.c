@@ -169,8 +169,8 @@ START_TEST(a_level_that_differs_by_rounding_reaches_no_further)
 }
 END_TEST
 
-/* Resource 0 (10) gives a the 1 that resource 1 lets it have, b and c 4.5 each. With d as a fourth, all three get
- * 3: nothing changes below that level. */
+/* Resource 0 (10) gives a the 1 that resource 1 lets it have, b and c 4.5 each. With d as a
+ * fourth, all three get 3: nothing changes below that level. */
 START_TEST(filling_resumes_at_the_level_that_changes)
 {
     const double capacity_Bps[] = {10, 1};
@@ -193,8 +193,8 @@ START_TEST(filling_resumes_at_the_level_that_changes)
 }
 END_TEST
 
-/* Resource 0 (1000) is never full. What its flows leave is added up as they come and go, and anew after 256
- * changes (MOST_CHANGES), of which one solve makes a few. */
+/* Resource 0 (1000) is never full. What its flows leave is added up as they come and go, and
+ * anew after 256 changes (MOST_CHANGES), of which one solve makes a few. */
 START_TEST(a_sum_is_made_anew_when_it_has_changed_often_enough)
 {
     const double capacity_Bps[] = {1000, 1};
@@ -403,9 +403,10 @@ static void check_rates(struct random_job *j, const struct fr__maxmin *m)
     ck_assert_uint_eq(fr__maxmin_stats(m).live, j->n_live);
 }
 
-/* What the solver keeps of each resource between two solves is what its flows say: none is open, what they leave
- * of the capacity, whether it holds one back, when the first that it does ends, and where each flow is listed.
- * Wrong, most of it costs time only, as filling then begins too early. */
+/* What the solver keeps of each resource between two solves is what its flows say: none is open,
+ * what they leave of the capacity, whether it holds one back, when the first that it does ends,
+ * and where each flow is listed. Wrong, most of it costs time only, as filling then begins too
+ * early. */
 static void check_state(const struct fr__maxmin *m)
 {
     for (uint32_t r = 0; r < m->n_resources; r++) {

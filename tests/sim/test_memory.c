@@ -173,8 +173,8 @@ START_TEST(what_stays_alone_may_be_too_much)
 }
 END_TEST
 
-/* The optimizer's state comes after the parameters, as frameworks allocate it, also where the plan has it
- * first: it is what does not fit. */
+/* The optimizer's state comes after the parameters, as frameworks allocate it, also where the
+ * plan has it first: it is what does not fit. */
 START_TEST(parameters_come_before_the_state_of_the_optimizer)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);

@@ -459,8 +459,9 @@ START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 }
 END_TEST
 
-/* The link that a route's fitted message is slow for is its narrowest, whichever way it goes: NVLink at half
- * the network's bandwidth, in front of it or behind it. All of the 5 ms and the 2 s are NVLink's. */
+/* The link that a route's fitted message is slow for is its narrowest, whichever way it goes:
+ * NVLink at half the network's bandwidth, in front of it or behind it. All of the 5 ms and the 2
+ * s are NVLink's. */
 START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
 {
     const struct fr_device_type type = {
@@ -501,8 +502,8 @@ START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
 }
 END_TEST
 
-/* One host launches until 5 s, the other until 3 s; then 1e9 bytes go from the first GPU to the second. The 5 s
- * are launches of the later host's type of GPU, whichever end it is. */
+/* One host launches until 5 s, the other until 3 s; then 1e9 bytes go from the first GPU to the
+ * second. The 5 s are launches of the later host's type of GPU, whichever end it is. */
 START_TEST(a_message_waits_for_launches_on_the_later_host)
 {
     struct fr_device_type types[] = {

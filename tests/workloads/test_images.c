@@ -426,7 +426,8 @@ START_TEST(layers_sum_up_to_the_graph)
 }
 END_TEST
 
-/* Wider layers are larger ops, not more of them: the widest of the zoo is made of as many as ResNet-152. */
+/* Wider layers are larger ops, not more of them: the widest of the zoo is made of as many as
+ * ResNet-152. */
 START_TEST(width_adds_no_ops)
 {
     struct fr_graph *narrow, *wide;
