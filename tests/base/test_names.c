@@ -1,0 +1,56 @@
+/* tests/base/test_names.c - words for enumerations. */
+#include "config.h"
+
+#include "base/names.h"
+#include "tests/support/base_check.h"
+
+#include <limits.h>
+
+static const char *const colours[] = {"red", "green", "blue"};
+static const struct fr__name_list list = FR__NAMES(colours);
+
+START_TEST(words_read_back)
+{
+    ck_assert_uint_eq(list.n, 3);
+    for (unsigned i = 0; i < list.n; i++) {
+        ck_assert_str_eq(fr__name_of(&list, i), colours[i]);
+        ck_assert_uint_eq(fr__name_parse(&list, colours[i]), i);
+    }
+}
+END_TEST
+
+START_TEST(a_value_without_a_word_is_unknown)
+{
+    ck_assert_str_eq(fr__name_of(&list, 3), "unknown");
+    ck_assert_str_eq(fr__name_of(&list, UINT_MAX), "unknown");
+}
+END_TEST
+
+START_TEST(a_word_of_no_value_is_past_the_end)
+{
+    static const char *const words[] = {"", "re", "redd", "Red", "blue ", "unknown"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        ck_assert_uint_eq(fr__name_parse(&list, words[i]), 3);
+}
+END_TEST
+
+START_TEST(the_nearest_word_is_offered)
+{
+    char hint[64];
+
+    ck_assert_str_eq(fr__name_hint(&list, "gren", hint, sizeof(hint)), ", did you mean 'green'?");
+    ck_assert_str_eq(fr__name_hint(&list, "black", hint, sizeof(hint)), "");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("names");
+
+    tcase_add_test(tc, words_read_back);
+    tcase_add_test(tc, a_value_without_a_word_is_unknown);
+    tcase_add_test(tc, a_word_of_no_value_is_past_the_end);
+    tcase_add_test(tc, the_nearest_word_is_offered);
+    return run_case(tc, "names");
+}
