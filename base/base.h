@@ -1,4 +1,5 @@
-/* base/base.h - what every public function of libforerun shares: status, errors, context.
+/* base/base.h - what every public function of libforerun shares: status, errors, number formats,
+ * context.
  *
  * Status codes say what kind of thing went wrong; the sentence in fr_error says what, where and
  * what was expected. The function that knows the cause writes the sentence; callers pass it on.
@@ -54,6 +55,18 @@ void fr_init(void);
 
 /* The version of the library, e.g. "0.1.0". */
 const char *fr_version(void);
+
+/* ---- number formats ---- */
+
+/* FR_AMP is no format of numbers but mixed precision: fp16 where PyTorch's automatic casts put it, fp32
+ * elsewhere. No device has a rate for it; its matrix products run at that of fp16. */
+enum fr_dtype { FR_FP32, FR_TF32, FR_FP16, FR_BF16, FR_FP8, FR_AMP, FR_N_DTYPES };
+
+/* "fp32", ...; the parser of it returns FR_N_DTYPES for an unknown name. */
+const char *fr_dtype_name(enum fr_dtype dtype);
+enum fr_dtype fr_dtype_parse(const char *name);
+
+/* ---- long work ---- */
 
 /* How a caller follows and stops long work. All members may be NULL or zero. */
 struct fr_context {

@@ -14,6 +14,7 @@
  */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/cost_model.h"
 #include "calibrate/kernel.h"
@@ -165,7 +166,7 @@ static bool use_passes(struct fr_cost *c, const struct target *t, const struct f
     if (!k.curve)
         return false;
     measured_bytes =
-        counted_passes(shape->op_class) * numbers * fr__element_bytes(k.curve->info.dtype);
+        counted_passes(shape->op_class) * numbers * fr__dtype_bytes(k.curve->info.dtype);
     set_known(c, fr__kernel_s(&k, shape) * kernel->bytes / measured_bytes, &k);
     return true;
 }

@@ -1,4 +1,4 @@
-/* topo/device_types.c - the processors we know, by datasheet, and the names of number formats.
+/* topo/device_types.c - the processors we know, by datasheet.
  *
  * Rates are dense peaks at boost clock, but for the K80. Two figures are no datasheet's:
  *   launch_s       host time to hand one op to the device, framework included. The launch alone
@@ -377,23 +377,4 @@ const struct fr_device_type *fr_device_type_find(const char *name)
         if (strcmp(type->name, name) == 0)
             return type;
     return NULL;
-}
-
-static const char *const dtype_names[FR_N_DTYPES] = {
-    [FR_FP32] = "fp32", [FR_TF32] = "tf32", [FR_FP16] = "fp16",
-    [FR_BF16] = "bf16", [FR_FP8] = "fp8",   [FR_AMP] = "amp",
-};
-
-const char *fr_dtype_name(enum fr_dtype dtype)
-{
-    return (unsigned)dtype < FR_N_DTYPES ? dtype_names[dtype] : "unknown";
-}
-
-enum fr_dtype fr_dtype_parse(const char *name)
-{
-    unsigned i = 0;
-
-    while (i < FR_N_DTYPES && strcmp(dtype_names[i], name) != 0)
-        i++;
-    return (enum fr_dtype)i;
 }

@@ -23,14 +23,6 @@
 extern "C" {
 #endif
 
-/* FR_AMP is no format of numbers but mixed precision: fp16 where PyTorch's automatic casts put it, fp32
- * elsewhere. No device has a rate for it; its matrix products run at that of fp16. */
-enum fr_dtype { FR_FP32, FR_TF32, FR_FP16, FR_BF16, FR_FP8, FR_AMP, FR_N_DTYPES };
-
-/* "fp32", ...; the parser of it returns FR_N_DTYPES for an unknown name. */
-const char *fr_dtype_name(enum fr_dtype dtype);
-enum fr_dtype fr_dtype_parse(const char *name);
-
 /* What a kind of processor can do at best: datasheet figures, each with its source. */
 struct fr_device_type {
     const char *name; /* "v100-sxm2-16gb" */

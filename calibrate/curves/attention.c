@@ -1,6 +1,7 @@
 /* calibrate/curves/attention.c - see curve_attention.h. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
             machine->n_sms / (machine->peak_flops_per_s * parameters[FR__ATTENTION_EFFICIENCY]),
         .s_per_byte = 1 / (machine->mem_Bps * parameters[FR__ATTENTION_MEMORY_FRAC]),
         .kv_passes = parameters[FR__ATTENTION_KV_PASSES],
-        .element_bytes = fr__element_bytes(dtype),
+        .element_bytes = fr__dtype_bytes(dtype),
     };
 }
 

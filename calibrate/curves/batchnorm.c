@@ -1,6 +1,7 @@
 /* calibrate/curves/batchnorm.c - see curve_batchnorm.h. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -8,14 +9,14 @@
 static void prepare_forward(union fr__model *model, const struct fr__machine *machine,
                             enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+    fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_FORWARD_PASSES);
 }
 
 static void prepare_backward(union fr__model *model, const struct fr__machine *machine,
                              enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+    fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_BACKWARD_PASSES);
 }
 

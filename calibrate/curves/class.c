@@ -58,11 +58,6 @@ const char *fr_curve_parameter_name(enum fr_curve_class c, size_t i)
     return known && i < FR_CURVE_PARAMETERS ? known->parameters[i].name : NULL;
 }
 
-double fr__element_bytes(enum fr_dtype dtype)
-{
-    return dtype == FR_FP8 ? 1 : dtype == FR_FP16 || dtype == FR_BF16 ? 2 : 4;
-}
-
 const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n)
 {
     const struct fr__curve_class *known = fr__curve_class_of(shape->op_class);

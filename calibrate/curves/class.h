@@ -72,5 +72,4 @@ extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,
 const struct fr__curve_class *fr__curve_class_of(enum fr_curve_class c);
 enum fr_curve_class fr__curve_class_parse(const char *name); /* FR_N_CURVE_CLASSES: no such */
 
-double fr__element_bytes(enum fr_dtype dtype);
 #endif

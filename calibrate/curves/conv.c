@@ -1,6 +1,7 @@
 /* calibrate/curves/conv.c - see curve_conv.h. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
                     const double parameters[])
 {
     struct fr__conv *m = &model->conv;
-    double bytes = fr__element_bytes(dtype);
+    double bytes = fr__dtype_bytes(dtype);
     double block_flops = 2 * 16 * (BLOCK_PIXELS / 4.0) * BLOCK_CHANNELS;
 
     fr__matmul_init(&m->product, machine, parameters, bytes, bytes);

@@ -1,6 +1,7 @@
 /* calibrate/curves/matmul.c - see curve_matmul.h. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -124,7 +125,7 @@ double fr__matmul_s(const struct fr__matmul *m, double batch, double rows, doubl
 static void prepare(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
                     const double parameters[])
 {
-    double in_bytes = fr__element_bytes(dtype);
+    double in_bytes = fr__dtype_bytes(dtype);
 
     /* products of 8-bit numbers leave in 16 bits */
     fr__matmul_init(&model->matmul, machine, parameters, in_bytes, fmax(in_bytes, 2));
@@ -172,7 +173,7 @@ static void features(const struct fr__machine *machine, enum fr_dtype dtype,
     double columns = fmax(s->matmul.columns, 1), depth = fmax(s->matmul.depth, 1);
     double left = batch * rows * depth, right = batch * columns * depth;
     double result = batch * rows * columns, work = result * depth;
-    double bytes = (left + right + result) * fr__element_bytes(dtype);
+    double bytes = (left + right + result) * fr__dtype_bytes(dtype);
     const double sizes[] = {rows,  columns, depth,        batch,          work, result,
                             bytes, left,    work / bytes, rows / columns, right};
 

@@ -1,6 +1,7 @@
 /* calibrate/curves/rows.c - see curve_rows.h. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ double fr__rows_s(const struct fr__rows *r, double rows, double columns)
 static void prepare_softmax(union fr__model *model, const struct fr__machine *machine,
                             enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+    fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_FORWARD_PASSES);
     model->rows.wide = parameters[FR__ROWS_WIDE];
 }
@@ -49,14 +50,14 @@ static void prepare_softmax(union fr__model *model, const struct fr__machine *ma
 static void prepare_layernorm(union fr__model *model, const struct fr__machine *machine,
                               enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+    fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_FORWARD_PASSES);
 }
 
 static void prepare_backward(union fr__model *model, const struct fr__machine *machine,
                              enum fr_dtype dtype, const double parameters[])
 {
-    fr__rows_init(&model->rows, machine, parameters, fr__element_bytes(dtype),
+    fr__rows_init(&model->rows, machine, parameters, fr__dtype_bytes(dtype),
                   FR__ROWS_BACKWARD_PASSES);
 }
 

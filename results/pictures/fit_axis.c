@@ -3,6 +3,7 @@
 
 #include "results/pictures/fit_axis.h"
 
+#include "base/dtype.h"
 #include "calibrate/curves/class.h"
 
 #include <math.h>
@@ -95,10 +96,10 @@ double fr__fit_work(const struct fr_shape *s, enum fr_dtype dtype)
                outputs(s->conv.height, s->conv.kernel_height, s->conv.pad, s->conv.stride) *
                outputs(s->conv.width, s->conv.kernel_width, s->conv.pad, s->conv.stride);
     case FR_CURVE_SOFTMAX:
-        return passes_of(s->op_class) * s->rows.rows * s->rows.columns * fr__element_bytes(dtype);
+        return passes_of(s->op_class) * s->rows.rows * s->rows.columns * fr__dtype_bytes(dtype);
     case FR_CURVE_BATCHNORM:
         return passes_of(s->op_class) * s->batchnorm.channels * s->batchnorm.values *
-               fr__element_bytes(dtype);
+               fr__dtype_bytes(dtype);
     case FR_CURVE_ATTENTION:
         return is_backward * (s->attention.is_causal ? 2 : 4) * s->attention.batch *
                s->attention.heads * s->attention.seq * s->attention.seq * s->attention.head_dim;

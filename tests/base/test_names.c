@@ -1,6 +1,7 @@
-/* tests/base/test_names.c - words for enumerations. */
+/* tests/base/test_names.c - words for enumerations; names and widths of number formats. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "base/names.h"
 #include "tests/support/base_check.h"
 
@@ -44,6 +45,31 @@ START_TEST(the_nearest_word_is_offered)
 }
 END_TEST
 
+START_TEST(number_formats_read_back)
+{
+    ck_assert_uint_eq(fr__dtype_names.n, FR_N_DTYPES);
+    for (unsigned i = 0; i < FR_N_DTYPES; i++)
+        ck_assert_uint_eq(fr_dtype_parse(fr_dtype_name((enum fr_dtype)i)), i);
+    ck_assert_str_eq(fr_dtype_name(FR_BF16), "bf16");
+    ck_assert_str_eq(fr_dtype_name(FR_N_DTYPES), "unknown");
+    ck_assert_int_eq(fr_dtype_parse("fp64"), FR_N_DTYPES);
+    ck_assert_int_eq(fr_dtype_parse(""), FR_N_DTYPES);
+}
+END_TEST
+
+/* IEEE 754 binary32 and binary16, bfloat16, the two fp8 of the OCP; TF32 is rounded in the registers
+ * alone (NVIDIA A100 white paper, 2020). */
+START_TEST(number_formats_have_their_width)
+{
+    ck_assert_double_eq(fr__dtype_bytes(FR_FP32), 4);
+    ck_assert_double_eq(fr__dtype_bytes(FR_TF32), 4);
+    ck_assert_double_eq(fr__dtype_bytes(FR_FP16), 2);
+    ck_assert_double_eq(fr__dtype_bytes(FR_BF16), 2);
+    ck_assert_double_eq(fr__dtype_bytes(FR_FP8), 1);
+    ck_assert_double_eq(fr__dtype_bytes(FR_AMP), 4);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("names");
@@ -52,5 +78,7 @@ int main(void)
     tcase_add_test(tc, a_value_without_a_word_is_unknown);
     tcase_add_test(tc, a_word_of_no_value_is_past_the_end);
     tcase_add_test(tc, the_nearest_word_is_offered);
+    tcase_add_test(tc, number_formats_read_back);
+    tcase_add_test(tc, number_formats_have_their_width);
     return run_case(tc, "names");
 }

@@ -217,15 +217,6 @@ START_TEST(a_type_given_twice_is_one_and_a_different_one_is_refused)
 }
 END_TEST
 
-START_TEST(dtype_names_read_back)
-{
-    for (unsigned i = 0; i < FR_N_DTYPES; i++)
-        ck_assert_uint_eq(fr_dtype_parse(fr_dtype_name((enum fr_dtype)i)), i);
-    ck_assert_int_eq(fr_dtype_parse("fp64"), FR_N_DTYPES);
-    ck_assert_int_eq(fr_dtype_parse(""), FR_N_DTYPES);
-}
-END_TEST
-
 /* NVIDIA's datasheets: V100 SXM2 15.7 and 125 Tflop/s, 900 GB/s; A100 SXM 19.5, 156, 312, and 2039
  * GB/s (80 GB). 2 x 40 cores x ... checked by hand: 40 cores x 2.2 GHz x 32 = 2.816 Tflop/s. */
 START_TEST(built_in_types_hold_the_datasheets_figures)
@@ -259,7 +250,6 @@ int main(void)
     tcase_add_test(c, select_takes_the_first_or_spreads_over_machines);
     tcase_add_loop_test(c, finish_reports_the_first_fault, 0, N_FAULTS);
     tcase_add_test(c, a_type_given_twice_is_one_and_a_different_one_is_refused);
-    tcase_add_test(c, dtype_names_read_back);
     tcase_add_test(c, built_in_types_hold_the_datasheets_figures);
     return run_case(c, "topo builder");
 }

@@ -2,6 +2,7 @@
  * `shape` ("batch=32;heads=8;..."), `bytes` and `flops` hold. */
 #include "config.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "calibrate/curves/class.h"
 #include "calibrate/fit/read/data.h"
@@ -80,7 +81,7 @@ static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype d
     FR_TRY(read_matrix(&cells[SHAPE], &rows, &width, is_known, err));
     FR_TRY(may_read(&cells[SHAPE], "tp", &parts, err));
     *is_known = *is_known && parts <= 1;
-    s->memory.bytes = 2 * rows * width * fr__element_bytes(dtype);
+    s->memory.bytes = 2 * rows * width * fr__dtype_bytes(dtype);
     return FR_OK;
 }
 
