@@ -23,6 +23,11 @@ struct fr__topo_priv {
     const uint32_t *first_gpu; /* [n_machines + 1] machine m has GPUs first_gpu[m]..[m+1] */
 };
 
+/* ---- the built-in device types (made of topo/devices/ by the build) ---- */
+
+extern const struct fr_device_type fr__device_types[];
+extern const size_t fr__n_device_types;
+
 /* ---- the builder, from inside (builder.c) ---- */
 
 /* The vertex of that name, or FR_NONE. */

@@ -6,3 +6,45 @@ libtopo_la_SOURCES = \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
 	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/list.c topo/presets/p2_16xlarge.c \
 	topo/presets/parts.h topo/presets/parts.c
+nodist_libtopo_la_SOURCES = topo/device_table.c
+
+# The built-in device types, in the order of lists; compiled into a table and installed.
+device_type_files = topo/devices/k80-die.yaml \
+	topo/devices/p100-sxm2-16gb.yaml \
+	topo/devices/p100-pcie-16gb.yaml \
+	topo/devices/p4.yaml \
+	topo/devices/v100-sxm2-16gb.yaml \
+	topo/devices/v100-sxm2-32gb.yaml \
+	topo/devices/v100-sxm3-32gb.yaml \
+	topo/devices/v100-pcie-32gb.yaml \
+	topo/devices/t4.yaml \
+	topo/devices/a100-pcie-40gb.yaml \
+	topo/devices/a100-pcie-80gb.yaml \
+	topo/devices/a100-sxm4-40gb.yaml \
+	topo/devices/a100-sxm4-80gb.yaml \
+	topo/devices/a40.yaml \
+	topo/devices/h100-sxm5-80gb.yaml \
+	topo/devices/h200-sxm-141gb.yaml \
+	topo/devices/gh200-96gb.yaml \
+	topo/devices/b200-sxm-180gb.yaml \
+	topo/devices/gb200-186gb.yaml \
+	topo/devices/l4.yaml \
+	topo/devices/l40s.yaml \
+	topo/devices/2x-xeon-e5-2686v4.yaml \
+	topo/devices/2x-xeon-e5-2698v4.yaml \
+	topo/devices/2x-xeon-8168.yaml \
+	topo/devices/2x-epyc-7742.yaml \
+	topo/devices/2x-xeon-8480c.yaml \
+	topo/devices/2x-xeon-8570.yaml \
+	topo/devices/2x-grace.yaml \
+	topo/devices/4x-grace.yaml
+topo/device_table.c: $(device_type_files) topo/devices/table.awk
+	@$(MKDIR_P) topo
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f topo/devices/table.awk $(device_type_files) \
+	  > $(abs_builddir)/topo/device_table.c.new
+	$(AM_V_at)mv topo/device_table.c.new $@
+BUILT_SOURCES += topo/device_table.c
+CLEANFILES += topo/device_table.c
+EXTRA_DIST += $(device_type_files) topo/devices/table.awk
+device_typesdir = $(pkgdatadir)/device-types
+device_types_DATA = $(device_type_files)

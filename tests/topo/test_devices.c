@@ -1,0 +1,224 @@
+/* tests/topo/test_devices.c - the shipped device types are what their files say.
+ *
+ * The build makes a C table of topo/devices/ with a small awk program. Here the program's own reader
+ * of topology files reads the same files and must come to the same doubles.
+ */
+#include "config.h"
+
+#include "tests/support/base_check.h"
+#include "topo/internal.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *folder(void)
+{
+    static char path[512];
+
+    snprintf(path, sizeof(path), "%s/topo/devices", getenv("srcdir") ? getenv("srcdir") : ".");
+    return path;
+}
+
+/* Appends the file as an item of 'types', under another name, since built-in names are refused. */
+static void append_item(FILE *out, const char *name)
+{
+    char path[600], line[256];
+    bool is_first = true;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s.yaml", folder(), name);
+    f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "cannot open %s", path);
+    while (fgets(line, sizeof(line), f)) {
+        if (line[0] == '#')
+            continue;
+        if (strncmp(line, "name: ", 6) == 0)
+            snprintf(line, sizeof(line), "name: own-%s\n", name);
+        fprintf(out, "%s%s", is_first ? "  - " : "    ", line);
+        is_first = false;
+    }
+    fclose(f);
+}
+
+/* A machine whose one device is of that type, as a user would write it. */
+static struct fr_topo *load_own(const struct fr_device_type *type)
+{
+    char path[] = "/tmp/forerun-devices-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    enum fr_status st;
+    char file[64];
+
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "types:\n");
+    append_item(f, type->name);
+    fprintf(f, "machines:\n  - vertices:\n");
+    fprintf(f, "      - {name: gpu0, kind: gpu, type: %s%s}\n", type->is_gpu ? "own-" : "",
+            type->is_gpu ? type->name : "p4");
+    fprintf(f, "      - {name: cpu0, kind: cpu, type: %s%s}\n", type->is_gpu ? "" : "own-",
+            type->is_gpu ? "2x-epyc-7742" : type->name);
+    fprintf(f, "    links:\n      - {from: gpu0, to: cpu0, kind: pcie, bandwidth: 1GB/s, latency: "
+               "1us}\n");
+    ck_assert_int_eq(fclose(f), 0);
+    snprintf(file, sizeof(file), "%s.yaml", path); /* what ends so is a file */
+    ck_assert_int_eq(rename(path, file), 0);
+    st = fr_topo_load(&t, file, &err);
+    remove(file);
+    ck_assert_msg(st == FR_OK, "%s: %s", type->name, err.text);
+    return t;
+}
+
+START_TEST(a_file_read_as_a_topologys_own_type_gives_the_same_numbers)
+{
+    const struct fr_device_type *type = &fr__device_types[_i], *own = NULL;
+    struct fr_topo *t = load_own(type);
+
+    for (size_t i = 0; i < t->n_types; i++)
+        if (strncmp(t->types[i].name, "own-", 4) == 0)
+            own = &t->types[i];
+    ck_assert_ptr_nonnull(own);
+    ck_assert_str_eq(own->name + 4, type->name);
+    ck_assert_int_eq(own->is_gpu, type->is_gpu);
+    ck_assert(own->mem_bytes == type->mem_bytes);
+    ck_assert_double_eq(own->mem_Bps, type->mem_Bps);
+    ck_assert_double_eq(own->vector_flops_per_s, type->vector_flops_per_s);
+    for (unsigned d = 0; d < FR_N_DTYPES; d++)
+        ck_assert_double_eq(own->flops_per_s[d], type->flops_per_s[d]);
+    ck_assert_uint_eq(own->n_sms, type->n_sms);
+    ck_assert_double_eq(own->launch_s, type->launch_s);
+    ck_assert(own->context_bytes == type->context_bytes);
+    ck_assert_str_eq(own->source, type->source);
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(every_file_is_in_the_table)
+{
+    DIR *d = opendir(folder());
+    size_t n = 0;
+
+    ck_assert_ptr_nonnull(d);
+    for (struct dirent *entry; (entry = readdir(d));) {
+        char *dot = strrchr(entry->d_name, '.');
+
+        if (!dot || strcmp(dot, ".yaml") != 0)
+            continue;
+        *dot = '\0';
+        ck_assert_msg(fr_device_type_find(entry->d_name) != NULL, "%s is not compiled in",
+                      entry->d_name);
+        n++;
+    }
+    closedir(d);
+    ck_assert_uint_eq(n, fr__n_device_types);
+}
+END_TEST
+
+/* Wide bounds: they catch a wrong unit or a lost digit. Formats of half the width are never slower. */
+START_TEST(the_figures_are_plausible)
+{
+    const struct fr_device_type *type = &fr__device_types[_i];
+    const double *flops = type->flops_per_s;
+
+    ck_assert_ptr_eq(fr_device_type_find(type->name), type); /* no name twice */
+    ck_assert_uint_ge(strlen(type->source), 30);
+    ck_assert(type->mem_bytes >= UINT64_C(4) << 30 && type->mem_bytes <= UINT64_C(4) << 40);
+    ck_assert(type->mem_Bps >= 100e9 && type->mem_Bps <= 20e12);
+    ck_assert(type->vector_flops_per_s >= 1e12 && type->vector_flops_per_s <= 200e12);
+    ck_assert_double_eq(flops[FR_FP32],
+                        type->vector_flops_per_s); /* none has matrix units for it */
+    ck_assert(flops[FR_TF32] <= 0 || flops[FR_TF32] >= flops[FR_FP32]);
+    ck_assert(flops[FR_FP16] <= 0 || flops[FR_FP16] >= 1.9 * flops[FR_TF32]);
+    ck_assert(flops[FR_BF16] <= 0 || !(flops[FR_BF16] < flops[FR_FP16]));
+    ck_assert(flops[FR_FP8] <= 0 || flops[FR_FP8] >= 1.9 * flops[FR_FP16]);
+    ck_assert(flops[FR_FP8] <= 10e15);
+    ck_assert_double_eq(flops[FR_AMP], 0);
+    ck_assert(type->n_sms >= 10 && type->n_sms <= 512);
+    ck_assert(type->launch_s <= 50e-6 && (type->launch_s > 0) == type->is_gpu);
+    ck_assert(type->context_bytes <= UINT64_C(1) << 30);
+    ck_assert_int_eq(type->context_bytes > 0, type->is_gpu);
+}
+END_TEST
+
+/* What the types had when they became files, in the order of lists. A changed figure changes answers:
+ * its commit says why. */
+START_TEST(the_figures_are_the_known_ones)
+{
+    static const struct {
+        const char *name;
+        unsigned mem_MiB;
+        double mem_GBps, fp32, tf32, fp16, fp8; /* Tflop/s */
+        unsigned n_sms;
+    } rows[] = {
+        {"k80-die", 11441, 240, 2.8, 0, 0, 0, 13},
+        {"p100-sxm2-16gb", 16280, 732, 10.6, 0, 21.2, 0, 56},
+        {"p100-pcie-16gb", 16280, 732, 9.519, 0, 19.038, 0, 56},
+        {"p4", 7606, 192, 5.5, 0, 0, 0, 20},
+        {"v100-sxm2-16gb", 16160, 900, 15.7, 0, 125, 0, 80},
+        {"v100-sxm2-32gb", 32510, 900, 15.7, 0, 125, 0, 80},
+        {"v100-sxm3-32gb", 32510, 900, 15.7, 0, 125, 0, 80},
+        {"v100-pcie-32gb", 32510, 900, 14.029, 0, 112, 0, 80},
+        {"t4", 15109, 320, 8.141, 0, 65, 0, 40},
+        {"a100-pcie-40gb", 40536, 1555, 19.5, 156, 312, 0, 108},
+        {"a100-pcie-80gb", 81050, 1935, 19.5, 156, 312, 0, 108},
+        {"a100-sxm4-40gb", 40536, 1555, 19.5, 156, 312, 0, 108},
+        {"a100-sxm4-80gb", 81050, 2039, 19.5, 156, 312, 0, 108},
+        {"a40", 46489, 696, 37.4, 74.8, 149.7, 0, 84},
+        {"h100-sxm5-80gb", 81090, 3350, 66.9, 494.7, 989.4, 1978.9, 132},
+        {"h200-sxm-141gb", 143155, 4800, 66.9, 494.7, 989.4, 1978.9, 132},
+        {"gh200-96gb", 97157, 4000, 66.9, 494.7, 989.4, 1978.9, 132},
+        {"b200-sxm-180gb", 182630, 8000, 80, 1125, 2250, 4500, 148},
+        {"gb200-186gb", 188733, 8000, 80, 1250, 2500, 5000, 152},
+        {"l4", 23034, 300, 31.334, 60.5, 121, 242.5, 58},
+        {"l40s", 46068, 864, 91.6, 183, 362.05, 733, 142},
+        {"2x-xeon-e5-2686v4", 499712, 153.6, 2.3552, 0, 0, 0, 32},
+        {"2x-xeon-e5-2698v4", 524288, 153.6, 2.816, 0, 0, 0, 40},
+        {"2x-xeon-8168", 1572864, 256, 8.2944, 0, 0, 0, 48},
+        {"2x-epyc-7742", 2097152, 409.6, 9.216, 0, 0, 0, 128},
+        {"2x-xeon-8480c", 2097152, 614.4, 14.336, 0, 0, 0, 112},
+        {"2x-xeon-8570", 2097152, 716.8, 15.0528, 0, 0, 0, 112},
+        {"2x-grace", 983040, 1024, 14.2848, 0, 0, 0, 144},
+        {"4x-grace", 491520, 2048, 28.5696, 0, 0, 0, 288},
+    };
+    const struct fr_device_type *type;
+    size_t i = 0;
+
+    for (; (type = fr_device_type_builtin(i)) && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ck_assert_str_eq(type->name, rows[i].name);
+        ck_assert_uint_eq(type->mem_bytes >> 20, rows[i].mem_MiB);
+        ck_assert_double_eq_tol(type->mem_Bps, rows[i].mem_GBps * 1e9, 1);
+        ck_assert_double_eq_tol(type->vector_flops_per_s, rows[i].fp32 * 1e12, 1);
+        ck_assert_double_eq_tol(type->flops_per_s[FR_FP32], rows[i].fp32 * 1e12, 1);
+        ck_assert_double_eq_tol(type->flops_per_s[FR_TF32], rows[i].tf32 * 1e12, 1);
+        ck_assert_double_eq_tol(type->flops_per_s[FR_FP16], rows[i].fp16 * 1e12, 1);
+        ck_assert_double_eq_tol(type->flops_per_s[FR_FP8], rows[i].fp8 * 1e12, 1);
+        ck_assert_uint_eq(type->n_sms, rows[i].n_sms);
+    }
+    ck_assert_uint_eq(i, sizeof(rows) / sizeof(rows[0]));
+}
+END_TEST
+
+START_TEST(past_the_end_there_is_none)
+{
+    ck_assert_ptr_null(fr_device_type_builtin(fr__n_device_types));
+    ck_assert_ptr_null(fr_device_type_builtin(SIZE_MAX));
+    ck_assert_ptr_null(fr_device_type_find(""));
+    ck_assert_ptr_null(fr_device_type_find("P4"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("devices");
+
+    tcase_add_loop_test(tc, a_file_read_as_a_topologys_own_type_gives_the_same_numbers, 0,
+                        (int)fr__n_device_types);
+    tcase_add_loop_test(tc, the_figures_are_plausible, 0, (int)fr__n_device_types);
+    tcase_add_test(tc, every_file_is_in_the_table);
+    tcase_add_test(tc, the_figures_are_the_known_ones);
+    tcase_add_test(tc, past_the_end_there_is_none);
+    return run_case(tc, "devices");
+}
