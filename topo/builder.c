@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/hash.h"
 #include "topo/internal.h"
 
 #include <assert.h>
@@ -17,30 +18,24 @@
 /* Far above any machine, far below what overflows in a sum. */
 static const double MAX_BW_Bps = 1e18, MAX_LATENCY_s = 1e3;
 
-/* Open addressing over indices; slots hold index + 1, 0 is free. Order never comes from here. */
-struct index {
-    uint32_t *slots;
-    size_t n_slots, used; /* n_slots is a power of two */
-};
-
 struct fr_topo_builder {
     struct fr__arena *arena; /* goes over to the topology */
     struct fr_device_type *types;
     struct fr_vertex *vertices;
     uint32_t *vertex_types; /* [n_vertices] */
     struct fr_link *links;
-    const char **sources; /* distinct */
+    struct fr__strings sources; /* distinct; thousands of links share a few */
     struct fr_topo_system *systems;
     uint32_t *system_of; /* [n_system_of] by machine, FR_NONE: none */
     struct fr_topo_message *messages;
     size_t n_messages, cap_messages;
     uint32_t network_system;
     const char *network_system_why;
-    size_t n_types, n_vertices, n_links, n_sources, n_devices, n_gpus, n_machines;
+    size_t n_types, n_vertices, n_links, n_devices, n_gpus, n_machines;
     size_t n_systems, n_system_of;
-    size_t cap_types, cap_vertices, cap_vertex_types, cap_links, cap_sources;
+    size_t cap_types, cap_vertices, cap_vertex_types, cap_links;
     size_t cap_systems, cap_system_of;
-    struct index by_name, by_ends, by_source;
+    struct fr__hash_table by_name, by_ends; /* of vertices, of links */
     enum fr_status fault;
     struct fr_error fault_error;
 };
@@ -72,127 +67,47 @@ static uint32_t fail_nomem(struct fr_topo_builder *b)
     return FR_NONE;
 }
 
-/* ---- hashing ---- */
+/* ---- finding ---- */
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint64_t hash_text(const char *s)
-{
-    uint64_t h = 14695981039346656037u;
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 1099511628211u;
-    return h;
-}
-
-/* The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static uint64_t hash_ends(uint32_t src, uint32_t dst)
 {
-    uint64_t z = (uint64_t)src << 32 | dst;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static void index_put(struct index *x, uint64_t hash, uint32_t value)
-{
-    size_t i = (size_t)hash & (x->n_slots - 1);
-
-    while (x->slots[i])
-        i = (i + 1) & (x->n_slots - 1);
-    x->slots[i] = value + 1;
-    x->used++;
-}
-
-/* Makes room for one more, at most half full. hash_of gives the hash of a stored value. */
-static bool index_reserve(struct fr_topo_builder *b, struct index *x,
-                          uint64_t (*hash_of)(const struct fr_topo_builder *b, uint32_t value))
-{
-    struct index old = *x;
-    size_t n = old.n_slots ? old.n_slots * 2 : 64;
-
-    if (old.n_slots && old.used * 2 < old.n_slots)
-        return true;
-    x->slots = calloc(n, sizeof(*x->slots));
-    if (!x->slots) {
-        *x = old;
-        return false;
-    }
-    x->n_slots = n;
-    x->used = 0;
-    for (size_t i = 0; i < old.n_slots; i++)
-        if (old.slots[i])
-            index_put(x, hash_of(b, old.slots[i] - 1), old.slots[i] - 1);
-    free(old.slots);
-    return true;
-}
-
-static uint64_t hash_of_vertex(const struct fr_topo_builder *b, uint32_t v)
-{
-    return hash_text(b->vertices[v].name);
-}
-
-static uint64_t hash_of_link(const struct fr_topo_builder *b, uint32_t l)
-{
-    return hash_ends(b->links[l].src, b->links[l].dst);
-}
-
-static uint64_t hash_of_source(const struct fr_topo_builder *b, uint32_t s)
-{
-    return hash_text(b->sources[s]);
+    return fr__hash_id((uint64_t)src << 32 | dst);
 }
 
 static uint32_t find_link(const struct fr_topo_builder *b, uint32_t src, uint32_t dst)
 {
-    const struct index *x = &b->by_ends;
+    uint64_t hash = hash_ends(src, dst);
+    size_t at;
+    uint32_t l = fr__hash_first(&b->by_ends, hash, &at);
 
-    if (!x->n_slots)
-        return FR_NONE;
-    for (size_t i = (size_t)hash_ends(src, dst) & (x->n_slots - 1); x->slots[i];
-         i = (i + 1) & (x->n_slots - 1)) {
-        const struct fr_link *l = &b->links[x->slots[i] - 1];
-
-        if (l->src == src && l->dst == dst)
-            return x->slots[i] - 1;
-    }
-    return FR_NONE;
+    while (l != FR_NONE && !(b->links[l].src == src && b->links[l].dst == dst))
+        l = fr__hash_next(&b->by_ends, hash, &at);
+    return l;
 }
 
 uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name)
 {
-    const struct index *x = &b->by_name;
+    uint64_t hash = fr__hash_string(name);
+    size_t at;
+    uint32_t v = fr__hash_first(&b->by_name, hash, &at);
 
-    if (!x->n_slots)
-        return FR_NONE;
-    for (size_t i = (size_t)hash_text(name) & (x->n_slots - 1); x->slots[i];
-         i = (i + 1) & (x->n_slots - 1))
-        if (strcmp(b->vertices[x->slots[i] - 1].name, name) == 0)
-            return x->slots[i] - 1;
-    return FR_NONE;
+    while (v != FR_NONE && strcmp(b->vertices[v].name, name) != 0)
+        v = fr__hash_next(&b->by_name, hash, &at);
+    return v;
 }
 
-/* The one stored copy of a source text; thousands of links share a few. NULL: out of memory. */
+/* The one stored copy of a source text. NULL: out of memory. */
 static const char *keep_source(struct fr_topo_builder *b, const char *text)
 {
-    struct index *x = &b->by_source;
-    char *copy;
+    uint32_t id = fr__strings_find(&b->sources, text ? text : "");
+    const char *copy;
+    bool is_new;
 
-    if (!text)
-        text = "";
-    if (x->n_slots)
-        for (size_t i = (size_t)hash_text(text) & (x->n_slots - 1); x->slots[i];
-             i = (i + 1) & (x->n_slots - 1))
-            if (strcmp(b->sources[x->slots[i] - 1], text) == 0)
-                return b->sources[x->slots[i] - 1];
-    if (!fr__grow(&b->sources, &b->cap_sources, b->n_sources + 1, sizeof(*b->sources)) ||
-        !index_reserve(b, x, hash_of_source))
-        return NULL;
-    copy = fr__arena_strdup(b->arena, text);
-    if (!copy)
-        return NULL;
-    b->sources[b->n_sources] = copy;
-    index_put(x, hash_text(text), (uint32_t)b->n_sources++);
-    return copy;
+    if (id == FR_NONE) {
+        copy = fr__arena_strdup(b->arena, text ? text : "");
+        id = copy ? fr__strings_add(&b->sources, copy, &is_new) : FR_NONE;
+    }
+    return id == FR_NONE ? NULL : b->sources.keys[id];
 }
 
 /* ---- life ---- */
@@ -221,13 +136,12 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->vertices);
     free(b->vertex_types);
     free(b->links);
-    free(b->sources);
     free(b->systems);
     free(b->messages);
     free(b->system_of);
-    free(b->by_name.slots);
-    free(b->by_ends.slots);
-    free(b->by_source.slots);
+    fr__strings_fini(&b->sources);
+    fr__hash_fini(&b->by_name);
+    fr__hash_fini(&b->by_ends);
     free(b);
 }
 
@@ -367,11 +281,10 @@ uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind k
         !fr__grow(&b->vertices, &b->cap_vertices, b->n_vertices + 1, sizeof(*b->vertices)) ||
         !fr__grow(&b->vertex_types, &b->cap_vertex_types, b->n_vertices + 1,
                   sizeof(*b->vertex_types)) ||
-        !index_reserve(b, &b->by_name, hash_of_vertex))
+        !fr__hash_add(&b->by_name, fr__hash_string(name), (uint32_t)b->n_vertices))
         return fail_nomem(b);
     b->vertices[b->n_vertices] = v;
     b->vertex_types[b->n_vertices] = is_device ? type : FR_NONE;
-    index_put(&b->by_name, hash_text(name), (uint32_t)b->n_vertices);
     b->n_devices += is_device;
     b->n_gpus += kind == FR_VERTEX_GPU;
     if (machine != FR_NONE && machine >= b->n_machines)
@@ -419,12 +332,11 @@ static uint32_t add_link(struct fr_topo_builder *b, struct fr_link l, struct fr_
     len = strlen(src) + strlen(dst) + 2;
     name = fr__arena_alloc(b->arena, len, 1);
     if (!name || !fr__grow(&b->links, &b->cap_links, b->n_links + 1, sizeof(*b->links)) ||
-        !index_reserve(b, &b->by_ends, hash_of_link))
+        !fr__hash_add(&b->by_ends, hash_ends(l.src, l.dst), (uint32_t)b->n_links))
         return fail_nomem(b);
     snprintf(name, len, "%s>%s", src, dst);
     l.name = name;
     b->links[b->n_links] = l;
-    index_put(&b->by_ends, hash_ends(l.src, l.dst), (uint32_t)b->n_links);
     return (uint32_t)b->n_links++;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "base/hash.h"
 #include "topo/internal.h"
 #include "topo/route_search.h"
 #include "topo/router.h"
@@ -18,9 +19,9 @@
 static const size_t MAX_TREE_BYTES = (size_t)256 << 20;
 
 struct route {
-    uint64_t key; /* src * n_devices + dst + 1; 0: free slot */
+    uint32_t src, dst;
     const uint32_t *links;
-    uint32_t n_links;
+    size_t n_links;
 };
 
 struct fr_router {
@@ -31,8 +32,9 @@ struct fr_router {
     uint32_t **trees;    /* [n_devices] next link of each vertex towards it, NULL: not searched */
     uint32_t *tree_ring; /* [n_tree_slots] destinations that have a tree, oldest at tree_head */
     size_t n_tree_slots, tree_head, n_trees;
-    struct route *routes; /* open addressing */
-    size_t n_routes, n_route_slots;
+    struct route *routes;
+    size_t n_routes, cap_routes;
+    struct fr__hash_table by_ends; /* of routes */
 };
 
 /* ---- life ---- */
@@ -77,6 +79,7 @@ void fr_router_free(struct fr_router *r)
     free(r->trees);
     free(r->tree_ring);
     free(r->routes);
+    fr__hash_fini(&r->by_ends);
     free(r);
 }
 
@@ -140,39 +143,6 @@ static size_t follow_tree(const struct fr_router *r, uint32_t src, uint32_t dst,
     return n;
 }
 
-/* ---- the table of routes ---- */
-
-static size_t slot_of(const struct fr_router *r, uint64_t key)
-{
-    uint64_t z = key * UINT64_C(0x9e3779b97f4a7c15); /* Fibonacci hashing, Knuth TAOCP 3, 6.4 */
-    size_t i = (size_t)(z >> 32) & (r->n_route_slots - 1);
-
-    while (r->routes[i].key && r->routes[i].key != key)
-        i = (i + 1) & (r->n_route_slots - 1);
-    return i;
-}
-
-static bool reserve_route(struct fr_router *r)
-{
-    struct route *old = r->routes;
-    size_t n_old = r->n_route_slots;
-    size_t n = n_old ? n_old * 2 : 256;
-
-    if (n_old && r->n_routes * 2 < n_old)
-        return true;
-    r->routes = calloc(n, sizeof(*r->routes));
-    if (!r->routes) {
-        r->routes = old;
-        return false;
-    }
-    r->n_route_slots = n;
-    for (size_t i = 0; i < n_old; i++)
-        if (old[i].key)
-            r->routes[slot_of(r, old[i].key)] = old[i];
-    free(old);
-    return true;
-}
-
 enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
                                uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
 {
@@ -200,9 +170,28 @@ enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
     return FR_OK;
 }
 
-/* The route of a new pair into slot i. */
-static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst, size_t i,
-                           struct fr_error *err)
+/* ---- routes that are kept ---- */
+
+static uint64_t hash_ends(uint32_t src, uint32_t dst)
+{
+    return fr__hash_id((uint64_t)src << 32 | dst);
+}
+
+/* NULL: not kept yet. */
+static const struct route *find_route(const struct fr_router *r, uint32_t src, uint32_t dst)
+{
+    uint64_t hash = hash_ends(src, dst);
+    size_t at;
+    uint32_t i = fr__hash_first(&r->by_ends, hash, &at);
+
+    while (i != FR_NONE && !(r->routes[i].src == src && r->routes[i].dst == dst))
+        i = fr__hash_next(&r->by_ends, hash, &at);
+    return i == FR_NONE ? NULL : &r->routes[i];
+}
+
+/* Walks from src to dst and keeps the route. */
+static enum fr_status make_route(struct fr_router *r, uint32_t src, uint32_t dst,
+                                 struct fr_error *err)
 {
     uint32_t hops[FR__MAX_HOPS];
     uint32_t *links;
@@ -210,18 +199,19 @@ static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst, size
 
     FR_TRY(fr__router_walk(r, src, dst, hops, &n, err));
     links = fr__arena_alloc(r->arena, n, sizeof(*links));
-    if (!links)
+    if (!links || !fr__grow(&r->routes, &r->cap_routes, r->n_routes + 1, sizeof(*r->routes)) ||
+        !fr__hash_add(&r->by_ends, hash_ends(src, dst), (uint32_t)r->n_routes))
         return fr__fail_nomem(err);
     memcpy(links, hops, n * sizeof(*links));
-    r->routes[i] = (struct route){(uint64_t)src * r->topo->n_devices + dst + 1, links, (uint32_t)n};
-    r->n_routes++;
+    r->routes[r->n_routes++] = (struct route){src, dst, links, n};
     return FR_OK;
 }
 
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err)
 {
-    size_t i, n = r->topo->n_devices;
+    const struct route *route;
+    size_t n = r->topo->n_devices;
 
     if (src >= n || dst >= n)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "device %u does not exist, '%s' has %zu",
@@ -231,12 +221,12 @@ enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
         *n_links = 0;
         return FR_OK;
     }
-    if (!reserve_route(r))
-        return fr__fail_nomem(err);
-    i = slot_of(r, (uint64_t)src * n + dst + 1);
-    if (!r->routes[i].key)
-        FR_TRY(walk(r, src, dst, i, err));
-    *links = r->routes[i].links;
-    *n_links = r->routes[i].n_links;
+    route = find_route(r, src, dst);
+    if (!route) {
+        FR_TRY(make_route(r, src, dst, err));
+        route = &r->routes[r->n_routes - 1];
+    }
+    *links = route->links;
+    *n_links = route->n_links;
     return FR_OK;
 }
