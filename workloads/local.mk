@@ -2,8 +2,8 @@ noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
 	workloads/load.c workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
-	workloads/graph/check.c workloads/graph/graph.c workloads/graph/kinds.c workloads/graph/names.h \
-	workloads/graph/names.c workloads/graph/native.h workloads/graph/native_ops.c \
+	workloads/graph/check.c workloads/graph/graph.c workloads/graph/kinds.h workloads/graph/kinds.c \
+	workloads/graph/native.h workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_write.c workloads/graph/order.c \
 	workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \

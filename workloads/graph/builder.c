@@ -31,9 +31,9 @@ void fr_graph_builder_free(struct fr_graph_builder *b)
     free(b->tensors);
     free(b->edges);
     free(b->samples);
-    fr__names_fini(&b->names);
-    fr__names_fini(&b->layers);
-    fr__names_fini(&b->devices);
+    fr__strings_fini(&b->names);
+    fr__strings_fini(&b->layers);
+    fr__strings_fini(&b->devices);
     free(b);
 }
 
@@ -52,7 +52,7 @@ static uint32_t out_of_memory(struct fr_graph_builder *b)
 }
 
 /* The number of a copy of text[0..len) in m. */
-static uint32_t intern(struct fr_graph_builder *b, struct fr__names *m, const char *text,
+static uint32_t intern(struct fr_graph_builder *b, struct fr__strings *m, const char *text,
                        size_t len)
 {
     struct fr__mark mark = fr__arena_mark(b->arena);
@@ -62,7 +62,7 @@ static uint32_t intern(struct fr_graph_builder *b, struct fr__names *m, const ch
 
     if (!copy)
         return out_of_memory(b);
-    id = fr__names_add(m, copy, &is_new);
+    id = fr__strings_add(m, copy, &is_new);
     if (!is_new)
         fr__arena_rewind(b->arena, mark);
     return id == FR_NONE ? out_of_memory(b) : id;
@@ -98,7 +98,7 @@ static bool add_name(struct fr_graph_builder *b, struct fr_op *op)
     op->name = fr__arena_strdup(b->arena, op->name);
     if (!op->name)
         return false;
-    id = fr__names_add(&b->names, op->name, &is_new);
+    id = fr__strings_add(&b->names, op->name, &is_new);
     if (id == FR_NONE)
         return false;
     if (!is_new)

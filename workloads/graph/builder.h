@@ -3,7 +3,7 @@
 #define FR_WORKLOADS_BUILDER_H
 
 #include "base/arena.h"
-#include "workloads/graph/names.h"
+#include "base/hash.h"
 #include "workloads/workloads.h"
 
 /* Limits of a graph. No single size passes 2^53 (exact in a double), no sum 2^60, so that sums and
@@ -29,7 +29,7 @@ struct fr_graph_builder {
     struct fr_sample *samples;
     size_t n_ops, n_tensors, n_edges, n_samples;
     size_t cap_ops, cap_tensors, cap_edges, cap_samples;
-    struct fr__names names, layers, devices;
+    struct fr__strings names, layers, devices;
     const char *last_file; /* the copy of the loc's file name used last */
     bool is_out_of_memory;
     bool has_fault;

@@ -61,7 +61,7 @@ static enum fr_status order_ops(struct finish *f, struct fr_error *err)
 /* Layers count up in the order of the forward ops; those without forward ops come last. */
 static enum fr_status number_layers(struct finish *f, struct fr_error *err)
 {
-    const struct fr__names *layers = &f->b->layers;
+    const struct fr__strings *layers = &f->b->layers;
     const char **names;
     uint32_t *number, n = 0;
 

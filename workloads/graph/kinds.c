@@ -1,13 +1,12 @@
 /* workloads/graph/kinds.c - how op kinds and phases are spelt. */
 #include "config.h"
 
-#include "workloads/workloads.h"
-
-#include <string.h>
+#include "workloads/graph/kinds.h"
 
 #define KIND_TEXT(name, text) text,
 static const char *const kind_names[] = {FR_OP_KINDS(KIND_TEXT)};
 #undef KIND_TEXT
+const struct fr__name_list fr__op_kind_names = FR__NAMES(kind_names);
 
 static const char *const phase_names[] = {
     [FR_PHASE_INPUT] = "input",
@@ -16,31 +15,24 @@ static const char *const phase_names[] = {
     [FR_PHASE_BACKWARD_WEIGHT] = "backward-weight",
     [FR_PHASE_UPDATE] = "update",
 };
+const struct fr__name_list fr__phase_names = FR__NAMES(phase_names);
 
 const char *fr_op_kind_name(enum fr_op_kind kind)
 {
-    return (unsigned)kind < FR_N_OP_KINDS ? kind_names[kind] : "unknown";
+    return fr__name_of(&fr__op_kind_names, kind);
 }
 
 enum fr_op_kind fr_op_kind_parse(const char *name)
 {
-    unsigned i = 0;
-
-    while (i < FR_N_OP_KINDS && strcmp(kind_names[i], name) != 0)
-        i++;
-    return (enum fr_op_kind)i;
+    return (enum fr_op_kind)fr__name_parse(&fr__op_kind_names, name);
 }
 
 const char *fr_phase_name(enum fr_phase phase)
 {
-    return (unsigned)phase < FR_N_PHASES ? phase_names[phase] : "unknown";
+    return fr__name_of(&fr__phase_names, phase);
 }
 
 enum fr_phase fr_phase_parse(const char *name)
 {
-    unsigned i = 0;
-
-    while (i < FR_N_PHASES && strcmp(phase_names[i], name) != 0)
-        i++;
-    return (enum fr_phase)i;
+    return (enum fr_phase)fr__name_parse(&fr__phase_names, name);
 }

@@ -62,7 +62,7 @@ struct fr__native {
     struct fr_tensor *outputs;
     struct fr__native_alias *aliases;
     size_t n_rows, n_outputs, n_aliases, cap_rows, cap_outputs, cap_aliases;
-    struct fr__names ids; /* of rows */
+    struct fr__strings ids; /* of rows */
     struct fr_graph_builder *b;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "workloads/graph/kinds.h"
 #include "workloads/zoo/nn.h"
 
 #include <stdio.h>
@@ -204,25 +205,20 @@ static enum fr_status read_kind(const struct fr__cell cells[], struct fr_op *op,
                                 struct fr_error *err)
 {
     const struct fr__cell *kind = &cells[FR__COL_KIND], *phase = &cells[FR__COL_PHASE];
-    const char *names[FR_N_OP_KINDS], *phases[FR_N_PHASES];
     char hint[96];
 
-    for (unsigned i = 0; i < FR_N_OP_KINDS; i++)
-        names[i] = fr_op_kind_name((enum fr_op_kind)i);
-    for (unsigned i = 0; i < FR_N_PHASES; i++)
-        phases[i] = fr_phase_name((enum fr_phase)i);
     op->kind = fr_op_kind_parse(kind->text);
     if (op->kind == FR_N_OP_KINDS)
         return fr__fail(err, FR_EPARSE, kind->loc, "'kind' is \"%.60s\", no known kind of op%s",
                         kind->text,
-                        fr__did_you_mean(kind->text, names, FR_N_OP_KINDS, hint, sizeof(hint)));
+                        fr__name_hint(&fr__op_kind_names, kind->text, hint, sizeof(hint)));
     op->phase = op->kind == FR_OP_INPUT ? FR_PHASE_INPUT : FR_PHASE_FORWARD;
     if (phase->text[0])
         op->phase = fr_phase_parse(phase->text);
     if (op->phase == FR_N_PHASES)
         return fr__fail(err, FR_EPARSE, phase->loc, "'phase' is \"%.60s\", no known phase%s",
                         phase->text,
-                        fr__did_you_mean(phase->text, phases, FR_N_PHASES, hint, sizeof(hint)));
+                        fr__name_hint(&fr__phase_names, phase->text, hint, sizeof(hint)));
     return FR_OK;
 }
 
@@ -282,7 +278,7 @@ static enum fr_status add_id(struct fr__native *n, const struct fr__cell *cell, 
     if (!cell->text[0] || strchr(cell->text, ';'))
         return fr__fail(err, FR_EPARSE, cell->loc, "'id' is empty or holds a ';'");
     FR_TRY(copy_text(n, cell, id, err));
-    row = fr__names_add(&n->ids, *id, &is_new);
+    row = fr__strings_add(&n->ids, *id, &is_new);
     if (row == FR_NONE)
         return fr__fail_nomem(err);
     if (!is_new)

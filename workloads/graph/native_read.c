@@ -3,6 +3,7 @@
 
 #include "workloads/graph/native.h"
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -26,7 +27,7 @@ enum fr_status fr__native_find(const struct fr__native *n, const char *id, struc
 {
     char hint[96];
 
-    *row = fr__names_find(&n->ids, id);
+    *row = fr__strings_find(&n->ids, id);
     if (*row != FR_NONE)
         return FR_OK;
     return fr__fail(err, FR_EPARSE, loc, "no op has the id '%.200s'%s", id,
@@ -48,7 +49,7 @@ static enum fr_status yaml_count(const struct fr__yaml *map, const char *key, co
 static enum fr_status read_precision(const struct fr__yaml *map, struct fr_graph *info,
                                      struct fr_error *err)
 {
-    const char *names[FR_N_DTYPES], *text;
+    const char *text;
     struct fr_loc loc = map->loc;
     char hint[96];
 
@@ -56,10 +57,8 @@ static enum fr_status read_precision(const struct fr__yaml *map, struct fr_graph
     info->dtype = fr_dtype_parse(text);
     if (info->dtype != FR_N_DTYPES)
         return FR_OK;
-    for (unsigned i = 0; i < FR_N_DTYPES; i++)
-        names[i] = fr_dtype_name((enum fr_dtype)i);
     return fr__fail(err, FR_EPARSE, loc, "'precision' is \"%.60s\", no known precision%s", text,
-                    fr__did_you_mean(text, names, FR_N_DTYPES, hint, sizeof(hint)));
+                    fr__name_hint(&fr__dtype_names, text, hint, sizeof(hint)));
 }
 
 static enum fr_status read_info(struct fr__native *n, const char *path, struct fr_error *err)
@@ -289,7 +288,7 @@ enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct
     free(n.rows);
     free(n.outputs);
     free(n.aliases);
-    fr__names_fini(&n.ids);
+    fr__strings_fini(&n.ids);
     fr_graph_builder_free(n.b);
     fr__arena_free(n.arena);
     return st;

@@ -11,9 +11,9 @@
 #include "workloads/import/pipedream.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/units.h"
 #include "workloads/graph/builder.h"
-#include "workloads/graph/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ struct parser {
     uint64_t *sizes;
     struct raw_edge *edges;
     size_t n_nodes, n_sizes, n_edges, cap_nodes, cap_sizes, cap_edges;
-    struct fr__names ids;
+    struct fr__strings ids;
 };
 
 static struct fr_loc here(const struct parser *ps, const char *at)
@@ -160,7 +160,7 @@ static enum fr_status add_id(struct parser *ps, const struct fr__profile_node *n
                              struct fr_error *err)
 {
     bool is_new;
-    uint32_t id = fr__names_add(&ps->ids, node->id, &is_new);
+    uint32_t id = fr__strings_add(&ps->ids, node->id, &is_new);
 
     if (id == FR_NONE)
         return fr__fail_nomem(err);
@@ -275,7 +275,7 @@ static enum fr_status find_node(const struct parser *ps, const char *id, unsigne
 {
     char hint[MAX_ID + 32];
 
-    *out = fr__names_find(&ps->ids, id);
+    *out = fr__strings_find(&ps->ids, id);
     if (*out != FR_NONE)
         return FR_OK;
     return fr__fail(err, FR_EPARSE, (struct fr_loc){ps->name, line, col}, "no node is named '%s'%s",
@@ -347,6 +347,6 @@ enum fr_status fr__profile_parse(struct fr__arena *a, const char *text, size_t l
     free(ps.nodes);
     free(ps.sizes);
     free(ps.edges);
-    fr__names_fini(&ps.ids);
+    fr__strings_fini(&ps.ids);
     return st;
 }
