@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
 
@@ -32,10 +33,11 @@ static const char *const parameter_names[FR_SYSTEM_PARAMETERS] = {"ll_base_s",
 
 static const char *const op_names[FR_N_SYSTEM_OPS] = {"all-reduce", "all-gather", "reduce-scatter",
                                                       "all-to-all"};
+static const struct fr__name_list op_list = FR__NAMES(op_names);
 
 const char *fr_system_op_name(enum fr_system_op op)
 {
-    return (unsigned)op < FR_N_SYSTEM_OPS ? op_names[op] : "unknown";
+    return fr__name_of(&op_list, op);
 }
 
 const char *fr_system_parameter_name(size_t i)
@@ -45,6 +47,7 @@ const char *fr_system_parameter_name(size_t i)
 
 static const char *const way_names[FR_N_SYSTEM_WAYS] = {"tree_ll", "tree_ll128", "tree_simple",
                                                         "ring_ll", "ring_ll128", "ring_simple"};
+static const struct fr__name_list way_list = FR__NAMES(way_names);
 static const char *const way_parameter_names[FR_SYSTEM_WAY_PARAMETERS] = {
     "base_s", "far_hop_s", "near_hop_s", "Bps", "chunk_bytes", "chunk_Bps"};
 static const char *const all_to_all_names[FR_SYSTEM_NODES_ALL_TO_ALL] = {
@@ -54,7 +57,7 @@ static const char *const link_names[FR_SYSTEM_LINK_PARAMETERS] = {"latency_s", "
 
 const char *fr_system_way_name(enum fr_system_way way)
 {
-    return (unsigned)way < FR_N_SYSTEM_WAYS ? way_names[way] : "unknown";
+    return fr__name_of(&way_list, way);
 }
 
 const char *fr_system_way_parameter_name(enum fr_system_way way, size_t i)

@@ -4,6 +4,7 @@
 #include "calibrate/fit/beside.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "calibrate/fit/fit_file.h"
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/read/row_hash.h"
@@ -17,10 +18,11 @@ enum { N_DRAWS = 50 };
 static const double MOST = 1000; /* times as long: more is no measurement */
 
 static const char *const names[FR_N_BESIDE] = {"compute", "copy", "collective"};
+static const struct fr__name_list list = FR__NAMES(names);
 
 const char *fr_beside_name(enum fr_beside c)
 {
-    return (unsigned)c < FR_N_BESIDE ? names[c] : "unknown";
+    return fr__name_of(&list, c);
 }
 
 /* ---- fitting ---- */

@@ -4,6 +4,7 @@
 #include "calibrate/fit/launches.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "calibrate/fit/fit_file.h"
 #include "calibrate/fit/fitting.h"
 #include "calibrate/fit/read/row_hash.h"
@@ -19,10 +20,11 @@ static const char *const names[FR_N_LAUNCHES] = {
     [FR_LAUNCH_HOST] = "host_s",
     [FR_LAUNCH_FRAMEWORK] = "framework_s",
 };
+static const struct fr__name_list list = FR__NAMES(names);
 
 const char *fr_launch_name(enum fr_launch what)
 {
-    return (unsigned)what < FR_N_LAUNCHES ? names[what] : "unknown";
+    return fr__name_of(&list, what);
 }
 
 static bool is_of(const struct fr__launch_row *r, uint32_t gpu, uint32_t source)

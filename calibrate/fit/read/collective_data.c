@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "calibrate/fit/read/nccl_log.h"
 #include "calibrate/fit/read/row_hash.h"
 
@@ -51,11 +52,9 @@ static enum fr_system_op op_of(const char *name)
 {
     static const char *const names[FR_N_SYSTEM_OPS] = {"all_reduce", "all_gather", "reduce_scatter",
                                                        "alltoall"};
-    unsigned op = 0;
+    static const struct fr__name_list list = FR__NAMES(names);
 
-    while (op < FR_N_SYSTEM_OPS && strcmp(names[op], name) != 0)
-        op++;
-    return (enum fr_system_op)op;
+    return (enum fr_system_op)fr__name_parse(&list, name);
 }
 
 static uint64_t hash_call(const struct fr_system_call *call, const char *dtype)
