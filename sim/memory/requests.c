@@ -3,7 +3,7 @@
 
 #include "sim/memory/requests.h"
 
-#include "base/bits.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,35 +39,31 @@ static bool is_same(const struct fr__requests *x, const struct fr__requests *y)
            (x->n == 0 || memcmp(x->asked, y->asked, x->n * sizeof(*x->asked)) == 0);
 }
 
-/* The place in a table of 2^n devices where one that asks for the same is, or could be. */
-static uint32_t *place_of(const struct fr__requests of[], uint32_t table[], size_t mask, uint32_t i)
+/* A device before i that asks for the same, or FR_NONE. */
+static uint32_t find_like(const struct fr__requests of[], const struct fr__hash_table *t,
+                          uint32_t i)
 {
-    size_t at = (size_t)of[i].hash & mask;
+    size_t at;
+    uint32_t k = fr__hash_first(t, of[i].hash, &at);
 
-    while (table[at] != FR_NONE &&
-           !(of[table[at]].hash == of[i].hash && is_same(&of[table[at]], &of[i])))
-        at = (at + 1) & mask;
-    return &table[at];
+    while (k != FR_NONE && !(of[k].hash == of[i].hash && is_same(&of[k], &of[i])))
+        k = fr__hash_next(t, of[i].hash, &at);
+    return k;
 }
 
 bool fr__requests_play(const struct fr__requests of[], size_t n, struct fr__played played[])
 {
-    size_t size = (size_t)1 << fr__bit_length(2 * n + 1);
-    uint32_t *table = malloc(size * sizeof(*table));
-    bool ok = table != NULL;
+    struct fr__hash_table table = {0};
+    bool ok = true;
 
-    if (ok)
-        memset(table, 0xff, size * sizeof(*table)); /* FR_NONE each */
     for (uint32_t i = 0; ok && i < n; i++) {
-        uint32_t *like = place_of(of, table, size - 1, i);
+        uint32_t like = find_like(of, &table, i);
 
-        if (*like != FR_NONE) {
-            played[i] = played[*like];
-            continue;
-        }
-        ok = play(&of[i], &played[i]);
-        *like = i;
+        if (like != FR_NONE)
+            played[i] = played[like];
+        else
+            ok = play(&of[i], &played[i]) && fr__hash_add(&table, of[i].hash, i);
     }
-    free(table);
+    fr__hash_fini(&table);
     return ok;
 }
