@@ -4,6 +4,7 @@
 #include "strategies/list.h"
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -24,19 +25,16 @@ static const char *const optimizer_names[FR_N_OPTIMIZERS] = {
     [FR_MOMENTUM] = "momentum",
     [FR_ADAM] = "adam",
 };
+static const struct fr__name_list optimizers = FR__NAMES(optimizer_names);
 
 const char *fr_optimizer_name(enum fr_optimizer o)
 {
-    return (unsigned)o < FR_N_OPTIMIZERS ? optimizer_names[o] : "unknown";
+    return fr__name_of(&optimizers, o);
 }
 
 enum fr_optimizer fr_optimizer_parse(const char *name)
 {
-    unsigned o = 0;
-
-    while (o < FR_N_OPTIMIZERS && strcmp(name, optimizer_names[o]) != 0)
-        o++;
-    return (enum fr_optimizer)o;
+    return (enum fr_optimizer)fr__name_parse(&optimizers, name);
 }
 
 const struct fr_strategy *fr_strategy_at(size_t i)

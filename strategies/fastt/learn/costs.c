@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/rng.h"
+#include "base/hash.h"
 #include "base/units.h"
 
 #include <gsl/gsl_fit.h>
@@ -45,8 +45,7 @@ struct fr__learned {
     struct work *works;
     struct mean *means; /* [n_works][n_devices] */
     char (*names)[96];  /* [n_works] */
-    uint32_t *slots;    /* [n_slots] index of a work + 1; 0: free */
-    size_t n_slots;     /* a power of two, or 0 */
+    struct fr__hash_table by_work;
     struct pair *pairs; /* [n_devices][n_devices] */
     double *x, *w, *y;  /* room to fit one pair */
     size_t cap_x, cap_w, cap_y;
@@ -79,7 +78,7 @@ void fr__learned_free(struct fr__learned *l)
     free(l->works);
     free(l->means);
     free(l->names);
-    free(l->slots);
+    fr__hash_fini(&l->by_work);
     free(l->x);
     free(l->w);
     free(l->y);
@@ -107,42 +106,31 @@ static bool is_same(const struct work *a, const struct work *b)
     return a->op == b->op && a->n_parts == b->n_parts && a->dim == b->dim && a->bytes == b->bytes;
 }
 
-static size_t slot_of(const struct fr__learned *l, const struct work *w)
+static uint64_t hash_of(const struct work *w)
 {
-    uint64_t state = w->bytes ^ (uint64_t)w->op << 32 ^ w->n_parts << 8 ^ w->dim;
-    size_t k = (size_t)fr__splitmix64(&state) & (l->n_slots - 1);
-
-    while (l->slots[k] && !is_same(&l->works[l->slots[k] - 1], w))
-        k = (k + 1) & (l->n_slots - 1);
-    return k;
+    return fr__hash_id(w->bytes ^ (uint64_t)w->op << 32 ^ w->n_parts << 8 ^ w->dim);
 }
 
 /* NULL: never seen. */
 static struct mean *find(const struct fr__learned *l, const struct work *w)
 {
-    uint32_t at = l->n_slots ? l->slots[slot_of(l, w)] : 0;
+    uint64_t hash = hash_of(w);
+    size_t at;
+    uint32_t i = fr__hash_first(&l->by_work, hash, &at);
 
-    return at ? &l->means[(at - 1) * l->n_devices] : NULL;
+    while (i != FR_NONE && !is_same(&l->works[i], w))
+        i = fr__hash_next(&l->by_work, hash, &at);
+    return i == FR_NONE ? NULL : &l->means[i * l->n_devices];
 }
 
-static enum fr_status make_room(struct fr__learned *l, struct fr_error *err)
+/* Makes room for a new work, and lets it be found. */
+static enum fr_status make_room(struct fr__learned *l, const struct work *w, struct fr_error *err)
 {
-    size_t n = l->n_slots ? 2 * l->n_slots : 256;
-
     if (!fr__grow(&l->works, &l->cap_works, l->n_works + 1, sizeof(*l->works)) ||
         !fr__grow(&l->names, &l->cap_names, l->n_works + 1, sizeof(*l->names)) ||
-        !fr__grow(&l->means, &l->cap_means, (l->n_works + 1) * l->n_devices, sizeof(*l->means)))
+        !fr__grow(&l->means, &l->cap_means, (l->n_works + 1) * l->n_devices, sizeof(*l->means)) ||
+        !fr__hash_add(&l->by_work, hash_of(w), (uint32_t)l->n_works))
         return fr__fail_nomem(err);
-    if (2 * (l->n_works + 1) <= l->n_slots)
-        return FR_OK;
-    free(l->slots);
-    l->n_slots = 0;
-    l->slots = calloc(n, sizeof(*l->slots));
-    if (!l->slots)
-        return fr__fail_nomem(err);
-    l->n_slots = n;
-    for (size_t i = 0; i < l->n_works; i++)
-        l->slots[slot_of(l, &l->works[i])] = (uint32_t)i + 1;
     return FR_OK;
 }
 
@@ -170,12 +158,11 @@ enum fr_status fr__learned_add_op(struct fr__learned *l, const struct fr__dag *d
         return FR_OK;
     m = find(l, &w);
     if (!m) {
-        FR_TRY(make_room(l, err));
+        FR_TRY(make_room(l, &w, err));
         l->works[l->n_works] = w;
         name_work(l->names[l->n_works], &w, dag);
-        m = &l->means[l->n_works * l->n_devices];
+        m = &l->means[l->n_works++ * l->n_devices];
         memset(m, 0, l->n_devices * sizeof(*m));
-        l->slots[slot_of(l, &w)] = (uint32_t)++l->n_works;
     }
     m[device].fresh_s += s;
     m[device].n_fresh++;
