@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "study/record.h"
 #include "strategies/fastt/learn/sim.h"
@@ -30,20 +31,21 @@ void fr_learn_options_init(struct fr_learn_options *o)
                                    .drift_factor = 1};
 }
 
+static const char *const outcome_names[FR_N_LEARN_OUTCOMES] = {
+    [FR_LEARN_FIRST] = "first",
+    [FR_LEARN_KEPT] = "kept",
+    [FR_LEARN_ROLLED_BACK] = "rolled back",
+    [FR_LEARN_SAME] = "same again",
+    [FR_LEARN_REJECTED] = "was slower before",
+    [FR_LEARN_NOT_BETTER] = "no better",
+    [FR_LEARN_WATCHED] = "watched",
+    [FR_LEARN_CHANGED] = "has changed",
+};
+static const struct fr__name_list outcomes = FR__NAMES(outcome_names);
+
 const char *fr_learn_outcome_name(enum fr_learn_outcome o)
 {
-    static const char *const names[FR_N_LEARN_OUTCOMES] = {
-        [FR_LEARN_FIRST] = "first",
-        [FR_LEARN_KEPT] = "kept",
-        [FR_LEARN_ROLLED_BACK] = "rolled back",
-        [FR_LEARN_SAME] = "same again",
-        [FR_LEARN_REJECTED] = "was slower before",
-        [FR_LEARN_NOT_BETTER] = "no better",
-        [FR_LEARN_WATCHED] = "watched",
-        [FR_LEARN_CHANGED] = "has changed",
-    };
-
-    return o < FR_N_LEARN_OUTCOMES ? names[o] : "?";
+    return fr__name_of(&outcomes, o);
 }
 
 /* ---- the record ---- */

@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "study/sweep/row.h"
 
@@ -73,19 +74,16 @@ _Static_assert(sizeof(fr__row_columns) / sizeof(fr__row_columns[0]) == FR__N_ROW
 _Static_assert((int)FR_N_TRUSTS == 5, "a column for each trust");
 
 static const char *const outcome_names[FR_N_OUTCOMES] = {"fits", "oom", "impossible", "failed"};
+static const struct fr__name_list outcomes = FR__NAMES(outcome_names);
 
 const char *fr_outcome_name(enum fr_outcome o)
 {
-    return (unsigned)o < FR_N_OUTCOMES ? outcome_names[o] : "unknown";
+    return fr__name_of(&outcomes, o);
 }
 
 enum fr_outcome fr__outcome_parse(const char *name)
 {
-    unsigned o = 0;
-
-    while (o < FR_N_OUTCOMES && strcmp(outcome_names[o], name) != 0)
-        o++;
-    return (enum fr_outcome)o;
+    return (enum fr_outcome)fr__name_parse(&outcomes, name);
 }
 
 /* ---- members by column ---- */

@@ -4,16 +4,18 @@
 #include "study/validate/summary.h"
 
 #include "base/error.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const by_names[FR_N_BYS] = {"all", "workload", "device", "strategy", "source"};
+static const struct fr__name_list bys = FR__NAMES(by_names);
+
 const char *fr_validation_by_name(enum fr_validation_by by)
 {
-    static const char *const names[FR_N_BYS] = {"all", "workload", "device", "strategy", "source"};
-
-    return (unsigned)by < FR_N_BYS ? names[by] : "unknown";
+    return fr__name_of(&bys, by);
 }
 
 /* ---- errors of some rows ---- */
