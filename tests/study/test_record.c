@@ -287,6 +287,53 @@ START_TEST(formats_are_known_by_their_longest_ending)
 }
 END_TEST
 
+/* fr_setting_load promises an empty setting: the caller may release it without asking how far it came. */
+static const struct {
+    const char *workload, *topology, *costs;
+} unloadable[] = {
+    {NULL, "dgx1-v100", NULL},
+    {"lenet", NULL, NULL},
+    {"lenet", "no-such-topology", NULL},
+    {"lenet", "dgx1-v100", "no-such-device-file.yaml"},
+    {"no-such-workload", "dgx1-v100", NULL},
+};
+
+START_TEST(a_setting_that_does_not_load_is_empty_and_may_be_released_twice)
+{
+    struct fr_setting s;
+    struct fr_question q;
+    struct fr_error err;
+
+    memset(&s, 0xa5, sizeof(s));
+    fr_question_init(&q);
+    q.workload = unloadable[_i].workload;
+    q.topology = unloadable[_i].topology;
+    q.costs = unloadable[_i].costs;
+    ck_assert_int_ne(fr_setting_load(&s, &q, &err), FR_OK);
+    ck_assert_ptr_null(s.topo);
+    ck_assert_ptr_null(s.graph);
+    ck_assert_ptr_null(s.costs);
+    fr_setting_fini(&s);
+    fr_setting_fini(&s);
+}
+END_TEST
+
+START_TEST(a_released_setting_is_empty)
+{
+    struct fr_setting s;
+    struct fr_question q;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.workload = "lenet";
+    q.topology = "dgx1-v100";
+    ck_assert_msg(fr_setting_load(&s, &q, &err) == FR_OK, "%s", err.text);
+    fr_setting_fini(&s);
+    ck_assert_ptr_null(s.costs);
+    fr_setting_fini(&s);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("writers");
@@ -299,5 +346,8 @@ int main(void)
     tcase_add_test(tc, comparison_gives_speed_ups_over_single);
     tcase_add_test(tc, a_locale_with_decimal_commas_changes_nothing);
     tcase_add_test(tc, formats_are_known_by_their_longest_ending);
+    tcase_add_loop_test(tc, a_setting_that_does_not_load_is_empty_and_may_be_released_twice, 0,
+                        sizeof(unloadable) / sizeof(unloadable[0]));
+    tcase_add_test(tc, a_released_setting_is_empty);
     return run_case(tc, "results/record");
 }
