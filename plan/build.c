@@ -130,6 +130,15 @@ void fr_plan_add_free(struct fr_plan *p, uint32_t buffer, uint32_t task)
     add_pair(p, &p->n_frees, &p->frees, task, buffer);
 }
 
+/* Leaves a task of another kind alone: fr_plan_finish refuses the transfer. */
+static void join(struct fr_plan *p, uint32_t task, uint32_t transfer)
+{
+    struct fr_task *k = task < p->n_tasks.n ? &p->tasks[task] : NULL;
+
+    if (k && (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV))
+        k->transfer = transfer;
+}
+
 uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, double bytes,
                               uint32_t label)
 {
@@ -138,10 +147,8 @@ uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, d
     if (id == FR_NONE)
         return id;
     p->transfers[id] = (struct fr_transfer){bytes, send, recv, label};
-    if (send < p->n_tasks.n)
-        p->tasks[send].ref = id;
-    if (recv < p->n_tasks.n)
-        p->tasks[recv].ref = id;
+    join(p, send, id);
+    join(p, recv, id);
     return id;
 }
 
@@ -295,7 +302,7 @@ static bool index_members(struct fr_plan *p)
         const struct fr_task *k = &p->tasks[t];
 
         if (k->kind == FR_TASK_COLLECTIVE)
-            members[first[k->ref] + k->rank] = t;
+            members[first[k->collective] + k->rank] = t;
     }
     v->member_first = first;
     v->members = members;
@@ -395,7 +402,8 @@ const char *fr_plan_string(const struct fr_plan *p, uint32_t id)
 static const char *transfer_name(const struct fr_plan *p, const struct fr_task *k)
 {
     const struct fr_graph *g = p->view.graph;
-    uint32_t label = k->ref < p->n_transfers.n ? p->transfers[k->ref].label : FR_NONE;
+    uint32_t x = fr_task_transfer(k),
+             label = x < p->n_transfers.n ? p->transfers[x].label : FR_NONE;
 
     if (label != FR_NONE)
         return fr_plan_string(p, label);
@@ -416,12 +424,14 @@ const char *fr_plan_task_label(const struct fr_plan *p, uint32_t task, char *buf
         verb = k->kind == FR_TASK_SEND ? "send " : "recv ";
         name = transfer_name(p, k);
     } else if (k->kind == FR_TASK_COLLECTIVE) {
-        verb = fr_collective_kind_name(p->collectives[k->ref].kind);
-        snprintf(buf, n, "%s %s%s", verb, fr_plan_string(p, p->collectives[k->ref].label), micro);
+        const struct fr_collective *c = &p->collectives[k->collective];
+
+        verb = fr_collective_kind_name(c->kind);
+        snprintf(buf, n, "%s %s%s", verb, fr_plan_string(p, c->label), micro);
         return buf;
     }
-    if (k->kind == FR_TASK_COMPUTE && k->ref < p->n_strings.n)
-        name = fr_plan_string(p, k->ref);
+    if (fr_task_label(k) < p->n_strings.n)
+        name = fr_plan_string(p, fr_task_label(k));
     if (!name[0]) {
         snprintf(number, sizeof(number), "%s %u", k->kind == FR_TASK_MARKER ? "marker" : "task",
                  task);

@@ -52,7 +52,8 @@ static inline bool is_plain_and_well(const struct fr_plan_view *v, const struct 
     return is_plain & (k->device < v->topo->n_devices) &
            ((k->stream < FR_N_STREAMS) | (k->stream == FR_STREAM_FREE)) & (k->phase < FR_N_PHASES) &
            ((k->cost_id < v->n_costs) | (k->cost_id == FR_NONE)) &
-           ((k->op < n_ops) | (k->op == FR_NONE));
+           ((k->op < n_ops) | (k->op == FR_NONE)) &
+           ((k->label < v->n_strings) | (k->label == FR_NONE));
 }
 
 static void check_task(struct report *r, uint32_t t)
@@ -75,16 +76,19 @@ static void check_task(struct report *r, uint32_t t)
         fault(r, "task %u: cost %u does not exist (there are %zu)", t, k->cost_id, v->n_costs);
     if (k->op != FR_NONE && v->graph && k->op >= v->graph->n_ops)
         fault(r, "task %u: op %u does not exist (there are %zu)", t, k->op, v->graph->n_ops);
-    if ((k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV) && k->ref >= v->n_transfers)
+    if (is_outside(fr_task_label(k), v->n_strings))
+        fault(r, "task %u: label %u does not exist (there are %zu strings)", t, k->label,
+              v->n_strings);
+    if ((k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV) && k->transfer >= v->n_transfers)
         fault(r, "task %u: a %s that belongs to no transfer", t,
               k->kind == FR_TASK_SEND ? "send" : "receive");
-    if (k->kind == FR_TASK_COLLECTIVE && k->ref >= v->n_collectives)
+    if (k->kind == FR_TASK_COLLECTIVE && k->collective >= v->n_collectives)
         fault(r, "task %u: a member that belongs to no collective", t);
     else if (k->kind == FR_TASK_COLLECTIVE) {
-        uint32_t group = v->collectives[k->ref].group;
+        uint32_t group = v->collectives[k->collective].group;
 
         if (group >= v->n_groups)
-            fault(r, "collective %u: group %u does not exist", k->ref, group);
+            fault(r, "collective %u: group %u does not exist", k->collective, group);
         else if (k->rank >= fr_plan_group_size(r->plan, group))
             fault(r, "%s: rank %u in a group of %u", fr_plan_task_label(r->plan, t, label, 80),
                   k->rank, fr_plan_group_size(r->plan, group));
@@ -211,16 +215,17 @@ static void check_rendezvous(struct report *r)
         const struct fr_transfer *k = &v->transfers[x];
         const struct fr_task *s = &v->tasks[k->send], *d = &v->tasks[k->recv];
 
-        if (s->kind != FR_TASK_SEND || d->kind != FR_TASK_RECV || s->ref != x || d->ref != x)
+        if (s->kind != FR_TASK_SEND || d->kind != FR_TASK_RECV || s->transfer != x ||
+            d->transfer != x)
             fault(r, "transfer %u: tasks %u and %u are not its send and its receive", x, k->send,
                   k->recv);
     }
     for (uint32_t t = 0; t < v->n_tasks; t++) {
         const struct fr_task *k = &v->tasks[t];
 
-        if ((k->kind == FR_TASK_SEND && v->transfers[k->ref].send != t) ||
-            (k->kind == FR_TASK_RECV && v->transfers[k->ref].recv != t))
-            fault(r, "task %u: its transfer %u belongs to other tasks", t, k->ref);
+        if ((k->kind == FR_TASK_SEND && v->transfers[k->transfer].send != t) ||
+            (k->kind == FR_TASK_RECV && v->transfers[k->transfer].recv != t))
+            fault(r, "task %u: its transfer %u belongs to other tasks", t, k->transfer);
     }
 }
 
@@ -239,16 +244,18 @@ static void check_members(struct report *r)
     }
     for (uint32_t t = 0; t < v->n_tasks && v->n_collectives > 0; t++) {
         const struct fr_task *k = &v->tasks[t];
+        uint32_t c = fr_task_collective(k), member, device;
 
-        if (k->kind != FR_TASK_COLLECTIVE)
+        if (c == FR_NONE)
             continue;
-        if (v->members[v->member_first[k->ref] + k->rank] != t)
-            fault(r, "collective %u: rank %u has two member tasks, %u and %u", k->ref, k->rank,
-                  v->members[v->member_first[k->ref] + k->rank], t);
-        if (fr_plan_group_device(p, v->collectives[k->ref].group, k->rank) != k->device)
-            fault(r, "collective %u: rank %u is on device %u, its member task on device %u", k->ref,
-                  k->rank, fr_plan_group_device(p, v->collectives[k->ref].group, k->rank),
-                  k->device);
+        member = v->members[v->member_first[c] + k->rank];
+        device = fr_plan_group_device(p, v->collectives[c].group, k->rank);
+        if (member != t)
+            fault(r, "collective %u: rank %u has two member tasks, %u and %u", c, k->rank, member,
+                  t);
+        if (device != k->device)
+            fault(r, "collective %u: rank %u is on device %u, its member task on device %u", c,
+                  k->rank, device, k->device);
     }
 }
 

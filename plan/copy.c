@@ -58,7 +58,7 @@ void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struc
         struct fr_task copy = v->tasks[t];
 
         if (copy.kind == FR_TASK_COLLECTIVE)
-            copy.ref += at.collectives;
+            copy.collective += at.collectives;
         fr_plan_add_task(out, &copy);
     }
     for (uint32_t x = 0; x < v->n_transfers; x++) {

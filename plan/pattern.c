@@ -210,7 +210,7 @@ static void copy_tasks(struct copier *c)
         else
             t->priority = far_priority(c);
         if (t->kind == FR_TASK_SEND || t->kind == FR_TASK_RECV)
-            t->ref += c->transfer_by;
+            t->transfer += c->transfer_by;
         else if (t->kind == FR_TASK_COLLECTIVE && place->rank != FR_NONE)
             t->rank = place->rank;
     }

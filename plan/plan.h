@@ -37,13 +37,34 @@ struct fr_task {
     uint32_t device;
     uint32_t cost_id; /* row of the cost table; FR_NONE for all but compute */
     uint32_t op;      /* op of the plan's graph, or FR_NONE */
-    uint32_t ref;     /* transfer, collective; of compute tasks a string instead of the op's name;
-                            else FR_NONE */
-    uint32_t rank;    /* in the collective's group */
+    /* One of three, by kind, or FR_NONE. Read it with fr_task_label(), fr_task_transfer() or
+     * fr_task_collective(): they answer only for a task of the right kind. */
+    union {
+        uint32_t label;      /* compute: string of the plan that names it instead of its op */
+        uint32_t transfer;   /* send, receive: set by fr_plan_add_transfer */
+        uint32_t collective; /* member of a collective */
+    };
+    uint32_t rank;       /* in the collective's group */
     uint32_t microbatch; /* FR_NONE: not one */
     int32_t priority;    /* smaller goes first */
     uint8_t kind, phase, stream, flags;
 };
+
+/* The string that names a compute task instead of its op; FR_NONE: none, or another kind of task. */
+static inline uint32_t fr_task_label(const struct fr_task *t)
+{
+    return t->kind == FR_TASK_COMPUTE ? t->label : FR_NONE;
+}
+/* The transfer of a send or a receive; FR_NONE: not joined yet, or a task of another kind. */
+static inline uint32_t fr_task_transfer(const struct fr_task *t)
+{
+    return t->kind == FR_TASK_SEND || t->kind == FR_TASK_RECV ? t->transfer : FR_NONE;
+}
+/* The collective that a member belongs to; FR_NONE for a task of another kind. */
+static inline uint32_t fr_task_collective(const struct fr_task *t)
+{
+    return t->kind == FR_TASK_COLLECTIVE ? t->collective : FR_NONE;
+}
 
 struct fr_transfer {
     double bytes;
@@ -110,14 +131,14 @@ uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost);
 uint32_t fr_plan_add_string(struct fr_plan *p, const char *text); /* copied */
 uint32_t fr_plan_add_task(struct fr_plan *p, const struct fr_task *task);
 void fr_plan_add_dep(struct fr_plan *p, uint32_t before, uint32_t after);
-/* Joins a send and a receive task already added; sets their ref. */
+/* Joins a send and a receive task already added; sets their transfer. */
 uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, double bytes,
                               uint32_t label);
 /* Ranks first, first+stride, ...: device indices. */
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
 /* Any devices, rank by rank. devices: [n], copied. */
 uint32_t fr_plan_add_group_of(struct fr_plan *p, const uint32_t devices[], uint32_t n);
-/* Its members are tasks with kind FR_TASK_COLLECTIVE, this index as ref and their rank. */
+/* Its members are tasks with kind FR_TASK_COLLECTIVE, this index as collective and their rank. */
 uint32_t fr_plan_add_collective(struct fr_plan *p, const struct fr_collective *c);
 uint32_t fr_plan_add_buffer(struct fr_plan *p, const struct fr_buffer *b);
 void fr_plan_add_free(struct fr_plan *p, uint32_t buffer, uint32_t task);

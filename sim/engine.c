@@ -60,7 +60,7 @@ static inline void fetch_successors(const struct engine *e, const struct state *
 static inline void fetch_meeting(const struct engine *e, const struct state *k)
 {
     if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV)
-        fetch(&e->v->transfers[k->ref]);
+        fetch(&e->v->transfers[k->transfer]);
     fetch(&e->streams[k->stream]);
     fetch(&e->live[k->alloc]);
 }
@@ -194,7 +194,7 @@ double fr__host_launch(struct engine *e, uint32_t task)
     double *host_s = &e->devices[d].host_s;
 
     if (k->kind == FR_TASK_COMPUTE)
-        cost_id = k->ref;
+        cost_id = k->cost_id;
     else if (k->has_own_cost)
         cost_id = e->v->tasks[task].cost_id;
     *host_s += fr__launch_s(e, cost_id, d);
@@ -557,6 +557,14 @@ static inline unsigned at_most(uint32_t n, unsigned many)
     return n < many ? n : many;
 }
 
+/* What the union of struct state holds for a task of this kind. */
+static uint32_t reference_of(const struct fr_task *k)
+{
+    if (k->kind == FR_TASK_COMPUTE)
+        return k->cost_id;
+    return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
+}
+
 static struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
 {
     const struct fr_task *k = &v->tasks[t];
@@ -570,7 +578,7 @@ static struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
         .free = v->free_first[t],
         .priority = k->priority,
         .stream = k->device * STREAMS_A_DEVICE + stream,
-        .ref = is_compute ? k->cost_id : k->ref,
+        .cost_id = reference_of(k), /* whichever of the union it is */
         .kind = k->kind & 7u,
         .progress = TASK_WAITING,
         .has_own_cost = !is_compute && k->cost_id != FR_NONE,

@@ -58,8 +58,12 @@ struct state {
         int32_t priority; /* until it is ready */
         uint32_t cause;   /* the task whose end let it start */
     };
-    uint32_t stream;           /* of struct engine's streams */
-    uint32_t ref;              /* of compute tasks the row of the cost table, or FR_NONE */
+    uint32_t stream;         /* of struct engine's streams */
+    union {                  /* by kind, set by reference_of() in engine.c */
+        uint32_t cost_id;    /* compute: row of the cost table, or FR_NONE */
+        uint32_t transfer;   /* send, receive */
+        uint32_t collective; /* member of a collective */
+    };
     unsigned kind : 3;         /* enum fr_task_kind */
     unsigned progress : 2;     /* enum progress */
     unsigned has_own_cost : 1; /* a task other than compute that takes its host's time */
@@ -447,7 +451,7 @@ double fr__varied_duration(const struct engine *e, uint32_t task);
 /* A compute task's time with slow-down and jitter. */
 static inline double fr__task_duration(const struct engine *e, uint32_t task)
 {
-    uint32_t cost = e->tasks[task].ref;
+    uint32_t cost = e->tasks[task].cost_id;
 
     if (cost == FR_NONE)
         return 0;

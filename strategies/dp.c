@@ -123,7 +123,7 @@ static void place_members(struct ring *g, struct fr__replica *r, uint32_t rank)
         uint32_t member = fr__add_task(pl, &(struct fr_task){.device = device,
                                                              .cost_id = FR_NONE,
                                                              .op = FR_NONE,
-                                                             .ref = g->first_collective + b,
+                                                             .collective = g->first_collective + b,
                                                              .rank = rank,
                                                              .microbatch = FR_NONE,
                                                              .kind = FR_TASK_COLLECTIVE,

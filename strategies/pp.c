@@ -357,7 +357,7 @@ static void place_members(struct pipeline *p, uint32_t members[])
             members[s] = fr__add_task(pl, &(struct fr_task){.device = device_at(p, s, p->replica),
                                                             .cost_id = FR_NONE,
                                                             .op = FR_NONE,
-                                                            .ref = p->collectives[s],
+                                                            .collective = p->collectives[s],
                                                             .rank = p->replica,
                                                             .microbatch = FR_NONE,
                                                             .kind = FR_TASK_COLLECTIVE,

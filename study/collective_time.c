@@ -39,7 +39,7 @@ static struct fr_plan *plan_one(const struct work *w, enum fr_collective_kind ki
         fr_plan_add_task(p, &(struct fr_task){.device = w->devices[rank],
                                               .cost_id = FR_NONE,
                                               .op = FR_NONE,
-                                              .ref = 0,
+                                              .collective = 0,
                                               .rank = rank,
                                               .microbatch = FR_NONE,
                                               .kind = FR_TASK_COLLECTIVE,

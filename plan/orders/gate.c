@@ -69,7 +69,7 @@ static bool *drop_turns(struct fr_plan *out, const struct fr__receives *r, struc
         struct fr__pair d = out->deps[i];
 
         if (fr__is_turn(r->v, r->is_ordered, d.from, d.to))
-            had_turn[r->v->tasks[d.from].ref] = true;
+            had_turn[r->v->tasks[d.from].transfer] = true;
         else
             out->deps[n++] = d;
     }
@@ -124,7 +124,7 @@ static uint32_t add_marker(struct fr_plan *out, const struct fr_plan_view *v, ui
     return fr_plan_add_task(out, &(struct fr_task){.device = v->tasks[at].device,
                                                    .cost_id = FR_NONE,
                                                    .op = FR_NONE,
-                                                   .ref = FR_NONE,
+                                                   .label = FR_NONE,
                                                    .microbatch = FR_NONE,
                                                    .priority = v->tasks[at].priority,
                                                    .kind = FR_TASK_MARKER,
@@ -178,13 +178,13 @@ static void wait_for_needs(struct fr_plan *out, const struct fr_plan_view *v,
 {
     for (size_t i = 0, n = out->n_deps.n; i < n; i++) {
         struct fr__pair d = out->deps[i];
-        const struct fr_task *k;
+        uint32_t x;
 
         if (d.from >= v->n_tasks || d.to >= v->n_tasks) /* a marker's */
             continue;
-        k = &v->tasks[d.to];
-        if ((k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV) && handed_of[k->ref] != FR_NONE)
-            fr_plan_add_dep(out, d.from, handed_of[k->ref]);
+        x = fr_task_transfer(&v->tasks[d.to]);
+        if (x != FR_NONE && handed_of[x] != FR_NONE)
+            fr_plan_add_dep(out, d.from, handed_of[x]);
     }
 }
 

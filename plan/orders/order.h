@@ -54,12 +54,12 @@ static inline bool fr__is_turn(const struct fr_plan_view *v, const bool is_order
     const struct fr_transfer *x, *y;
 
     if (a->kind != FR_TASK_SEND || (b->kind != FR_TASK_SEND && b->kind != FR_TASK_RECV) ||
-        a->ref == b->ref || !is_ordered[a->ref] || !is_ordered[b->ref] ||
+        a->transfer == b->transfer || !is_ordered[a->transfer] || !is_ordered[b->transfer] ||
         v->alloc_first[before] < v->alloc_first[before + 1] ||
         v->free_first[after] < v->free_first[after + 1])
         return false;
-    x = &v->transfers[a->ref];
-    y = &v->transfers[b->ref];
+    x = &v->transfers[a->transfer];
+    y = &v->transfers[b->transfer];
     return v->tasks[x->send].device == v->tasks[y->send].device &&
            v->tasks[x->recv].device == v->tasks[y->recv].device;
 }

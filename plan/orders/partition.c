@@ -45,7 +45,7 @@ static bool is_ordered_receive(const struct fr__receives *r, uint32_t task)
 {
     const struct fr_task *k = &r->v->tasks[task];
 
-    return k->kind == FR_TASK_RECV && r->is_ordered[k->ref];
+    return k->kind == FR_TASK_RECV && r->is_ordered[k->transfer];
 }
 
 static enum fr_status list_receives(struct maker *m, uint32_t first, uint32_t end,
@@ -65,10 +65,11 @@ static enum fr_status list_receives(struct maker *m, uint32_t first, uint32_t en
     if (!keyed || !k->transfers || !k->wave || !k->ticks)
         return fr__fail_nomem(err);
     for (uint32_t i = first; i < end; i++) {
-        uint32_t x = r->v->tasks[r->tasks[i]].ref, send;
+        uint32_t x, send;
 
         if (!is_ordered_receive(r, r->tasks[i]))
             continue;
+        x = r->v->tasks[r->tasks[i]].transfer;
         send = r->v->transfers[x].send;
         keyed[n++] = (struct keyed){r->wave[x], x, send, r->v->tasks[send].priority};
     }
@@ -188,7 +189,7 @@ static enum fr_status classify(struct maker *m, uint32_t first, uint32_t end,
         *c = FR_NONE;
         m->place_of[task] = i - first;
         if (k->kind == FR_TASK_RECV) {
-            if (r->is_ordered[k->ref] && !class_of_receive(m, number_of[k->ref], c))
+            if (r->is_ordered[k->transfer] && !class_of_receive(m, number_of[k->transfer], c))
                 return fr__fail_nomem(err);
             continue;
         }

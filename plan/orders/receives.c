@@ -45,22 +45,22 @@ static void visit(struct walk *w, uint32_t task)
     uint32_t level = w->level[task];
 
     if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV) {
-        const struct fr_transfer *x = &v->transfers[k->ref];
+        const struct fr_transfer *x = &v->transfers[k->transfer];
 
-        if (++w->arrived[k->ref] < 2)
+        if (++w->arrived[k->transfer] < 2)
             return;
         if (w->level[x->send] > level)
             level = w->level[x->send];
         if (w->level[x->recv] > level)
             level = w->level[x->recv];
-        w->r->wave[k->ref] = level;
-        level += w->r->is_ordered[k->ref];
+        w->r->wave[k->transfer] = level;
+        level += w->r->is_ordered[k->transfer];
         pass(w, x->send, level);
         pass(w, x->recv, level);
     } else if (k->kind == FR_TASK_COLLECTIVE) {
-        uint32_t first = v->member_first[k->ref], end = v->member_first[k->ref + 1];
+        uint32_t c = k->collective, first = v->member_first[c], end = v->member_first[c + 1];
 
-        if (++w->arrived[v->n_transfers + k->ref] < end - first)
+        if (++w->arrived[v->n_transfers + c] < end - first)
             return;
         for (uint32_t m = first; m < end; m++)
             if (w->level[v->members[m]] > level)

@@ -133,14 +133,14 @@ static void write_args(struct trace *t, uint32_t id)
     if (task->microbatch != FR_NONE)
         fprintf(t->f, ",\"micro_batch\":%" PRIu32, task->microbatch);
     if (task->kind == FR_TASK_COLLECTIVE) {
-        const struct fr_collective *c = &t->view->collectives[task->ref];
+        const struct fr_collective *c = &t->view->collectives[task->collective];
 
         write_number(t, "bytes", c->bytes);
         if (c->has_cost && t->record->n_fitted_collectives > 0)
             write_text(t, "cost", fr_trust_name(t->view->costs[c->cost_id].trust));
         fprintf(t->f, ",\"rank\":%" PRIu32, task->rank);
-    } else if (task->ref != FR_NONE) {
-        write_number(t, "bytes", t->view->transfers[task->ref].bytes);
+    } else if (fr_task_transfer(task) != FR_NONE) {
+        write_number(t, "bytes", t->view->transfers[task->transfer].bytes);
     }
     if (task->cost_id != FR_NONE)
         write_text(t, "cost", fr_trust_name(t->view->costs[task->cost_id].trust));

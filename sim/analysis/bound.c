@@ -126,17 +126,19 @@ static void visit(struct walk *w, uint32_t task)
     } else if (k->kind == FR_TASK_MARKER) {
         end_task(w, task, w->ready_s[task]);
     } else if (k->kind == FR_TASK_COLLECTIVE) {
-        uint32_t first = v->member_first[k->ref], end = v->member_first[k->ref + 1];
+        uint32_t c = k->collective, first = v->member_first[c], end = v->member_first[c + 1];
 
-        if (!arrive(w, v->n_transfers + k->ref, task, end - first))
+        if (!arrive(w, v->n_transfers + c, task, end - first))
             return;
-        end_s = w->node_s[v->n_transfers + k->ref] + collective_s(w->e, k->ref);
+        end_s = w->node_s[v->n_transfers + c] + collective_s(w->e, c);
         for (uint32_t m = first; m < end; m++)
             end_task(w, v->members[m], end_s);
-    } else if (arrive(w, k->ref, task, 2)) {
-        end_s = w->node_s[k->ref] + fr__message_alone(w->e, &v->transfers[k->ref]);
-        end_task(w, v->transfers[k->ref].send, end_s);
-        end_task(w, v->transfers[k->ref].recv, end_s);
+    } else if (arrive(w, k->transfer, task, 2)) {
+        const struct fr_transfer *x = &v->transfers[k->transfer];
+
+        end_s = w->node_s[k->transfer] + fr__message_alone(w->e, x);
+        end_task(w, x->send, end_s);
+        end_task(w, x->recv, end_s);
     }
 }
 

@@ -33,11 +33,12 @@ static struct wait absent_partner(const struct engine *e, uint32_t task)
     const struct fr_task *k = &v->tasks[task];
 
     if (k->kind == FR_TASK_SEND)
-        return (struct wait){v->transfers[k->ref].recv, "waits for its receive"};
+        return (struct wait){v->transfers[k->transfer].recv, "waits for its receive"};
     if (k->kind == FR_TASK_RECV)
-        return (struct wait){v->transfers[k->ref].send, "waits for its send"};
+        return (struct wait){v->transfers[k->transfer].send, "waits for its send"};
     if (k->kind == FR_TASK_COLLECTIVE)
-        for (uint32_t m = v->member_first[k->ref]; m < v->member_first[k->ref + 1]; m++)
+        for (uint32_t m = v->member_first[k->collective]; m < v->member_first[k->collective + 1];
+             m++)
             if (!is_dispatched(e, v->members[m]))
                 return (struct wait){v->members[m], "waits for the member"};
     return (struct wait){FR_NONE, ""};

@@ -82,7 +82,7 @@ static double known_s(struct engine *e, uint32_t collective)
 
 void fr__collective_meet(struct engine *e, uint32_t task)
 {
-    uint32_t c = e->tasks[task].ref;
+    uint32_t c = e->tasks[task].collective;
     struct meeting *m = &e->meetings[c];
     double launched_s = fr__host_launch(e, task);
 

@@ -490,7 +490,7 @@ void fr__network_complete(struct engine *e)
 
 void fr__transfer_meet(struct engine *e, uint32_t task)
 {
-    uint32_t transfer = e->tasks[task].ref;
+    uint32_t transfer = e->tasks[task].transfer;
     const struct fr_transfer *x = &e->v->transfers[transfer];
     struct state *peer = &e->tasks[x->send == task ? x->recv : x->send];
     double launched_s = fr__host_launch(e, task);

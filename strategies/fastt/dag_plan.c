@@ -219,7 +219,7 @@ static uint32_t add_compute(struct planning *g, uint32_t op, uint32_t name)
     uint32_t task = fr__add_task(g->pl, &(struct fr_task){.device = device_of(g, op),
                                                           .cost_id = cost_of(g, op),
                                                           .op = o->op,
-                                                          .ref = name,
+                                                          .label = name,
                                                           .microbatch = FR_NONE,
                                                           .kind = FR_TASK_COMPUTE,
                                                           .phase = o->phase,

@@ -335,7 +335,7 @@ static void flows(const char *folder, const char *job, const char *name, const c
                 after = fr_plan_add_task(p, &(struct fr_task){.device = src,
                                                               .cost_id = fixture_cost(p, start_s),
                                                               .op = FR_NONE,
-                                                              .ref = FR_NONE,
+                                                              .label = FR_NONE,
                                                               .microbatch = FR_NONE,
                                                               .kind = FR_TASK_COMPUTE,
                                                               .stream = FR_STREAM_FREE});

@@ -30,7 +30,7 @@ static uint32_t add_task(struct builder *b, uint32_t device, uint32_t row)
     return fr_plan_add_task(b->p, &(struct fr_task){.device = device,
                                                     .cost_id = b->cost,
                                                     .op = FR_NONE,
-                                                    .ref = FR_NONE,
+                                                    .label = FR_NONE,
                                                     .microbatch = row,
                                                     .priority = b->priority++,
                                                     .kind = FR_TASK_COMPUTE});
@@ -224,7 +224,7 @@ static void make_rank(struct builder *b, uint32_t rank, uint32_t collective)
     member = fr_plan_add_task(b->p, &(struct fr_task){.device = rank,
                                                       .cost_id = FR_NONE,
                                                       .op = FR_NONE,
-                                                      .ref = collective,
+                                                      .collective = collective,
                                                       .rank = rank,
                                                       .microbatch = FR_NONE,
                                                       .priority = b->priority++,

@@ -41,7 +41,7 @@ static struct fr_task task_of(enum fr_task_kind kind)
 {
     return (struct fr_task){.cost_id = FR_NONE,
                             .op = FR_NONE,
-                            .ref = FR_NONE,
+                            .label = FR_NONE,
                             .microbatch = FR_NONE,
                             .kind = (uint8_t)kind};
 }
@@ -160,12 +160,43 @@ START_TEST(refuses_negative_bytes)
 }
 END_TEST
 
+START_TEST(refuses_a_compute_task_whose_label_does_not_exist)
+{
+    struct fr_task t = task_of(FR_TASK_COMPUTE);
+
+    t.label = fr_plan_add_string(plan, "a") + 1;
+    fr_plan_add_task(plan, &t);
+    refuses("label 1 does not exist (there are 1 strings)");
+}
+END_TEST
+
+/* One word of memory serves three kinds of task; each answers for its own kind only. */
+START_TEST(a_reference_is_read_by_the_kind_of_task)
+{
+    struct fr_task t = task_of(FR_TASK_COMPUTE);
+
+    t.label = 7;
+    ck_assert_uint_eq(fr_task_label(&t), 7);
+    ck_assert_uint_eq(fr_task_transfer(&t), FR_NONE);
+    ck_assert_uint_eq(fr_task_collective(&t), FR_NONE);
+    t.kind = FR_TASK_RECV;
+    ck_assert_uint_eq(fr_task_label(&t), FR_NONE);
+    ck_assert_uint_eq(fr_task_transfer(&t), 7);
+    t.kind = FR_TASK_COLLECTIVE;
+    ck_assert_uint_eq(fr_task_transfer(&t), FR_NONE);
+    ck_assert_uint_eq(fr_task_collective(&t), 7);
+    t.kind = FR_TASK_MARKER;
+    ck_assert_uint_eq(fr_task_label(&t), FR_NONE);
+    ck_assert_uint_eq(sizeof(t), 32); /* the engine is bound by memory */
+}
+END_TEST
+
 START_TEST(refuses_a_collective_with_a_missing_rank)
 {
     uint32_t group = fr_plan_add_group(plan, 0, 1, 2);
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
 
-    t.ref = fr_plan_add_collective(
+    t.collective = fr_plan_add_collective(
         plan, &(struct fr_collective){.bytes = 8, .group = group, .label = FR_NONE});
     fr_plan_add_task(plan, &t);
     refuses("rank 1 has no member task");
@@ -177,7 +208,7 @@ START_TEST(refuses_a_collective_with_a_doubled_rank)
     uint32_t members[2];
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
 
-    t.ref = fixture_collective(plan, FR_ALL_REDUCE, 2, 8, members);
+    t.collective = fixture_collective(plan, FR_ALL_REDUCE, 2, 8, members);
     fr_plan_add_task(plan, &t);
     refuses("rank 0 has two member tasks, 2 and 0");
 }
@@ -188,7 +219,7 @@ START_TEST(refuses_a_member_on_the_wrong_device)
     uint32_t group = fr_plan_add_group(plan, 1, 1, 1);
     struct fr_task t = task_of(FR_TASK_COLLECTIVE);
 
-    t.ref = fr_plan_add_collective(
+    t.collective = fr_plan_add_collective(
         plan, &(struct fr_collective){.bytes = 8, .group = group, .label = FR_NONE});
     fr_plan_add_task(plan, &t);
     refuses("rank 0 is on device 1, its member task on device 0");
@@ -366,6 +397,8 @@ int main(void)
     tcase_add_test(c, refuses_a_send_without_transfer);
     tcase_add_test(c, refuses_a_transfer_between_the_wrong_tasks);
     tcase_add_test(c, refuses_negative_bytes);
+    tcase_add_test(c, refuses_a_compute_task_whose_label_does_not_exist);
+    tcase_add_test(c, a_reference_is_read_by_the_kind_of_task);
     tcase_add_test(c, refuses_a_collective_with_a_missing_rank);
     tcase_add_test(c, refuses_a_collective_with_a_doubled_rank);
     tcase_add_test(c, refuses_a_member_on_the_wrong_device);

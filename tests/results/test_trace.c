@@ -62,7 +62,7 @@ static uint32_t add_compute(struct fr_plan *p, uint32_t device, enum fr_phase ph
     const struct fr_task task = {.device = device,
                                  .cost_id = fr_plan_add_cost(p, &cost),
                                  .op = FR_NONE,
-                                 .ref = FR_NONE,
+                                 .label = FR_NONE,
                                  .microbatch = 0,
                                  .kind = FR_TASK_COMPUTE,
                                  .phase = (uint8_t)phase,
@@ -77,7 +77,7 @@ static uint32_t add_moving(struct fr_plan *p, uint32_t device, enum fr_task_kind
     const struct fr_task task = {.device = device,
                                  .cost_id = FR_NONE,
                                  .op = FR_NONE,
-                                 .ref = collective,
+                                 .collective = collective,
                                  .rank = device,
                                  .microbatch = FR_NONE,
                                  .kind = (uint8_t)kind,
@@ -374,6 +374,92 @@ START_TEST(a_trace_shows_every_lane_bucket_and_byte)
 }
 END_TEST
 
+/* ---- the traces of every strategy ---- */
+
+/* Bytes that a task moves; below 0: it moves none. */
+static double bytes_of(const struct fr_plan_view *v, const struct fr_task *k)
+{
+    if (fr_task_transfer(k) != FR_NONE)
+        return v->transfers[fr_task_transfer(k)].bytes;
+    if (fr_task_collective(k) != FR_NONE)
+        return v->collectives[fr_task_collective(k)].bytes;
+    return -1;
+}
+
+/* One event a line: does it name its task as the plan does, and move what the plan moves? */
+static void check_event(const struct fr_record *r, const char *line)
+{
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
+    const char *task = strstr(line, "\"task\":"), *bytes = strstr(line, "\"bytes\":");
+    const struct fr_task *k;
+    double expected;
+
+    ck_assert_ptr_nonnull(task);
+    k = &v->tasks[strtoul(task + strlen("\"task\":"), NULL, 10)];
+    expected = bytes_of(v, k);
+    ck_assert_msg(!strstr(line, "\"name\":\"\""), "%s: no name: %s", r->strategy, line);
+    if (k->kind == FR_TASK_COMPUTE)
+        ck_assert_msg(strstr(line, "\"op\":\"") || !strstr(line, "\"name\":\"task "),
+                      "%s: no op: %s", r->strategy, line);
+    if (expected < 0)
+        ck_assert_msg(!bytes, "%s: bytes of a task that moves none: %s", r->strategy, line);
+    else
+        ck_assert_msg(bytes && strtod(bytes + strlen("\"bytes\":"), NULL) == expected,
+                      "%s: not %g bytes: %s", r->strategy, expected, line);
+}
+
+/* The caller frees. */
+static char *trace_of(const struct fr_setting *setting, const struct fr_question *q,
+                      struct fr_record **r)
+{
+    const char *path = "test_results_trace.all.trace.json";
+    struct fr_error err = {.text = ""};
+    char *text;
+
+    ck_assert_msg(fr_answer_on(setting, q, NULL, r, &err) == FR_OK, "%s", err.text);
+    const struct fr_record *const records[] = {*r};
+    const struct fr_results rs = {records, 1, false};
+    ck_assert_msg(fr_results_write(&rs, path, NULL, &err) == FR_OK, "%s", err.text);
+    text = read_all(path);
+    unlink(path);
+    return text;
+}
+
+START_TEST(every_strategy_traces_what_its_plan_holds)
+{
+    struct fr_error err = {.text = ""};
+    struct fr_setting setting;
+    struct fr_question q;
+
+    fr_question_init(&q);
+    q.workload = "lenet";
+    q.topology = "dgx1-v100";
+    q.n_gpus = 4;
+    q.global_batch = 64;
+    ck_assert_msg(fr_setting_load(&setting, &q, &err) == FR_OK, "%s", err.text);
+    for (size_t i = 0; fr_strategy_at(i); i++) {
+        struct fr_record *r, *other;
+        char *text, *again, *rest;
+
+        q.strategy = fr_strategy_at(i)->name;
+        q.n_gpus = strcmp(q.strategy, "single") == 0 ? 1 : 4;
+        text = trace_of(&setting, &q, &r);
+        again = trace_of(&setting, &q, &other);
+        ck_assert_msg(strcmp(text, again) == 0, "%s: two runs, two traces", q.strategy);
+        ck_assert_msg(is_json(text) && !strstr(text, ":nan") && !strstr(text, ":-nan"),
+                      "%s: no JSON", q.strategy);
+        for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+            if (strstr(line, "\"ph\":\"X\"") || strstr(line, "\"ph\":\"b\""))
+                check_event(r, line);
+        free(text);
+        free(again);
+        fr_record_free(r);
+        fr_record_free(other);
+    }
+    fr_setting_fini(&setting);
+}
+END_TEST
+
 START_TEST(a_picture_is_drawn_or_the_way_out_is_named)
 {
     const char *path = "test_results_trace.tmp.svg";
@@ -452,6 +538,7 @@ int main(void)
     tcase_add_test(tc, memory_events_follow_the_tasks);
     tcase_add_test(tc, memory_curves_reach_the_peaks_that_the_engine_counted);
     tcase_add_test(tc, a_trace_shows_every_lane_bucket_and_byte);
+    tcase_add_test(tc, every_strategy_traces_what_its_plan_holds);
     tcase_add_test(tc, a_picture_is_drawn_or_the_way_out_is_named);
     tcase_add_test(tc, a_hostile_name_cannot_leave_its_string);
     tcase_add_test(tc, an_unwritable_file_leaves_nothing_behind);

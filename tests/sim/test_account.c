@@ -213,7 +213,7 @@ START_TEST(unrolled_iterations_follow_each_other_on_each_device)
     struct fr_error err = {.text = ""};
     uint32_t b = fr_plan_add_task(p, &(struct fr_task){.cost_id = fixture_cost(p, 2),
                                                        .op = FR_NONE,
-                                                       .ref = FR_NONE,
+                                                       .label = FR_NONE,
                                                        .microbatch = FR_NONE,
                                                        .kind = FR_TASK_COMPUTE,
                                                        .stream = 4});

@@ -219,7 +219,7 @@ START_TEST(markers_take_no_time_and_no_stream)
         m[i] = fr_plan_add_task(p, &(struct fr_task){.device = 0,
                                                      .cost_id = FR_NONE,
                                                      .op = FR_NONE,
-                                                     .ref = FR_NONE,
+                                                     .label = FR_NONE,
                                                      .kind = FR_TASK_MARKER});
     c = fixture_compute(p, 1, fixture_cost(p, 1), 0);
     fr_plan_add_dep(p, a, m[0]);
@@ -597,7 +597,7 @@ static struct fr_run *run_mix(const struct mix *m, struct fr_topo **topo, struct
         struct fr_task t = {.device = devices[i],
                             .cost_id = FR_NONE,
                             .op = FR_NONE,
-                            .ref = c,
+                            .collective = c,
                             .rank = i,
                             .kind = FR_TASK_COLLECTIVE,
                             .stream = FR_STREAM_COMM};

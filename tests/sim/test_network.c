@@ -147,7 +147,7 @@ static void check_pairs(uint32_t n, uint32_t k)
     struct fr_run_options o = options(FR_NETWORK_FLOW);
     uint32_t barrier = fr_plan_add_task(p, &(struct fr_task){.cost_id = FR_NONE,
                                                              .op = FR_NONE,
-                                                             .ref = FR_NONE,
+                                                             .label = FR_NONE,
                                                              .kind = FR_TASK_MARKER,
                                                              .stream = FR_STREAM_FREE});
     struct fr_run *r;
@@ -300,7 +300,7 @@ START_TEST(work_is_not_slowed_by_itself)
         for (uint8_t i = 0; i < 2; i++) {
             both[i] = fr_plan_add_task(p, &(struct fr_task){.cost_id = cost,
                                                             .op = FR_NONE,
-                                                            .ref = FR_NONE,
+                                                            .label = FR_NONE,
                                                             .microbatch = FR_NONE,
                                                             .kind = FR_TASK_COMPUTE,
                                                             .stream = (uint8_t)(4 + i)});

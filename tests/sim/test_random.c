@@ -100,7 +100,7 @@ static struct node draw_node(struct job *j, enum fr_task_kind kind, uint32_t d, 
     struct node k = {.task = {.device = device(j, d),
                               .cost_id = FR_NONE,
                               .op = FR_NONE,
-                              .ref = FR_NONE,
+                              .label = FR_NONE,
                               .microbatch = FR_NONE,
                               .kind = (uint8_t)kind,
                               .phase = FR_PHASE_FORWARD,
@@ -223,7 +223,7 @@ static void draw_collective(struct job *j)
                                 .root = below(j, n)});
     for (uint32_t i = 0; i < n; i++) {
         members[i] = draw_node(j, FR_TASK_COLLECTIVE, order[i], FR_STREAM_COMM);
-        members[i].task.ref = c;
+        members[i].task.collective = c;
         members[i].task.rank = i;
     }
     add_nodes(j, members, n);
@@ -726,7 +726,7 @@ static void draw_collectives_in_turn(struct job *j)
         fixture_collective(j->plan, kind, n, below(j, 10000000), members);
         marker = fr_plan_add_task(j->plan, &(struct fr_task){.cost_id = FR_NONE,
                                                              .op = FR_NONE,
-                                                             .ref = FR_NONE,
+                                                             .label = FR_NONE,
                                                              .microbatch = FR_NONE,
                                                              .kind = FR_TASK_MARKER,
                                                              .stream = FR_STREAM_FREE});

@@ -65,8 +65,8 @@ static void check_chain(const char *options, uint32_t n, bool overlap)
     for (size_t i = 0; i < v->n_tasks; i++)
         if (v->tasks[i].kind == FR_TASK_COLLECTIVE)
             ck_assert_double_eq_tol(r->start_s[i],
-                                    overlap ? 12 * (n - 1) + 4 + 2 * (v->tasks[i].ref + 1)
-                                            : 12 * n + v->tasks[i].ref,
+                                    overlap ? 12 * (n - 1) + 4 + 2 * (v->tasks[i].collective + 1)
+                                            : 12 * n + v->tasks[i].collective,
                                     1e-9);
     fr_run_free(r);
     fr_plan_free(p);

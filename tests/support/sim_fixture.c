@@ -121,7 +121,7 @@ static struct fr_task blank(uint32_t device, enum fr_task_kind kind, unsigned st
     return (struct fr_task){.device = device,
                             .cost_id = FR_NONE,
                             .op = FR_NONE,
-                            .ref = FR_NONE,
+                            .label = FR_NONE,
                             .microbatch = FR_NONE,
                             .kind = (uint8_t)kind,
                             .phase = FR_PHASE_FORWARD,
@@ -160,7 +160,7 @@ static uint32_t add_collective(struct fr_plan *p, const struct fr_collective *co
     for (uint32_t i = 0; i < n; i++) {
         struct fr_task t = blank(i, FR_TASK_COLLECTIVE, FR_STREAM_COMM);
 
-        t.ref = c;
+        t.collective = c;
         t.rank = i;
         members[i] = fr_plan_add_task(p, &t);
     }

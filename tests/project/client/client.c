@@ -45,7 +45,7 @@ int main(void)
     uint32_t cost[2];
     cost[0] = fr_plan_add_cost(plan, &(struct fr_cost){.mean_s = 1e-3, .kind = FR_OP_OTHER});
     cost[1] = fr_plan_add_cost(plan, &(struct fr_cost){.mean_s = 2e-3, .kind = FR_OP_OTHER});
-    struct fr_task t = {.kind = FR_TASK_COMPUTE, .op = first, .cost_id = cost[0], .ref = FR_NONE};
+    struct fr_task t = {.kind = FR_TASK_COMPUTE, .op = first, .cost_id = cost[0], .label = FR_NONE};
     t.microbatch = FR_NONE;
     uint32_t a = fr_plan_add_task(plan, &t);
     t.device = 1;
