@@ -59,6 +59,7 @@ void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struc
 
         if (copy.kind == FR_TASK_COLLECTIVE)
             copy.collective += at.collectives;
+        copy.priority += at.priority;
         fr_plan_add_task(out, &copy);
     }
     for (uint32_t x = 0; x < v->n_transfers; x++) {
@@ -83,7 +84,7 @@ struct fr_plan *fr__plan_copy(const struct fr_plan *p)
 
     if (out && buffer_ids) {
         fr__plan_copy_shared(p, out);
-        fr__plan_copy_iteration(p, out, (struct fr__offsets){0, 0, 0, 0}, buffer_ids);
+        fr__plan_copy_iteration(p, out, (struct fr__offsets){.tasks = 0}, buffer_ids);
         for (size_t i = 0; i < v->n_iterations; i++)
             fr_plan_end_iteration(out, v->iteration_ends[i]);
     } else {

@@ -45,9 +45,10 @@ struct fr_plan {
 void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
                      size_t n_frees);
 
-/* Where a copy's tasks, transfers, collectives and buffers begin. */
+/* Where a copy's tasks, transfers, collectives and buffers begin, and what is added to priorities. */
 struct fr__offsets {
     uint32_t tasks, transfers, collectives, buffers;
+    int32_t priority;
 };
 /* Costs, strings and groups, which all copies share; then tasks and what they refer to, moved by `at`.
  * buffer_ids: [n_buffers] the copies' numbers, kept by the caller from one copy to the next, since

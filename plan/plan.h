@@ -158,7 +158,8 @@ size_t fr_plan_check(const struct fr_plan *p, void (*say)(void *user, const char
                      void *user);
 
 /* n iterations of a finished one-iteration plan in a row, joined device by device: on each device
- * every task without predecessors of iteration i+1 follows all sinks of iteration i on that device.
+ * every task of iteration i+1 follows every one of iteration i. Priorities of iteration i+1 come after all
+ * those of iteration i. FR_ERANGE: they leave no room for that.
  * The result is a new finished plan on the same topology and graph. */
 enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_plan **out,
                               struct fr_error *err);

@@ -1,7 +1,9 @@
 /* plan/unroll.c - several iterations of a plan in a row.
  *
  * Joined device by device rather than by a barrier: a device begins its next iteration as soon as
- * its own work of the last one is done, as a training loop does.
+ * its own work of the last one is done, as a training loop does. All of it: a task that waits for
+ * other devices only could else take a stream that the iteration before still needs, and two devices
+ * that do so with two collectives would wait for each other for ever.
  */
 #include "config.h"
 
@@ -9,11 +11,50 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+/* By how much the priorities of an iteration are above those of the one before, so that all work of an
+ * iteration comes before all work of the next one, as a training loop launches it. Equal priorities
+ * would let the next iteration's first tasks go ahead of this one's last, and an order that waits for
+ * the most urgent task (strict) would wait for ever. */
+static enum fr_status priority_step(const struct fr_plan_view *v, unsigned n, int32_t *step,
+                                    struct fr_error *err)
+{
+    int32_t least = INT32_MAX, most = INT32_MIN;
+    int64_t span;
+
+    for (uint32_t t = 0; t < v->n_tasks; t++) {
+        least = v->tasks[t].priority < least ? v->tasks[t].priority : least;
+        most = v->tasks[t].priority > most ? v->tasks[t].priority : most;
+    }
+    span = (int64_t)most - least + 1;
+    if (span * (n - 1) > (int64_t)INT32_MAX - most)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "priorities from %" PRId32 " to %" PRId32 " are too many for %u iterations",
+                        least, most, n);
+    *step = (int32_t)span;
+    return FR_OK;
+}
+
+/* What a task is on its own device: does another task of the device come before it, or after it? */
+enum { HAS_BEFORE = 1, HAS_AFTER = 2 };
+
+/* neighbours: [n_tasks], 0 at first. */
+static void find_neighbours(const struct fr_plan_view *v, unsigned char neighbours[])
+{
+    for (uint32_t t = 0; t < v->n_tasks; t++)
+        for (uint32_t i = v->succ_first[t]; i < v->succ_first[t + 1]; i++)
+            if (v->tasks[v->succ[i]].device == v->tasks[t].device) {
+                neighbours[t] |= HAS_AFTER;
+                neighbours[v->succ[i]] |= HAS_BEFORE;
+            }
+}
 
 /* A marker on each device between two iterations keeps the joints linear in the tasks. */
 static void join_devices(const struct fr_plan *p, struct fr_plan *out, struct fr__offsets before,
-                         struct fr__offsets after, uint32_t joints[])
+                         struct fr__offsets after, const unsigned char neighbours[],
+                         uint32_t joints[])
 {
     const struct fr_plan_view *v = &p->view;
 
@@ -31,9 +72,9 @@ static void join_devices(const struct fr_plan *p, struct fr_plan *out, struct fr
                                                                 .kind = FR_TASK_MARKER,
                                                                 .phase = FR_PHASE_UPDATE,
                                                                 .stream = FR_STREAM_FREE});
-        if (v->succ_first[t] == v->succ_first[t + 1])
+        if (!(neighbours[t] & HAS_AFTER))
             fr_plan_add_dep(out, t + before.tasks, joints[d]);
-        if (v->n_preds[t] == 0)
+        if (!(neighbours[t] & HAS_BEFORE))
             fr_plan_add_dep(out, joints[d], t + after.tasks);
     }
 }
@@ -64,24 +105,33 @@ enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_pla
     struct fr_plan *plan = fr_plan_new(v->topo, v->graph);
     uint32_t *buffer_ids = calloc(v->n_buffers + 1, sizeof(*buffer_ids));
     uint32_t *joints = calloc(v->topo->n_devices + 1, sizeof(*joints));
-    struct fr__offsets at = {0, 0, 0, 0}, before;
+    unsigned char *neighbours = calloc(v->n_tasks + 1, sizeof(*neighbours));
+    struct fr__offsets at = {.tasks = 0}, before;
+    int32_t step = 0;
     enum fr_status st;
 
-    if (!plan || !buffer_ids || !joints || n == 0 || v->n_tasks == 0) {
+    if (!plan || !buffer_ids || !joints || !neighbours || n == 0 || v->n_tasks == 0) {
         st = n == 0 || v->n_tasks == 0
                  ? fr__fail(err, FR_ERANGE, FR_NOWHERE,
                             "nothing to unroll: %u iterations of %zu tasks", n, v->n_tasks)
                  : fr__fail_nomem(err);
         goto free_all;
     }
+    st = priority_step(v, n, &step, err);
+    if (st != FR_OK)
+        goto free_all;
+    find_neighbours(v, neighbours);
     fr__plan_copy_shared(p, plan);
     for (unsigned i = 0; i < n; i++) {
         before = at;
-        at = (struct fr__offsets){(uint32_t)plan->n_tasks.n, (uint32_t)plan->n_transfers.n,
-                                  (uint32_t)plan->n_collectives.n, (uint32_t)plan->n_buffers.n};
+        at = (struct fr__offsets){.tasks = (uint32_t)plan->n_tasks.n,
+                                  .transfers = (uint32_t)plan->n_transfers.n,
+                                  .collectives = (uint32_t)plan->n_collectives.n,
+                                  .buffers = (uint32_t)plan->n_buffers.n,
+                                  .priority = step * (int32_t)i};
         fr__plan_copy_iteration(p, plan, at, buffer_ids);
         if (i > 0)
-            join_devices(p, plan, before, at, joints);
+            join_devices(p, plan, before, at, neighbours, joints);
         add_end(p, plan, at);
     }
     st = fr_plan_finish(plan, err);
@@ -90,6 +140,7 @@ enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_pla
         plan = NULL;
     }
 free_all:
+    free(neighbours);
     free(joints);
     free(buffer_ids);
     fr_plan_free(plan);
