@@ -242,6 +242,22 @@ static void compute_done(struct engine *e, uint32_t task)
     fr__task_done(e, task);
 }
 
+/* The devices' accounts of the last iteration: all up to its end, less all up to the end before it. */
+static void account_iteration(struct engine *e, bool is_last)
+{
+    for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
+        struct fr_device_result *r = &e->results[d];
+        struct fr_device_times before = {0};
+
+        fr__device_account(e, d);
+        if (is_last)
+            before = r->iteration;
+        r->iteration = (struct fr_device_times){
+            r->compute_s - before.compute_s, r->comm_s - before.comm_s,
+            r->exposed_comm_s - before.exposed_comm_s, r->idle_s - before.idle_s};
+    }
+}
+
 void fr__task_done(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
@@ -255,6 +271,8 @@ void fr__task_done(struct engine *e, uint32_t task)
     if (e->parts)
         fr__parts_keep(e, task);
     e->n_done++;
+    if (task == e->last_ends[0] || task == e->last_ends[1])
+        account_iteration(e, task == e->last_ends[1]);
     if (!is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
         e->streams[k->stream].running = FR_NONE;
         e->streams[k->stream].last = task;
@@ -610,6 +628,8 @@ static enum fr_status engine_init(struct engine *e)
         e->streams[s].running = e->streams[s].last = FR_NONE;
     for (size_t d = 0; d < v->topo->n_devices; d++)
         e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
+    e->last_ends[0] = v->n_iterations > 1 ? v->iteration_ends[v->n_iterations - 2] : FR_NONE;
+    e->last_ends[1] = v->n_iterations > 0 ? v->iteration_ends[v->n_iterations - 1] : FR_NONE;
     if (e->o->order == FR_ORDER_STRICT)
         FR_TRY(order_streams(e));
     FR_TRY(fr__memory_init(e));
@@ -669,7 +689,7 @@ static void set_iterations(struct engine *e, struct fr_run *run)
 static enum fr_status check_result(struct engine *e, struct fr_run *run)
 {
     double *expected = calloc(e->v->topo->n_links + 1, sizeof(*expected));
-    enum fr_status st = expected ? fr__lower_bound(e, &run->lower_bound_s) : fr__fail_nomem(e->err);
+    enum fr_status st = expected ? fr__lower_bounds(e, run) : fr__fail_nomem(e->err);
 
     if (st == FR_OK)
         st = fr__expected_link_bytes(e, expected);
@@ -714,6 +734,8 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
     run->link_bytes = e->link_bytes;
     for (uint32_t d = 0; d < run->n_devices; d++)
         fr__device_account(e, d);
+    if (e->v->n_iterations == 0)
+        account_iteration(e, true);
     set_iterations(e, run);
     FR_TRY(fr__critical_path(e, run));
     if (e->parts)

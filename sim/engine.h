@@ -219,6 +219,7 @@ struct engine {
     size_t n_markers;
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
+    uint32_t last_ends[2]; /* tasks that end the last iteration but one and the last; FR_NONE */
 
     struct live *live;             /* by place in the plan's list of what is allocated */
     uint32_t *freed;               /* the plan's list of what is freed, as places in `live` */
@@ -481,7 +482,7 @@ enum fr_status fr__parts_result(struct engine *e, struct fr_run *run);
 /* Says which tasks wait for each other; returns FR_EDEADLOCK. */
 enum fr_status fr__deadlock_report(struct engine *e);
 /* See bound.c. */
-enum fr_status fr__lower_bound(struct engine *e, double *out_s);
+enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run);
 /* What each link must have carried, from the plan's messages alone. bytes: [n_links]. */
 enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[]);
 /* Seconds of a message alone on its route. */

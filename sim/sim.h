@@ -66,13 +66,22 @@ struct fr_run_options {
 /* flow network, fifo, expanded collectives, no jitter, memory by liveness. */
 void fr_run_options_init(struct fr_run_options *o);
 
-struct fr_device_result {
+/* What a device does over some stretch of time: compute + exposed + idle is its length. */
+struct fr_device_times {
     double compute_s;      /* some compute task running */
     double comm_s;         /* some transfer or collective moving */
     double exposed_comm_s; /* moving while nothing computes */
-    double idle_s;         /* neither; compute + exposed + idle = makespan */
-    double work_s;         /* sum of the compute tasks' times */
-    uint64_t peak_bytes;   /* most bytes of buffers at once, persistent ones included */
+    double idle_s;         /* neither */
+};
+
+struct fr_device_result {
+    double compute_s; /* as in struct fr_device_times, from the start to the makespan */
+    double comm_s;
+    double exposed_comm_s;
+    double idle_s;
+    struct fr_device_times iteration; /* in the iteration_s of the run, up to the last one's end */
+    double work_s;                    /* sum of the compute tasks' times */
+    uint64_t peak_bytes;              /* most bytes of buffers at once, persistent ones included */
     uint64_t peak_by_kind[FR_N_BUFFER_KINDS]; /* at that moment */
     double peak_at_s;
     uint32_t peak_task;       /* whose allocation reached it; FR_NONE: the persistent ones */
@@ -95,12 +104,14 @@ struct fr_run_stats {
 /* All arrays belong to the run. */
 struct fr_run {
     double makespan_s;
-    double iteration_s;    /* steady state: end to end of the last two iterations, or makespan */
+    double iteration_s;    /* from the end of the last iteration but one to the end of the last, or
+                              the makespan */
     unsigned n_iterations; /* that the plan held */
     bool is_settled;       /* the last intervals agree to 1e-6 (always true for one) */
-    double lower_bound_s;  /* no schedule of this plan can be shorter; see sim/analysis/bound.c */
-    double serial_s;       /* an iteration's tasks one after the other; 0 unless asked for */
-    double busiest_s;      /* what one resource has to do of it at most; likewise */
+    double lower_bound_s;  /* of iteration_s, whatever the schedule; see sim/analysis/bound.c */
+    double makespan_bound_s; /* of makespan_s, likewise */
+    double serial_s;         /* an iteration's tasks one after the other; 0 unless asked for */
+    double busiest_s;        /* what one resource has to do of it at most; likewise */
     size_t n_tasks, n_devices, n_links;
     const double *start_s, *end_s;          /* [n_tasks] */
     const uint32_t *cause;                  /* [n_tasks] the task whose end let it start, FR_NONE */

@@ -45,16 +45,15 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     const struct fr_topo *t = m->setting->topo;
     const struct fr_device_result *r = &m->run->devices[device];
     const struct fr_device_type *type = &t->types[t->devices[device].type];
-    double n = m->run->n_iterations;
 
     d->name = t->devices[device].name;
     d->device = device;
     d->count = 1;
     d->is_gpu = type->is_gpu;
-    d->compute_s = r->compute_s / n;
-    d->comm_s = r->comm_s / n;
-    d->exposed_comm_s = r->exposed_comm_s / n;
-    d->idle_s = r->idle_s / n;
+    d->compute_s = r->iteration.compute_s;
+    d->comm_s = r->iteration.comm_s;
+    d->exposed_comm_s = r->iteration.exposed_comm_s;
+    d->idle_s = r->iteration.idle_s;
     d->busy_s = d->compute_s + d->exposed_comm_s;
     d->capacity_bytes = type->mem_bytes;
     fill_memory(d, r, m->options.memory == FR_MEMORY_DEVICE);
@@ -365,7 +364,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_fitted_messages = m->run->stats.fitted_messages;
     r->iteration_s = m->run->iteration_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
-    r->lower_bound_s = m->run->lower_bound_s / m->run->n_iterations;
+    r->lower_bound_s = m->run->lower_bound_s;
     r->has_totals = m->options.with_totals;
     r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
     r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;

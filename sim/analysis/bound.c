@@ -6,9 +6,14 @@
  *   path   the longest chain of dependencies, where a compute task counts its time, a message its
  *          time alone on its route, and a collective its own cost or its fastest hop times its rounds
  *          (a rank's own hop may be faster than the ring's slowest), after the last of its members.
- * A plan of several iterations has the first two only, and a share of them bounds each iteration.
  * Sharing, queueing and interference only add to each, so all hold for every ready order and
  * network model.
+ *
+ * Several iterations overlap, so their longest path bounds no single one. Their makespan is bounded by
+ * work and host. The last iteration, from one end to the next, is bounded by what was done in that
+ * time: the most that one stream computed (time of its own, without interference), and the launches of
+ * one iteration, at most the time itself, for a host may have run ahead. In a run that has settled this
+ * is an iteration's work, and no schedule can repeat its iterations faster.
  */
 #include "config.h"
 
@@ -175,13 +180,31 @@ static enum fr_status longest_path(struct engine *e, double *out_s)
     return e->status;
 }
 
-static enum fr_status most_work(struct engine *e, double *out_s)
+/* The most work of one stream and the most launches of one device. */
+struct most {
+    double work_s, launch_s;
+};
+
+/* Of the time from from_s to to_s; a task that is partly outside counts with its share. */
+static double share_within(const struct engine *e, uint32_t task, double from_s, double to_s)
+{
+    double start_s = e->tasks[task].start_s, end_s = e->tasks[task].end_s;
+
+    if (start_s >= from_s && end_s <= to_s)
+        return 1;
+    if (end_s <= from_s || start_s >= to_s)
+        return 0;
+    return (fmin(end_s, to_s) - fmax(start_s, from_s)) / (end_s - start_s);
+}
+
+static enum fr_status most_work(struct engine *e, double from_s, double to_s, struct most *out)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
     double *work_s = calloc(n_streams + 1, sizeof(*work_s));
     double *launch_s = calloc(v->topo->n_devices + 1, sizeof(*launch_s));
 
+    *out = (struct most){0, 0};
     if (!work_s || !launch_s)
         fr__engine_fail_nomem(e);
     for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
@@ -190,26 +213,41 @@ static enum fr_status most_work(struct engine *e, double *out_s)
 
         launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
         if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
-            *w += fr__task_duration(e, t);
+            *w += fr__task_duration(e, t) * share_within(e, t, from_s, to_s);
     }
     for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
-        *out_s = work_s[s] > *out_s ? work_s[s] : *out_s;
+        out->work_s = fmax(out->work_s, work_s[s]);
     for (size_t d = 0; e->status == FR_OK && d < v->topo->n_devices; d++)
-        *out_s = launch_s[d] > *out_s ? launch_s[d] : *out_s;
+        out->launch_s = fmax(out->launch_s, launch_s[d]);
     free(work_s);
     free(launch_s);
     return e->status;
 }
 
-enum fr_status fr__lower_bound(struct engine *e, double *out_s)
+/* Of a plan of several iterations: the last one's. */
+static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run, double launch_s)
 {
-    double path_s = 0, work_s = 0;
+    const uint32_t *ends = e->v->iteration_ends;
+    size_t n = e->v->n_iterations;
+    struct most most;
 
-    /* iterations overlap, so the path through several of them bounds no single one */
+    FR_TRY(most_work(e, e->tasks[ends[n - 2]].end_s, e->tasks[ends[n - 1]].end_s, &most));
+    run->lower_bound_s = fmax(most.work_s, fmin(launch_s / (double)n, run->iteration_s));
+    return FR_OK;
+}
+
+enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
+{
+    struct most most;
+    double path_s = 0;
+
+    FR_TRY(most_work(e, 0, run->makespan_s, &most));
     if (e->v->n_iterations < 2)
         FR_TRY(longest_path(e, &path_s));
-    FR_TRY(most_work(e, &work_s));
-    *out_s = path_s > work_s ? path_s : work_s;
+    run->makespan_bound_s = fmax(path_s, fmax(most.work_s, most.launch_s));
+    if (e->v->n_iterations > 1)
+        return last_iteration_bound(e, run, most.launch_s);
+    run->lower_bound_s = run->makespan_bound_s;
     return FR_OK;
 }
 

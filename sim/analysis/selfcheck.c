@@ -71,12 +71,19 @@ static enum fr_status check_account(const struct fr_plan *p, const struct fr_run
     }
     for (uint32_t d = 0; d < run->n_devices && st == FR_OK; d++) {
         const struct fr_device_result *r = &run->devices[d];
+        const struct fr_device_times *i = &r->iteration;
         double sum_s = r->compute_s + r->exposed_comm_s + r->idle_s;
+        double iteration_s = i->compute_s + i->exposed_comm_s + i->idle_s;
 
         if (!is_near(sum_s, run->makespan_s, run->makespan_s))
             st = fr__fail(err, FR_ECHECK, FR_NOWHERE,
                           "self-check 'account': %s was busy or idle for %.9g s of %.9g s",
                           v->topo->devices[d].name, sum_s, run->makespan_s);
+        else if (!is_near(iteration_s, run->iteration_s, run->makespan_s))
+            st = fr__fail(err, FR_ECHECK, FR_NOWHERE,
+                          "self-check 'account': %s was busy or idle for %.9g s of an iteration "
+                          "of %.9g s",
+                          v->topo->devices[d].name, iteration_s, run->iteration_s);
         else if (work[d].is_one_stream && !is_near(work[d].sum_s, r->compute_s, run->makespan_s))
             st = fr__fail(err, FR_ECHECK, FR_NOWHERE,
                           "self-check 'account': %s computed for %.9g s, its tasks take %.9g s",
@@ -139,6 +146,20 @@ static enum fr_status check_parts(const struct fr_plan *p, const struct fr_run *
     return FR_OK;
 }
 
+static enum fr_status check_bounds(const struct fr_run *run, struct fr_error *err)
+{
+    if (run->makespan_s < run->makespan_bound_s * (1 - TOLERANCE))
+        return fr__fail(err, FR_ECHECK, FR_NOWHERE,
+                        "self-check 'bound': the run took %.9g s, below the lower bound %.9g s",
+                        run->makespan_s, run->makespan_bound_s);
+    if (run->iteration_s < run->lower_bound_s - TOLERANCE * run->makespan_s)
+        return fr__fail(
+            err, FR_ECHECK, FR_NOWHERE,
+            "self-check 'bound': an iteration took %.9g s, below its lower bound %.9g s",
+            run->iteration_s, run->lower_bound_s);
+    return FR_OK;
+}
+
 enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,
                               const double expected_link_bytes[], struct fr_error *err)
 {
@@ -147,9 +168,5 @@ enum fr_status fr__self_check(const struct fr_plan *p, const struct fr_run *run,
     FR_TRY(check_bytes(p, run, expected_link_bytes, err));
     FR_TRY(check_memory(p, run, err));
     FR_TRY(check_parts(p, run, err));
-    if (run->makespan_s < run->lower_bound_s * (1 - TOLERANCE))
-        return fr__fail(err, FR_ECHECK, FR_NOWHERE,
-                        "self-check 'bound': the run took %.9g s, below the lower bound %.9g s",
-                        run->makespan_s, run->lower_bound_s);
-    return FR_OK;
+    return check_bounds(run, err);
 }

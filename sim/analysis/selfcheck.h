@@ -7,10 +7,12 @@
 /* Checks of every run:
  *   order    no task starts before its predecessors have ended, none ends before it starts
  *   account  on each device compute + exposed communication + idle time = makespan, and the compute
- *            time is that of its tasks when these share one stream
+ *            time is that of its tasks when these share one stream; likewise what it did in the
+ *            last iteration sums to run->iteration_s
  *   bytes    each link carried what the plan's messages put on it
  *   memory   at the end each device holds its persistent buffers and nothing else
- *   bound    the makespan is not below run->lower_bound_s
+ *   bound    the makespan is not below run->makespan_bound_s, the iteration not below
+ *            run->lower_bound_s
  *   parts    where asked for, the parts of the iteration sum to its time
  * expected_link_bytes: [n_links]. FR_ECHECK names the check that failed, the place and both values.
  * Cost: O(tasks + dependencies + links). */

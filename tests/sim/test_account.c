@@ -246,6 +246,90 @@ START_TEST(unrolled_iterations_follow_each_other_on_each_device)
 }
 END_TEST
 
+/* Device 0: 1 s of priority 0, then 1 s of priority 5. Device 1: the same the other way about, on its
+ * own. Were the priorities of an iteration those of the next, an exact order would begin with both
+ * iterations' first tasks and wait for ever. */
+START_TEST(an_iteration_comes_before_the_next_one_in_an_exact_order)
+{
+    struct fr_topo *topo = fixture_star(2, 1e9, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
+    struct fr_run_options o = defaults();
+    struct fr_error err = {.text = ""};
+    struct fr_run *r;
+
+    for (uint32_t d = 0; d < 2; d++) {
+        uint32_t cost = fixture_cost(p, 1);
+        uint32_t first = fixture_compute(p, d, cost, -3), last = fixture_compute(p, d, cost, 5);
+
+        fr_plan_add_dep(p, first, last);
+    }
+    fixture_finish(p);
+    o.order = FR_ORDER_STRICT;
+    ck_assert_int_eq(fr_plan_unroll(p, 3, &many, &err), FR_OK);
+    r = fixture_run(many, &o);
+    ck_near(r->makespan_s, 6);
+    ck_near(r->iteration_s, 2);
+    ck_near(r->lower_bound_s, 2);
+    ck_near(r->makespan_bound_s, 6);
+    fr_run_free(r);
+    fr_plan_free(many);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+START_TEST(priorities_that_leave_no_room_for_more_iterations_are_refused)
+{
+    struct fr_topo *topo = fixture_star(2, 1e9, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
+    struct fr_error err = {.text = ""};
+
+    fixture_compute(p, 0, fixture_cost(p, 1), INT32_MIN);
+    fixture_compute(p, 0, fixture_cost(p, 1), 0);
+    fixture_finish(p);
+    ck_assert_int_eq(fr_plan_unroll(p, 1, &many, &err), FR_OK);
+    fr_plan_free(many);
+    ck_assert_int_eq(fr_plan_unroll(p, 2, &many, &err), FR_ERANGE);
+    ck_assert_str_eq(err.text, "priorities from -2147483648 to 0 are too many for 2 iterations");
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
+/* Device 0 computes 1 s, device 1 after it 3 s: the ends of iterations are at 4, 7 and 10 s. In the last,
+ * from 7 to 10 s, device 1 computes all the time; device 0 has been done since 3 s. */
+START_TEST(the_last_iteration_is_accounted_for_between_two_ends)
+{
+    struct fr_topo *topo = fixture_star(2, 1e9, 0);
+    struct fr_plan *p = fr_plan_new(topo, NULL), *many = NULL;
+    struct fr_run_options o = defaults();
+    struct fr_error err = {.text = ""};
+    uint32_t a = fixture_compute(p, 0, fixture_cost(p, 1), 0);
+    uint32_t b = fixture_compute(p, 1, fixture_cost(p, 3), 0);
+    uint32_t c = fixture_compute(p, 0, fixture_cost(p, 0), 0);
+    struct fr_run *r;
+
+    fr_plan_add_dep(p, a, b);
+    fr_plan_add_dep(p, a, c);
+    fixture_finish(p);
+    ck_assert_int_eq(fr_plan_unroll(p, 3, &many, &err), FR_OK);
+    r = fixture_run(many, &o);
+    ck_near(r->makespan_s, 10);
+    ck_near(r->iteration_s, 3);
+    ck_near(r->devices[0].compute_s, 3);
+    ck_near(r->devices[0].iteration.compute_s, 0);
+    ck_near(r->devices[0].iteration.idle_s, 3);
+    ck_near(r->devices[1].iteration.compute_s, 3);
+    ck_near(r->devices[1].iteration.idle_s, 0);
+    ck_near(r->lower_bound_s, 3);
+    ck_near(r->makespan_bound_s, 9);
+    fr_run_free(r);
+    fr_plan_free(many);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("account");
@@ -257,5 +341,8 @@ int main(void)
     tcase_add_test(c, a_peak_is_when_it_was_first_reached);
     tcase_add_test(c, random_factors_are_those_of_the_tasks_and_devices);
     tcase_add_test(c, unrolled_iterations_follow_each_other_on_each_device);
+    tcase_add_test(c, an_iteration_comes_before_the_next_one_in_an_exact_order);
+    tcase_add_test(c, priorities_that_leave_no_room_for_more_iterations_are_refused);
+    tcase_add_test(c, the_last_iteration_is_accounted_for_between_two_ends);
     return run_case(c, "sim/account");
 }

@@ -628,6 +628,36 @@ static struct fr_run_options in_turn(uint64_t seed)
     return o;
 }
 
+/* Several iterations of any plan finish under every ready order; fr_simulate checks by itself that the
+ * parts of the last one sum to its time and that no bound is above its time. */
+START_TEST(iterations_of_any_plan_finish_and_add_up)
+{
+    struct count n = {0, 0};
+
+    for (uint64_t seed = 7000; seed < 7150; seed++, n.plans++) {
+        struct job *j = draw(seed, &plain);
+        struct fr_run_options o = in_turn(seed);
+        struct fr_error err = {.text = ""};
+        struct fr_plan *many;
+        struct fr_run *r;
+
+        o.jitter_cv = seed % 3 == 0 ? 0.2 : 0;
+        o.seed = seed;
+        if (fr_plan_unroll(j->plan, 2 + (unsigned)(seed % 3), &many, &err) != FR_OK ||
+            fr_simulate(many, &o, &r, &err) != FR_OK)
+            ck_abort_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+        n.runs++;
+        holds(j, r->n_iterations == 2 + seed % 3);
+        holds(j, r->lower_bound_s <= r->iteration_s + 1e-9 * r->makespan_s);
+        holds(j, r->makespan_bound_s <= r->makespan_s * (1 + 1e-9));
+        fr_run_free(r);
+        fr_plan_free(many);
+        release(j);
+    }
+    say("iterations_of_any_plan_finish_and_add_up", &n);
+}
+END_TEST
+
 /* Powers of two leave all digits as they are. */
 START_TEST(twice_the_bandwidth_for_twice_the_bytes_changes_nothing)
 {
@@ -884,6 +914,7 @@ int main(void)
     tcase_add_test(c, any_plan_passes_every_check_and_repeats_to_the_bit);
     tcase_add_test(c, every_ready_order_finishes_and_keeps_the_bound);
     tcase_add_test(c, every_order_that_is_a_pass_finishes);
+    tcase_add_test(c, iterations_of_any_plan_finish_and_add_up);
     tcase_add_test(c, twice_the_bandwidth_for_twice_the_bytes_changes_nothing);
     tcase_add_test(c, all_times_and_bytes_doubled_double_every_time);
     tcase_add_test(c, other_numbers_for_the_devices_change_nothing_on_a_star);

@@ -105,6 +105,13 @@ START_TEST(compute_time_that_no_task_took_is_found)
 }
 END_TEST
 
+START_TEST(an_iteration_that_is_not_accounted_for_is_found)
+{
+    devices[1].iteration.idle_s -= 0.5;
+    finds("self-check 'account': h1 was busy or idle for 3.5 s of an iteration of 4 s");
+}
+END_TEST
+
 START_TEST(lost_bytes_are_found)
 {
     link_bytes[0] -= 1000;
@@ -122,8 +129,15 @@ END_TEST
 
 START_TEST(a_run_shorter_than_the_bound_is_found)
 {
-    copy.lower_bound_s = 4.001;
+    copy.makespan_bound_s = 4.001;
     finds("self-check 'bound': the run took 4 s, below the lower bound 4.001 s");
+}
+END_TEST
+
+START_TEST(an_iteration_shorter_than_its_bound_is_found)
+{
+    copy.lower_bound_s = 4.001;
+    finds("self-check 'bound': an iteration took 4 s, below its lower bound 4.001 s");
 }
 END_TEST
 
@@ -148,6 +162,8 @@ int main(void)
     tcase_add_test(c, a_task_that_ends_before_it_starts_is_found);
     tcase_add_test(c, a_task_that_never_ran_is_found);
     tcase_add_test(c, lost_idle_time_is_found);
+    tcase_add_test(c, an_iteration_that_is_not_accounted_for_is_found);
+    tcase_add_test(c, an_iteration_shorter_than_its_bound_is_found);
     tcase_add_test(c, compute_time_that_no_task_took_is_found);
     tcase_add_test(c, lost_bytes_are_found);
     tcase_add_test(c, a_buffer_left_behind_is_found);
