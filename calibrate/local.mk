@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libcalibrate.la
 libcalibrate_la_SOURCES = \
 	calibrate/calibrate.h calibrate/cost.c calibrate/cost_collective.c calibrate/cost_model.h \
-	calibrate/cost_model.c calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c \
+	calibrate/cost_model.c calibrate/data_version.h calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c \
 	calibrate/kernel.h calibrate/kernel.c calibrate/move.c calibrate/relatives.h \
 	calibrate/relatives.c calibrate/system.h calibrate/system.c calibrate/system_file.c \
 	calibrate/system_model.h calibrate/system_nodes.h calibrate/system_nodes.c calibrate/trust.c \
@@ -22,7 +22,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/read/data.c calibrate/fit/read/gemm.c calibrate/fit/read/kernels.c \
 	calibrate/fit/read/message_data.c calibrate/fit/read/nccl_log.h calibrate/fit/read/nccl_log.c \
 	calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c
-nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c
+nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c calibrate/data_version.c
 
 # The shipped device files, compiled in and installed.
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
@@ -73,6 +73,16 @@ CLEANFILES += calibrate/systems.c
 EXTRA_DIST += $(system_files)
 systemsdir = $(pkgdatadir)/systems
 systems_DATA = $(system_files)
+
+# Tells one set of measured costs from the next.
+calibrate/data_version.c: $(device_files) $(system_files)
+	@$(MKDIR_P) calibrate
+	$(AM_V_GEN)sum=`cd $(srcdir) && cat $(device_files) $(system_files) | cksum` && \
+	  printf '#include "calibrate/data_version.h"\nconst char fr__data_version[] = "%s";\n' "$$sum" \
+	  > calibrate/data_version.c.new
+	$(AM_V_at)mv calibrate/data_version.c.new $@
+BUILT_SOURCES += calibrate/data_version.c
+CLEANFILES += calibrate/data_version.c
 
 # Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md describes.
 MICROBENCH = $(srcdir)/../shared/data/microbench

@@ -98,7 +98,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * known by its key. A store belongs to one version of Forerun, for another may answer otherwise, and
  * to one process at a time.
  */
-enum { FR_STORE_FORMAT = 2 };
+enum { FR_STORE_FORMAT = 3 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no
@@ -112,7 +112,7 @@ enum fr_status fr_store_each(struct fr_store *s, bool with_records,
                              enum fr_status (*take)(void *user, const struct fr_sweep_row *row,
                                                     struct fr_error *err),
                              void *user, struct fr_error *err);
-/* What a workload or topology file held when its rows were made: a digest by name. FR_EUSAGE: the
+/* What a workload, a topology or costs held when their rows were made: a digest by name. FR_EUSAGE: the
  * store has another digest for that name. */
 enum fr_status fr_store_input(struct fr_store *s, const char *name, const char *digest,
                               struct fr_error *err);

@@ -459,13 +459,23 @@ static enum fr_status csv_input(void *store, const char *name, const char *diges
     return st == FR_OK ? take_input(j, cells, err) : st;
 }
 
+static int compare_inputs(const void *a, const void *b)
+{
+    const struct noted_input *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+/* By name, as the other kind of store has them. */
 static enum fr_status csv_inputs(void *store,
                                  enum fr_status (*take)(void *user, const char *name,
                                                         const char *digest, struct fr_error *err),
                                  void *user, struct fr_error *err)
 {
-    const struct journal *j = store;
+    struct journal *j = store;
 
+    if (j->n_inputs > 0)
+        qsort(j->inputs, j->n_inputs, sizeof(*j->inputs), compare_inputs);
     for (size_t i = 0; i < j->n_inputs; i++)
         FR_TRY(take(user, j->inputs[i].name, j->inputs[i].digest, err));
     return FR_OK;

@@ -13,7 +13,7 @@ struct fr__store_kind {
     enum fr_status (*input)(void *store, const char *name, const char *digest,
                             struct fr_error *err);
     enum fr_status (*close)(void *store, struct fr_error *err);
-    /* Calls take for each input that was noted. */
+    /* Calls take for each input that was noted, by name. */
     enum fr_status (*inputs)(void *store,
                              enum fr_status (*take)(void *user, const char *name,
                                                     const char *digest, struct fr_error *err),

@@ -2,30 +2,134 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
+#include "calibrate/data_version.h"
+#include "calibrate/system.h"
 #include "study/store/digest.h"
 #include "study/sweep/state.h"
 #include "workloads/zoo/zoo.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- digests of what was loaded: a store must not mix answers about different files ---- */
+/* ---- digests of files: every byte, so that nothing a reader learns to read can be forgotten here ---- */
 
-static uint64_t digest_topo(const struct fr_topo *t)
+static enum fr_status digest_file(uint64_t *d, const char *path, struct fr_error *err)
 {
-    uint64_t d = FR__DIGEST_START;
+    char block[16384];
+    uint64_t len;
+    size_t n;
+    bool is_broken;
+    FILE *f;
 
-    for (size_t i = 0; i < t->n_types; i++) {
-        const struct fr_device_type *type = &t->types[i];
+    FR_TRY(fr__file_open(path, &f, &len, err));
+    while ((n = fread(block, 1, sizeof(block), f)) > 0)
+        *d = fr__digest(*d, block, n);
+    is_broken = ferror(f) != 0;
+    fclose(f);
+    if (is_broken)
+        return fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "cannot be read");
+    *d = fr__digest_count(*d, len);
+    return FR_OK;
+}
 
-        d = fr__digest_text(d, type->name);
-        d = fr__digest_count(d, type->mem_bytes);
-        d = fr__digest_number(d, type->mem_Bps);
-        for (unsigned k = 0; k < FR_N_DTYPES; k++)
-            d = fr__digest_number(d, type->flops_per_s[k]);
-        d = fr__digest_number(d, type->vector_flops_per_s);
-        d = fr__digest_count(d, type->n_sms);
-        d = fr__digest_number(d, type->launch_s);
-        d = fr__digest_count(d, type->context_bytes);
+/* That there is no such file is an answer, too: it may appear later. */
+static enum fr_status digest_if_there(uint64_t *d, const char *path, struct fr_error *err)
+{
+    if (fr__exists(path) && !fr__is_folder(path))
+        return digest_file(d, path, err);
+    *d = fr__digest_text(*d, "none");
+    return FR_OK;
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name), k = strlen(ending);
+
+    return n > k && strcmp(name + n - k, ending) == 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* names: files of a folder that may be part of a workload, sorted; in the arena. */
+static enum fr_status list_parts(struct fr__arena *arena, const char *folder, char ***names,
+                                 size_t *n, struct fr_error *err)
+{
+    DIR *d = opendir(folder);
+    enum fr_status st = FR_OK;
+    const struct dirent *e;
+    size_t cap = 0;
+
+    *names = NULL;
+    *n = 0;
+    if (!d)
+        return fr__fail(err, FR_EIO, (struct fr_loc){folder, 0, 0}, "cannot open: %s",
+                        strerror(errno));
+    while (st == FR_OK && (e = readdir(d)) != NULL) {
+        size_t length = strlen(folder) + strlen(e->d_name) + 2;
+        char *path;
+
+        if (!has_ending(e->d_name, ".csv") && !has_ending(e->d_name, ".yaml"))
+            continue;
+        path = fr__arena_alloc(arena, length, 1);
+        if (path && fr__grow(names, &cap, *n + 1, sizeof(**names))) {
+            snprintf(path, length, "%s/%s", folder, e->d_name);
+            (*names)[(*n)++] = path;
+        } else {
+            st = fr__fail_nomem(err);
+        }
+    }
+    closedir(d);
+    if (*n > 0)
+        qsort(*names, *n, sizeof(**names), compare_names);
+    return st;
+}
+
+static enum fr_status digest_folder(struct fr__arena *arena, uint64_t *d, const char *folder,
+                                    struct fr_error *err)
+{
+    char **names;
+    size_t n;
+    enum fr_status st = list_parts(arena, folder, &names, &n, err);
+
+    for (size_t i = 0; i < n && st == FR_OK; i++) {
+        *d = fr__digest_text(*d, names[i]);
+        st = digest_file(d, names[i], err);
+    }
+    free(names);
+    return st;
+}
+
+/* ---- digests of what was loaded: a store must not mix answers about different things ---- */
+
+static uint64_t digest_type(uint64_t d, const struct fr_device_type *type)
+{
+    d = fr__digest_text(d, type->name);
+    d = fr__digest_count(d, type->is_gpu);
+    d = fr__digest_count(d, type->mem_bytes);
+    d = fr__digest_number(d, type->mem_Bps);
+    for (unsigned k = 0; k < FR_N_DTYPES; k++)
+        d = fr__digest_number(d, type->flops_per_s[k]);
+    d = fr__digest_number(d, type->vector_flops_per_s);
+    d = fr__digest_count(d, type->n_sms);
+    d = fr__digest_number(d, type->launch_s);
+    return fr__digest_count(d, type->context_bytes);
+}
+
+static uint64_t digest_machines(uint64_t d, const struct fr_topo *t)
+{
+    for (size_t i = 0; i < t->n_types; i++)
+        d = digest_type(d, &t->types[i]);
+    for (size_t i = 0; i < t->n_vertices; i++) {
+        d = fr__digest_text(d, t->vertices[i].name);
+        d = fr__digest_count(d, (uint64_t)t->vertices[i].kind);
+        d = fr__digest_count(d, t->vertices[i].machine);
+        d = fr__digest_count(d, t->vertices[i].device);
     }
     for (size_t i = 0; i < t->n_devices; i++) {
         d = fr__digest_text(d, t->devices[i].name);
@@ -34,12 +138,44 @@ static uint64_t digest_topo(const struct fr_topo *t)
     }
     for (size_t i = 0; i < t->n_links; i++) {
         d = fr__digest_text(d, t->links[i].name);
+        d = fr__digest_count(d, (uint64_t)t->links[i].kind);
         d = fr__digest_count(d, t->links[i].src);
         d = fr__digest_count(d, t->links[i].dst);
         d = fr__digest_number(d, t->links[i].bw_Bps);
         d = fr__digest_number(d, t->links[i].latency_s);
+        d = fr__digest_count(d, t->links[i].message);
     }
     return d;
+}
+
+static bool is_shipped(const char *(*name_at)(size_t i), const char *name)
+{
+    const char *shipped;
+
+    for (size_t i = 0; (shipped = name_at(i)) != NULL; i++)
+        if (strcmp(shipped, name) == 0)
+            return true;
+    return false;
+}
+
+/* What its collectives and messages behave like, with the files that say so. */
+static enum fr_status digest_systems(uint64_t *d, const struct fr_topo *t, struct fr_error *err)
+{
+    for (size_t i = 0; i < t->n_systems; i++) {
+        const char *name = t->systems[i].name;
+
+        *d = fr__digest_text(*d, name);
+        if (!is_shipped(fr_system_shipped, name))
+            FR_TRY(digest_if_there(d, name, err));
+    }
+    for (size_t i = 0; i < t->n_machines && t->n_systems > 0; i++)
+        *d = fr__digest_count(*d, t->system_of[i]);
+    for (size_t i = 0; i < t->n_messages; i++) {
+        *d = fr__digest_count(*d, t->messages[i].system);
+        *d = fr__digest_text(*d, t->messages[i].link);
+    }
+    *d = fr__digest_count(*d, t->network_system);
+    return FR_OK;
 }
 
 static uint64_t digest_ops(uint64_t d, const struct fr_graph *g)
@@ -118,53 +254,75 @@ static enum fr_status add_type(struct fr_sweep *s, const struct fr_device_type *
     return FR_OK;
 }
 
-static bool is_preset(const char *spec)
-{
-    const char *name;
-
-    for (size_t i = 0; (name = fr_topo_preset_name(i)) != NULL; i++)
-        if (strcmp(name, spec) == 0)
-            return true;
-    return false;
-}
-
+/* A preset as well: it may be another one in the next build of the same version. */
 static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     enum fr_status st = FR_OK;
     struct fr_topo *t;
+    uint64_t d;
 
     FR_TRY(fr_topo_load(&t, spec, err));
     for (size_t i = 0; i < t->n_types && st == FR_OK; i++)
         st = add_type(s, &t->types[i], err);
-    if (st == FR_OK && !is_preset(spec))
-        st = add_input(s, spec, digest_topo(t), err);
+    d = digest_machines(FR__DIGEST_START, t);
+    if (st == FR_OK)
+        st = digest_systems(&d, t, err);
+    if (st == FR_OK)
+        st = add_input(s, spec, d, err);
     fr_topo_free(t);
     return st;
 }
 
-/* A model of the zoo is this version's own; what a sequence length or precision does to it shows
- * in its rows. */
+/* What a sequence length or precision does to a model of the zoo shows in its rows. */
 static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
+    uint64_t d = FR__DIGEST_START;
     enum fr_status st = FR_OK;
     struct fr_graph *g;
 
     FR_TRY(fr_workload_load(&g, spec, &own, err));
-    if (!fr__zoo_find(spec))
-        st = add_input(s, spec, digest_graph(g), err);
+    if (fr__zoo_find(spec))
+        d = digest_graph(g);
+    else if (fr__is_folder(spec))
+        st = digest_folder(s->arena, &d, spec, err);
+    else
+        st = digest_file(&d, spec, err);
+    if (st == FR_OK)
+        st = add_input(s, spec, d, err);
     fr_graph_free(g);
     return st;
+}
+
+/* Words for costs and shipped files are in digest_own_data(). */
+static enum fr_status load_costs(struct fr_sweep *s, const char *costs, struct fr_error *err)
+{
+    uint64_t d = FR__DIGEST_START;
+
+    if (strcmp(costs, "calibrated") == 0 || strcmp(costs, "datasheet") == 0 ||
+        is_shipped(fr_calibration_shipped, costs))
+        return FR_OK;
+    FR_TRY(digest_if_there(&d, costs, err));
+    return add_input(s, costs, d, err);
+}
+
+/* The measured costs of this build: a store's version does not tell one build from the next. */
+static uint64_t digest_own_data(void)
+{
+    return fr__digest_text(FR__DIGEST_START, fr__data_version);
 }
 
 enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err)
 {
     const struct fr__axis *topologies = &s->axes[fr__setting_index("topology")];
     const struct fr__axis *workloads = &s->axes[fr__setting_index("workload")];
+    const struct fr__axis *costs = &s->axes[fr__setting_index("costs")];
 
     for (size_t i = 0; i < topologies->n; i++)
         FR_TRY(load_topo(s, topologies->values[i], err));
     for (size_t i = 0; i < workloads->n; i++)
         FR_TRY(load_graph(s, workloads->values[i], err));
-    return FR_OK;
+    for (size_t i = 0; i < costs->n; i++)
+        FR_TRY(load_costs(s, costs->values[i], err));
+    return add_input(s, "forerun's measured costs", digest_own_data(), err);
 }

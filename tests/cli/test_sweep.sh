@@ -176,4 +176,44 @@ if timeout --preserve-status 9 true 2>/dev/null; then
     check "an_interrupt_says_how_to_go_on" fails 130 "interrupted after .* the same command goes on"
 fi
 
+# ---- inputs: a store must not answer for what has changed ----
+cli=$source/tests/golden/cli
+new_inputs() {
+    rm -rf inputs
+    mkdir inputs
+    cp -R "$cli/toy" inputs/toy
+    cp "$cli/fitted.yaml" "$cli/system.yaml" inputs
+    sed 's/^device: .*/device: toy-gpu/' "$source/calibrate/devices/t4.yaml" >inputs/costs.yaml
+    cp "$source/tests/fuzz/corpus/fuzz_graph_txt/conv" inputs/graph.txt
+    rm -f inputs.csv
+}
+over_inputs() { run sweep -w inputs/toy -w inputs/graph.txt -t inputs/fitted.yaml -g 2 -b 8 -s dp \
+    --costs calibrated --costs inputs/costs.yaml --store inputs.csv; }
+for file in toy/workload.yaml toy/ops.csv toy/edges.csv toy/times.csv graph.txt fitted.yaml \
+    system.yaml costs.yaml; do
+    new_inputs
+    over_inputs
+    cp inputs.csv before.csv
+    over_inputs
+    check "unchanged inputs are found again ($file)" grep -q "^forerun: note: 4 points were in" err
+    case $file in
+    fitted.yaml) sed 's/1GB/2GB/' "$cli/fitted.yaml" >inputs/fitted.yaml ;;
+    *) echo >>"inputs/$file" ;;
+    esac
+    over_inputs
+    check "a changed $file is refused" grep -q "is not what it was when this store was filled" err
+    check "a changed $file ends the sweep" exits 2
+    check "the store is as it was ($file)" cmp before.csv inputs.csv
+    rm inputs.csv
+    over_inputs
+    check "a new store takes the changed $file" lacks "already"
+done
+new_inputs
+run sweep -w lenet -t dgx1-v100 -g 2 -s dp --costs inputs/later.yaml --store inputs.csv
+cp "$source/calibrate/devices/v100-sxm2-16gb.yaml" inputs/later.yaml
+run sweep -w lenet -t dgx1-v100 -g 2 -s dp --costs inputs/later.yaml --store inputs.csv
+check "a file that appears later is refused" grep -q "'inputs/later.yaml' is not what it was" err
+sed -n '/measured costs/p' inputs.csv >own
+check "the compiled-in costs are an input" test "$(wc -l <own)" -eq 1
+
 finish

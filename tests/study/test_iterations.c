@@ -9,6 +9,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const more_specs[] = {"dp:sync=ps-cpu", "dp:sync=ps-sharded", "dp:accumulate=2",
