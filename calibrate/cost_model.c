@@ -288,22 +288,18 @@ static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
     return false;
 }
 
-/* Whether what is shipped says something about one of the types. */
-static bool has_relative(const struct fr_cost_model *m)
+/* Whether a shipped file says something about one of the types. */
+static bool is_relative(const struct fr_cost_model *m, const char *name)
 {
-    const char *name;
-
     for (size_t i = 0; i < m->n_types; i++)
-        for (size_t k = 0; (name = fr_calibration_shipped(k)) != NULL; k++)
-            if (m->types[i].is_gpu && fr__kinship(m->types[i].name, name) != FR__NO_RELATIVE)
-                return true;
+        if (m->types[i].is_gpu && fr__kinship(m->types[i].name, name) != FR__NO_RELATIVE)
+            return true;
     return false;
 }
 
 static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options *o,
                            struct fr_error *err)
 {
-    bool is_kin = has_relative(m);
     const char *name;
 
     if (o->device_file) {
@@ -314,8 +310,9 @@ static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options
                             "'%s' is about device '%s', which this topology does not have",
                             o->device_file, m->loaded[0]->device);
     }
-    for (size_t i = 0; is_kin && (name = fr_calibration_shipped(i)) != NULL; i++)
-        FR_TRY(load(m, name, err));
+    for (size_t i = 0; (name = fr_calibration_shipped(i)) != NULL; i++)
+        if (is_relative(m, name))
+            FR_TRY(load(m, name, err));
     for (size_t t = 0; t < m->n_types; t++)
         if (m->types[t].is_gpu)
             FR_TRY(fill_type(m, t, err));

@@ -10,6 +10,7 @@
 #include "calibrate/curves/curve.h"
 #include "calibrate/fit/fit_file.h"
 #include "calibrate/fit/launches.h"
+#include "calibrate/shipped.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -85,15 +86,15 @@ static enum fr_status read_residual(struct fr__residual *r, const struct fr__yam
     if (values->n != n)
         return fr__fail(err, FR_EPARSE, values->loc,
                         "'thousandths' has %zu items, the axes make %zu", values->n, n);
-    r->values = calloc(n, sizeof(*r->values));
-    if (!r->values)
+    r->values = r->own = calloc(n, sizeof(*r->own));
+    if (!r->own)
         return fr__fail_nomem(err);
     r->n_values = n;
     for (size_t i = 0; i < n; i++) {
         double x;
 
         FR_TRY(fr__fit_item(values->items[i], "a residual", -10000, 10000, &x, err));
-        r->values[i] = (float)(x / 1000);
+        r->own[i] = (float)(x / 1000);
     }
     return FR_OK;
 }
@@ -125,12 +126,12 @@ static enum fr_status read_splits(struct fr__trees *t, const struct fr__yaml *li
                         "'splits' has %zu items, expected [feature, from, ...], %d items a tree, "
                         "at most %d trees",
                         list->n, TREE, FR__TREES_MAX);
-    t->trees = calloc(list->n / TREE, sizeof(*t->trees));
-    if (!t->trees)
+    t->trees = t->own = calloc(list->n / TREE, sizeof(*t->own));
+    if (!t->own)
         return fr__fail_nomem(err);
     t->n = list->n / TREE;
     for (size_t i = 0; i < list->n; i += 2) {
-        struct fr__split *s = &t->trees[i / TREE].splits[i % TREE / 2];
+        struct fr__split *s = &t->own[i / TREE].splits[i % TREE / 2];
 
         FR_TRY(read_feature(list->items[i], names, &s->feature, err));
         FR_TRY(fr__fit_item(list->items[i + 1], "a split", 0, MAX_RATE, &s->from, err));
@@ -149,7 +150,7 @@ static enum fr_status read_leaves(struct fr__trees *t, const struct fr__yaml *li
         double x;
 
         FR_TRY(fr__fit_item(list->items[i], "a residual", -10000, 10000, &x, err));
-        t->trees[i / FR__TREES_LEAVES].thousandths[i % FR__TREES_LEAVES] = (int16_t)x;
+        t->own[i / FR__TREES_LEAVES].thousandths[i % FR__TREES_LEAVES] = (int16_t)x;
     }
     return FR_OK;
 }
@@ -305,21 +306,14 @@ enum fr_status fr__device_file_read(struct fr_calibration **out, const char *tex
     return st;
 }
 
-const char *fr_calibration_shipped(size_t i)
-{
-    return i < fr__n_shipped ? fr__shipped[i].name : NULL;
-}
-
 static enum fr_status fail_unknown(const char *name, struct fr_error *err)
 {
     const char *names[64];
     char hint[128];
     size_t n = 0;
 
-    while (n < 64 && n < fr__n_shipped) {
-        names[n] = fr__shipped[n].name;
-        n++;
-    }
+    for (; n < 64 && fr_calibration_shipped(n); n++)
+        names[n] = fr_calibration_shipped(n);
     return fr__fail(
         err, FR_ENOENT, FR_NOWHERE,
         "'%s' is no device file, neither shipped ('forerun calibrate show') nor a path%s", name,
@@ -333,10 +327,9 @@ enum fr_status fr_calibration_load(struct fr_calibration **out, const char *name
     size_t len;
     enum fr_status st;
 
-    for (size_t i = 0; i < fr__n_shipped; i++)
-        if (strcmp(fr__shipped[i].name, name_or_path) == 0)
-            return fr__device_file_read(out, fr__shipped[i].text, fr__shipped[i].len, name_or_path,
-                                        err);
+    for (size_t i = 0; fr_calibration_shipped(i); i++)
+        if (strcmp(fr_calibration_shipped(i), name_or_path) == 0)
+            return fr__shipped_take(out, i, err);
     if (!fr__exists(name_or_path))
         return fail_unknown(name_or_path, err);
     FR_TRY(fr__read_file(name_or_path, MAX_BYTES, &text, &len, err));

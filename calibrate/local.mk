@@ -3,7 +3,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/calibrate.h calibrate/cost.c calibrate/cost_collective.c calibrate/cost_model.h \
 	calibrate/cost_model.c calibrate/data_version.h calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c \
 	calibrate/kernel.h calibrate/kernel.c calibrate/move.c calibrate/relatives.h \
-	calibrate/relatives.c calibrate/system.h calibrate/system.c calibrate/system_file.c \
+	calibrate/relatives.c calibrate/shipped.h calibrate/shipped.c calibrate/system.h calibrate/system.c calibrate/system_file.c \
 	calibrate/system_model.h calibrate/system_nodes.h calibrate/system_nodes.c calibrate/trust.c \
 	calibrate/curves/attention.h calibrate/curves/attention.c calibrate/curves/batchnorm.h \
 	calibrate/curves/batchnorm.c calibrate/curves/class.h calibrate/curves/class.c \
@@ -24,7 +24,8 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c calibrate/data_version.c
 
-# The shipped device files, compiled in and installed.
+# The shipped device files, compiled in as tables and installed. The sources tell the order of names.
+table_sources = calibrate/curves/matmul.c calibrate/curves/rows.c calibrate/system.c
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/a100-pcie-80gb.yaml \
 	calibrate/devices/a100-sxm4-80gb.yaml \
@@ -40,14 +41,15 @@ device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/t4.yaml \
 	calibrate/devices/v100-pcie-32gb.yaml \
 	calibrate/devices/v100-sxm2-16gb.yaml
-calibrate/devices.c: $(device_files) calibrate/embed.sh
+calibrate/devices.c: $(device_files) $(table_sources) calibrate/tables.awk
 	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && sh calibrate/embed.sh $(device_files) \
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=devices $(table_sources) \
+	  $(device_files) \
 	  > $(abs_builddir)/calibrate/devices.c.new
 	$(AM_V_at)mv calibrate/devices.c.new $@
 BUILT_SOURCES += calibrate/devices.c
 CLEANFILES += calibrate/devices.c
-EXTRA_DIST += $(device_files) calibrate/embed.sh
+EXTRA_DIST += $(device_files) calibrate/tables.awk
 shippeddir = $(pkgdatadir)/devices
 shipped_DATA = $(device_files)
 
@@ -62,10 +64,10 @@ system_files = calibrate/systems/a100-dgx.yaml \
 	calibrate/systems/gh200-slingshot.yaml \
 	calibrate/systems/h100-nvswitch.yaml \
 	calibrate/systems/p100-edr.yaml
-calibrate/systems.c: $(system_files) calibrate/embed.sh
+calibrate/systems.c: $(system_files) $(table_sources) calibrate/tables.awk
 	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && sh calibrate/embed.sh $(system_files) \
-	  | sed 's/fr__shipped\[\]/fr__shipped_systems[]/; s/fr__n_shipped/fr__n_shipped_systems/' \
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=systems $(table_sources) \
+	  $(system_files) \
 	  > $(abs_builddir)/calibrate/systems.c.new
 	$(AM_V_at)mv calibrate/systems.c.new $@
 BUILT_SOURCES += calibrate/systems.c

@@ -17,7 +17,7 @@
 static enum fr_status move_curve(struct fr_calibration *to, const struct fr__curve *c,
                                  const struct fr_device_type *type, struct fr_error *err)
 {
-    size_t size = c->residual.n_values * sizeof(*c->residual.values);
+    size_t size = c->residual.n_values * sizeof(*c->residual.own);
     struct fr__curve *copy = fr__calibration_add(to);
 
     if (!copy)
@@ -25,13 +25,13 @@ static enum fr_status move_curve(struct fr_calibration *to, const struct fr__cur
     memcpy(copy, c, sizeof(*copy));
     copy->info.gpus = copy->gpus;
     copy->info.source = copy->source;
-    copy->residual.values = NULL;
+    copy->residual.values = copy->residual.own = NULL;
     FR_TRY(fr__trees_copy(&copy->trees, &c->trees, err));
     if (size > 0) {
-        copy->residual.values = malloc(size);
-        if (!copy->residual.values)
+        copy->residual.values = copy->residual.own = malloc(size);
+        if (!copy->residual.own)
             return fr__fail_nomem(err);
-        memcpy(copy->residual.values, c->residual.values, size);
+        memcpy(copy->residual.own, c->residual.values, size);
     }
     copy->machine =
         (struct fr__machine){.n_sms = type->n_sms,

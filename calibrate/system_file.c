@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "calibrate/device_file.h"
 #include "calibrate/fit/fit_file.h"
+#include "calibrate/shipped.h"
 #include "calibrate/system_model.h"
 #include "calibrate/system_nodes.h"
 
@@ -311,6 +311,18 @@ static enum fr_status fail_unknown(const char *name, struct fr_error *err)
                     name, fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
+static enum fr_status take_shipped(struct fr_system **out, const struct fr_system_info *info,
+                                   struct fr_error *err)
+{
+    struct fr_system *s = malloc(sizeof(*s));
+
+    if (!s)
+        return fr__fail_nomem(err);
+    s->info = *info;
+    *out = s;
+    return FR_OK;
+}
+
 enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
                               struct fr_error *err)
 {
@@ -320,8 +332,7 @@ enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
 
     for (size_t i = 0; i < fr__n_shipped_systems; i++)
         if (strcmp(fr__shipped_systems[i].name, name_or_path) == 0)
-            return fr_system_read(out, fr__shipped_systems[i].text, fr__shipped_systems[i].len,
-                                  name_or_path, err);
+            return take_shipped(out, &fr__shipped_systems[i].info, err);
     if (!fr__exists(name_or_path))
         return fail_unknown(name_or_path, err);
     FR_TRY(fr__read_file(name_or_path, MAX_BYTES, &text, &len, err));

@@ -86,7 +86,7 @@ double fr__residual_at(const struct fr__residual *r, const double x[AXES])
 
 void fr__residual_fini(struct fr__residual *r)
 {
-    free(r->values);
+    free(r->own);
     memset(r, 0, sizeof(*r));
 }
 
@@ -293,8 +293,8 @@ enum fr_status fr__residual_fit(struct fr__residual *r, size_t n, const double x
     if (n < MIN_POINTS)
         return FR_OK;
     pr.n_values = choose_axes(r->axes, n, x);
-    r->values = calloc(pr.n_values, sizeof(*r->values));
-    if (!allocate(&pr) || !r->values) {
+    r->values = r->own = calloc(pr.n_values, sizeof(*r->own));
+    if (!allocate(&pr) || !r->own) {
         st = fr__fail_nomem(err);
         goto free_all;
     }
@@ -302,7 +302,7 @@ enum fr_status fr__residual_fit(struct fr__residual *r, size_t n, const double x
         find_corners(r->axes, x[k], &pr.stencils[k]);
     *miss = find_best(&pr);
     for (size_t i = 0; i < pr.n_values; i++)
-        r->values[i] = (float)(round(pr.v[i] * 1000) / 1000);
+        r->own[i] = (float)(round(pr.v[i] * 1000) / 1000);
     r->n_values = pr.n_values;
 free_all:
     free(pr.v);

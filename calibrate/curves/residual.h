@@ -26,7 +26,8 @@ struct fr__axis {
 struct fr__residual {
     struct fr__axis axes[FR__RESIDUAL_AXES];
     size_t n_values; /* the product of the axes' n; 0: no residual, everything reads 0 */
-    float *values;   /* [axes[0].n][axes[1].n]...; heap */
+    const float *values; /* [axes[0].n][axes[1].n]...: `own`, or a table that is compiled in */
+    float *own;          /* heap, or NULL */
 };
 
 double fr__residual_at(const struct fr__residual *r, const double x[FR__RESIDUAL_AXES]);

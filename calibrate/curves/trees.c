@@ -58,13 +58,13 @@ enum fr_status fr__trees_copy(struct fr__trees *to, const struct fr__trees *from
     if (!trees)
         return fr__fail_nomem(err);
     memcpy(trees, from->trees, from->n * sizeof(*trees));
-    *to = (struct fr__trees){from->n, trees, from->low, from->high};
+    *to = (struct fr__trees){from->n, trees, trees, from->low, from->high};
     return FR_OK;
 }
 
 void fr__trees_fini(struct fr__trees *t)
 {
-    free(t->trees);
+    free(t->own);
     memset(t, 0, sizeof(*t));
 }
 
@@ -282,7 +282,7 @@ static void grow_all(struct problem *pr, const struct fr__trees_points *p, struc
 {
     leave_out(pr, FOLDS); /* none */
     for (size_t i = 0; i < t->n; i++)
-        grow(pr, &t->trees[i]);
+        grow(pr, &t->own[i]);
     t->low = t->high = sum_at(t->trees, t->n, p->x);
     for (size_t k = 1; k < p->n; k++) {
         int sum = sum_at(t->trees, t->n, p->x + k * p->n_features);
@@ -310,8 +310,8 @@ enum fr_status fr__trees_fit(struct fr__trees *t, const struct fr__trees_points 
     }
     fill_bins(&pr, p);
     t->n = COUNTS[cross_validate(&pr, miss)];
-    t->trees = t->n ? calloc(t->n, sizeof(*t->trees)) : NULL;
-    if (t->n && !t->trees) {
+    t->trees = t->own = t->n ? calloc(t->n, sizeof(*t->own)) : NULL;
+    if (t->n && !t->own) {
         t->n = 0;
         st = fr__fail_nomem(err);
         goto release;

@@ -44,9 +44,10 @@ struct fr__tree {
 };
 
 struct fr__trees {
-    size_t n;               /* 0: no trees, everything reads 0 */
-    struct fr__tree *trees; /* [n]; heap */
-    int low, high;          /* thousandths: the sum is kept within */
+    size_t n;                     /* 0: no trees, everything reads 0 */
+    const struct fr__tree *trees; /* [n]: `own`, or a table that is compiled in */
+    struct fr__tree *own;         /* heap, or NULL */
+    int low, high;                /* thousandths: the sum is kept within */
 };
 
 /* features: as many as the fit had, finite. */
