@@ -1,9 +1,11 @@
 /* calibrate/calibrate.h - how long an op takes on a device, and how far to trust the number.
  *
  * Trust, best first: a measured time for this op, device type and batch (profiled); a measured time
- * moved to another batch by the ratio of cost curves (scaled); a curve fitted to micro-benchmarks of
- * the device (calibrated), or of a relative, rescaled by its specification (transferred); datasheet
- * peaks with a stated efficiency (datasheet: a guess, marked everywhere).
+ * moved to another batch or device type by the ratio of cost curves (scaled); a curve fitted to
+ * micro-benchmarks of the device (calibrated), or of a relative, rescaled by its specification
+ * (transferred); datasheet peaks with a stated efficiency (datasheet: a guess, marked everywhere); a
+ * time measured on a device type that is not named, or from which no curves lead here, as it was
+ * measured (profiled-elsewhere).
  */
 #ifndef FORERUN_CALIBRATE_H
 #define FORERUN_CALIBRATE_H
@@ -22,9 +24,14 @@ enum fr_trust {
     FR_TRUST_CALIBRATED,
     FR_TRUST_TRANSFERRED,
     FR_TRUST_DATASHEET,
+    FR_TRUST_PROFILED_ELSEWHERE,
     FR_N_TRUSTS
 };
 const char *fr_trust_name(enum fr_trust trust); /* "profiled", "scaled", ... */
+/* " (a guess from peak rates)": what a reader should know of such a share of the time; or "". */
+const char *fr_trust_note(enum fr_trust trust);
+/* Whether the number comes from a measured time of the op itself. */
+bool fr_trust_is_measured(enum fr_trust trust);
 
 /* One row of a plan's cost table: (class, shape, device) -> mean, spread, trust. */
 struct fr_cost {
@@ -52,6 +59,8 @@ struct fr_cost_options {
     size_t n_systems;
     const struct fr_topo_message *messages; /* [n_messages] the topology's, likewise */
     size_t n_messages;
+    const struct fr_graph *graph; /* whose samples of other known device types fr_cost_op is to move
+                                     to `types`; only read while the model is made. NULL: none */
 };
 
 /* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load and fr_system_load;
@@ -69,7 +78,8 @@ struct fr_part {
 };
 
 /* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op without
- * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. */
+ * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. A sample
+ * of another device type is moved if the model was made with that graph (options' graph). */
 void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
                 const struct fr_part *part, struct fr_cost *out);
 

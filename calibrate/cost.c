@@ -1,26 +1,20 @@
-/* calibrate/cost.c - the time of one op: a measured sample where there is one, else what the device's
+/* calibrate/cost.c - the time of one op: a measured sample where there is one (cost_samples.h), else what the device's
  * curve says of the kernel it is (kernel.h, cost_model.h), else a roofline.
  *
  * Datasheet:  t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac))
  * Source:     S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
  *             (roofline); fractions: calibrate/efficiency.c.
  * Ignores:    tiles and waves, caches, occupancy of small kernels.
- *
- * Samples:    the mean of those of the same op, device type ("*" if it has none) and batch. Another
- *             batch: the curve times the ratio measured / curve, which between two sampled
- *             batches goes linearly from one's ratio to the other's and outside stays at the nearer
- *             end's; so the result meets every sample. An op whose FLOPs and bytes are not known has
- *             a curve proportional to the batch.
  */
 #include "config.h"
 
 #include "base/dtype.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/cost_model.h"
+#include "calibrate/cost_samples.h"
 #include "calibrate/kernel.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Ops that run on matrix units: their peak is the dtype's. */
 static bool uses_matrix_units(enum fr_op_kind kind)
@@ -333,14 +327,14 @@ static enum fr_dtype units_of(enum fr_dtype dtype)
     return dtype == FR_AMP ? FR_FP16 : dtype;
 }
 
-/* An op priced by rule: by its curve, else as a roofline. */
-static void set_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
-                        const struct fr_graph *g, const struct fr_op *o, const struct fr_part *part)
+void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
+                      const struct fr_graph *g, uint32_t op, const struct fr_part *part)
 {
+    const struct fr_op *o = &g->ops[op];
     struct target t = {.model = m, .type = type, .dtype = units_of(g->dtype)};
     struct fr__kernel kernel;
 
-    fr__kernel_of(g, (uint32_t)(o - g->ops), part, &kernel);
+    fr__kernel_of(g, op, part, &kernel);
     c->trust = FR_TRUST_DATASHEET;
     c->error_frac = DATASHEET_ERROR;
     set_roofline(c, fr__cost_model_type(m, type), g->dtype, kernel.flops, kernel.bytes);
@@ -354,186 +348,19 @@ static void set_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32
     }
 }
 
-/* ---- samples ---- */
-
-/* What samples are scaled by. */
-struct subject {
-    const struct fr_cost_model *model;
-    uint32_t type;
-    const struct fr_graph *g;
-    const struct fr_op *op;
-    const struct fr_part *part;
-};
-
-static bool is_whole(const struct fr_part *part)
-{
-    return part->channel_parts <= 1 && part->input_parts <= 1;
-}
-
-static double share_of(const struct fr_part *part)
-{
-    return 1.0 / ((part->channel_parts > 1 ? part->channel_parts : 1) *
-                  (double)(part->input_parts > 1 ? part->input_parts : 1));
-}
-
-/* The shape of the time over the batch that samples are scaled by. */
-static double curve_s(const struct subject *s, double batch, const struct fr_part *of,
-                      double *error_frac)
-{
-    struct fr_part part = *of;
-    struct fr_cost c = {.kind = s->op->kind};
-
-    part.batch = batch;
-    *error_frac = 0;
-    if (!s->op->scales && is_whole(&part))
-        return 1;
-    set_by_rule(&c, s->model, s->type, s->g, s->op, &part);
-    *error_frac = c.error_frac;
-    return c.mean_s > 0 ? c.mean_s : batch * share_of(&part);
-}
-
-struct sample_range {
-    size_t first, end;
-};
-
-/* First sample of an op >= op. Cost: O(log n_samples). */
-static size_t lower_bound(const struct fr_graph *g, uint32_t op)
-{
-    size_t low = 0, high = g->n_samples;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (g->samples[mid].op < op)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-static struct sample_range samples_on(const struct fr_graph *g, uint32_t op, const char *device)
-{
-    struct sample_range r;
-
-    r.first = lower_bound(g, op);
-    while (r.first < g->n_samples && g->samples[r.first].op == op &&
-           strcmp(g->samples[r.first].device, device) != 0)
-        r.first++;
-    r.end = r.first;
-    while (r.end < g->n_samples && g->samples[r.end].op == op &&
-           strcmp(g->samples[r.end].device, device) == 0)
-        r.end++;
-    return r;
-}
-
-/* End of the samples that share the batch of sample i. */
-static size_t same_batch_end(const struct fr_graph *g, size_t i, size_t end)
-{
-    size_t j = i;
-
-    while (j < end && g->samples[j].batch == g->samples[i].batch)
-        j++;
-    return j;
-}
-
-/* Mean of samples [i, end) and their standard deviation over it. */
-static double mean_of(const struct fr_graph *g, size_t i, size_t end, double *spread_frac)
-{
-    double n = (double)(end - i), sum_s = 0, squares = 0, mean_s;
-
-    for (size_t j = i; j < end; j++)
-        sum_s += g->samples[j].time_s;
-    mean_s = sum_s / n;
-    for (size_t j = i; j < end; j++) {
-        double off_s = g->samples[j].time_s - mean_s;
-
-        squares += off_s * off_s;
-    }
-    *spread_frac = n > 1 && mean_s > 0 ? sqrt(squares / (n - 1)) / mean_s : 0;
-    return mean_s;
-}
-
-/* One sampled batch: the mean there and what it is over the curve. */
-struct knot {
-    double batch, mean_s, spread_frac, ratio;
-};
-
-static struct knot knot_at(const struct subject *s, size_t first, size_t end)
-{
-    const struct fr_part whole = {0};
-    struct knot k = {.batch = s->g->samples[first].batch};
-    double error_frac, unit_s = curve_s(s, k.batch, &whole, &error_frac);
-
-    k.mean_s = mean_of(s->g, first, end, &k.spread_frac);
-    k.ratio = unit_s > 0 ? k.mean_s / unit_s : 0;
-    return k;
-}
-
-static void scale_between(const struct subject *s, double batch, const struct knot *low,
-                          const struct knot *high, struct fr_cost *out)
-{
-    const struct knot *nearest = batch - low->batch <= high->batch - batch ? low : high;
-    double width = high->batch - low->batch;
-    double part = width > 0 ? (batch - low->batch) / width : 0;
-
-    out->spread_frac = nearest->spread_frac;
-    out->launch_s = 0;
-    if (!s->op->scales && is_whole(s->part)) {
-        out->mean_s = nearest->mean_s;
-        out->trust = FR_TRUST_PROFILED;
-        return;
-    }
-    out->mean_s = curve_s(s, batch, s->part, &out->error_frac) *
-                  (low->ratio + part * (high->ratio - low->ratio));
-    out->trust = FR_TRUST_SCALED;
-}
-
-static void cost_from_samples(const struct subject *s, double batch, struct sample_range r,
-                              struct fr_cost *out)
-{
-    struct knot low = {0}, high = {0};
-    bool has_low = false;
-
-    for (size_t i = r.first, end; i < r.end; i = end) {
-        end = same_batch_end(s->g, i, r.end);
-        high = knot_at(s, i, end);
-        if (high.batch == batch && is_whole(s->part)) { /* exact: whole numbers of samples */
-            out->mean_s = high.mean_s;
-            out->spread_frac = high.spread_frac;
-            out->launch_s = 0;
-            out->trust = FR_TRUST_PROFILED;
-            return;
-        }
-        if (high.batch > batch)
-            break;
-        low = high;
-        has_low = true;
-    }
-    scale_between(s, batch, has_low ? &low : &high, &high, out);
-}
-
 /* ---- public ---- */
 
 void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
                 const struct fr_part *part, struct fr_cost *out)
 {
-    const struct fr_device_type *device = fr__cost_model_type(m, type);
     const struct fr_op *o = &g->ops[op];
-    struct sample_range r = samples_on(g, op, device->name);
 
     *out = (struct fr_cost){.kind = o->kind, .trust = FR_TRUST_DATASHEET};
-    if (r.first == r.end)
-        r = samples_on(g, op, "*");
-    if (r.first < r.end) {
-        const struct subject s = {m, type, g, o, part};
-
-        cost_from_samples(&s, part->batch, r, out);
+    if (g->n_samples > 0 && fr__cost_by_samples(m, type, g, op, part, out))
         return;
-    }
     if (is_free(o))
         return; /* a view: no kernel, so nothing to launch */
-    set_by_rule(out, m, type, g, o, part);
+    fr__cost_by_rule(out, m, type, g, op, part);
     out->launch_s = fr__cost_model_launch_s(m, type);
 }
 

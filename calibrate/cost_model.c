@@ -16,12 +16,12 @@
 #define LATENCY_S 2.6e-6
 
 struct fr_cost_model {
-    const struct fr_device_type *types;
-    size_t n_types;
-    struct fr__known (*known)[FR_N_CURVE_CLASSES][FR_N_DTYPES]; /* [n_types] */
-    struct fr__known (*products)[FR_N_DTYPES]; /* [n_types] matmul without memory traffic */
+    struct fr_device_type *types; /* [n_all] the topology's n_types, then those of samples */
+    size_t n_types, n_all;
+    struct fr__known (*known)[FR_N_CURVE_CLASSES][FR_N_DTYPES]; /* [n_all] */
+    struct fr__known (*products)[FR_N_DTYPES]; /* [n_all] matmul without memory traffic */
     struct fr_calibration **loaded;            /* [n_loaded] */
-    const struct fr_calibration **nearest_launch, **nearest_slowdowns; /* [n_types] NULL: none */
+    const struct fr_calibration **nearest_launch, **nearest_slowdowns; /* [n_all] NULL: none */
     size_t n_loaded, cap_loaded;
     bool has_own_file;        /* loaded[0] is the user's */
     struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
@@ -282,7 +282,7 @@ static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_
 
 static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
 {
-    for (size_t i = 0; i < m->n_types; i++)
+    for (size_t i = 0; i < m->n_all; i++)
         if (strcmp(m->types[i].name, device) == 0)
             return true;
     return false;
@@ -291,7 +291,7 @@ static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
 /* Whether a shipped file says something about one of the types. */
 static bool is_relative(const struct fr_cost_model *m, const char *name)
 {
-    for (size_t i = 0; i < m->n_types; i++)
+    for (size_t i = 0; i < m->n_all; i++)
         if (m->types[i].is_gpu && fr__kinship(m->types[i].name, name) != FR__NO_RELATIVE)
             return true;
     return false;
@@ -313,7 +313,7 @@ static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options
     for (size_t i = 0; (name = fr_calibration_shipped(i)) != NULL; i++)
         if (is_relative(m, name))
             FR_TRY(load(m, name, err));
-    for (size_t t = 0; t < m->n_types; t++)
+    for (size_t t = 0; t < m->n_all; t++)
         if (m->types[t].is_gpu)
             FR_TRY(fill_type(m, t, err));
     return FR_OK;
@@ -366,6 +366,57 @@ static enum fr_status load_messages(struct fr_cost_model *m, const struct fr_cos
     return FR_OK;
 }
 
+/* ---- types ---- */
+
+/* The types of the topology, and room for those that the samples of a graph name. */
+static bool take_types(struct fr_cost_model *m, const struct fr_device_type types[], size_t n_types)
+{
+    m->types = calloc(n_types + 1, sizeof(*m->types));
+    if (!m->types)
+        return false;
+    for (size_t i = 0; i < n_types; i++)
+        m->types[i] = types[i];
+    m->n_types = m->n_all = n_types;
+    return true;
+}
+
+/* Adds the known device types that samples were measured on. Samples of an op and device follow each
+ * other, so that few names are looked up. */
+static enum fr_status add_types_of_samples(struct fr_cost_model *m, const struct fr_graph *g,
+                                           struct fr_error *err)
+{
+    const char *last = "";
+
+    for (size_t i = 0; i < g->n_samples; i++) {
+        const struct fr_device_type *type;
+        struct fr_device_type *more;
+
+        if (strcmp(g->samples[i].device, last) == 0)
+            continue;
+        last = g->samples[i].device;
+        type = is_for_a_type(m, last) ? NULL : fr_device_type_find(last);
+        if (!type || !type->is_gpu)
+            continue;
+        more = realloc(m->types, (m->n_all + 1) * sizeof(*m->types));
+        if (!more)
+            return fr__fail_nomem(err);
+        m->types = more;
+        m->types[m->n_all++] = *type;
+    }
+    return FR_OK;
+}
+
+static enum fr_status make_tables(struct fr_cost_model *m, struct fr_error *err)
+{
+    m->known = calloc(m->n_all + 1, sizeof(*m->known));
+    m->products = calloc(m->n_all + 1, sizeof(*m->products));
+    m->nearest_launch = calloc(m->n_all + 1, sizeof(*m->nearest_launch));
+    m->nearest_slowdowns = calloc(m->n_all + 1, sizeof(*m->nearest_slowdowns));
+    if (!m->known || !m->products || !m->nearest_launch || !m->nearest_slowdowns)
+        return fr__fail_nomem(err);
+    return FR_OK;
+}
+
 /* ---- public ---- */
 
 const struct fr_message_fit *fr_cost_messages(const struct fr_cost_model *m)
@@ -387,15 +438,13 @@ enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_dev
 
     if (!m)
         return fr__fail_nomem(err);
-    m->types = types;
-    m->n_types = n_types;
-    m->known = calloc(n_types + 1, sizeof(*m->known));
-    m->products = calloc(n_types + 1, sizeof(*m->products));
-    m->nearest_launch = calloc(n_types + 1, sizeof(*m->nearest_launch));
-    m->nearest_slowdowns = calloc(n_types + 1, sizeof(*m->nearest_slowdowns));
-    if (!m->known || !m->products || !m->nearest_launch || !m->nearest_slowdowns)
+    if (!take_types(m, types, n_types))
         st = fr__fail_nomem(err);
-    else if (!options->datasheet_only)
+    if (st == FR_OK && options->graph && !options->datasheet_only)
+        st = add_types_of_samples(m, options->graph, err);
+    if (st == FR_OK)
+        st = make_tables(m, err);
+    if (st == FR_OK && !options->datasheet_only)
         st = fill(m, options, err);
     if (st == FR_OK && !options->datasheet_only)
         st = load_systems(m, options, err);
@@ -426,6 +475,7 @@ void fr_cost_model_free(struct fr_cost_model *m)
     free(m->nearest_launch);
     free(m->products);
     free(m->known);
+    free(m->types);
     free(m);
 }
 
@@ -444,6 +494,11 @@ struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t 
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type)
 {
     return &m->types[type];
+}
+
+uint32_t fr__cost_model_n_types(const struct fr_cost_model *m)
+{
+    return (uint32_t)m->n_all;
 }
 
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system)

@@ -18,8 +18,8 @@ struct fr__shipped_curve {
 };
 
 struct fr__shipped_device {
-    const char *name;   /* of the file, without .yaml */
-    const char *device; /* that it is about */
+    const char *name;                       /* of the file, without .yaml */
+    const char *device;                     /* that it is about */
     const struct fr__shipped_curve *curves; /* [n_curves] */
     size_t n_curves;
     const struct fr_launches *launches;   /* NULL: not measured */

@@ -307,6 +307,8 @@ FLAG_SETTER(version, version)
 static const struct option_row rows[] = {
     {OPTIONS_PROBLEM, 'w', "workload", "NAME|PATH", "a zoo model, a workload folder or a profile",
      NULL},
+    {OPTIONS_PROBLEM, 0, "profile-device", "TYPE",
+     "GPU on which the workload's times were measured, where it does not say", NULL},
     {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file", NULL},
     {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", NULL},
     {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines", NULL},

@@ -262,8 +262,10 @@ static bool has_format(const struct fr_topo *t, enum fr_dtype dtype)
 
 static enum fr_status try_format(struct adviser *a, enum fr_dtype dtype)
 {
-    const struct fr_workload_options opt = {
-        .seq_len = a->question.seq_len, .dtype = dtype, .image_size = a->question.image_size};
+    const struct fr_workload_options opt = {.seq_len = a->question.seq_len,
+                                            .dtype = dtype,
+                                            .image_size = a->question.image_size,
+                                            .profile_device = a->question.profile_device};
     struct fr_setting s = *a->setting;
     struct fr_question q = a->question;
     char change[96], options[32];

@@ -22,14 +22,41 @@ void fr_question_init(struct fr_question *q)
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
-enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
-                              const char *costs, struct fr_error *err)
+/* A type of the topology or of the built-in list. */
+static enum fr_status check_profile_device(const struct fr_topo *topo, const char *name,
+                                           struct fr_error *err)
 {
+    enum { MOST = 64 };
+    const char *names[MOST];
+    char hint[128];
+    size_t n = 0;
+
+    if (!name || fr_device_type_find(name))
+        return FR_OK;
+    for (size_t i = 0; i < topo->n_types; i++)
+        if (strcmp(topo->types[i].name, name) == 0)
+            return FR_OK;
+    while (n < MOST && fr_device_type_builtin(n)) {
+        names[n] = fr_device_type_builtin(n)->name;
+        n++;
+    }
+    return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                    "option '--profile-device' is \"%.60s\", no device type that is known%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
+                              const struct fr_graph *graph, const struct fr_question *q,
+                              struct fr_error *err)
+{
+    const char *costs = q->costs;
     struct fr_cost_options o = {.systems = topo->systems,
                                 .n_systems = topo->n_systems,
                                 .messages = topo->messages,
-                                .n_messages = topo->n_messages};
+                                .n_messages = topo->n_messages,
+                                .graph = graph};
 
+    FR_TRY(check_profile_device(topo, q->profile_device, err));
     o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
     if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
         o.device_file = costs;
@@ -65,17 +92,19 @@ enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
 {
-    struct fr_workload_options opt = {
-        .seq_len = q->seq_len, .dtype = q->dtype, .image_size = q->image_size};
+    struct fr_workload_options opt = {.seq_len = q->seq_len,
+                                      .dtype = q->dtype,
+                                      .image_size = q->image_size,
+                                      .profile_device = q->profile_device};
     struct fr_setting s = {.topo = NULL};
     enum fr_status st;
 
     *out = s;
     FR_TRY(fr__question_check(q, err));
     FR_TRY(fr_topo_load(&s.topo, q->topology, err));
-    st = fr__costs_load(&s.costs, s.topo, q->costs, err);
+    st = fr_workload_load(&s.graph, q->workload, &opt, err);
     if (st == FR_OK)
-        st = fr_workload_load(&s.graph, q->workload, &opt, err);
+        st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);
     if (st == FR_OK)
         *out = s;
     else

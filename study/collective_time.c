@@ -160,8 +160,10 @@ static enum fr_status parse_kind(const char *text, enum fr_collective_kind *out,
 static enum fr_status load(struct work *w, const struct fr_collective_question *q,
                            struct fr_error *err)
 {
+    const struct fr_question asked = {.costs = q->costs};
+
     FR_TRY(fr_topo_load(&w->topo, q->topology, err));
-    FR_TRY(fr__costs_load(&w->costs, w->topo, q->costs, err));
+    FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));
     w->n = q->n_gpus ? q->n_gpus : w->topo->n_gpus;
     w->devices = calloc(w->n + 1, sizeof(*w->devices));
     if (!w->devices)

@@ -18,7 +18,9 @@ enum state { LOADING, LOADED, REFUSED };
 struct input {
     enum state state;
     char *name;
-    char *costs;                  /* topologies: as the question has it, or NULL */
+    char *profile_device;         /* as the question has it, or NULL */
+    char *costs;                  /* topologies: likewise */
+    char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
     enum fr_dtype dtype;
     struct fr_topo *topo; /* with its cost model; or */
@@ -73,6 +75,8 @@ static void free_input(struct input *x)
     fr_graph_free(x->graph);
     free(x->name);
     free(x->costs);
+    free(x->profile_device);
+    free(x->profile);
     free(x);
 }
 
@@ -101,20 +105,32 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_wanted(const struct list *l, const struct input *x, const struct fr_question *q)
+/* The workload if it has samples, else NULL: all others share a cost model. */
+static const char *profile_of(const struct fr_graph *g, const struct fr_question *q)
+{
+    return g && g->n_samples > 0 ? q->workload : NULL;
+}
+
+/* g: of a topology, the workload that its cost model is for. */
+static bool is_wanted(const struct list *l, const struct input *x, const struct fr_question *q,
+                      const struct fr_graph *g)
 {
     if (x->state == REFUSED && x->why.code == FR_ENOMEM)
         return false; /* it may be there next time */
+    if (!is_same(x->profile_device, q->profile_device))
+        return false;
     if (l->is_of_topos)
-        return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs);
+        return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs) &&
+               is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype;
 }
 
-static struct input *find(const struct list *l, const struct fr_question *q)
+static struct input *find(const struct list *l, const struct fr_question *q,
+                          const struct fr_graph *g)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (is_wanted(l, l->inputs[i], q))
+        if (is_wanted(l, l->inputs[i], q, g))
             return l->inputs[i];
     return NULL;
 }
@@ -139,8 +155,16 @@ static void drop_idle(struct list *l)
     }
 }
 
+/* false: out of memory. */
+static bool copy(char **out, const char *text)
+{
+    *out = text ? strdup(text) : NULL;
+    return *out || !text;
+}
+
 /* A new member of the list, being loaded and counted as used. */
-static struct input *add(struct list *l, const struct fr_question *q, struct fr_error *err)
+static struct input *add(struct list *l, const struct fr_question *q, const struct fr_graph *g,
+                         struct fr_error *err)
 {
     struct input *x = calloc(1, sizeof(*x));
 
@@ -150,9 +174,10 @@ static struct input *add(struct list *l, const struct fr_question *q, struct fr_
                             .image_size = q->image_size,
                             .dtype = q->dtype,
                             .n_users = 1};
-        x->name = strdup(l->is_of_topos ? q->topology : q->workload);
-        x->costs = l->is_of_topos && q->costs ? strdup(q->costs) : NULL;
-        if (x->name && (x->costs || !l->is_of_topos || !q->costs)) {
+        if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
+            copy(&x->profile_device, q->profile_device) &&
+            copy(&x->costs, l->is_of_topos ? q->costs : NULL) &&
+            copy(&x->profile, l->is_of_topos ? profile_of(g, q) : NULL)) {
             l->inputs[l->n++] = x;
             return x;
         }
@@ -164,23 +189,26 @@ static struct input *add(struct list *l, const struct fr_question *q, struct fr_
 }
 
 /* Not locked: only the thread that loads looks at these members meanwhile. */
-static void load(struct input *x, bool is_topo)
+static void load(struct input *x, bool is_topo, const struct fr_graph *g)
 {
-    const struct fr_workload_options opt = {
-        .seq_len = x->seq_len, .dtype = x->dtype, .image_size = x->image_size};
+    const struct fr_question q = {.costs = x->costs, .profile_device = x->profile_device};
+    const struct fr_workload_options opt = {.seq_len = x->seq_len,
+                                            .dtype = x->dtype,
+                                            .image_size = x->image_size,
+                                            .profile_device = x->profile_device};
     enum fr_status st = is_topo ? fr_topo_load(&x->topo, x->name, &x->why)
                                 : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 
     if (is_topo && st == FR_OK)
-        st = fr__costs_load(&x->cost_model, x->topo, x->costs, &x->why);
+        st = fr__costs_load(&x->cost_model, x->topo, g, &q, &x->why);
     x->why.code = st;
 }
 
 /* Locked. NULL: out of memory. The input is counted as used. */
 static struct input *take(struct fr__inputs *in, struct list *l, const struct fr_question *q,
-                          struct fr_error *err)
+                          const struct fr_graph *g, struct fr_error *err)
 {
-    struct input *x = find(l, q);
+    struct input *x = find(l, q, g);
 
     if (x) {
         x->n_users++;
@@ -189,11 +217,11 @@ static struct input *take(struct fr__inputs *in, struct list *l, const struct fr
         return x;
     }
     drop_idle(l);
-    x = add(l, q, err);
+    x = add(l, q, g, err);
     if (!x)
         return NULL;
     pthread_mutex_unlock(&in->lock);
-    load(x, l->is_of_topos);
+    load(x, l->is_of_topos, g);
     pthread_mutex_lock(&in->lock);
     x->state = x->why.code == FR_OK ? LOADED : REFUSED;
     pthread_cond_broadcast(&in->loaded);
@@ -207,38 +235,35 @@ static void give(struct fr__inputs *in, struct input *x)
     x->given_back = ++in->clock;
 }
 
-static struct input *take_loaded(struct fr__inputs *in, struct list *l, const struct fr_question *q,
-                                 enum fr_status *st, struct fr_error *err)
-{
-    struct input *x = take(in, l, q, err);
-
-    *st = x ? x->why.code : FR_ENOMEM;
-    if (!x || *st == FR_OK)
-        return x;
-    if (err)
-        *err = x->why;
-    give(in, x);
-    return NULL;
-}
-
 /* ---- settings ---- */
 
 enum fr_status fr__inputs_take(struct fr__inputs *in, const struct fr_question *q,
                                struct fr_setting *out, struct fr_error *err)
 {
-    struct input *topo, *graph = NULL;
-    enum fr_status st;
+    struct input *topo = NULL, *graph;
+    enum fr_status st = FR_ENOMEM;
 
     *out = (struct fr_setting){.topo = NULL};
     pthread_mutex_lock(&in->lock);
-    topo = take_loaded(in, &in->topos, q, &st, err);
-    if (topo)
-        graph = take_loaded(in, &in->graphs, q, &st, err);
+    graph = take(in, &in->graphs, q, NULL, err);
     if (graph)
+        topo = take(in, &in->topos, q, graph->graph, err);
+    if (topo) {
+        const struct input *refused = topo->state == REFUSED ? topo : graph;
+
+        st = refused->why.code;
+        if (st != FR_OK && err)
+            *err = refused->why;
+    }
+    if (st == FR_OK) {
         *out = (struct fr_setting){
             .topo = topo->topo, .graph = graph->graph, .costs = topo->cost_model};
-    else if (topo)
-        give(in, topo);
+    } else {
+        if (topo)
+            give(in, topo);
+        if (graph)
+            give(in, graph);
+    }
     pthread_mutex_unlock(&in->lock);
     return st;
 }

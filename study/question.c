@@ -58,6 +58,21 @@ static const char *text_costs(const struct fr_question *q, char buf[VALUE])
     return q->costs ? q->costs : "calibrated";
 }
 
+static enum fr_status set_profile_device(struct fr_question *q, const char *text, const char *what,
+                                         struct fr_error *err)
+{
+    (void)what;
+    (void)err;
+    q->profile_device = strcmp(text, "none") == 0 ? NULL : text;
+    return FR_OK;
+}
+
+static const char *text_profile_device(const struct fr_question *q, char buf[VALUE])
+{
+    (void)buf;
+    return q->profile_device ? q->profile_device : "none";
+}
+
 /* ---- counts: some have a word for what 0 stands for ---- */
 
 static enum fr_status parse_u32(const char *text, const char *what, const char *word_for_0,
@@ -216,7 +231,7 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
 
 /* ---- the table ---- */
 
-/* The order is that of keys, so it may only change together with FR_SWEEP_FORMAT. */
+/* The order is that of keys, so it may only change together with FR_STORE_FORMAT. */
 #define SETTINGS(X)                                                                                \
     X(workload, "workload", false)                                                                 \
     X(topology, "topology", false)                                                                 \
@@ -240,7 +255,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(seed, "seed", true)                                                                          \
     X(jitter, "jitter", true)                                                                      \
     X(device_jitter, "device-jitter", true)                                                        \
-    X(costs, "costs", false)
+    X(costs, "costs", false)                                                                       \
+    X(profile_device, "profile-device", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};

@@ -65,5 +65,6 @@ const struct fr_interference *fr__interference_of(const struct fr_cost_model *co
 
 /* What a question's `costs` says, for the topology's device types; see fr_cost_model_new. */
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
-                              const char *costs, struct fr_error *err);
+                              const struct fr_graph *graph, const struct fr_question *q,
+                              struct fr_error *err);
 #endif

@@ -47,6 +47,8 @@ struct fr_question {
     uint32_t seq_len;       /* 0: the workload's own */
     uint32_t image_size;    /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
+    const char *profile_device; /* type of the GPU on which the workload's times were measured, of
+                                   those that name none; NULL: not known */
     const char *costs; /* "datasheet": rooflines only; "calibrated" or NULL: curves; else a device
                           file's path, whose curves come first */
     enum fr_optimizer optimizer;
@@ -69,7 +71,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; batch, batch-per-gpu, seq-len,
  * image-size and precision=default. */
-enum { FR_N_SETTINGS = 23 };
+enum { FR_N_SETTINGS = 24 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -135,7 +137,7 @@ struct fr_record_sensitivity {
 
 /* What the costs of one kind of op, known equally well, do to the uncertainty. */
 struct fr_record_doubt {
-    enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives */
+    enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives, or all that was profiled elsewhere */
     enum fr_trust trust;
     double error_frac; /* standard deviation of the logarithm of their error, the largest */
     double effect_s;   /* on the iteration of one standard deviation, all of them together */
@@ -259,7 +261,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
 void fr_record_free(struct fr_record *r);
 /* "fitted" when all collectives are, else how the others run: "closed", "expanded". */
 const char *fr_record_collectives(const struct fr_record *r);
-/* "conv2d", "collective": what the doubt is about. */
+/* "conv2d", "collective"; "profile": all times of a device that is not named. What the doubt is about. */
 const char *fr_record_doubt_name(const struct fr_record_doubt *d);
 
 #ifdef __cplusplus

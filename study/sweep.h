@@ -69,6 +69,7 @@ struct fr_sweep_row {
     const char *reason; /* "" when it fits */
     const char *workload, *topology, *strategy, *precision, *optimizer;
     const char *zero_grad, *order, *network, *channels, *collectives, *alloc, *memory, *costs;
+    const char *profile_device; /* "none" */
     uint64_t gpus, gpus_used, is_spread, global_batch, seq_len, image_size, iterations, seed;
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */

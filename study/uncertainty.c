@@ -6,6 +6,9 @@
  * neighbours, too), half is the row's own. The interval holds the middle 90 % of the times. The even split
  * is an assumption: all in common would be the widest interval, all apart nearly none.
  *
+ * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error: there is
+ * one device that is not known.
+ *
  * Why: each such group alone, its common part one standard deviation up and down; the squares of half the
  * difference over their sum are the shares.
  */
@@ -19,12 +22,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* of kinds of op, then of collectives */
+/* of kinds of op by trust, then of collectives; the last: all that was profiled elsewhere */
 enum {
     DRAWS = 40,
-    N_OP_GROUPS = FR_N_OP_KINDS * FR_N_TRUSTS,
-    N_GROUPS = N_OP_GROUPS + FR_N_TRUSTS
+    N_TRUSTS = FR_TRUST_PROFILED_ELSEWHERE,
+    N_OP_GROUPS = FR_N_OP_KINDS * N_TRUSTS,
+    ELSEWHERE = N_OP_GROUPS + N_TRUSTS,
+    N_GROUPS
 };
+_Static_assert((int)N_TRUSTS == (int)FR_N_TRUSTS - 1, "one trust has a group of its own");
 
 struct replay {
     const struct fr__making *m;
@@ -34,7 +40,9 @@ struct replay {
 
 static unsigned group_of(const struct fr_cost *c)
 {
-    return (unsigned)c->kind * FR_N_TRUSTS + (unsigned)c->trust;
+    if (c->trust == FR_TRUST_PROFILED_ELSEWHERE)
+        return ELSEWHERE;
+    return (unsigned)c->kind * N_TRUSTS + (unsigned)c->trust;
 }
 
 static enum fr_status run_again(const struct replay *r, double *iteration_s, struct fr_error *err)
@@ -63,7 +71,9 @@ static enum fr_status draw(const struct replay *r, uint64_t number, double *iter
         common[g] = fr__rng_normal(g < N_OP_GROUPS ? &rng : &of_collectives);
     for (size_t i = 0; i < r->v->n_costs; i++) {
         const struct fr_cost *c = &r->v->costs[i];
-        double z = sqrt(0.5) * (common[group_of(c)] + fr__rng_normal(&rng));
+        unsigned group = group_of(c);
+        double own = fr__rng_normal(&rng);
+        double z = group == ELSEWHERE ? common[group] : sqrt(0.5) * (common[group] + own);
 
         r->cost_s[i] = c->mean_s * exp(c->error_frac * z);
     }
@@ -93,6 +103,8 @@ static enum fr_status find_interval(const struct replay *r, struct fr_record *ou
 
 const char *fr_record_doubt_name(const struct fr_record_doubt *d)
 {
+    if (d->trust == FR_TRUST_PROFILED_ELSEWHERE)
+        return "profile";
     return d->kind < FR_N_OP_KINDS ? fr_op_kind_name(d->kind) : "collective";
 }
 
@@ -115,6 +127,16 @@ static int by_share(const void *a, const void *b)
     return (x->share < y->share) - (x->share > y->share);
 }
 
+static enum fr_op_kind kind_of(unsigned group)
+{
+    return group == ELSEWHERE ? FR_N_OP_KINDS : (enum fr_op_kind)(group / N_TRUSTS);
+}
+
+static enum fr_trust trust_of(unsigned group)
+{
+    return group == ELSEWHERE ? FR_TRUST_PROFILED_ELSEWHERE : (enum fr_trust)(group % N_TRUSTS);
+}
+
 static enum fr_status find_doubts(const struct replay *r, struct fr_record *out,
                                   struct fr__arena *arena, struct fr_error *err)
 {
@@ -134,8 +156,8 @@ static enum fr_status find_doubts(const struct replay *r, struct fr_record *out,
             continue;
         FR_TRY(move_group(r, g, 1, &up_s, err));
         FR_TRY(move_group(r, g, -1, &down_s, err));
-        list[n] = (struct fr_record_doubt){.kind = (enum fr_op_kind)(g / FR_N_TRUSTS),
-                                           .trust = (enum fr_trust)(g % FR_N_TRUSTS),
+        list[n] = (struct fr_record_doubt){.kind = kind_of(g),
+                                           .trust = trust_of(g),
                                            .error_frac = largest[g],
                                            .effect_s = (up_s - down_s) / 2};
         list[n].share = list[n].effect_s * list[n].effect_s;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "workloads/graph/builder.h"
 #include "workloads/zoo/zoo.h"
 
 #include <errno.h>
@@ -132,6 +133,8 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     else
         return fail_unknown(spec, err);
     st = check_options(g, opt, err);
+    if (st == FR_OK && opt && opt->profile_device)
+        st = fr__graph_name_device(g, opt->profile_device, err);
     if (st == FR_OK)
         *out = g;
     else

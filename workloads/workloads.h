@@ -90,7 +90,7 @@ struct fr_edge {
     uint64_t bytes;
 };
 
-/* One measured sample. device: a device type's name, or "*". */
+/* One measured sample. device: a device type's name, or "*": nobody says which. */
 struct fr_sample {
     uint32_t op;
     const char *device;
@@ -121,6 +121,8 @@ struct fr_workload_options {
     uint32_t seq_len;    /* 0: the model's own */
     enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own (fp32) */
     uint32_t image_size; /* side of square images in pixels; 0: the model's own */
+    const char
+        *profile_device; /* device type of the measured times that name none; NULL: not known */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),

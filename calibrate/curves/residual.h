@@ -25,7 +25,7 @@ struct fr__axis {
 
 struct fr__residual {
     struct fr__axis axes[FR__RESIDUAL_AXES];
-    size_t n_values; /* the product of the axes' n; 0: no residual, everything reads 0 */
+    size_t n_values;     /* the product of the axes' n; 0: no residual, everything reads 0 */
     const float *values; /* [axes[0].n][axes[1].n]...: `own`, or a table that is compiled in */
     float *own;          /* heap, or NULL */
 };

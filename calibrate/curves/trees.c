@@ -58,7 +58,7 @@ enum fr_status fr__trees_copy(struct fr__trees *to, const struct fr__trees *from
     if (!trees)
         return fr__fail_nomem(err);
     memcpy(trees, from->trees, from->n * sizeof(*trees));
-    *to = (struct fr__trees){from->n, trees, trees, from->low, from->high};
+    *to = (struct fr__trees){from->n, trees, from->low, from->high, trees};
     return FR_OK;
 }
 

@@ -46,8 +46,8 @@ struct fr__tree {
 struct fr__trees {
     size_t n;                     /* 0: no trees, everything reads 0 */
     const struct fr__tree *trees; /* [n]: `own`, or a table that is compiled in */
-    struct fr__tree *own;         /* heap, or NULL */
     int low, high;                /* thousandths: the sum is kept within */
+    struct fr__tree *own;         /* heap, or NULL */
 };
 
 /* features: as many as the fit had, finite. */

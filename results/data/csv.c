@@ -32,7 +32,9 @@ static void write_header(FILE *f)
           "peak_bytes,peak_allocated_bytes,peak_reserved_bytes,capacity_bytes,memory_model,",
           f);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
-        fprintf(f, "cost_%s_frac,", fr_trust_name((enum fr_trust)trust));
+        fprintf(f, "cost_%s_frac,",
+                trust == FR_TRUST_PROFILED_ELSEWHERE ? "profiled_elsewhere"
+                                                     : fr_trust_name((enum fr_trust)trust));
     fputs("plan_cpu_s,wall_s,tasks\n", f);
 }
 

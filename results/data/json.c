@@ -277,7 +277,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
         write_planned(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
-        fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);
+        if (trust != FR_TRUST_PROFILED_ELSEWHERE || r->cost_frac[trust] > 0)
+            fr__json_number(j, fr_trust_name((enum fr_trust)trust), r->cost_frac[trust]);
     fr__json_close(j, '}');
     fr__json_count(j, "tasks", r->n_tasks);
     fr__json_number(j, "wall_s", r->wall_s);

@@ -108,7 +108,7 @@ static void print_cost_sources(FILE *f, const struct fr_record *r)
             continue;
         fprintf(f, "%s%s %s%s", separator, fr_trust_name((enum fr_trust)trust),
                 percent(r->cost_frac[trust], text, sizeof(text)),
-                trust == FR_TRUST_DATASHEET ? " (a guess from peak rates)" : "");
+                fr_trust_note((enum fr_trust)trust));
         separator = ", ";
     }
     if (!separator[0])

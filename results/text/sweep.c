@@ -413,8 +413,7 @@ static void print_cost_sources(FILE *f, const struct fr_sweep *s, const struct f
         if (frac < 0.0005)
             continue;
         fprintf(f, "%s%s %s %%%s", separator, fr_trust_name((enum fr_trust)t),
-                fr__fixed(100 * frac, 1, text, sizeof(text)),
-                t == FR_TRUST_DATASHEET ? " (a guess from peak rates)" : "");
+                fr__fixed(100 * frac, 1, text, sizeof(text)), fr_trust_note((enum fr_trust)t));
         separator = ", ";
     }
     fputs(separator[0] == ' ' ? " nothing\n" : "\n", f);

@@ -65,8 +65,8 @@ void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
     const struct fr_op *o = &pl->graph->ops[op];
 
     fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
-    if (pl->params.roles[op] == FR__ROLE_UPDATE && cost->trust != FR_TRUST_PROFILED &&
-        cost->trust != FR_TRUST_SCALED && o->param_bytes > 0)
+    if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
+        o->param_bytes > 0)
         fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
                       FR_OP_UPDATE, cost);
 }

@@ -43,6 +43,7 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("alloc", TEXT, alloc),
     COLUMN("memory_model", TEXT, memory),
     COLUMN("costs", TEXT, costs),
+    COLUMN("profile_device", TEXT, profile_device),
     COLUMN("iterations", COUNT, iterations),
     COLUMN("seed", COUNT, seed),
     COLUMN("jitter", NUMBER, jitter_cv),
@@ -64,6 +65,7 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("cost_calibrated_frac", NUMBER, cost_frac[FR_TRUST_CALIBRATED]),
     COLUMN("cost_transferred_frac", NUMBER, cost_frac[FR_TRUST_TRANSFERRED]),
     COLUMN("cost_datasheet_frac", NUMBER, cost_frac[FR_TRUST_DATASHEET]),
+    COLUMN("cost_profiled_elsewhere_frac", NUMBER, cost_frac[FR_TRUST_PROFILED_ELSEWHERE]),
     COLUMN("tasks", COUNT, tasks),
     COLUMN("record", TEXT, record),
     {NULL, FR__COLUMN_TEXT, 0},
@@ -71,7 +73,7 @@ const struct fr__row_column fr__row_columns[] = {
 #undef COLUMN
 _Static_assert(sizeof(fr__row_columns) / sizeof(fr__row_columns[0]) == FR__N_ROW_COLUMNS + 1,
                "study/sweep/row.h counts the columns");
-_Static_assert((int)FR_N_TRUSTS == 5, "a column for each trust");
+_Static_assert((int)FR_N_TRUSTS == 6, "a column for each trust");
 
 static const char *const outcome_names[FR_N_OUTCOMES] = {"fits", "oom", "impossible", "failed"};
 static const struct fr__name_list outcomes = FR__NAMES(outcome_names);
@@ -290,6 +292,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->topology = clean(arena, q->topology);
     row->strategy = clean(arena, q->strategy);
     row->costs = clean(arena, q->costs ? q->costs : "calibrated");
+    row->profile_device = clean(arena, q->profile_device ? q->profile_device : "none");
     row->precision = setting_text(arena, q, "precision");
     row->zero_grad = setting_text(arena, q, "zero-grad");
     row->channels = setting_text(arena, q, "channels");
@@ -298,7 +301,8 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->memory = fr_memory_model_name(q->run.memory);
     row->reason = row->gpu_types = row->record = "";
     if (!row->key || !row->workload || !row->topology || !row->strategy || !row->precision ||
-        !row->costs || !row->zero_grad || !row->channels || !row->collectives || !row->alloc)
+        !row->costs || !row->profile_device || !row->zero_grad || !row->channels ||
+        !row->collectives || !row->alloc)
         return fr__fail_nomem(err);
     row->optimizer = fr_optimizer_name(q->optimizer);
     row->order = fr_order_name(q->run.order);

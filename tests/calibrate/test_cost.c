@@ -76,10 +76,10 @@ static void build(void)
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 3e-3);
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 5e-3);
     fr_graph_builder_sample(b, MATMUL, "*", 8, 7e-3);
-    fr_graph_builder_sample(b, UPDATE, "*", 8, 1e-3);
-    fr_graph_builder_sample(b, LAYER, "*", 4, 1e-3);
-    fr_graph_builder_sample(b, LAYER, "*", 8, 4e-3);
-    fr_graph_builder_sample(b, LAYER, "*", 16, 8e-3);
+    fr_graph_builder_sample(b, UPDATE, "test-gpu", 8, 1e-3);
+    fr_graph_builder_sample(b, LAYER, "test-gpu", 4, 1e-3);
+    fr_graph_builder_sample(b, LAYER, "test-gpu", 8, 4e-3);
+    fr_graph_builder_sample(b, LAYER, "test-gpu", 16, 8e-3);
     ck_assert_int_eq(fr_graph_builder_finish(b, &info, &graph, &err), FR_OK);
     fr_graph_builder_free(b);
 }

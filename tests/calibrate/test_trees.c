@@ -24,7 +24,7 @@ START_TEST(a_leaf_is_numbered_by_its_answers_the_first_being_the_highest_bit)
 {
     /* x = (5, 2): 5 >= 4 yes, 2 >= 4 no, 5 >= 5 yes, 2 >= 3 no, 5 >= 6 no: 10100b = 20 */
     struct fr__tree tree = {.splits = {{0, 4}, {1, 4}, {0, 5}, {1, 3}, {0, 6}}};
-    const struct fr__trees t = {1, &tree, -10000, 10000};
+    const struct fr__trees t = {.n = 1, .trees = &tree, .low = -10000, .high = 10000};
     const double x[] = {5, 2};
 
     tree.thousandths[20] = 123;
@@ -35,7 +35,7 @@ END_TEST
 START_TEST(the_sum_of_trees_is_kept_within_the_range)
 {
     struct fr__tree trees[2] = {{.splits = {{0, 0}}}, {.splits = {{0, 0}}}};
-    const struct fr__trees t = {2, trees, -50, 150};
+    const struct fr__trees t = {.n = 2, .trees = trees, .low = -50, .high = 150};
     const double x[] = {1};
 
     for (unsigned l = 0; l < FR__TREES_LEAVES; l++)

@@ -102,6 +102,8 @@ asks 2 "option '--network' is \"flaw\", expected .*did you mean 'flow'\?" --netw
 asks 2 "option '--jitter' is \"nan\".*" --jitter nan
 asks 2 "option '--jitter' is \"-0\.1\".*" --jitter -0.1
 asks 2 "option '--jitter' is \"0,1\".*" --jitter 0,1
+asks 2 "option '--profile-device' is \"v100-sxm2\", no device type that is known.*" -s single \
+    --profile-device v100-sxm2
 asks 2 "option '--channels' is \"0\".*" --channels 0
 asks 2 "option '--seed' is \"1e3\".*" --seed 1e3
 asks 2 "option 'hidden' of model 'gpt' is \"-4\".*" -s single \

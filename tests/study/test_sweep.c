@@ -197,7 +197,7 @@ START_TEST(a_key_spells_out_every_setting)
              "seq-len=default|image-size=default|gpus=16|spread=0|batch=default|batch-per-gpu=32|"
              "strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
-             "jitter=0.1|device-jitter=0|costs=calibrated");
+             "jitter=0.1|device-jitter=0|costs=calibrated|profile-device=none");
     free(key);
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"alloc", "start"},     {"memory", "liveness"},
                   {"iterations", "5"},    {"seed", "18446744073709551615"},
                   {"jitter", "0.25"},     {"device-jitter", "0.125"},
-                  {"costs", "datasheet"}};
+                  {"costs", "datasheet"}, {"profile-device", "a40-48gb"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);
@@ -398,6 +398,7 @@ static struct fr_sweep *sweep_by_hand(void)
                                    .alloc = "",
                                    .memory = "",
                                    .costs = "",
+                                   .profile_device = "",
                                    .record = "",
                                    .gpu_types = "",
                                    .outcome = rows[i].outcome,

@@ -236,25 +236,54 @@ static int compare_samples(const void *a, const void *b)
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-static enum fr_status place_samples(struct finish *f, struct fr_error *err)
+/* Puts n samples in order. */
+static enum fr_status sort_samples(struct fr_sample samples[], size_t n, struct fr_error *err)
 {
-    size_t n = f->b->n_samples;
-    struct ranked_sample *ranked;
-    struct fr_sample *samples;
+    struct ranked_sample *ranked = calloc(n + 1, sizeof(*ranked));
 
-    ranked = fr__arena_alloc(f->scratch, n, sizeof(*ranked));
-    samples = fr__arena_alloc(f->keep, n, sizeof(*samples));
-    if (!ranked || !samples)
+    if (!ranked)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < n; i++) {
-        ranked[i] = (struct ranked_sample){f->b->samples[i], i};
-        ranked[i].s.op = f->rank[ranked[i].s.op];
-    }
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = (struct ranked_sample){samples[i], i};
     qsort(ranked, n, sizeof(*ranked), compare_samples);
     for (size_t i = 0; i < n; i++)
         samples[i] = ranked[i].s;
+    free(ranked);
+    return FR_OK;
+}
+
+static enum fr_status place_samples(struct finish *f, struct fr_error *err)
+{
+    size_t n = f->b->n_samples;
+    struct fr_sample *samples = fr__arena_alloc(f->keep, n, sizeof(*samples));
+
+    if (!samples)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        samples[i] = f->b->samples[i];
+        samples[i].op = f->rank[samples[i].op];
+    }
+    FR_TRY(sort_samples(samples, n, err));
     f->g->samples = samples;
     f->g->n_samples = n;
+    return FR_OK;
+}
+
+enum fr_status fr__graph_name_device(struct fr_graph *g, const char *device, struct fr_error *err)
+{
+    const struct fr__graph_priv *priv = g->priv;
+    struct fr_sample *samples = fr__arena_alloc(priv->arena, g->n_samples, sizeof(*samples));
+    const char *name = fr__arena_strdup(priv->arena, device);
+
+    if (!samples || !name)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < g->n_samples; i++) {
+        samples[i] = g->samples[i];
+        if (strcmp(samples[i].device, "*") == 0)
+            samples[i].device = name;
+    }
+    FR_TRY(sort_samples(samples, g->n_samples, err));
+    g->samples = samples;
     return FR_OK;
 }
 

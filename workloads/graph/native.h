@@ -58,6 +58,7 @@ struct fr__native_alias {
 struct fr__native {
     struct fr__arena *arena;
     struct fr_graph info;
+    const char *device; /* that times without a device were measured on; "*": not said */
     struct fr__native_row *rows;
     struct fr_tensor *outputs;
     struct fr__native_alias *aliases;

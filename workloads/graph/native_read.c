@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "base/yaml.h"
+#include "workloads/graph/builder.h"
 #include "workloads/import/import.h"
 #include "workloads/zoo/nn.h"
 
@@ -64,7 +65,7 @@ static enum fr_status read_precision(const struct fr__yaml *map, struct fr_graph
 static enum fr_status read_info(struct fr__native *n, const char *path, struct fr_error *err)
 {
     static const char *const known[] = {
-        "name", "batch", "precision", "source", "seq_len", "param_elem_bytes", NULL};
+        "name", "batch", "precision", "source", "seq_len", "param_elem_bytes", "device", NULL};
     const struct fr__yaml *map;
     struct fr_loc loc;
     uint64_t batch, seq_len, param_elem_bytes;
@@ -81,6 +82,9 @@ static enum fr_status read_info(struct fr__native *n, const char *path, struct f
     FR_TRY(yaml_count(map, "seq_len", "0", 0, FR__MAX_SEQ_LEN, &seq_len, err));
     FR_TRY(yaml_count(map, "param_elem_bytes", elem_bytes, 1, FR__MAX_ELEM_BYTES, &param_elem_bytes,
                       err));
+    FR_TRY(fr__yaml_text(map, "device", "*", &n->device, &loc, err));
+    if (!n->device[0])
+        return fr__fail(err, FR_EPARSE, loc, "'device' is empty, not a device type");
     n->info.batch = (uint32_t)batch;
     n->info.seq_len = (uint32_t)seq_len;
     n->info.param_elem_bytes = (unsigned)param_elem_bytes;
@@ -270,6 +274,9 @@ static enum fr_status read_part(struct fr__native *n, const char *folder, const 
 static enum fr_status read_folder(struct fr__native *n, const char *folder, struct fr_graph **out,
                                   struct fr_error *err)
 {
+    struct fr_graph *g;
+    enum fr_status st;
+
     if (!n->arena || !n->b)
         return fr__fail_nomem(err);
     FR_TRY(read_part(n, folder, "workload.yaml", true, read_info, err));
@@ -277,7 +284,13 @@ static enum fr_status read_folder(struct fr__native *n, const char *folder, stru
     FR_TRY(read_part(n, folder, "edges.csv", true, fr__native_read_edges, err));
     FR_TRY(read_part(n, folder, "times.csv", false, fr__native_read_times, err));
     FR_TRY(add_ops(n, err));
-    return finish(n, out, err);
+    FR_TRY(finish(n, &g, err));
+    st = fr__graph_name_device(g, n->device, err);
+    if (st == FR_OK)
+        *out = g;
+    else
+        fr_graph_free(g);
+    return st;
 }
 
 enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct fr_error *err)
