@@ -3,8 +3,8 @@
  * Trust, best first: a measured time for this op, device type and batch (profiled); a measured time
  * moved to another batch or device type by the ratio of cost curves (scaled); a curve fitted to
  * micro-benchmarks of the device (calibrated), or of a relative, rescaled by its specification
- * (transferred); datasheet peaks with a stated efficiency (datasheet: a guess, marked everywhere); a
- * time measured on a device type that is not named, or from which no curves lead here, as it was
+ * (transferred); datasheet peaks with a stated efficiency (datasheet: a guess, marked everywhere);
+ * a time measured on a device type that is not named, or from which no curves lead here, as it was
  * measured (profiled-elsewhere).
  */
 #ifndef FORERUN_CALIBRATE_H
@@ -78,8 +78,8 @@ struct fr_part {
 };
 
 /* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op without
- * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. A sample
- * of another device type is moved if the model was made with that graph (options' graph). */
+ * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. A
+ * sample of another device type is moved if the model was made with that graph (options' graph). */
 void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
                 const struct fr_part *part, struct fr_cost *out);
 

@@ -1,5 +1,5 @@
-/* calibrate/cost.c - the time of one op: a measured sample where there is one (cost_samples.h), else what the device's
- * curve says of the kernel it is (kernel.h, cost_model.h), else a roofline.
+/* calibrate/cost.c - the time of one op: a measured sample where there is one (cost_samples.h), else
+ * what the device's curve says of the kernel it is (kernel.h, cost_model.h), else a roofline.
  *
  * Datasheet:  t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac))
  * Source:     S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
@@ -346,6 +346,23 @@ void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t
         kernel.bytes *= passes_of(o);
         use_streaming(c, &t, op_class, fallback_of(op_class), &kernel);
     }
+}
+
+bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
+                         const struct fr_graph *g, uint32_t op, const struct fr_part *part)
+{
+    struct fr__known k = fr__cost_model_curve(m, type, FR_CURVE_MATMUL, units_of(g->dtype));
+    struct fr__kernel kernel;
+    struct fr_shape shape;
+    double side;
+
+    fr__kernel_of(g, op, part, &kernel);
+    if (!k.curve || !uses_matrix_units(g->ops[op].kind) || !(kernel.flops > 0))
+        return false;
+    side = cbrt(kernel.flops / 2);
+    shape = (struct fr_shape){.op_class = FR_CURVE_MATMUL, .matmul = {1, side, side, side}};
+    set_known(c, fr__kernel_s(&k, &shape), &k);
+    return true;
 }
 
 /* ---- public ---- */

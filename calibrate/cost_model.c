@@ -380,8 +380,8 @@ static bool take_types(struct fr_cost_model *m, const struct fr_device_type type
     return true;
 }
 
-/* Adds the known device types that samples were measured on. Samples of an op and device follow each
- * other, so that few names are looked up. */
+/* Adds the known device types that samples were measured on. Samples of an op and device follow
+ * each other, so that few names are looked up. */
 static enum fr_status add_types_of_samples(struct fr_cost_model *m, const struct fr_graph *g,
                                            struct fr_error *err)
 {

@@ -34,8 +34,8 @@ struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t ty
 struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
                                         enum fr_dtype dtype);
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
-/* Types of which the model has curves: the n_types that it was made for, then those that its graph's
- * samples were measured on. */
+/* Types of which the model has curves: the n_types that it was made for, then those that its
+ * graph's samples were measured on. */
 uint32_t fr__cost_model_n_types(const struct fr_cost_model *m);
 
 /* NULL: there is none of that index. */

@@ -9,17 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-/* Standard deviation of the logarithm of a time on one GPU type taken for that on another: rows of the
- * same kernel and shape on two of the shipped device types are 1.1 apart (root mean square over 9206 pairs of
- * held-out rows and 40 pairs of types; the median factor is 2.2). Moved by the ratio of the two curves
- * the same rows are 0.15 apart, with a median of 4.8 %, as the errors of the two curves say.
- * Source: data of doc/calibration.md. */
+/* Standard deviation of the logarithm of a time on one GPU type taken for that on another: rows of
+ * the same kernel and shape on two of the shipped device types are 1.1 apart (root mean square over
+ * 9206 pairs of held-out rows and 40 pairs of types; the median factor is 2.2). Moved by the ratio
+ * of the two curves the same rows are 0.15 apart, with a median of 4.8 %, as the errors of the two
+ * curves say. Source: data of doc/calibration.md. */
 #define ELSEWHERE_ERROR 1.1
 
-/* What the ratio of its forward op's curves adds for an op that has no curve itself, such as a layer's whole
- * backward pass: between two GPUs that and the forward pass of a convolution change by factors that are
- * 0.26 apart (root mean square of the logarithm, median 15 %; DeepBench's rows, 1118 pairs). */
+/* What the ratio of its forward op's curves adds for an op that has no curve itself, such as a
+ * layer's whole backward pass: between two GPUs that and the forward pass of a convolution change
+ * by factors that are 0.26 apart (root mean square of the logarithm, median 15 %; DeepBench's rows,
+ * 1118 pairs). */
 #define BY_FORWARD_ERROR 0.26
+
+/* What the ratio of one large product's curves adds for an op whose sizes are not known: forward
+ * passes of convolutions moved so are 0.32 off (root mean square of the logarithm, median 20 %; 357
+ * pairs of held-out rows of five device types). */
+#define AS_PRODUCT_ERROR 0.32
 
 /* What samples are scaled by. */
 struct subject {
@@ -27,7 +33,8 @@ struct subject {
     uint32_t type;
     uint32_t from; /* the type that the samples were measured on */
     const struct fr_graph *g;
-    uint32_t op; /* whose curves these are: the op's own, or its forward op's */
+    uint32_t op;     /* whose curves these are: the op's own, or its forward op's */
+    bool as_product; /* those of a matrix product of its FLOPs */
     const struct fr_part *part;
 };
 
@@ -42,18 +49,30 @@ static double share_of(const struct fr_part *part)
                   (double)(part->input_parts > 1 ? part->input_parts : 1));
 }
 
-/* The shape of the time over the batch that samples are scaled by, on one of the subject's types. */
+/* Whether curves price the subject's op on a device of type `type`; the price. */
+static bool price(struct fr_cost *c, const struct subject *s, uint32_t type,
+                  const struct fr_part *part)
+{
+    *c = (struct fr_cost){.kind = s->g->ops[s->op].kind};
+    if (s->as_product)
+        return fr__cost_as_product(c, s->model, type, s->g, s->op, part);
+    fr__cost_by_rule(c, s->model, type, s->g, s->op, part);
+    return c->trust != FR_TRUST_DATASHEET && c->mean_s > 0;
+}
+
+/* The shape of the time over the batch that samples are scaled by, on one of the subject's
+ * types. */
 static double curve_s(const struct subject *s, uint32_t type, double batch,
                       const struct fr_part *of, double *error_frac)
 {
     struct fr_part part = *of;
-    struct fr_cost c = {.kind = s->g->ops[s->op].kind};
+    struct fr_cost c;
 
     part.batch = batch;
     *error_frac = 0;
     if (s->from == s->type && !s->g->ops[s->op].scales && is_whole(&part))
         return 1;
-    fr__cost_by_rule(&c, s->model, type, s->g, s->op, &part);
+    price(&c, s, type, &part);
     *error_frac = c.error_frac;
     return c.mean_s > 0 ? c.mean_s : batch * share_of(&part);
 }
@@ -198,8 +217,8 @@ static uint32_t type_of(const struct fr_cost_model *m, const char *device)
     return FR_NONE;
 }
 
-/* The samples that name a device type: the one nearest to `type`, *from; of equals the first by name. Types
- * that the model does not know come last, *from FR_NONE. Empty: there are none. */
+/* The samples that name a device type: the one nearest to `type`, *from; of equals the first by
+ * name. Types that the model does not know come last, *from FR_NONE. Empty: there are none. */
 static struct sample_range named_samples(const struct fr_cost_model *m, uint32_t type,
                                          const struct fr_graph *g, uint32_t op, uint32_t *from)
 {
@@ -226,16 +245,13 @@ static struct sample_range named_samples(const struct fr_cost_model *m, uint32_t
     return best;
 }
 
-/* Whether curves price the op on a device of type `type`, at that batch. */
-static bool has_curve(const struct subject *s, uint32_t op, uint32_t type, double batch)
+/* Whether the whole op has a curve on a device of type `type`, at that batch. */
+static bool has_curve(const struct subject *s, uint32_t type, double batch)
 {
     const struct fr_part whole = {.batch = batch};
-    struct fr_cost c = {.kind = s->g->ops[op].kind};
+    struct fr_cost c;
 
-    if (type == FR_NONE)
-        return false;
-    fr__cost_by_rule(&c, s->model, type, s->g, op, &whole);
-    return c.trust != FR_TRUST_DATASHEET && c.mean_s > 0;
+    return price(&c, s, type, &whole);
 }
 
 static void cost_as_elsewhere(struct subject *s, struct sample_range r, struct fr_cost *out)
@@ -246,32 +262,43 @@ static void cost_as_elsewhere(struct subject *s, struct sample_range r, struct f
     out->trust = FR_TRUST_PROFILED_ELSEWHERE;
 }
 
+/* Finds curves of both types: the op's own, its forward op's, then those of a product. */
+static bool find_curves(struct subject *s, double batch, double *added_error)
+{
+    const uint32_t ops[] = {s->op, s->g->ops[s->op].forward};
+
+    for (unsigned i = 0; i < 4; i++) {
+        s->op = ops[i % 2];
+        s->as_product = i >= 2;
+        *added_error = hypot(i % 2 ? BY_FORWARD_ERROR : 0, s->as_product ? AS_PRODUCT_ERROR : 0);
+        if (s->op != FR_NONE && has_curve(s, s->type, batch) && has_curve(s, s->from, batch))
+            return true;
+    }
+    s->op = ops[0];
+    s->as_product = false;
+    return false;
+}
+
 /* From samples of another, named type. false: this type's own curve says more. */
 static bool cost_from_named(struct subject *s, struct sample_range r, struct fr_cost *out)
 {
-    double batch = s->g->samples[r.first].batch;
-    bool has_own = has_curve(s, s->op, s->type, batch);
-    uint32_t forward = s->g->ops[s->op].forward;
+    double batch = s->g->samples[r.first].batch, added_error;
 
-    if (has_own && has_curve(s, s->op, s->from, batch)) {
+    if (s->from != FR_NONE && find_curves(s, batch, &added_error)) {
         cost_from_samples(s, s->part->batch, r, out);
-    } else if (forward != FR_NONE && has_curve(s, forward, s->type, batch) &&
-               has_curve(s, forward, s->from, batch)) {
-        s->op = forward;
-        cost_from_samples(s, s->part->batch, r, out);
-        out->error_frac = hypot(out->error_frac, BY_FORWARD_ERROR);
-    } else if (has_own) {
-        return false;
-    } else {
-        cost_as_elsewhere(s, r, out);
+        out->error_frac = hypot(out->error_frac, added_error);
+        return true;
     }
+    if (has_curve(s, s->type, batch))
+        return false;
+    cost_as_elsewhere(s, r, out);
     return true;
 }
 
 bool fr__cost_by_samples(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g,
                          uint32_t op, const struct fr_part *part, struct fr_cost *out)
 {
-    struct subject s = {m, type, type, g, op, part};
+    struct subject s = {m, type, type, g, op, false, part};
     struct sample_range r = samples_on(g, op, fr__cost_model_type(m, type)->name);
     struct sample_range unnamed;
 

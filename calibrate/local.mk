@@ -26,7 +26,8 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c calibrate/data_version.c
 
-# The shipped device files, compiled in as tables and installed. The sources tell the order of names.
+# The shipped device files, compiled in as tables and installed. The sources tell the order of
+# names.
 table_sources = calibrate/curves/matmul.c calibrate/curves/rows.c calibrate/system.c
 device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/a100-pcie-80gb.yaml \
@@ -45,8 +46,8 @@ device_files = calibrate/devices/a100-pcie-40gb.yaml \
 	calibrate/devices/v100-sxm2-16gb.yaml
 calibrate/devices.c: $(device_files) $(table_sources) calibrate/tables.awk
 	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=devices $(table_sources) \
-	  $(device_files) \
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=devices \
+	  $(table_sources) $(device_files) \
 	  > $(abs_builddir)/calibrate/devices.c.new
 	$(AM_V_at)mv calibrate/devices.c.new $@
 BUILT_SOURCES += calibrate/devices.c
@@ -68,8 +69,8 @@ system_files = calibrate/systems/a100-dgx.yaml \
 	calibrate/systems/p100-edr.yaml
 calibrate/systems.c: $(system_files) $(table_sources) calibrate/tables.awk
 	@$(MKDIR_P) calibrate
-	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=systems $(table_sources) \
-	  $(system_files) \
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f calibrate/tables.awk -v kind=systems \
+	  $(table_sources) $(system_files) \
 	  > $(abs_builddir)/calibrate/systems.c.new
 	$(AM_V_at)mv calibrate/systems.c.new $@
 BUILT_SOURCES += calibrate/systems.c

@@ -1,7 +1,8 @@
 /* calibrate/shipped.h - the device and system files that are compiled in, as tables.
  *
- * calibrate/tables.awk makes the tables at build time from calibrate/devices/ and calibrate/systems/, so
- * that no run parses these files. The files themselves stay what is fitted, installed and read by people.
+ * calibrate/tables.awk makes the tables at build time from calibrate/devices/ and
+ * calibrate/systems/, so that no run parses these files. The files themselves stay what is fitted,
+ * installed and read by people.
  */
 #ifndef FR_CALIBRATE_SHIPPED_H
 #define FR_CALIBRATE_SHIPPED_H

@@ -2,10 +2,10 @@
 #
 # awk -f tables.awk -v kind=devices|systems SOURCE.c... FILE.yaml...
 #
-# A run would otherwise spend most of its time on parsing them. The C sources give the order of names:
-# of the features that trees ask about, of a system's parameters. This reads only the layout that
-# `forerun calibrate fit` writes; tests/calibrate/test_shipped.c compares each table with its file, read
-# by the library's own parser.
+# A run would otherwise spend most of its time on parsing them. The C sources give the order of
+# names: of the features that trees ask about, of a system's parameters. This reads only the layout
+# that `forerun calibrate fit` writes; tests/calibrate/test_shipped.c compares each table with its
+# file, read by the library's own parser.
 function text(v) {
     if (v ~ /^'/) {
         v = substr(v, 2, length(v) - 2)

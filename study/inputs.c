@@ -18,8 +18,8 @@ enum state { LOADING, LOADED, REFUSED };
 struct input {
     enum state state;
     char *name;
-    char *profile_device;         /* as the question has it, or NULL */
-    char *costs;                  /* topologies: likewise */
+    char *profile_device; /* as the question has it, or NULL */
+    char *costs;          /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
     enum fr_dtype dtype;

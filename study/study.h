@@ -42,11 +42,11 @@ struct fr_question {
                                                    fr_strategy_parse take them */
     size_t n_gpus;                              /* 0: all of the topology's */
     bool is_spread;                             /* evenly over the machines, not the first n */
-    uint32_t global_batch;  /* samples an iteration over all GPUs (strong scaling) */
-    uint32_t batch_per_gpu; /* or a GPU (weak scaling); both 0: the workload's own as global */
-    uint32_t seq_len;       /* 0: the workload's own */
-    uint32_t image_size;    /* side of square images; 0: the workload's own */
-    enum fr_dtype dtype;    /* FR_N_DTYPES: the workload's own */
+    uint32_t global_batch;      /* samples an iteration over all GPUs (strong scaling) */
+    uint32_t batch_per_gpu;     /* or a GPU (weak scaling); both 0: the workload's own as global */
+    uint32_t seq_len;           /* 0: the workload's own */
+    uint32_t image_size;        /* side of square images; 0: the workload's own */
+    enum fr_dtype dtype;        /* FR_N_DTYPES: the workload's own */
     const char *profile_device; /* type of the GPU on which the workload's times were measured, of
                                    those that name none; NULL: not known */
     const char *costs; /* "datasheet": rooflines only; "calibrated" or NULL: curves; else a device
@@ -261,7 +261,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
 void fr_record_free(struct fr_record *r);
 /* "fitted" when all collectives are, else how the others run: "closed", "expanded". */
 const char *fr_record_collectives(const struct fr_record *r);
-/* "conv2d", "collective"; "profile": all times of a device that is not named. What the doubt is about. */
+/* What the doubt is about: "conv2d", "collective"; "profile": all times of a device that is not
+ * named. */
 const char *fr_record_doubt_name(const struct fr_record_doubt *d);
 
 #ifdef __cplusplus

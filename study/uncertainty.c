@@ -6,8 +6,8 @@
  * neighbours, too), half is the row's own. The interval holds the middle 90 % of the times. The even split
  * is an assumption: all in common would be the widest interval, all apart nearly none.
  *
- * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error: there is
- * one device that is not known.
+ * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error:
+ * there is one device that is not known.
  *
  * Why: each such group alone, its common part one standard deviation up and down; the squares of half the
  * difference over their sum are the shares.

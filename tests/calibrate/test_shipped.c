@@ -1,5 +1,5 @@
-/* The tables that calibrate/tables.awk makes of the shipped files, against the files themselves as the
- * library's own reader understands them. */
+/* The tables that calibrate/tables.awk makes of the shipped files, against the files themselves as
+ * the library's own reader understands them. */
 #include "config.h"
 
 #include "base/file.h"

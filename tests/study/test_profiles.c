@@ -46,7 +46,8 @@ static struct fr_record *answer(const char *workload, const char *topology, cons
 #define UNNAMED "tests/golden/cli/anywhere"
 #define NAMED "examples/gnmt-head" /* on a V100 */
 
-/* The one GPU that nobody knows moves all times at once: 90 % of exp(1.1 z) is a factor of 6.1 either way. */
+/* The one GPU that nobody knows moves all times at once: 90 % of exp(1.1 z) is a factor of 6.1
+ * either way. */
 START_TEST(times_of_an_unnamed_device_are_marked_and_uncertain)
 {
     struct fr_record *r = answer(UNNAMED, "dgx1-v100", NULL);
