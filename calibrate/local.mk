@@ -18,12 +18,14 @@ libcalibrate_la_SOURCES = \
 	calibrate/fit/collective_fit.c calibrate/fit/fit.c calibrate/fit/fit_file.h \
 	calibrate/fit/fit_file.c calibrate/fit/fitting.h calibrate/fit/fitting.c \
 	calibrate/fit/launches.h calibrate/fit/launches.c calibrate/fit/link_fit.c \
-	calibrate/fit/nodes_fit.c calibrate/fit/system_fit.h calibrate/fit/system_fit.c \
+	calibrate/fit/nodes_fit.c calibrate/fit/system_bootstrap.c calibrate/fit/system_fit.h \
+	calibrate/fit/system_fit.c \
 	calibrate/fit/read/beside.c calibrate/fit/read/collective_data.h \
-	calibrate/fit/read/collective_data.c calibrate/fit/read/conv.c calibrate/fit/read/data.h \
-	calibrate/fit/read/data.c calibrate/fit/read/gemm.c calibrate/fit/read/kernels.c \
-	calibrate/fit/read/message_data.c calibrate/fit/read/nccl_log.h calibrate/fit/read/nccl_log.c \
-	calibrate/fit/read/row_hash.h calibrate/fit/read/row_hash.c
+	calibrate/fit/read/collective_data.c calibrate/fit/read/collectives.c calibrate/fit/read/conv.c \
+	calibrate/fit/read/data.h calibrate/fit/read/data.c calibrate/fit/read/gemm.c \
+	calibrate/fit/read/kernels.c calibrate/fit/read/layouts.c calibrate/fit/read/message_data.c \
+	calibrate/fit/read/nccl_log.h calibrate/fit/read/nccl_log.c calibrate/fit/read/row_hash.h \
+	calibrate/fit/read/row_hash.c
 nodist_libcalibrate_la_SOURCES = calibrate/devices.c calibrate/systems.c calibrate/data_version.c
 
 # The shipped device files, compiled in as tables and installed. The sources tell the order of

@@ -9,11 +9,6 @@ static const char *const exit_statuses =
     "Exit status: 0 done; 1 something failed while running; 2 wrong usage or bad input;\n"
     "3 done, but nothing fits in memory; 130 interrupted.\n";
 
-void cli_print_row(FILE *f, const char *name, int width, const char *summary)
-{
-    fprintf(f, "  %-*s  %s\n", width, name, summary);
-}
-
 void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
 {
     char name[64];

@@ -24,3 +24,8 @@ enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
         fr_results_print_table(stdout, rs, o->verbose);
     return FR_OK;
 }
+
+void cli_print_row(FILE *f, const char *name, int width, const char *summary)
+{
+    fprintf(f, "  %-*s  %s\n", width, name, summary);
+}

@@ -13,23 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum fr_status fr__bootstrap_rows(const struct fr__collective_row *const rows[], size_t n,
-                                  fr__refit_fn refit, void *user, size_t n_parameters,
-                                  const double parameters[], double errors[], struct fr_error *err)
-{
-    uint64_t *hashes = calloc(n + 1, sizeof(*hashes));
-    enum fr_status st;
-
-    if (!hashes)
-        return fr__fail_nomem(err);
-    for (size_t k = 0; k < n; k++)
-        hashes[k] = rows[k]->hash;
-    st = fr__bootstrap(n, hashes, FR__SYSTEM_DRAWS, refit, user, n_parameters, parameters, errors,
-                       err);
-    free(hashes);
-    return st;
-}
-
 /* ---- rows ---- */
 
 static enum fr_status read_all(struct fr__collective_data *d, const char *system,

@@ -192,51 +192,6 @@ enum fr_status fr__scan_add_launch(struct fr__scan *s, enum fr_launch what,
     return FR_OK;
 }
 
-/* ---- files ---- */
-
-static bool has_column(const char *header, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (const char *at = header; *at; at += *at == ',') {
-        size_t cell = strcspn(at, ",");
-
-        if (cell == length && strncmp(at, name, length) == 0)
-            return true;
-        at += cell;
-    }
-    return false;
-}
-
-/* By the marks in the file's first line. Whatever is wrong with the file is left to the CSV reader
- * to say: without a mark it is taken for matrix products. */
-static const struct fr__layout *find_layout(const char *path)
-{
-    static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_beside,
-                                                       &fr__layout_kernels};
-    char header[1024];
-    FILE *f = fopen(path, "r");
-    size_t n = f ? fread(header, 1, sizeof(header) - 1, f) : 0;
-
-    if (f)
-        fclose(f);
-    header[n] = '\0';
-    header[strcspn(header, "\r\n")] = '\0';
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-        if (has_column(header, layouts[i]->mark))
-            return layouts[i];
-    return &fr__layout_gemm;
-}
-
-enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
-                             const char *const gpus[], size_t n_gpus, struct fr_error *err)
-{
-    struct fr__scan s = {.data = d, .gpus = gpus, .n_gpus = n_gpus, .file = file};
-    const struct fr__layout *layout = find_layout(path);
-
-    return fr__csv_read(path, layout->columns, layout->take_row, &s, err);
-}
-
 void fr__data_fini(struct fr__data *d)
 {
     for (size_t i = 0; i < d->n_sources; i++)

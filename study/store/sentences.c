@@ -1,0 +1,33 @@
+/* study/store/sentences.c - why a store is refused, in the words of both kinds. */
+#include "config.h"
+
+#include "base/error.h"
+#include "study/store/store.h"
+
+enum fr_status fr__store_fail_version(const char *path, const char *version, struct fr_error *err)
+{
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "is a store of forerun %.40s, this is %s; start a new one", version,
+                    fr_version());
+}
+
+enum fr_status fr__store_fail_busy(const char *path, struct fr_error *err)
+{
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "another process has this store open; give each its own and merge them");
+}
+
+enum fr_status fr__store_fail_conflict(const char *path, const char *key, struct fr_error *err)
+{
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "already holds another answer to %s", key);
+}
+
+enum fr_status fr__store_fail_input(const char *path, const char *name, struct fr_error *err)
+{
+    char excerpt[FR__EXCERPT];
+
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "'%s' is not what it was when this store was filled; start a new one",
+                    fr__excerpt(name, excerpt));
+}
