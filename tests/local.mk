@@ -3,6 +3,8 @@ check_LTLIBRARIES = tests/support/libsupport.la
 tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/dpos_case.c \
 	tests/support/dpos_case.h \
+	tests/support/hand_case.c \
+	tests/support/hand_case.h \
 	tests/support/html_check.c \
 	tests/support/html_check.h \
 	tests/support/json_check.c \
@@ -11,10 +13,15 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/learn_case.h \
 	tests/support/model_case.c \
 	tests/support/model_case.h \
+	tests/support/report_check.c \
+	tests/support/report_check.h \
+	tests/support/report_pictures.c \
 	tests/support/sim_fixture.c \
 	tests/support/sim_fixture.h \
 	tests/support/strategies_case.c \
-	tests/support/strategies_case.h
+	tests/support/strategies_case.h \
+	tests/support/xml_check.c \
+	tests/support/xml_check.h
 EXTRA_DIST += tests/support/command.sh
 
 # Check's timeout of 4 s is meant for an idle machine and no sanitizer.

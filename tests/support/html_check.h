@@ -1,10 +1,10 @@
-/* tests/support/html_check.h - is this a well-formed report? For tests of writers. */
+/* tests/support/html_check.h - is this page a report that needs nothing from elsewhere? For tests of writers. */
 #ifndef FR_TESTS_HTML_CHECK_H
 #define FR_TESTS_HTML_CHECK_H
 
-/* NULL when every element of the page is closed in order, every attribute quoted, every & begins an
- * entity, and no element, attribute or address is there that could load or run anything but the
- * page's own script; else what is wrong, with the place (static storage). This is stricter than HTML
- * and right for what the report writes. */
-const char *html_fault(const char *text);
+#include "tests/support/xml_check.h"
+
+/* NULL when the page was well-formed (xml_check.h), nothing in it could load or run anything but its
+ * own one script, and each link leads to an id of the page; else what is wrong (the tree's). */
+const char *html_fault(struct xml_tree *page);
 #endif

@@ -1,6 +1,8 @@
 /* tests/support/json_check.c - a JSON validator by recursive descent, independent of base/json.c. */
 #include "tests/support/json_check.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *value(const char *s, int depth);
@@ -109,4 +111,68 @@ size_t count_of(const char *text, const char *needle)
     for (const char *s = strstr(text, needle); s; s = strstr(s + 1, needle))
         n++;
     return n;
+}
+
+/* ---- values ---- */
+
+const char *json_member(const char *v, const char *key)
+{
+    const char *s = v && *v == '{' ? blanks(v + 1) : NULL;
+
+    while (s && *s == '"') {
+        bool is_it = json_is_string(s, key);
+
+        s = blanks(blanks(string(s)) + 1);
+        if (is_it)
+            return s;
+        s = blanks(value(s, 0));
+        s = *s == ',' ? blanks(s + 1) : NULL;
+    }
+    return NULL;
+}
+
+const char *json_item(const char *v, size_t i)
+{
+    const char *s = v && *v == '[' ? blanks(v + 1) : NULL;
+
+    if (!s || *s == ']')
+        return NULL;
+    while (s && i-- > 0)
+        s = json_next_item(s);
+    return s;
+}
+
+const char *json_next_item(const char *item)
+{
+    const char *s = blanks(value(item, 0));
+
+    return *s == ',' ? blanks(s + 1) : NULL;
+}
+
+bool json_is_string(const char *v, const char *want)
+{
+    static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+
+    if (!v || *v != '"')
+        return false;
+    for (v++; *v != '"'; want++) {
+        char c = *v++;
+
+        if (c == '\\' && *v == 'u') {
+            char digits_[5] = {v[1], v[2], v[3], v[4], '\0'};
+
+            c = (char)strtoul(digits_, NULL, 16);
+            v += 5;
+        } else if (c == '\\') {
+            c = meant[strchr(escapes, *v++) - escapes];
+        }
+        if (*want == '\0' || c != *want)
+            return false;
+    }
+    return *want == '\0';
+}
+
+double json_number(const char *v)
+{
+    return v && strchr("-0123456789", *v) ? strtod(v, NULL) : NAN;
 }
