@@ -45,8 +45,3 @@ const char *fr_order_name(enum fr_order o)
 {
     return fr__name_of(&orders, o);
 }
-
-enum fr_order fr_order_parse(const char *name)
-{
-    return (enum fr_order)fr__name_parse(&orders, name);
-}

@@ -47,7 +47,7 @@ struct fr_task {
     uint32_t rank;       /* in the collective's group */
     uint32_t microbatch; /* FR_NONE: not one */
     int32_t priority;    /* smaller goes first */
-    uint8_t kind, phase, stream, flags;
+    uint8_t kind, phase, stream;
 };
 
 /* The string that names a compute task instead of its op; FR_NONE: none, or another kind of task. */
@@ -178,7 +178,6 @@ enum fr_order {
     FR_N_ORDERS
 };
 const char *fr_order_name(enum fr_order o);
-enum fr_order fr_order_parse(const char *name);
 /* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
  * on the same topology and graph. seed: of FR_ORDER_RANDOM. *n_ordered: transfers that were given an
  * order. What the orders are and how they are kept: plan/orders/order.h. A dead lock that `control` makes of a plan

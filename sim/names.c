@@ -25,8 +25,3 @@ const char *fr_network_name(enum fr_network n)
 {
     return fr__name_of(&networks, n);
 }
-
-enum fr_network fr_network_parse(const char *name)
-{
-    return (enum fr_network)fr__name_parse(&networks, name);
-}
