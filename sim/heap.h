@@ -127,13 +127,4 @@ static inline struct fr__event fr__heap_pop(struct fr__heap *h)
     return top;
 }
 
-/* Pop and push in one walk. */
-static inline struct fr__event fr__heap_replace(struct fr__heap *h, double t_s, uint32_t id,
-                                                uint32_t what)
-{
-    struct fr__event top = fr__heap_top(h);
-
-    fr__heap_sift_down(h, (struct fr__event){fr__time_bits(t_s), (uint64_t)id << 32 | what});
-    return top;
-}
 #endif

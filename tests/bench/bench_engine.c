@@ -96,10 +96,10 @@ static void phold(size_t pending, uint64_t n_events)
         fr__heap_push(&h, step_s[fr__rng_below(&rng, N_STEPS)], i, 0);
     t0 = bench_cpu_s();
     for (uint64_t i = 0; i < n_events; i++) {
-        struct fr__event e = fr__heap_top(&h);
+        struct fr__event e = fr__heap_pop(&h);
 
         mixed = mixed * 6364136223846793005u + fr__event_id(e) + 1;
-        fr__heap_replace(&h, fr__event_time(e) + step_s[mixed >> 52], fr__event_id(e), 0);
+        fr__heap_push(&h, fr__event_time(e) + step_s[mixed >> 52], fr__event_id(e), 0);
     }
     snprintf(name, sizeof(name), "phold, %zu pending", pending);
     print(name, (double)n_events, "events", bench_cpu_s() - t0);
