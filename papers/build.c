@@ -49,11 +49,6 @@ struct fr__repro *fr__repro_new(const char *paper, const char *source, const cha
     return b;
 }
 
-struct fr__arena *fr__repro_arena(struct fr__repro *b)
-{
-    return b->arena;
-}
-
 void fr_reproduction_free(struct fr_reproduction *r)
 {
     struct fr__repro *b = r ? r->priv : NULL;

@@ -28,8 +28,6 @@ struct fr__repro *fr__repro_new(const char *paper, const char *source, const cha
 /* The answer to q, which stays, from memory if the same was asked before. A question that does not fit is answered. */
 enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
                              const struct fr__repro_answer **out, struct fr_error *err);
-/* For text in cells. NULL: out of memory. */
-struct fr__arena *fr__repro_arena(struct fr__repro *b);
 
 /* Rows that follow belong to it; columns: [n], static. */
 enum fr_status fr__repro_begin(struct fr__repro *b, const char *name, const char *title,

@@ -100,9 +100,6 @@ struct fr__topo_file; /* lives in the arena it was read into */
 
 enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct fr__topo_file **out,
                                   struct fr_error *err);
-enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, size_t len,
-                                       const char *name, struct fr__topo_file **out,
-                                       struct fr_error *err);
 /* The whole file: machines from number 0, network and all. */
 enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
                                   struct fr_error *err);

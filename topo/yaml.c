@@ -492,9 +492,8 @@ enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct 
     return make_file(a, path, root, out, err);
 }
 
-enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, size_t len,
-                                       const char *name, struct fr__topo_file **out,
-                                       struct fr_error *err)
+static enum fr_status read_text(struct fr__arena *a, const char *text, size_t len,
+                                const char *name, struct fr__topo_file **out, struct fr_error *err)
 {
     const struct fr__yaml *root;
 
@@ -641,7 +640,7 @@ enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t
 
     if (!a)
         return fr__fail_nomem(err);
-    status = fr__topo_file_read_text(a, text, len, name, &f, err);
+    status = read_text(a, text, len, name, &f, err);
     if (status == FR_OK)
         status = fr__topo_file_load(f, out, err);
     fr__arena_free(a);

@@ -23,7 +23,8 @@ double fr__stream_work_s(const struct fr__stream *m, double bytes)
     return (bytes - hit) * m->s_per_byte + hit * m->s_per_cached_byte;
 }
 
-double fr__stream_s(const struct fr__stream *m, double bytes, bool is_wrapped)
+/* Seconds in all. */
+static double stream_s(const struct fr__stream *m, double bytes, bool is_wrapped)
 {
     return fmax(m->call_s + (is_wrapped ? m->wrapper_s : 0),
                 m->start_s + fr__stream_work_s(m, bytes));
@@ -48,7 +49,7 @@ static void prepare_stream(union fr__model *model, const struct fr__machine *mac
 
 static double time_s(const union fr__model *model, const struct fr_shape *s)
 {
-    return fr__stream_s(&model->stream, fmax(s->memory.bytes, 1), s->memory.is_wrapped);
+    return stream_s(&model->stream, fmax(s->memory.bytes, 1), s->memory.is_wrapped);
 }
 
 static double work_s(const union fr__model *model, const struct fr_shape *s)

@@ -48,6 +48,4 @@ void fr__stream_init(struct fr__stream *m, const struct fr__machine *machine,
 
 /* Seconds for bytes >= 0 without call and start. Never falls as bytes grow. */
 double fr__stream_work_s(const struct fr__stream *m, double bytes);
-/* Seconds in all. */
-double fr__stream_s(const struct fr__stream *m, double bytes, bool is_wrapped);
 #endif

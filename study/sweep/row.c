@@ -154,7 +154,8 @@ void fr__row_write_names(FILE *f)
         fprintf(f, "%s%s", c == fr__row_columns ? "" : ",", c->name);
 }
 
-void fr__row_write(FILE *f, const struct fr_sweep_row *row)
+/* Cells with commas between, without an end of line. */
+static void write_cells(FILE *f, const struct fr_sweep_row *row)
 {
     char buf[FR__ROW_CELL];
 
@@ -225,7 +226,7 @@ char *fr_sweep_row_text(const struct fr_sweep_row *row)
 
     if (!f)
         return NULL;
-    fr__row_write(f, row);
+    write_cells(f, row);
     is_broken = ferror(f) != 0;
     if (fclose(f) == 0 && !is_broken)
         return text;

@@ -39,9 +39,8 @@ const char *fr__row_cell(const struct fr_sweep_row *row, const struct fr__row_co
                          char buf[FR__ROW_CELL]);
 bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b);
 
-/* Names, and cells, with commas between, without an end of line. */
+/* Names with commas between, without an end of line. */
 void fr__row_write_names(FILE *f);
-void fr__row_write(FILE *f, const struct fr_sweep_row *row);
 /* CSV with its line of names, and perhaps a first column `before` that is read over (NULL: none). */
 enum fr_status fr__rows_read(const char *text, size_t length, const char *path, const char *before,
                              fr__take_row take, void *user, struct fr_error *err);

@@ -59,8 +59,7 @@ enum fr__learn_verdict {
     FR__LEARN_REJECTED,    /* planned what was gone back from before; likewise */
     FR__LEARN_NOT_BETTER,  /* planned what is not estimated to be shorter; likewise */
     FR__LEARN_WATCHED,     /* nothing planned; likewise */
-    FR__LEARN_CHANGED,     /* something had changed: a plan was made, the next round tries it */
-    FR__N_LEARN_VERDICTS
+    FR__LEARN_CHANGED      /* something had changed: a plan was made, the next round tries it */
 };
 
 struct fr__learn_round {
