@@ -2,10 +2,14 @@
  *
  * What is told is the planner's own record (strategies/fastt/explain.h).
  */
-#ifndef FR_RESULTS_EXPLAIN_H
-#define FR_RESULTS_EXPLAIN_H
+#ifndef FORERUN_EXPLAIN_H
+#define FORERUN_EXPLAIN_H
 
 #include "results/results.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct fr_explanation;
 
@@ -33,4 +37,7 @@ enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
 enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
