@@ -210,9 +210,11 @@ else
 fi
 if command -v gnuplot > /dev/null; then
     run simulate $vgg -s dp -o x.svg
-    check "a_timeline_is_drawn" grep -q "<svg" x.svg
+    check "a_timeline_is_drawn" drawn axes x.svg "axes 2"
+    check "a_timeline_names_the_run" drawn texts x.svg "forward" "update" "time (ms)"
     run compare $vgg -s single -s dp -o x.svg
-    check "a_comparison_is_drawn" grep -q "exposed communication" x.svg
+    check "a_comparison_is_drawn" drawn texts x.svg "exposed communication" "bubble" "single" "dp"
+    check "a_comparison_has_its_axes" drawn axes x.svg "axes 2"
     rm -f x.svg
 else
     skip "no gnuplot: no pictures"

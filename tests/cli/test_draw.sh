@@ -54,19 +54,27 @@ check "an_unknown_phase_gets_a_hint" fails 2 "did you mean 'backward'?"
 if ! command -v dot > /dev/null; then
     echo "skipped: graphviz is not installed, no picture is looked at"
 else
-    for what in "topo draw dgx2" "graph draw gpt3-175b" "graph draw resnet50 --layer layer1.0 --ops"; do
+    # parts and cables of a DGX-2; a node a block and one for what is before and after; ops
+    for row in "41 56 topo draw dgx2" "6 6 graph draw gpt3-175b" \
+        "15 15 graph draw resnet50 --layer layer1.0 --ops"; do
+        n_nodes=${row%% *}
+        row=${row#* }
+        n_edges=${row%% *}
+        what=${row#* }
         run $what -o x.svg -o x.png -o x.pdf
         check "pictures_of_all_kinds_are_drawn: $what" succeeds
-        check "an_svg_is_one: $what" grep -q '<svg' x.svg
+        check "an_svg_has_its_boxes_and_lines: $what" drawn graph x.svg "nodes $n_nodes" \
+            "edges $n_edges"
         check "a_png_is_one: $what" starts_with x.png PNG
         check "a_pdf_is_one: $what" starts_with x.pdf '%PDF'
         rm -f x.svg x.png x.pdf
     done
     run topo draw hostile.yaml -o x.svg
     check "a_hostile_name_is_drawn" succeeds
-    check "a_hostile_name_is_text" grep -q \
-        'a &quot;quote&quot;; b \[label=x\] \\N &lt;i&gt;&amp;lt;&lt;/i&gt; new?line \$(touch hacked)' \
-        x.svg
+    # shellcheck disable=SC2016 # the shell must not read it
+    check "a_hostile_name_is_text" drawn texts x.svg \
+        'a "quote"; b [label=x] \N <i>&lt;</i> new?line $(touch hacked): 1 GPU (1x v100-sxm2-16gb) on 1 machine'
+    check "a_hostile_name_adds_no_box" drawn graph x.svg "nodes 2" "edges 1"
     check "a_hostile_name_runs_nothing" test ! -e hacked
     rm -f x.svg
     for verb in "topo draw" "graph draw"; do

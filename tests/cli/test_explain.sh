@@ -80,17 +80,22 @@ if command -v gnuplot > gnuplot.path; then
         run explain $toy -o toy.$ending
         check "the_plan_over_time_is_drawn: $ending" test -s toy.$ending
     done
-    check before_and_after_stand_in_one_picture grep -q 'with the splits that were kept' toy.svg
+    check before_and_after_stand_in_one_picture drawn texts toy.svg \
+        'planned by DPOS: 6 ms' 'with the splits that were kept: 4.55 ms' 'fc, part 2 of 2'
+    check its_axes_rise drawn axes toy.svg "axes 2"
     run explain $toy -o toy.png -o again.png
     check two_pictures_are_alike cmp -s toy.png again.png
     run explain -w lenet -t dgx1-v100 -g 8 -b 8 -s dpos -o eight.svg
-    check eight_devices_are_drawn grep -q 'n0.gpu7' eight.svg
+    check eight_devices_are_drawn drawn texts eight.svg n0.gpu0 n0.gpu1 n0.gpu2 n0.gpu3 n0.gpu4 \
+        n0.gpu5 n0.gpu6 n0.gpu7
 fi
 if command -v dot > dot.path; then
     run explain $toy -o toy.graph.svg
-    check the_graph_is_drawn grep -q 'part 2 of 2' toy.graph.svg
+    check the_graph_is_drawn drawn graph toy.graph.svg "nodes 10" "edges 15"
+    check the_graph_has_what_was_split drawn texts toy.graph.svg "fc, part 1 of 2" \
+        "fc, part 2 of 2" "join of fc"
     run explain -w vgg19 -t dgx1-v100 -g 2 -b 16 -s dpos -o vgg19.graph.svg
-    check graphviz_takes_the_stripes succeeds
+    check graphviz_takes_the_stripes drawn graph vgg19.graph.svg "nodes 27" "edges 26"
 fi
 
 # ---- faults ----
@@ -139,12 +144,13 @@ check a_quote_does_not_end_a_label equals \
     "$(grep -c ' \[fillcolor="[^"]*", label="\([^"\\]\|\\.\)*"[],]' hostile.dot)" 10
 if command -v dot > dot.path; then
     run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos -o hostile.graph.svg
-    check graphviz_takes_a_hostile_name succeeds
+    check graphviz_takes_a_hostile_name drawn graph hostile.graph.svg "nodes 10" \
+        "edges 15"
 fi
 if command -v gnuplot > gnuplot.path; then
     run explain -w hostile -t "$examples/ten-tasks/processors.yaml" -s dpos -o hostile.svg
     check gnuplot_takes_a_hostile_name succeeds
-    check markup_is_escaped equals "$(grep -c '<b>' hostile.svg)" 0
+    check markup_is_escaped drawn texts hostile.svg
 fi
 check nothing_was_run test ! -e hacked
 

@@ -29,9 +29,11 @@ draw 0 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o two -o two
 check "a_folder_is_used_again" test "$(ls two | tr '\n' ' ')" = "matmul-bf16.png matmul-fp16.png "
 draw 0 products.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o one.svg -o one.pdf
 check "a_name_with_an_ending_is_one_picture" test -s one.svg -a -s one.pdf
-check "text_of_the_data_is_text_in_the_picture" grep -q "; system('touch broken') #" one.svg
+check "a_picture_has_axes" drawn axes one.svg
+check "text_of_the_data_is_text_in_the_picture" drawn texts one.svg \
+    "9 rows to judge by: median 43.3 %, 90th percentile 77.6 %, worst 81.0 %, bias -43.3 %; $gpu"
 check "no_text_is_obeyed" test ! -e broken
-check "the_rows_along_a_size_are_named" grep -q "batch 1, columns 4096, depth 4096" one.svg
+check "the_rows_along_a_size_are_named" drawn texts one.svg "batch 1, columns 4096, depth 4096"
 check "the_table_is_printed_too" grep -q "matmul *fp16 *9 " out
 
 draw 0 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o rows.csv

@@ -44,7 +44,8 @@ check "the_csv_has_a_line_a_point" test "$(wc -l <rows.csv)" -eq 81
 check "the_json_file_has_a_summary" grep -q '"best_by_cost"' rows.json
 if command -v gnuplot >/dev/null; then
     run sweep $small -o rows.svg -q
-    check "a_picture_is_drawn" grep -q "frontier" rows.svg
+    check "a_picture_is_drawn" drawn texts rows.svg "frontier"
+    check "its_axes_rise" drawn axes rows.svg "axes 4"
 fi
 run sweep -w gpt3-175b -t dgx1-v100 -s single -b 1,2
 check "a_sweep_where_nothing_fits_ends_with_3" exits 3

@@ -58,7 +58,9 @@ check "costs_are_a_choice" sh -c '! grep -q "all rows   *4  22.5 %" out'
 
 if command -v gnuplot >/dev/null; then
     "$forerun" validate rows.csv -o scatter.svg -o scatter.png >out 2>err
-    check "a_picture_is_drawn" test -s scatter.svg -a -s scatter.png
+    check "a_picture_is_drawn" drawn texts scatter.svg "predicted iteration (ms)" \
+        "measured iteration (ms)" AA B
+    check "two_pictures_are_drawn" test -s scatter.png
     "$forerun" validate rows.csv -o scatter.gif >out 2>err
     check "another_ending_is_refused" test $? -eq 2
 fi

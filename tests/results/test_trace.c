@@ -441,34 +441,53 @@ static bool mark_task(const struct fr_record *r, bool is_marked[], double from_s
     return false;
 }
 
-/* Each group of boxes has one colour, that of its entry in the key; each box is a task at its time. */
+/* The boxes of one group have one colour, which is returned, or NULL when there are none; each is a task
+ * at its time. The first is the sample in the key, where the group has a title. */
+static const char *check_group(const struct xml_node *g, struct axis a, const struct fr_record *r,
+                               bool is_marked[], size_t *n)
+{
+    bool is_sample = xml_count(g, (struct xml_wish){.tag = "text"}) > 0;
+    const char *colour = NULL;
+
+    for (const struct xml_node *p = NULL; (p = xml_next(g, p, (struct xml_wish){.tag = "polygon"}));
+         is_sample = false) {
+        double x0, x1;
+
+        ck_assert(!colour || strcmp(colour, xml_attribute(p, "fill")) == 0);
+        colour = xml_attribute(p, "fill");
+        if (is_sample)
+            continue;
+        ck_assert_int_eq(sscanf(xml_attribute(p, "points"), "%lf,%*f %lf,", &x0, &x1), 2);
+        ck_assert_msg(mark_task(r, is_marked, (x0 - a.at_zero) / a.per_unit / 1e3,
+                                (x1 - a.at_zero) / a.per_unit / 1e3),
+                      "a box from %g to %g is no task", x0, x1);
+        (*n)++;
+    }
+    return colour;
+}
+
+/* Groups with a title of their own differ in colour. Returns how many boxes there are. */
 static size_t check_boxes(struct xml_tree *svg, const struct fr_record *r, bool is_marked[])
 {
     struct axis a = read_time_axis(svg);
-    size_t n = 0;
+    const char *colours[16];
+    size_t n = 0, n_colours = 0;
 
     for (const struct xml_node *g = NULL;
          (g = xml_next(svg->root, g, (struct xml_wish){.tag = "g", .attribute = "id"}));) {
-        bool has_key = xml_count(g, (struct xml_wish){.tag = "text"}) > 0, is_first = true;
-        const char *colour = NULL;
+        const char *colour;
 
         if (strncmp(xml_attribute(g, "id"), "gnuplot_plot_", 13) != 0)
             continue;
-        for (const struct xml_node *p = NULL;
-             (p = xml_next(g, p, (struct xml_wish){.tag = "polygon"})); is_first = false) {
-            double x0, x1;
-
-            ck_assert(!colour || strcmp(colour, xml_attribute(p, "fill")) == 0);
-            colour = xml_attribute(p, "fill");
-            if (is_first && has_key)
-                continue;
-            ck_assert_int_eq(sscanf(xml_attribute(p, "points"), "%lf,%*f %lf,", &x0, &x1), 2);
-            ck_assert_msg(mark_task(r, is_marked, (x0 - a.at_zero) / a.per_unit / 1e3,
-                                    (x1 - a.at_zero) / a.per_unit / 1e3),
-                          "a box from %g to %g is no task", x0, x1);
-            n++;
-        }
+        colour = check_group(g, a, r, is_marked, &n);
+        if (!colour || xml_count(g, (struct xml_wish){.tag = "text"}) == 0)
+            continue;
+        for (size_t i = 0; i < n_colours; i++)
+            ck_assert_str_ne(colour, colours[i]);
+        ck_assert_uint_lt(n_colours, 16);
+        colours[n_colours++] = colour;
     }
+    ck_assert_uint_ge(n_colours, 4);
     return n;
 }
 

@@ -46,6 +46,23 @@ fails() {
         grep -q -e "^forerun: .*$2" err
 }
 
+# drawn WHAT FILE [LINE...]: tests/support/picture.py WHAT finds nothing wrong with the file, and each
+# LINE is there once among what it prints.
+drawn() {
+    if ! command -v python3 > /dev/null; then
+        skip "no python3: $2 is not read"
+        return 0
+    fi
+    told=$(python3 "$source/tests/support/picture.py" "$1" "$2") || return 1
+    shift 2
+    for line; do
+        test "$(printf '%s\n' "$told" | grep -c -x -F -e "$line")" -eq 1 || {
+            echo "  not there once: $line"
+            return 1
+        }
+    done
+}
+
 # The script ends with this.
 finish() {
     percent=100

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""tests/support/picture.py - what shell tests ask of a picture or a report.
+
+    picture.py texts FILE.svg     every piece of text, a line each
+    picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is one
+                                  box with text in it, no two boxes cover each other, each edge ends at
+                                  its two boxes
+    picture.py axes FILE.svg      a chart drawn by gnuplot: "axes N"; the numbers of each axis rise
+    picture.py report FILE.html   its headings, "pre: " and the command, "rows N" of its tables; each
+                                  element is closed, each id there once, each link leads to one
+
+Exits 1 with a line on standard error when the file is not what it should be.
+"""
+import re
+import sys
+import xml.etree.ElementTree as tree
+from html.parser import HTMLParser
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def wrong(what):
+    sys.exit(f"{sys.argv[2]}: {what}")
+
+
+def read_svg(path):
+    try:
+        root = tree.parse(path).getroot()
+    except tree.ParseError as fault:
+        wrong(fault)
+    if root.tag != SVG + "svg":
+        wrong(f"the root is <{root.tag}>")
+    ids = [e.get("id") for e in root.iter() if e.get("id")]
+    if len(ids) != len(set(ids)):
+        wrong("an id twice")
+    return root
+
+
+def texts(root):
+    return ["".join(t.itertext()) for t in root.iter(SVG + "text")]
+
+
+# ---- graphviz ----
+
+
+def points(shape):
+    """The corners or control points of a polygon or a path."""
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", shape.get("points") or shape.get("d") or "")
+    return list(zip(map(float, numbers[::2]), map(float, numbers[1::2])))
+
+
+def box_of(shapes):
+    corners = [p for shape in shapes for p in points(shape)]
+    if not corners:
+        return None
+    xs, ys = [p[0] for p in corners], [p[1] for p in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def is_at(box, point):
+    """On the border, but for rounded corners, an arrow's point and the width of a line."""
+    x, y = point
+    near = 9
+    inside = box[0] + near < x < box[2] - near and box[1] + near < y < box[3] - near
+    beside = box[0] - near <= x <= box[2] + near and box[1] - near <= y <= box[3] + near
+    return beside and not inside
+
+
+def read_nodes(root):
+    """Boxes by name; None for one that is text alone."""
+    boxes = {}
+    for g in root.iter(SVG + "g"):
+        if g.get("class") != "node":
+            continue
+        name = g.findtext(SVG + "title")
+        if name in boxes:
+            wrong(f"node {name} twice")
+        shapes = [s for s in g.iter() if s.tag in (SVG + "polygon", SVG + "path")]
+        boxes[name] = box_of(shapes)
+        if boxes[name] and not any(t.strip() for t in texts(g)):
+            wrong(f"node {name} has no text")
+    return boxes
+
+
+def check_apart(boxes):
+    """A frame is around others; the rest stand apart."""
+    standing = [(n, b) for n, b in boxes.items() if b and not n.startswith("frame")]
+    for i, (name, a) in enumerate(standing):
+        for other, b in standing[:i]:
+            if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1:
+                wrong(f"node {name} covers {other}")
+
+
+def graph(root):
+    boxes = read_nodes(root)
+    check_apart(boxes)
+    n_edges = 0
+    for g in root.iter(SVG + "g"):
+        if g.get("class") != "edge":
+            continue
+        ends = re.split("--|->", g.findtext(SVG + "title"))
+        way = points(g.find(f".//{SVG}path"))
+        if all(e.startswith("key") for e in ends):
+            continue  # a sample in the legend, between nodes that are not seen
+        if len(ends) != 2 or not all(boxes.get(e) for e in ends):
+            wrong(f"an edge of {ends}")
+        n_edges += 1
+        a, b = (boxes[e] for e in ends)
+        if not (is_at(a, way[0]) and is_at(b, way[-1])) and not (
+            is_at(b, way[0]) and is_at(a, way[-1])
+        ):
+            wrong(f"the edge {ends} goes from {way[0]} to {way[-1]}, its boxes are {a} and {b}")
+    print(f"nodes {sum(b is not None for b in boxes.values())}")
+    print(f"edges {n_edges}")
+
+
+# ---- gnuplot ----
+
+
+def number(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def runs(labels):
+    """The axes among numbers on one line: two pictures side by side, or above each other, have theirs at
+    the same place. One of a single decade may have a single number: it is not counted."""
+    values = [v for _, v in sorted(labels)]
+    found = [[values[0]]]
+    for value in values[1:]:
+        if value > found[-1][-1]:
+            found[-1].append(value)
+        else:
+            found.append([value])
+    if len(found) > 2:
+        wrong(f"the numbers of an axis do not rise: {values}")
+    return [run for run in found if len(run) > 2]
+
+
+def axes(root):
+    """Numbers in one row, or one above the other, are an axis."""
+    rows, columns = {}, {}
+    for g in root.iter(SVG + "g"):
+        label = g.find(SVG + "text")
+        place = re.match(r"translate\(([-\d.]+),([-\d.]+)\)$", g.get("transform") or "")
+        value = None if label is None else number("".join(label.itertext()))
+        if not place or value is None:
+            continue
+        x, y = float(place[1]), float(place[2])
+        if g.get("text-anchor") == "middle":
+            rows.setdefault(y, []).append((x, value))
+        elif g.get("text-anchor") == "end":
+            columns.setdefault(x, []).append((-y, value))
+    found = [run for a in rows.values() for run in runs(a)]
+    found += [run for a in columns.values() for run in runs(a)]
+    print(f"axes {len(found)}")
+
+
+# ---- the report ----
+
+
+class Report(HTMLParser):
+    HEADINGS = ("h1", "h2", "h3", "summary")
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.says, self.n_rows = [], [], [], {}, 0
+        self.headings, self.kept = [], None
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        if "id" in names:
+            self.ids.append(names["id"])
+        if "href" in names:
+            self.links.append(names["href"])
+        if tag in self.HEADINGS or tag == "pre":
+            self.kept = ""
+        self.n_rows += tag == "tr"
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            wrong(f"</{tag}> ends another element")
+        if tag in self.HEADINGS:
+            self.headings.append(self.kept)
+        elif tag == "pre":
+            self.headings.append("pre: " + self.kept)
+        self.kept = None if tag in self.HEADINGS + ("pre",) else self.kept
+
+    def handle_data(self, data):
+        if self.kept is not None:
+            self.kept += data
+
+
+def report(path):
+    page = Report()
+    with open(path, encoding="utf-8") as f:
+        page.feed(f.read())
+    page.close()
+    if page.open:
+        wrong(f"not closed: {page.open}")
+    if len(page.ids) != len(set(page.ids)):
+        wrong("an id twice")
+    for link in page.links:
+        if link[:1] != "#" or link[1:] not in page.ids:
+            wrong(f"the link {link} leads nowhere")
+    print("\n".join(page.headings))
+    print(f"rows {page.n_rows}")
+
+
+def main():
+    what, path = sys.argv[1:3]
+    if what == "report":
+        report(path)
+        return
+    root = read_svg(path)
+    if what == "texts":
+        print("\n".join(texts(root)))
+    elif what == "graph":
+        graph(root)
+    else:
+        axes(root)
+
+
+main()
