@@ -172,6 +172,11 @@ bool json_is_string(const char *v, const char *want)
     return *want == '\0';
 }
 
+bool json_is_word(const char *v, const char *want)
+{
+    return v && strspn(v, "aeflnrstu") == strlen(want) && strncmp(v, want, strlen(want)) == 0;
+}
+
 double json_number(const char *v)
 {
     return v && strchr("-0123456789", *v) ? strtod(v, NULL) : NAN;

@@ -20,6 +20,8 @@ const char *json_item(const char *value, size_t i);
 const char *json_next_item(const char *item);
 /* Whether the value is that string. Escapes of bytes above 127 do not match. */
 bool json_is_string(const char *value, const char *want);
+/* Whether the value is that word: true, false or null. */
+bool json_is_word(const char *value, const char *want);
 /* The value as a number; NaN for anything else. */
 double json_number(const char *value);
 #endif
