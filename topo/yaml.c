@@ -492,8 +492,8 @@ enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct 
     return make_file(a, path, root, out, err);
 }
 
-static enum fr_status read_text(struct fr__arena *a, const char *text, size_t len,
-                                const char *name, struct fr__topo_file **out, struct fr_error *err)
+static enum fr_status read_text(struct fr__arena *a, const char *text, size_t len, const char *name,
+                                struct fr__topo_file **out, struct fr_error *err)
 {
     const struct fr__yaml *root;
 
