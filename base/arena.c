@@ -131,6 +131,28 @@ void fr__arena_rewind(struct fr__arena *a, struct fr__mark m)
     a->top->used = m.used;
 }
 
+void fr__arena_reset(struct fr__arena *a)
+{
+    struct block *top = a->top;
+    size_t total = 0;
+
+    for (struct block *b = top; b; b = b->prev)
+        total += b->size;
+    for (struct block *b = top->prev, *prev; b; b = prev) {
+        prev = b->prev;
+        free(b);
+    }
+    top->prev = NULL;
+    top->used = 0;
+    if (total == top->size)
+        return;
+    a->top = block_new(total, NULL);
+    if (a->top)
+        free(top);
+    else
+        a->top = top;
+}
+
 bool fr__grow(void *array, size_t *cap, size_t need, size_t size)
 {
     void *old, *grown;
