@@ -2,17 +2,11 @@
 #include "config.h"
 
 #include "sim/engine.h"
-#include "sim/analysis/selfcheck.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { CANCEL_EVERY = 1 << 16, LINE = 64, MOST_FETCHED = 8 };
-
-struct run {
-    struct fr_run pub;
-    struct fr__arena *arena;
-};
+enum { CANCEL_EVERY = 1 << 16, MOST_FETCHED = 8 };
 
 enum fr_status fr__engine_fail_nomem(struct engine *e)
 {
@@ -54,7 +48,7 @@ static inline void fetch_successors(const struct engine *e, const struct state *
 {
     for (uint32_t i = 0; i < n_fetched(k); i++)
         fetch(&e->tasks[e->v->succ[k->succ + i]]);
-    fetch(&e->freed[k->free]);
+    fetch(&e->memory.freed[k->free]);
 }
 
 static inline void fetch_meeting(const struct engine *e, const struct state *k)
@@ -62,7 +56,7 @@ static inline void fetch_meeting(const struct engine *e, const struct state *k)
     if (k->kind == FR_TASK_SEND || k->kind == FR_TASK_RECV)
         fetch(&e->v->transfers[k->transfer]);
     fetch(&e->streams[k->stream]);
-    fetch(&e->live[k->alloc]);
+    fetch(&e->memory.live[k->alloc]);
 }
 
 static inline void fetch_end(const struct engine *e, uint32_t task)
@@ -74,7 +68,7 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
     for (uint32_t i = 0; i < n_fetched(k); i++)
         fetch_meeting(e, &e->tasks[e->v->succ[k->succ + i]]);
     if (k->n_free > 0)
-        fetch(&e->live[e->freed[k->free]]);
+        fetch(&e->memory.live[e->memory.freed[k->free]]);
 }
 
 static inline void fetch_dispatch(const struct engine *e, const struct state *k)
@@ -242,8 +236,7 @@ static void compute_done(struct engine *e, uint32_t task)
     fr__task_done(e, task);
 }
 
-/* The devices' accounts of the last iteration: all up to its end, less all up to the end before it. */
-static void account_iteration(struct engine *e, bool is_last)
+void fr__account_iteration(struct engine *e, bool is_last)
 {
     for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
         struct fr_device_result *r = &e->results[d];
@@ -272,7 +265,7 @@ void fr__task_done(struct engine *e, uint32_t task)
         fr__parts_keep(e, task);
     e->n_done++;
     if (task == e->last_ends[0] || task == e->last_ends[1])
-        account_iteration(e, task == e->last_ends[1]);
+        fr__account_iteration(e, task == e->last_ends[1]);
     if (!is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
         e->streams[k->stream].running = FR_NONE;
         e->streams[k->stream].last = task;
@@ -356,6 +349,20 @@ static void start_ready(struct engine *e)
 
 /* ---- the loop ---- */
 
+/* When the network model's own next event is due; INFINITY: never. */
+static inline double next_of_network(struct engine *e)
+{
+    const struct fr__network_model *model = e->network.model;
+    double next_s;
+
+    if (!model->next)
+        return INFINITY;
+    next_s = model->next(e->network.state, e->now_s);
+    if (e->parts)
+        fr__parts_rates_changed(e);
+    return next_s;
+}
+
 static inline enum event_what what_of(struct fr__event event)
 {
     return (enum event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
@@ -380,17 +387,14 @@ static void handle(struct engine *e, struct fr__event event)
         break;
     case EVENT_COLLECTIVE_START:
         if (e->parts)
-            fr__parts_at_launch(e, fr__device_of(e, e->meetings[id].latest));
+            fr__parts_at_launch(e, fr__device_of(e, e->collectives.meetings[id].latest));
         fr__collective_start(e, id);
         break;
     case EVENT_COLLECTIVE_DONE:
         fr__collective_done(e, id);
         break;
-    case EVENT_FLOW_ACTIVE:
-        fr__flow_event(e, id, EVENT_FLOW_ACTIVE);
-        break;
-    case EVENT_FLOW_DONE:
-        fr__flow_event(e, id, EVENT_FLOW_DONE);
+    case EVENT_MESSAGE:
+        fr__message_wake(e, id);
         break;
     }
 }
@@ -398,6 +402,7 @@ static void handle(struct engine *e, struct fr__event event)
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
 static inline void fetch_next(const struct engine *e)
 {
+    const struct message *m;
     struct fr__event next;
     uint32_t id;
 
@@ -409,17 +414,17 @@ static inline void fetch_next(const struct engine *e)
     case EVENT_TASK_DONE:
         fetch_end(e, id);
         break;
-    case EVENT_FLOW_DONE:
-        if (e->flows[id].owner_kind == FLOW_OF_TRANSFER) {
-            fetch_end(e, e->v->transfers[e->flows[id].owner].send);
-            fetch_end(e, e->v->transfers[e->flows[id].owner].recv);
+    case EVENT_MESSAGE:
+        m = &e->network.messages[id];
+        if (e->network.model->is_end_known && m->owner_kind == MESSAGE_OF_TRANSFER) {
+            fetch_end(e, e->v->transfers[m->owner].send);
+            fetch_end(e, e->v->transfers[m->owner].recv);
         }
         break;
     case EVENT_TASK_START:
     case EVENT_TRANSFER_START:
     case EVENT_COLLECTIVE_START:
     case EVENT_COLLECTIVE_DONE:
-    case EVENT_FLOW_ACTIVE:
         break;
     }
 }
@@ -458,8 +463,10 @@ static void run_instant(struct engine *e)
              fr__heap_top(&e->events).time_bits <= now_bits);
 }
 
-static void run_loop(struct engine *e)
+void fr__engine_loop(struct engine *e)
 {
+    double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
+
     for (uint32_t t = 0; t < e->v->n_tasks; t++)
         if (e->tasks[t].waits == 0)
             make_ready(e, t, FR_NONE);
@@ -468,22 +475,26 @@ static void run_loop(struct engine *e)
     run_instant(e);
     /* ends that interference has made stale may outlast the last task: they take no time */
     while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
-        double flow_s = fr__network_next(e);
+        double network_s = next_of_network(e);
         double event_s = e->events.n > 0 ? fr__event_time(fr__heap_top(&e->events)) : INFINITY;
-        double next_s = flow_s < event_s ? flow_s : event_s;
+        double next_s = network_s < event_s ? network_s : event_s;
 
         if (next_s == INFINITY)
             break;
-        /* rounding may put a flow's end an ulp before the instant that solved it */
+        /* rounding may put a message's end an ulp before the instant that solved it */
         if (next_s > e->now_s)
             e->now_s = next_s;
-        if (flow_s <= e->now_s)
-            fr__network_complete(e);
+        if (e->now_s > stop_s) {
+            e->is_stopped = true;
+            break;
+        }
+        if (network_s <= e->now_s)
+            fr__network_advance(e);
         run_instant(e);
     }
 }
 
-/* ---- set-up ---- */
+/* ---- the order of strict streams ---- */
 
 static int by_priority(const void *a, const void *b, const struct fr_task *tasks)
 {
@@ -522,16 +533,14 @@ static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
 }
 
 /* strict: the plan's order on each stream is by (priority, task number). */
-static enum fr_status order_streams(struct engine *e)
+enum fr_status fr__order_streams(struct engine *e)
 {
     size_t n_streams = e->v->topo->n_devices * STREAMS_A_DEVICE;
-    uint32_t *end = calloc(n_streams + 1, sizeof(*end)), at = 0;
+    uint32_t *end = fr__arena_alloc(e->scratch, n_streams, sizeof(*end)), at = 0;
 
-    e->order = calloc(e->v->n_tasks + 1, sizeof(*e->order));
-    if (!e->order || !end) {
-        free(end);
+    e->order = fr__arena_alloc(e->scratch, e->v->n_tasks, sizeof(*e->order));
+    if (!e->order || !end)
         return fr__engine_fail_nomem(e);
-    }
     for (uint32_t t = 0; t < e->v->n_tasks; t++)
         if (e->tasks[t].kind != FR_TASK_MARKER)
             end[e->tasks[t].stream]++;
@@ -545,254 +554,5 @@ static enum fr_status order_streams(struct engine *e)
             e->order[end[e->tasks[t].stream]++] = t;
     for (size_t s = 0; s < n_streams; s++)
         sort_tasks(e->order + e->streams[s].next, end[s] - e->streams[s].next, e->v->tasks);
-    free(end);
     return FR_OK;
-}
-
-static bool alloc_results(struct engine *e)
-{
-    const struct fr_plan_view *v = e->v;
-
-    e->results = fr__arena_alloc(e->arena, v->topo->n_devices + 1, sizeof(*e->results));
-    e->link_bytes = fr__arena_alloc(e->arena, v->topo->n_links + 1, sizeof(double));
-    return e->results && e->link_bytes;
-}
-
-static bool alloc_state(struct engine *e)
-{
-    const struct fr_plan_view *v = e->v;
-    size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
-
-    e->tasks = aligned_alloc(LINE, (v->n_tasks * sizeof(*e->tasks) / LINE + 1) * LINE);
-    e->streams = calloc(n_streams + 1, sizeof(*e->streams));
-    e->dirty = calloc(n_streams + 1, sizeof(*e->dirty));
-    e->devices = calloc(v->topo->n_devices + 1, sizeof(*e->devices));
-    return e->tasks && e->streams && e->dirty && e->devices && fr__heap_reserve(&e->events, 1024);
-}
-
-static inline unsigned at_most(uint32_t n, unsigned many)
-{
-    return n < many ? n : many;
-}
-
-/* What the union of struct state holds for a task of this kind. */
-static uint32_t reference_of(const struct fr_task *k)
-{
-    if (k->kind == FR_TASK_COMPUTE)
-        return k->cost_id;
-    return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
-}
-
-static struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
-{
-    const struct fr_task *k = &v->tasks[t];
-    bool is_compute = k->kind == FR_TASK_COMPUTE;
-    uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
-
-    return (struct state){
-        .waits = v->n_preds[t],
-        .alloc = v->alloc_first[t],
-        .succ = v->succ_first[t],
-        .free = v->free_first[t],
-        .priority = k->priority,
-        .stream = k->device * STREAMS_A_DEVICE + stream,
-        .cost_id = reference_of(k), /* whichever of the union it is */
-        .kind = k->kind & 7u,
-        .progress = TASK_WAITING,
-        .has_own_cost = !is_compute && k->cost_id != FR_NONE,
-        .n_alloc = at_most(v->alloc_first[t + 1] - v->alloc_first[t], MANY_ALLOC) & MANY_ALLOC,
-        .n_succ = at_most(v->succ_first[t + 1] - v->succ_first[t], MANY_SUCC) & MANY_SUCC,
-        .n_free = at_most(v->free_first[t + 1] - v->free_first[t], MANY_FREE) & MANY_FREE};
-}
-
-/* As the tasks are before the start, and room for as many markers as there are. */
-static bool set_tasks(struct engine *e)
-{
-    size_t n_markers = 0;
-
-    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
-        e->tasks[t] = state_at_start(e->v, t);
-        n_markers += e->tasks[t].kind == FR_TASK_MARKER;
-    }
-    e->markers = malloc((n_markers + 1) * sizeof(*e->markers));
-    return e->markers != NULL;
-}
-
-static enum fr_status engine_init(struct engine *e)
-{
-    const struct fr_plan_view *v = e->v;
-
-    if (!alloc_results(e) || !alloc_state(e) || !set_tasks(e))
-        return fr__engine_fail_nomem(e);
-    for (size_t s = 0; s < v->topo->n_devices * STREAMS_A_DEVICE; s++)
-        e->streams[s].running = e->streams[s].last = FR_NONE;
-    for (size_t d = 0; d < v->topo->n_devices; d++)
-        e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
-    e->last_ends[0] = v->n_iterations > 1 ? v->iteration_ends[v->n_iterations - 2] : FR_NONE;
-    e->last_ends[1] = v->n_iterations > 0 ? v->iteration_ends[v->n_iterations - 1] : FR_NONE;
-    if (e->o->order == FR_ORDER_STRICT)
-        FR_TRY(order_streams(e));
-    FR_TRY(fr__memory_init(e));
-    FR_TRY(fr__random_init(e));
-    FR_TRY(fr__interference_init(e));
-    FR_TRY(fr__network_init(e));
-    FR_TRY(fr__parts_init(e));
-    return fr__collectives_init(e);
-}
-
-static void engine_fini(struct engine *e)
-{
-    size_t n_streams = e->streams ? e->v->topo->n_devices * STREAMS_A_DEVICE : 0;
-
-    for (size_t s = 0; s < n_streams; s++)
-        free(e->streams[s].queue);
-    free(e->streams);
-    free(e->tasks);
-    free(e->dirty);
-    free(e->markers);
-    free(e->devices);
-    free(e->order);
-    fr__memory_fini(e);
-    free(e->slowdown);
-    free(e->work.left_s);
-    free(e->work.rate);
-    free(e->work.since_s);
-    free(e->work.version);
-    free(e->work.next);
-    free(e->work.prev);
-    free(e->work.first);
-    fr__collectives_fini(e);
-    fr__network_fini(e);
-    fr__parts_fini(e);
-    fr__heap_fini(&e->events);
-}
-
-/* ---- the result ---- */
-
-static void set_iterations(struct engine *e, struct fr_run *run)
-{
-    const struct fr_plan_view *v = e->v;
-    double before_s = 0, interval_s = run->makespan_s, last_s;
-
-    run->n_iterations = v->n_iterations ? (unsigned)v->n_iterations : 1;
-    run->is_settled = true;
-    for (size_t i = 0; i < v->n_iterations; i++) {
-        last_s = interval_s;
-        interval_s = e->tasks[v->iteration_ends[i]].end_s - before_s;
-        before_s = e->tasks[v->iteration_ends[i]].end_s;
-        run->is_settled = i == 0 || fabs(interval_s - last_s) <= 1e-6 * interval_s;
-    }
-    run->iteration_s = interval_s;
-}
-
-/* Holds the result against what the plan alone says must have happened. */
-static enum fr_status check_result(struct engine *e, struct fr_run *run)
-{
-    double *expected = calloc(e->v->topo->n_links + 1, sizeof(*expected));
-    enum fr_status st = expected ? fr__lower_bounds(e, run) : fr__fail_nomem(e->err);
-
-    if (st == FR_OK)
-        st = fr__expected_link_bytes(e, expected);
-    if (st == FR_OK)
-        st = fr__self_check(e->plan, run, expected, e->err);
-    free(expected);
-    return st;
-}
-
-static enum fr_status copy_times(struct engine *e, struct fr_run *run)
-{
-    size_t n = e->v->n_tasks;
-    double *start_s = fr__arena_take(e->arena, n + 1, sizeof(*start_s));
-    double *end_s = fr__arena_take(e->arena, n + 1, sizeof(*end_s));
-    uint32_t *cause = fr__arena_take(e->arena, n + 1, sizeof(*cause));
-
-    if (!start_s || !end_s || !cause)
-        return fr__fail_nomem(e->err);
-    for (size_t t = 0; t < n; t++) {
-        start_s[t] = e->tasks[t].start_s;
-        end_s[t] = e->tasks[t].end_s;
-        cause[t] = e->tasks[t].cause;
-    }
-    run->start_s = start_s;
-    run->end_s = end_s;
-    run->cause = cause;
-    return FR_OK;
-}
-
-static enum fr_status make_result(struct engine *e, struct fr_run *run)
-{
-    /* the memory of what is known first is free for what comes next */
-    FR_TRY(fr__memory_result(e, run));
-    fr__memory_fini(e);
-    FR_TRY(copy_times(e, run));
-
-    run->makespan_s = e->now_s;
-    run->n_tasks = e->v->n_tasks;
-    run->n_devices = e->v->topo->n_devices;
-    run->n_links = e->v->topo->n_links;
-    run->devices = e->results;
-    run->link_bytes = e->link_bytes;
-    for (uint32_t d = 0; d < run->n_devices; d++)
-        fr__device_account(e, d);
-    if (e->v->n_iterations == 0)
-        account_iteration(e, true);
-    set_iterations(e, run);
-    FR_TRY(fr__critical_path(e, run));
-    if (e->parts)
-        FR_TRY(fr__parts_result(e, run));
-    if (e->o->with_totals)
-        FR_TRY(fr__totals(e, run));
-    run->stats = e->stats;
-    if (e->solver) {
-        struct fr__maxmin_stats solver = fr__maxmin_stats(e->solver);
-
-        run->stats.solves = solver.solves;
-        run->stats.flows_visited = solver.visited;
-        run->stats.flows_live_max = solver.live_max;
-    }
-    return e->o->no_self_check ? FR_OK : check_result(e, run);
-}
-
-void fr_run_options_init(struct fr_run_options *o)
-{
-    *o = (struct fr_run_options){.network = FR_NETWORK_FLOW, .order = FR_ORDER_FIFO};
-}
-
-enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
-                           struct fr_run **out, struct fr_error *err)
-{
-    struct engine e = {.plan = p, .v = &p->view, .o = o, .err = err};
-    struct run *run;
-    enum fr_status st;
-
-    if (!p->is_finished)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a plan must be finished before it is run");
-    e.arena = fr__arena_new();
-    run = e.arena ? fr__arena_alloc(e.arena, 1, sizeof(*run)) : NULL;
-    if (!run) {
-        fr__arena_free(e.arena);
-        return fr__fail_nomem(err);
-    }
-    run->arena = e.arena;
-    st = engine_init(&e);
-    if (st == FR_OK) {
-        run_loop(&e);
-        st = e.status;
-    }
-    if (st == FR_OK && e.n_done < e.v->n_tasks)
-        st = fr__deadlock_report(&e);
-    if (st == FR_OK)
-        st = make_result(&e, &run->pub);
-    engine_fini(&e);
-    if (st == FR_OK)
-        *out = &run->pub;
-    else
-        fr__arena_free(run->arena);
-    return st;
-}
-
-void fr_run_free(struct fr_run *r)
-{
-    if (r)
-        fr__arena_free(((struct run *)r)->arena);
 }

@@ -1,24 +1,27 @@
 /* sim/engine.h - the engine's state, shared by the files that are its parts.
  *
- *   engine.c      the loop: instants, ready tasks, streams, completions
- *   network.c     transfers and flows: latency, channels, analytic or max-min rates
- *   message.c     what transfers take alone where that was measured
- *   collective.c  collectives: their members meet, then steps (collective_steps.c) or a known time
- *                 (collective_form.c, or their own)
- *   memory.c      buffers; requests.c and allocator.c give them addresses
- *   interference.c rates of work side by side on a device
+ *   engine.c      the loop: events, ready tasks, streams, ends of tasks
+ *   simulation.c  a run from its start to its results; the object that is used again
+ *   network/network.c   transfers, and the messages under way; the rates of messages are the business
+ *                 of the network model (network/model.h)
+ *   collectives/  their members meet, then steps (steps.c) or a known time (form.c, or their own)
+ *   memory/       buffers; requests.c and allocator.c give them addresses
+ *   interference.c   rates of work side by side on a device
  *   random.c      jitter and slow devices
- *   sensitivity.c what each moment of the run is made of
- *   deadlock.c, selfcheck.c, bound.c, critical.c, totals.c   what is said afterwards
+ *   analysis/     sensitivity.c: what each moment of the run is made of; the rest is said afterwards
  *
- * Arrays of plain values, indexed by task, device or link; nothing is allocated per event.
+ * The state is arrays of plain values, indexed by task, device or link. Nothing is allocated per
+ * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H
 
-#include "sim/heap.h"
-#include "sim/network/maxmin.h"
 #include "plan/internal.h"
+#include "sim/heap.h"
+#include "sim/network/channels.h"
+#include "sim/network/model.h"
+#include "sim/network/rings.h"
+#include "sim/network/routes.h"
 #include "sim/sim.h"
 
 #include "base/error.h"
@@ -29,8 +32,7 @@ enum event_what {
     EVENT_TRANSFER_START,   /* both hosts have */
     EVENT_COLLECTIVE_START, /* all hosts have */
     EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
-    EVENT_FLOW_ACTIVE,      /* its latency is over: it begins to share */
-    EVENT_FLOW_DONE,        /* analytic */
+    EVENT_MESSAGE,          /* the network model asked to be woken for it */
 };
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
@@ -59,7 +61,7 @@ struct state {
         uint32_t cause;   /* the task whose end let it start */
     };
     uint32_t stream;         /* of struct engine's streams */
-    union {                  /* by kind, set by reference_of() in engine.c */
+    union {                  /* by kind, set by reference_of() in simulation.c */
         uint32_t cost_id;    /* compute: row of the cost table, or FR_NONE */
         uint32_t transfer;   /* send, receive */
         uint32_t collective; /* member of a collective */
@@ -93,9 +95,6 @@ struct device {
     double since_s; /* the account is up to date until here */
     double host_s;  /* the host thread has dispatched everything up to here */
     uint32_t n_computing, n_copying, n_collective;
-    uint32_t n_in, n_out;                   /* channels in use */
-    uint32_t waiting_out, waiting_out_last; /* flows that wait for a channel, oldest first */
-    uint32_t waiting_in, waiting_in_last;
     uint64_t bytes, peak_bytes;
     uint64_t limit_bytes; /* what buffers but the context may take */
     uint64_t by_kind[FR_N_BUFFER_KINDS];
@@ -109,39 +108,15 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
-/* More kinds of messages a topology does not have. */
-enum { NO_MESSAGE = UINT8_MAX };
+enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING };
 
-enum { INLINE_HOPS = 8 };
-
-/* 64 bytes. */
-struct route {
-    double latency_s;
-    double bw_Bps; /* of its narrowest link */
-    uint32_t src, dst;
-    uint16_t n_links;
-    uint8_t message;             /* of the options' messages, or NO_MESSAGE; see message.c */
-    bool is_passing;             /* of one message, dropped with it */
-    uint32_t links[INLINE_HOPS]; /* of more: links[0] is where they begin in long_links; of a free
-                                    route: the next one */
-};
-
-struct route_entry {
-    uint64_t key;   /* src, dst */
-    uint32_t route; /* FR_NONE: free */
-};
-
-enum flow_owner { FLOW_OF_TRANSFER, FLOW_OF_RING };
-
-/* One message under way. */
-struct flow {
+/* One message under way, or waiting for its channels. */
+struct message {
     double bytes;
     uint32_t route;
-    uint32_t owner;                                /* transfer, or ring in progress */
-    uint32_t hop;                                  /* position in the ring */
-    uint32_t slot;                                 /* in the solver */
-    uint32_t next_out, prev_out, next_in, prev_in; /* waiting for a channel; next_out: free list */
-    uint8_t owner_kind;                            /* enum flow_owner */
+    uint32_t owner;     /* transfer, or ring in progress; of a free entry: the next free one */
+    uint32_t hop;       /* position in the ring */
+    uint8_t owner_kind; /* enum message_owner */
 };
 
 /* A collective in progress: meeting first, then its rings. */
@@ -175,52 +150,21 @@ struct ring {
     uint32_t next_free;
 };
 
-/* The rings of a group, found when its first collective starts. */
-struct tours {
-    uint32_t n_rings;       /* 0: not looked for yet */
-    uint32_t *ranks;        /* [n_rings][n] */
-    uint32_t *routes;       /* [n_rings][n] */
-    double *share_frac;     /* [n_rings] */
-    enum fr_link_kind kind; /* the outermost that the first ring crosses */
-};
-
 /* What each moment is made of, by resource; only when asked for. See sensitivity.c. */
 struct parts {
     size_t n;       /* resources */
     double *now_s;  /* [n] of the moment being handled */
-    double *rate_s; /* [n] of the last moment at which a flow began or ended */
+    double *rate_s; /* [n] of the last moment at which a message began or ended */
     double *task_s; /* [n_tasks][n] of its start while it runs, then of its end */
-    struct flow_parts *flows;
-    double *flow_s; /* [cap_flows][3][n] of the flow's last change of rate; work held over; of the
-                       moment at which it began to share */
-    size_t cap_flows;
-    struct level *levels; /* [n_links] */
-    uint64_t epoch;       /* of the levels that hold now */
-    uint64_t n_rough;     /* flows whose slope was given up */
+    struct message_parts *messages;
+    double *message_s; /* [cap_messages][3][n] of the message's last change of rate; work held over;
+                          of the moment at which it began to share */
+    size_t cap_messages;
+    uint64_t n_rough; /* messages whose slope was given up */
 };
 
-struct engine {
-    const struct fr_plan *plan;
-    const struct fr_plan_view *v;
-    const struct fr_run_options *o;
-    struct fr_error *err;
-    enum fr_status status;   /* the first failure inside the loop */
-    struct fr__arena *arena; /* the run's: results and what lives as long */
-    double now_s;
-    uint32_t n_done;
-    struct fr__heap events;
-
-    struct state *tasks;    /* [n_tasks] */
-    uint32_t *order;        /* strict: tasks of each stream in the plan's order */
-    struct stream *streams; /* [n_devices][STREAMS_A_DEVICE] */
-    uint32_t *dirty;        /* streams to look at this instant */
-    size_t n_dirty;
-    uint32_t *markers; /* ready markers still to complete; [n_tasks] only when the plan has any */
-    size_t n_markers;
-    struct device *devices;
-    struct fr_device_result *results; /* [n_devices] */
-    uint32_t last_ends[2]; /* tasks that end the last iteration but one and the last; FR_NONE */
-
+/* What buffers take; see memory.c. */
+struct memory {
     struct live *live;             /* by place in the plan's list of what is allocated */
     uint32_t *freed;               /* the plan's list of what is freed, as places in `live` */
     struct fr__requests *requests; /* [n_devices]; NULL: counted only */
@@ -228,57 +172,80 @@ struct engine {
     uint32_t *takes;               /* [n_buffers] of the device's requests, or FR_NONE; or NULL */
     uint32_t *held_from, *held_until; /* [n_buffers] the run's, see struct fr_run; or NULL */
     uint32_t n_allocations;           /* tasks that have allocated */
-    bool is_varied;                   /* tasks may take another time than their cost's mean */
-    double *slowdown;                 /* [n_devices] or NULL */
-    struct {                          /* interference, or NULL: by task */
-        double *left_s, *rate, *since_s;
-        uint32_t *version;
-        uint32_t *next, *prev, *first; /* running compute tasks by device; first: [n_devices] */
-    } work;
+};
 
-    struct fr_router *router;
-    struct fr__maxmin *solver; /* NULL: analytic */
-    struct route *routes;
-    uint32_t *long_links;
-    size_t n_routes, cap_routes, n_long_links, cap_long_links, n_kept_routes;
-    uint32_t free_route;
-    uint32_t *route_of;              /* [n_devices][n_devices]; NULL: there are too many */
-    struct route_entry *route_table; /* open addressing on (src, dst) */
-    size_t route_table_size;
-    struct flow *flows;
-    size_t n_flows, cap_flows;
-    uint32_t free_flow;
-    double *link_bytes; /* [n_links] result */
+/* Compute tasks whose rates change; see interference.c. All NULL without interference. */
+struct side_by_side {
+    double *left_s, *rate, *since_s; /* [n_tasks] */
+    uint32_t *version;               /* [n_tasks] */
+    uint32_t *next, *prev, *first;   /* running compute tasks by device; first: [n_devices] */
+};
 
+/* Messages and what they need; see network.c. Kept from run to run, but for link_bytes. */
+struct network {
+    const struct fr__network_model *model;
+    void *state;                 /* the model's, of this run */
+    void *states[FR_N_NETWORKS]; /* NULL: not asked for so far */
+    struct fr__routes routes;
+    struct fr__channels channels;
+    struct message *messages;
+    size_t n_messages, cap_messages;
+    uint32_t first_free;
+    double *link_bytes; /* [n_links] result; NULL: not wanted */
+};
+
+/* Collectives in progress; see collective.c. Kept from run to run: found, rings, cap_rings, n_rings. */
+struct collectives {
     struct meeting *meetings; /* [n_collectives] */
     uint32_t *rings_left;     /* [members of all collectives] rings still to end at that rank */
-    struct tours *tours;      /* [n_groups] */
+    const struct fr__ring_set **ring_set; /* [n_groups] looked up when first asked for */
+    struct fr__rings found;
     struct ring *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
+};
+
+struct engine {
+    const struct fr_plan *plan;
+    const struct fr_plan_view *v;
+    const struct fr_run_options *o;
+    struct fr_error *err;
+    enum fr_status status;     /* the first failure inside the loop */
+    struct fr__arena *arena;   /* the run's results, which outlive the engine's work on it */
+    struct fr__arena *scratch; /* all else that one run needs */
+    unsigned want;             /* enum fr_want */
+    double now_s;
+    uint32_t n_done;
+    bool is_stopped; /* time has passed the options' stop_s */
+    bool is_varied;  /* tasks may take another time than their cost's mean */
+    struct fr__heap events;
+
+    struct state *tasks;    /* [n_tasks] */
+    uint32_t *order;        /* strict: tasks of each stream in the plan's order */
+    struct stream *streams; /* [n_devices][STREAMS_A_DEVICE] */
+    uint32_t *dirty;        /* streams to look at this instant */
+    size_t n_dirty;
+    uint32_t *markers; /* ready markers still to complete; room for all of the plan */
+    size_t n_markers;
+    struct device *devices;
+    struct fr_device_result *results; /* [n_devices] */
+    uint32_t last_ends[2]; /* tasks that end the last iteration but one and the last; FR_NONE */
+    double *slowdown;                 /* [n_devices] or NULL */
+
+    struct memory memory;
+    struct side_by_side work;
+    struct network network;
+    struct collectives collectives;
     struct parts *parts; /* NULL: not asked for */
     struct fr_run_stats stats;
 };
 
-/* ---- resources, as fast as the options make them ---- */
-
-static inline double fr__link_bw_Bps(const struct engine *e, uint32_t link)
+static inline bool fr__wants(const struct engine *e, enum fr_want what)
 {
-    const struct fr_link *l = &e->v->topo->links[link];
-
-    if (!e->o->slowness)
-        return l->bw_Bps;
-    return l->bw_Bps / e->o->slowness[fr_link_resource(l->kind, FR_LINK_BANDWIDTH)];
+    return (e->want & (unsigned)what) != 0;
 }
 
-static inline double fr__link_latency_s(const struct engine *e, uint32_t link)
-{
-    const struct fr_link *l = &e->v->topo->links[link];
-
-    if (!e->o->slowness)
-        return l->latency_s;
-    return l->latency_s * e->o->slowness[fr_link_resource(l->kind, FR_LINK_LATENCY)];
-}
+/* ---- devices, as fast as the options make them ---- */
 
 /* 1, or what the options say of a device. */
 static inline double fr__device_slowness(const struct engine *e, uint32_t device,
@@ -304,8 +271,15 @@ static inline double fr__launch_s(const struct engine *e, uint32_t cost_id, uint
 }
 
 /* ---- engine.c ---- */
+/* Runs until all tasks are done, nothing can go on, the options' stop_s has passed or something
+ * failed (e->status). */
+void fr__engine_loop(struct engine *e);
+/* strict: sets the order of each stream's tasks. */
+enum fr_status fr__order_streams(struct engine *e);
 enum fr_status fr__engine_fail_nomem(struct engine *e); /* keeps the failure; the loop ends */
 void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what);
+/* The devices' accounts of the last iteration: all up to its end, less all up to the end before it. */
+void fr__account_iteration(struct engine *e, bool is_last);
 /* Now a task starts, which is dispatched; now it ends. */
 void fr__task_started(struct engine *e, uint32_t task);
 void fr__task_done(struct engine *e, uint32_t task);
@@ -328,11 +302,17 @@ static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
 /* Brings a device's account up to now; call before changing what runs on it. */
 static inline void fr__device_account(struct engine *e, uint32_t d)
 {
-    struct device *k = &e->devices[d];
-    struct fr_device_result *r = &e->results[d];
-    double dt_s = e->now_s - k->since_s;
-    bool is_moving = k->n_copying + k->n_collective > 0;
+    struct device *k;
+    struct fr_device_result *r;
+    double dt_s;
+    bool is_moving;
 
+    if (!fr__wants(e, FR_WANT_ACCOUNT))
+        return;
+    k = &e->devices[d];
+    r = &e->results[d];
+    dt_s = e->now_s - k->since_s;
+    is_moving = k->n_copying + k->n_collective > 0;
     k->since_s = e->now_s;
     if (k->n_computing > 0)
         r->compute_s += dt_s;
@@ -344,9 +324,9 @@ static inline void fr__device_account(struct engine *e, uint32_t d)
         r->comm_s += dt_s;
 }
 
-static inline const uint32_t *fr__route_links(const struct engine *e, const struct route *r)
+static inline const struct fr__route *fr__route_at(const struct engine *e, uint32_t route)
 {
-    return r->n_links <= INLINE_HOPS ? r->links : e->long_links + r->links[0];
+    return &e->network.routes.at[route];
 }
 
 static inline bool fr__has_interference(const struct engine *e)
@@ -354,40 +334,39 @@ static inline bool fr__has_interference(const struct engine *e)
     return e->o->interference != NULL;
 }
 
-/* ---- message.c ---- */
-/* Before a transfer shares its links: its latency, and what else it takes beyond the bytes at their bandwidth. */
-struct message_time {
-    double latency_s, extra_s;
-    enum fr_link_kind kind; /* whose latency and bandwidth these are, when */
-    bool is_fitted;
-};
-struct message_time fr__message_time(const struct engine *e, const struct route *r, double bytes);
-/* Which fit a route is of; its links are set. */
-uint8_t fr__route_message(const struct engine *e, const struct route *r);
-
 /* ---- network.c ---- */
-enum fr_status fr__network_init(struct engine *e);
+enum fr_status fr__network_reset(struct engine *e);
 void fr__network_fini(struct engine *e);
-/* Route number from device src to dst, kept to the end, or FR_NONE with the failure kept. */
-uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst);
-/* The same for one message, to be given back by fr__route_release: of a great many pairs only the
- * first few thousand are kept, since looking one up costs as much as walking it anew. */
-uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst);
-void fr__route_release(struct engine *e, uint32_t route);
-void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint32_t hop,
-                    uint32_t route, double bytes);
-void fr__flow_event(struct engine *e, uint32_t flow, enum event_what what);
+/* As fr__routes_take; FR_NONE with the failure kept. */
+uint32_t fr__route_new(struct engine *e, uint32_t src, uint32_t dst);
+static inline uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst)
+{
+    uint32_t kept = fr__routes_kept(&e->network.routes, src, dst);
+
+    return kept != FR_NONE ? kept : fr__route_new(e, src, dst);
+}
+static inline void fr__route_release(struct engine *e, uint32_t route)
+{
+    fr__routes_release(&e->network.routes, route);
+}
+/* What a transfer of so many bytes takes alone on a route. */
+static inline struct fr__alone fr__transfer_alone(const struct engine *e,
+                                                  const struct fr__route *route, double bytes)
+{
+    return e->network.model->alone(&e->network.routes, route, e->o->messages, bytes);
+}
+void fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
+                       uint32_t route, double bytes);
+void fr__message_wake(struct engine *e, uint32_t message);
 void fr__transfer_start(struct engine *e, uint32_t transfer);
 void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */
 /* Called when a send or receive has been dispatched. */
 void fr__transfer_meet(struct engine *e, uint32_t task);
-/* The next completion in the flow network; INFINITY: none. */
-double fr__network_next(struct engine *e);
-/* Ends all flows whose time has come. */
-void fr__network_complete(struct engine *e);
+/* Ends all messages whose time has come; the model's next event was not later than now. */
+void fr__network_advance(struct engine *e);
 
 /* ---- collective.c ---- */
-enum fr_status fr__collectives_init(struct engine *e);
+enum fr_status fr__collectives_reset(struct engine *e);
 void fr__collectives_fini(struct engine *e);
 void fr__collective_meet(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
@@ -396,14 +375,25 @@ void fr__member_done(struct engine *e, uint32_t task);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
 /* ---- collective_form.c ---- */
 /* The rings of a group; NULL with the failure kept. */
-const struct tours *fr__group_tours(struct engine *e, uint32_t group);
+const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
 /* How a collective goes, side by side; none for fewer than two ranks, or with the failure kept. */
 uint32_t fr__n_courses(struct engine *e, uint32_t collective);
 struct course fr__course(struct engine *e, uint32_t collective, uint32_t r);
-/* Where the message of a place goes in a round (from 0), and its route, to be given back by
- * fr__route_release or with its flow; FR_NONE with the failure kept. */
-uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round);
-uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round);
+/* Where the message of a place goes in a round (from 0). */
+static inline uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round)
+{
+    uint32_t next = place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1); /* less than 2 n */
+
+    return next < k->n ? next : next - k->n;
+}
+/* The route of that message, to be given back by fr__route_release or with the message; FR_NONE with
+ * the failure kept. */
+uint32_t fr__shift_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round);
+static inline uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place,
+                                        uint32_t round)
+{
+    return k->pattern != PATTERN_SHIFT ? k->routes[place] : fr__shift_route(e, k, place, round);
+}
 /* Seconds of one message over a route, alone. */
 double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
 /* Seconds by the closed form; all courses side by side. */
@@ -430,11 +420,15 @@ bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
 
 /* ---- memory.c ---- */
+/* Whether buffers are looked at, by what is wanted of the run. */
+static inline bool fr__counts_memory(unsigned want)
+{
+    return (want & (FR_WANT_MEMORY | FR_WANT_HOLDERS)) != 0;
+}
 enum fr_status fr__memory_init(struct engine *e);
 void fr__memory_alloc(struct engine *e, uint32_t task);
 void fr__memory_free(struct engine *e, uint32_t task);
 enum fr_status fr__memory_result(struct engine *e, struct fr_run *run);
-void fr__memory_fini(struct engine *e);
 
 /* ---- interference.c ---- */
 enum fr_status fr__interference_init(struct engine *e);
@@ -442,9 +436,20 @@ void fr__compute_begin(struct engine *e, uint32_t task, double work_s);
 void fr__compute_end(struct engine *e, uint32_t task);
 bool fr__compute_is_current(const struct engine *e, uint32_t task, uint32_t version);
 /* What runs on the device has changed: compute tasks there get new rates. */
-void fr__rerate(struct engine *e, uint32_t device);
+void fr__rerate_device(struct engine *e, uint32_t device); /* with interference */
+static inline void fr__rerate(struct engine *e, uint32_t device)
+{
+    if (fr__has_interference(e))
+        fr__rerate_device(e, device);
+}
 /* How much slower communication of a class goes between two devices now. */
-double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t src, uint32_t dst);
+double fr__stretch_between(const struct engine *e, enum fr_work_class c, uint32_t src,
+                           uint32_t dst);
+static inline double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t src,
+                                      uint32_t dst)
+{
+    return fr__has_interference(e) ? fr__stretch_between(e, c, src, dst) : 1;
+}
 
 /* ---- random.c ---- */
 enum fr_status fr__random_init(struct engine *e);
@@ -468,12 +473,13 @@ void fr__parts_at_launch(struct engine *e, uint32_t device); /* the end of a lau
 void fr__parts_at_compute_done(struct engine *e, uint32_t task);
 /* closed form or at its own cost */
 void fr__parts_at_collective_done(struct engine *e, uint32_t collective);
-void fr__parts_at_flow_active(struct engine *e, uint32_t flow);
-void fr__parts_at_flow_done(struct engine *e, uint32_t flow);
-/* That moment is when a task starts or ends, when a flow leaves. */
+/* the end of a message's latency: the model has it under way */
+void fr__parts_at_message_shared(struct engine *e, uint32_t message);
+void fr__parts_at_message_done(struct engine *e, uint32_t message);
+/* That moment is when a task starts or ends, when a message leaves. */
 void fr__parts_keep(struct engine *e, uint32_t task);
-void fr__parts_flow_go(struct engine *e, uint32_t flow);
-/* Some flows have new rates since the last moment at which one began or ended. */
+void fr__parts_message_go(struct engine *e, uint32_t message);
+/* The model may have given messages new rates, since the last moment at which one began or ended. */
 void fr__parts_rates_changed(struct engine *e);
 /* Copies the parts of the iteration into the run. */
 enum fr_status fr__parts_result(struct engine *e, struct fr_run *run);
@@ -485,8 +491,10 @@ enum fr_status fr__deadlock_report(struct engine *e);
 enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run);
 /* What each link must have carried, from the plan's messages alone. bytes: [n_links]. */
 enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[]);
-/* Seconds of a message alone on its route. */
+/* Seconds of a transfer alone on its route. */
 double fr__message_alone(struct engine *e, const struct fr_transfer *x);
+/* The task that ends last, the first of equals; FR_NONE: there is no task. */
+uint32_t fr__last_task(const struct engine *e);
 enum fr_status fr__critical_path(struct engine *e, struct fr_run *run);
 /* Sets the run's serial_s and busiest_s; n_iterations is set. */
 enum fr_status fr__totals(struct engine *e, struct fr_run *run);

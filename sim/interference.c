@@ -9,28 +9,26 @@
 
 #include "sim/engine.h"
 
-#include <stdlib.h>
-
 enum { VERSION_BITS = 32 - EVENT_WHAT_BITS };
 
 enum fr_status fr__interference_init(struct engine *e)
 {
-    size_t n = e->v->n_tasks + 1, n_devices = e->v->topo->n_devices + 1;
+    size_t n = e->v->n_tasks, n_devices = e->v->topo->n_devices;
+    struct side_by_side *w = &e->work;
 
     if (!fr__has_interference(e))
         return FR_OK;
-    e->work.left_s = calloc(n, sizeof(double));
-    e->work.rate = calloc(n, sizeof(double));
-    e->work.since_s = calloc(n, sizeof(double));
-    e->work.version = calloc(n, sizeof(uint32_t));
-    e->work.next = calloc(n, sizeof(uint32_t));
-    e->work.prev = calloc(n, sizeof(uint32_t));
-    e->work.first = malloc(n_devices * sizeof(uint32_t));
-    if (!e->work.left_s || !e->work.rate || !e->work.since_s || !e->work.version || !e->work.next ||
-        !e->work.prev || !e->work.first)
+    w->left_s = fr__arena_take(e->scratch, n, sizeof(double));
+    w->rate = fr__arena_take(e->scratch, n, sizeof(double));
+    w->since_s = fr__arena_take(e->scratch, n, sizeof(double));
+    w->version = fr__arena_alloc(e->scratch, n, sizeof(uint32_t));
+    w->next = fr__arena_take(e->scratch, n, sizeof(uint32_t));
+    w->prev = fr__arena_take(e->scratch, n, sizeof(uint32_t));
+    w->first = fr__arena_take(e->scratch, n_devices, sizeof(uint32_t));
+    if (!w->left_s || !w->rate || !w->since_s || !w->version || !w->next || !w->prev || !w->first)
         return fr__engine_fail_nomem(e);
     for (size_t d = 0; d < n_devices; d++)
-        e->work.first[d] = FR_NONE;
+        w->first[d] = FR_NONE;
     return FR_OK;
 }
 
@@ -50,14 +48,10 @@ static double stretch(const struct engine *e, enum fr_work_class c, uint32_t dev
     return s;
 }
 
-double fr__comm_stretch(const struct engine *e, enum fr_work_class c, uint32_t src, uint32_t dst)
+double fr__stretch_between(const struct engine *e, enum fr_work_class c, uint32_t src, uint32_t dst)
 {
-    double a, b;
+    double a = stretch(e, c, src, 1), b = stretch(e, c, dst, 1);
 
-    if (!fr__has_interference(e))
-        return 1;
-    a = stretch(e, c, src, 1);
-    b = stretch(e, c, dst, 1);
     return a > b ? a : b;
 }
 
@@ -75,13 +69,10 @@ static void set_rate(struct engine *e, uint32_t task, double rate)
                    EVENT_TASK_DONE | e->work.version[task] << EVENT_WHAT_BITS);
 }
 
-void fr__rerate(struct engine *e, uint32_t device)
+void fr__rerate_device(struct engine *e, uint32_t device)
 {
-    double rate;
+    double rate = 1 / stretch(e, FR_WORK_COMPUTE, device, 1);
 
-    if (!fr__has_interference(e))
-        return;
-    rate = 1 / stretch(e, FR_WORK_COMPUTE, device, 1);
     for (uint32_t t = e->work.first[device]; t != FR_NONE; t = e->work.next[t])
         if (e->work.rate[t] != rate)
             set_rate(e, t, rate);

@@ -1,14 +1,8 @@
-/* sim/names.c - words for the enumerations of sim.h. */
+/* sim/names.c - words for the memory models of sim.h. Those for networks stand in their models. */
 #include "config.h"
 
 #include "base/names.h"
 #include "sim/sim.h"
-
-static const char *const network_words[FR_N_NETWORKS] = {
-    [FR_NETWORK_ANALYTIC] = "analytic",
-    [FR_NETWORK_FLOW] = "flow",
-};
-static const struct fr__name_list networks = FR__NAMES(network_words);
 
 static const char *const memory_model_words[FR_N_MEMORY_MODELS] = {
     [FR_MEMORY_LIVENESS] = "liveness",
@@ -19,9 +13,4 @@ static const struct fr__name_list memory_models = FR__NAMES(memory_model_words);
 const char *fr_memory_model_name(enum fr_memory_model m)
 {
     return fr__name_of(&memory_models, m);
-}
-
-const char *fr_network_name(enum fr_network n)
-{
-    return fr__name_of(&networks, n);
 }

@@ -9,8 +9,6 @@
 
 #include "base/rng.h"
 
-#include <stdlib.h>
-
 static const double LEAST_FACTOR = 0.1;
 static const uint64_t DEVICE_STREAMS = (uint64_t)1 << 40; /* beyond the numbers of all tasks */
 
@@ -32,7 +30,7 @@ enum fr_status fr__random_init(struct engine *e)
                    e->o->jitter_cv > 0;
     if (e->o->device_cv <= 0 && !e->o->device_slowdown)
         return FR_OK;
-    e->slowdown = malloc((n + 1) * sizeof(*e->slowdown));
+    e->slowdown = fr__arena_take(e->scratch, n, sizeof(*e->slowdown));
     if (!e->slowdown)
         return fr__engine_fail_nomem(e);
     for (size_t d = 0; d < n; d++) {

@@ -36,17 +36,34 @@ struct fr_interference {
     const char *source;
 };
 
+/* Parts of a run's result. Each costs time of its own and is left out (zeros, NULL) unless asked for;
+ * none needs another. The simulated times of a run do not depend on what is wanted. */
+enum fr_want {
+    FR_WANT_TASKS = 1 << 0,    /* start_s, end_s, cause */
+    FR_WANT_ACCOUNT = 1 << 1,  /* of devices: compute_s, comm_s, exposed_comm_s, idle_s */
+    FR_WANT_MEMORY = 1 << 2,   /* of devices: peaks, what is over, what is left */
+    FR_WANT_LINKS = 1 << 3,    /* link_bytes */
+    FR_WANT_CRITICAL = 1 << 4, /* critical */
+    FR_WANT_BOUND = 1 << 5,    /* lower_bound_s */
+    FR_WANT_CHECK = 1 << 6,    /* what is wanted is held against the plan; a fault is FR_ECHECK */
+    FR_WANT_TOTALS = 1 << 7,   /* serial_s, busiest_s */
+    FR_WANT_PARTS = 1 << 8,    /* parts_s, n_rough: the iteration by resource */
+    FR_WANT_HOLDERS = 1 << 9,  /* held_from, held_until: who held memory when; with the peaks */
+    FR_WANT_USUAL = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_LINKS |
+                    FR_WANT_CRITICAL | FR_WANT_BOUND | FR_WANT_CHECK
+};
+
 struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
+    unsigned want; /* enum fr_want, or-ed; 0: only the times of the run itself */
+    double stop_s; /* > 0: the run stops when simulated time passes it; see is_stopped of the run */
     bool closed_form_collectives; /* false: expanded into their steps */
     bool rings_only;              /* collectives with a cost of their own run as rings too */
     bool alloc_at_start;          /* false: at dispatch */
-    bool with_holders;            /* keep who held memory when: held_from of the run */
     enum fr_memory_model memory;
-    bool no_self_check; /* benchmarks only */
-    unsigned channels;  /* transfers a device direction carries at once; 0: no limit */
-    unsigned rings;     /* most rings a collective uses; 0: as many as the links give;
+    unsigned channels; /* transfers a device direction carries at once; 0: no limit */
+    unsigned rings;    /* most rings a collective uses; 0: as many as the links give;
                                        1: one ring in rank order */
     uint64_t seed;
     double jitter_cv;              /* per task, standard deviation over mean */
@@ -55,14 +72,14 @@ struct fr_run_options {
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */
     const struct fr_message_fit
-        *messages;    /* [the topology's n_messages]: what transfers between GPUs
-                                              take alone; NULL: as their links say; sim/network/message.c */
-    bool with_totals; /* serial_s and busiest_s of the run */
-    bool with_parts;  /* account for the iteration by resource: parts_s of the run */
+        *messages; /* [the topology's n_messages]: what transfers between GPUs
+                                              take alone; NULL: as their links say; see
+                                              sim/network/alone.h */
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
-/* flow network, fifo, expanded collectives, no jitter, memory by liveness. */
+/* flow network, fifo, expanded collectives, no jitter, memory by liveness, the usual results, to the
+ * end. */
 void fr_run_options_init(struct fr_run_options *o);
 
 /* What a device does over some stretch of time: compute + exposed + idle is its length. */
@@ -98,10 +115,20 @@ struct fr_device_result {
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
     uint64_t fitted_messages; /* transfers at a fitted time */
+    /* what a simulation object had to work out anew for this run; 0 when it knew it already */
+    uint64_t router_builds, route_searches, ring_searches;
 };
 
-/* All arrays belong to the run. */
+/* All arrays belong to the run.
+ *
+ * A run that was stopped (is_stopped) is a bound from below. makespan_s is the time of the first event
+ * after the options' stop_s, so no run of this plan to the end is shorter. iteration_s is a bound
+ * likewise; for a plan of several iterations it is 0 unless only the last one was open, and
+ * lower_bound_s is 0. Tasks that had not started or ended have INFINITY there. Accounts, memory and link
+ * bytes are those so far. There is no critical path, no totals, no parts and no check. */
 struct fr_run {
+    unsigned want; /* what of the result is there, as asked for */
+    bool is_stopped;
     double makespan_s;
     double iteration_s;    /* from the end of the last iteration but one to the end of the last, or
                               the makespan */
@@ -109,8 +136,8 @@ struct fr_run {
     bool is_settled;       /* the last intervals agree to 1e-6 (always true for one) */
     double lower_bound_s;  /* of iteration_s, whatever the schedule; see sim/analysis/bound.c */
     double makespan_bound_s; /* of makespan_s, likewise */
-    double serial_s;         /* an iteration's tasks one after the other; 0 unless asked for */
-    double busiest_s;        /* what one resource has to do of it at most; likewise */
+    double serial_s;         /* an iteration's tasks one after the other */
+    double busiest_s;        /* what one resource has to do of it at most */
     size_t n_tasks, n_devices, n_links;
     const double *start_s, *end_s;          /* [n_tasks] */
     const uint32_t *cause;                  /* [n_tasks] the task whose end let it start, FR_NONE */
@@ -118,9 +145,9 @@ struct fr_run {
     const double *link_bytes;               /* [n_links] */
     size_t n_critical;
     const uint32_t *critical; /* tasks of the critical path, first to last */
-    const double *parts_s;    /* [fr_n_resources] see below; NULL unless asked for */
+    const double *parts_s;    /* [fr_n_resources] see below */
     uint64_t n_rough;         /* messages whose parts are an estimate */
-    /* [n_buffers] NULL unless asked for: buffer b was held at the allocation of number x if
+    /* [n_buffers] buffer b was held at the allocation of number x if
      * held_from[b] <= x <= held_until[b] (aliases never); 0 is before the first task's */
     const uint32_t *held_from, *held_until;
     struct fr_run_stats stats;
@@ -131,7 +158,23 @@ struct fr_run {
 enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
                            struct fr_run **out, struct fr_error *err);
 void fr_run_free(struct fr_run *r);
-/* TicTac's two measures of an order, of a run with totals; see sim/analysis/totals.c. The first is about 1 where
+
+/* Runs plan after plan on one topology. The object keeps the router, the routes and rings that it has
+ * found, and its memory, so that the next plan on the same devices searches for nothing again
+ * (router_builds, route_searches and ring_searches of the run's stats count it). The results are those
+ * of fr_simulate, byte for byte, whatever ran before, also after a failure or a stop.
+ * One thread at a time may use an object; threads that run plans side by side keep one each. */
+struct fr_simulation;
+/* topo: borrowed, must outlive the object. The caller frees it. FR_ENOMEM. */
+enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_topo *topo,
+                                 struct fr_error *err);
+void fr_simulation_free(struct fr_simulation *s);
+/* As fr_simulate; FR_EUSAGE: the plan is on another topology. Plan and options are borrowed for the
+ * call. The run is the caller's and may outlive the object. */
+enum fr_status fr_simulation_run(struct fr_simulation *s, const struct fr_plan *p,
+                                 const struct fr_run_options *o, struct fr_run **out,
+                                 struct fr_error *err);
+/* TicTac's two measures of an order, of a run with totals; see sim/totals.c. The first is about 1 where
  * no order could be faster, 0 where nothing overlaps; the second says how much there is to gain. */
 double fr_run_efficiency(const struct fr_run *r);
 double fr_run_speedup_potential(const struct fr_run *r);

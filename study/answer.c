@@ -209,12 +209,14 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     m->options = q->run;
-    m->options.with_parts = q->sensitivity != FR_SENSITIVITY_NONE;
-    m->options.with_totals = q->run.channels == 1;
-    m->options.with_holders = true;
+    m->options.messages = fr_cost_messages(problem->costs);
+    m->options.want = FR_WANT_USUAL | FR_WANT_HOLDERS;
+    if (q->sensitivity != FR_SENSITIVITY_NONE)
+        m->options.want |= FR_WANT_PARTS;
+    if (q->run.channels == 1)
+        m->options.want |= FR_WANT_TOTALS;
     m->options.context = m->context;
     m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
-    m->options.messages = fr_cost_messages(problem->costs);
     /* who says how rings are to run wants rings */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
     m->options.closed_form_collectives =

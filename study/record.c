@@ -365,7 +365,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->iteration_s = m->run->iteration_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
     r->lower_bound_s = m->run->lower_bound_s;
-    r->has_totals = m->options.with_totals;
+    r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;
     r->order_efficiency = r->has_totals ? fr_run_efficiency(m->run) : 0;
     r->order_speedup_potential = r->has_totals ? fr_run_speedup_potential(m->run) : 0;
     r->puts_in_order = q->run.order > FR_ORDER_CONTROL;

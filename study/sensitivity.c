@@ -32,7 +32,7 @@ static enum fr_status run_again(const struct fr__making *m, double slowness[], s
     struct fr_run *run;
     enum fr_status st;
 
-    o.with_parts = false;
+    o.want &= ~(unsigned)FR_WANT_PARTS;
     o.slowness = slowness;
     slowness[resource] = factor;
     st = fr_simulate(m->plan, &o, &run, err);

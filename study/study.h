@@ -58,7 +58,7 @@ struct fr_question {
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
     bool with_advice; /* fr_answer only: if it does not fit, what would; see study/advice.h */
-    struct fr_run_options run; /* context, with_parts, with_holders: the answering function's */
+    struct fr_run_options run; /* context, want: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
 };

@@ -50,8 +50,7 @@ static enum fr_status run_again(const struct replay *r, double *iteration_s, str
     struct fr_run_options o = r->m->options;
     struct fr_run *run;
 
-    o.with_parts = false;
-    o.with_holders = false;
+    o.want &= ~(unsigned)(FR_WANT_PARTS | FR_WANT_HOLDERS);
     o.cost_s = r->cost_s;
     FR_TRY(fr_simulate(r->m->plan, &o, &run, err));
     *iteration_s = run->iteration_s;

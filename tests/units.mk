@@ -55,6 +55,7 @@ unit_tests += tests/sim/test_random
 unit_tests += tests/sim/test_selfcheck
 unit_tests += tests/sim/test_sensitivity
 unit_tests += tests/sim/test_simgrid
+unit_tests += tests/sim/test_simulation
 unit_tests += tests/sim/test_tournament
 unit_tests += tests/sim/test_turns
 unit_tests += tests/strategies/test_accumulate

@@ -62,15 +62,11 @@ static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
 double fr__message_alone(struct engine *e, const struct fr_transfer *x)
 {
     uint32_t r = fr__route_take(e, e->v->tasks[x->send].device, e->v->tasks[x->recv].device);
-    double s = 0;
+    double s;
 
     if (r == FR_NONE)
         return 0;
-    if (e->routes[r].n_links > 0) {
-        struct message_time t = fr__message_time(e, &e->routes[r], x->bytes);
-
-        s = t.latency_s + t.extra_s + x->bytes / e->routes[r].bw_Bps;
-    }
+    s = fr__alone_sum(fr__transfer_alone(e, fr__route_at(e, r), x->bytes));
     fr__route_release(e, r);
     return s;
 }
@@ -185,9 +181,14 @@ struct most {
     double work_s, launch_s;
 };
 
-/* Of the time from from_s to to_s; a task that is partly outside counts with its share. */
-static double share_within(const struct engine *e, uint32_t task, double from_s, double to_s)
+struct span {
+    double from_s, to_s;
+};
+
+/* A task that is partly outside counts with its share. */
+static double share_within(const struct engine *e, uint32_t task, const struct span *within)
 {
+    double from_s = within->from_s, to_s = within->to_s;
     double start_s = e->tasks[task].start_s, end_s = e->tasks[task].end_s;
 
     if (start_s >= from_s && end_s <= to_s)
@@ -197,7 +198,8 @@ static double share_within(const struct engine *e, uint32_t task, double from_s,
     return (fmin(end_s, to_s) - fmax(start_s, from_s)) / (end_s - start_s);
 }
 
-static enum fr_status most_work(struct engine *e, double from_s, double to_s, struct most *out)
+/* within: only what was done in that time; NULL: all. */
+static enum fr_status most_work(struct engine *e, const struct span *within, struct most *out)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
@@ -213,7 +215,7 @@ static enum fr_status most_work(struct engine *e, double from_s, double to_s, st
 
         launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
         if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
-            *w += fr__task_duration(e, t) * share_within(e, t, from_s, to_s);
+            *w += fr__task_duration(e, t) * (within ? share_within(e, t, within) : 1);
     }
     for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
         out->work_s = fmax(out->work_s, work_s[s]);
@@ -229,9 +231,10 @@ static enum fr_status last_iteration_bound(struct engine *e, struct fr_run *run,
 {
     const uint32_t *ends = e->v->iteration_ends;
     size_t n = e->v->n_iterations;
+    const struct span last = {e->tasks[ends[n - 2]].end_s, e->tasks[ends[n - 1]].end_s};
     struct most most;
 
-    FR_TRY(most_work(e, e->tasks[ends[n - 2]].end_s, e->tasks[ends[n - 1]].end_s, &most));
+    FR_TRY(most_work(e, &last, &most));
     run->lower_bound_s = fmax(most.work_s, fmin(launch_s / (double)n, run->iteration_s));
     return FR_OK;
 }
@@ -241,20 +244,20 @@ enum fr_status fr__lower_bounds(struct engine *e, struct fr_run *run)
     struct most most;
     double path_s = 0;
 
-    FR_TRY(most_work(e, 0, run->makespan_s, &most));
+    FR_TRY(most_work(e, NULL, &most));
     if (e->v->n_iterations < 2)
         FR_TRY(longest_path(e, &path_s));
     run->makespan_bound_s = fmax(path_s, fmax(most.work_s, most.launch_s));
-    if (e->v->n_iterations > 1)
-        return last_iteration_bound(e, run, most.launch_s);
+    if (e->v->n_iterations > 1) /* a run that was stopped has not seen the last one */
+        return run->is_stopped ? FR_OK : last_iteration_bound(e, run, most.launch_s);
     run->lower_bound_s = run->makespan_bound_s;
     return FR_OK;
 }
 
 static void add_bytes(const struct engine *e, uint32_t route, double n, double bytes[])
 {
-    const struct route *k = &e->routes[route];
-    const uint32_t *links = fr__route_links(e, k);
+    const struct fr__route *k = fr__route_at(e, route);
+    const uint32_t *links = fr__route_links(&e->network.routes, k);
 
     for (uint32_t l = 0; l < k->n_links; l++)
         bytes[links[l]] += n;

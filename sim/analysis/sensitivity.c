@@ -19,10 +19,8 @@
  *   h        = sum over k < m of (t_k+1 - t_k) q_k + r_k (p(t_k) - p(t_k+1))
  *
  * Thus a flow that was held back by others depends on when these began and ended. h sums to 0 over
- * the resources, and all parts of a moment to the moment. A rate is the level of the link that bounds
- * the flow, which is full: n flows share what those bounded elsewhere leave of its capacity C,
- *
- *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
+ * the resources, and all parts of a moment to the moment. The rates and their parts q come from the
+ * network model. Under a model without rates a message's time is shared out as it would be alone.
  *
  * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell; many
  * such moments, one after the other, make slopes that grow without bound and hold for ever smaller
@@ -48,16 +46,10 @@
  * quarter worse than with 1.5. */
 static const double MOST_STEEP = 4;
 
-struct flow_parts {
+struct message_parts {
     double since_s;                    /* when it left; then its last change of rate */
     double rate_Bps;                   /* 0: it does not move yet */
     double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
-};
-
-/* Parts of the rate of the flows that a link bounds, as of an epoch. */
-struct level {
-    uint64_t epoch;
-    double bound_Bps[FR_N_LINK_KINDS];
 };
 
 /* ---- names and numbers of resources ---- */
@@ -138,7 +130,7 @@ enum fr_status fr__parts_init(struct engine *e)
 {
     struct parts *p;
 
-    if (!e->o->with_parts)
+    if (!fr__wants(e, FR_WANT_PARTS))
         return FR_OK;
     p = e->parts = calloc(1, sizeof(*p));
     if (!p)
@@ -148,8 +140,7 @@ enum fr_status fr__parts_init(struct engine *e)
     p->rate_s = calloc(p->n, sizeof(*p->rate_s));
     if (e->v->n_tasks < SIZE_MAX / sizeof(*p->task_s) / (p->n + 1))
         p->task_s = calloc((e->v->n_tasks + 1) * p->n, sizeof(*p->task_s));
-    p->levels = calloc(e->v->topo->n_links + 1, sizeof(*p->levels));
-    return p->now_s && p->rate_s && p->task_s && p->levels ? FR_OK : fr__engine_fail_nomem(e);
+    return p->now_s && p->rate_s && p->task_s ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 void fr__parts_fini(struct engine *e)
@@ -159,10 +150,10 @@ void fr__parts_fini(struct engine *e)
     free(e->parts->now_s);
     free(e->parts->rate_s);
     free(e->parts->task_s);
-    free(e->parts->flows);
-    free(e->parts->flow_s);
-    free(e->parts->levels);
+    free(e->parts->messages);
+    free(e->parts->message_s);
     free(e->parts);
+    e->parts = NULL;
 }
 
 static void copy(const struct parts *p, double to_s[], const double from_s[])
@@ -175,19 +166,19 @@ static double *of_task(const struct parts *p, uint32_t task)
     return p->task_s + task * p->n;
 }
 
-static double *of_flow(const struct parts *p, uint32_t flow)
+static double *of_message(const struct parts *p, uint32_t message)
 {
-    return p->flow_s + flow * 3 * p->n;
+    return p->message_s + message * 3 * p->n;
 }
 
-static double *held_over(const struct parts *p, uint32_t flow)
+static double *held_over(const struct parts *p, uint32_t message)
 {
-    return of_flow(p, flow) + p->n;
+    return of_message(p, message) + p->n;
 }
 
-static double *of_begin(const struct parts *p, uint32_t flow)
+static double *of_begin(const struct parts *p, uint32_t message)
 {
-    return of_flow(p, flow) + 2 * p->n;
+    return of_message(p, message) + 2 * p->n;
 }
 
 /* ---- tasks ---- */
@@ -243,45 +234,43 @@ void fr__parts_at_compute_done(struct engine *e, uint32_t task)
 
 /* Adds `total_s`, shared out over the latencies of a route and the time of the bytes on its
  * narrowest link as they would be alone. */
-static void add_alone(struct engine *e, double parts_s[], const struct route *r, double bytes,
+static void add_alone(struct engine *e, double parts_s[], const struct fr__route *r, double bytes,
                       double total_s)
 {
     const struct fr_link *links = e->v->topo->links;
-    const uint32_t *hops = fr__route_links(e, r);
+    const uint32_t *hops = fr__route_links(&e->network.routes, r);
     double alone_s = r->latency_s + bytes / r->bw_Bps, scale;
-    uint32_t narrowest = 0;
 
     if (r->n_links == 0 || !(alone_s > 0))
         return;
     scale = total_s / alone_s;
-    for (uint32_t i = 0; i < r->n_links; i++) {
+    for (uint32_t i = 0; i < r->n_links; i++)
         parts_s[fr_link_resource(links[hops[i]].kind, FR_LINK_LATENCY)] +=
-            fr__link_latency_s(e, hops[i]) * scale;
-        if (fr__link_bw_Bps(e, hops[i]) < fr__link_bw_Bps(e, hops[narrowest]))
-            narrowest = i;
-    }
-    parts_s[fr_link_resource(links[hops[narrowest]].kind, FR_LINK_BANDWIDTH)] +=
+            fr__link_latency_s(&e->network.routes, hops[i]) * scale;
+    parts_s[fr_link_resource((enum fr_link_kind)r->narrowest, FR_LINK_BANDWIDTH)] +=
         bytes / r->bw_Bps * scale;
 }
 
-/* The same of a flow: `bytes` of it and its latency, which may be a measured one. */
-static void add_flow(struct engine *e, double parts_s[], uint32_t flow, double bytes,
-                     double total_s)
+/* The same of a message: `bytes` of it and its latency, which may be a measured one. */
+static void add_message(struct engine *e, double parts_s[], uint32_t message, double bytes,
+                        double total_s)
 {
-    const struct flow *f = &e->flows[flow];
-    const struct route *r = &e->routes[f->route];
-    struct message_time t = {.is_fitted = false};
+    const struct message *m = &e->network.messages[message];
+    const struct fr__route *r = fr__route_at(e, m->route);
+    struct fr__alone a = {.is_fitted = false};
     double alone_s, bytes_s = bytes / r->bw_Bps;
 
-    if (f->owner_kind == FLOW_OF_TRANSFER)
-        t = fr__message_time(e, r, f->bytes);
-    alone_s = t.latency_s + t.extra_s + bytes_s;
-    if (!t.is_fitted) {
+    if (m->owner_kind == MESSAGE_OF_TRANSFER)
+        a = fr__transfer_alone(e, r, m->bytes);
+    alone_s = a.latency_s + a.extra_s + bytes_s;
+    if (!a.is_fitted) {
         add_alone(e, parts_s, r, bytes, total_s);
     } else if (alone_s > 0) {
-        parts_s[fr_link_resource(t.kind, FR_LINK_LATENCY)] += total_s * t.latency_s / alone_s;
-        parts_s[fr_link_resource(t.kind, FR_LINK_BANDWIDTH)] +=
-            total_s * (t.extra_s + bytes_s) / alone_s;
+        enum fr_link_kind kind = (enum fr_link_kind)r->narrowest;
+
+        parts_s[fr_link_resource(kind, FR_LINK_LATENCY)] += total_s * a.latency_s / alone_s;
+        parts_s[fr_link_resource(kind, FR_LINK_BANDWIDTH)] +=
+            total_s * (a.extra_s + bytes_s) / alone_s;
     }
 }
 
@@ -301,7 +290,7 @@ static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
 /* n messages over a route, stretched by *user. */
 static void add_hops(struct engine *e, void *user, uint32_t route, double bytes, double n)
 {
-    const struct route *r = &e->routes[route];
+    const struct fr__route *r = fr__route_at(e, route);
     const double *scale = user;
 
     if (r->n_links > 0)
@@ -326,96 +315,54 @@ void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
     fr__collective_hops(e, collective, add_hops, &scale);
 }
 
-static bool make_room(struct engine *e, uint32_t flow)
+static bool make_room(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
-    size_t cap = e->cap_flows;
-    struct flow_parts *flows;
-    double *flow_s;
+    size_t cap = e->network.cap_messages;
+    struct message_parts *messages;
+    double *message_s;
 
-    if (flow < p->cap_flows)
+    if (message < p->cap_messages)
         return true;
-    flows = cap < SIZE_MAX / sizeof(*flow_s) / (3 * p->n) ? realloc(p->flows, cap * sizeof(*flows))
-                                                          : NULL;
-    if (!flows)
+    messages = cap < SIZE_MAX / sizeof(*message_s) / (3 * p->n)
+                   ? realloc(p->messages, cap * sizeof(*messages))
+                   : NULL;
+    if (!messages)
         return false;
-    p->flows = flows;
-    flow_s = realloc(p->flow_s, cap * 3 * p->n * sizeof(*flow_s));
-    if (!flow_s)
+    p->messages = messages;
+    message_s = realloc(p->message_s, cap * 3 * p->n * sizeof(*message_s));
+    if (!message_s)
         return false;
-    p->flow_s = flow_s;
-    p->cap_flows = cap;
+    p->message_s = message_s;
+    p->cap_messages = cap;
     return true;
 }
 
-void fr__parts_flow_go(struct engine *e, uint32_t flow)
+void fr__parts_message_go(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
 
-    if (!make_room(e, flow)) {
+    if (!make_room(e, message)) {
         fr__engine_fail_nomem(e);
         return;
     }
-    p->flows[flow] = (struct flow_parts){.since_s = e->now_s};
-    copy(p, of_flow(p, flow), p->now_s);
-    memset(held_over(p, flow), 0, p->n * sizeof(*p->flow_s));
+    p->messages[message] = (struct message_parts){.since_s = e->now_s};
+    copy(p, of_message(p, message), p->now_s);
+    memset(held_over(p, message), 0, p->n * sizeof(*p->message_s));
 }
 
-void fr__parts_at_flow_active(struct engine *e, uint32_t flow)
+void fr__parts_at_message_shared(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
-    double *own_s = of_flow(p, flow);
+    double *own_s = of_message(p, message);
 
-    if (flow >= p->cap_flows)
+    if (message >= p->cap_messages)
         return; /* out of memory: the loop ends */
-    add_flow(e, own_s, flow, 0, e->now_s - p->flows[flow].since_s);
-    p->flows[flow].since_s = e->now_s;
-    copy(p, of_begin(p, flow), own_s);
+    add_message(e, own_s, message, 0, e->now_s - p->messages[message].since_s);
+    p->messages[message].since_s = e->now_s;
+    copy(p, of_begin(p, message), own_s);
     copy(p, p->now_s, own_s);
     copy(p, p->rate_s, own_s);
-}
-
-/* Levels only rise along a chain of links, but for ties; deeper ones count as their own. */
-enum { MOST_DEEP = 64 };
-
-static const struct level *level_of(struct engine *e, uint32_t link, unsigned depth)
-{
-    struct parts *p = e->parts;
-    struct level *level = &p->levels[link];
-    unsigned kind = e->v->topo->links[link].kind;
-    uint32_t n = fr__maxmin_n_crossing(e->solver, link), n_bound = 0;
-    double left_Bps[FR_N_LINK_KINDS] = {0}, rate_Bps = 0;
-
-    if (level->epoch == p->epoch)
-        return level;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
-
-        if (fr__maxmin_bottleneck(e->solver, slot) != link)
-            continue;
-        rate_Bps = fr__maxmin_rate(e->solver, slot);
-        n_bound++;
-    }
-    *level = (struct level){.epoch = p->epoch}; /* where ties go round in a circle, its own */
-    level->bound_Bps[kind] = rate_Bps;
-    if (n_bound == n || n_bound == 0 || depth == MOST_DEEP)
-        return level;
-    left_Bps[kind] = fr__link_bw_Bps(e, link);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t slot = fr__maxmin_crossing(e->solver, link, i);
-        uint32_t other = fr__maxmin_bottleneck(e->solver, slot);
-
-        if (other != link)
-            for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-                left_Bps[k] -= level_of(e, other, depth + 1)->bound_Bps[k];
-    }
-    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        level->bound_Bps[k] = left_Bps[k] / n_bound;
-    /* the capacity less almost all of it is all rounding: keep the sum */
-    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        rate_Bps -= level->bound_Bps[k];
-    level->bound_Bps[kind] += rate_Bps;
-    return level;
 }
 
 /* Adds parts by kind of link, each times a factor. */
@@ -428,74 +375,79 @@ static void add_kinds(double parts[], const double by_kind[FR_N_LINK_KINDS], dou
 void fr__parts_rates_changed(struct engine *e)
 {
     struct parts *p = e->parts;
+    const struct fr__network_model *model = e->network.model;
+    const uint32_t *changed;
     uint32_t n;
-    const uint32_t *flows = fr__maxmin_take_changes(e->solver, &n);
 
-    p->epoch++;
+    if (!model->rate_changes)
+        return;
+    changed = model->rate_changes(e->network.state, &n);
     for (uint32_t i = 0; i < n; i++) {
-        struct flow_parts *f = &p->flows[flows[i]];
-        double *own_s = of_flow(p, flows[i]), *held = held_over(p, flows[i]);
-        double lasted_s = e->now_s - f->since_s;
-        uint32_t slot = e->flows[flows[i]].slot;
+        struct message_parts *m = &p->messages[changed[i]];
+        double *own_s = of_message(p, changed[i]), *held = held_over(p, changed[i]);
+        double lasted_s = e->now_s - m->since_s;
+        struct fr__rate rate;
 
-        if (f->rate_Bps * lasted_s > 0) {
+        if (m->rate_Bps * lasted_s > 0) {
             for (size_t k = 0; k < p->n; k++)
-                held[k] += f->rate_Bps * (own_s[k] - p->rate_s[k]);
-            add_kinds(held, f->bound_Bps, lasted_s);
+                held[k] += m->rate_Bps * (own_s[k] - p->rate_s[k]);
+            add_kinds(held, m->bound_Bps, lasted_s);
             copy(p, own_s, p->rate_s);
-            f->since_s = e->now_s;
+            m->since_s = e->now_s;
         }
-        f->rate_Bps = fr__maxmin_rate(e->solver, slot);
-        memcpy(f->bound_Bps, level_of(e, fr__maxmin_bottleneck(e->solver, slot), 0)->bound_Bps,
-               sizeof(f->bound_Bps));
+        rate = model->rate(e->network.state, changed[i]);
+        m->rate_Bps = rate.rate_Bps;
+        memcpy(m->bound_Bps, rate.bound_Bps, sizeof(m->bound_Bps));
     }
 }
 
-/* The parts of a flow's end; false where the slope is too steep to mean anything. */
-static bool add_shared(struct engine *e, uint32_t flow)
+/* The parts of a message's end; false where the slope is too steep to mean anything. */
+static bool add_shared(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
-    const struct flow_parts *f = &p->flows[flow];
-    const double *held = held_over(p, flow);
+    const struct message_parts *m = &p->messages[message];
+    const double *held = held_over(p, message);
     double steepness_s = 0;
 
-    copy(p, p->now_s, of_flow(p, flow));
-    add_kinds(p->now_s, f->bound_Bps, (e->now_s - f->since_s) / f->rate_Bps);
+    copy(p, p->now_s, of_message(p, message));
+    add_kinds(p->now_s, m->bound_Bps, (e->now_s - m->since_s) / m->rate_Bps);
     for (size_t k = 0; k < p->n; k++) {
-        p->now_s[k] += held[k] / f->rate_Bps;
+        p->now_s[k] += held[k] / m->rate_Bps;
         steepness_s += fabs(p->now_s[k]);
     }
     return steepness_s <= MOST_STEEP * e->now_s;
 }
 
-/* As if the flow had gone all the way at the pace and behind the links of its end. */
-static void add_roughly(struct engine *e, uint32_t flow)
+/* As if the message had gone all the way at the pace and behind the links of its end. */
+static void add_roughly(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
-    const struct flow_parts *f = &p->flows[flow];
+    const struct message_parts *m = &p->messages[message];
     double took_s = e->now_s;
 
-    copy(p, p->now_s, of_begin(p, flow));
+    copy(p, p->now_s, of_begin(p, message));
     for (size_t k = 0; k < p->n; k++)
         took_s -= p->now_s[k];
-    add_kinds(p->now_s, f->bound_Bps, took_s / f->rate_Bps);
+    add_kinds(p->now_s, m->bound_Bps, took_s / m->rate_Bps);
     p->n_rough++;
 }
 
-void fr__parts_at_flow_done(struct engine *e, uint32_t flow)
+void fr__parts_at_message_done(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
-    const struct flow_parts *f = &p->flows[flow];
+    const struct message_parts *m = &p->messages[message];
+    bool has_rates = e->network.model->rate_changes != NULL;
 
-    if (flow >= p->cap_flows)
+    if (message >= p->cap_messages)
         return;
-    if (e->solver && f->rate_Bps > 0) {
-        if (!add_shared(e, flow))
-            add_roughly(e, flow);
+    if (has_rates && m->rate_Bps > 0) {
+        if (!add_shared(e, message))
+            add_roughly(e, message);
     } else {
-        copy(p, p->now_s, of_flow(p, flow));
-        if (!e->solver)
-            add_flow(e, p->now_s, flow, e->flows[flow].bytes, e->now_s - f->since_s);
+        copy(p, p->now_s, of_message(p, message));
+        if (!has_rates)
+            add_message(e, p->now_s, message, e->network.messages[message].bytes,
+                        e->now_s - m->since_s);
     }
     copy(p, p->rate_s, p->now_s);
 }
@@ -507,9 +459,7 @@ enum fr_status fr__parts_result(struct engine *e, struct fr_run *run)
     const struct fr_plan_view *v = e->v;
     const struct parts *p = e->parts;
     double *parts_s = fr__arena_alloc(e->arena, p->n, sizeof(*parts_s));
-    uint32_t last = v->n_iterations   ? v->iteration_ends[v->n_iterations - 1]
-                    : run->n_critical ? run->critical[run->n_critical - 1]
-                                      : FR_NONE;
+    uint32_t last = v->n_iterations ? v->iteration_ends[v->n_iterations - 1] : fr__last_task(e);
 
     if (!parts_s)
         return fr__fail_nomem(e->err);

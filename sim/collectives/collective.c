@@ -13,31 +13,32 @@
 
 #include <stdlib.h>
 
-enum fr_status fr__collectives_init(struct engine *e)
+enum fr_status fr__collectives_reset(struct engine *e)
 {
+    struct collectives *c = &e->collectives;
     const struct fr_plan_view *v = e->v;
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
-    e->free_ring = FR_NONE;
-    e->meetings = calloc(v->n_collectives + 1, sizeof(*e->meetings));
-    e->rings_left = calloc(n_members + 1, sizeof(*e->rings_left));
-    e->tours = calloc(v->n_groups + 1, sizeof(*e->tours));
-    return e->meetings && e->rings_left && e->tours ? FR_OK : fr__engine_fail_nomem(e);
+    fr__rings_reset(&c->found);
+    c->free_ring = FR_NONE;
+    for (uint32_t r = 0; r < c->n_rings; r++) {
+        c->rings[r].next_free = c->free_ring;
+        c->free_ring = r;
+    }
+    c->meetings = fr__arena_alloc(e->scratch, v->n_collectives, sizeof(*c->meetings));
+    c->rings_left = fr__arena_alloc(e->scratch, n_members, sizeof(*c->rings_left));
+    c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
+    return c->meetings && c->rings_left && c->ring_set ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 void fr__collectives_fini(struct engine *e)
 {
-    for (size_t g = 0; e->tours && g < e->v->n_groups; g++) {
-        free(e->tours[g].ranks);
-        free(e->tours[g].routes);
-        free(e->tours[g].share_frac);
-    }
-    for (size_t r = 0; r < e->n_rings; r++)
-        free(e->rings[r].launched);
-    free(e->tours);
-    free(e->meetings);
-    free(e->rings_left);
-    free(e->rings);
+    struct collectives *c = &e->collectives;
+
+    for (size_t r = 0; r < c->n_rings; r++)
+        free(c->rings[r].launched);
+    free(c->rings);
+    fr__rings_fini(&c->found);
 }
 
 /* ---- a cost of its own ---- */
@@ -54,8 +55,8 @@ struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr_cost *cost = &e->v->costs[c->cost_id];
     double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
-    const struct tours *t = fr__group_tours(e, c->group);
-    struct own_cost own = {.kind = t ? t->kind : FR_LINK_NVLINK};
+    const struct fr__ring_set *rings = fr__group_rings(e, c->group);
+    struct own_cost own = {.kind = rings ? rings->kind : FR_LINK_NVLINK};
 
     if (cost->mean_s > 0)
         own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);
@@ -83,7 +84,7 @@ static double known_s(struct engine *e, uint32_t collective)
 void fr__collective_meet(struct engine *e, uint32_t task)
 {
     uint32_t c = e->tasks[task].collective;
-    struct meeting *m = &e->meetings[c];
+    struct meeting *m = &e->collectives.meetings[c];
     double launched_s = fr__host_launch(e, task);
 
     if (launched_s > m->start_s) {
@@ -148,7 +149,8 @@ void fr__collective_done(struct engine *e, uint32_t collective)
 
     if (e->parts)
         fr__parts_at_collective_done(e, collective);
-    fr__collective_bytes(e, collective, e->link_bytes);
+    if (e->network.link_bytes)
+        fr__collective_bytes(e, collective, e->network.link_bytes);
     for (uint32_t i = 0; i < n; i++)
         fr__member_done(e, e->v->members[first + i]);
 }
@@ -157,7 +159,7 @@ void fr__collective_start(struct engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
-    uint32_t cause = e->tasks[e->meetings[collective].last].cause;
+    uint32_t cause = e->tasks[e->collectives.meetings[collective].last].cause;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);

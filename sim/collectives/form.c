@@ -33,104 +33,29 @@ enum { MOST_RINGS = 16, CHAIN_CHUNK_BYTES = 512 << 10 };
 
 /* ---- rings of a group ---- */
 
-static int rank_of(const struct fr_plan *p, uint32_t group, uint32_t device, uint32_t n)
+const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (fr_plan_group_device(p, group, i) == device)
-            return (int)i;
-    return -1;
-}
-
-/* The tours of the topology, devices turned back into ranks. */
-static enum fr_status look_for_rings(struct engine *e, uint32_t group, struct tours *t,
-                                     size_t max_rings, uint32_t n)
-{
-    uint32_t *devices = calloc(n, sizeof(*devices)), *order = t->ranks;
-    size_t n_rings = 0;
+    const struct fr__ring_set **set = &e->collectives.ring_set[group];
+    uint32_t n, *devices;
+    struct fr__mark mark;
+    size_t max_rings;
     enum fr_status st;
 
-    if (!devices)
-        return fr__fail_nomem(e->err);
-    for (uint32_t i = 0; i < n; i++)
+    if (*set)
+        return *set;
+    n = fr_plan_group_size(e->plan, group);
+    max_rings = e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
+    mark = fr__arena_mark(e->scratch);
+    devices = fr__arena_take(e->scratch, n, sizeof(*devices));
+    for (uint32_t i = 0; devices && i < n; i++)
         devices[i] = fr_plan_group_device(e->plan, group, i);
-    st = fr_topo_rings(e->router, devices, n, max_rings, order, t->share_frac, &n_rings, e->err);
-    free(devices);
-    if (st != FR_OK)
-        return st;
-    for (size_t i = 0; i < n_rings * n; i++) {
-        int rank = rank_of(e->plan, group, order[i], n);
-
-        if (rank < 0)
-            return fr__fail(e->err, FR_ECHECK, FR_NOWHERE,
-                            "a ring visits device %u, which is not in its group", order[i]);
-        order[i] = (uint32_t)rank;
-    }
-    t->n_rings = (uint32_t)n_rings;
-    return FR_OK;
-}
-
-/* FR_LINK_NVLINK < FR_LINK_PCIE < FR_LINK_CPU < FR_LINK_NET: from the GPU outwards. */
-static enum fr_link_kind outermost_kind(const struct engine *e, const struct tours *t, uint32_t n)
-{
-    enum fr_link_kind kind = FR_LINK_NVLINK;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const struct route *r = &e->routes[t->routes[i]];
-
-        for (uint32_t l = 0; l < r->n_links; l++) {
-            enum fr_link_kind k = e->v->topo->links[fr__route_links(e, r)[l]].kind;
-
-            kind = k > kind ? k : kind;
-        }
-    }
-    return kind;
-}
-
-static enum fr_status find_tours(struct engine *e, uint32_t group, struct tours *t)
-{
-    uint32_t n = fr_plan_group_size(e->plan, group);
-    size_t max_rings = e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
-
-    t->ranks = calloc(max_rings * n, sizeof(*t->ranks));
-    t->routes = calloc(max_rings * n, sizeof(*t->routes));
-    t->share_frac = calloc(max_rings, sizeof(*t->share_frac));
-    if (!t->ranks || !t->routes || !t->share_frac)
-        return fr__fail_nomem(e->err);
-    if (e->o->rings == 1 || n < 2) {
-        for (uint32_t i = 0; i < n; i++)
-            t->ranks[i] = i;
-        t->share_frac[0] = 1;
-        t->n_rings = 1;
-    } else {
-        FR_TRY(look_for_rings(e, group, t, max_rings, n));
-    }
-    for (uint32_t r = 0; n > 1 && r < t->n_rings; r++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t a = t->ranks[r * n + i], b = t->ranks[r * n + (i + 1) % n];
-
-            t->routes[r * n + i] = fr__route_find(e, fr_plan_group_device(e->plan, group, a),
-                                                  fr_plan_group_device(e->plan, group, b));
-            if (t->routes[r * n + i] == FR_NONE)
-                return e->status;
-        }
-    t->kind = n > 1 ? outermost_kind(e, t, n) : FR_LINK_NVLINK;
-    return FR_OK;
-}
-
-const struct tours *fr__group_tours(struct engine *e, uint32_t group)
-{
-    struct tours *t = &e->tours[group];
-    enum fr_status st;
-
-    if (t->n_rings == 0) {
-        st = find_tours(e, group, t);
-        if (st != FR_OK) {
-            if (e->status == FR_OK)
-                e->status = st;
-            return NULL;
-        }
-    }
-    return t;
+    st = devices ? fr__rings_find(&e->collectives.found, &e->network.routes, devices, n, max_rings,
+                                  set, e->err)
+                 : fr__fail_nomem(e->err);
+    fr__arena_rewind(e->scratch, mark);
+    if (st != FR_OK && e->status == FR_OK)
+        e->status = st;
+    return *set;
 }
 
 /* ---- courses ---- */
@@ -165,14 +90,14 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
 uint32_t fr__n_courses(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    const struct tours *t;
+    const struct fr__ring_set *rings;
 
     if (fr_plan_group_size(e->plan, c->group) < 2)
         return 0;
     if (pattern_of(c->kind) == PATTERN_SHIFT)
         return 1;
-    t = fr__group_tours(e, c->group);
-    return t ? t->n_rings : 0;
+    rings = fr__group_rings(e, c->group);
+    return rings ? rings->n_rings : 0;
 }
 
 /* The place in the ring that the chain begins at: the root's, or the one behind it. */
@@ -190,17 +115,17 @@ struct course fr__course(struct engine *e, uint32_t collective, uint32_t r)
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
     struct course k = {.pattern = pattern_of(c->kind), .collective = collective, .n = n};
-    const struct tours *t;
+    const struct fr__ring_set *rings;
     double bytes;
 
     k.n_rounds = c->kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
     k.chunk_bytes = floor(c->bytes / n);
     if (k.pattern == PATTERN_SHIFT)
         return k;
-    t = fr__group_tours(e, c->group); /* there, or there would be no course */
-    bytes = t->n_rings == 1 ? c->bytes : c->bytes * t->share_frac[r];
-    k.ranks = t->ranks + (size_t)r * n;
-    k.routes = t->routes + (size_t)r * n;
+    rings = fr__group_rings(e, c->group); /* there, or there would be no course */
+    bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
+    k.ranks = rings->ranks + (size_t)r * n;
+    k.routes = rings->routes + (size_t)r * n;
     k.chunk_bytes = floor(bytes / n);
     if (k.pattern == PATTERN_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
@@ -210,20 +135,10 @@ struct course fr__course(struct engine *e, uint32_t collective, uint32_t r)
     return k;
 }
 
-uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round)
+uint32_t fr__shift_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round)
 {
-    uint32_t next = place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1); /* less than 2 n */
+    uint32_t group = e->v->collectives[k->collective].group;
 
-    return next < k->n ? next : next - k->n;
-}
-
-uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round)
-{
-    uint32_t group;
-
-    if (k->pattern != PATTERN_SHIFT)
-        return k->routes[place];
-    group = e->v->collectives[k->collective].group;
     return fr__route_take(e, fr_plan_group_device(e->plan, group, place),
                           fr_plan_group_device(e->plan, group, fr__course_next(k, place, round)));
 }
@@ -232,7 +147,7 @@ uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t pla
 
 double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
 {
-    const struct route *k = &e->routes[route];
+    const struct fr__route *k = fr__route_at(e, route);
 
     return k->n_links ? k->latency_s + bytes / k->bw_Bps : 0;
 }
@@ -346,8 +261,8 @@ double fr__collective_alone(struct engine *e, uint32_t collective)
 
 static void add_bytes(const struct engine *e, uint32_t route, double bytes, double link_bytes[])
 {
-    const struct route *k = &e->routes[route];
-    const uint32_t *links = fr__route_links(e, k);
+    const struct fr__route *k = fr__route_at(e, route);
+    const uint32_t *links = fr__route_links(&e->network.routes, k);
 
     for (uint32_t l = 0; l < k->n_links; l++)
         link_bytes[links[l]] += bytes;

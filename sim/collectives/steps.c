@@ -9,20 +9,21 @@
 
 static uint32_t new_ring(struct engine *e, uint32_t n)
 {
-    uint32_t id = e->free_ring;
+    struct collectives *c = &e->collectives;
+    uint32_t id = c->free_ring;
     struct ring *r;
 
     if (id != FR_NONE) {
-        e->free_ring = e->rings[id].next_free;
+        c->free_ring = c->rings[id].next_free;
     } else {
-        if (!fr__grow(&e->rings, &e->cap_rings, e->n_rings + 1, sizeof(*e->rings))) {
+        if (!fr__grow(&c->rings, &c->cap_rings, c->n_rings + 1, sizeof(*c->rings))) {
             fr__engine_fail_nomem(e);
             return FR_NONE;
         }
-        id = (uint32_t)e->n_rings++;
-        e->rings[id] = (struct ring){.cap = 0};
+        id = (uint32_t)c->n_rings++;
+        c->rings[id] = (struct ring){.cap = 0};
     }
-    r = &e->rings[id];
+    r = &c->rings[id];
     if (n > r->cap) {
         free(r->launched);
         r->launched = malloc(3 * (size_t)n * sizeof(*r->launched));
@@ -51,7 +52,7 @@ static void open_chain(struct ring *r)
  * come; in a chain it has to have what it passes on. */
 static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->rings[ring];
+    struct ring *r = &e->collectives.rings[ring];
     uint32_t round = r->launched[i], needed = round + (r->course.pattern == PATTERN_CHAIN), route;
 
     if (round == r->course.n_rounds || r->sent[i] != round || r->received[i] < needed)
@@ -61,30 +62,30 @@ static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
         return;
     r->launched[i]++;
     e->stats.steps++;
-    fr__flow_start(e, FLOW_OF_RING, ring, i, route, r->course.chunk_bytes);
+    fr__message_start(e, MESSAGE_OF_RING, ring, i, route, r->course.chunk_bytes);
 }
 
 /* The rank at place i of a ring has sent, or received, its last: it may have nothing left to do there; its
  * task ends with its last ring. */
 static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->rings[ring];
+    struct ring *r = &e->collectives.rings[ring];
     uint32_t first = e->v->member_first[r->course.collective], member;
 
     if (r->sent[i] < r->course.n_rounds || r->received[i] < r->course.n_rounds)
         return;
     member = first + (r->course.ranks ? r->course.ranks[i] : i);
     if (++r->n_done == r->course.n) {
-        r->next_free = e->free_ring;
-        e->free_ring = ring;
+        r->next_free = e->collectives.free_ring;
+        e->collectives.free_ring = ring;
     }
-    if (--e->rings_left[member] == 0)
+    if (--e->collectives.rings_left[member] == 0)
         fr__member_done(e, e->v->members[member]);
 }
 
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->rings[ring];
+    struct ring *r = &e->collectives.rings[ring];
     uint32_t next = fr__course_next(&r->course, i, r->sent[i]);
     bool is_last_sent = ++r->sent[i] == r->course.n_rounds;
     bool is_last_received = ++r->received[next] == r->course.n_rounds;
@@ -103,14 +104,14 @@ void fr__collective_steps(struct engine *e, uint32_t collective)
     uint32_t n = e->v->member_first[collective + 1] - first;
 
     for (uint32_t i = 0; i < n; i++)
-        e->rings_left[first + i] = n_courses;
+        e->collectives.rings_left[first + i] = n_courses;
     for (uint32_t k = 0; k < n_courses; k++) {
         uint32_t id = new_ring(e, n);
         struct ring *r;
 
         if (id == FR_NONE)
             return;
-        r = &e->rings[id];
+        r = &e->collectives.rings[id];
         r->course = fr__course(e, collective, k);
         r->n_done = 0;
         if (r->course.pattern == PATTERN_CHAIN)

@@ -37,7 +37,7 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
     r->peak_bytes = k->peak_bytes = k->bytes;
     r->peak_at_s = e->now_s;
     r->peak_task = task;
-    r->peak_allocation = e->n_allocations;
+    r->peak_allocation = e->memory.n_allocations;
     memcpy(r->peak_by_kind, k->by_kind, sizeof(r->peak_by_kind));
     if (k->bytes - k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)
         note_over(e, d, task, bytes);
@@ -57,10 +57,10 @@ static inline uint32_t kind_of(const struct live *b)
 
 static inline void take_block(struct engine *e, uint32_t buffer, const struct live *b)
 {
-    struct fr__requests *r = &e->requests[device_of(b)];
+    struct fr__requests *r = &e->memory.requests[device_of(b)];
 
     if (r->asked && kind_of(b) != FR_BUFFER_CONTEXT && b->bytes > 0)
-        e->takes[buffer] = fr__requests_take(r, b->bytes);
+        e->memory.takes[buffer] = fr__requests_take(r, b->bytes);
 }
 
 /* Room for what each GPU may ask for: a taking and a giving of each of its buffers. */
@@ -69,21 +69,22 @@ static enum fr_status make_requests(struct engine *e)
     const struct fr_plan_view *v = e->v;
     size_t n_devices = v->topo->n_devices, at = 0;
 
-    e->requests = calloc(n_devices + 1, sizeof(*e->requests));
-    e->asked = malloc((2 * v->n_buffers + 1) * sizeof(*e->asked));
-    e->takes = malloc((v->n_buffers + 1) * sizeof(*e->takes));
-    if (!e->requests || !e->asked || !e->takes)
+    e->memory.requests = fr__arena_alloc(e->scratch, n_devices, sizeof(*e->memory.requests));
+    e->memory.asked = fr__arena_take(e->scratch, 2 * v->n_buffers, sizeof(*e->memory.asked));
+    e->memory.takes = fr__arena_take(e->scratch, v->n_buffers, sizeof(*e->memory.takes));
+    if (!e->memory.requests || !e->memory.asked || !e->memory.takes)
         return fr__engine_fail_nomem(e);
     for (size_t b = 0; b < v->n_buffers; b++)
-        e->takes[b] = FR_NONE;
+        e->memory.takes[b] = FR_NONE;
     for (size_t b = 0; b < v->n_buffers; b++)
-        e->requests[v->buffers[b].device].n += 2;
+        e->memory.requests[v->buffers[b].device].n += 2;
     for (size_t d = 0; d < n_devices; d++) {
-        size_t n = e->requests[d].n;
+        size_t n = e->memory.requests[d].n;
         bool is_gpu = v->topo->types[v->topo->devices[d].type].is_gpu;
 
-        e->requests[d] = (struct fr__requests){.limit_bytes = e->devices[d].limit_bytes,
-                                               .asked = n && is_gpu ? e->asked + at : NULL};
+        e->memory.requests[d] =
+            (struct fr__requests){.limit_bytes = e->devices[d].limit_bytes,
+                                  .asked = n && is_gpu ? e->memory.asked + at : NULL};
         at += n;
     }
     return FR_OK;
@@ -93,7 +94,7 @@ static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take
 {
     uint32_t b = 0;
 
-    while (e->v->buffers[b].device != d || e->takes[b] != take)
+    while (e->v->buffers[b].device != d || e->memory.takes[b] != take)
         b++;
     return b;
 }
@@ -119,10 +120,10 @@ static enum fr_status play_requests(struct engine *e)
 {
     size_t n = e->v->topo->n_devices;
     struct fr__played *played = calloc(n + 1, sizeof(*played));
-    bool ok = played && fr__requests_play(e->requests, n, played);
+    bool ok = played && fr__requests_play(e->memory.requests, n, played);
 
     for (uint32_t d = 0; ok && d < n; d++)
-        if (e->requests[d].asked)
+        if (e->memory.requests[d].asked)
             add_played(e, d, &played[d]);
     free(played);
     return ok ? FR_OK : fr__engine_fail_nomem(e);
@@ -144,21 +145,19 @@ static enum fr_status make_live(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
-    uint32_t *place_of = malloc((v->n_buffers + 1) * sizeof(*place_of));
+    uint32_t *place_of;
 
-    e->live = malloc((n_allocs + 1) * sizeof(*e->live));
-    e->freed = malloc((n_frees + 1) * sizeof(*e->freed));
-    if (!place_of || !e->live || !e->freed) {
-        free(place_of);
+    e->memory.live = fr__arena_take(e->scratch, n_allocs + 1, sizeof(*e->memory.live));
+    e->memory.freed = fr__arena_take(e->scratch, n_frees + 1, sizeof(*e->memory.freed));
+    place_of = fr__arena_take(e->scratch, v->n_buffers, sizeof(*place_of));
+    if (!place_of || !e->memory.live || !e->memory.freed)
         return fr__engine_fail_nomem(e);
-    }
     for (uint32_t i = 0; i < n_allocs; i++) {
-        e->live[i] = live_of(v, v->alloc[i]);
+        e->memory.live[i] = live_of(v, v->alloc[i]);
         place_of[v->alloc[i]] = i;
     }
     for (uint32_t i = 0; i < n_frees; i++)
-        e->freed[i] = place_of[v->free[i]];
-    free(place_of);
+        e->memory.freed[i] = place_of[v->free[i]];
     return FR_OK;
 }
 
@@ -174,9 +173,9 @@ static void hold_persistent(struct engine *e, bool is_optimizer)
             continue;
         e->devices[k->device].bytes += k->bytes;
         e->devices[k->device].by_kind[k->kind] += k->bytes;
-        if (e->held_from)
-            e->held_from[b] = 0;
-        if (e->requests) {
+        if (e->memory.held_from)
+            e->memory.held_from[b] = 0;
+        if (e->memory.requests) {
             struct live block = live_of(v, b);
 
             take_block(e, b, &block);
@@ -204,22 +203,32 @@ static enum fr_status make_log(struct engine *e)
 {
     size_t n = e->v->n_buffers;
 
-    e->held_from = fr__arena_take(e->arena, n + 1, sizeof(*e->held_from));
-    e->held_until = fr__arena_take(e->arena, n + 1, sizeof(*e->held_until));
-    if (!e->held_from || !e->held_until)
+    e->memory.held_from = fr__arena_take(e->arena, n + 1, sizeof(*e->memory.held_from));
+    e->memory.held_until = fr__arena_take(e->arena, n + 1, sizeof(*e->memory.held_until));
+    if (!e->memory.held_from || !e->memory.held_until)
         return fr__engine_fail_nomem(e);
     for (size_t b = 0; b < n; b++)
-        e->held_from[b] = e->held_until[b] = UINT32_MAX;
+        e->memory.held_from[b] = e->memory.held_until[b] = UINT32_MAX;
     return FR_OK;
+}
+
+/* Without an account tasks allocate nothing, but the loop still asks for their first buffer ahead. */
+static enum fr_status make_nothing(struct engine *e)
+{
+    e->memory.live = fr__arena_alloc(e->scratch, 1, sizeof(*e->memory.live));
+    e->memory.freed = fr__arena_alloc(e->scratch, 1, sizeof(*e->memory.freed));
+    return e->memory.live && e->memory.freed ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 enum fr_status fr__memory_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
 
+    if (!fr__counts_memory(e->want))
+        return make_nothing(e);
     FR_TRY(make_live(e));
     set_limits(e);
-    if (e->o->with_holders)
+    if (fr__wants(e, FR_WANT_HOLDERS))
         FR_TRY(make_log(e));
     if (e->o->memory == FR_MEMORY_DEVICE)
         FR_TRY(make_requests(e));
@@ -242,15 +251,15 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
         return;
     first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
     end = fr__list_end(v->alloc_first, task, first, t->n_alloc, MANY_ALLOC);
-    e->n_allocations++;
+    e->memory.n_allocations++;
     for (uint32_t i = first; i < end; i++) {
-        const struct live *b = &e->live[i];
+        const struct live *b = &e->memory.live[i];
 
         k->bytes += b->bytes;
         k->by_kind[kind_of(b)] += b->bytes;
-        if (e->held_from)
-            e->held_from[v->alloc[i]] = e->n_allocations;
-        if (e->requests)
+        if (e->memory.held_from)
+            e->memory.held_from[v->alloc[i]] = e->memory.n_allocations;
+        if (e->memory.requests)
             take_block(e, v->alloc[i], b);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
@@ -263,17 +272,17 @@ void fr__memory_free(struct engine *e, uint32_t task)
     uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free, MANY_FREE);
 
     for (uint32_t i = t->free; i < end; i++) {
-        struct live *b = &e->live[e->freed[i]];
+        struct live *b = &e->memory.live[e->memory.freed[i]];
         struct device *k = &e->devices[device_of(b)];
 
         if (--b->frees_left > 0)
             continue;
         k->bytes -= b->bytes;
         k->by_kind[kind_of(b)] -= b->bytes;
-        if (e->held_until)
-            e->held_until[v->free[i]] = e->n_allocations;
-        if (e->takes && e->takes[v->free[i]] != FR_NONE)
-            fr__requests_give(&e->requests[device_of(b)], e->takes[v->free[i]]);
+        if (e->memory.held_until)
+            e->memory.held_until[v->free[i]] = e->memory.n_allocations;
+        if (e->memory.takes && e->memory.takes[v->free[i]] != FR_NONE)
+            fr__requests_give(&e->memory.requests[device_of(b)], e->memory.takes[v->free[i]]);
     }
 }
 
@@ -281,23 +290,9 @@ enum fr_status fr__memory_result(struct engine *e, struct fr_run *run)
 {
     for (size_t d = 0; d < e->v->topo->n_devices; d++)
         e->results[d].end_bytes = e->devices[d].bytes;
-    if (e->requests)
+    if (e->memory.requests)
         FR_TRY(play_requests(e));
-    run->held_from = e->held_from;
-    run->held_until = e->held_until;
+    run->held_from = e->memory.held_from;
+    run->held_until = e->memory.held_until;
     return FR_OK;
-}
-
-void fr__memory_fini(struct engine *e)
-{
-    free(e->requests);
-    free(e->asked);
-    free(e->takes);
-    free(e->live);
-    free(e->freed);
-    e->requests = NULL;
-    e->asked = NULL;
-    e->takes = NULL;
-    e->live = NULL;
-    e->freed = NULL;
 }

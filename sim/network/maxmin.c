@@ -13,6 +13,40 @@
  * rate changed. 2^-47, 7e-15, leaves room for some sixty. */
 static const double END_TOLERANCE = 0x1p-47;
 
+static bool resize(void *array, size_t n, size_t size)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof(old));
+    grown = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof(grown));
+    return true;
+}
+
+/* As after the solver was made: no flow, all resources free. */
+static void set_empty(struct fr__maxmin *m, const double capacity_Bps[])
+{
+    m->n_slots = m->n_done = m->i_done = m->n_new_rates = 0;
+    m->n_changed = m->n_new = m->n_active = m->n_loose = m->epoch = 0;
+    m->n_open = 0;
+    m->free_slot = FR_NONE;
+    m->level_Bps = INFINITY;
+    m->from_Bps = m->least_Bps = 0;
+    m->stats = (struct fr__maxmin_stats){.solves = 0};
+    fr__turns_clear(&m->queue);
+    for (uint32_t r = 0; r < m->n_resources; r++) {
+        struct fr__resource *q = &m->resources[r];
+
+        assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
+        *q = (struct fr__resource){.capacity_Bps = capacity_Bps[r],
+                                   .left_Bps = capacity_Bps[r],
+                                   .entries = q->entries,
+                                   .left_before_Bps = q->left_before_Bps};
+    }
+}
+
 struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[])
 {
     struct fr__maxmin *m = calloc(1, sizeof(*m));
@@ -22,8 +56,6 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
         return NULL;
     m->n_resources = n_resources;
     m->stride = 4;
-    m->free_slot = FR_NONE;
-    m->level_Bps = INFINITY;
     m->resources = aligned_alloc(sizeof(*m->resources), n * sizeof(*m->resources));
     m->cap = calloc(n, sizeof(*m->cap));
     m->rooms = aligned_alloc(sizeof(*m->rooms), n * sizeof(*m->rooms));
@@ -36,14 +68,23 @@ struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bp
         return NULL;
     }
     for (uint32_t r = 0; r < n_resources; r++) {
-        assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
         m->cap[r] = FR__INLINE_ENTRIES;
-        m->resources[r] = (struct fr__resource){.capacity_Bps = capacity_Bps[r],
-                                                .left_Bps = capacity_Bps[r],
-                                                .entries = m->rooms[r].entries,
-                                                .left_before_Bps = m->rooms[r].left_before_Bps};
+        m->resources[r].entries = m->rooms[r].entries;
+        m->resources[r].left_before_Bps = m->rooms[r].left_before_Bps;
     }
+    set_empty(m, capacity_Bps);
     return m;
+}
+
+bool fr__maxmin_reset(struct fr__maxmin *m, const double capacity_Bps[], bool is_watched)
+{
+    if (is_watched && !m->is_watched && m->cap_slots > 0 &&
+        !resize(&m->new_rates, 2 * (size_t)m->cap_slots, sizeof(*m->new_rates)))
+        return false;
+    m->is_watched = is_watched;
+    set_empty(m, capacity_Bps);
+    fr__tournament_clear(&m->ends);
+    return true;
 }
 
 void fr__maxmin_free(struct fr__maxmin *m)
@@ -71,18 +112,6 @@ void fr__maxmin_free(struct fr__maxmin *m)
 }
 
 /* ---- room ---- */
-
-static bool resize(void *array, size_t n, size_t size)
-{
-    void *old, *grown;
-
-    memcpy(&old, array, sizeof(old));
-    grown = n <= SIZE_MAX / size ? realloc(old, n * size) : NULL;
-    if (!grown)
-        return false;
-    memcpy(array, &grown, sizeof(grown));
-    return true;
-}
 
 static bool grow_slots(struct fr__maxmin *m)
 {

@@ -24,6 +24,11 @@ struct fr__maxmin;
 struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[]);
 void fr__maxmin_free(struct fr__maxmin *m);
 
+/* Sets a solver back to where fr__maxmin_new left it, with other capacities, but keeps its memory.
+ *   is_watched  as after fr__maxmin_watch
+ * false: out of memory. Cost: O(n_resources). */
+bool fr__maxmin_reset(struct fr__maxmin *m, const double capacity_Bps[], bool is_watched);
+
 /* Adds a flow that starts at `now`.
  *   path    [n_path], n_path >= 1, no resource twice; read during the call only
  *   bytes   >= 0, finite; 0 ends at once

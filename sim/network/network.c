@@ -1,251 +1,97 @@
-/* sim/network/network.c - messages: routes, latency, channels, and how fast they go.
+/* sim/network/network.c - transfers meet and leave; messages wait for channels, go and arrive.
  *
- * The latency is that of the route's links, or what was measured (message.c).
- * analytic: a message takes latency + bytes / bandwidth of its narrowest link, whatever else moves.
- * flow: after its latency (which takes no bandwidth) it shares every link of its route max-min
- * fairly with the others (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2).
+ * How fast a message goes is up to the network model (sim/network/model.h). This file finds its
+ * route, keeps it back until it has its channels, hands it to the model and ends it. The latency of a
+ * transfer may be a measured one (sim/network/alone.h); that of a collective's step is its route's.
  */
 #include "config.h"
 
 #include "sim/engine.h"
 
-#include "topo/router.h"
-
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { FIRST_TABLE = 256, MOST_KEPT_ROUTES = 4096 };
+/* ---- life ---- */
 
-/* Of so many devices, each pair has its place in a table, a quarter of a megabyte at most: what is
- * looked up for each message should stay in the second cache. */
-enum { FEW_DEVICES = 256 };
-
-static bool make_pairs(struct engine *e, size_t n_devices)
+/* The model's state is made when a run first asks for the model, then used again. */
+static enum fr_status reset_model(struct engine *e)
 {
-    size_t n = n_devices * n_devices;
+    struct network *n = &e->network;
+    enum fr_network which = e->o->network;
 
-    e->route_of = malloc((n + 1) * sizeof(*e->route_of));
-    if (!e->route_of)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        e->route_of[i] = FR_NONE;
-    return true;
+    n->model = fr__network_model(which);
+    if (!n->model)
+        return fr__fail(e->err, FR_EUSAGE, FR_NOWHERE, "there is no network model %d", (int)which);
+    if (n->model->make && !n->states[which])
+        n->states[which] = n->model->make(&n->routes);
+    n->state = n->states[which];
+    if (n->model->make && !n->state)
+        return fr__engine_fail_nomem(e);
+    if (n->model->reset && !n->model->reset(n->state, fr__wants(e, FR_WANT_PARTS)))
+        return fr__engine_fail_nomem(e);
+    return FR_OK;
 }
 
-enum fr_status fr__network_init(struct engine *e)
+enum fr_status fr__network_reset(struct engine *e)
 {
+    struct network *n = &e->network;
     const struct fr_topo *t = e->v->topo;
-    double *capacity_Bps;
 
-    e->free_flow = e->free_route = FR_NONE;
-    FR_TRY(fr_router_new(&e->router, t, e->err));
-    if (t->n_devices <= FEW_DEVICES && !make_pairs(e, t->n_devices))
+    fr__routes_reset(&n->routes, e->o->slowness);
+    if (!fr__channels_reset(&n->channels, t->n_devices, e->o->channels))
         return fr__engine_fail_nomem(e);
-    if (e->o->channels)
-        for (size_t d = 0; d < t->n_devices; d++) {
-            struct device *k = &e->devices[d];
-
-            k->waiting_out = k->waiting_out_last = k->waiting_in = k->waiting_in_last = FR_NONE;
-        }
-    if (e->o->network != FR_NETWORK_FLOW)
-        return FR_OK;
-    capacity_Bps = malloc((t->n_links + 1) * sizeof(*capacity_Bps));
-    if (!capacity_Bps)
-        return fr__engine_fail_nomem(e);
-    for (size_t l = 0; l < t->n_links; l++)
-        capacity_Bps[l] = fr__link_bw_Bps(e, (uint32_t)l);
-    e->solver = fr__maxmin_new((uint32_t)t->n_links, capacity_Bps);
-    free(capacity_Bps);
-    if (!e->solver)
-        return fr__engine_fail_nomem(e);
-    if (e->o->with_parts)
-        fr__maxmin_watch(e->solver);
-    return FR_OK;
+    n->n_messages = 0;
+    n->first_free = FR_NONE;
+    n->link_bytes = NULL;
+    if (fr__wants(e, FR_WANT_LINKS)) {
+        n->link_bytes = fr__arena_alloc(e->arena, t->n_links + 1, sizeof(*n->link_bytes));
+        if (!n->link_bytes)
+            return fr__engine_fail_nomem(e);
+    }
+    return reset_model(e);
 }
 
 void fr__network_fini(struct engine *e)
 {
-    fr__maxmin_free(e->solver);
-    fr_router_free(e->router);
-    free(e->routes);
-    free(e->long_links);
-    free(e->route_of);
-    free(e->route_table);
-    free(e->flows);
+    struct network *n = &e->network;
+
+    for (unsigned i = 0; i < FR_N_NETWORKS; i++)
+        if (n->states[i])
+            fr__network_model((enum fr_network)i)->destroy(n->states[i]);
+    fr__routes_fini(&n->routes);
+    fr__channels_fini(&n->channels);
+    free(n->messages);
 }
 
 /* ---- routes ---- */
 
-static uint64_t route_key(uint32_t src, uint32_t dst)
+uint32_t fr__route_new(struct engine *e, uint32_t src, uint32_t dst)
 {
-    return (uint64_t)src << 32 | dst;
-}
+    uint32_t route = FR_NONE;
+    enum fr_status st = fr__routes_take(&e->network.routes, src, dst, &route, e->err);
 
-static size_t table_slot(const struct route_entry table[], size_t size, uint64_t key)
-{
-    size_t mask = size - 1;
-    size_t i = (size_t)((key ^ key >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
-
-    while (table[i].route != FR_NONE && table[i].key != key)
-        i = (i + 1) & mask;
-    return i;
-}
-
-static bool grow_table(struct engine *e)
-{
-    size_t size = e->route_table_size ? e->route_table_size * 2 : FIRST_TABLE;
-    struct route_entry *table = malloc(size * sizeof(*table));
-
-    if (!table)
-        return false;
-    for (size_t i = 0; i < size; i++)
-        table[i].route = FR_NONE;
-    for (size_t i = 0; i < e->route_table_size; i++)
-        if (e->route_table[i].route != FR_NONE)
-            table[table_slot(table, size, e->route_table[i].key)] = e->route_table[i];
-    free(e->route_table);
-    e->route_table = table;
-    e->route_table_size = size;
-    return true;
-}
-
-static uint32_t new_route(struct engine *e)
-{
-    uint32_t id = e->free_route;
-
-    if (id != FR_NONE) {
-        e->free_route = e->routes[id].links[0];
-        return id;
-    }
-    if (!fr__grow(&e->routes, &e->cap_routes, e->n_routes + 1, sizeof(*e->routes))) {
-        fr__engine_fail_nomem(e);
-        return FR_NONE;
-    }
-    return (uint32_t)e->n_routes++;
-}
-
-static bool set_links(struct engine *e, struct route *r, const uint32_t hops[], size_t n)
-{
-    r->n_links = (uint16_t)n;
-    if (n <= INLINE_HOPS) {
-        memcpy(r->links, hops, n * sizeof(*hops));
-        return true;
-    }
-    if (!fr__grow(&e->long_links, &e->cap_long_links, e->n_long_links + n, sizeof(*e->long_links)))
-        return false;
-    r->links[0] = (uint32_t)e->n_long_links;
-    memcpy(e->long_links + e->n_long_links, hops, n * sizeof(*hops));
-    e->n_long_links += n;
-    return true;
-}
-
-/* Walks from src to dst and writes the route down; its number, or FR_NONE with the failure kept. */
-static uint32_t make_route(struct engine *e, uint32_t src, uint32_t dst)
-{
-    struct route r = {.src = src, .dst = dst, .bw_Bps = INFINITY};
-    uint32_t hops[FR__MAX_HOPS] = {0}, id;
-    size_t n = 0;
-
+    if (st == FR_OK)
+        return route;
     if (e->status == FR_OK)
-        e->status = fr__router_walk(e->router, src, dst, hops, &n, e->err);
-    if (e->status != FR_OK)
-        return FR_NONE;
-    for (size_t i = 0; i < n; i++) {
-        double bw_Bps = fr__link_bw_Bps(e, hops[i]);
-
-        r.latency_s += fr__link_latency_s(e, hops[i]);
-        if (bw_Bps < r.bw_Bps)
-            r.bw_Bps = bw_Bps;
-    }
-    id = new_route(e);
-    if (id == FR_NONE || !set_links(e, &r, hops, n)) {
-        fr__engine_fail_nomem(e);
-        return FR_NONE;
-    }
-    e->routes[id] = r;
-    e->routes[id].message = fr__route_message(e, &e->routes[id]);
-    return id;
+        e->status = st;
+    return FR_NONE;
 }
 
-static uint32_t kept_route(const struct engine *e, uint32_t src, uint32_t dst)
+/* ---- messages leave ---- */
+
+static uint32_t new_message(struct engine *e)
 {
-    size_t slot;
-
-    if (e->route_of)
-        return e->route_of[src * e->v->topo->n_devices + dst];
-    if (e->route_table_size == 0)
-        return FR_NONE;
-    slot = table_slot(e->route_table, e->route_table_size, route_key(src, dst));
-    return e->route_table[slot].route;
-}
-
-static uint32_t keep_route(struct engine *e, uint32_t src, uint32_t dst)
-{
-    uint32_t id = make_route(e, src, dst);
-    uint64_t key = route_key(src, dst);
-
-    if (id == FR_NONE)
-        return id;
-    e->n_kept_routes++;
-    if (e->route_of) {
-        e->route_of[src * e->v->topo->n_devices + dst] = id;
-        return id;
-    }
-    if (e->n_kept_routes * 2 > e->route_table_size && !grow_table(e)) {
-        fr__engine_fail_nomem(e);
-        return FR_NONE;
-    }
-    e->route_table[table_slot(e->route_table, e->route_table_size, key)] =
-        (struct route_entry){key, id};
-    return id;
-}
-
-uint32_t fr__route_find(struct engine *e, uint32_t src, uint32_t dst)
-{
-    uint32_t id = kept_route(e, src, dst);
-
-    return id != FR_NONE ? id : keep_route(e, src, dst);
-}
-
-uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst)
-{
-    uint32_t id = kept_route(e, src, dst);
-
-    if (id != FR_NONE)
-        return id;
-    if (e->n_kept_routes < MOST_KEPT_ROUTES)
-        return keep_route(e, src, dst);
-    id = make_route(e, src, dst);
-    /* a long route's links are not taken back, so it is better kept */
-    if (id != FR_NONE && e->routes[id].n_links <= INLINE_HOPS)
-        e->routes[id].is_passing = true;
-    return id;
-}
-
-void fr__route_release(struct engine *e, uint32_t route)
-{
-    if (!e->routes[route].is_passing)
-        return;
-    e->routes[route].links[0] = e->free_route;
-    e->free_route = route;
-}
-
-/* ---- flows ---- */
-
-static uint32_t new_flow(struct engine *e)
-{
-    uint32_t id = e->free_flow;
+    struct network *n = &e->network;
+    uint32_t id = n->first_free;
 
     if (id != FR_NONE) {
-        e->free_flow = e->flows[id].next_out;
+        n->first_free = n->messages[id].owner;
         return id;
     }
-    if (!fr__grow(&e->flows, &e->cap_flows, e->n_flows + 1, sizeof(*e->flows))) {
+    if (!fr__grow(&n->messages, &n->cap_messages, n->n_messages + 1, sizeof(*n->messages))) {
         fr__engine_fail_nomem(e);
         return FR_NONE;
     }
-    return (uint32_t)e->n_flows++;
+    return (uint32_t)n->n_messages++;
 }
 
 static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
@@ -264,146 +110,87 @@ static void task_moves(struct engine *e, uint32_t task)
 }
 
 /* What passes before the message shares its links. */
-static double latency_of(struct engine *e, const struct flow *f)
+static double latency_of(struct engine *e, const struct message *m, const struct fr__route *r)
 {
-    const struct route *r = &e->routes[f->route];
-    struct message_time t;
+    struct fr__alone a;
 
-    if (f->owner_kind != FLOW_OF_TRANSFER || r->message == NO_MESSAGE)
+    if (m->owner_kind != MESSAGE_OF_TRANSFER || r->fit == FR__NO_FIT || !e->o->messages)
         return r->latency_s;
-    t = fr__message_time(e, r, f->bytes);
+    a = fr__transfer_alone(e, r, m->bytes);
     e->stats.fitted_messages++;
-    return t.latency_s + t.extra_s;
+    return a.latency_s + a.extra_s;
+}
+
+static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
+                                                const struct message *m, const struct fr__route *r,
+                                                double latency_s)
+{
+    enum fr_work_class c = m->owner_kind == MESSAGE_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
+
+    return (struct fr__departure){.route = r,
+                                  .bytes = m->bytes,
+                                  .latency_s = latency_s,
+                                  .stretch = fr__comm_stretch(e, c, r->src, r->dst),
+                                  .message = id};
+}
+
+static void message_done(struct engine *e, uint32_t id);
+
+static inline void follow_fate(struct engine *e, uint32_t id, enum fr__fate fate, double wake_s)
+{
+    if (fate == FR__WAKE_AT) {
+        fr__push_event(e, wake_s, id, EVENT_MESSAGE);
+    } else if (fate == FR__UNDER_WAY) {
+        if (e->parts)
+            fr__parts_at_message_shared(e, id);
+    } else if (fate == FR__ARRIVED) {
+        message_done(e, id);
+    } else {
+        fr__engine_fail_nomem(e);
+    }
 }
 
 /* The message leaves: its channels, if they are limited, are its own. */
-static void flow_go(struct engine *e, uint32_t id)
+static void message_go(struct engine *e, uint32_t id)
 {
-    struct flow *f = &e->flows[id];
-    const struct route *r = &e->routes[f->route];
-    enum fr_work_class c = f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
-    double stretch, latency_s;
+    const struct message *m = &e->network.messages[id];
+    const struct fr__route *r = fr__route_at(e, m->route);
+    struct fr__departure d;
+    enum fr__fate fate;
+    double wake_s = e->now_s;
 
-    if (f->owner_kind == FLOW_OF_TRANSFER) {
-        task_moves(e, e->v->transfers[f->owner].send);
-        task_moves(e, e->v->transfers[f->owner].recv);
+    if (m->owner_kind == MESSAGE_OF_TRANSFER) {
+        task_moves(e, e->v->transfers[m->owner].send);
+        task_moves(e, e->v->transfers[m->owner].recv);
     }
-    stretch = fr__comm_stretch(e, c, r->src, r->dst);
-    latency_s = latency_of(e, f);
-    f->slot = FR_NONE;
+    d = departure_of(e, id, m, r, latency_of(e, m, r));
     if (e->parts)
-        fr__parts_flow_go(e, id);
-    if (r->n_links == 0)
-        fr__push_event(e, e->now_s, id, EVENT_FLOW_DONE);
-    else if (!e->solver)
-        fr__push_event(e, e->now_s + (latency_s + f->bytes / r->bw_Bps) * stretch, id,
-                       EVENT_FLOW_DONE);
-    else if (latency_s > 0)
-        fr__push_event(e, e->now_s + latency_s * stretch, id, EVENT_FLOW_ACTIVE);
-    else
-        fr__flow_event(e, id, EVENT_FLOW_ACTIVE);
+        fr__parts_message_go(e, id);
+    fate = r->n_links > 0 ? e->network.model->start(e->network.state, &d, e->now_s, &wake_s)
+                          : FR__WAKE_AT;
+    follow_fate(e, id, fate, wake_s);
 }
 
-/* ---- channels ---- */
-
-static bool has_channels(const struct engine *e, const struct flow *f)
+void fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
+                       uint32_t route, double bytes)
 {
-    const struct route *r = &e->routes[f->route];
-
-    return e->devices[r->src].n_out < e->o->channels && e->devices[r->dst].n_in < e->o->channels;
-}
-
-static void take_channels(struct engine *e, const struct flow *f)
-{
-    e->devices[e->routes[f->route].src].n_out++;
-    e->devices[e->routes[f->route].dst].n_in++;
-}
-
-static void wait_for_channels(struct engine *e, uint32_t id)
-{
-    struct flow *f = &e->flows[id];
-    struct device *src = &e->devices[e->routes[f->route].src];
-    struct device *dst = &e->devices[e->routes[f->route].dst];
-
-    f->next_out = f->next_in = FR_NONE;
-    f->prev_out = src->waiting_out_last;
-    f->prev_in = dst->waiting_in_last;
-    if (f->prev_out == FR_NONE)
-        src->waiting_out = id;
-    else
-        e->flows[f->prev_out].next_out = id;
-    if (f->prev_in == FR_NONE)
-        dst->waiting_in = id;
-    else
-        e->flows[f->prev_in].next_in = id;
-    src->waiting_out_last = dst->waiting_in_last = id;
-}
-
-static void stop_waiting(struct engine *e, uint32_t id)
-{
-    struct flow *f = &e->flows[id];
-    struct device *src = &e->devices[e->routes[f->route].src];
-    struct device *dst = &e->devices[e->routes[f->route].dst];
-
-    *(f->prev_out == FR_NONE ? &src->waiting_out : &e->flows[f->prev_out].next_out) = f->next_out;
-    *(f->next_out == FR_NONE ? &src->waiting_out_last : &e->flows[f->next_out].prev_out) =
-        f->prev_out;
-    *(f->prev_in == FR_NONE ? &dst->waiting_in : &e->flows[f->prev_in].next_in) = f->next_in;
-    *(f->next_in == FR_NONE ? &dst->waiting_in_last : &e->flows[f->next_in].prev_in) = f->prev_in;
-}
-
-static void go_if_free(struct engine *e, uint32_t id)
-{
-    stop_waiting(e, id);
-    take_channels(e, &e->flows[id]);
-    flow_go(e, id);
-}
-
-/* The oldest message that waits at either end and finds both ends free may go. */
-static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
-{
-    uint32_t id;
-
-    e->devices[src].n_out--;
-    e->devices[dst].n_in--;
-    for (id = e->devices[src].waiting_out; id != FR_NONE; id = e->flows[id].next_out)
-        if (has_channels(e, &e->flows[id])) {
-            go_if_free(e, id);
-            break;
-        }
-    for (id = e->devices[dst].waiting_in; id != FR_NONE; id = e->flows[id].next_in)
-        if (has_channels(e, &e->flows[id])) {
-            go_if_free(e, id);
-            break;
-        }
-}
-
-void fr__flow_start(struct engine *e, enum flow_owner kind, uint32_t owner, uint32_t hop,
-                    uint32_t route, double bytes)
-{
-    uint32_t id = new_flow(e);
-    struct flow *f;
+    uint32_t id = new_message(e);
+    const struct fr__route *r = fr__route_at(e, route);
 
     if (id == FR_NONE)
         return;
-    f = &e->flows[id];
-    f->bytes = bytes;
-    f->route = route;
-    f->owner = owner;
-    f->owner_kind = (uint8_t)kind;
-    f->hop = hop;
+    e->network.messages[id] = (struct message){
+        .bytes = bytes, .route = route, .owner = owner, .hop = hop, .owner_kind = (uint8_t)kind};
     e->stats.flows++;
-    if (e->o->channels == 0 || e->routes[route].n_links == 0) {
-        flow_go(e, id);
-    } else if (has_channels(e, f)) {
-        take_channels(e, f);
-        flow_go(e, id);
-    } else {
-        wait_for_channels(e, id);
-    }
+    if (e->o->channels == 0 || r->n_links == 0)
+        message_go(e, id);
+    else if (fr__channels_take(&e->network.channels, r->src, r->dst))
+        message_go(e, id);
+    else if (!fr__channels_wait(&e->network.channels, id, r->src, r->dst))
+        fr__engine_fail_nomem(e);
 }
 
-/* ---- ends ---- */
+/* ---- messages arrive ---- */
 
 static void transfer_done(struct engine *e, uint32_t transfer)
 {
@@ -415,74 +202,75 @@ static void transfer_done(struct engine *e, uint32_t transfer)
     fr__task_done(e, x->recv);
 }
 
-static void flow_done(struct engine *e, uint32_t id)
+static void release_channels(struct engine *e, uint32_t src, uint32_t dst)
 {
-    struct flow f = e->flows[id];
-    const struct route *r = &e->routes[f.route];
-    const uint32_t *links = fr__route_links(e, r);
+    struct fr__channels *c = &e->network.channels;
+    uint32_t next;
+
+    fr__channels_give(c, src, dst);
+    next = fr__channels_next_out(c, src);
+    if (next != FR_NONE)
+        message_go(e, next);
+    next = fr__channels_next_in(c, dst);
+    if (next != FR_NONE)
+        message_go(e, next);
+}
+
+static void message_done(struct engine *e, uint32_t id)
+{
+    struct network *n = &e->network;
+    struct message m = n->messages[id];
+    const struct fr__route *r = fr__route_at(e, m.route);
+    const uint32_t *links = fr__route_links(&n->routes, r);
     uint32_t src = r->src, dst = r->dst;
 
     if (e->parts)
-        fr__parts_at_flow_done(e, id);
-    for (uint32_t i = 0; i < r->n_links; i++)
-        e->link_bytes[links[i]] += f.bytes;
-    e->flows[id].next_out = e->free_flow;
-    e->free_flow = id;
-    if (f.owner_kind == FLOW_OF_TRANSFER)
-        transfer_done(e, f.owner);
+        fr__parts_at_message_done(e, id);
+    for (uint32_t i = 0; n->link_bytes && i < r->n_links; i++)
+        n->link_bytes[links[i]] += m.bytes;
+    n->messages[id].owner = n->first_free;
+    n->first_free = id;
+    if (m.owner_kind == MESSAGE_OF_TRANSFER)
+        transfer_done(e, m.owner);
     else
-        fr__ring_hop_done(e, f.owner, f.hop);
+        fr__ring_hop_done(e, m.owner, m.hop);
     if (e->o->channels && src != dst)
         release_channels(e, src, dst);
-    fr__route_release(e, f.route);
+    fr__route_release(e, m.route);
 }
 
-void fr__flow_event(struct engine *e, uint32_t id, enum event_what what)
+void fr__message_wake(struct engine *e, uint32_t id)
 {
-    const struct flow *f = &e->flows[id];
-    const struct route *r = &e->routes[f->route];
-    double bytes = f->bytes;
+    const struct fr__network_model *model = e->network.model;
+    const struct message *m = &e->network.messages[id];
+    const struct fr__route *r = fr__route_at(e, m->route);
+    struct fr__departure d;
+    double wake_s = e->now_s;
+    enum fr__fate fate;
 
-    if (what == EVENT_FLOW_DONE) {
-        flow_done(e, id);
+    if (model->is_end_known || r->n_links == 0) {
+        message_done(e, id);
         return;
     }
-    if (e->parts)
-        fr__parts_at_flow_active(e, id);
-    if (fr__has_interference(e))
-        bytes *= fr__comm_stretch(
-            e, f->owner_kind == FLOW_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE, r->src,
-            r->dst);
-    e->flows[id].slot =
-        fr__maxmin_add(e->solver, e->now_s, fr__route_links(e, r), r->n_links, bytes, id);
-    if (e->flows[id].slot == FR_NONE)
-        fr__engine_fail_nomem(e);
+    d = departure_of(e, id, m, r, 0);
+    fate = model->wake(e->network.state, &d, e->now_s, &wake_s);
+    follow_fate(e, id, fate, wake_s);
 }
 
-double fr__network_next(struct engine *e)
-{
-    double next_s;
+/* ---- the model's own clock ---- */
 
-    if (!e->solver)
-        return INFINITY;
-    next_s = fr__maxmin_solve(e->solver, e->now_s);
-    if (e->parts)
-        fr__parts_rates_changed(e);
-    return next_s;
-}
-
-void fr__network_complete(struct engine *e)
+void fr__network_advance(struct engine *e)
 {
+    const struct fr__network_model *model = e->network.model;
     uint32_t id;
-
     bool is_any;
 
     do {
-        is_any = fr__maxmin_pop_finished(e->solver, e->now_s, &id);
-        if (e->parts) /* popping may solve */
+        is_any = model->advance(e->network.state, e->now_s, &id);
+        if (e->parts) /* advancing may change rates */
             fr__parts_rates_changed(e);
         if (is_any)
-            flow_done(e, id);
+            message_done(e, id);
     } while (is_any);
 }
 
@@ -514,7 +302,7 @@ void fr__transfer_start(struct engine *e, uint32_t transfer)
     uint32_t route = fr__route_take(e, fr__device_of(e, x->send), fr__device_of(e, x->recv));
 
     if (route != FR_NONE)
-        fr__flow_start(e, FLOW_OF_TRANSFER, transfer, 0, route, x->bytes);
+        fr__message_start(e, MESSAGE_OF_TRANSFER, transfer, 0, route, x->bytes);
 }
 
 /* The launches of both ends are over; the later one's is what they waited for. */

@@ -27,13 +27,19 @@ bool fr__tournament_init(struct fr__tournament *t, uint32_t n)
     at = aligned_alloc(FR__PLAYERS * sizeof(*at), n_all * sizeof(*at));
     if (!at)
         return false;
-    for (size_t i = 0; i < n_all; i++)
-        at[i] = INFINITY;
+    t->n_all = n_all;
     for (uint32_t l = 0; l < t->n_levels; l++) {
         t->level[l] = at;
         at += size[l];
     }
+    fr__tournament_clear(t);
     return true;
+}
+
+void fr__tournament_clear(struct fr__tournament *t)
+{
+    for (size_t i = 0; i < t->n_all; i++)
+        t->level[0][i] = INFINITY;
 }
 
 void fr__tournament_fini(struct fr__tournament *t)

@@ -14,11 +14,14 @@ enum { FR__PLAYERS = 8, FR__MOST_LEVELS = 12 }; /* 8^11 > 2^32 */
 struct fr__tournament {
     double *level[FR__MOST_LEVELS]; /* 0: the numbers; each but the last a multiple of eight long */
     uint32_t n_levels;              /* the last holds one number */
+    size_t n_all;                   /* numbers on all levels, which stand in one array */
 };
 
 /* Makes room for n numbers, all INFINITY. false: out of memory, and nothing to be released. */
 bool fr__tournament_init(struct fr__tournament *t, uint32_t n);
 void fr__tournament_fini(struct fr__tournament *t);
+/* Sets all numbers to INFINITY again. */
+void fr__tournament_clear(struct fr__tournament *t);
 
 /* The indices of the numbers that are <= most (finite), rising; how many. O(log n) each.
  *   out    [n] */

@@ -185,7 +185,7 @@ static struct fr_run *run_layered(struct fr_plan *p, enum fr_memory_model memory
     fr_run_options_init(&o);
     o.network = FR_NETWORK_ANALYTIC;
     o.memory = memory;
-    o.no_self_check = true;
+    o.want &= ~(unsigned)(FR_WANT_CHECK | FR_WANT_BOUND);
     t0 = bench_cpu_s();
     r = fixture_run(p, &o);
     *cpu_s = bench_cpu_s() - t0;
@@ -242,7 +242,7 @@ static struct fr_run *run_timed(struct fr_plan *p, unsigned rings, double *cpu_s
     double t[3];
 
     fr_run_options_init(&o);
-    o.no_self_check = true;
+    o.want &= ~(unsigned)(FR_WANT_CHECK | FR_WANT_BOUND);
     o.rings = rings;
     for (int i = 0; i < 3; i++) {
         fr_run_free(r);

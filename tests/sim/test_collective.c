@@ -106,8 +106,8 @@ static void expect_steps(enum fr_collective_kind kind, uint32_t n, double bytes,
                                                   .stream = FR_STREAM_COMM});
         fixture_finish(p);
         o.closed_form_collectives = way % 2;
-        o.with_parts = true;
-        o.with_totals = true;
+        o.want |= FR_WANT_PARTS;
+        o.want |= FR_WANT_TOTALS;
         r = fixture_run(p, &o);
         ck_assert_near(r->makespan_s, expected_s);
         ck_assert_near(r->serial_s, expected_s);
@@ -249,7 +249,7 @@ START_TEST(a_round_lasts_as_long_as_its_slowest_message)
         fixture_collective(p, FR_ALL_TO_ALL, 3, 3e9, members);
         fixture_finish(p);
         o.closed_form_collectives = closed;
-        o.with_totals = true;
+        o.want |= FR_WANT_TOTALS;
         r = fixture_run(p, &o);
         ck_assert_near(r->makespan_s, closed ? 6 : 5);
         ck_assert_near(r->serial_s, 6);

@@ -52,7 +52,7 @@ static struct fr_run_options options(enum fr_memory_model model)
 
     fr_run_options_init(&o);
     o.memory = model;
-    o.with_holders = true;
+    o.want |= FR_WANT_HOLDERS;
     return o;
 }
 

@@ -378,7 +378,7 @@ START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
 
         fixture_finish(p);
         o.messages = &m->fit;
-        o.with_parts = o.with_totals = true;
+        o.want |= FR_WANT_PARTS | FR_WANT_TOTALS;
         r = fixture_run(p, &o);
         ck_near(r->end_s[fitted], m->alone_s[network]);
         ck_near(r->end_s[plain], 1.001);
@@ -439,7 +439,7 @@ START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
         fixture_message(p, 0, 1, 1e9, FR_NONE);
         fixture_finish(p);
         o.messages = &fit;
-        o.with_parts = true;
+        o.want |= FR_WANT_PARTS;
         r = fixture_run(p, &o);
         ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_LATENCY)], 5e-3);
         ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_BANDWIDTH)], 2);
@@ -489,7 +489,7 @@ START_TEST(parts_of_a_measured_message_are_of_its_narrowest_link)
         fixture_message(p, src, 1 - src, 1e9, FR_NONE);
         fixture_finish(p);
         o.messages = &fit;
-        o.with_parts = true;
+        o.want |= FR_WANT_PARTS;
         r = fixture_run(p, &o);
         ck_near(r->makespan_s, 2.005);
         ck_near(r->parts_s[fr_link_resource(FR_LINK_NVLINK, FR_LINK_LATENCY)], 5e-3);
@@ -529,7 +529,7 @@ START_TEST(a_message_waits_for_launches_on_the_later_host)
         fixture_compute(p, 1 - slow, fixture_launched_cost(p, 0.5, 3), 0);
         fixture_message(p, 0, 1, 1e9, FR_NONE);
         fixture_finish(p);
-        o.with_parts = true;
+        o.want |= FR_WANT_PARTS;
         r = fixture_run(p, &o);
         ck_near(r->makespan_s, 6);
         ck_near(r->parts_s[fr_device_resource(slow, FR_DEVICE_LAUNCH)], 5);

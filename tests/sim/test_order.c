@@ -52,7 +52,7 @@ static struct fr_run *run(struct fr_plan *p, enum fr_order order, uint64_t seed,
     fr_run_options_init(&o);
     o.order = order;
     o.channels = channels;
-    o.with_totals = true;
+    o.want |= FR_WANT_TOTALS;
     r = fixture_run(other ? other : p, &o);
     fr_plan_free(other);
     return r;

@@ -582,7 +582,7 @@ START_TEST(every_order_that_is_a_pass_finishes)
 
             o.order = (enum fr_order)order;
             o.channels = (unsigned)(seed % 3);
-            o.with_totals = true;
+            o.want |= FR_WANT_TOTALS;
             holds(j, fr_plan_order(plan, o.order, seed, &j->plan, &n_ordered, &err) == FR_OK);
             r = run(j, &o, &n);
             holds(j, r->makespan_s >= r->lower_bound_s * (1 - 1e-9));
@@ -906,6 +906,94 @@ START_TEST(peaks_are_those_of_the_starts_and_ends)
 }
 END_TEST
 
+/* An object that is used again, after runs of all kinds and after some that were stopped or that failed,
+ * gives what a new one does, to the bit; and from the second run on it searches for nothing. */
+START_TEST(an_object_used_again_gives_the_same_runs)
+{
+    static const unsigned stop_at[] = {0, 3, 1};
+    struct count n = {0, 0};
+
+    for (uint64_t seed = 9000; seed < 9100; seed++, n.plans++) {
+        struct job *j = draw(seed, &plain);
+        struct fr_simulation *s = NULL;
+        double slowness[64], makespan_s = 0;
+
+        holds(j, fr_simulation_new(&s, j->topo, NULL) == FR_OK);
+        holds(j, fr_n_resources(j->topo) <= 64);
+        for (size_t i = 0; i < 64; i++)
+            slowness[i] = 1 + 0.1 * (double)i;
+        for (unsigned k = 0; k < 24; k++) {
+            struct fr_run_options o = defaults();
+            struct fr_run *a, *b = NULL;
+            const char *difference;
+
+            o.network = (enum fr_network)(k % FR_N_NETWORKS);
+            o.order = (enum fr_order)(k % FR_ORDER_STRICT);
+            o.channels = k / 2 % 3;
+            o.rings = k / 6 % 2;
+            o.memory = (enum fr_memory_model)(k / 3 % FR_N_MEMORY_MODELS);
+            o.slowness = k % 4 == 3 ? slowness : NULL;
+            o.jitter_cv = k % 5 == 4 ? 0.1 : 0;
+            o.closed_form_collectives = k % 7 == 6;
+            if (k % 3 == 1)
+                o.want |= FR_WANT_PARTS | FR_WANT_HOLDERS | FR_WANT_TOTALS;
+            o.stop_s = makespan_s * stop_at[k % 3] / 4;
+            a = run(j, &o, &n);
+            holds(j, fr_simulation_run(s, j->plan, &o, &b, NULL) == FR_OK);
+            difference = fixture_difference(j->plan, a, b);
+            if (difference)
+                ck_abort_msg("seed %llu, run %u: other %s", (unsigned long long)seed, k,
+                             difference);
+            holds(j, b->stats.router_builds == (k == 0));
+            holds(j, k < 12 || b->stats.route_searches + b->stats.ring_searches == 0);
+            if (k == 0)
+                makespan_s = a->makespan_s;
+            fr_run_free(a);
+            fr_run_free(b);
+        }
+        fr_simulation_free(s);
+        release(j);
+    }
+    say("an_object_used_again_gives_the_same_runs", &n);
+}
+END_TEST
+
+/* A run that is stopped has gone as far as the whole one, and bounds it from below. */
+START_TEST(a_stopped_run_is_the_beginning_of_the_whole_one)
+{
+    struct count n = {0, 0};
+
+    for (uint64_t seed = 9200; seed < 9300; seed++, n.plans++) {
+        struct job *j = draw(seed, &plain);
+        struct fr_run_options o = defaults();
+        struct fr_run *whole = run(j, &o, &n);
+
+        for (unsigned k = 1; k <= 4; k++) {
+            struct fr_run *r;
+
+            o.stop_s = whole->makespan_s * k / 4;
+            r = run(j, &o, &n);
+            holds(j, r->is_stopped == (o.stop_s > 0 && o.stop_s < whole->makespan_s));
+            holds(j, r->makespan_s <= whole->makespan_s &&
+                         (!r->is_stopped || r->makespan_s > o.stop_s));
+            holds(j, r->iteration_s <= whole->iteration_s);
+            holds(j, r->lower_bound_s == whole->lower_bound_s);
+            for (size_t t = 0; t < r->n_tasks; t++) {
+                bool is_started = whole->start_s[t] <= o.stop_s || !r->is_stopped;
+                bool is_ended = whole->end_s[t] <= o.stop_s || !r->is_stopped;
+
+                holds(j, r->start_s[t] == (is_started ? whole->start_s[t] : (double)INFINITY));
+                holds(j, r->end_s[t] == (is_ended ? whole->end_s[t] : (double)INFINITY));
+            }
+            fr_run_free(r);
+        }
+        fr_run_free(whole);
+        release(j);
+    }
+    say("a_stopped_run_is_the_beginning_of_the_whole_one", &n);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("random");
@@ -921,5 +1009,7 @@ int main(void)
     tcase_add_test(c, flow_equals_analytic_where_no_link_is_shared);
     tcase_add_test(c, closed_forms_equal_the_steps_where_no_link_is_shared);
     tcase_add_test(c, peaks_are_those_of_the_starts_and_ends);
+    tcase_add_test(c, an_object_used_again_gives_the_same_runs);
+    tcase_add_test(c, a_stopped_run_is_the_beginning_of_the_whole_one);
     return run_case(c, "sim/random");
 }

@@ -21,7 +21,7 @@ static void ck_near(double got, double want)
 static struct fr_run *run_with_parts(struct fr_plan *p, struct fr_run_options *o)
 {
     fr_run_options_init(o);
-    o->with_parts = true;
+    o->want |= FR_WANT_PARTS;
     return fixture_run(p, o);
 }
 
@@ -119,7 +119,7 @@ START_TEST(a_faster_resource_leaves_the_other_side_of_the_roofline)
     slowness[fr_device_resource(0, FR_DEVICE_MEMORY)] = 0.25;
     fr_run_options_init(&o);
     o.slowness = slowness;
-    o.with_parts = true;
+    o.want |= FR_WANT_PARTS;
     r = fixture_run(p, &o);
     ck_near(r->iteration_s, 2);
     ck_near(r->parts_s[fr_device_resource(0, FR_DEVICE_ARITHMETIC)], 2);
@@ -166,7 +166,7 @@ START_TEST(a_message_is_latencies_and_bytes)
         fixture_message(p, 0, 1, 5e9, fixture_compute(p, 0, fixture_cost(p, 2), 0));
         fixture_finish(p);
         fr_run_options_init(&o);
-        o.with_parts = true;
+        o.want |= FR_WANT_PARTS;
         o.network = (enum fr_network)network;
         r = fixture_run(p, &o);
         ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_LATENCY)], 6);
@@ -222,7 +222,7 @@ START_TEST(a_message_that_waits_for_a_channel_starts_with_the_end_of_another)
     fixture_message(p, 0, 2, 2e9, FR_NONE);
     fixture_finish(p);
     fr_run_options_init(&o);
-    o.with_parts = true;
+    o.want |= FR_WANT_PARTS;
     o.channels = 1;
     r = fixture_run(p, &o);
     ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_BANDWIDTH)], 6);
@@ -250,7 +250,7 @@ START_TEST(a_ring_is_rounds_of_latency_and_chunk_in_steps_and_closed)
         fr_plan_add_dep(p, fixture_compute(p, 2, fixture_cost(p, 1), 0), members[2]);
         fixture_finish(p);
         fr_run_options_init(&o);
-        o.with_parts = true;
+        o.want |= FR_WANT_PARTS;
         o.closed_form_collectives = is_closed == 1;
         r = fixture_run(p, &o);
         ck_near(r->parts_s[fr_link_resource(FR_LINK_NET, FR_LINK_LATENCY)], 6 * 0.5);

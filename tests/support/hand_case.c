@@ -132,7 +132,7 @@ void make_hand(struct hand *h, uint64_t mem_bytes)
     h->question.strategy = "by hand";
     m.plan = make_plan(h->setting.topo);
     m.options = h->question.run;
-    m.options.with_holders = true;
+    m.options.want |= FR_WANT_HOLDERS;
     ck_assert_msg(fr_simulate(m.plan, &m.options, &m.run, &err) == FR_OK, "%s", err.text);
     ck_assert_int_eq(fr__record_make(&m, &h->record, &err), FR_OK);
 }

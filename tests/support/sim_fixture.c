@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct fr_device_type test_gpu = {.name = "test-gpu",
                                                .is_gpu = true,
@@ -208,6 +209,49 @@ struct fr_run *fixture_run(struct fr_plan *p, const struct fr_run_options *o)
     if (fr_simulate(p, o, &r, &err) != FR_OK)
         die("simulate", &err);
     return r;
+}
+
+static bool is_same(const void *a, const void *b, size_t n, size_t size)
+{
+    return (!a && !b) || (a && b && (n == 0 || memcmp(a, b, n * size) == 0));
+}
+
+static bool is_same_stats(const struct fr_run_stats *a, const struct fr_run_stats *b)
+{
+    return a->events == b->events && a->solves == b->solves && a->flows == b->flows &&
+           a->flows_visited == b->flows_visited && a->flows_live_max == b->flows_live_max &&
+           a->steps == b->steps && a->fitted_messages == b->fitted_messages;
+}
+
+const char *fixture_difference(const struct fr_plan *p, const struct fr_run *a,
+                               const struct fr_run *b)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    const double x[] = {a->makespan_s, a->iteration_s, a->lower_bound_s, a->makespan_bound_s, a->serial_s, a->busiest_s};
+    const double y[] = {b->makespan_s, b->iteration_s, b->lower_bound_s, b->makespan_bound_s, b->serial_s, b->busiest_s};
+
+    if (!is_same(x, y, sizeof(x) / sizeof(x[0]), sizeof(x[0])) || a->want != b->want ||
+        a->is_stopped != b->is_stopped || a->n_iterations != b->n_iterations ||
+        a->is_settled != b->is_settled)
+        return "times";
+    if (!is_same(a->start_s, b->start_s, v->n_tasks, sizeof(double)) ||
+        !is_same(a->end_s, b->end_s, v->n_tasks, sizeof(double)) ||
+        !is_same(a->cause, b->cause, v->n_tasks, sizeof(uint32_t)))
+        return "tasks";
+    if (!is_same(a->devices, b->devices, v->topo->n_devices, sizeof(*a->devices)))
+        return "devices";
+    if (!is_same(a->link_bytes, b->link_bytes, v->topo->n_links, sizeof(double)))
+        return "links";
+    if (a->n_critical != b->n_critical ||
+        !is_same(a->critical, b->critical, a->n_critical, sizeof(uint32_t)))
+        return "critical path";
+    if (a->n_rough != b->n_rough ||
+        !is_same(a->parts_s, b->parts_s, fr_n_resources(v->topo), sizeof(double)))
+        return "parts";
+    if (!is_same(a->held_from, b->held_from, v->n_buffers, sizeof(uint32_t)) ||
+        !is_same(a->held_until, b->held_until, v->n_buffers, sizeof(uint32_t)))
+        return "holders";
+    return is_same_stats(&a->stats, &b->stats) ? NULL : "stats";
 }
 
 /* Rows of three numbers after a header. */

@@ -29,6 +29,11 @@ uint32_t fixture_priced_collective(struct fr_plan *p, enum fr_collective_kind ki
 void fixture_finish(struct fr_plan *p);
 struct fr_run *fixture_run(struct fr_plan *p, const struct fr_run_options *o);
 
+/* The first part of the result in which two runs of a plan differ by a bit, whoever worked it out (the
+ * searches that the stats count apart); NULL: none. */
+const char *fixture_difference(const struct fr_plan *p, const struct fr_run *a,
+                               const struct fr_run *b);
+
 /* The task graph of tests/golden/simgrid or ../shared/data/simgrid/dag: see gen_simgrid.py.
  * *compute: task of each row, owned by the caller. NULL when tasks_path does not exist. */
 struct fr_plan *fixture_dag(const struct fr_topo *topo, const char *tasks_path,

@@ -1,0 +1,390 @@
+/* sim/simulation.c - a run from its start to its results, and the object that runs plan after plan.
+ *
+ * What depends on the topology alone stays in the object: the router, routes, rings, channels and the
+ * models' states. So do arrays that the next run can use again. All other state of a run comes from the
+ * engine's scratch arena, which the next run empties and fills anew. Results have an arena of their own
+ * and belong to the caller.
+ */
+#include "config.h"
+
+#include "sim/analysis/selfcheck.h"
+#include "sim/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LINE = 64, FIRST_EVENTS = 1024 };
+
+struct run {
+    struct fr_run pub;
+    struct fr__arena *arena;
+};
+
+struct fr_simulation {
+    struct engine engine; /* between runs only what is kept; see begin() */
+    const struct fr_topo *topo;
+    uint64_t n_router_builds; /* since the last run */
+};
+
+/* ---- set-up ---- */
+
+static bool alloc_state(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+    size_t n_devices = v->topo->n_devices, n_streams = n_devices * STREAMS_A_DEVICE;
+    void *tasks = fr__arena_take(e->scratch, v->n_tasks * sizeof(*e->tasks) + 2 * LINE, 1);
+
+    e->results = fr__arena_alloc(e->arena, n_devices + 1, sizeof(*e->results));
+    e->dirty = fr__arena_take(e->scratch, n_streams, sizeof(*e->dirty));
+    e->devices = fr__arena_alloc(e->scratch, n_devices, sizeof(*e->devices));
+    if (!tasks || !e->results || !e->dirty || !e->devices)
+        return false;
+    e->tasks = (void *)((char *)tasks + (LINE - (uintptr_t)tasks % LINE) % LINE);
+    for (size_t d = 0; d < n_devices; d++)
+        e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
+    for (size_t s = 0; s < n_streams; s++)
+        e->streams[s] = (struct stream){.queue = e->streams[s].queue,
+                                        .cap = e->streams[s].cap,
+                                        .running = FR_NONE,
+                                        .last = FR_NONE};
+    return true;
+}
+
+static inline unsigned at_most(uint32_t n, unsigned many)
+{
+    return n < many ? n : many;
+}
+
+/* What the union of struct state holds for a task of this kind. */
+static inline uint32_t reference_of(const struct fr_task *k)
+{
+    if (k->kind == FR_TASK_COMPUTE)
+        return k->cost_id;
+    return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
+}
+
+static inline struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
+{
+    const struct fr_task *k = &v->tasks[t];
+    bool is_compute = k->kind == FR_TASK_COMPUTE;
+    uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
+
+    return (struct state){
+        .waits = v->n_preds[t],
+        .alloc = v->alloc_first[t],
+        .succ = v->succ_first[t],
+        .free = v->free_first[t],
+        .priority = k->priority,
+        .stream = k->device * STREAMS_A_DEVICE + stream,
+        .cost_id = reference_of(k), /* whichever of the union it is */
+        .kind = k->kind & 7u,
+        .progress = TASK_WAITING,
+        .has_own_cost = !is_compute && k->cost_id != FR_NONE,
+        .n_alloc = at_most(v->alloc_first[t + 1] - v->alloc_first[t], MANY_ALLOC) & MANY_ALLOC,
+        .n_succ = at_most(v->succ_first[t + 1] - v->succ_first[t], MANY_SUCC) & MANY_SUCC,
+        .n_free = at_most(v->free_first[t + 1] - v->free_first[t], MANY_FREE) & MANY_FREE};
+}
+
+/* As the tasks are before the start, and room for as many markers as there are. */
+static bool set_tasks(struct engine *e)
+{
+    bool is_counted = fr__counts_memory(e->want);
+    size_t n_markers = 0;
+
+    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
+        e->tasks[t] = state_at_start(e->v, t);
+        n_markers += e->tasks[t].kind == FR_TASK_MARKER;
+    }
+    for (uint32_t t = 0; !is_counted && t < e->v->n_tasks; t++) {
+        struct state *k = &e->tasks[t];
+
+        k->alloc = k->free = 0;
+        k->n_alloc = 0;
+        k->n_free = 0;
+    }
+    e->markers = fr__arena_take(e->scratch, n_markers, sizeof(*e->markers));
+    return e->markers != NULL;
+}
+
+static enum fr_status prepare(struct engine *e)
+{
+    const struct fr_plan_view *v = e->v;
+
+    if (!alloc_state(e) || !set_tasks(e))
+        return fr__engine_fail_nomem(e);
+    e->last_ends[0] = v->n_iterations > 1 ? v->iteration_ends[v->n_iterations - 2] : FR_NONE;
+    e->last_ends[1] = v->n_iterations > 0 ? v->iteration_ends[v->n_iterations - 1] : FR_NONE;
+    if (e->o->order == FR_ORDER_STRICT)
+        FR_TRY(fr__order_streams(e));
+    FR_TRY(fr__memory_init(e));
+    FR_TRY(fr__random_init(e));
+    FR_TRY(fr__interference_init(e));
+    FR_TRY(fr__network_reset(e));
+    FR_TRY(fr__parts_init(e));
+    return fr__collectives_reset(e);
+}
+
+/* ---- the result ---- */
+
+/* The end of an iteration; INFINITY: the run was stopped before. */
+static double iteration_end(const struct engine *e, size_t i)
+{
+    const struct state *k = &e->tasks[e->v->iteration_ends[i]];
+
+    return k->progress == TASK_DONE ? k->end_s : INFINITY;
+}
+
+static void set_iterations(const struct engine *e, struct fr_run *run)
+{
+    const struct fr_plan_view *v = e->v;
+    double before_s = 0, interval_s = run->makespan_s, last_s;
+
+    run->n_iterations = v->n_iterations ? (unsigned)v->n_iterations : 1;
+    run->is_settled = !run->is_stopped;
+    for (size_t i = 0; i < v->n_iterations; i++) {
+        double end_s = iteration_end(e, i);
+
+        if (end_s == INFINITY) {
+            /* the last interval is at least what has passed of it */
+            interval_s = i + 1 == v->n_iterations ? run->makespan_s - before_s : 0;
+            run->is_settled = false;
+            break;
+        }
+        last_s = interval_s;
+        interval_s = end_s - before_s;
+        before_s = end_s;
+        run->is_settled = i == 0 || fabs(interval_s - last_s) <= 1e-6 * interval_s;
+    }
+    run->iteration_s = interval_s;
+}
+
+/* Holds the result against what the plan alone says must have happened. */
+static enum fr_status check_result(struct engine *e, struct fr_run *run)
+{
+    double *expected = NULL;
+
+    if (fr__wants(e, FR_WANT_LINKS)) {
+        expected = fr__arena_alloc(e->scratch, e->v->topo->n_links, sizeof(*expected));
+        if (!expected)
+            return fr__fail_nomem(e->err);
+        FR_TRY(fr__expected_link_bytes(e, expected));
+    }
+    return fr__self_check(e->plan, run, expected, e->err);
+}
+
+static enum fr_status copy_times(struct engine *e, struct fr_run *run)
+{
+    size_t n = e->v->n_tasks;
+    double *start_s = fr__arena_take(e->arena, n + 1, sizeof(*start_s));
+    double *end_s = fr__arena_take(e->arena, n + 1, sizeof(*end_s));
+    uint32_t *cause = fr__arena_take(e->arena, n + 1, sizeof(*cause));
+
+    if (!start_s || !end_s || !cause)
+        return fr__fail_nomem(e->err);
+    for (size_t t = 0; t < n; t++) {
+        start_s[t] = e->tasks[t].start_s;
+        end_s[t] = e->tasks[t].end_s;
+        cause[t] = e->tasks[t].cause;
+    }
+    for (size_t t = 0; e->is_stopped && t < n; t++) {
+        unsigned progress = e->tasks[t].progress;
+
+        start_s[t] = progress >= TASK_STARTED ? start_s[t] : INFINITY;
+        end_s[t] = progress == TASK_DONE ? end_s[t] : INFINITY;
+        cause[t] = progress >= TASK_DISPATCHED ? cause[t] : FR_NONE;
+    }
+    run->start_s = start_s;
+    run->end_s = end_s;
+    run->cause = cause;
+    return FR_OK;
+}
+
+/* What needs the whole iteration. */
+static enum fr_status finish_result(struct engine *e, struct fr_run *run)
+{
+    if (fr__wants(e, FR_WANT_CRITICAL))
+        FR_TRY(fr__critical_path(e, run));
+    if (e->parts)
+        FR_TRY(fr__parts_result(e, run));
+    if (fr__wants(e, FR_WANT_TOTALS))
+        FR_TRY(fr__totals(e, run));
+    return fr__wants(e, FR_WANT_CHECK) ? check_result(e, run) : FR_OK;
+}
+
+static enum fr_status make_result(struct engine *e, struct fr_run *run)
+{
+    run->want = e->want;
+    run->is_stopped = e->is_stopped;
+    run->makespan_s = e->now_s;
+    run->n_tasks = e->v->n_tasks;
+    run->n_devices = e->v->topo->n_devices;
+    run->n_links = e->v->topo->n_links;
+    run->devices = e->results;
+    run->link_bytes = e->network.link_bytes;
+    if (fr__counts_memory(e->want))
+        FR_TRY(fr__memory_result(e, run));
+    if (fr__wants(e, FR_WANT_TASKS))
+        FR_TRY(copy_times(e, run));
+    for (uint32_t d = 0; d < run->n_devices; d++)
+        fr__device_account(e, d);
+    if (e->v->n_iterations == 0)
+        fr__account_iteration(e, true);
+    set_iterations(e, run);
+    if (fr__wants(e, FR_WANT_BOUND))
+        FR_TRY(fr__lower_bounds(e, run));
+    return e->is_stopped ? FR_OK : finish_result(e, run);
+}
+
+/* ---- the object ---- */
+
+enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_topo *topo,
+                                 struct fr_error *err)
+{
+    struct fr_simulation *s = calloc(1, sizeof(*s));
+    struct engine *e;
+    enum fr_status st;
+
+    if (!s)
+        return fr__fail_nomem(err);
+    e = &s->engine;
+    s->topo = topo;
+    s->n_router_builds = 1;
+    st = fr__routes_init(&e->network.routes, topo, err);
+    e->scratch = fr__arena_new();
+    e->streams = calloc(topo->n_devices * STREAMS_A_DEVICE + 1, sizeof(*e->streams));
+    if (st == FR_OK && (!e->scratch || !e->streams || !fr__heap_reserve(&e->events, FIRST_EVENTS)))
+        st = fr__fail_nomem(err);
+    if (st == FR_OK)
+        *out = s;
+    else
+        fr_simulation_free(s);
+    return st;
+}
+
+void fr_simulation_free(struct fr_simulation *s)
+{
+    struct engine *e;
+
+    if (!s)
+        return;
+    e = &s->engine;
+    for (size_t i = 0; e->streams && i < s->topo->n_devices * STREAMS_A_DEVICE; i++)
+        free(e->streams[i].queue);
+    free(e->streams);
+    fr__collectives_fini(e);
+    fr__network_fini(e);
+    fr__heap_fini(&e->events);
+    fr__arena_free(e->scratch);
+    free(s);
+}
+
+/* Sets the engine to time 0 of a run of a plan; everything that is not named here is zero. */
+static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct fr_run_options *o,
+                  struct fr__arena *arena, struct fr_error *err)
+{
+    struct engine *e = &s->engine;
+
+    fr__arena_reset(e->scratch);
+    *e = (struct engine){.plan = p,
+                         .v = &p->view,
+                         .o = o,
+                         .err = err,
+                         .want = o->want,
+                         .arena = arena,
+                         .scratch = e->scratch,
+                         .events = e->events,
+                         .streams = e->streams,
+                         .network = e->network,
+                         .collectives = e->collectives};
+    e->events.n = 0;
+}
+
+static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64_t n_ring_searches,
+                      struct fr_run *run)
+{
+    struct engine *e = &s->engine;
+
+    if (e->network.model->add_stats)
+        e->network.model->add_stats(e->network.state, &e->stats);
+    e->stats.router_builds = s->n_router_builds;
+    e->stats.route_searches = e->network.routes.n_searches - n_route_searches;
+    e->stats.ring_searches = e->collectives.found.n_searches - n_ring_searches;
+    s->n_router_builds = 0;
+    run->stats = e->stats;
+}
+
+static enum fr_status run_plan(struct fr_simulation *s, struct fr_run *run)
+{
+    struct engine *e = &s->engine;
+    uint64_t n_routes = e->network.routes.n_searches, n_rings = e->collectives.found.n_searches;
+    enum fr_status st = prepare(e);
+
+    if (st == FR_OK) {
+        fr__engine_loop(e);
+        st = e->status;
+    }
+    if (st == FR_OK && e->n_done < e->v->n_tasks && !e->is_stopped)
+        st = fr__deadlock_report(e);
+    if (st == FR_OK)
+        st = make_result(e, run);
+    if (st == FR_OK)
+        set_stats(s, n_routes, n_rings, run);
+    fr__parts_fini(e);
+    return st;
+}
+
+enum fr_status fr_simulation_run(struct fr_simulation *s, const struct fr_plan *p,
+                                 const struct fr_run_options *o, struct fr_run **out,
+                                 struct fr_error *err)
+{
+    struct fr__arena *arena;
+    struct run *run;
+    enum fr_status st;
+
+    if (!p->is_finished)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a plan must be finished before it is run");
+    if (p->view.topo != s->topo)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a plan on '%s' cannot be run by a simulation of '%s'", p->view.topo->name,
+                        s->topo->name);
+    arena = fr__arena_new();
+    run = arena ? fr__arena_alloc(arena, 1, sizeof(*run)) : NULL;
+    if (!run) {
+        fr__arena_free(arena);
+        return fr__fail_nomem(err);
+    }
+    run->arena = arena;
+    begin(s, p, o, arena, err);
+    st = run_plan(s, &run->pub);
+    if (st == FR_OK)
+        *out = &run->pub;
+    else
+        fr__arena_free(arena);
+    return st;
+}
+
+void fr_run_options_init(struct fr_run_options *o)
+{
+    *o = (struct fr_run_options){
+        .network = FR_NETWORK_FLOW, .order = FR_ORDER_FIFO, .want = FR_WANT_USUAL};
+}
+
+enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options *o,
+                           struct fr_run **out, struct fr_error *err)
+{
+    struct fr_simulation *s;
+    enum fr_status st;
+
+    if (!p->is_finished)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a plan must be finished before it is run");
+    FR_TRY(fr_simulation_new(&s, p->view.topo, err));
+    st = fr_simulation_run(s, p, o, out, err);
+    fr_simulation_free(s);
+    return st;
+}
+
+void fr_run_free(struct fr_run *r)
+{
+    if (r)
+        fr__arena_free(((struct run *)r)->arena);
+}
