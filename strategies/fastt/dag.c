@@ -4,8 +4,8 @@
 #include "strategies/fastt/dag.h"
 
 #include "base/error.h"
+#include "sim/network/alone.h"
 #include "strategies/fastt/dag_dims.h"
-#include "topo/router.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -541,28 +541,18 @@ void fr__dag_free(struct fr__dag *dag)
 /* ---- links ---- */
 
 static enum fr_status measure(struct fr__dag_links *l, const struct fr__placer *pl,
-                              struct fr_router *router, size_t i, size_t j, struct fr_error *err)
+                              struct fr__routes *routes, size_t i, size_t j, struct fr_error *err)
 {
-    const struct fr_message_fit *fits = fr_cost_messages(pl->in->costs);
-    const struct fr_topo *t = pl->in->topo;
     const uint32_t *devices = pl->in->devices;
-    uint32_t hops[FR__MAX_HOPS];
-    double latency_s = 0, narrowest_Bps = INFINITY;
-    size_t n_hops = 0, n = pl->in->n_devices;
-    uint32_t message;
+    size_t n = pl->in->n_devices;
+    struct fr__alone_line line;
+    uint32_t route;
 
-    FR_TRY(fr__router_walk(router, devices[i], devices[j], hops, &n_hops, err));
-    for (size_t h = 0; h < n_hops; h++) {
-        latency_s += t->links[hops[h]].latency_s;
-        narrowest_Bps = fmin(narrowest_Bps, t->links[hops[h]].bw_Bps);
-    }
-    message = fr_topo_message_of(t, devices[i], devices[j], hops, n_hops);
-    if (fits && n_hops > 0 && message != FR_NONE) {
-        latency_s = fmax(latency_s, fits[message].latency_s);
-        narrowest_Bps = fmin(narrowest_Bps, fits[message].Bps);
-    }
-    l->latency_s[i * n + j] = latency_s;
-    l->s_per_byte[i * n + j] = n_hops > 0 ? 1 / narrowest_Bps : 0;
+    FR_TRY(fr__routes_take(routes, devices[i], devices[j], &route, err));
+    line = fr__alone_line(&routes->at[route], fr_cost_messages(pl->in->costs));
+    fr__routes_release(routes, route);
+    l->latency_s[i * n + j] = line.latency_s;
+    l->s_per_byte[i * n + j] = 1 / line.Bps;
     return FR_OK;
 }
 
@@ -570,17 +560,17 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
                                   struct fr_error *err)
 {
     size_t n = pl->in->n_devices;
-    struct fr_router *router;
-    enum fr_status st = FR_OK;
+    struct fr__routes routes;
+    enum fr_status st;
 
     out->latency_s = fr__arena_alloc(pl->arena, n * n, sizeof(*out->latency_s));
     out->s_per_byte = fr__arena_alloc(pl->arena, n * n, sizeof(*out->s_per_byte));
     if (!out->latency_s || !out->s_per_byte)
         return fr__fail_nomem(err);
-    FR_TRY(fr_router_new(&router, pl->in->topo, err));
+    st = fr__routes_init(&routes, pl->in->topo, err);
     for (size_t i = 0; i < n && st == FR_OK; i++)
         for (size_t j = 0; j < n && st == FR_OK; j++)
-            st = measure(out, pl, router, i, j, err);
-    fr_router_free(router);
+            st = measure(out, pl, &routes, i, j, err);
+    fr__routes_fini(&routes);
     return st;
 }

@@ -4,6 +4,7 @@
 #include "strategies/lower/line_up.h"
 
 #include "base/error.h"
+#include "sim/network/alone.h"
 #include "strategies/lower/log.h"
 
 #include <math.h>
@@ -13,41 +14,46 @@
 /* A line must be better by more than rounding. */
 static const double BETTER_FRAC = 1 - 1e-9;
 
-/* Seconds a byte from src to dst, on the narrowest link of the route; infinite without a route. */
-static double hop_s(const struct fr_topo *t, struct fr_router *router, uint32_t src, uint32_t dst)
-{
-    const uint32_t *links;
-    size_t n;
-    double bw_Bps = INFINITY;
-    struct fr_error ignored;
+/* What a message from src to dst takes alone. */
+struct hops {
+    struct fr__routes routes;
+    const struct fr_message_fit *fits;
+};
 
-    if (fr_router_path(router, src, dst, &links, &n, &ignored) != FR_OK)
+/* Seconds a byte from src to dst, on the narrowest link of the route or as measured; infinite without a
+ * route. */
+static double hop_s(struct hops *h, uint32_t src, uint32_t dst)
+{
+    struct fr_error ignored;
+    double s;
+    uint32_t route;
+
+    if (fr__routes_take(&h->routes, src, dst, &route, &ignored) != FR_OK)
         return INFINITY;
-    for (size_t i = 0; i < n; i++)
-        bw_Bps = t->links[links[i]].bw_Bps < bw_Bps ? t->links[links[i]].bw_Bps : bw_Bps;
-    return 1 / bw_Bps;
+    s = 1 / fr__alone_line(&h->routes.at[route], h->fits).Bps;
+    fr__routes_release(&h->routes, route);
+    return s;
 }
 
-static double line_s(const struct fr_topo *t, struct fr_router *router, const uint32_t line[],
-                     size_t n)
+static double line_s(struct hops *h, const uint32_t line[], size_t n)
 {
     double sum_s = 0;
 
     for (size_t i = 0; i + 1 < n; i++)
-        sum_s += hop_s(t, router, line[i], line[i + 1]);
+        sum_s += hop_s(h, line[i], line[i + 1]);
     return sum_s;
 }
 
 /* Turns the ring so that its worst hop leads from the line's end to its start; of equal ones the hop
  * to the device that comes first by rank. */
-static void open_ring(const struct fr_topo *t, struct fr_router *router, const uint32_t ring[],
-                      size_t n, uint32_t first, uint32_t line[])
+static void open_ring(struct hops *h, const uint32_t ring[], size_t n, uint32_t first,
+                      uint32_t line[])
 {
     size_t start = 0;
     double worst_s = -1;
 
     for (size_t i = 0; i < n; i++) {
-        double s = hop_s(t, router, ring[(i + n - 1) % n], ring[i]);
+        double s = hop_s(h, ring[(i + n - 1) % n], ring[i]);
 
         if (s > worst_s || (!(s < worst_s) && ring[i] == first)) {
             worst_s = s;
@@ -72,7 +78,7 @@ static void log_line(const struct fr__placer *pl, const uint32_t line[], size_t 
     fr__log(pl->ctx, "stages along the widest ring:%s%s", text, used < sizeof(text) ? "" : " ...");
 }
 
-static enum fr_status try_ring(struct fr__placer *pl, struct fr_router *router, uint32_t line[],
+static enum fr_status try_ring(struct fr__placer *pl, struct hops *h, uint32_t line[],
                                struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
@@ -84,10 +90,11 @@ static enum fr_status try_ring(struct fr__placer *pl, struct fr_router *router, 
 
     if (!ring || !opened)
         return fr__fail_nomem(err);
-    if (fr_topo_rings(router, in->devices, n, 1, ring, &share_frac, &n_rings, &ignored) != FR_OK)
+    if (fr_topo_rings(h->routes.router, in->devices, n, 1, ring, &share_frac, &n_rings, &ignored) !=
+        FR_OK)
         return FR_OK; /* no ring, no other order */
-    open_ring(in->topo, router, ring, n, in->devices[0], opened);
-    if (line_s(in->topo, router, opened, n) < line_s(in->topo, router, line, n) * BETTER_FRAC) {
+    open_ring(h, ring, n, in->devices[0], opened);
+    if (line_s(h, opened, n) < line_s(h, line, n) * BETTER_FRAC) {
         memcpy(line, opened, n * sizeof(*line));
         log_line(pl, line, n);
     }
@@ -97,14 +104,15 @@ static enum fr_status try_ring(struct fr__placer *pl, struct fr_router *router, 
 enum fr_status fr__line_up(struct fr__placer *pl, uint32_t line[], struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
-    struct fr_router *router;
+    struct hops h = {.fits = fr_cost_messages(in->costs)};
     enum fr_status st;
 
     memcpy(line, in->devices, in->n_devices * sizeof(*line));
     if (in->n_devices < 3)
         return FR_OK;
-    FR_TRY(fr_router_new(&router, in->topo, err));
-    st = try_ring(pl, router, line, err);
-    fr_router_free(router);
+    st = fr__routes_init(&h.routes, in->topo, err);
+    if (st == FR_OK)
+        st = try_ring(pl, &h, line, err);
+    fr__routes_fini(&h.routes);
     return st;
 }
