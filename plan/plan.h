@@ -178,13 +178,16 @@ enum fr_order {
     FR_N_ORDERS
 };
 const char *fr_order_name(enum fr_order o);
-/* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
- * on the same topology and graph. seed: of FR_ORDER_RANDOM. *n_ordered: transfers that were given an
- * order. What the orders are and how they are kept: plan/orders/order.h. A dead lock that `control` makes of a plan
- * is FR_ERANGE with the circle of tasks. */
 bool fr_order_is_pass(enum fr_order o);
+/* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
+ * on the same topology and graph. seed: of FR_ORDER_RANDOM. transfer_s: [n_transfers] what each takes
+ * alone, for FR_ORDER_TAC; other orders take NULL. fr_run_order (sim/sim.h) knows these times.
+ * *n_ordered: transfers that were given an order. What the orders are and how they are kept:
+ * plan/orders/order.h. A dead lock that `control` makes of a plan is FR_ERANGE with the circle of
+ * tasks. */
 enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
-                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
+                             const double transfer_s[], struct fr_plan **out, size_t *n_ordered,
+                             struct fr_error *err);
 
 /* Read access; valid after fr_plan_finish, owned by the plan. */
 struct fr_plan_view {

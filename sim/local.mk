@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
-	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/random.c \
+	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c sim/random.c \
 	sim/sim.h sim/simulation.c \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \

@@ -82,6 +82,11 @@ struct fr_run_options {
  * end. */
 void fr_run_options_init(struct fr_run_options *o);
 
+/* fr_plan_order for a run with these options: its order, a pass, and its seed. FR_ORDER_TAC takes what
+ * messages take alone under the run's network, messages and slowness. */
+enum fr_status fr_run_order(const struct fr_plan *p, const struct fr_run_options *o,
+                            struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
+
 /* What a device does over some stretch of time: compute + exposed + idle is its length. */
 struct fr_device_times {
     double compute_s;      /* some compute task running */

@@ -166,12 +166,11 @@ static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *
 /* Puts the plan in the order asked for, where that is more than how ready tasks are taken. */
 static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
 {
-    const struct fr_run_options *run = &m->question->run;
     struct fr_plan *ordered;
 
-    if (!fr_order_is_pass(run->order))
+    if (!fr_order_is_pass(m->options.order))
         return FR_OK;
-    FR_TRY(fr_plan_order(m->plan, run->order, run->seed, &ordered, &m->n_ordered, err));
+    FR_TRY(fr_run_order(m->plan, &m->options, &ordered, &m->n_ordered, err));
     fr_plan_free(m->plan);
     m->plan = ordered;
     return FR_OK;
@@ -204,12 +203,12 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         return fr__fail_nomem(err);
     FR_TRY(strategy->plan(problem, m->context, m->plan, err));
     FR_TRY(fr_plan_finish(m->plan, err));
+    m->options = q->run;
+    m->options.messages = fr_cost_messages(problem->costs);
     FR_TRY(put_in_order(m, err));
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
-    m->options = q->run;
-    m->options.messages = fr_cost_messages(problem->costs);
     m->options.want = FR_WANT_USUAL | FR_WANT_HOLDERS;
     if (q->sensitivity != FR_SENSITIVITY_NONE)
         m->options.want |= FR_WANT_PARTS;

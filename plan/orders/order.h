@@ -77,7 +77,7 @@ struct fr__partition {
     double tick_s;
 };
 
-/* time_s: [n_transfers] alone. Cost: O(tasks + dependencies + classes x n / 64). */
+/* time_s: [n_transfers] alone; NULL: not known, and all ticks of transfers are 0. Cost: O(tasks + dependencies + classes x n / 64). */
 enum fr_status fr__partition_make(struct fr__partition *out, const struct fr__receives *r,
                                   uint32_t device, const double time_s[], struct fr__arena *arena,
                                   struct fr_error *err);

@@ -96,7 +96,7 @@ static void choose_tick(struct maker *m, uint32_t first, uint32_t end, const dou
     double total_s = 0;
     int exponent = 0;
 
-    for (uint32_t i = 0; i < m->k->n; i++)
+    for (uint32_t i = 0; time_s && i < m->k->n; i++)
         total_s += time_s[m->k->transfers[i]];
     for (uint32_t i = first; i < end; i++)
         total_s += op_s(m->r->v, m->r->tasks[i]);
@@ -105,7 +105,7 @@ static void choose_tick(struct maker *m, uint32_t first, uint32_t end, const dou
         exponent = LEAST_EXPONENT;
     m->k->tick_s = ldexp(1, exponent - TICK_BITS);
     for (uint32_t i = 0; i < m->k->n; i++)
-        m->k->ticks[i] = (int64_t)(time_s[m->k->transfers[i]] / m->k->tick_s + 0.5);
+        m->k->ticks[i] = time_s ? (int64_t)(time_s[m->k->transfers[i]] / m->k->tick_s + 0.5) : 0;
 }
 
 /* ---- classes ---- */

@@ -3,8 +3,6 @@
 
 #include "sim/network/model.h"
 
-#include <string.h>
-
 static const struct fr__network_model *const models[FR_N_NETWORKS] = {
     [FR_NETWORK_ANALYTIC] = &fr__analytic,
     [FR_NETWORK_FLOW] = &fr__flow,

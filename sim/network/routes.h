@@ -1,7 +1,7 @@
 /* sim/network/routes.h - the routes between the devices of a topology, searched once and kept.
  *
  * A route knows the links that it crosses, the sum of their latencies and its narrowest link, as fast
- * as the slowness of the run makes them. The engine, the orders of sim/order.h and planners all look
+ * as the slowness of the run makes them. The engine, sim/order.c and planners all look
  * routes up here; what a message takes on one of them says sim/network/alone.h.
  */
 #ifndef FR_SIM_NETWORK_ROUTES_H

@@ -424,6 +424,40 @@ START_TEST(measured_messages_share_their_link)
 }
 END_TEST
 
+/* Two messages of 0.5 GB, one after the other; the first by number is for an op of 1 s, the other for one
+ * of 2 s. As the link says they take half a second each, both ops hide the other's message, and the
+ * plan's order stays: 1 at 0.5, 3 at the end. As measured they take 3 s: tac puts the long op first, so that
+ * it ends while the second message goes: 3 + 3 + 1 = 7, and not 8. */
+START_TEST(tac_knows_what_messages_were_measured_to_take)
+{
+    const struct fr_message_fit fit = {0, 1e9 / 6, 0, 1};
+
+    for (int network = 0; network < FR_N_NETWORKS; network++) {
+        struct fr_topo *topo = measured_row();
+        struct fr_plan *p = fr_plan_new(topo, NULL), *ordered = NULL;
+        struct fr_run_options o = options((enum fr_network)network);
+        struct fr_run *r;
+        size_t n_ordered;
+
+        for (int i = 0; i < 2; i++)
+            fr_plan_add_dep(p, fixture_message(p, 0, 1, 0.5e9, FR_NONE),
+                            fixture_compute(p, 1, fixture_cost(p, i + 1), 0));
+        fixture_finish(p);
+        o.messages = &fit;
+        o.channels = 1;
+        o.order = FR_ORDER_TAC;
+        ck_assert_int_eq(fr_run_order(p, &o, &ordered, &n_ordered, NULL), FR_OK);
+        ck_assert_uint_eq(n_ordered, 2);
+        r = fixture_run(ordered, &o);
+        ck_near(r->makespan_s, 7 + 2 * 1e-3);
+        fr_run_free(r);
+        fr_plan_free(ordered);
+        fr_plan_free(p);
+        fr_topo_free(topo);
+    }
+}
+END_TEST
+
 /* 5 ms are the latency's; of the 2 s all are the bandwidth's, also what passes before the link is shared. */
 START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 {
@@ -557,6 +591,7 @@ int main(void)
     tcase_add_loop_test(c, a_message_takes_what_was_measured_but_no_less_than_its_link, 0,
                         sizeof(measured) / sizeof(measured[0]));
     tcase_add_test(c, measured_messages_share_their_link);
+    tcase_add_test(c, tac_knows_what_messages_were_measured_to_take);
     tcase_add_test(c, parts_of_a_measured_message_are_its_latency_and_its_bytes);
     tcase_add_test(c, parts_of_a_measured_message_are_of_its_narrowest_link);
     tcase_add_test(c, a_message_waits_for_launches_on_the_later_host);

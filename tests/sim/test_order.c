@@ -37,9 +37,13 @@ static struct fr_plan *ordered(const struct fr_plan *p, enum fr_order order, uin
 {
     struct fr_plan *out = NULL;
     struct fr_error err = {.text = ""};
+    struct fr_run_options o;
     size_t n;
 
-    ck_assert_msg(fr_plan_order(p, order, seed, &out, &n, &err) == FR_OK, "%s", err.text);
+    fr_run_options_init(&o);
+    o.order = order;
+    o.seed = seed;
+    ck_assert_msg(fr_run_order(p, &o, &out, &n, &err) == FR_OK, "%s", err.text);
     return out;
 }
 
@@ -391,16 +395,30 @@ END_TEST
 START_TEST(gradients_of_parameters_keep_the_plans_order)
 {
     struct fr_plan *out = NULL;
+    const struct fr_run_options o = {.order = FR_ORDER_TAC};
     size_t n_ordered = 9;
 
     two_receives();
     fixture_finish(plan);
     for (size_t t = 0; t < plan->n_tasks.n; t++)
         plan->tasks[t].phase = FR_PHASE_BACKWARD_WEIGHT;
-    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_TAC, 0, &out, &n_ordered, NULL), FR_OK);
+    ck_assert_int_eq(fr_run_order(plan, &o, &out, &n_ordered, NULL), FR_OK);
     ck_assert_uint_eq(n_ordered, 0);
     ck_assert_uint_eq(fr_plan_view(out)->n_tasks, fr_plan_view(plan)->n_tasks);
     fr_plan_free(out);
+}
+END_TEST
+
+START_TEST(tac_without_times_is_refused)
+{
+    struct fr_plan *out = NULL;
+    struct fr_error err = {.text = ""};
+    size_t n;
+
+    two_receives();
+    fixture_finish(plan);
+    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_TAC, 0, NULL, &out, &n, &err), FR_EUSAGE);
+    ck_assert_ptr_null(out);
 }
 END_TEST
 
@@ -543,7 +561,7 @@ START_TEST(control_against_a_dependency_is_a_circle)
 
     fr_plan_add_dep(plan, a, b);
     fixture_finish(plan);
-    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, &out, &n, &err), FR_ERANGE);
+    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, NULL, &out, &n, &err), FR_ERANGE);
     ck_assert_msg(strstr(err.text, "a cycle of tasks") != NULL, "%s", err.text);
 }
 END_TEST
@@ -578,6 +596,7 @@ int main(void)
     tcase_add_test(c, transfers_of_one_number_do_not_wait_for_each_other);
     tcase_add_test(c, one_after_the_other_stays_so_in_the_new_order);
     tcase_add_test(c, gradients_of_parameters_keep_the_plans_order);
+    tcase_add_test(c, tac_without_times_is_refused);
     tcase_add_test(c, what_depends_on_a_transfer_is_never_put_before_it);
     tcase_add_test(c, every_iteration_counts_anew);
     tcase_add_test(c, random_orders_spread_and_enforced_ones_do_not);

@@ -583,7 +583,9 @@ START_TEST(every_order_that_is_a_pass_finishes)
             o.order = (enum fr_order)order;
             o.channels = (unsigned)(seed % 3);
             o.want |= FR_WANT_TOTALS;
-            holds(j, fr_plan_order(plan, o.order, seed, &j->plan, &n_ordered, &err) == FR_OK);
+            o.seed = seed;
+            holds(j, fr_run_order(plan, &o, &j->plan, &n_ordered, &err) == FR_OK);
+            o.seed = 0;
             r = run(j, &o, &n);
             holds(j, r->makespan_s >= r->lower_bound_s * (1 - 1e-9));
             holds(j, o.channels != 1 || r->busiest_s <= r->makespan_s * (1 + 1e-9));

@@ -295,9 +295,13 @@ static struct fr_plan *in_order(const struct fr_plan *p, enum fr_order order)
 {
     struct fr_plan *out = NULL;
     struct fr_error err = {.code = FR_OK};
+    struct fr_run_options o;
     size_t n;
 
-    ck_assert_msg(fr_plan_order(p, order, 1, &out, &n, &err) == FR_OK, "%s", err.text);
+    fr_run_options_init(&o);
+    o.order = order;
+    o.seed = 1;
+    ck_assert_msg(fr_run_order(p, &o, &out, &n, &err) == FR_OK, "%s", err.text);
     return out;
 }
 

@@ -53,7 +53,7 @@ static enum fr_status put_in_order(const struct fr__learn_sim *sim, struct measu
 
     if (!fr_order_is_pass(sim->run.order))
         return FR_OK;
-    FR_TRY(fr_plan_order(m->plan, sim->run.order, sim->run.seed, &ordered, &n_ordered, err));
+    FR_TRY(fr_run_order(m->plan, &sim->run, &ordered, &n_ordered, err));
     fr_plan_free(m->plan);
     m->plan = ordered;
     return FR_OK;
