@@ -25,8 +25,8 @@ struct fr__mark {
 };
 struct fr__mark fr__arena_mark(struct fr__arena *a);
 void fr__arena_rewind(struct fr__arena *a, struct fr__mark m);
-/* Gives everything back but keeps the memory, as one block: an arena that is filled as before needs no
- * more. */
+/* Gives everything back but keeps the memory, as one block: an arena that is filled as before needs
+ * no more. */
 void fr__arena_reset(struct fr__arena *a);
 
 /* Makes *array (elements of `size` bytes, room for *cap) hold at least `need`; doubles. Heap, not

@@ -230,7 +230,7 @@ struct engine {
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
     uint32_t last_ends[2]; /* tasks that end the last iteration but one and the last; FR_NONE */
-    double *slowdown;                 /* [n_devices] or NULL */
+    double *slowdown;      /* [n_devices] or NULL */
 
     struct memory memory;
     struct side_by_side work;

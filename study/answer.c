@@ -221,7 +221,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
-    FR_TRY(fr_simulate(m->plan, &m->options, &m->run, err));
+    FR_TRY(fr_simulation_new(&m->simulation, problem->topo, err));
+    FR_TRY(fr_simulation_run(m->simulation, m->plan, &m->options, &m->run, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
 }
@@ -283,6 +284,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_run_free(m.run);
         fr_plan_free(m.plan);
     }
+    fr_simulation_free(m.simulation);
     free(m.devices);
     return st;
 }

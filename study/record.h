@@ -16,8 +16,9 @@ struct fr__making {
     struct fr_run_options options;       /* that it was run with */
     struct fr_interference interference; /* what they point to, where the devices' is known */
     double wall_s, plan_cpu_s;
-    size_t n_ordered;     /* transfers that the order asked for put in one */
-    struct fr_plan *plan; /* go over to the record on success */
+    size_t n_ordered;                 /* transfers that the order asked for put in one */
+    struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
+    struct fr_plan *plan;             /* go over to the record on success */
     struct fr_run *run;
     struct fr_planned *planned; /* or NULL */
 };

@@ -32,10 +32,10 @@ static enum fr_status run_again(const struct fr__making *m, double slowness[], s
     struct fr_run *run;
     enum fr_status st;
 
-    o.want &= ~(unsigned)FR_WANT_PARTS;
+    o.want = 0; /* the time alone */
     o.slowness = slowness;
     slowness[resource] = factor;
-    st = fr_simulate(m->plan, &o, &run, err);
+    st = fr_simulation_run(m->simulation, m->plan, &o, &run, err);
     slowness[resource] = 1;
     if (st != FR_OK)
         return st;

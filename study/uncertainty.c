@@ -50,9 +50,9 @@ static enum fr_status run_again(const struct replay *r, double *iteration_s, str
     struct fr_run_options o = r->m->options;
     struct fr_run *run;
 
-    o.want &= ~(unsigned)(FR_WANT_PARTS | FR_WANT_HOLDERS);
+    o.want = 0; /* the time alone */
     o.cost_s = r->cost_s;
-    FR_TRY(fr_simulate(r->m->plan, &o, &run, err));
+    FR_TRY(fr_simulation_run(r->m->simulation, r->m->plan, &o, &run, err));
     *iteration_s = run->iteration_s;
     fr_run_free(run);
     return FR_OK;

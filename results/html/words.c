@@ -281,13 +281,8 @@ static void write_sources(FILE *f, const struct fr_record *r)
 
 static void write_assumptions(FILE *f, const struct fr_record *r)
 {
-    fputs("<p>What is assumed:</p>\n<ul>\n", f);
-    if (strcmp(r->network, fr_network_name(FR_NETWORK_FLOW)) == 0)
-        fputs("<li>messages share the links on their way max-min fairly; no packets, congestion "
-              "control or loss</li>\n",
-              f);
-    else
-        fputs("<li>a message takes the time it would take alone: links are not shared</li>\n", f);
+    fprintf(f, "<p>What is assumed:</p>\n<ul>\n<li>%s</li>\n",
+            fr_network_assumption(fr_network_parse(r->network)));
     if (r->n_fitted_collectives > 0) {
         fprintf(f, "<li>%zu of %zu collectives take the time fitted to ", r->n_fitted_collectives,
                 r->n_collectives);

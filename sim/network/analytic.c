@@ -18,7 +18,7 @@ static enum fr__fate start(void *state, const struct fr__departure *d, double no
 
 const struct fr__network_model fr__analytic = {
     .name = "analytic",
-    .summary = "each message alone: latency and bytes over the narrowest link",
+    .assumption = "a message takes the time it would take alone: links are not shared",
     .is_end_known = true,
     .alone = fr__alone_by_line,
     .start = start,

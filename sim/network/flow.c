@@ -214,8 +214,8 @@ static struct fr__rate rate(void *state, uint32_t message)
 
 const struct fr__network_model fr__flow = {
     .name = "flow",
-    .summary = "messages share links max-min fairly",
-    .is_sharing = true,
+    .assumption = "messages share the links on their way max-min fairly; no packets, congestion "
+                  "control or loss",
     .alone = fr__alone_by_curve,
     .make = make,
     .destroy = destroy,

@@ -46,10 +46,9 @@ struct fr__rate {
 };
 
 struct fr__network_model {
-    const char *name;    /* as users write it */
-    const char *summary; /* one line for people */
-    /* Capabilities. */
-    bool is_sharing;   /* messages on one link slow each other */
+    const char *name;       /* as users write it */
+    const char *assumption; /* what it takes for granted, one sentence for people */
+    /* A capability; others are functions that are NULL. */
     bool is_end_known; /* start() answers FR__WAKE_AT with the time at which the message arrives;
                           wake() is never called and may be NULL */
 

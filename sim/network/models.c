@@ -19,3 +19,10 @@ const char *fr_network_name(enum fr_network n)
 
     return m ? m->name : "unknown";
 }
+
+const char *fr_network_assumption(enum fr_network n)
+{
+    const struct fr__network_model *m = fr__network_model(n);
+
+    return m ? m->assumption : "?";
+}

@@ -319,7 +319,7 @@ START_TEST(every_model_has_a_name_and_what_its_kind_needs)
 
     ck_assert_ptr_nonnull(m);
     ck_assert_str_eq(fr_network_name((enum fr_network)_i), m->name);
-    ck_assert_int_gt((int)strlen(m->summary), 0);
+    ck_assert_int_gt((int)strlen(m->assumption), 0);
     ck_assert(m->alone && m->start && (m->wake || m->is_end_known));
     ck_assert(!m->make == !m->destroy && !m->next == !m->advance && !m->rate == !m->rate_changes);
     ck_assert_ptr_null(fr__network_model(FR_N_NETWORKS));

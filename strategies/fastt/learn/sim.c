@@ -19,6 +19,7 @@ static const uint64_t DEVICE_STREAMS = (uint64_t)1 << 41, ITERATION_STREAM = (ui
 struct fr__learn_sim {
     const struct fr_problem *in;
     struct fr_context quiet; /* the caller's, without the progress of single runs */
+    struct fr_simulation *simulation;
     struct fr_run_options run;
     struct fr__drift drift;
     double *slowdown, *drifted; /* [n_devices of the topology] before and after */
@@ -123,7 +124,7 @@ static enum fr_status run_once(const struct fr__learn_sim *sim, const struct mea
     o.device_cv = 0;
     o.device_slowdown = iteration >= sim->drift.from ? sim->drifted : sim->slowdown;
     o.context = &sim->quiet;
-    return fr_simulate(m->plan, &o, out, err);
+    return fr_simulation_run(sim->simulation, m->plan, &o, out, err);
 }
 
 /* Without jitter iterations differ only by drift. */
@@ -209,6 +210,7 @@ static enum fr_status learn(struct fr__learn_sim *sim, const struct fr__fastt_op
         options.search.max_parts = 1;
     FR_TRY(fr__check_problem(sim->in, err));
     FR_TRY(draw_devices(sim, err));
+    FR_TRY(fr_simulation_new(&sim->simulation, sim->in->topo, err));
     sim->scratch = fr_plan_new(sim->in->topo, sim->in->graph);
     if (!sim->scratch)
         return fr__fail_nomem(err);
@@ -259,6 +261,7 @@ void fr__learn_sim_free(struct fr__learn_sim *s)
     if (s->pl.arena)
         fr__placer_fini(&s->pl);
     fr_plan_free(s->scratch);
+    fr_simulation_free(s->simulation);
     free(s->slowdown);
     free(s->drifted);
     free(s->index_of);
