@@ -227,8 +227,10 @@ const char *fixture_difference(const struct fr_plan *p, const struct fr_run *a,
                                const struct fr_run *b)
 {
     const struct fr_plan_view *v = fr_plan_view(p);
-    const double x[] = {a->makespan_s, a->iteration_s, a->lower_bound_s, a->makespan_bound_s, a->serial_s, a->busiest_s};
-    const double y[] = {b->makespan_s, b->iteration_s, b->lower_bound_s, b->makespan_bound_s, b->serial_s, b->busiest_s};
+    const double x[] = {a->makespan_s,       a->iteration_s, a->lower_bound_s,
+                        a->makespan_bound_s, a->serial_s,    a->busiest_s};
+    const double y[] = {b->makespan_s,       b->iteration_s, b->lower_bound_s,
+                        b->makespan_bound_s, b->serial_s,    b->busiest_s};
 
     if (!is_same(x, y, sizeof(x) / sizeof(x[0]), sizeof(x[0])) || a->want != b->want ||
         a->is_stopped != b->is_stopped || a->n_iterations != b->n_iterations ||
