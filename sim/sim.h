@@ -24,6 +24,7 @@ enum fr_network { FR_NETWORK_ANALYTIC, FR_NETWORK_FLOW, FR_N_NETWORKS };
 const char *fr_network_name(enum fr_network n);
 /* "messages share the links ...": what the model takes for granted, for people. */
 const char *fr_network_assumption(enum fr_network n);
+enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 
 /* What memory is: the buffers alone, as if any byte would do; or what a GPU's memory is cut into by
  * PyTorch's caching allocator (sim/memory/allocator.h), beside the CUDA context. */
