@@ -76,19 +76,17 @@ static void add_kind(char *list, size_t n, const char *kind)
 
 static bool keep_splits(struct fr__repro *b, struct fr__repro_answer *a, const struct fr_record *r)
 {
-    const struct fr_planned *p = r->planned;
+    const struct fr_decisions *d = r->decisions;
     const struct fr_graph *g = fr_plan_view(r->plan)->graph;
     char kinds[200] = "", first[200] = "";
 
-    for (size_t i = 0; i < p->n_splits; i++) {
-        size_t name = strcspn(p->splits[i].op, " "); /* without "of replica 2" */
+    for (size_t i = 0; i < d->n_splits; i++) {
+        const struct fr_decided_split *split = &d->splits[i];
 
-        for (size_t o = 0; o < g->n_ops; o++)
-            if (strlen(g->ops[o].name) == name && !strncmp(g->ops[o].name, p->splits[i].op, name))
-                add_kind(kinds, sizeof(kinds), fr_op_kind_name(g->ops[o].kind));
+        if (split->user_op != FR_NONE)
+            add_kind(kinds, sizeof(kinds), fr_op_kind_name(g->ops[split->user_op].kind));
         if (i == 0)
-            snprintf(first, sizeof(first), "%s in %u (%s)", p->splits[i].op, p->splits[i].n,
-                     p->splits[i].dim);
+            snprintf(first, sizeof(first), "%s in %u (%s)", split->op, split->n, split->dim);
     }
     a->split_kinds = fr__arena_strdup(b->arena, kinds);
     a->most_split = fr__arena_strdup(b->arena, first);
@@ -97,7 +95,8 @@ static bool keep_splits(struct fr__repro *b, struct fr__repro_answer *a, const s
 
 static bool keep_planned(struct fr__repro *b, struct fr__repro_answer *a, const struct fr_record *r)
 {
-    const struct fr_planned *p = r->planned;
+    const struct fr_decisions *decisions = r->decisions;
+    const struct fr_decided_plan *p = decisions ? fr_decisions_plan(decisions) : NULL;
     size_t *ops_on;
 
     a->split_kinds = a->most_split = "";
@@ -108,12 +107,12 @@ static bool keep_planned(struct fr__repro *b, struct fr__repro_answer *a, const 
         return false;
     for (size_t i = 0; i < p->n_ops; i++)
         for (size_t d = 0; d < r->n_gpus; d++)
-            ops_on[d] += r->devices[d].device == p->ops[i].device;
+            ops_on[d] += r->devices[d].device == decisions->devices[p->ops[i].device].device;
     a->ops_on = ops_on;
-    a->planned_s = p->planned_s;
+    a->planned_s = decisions->believed_s;
     a->n_ops = p->n_ops;
-    a->n_splits = p->n_splits;
-    a->keeps_replicas = p->keeps_replicas;
+    a->n_splits = decisions->n_splits;
+    a->keeps_replicas = decisions->keeps_replicas;
     return keep_splits(b, a, r);
 }
 

@@ -1,6 +1,7 @@
-/* results/explain.h - how a planner came to its plan, told as on a blackboard: text, JSON, pictures.
+/* results/explain.h - how a strategy came to its plan, step by step: text, JSON, pictures.
  *
- * What is told is the planner's own record (strategies/fastt/explain.h).
+ * All of it is read from the strategy's record of decisions (strategies/decisions.h). A strategy that
+ * fills the record can be explained; nothing here knows one.
  */
 #ifndef FORERUN_EXPLAIN_H
 #define FORERUN_EXPLAIN_H
@@ -13,7 +14,7 @@ extern "C" {
 
 struct fr_explanation;
 
-/* Plans what q asks and keeps what the planner saw; strings of *q stay the caller's and must stay. FR_EUSAGE: the
+/* Plans what q asks and keeps what was decided; strings of *q stay the caller's and must stay. FR_EUSAGE: the
  * strategy has nothing to tell; FR_ENOROOM: it does not fit; else as fr_answer. */
 enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
                           const struct fr_context *ctx, struct fr_error *err);

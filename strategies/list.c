@@ -42,6 +42,27 @@ const struct fr_strategy *fr_strategy_at(size_t i)
     return i < N_STRATEGIES ? strategies[i] : NULL;
 }
 
+bool fr_strategy_is_baseline(const char *spec)
+{
+    for (size_t i = 0; i < N_STRATEGIES; i++)
+        if (strategies[i]->is_baseline && strcmp(spec, strategies[i]->name) == 0)
+            return true;
+    return false;
+}
+
+const char *fr__strategy_names(bool (*is_wanted)(const struct fr_strategy *), const char *between,
+                               char *buf, size_t n)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < N_STRATEGIES && used < n; i++)
+        if (is_wanted(strategies[i]))
+            used += (size_t)snprintf(buf + used, n - used, "%s'%s'", used ? between : "",
+                                     strategies[i]->name);
+    return buf;
+}
+
 /* ---- parsing ---- */
 
 /* A stretch of the text up to one of the stops, copied. */

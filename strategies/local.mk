@@ -2,14 +2,15 @@ noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
 	strategies/dp.c strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c \
 	strategies/single.h strategies/single.c strategies/strategies.h \
+	strategies/decisions.h strategies/lower/decisions.h strategies/lower/decisions.c \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c \
 	strategies/fastt/dpos.h strategies/fastt/dpos.c strategies/fastt/dpos_bound.c \
 	strategies/fastt/dpos_kept.c strategies/fastt/dpos_path.c strategies/fastt/dpos_rank.c \
 	strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c strategies/fastt/dpos_state.h \
-	strategies/fastt/explain.h strategies/fastt/explain.c strategies/fastt/fastt.h \
+	strategies/fastt/explain.c strategies/fastt/fastt.h \
 	strategies/fastt/fastt.c strategies/fastt/os_dpos.h strategies/fastt/os_dpos.c \
-	strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c strategies/fastt/planned.c \
+	strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c strategies/fastt/tell.h strategies/fastt/tell.c \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/sim.h \
 	strategies/fastt/learn/sim.c \

@@ -27,12 +27,21 @@
 enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE };
 
 static const struct fr_option options[] = {
-    [OPTION_STAGES] = {"stages", FR_OPTION_COUNT, "0", NULL,
-                       "stages of a pipeline; 0: all devices"},
-    [OPTION_MICRO] = {"micro", FR_OPTION_COUNT, "0", NULL,
-                      "samples a micro-batch; 0: at least four micro-batches a stage"},
-    [OPTION_SCHEDULE] = {"schedule", FR_OPTION_CHOICE, "1f1b", "gpipe|1f1b",
-                         "order of forward and backward passes"},
+    [OPTION_STAGES] = {.name = "stages",
+                       .type = FR_OPTION_COUNT,
+                       .fallback = "0",
+                       .help = "stages of a pipeline; 0: all devices"},
+    [OPTION_MICRO] = {.name = "micro",
+                      .type = FR_OPTION_COUNT,
+                      .fallback = "0",
+                      .help = "samples a micro-batch; 0: at least four micro-batches a stage",
+                      .advice = FR_ADVICE_LEAST,
+                      .advice_text = "1"},
+    [OPTION_SCHEDULE] = {.name = "schedule",
+                         .type = FR_OPTION_CHOICE,
+                         .fallback = "1f1b",
+                         .choices = "gpipe|1f1b",
+                         .help = "order of forward and backward passes"},
     {.name = NULL},
 };
 

@@ -65,8 +65,12 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
 enum { OPTION_ACCUMULATE };
 
 static const struct fr_option options[] = {
-    [OPTION_ACCUMULATE] = {"accumulate", FR_OPTION_COUNT, "1", NULL,
-                           "micro-batches an iteration, whose gradients add up"},
+    [OPTION_ACCUMULATE] = {.name = "accumulate",
+                           .type = FR_OPTION_COUNT,
+                           .fallback = "1",
+                           .help = "micro-batches an iteration, whose gradients add up",
+                           .advice = FR_ADVICE_DOUBLE,
+                           .advice_text = "micro-batches an update"},
     {.name = NULL},
 };
 
@@ -82,4 +86,5 @@ const struct fr_strategy fr__strategy_single = {
     .source = "baseline",
     .options = options,
     .plan = plan,
+    .is_baseline = true,
 };

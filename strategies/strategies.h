@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "sim/sim.h"
+#include "strategies/decisions.h"
 #include "topo/topo.h"
 #include "workloads/workloads.h"
 
@@ -26,12 +27,22 @@ enum fr_option_type {
     FR_OPTION_CHOICE /* one of choices, separated by | */
 };
 
+/* What may be done to an option where a plan does not fit in memory; the training stays the same. */
+enum fr_option_advice {
+    FR_ADVICE_NONE,
+    FR_ADVICE_DOUBLE, /* a count of which twice as many needs less memory */
+    FR_ADVICE_LEAST   /* one value needs least memory */
+};
+
 struct fr_option {
     const char *name;
     enum fr_option_type type;
     const char *fallback; /* default, as a user would type it */
     const char *choices;  /* FR_OPTION_CHOICE only */
     const char *help;
+    enum fr_option_advice advice;
+    /* FR_ADVICE_DOUBLE: what the values count, for people. FR_ADVICE_LEAST: that value. */
+    const char *advice_text;
 };
 
 #define FR_MAX_OPTIONS 16
@@ -41,38 +52,6 @@ struct fr_option_values {
     uint64_t value[FR_MAX_OPTIONS];
     bool is_set[FR_MAX_OPTIONS]; /* given by the user */
 };
-
-/* ---- what a planner believed ---- */
-
-struct fr_planned_op {
-    const char *name; /* "conv1_1", "conv1_1, part 1 of 2", "parameters of fc6"; no two alike */
-    uint32_t device;  /* of the topology */
-    uint32_t task;    /* of the plan */
-    double start_s, end_s;
-};
-
-struct fr_planned_split {
-    const char *op, *dim; /* "batch", "channel" */
-    unsigned n;
-    double before_s, after_s; /* of the whole step */
-};
-
-/* Of a strategy that plans by a model of the machine of its own. */
-struct fr_planned {
-    double planned_s; /* the step, as it believes */
-    double start_s;   /* before operations were split */
-    double bound_s;   /* no placement of these operations takes less: the largest of */
-    double path_bound_s, work_bound_s,
-        cross_bound_s;   /* chain of ops; shared evenly; what must cross */
-    bool keeps_replicas; /* found nothing better than a replica a device */
-    const char *start;   /* "dp", "model": planned from */
-    size_t n_ops, n_splits;
-    const struct fr_planned_op *ops; /* in execution order: of starts */
-    const struct fr_planned_split *splits;
-    size_t n_tried, n_whole, n_stopped; /* splits; evaluations in full, and stopped early */
-    void *priv;
-};
-void fr_planned_free(struct fr_planned *p);
 
 struct fr_problem {
     const struct fr_topo *topo;
@@ -84,11 +63,12 @@ struct fr_problem {
     enum fr_optimizer optimizer;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
-    /* where a strategy that plans leaves what it believed, for the caller to free; NULL: not wanted */
-    struct fr_planned **planned;
+    /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks that
+     * its operations became; NULL: not wanted */
+    struct fr_decisions **decisions;
 };
 
-struct fr_explained; /* strategies/fastt/explain.h */
+struct fr__cost_planner; /* strategies/fastt/fastt.h */
 
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
@@ -96,15 +76,19 @@ struct fr_strategy {
     /* Adds to an empty plan on problem->topo and graph; the caller finishes it. */
     enum fr_status (*plan)(const struct fr_problem *in, const struct fr_context *ctx,
                            struct fr_plan *out, struct fr_error *err);
-    /* How it comes to its plan, step by step, for the caller to free; *in and what it points to must stay.
-     * NULL: it has nothing to tell. */
+    /* How it comes to its plan, step by step, for the caller to free. NULL: it has nothing to tell. */
     enum fr_status (*explain)(const struct fr_problem *in, const struct fr_context *ctx,
-                              struct fr_explained **out, struct fr_error *err);
+                              struct fr_decisions **out, struct fr_error *err);
+    /* How it plans by the costs of operations, for those who learn these. NULL: it does not. */
+    const struct fr__cost_planner *by_costs;
+    bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
 #define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(dpos) X(os_dpos)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
+/* Whether a user asked for exactly the baseline: its name without options. */
+bool fr_strategy_is_baseline(const char *spec);
 
 /* "dp:sync=ring,bucket=25MiB" -> the strategy and its values (defaults filled in).
  * FR_EUSAGE names an unknown strategy, option or value with the nearest known one. */

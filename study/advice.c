@@ -12,7 +12,7 @@
 
 static const uint64_t MOST_EVENTS_ONCE = 1000000;
 static const uint64_t MOST_EVENTS = 10000000;
-static const uint64_t MOST_MICRO_BATCHES = 64;
+static const uint64_t MOST_DOUBLED = 64;
 
 struct adviser {
     const struct fr_setting *setting;
@@ -131,6 +131,23 @@ static enum fr_status try_strategy(struct adviser *a, const char *spec, bool *fi
     return add(a, &t, change, options, false);
 }
 
+/* The strategy with the value of an option that needs least memory, unless that was asked for. */
+static enum fr_status try_least(struct adviser *a, const struct fr_strategy *strategy)
+{
+    bool fits;
+
+    for (const struct fr_option *o = strategy->options; o->name; o++) {
+        char spec[80];
+
+        if (o->advice != FR_ADVICE_LEAST)
+            continue;
+        snprintf(spec, sizeof(spec), "%s:%s=%s", strategy->name, o->name, o->advice_text);
+        if (strcmp(a->question.strategy, spec) != 0)
+            FR_TRY(try_strategy(a, spec, &fits));
+    }
+    return FR_OK;
+}
+
 static enum fr_status advise_strategies(struct adviser *a)
 {
     const struct fr_strategy *strategy;
@@ -144,57 +161,70 @@ static enum fr_status advise_strategies(struct adviser *a)
             fits = false; /* asked for */
         else
             FR_TRY(try_strategy(a, strategy->name, &fits));
-        if (strcmp(strategy->name, "pp") == 0 && !fits &&
-            strcmp(a->question.strategy, "pp:micro=1") != 0)
-            FR_TRY(try_strategy(a, "pp:micro=1", &fits));
+        if (!fits)
+            FR_TRY(try_least(a, strategy));
     }
     return FR_OK;
 }
 
-/* How many micro-batches the strategy asked for accumulates; 0: it cannot. */
-static uint64_t micro_batches(const struct adviser *a)
+/* The option of the strategy asked for whose value may be doubled, and its value; NULL: none. */
+static const struct fr_option *find_doubled(const struct adviser *a, uint64_t *value)
 {
     const struct fr_strategy *strategy;
     struct fr_option_values values;
     struct fr_error err;
 
     if (fr_strategy_parse(a->question.strategy, &strategy, &values, &err) != FR_OK)
-        return 0;
+        return NULL;
     for (size_t i = 0; strategy->options[i].name; i++)
-        if (strcmp(strategy->options[i].name, "accumulate") == 0)
-            return values.value[i];
-    return 0;
+        if (strategy->options[i].advice == FR_ADVICE_DOUBLE) {
+            *value = values.value[i];
+            return &strategy->options[i];
+        }
+    return NULL;
 }
 
-/* The spec with accumulate=n, instead of what it says of it. */
-static void accumulating(const char *spec, uint64_t n, char *out, size_t size)
+/* Where the spec gives the option a value: at its name; NULL: nowhere. */
+static const char *find_in_spec(const char *spec, const char *name)
 {
-    const char *old = strstr(spec, "accumulate=");
+    const char *at = strchr(spec, ':');
+    size_t n = strlen(name);
+
+    while (at && (strncmp(at + 1, name, n) != 0 || at[1 + n] != '='))
+        at = strchr(at + 1, ',');
+    return at ? at + 1 : NULL;
+}
+
+/* The spec with name=n, instead of what it says of it. */
+static void change_option(const char *spec, const char *name, uint64_t n, char *out, size_t size)
+{
+    const char *old = find_in_spec(spec, name);
     int before = old ? (int)(old - spec) : (int)strlen(spec);
     const char *after = old ? old + strcspn(old, ",") : "";
 
-    snprintf(out, size, "%.*s%saccumulate=%" PRIu64 "%s", before, spec,
+    snprintf(out, size, "%.*s%s%s=%" PRIu64 "%s", before, spec,
              old                 ? ""
              : strchr(spec, ':') ? ","
                                  : ":",
-             n, after);
+             name, n, after);
 }
 
-static enum fr_status advise_accumulation(struct adviser *a)
+static enum fr_status advise_doubling(struct adviser *a)
 {
-    uint64_t asked = micro_batches(a);
+    uint64_t asked = 0;
+    const struct fr_option *o = find_doubled(a, &asked);
     char spec[128], change[160], options[160];
     struct trial t = {false, 0, 0};
 
-    for (uint64_t n = 2 * asked; n > 0 && n <= MOST_MICRO_BATCHES && !t.fits; n *= 2) {
+    for (uint64_t n = 2 * asked; n > 0 && n <= MOST_DOUBLED && !t.fits; n *= 2) {
         struct fr_question q = a->question;
 
-        if (strlen(q.strategy) + 32 > sizeof(spec))
+        if (strlen(q.strategy) + strlen(o->name) + 22 > sizeof(spec))
             return FR_OK;
-        accumulating(a->question.strategy, n, spec, sizeof(spec));
+        change_option(a->question.strategy, o->name, n, spec, sizeof(spec));
         q.strategy = spec;
         FR_TRY(try_on(a, a->setting, &q, &t));
-        snprintf(change, sizeof(change), "%" PRIu64 " micro-batches an update", n);
+        snprintf(change, sizeof(change), "%" PRIu64 " %s", n, o->advice_text);
         snprintf(options, sizeof(options), "-s %s", spec);
     }
     return t.fits ? add(a, &t, change, options, false) : FR_OK;
@@ -338,7 +368,7 @@ enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
     a.question.with_advice = false;
     if (r->run->stats.events > MOST_EVENTS_ONCE)
         a.is_cut_short = true;
-    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_accumulation(&a)) == FR_OK &&
+    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_doubling(&a)) == FR_OK &&
              (st = advise_strategies(&a)) == FR_OK && (st = advise_gpus(&a)) == FR_OK &&
              (st = advise_gradients(&a)) == FR_OK && (st = advise_optimizers(&a)) == FR_OK)
         st = advise_formats(&a);

@@ -8,7 +8,10 @@
 /* Fills in the advice of a record that is out of memory: single changes to the question, each of them
  * planned and simulated, kept when it fits. What is tried:
  *   - the largest batch that fits, by halving the interval;
- *   - every other strategy with its defaults, and a pipeline with micro-batches of one sample;
+ *   - an option of the strategy whose values may be doubled (enum fr_option_advice): twice, four
+ *     times, ... as much, the first that fits;
+ *   - every other strategy with its defaults; where one does not fit, it with the value of an option
+ *     that needs least memory;
  *   - twice, four times, ... as many GPUs, up to the topology's, the first that fits;
  *   - gradients dropped after the step; optimizers that keep less; number formats that the GPUs have
  *     matrix units for.

@@ -273,14 +273,14 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     FR_TRY(fr_strategy_parse(q->strategy, &strategy, &values, err));
     FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
     problem.options = &values;
-    problem.planned = &m.planned;
+    problem.decisions = &m.decisions;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
     st = plan_and_run(&m, &problem, strategy, err);
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);
     if (st != FR_OK) {
-        fr_planned_free(m.planned);
+        fr_decisions_free(m.decisions);
         fr_run_free(m.run);
         fr_plan_free(m.plan);
     }

@@ -17,7 +17,7 @@ struct record_box {
     struct fr__arena *arena;
     struct fr_plan *plan;
     struct fr_run *run;
-    struct fr_planned *planned;
+    struct fr_decisions *decisions;
     struct fr_setting setting;  /* empty unless owned */
     struct fr_session *session; /* NULL unless owned */
     atomic_uint n_owners;
@@ -411,7 +411,7 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
     }
     box->record.plan = box->plan;
     box->record.run = box->run;
-    box->record.planned = box->planned = m->planned;
+    box->record.decisions = box->decisions = m->decisions;
     box->record.priv = box;
     *out = &box->record;
     return FR_OK;
@@ -466,7 +466,7 @@ void fr_record_free(struct fr_record *r)
 
     if (!box || atomic_fetch_sub(&box->n_owners, 1) > 1)
         return;
-    fr_planned_free(box->planned);
+    fr_decisions_free(box->decisions);
     fr_run_free(box->run);
     fr_plan_free(box->plan);
     fr_setting_fini(&box->setting);

@@ -20,7 +20,7 @@ struct fr__making {
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
     struct fr_plan *plan;             /* go over to the record on success */
     struct fr_run *run;
-    struct fr_planned *planned; /* or NULL */
+    struct fr_decisions *decisions; /* or NULL */
 };
 
 enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **out,

@@ -242,10 +242,9 @@ struct fr_record {
     const struct fr_record_doubt *doubts;
     bool has_reruns;
     bool is_rough; /* the run is chaotic (n_rough of sim/sim.h): the run's word is an estimate */
-    double wall_s, plan_cpu_s; /* of planning and running; of planning */
-    const struct fr_planned
-        *planned;               /* what a planning strategy believed; NULL: it does not plan */
-    const struct fr_plan *plan; /* NULL in a record made by hand */
+    double wall_s, plan_cpu_s;            /* of planning and running; of planning */
+    const struct fr_decisions *decisions; /* of a strategy that plans; NULL: it tells nothing */
+    const struct fr_plan *plan;           /* NULL in a record made by hand */
     const struct fr_run *run;
     void *priv;
 };

@@ -167,43 +167,43 @@ static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
 }
 
 /* In the order of execution. */
-static void write_planned(struct fr__json *j, const struct fr_record *r)
+static void write_decisions(struct fr__json *j, const struct fr_record *r)
 {
-    const struct fr_planned *p = r->planned;
-    const struct fr_topo *t = fr_plan_view(r->plan)->topo;
+    const struct fr_decisions *d = r->decisions;
+    const struct fr_decided_plan *p = fr_decisions_plan(d);
 
-    fr__json_number(j, "planned_s", p->planned_s);
-    fr__json_number(j, "planned_before_splits_s", p->start_s);
-    fr__json_number(j, "planned_bound_s", p->bound_s);
+    fr__json_number(j, "planned_s", d->believed_s);
+    fr__json_number(j, "planned_before_splits_s", d->start_s);
+    fr__json_number(j, "planned_bound_s", p->bounds.best_s);
     fr__json_open(j, "planned_bounds", '{', true);
-    fr__json_number(j, "chain_s", p->path_bound_s);
-    fr__json_number(j, "work_s", p->work_bound_s);
-    fr__json_number(j, "crossing_s", p->cross_bound_s);
+    fr__json_number(j, "chain_s", p->bounds.path_s);
+    fr__json_number(j, "work_s", p->bounds.work_s);
+    fr__json_number(j, "crossing_s", p->bounds.cross_s);
     fr__json_close(j, '}');
-    fr__json_string(j, "planned_from", p->start);
-    fr__json_bool(j, "keeps_replicas", p->keeps_replicas);
+    fr__json_string(j, "planned_from", d->start);
+    fr__json_bool(j, "keeps_replicas", d->keeps_replicas);
     fr__json_open(j, "placement", '{', false);
     for (size_t i = 0; i < p->n_ops; i++)
-        fr__json_string(j, p->ops[i].name, t->devices[p->ops[i].device].name);
+        fr__json_string(j, p->ops[p->order[i]].name, d->devices[p->ops[p->order[i]].device].name);
     fr__json_close(j, '}');
     fr__json_open(j, "order", '[', false);
     for (size_t i = 0; i < p->n_ops; i++)
-        fr__json_string(j, NULL, p->ops[i].name);
+        fr__json_string(j, NULL, p->ops[p->order[i]].name);
     fr__json_close(j, ']');
     fr__json_open(j, "splits", '[', false);
-    for (size_t i = 0; i < p->n_splits; i++) {
+    for (size_t i = 0; i < d->n_splits; i++) {
         fr__json_open(j, NULL, '{', true);
-        fr__json_string(j, "op", p->splits[i].op);
-        fr__json_string(j, "dim", p->splits[i].dim);
-        fr__json_count(j, "n", p->splits[i].n);
-        fr__json_number(j, "before_s", p->splits[i].before_s);
-        fr__json_number(j, "after_s", p->splits[i].after_s);
+        fr__json_string(j, "op", d->splits[i].op);
+        fr__json_string(j, "dim", d->splits[i].dim);
+        fr__json_count(j, "n", d->splits[i].n);
+        fr__json_number(j, "before_s", d->splits[i].before_s);
+        fr__json_number(j, "after_s", d->splits[i].after_s);
         fr__json_close(j, '}');
     }
     fr__json_close(j, ']');
-    fr__json_count(j, "splits_tried", p->n_tried);
-    fr__json_count(j, "evaluations", p->n_whole);
-    fr__json_count(j, "evaluations_stopped", p->n_stopped);
+    fr__json_count(j, "splits_tried", d->n_tried);
+    fr__json_count(j, "evaluations", d->n_whole);
+    fr__json_count(j, "evaluations_stopped", d->n_stopped);
 }
 
 static void write_question(struct fr__json *j, const struct fr_record *r)
@@ -273,8 +273,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
     fr__json_count(j, "critical_path_total", r->critical_total);
     write_sensitivities(j, r);
     write_uncertainty(j, r);
-    if (r->planned)
-        write_planned(j, r);
+    if (r->decisions)
+        write_decisions(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)
         if (trust != FR_TRUST_PROFILED_ELSEWHERE || r->cost_frac[trust] > 0)

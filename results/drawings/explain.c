@@ -26,8 +26,9 @@ enum { N_COLOURS = sizeof(colours) / sizeof(colours[0]) };
 
 struct picture {
     FILE *f;
-    const struct fr_explained *x;
-    const struct fr__explained_plan *p; /* the one that became the plan */
+    const struct fr_problem *in;
+    const struct fr_decisions *x;
+    const struct fr_decided_plan *p; /* the one that became the plan */
     struct fr__explain_unit unit;
 };
 
@@ -38,30 +39,29 @@ static const char *colour_of(size_t device)
 
 static void write_title(const struct picture *p)
 {
-    const struct fr_problem *in = p->x->problem;
+    const struct fr_problem *in = p->in;
     char time[TIME];
 
     fr__dot_text(p->f, in->graph->name, 70);
     fprintf(p->f, " on %zu GPUs of ", in->n_devices);
     fr__dot_text(p->f, in->topo->name, 60);
-    fprintf(p->f, ", as planned: %s\\l",
-            fr__format_time(p->p->result.makespan_s, time, sizeof(time)));
+    fprintf(p->f, ", as planned: %s\\l", fr__format_time(p->p->makespan_s, time, sizeof(time)));
 }
 
 /* ---- whole ---- */
 
 static void write_op(const struct picture *p, uint32_t op)
 {
-    const struct fr__dpos_result *r = &p->p->result;
-    char name[FR__EXPLAIN_NAME], start[TIME], end[TIME];
+    const struct fr_decided_op *o = &p->p->ops[op];
+    char start[TIME], end[TIME];
 
-    fprintf(p->f, "  o%" PRIu32 " [fillcolor=\"%s\", label=\"", op, colour_of(r->device[op]));
-    fr__dot_text(p->f, fr__dag_name(p->p->dag, op, name, sizeof(name)), MAX_NAME);
+    fprintf(p->f, "  o%" PRIu32 " [fillcolor=\"%s\", label=\"", op, colour_of(o->device));
+    fr__dot_text(p->f, o->name, MAX_NAME);
     fputs("\\n", p->f);
-    fr__dot_text(p->f, fr__explain_device(p->x, r->device[op]), MAX_NAME);
-    fprintf(p->f, ", %s to %s\"", fr__explain_time(&p->unit, r->start_s[op], start, sizeof(start)),
-            fr__explain_time(&p->unit, r->end_s[op], end, sizeof(end)));
-    if (r->is_on_path[op])
+    fr__dot_text(p->f, p->x->devices[o->device].name, MAX_NAME);
+    fprintf(p->f, ", %s to %s\"", fr__explain_time(&p->unit, o->start_s, start, sizeof(start)),
+            fr__explain_time(&p->unit, o->end_s, end, sizeof(end)));
+    if (o->is_on_path)
         fputs(", penwidth=2.5, color=\"#222222\"", p->f);
     fputs("];\n", p->f);
 }
@@ -69,21 +69,18 @@ static void write_op(const struct picture *p, uint32_t op)
 /* One line for all tensors between two operations. */
 static void write_edge(const struct picture *p, size_t edge)
 {
-    const struct fr__dag_edge *e = &p->p->dag->edges[edge];
-    const struct fr__dpos_result *r = &p->p->result;
+    const struct fr_decided_edge *e = &p->p->edges[edge];
+    const struct fr_decided_op *ops = p->p->ops;
     char time[TIME];
 
     if (edge > 0 && e[-1].src == e->src && e[-1].dst == e->dst)
         return;
     fprintf(p->f, "  o%" PRIu32 " -> o%" PRIu32, e->src, e->dst);
-    if (e->cargo == FR__DAG_ORDER)
+    if (e->is_order)
         fputs(" [style=dotted]", p->f);
-    else if (r->device[e->src] != r->device[e->dst])
+    else if (ops[e->src].device != ops[e->dst].device)
         fprintf(p->f, " [color=\"#B0487E\", fontcolor=\"#B0487E\", penwidth=1.6, label=\" %s\"]",
-                fr__explain_time(
-                    &p->unit,
-                    fr__dpos_move_s(&p->x->fastt->machine, e, r->device[e->src], r->device[e->dst]),
-                    time, sizeof(time)));
+                fr__explain_time(&p->unit, e->move_s, time, sizeof(time)));
     fputs(";\n", p->f);
 }
 
@@ -96,9 +93,9 @@ static void draw_whole(const struct picture *p)
     write_title(p);
     fprintf(p->f, "times in %s; thick frames: the critical path; purple: moves\\l\";\n",
             p->unit.name);
-    for (uint32_t op = 0; op < p->p->dag->n_ops; op++)
+    for (uint32_t op = 0; op < p->p->n_ops; op++)
         write_op(p, op);
-    for (size_t e = 0; e < p->p->dag->n_edges; e++)
+    for (size_t e = 0; e < p->p->n_edges && p->p->edges; e++)
         write_edge(p, e);
     fputs("}\n", p->f);
 }
@@ -114,14 +111,16 @@ struct layers {
 
 static void add_up(const struct picture *p, struct layers *l)
 {
-    const struct fr_graph *g = p->x->problem->graph;
+    const struct fr_graph *g = p->in->graph;
 
-    for (size_t i = 0; i < p->p->dag->n_ops; i++) {
-        const struct fr__dag_op *o = &p->p->dag->ops[i];
-        uint32_t layer = g->ops[o->op].layer;
+    for (size_t i = 0; i < p->p->n_ops; i++) {
+        const struct fr_decided_op *o = &p->p->ops[i];
+        uint32_t layer;
 
-        l->busy_s[layer * l->n_devices + p->p->result.device[i]] +=
-            p->p->result.end_s[i] - p->p->result.start_s[i];
+        if (o->op == FR_NONE)
+            continue;
+        layer = g->ops[o->op].layer;
+        l->busy_s[layer * l->n_devices + o->device] += o->end_s - o->start_s;
         if (o->n_parts > l->n_parts[layer])
             l->n_parts[layer] = o->n_parts;
     }
@@ -174,7 +173,7 @@ static void write_layer(const struct picture *p, const struct layers *l, size_t 
     fprintf(p->f, "  l%zu [", layer);
     write_stripes(p, l, layer);
     fputs(", label=\"", p->f);
-    fr__dot_text(p->f, p->x->problem->graph->layer_names[layer], MAX_NAME);
+    fr__dot_text(p->f, p->in->graph->layer_names[layer], MAX_NAME);
     if (sum_s > 0)
         fprintf(p->f, "\\n%s", fr__format_time(sum_s, time, sizeof(time)));
     if (l->n_parts[layer] > 1)
@@ -204,7 +203,7 @@ static void write_device(const struct picture *p, const struct layers *l, size_t
         busy_s += l->busy_s[k * l->n_devices + d];
     fprintf(p->f, "  d%zu [shape=ellipse, style=filled, fillcolor=\"%s\", label=\"", d,
             colour_of(d));
-    fr__dot_text(p->f, fr__explain_device(p->x, d), MAX_NAME);
+    fr__dot_text(p->f, p->x->devices[d].name, MAX_NAME);
     fprintf(p->f, "\\nbusy %s\"", fr__format_time(busy_s, time, sizeof(time)));
     fr__snake_node(p->f, l->n_columns, place_of_device(l, d));
     fputs("];\n", p->f);
@@ -228,8 +227,7 @@ static void write_lines(const struct picture *p, const struct layers *l)
 static enum fr_status draw_layers(const struct picture *p, struct fr__arena *a,
                                   struct fr_error *err)
 {
-    struct layers l = {.n = p->x->problem->graph->n_layers,
-                       .n_devices = p->x->fastt->machine.n_devices};
+    struct layers l = {.n = p->in->graph->n_layers, .n_devices = p->x->n_devices};
 
     if (l.n > FR_DRAW_MAX_OPS)
         return fr__fail(
@@ -260,13 +258,16 @@ static enum fr_status draw_layers(const struct picture *p, struct fr__arena *a,
 enum fr_status fr__explain_graph(FILE *dot, const struct fr_explanation *e, bool *is_placed,
                                  struct fr_error *err)
 {
-    const struct fr_explained *x = e->explained;
-    const struct picture p = {
-        .f = dot, .x = x, .p = &x->plans[x->n_plans - 1], .unit = fr__explain_unit(x)};
+    const struct fr_decisions *x = e->decisions;
+    const struct picture p = {.f = dot,
+                              .in = &e->problem,
+                              .x = x,
+                              .p = fr_decisions_plan(x),
+                              .unit = fr__explain_unit(x)};
     struct fr__arena *a;
     enum fr_status st;
 
-    *is_placed = p.p->dag->n_ops > MAX_WHOLE;
+    *is_placed = p.p->n_ops > MAX_WHOLE;
     if (!*is_placed) {
         draw_whole(&p);
         return FR_OK;

@@ -83,18 +83,18 @@ static void write_parts(FILE *f, const struct fr_record *r)
 /* What the planner believed of it, where there is one. */
 static void write_planned(FILE *f, const struct fr_record *r)
 {
-    const struct fr_planned *p = r->planned;
+    const struct fr_decisions *d = r->decisions;
 
-    if (!p)
+    if (!d)
         return;
     fputs("<p>The planner believed in ", f);
-    put_time(f, p->planned_s);
-    if (p->n_splits > 0)
-        fprintf(f, ", with %zu operation%s split", p->n_splits, p->n_splits == 1 ? "" : "s");
+    put_time(f, d->believed_s);
+    if (d->n_splits > 0)
+        fprintf(f, ", with %zu operation%s split", d->n_splits, d->n_splits == 1 ? "" : "s");
     fprintf(f, "; the %s network and %s order made it ", r->network, r->order);
     put_time(f, r->iteration_s);
     fputs(". No placement of these operations takes less than ", f);
-    put_time(f, p->bound_s);
+    put_time(f, fr_decisions_plan(d)->bounds.best_s);
     fputs(".</p>\n", f);
 }
 

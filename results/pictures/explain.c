@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LANES = 16, MAX_NAMES = 400, MAX_ARROWS = 60, CHAR_PIXELS = 10 };
+enum { MAX_LANES = 16, MAX_NAMES = 400, MAX_ARROWS = 60, CHAR_PIXELS = 10, MAX_NAME = 160 };
 
 enum sort { FORWARD, DATA, WEIGHT, UPDATE, HELPER, OTHER, N_SORTS };
 
@@ -40,14 +40,15 @@ struct box {
 
 struct panel {
     FILE *f;
-    const struct fr_explained *x;
-    const struct fr__explained_plan *p;
+    const struct fr_graph *graph; /* the problem's */
+    const struct fr_decisions *x;
+    const struct fr_decided_plan *p;
     double factor, length, pixel; /* the axis: seconds to its unit, what it spans, a pixel of it */
     size_t n_lanes, n_boxes;
     struct box *boxes; /* [n_ops] */
 };
 
-static enum sort sort_of(const struct fr__dag_op *o)
+static enum sort sort_of(const struct fr_decided_op *o)
 {
     static const enum sort of_phase[FR_N_PHASES] = {
         [FR_PHASE_INPUT] = FORWARD,      [FR_PHASE_FORWARD] = FORWARD,
@@ -55,9 +56,9 @@ static enum sort sort_of(const struct fr__dag_op *o)
         [FR_PHASE_UPDATE] = UPDATE,
     };
 
-    if (o->role == FR__DAG_VARIABLE)
+    if (o->kind == FR_DECIDED_VARIABLE)
         return OTHER;
-    return o->role == FR__DAG_OP ? of_phase[o->phase] : HELPER;
+    return o->kind == FR_DECIDED_OP ? of_phase[o->phase] : HELPER;
 }
 
 /* Whether a box is too short to be seen apart from what follows. */
@@ -71,19 +72,19 @@ static bool joins(const struct panel *n, const struct box *last, const struct bo
 
 static void list_boxes(struct panel *n)
 {
-    const struct fr__dpos_result *r = &n->p->result;
     size_t last[MAX_LANES];
 
     for (size_t d = 0; d < MAX_LANES; d++)
         last[d] = SIZE_MAX;
-    for (size_t i = 0; i < n->p->dag->n_ops; i++) {
-        uint32_t op = r->order[i];
-        struct box b = {.from = n->factor * r->start_s[op],
-                        .to = n->factor * r->end_s[op],
+    for (size_t i = 0; i < n->p->n_ops; i++) {
+        uint32_t op = n->p->order[i];
+        const struct fr_decided_op *o = &n->p->ops[op];
+        struct box b = {.from = n->factor * o->start_s,
+                        .to = n->factor * o->end_s,
                         .op = op,
-                        .lane = r->device[op],
-                        .sort = sort_of(&n->p->dag->ops[op]),
-                        .is_on_path = r->is_on_path[op]};
+                        .lane = o->device,
+                        .sort = sort_of(o),
+                        .is_on_path = o->is_on_path};
 
         if (b.lane >= n->n_lanes || !(b.to > b.from))
             continue;
@@ -135,33 +136,33 @@ static bool has_sort(const struct panel *n, unsigned s)
     return false;
 }
 
-/* The first that fits of an operation's name, that of the graph's op and that of its layer. */
-static bool choose_name(const struct panel *n, const struct box *b, char *buf, size_t size)
+/* The first that fits of an operation's name, that of the graph's op and that of its layer; NULL: none. */
+static const char *choose_name(const struct panel *n, const struct box *b)
 {
-    const struct fr_graph *g = n->x->problem->graph;
-    const struct fr__dag_op *o = &n->p->dag->ops[b->op];
+    const struct fr_graph *g = n->graph;
+    const struct fr_decided_op *o = &n->p->ops[b->op];
     size_t room = (size_t)((b->to - b->from) / n->pixel / CHAR_PIXELS);
+    const char *name = o->name;
 
-    fr__dag_name(n->p->dag, b->op, buf, size);
-    if (strlen(buf) > room && o->role == FR__DAG_OP)
-        snprintf(buf, size, "%s", g->ops[o->op].name);
-    if (strlen(buf) > room && o->role == FR__DAG_OP)
-        snprintf(buf, size, "%s", g->layer_names[g->ops[o->op].layer]);
-    return strlen(buf) <= room;
+    if (strlen(name) > room && o->kind == FR_DECIDED_OP && o->op != FR_NONE)
+        name = g->ops[o->op].name;
+    if (strlen(name) > room && o->kind == FR_DECIDED_OP && o->op != FR_NONE)
+        name = g->layer_names[g->ops[o->op].layer];
+    return strlen(name) <= room ? name : NULL;
 }
 
 static void write_names(const struct panel *n)
 {
-    char name[FR__EXPLAIN_NAME];
     size_t n_written = 0;
 
     for (size_t i = 0; i < n->n_boxes && n_written < MAX_NAMES; i++) {
         const struct box *b = &n->boxes[i];
+        const char *name = b->op == FR_NONE ? NULL : choose_name(n, b);
 
-        if (b->op == FR_NONE || !choose_name(n, b, name, sizeof(name)))
+        if (!name)
             continue;
         fputs("set label ", n->f);
-        fr__gnuplot_string(n->f, name, sizeof(name));
+        fr__gnuplot_string(n->f, name, MAX_NAME);
         fputs(" at ", n->f);
         fr__plot_number(n->f, (b->from + b->to) / 2);
         putc(',', n->f);
@@ -192,21 +193,18 @@ static void write_path(const struct panel *n)
     }
 }
 
-static bool is_drawn_move(const struct panel *n, const struct fr__dag_edge *e)
+static bool is_drawn_move(const struct panel *n, const struct fr_decided_edge *e)
 {
-    const struct fr__dpos_result *r = &n->p->result;
+    const struct fr_decided_op *src = &n->p->ops[e->src], *dst = &n->p->ops[e->dst];
 
-    return e->cargo != FR__DAG_ORDER && r->device[e->src] != r->device[e->dst] &&
-           r->device[e->src] < n->n_lanes && r->device[e->dst] < n->n_lanes &&
-           n->p->dag->ops[e->src].role != FR__DAG_VARIABLE;
+    return !e->is_order && src->device != dst->device && src->device < n->n_lanes &&
+           dst->device < n->n_lanes && src->kind != FR_DECIDED_VARIABLE;
 }
 
-static void write_move(const struct panel *n, const struct fr__dag_edge *e)
+static void write_move(const struct panel *n, const struct fr_decided_edge *e)
 {
-    const struct fr__dpos_result *r = &n->p->result;
-    uint32_t src = r->device[e->src], dst = r->device[e->dst];
-    double end_s = r->end_s[e->src];
-    double there_s = end_s + fr__dpos_move_s(&n->x->fastt->machine, e, src, dst);
+    uint32_t src = n->p->ops[e->src].device, dst = n->p->ops[e->dst].device;
+    double end_s = n->p->ops[e->src].end_s, there_s = end_s + e->move_s;
 
     if (n->factor * (there_s - end_s) < 4 * n->pixel)
         return; /* an arrow with no length */
@@ -224,14 +222,14 @@ static void write_move(const struct panel *n, const struct fr__dag_edge *e)
 /* What moves, from the end of what made it to when it is there, where that can be followed. */
 static void write_moves(const struct panel *n)
 {
-    const struct fr__dag *dag = n->p->dag;
-    size_t count = 0;
+    const struct fr_decided_plan *p = n->p;
+    size_t n_edges = p->edges ? p->n_edges : 0, count = 0;
 
-    for (size_t e = 0; e < dag->n_edges; e++)
-        count += is_drawn_move(n, &dag->edges[e]);
-    for (size_t e = 0; e < dag->n_edges && count <= MAX_ARROWS; e++)
-        if (is_drawn_move(n, &dag->edges[e]))
-            write_move(n, &dag->edges[e]);
+    for (size_t e = 0; e < n_edges; e++)
+        count += is_drawn_move(n, &p->edges[e]);
+    for (size_t e = 0; e < n_edges && count <= MAX_ARROWS; e++)
+        if (is_drawn_move(n, &p->edges[e]))
+            write_move(n, &p->edges[e]);
 }
 
 static void write_devices(const struct panel *n)
@@ -240,7 +238,7 @@ static void write_devices(const struct panel *n)
     for (size_t d = 0; d < n->n_lanes; d++) {
         if (d)
             putc(',', n->f);
-        fr__gnuplot_string(n->f, fr__explain_device(n->x, d), 16);
+        fr__gnuplot_string(n->f, n->x->devices[d].name, 16);
         putc(' ', n->f);
         fr__plot_number(n->f, floor_of(n, d) + 0.5);
     }
@@ -267,15 +265,10 @@ static void write_plot(const struct panel *n)
 
 static const char *describe(const struct panel *n, char *buf, size_t size)
 {
-    static const char *const words[] = {
-        [FR__EXPLAINED_START] = "planned by DPOS",
-        [FR__EXPLAINED_SPLITS] = "with the splits that were kept",
-        [FR__EXPLAINED_REPLICAS] = "replicas left alone, the plan",
-    };
     char time[40];
 
-    snprintf(buf, size, "%s: %s", words[n->p->kind],
-             fr__format_time(n->p->result.makespan_s, time, sizeof(time)));
+    snprintf(buf, size, "%s: %s", n->p->caption,
+             fr__format_time(n->p->makespan_s, time, sizeof(time)));
     return buf;
 }
 
@@ -286,7 +279,7 @@ static enum fr_status write_panel(struct panel *n, double top, double bottom, bo
     char text[160];
 
     n->n_boxes = 0;
-    n->boxes = malloc((n->p->dag->n_ops + 1) * sizeof(*n->boxes));
+    n->boxes = malloc((n->p->n_ops + 1) * sizeof(*n->boxes));
     if (!n->boxes)
         return fr__fail_nomem(err);
     list_boxes(n);
@@ -313,7 +306,7 @@ static enum fr_status write_panel(struct panel *n, double top, double bottom, bo
 
 static void write_heading(FILE *f, const struct fr_explanation *e)
 {
-    const struct fr_problem *in = e->explained->problem;
+    const struct fr_problem *in = &e->problem;
     char text[1024];
 
     snprintf(text, sizeof(text), "%s on %zu of %zu GPUs of %s, %s", in->graph->name, in->n_devices,
@@ -332,15 +325,17 @@ static void write_heading(FILE *f, const struct fr_explanation *e)
 enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
                                 const struct fr__plot_frame *frame, struct fr_error *err)
 {
-    const struct fr_explained *x = e->explained;
-    size_t n_devices = x->fastt->machine.n_devices;
+    const struct fr_decisions *x = e->decisions;
+    size_t n_devices = x->n_devices;
     double most_s = 0, height = 0.78 / (double)x->n_plans;
-    struct panel n = {
-        .f = script, .x = x, .n_lanes = n_devices < MAX_LANES ? n_devices : MAX_LANES};
+    struct panel n = {.f = script,
+                      .graph = e->problem.graph,
+                      .x = x,
+                      .n_lanes = n_devices < MAX_LANES ? n_devices : MAX_LANES};
     const char *unit;
 
     for (size_t k = 0; k < x->n_plans; k++)
-        most_s = fmax(most_s, x->plans[k].result.makespan_s);
+        most_s = fmax(most_s, x->plans[k].makespan_s);
     if (!(most_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
     n.factor = fr__plot_time_unit(most_s, &unit);

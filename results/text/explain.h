@@ -4,7 +4,6 @@
 
 #include "results/explain.h"
 #include "results/pictures/plot.h"
-#include "strategies/fastt/explain.h"
 
 struct fr_explanation {
     struct fr_setting setting;
@@ -12,10 +11,8 @@ struct fr_explanation {
     struct fr_option_values values;
     uint32_t *devices; /* [problem.n_devices] */
     struct fr_problem problem;
-    struct fr_explained *explained;
+    struct fr_decisions *decisions;
 };
-
-enum { FR__EXPLAIN_NAME = 160 };
 
 /* Times of one explanation have one unit and one number of decimals: none where all are whole. */
 struct fr__explain_unit {
@@ -23,23 +20,15 @@ struct fr__explain_unit {
     const char *name;
     unsigned decimals;
 };
-struct fr__explain_unit fr__explain_unit(const struct fr_explained *e);
+struct fr__explain_unit fr__explain_unit(const struct fr_decisions *d);
 /* "no room" for an infinite time, "-" for none; returns buf. */
 const char *fr__explain_time(const struct fr__explain_unit *u, double s, char *buf, size_t n);
 
-/* Of the d-th of the problem's devices. */
-const char *fr__explain_device(const struct fr_explained *e, size_t d);
-
-/* Why an operation stands where it does: "ends first", "bound with the critical path", ... */
-const char *fr__explain_why(enum fr__dpos_why why);
-/* The same of a split that was tried. */
-const char *fr__explain_try(const struct fr__os_dpos_try *t);
-/* What ended the search for splits. */
-const char *fr__explain_end(const struct fr_explained *e);
-
 /* The input that comes last to where op stands, as its edge, and when; FR_NONE: none. */
-uint32_t fr__explain_last_input(const struct fr_explained *e, const struct fr__explained_plan *p,
-                                uint32_t op, double *there_s);
+uint32_t fr__explain_last_input(const struct fr_decided_plan *p, uint32_t op, double *there_s);
+
+/* Devices on which an operation would have ended as early as where it stands. */
+size_t fr__explain_equals(const struct fr_decided_plan *p, uint32_t op, size_t n_devices);
 
 /* ---- pictures ---- */
 
@@ -55,8 +44,8 @@ enum fr_status fr__explain_graph(FILE *dot, const struct fr_explanation *e, bool
 struct fr__telling {
     FILE *f;
     const struct fr_explanation *e;
-    const struct fr_explained *x;
-    const struct fr__explained_plan *p; /* told of at present */
+    const struct fr_decisions *x;
+    const struct fr_decided_plan *p; /* the plan that is told of now */
     struct fr__explain_unit unit;
     size_t most; /* rows of a table */
     bool with_memory;

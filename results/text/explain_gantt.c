@@ -16,16 +16,16 @@ struct lane {
 
 static size_t column_of(const struct fr__telling *t, double s)
 {
-    return (size_t)lround(s / t->p->result.makespan_s * WIDTH);
+    return (size_t)lround(s / t->p->makespan_s * WIDTH);
 }
 
 /* "[t7====]" where it is wide enough for brackets; a name that does not fit is left out. */
 static void draw_op(const struct fr__telling *t, struct lane *lane, uint32_t op)
 {
-    size_t from = column_of(t, t->p->result.start_s[op]);
-    size_t to = column_of(t, t->p->result.end_s[op]);
-    char name[FR__EXPLAIN_NAME];
-    size_t n;
+    size_t from = column_of(t, t->p->ops[op].start_s);
+    size_t to = column_of(t, t->p->ops[op].end_s);
+    const char *name = t->p->ops[op].name;
+    size_t n = strlen(name);
 
     if (to - from < 2) {
         memset(lane->text + from, '|', to - from);
@@ -34,7 +34,6 @@ static void draw_op(const struct fr__telling *t, struct lane *lane, uint32_t op)
     memset(lane->text + from, '=', to - from);
     lane->text[from] = '[';
     lane->text[to - 1] = ']';
-    n = strlen(fr__dag_name(t->p->dag, op, name, sizeof(name)));
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)name[i] < 0x20 || (unsigned char)name[i] > 0x7e)
             return;
@@ -55,7 +54,7 @@ static double choose_step(double length)
 
 static void draw_axis(const struct fr__telling *t, size_t margin)
 {
-    double length = t->unit.factor * t->p->result.makespan_s, step = choose_step(length);
+    double length = t->unit.factor * t->p->makespan_s, step = choose_step(length);
     char text[40];
     size_t at = 0;
 
@@ -72,23 +71,22 @@ static void draw_axis(const struct fr__telling *t, size_t margin)
 
 void fr__tell_gantt(const struct fr__telling *t)
 {
-    const struct fr__dpos_result *r = &t->p->result;
-    size_t n_devices = t->x->fastt->machine.n_devices, margin = 0;
+    size_t n_devices = t->x->n_devices, margin = 0;
     struct lane lane;
 
-    if (t->p->dag->n_ops > MAX_OPS || n_devices > MAX_LANES || !(r->makespan_s > 0))
+    if (t->p->n_ops > MAX_OPS || n_devices > MAX_LANES || !(t->p->makespan_s > 0))
         return;
     putc('\n', t->f);
     for (size_t d = 0; d < n_devices; d++)
-        if (strlen(fr__explain_device(t->x, d)) > margin)
-            margin = strlen(fr__explain_device(t->x, d));
+        if (strlen(t->x->devices[d].name) > margin)
+            margin = strlen(t->x->devices[d].name);
     for (size_t d = 0; d < n_devices; d++) {
         memset(lane.text, '.', WIDTH);
         lane.text[WIDTH] = '\0';
-        for (uint32_t op = 0; op < t->p->dag->n_ops; op++)
-            if (r->device[op] == d)
+        for (uint32_t op = 0; op < t->p->n_ops; op++)
+            if (t->p->ops[op].device == d)
                 draw_op(t, &lane, op);
-        fprintf(t->f, "  %-*s  %s\n", (int)margin, fr__explain_device(t->x, d), lane.text);
+        fprintf(t->f, "  %-*s  %s\n", (int)margin, t->x->devices[d].name, lane.text);
     }
     draw_axis(t, margin);
 }

@@ -18,9 +18,9 @@ struct decision {
 
 static void put_op(const struct fr__telling *t, uint32_t op)
 {
-    char name[FR__EXPLAIN_NAME], clean[FR__TABLE_CELL];
+    char clean[FR__TABLE_CELL];
 
-    fr__table_text(clean, fr__dag_name(t->p->dag, op, name, sizeof(name)));
+    fr__table_text(clean, t->p->ops[op].name);
     fputs(clean, t->f);
 }
 
@@ -35,9 +35,9 @@ static void put_time(const struct fr__telling *t, double s)
 static void describe_gap(const struct fr__telling *t, uint32_t op, char *buf, size_t n)
 {
     char begin[TIME], end[TIME];
-    double end_s = t->p->gap_end_s[op];
+    double end_s = t->p->ops[op].gap_end_s;
 
-    fr__explain_time(&t->unit, t->p->gap_begin_s[op], begin, sizeof(begin));
+    fr__explain_time(&t->unit, t->p->ops[op].gap_begin_s, begin, sizeof(begin));
     if (isinf(end_s))
         snprintf(buf, n, "free from %s on", begin);
     else
@@ -51,26 +51,26 @@ static void fill_device(const void *user, size_t d, struct fr__table_row *row)
 {
     const struct decision *c = user;
     const struct fr__telling *t = c->t;
-    const struct fr__explained_plan *p = t->p;
-    size_t n_devices = t->x->fastt->machine.n_devices, at = c->op * n_devices + d;
-    bool is_variable = p->record.why[c->op] == FR__DPOS_MOST_ROOM;
+    const struct fr_decided_op *o = &t->p->ops[c->op];
+    size_t n_devices = t->x->n_devices;
+    const struct fr_alternative *a = &t->p->alternatives[c->op * n_devices + d];
     char gap[2 * TIME], bytes[TIME];
 
-    fr__table_text(row->cell[0], fr__explain_device(t->x, d));
-    fr__explain_time(&t->unit, p->record.ready_s[at], row->cell[1], FR__TABLE_CELL);
-    fr__explain_time(&t->unit, p->record.est_s[at], row->cell[2], FR__TABLE_CELL);
-    fr__explain_time(&t->unit, p->record.eft_s[at], row->cell[3], FR__TABLE_CELL);
-    if (t->with_memory || is_variable)
-        fr__table_text(row->cell[4],
-                       fr__format_bytes((double)p->record.left_bytes[at], bytes, sizeof(bytes)));
-    if (d != p->result.device[c->op])
+    fr__table_text(row->cell[0], t->x->devices[d].name);
+    fr__explain_time(&t->unit, a->ready_s, row->cell[1], FR__TABLE_CELL);
+    fr__explain_time(&t->unit, a->start_s, row->cell[2], FR__TABLE_CELL);
+    fr__explain_time(&t->unit, a->end_s, row->cell[3], FR__TABLE_CELL);
+    if (t->with_memory || o->reason->is_by_room)
+        fr__table_text(row->cell[4], fr__format_bytes((double)a->left_bytes, bytes, sizeof(bytes)));
+    if (d != o->device)
         return;
     describe_gap(t, c->op, gap, sizeof(gap));
-    if (is_variable)
-        snprintf(row->cell[5], FR__TABLE_CELL, "most room");
+    if (o->reason->is_by_room)
+        snprintf(row->cell[5], FR__TABLE_CELL, "%s", o->reason->picked);
     else
         snprintf(row->cell[5], FR__TABLE_CELL, "%s, %s",
-                 fr__explained_equals(p, c->op, n_devices) ? "first of equal ends" : "ends first",
+                 fr__explain_equals(t->p, c->op, n_devices) ? o->reason->picked_of_equals
+                                                            : o->reason->picked,
                  gap);
 }
 
@@ -81,19 +81,19 @@ static void tell_choice(const struct fr__telling *t, uint32_t op)
     static const struct fr__table_column with_memory[] = {
         {"on", false}, {"ready", true}, {"EST", true}, {"EFT", true}, {"left", true}, {"", false}};
     const struct decision c = {t, op};
-    bool has_left = t->with_memory || t->p->record.why[op] == FR__DPOS_MOST_ROOM;
+    const struct fr_decided_op *o = &t->p->ops[op];
+    bool has_left = t->with_memory || o->reason->is_by_room;
     const struct fr__table table = {.columns = has_left ? with_memory : columns,
                                     .n_columns = 6,
-                                    .n_rows = t->x->fastt->machine.n_devices,
+                                    .n_rows = t->x->n_devices,
                                     .fill = fill_device,
                                     .user = &c};
     char bytes[TIME];
 
-    if (has_left && t->p->record.needs_bytes[op] > 0)
-        fprintf(t->f, ": needs %s",
-                fr__format_bytes((double)t->p->record.needs_bytes[op], bytes, sizeof(bytes)));
-    if (t->p->record.why[op] == FR__DPOS_ENDS_FIRST && t->p->result.is_on_path[op])
-        fputs(", on the critical path, but its device has no room for what it receives", t->f);
+    if (has_left && o->needs_bytes > 0)
+        fprintf(t->f, ": needs %s", fr__format_bytes((double)o->needs_bytes, bytes, sizeof(bytes)));
+    if (o->remark)
+        fputs(o->remark, t->f);
     putc('\n', t->f);
     fr__table_print(t->f, &table);
 }
@@ -102,35 +102,35 @@ static void tell_choice(const struct fr__telling *t, uint32_t op)
 
 static void tell_bound(const struct fr__telling *t, uint32_t op)
 {
-    const struct fr__explained_plan *p = t->p;
-    uint32_t d = p->result.device[op];
+    const struct fr_decided_op *o = &t->p->ops[op];
     char gap[2 * TIME];
 
     describe_gap(t, op, gap, sizeof(gap));
-    fprintf(t->f, ": %s, %s\n  ready ", fr__explain_why((enum fr__dpos_why)p->record.why[op]),
-            fr__explain_device(t->x, d));
-    put_time(t, p->record.ready_s[op * t->x->fastt->machine.n_devices + d]);
+    fprintf(t->f, ": %s, %s\n  ready ", o->reason->words, t->x->devices[o->device].name);
+    put_time(t, t->p->alternatives[op * t->x->n_devices + o->device].ready_s);
     fputs(", starts ", t->f);
-    put_time(t, p->result.start_s[op]);
+    put_time(t, o->start_s);
     fputs(", ends ", t->f);
-    put_time(t, p->result.end_s[op]);
+    put_time(t, o->end_s);
     fprintf(t->f, "; %s\n", gap);
 }
 
 void fr__tell_decision(const struct fr__telling *t, uint32_t op)
 {
-    const struct fr__explained_plan *p = t->p;
-    enum fr__dpos_why why = (enum fr__dpos_why)p->record.why[op];
+    const struct fr_decided_plan *p = t->p;
+    const struct fr_decided_op *o = &p->ops[op];
 
     fprintf(t->f, "\n%u. ", p->place[op] + 1);
     put_op(t, op);
-    fputs(", rank ", t->f);
-    put_time(t, p->result.rank_s[op]);
-    if (why == FR__DPOS_WITH_READER) {
-        fputs(": a variable, stands with the first of its readers, ", t->f);
-        put_op(t, fr__explained_reader(p, op));
-        fprintf(t->f, ", on %s\n", fr__explain_device(t->x, p->result.device[op]));
-    } else if (why == FR__DPOS_OF_PATH || why == FR__DPOS_OF_GROUP || why == FR__DPOS_PLACED) {
+    if (p->rank_rule) {
+        fputs(", rank ", t->f);
+        put_time(t, o->rank_s);
+    }
+    if (o->reason->kind == FR_REASON_FOLLOWS) {
+        fprintf(t->f, ": %s, ", o->reason->words);
+        put_op(t, o->follows);
+        fprintf(t->f, ", on %s\n", t->x->devices[o->device].name);
+    } else if (o->reason->kind == FR_REASON_BOUND) {
         tell_bound(t, op);
     } else {
         tell_choice(t, op);
@@ -143,20 +143,19 @@ static void fill_input(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct decision *c = user;
     const struct fr__telling *t = c->t;
-    const struct fr__dag *dag = t->p->dag;
-    const struct fr__dag_edge *e = &dag->edges[dag->in_edges[dag->in_first[c->op] + i]];
-    const struct fr__dpos_result *r = &t->p->result;
-    double move_s = fr__dpos_move_s(&t->x->fastt->machine, e, r->device[e->src], r->device[c->op]);
-    char name[FR__EXPLAIN_NAME], bytes[TIME];
+    const struct fr_decided_plan *p = t->p;
+    const struct fr_decided_edge *e = &p->edges[p->in_edges[p->in_first[c->op] + i]];
+    const struct fr_decided_op *src = &p->ops[e->src];
+    char bytes[TIME];
 
-    fr__table_text(row->cell[0], fr__dag_name(dag, e->src, name, sizeof(name)));
-    fr__table_text(row->cell[1], fr__explain_device(t->x, r->device[e->src]));
-    fr__table_text(row->cell[2], e->cargo == FR__DAG_ORDER
+    fr__table_text(row->cell[0], src->name);
+    fr__table_text(row->cell[1], t->x->devices[src->device].name);
+    fr__table_text(row->cell[2], e->is_order
                                      ? "nothing"
                                      : fr__format_bytes((double)e->bytes, bytes, sizeof(bytes)));
-    fr__explain_time(&t->unit, r->end_s[e->src], row->cell[3], FR__TABLE_CELL);
-    fr__explain_time(&t->unit, move_s, row->cell[4], FR__TABLE_CELL);
-    fr__explain_time(&t->unit, r->end_s[e->src] + move_s, row->cell[5], FR__TABLE_CELL);
+    fr__explain_time(&t->unit, src->end_s, row->cell[3], FR__TABLE_CELL);
+    fr__explain_time(&t->unit, e->move_s, row->cell[4], FR__TABLE_CELL);
+    fr__explain_time(&t->unit, src->end_s + e->move_s, row->cell[5], FR__TABLE_CELL);
 }
 
 static void tell_inputs(const struct fr__telling *t, uint32_t op)
@@ -165,14 +164,14 @@ static void tell_inputs(const struct fr__telling *t, uint32_t op)
                                                       {"moves", true},  {"done", true},
                                                       {"takes", true},  {"here", true}};
     const struct decision c = {t, op};
-    size_t n = t->p->dag->in_first[op + 1] - t->p->dag->in_first[op];
+    size_t n = t->p->in_first[op + 1] - t->p->in_first[op];
     const struct fr__table table = {.columns = columns,
                                     .n_columns = 6,
                                     .n_rows = fr__tell_shown(t, n),
                                     .fill = fill_input,
                                     .user = &c};
 
-    fprintf(t->f, "\nWhat it reads, on %s:\n\n", fr__explain_device(t->x, t->p->result.device[op]));
+    fprintf(t->f, "\nWhat it reads, on %s:\n\n", t->x->devices[t->p->ops[op].device].name);
     if (n)
         fr__table_print(t->f, &table);
     else
@@ -182,33 +181,36 @@ static void tell_inputs(const struct fr__telling *t, uint32_t op)
 
 static void tell_rank(const struct fr__telling *t, uint32_t op)
 {
-    const struct fr__dpos_record *r = &t->p->record;
+    const struct fr_decided_op *o = &t->p->ops[op];
 
     put_op(t, op);
     fputs(": rank ", t->f);
-    put_time(t, t->p->result.rank_s[op]);
+    put_time(t, o->rank_s);
     fputs(" = ", t->f);
-    put_time(t, r->longest_s[op]);
+    put_time(t, o->longest_s);
     fputs(" (longest cost)", t->f);
-    if (r->via[op] != FR_NONE) {
-        uint32_t next = t->p->dag->edges[r->via[op]].dst;
-
+    if (o->via != FR_NONE) {
         fputs(" + ", t->f);
-        put_time(t, r->via_s[op]);
+        put_time(t, o->via_s);
         fputs(" (slowest move) + ", t->f);
-        put_time(t, t->p->result.rank_s[next]);
+        put_time(t, t->p->ops[o->via].rank_s);
         fputs(" (rank of ", t->f);
-        put_op(t, next);
+        put_op(t, o->via);
         putc(')', t->f);
     }
-    fprintf(t->f, "%s\n",
-            t->p->result.is_on_path[op] ? "; on the critical path" : "; not on the critical path");
+    fprintf(t->f, "%s\n", o->is_on_path ? "; on the critical path" : "; not on the critical path");
 }
 
 void fr__tell_op(const struct fr__telling *t, uint32_t op)
 {
-    tell_rank(t, op);
-    tell_inputs(t, op);
-    fprintf(t->f, "\nThe decision, as number %u of %zu:\n", t->p->place[op] + 1, t->p->dag->n_ops);
+    const struct fr_decided_plan *p = t->p;
+
+    if (p->rank_rule)
+        tell_rank(t, op);
+    if (p->edges)
+        tell_inputs(t, op);
+    if (!p->list)
+        return;
+    fprintf(t->f, "\nThe decision, as number %u of %zu:\n", p->place[op] + 1, p->n_ops);
     fr__tell_decision(t, op);
 }

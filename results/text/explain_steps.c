@@ -1,17 +1,19 @@
-/* results/text/explain_steps.c - the explanation as text, in the order in which a planner works. */
+/* results/text/explain_steps.c - the explanation as text: the graph, how it was decided, the schedule, bounds,
+ * then what was tried instead. What the record does not have is left out.
+ */
 #include "config.h"
 
 #include "results/text/explain.h"
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "results/text/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { TIME = 40, MAX_TYPES = 4, MAX_NAMED = 6, READERS = 60, LINE = 96 };
+enum { TIME = 40, MAX_TYPES = 4, MAX_NAMED = 6, READERS = 60, LINE = 96, MAX_NAME = 160 };
 
 /* ---- cutting ---- */
 
@@ -37,9 +39,7 @@ static void put_clean(FILE *f, const char *text)
 
 static void cell_op(char cell[FR__TABLE_CELL], const struct fr__telling *t, uint32_t op)
 {
-    char name[FR__EXPLAIN_NAME];
-
-    fr__table_text(cell, fr__dag_name(t->p->dag, op, name, sizeof(name)));
+    fr__table_text(cell, t->p->ops[op].name);
 }
 
 static void cell_time(char cell[FR__TABLE_CELL], const struct fr__telling *t, double s)
@@ -49,29 +49,18 @@ static void cell_time(char cell[FR__TABLE_CELL], const struct fr__telling *t, do
 
 /* ---- the dag ---- */
 
-/* Device types in use, in the order of the devices. */
-static size_t list_types(const struct fr__telling *t, uint32_t types[MAX_TYPES])
+/* A table has no room for more. */
+static size_t n_columns(const struct fr__telling *t)
 {
-    const struct fr__dpos_machine *m = &t->x->fastt->machine;
-    size_t n = 0;
-
-    for (size_t d = 0; d < m->n_devices; d++) {
-        size_t k = 0;
-
-        while (k < n && types[k] != m->type[d])
-            k++;
-        if (k == n && n < MAX_TYPES)
-            types[n++] = m->type[d];
-    }
-    return n;
+    return t->x->n_columns < MAX_TYPES ? t->x->n_columns : MAX_TYPES;
 }
 
 /* "t2, t3 and 4 more" */
 static void cell_readers(char cell[FR__TABLE_CELL], const struct fr__telling *t, uint32_t op)
 {
-    const struct fr__dag *dag = t->p->dag;
-    uint32_t first = dag->out_first[op], past = dag->out_first[op + 1];
-    char name[FR__EXPLAIN_NAME], text[2 * FR__TABLE_CELL] = "";
+    const struct fr_decided_plan *p = t->p;
+    uint32_t first = p->out_first[op], past = p->out_first[op + 1];
+    char text[2 * FR__TABLE_CELL] = "";
     size_t used = 0;
 
     for (uint32_t e = first; e < past; e++) {
@@ -79,8 +68,8 @@ static void cell_readers(char cell[FR__TABLE_CELL], const struct fr__telling *t,
             snprintf(text + used, sizeof(text) - used, " and %u more", past - e);
             break;
         }
-        snprintf(text + used, sizeof(text) - used, "%s%s", e > first ? ", " : "",
-                 fr__dag_name(dag, dag->edges[e].dst, name, sizeof(name)));
+        snprintf(text + used, sizeof(text) - used, "%s%.*s", e > first ? ", " : "", MAX_NAME,
+                 p->ops[p->edges[e].dst].name);
         used += strlen(text + used);
     }
     fr__table_text(cell, text);
@@ -89,33 +78,31 @@ static void cell_readers(char cell[FR__TABLE_CELL], const struct fr__telling *t,
 static void fill_dag(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr__telling *t = user;
-    const struct fr__dag *dag = t->p->dag;
-    uint32_t types[MAX_TYPES];
-    size_t n = list_types(t, types);
+    size_t n = n_columns(t);
 
     cell_op(row->cell[0], t, (uint32_t)i);
     for (size_t k = 0; k < n; k++)
-        cell_time(row->cell[1 + k], t, dag->cost_s[dag->ops[i].cost * dag->n_types + types[k]]);
+        cell_time(row->cell[1 + k], t, t->p->cost_s[i * t->x->n_columns + k]);
     cell_readers(row->cell[1 + n], t, (uint32_t)i);
 }
 
 static void tell_dag(const struct fr__telling *t)
 {
     struct fr__table_column columns[MAX_TYPES + 2] = {{"operation", false}};
-    const struct fr__dag *dag = t->p->dag;
-    uint32_t types[MAX_TYPES];
-    size_t n = list_types(t, types);
+    size_t n = n_columns(t);
     const struct fr__table table = {.columns = columns,
                                     .n_columns = n + 2,
-                                    .n_rows = fr__tell_shown(t, dag->n_ops),
+                                    .n_rows = fr__tell_shown(t, t->p->n_ops),
                                     .fill = fill_dag,
                                     .user = t};
 
+    if (!t->p->edges || !t->p->cost_s)
+        return;
     for (size_t k = 0; k < n; k++)
-        columns[1 + k] = (struct fr__table_column){t->x->problem->topo->types[types[k]].name, true};
+        columns[1 + k] = (struct fr__table_column){t->x->columns[k], true};
     columns[1 + n] = (struct fr__table_column){"read by", false};
     fr__table_print(t->f, &table);
-    fr__tell_rest(t, dag->n_ops, "operations");
+    fr__tell_rest(t, t->p->n_ops, "operations");
 }
 
 /* ---- ranks ---- */
@@ -123,18 +110,18 @@ static void tell_dag(const struct fr__telling *t)
 static void fill_rank(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr__telling *t = user;
-    const struct fr__dpos_record *r = &t->p->record;
-    uint32_t op = t->p->result.priority[i];
+    uint32_t op = t->p->list[i];
+    const struct fr_decided_op *o = &t->p->ops[op];
 
     snprintf(row->cell[0], FR__TABLE_CELL, "%zu", i + 1);
     cell_op(row->cell[1], t, op);
-    cell_time(row->cell[2], t, r->longest_s[op]);
-    cell_time(row->cell[5], t, t->p->result.rank_s[op]);
-    if (r->via[op] == FR_NONE)
+    cell_time(row->cell[2], t, o->longest_s);
+    cell_time(row->cell[5], t, o->rank_s);
+    if (o->via == FR_NONE)
         return;
-    cell_time(row->cell[3], t, r->via_s[op]);
-    cell_time(row->cell[4], t, t->p->result.rank_s[t->p->dag->edges[r->via[op]].dst]);
-    cell_op(row->cell[6], t, t->p->dag->edges[r->via[op]].dst);
+    cell_time(row->cell[3], t, o->via_s);
+    cell_time(row->cell[4], t, t->p->ops[o->via].rank_s);
+    cell_op(row->cell[6], t, o->via);
 }
 
 static void tell_ranks(const struct fr__telling *t)
@@ -144,31 +131,30 @@ static void tell_ranks(const struct fr__telling *t)
         {"= rank", true}, {"through", false}};
     const struct fr__table table = {.columns = columns,
                                     .n_columns = 7,
-                                    .n_rows = fr__tell_shown(t, t->p->dag->n_ops),
+                                    .n_rows = fr__tell_shown(t, t->p->n_ops),
                                     .fill = fill_rank,
                                     .user = t};
 
-    fputs("\nRanks: w, the longest cost, and the most of c + rank over the readers, c the slowest\n"
-          "move to them. By falling rank, which is the order in which operations are placed:\n\n",
-          t->f);
+    if (!t->p->rank_rule || !t->p->list)
+        return;
+    fprintf(t->f, "\n%s\n\n", t->p->rank_rule);
     fr__table_print(t->f, &table);
-    fr__tell_rest(t, t->p->dag->n_ops, "operations");
+    fr__tell_rest(t, t->p->n_ops, "operations");
 }
 
 /* ---- the critical path ---- */
 
 static void tell_path(const struct fr__telling *t)
 {
-    const struct fr__dpos_result *r = &t->p->result;
-    size_t shown = fr__tell_shown(t, r->n_path), column = 2;
-    char name[FR__EXPLAIN_NAME];
+    const struct fr_decided_plan *p = t->p;
+    size_t shown = fr__tell_shown(t, p->n_path), column = 2;
 
-    fputs(
-        "\nThe critical path: from the source of the highest rank on to the reader of the highest\n"
-        "rank, and so on:\n\n ",
-        t->f);
+    if (!p->path_rule)
+        return;
+    fprintf(t->f, "\n%s\n\n ", p->path_rule);
     for (size_t k = 0; k < shown; k++) {
-        size_t n = strlen(fr__dag_name(t->p->dag, r->path[k], name, sizeof(name))) + 4;
+        const char *name = p->ops[p->path[k]].name;
+        size_t n = strlen(name) + 4;
 
         if (column + n > LINE) {
             fputs("\n   ", t->f);
@@ -179,7 +165,7 @@ static void tell_path(const struct fr__telling *t)
         column += n - 1;
     }
     putc('\n', t->f);
-    fr__tell_rest(t, r->n_path, "operations");
+    fr__tell_rest(t, p->n_path, "operations");
 }
 
 struct path_round {
@@ -187,39 +173,37 @@ struct path_round {
     size_t round;
 };
 
-static void fill_prefix(const void *user, size_t d, struct fr__table_row *row)
+static void fill_candidate(const void *user, size_t d, struct fr__table_row *row)
 {
     const struct path_round *o = user;
     const struct fr__telling *t = o->t;
-    const struct fr__dpos_record *r = &t->p->record;
-    size_t n_devices = t->x->fastt->machine.n_devices;
-    const struct fr__dpos_prefix *f = &r->prefixes[o->round * n_devices + d];
+    const struct fr_decided_plan *p = t->p;
+    const struct fr_path_candidate *f = &p->candidates[o->round * t->x->n_devices + d];
     char bytes[TIME];
 
-    fr__table_text(row->cell[0], fr__explain_device(t->x, d));
-    fr__table_text(row->cell[1], fr__format_bytes((double)t->x->fastt->machine.room_bytes[d], bytes,
-                                                  sizeof(bytes)));
+    fr__table_text(row->cell[0], t->x->devices[d].name);
+    fr__table_text(row->cell[1],
+                   fr__format_bytes((double)t->x->devices[d].room_bytes, bytes, sizeof(bytes)));
     for (size_t k = 0; k < o->round; k++)
-        if (r->round_device[k] == d) {
+        if (p->round_device[k] == d) {
             snprintf(row->cell[4], FR__TABLE_CELL, "has its part");
             return;
         }
-    snprintf(row->cell[2], FR__TABLE_CELL, "%zu of %zu", f->end - f->from,
-             t->p->result.n_path - f->from);
+    snprintf(row->cell[2], FR__TABLE_CELL, "%zu of %zu", f->end - f->from, p->n_path - f->from);
     if (f->end > f->from)
         fr__fixed(t->unit.factor * f->mean_s, t->unit.decimals ? 3 : 2, row->cell[3],
                   FR__TABLE_CELL);
-    if (r->round_device[o->round] == d)
+    if (p->round_device[o->round] == d)
         snprintf(row->cell[4], FR__TABLE_CELL, "takes them");
 }
 
 /* Ties are of devices with the same mean. */
 static bool has_tie(const struct path_round *o)
 {
-    const struct fr__dpos_record *r = &o->t->p->record;
-    size_t n_devices = o->t->x->fastt->machine.n_devices;
-    const struct fr__dpos_prefix *row = r->prefixes + o->round * n_devices;
-    uint32_t best = r->round_device[o->round];
+    const struct fr_decided_plan *p = o->t->p;
+    size_t n_devices = o->t->x->n_devices;
+    const struct fr_path_candidate *row = p->candidates + o->round * n_devices;
+    uint32_t best = p->round_device[o->round];
 
     for (size_t d = 0; d < n_devices; d++)
         if (d != best && row[d].end > row[d].from && row[d].mean_s <= row[best].mean_s)
@@ -232,76 +216,74 @@ static void tell_path_devices(const struct fr__telling *t)
     static const struct fr__table_column columns[] = {
         {"device", false}, {"room", true}, {"fits", true}, {"mean cost", true}, {"", false}};
 
-    for (size_t k = 0; k < t->p->record.n_rounds; k++) {
+    for (size_t k = 0; k < t->p->n_rounds; k++) {
         const struct path_round o = {t, k};
         const struct fr__table table = {.columns = columns,
                                         .n_columns = 5,
-                                        .n_rows = t->x->fastt->machine.n_devices,
-                                        .fill = fill_prefix,
+                                        .n_rows = t->x->n_devices,
+                                        .fill = fill_candidate,
                                         .user = &o};
 
-        fputs(k == 0 ? "\nIts device: where what fits of it, from its beginning, has the smallest "
-                       "mean cost:\n\n"
-                     : "\nWhat is left of it goes to another device, likewise:\n\n",
-              t->f);
+        fprintf(t->f, "\n%s\n\n", t->p->round_rules[k > 0]);
         fr__table_print(t->f, &table);
         if (has_tie(&o))
-            fputs("  (of equal means the longer part, then the lower device)\n", t->f);
+            fprintf(t->f, "  %s\n", t->p->tie_rule);
     }
+    if (t->p->path_note)
+        fprintf(t->f, "\n%s\n", t->p->path_note);
 }
 
 /* ---- decisions, execution list ---- */
 
 static void tell_decisions(const struct fr__telling *t)
 {
-    size_t n = t->p->dag->n_ops, shown = fr__tell_shown(t, n);
+    size_t n = t->p->n_ops, shown = fr__tell_shown(t, n);
 
-    fputs("\nOperation by operation: when its inputs could be there (ready), its earliest start\n"
-          "(EST) and end (EFT). It goes where it ends first, into the first gap that is long "
-          "enough:\n",
-          t->f);
+    if (!t->p->list)
+        return;
+    if (t->p->list_rule)
+        fprintf(t->f, "\n%s\n", t->p->list_rule);
     for (size_t i = 0; i < shown; i++)
-        fr__tell_decision(t, t->p->result.priority[i]);
+        fr__tell_decision(t, t->p->list[i]);
     fr__tell_rest(t, n, "operations");
 }
 
 /* What it waited for: its device or its last input. */
 static void cell_wait(char cell[FR__TABLE_CELL], const struct fr__telling *t, uint32_t op)
 {
-    const struct fr__dpos_result *r = &t->p->result;
+    const struct fr_decided_op *o = &t->p->ops[op], *src;
     double there_s;
-    uint32_t last = fr__explain_last_input(t->x, t->p, op, &there_s);
-    char name[FR__EXPLAIN_NAME], text[2 * FR__EXPLAIN_NAME];
-    uint32_t src;
+    char text[MAX_NAME + 80];
+    uint32_t last;
 
-    if (!(r->start_s[op] > 0))
+    if (!(o->start_s > 0) || !t->p->edges)
         return;
-    if (last == FR_NONE || there_s < r->start_s[op]) {
-        snprintf(text, sizeof(text), "%s is free", fr__explain_device(t->x, r->device[op]));
+    last = fr__explain_last_input(t->p, op, &there_s);
+    if (last == FR_NONE || there_s < o->start_s) {
+        snprintf(text, sizeof(text), "%s is free", t->x->devices[o->device].name);
         fr__table_text(cell, text);
         return;
     }
-    src = t->p->dag->edges[last].src;
-    fr__dag_name(t->p->dag, src, name, sizeof(name));
-    if (r->device[src] == r->device[op])
-        snprintf(text, sizeof(text), "%s is done", name);
+    src = &t->p->ops[t->p->edges[last].src];
+    if (src->device == o->device)
+        snprintf(text, sizeof(text), "%s is done", src->name);
     else
-        snprintf(text, sizeof(text), "%s is here from %s", name,
-                 fr__explain_device(t->x, r->device[src]));
+        snprintf(text, sizeof(text), "%s is here from %s", src->name,
+                 t->x->devices[src->device].name);
     fr__table_text(cell, text);
 }
 
 static void fill_execution(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct fr__telling *t = user;
-    const struct fr__dpos_result *r = &t->p->result;
-    uint32_t op = r->order[i];
+    uint32_t op = t->p->order[i];
+    const struct fr_decided_op *o = &t->p->ops[op];
 
     snprintf(row->cell[0], FR__TABLE_CELL, "%zu", i + 1);
     cell_op(row->cell[1], t, op);
-    fr__table_text(row->cell[2], fr__explain_device(t->x, r->device[op]));
-    cell_time(row->cell[3], t, r->start_s[op]);
-    cell_time(row->cell[4], t, r->end_s[op]);
+    fr__table_text(row->cell[2], t->x->devices[o->device].name);
+    cell_time(row->cell[3], t, o->start_s);
+    cell_time(row->cell[4], t, o->end_s);
     cell_wait(row->cell[5], t, op);
 }
 
@@ -312,13 +294,13 @@ static void tell_execution(const struct fr__telling *t)
                                                       {"end", true}, {"starts when", false}};
     const struct fr__table table = {.columns = columns,
                                     .n_columns = 6,
-                                    .n_rows = fr__tell_shown(t, t->p->dag->n_ops),
+                                    .n_rows = fr__tell_shown(t, t->p->n_ops),
                                     .fill = fill_execution,
                                     .user = t};
 
     fputs("\nThe execution list, by start:\n\n", t->f);
     fr__table_print(t->f, &table);
-    fr__tell_rest(t, t->p->dag->n_ops, "operations");
+    fr__tell_rest(t, t->p->n_ops, "operations");
 }
 
 struct bound {
@@ -338,7 +320,7 @@ static void fill_bound(const void *user, size_t i, struct fr__table_row *row)
 static void tell_bounds(const struct fr__telling *t)
 {
     static const struct fr__table_column columns[] = {{"", false}, {"", true}};
-    const struct fr__dpos_bounds *b = &t->p->bounds;
+    const struct fr_decided_bounds *b = &t->p->bounds;
     const struct bound rows[] = {
         {t, "the longest chain, each operation on its fastest device", b->path_s},
         {t, "all work shared evenly", b->work_s},
@@ -350,9 +332,14 @@ static void tell_bounds(const struct fr__telling *t)
                                     .user = rows};
     char makespan[TIME], best[TIME];
 
-    fprintf(t->f, "\nThe step takes %s %s. No placement takes less than %s, the largest of:\n\n",
-            fr__explain_time(&t->unit, t->p->result.makespan_s, makespan, sizeof(makespan)),
-            t->unit.name, fr__explain_time(&t->unit, b->best_s, best, sizeof(best)));
+    fprintf(t->f, "\nThe step takes %s %s.",
+            fr__explain_time(&t->unit, t->p->makespan_s, makespan, sizeof(makespan)), t->unit.name);
+    if (!(b->best_s > 0)) {
+        putc('\n', t->f);
+        return;
+    }
+    fprintf(t->f, " No placement takes less than %s, the largest of:\n\n",
+            fr__explain_time(&t->unit, b->best_s, best, sizeof(best)));
     fr__table_print(t->f, &table);
 }
 
@@ -369,12 +356,6 @@ static void tell_plan(const struct fr__telling *t)
     tell_ranks(t);
     tell_path(t);
     tell_path_devices(t);
-    if (t->p->record.spare_eighths)
-        fprintf(
-            t->f,
-            "\nFilled to the brim, devices had no room for copies of what stands elsewhere: %u/8 "
-            "of\neach room was kept for them.\n",
-            t->p->record.spare_eighths);
     tell_decisions(t);
     tell_schedule(t);
 }
@@ -383,29 +364,17 @@ static void tell_plan(const struct fr__telling *t)
 
 static void fill_try(const void *user, size_t i, struct fr__table_row *row)
 {
-    static const char *const dims[] = {"whole", "batch", "channel"};
     const struct fr__telling *t = user;
-    const struct fr__os_dpos_try *a = &t->x->fastt->result.tries[i];
+    const struct fr_decided_split *a = &t->x->tries[i];
 
-    if (i == 0 || a[-1].op != a->op)
-        cell_op(row->cell[0], t, a->op);
-    snprintf(row->cell[1], FR__TABLE_CELL, "%s", dims[a->dim]);
+    if (i == 0 || a[-1].number != a->number)
+        fr__table_text(row->cell[0], a->op);
+    snprintf(row->cell[1], FR__TABLE_CELL, "%s", a->dim);
     snprintf(row->cell[2], FR__TABLE_CELL, "%u", a->n);
     cell_time(row->cell[3], t, a->before_s);
     if (isfinite(a->after_s))
         cell_time(row->cell[4], t, a->after_s);
-    snprintf(row->cell[5], FR__TABLE_CELL, "%s", fr__explain_try(a));
-}
-
-static void tell_longest(const struct fr__telling *t)
-{
-    const struct fr__os_dpos_result *r = &t->x->fastt->result;
-
-    fprintf(
-        t->f,
-        "\nSplitting: of the %zu operations on the longest path of this plan, costliest first,\n"
-        "those that may be split, tried in all ways:\n\n",
-        r->n_path);
+    snprintf(row->cell[5], FR__TABLE_CELL, "%s", a->verdict);
 }
 
 static void tell_tries(const struct fr__telling *t)
@@ -413,27 +382,27 @@ static void tell_tries(const struct fr__telling *t)
     static const struct fr__table_column columns[] = {{"operation", false}, {"along", false},
                                                       {"parts", true},      {"before", true},
                                                       {"after", true},      {"", false}};
-    const struct fr__os_dpos_result *r = &t->x->fastt->result;
+    size_t n = t->x->n_tries;
     const struct fr__table table = {.columns = columns,
                                     .n_columns = 6,
-                                    .n_rows = fr__tell_shown(t, r->n_tries),
+                                    .n_rows = fr__tell_shown(t, n),
                                     .fill = fill_try,
                                     .user = t};
 
-    tell_longest(t);
-    if (r->n_tries)
+    fprintf(t->f, "\n%s\n\n", t->x->split_rule);
+    if (n)
         fr__table_print(t->f, &table);
-    fr__tell_rest(t, r->n_tries, "tries");
-    fprintf(t->f, "%s  %s.\n", r->n_tries ? "\n" : "", fr__explain_end(t->x));
+    fr__tell_rest(t, n, "tries");
+    fprintf(t->f, "%s  %s.\n", n ? "\n" : "", t->x->split_end);
 }
 
 /* ---- the whole ---- */
 
 static void tell_question(const struct fr__telling *t)
 {
-    const struct fr_problem *in = t->x->problem;
+    const struct fr_problem *in = &t->e->problem;
 
-    put_clean(t->f, t->x->problem->graph->name);
+    put_clean(t->f, in->graph->name);
     if (in->n_devices == in->topo->n_gpus)
         fprintf(t->f, " on all %zu GPUs of ", in->n_devices);
     else
@@ -445,116 +414,110 @@ static void tell_question(const struct fr__telling *t)
             fr_dtype_name(in->graph->dtype), fr_optimizer_name(in->optimizer), t->unit.name);
 }
 
-static void tell_replicas(const struct fr__telling *t)
+static void tell_rivals(const struct fr__telling *t)
 {
-    const struct fr__fastt *f = t->x->fastt;
-    char replicas[TIME];
+    char time[TIME];
 
-    if (!isfinite(f->replicas_s))
-        return;
-    fprintf(t->f, "\nReplicas left alone, one whole on each device, take %s %s: %s.\n",
-            fr__explain_time(&t->unit, f->replicas_s, replicas, sizeof(replicas)), t->unit.name,
-            f->keeps_replicas ? "that is the plan" : "no shorter");
+    for (size_t i = 0; i < t->x->n_rivals; i++) {
+        const struct fr_decided_rival *r = &t->x->rivals[i];
+
+        fprintf(t->f, "\n%s, take %s %s: %s.\n", r->what,
+                fr__explain_time(&t->unit, r->s, time, sizeof(time)), t->unit.name,
+                r->is_kept ? "that is the plan" : "no shorter");
+    }
 }
 
-/* What came of the splits. */
-static void tell_search(struct fr__telling *t)
+static void tell_heading(const struct fr__telling *t)
 {
-    tell_tries(t);
-    tell_replicas(t);
-    if (t->x->n_plans < 2)
-        return;
-    t->p = &t->x->plans[1];
-    if (t->p->kind == FR__EXPLAINED_REPLICAS) {
+    fprintf(t->f, "%s %zu operations and %zu edges.\n\n", t->p->heading, t->p->n_ops,
+            t->p->n_edges);
+    if (t->p->note)
+        fprintf(t->f, "%s\n\n", t->p->note);
+}
+
+/* The plan that what was compared with the first, or made of it, led to. */
+static void tell_next(struct fr__telling *t, size_t k)
+{
+    t->p = &t->x->plans[k];
+    if (t->p->is_given) {
         tell_schedule(t);
         return;
     }
-    fprintf(t->f, "\nThe dag with the splits that were kept: %zu operations and %zu edges.\n\n",
-            t->p->dag->n_ops, t->p->dag->n_edges);
+    putc('\n', t->f);
+    tell_heading(t);
     tell_plan(t);
 }
 
 static void tell_all(struct fr__telling *t)
 {
-    const struct fr__dag *start = t->x->plans[0].dag;
-
-    fprintf(t->f, "The dag: %s, %zu operations and %zu edges.\n\n",
-            t->x->fastt->is_data_parallel ? "a replica on each device, one set of variables"
-                                          : "one model",
-            start->n_ops, start->n_edges);
-    if (t->p->kind == FR__EXPLAINED_REPLICAS)
-        fputs(
-            "DPOS finds no room for all of it; replicas left alone, one whole on each device, fit "
-            "and\nare the plan.\n\n",
-            t->f);
+    tell_heading(t);
     tell_plan(t);
-    if (t->x->splits && t->p->kind == FR__EXPLAINED_START)
-        tell_search(t);
+    if (t->p->is_given)
+        return;
+    if (t->x->split_rule)
+        tell_tries(t);
+    tell_rivals(t);
+    for (size_t k = 1; k < t->x->n_plans; k++)
+        tell_next(t, k);
 }
 
-static uint32_t find_op(const struct fr__dag *dag, const char *name)
+static uint32_t find_op(const struct fr_decided_plan *p, const char *name)
 {
-    char buf[FR__EXPLAIN_NAME];
-
-    for (uint32_t i = 0; i < dag->n_ops; i++)
-        if (strcmp(fr__dag_name(dag, i, buf, sizeof(buf)), name) == 0)
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        if (strcmp(p->ops[i].name, name) == 0)
             return i;
     return FR_NONE;
 }
 
-static enum fr_status fail_unknown(const struct fr_explained *x, const char *name,
+static enum fr_status fail_unknown(const struct fr_decisions *x, const char *name,
                                    struct fr_error *err)
 {
-    const struct fr__dag *dag = x->plans[0].dag;
-    struct fr__arena *a = fr__arena_new();
-    const char **names = a ? fr__arena_alloc(a, dag->n_ops, sizeof(*names)) : NULL;
-    char buf[FR__EXPLAIN_NAME], hint[FR__EXPLAIN_NAME + 32] = "";
-    size_t n = 0;
+    const struct fr_decided_plan *p = &x->plans[0];
+    const char **names = calloc(p->n_ops + 1, sizeof(*names));
+    char hint[MAX_NAME + 32] = "";
 
-    while (names && n < dag->n_ops) {
-        names[n] = fr__arena_strdup(a, fr__dag_name(dag, (uint32_t)n, buf, sizeof(buf)));
-        if (!names[n++])
-            names = NULL;
-    }
+    for (size_t i = 0; names && i < p->n_ops; i++)
+        names[i] = p->ops[i].name;
     if (names)
-        fr__did_you_mean(name, names, n, hint, sizeof(hint));
-    fr__arena_free(a);
+        fr__did_you_mean(name, names, p->n_ops, hint, sizeof(hint));
+    free(names);
     return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no operation of the dag is called '%s'%s", name,
                     hint);
 }
 
-/* Of one operation, in the first plan and the last. */
+/* Of one operation, in each plan. */
 static enum fr_status tell_one(struct fr__telling *t, const char *name, struct fr_error *err)
 {
-    uint32_t op[2] = {FR_NONE, FR_NONE};
+    bool is_told = false;
 
-    for (size_t k = 0; k < t->x->n_plans; k++)
-        op[k] = find_op(t->x->plans[k].dag, name);
-    if (op[0] == FR_NONE && op[1] == FR_NONE)
+    for (size_t k = 0; k < t->x->n_plans && !is_told; k++)
+        is_told = find_op(&t->x->plans[k], name) != FR_NONE;
+    if (!is_told)
         return fail_unknown(t->x, name, err);
     tell_question(t);
+    is_told = false;
     for (size_t k = 0; k < t->x->n_plans; k++) {
+        uint32_t op;
+
         t->p = &t->x->plans[k];
-        if (k == 1)
-            fprintf(t->f, "%s%s:\n\n", op[0] == FR_NONE ? "" : "\n",
-                    t->p->kind == FR__EXPLAINED_SPLITS ? "With the splits that were kept"
-                                                       : "In replicas left alone, the plan");
-        if (op[k] != FR_NONE)
-            fr__tell_op(t, op[k]);
-        else if (k == 1)
+        op = find_op(t->p, name);
+        if (k > 0)
+            fprintf(t->f, "%s%s:\n\n", is_told ? "\n" : "", t->p->title);
+        if (op != FR_NONE)
+            fr__tell_op(t, op);
+        else if (k > 0)
             fputs("it was split, or made way for what was.\n", t->f);
+        is_told |= op != FR_NONE;
     }
     return FR_OK;
 }
 
 /* Where devices are hardly filled memory decides nothing. */
-static bool is_memory_tight(const struct fr_explained *x)
+static bool is_memory_tight(const struct fr_decisions *x)
 {
-    const struct fr__dpos_machine *m = &x->fastt->machine;
-
     for (size_t k = 0; k < x->n_plans; k++)
-        for (size_t d = 0; d < m->n_devices; d++)
-            if (x->plans[k].result.used_bytes[d] > m->room_bytes[d] / 2)
+        for (size_t d = 0; d < x->n_devices && x->plans[k].used_bytes; d++)
+            if (x->plans[k].used_bytes[d] > x->devices[d].room_bytes / 2)
                 return true;
     return false;
 }
@@ -564,11 +527,11 @@ enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
 {
     struct fr__telling t = {.f = f,
                             .e = e,
-                            .x = e->explained,
-                            .p = &e->explained->plans[0],
-                            .unit = fr__explain_unit(e->explained),
+                            .x = e->decisions,
+                            .p = &e->decisions->plans[0],
+                            .unit = fr__explain_unit(e->decisions),
                             .most = v->n_ops,
-                            .with_memory = v->op || is_memory_tight(e->explained)};
+                            .with_memory = v->op || is_memory_tight(e->decisions)};
 
     if (v->op)
         return tell_one(&t, v->op, err);

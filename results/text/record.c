@@ -491,29 +491,27 @@ static void print_uncertainty(FILE *f, const struct fr_record *r)
 /* What the planner believed, what came of it, and how much better any placement could be. */
 static void print_planned(FILE *f, const struct fr_record *r)
 {
-    const struct fr_planned *p = r->planned;
+    const struct fr_decisions *d = r->decisions;
+    const struct fr_decided_bounds *b = d ? &fr_decisions_plan(d)->bounds : NULL;
     char planned[NUMBER], before[NUMBER], made[NUMBER], bound[NUMBER];
     char off[FR__TABLE_CELL], gap[FR__TABLE_CELL];
 
-    if (!p)
+    if (!d)
         return;
-    fprintf(f, "\nplanned: %s, ", fr__format_time(p->planned_s, planned, sizeof(planned)));
-    if (p->n_splits > 0)
+    fprintf(f, "\nplanned: %s, ", fr__format_time(d->believed_s, planned, sizeof(planned)));
+    if (d->n_splits > 0)
         fprintf(f, "%s before it split %zu operation%s, ",
-                fr__format_time(p->start_s, before, sizeof(before)), p->n_splits,
-                p->n_splits == 1 ? "" : "s");
-    change_cell(off, p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
-    fprintf(f, "from %s; the %s network and %s order made it %s, %s\n",
-            p->keeps_replicas             ? "replicas left alone"
-            : strcmp(p->start, "dp") == 0 ? "replicas"
-                                          : "the model",
-            r->network, r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
-    change_cell(gap, p->bound_s > 0 ? p->planned_s / p->bound_s - 1 : 0);
+                fr__format_time(d->start_s, before, sizeof(before)), d->n_splits,
+                d->n_splits == 1 ? "" : "s");
+    change_cell(off, d->believed_s > 0 ? r->iteration_s / d->believed_s - 1 : 0);
+    fprintf(f, "from %s; the %s network and %s order made it %s, %s\n", d->start_words, r->network,
+            r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
+    change_cell(gap, b->best_s > 0 ? d->believed_s / b->best_s - 1 : 0);
     fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
-            fr__format_time(p->bound_s, bound, sizeof(bound)),
-            p->bound_s <= p->path_bound_s   ? "their longest chain"
-            : p->bound_s <= p->work_bound_s ? "their work shared evenly"
-                                            : "what must cross between devices",
+            fr__format_time(b->best_s, bound, sizeof(bound)),
+            b->best_s <= b->path_s   ? "their longest chain"
+            : b->best_s <= b->work_s ? "their work shared evenly"
+                                     : "what must cross between devices",
             gap);
 }
 
@@ -551,7 +549,7 @@ struct comparison {
 const struct fr_record *fr__speed_up_base(const struct fr_results *rs)
 {
     for (size_t i = 0; i < rs->n; i++)
-        if (strcmp(rs->records[i]->strategy, "single") == 0)
+        if (fr_strategy_is_baseline(rs->records[i]->strategy))
             return rs->records[i];
     return rs->records[0];
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/fastt/dag_plan.h"
-#include "strategies/fastt/explain.h"
+#include "strategies/fastt/tell.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
 #include "strategies/single.h"
@@ -25,25 +25,45 @@ enum {
 };
 
 #define START_OPTION                                                                               \
-    [OPTION_START] = {"start", FR_OPTION_CHOICE, "auto", "auto|dp|model",                          \
-                      "plan replicas of the model that share its variables, or one model; auto: "  \
-                      "replicas where one fits a device"}
+    [OPTION_START] = {                                                                             \
+        .name = "start",                                                                           \
+        .type = FR_OPTION_CHOICE,                                                                  \
+        .fallback = "auto",                                                                        \
+        .choices = "auto|dp|model",                                                                \
+        .help = "plan replicas of the model that share its variables, or one model; auto: "        \
+                "replicas where one fits a device"}
 
 static const struct fr_option dpos_options[] = {START_OPTION, {.name = NULL}};
 static const struct fr_option os_dpos_options[] = {
     START_OPTION,
-    [OPTION_REPLICAS] = {"replicas", FR_OPTION_CHOICE, "compare", "compare|only|ignore",
-                         "a replica a device, left alone: kept where faster, always, or never"},
-    [OPTION_DIMS] = {"dims", FR_OPTION_CHOICE, "both", "both|batch|channel",
-                     "what operations are split along"},
-    [OPTION_PARTS] = {"parts", FR_OPTION_COUNT, "0", NULL,
-                      "most parts of an operation; 0: as many as devices"},
-    [OPTION_POWERS] = {"powers", FR_OPTION_BOOL, "0", NULL, "only 2, 4, 8, ... parts"},
-    [OPTION_TRIES] = {"tries", FR_OPTION_COUNT, "0", NULL,
-                      "most operations whose splits are tried; 0: no limit"},
+    [OPTION_REPLICAS] = {.name = "replicas",
+                         .type = FR_OPTION_CHOICE,
+                         .fallback = "compare",
+                         .choices = "compare|only|ignore",
+                         .help =
+                             "a replica a device, left alone: kept where faster, always, or never"},
+    [OPTION_DIMS] = {.name = "dims",
+                     .type = FR_OPTION_CHOICE,
+                     .fallback = "both",
+                     .choices = "both|batch|channel",
+                     .help = "what operations are split along"},
+    [OPTION_PARTS] = {.name = "parts",
+                      .type = FR_OPTION_COUNT,
+                      .fallback = "0",
+                      .help = "most parts of an operation; 0: as many as devices"},
+    [OPTION_POWERS] = {.name = "powers",
+                       .type = FR_OPTION_BOOL,
+                       .fallback = "0",
+                       .help = "only 2, 4, 8, ... parts"},
+    [OPTION_TRIES] = {.name = "tries",
+                      .type = FR_OPTION_COUNT,
+                      .fallback = "0",
+                      .help = "most operations whose splits are tried; 0: no limit"},
     [OPTION_PATIENCE] =
-        {"patience", FR_OPTION_COUNT, "1", NULL,
-         "operations in a row that no split of makes the step shorter end the search"},
+        {.name = "patience",
+         .type = FR_OPTION_COUNT,
+         .fallback = "1",
+         .help = "operations in a row that no split of makes the step shorter end the search"},
     {.name = NULL},
 };
 
@@ -313,7 +333,7 @@ static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl, bool spl
     FR_TRY(
         fr__dag_plan(pl, f->result.dag, f->result.plan.device, f->result.plan.order, tasks, err));
     log_plan(f, pl);
-    return pl->in->planned ? fr__fastt_report(pl->in->planned, f, pl->in, tasks, err) : FR_OK;
+    return pl->in->decisions ? fr__tell_answer(pl->in->decisions, f, pl->in, tasks, err) : FR_OK;
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
@@ -345,16 +365,29 @@ static enum fr_status plan_os_dpos(const struct fr_problem *in, const struct fr_
 }
 
 static enum fr_status explain_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                   struct fr_explained **out, struct fr_error *err)
+                                   struct fr_decisions **out, struct fr_error *err)
 {
     return fr__explain(out, in, ctx, false, err);
 }
 
 static enum fr_status explain_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                      struct fr_explained **out, struct fr_error *err)
+                                      struct fr_decisions **out, struct fr_error *err)
 {
     return fr__explain(out, in, ctx, true, err);
 }
+
+static struct fr__fastt_options options_dpos(const struct fr_option_values *values)
+{
+    return fr__fastt_options(values, false);
+}
+
+static struct fr__fastt_options options_os_dpos(const struct fr_option_values *values)
+{
+    return fr__fastt_options(values, true);
+}
+
+static const struct fr__cost_planner by_costs_dpos = {options_dpos};
+static const struct fr__cost_planner by_costs_os_dpos = {options_os_dpos};
 
 const struct fr_strategy fr__strategy_dpos = {
     .name = "dpos",
@@ -364,6 +397,7 @@ const struct fr_strategy fr__strategy_dpos = {
     .options = dpos_options,
     .plan = plan_dpos,
     .explain = explain_dpos,
+    .by_costs = &by_costs_dpos,
 };
 
 const struct fr_strategy fr__strategy_os_dpos = {
@@ -374,4 +408,5 @@ const struct fr_strategy fr__strategy_os_dpos = {
     .options = os_dpos_options,
     .plan = plan_os_dpos,
     .explain = explain_os_dpos,
+    .by_costs = &by_costs_os_dpos,
 };

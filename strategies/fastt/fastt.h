@@ -57,9 +57,9 @@ void fr__fastt_fini(struct fr__fastt *f);
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err);
 
-/* What the planner believed, for the problem's owner. tasks: [n_ops] of the plan. FR_ENOMEM. */
-enum fr_status fr__fastt_report(struct fr_planned **out, const struct fr__fastt *f,
-                                const struct fr_problem *in, const uint32_t tasks[],
-                                struct fr_error *err);
+/* A strategy that plans by the costs of operations; field by_costs of struct fr_strategy. */
+struct fr__cost_planner {
+    struct fr__fastt_options (*options)(const struct fr_option_values *values);
+};
 
 #endif

@@ -15,7 +15,7 @@
 struct setup {
     struct model_case model;
     struct fr_plan *plan;
-    struct fr_planned *planned;
+    struct fr_decisions *decided;
     struct fr_option_values values;
     const struct fr_strategy *strategy;
     struct fr_error err;
@@ -28,7 +28,7 @@ static enum fr_status plan(struct setup *s, const char *spec, enum fr_optimizer 
     ck_assert_int_eq(fr_strategy_parse(spec, &s->strategy, &s->values, &s->err), FR_OK);
     s->model.in.optimizer = optimizer;
     s->model.in.options = &s->values;
-    s->model.in.planned = &s->planned;
+    s->model.in.decisions = &s->decided;
     s->plan = fr_plan_new(s->model.topo, s->model.graph);
     st = s->strategy->plan(&s->model.in, NULL, s->plan, &s->err);
     if (st == FR_OK)
@@ -52,7 +52,7 @@ static enum fr_status set_up(struct setup *s, const char *model, const char *spe
 
 static void tear_down(struct setup *s)
 {
-    fr_planned_free(s->planned);
+    fr_decisions_free(s->decided);
     fr_plan_free(s->plan);
     model_case_close(&s->model);
 }
@@ -89,16 +89,16 @@ START_TEST(the_engine_does_what_the_planner_foresaw)
                          sizes[_i / 2 / N_MODELS], 32) == FR_OK,
                   "%s", s.err.text);
     r = run(&s, FR_ORDER_STRICT, FR_NETWORK_ANALYTIC);
-    ck_assert_double_eq_tol(r->makespan_s, s.planned->planned_s, 1e-9 * s.planned->planned_s);
-    for (size_t i = 0; i < s.planned->n_ops; i++) {
-        const struct fr_planned_op *o = &s.planned->ops[i];
+    ck_assert_double_eq_tol(r->makespan_s, s.decided->believed_s, 1e-9 * s.decided->believed_s);
+    for (size_t i = 0; i < s.decided->plans[0].n_ops; i++) {
+        const struct fr_decided_op *o = &s.decided->plans[0].ops[i];
 
-        ck_assert_double_eq_tol(r->end_s[o->task], o->end_s, 1e-9 * s.planned->planned_s);
+        ck_assert_double_eq_tol(r->end_s[o->task], o->end_s, 1e-9 * s.decided->believed_s);
         ck_assert(o->end_s <= o->start_s ||
-                  fabs(r->start_s[o->task] - o->start_s) <= 1e-9 * s.planned->planned_s);
+                  fabs(r->start_s[o->task] - o->start_s) <= 1e-9 * s.decided->believed_s);
     }
-    ck_assert_double_le(s.planned->planned_s, s.planned->start_s);
-    ck_assert_double_le(s.planned->bound_s, s.planned->planned_s * (1 + 1e-9));
+    ck_assert_double_le(s.decided->believed_s, s.decided->start_s);
+    ck_assert_double_le(s.decided->plans[0].bounds.best_s, s.decided->believed_s * (1 + 1e-9));
     fr_run_free(r);
     tear_down(&s);
 }
@@ -116,14 +116,14 @@ START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
     ck_assert_int_eq(set_up(&s, "gpt:layers=2,hidden=256,heads=8,seq=4096,vocab=64,attention=flash",
                             "os-dpos:start=model,dims=channel,replicas=ignore,patience=2", 4, 4),
                      FR_OK);
-    for (size_t i = 0; i < s.planned->n_splits; i++)
-        n_heads += strstr(s.planned->splits[i].op, "flash") != NULL;
+    for (size_t i = 0; i < s.decided->n_splits; i++)
+        n_heads += strstr(s.decided->splits[i].op, "flash") != NULL;
     ck_assert_uint_eq(n_heads, 4); /* of two layers, forward and back */
-    ck_assert_double_lt(s.planned->planned_s, 0.6 * s.planned->start_s);
+    ck_assert_double_lt(s.decided->believed_s, 0.6 * s.decided->start_s);
     r = run(&s, FR_ORDER_STRICT, FR_NETWORK_ANALYTIC);
-    for (size_t i = 0; i < s.planned->n_ops; i++)
-        ck_assert_double_eq_tol(r->end_s[s.planned->ops[i].task], s.planned->ops[i].end_s,
-                                1e-9 * s.planned->planned_s);
+    for (size_t i = 0; i < s.decided->plans[0].n_ops; i++)
+        ck_assert_double_eq_tol(r->end_s[s.decided->plans[0].ops[i].task],
+                                s.decided->plans[0].ops[i].end_s, 1e-9 * s.decided->believed_s);
     fr_run_free(r);
     tear_down(&s);
 }
@@ -137,10 +137,10 @@ START_TEST(the_planner_knows_what_messages_were_measured_to_take)
 
     model_case_open_on(&s.model, "dgx-a100-80g", "inception-v3", 4, 64);
     ck_assert_int_eq(plan(&s, "os-dpos:start=model,replicas=ignore", FR_SGD), FR_OK);
-    ck_assert_uint_gt(s.planned->n_splits, 0);
+    ck_assert_uint_gt(s.decided->n_splits, 0);
     r = run(&s, FR_ORDER_STRICT, FR_NETWORK_ANALYTIC);
     ck_assert_uint_gt(r->stats.fitted_messages, 0);
-    ck_assert_double_eq_tol(r->makespan_s, s.planned->planned_s, 1e-9 * s.planned->planned_s);
+    ck_assert_double_eq_tol(r->makespan_s, s.decided->believed_s, 1e-9 * s.decided->believed_s);
     fr_run_free(r);
     tear_down(&s);
 }
@@ -154,18 +154,18 @@ START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
     double dpos_s;
 
     ck_assert_int_eq(set_up(&s, "vgg19", "dpos", 4, 64), FR_OK);
-    ck_assert(!s.planned->keeps_replicas);
-    dpos_s = s.planned->planned_s;
+    ck_assert(!s.decided->keeps_replicas);
+    dpos_s = s.decided->believed_s;
     tear_down(&s);
     ck_assert_int_eq(set_up(&s, "vgg19", "os-dpos", 4, 64), FR_OK);
-    ck_assert(s.planned->keeps_replicas);
-    ck_assert_double_lt(s.planned->planned_s, dpos_s);
-    ck_assert_uint_eq(s.planned->n_splits, 0);
-    for (size_t i = 0; i < s.planned->n_ops; i++) {
-        const char *of = strstr(s.planned->ops[i].name, " of replica ");
+    ck_assert(s.decided->keeps_replicas);
+    ck_assert_double_lt(s.decided->believed_s, dpos_s);
+    ck_assert_uint_eq(s.decided->n_splits, 0);
+    for (size_t i = 0; i < s.decided->plans[0].n_ops; i++) {
+        const char *of = strstr(s.decided->plans[0].ops[i].name, " of replica ");
 
-        if (of && strncmp(s.planned->ops[i].name, "sum", 3) != 0)
-            ck_assert_uint_eq(s.planned->ops[i].device, (uint32_t)(of[12] - '1'));
+        if (of && strncmp(s.decided->plans[0].ops[i].name, "sum", 3) != 0)
+            ck_assert_uint_eq(s.decided->plans[0].ops[i].device, (uint32_t)(of[12] - '1'));
     }
     tear_down(&s);
 }
@@ -179,7 +179,7 @@ START_TEST(a_shared_network_is_no_faster_than_believed)
 
     ck_assert_int_eq(set_up(&s, models[_i], "dpos", 4, 32), FR_OK);
     r = run(&s, FR_ORDER_STRICT, FR_NETWORK_FLOW);
-    ck_assert_double_ge(r->makespan_s, s.planned->planned_s * (1 - 1e-9));
+    ck_assert_double_ge(r->makespan_s, s.decided->believed_s * (1 - 1e-9));
     fr_run_free(r);
     tear_down(&s);
 }
@@ -198,12 +198,12 @@ START_TEST(no_two_operations_have_the_same_name)
     struct setup s;
 
     ck_assert_int_eq(set_up(&s, "transformer-big", "os-dpos", 8, 64), FR_OK);
-    ck_assert_uint_gt(s.planned->n_splits, 0);
-    names = malloc(s.planned->n_ops * sizeof(*names));
-    for (size_t i = 0; i < s.planned->n_ops; i++)
-        names[i] = s.planned->ops[i].name;
-    qsort(names, s.planned->n_ops, sizeof(*names), by_text);
-    for (size_t i = 1; i < s.planned->n_ops; i++)
+    ck_assert_uint_gt(s.decided->n_splits, 0);
+    names = malloc(s.decided->plans[0].n_ops * sizeof(*names));
+    for (size_t i = 0; i < s.decided->plans[0].n_ops; i++)
+        names[i] = s.decided->plans[0].ops[i].name;
+    qsort(names, s.decided->plans[0].n_ops, sizeof(*names), by_text);
+    for (size_t i = 1; i < s.decided->plans[0].n_ops; i++)
         ck_assert_str_ne(names[i - 1], names[i]);
     free(names);
     tear_down(&s);
@@ -281,13 +281,13 @@ START_TEST(replicas_are_planned_where_one_fits_a_device)
     struct setup s;
 
     ck_assert_int_eq(set_up(&s, "lenet", "dpos", 2, 64), FR_OK);
-    ck_assert_str_eq(s.planned->start, "dp");
+    ck_assert_str_eq(s.decided->start, "dp");
     tear_down(&s);
     ck_assert_int_eq(set_up(&s, "lenet", "dpos:start=model", 2, 64), FR_OK);
-    ck_assert_str_eq(s.planned->start, "model");
+    ck_assert_str_eq(s.decided->start, "model");
     tear_down(&s);
     ck_assert_int_eq(set_up(&s, "lenet", "dpos", 4, 2), FR_OK); /* fewer samples than GPUs */
-    ck_assert_str_eq(s.planned->start, "model");
+    ck_assert_str_eq(s.decided->start, "model");
     tear_down(&s);
     ck_assert_int_eq(set_up(&s, "lenet", "dpos:start=dp", 4, 2), FR_EUSAGE);
     tear_down(&s);
@@ -305,7 +305,7 @@ START_TEST(what_fits_nowhere_is_refused_by_name_and_size)
     tear_down(&s);
     ck_assert_int_eq(set_up_with(&s, FR_ADAM, "gpt2-xl", "dpos", 8, 1),
                      FR_OK); /* over eight of them it does */
-    ck_assert_str_eq(s.planned->start, "model");
+    ck_assert_str_eq(s.decided->start, "model");
     tear_down(&s);
 }
 END_TEST

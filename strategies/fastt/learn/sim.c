@@ -220,21 +220,27 @@ static enum fr_status learn(struct fr__learn_sim *sim, const struct fr__fastt_op
                          ctx, err);
 }
 
+static bool plans_by_costs(const struct fr_strategy *s)
+{
+    return s->by_costs;
+}
+
 enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem *in,
                              const struct fr_strategy *strategy, const struct fr__learn_options *o,
                              const struct fr_run_options *run, const struct fr__drift *drift,
                              const struct fr_context *ctx, struct fr_error *err)
 {
-    bool splits = strategy == &fr__strategy_os_dpos;
     struct fr__fastt_options how;
     struct fr__learn_sim *sim;
     enum fr_status st;
+    char names[160];
 
-    if (!splits && strategy != &fr__strategy_dpos)
+    if (!strategy->by_costs)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' does not plan by the costs of operations, so it has none to learn; "
-                        "'dpos' and 'os-dpos' do",
-                        strategy->name);
+                        "%s do",
+                        strategy->name,
+                        fr__strategy_names(plans_by_costs, " and ", names, sizeof(names)));
     sim = calloc(1, sizeof(*sim));
     if (!sim)
         return fr__fail_nomem(err);
@@ -243,7 +249,7 @@ enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem
         sim->quiet = (struct fr_context){.seed = ctx->seed, .cancel = ctx->cancel};
     sim->run = *run;
     sim->drift = *drift;
-    how = fr__fastt_options(in->options, splits);
+    how = strategy->by_costs->options(in->options);
     st = learn(sim, &how, o, ctx, err);
     if (st == FR_OK)
         *out = sim;

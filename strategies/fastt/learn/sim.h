@@ -19,8 +19,7 @@ struct fr__drift {
 
 struct fr__learn_sim; /* the learning and what it stands on */
 
-/* Learns on in, whose options are those of `strategy`: FR_EUSAGE unless that plans by costs (dpos,
- * os-dpos). o's search comes from the options. run: seed, jitter and all that the engine takes; slow
+/* Learns on in, whose options are those of `strategy`: FR_EUSAGE unless that has by_costs. o's search comes from the options. run: seed, jitter and all that the engine takes; slow
  * devices (device_cv) are drawn once, from the seed. in must outlive *out; errors as fr__learn_run,
  * fr_simulate. */
 enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem *in,

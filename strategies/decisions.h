@@ -1,0 +1,188 @@
+/* strategies/decisions.h - what a strategy decided, and why: one record that any strategy may fill.
+ *
+ * The record stands for itself: it owns its strings and arrays, and nothing in it points into a
+ * planner. Reports, explanations and pictures read it and know no strategy. A strategy fills what it
+ * has; what it leaves NULL or 0 is not shown. Rules (how the strategy decides) are sentences of the
+ * strategy, printed before the table that they explain.
+ *
+ * Devices are counted as the problem counts them: 0 .. n_devices - 1.
+ */
+#ifndef FORERUN_DECISIONS_H
+#define FORERUN_DECISIONS_H
+
+#include "base/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct fr_decided_device {
+    const char *name;
+    uint32_t device;     /* of the topology */
+    uint32_t column;     /* of cost_s */
+    uint64_t room_bytes; /* for what is held for long */
+};
+
+/* No plan of these operations takes less. 0: not known. */
+struct fr_decided_bounds {
+    double best_s;  /* the largest of: */
+    double path_s;  /* the longest chain, each operation on the device that is fastest for it */
+    double work_s;  /* all work shared evenly */
+    double cross_s; /* the best chain through a move that memory makes necessary */
+};
+
+enum fr_reason_kind {
+    FR_REASON_CHOSEN, /* among devices; fr_alternative tells what each would have given */
+    FR_REASON_BOUND,  /* to one device, by a rule */
+    FR_REASON_FOLLOWS /* stands where another operation stands */
+};
+
+/* Why an operation stands where it does. A strategy has a constant table of its reasons. */
+struct fr_reason {
+    enum fr_reason_kind kind;
+    const char *token; /* for programs: "ends-first" */
+    const char *words; /* for people: "bound with the critical path" */
+    /* FR_REASON_CHOSEN: said of the device that was taken, and where others would have done as well. */
+    const char *picked, *picked_of_equals;
+    bool is_by_room; /* FR_REASON_CHOSEN: by the memory that is left, not by time */
+};
+
+/* A device on which an operation could have been put. */
+struct fr_alternative {
+    double ready_s;        /* all inputs could be there */
+    double start_s, end_s; /* earliest; infinite: no room; NaN: bound to another device */
+    uint64_t left_bytes;   /* room that was left */
+};
+
+enum fr_decided_kind {
+    FR_DECIDED_OP,       /* an op of the workload, or a replica or part of one */
+    FR_DECIDED_VARIABLE, /* holds parameters, takes no time */
+    FR_DECIDED_HELPER    /* added by the strategy: slices, joins, sums */
+};
+
+/* An operation of a plan, and the decision about it. */
+struct fr_decided_op {
+    const char *name; /* "conv1_1", "conv1_1, part 1 of 2", "parameters of fc6"; no two alike */
+    enum fr_decided_kind kind;
+    uint8_t phase;    /* enum fr_phase */
+    uint32_t op;      /* of the problem's graph: itself, what it is part of or works for; FR_NONE */
+    uint32_t task;    /* of the plan; FR_NONE: not known */
+    uint32_t device;  /* index among the problem's */
+    unsigned n_parts; /* of the same op; 1: it is whole */
+    double start_s, end_s;
+    bool is_on_path; /* the critical path */
+    /* Upward rank: rank_s = longest_s + via_s + the rank of operation `via` (FR_NONE: nobody reads). */
+    double rank_s, longest_s, via_s;
+    uint32_t via;
+    /* What follows is told with a reason only. */
+    const struct fr_reason *reason;
+    uint32_t follows;              /* FR_REASON_FOLLOWS: this operation */
+    double gap_begin_s, gap_end_s; /* free time that it was put into; the end may be infinite */
+    uint64_t needs_bytes;          /* with what must stand beside it; 0: not counted */
+    const char *remark;            /* goes on where the name and rank end; NULL */
+};
+
+/* Something that one operation hands to another. */
+struct fr_decided_edge {
+    uint32_t src, dst;
+    uint64_t bytes;
+    double move_s; /* from where src stands to where dst stands; 0 on one device */
+    bool is_order; /* nothing moves */
+};
+
+/* How much of the rest of the critical path would fit on a device. */
+struct fr_path_candidate {
+    size_t from, end; /* of path; equal: nothing fits, or the device has its part already */
+    double mean_s;    /* mean cost there */
+};
+
+/* A plan that the strategy made or looked at. */
+struct fr_decided_plan {
+    const char *token;   /* for programs: "start", "splits" */
+    const char *heading; /* "The dag: one model," goes before "N operations and M edges." */
+    const char *title;   /* of what is told of one operation in a second plan: "With the splits" */
+    const char *caption; /* of a picture: "planned by DPOS" */
+    const char *note;    /* after the heading, or NULL */
+    bool is_given;       /* where operations stand was given; only the schedule is told */
+    double makespan_s;
+    struct fr_decided_bounds bounds;
+    size_t n_ops;
+    const struct fr_decided_op *ops;
+    const uint32_t *order;      /* [n_ops] by start */
+    const uint32_t *position;   /* [n_ops] in order; NULL */
+    const uint64_t *used_bytes; /* [n_devices] held for long; NULL */
+    /* The graph of the operations; edges NULL: not told. */
+    size_t n_edges;
+    const struct fr_decided_edge *edges; /* sorted by (src, dst) */
+    const uint32_t *out_first;           /* [n_ops + 1] edges of src */
+    const uint32_t *in_first, *in_edges; /* [n_ops + 1], [n_edges] */
+    const double *cost_s;                /* [n_ops][n_columns] */
+    /* How it was decided; list NULL: not told. */
+    const uint32_t *list;  /* [n_ops] in the order in which operations were decided */
+    const uint32_t *place; /* [n_ops] in list */
+    const struct fr_alternative *alternatives; /* [n_ops][n_devices] */
+    const char *rank_rule, *list_rule;         /* NULL: no ranks; no rule */
+    /* The critical path and the rounds in which devices took parts of it. */
+    size_t n_path, n_rounds;
+    const uint32_t *path;                              /* [n_path] operations */
+    const char *path_rule, *round_rules[2], *tie_rule; /* rounds: of the first, of the others */
+    const struct fr_path_candidate *candidates;        /* [n_rounds][n_devices] */
+    const uint32_t *round_device;                      /* [n_rounds] */
+    const char *path_note;                             /* after the rounds, or NULL */
+};
+
+/* A way of splitting one operation. */
+struct fr_decided_split {
+    const char *op;   /* its name */
+    uint32_t number;  /* of the first plan's operations */
+    uint32_t user_op; /* of the problem's graph; FR_NONE */
+    const char *dim;  /* "batch", "channel" */
+    unsigned n;
+    double before_s, after_s; /* of the whole step; infinite: does not fit; NaN: given up */
+    bool is_kept;
+    const char *verdict; /* "kept", "no shorter" */
+};
+
+/* Another plan that was compared as a whole. */
+struct fr_decided_rival {
+    const char *what; /* "Replicas left alone, one whole on each device" */
+    double s;
+    bool is_kept; /* it is the plan */
+};
+
+struct fr_decisions {
+    /* The answer in short. */
+    double believed_s;               /* the step, as the strategy believes */
+    double start_s;                  /* before operations were split */
+    const char *start, *start_words; /* planned from: "dp"; "replicas" */
+    bool keeps_replicas;             /* found nothing better than a whole replica a device */
+    size_t n_devices, n_columns;
+    const struct fr_decided_device *devices;
+    const char *const *columns; /* [n_columns] names of device types, in the order of the devices */
+    /* The plan; more of them, in the order in which they were made, where the way is told. The last
+     * one became the plan. */
+    size_t n_plans;
+    const struct fr_decided_plan *plans;
+    size_t n_splits;
+    const struct fr_decided_split *splits; /* that are in the plan */
+    size_t n_tried, n_whole, n_stopped;    /* splits; evaluations in full, and stopped early */
+    /* Told where the way is told. */
+    const char *split_rule, *split_end; /* what was tried; why no more was; NULL: splits nothing */
+    size_t n_tries;
+    const struct fr_decided_split *tries;
+    size_t n_rivals;
+    const struct fr_decided_rival *rivals;
+    void *priv;
+};
+void fr_decisions_free(struct fr_decisions *d);
+
+/* The plan that was taken. */
+static inline const struct fr_decided_plan *fr_decisions_plan(const struct fr_decisions *d)
+{
+    return &d->plans[d->n_plans - 1];
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* strategies/lower/decisions.c - life of a record of decisions: an arena holds all of it. */
+#include "config.h"
+
+#include "strategies/lower/decisions.h"
+
+struct box {
+    struct fr_decisions decisions;
+    struct fr__arena *arena;
+};
+
+void fr_decisions_free(struct fr_decisions *d)
+{
+    struct box *box = d ? d->priv : NULL;
+
+    if (box)
+        fr__arena_free(box->arena);
+}
+
+static struct fr_decided_device *list_devices(const struct fr_problem *in, struct fr__arena *arena)
+{
+    struct fr_decided_device *devices = fr__arena_alloc(arena, in->n_devices, sizeof(*devices));
+
+    for (size_t d = 0; devices && d < in->n_devices; d++) {
+        devices[d].device = in->devices[d];
+        devices[d].name = fr__arena_strdup(arena, in->topo->devices[in->devices[d]].name);
+        if (!devices[d].name)
+            return NULL;
+    }
+    return devices;
+}
+
+struct fr_decisions *fr__decisions_new(const struct fr_problem *in, struct fr__arena **arena,
+                                       struct fr_decided_device **devices)
+{
+    struct fr__arena *a = fr__arena_new();
+    struct box *box = a ? fr__arena_alloc(a, 1, sizeof(*box)) : NULL;
+    struct fr_decided_device *list = box ? list_devices(in, a) : NULL;
+
+    if (!list) {
+        if (a)
+            fr__arena_free(a);
+        return NULL;
+    }
+    box->arena = a;
+    box->decisions.priv = box;
+    box->decisions.n_devices = in->n_devices;
+    box->decisions.devices = list;
+    *arena = a;
+    *devices = list;
+    return &box->decisions;
+}

@@ -1,0 +1,12 @@
+/* strategies/lower/decisions.h - makes a record of decisions for a strategy to fill. */
+#ifndef FR_STRATEGIES_LOWER_DECISIONS_H
+#define FR_STRATEGIES_LOWER_DECISIONS_H
+
+#include "base/arena.h"
+#include "strategies/strategies.h"
+
+/* An empty record. What it points to comes from *arena, which the record owns; the problem's devices
+ * are filled in, each with no room and column 0. NULL: out of memory. */
+struct fr_decisions *fr__decisions_new(const struct fr_problem *in, struct fr__arena **arena,
+                                       struct fr_decided_device **devices);
+#endif
