@@ -77,7 +77,7 @@ static void add_kind(char *list, size_t n, const char *kind)
 static bool keep_splits(struct fr__repro *b, struct fr__repro_answer *a, const struct fr_record *r)
 {
     const struct fr_decisions *d = r->decisions;
-    const struct fr_graph *g = fr_plan_view(r->plan)->graph;
+    const struct fr_graph *g = fr_plan_user_graph(r->plan);
     char kinds[200] = "", first[200] = "";
 
     for (size_t i = 0; i < d->n_splits; i++) {

@@ -21,8 +21,17 @@ struct fr_plan *fr_plan_new(const struct fr_topo *topo, const struct fr_graph *g
         return NULL;
     }
     p->view.topo = topo;
-    p->view.graph = graph;
+    p->view.graph = p->view.user_graph = graph;
     return p;
+}
+
+struct fr_plan *fr__plan_new_like(const struct fr_plan *p)
+{
+    struct fr_plan *out = fr_plan_new(p->view.topo, p->view.user_graph);
+
+    if (out)
+        fr__rewrite_share(p, out);
+    return out;
 }
 
 static void free_pairs(struct fr_plan *p)
@@ -47,6 +56,7 @@ void fr_plan_free(struct fr_plan *p)
     free(p->group_devices);
     free(p->iteration_ends);
     free(p->strings);
+    fr__rewrite_leave(p->rewrite);
     fr__arena_free(p->arena);
     free(p);
 }

@@ -79,7 +79,7 @@ void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struc
 struct fr_plan *fr__plan_copy(const struct fr_plan *p)
 {
     const struct fr_plan_view *v = &p->view;
-    struct fr_plan *out = fr_plan_new(v->topo, v->graph);
+    struct fr_plan *out = fr__plan_new_like(p);
     uint32_t *buffer_ids = calloc(v->n_buffers + 1, sizeof(*buffer_ids));
 
     if (out && buffer_ids) {

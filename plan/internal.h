@@ -23,6 +23,8 @@ struct fr__array {
     size_t n, cap;
 };
 
+struct fr__rewrite; /* plan/rewrite.c */
+
 struct fr_plan {
     struct fr_plan_view view; /* pointers set by finish */
     bool is_finished;
@@ -38,8 +40,16 @@ struct fr_plan {
     struct fr__pair *deps, *frees;
     uint32_t *group_devices, *iteration_ends;
     const char **strings;
-    struct fr__arena *arena; /* strings and, once finished, the compressed rows */
+    struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
+    struct fr__arena *arena;     /* strings and, once finished, the compressed rows */
 };
+
+/* An empty plan on the same topology and graphs. NULL: out of memory. */
+struct fr_plan *fr__plan_new_like(const struct fr_plan *p);
+
+/* ---- plan/rewrite.c ---- */
+void fr__rewrite_share(const struct fr_plan *p, struct fr_plan *out);
+void fr__rewrite_leave(struct fr__rewrite *r);
 
 /* So many more may be added: a hint, so that the arrays need not grow by steps. */
 void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,

@@ -102,7 +102,7 @@ enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_pla
                               struct fr_error *err)
 {
     const struct fr_plan_view *v = &p->view;
-    struct fr_plan *plan = fr_plan_new(v->topo, v->graph);
+    struct fr_plan *plan = fr__plan_new_like(p);
     uint32_t *buffer_ids = calloc(v->n_buffers + 1, sizeof(*buffer_ids));
     uint32_t *joints = calloc(v->topo->n_devices + 1, sizeof(*joints));
     unsigned char *neighbours = calloc(v->n_tasks + 1, sizeof(*neighbours));

@@ -4,7 +4,8 @@ libstrategies_la_SOURCES = \
 	strategies/single.h strategies/single.c strategies/strategies.h \
 	strategies/decisions.h strategies/lower/decisions.h strategies/lower/decisions.c \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
-	strategies/fastt/dag_dims.c strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c \
+	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
+	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c \
 	strategies/fastt/dpos.h strategies/fastt/dpos.c strategies/fastt/dpos_bound.c \
 	strategies/fastt/dpos_kept.c strategies/fastt/dpos_path.c strategies/fastt/dpos_rank.c \
 	strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c strategies/fastt/dpos_state.h \

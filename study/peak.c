@@ -50,11 +50,11 @@ static enum fr_status find_held(const struct fr__making *m, uint32_t device, str
 static const char *name_of(const struct fr__making *m, const struct fr_buffer *b, char *buf,
                            size_t n)
 {
-    const struct fr_plan_view *v = fr_plan_view(m->plan);
+    const char *op = fr_plan_user_op_name(m->plan, b->op);
 
     if (b->alloc != FR_NONE)
         return fr_plan_task_label(m->plan, b->alloc, buf, n);
-    return b->op != FR_NONE && v->graph ? v->graph->ops[b->op].name : fr_buffer_kind_name(b->kind);
+    return op ? op : fr_buffer_kind_name(b->kind);
 }
 
 static enum fr_status fill_holders(struct fr_record_peak *p, const struct fr__making *m,

@@ -42,6 +42,7 @@ unit_tests += tests/calibrate/test_system
 unit_tests += tests/calibrate/test_trees
 unit_tests += tests/plan/test_pattern
 unit_tests += tests/plan/test_plan
+unit_tests += tests/plan/test_rewrite
 unit_tests += tests/sim/test_account
 unit_tests += tests/sim/test_allocator
 unit_tests += tests/sim/test_collective

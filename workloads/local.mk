@@ -5,6 +5,7 @@ libworkloads_la_SOURCES = \
 	workloads/graph/check.c workloads/graph/graph.c workloads/graph/kinds.h workloads/graph/kinds.c \
 	workloads/graph/native.h workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_write.c workloads/graph/order.c \
+	workloads/graph/plain.h workloads/graph/plain.c \
 	workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \

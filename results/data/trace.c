@@ -122,13 +122,13 @@ static const char *category_of(const struct fr_task *task)
 static void write_args(struct trace *t, uint32_t id)
 {
     const struct fr_task *task = &t->view->tasks[id];
-    const struct fr_graph *g = t->view->graph;
+    uint32_t op = fr_plan_user_op(t->record->plan, task->op);
 
     fprintf(t->f, ",\"args\":{\"task\":%" PRIu32, id);
     write_text(t, "phase", fr_phase_name((enum fr_phase)task->phase));
-    if (g && task->op < g->n_ops) {
-        write_text(t, "op", g->ops[task->op].name);
-        write_text(t, "kind", fr_op_kind_name(g->ops[task->op].kind));
+    if (op != FR_NONE) {
+        write_text(t, "op", t->view->user_graph->ops[op].name);
+        write_text(t, "kind", fr_op_kind_name(t->view->user_graph->ops[op].kind));
     }
     if (task->microbatch != FR_NONE)
         fprintf(t->f, ",\"micro_batch\":%" PRIu32, task->microbatch);

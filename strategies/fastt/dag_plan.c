@@ -1,9 +1,12 @@
-/* strategies/fastt/dag_plan.c */
+/* strategies/fastt/dag_plan.c - emits tasks, messages and buffers of a dag: see dag_plan.h. Its operations
+ * are the ops of the plan's graph, under the same numbers.
+ */
 #include "config.h"
 
 #include "strategies/fastt/dag_plan.h"
 
 #include "base/error.h"
+#include "strategies/fastt/dag_graph.h"
 
 struct planning {
     struct fr__placer *pl;
@@ -21,17 +24,6 @@ struct planning {
 static uint32_t device_of(const struct planning *g, uint32_t op)
 {
     return g->pl->in->devices[g->device[op]];
-}
-
-/* Operations of the graph that are whole and alone have its name. */
-static uint32_t name_of(const struct planning *g, uint32_t op)
-{
-    const struct fr__dag_op *o = &g->dag->ops[op];
-    char name[160];
-
-    if (o->role == FR__DAG_OP && o->replica == FR_NONE && o->n_parts == 1)
-        return FR_NONE;
-    return fr_plan_add_string(g->pl->plan, fr__dag_name(g->dag, op, name, sizeof(name)));
 }
 
 static uint32_t cost_of(struct planning *g, uint32_t op)
@@ -106,7 +98,7 @@ static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
                               .device = device_of(g, op),
                               .alloc = task,
                               .alias = storage_of(g, op, t),
-                              .op = g->dag->ops[op].op,
+                              .op = op,
                               .kind = is_gradient ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
 
         g->tensor_of[k] = b.bytes ? fr_plan_add_buffer(pl->plan, &b) : FR_NONE;
@@ -135,33 +127,31 @@ static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_
     for (uint32_t i = d->out_first[op]; i < edge; i++)
         if (is_same_cargo(&d->edges[i], e))
             return g->made_of[i];
-    buffer = fr__add_buffer(g->pl, kind_of(e), device_of(g, op), e->bytes, task, o->op);
+    buffer = fr__add_buffer(g->pl, kind_of(e), device_of(g, op), e->bytes, task, op);
     fr__add_free(g->pl, buffer, task);
     return buffer;
 }
 
 /* ---- moves ---- */
 
-static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t task, uint32_t label)
+static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
 {
     const struct fr__dag_edge *e = &g->dag->edges[edge];
-    const struct fr__dag_op *o = &g->dag->ops[op];
     struct fr__move m = {.src = device_of(g, op),
                          .dst = device_of(g, e->dst),
                          .from = task,
                          .bytes = (double)e->bytes,
-                         .op = o->op,
+                         .op = op,
                          .microbatch = FR_NONE,
-                         .label = label,
+                         .label = FR_NONE,
                          .priority = g->pl->next_priority - 1,
-                         .phase = (enum fr_phase)o->phase,
+                         .phase = (enum fr_phase)g->dag->ops[op].phase,
                          .send_stream = FR_STREAM_FREE};
     uint32_t send;
 
     fr__add_move(g->pl, &m, &send, &g->source_of[edge]);
     fr__add_free(g->pl, g->made_of[edge], send);
-    g->buffer_of[edge] =
-        fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, g->source_of[edge], o->op);
+    g->buffer_of[edge] = fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, g->source_of[edge], op);
     fr__add_free(g->pl, g->buffer_of[edge], g->source_of[edge]);
 }
 
@@ -176,7 +166,7 @@ static uint32_t sent_already(const struct planning *g, uint32_t edge)
     return i;
 }
 
-static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t task, uint32_t label)
+static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
 {
     const struct fr__dag_edge *e = &g->dag->edges[edge];
     uint32_t there = g->device[e->dst], earlier;
@@ -192,7 +182,7 @@ static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t tas
         g->buffer_of[edge] = g->buffer_of[earlier];
         return;
     }
-    add_move(g, op, edge, task, label);
+    add_move(g, op, edge, task);
     g->sent_before[edge] = g->sent[there];
     g->sent[there] = edge;
 }
@@ -201,25 +191,24 @@ static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t tas
 
 static uint32_t add_variable(struct planning *g, uint32_t op)
 {
-    const struct fr__dag_op *o = &g->dag->ops[op];
-    uint64_t bytes = g->pl->graph->ops[o->op].param_bytes;
+    uint64_t bytes = g->pl->graph->ops[g->dag->ops[op].op].param_bytes;
     uint32_t device = device_of(g, op);
 
-    fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, o->op);
+    fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, op);
     if (g->pl->in->keeps_gradients)
-        fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, bytes, FR_NONE, o->op);
-    fr__add_optimizer(g->pl, device, bytes, o->op);
+        fr__add_buffer(g->pl, FR_BUFFER_GRADIENT, device, bytes, FR_NONE, op);
+    fr__add_optimizer(g->pl, device, bytes, op);
     return fr__add_marker(g->pl, device, FR_PHASE_FORWARD, FR_NONE);
 }
 
-static uint32_t add_compute(struct planning *g, uint32_t op, uint32_t name)
+static uint32_t add_compute(struct planning *g, uint32_t op)
 {
     const struct fr__dag *d = g->dag;
     const struct fr__dag_op *o = &d->ops[op];
     uint32_t task = fr__add_task(g->pl, &(struct fr_task){.device = device_of(g, op),
                                                           .cost_id = cost_of(g, op),
-                                                          .op = o->op,
-                                                          .label = name,
+                                                          .op = op,
+                                                          .label = FR_NONE,
                                                           .microbatch = FR_NONE,
                                                           .kind = FR_TASK_COMPUTE,
                                                           .phase = o->phase,
@@ -232,7 +221,7 @@ static uint32_t add_compute(struct planning *g, uint32_t op, uint32_t name)
     if (o->role == FR__DAG_OP && o->n_parts == 1)
         add_tensors(g, op, task);
     if (o->role == FR__DAG_OP)
-        fr__add_workspace(g->pl, device_of(g, op), o->op, batch_of(g, op), task);
+        fr__add_workspace_as(g->pl, device_of(g, op), o->op, op, batch_of(g, op), task);
     return task;
 }
 
@@ -240,14 +229,14 @@ static uint32_t add_op(struct planning *g, uint32_t op)
 {
     const struct fr__dag *d = g->dag;
     bool is_variable = d->ops[op].role == FR__DAG_VARIABLE;
-    uint32_t name = name_of(g, op), task;
+    uint32_t task;
 
     fr__use_device(g->pl, device_of(g, op));
-    task = is_variable ? add_variable(g, op) : add_compute(g, op, name);
+    task = is_variable ? add_variable(g, op) : add_compute(g, op);
     for (size_t i = 0; i < g->pl->in->n_devices; i++)
         g->sent[i] = FR_NONE;
     for (uint32_t e = d->out_first[op]; e < d->out_first[op + 1]; e++)
-        hand_on(g, op, e, task, name);
+        hand_on(g, op, e, task);
     return task;
 }
 
@@ -281,6 +270,7 @@ enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
     struct planning g = {.pl = pl, .dag = dag, .device = device};
 
     FR_TRY(make_room(&g, err));
+    FR_TRY(fr__dag_give_graph(pl->plan, dag, err));
     for (size_t i = 0; i < dag->n_ops; i++) {
         uint32_t task = add_op(&g, order[i]);
 

@@ -9,6 +9,9 @@
  * as a planner foresees that lets an operation begin when its inputs have arrived and the one before
  * it on the device has ended.
  *
+ * The plan's graph is the dag (strategies/fastt/dag_graph.h), so tasks and buffers name the dag's
+ * operations, and the plan knows which of the user's ops each stands for.
+ *
  * Memory: outputs live until their last reader is done, in place where the graph says so and the
  * storage is on the device; what was received likewise; scratch while its operation runs.
  */
@@ -17,7 +20,7 @@
 
 #include "strategies/fastt/dag.h"
 
-/* Adds the dag to pl's plan. device: [n_ops] index among the problem's devices; order: [n_ops] all
+/* Adds the dag to pl's plan, which must be empty. device: [n_ops] index among the problem's devices; order: [n_ops] all
  * operations, none before what it reads; task_of: [n_ops] filled with the tasks, or NULL. FR_ENOMEM.
  * Cost: O(ops + edges devices). */
 enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,

@@ -198,15 +198,21 @@ static void add_scratch(struct fr__placer *pl, uint32_t device, uint64_t bytes, 
 void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
                        uint32_t task)
 {
+    fr__add_workspace_as(pl, device, op, op, batch, task);
+}
+
+void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, uint32_t as,
+                          double batch, uint32_t task)
+{
     const struct fr_op *o = &pl->graph->ops[op];
 
-    add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, op);
+    add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, as);
     if (pl->params.roles[op] != FR__ROLE_UPDATE)
         return;
     for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
         add_scratch(pl, device,
                     fr__update_workspace_bytes(pl->in, o->param_bytes) / FR__UPDATE_TEMPORARIES,
-                    task, op);
+                    task, as);
 }
 
 void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op)

@@ -80,6 +80,10 @@ void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task);
  * temporaries of an update, a buffer each. */
 void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
                        uint32_t task);
+/* The same where the plan has a graph of its own, whose op `as` the buffers belong to; op: of the
+ * problem's graph. */
+void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, uint32_t as,
+                          double batch, uint32_t task);
 /* What the optimizer keeps for the parameters of `op`, a buffer a tensor. */
 void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
 /* The device's CUDA context, once; nothing on a CPU. */

@@ -276,6 +276,36 @@ START_TEST(nothing_is_left_behind)
 }
 END_TEST
 
+/* The plan's graph is the dag: each of its ops has a name of its own and leads back to the op of the model
+ * that the record of decisions says. */
+START_TEST(the_plan_owns_the_graph_that_was_split)
+{
+    const struct fr_decided_plan *p;
+    const struct fr_plan_view *v;
+    char label[200];
+    struct setup s;
+
+    ck_assert_int_eq(set_up(&s, "inception-v3", "os-dpos:start=model,replicas=ignore", 4, 64),
+                     FR_OK);
+    v = fr_plan_view(s.plan);
+    p = &s.decided->plans[0];
+    ck_assert_uint_gt(s.decided->n_splits, 0);
+    ck_assert_ptr_eq(v->user_graph, s.model.graph);
+    ck_assert_ptr_ne(v->graph, s.model.graph);
+    ck_assert_uint_eq(v->graph->n_ops, p->n_ops);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        ck_assert_str_eq(v->graph->ops[i].name, p->ops[i].name);
+        ck_assert_uint_eq(fr_plan_user_op(s.plan, i), p->ops[i].op);
+        if (p->ops[i].kind == FR_DECIDED_VARIABLE)
+            continue; /* a marker */
+        ck_assert_uint_eq(v->tasks[p->ops[i].task].op, i);
+        ck_assert_str_eq(fr_plan_task_label(s.plan, p->ops[i].task, label, sizeof(label)),
+                         p->ops[i].name);
+    }
+    tear_down(&s);
+}
+END_TEST
+
 START_TEST(replicas_are_planned_where_one_fits_a_device)
 {
     struct setup s;
@@ -324,6 +354,7 @@ int main(void)
     tcase_add_test(t, parameters_and_states_are_held_once);
     tcase_add_test(t, a_tensor_moves_to_a_device_once);
     tcase_add_test(t, nothing_is_left_behind);
+    tcase_add_test(t, the_plan_owns_the_graph_that_was_split);
     tcase_add_test(t, replicas_are_planned_where_one_fits_a_device);
     tcase_add_test(t, what_fits_nowhere_is_refused_by_name_and_size);
     return run_case(t, "strategies/fastt");

@@ -1,0 +1,38 @@
+/* workloads/graph/plain.c - ops and edges as a graph, for strategies that rewrite one and have no tensors
+ * to tell of. A graph that is read or trained goes through the builder and its checks.
+ */
+#include "config.h"
+
+#include "workloads/graph/plain.h"
+
+#include "base/error.h"
+#include "workloads/graph/builder.h"
+
+enum fr_status fr__graph_of_plain(struct fr_graph **out, const struct fr__plain_graph *plain,
+                                  struct fr__arena *arena, struct fr_error *err)
+{
+    struct fr_graph *g = fr__arena_alloc(arena, 1, sizeof(*g));
+    struct fr__graph_priv *priv = fr__arena_alloc(arena, 1, sizeof(*priv));
+
+    if (!g || !priv)
+        return fr__fail_nomem(err);
+    priv->arena = arena;
+    *g = (struct fr_graph){.name = plain->like->name,
+                           .source = plain->like->source,
+                           .batch = plain->like->batch,
+                           .seq_len = plain->like->seq_len,
+                           .dtype = plain->like->dtype,
+                           .param_elem_bytes = plain->like->param_elem_bytes,
+                           .n_ops = plain->n_ops,
+                           .n_edges = plain->n_edges,
+                           .n_layers = plain->like->n_layers,
+                           .ops = plain->ops,
+                           .edges = plain->edges,
+                           .out_first = plain->out_first,
+                           .in_first = plain->in_first,
+                           .in_edges = plain->in_edges,
+                           .layer_names = plain->like->layer_names,
+                           .priv = priv};
+    *out = g;
+    return FR_OK;
+}
