@@ -127,31 +127,32 @@ void fr_plan_free(struct fr_plan *p);
 
 /* ---- a graph of the plan's own ----
  *
- * A strategy that rewrites the user's graph (splits an op into parts, makes replicas, adds collectives,
- * fuses) gives the plan the graph that it made. Ops of tasks and buffers are then ops of that graph; the
- * map leads back to the user's.
+ * A strategy that rewrites the user's graph (splits an op into parts, makes replicas, adds
+ * collectives, fuses) gives the plan the graph that it made. Ops of tasks and buffers are then ops
+ * of that graph; the map leads back to the user's.
  */
 
-/* Op o of the rewritten graph stands for the user's ops user[first[o]] .. user[first[o + 1] - 1], the one
- * that it is named after first. Several o may stand for one user's op (parts, replicas), one o for
- * several (fused), or for none. */
+/* Op o of the rewritten graph stands for the user's ops user[first[o]] .. user[first[o + 1] - 1],
+ * the one that it is named after first. Several o may stand for one user's op (parts, replicas),
+ * one o for several (fused), or for none. */
 struct fr_op_map {
     const uint32_t *first; /* [n_ops of the rewritten graph + 1] */
     const uint32_t *user;
 };
-/* Makes `graph` the plan's, before any task is added. The plan frees it, with the last of its copies;
- * the map is copied. On failure graph stays the caller's: FR_ENOMEM; FR_ERANGE: tasks are there, the plan
- * has no user's graph or a graph of its own, or the map leads nowhere. */
+/* Makes `graph` the plan's, before any task is added. The plan frees it, with the last of its
+ * copies; the map is copied. On failure graph stays the caller's: FR_ENOMEM; FR_ERANGE: tasks are
+ * there, the plan has no user's graph or a graph of its own, or the map leads nowhere. */
 enum fr_status fr_plan_own_graph(struct fr_plan *p, struct fr_graph *graph,
                                  const struct fr_op_map *map, struct fr_error *err);
 /* The graph of fr_plan_new. */
 const struct fr_graph *fr_plan_user_graph(const struct fr_plan *p);
-/* The user's op that an op of the plan's graph stands for, the first of several; itself where the plan
- * has no graph of its own. FR_NONE: none. */
+/* The user's op that an op of the plan's graph stands for, the first of several; itself where the
+ * plan has no graph of its own. FR_NONE: none. */
 uint32_t fr_plan_user_op(const struct fr_plan *p, uint32_t op);
 /* Its name; NULL: none. */
 const char *fr_plan_user_op_name(const struct fr_plan *p, uint32_t op);
-/* All of them in a graph of the plan's own: *ops has as many as is returned; 0 leaves it untouched. */
+/* All of them in a graph of the plan's own: *ops has as many as is returned; 0 leaves it
+ * untouched. */
 size_t fr_plan_user_ops(const struct fr_plan *p, uint32_t op, const uint32_t **ops);
 
 /* The adding functions return the new index. Running out of memory or of numbers is kept and

@@ -1,7 +1,7 @@
 /* results/explain.h - how a strategy came to its plan, step by step: text, JSON, pictures.
  *
- * All of it is read from the strategy's record of decisions (strategies/decisions.h). A strategy that
- * fills the record can be explained; nothing here knows one.
+ * All of it is read from the strategy's record of decisions (strategies/decisions.h). A strategy
+ * that fills the record can be explained; nothing here knows one.
  */
 #ifndef FORERUN_EXPLAIN_H
 #define FORERUN_EXPLAIN_H
@@ -14,8 +14,8 @@ extern "C" {
 
 struct fr_explanation;
 
-/* Plans what q asks and keeps what was decided; strings of *q stay the caller's and must stay. FR_EUSAGE: the
- * strategy has nothing to tell; FR_ENOROOM: it does not fit; else as fr_answer. */
+/* Plans what q asks and keeps what was decided; strings of *q stay the caller's and must stay.
+ * FR_EUSAGE: the strategy has nothing to tell; FR_ENOROOM: it does not fit; else as fr_answer. */
 enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
                           const struct fr_context *ctx, struct fr_error *err);
 void fr_explanation_free(struct fr_explanation *e);
@@ -30,10 +30,10 @@ enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
 /* All of it. */
 void fr_explanation_print_json(FILE *f, const struct fr_explanation *e);
 
-/* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png, .pdf);
- * the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text). check: whether
- * such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed, or failed, or writing
- * did; FR_ECANCELLED. A file appears whole or not at all. */
+/* Pictures, by the ending of the file: the plan over time, before and after splits (.svg, .png,
+ * .pdf); the graph coloured by device (.graph.svg, .graph.png, .graph.pdf, or .dot for its text).
+ * check: whether such a file can be made. FR_EUSAGE; FR_EIO: gnuplot or graphviz is not installed,
+ * or failed, or writing did; FR_ECANCELLED. A file appears whole or not at all. */
 enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err);
 enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);

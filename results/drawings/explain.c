@@ -1,8 +1,8 @@
 /* results/drawings/explain.c - the dag of the plan, coloured by device, as DOT text.
  *
- * A small dag is drawn whole: a node an operation, a thick frame on the critical path, moves between
- * devices with their time. Of a larger one a node is a layer of the workload, striped by the time that its
- * operations take on each device, forward to update.
+ * A small dag is drawn whole: a node an operation, a thick frame on the critical path, moves
+ * between devices with their time. Of a larger one a node is a layer of the workload, striped by
+ * the time that its operations take on each device, forward to update.
  */
 #include "config.h"
 

@@ -1,7 +1,8 @@
-/* results/pictures/explain.c - the plan over time: a lane a device, and where something else became the plan,
- * what was started from above it.
+/* results/pictures/explain.c - the plan over time: a lane a device, and where something else became
+ * the plan, what was started from above it.
  *
- * Operations too short to be told apart from their neighbours of the same sort make one box with them.
+ * Operations too short to be told apart from their neighbours of the same sort make one box with
+ * them.
  */
 #include "config.h"
 
@@ -136,7 +137,8 @@ static bool has_sort(const struct panel *n, unsigned s)
     return false;
 }
 
-/* The first that fits of an operation's name, that of the graph's op and that of its layer; NULL: none. */
+/* The first that fits of an operation's name, that of the graph's op and that of its layer; NULL:
+ * none. */
 static const char *choose_name(const struct panel *n, const struct box *b)
 {
     const struct fr_graph *g = n->graph;

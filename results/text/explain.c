@@ -1,4 +1,5 @@
-/* results/text/explain.c - asks a strategy for its decisions; what all writers of an explanation need. */
+/* results/text/explain.c - asks a strategy for its decisions; what all writers of an explanation
+ * need. */
 #include "config.h"
 
 #include "results/text/explain.h"

@@ -35,7 +35,8 @@ size_t fr__explain_equals(const struct fr_decided_plan *p, uint32_t op, size_t n
 /* gnuplot's script of the plan over time. FR_EUSAGE: nothing takes time; FR_ENOMEM. */
 enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
                                 const struct fr__plot_frame *frame, struct fr_error *err);
-/* DOT text of the graph; *is_placed: neato is to draw it as placed. FR_EUSAGE: too many layers; FR_ENOMEM. */
+/* DOT text of the graph; *is_placed: neato is to draw it as placed. FR_EUSAGE: too many layers;
+ * FR_ENOMEM. */
 enum fr_status fr__explain_graph(FILE *dot, const struct fr_explanation *e, bool *is_placed,
                                  struct fr_error *err);
 

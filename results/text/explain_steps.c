@@ -1,5 +1,5 @@
-/* results/text/explain_steps.c - the explanation as text: the graph, how it was decided, the schedule, bounds,
- * then what was tried instead. What the record does not have is left out.
+/* results/text/explain_steps.c - the explanation as text: the graph, how it was decided, the
+ * schedule, bounds, then what was tried instead. What the record does not have is left out.
  */
 #include "config.h"
 

@@ -49,83 +49,6 @@ const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size
     return buf;
 }
 
-/* ---- costs ---- */
-
-/* An operation takes at least its launch. */
-static double seconds(const struct fr_cost *c)
-{
-    return c->mean_s > c->launch_s ? c->mean_s : c->launch_s;
-}
-
-double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
-{
-    double bytes = 0;
-
-    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++)
-        bytes += (double)dag->edges[dag->in_edges[k]].bytes;
-    if (dag->ops[op].role == FR__DAG_SUM && dag->in_first[op] < dag->in_first[op + 1])
-        return bytes + (double)dag->edges[dag->in_edges[dag->in_first[op]]].bytes;
-    return 2 * bytes;
-}
-
-/* A data gradient writes the channels that its forward op reads. */
-static void set_channels(struct fr_part *part, const struct fr__dag_op *o, unsigned dim, unsigned n)
-{
-    bool is_of_input = o->phase == FR_PHASE_BACKWARD_DATA && !o->has_channels_apart;
-
-    part->channel_parts = dim == FR__DAG_CHANNEL && !is_of_input ? n : 1;
-    part->input_parts = dim == FR__DAG_CHANNEL && is_of_input ? n : 1;
-}
-
-static bool is_tail_op(const struct fr__placer *pl, uint32_t op)
-{
-    return pl->params.roles[op] == FR__ROLE_SUM || pl->params.roles[op] == FR__ROLE_UPDATE;
-}
-
-void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out)
-{
-    const struct fr__dag_op *o = &dag->ops[op];
-    double batch = is_tail_op(dag->pl, o->op) ? dag->pl->graph->batch : dag->replica_batch;
-    struct fr_part part = {.batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch};
-
-    set_channels(&part, o, o->dim, o->n_parts);
-    *out = (struct fr_cost){0};
-    if (o->role == FR__DAG_OP)
-        fr__price_op(dag->pl, type, o->op, &part, out);
-    else if (o->role != FR__DAG_VARIABLE)
-        fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
-    out->mean_s = seconds(out);
-    out->launch_s = 0;
-}
-
-void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
-                       double out_s[])
-{
-    const struct fr__dag_op *o = &dag->ops[op];
-    struct fr_part part = {.batch =
-                               dim == FR__DAG_BATCH ? dag->replica_batch / n : dag->replica_batch};
-    bool is_whole = part.batch >= 1 &&
-                    (dim != FR__DAG_CHANNEL || n <= fr__dag_n_channels(dag->pl->graph, o->op));
-
-    set_channels(&part, o, dim, n);
-    for (uint32_t t = 0; t < dag->n_types; t++) {
-        struct fr_cost c;
-
-        fr__price_op(dag->pl, t, o->op, &part, &c);
-        out_s[t] = is_whole ? seconds(&c) : INFINITY; /* no share of a sample or channel */
-    }
-}
-
-void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[])
-{
-    for (uint32_t t = 0; t < dag->n_types; t++) {
-        struct fr_cost c;
-
-        fr_cost_bytes(dag->pl->in->costs, t, bytes, FR_OP_CONCAT, &c);
-        out_s[t] = seconds(&c);
-    }
-}
-
 /* ---- making one ---- */
 
 struct making {
@@ -142,7 +65,7 @@ struct making {
 
 static bool is_tail(const struct making *m, uint32_t op)
 {
-    return is_tail_op(m->pl, op);
+    return fr__dag_is_tail(m->dag, op);
 }
 
 /* The operation whose parameters a graph op works with: its forward op's own, or those it is tied to. */
@@ -266,23 +189,6 @@ static enum fr_status add_edge(struct making *m, uint32_t src, uint32_t dst, uin
                                                              .cargo = (uint8_t)cargo,
                                                              .stays = stays(m, src, dst, cargo)};
     return FR_OK;
-}
-
-/* Row 0 is free; row 1 + o is that of graph op o; sums come after. */
-static void price_ops(struct making *m)
-{
-    struct fr__dag *d = m->dag;
-    const struct fr_part body = {.batch = d->replica_batch};
-    const struct fr_part tail = {.batch = m->g->batch};
-
-    for (uint32_t o = 0; o < m->g->n_ops; o++)
-        for (uint32_t t = 0; t < d->n_types; t++) {
-            struct fr_cost c;
-
-            fr__price_op(m->pl, t, o, is_tail(m, o) ? &tail : &body, &c);
-            d->cost_s[(1 + o) * d->n_types + t] = seconds(&c);
-        }
-    d->n_costs = 1 + m->g->n_ops;
 }
 
 static void add_variables(struct making *m)
@@ -488,7 +394,7 @@ static enum fr_status allocate(struct making *m, struct fr_error *err)
 static enum fr_status make_all(struct making *m, struct fr_error *err)
 {
     FR_TRY(allocate(m, err));
-    price_ops(m);
+    fr__dag_price_ops(m->dag);
     find_held(m);
     for (uint32_t o = 0; o < m->g->n_ops; o++)
         if (transient_bytes(m, o) > m->dag->transient_bytes)

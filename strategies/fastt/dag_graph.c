@@ -1,5 +1,5 @@
-/* strategies/fastt/dag_graph.c - names, kinds and edges of a dag's operations, for the plan that keeps
- * them when the planner is gone. What operations cost and hold is in the plan's own tables.
+/* strategies/fastt/dag_graph.c - names, kinds and edges of a dag's operations, for the plan that
+ * keeps them when the planner is gone. What operations cost and hold is in the plan's own tables.
  */
 #include "config.h"
 

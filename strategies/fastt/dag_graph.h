@@ -4,9 +4,9 @@
 
 #include "strategies/fastt/dag.h"
 
-/* Gives the plan the dag's operations, parts, replicas and helpers with them, as a graph of its own. Each
- * stands for the op of the problem's graph that it is, is part of or works for. To be called before any
- * task is added. FR_ENOMEM. Cost: O(ops + edges). */
+/* Gives the plan the dag's operations, parts, replicas and helpers with them, as a graph of its
+ * own. Each stands for the op of the problem's graph that it is, is part of or works for. To be
+ * called before any task is added. FR_ENOMEM. Cost: O(ops + edges). */
 enum fr_status fr__dag_give_graph(struct fr_plan *plan, const struct fr__dag *dag,
                                   struct fr_error *err);
 #endif

@@ -1,5 +1,5 @@
-/* strategies/fastt/dag_plan.c - emits tasks, messages and buffers of a dag: see dag_plan.h. Its operations
- * are the ops of the plan's graph, under the same numbers.
+/* strategies/fastt/dag_plan.c - emits tasks, messages and buffers of a dag: see dag_plan.h. Its
+ * operations are the ops of the plan's graph, under the same numbers.
  */
 #include "config.h"
 
@@ -63,7 +63,8 @@ static uint32_t input_buffer(const struct planning *g, uint32_t op, uint32_t ten
     return FR_NONE;
 }
 
-/* A view holds on to the storage of what it is a view of, unless it is larger (as replicas have it). */
+/* A view holds on to the storage of what it is a view of, unless it is larger (as replicas have
+ * it). */
 static uint32_t storage_of(const struct planning *g, uint32_t op, const struct fr_tensor *t)
 {
     const struct fr_graph *graph = g->pl->graph;
@@ -111,8 +112,8 @@ static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edg
     return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo;
 }
 
-/* What an edge of op carries, at op: one of its tensors; else a buffer of the edge's size, once for all
- * edges that carry the same. */
+/* What an edge of op carries, at op: one of its tensors; else a buffer of the edge's size, once for
+ * all edges that carry the same. */
 static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
 {
     const struct fr__dag *d = g->dag;

@@ -1,7 +1,8 @@
-/* strategies/fastt/explain.c - runs the planner once more with its record on, and tells what it saw.
+/* strategies/fastt/explain.c - runs the planner once more with its record on, and tells what it
+ * saw.
  *
- * Nothing is worked out a second time but the gap that an operation was put into: what was taken on its
- * device by those before it in the list (tell.c).
+ * Nothing is worked out a second time but the gap that an operation was put into: what was taken on
+ * its device by those before it in the list (tell.c).
  */
 #include "config.h"
 

@@ -1,16 +1,18 @@
-/* strategies/fastt/fastt.h - FastT's planners on a problem: from a model, a cluster and a batch to a placement.
+/* strategies/fastt/fastt.h - FastT's planners on a problem: from a model, a cluster and a batch to
+ * a placement.
  *
- * The start is the data-parallel dag (a replica a device, one set of variables) where the model with
- * its share of the batch fits the smallest device, else the model's own. It is planned by DPOS
- * (strategies/fastt/dpos.h), or by OS-DPOS (strategies/fastt/os_dpos.h), which splits operations as well.
+ * The start is the data-parallel dag (a replica a device, one set of variables) where the model
+ * with its share of the batch fits the smallest device, else the model's own. It is planned by DPOS
+ * (strategies/fastt/dpos.h), or by OS-DPOS (strategies/fastt/os_dpos.h), which splits operations as
+ * well.
  *
- * OS-DPOS is never worse than replicas left alone: where the planner believes that a replica a device, each
- * whole, ends sooner than what its search found, these are the plan (the paper's pre-training starts
- * from them and rolls back to them).
+ * OS-DPOS is never worse than replicas left alone: where the planner believes that a replica a
+ * device, each whole, ends sooner than what its search found, these are the plan (the paper's
+ * pre-training starts from them and rolls back to them).
  *
  * A device's room is its memory without the CUDA context and without what the hungriest operation
- * needs while it runs. The planner counts what is held for long: parameters, optimizer states, a copy
- * of the parameters for each replica, what the backward pass reads again, gradients.
+ * needs while it runs. The planner counts what is held for long: parameters, optimizer states, a
+ * copy of the parameters for each replica, what the backward pass reads again, gradients.
  *
  * Source: X. Yi et al., FastT, Middleware 2020; its section 4 says which start.
  */
@@ -21,8 +23,8 @@
 
 enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
 
-/* What becomes of replicas left alone: kept where faster; always kept; not looked at, as in the paper's
- * Algorithm 2. */
+/* What becomes of replicas left alone: kept where faster; always kept; not looked at, as in the
+ * paper's Algorithm 2. */
 enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
 
 struct fr__fastt_options {

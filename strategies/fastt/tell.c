@@ -1,7 +1,7 @@
 /* strategies/fastt/tell.c - turns the planner's arrays into a record of decisions.
  *
- * It stands apart from the planners so that these keep no names and no words, and from the explanation
- * so that an answer that needs only the schedule does not pay for the rest.
+ * It stands apart from the planners so that these keep no names and no words, and from the
+ * explanation so that an answer that needs only the schedule does not pay for the rest.
  */
 #include "config.h"
 
@@ -99,7 +99,8 @@ static bool fill_edges(struct fr_decided_plan *out, struct fr__arena *arena,
     return edges && out->out_first && out->in_first && out->in_edges;
 }
 
-/* Device types in use, in the order of the devices; returns how many. columns: [n_devices], or NULL. */
+/* Device types in use, in the order of the devices; returns how many. columns: [n_devices], or
+ * NULL. */
 static size_t list_types(const struct fr__dpos_machine *m, uint32_t types[], uint32_t columns[])
 {
     size_t n = 0;
@@ -195,8 +196,8 @@ static void fill_reasons(struct fr_decided_op ops[], const struct fr__tell_run *
     }
 }
 
-/* The operations of a device in the order of their starts, as a list from which those that came last to
- * the device leave first: what stood before and behind one when it came bounds its gap. */
+/* The operations of a device in the order of their starts, as a list from which those that came
+ * last to the device leave first: what stood before and behind one when it came bounds its gap. */
 struct neighbours {
     uint32_t *before, *behind; /* [n_ops] FR_NONE: nobody */
 };

@@ -1,11 +1,10 @@
-/* strategies/lower/params.c - parameters, their gradients and updates, found in a training graph. */
+/* strategies/lower/params.c - parameters, their gradients and updates, found in a training
+ * graph. */
 #include "config.h"
 
 #include "strategies/lower/params.h"
 
 #include "base/error.h"
-
-enum { FP32_BYTES = 4 };
 
 static enum fr__role role_of(const struct fr_op *o)
 {
@@ -118,8 +117,8 @@ static void find_gradients(struct finding *f)
     }
 }
 
-/* Where no edge says it: the gradient comes from the op's backward-weight ops, or lacking these from
- * its last backward op. */
+/* Where no edge says it: the gradient comes from the op's backward-weight ops, or lacking these
+ * from its last backward op. */
 static void find_unlinked_gradients(struct finding *f)
 {
     static const enum fr_phase phases[] = {FR_PHASE_BACKWARD_WEIGHT, FR_PHASE_BACKWARD_DATA};
@@ -186,46 +185,4 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
                                .updates = f.updates,
                                .tail = f.tail};
     return FR_OK;
-}
-
-static unsigned n_states(enum fr_optimizer o)
-{
-    return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
-}
-
-uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
-{
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
-
-    if (elem_bytes >= FP32_BYTES)
-        return param_bytes * states;
-    return param_bytes / elem_bytes * FP32_BYTES * (states + 1);
-}
-
-double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
-{
-    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
-    double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
-
-    if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
-        kept_bytes = elements * elem_bytes * 4;
-    if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
-        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
-    if (elem_bytes >= FP32_BYTES)
-        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
-    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
-}
-
-unsigned fr__optimizer_tensors(const struct fr_problem *in)
-{
-    return n_states(in->optimizer) + (in->graph->param_elem_bytes < FP32_BYTES);
-}
-
-uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
-{
-    unsigned elem_bytes = in->graph->param_elem_bytes;
-
-    if (in->optimizer != FR_ADAM)
-        return 0;
-    return 2 * (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }

@@ -1,9 +1,9 @@
 /* strategies/lower/params.h - who owns parameters, where their gradients come from, what they cost.
  *
- * A training graph's ops fall into a body, which runs once a micro-batch (input, forward, backward),
- * and a tail, which runs once an iteration: sums of parameter gradients (tied weights) and updates.
- * A gradient tensor is one that a body op writes and the tail reads; its storage is kept over all
- * micro-batches, which add into it.
+ * A training graph's ops fall into a body, which runs once a micro-batch (input, forward,
+ * backward), and a tail, which runs once an iteration: sums of parameter gradients (tied weights)
+ * and updates. A gradient tensor is one that a body op writes and the tail reads; its storage is
+ * kept over all micro-batches, which add into it.
  */
 #ifndef FR_STRATEGIES_PARAMS_H
 #define FR_STRATEGIES_PARAMS_H
@@ -41,26 +41,5 @@ struct fr__params {
 /* All memory comes from the arena. Cost: O(ops + edges). */
 enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
                                struct fr__arena *arena, struct fr_error *err);
-
-/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
- * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each, the
- * states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR 2018). */
-uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
-
-/* How many tensors these bytes are, all of a size. */
-unsigned fr__optimizer_tensors(const struct fr_problem *in);
-
-/* Memory traffic of one update: gradient read, parameter read and written, each state read and
- * written; with a master copy that is read and written and the parameter only written. Under `amp`
- * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
- * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the new
- * ones added to them. */
-double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
-
-/* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured with
- * PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
- * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
-enum { FR__UPDATE_TEMPORARIES = 2 };
-uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 #endif

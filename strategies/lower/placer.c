@@ -1,17 +1,11 @@
-/* strategies/lower/placer.c - tasks, costs and buffers for the strategies. */
+/* strategies/lower/placer.c - adds tasks, messages, dependencies and buffers to the plan that
+ * strategies make. What they cost and how large they are is price.c's to say.
+ */
 #include "config.h"
 
 #include "strategies/lower/placer.h"
 
 #include "base/error.h"
-#include "calibrate/system.h"
-
-struct fr__cost_rows {
-    uint32_t type;
-    double batch;
-    uint32_t *ids; /* [n_ops]: row of the plan + 1; 0: not asked for yet */
-    struct fr__cost_rows *next;
-};
 
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
@@ -35,60 +29,6 @@ void fr__placer_fini(struct fr__placer *pl)
 const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device)
 {
     return &pl->in->topo->types[pl->in->topo->devices[device].type];
-}
-
-struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch)
-{
-    struct fr__cost_rows *r = pl->rows;
-
-    while (r && (r->type != type || r->batch < batch || r->batch > batch))
-        r = r->next;
-    if (r)
-        return r;
-    r = fr__arena_alloc(pl->arena, 1, sizeof(*r));
-    if (!r)
-        return NULL;
-    r->ids = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*r->ids));
-    if (!r->ids)
-        return NULL;
-    r->type = type;
-    r->batch = batch;
-    r->next = pl->rows;
-    pl->rows = r;
-    return r;
-}
-
-/* A measured update is taken as it is; else the optimizer decides what moves. */
-void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
-                  const struct fr_part *part, struct fr_cost *cost)
-{
-    const struct fr_op *o = &pl->graph->ops[op];
-
-    fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
-    if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
-        o->param_bytes > 0)
-        fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
-                      FR_OP_UPDATE, cost);
-}
-
-uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op)
-{
-    struct fr_cost cost;
-
-    if (rows->ids[op] == 0) {
-        const struct fr_part part = {.batch = rows->batch};
-
-        fr__price_op(pl, rows->type, op, &part, &cost);
-        rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
-    }
-    return rows->ids[op] - 1;
-}
-
-uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)
-{
-    if (!scales)
-        return bytes;
-    return (uint64_t)((double)bytes * (batch / pl->graph->batch) + 0.5);
 }
 
 uint32_t fr__add_task(struct fr__placer *pl, const struct fr_task *task)
@@ -128,13 +68,6 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
                                               .stream = FR_STREAM_FREE});
 }
 
-/* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
- * automatic casts. */
-static bool is_summed_in_switch(enum fr_dtype dtype)
-{
-    return dtype != FR_FP8;
-}
-
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective)
 {
     struct fr_collective c = *collective;
@@ -142,8 +75,7 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
 
     if (c.group == FR_NONE) /* out of memory: the plan keeps it */
         return fr_plan_add_collective(pl->plan, &c);
-    c.has_cost = fr_plan_collective_cost(pl->plan, pl->in->costs, &c,
-                                         is_summed_in_switch(pl->graph->dtype), &cost);
+    c.has_cost = fr__price_collective(pl, &c, &cost);
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
     return fr_plan_add_collective(pl->plan, &c);

@@ -1,8 +1,11 @@
-/* strategies/lower/placer.h - what all replicas of one plan share while it is being built: costs (one row
- * an op, device type and batch), tasks, transfers, persistent buffers.
+/* strategies/lower/placer.h - adds to a plan what strategies decide: tasks, messages, collectives,
+ * buffers.
+ *
+ * A placer belongs to one plan while it is being built. It holds what all replicas share: the
+ * problem, what the graph's parameters are, the rows of the cost table made so far (price.h).
  *
  * Priorities count up in the order in which a device's tasks are made, so that `strict` and
- * `priority` follow the program. A transfer takes the priority of what it carries.
+ * `priority` follow the program. A message takes the priority of what it carries.
  */
 #ifndef FR_STRATEGIES_PLACER_H
 #define FR_STRATEGIES_PLACER_H
@@ -10,6 +13,7 @@
 #include "base/arena.h"
 #include "plan/pattern.h"
 #include "strategies/lower/params.h"
+#include "strategies/lower/price.h"
 #include "strategies/strategies.h"
 
 struct fr__placer {
@@ -33,19 +37,6 @@ void fr__placer_fini(struct fr__placer *pl);
 
 const struct fr_device_type *fr__type_of(const struct fr__placer *pl, uint32_t device);
 
-/* What a part of an op costs on a device type; an update as the optimizer makes it. */
-void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
-                  const struct fr_part *part, struct fr_cost *cost);
-
-/* The costs of ops on one device type at one batch, filled as they are asked for. NULL: out of
- * memory. Cost: linear in the number of different (type, batch). */
-struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch);
-/* Row of the plan's cost table. */
-uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op);
-
-/* Bytes of a tensor when the step has `batch` samples. */
-uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch);
-
 /* Adds a task at the next priority; where it is made counts. */
 uint32_t fr__add_task(struct fr__placer *pl, const struct fr_task *task);
 /* A compute task on FR_STREAM_COMPUTE. op: FR_NONE or the graph's. */
@@ -54,8 +45,9 @@ uint32_t fr__add_compute(struct fr__placer *pl, uint32_t device, uint32_t cost_i
 uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase phase,
                         uint32_t microbatch);
 
-/* Adds a collective on a group of the plan, which takes the time fitted to its machines where these behave like a
- * known system that covers it (fr_cost_collective), else runs as rings over the links. */
+/* Adds a collective on a group of the plan, which takes the time fitted to its machines where these
+ * behave like a known system that covers it (fr_cost_collective), else runs as rings over the
+ * links. */
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective);
 
 /* What moves: after task `from` (FR_NONE: the caller adds what to wait for), src to dst. */

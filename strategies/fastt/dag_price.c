@@ -1,0 +1,102 @@
+/* strategies/fastt/dag_price.c - what operations of a dag, their parts and the slicing and joining
+ * of these take on each type of device.
+ */
+#include "config.h"
+
+#include "strategies/fastt/dag.h"
+#include "strategies/fastt/dag_dims.h"
+
+#include <math.h>
+
+/* An operation takes at least its launch. */
+static double seconds(const struct fr_cost *c)
+{
+    return c->mean_s > c->launch_s ? c->mean_s : c->launch_s;
+}
+
+double fr__dag_helper_bytes(const struct fr__dag *dag, uint32_t op)
+{
+    double bytes = 0;
+
+    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++)
+        bytes += (double)dag->edges[dag->in_edges[k]].bytes;
+    if (dag->ops[op].role == FR__DAG_SUM && dag->in_first[op] < dag->in_first[op + 1])
+        return bytes + (double)dag->edges[dag->in_edges[dag->in_first[op]]].bytes;
+    return 2 * bytes;
+}
+
+/* A data gradient writes the channels that its forward op reads. */
+static void set_channels(struct fr_part *part, const struct fr__dag_op *o, unsigned dim, unsigned n)
+{
+    bool is_of_input = o->phase == FR_PHASE_BACKWARD_DATA && !o->has_channels_apart;
+
+    part->channel_parts = dim == FR__DAG_CHANNEL && !is_of_input ? n : 1;
+    part->input_parts = dim == FR__DAG_CHANNEL && is_of_input ? n : 1;
+}
+
+bool fr__dag_is_tail(const struct fr__dag *dag, uint32_t op)
+{
+    enum fr__role role = dag->pl->params.roles[op];
+
+    return role == FR__ROLE_SUM || role == FR__ROLE_UPDATE;
+}
+
+void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out)
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+    double batch = fr__dag_is_tail(dag, o->op) ? dag->pl->graph->batch : dag->replica_batch;
+    struct fr_part part = {.batch = o->dim == FR__DAG_BATCH ? batch / o->n_parts : batch};
+
+    set_channels(&part, o, o->dim, o->n_parts);
+    *out = (struct fr_cost){0};
+    if (o->role == FR__DAG_OP)
+        fr__price_op(dag->pl, type, o->op, &part, out);
+    else if (o->role != FR__DAG_VARIABLE)
+        fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
+    out->mean_s = seconds(out);
+    out->launch_s = 0;
+}
+
+void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
+                       double out_s[])
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+    struct fr_part part = {.batch =
+                               dim == FR__DAG_BATCH ? dag->replica_batch / n : dag->replica_batch};
+    bool is_whole = part.batch >= 1 &&
+                    (dim != FR__DAG_CHANNEL || n <= fr__dag_n_channels(dag->pl->graph, o->op));
+
+    set_channels(&part, o, dim, n);
+    for (uint32_t t = 0; t < dag->n_types; t++) {
+        struct fr_cost c;
+
+        fr__price_op(dag->pl, t, o->op, &part, &c);
+        out_s[t] = is_whole ? seconds(&c) : INFINITY; /* no share of a sample or channel */
+    }
+}
+
+void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[])
+{
+    for (uint32_t t = 0; t < dag->n_types; t++) {
+        struct fr_cost c;
+
+        fr_cost_bytes(dag->pl->in->costs, t, bytes, FR_OP_CONCAT, &c);
+        out_s[t] = seconds(&c);
+    }
+}
+
+void fr__dag_price_ops(struct fr__dag *dag)
+{
+    const struct fr__placer *pl = dag->pl;
+    const struct fr_part body = {.batch = dag->replica_batch};
+    const struct fr_part tail = {.batch = pl->graph->batch};
+
+    for (uint32_t o = 0; o < pl->graph->n_ops; o++)
+        for (uint32_t t = 0; t < dag->n_types; t++) {
+            struct fr_cost c;
+
+            fr__price_op(pl, t, o, fr__dag_is_tail(dag, o) ? &tail : &body, &c);
+            dag->cost_s[(1 + o) * dag->n_types + t] = seconds(&c);
+        }
+    dag->n_costs = 1 + pl->graph->n_ops;
+}

@@ -1,0 +1,143 @@
+/* strategies/lower/price.c - what ops, updates, sums and collectives cost, and what they hold.
+ *
+ * All rules about a replica's share of the batch, about precision and about optimizers stand here,
+ * apart from the code that adds tasks and buffers (placer.c, replica*.c), which asks.
+ */
+#include "config.h"
+
+#include "strategies/lower/price.h"
+
+#include "strategies/lower/placer.h"
+
+enum { FP32_BYTES = 4 };
+
+/* ---- what the optimizer keeps and moves ---- */
+
+static unsigned n_states(enum fr_optimizer o)
+{
+    return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
+}
+
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+
+    if (elem_bytes >= FP32_BYTES)
+        return param_bytes * states;
+    return param_bytes / elem_bytes * FP32_BYTES * (states + 1);
+}
+
+double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
+    double elements = (double)param_bytes / elem_bytes, kept_bytes = 0;
+
+    if (in->keeps_gradients) /* zeroed; the new ones and the kept ones read, the sum written */
+        kept_bytes = elements * elem_bytes * 4;
+    if (in->graph->dtype == FR_AMP) /* every gradient is read, unscaled and written once more */
+        return kept_bytes + elements * FP32_BYTES * (3 + 2 * states + 2);
+    if (elem_bytes >= FP32_BYTES)
+        return kept_bytes + elements * elem_bytes * (3 + 2 * states);
+    return kept_bytes + elements * (2 * elem_bytes + 2 * FP32_BYTES * (1 + states));
+}
+
+unsigned fr__optimizer_tensors(const struct fr_problem *in)
+{
+    return n_states(in->optimizer) + (in->graph->param_elem_bytes < FP32_BYTES);
+}
+
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
+{
+    unsigned elem_bytes = in->graph->param_elem_bytes;
+
+    if (in->optimizer != FR_ADAM)
+        return 0;
+    return 2 * (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
+}
+
+/* ---- ops ---- */
+
+/* A measured update is taken as it is; else the optimizer decides what moves. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost)
+{
+    const struct fr_op *o = &pl->graph->ops[op];
+
+    fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
+    if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
+        o->param_bytes > 0)
+        fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
+                      FR_OP_UPDATE, cost);
+}
+
+void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
+                   struct fr_cost *cost)
+{
+    fr_cost_bytes(pl->in->costs, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
+}
+
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)
+{
+    if (!scales)
+        return bytes;
+    return (uint64_t)((double)bytes * (batch / pl->graph->batch) + 0.5);
+}
+
+/* ---- rows of the plan's cost table ---- */
+
+struct fr__cost_rows {
+    uint32_t type;
+    double batch;
+    uint32_t *ids; /* [n_ops]: row of the plan + 1; 0: not asked for yet */
+    struct fr__cost_rows *next;
+};
+
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch)
+{
+    struct fr__cost_rows *r = pl->rows;
+
+    while (r && (r->type != type || r->batch < batch || r->batch > batch))
+        r = r->next;
+    if (r)
+        return r;
+    r = fr__arena_alloc(pl->arena, 1, sizeof(*r));
+    if (!r)
+        return NULL;
+    r->ids = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*r->ids));
+    if (!r->ids)
+        return NULL;
+    r->type = type;
+    r->batch = batch;
+    r->next = pl->rows;
+    pl->rows = r;
+    return r;
+}
+
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op)
+{
+    struct fr_cost cost;
+
+    if (rows->ids[op] == 0) {
+        const struct fr_part part = {.batch = rows->batch};
+
+        fr__price_op(pl, rows->type, op, &part, &cost);
+        rows->ids[op] = fr_plan_add_cost(pl->plan, &cost) + 1;
+    }
+    return rows->ids[op] - 1;
+}
+
+/* ---- collectives ---- */
+
+/* A switch sums fp16, bf16 and fp32. Gradients are in the format of the arithmetic, but fp32 under
+ * automatic casts. */
+static bool is_summed_in_switch(enum fr_dtype dtype)
+{
+    return dtype != FR_FP8;
+}
+
+bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
+                          struct fr_cost *cost)
+{
+    return fr_plan_collective_cost(pl->plan, pl->in->costs, c,
+                                   is_summed_in_switch(pl->graph->dtype), cost);
+}

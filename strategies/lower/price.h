@@ -1,0 +1,57 @@
+/* strategies/lower/price.h - what an op, an update, a sum or a collective costs, and what it
+ * holds. */
+#ifndef FR_STRATEGIES_PRICE_H
+#define FR_STRATEGIES_PRICE_H
+
+#include "strategies/strategies.h"
+
+struct fr__placer;
+
+/* ---- seconds ---- */
+
+/* What a part of an op costs on a device type; an update as the optimizer makes it. */
+void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
+                  const struct fr_part *part, struct fr_cost *cost);
+
+/* The costs of ops on one device type at one batch, filled as they are asked for. NULL: out of
+ * memory. Cost: linear in the number of different (type, batch). */
+struct fr__cost_rows *fr__cost_rows(struct fr__placer *pl, uint32_t type, double batch);
+/* Row of the plan's cost table. */
+uint32_t fr__op_cost(struct fr__placer *pl, struct fr__cost_rows *rows, uint32_t op);
+
+/* Bytes of a tensor when the step has `batch` samples. */
+uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch);
+
+/* A sum of n gradients of so many bytes on a device type: it reads them all and writes one. */
+void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
+                   struct fr_cost *cost);
+
+/* What a collective on a group of the plan costs as a whole; false: not known, *cost untouched. */
+bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
+                          struct fr_cost *cost);
+
+/* ---- what the optimizer keeps and moves ---- */
+
+/* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
+ * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each,
+ * the states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR
+ * 2018). */
+uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* How many tensors these bytes are, all of a size. */
+unsigned fr__optimizer_tensors(const struct fr_problem *in);
+
+/* Memory traffic of one update: gradient read, parameter read and written, each state read and
+ * written; with a master copy that is read and written and the parameter only written. Under `amp`
+ * the gradient is read and written once more, to undo the loss scale and look for overflow (PyTorch
+ * 1.13, torch/cuda/amp/grad_scaler.py, unscale_). Gradients that are kept are set to zero, and the
+ * new ones added to them. */
+double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+/* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured
+ * with PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
+ * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
+enum { FR__UPDATE_TEMPORARIES = 2 };
+uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
+
+#endif
