@@ -1,9 +1,9 @@
 /* strategies/decisions.h - what a strategy decided, and why: one record that any strategy may fill.
  *
  * The record stands for itself: it owns its strings and arrays, and nothing in it points into a
- * planner. Reports, explanations and pictures read it and know no strategy. A strategy fills what it
- * has; what it leaves NULL or 0 is not shown. Rules (how the strategy decides) are sentences of the
- * strategy, printed before the table that they explain.
+ * planner. Reports, explanations and pictures read it and know no strategy. A strategy fills what
+ * it has; what it leaves NULL or 0 is not shown. Rules (how the strategy decides) are sentences of
+ * the strategy, printed before the table that they explain.
  *
  * Devices are counted as the problem counts them: 0 .. n_devices - 1.
  */
@@ -42,7 +42,8 @@ struct fr_reason {
     enum fr_reason_kind kind;
     const char *token; /* for programs: "ends-first" */
     const char *words; /* for people: "bound with the critical path" */
-    /* FR_REASON_CHOSEN: said of the device that was taken, and where others would have done as well. */
+    /* FR_REASON_CHOSEN: said of the device that was taken, and where others would have done as
+     * well. */
     const char *picked, *picked_of_equals;
     bool is_by_room; /* FR_REASON_CHOSEN: by the memory that is left, not by time */
 };
@@ -71,7 +72,8 @@ struct fr_decided_op {
     unsigned n_parts; /* of the same op; 1: it is whole */
     double start_s, end_s;
     bool is_on_path; /* the critical path */
-    /* Upward rank: rank_s = longest_s + via_s + the rank of operation `via` (FR_NONE: nobody reads). */
+    /* Upward rank: rank_s = longest_s + via_s + the rank of operation `via` (FR_NONE: nobody
+     * reads). */
     double rank_s, longest_s, via_s;
     uint32_t via;
     /* What follows is told with a reason only. */

@@ -1,25 +1,19 @@
 /* strategies/dp.c - synchronous data parallelism: one replica a device, gradients averaged by ring
- * all-reduce in buckets or through parameter servers.
+ * all-reduce in buckets or through parameter servers (strategies/lower/exchange.h).
  *
- * Source: S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, VLDB
- * 2020 (buckets in backward order, overlapped with the backward pass, launched in the same order on
- * all ranks; each rank keeps the buckets' storage beside its gradients, as DDP does by default;
- * section 3.2.3: the backward pass ends when all buckets have been reduced, and the optimizer's step
- * comes after it; section 3.2.4: with no_sync() gradients add up over micro-batches and travel during
- * the last one's backward pass only).
+ * Source: S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training,
+ * VLDB 2020. Section 3.2.3: the backward pass ends when all buckets have been reduced, and the
+ * optimizer's step comes after it. Section 3.2.4: with no_sync() gradients add up over
+ * micro-batches and travel during the last one's backward pass only.
  */
 #include "config.h"
 
 #include "base/error.h"
-#include "base/units.h"
-#include "strategies/lower/buckets.h"
+#include "strategies/lower/exchange.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
-#include "strategies/lower/parameter_server.h"
 #include "strategies/lower/replica.h"
 #include "strategies/single.h"
-
-#include <stdio.h>
 
 enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP, OPTION_ACCUMULATE, OPTION_PULL };
 enum { STEP_ALL, STEP_BUCKET };
@@ -60,122 +54,15 @@ static const struct fr_option options[] = {
     {.name = NULL},
 };
 
-struct ring {
+struct replicas {
     struct fr__placer *pl;
-    struct fr__buckets buckets;
-    uint32_t first_collective; /* of the buckets, numbered on */
-    uint32_t *bucket_of;       /* [n_ops] by update op, FR_NONE */
-    uint32_t *members;         /* [buckets] of the rank being placed */
-    uint32_t *device_of;       /* [n_ops] */
-    bool overlap;
-    bool is_step_by_bucket;
+    struct fr__exchange *exchange;
+    uint32_t *device_of; /* [n_ops] of the replica being placed */
 };
 
-/* ---- ring ---- */
+/* ---- replicas that update themselves ---- */
 
-static const char *owner_name(const struct ring *g, uint32_t i)
-{
-    const struct fr__placer *pl = g->pl;
-
-    return pl->graph->ops[pl->params.owners[g->buckets.owners[i]].op].name;
-}
-
-static void log_bucket(const struct ring *g, uint32_t b)
-{
-    uint32_t first = g->buckets.first[b], end = g->buckets.first[b + 1];
-    char bytes[32];
-
-    fr__log(g->pl->ctx, "bucket %u: %u gradients, %s, from %s to %s", b, end - first,
-            fr__format_bytes((double)g->buckets.bytes[b], bytes, sizeof(bytes)),
-            owner_name(g, first), owner_name(g, end - 1));
-}
-
-static uint32_t add_collective(struct ring *g, uint32_t b, uint32_t group)
-{
-    char label[32];
-
-    snprintf(label, sizeof(label), "bucket %u", b);
-    return fr__add_collective(
-        g->pl, &(struct fr_collective){.bytes = (double)g->buckets.bytes[b],
-                                       .group = group,
-                                       .label = fr_plan_add_string(g->pl->plan, label),
-                                       .kind = FR_ALL_REDUCE});
-}
-
-static enum fr_status make_collectives(struct ring *g, struct fr_error *err)
-{
-    struct fr__placer *pl = g->pl;
-    const struct fr_problem *in = pl->in;
-    uint32_t group = fr_plan_add_group_of(pl->plan, in->devices, (uint32_t)in->n_devices);
-
-    g->bucket_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*g->bucket_of));
-    g->members = fr__arena_alloc(pl->arena, g->buckets.n, sizeof(*g->members));
-    g->device_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*g->device_of));
-    if (!g->bucket_of || !g->members || !g->device_of)
-        return fr__fail_nomem(err);
-    for (size_t o = 0; o < pl->graph->n_ops; o++)
-        g->bucket_of[o] = FR_NONE;
-    for (uint32_t b = 0; b < g->buckets.n; b++) {
-        uint32_t id = add_collective(g, b, group);
-
-        if (b == 0)
-            g->first_collective = id;
-        for (uint32_t i = g->buckets.first[b]; i < g->buckets.first[b + 1]; i++) {
-            const struct fr__owner *w = &pl->params.owners[g->buckets.owners[i]];
-
-            for (uint32_t k = 0; k < w->n_updates; k++)
-                g->bucket_of[pl->params.updates[w->first_update + k]] = b;
-        }
-        log_bucket(g, b);
-    }
-    return FR_OK;
-}
-
-/* The rank's part in each bucket's all-reduce, in bucket order on every rank. */
-static void place_members(struct ring *g, struct fr__replica *r, uint32_t rank)
-{
-    struct fr__placer *pl = g->pl;
-    uint32_t device = pl->in->devices[rank];
-
-    for (uint32_t b = 0; b < g->buckets.n; b++) {
-        uint32_t member = fr__add_task(pl, &(struct fr_task){.device = device,
-                                                             .cost_id = FR_NONE,
-                                                             .op = FR_NONE,
-                                                             .collective = g->first_collective + b,
-                                                             .rank = rank,
-                                                             .microbatch = FR_NONE,
-                                                             .kind = FR_TASK_COLLECTIVE,
-                                                             .phase = FR_PHASE_BACKWARD_WEIGHT,
-                                                             .stream = FR_STREAM_COMM});
-
-        for (uint32_t i = g->buckets.first[b]; i < g->buckets.first[b + 1]; i++)
-            fr__after_gradient(r, &pl->params.owners[g->buckets.owners[i]], member, false);
-        if (!g->overlap)
-            fr_plan_add_dep(pl->plan, r->done_of[device], member);
-        if (b > 0)
-            fr_plan_add_dep(pl->plan, g->members[b - 1], member);
-        g->members[b] = member;
-        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, g->buckets.bytes[b], FR_NONE, FR_NONE);
-    }
-}
-
-/* Members follow each other, so that the last bucket's is the last of all. */
-static void hold_back_updates(struct ring *g, const struct fr__replica *r)
-{
-    const struct fr__params *p = &g->pl->params;
-
-    for (size_t i = 0; i < p->n_updates; i++) {
-        uint32_t op = p->updates[i];
-
-        uint32_t b = g->bucket_of[op];
-
-        if (b != FR_NONE)
-            fr_plan_add_dep(g->pl->plan, g->members[g->is_step_by_bucket ? b : g->buckets.n - 1],
-                            fr__update_task(r, op));
-    }
-}
-
-static enum fr_status place_rank(struct ring *g, uint32_t rank, const struct fr__share *share,
+static enum fr_status place_rank(struct replicas *g, uint32_t rank, const struct fr__share *share,
                                  struct fr_error *err)
 {
     struct fr__placer *pl = g->pl;
@@ -189,9 +76,7 @@ static enum fr_status place_rank(struct ring *g, uint32_t rank, const struct fr_
         fr__place_persistent(&r, true);
         fr__place_body(&r);
         fr__place_sums(&r);
-        place_members(g, &r, rank);
-        fr__place_updates(&r);
-        hold_back_updates(g, &r);
+        fr__exchange_place(g->exchange, &r, rank);
         st = fr__replica_status(&r, err);
     }
     fr__replica_fini(&r);
@@ -206,7 +91,7 @@ struct model {
 };
 
 /* Places a rank and learns from it. */
-static enum fr_status place_model(struct ring *g, struct model *m, uint32_t rank,
+static enum fr_status place_model(struct replicas *g, struct model *m, uint32_t rank,
                                   const struct fr__share *share, struct fr_error *err)
 {
     const struct fr__begin nothing = {0};
@@ -222,7 +107,7 @@ static enum fr_status place_model(struct ring *g, struct model *m, uint32_t rank
     return m->pattern ? FR_OK : fr__fail_nomem(err);
 }
 
-static void repeat_model(struct ring *g, const struct model *m, uint32_t rank)
+static void repeat_model(struct replicas *g, const struct model *m, uint32_t rank)
 {
     const struct fr__pattern_place place = {
         .after = FR_NONE,
@@ -235,7 +120,7 @@ static void repeat_model(struct ring *g, const struct model *m, uint32_t rank)
     fr__placer_repeat(g->pl, m->pattern, &place);
 }
 
-static enum fr_status place_ranks(struct ring *g, const struct fr__share shares[],
+static enum fr_status place_ranks(struct replicas *g, const struct fr__share shares[],
                                   struct fr_error *err)
 {
     const struct fr_problem *in = g->pl->in;
@@ -256,17 +141,51 @@ static enum fr_status place_ranks(struct ring *g, const struct fr__share shares[
     return st;
 }
 
-static enum fr_status plan_ring(struct fr__placer *pl, const struct fr__share shares[],
-                                struct fr_error *err)
-{
-    const uint64_t *values = pl->in->options->value;
-    struct ring g = {.pl = pl,
-                     .overlap = values[OPTION_OVERLAP] != 0,
-                     .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET};
+/* ---- workers whose parameters servers update ---- */
 
-    FR_TRY(fr__buckets_make(&g.buckets, &pl->params, values[OPTION_BUCKET], pl->arena, err));
-    FR_TRY(make_collectives(&g, err));
-    return place_ranks(&g, shares, err);
+static enum fr_status place_worker(struct fr__placer *pl, struct fr__replica *r, uint32_t rank,
+                                   const struct fr__share *share, struct fr_error *err)
+{
+    uint32_t *device_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*device_of));
+
+    if (!device_of)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        device_of[o] = pl->in->devices[rank];
+    FR_TRY(fr__replica_init(r, pl, device_of, share, err));
+    pl->next_priority = 0;
+    fr__place_persistent(r, false);
+    fr__place_body(r);
+    fr__place_sums(r);
+    return fr__replica_status(r, err);
+}
+
+static enum fr_status place_all_workers(struct replicas *g, struct fr__replica workers[],
+                                        const struct fr__share shares[], struct fr_error *err)
+{
+    size_t n = g->pl->in->n_devices;
+
+    for (uint32_t rank = 0; rank < n; rank++)
+        FR_TRY(place_worker(g->pl, &workers[rank], rank, &shares[rank], err));
+    FR_TRY(fr__exchange_finish(g->exchange, workers, err));
+    for (uint32_t rank = 0; rank < n; rank++)
+        FR_TRY(fr__replica_status(&workers[rank], err));
+    return FR_OK;
+}
+
+static enum fr_status place_workers(struct replicas *g, const struct fr__share shares[],
+                                    struct fr_error *err)
+{
+    size_t n = g->pl->in->n_devices;
+    struct fr__replica *workers = fr__arena_alloc(g->pl->arena, n, sizeof(*workers));
+    enum fr_status st;
+
+    if (!workers)
+        return fr__fail_nomem(err);
+    st = place_all_workers(g, workers, shares, err);
+    for (uint32_t rank = 0; rank < n; rank++)
+        fr__replica_fini(&workers[rank]);
+    return st;
 }
 
 /* ---- the strategy ---- */
@@ -318,28 +237,39 @@ static enum fr_status split_batch(struct fr__placer *pl, struct fr__share **out,
     return FR_OK;
 }
 
+/* What the options ask for. */
+static struct fr__exchange_options exchange_options(const uint64_t values[])
+{
+    static const struct {
+        enum fr__exchange_policy policy;
+        enum fr__server_place place;
+    } of_sync[] = {
+        [SYNC_RING] = {.policy = FR__EXCHANGE_BUCKETS},
+        [SYNC_PS_CPU] = {FR__EXCHANGE_SERVERS, FR__SERVER_CPU},
+        [SYNC_PS_GPU0] = {FR__EXCHANGE_SERVERS, FR__SERVER_GPU0},
+        [SYNC_PS_SHARDED] = {FR__EXCHANGE_SERVERS, FR__SERVER_SHARDED},
+    };
+
+    return (struct fr__exchange_options){.policy = of_sync[values[OPTION_SYNC]].policy,
+                                         .place = of_sync[values[OPTION_SYNC]].place,
+                                         .overlap = values[OPTION_OVERLAP] != 0,
+                                         .bucket_bytes = values[OPTION_BUCKET],
+                                         .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
+                                         .pulls_at_start = values[OPTION_PULL] == PULL_START};
+}
+
 static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
-    const uint64_t *values = pl->in->options->value;
-    struct fr__server_options o = {.overlap = values[OPTION_OVERLAP] != 0,
-                                   .pulls_at_start = values[OPTION_PULL] == PULL_START};
+    const struct fr__exchange_options o = exchange_options(pl->in->options->value);
     struct fr__share *shares = NULL;
+    struct replicas g = {.pl = pl};
 
     FR_TRY(split_batch(pl, &shares, err));
-    switch (values[OPTION_SYNC]) {
-    case SYNC_PS_CPU:
-        o.place = FR__SERVER_CPU;
-        break;
-    case SYNC_PS_GPU0:
-        o.place = FR__SERVER_GPU0;
-        break;
-    case SYNC_PS_SHARDED:
-        o.place = FR__SERVER_SHARDED;
-        break;
-    default:
-        return plan_ring(pl, shares, err);
-    }
-    return fr__plan_parameter_server(pl, &o, shares, err);
+    FR_TRY(fr__exchange_new(&g.exchange, pl, &o, err));
+    if (!fr__exchange_is_local(g.exchange))
+        return place_workers(&g, shares, err);
+    g.device_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*g.device_of));
+    return g.device_of ? place_ranks(&g, shares, err) : fr__fail_nomem(err);
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,

@@ -16,11 +16,12 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/sim.h \
 	strategies/fastt/learn/sim.c \
-	strategies/lower/buckets.h strategies/lower/buckets.c strategies/lower/line_up.h \
+	strategies/lower/exchange.h strategies/lower/exchange.c strategies/lower/line_up.h \
 	strategies/lower/line_up.c strategies/lower/log.h strategies/lower/log.c \
-	strategies/lower/parameter_server.h strategies/lower/parameter_server.c \
 	strategies/lower/params.h strategies/lower/params.c strategies/lower/price.h \
 	strategies/lower/price.c strategies/lower/placer.h \
 	strategies/lower/placer.c strategies/lower/replica.h strategies/lower/replica.c \
+	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/replica_tensors.c \
 	strategies/lower/schedule.h strategies/lower/schedule.c strategies/lower/stages.h \
 	strategies/lower/stages.c strategies/lower/stages_cut.c

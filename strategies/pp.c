@@ -1,5 +1,5 @@
-/* strategies/pp.c - pipeline parallelism: contiguous stages, micro-batches, one update an iteration;
- * several replicas of the pipeline average each stage's gradients by ring all-reduce.
+/* strategies/pp.c - pipeline parallelism: contiguous stages, micro-batches, one update an
+ * iteration; several replicas of the pipeline average each stage's gradients by ring all-reduce.
  *
  * Sources: Y. Huang et al., GPipe, NeurIPS 2019; D. Narayanan et al., PipeDream, SOSP 2019 and
  * Megatron-LM, SC 2021 (1F1B with a flush). Stage s of replica r of R stands on device s R + r: the
@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "strategies/lower/exchange.h"
 #include "strategies/lower/line_up.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
@@ -21,7 +22,6 @@
 #include "strategies/single.h"
 #include "strategies/lower/stages.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE };
@@ -59,7 +59,7 @@ struct pipeline {
     uint32_t micro_batch; /* samples */
     struct fr__stages stages;
     struct block_ops (*blocks)[2]; /* [n_stages] */
-    uint32_t *collectives;         /* [n_stages] FR_NONE: nothing to average */
+    struct fr__exchange *exchange;
     /* of the replica being placed */
     struct fr__replica *r;
     uint32_t replica, n_micros;
@@ -183,39 +183,6 @@ static enum fr_status list_blocks(struct pipeline *p, struct fr_error *err)
     return FR_OK;
 }
 
-/* One all-reduce a stage over its replicas, of all its gradients. */
-static enum fr_status make_collectives(struct pipeline *p, struct fr_error *err)
-{
-    struct fr__placer *pl = p->pl;
-    double *bytes = fr__arena_alloc(pl->arena, p->n_stages, sizeof(*bytes));
-    char label[40];
-
-    p->collectives = fr__arena_alloc(pl->arena, p->n_stages, sizeof(*p->collectives));
-    if (!bytes || !p->collectives)
-        return fr__fail_nomem(err);
-    for (size_t i = 0; i < pl->params.n_owners; i++) {
-        const struct fr__owner *w = &pl->params.owners[i];
-
-        if (w->ready != FR_NONE)
-            bytes[p->stages.stage_of[w->op]] += (double)w->bytes;
-    }
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        const uint32_t *devices = &p->devices[s * p->n_replicas];
-
-        p->collectives[s] = FR_NONE;
-        if (p->n_replicas == 1 || bytes[s] <= 0)
-            continue;
-        snprintf(label, sizeof(label), "gradients of stage %u", s);
-        p->collectives[s] = fr__add_collective(
-            pl,
-            &(struct fr_collective){.bytes = bytes[s],
-                                    .group = fr_plan_add_group_of(pl->plan, devices, p->n_replicas),
-                                    .label = fr_plan_add_string(pl->plan, label),
-                                    .kind = FR_ALL_REDUCE});
-    }
-    return FR_OK;
-}
-
 /* ---- blocks in an order in which they can run ---- */
 
 struct progress {
@@ -246,8 +213,8 @@ static bool can_place(const struct pipeline *p, const struct progress *g, uint32
                                     : *placed(p, g, stage + 1, true, k->micro);
 }
 
-/* The micro-batch whose block the later ones repeat: the second in that direction, since the first may come
- * after nothing. Those of the last micro-batch, which may be smaller, are no pattern. */
+/* The micro-batch whose block the later ones repeat: the second in that direction, since the first
+ * may come after nothing. Those of the last micro-batch, which may be smaller, are no pattern. */
 static uint32_t pattern_micro(const struct pipeline *p, bool is_backward)
 {
     return p->schedule == FR__SCHEDULE_GPIPE && is_backward ? p->n_micros - 2 : 1;
@@ -325,8 +292,8 @@ static void place_block(struct pipeline *p, struct progress *g, uint32_t stage,
         make_block(p, g, stage, k);
 }
 
-/* Sweeps over the stages, each time one block a stage where its inputs are there: about the order in
- * which the blocks will run. Cost: O(n_stages (n_micros + n_stages)) besides the blocks. */
+/* Sweeps over the stages, each time one block a stage where its inputs are there: about the order
+ * in which the blocks will run. Cost: O(n_stages (n_micros + n_stages)) besides the blocks. */
 static enum fr_status place_blocks(struct pipeline *p, struct progress *g, struct fr_error *err)
 {
     size_t n_slots = 2 * (size_t)p->n_micros, left = n_slots * p->n_stages;
@@ -353,58 +320,13 @@ static enum fr_status place_blocks(struct pipeline *p, struct progress *g, struc
     return FR_OK;
 }
 
-/* ---- after the last micro-batch ---- */
-
-/* The replica's part in each stage's all-reduce; members: [n_stages]. */
-static void place_members(struct pipeline *p, uint32_t members[])
-{
-    struct fr__placer *pl = p->pl;
-
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        members[s] = FR_NONE;
-        if (p->collectives[s] != FR_NONE)
-            members[s] = fr__add_task(pl, &(struct fr_task){.device = device_at(p, s, p->replica),
-                                                            .cost_id = FR_NONE,
-                                                            .op = FR_NONE,
-                                                            .collective = p->collectives[s],
-                                                            .rank = p->replica,
-                                                            .microbatch = FR_NONE,
-                                                            .kind = FR_TASK_COLLECTIVE,
-                                                            .phase = FR_PHASE_BACKWARD_WEIGHT,
-                                                            .stream = FR_STREAM_COMM});
-    }
-    for (size_t i = 0; i < pl->params.n_owners; i++) {
-        const struct fr__owner *w = &pl->params.owners[i];
-        uint32_t member = members[p->stages.stage_of[w->op]];
-
-        if (w->ready != FR_NONE && member != FR_NONE)
-            fr__after_gradient(p->r, w, member, false);
-    }
-}
-
-static void place_end(struct pipeline *p, uint32_t members[])
-{
-    const struct fr__params *q = &p->pl->params;
-
-    fr__place_sums(p->r);
-    place_members(p, members);
-    fr__place_updates(p->r);
-    for (size_t i = 0; i < q->n_updates; i++) {
-        uint32_t member = members[p->stages.stage_of[q->updates[i]]];
-
-        if (member != FR_NONE)
-            fr_plan_add_dep(p->pl->plan, member, fr__update_task(p->r, q->updates[i]));
-    }
-    fr__refresh_tied(p->r);
-}
-
 /* ---- one replica ---- */
 
 static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scratch,
                                        struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
-    uint32_t batch = batch_of(p, p->replica), *members;
+    uint32_t batch = batch_of(p, p->replica);
     enum fr_status st;
     struct fr__share share;
     struct progress g;
@@ -413,7 +335,6 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     share = (struct fr__share){.n_micros = p->n_micros,
                                .batch = p->micro_batch,
                                .last_batch = batch - (p->n_micros - 1) * p->micro_batch};
-    members = fr__arena_alloc(scratch, p->n_stages, sizeof(*members));
     g.slots = fr__arena_alloc(scratch, 2 * (size_t)p->n_micros * p->n_stages, sizeof(*g.slots));
     g.at = fr__arena_alloc(scratch, p->n_stages, sizeof(*g.at));
     g.marker = fr__arena_alloc(scratch, p->n_stages, sizeof(*g.marker));
@@ -422,8 +343,8 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     g.size = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size));
     g.size_so_far = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(*g.size_so_far));
     g.pattern = fr__arena_alloc(scratch, 2 * (size_t)p->n_stages, sizeof(struct fr__pattern *));
-    if (!members || !g.slots || !g.at || !g.marker || !g.is_placed || !g.begin || !g.size ||
-        !g.size_so_far || !g.pattern)
+    if (!g.slots || !g.at || !g.marker || !g.is_placed || !g.begin || !g.size || !g.size_so_far ||
+        !g.pattern)
         return fr__fail_nomem(err);
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->device_of[o] = device_at(p, p->stages.stage_of[o], p->replica);
@@ -432,8 +353,11 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
     fr__placer_expect(pl, p->n_micros);
     fr__place_persistent(p->r, true);
     st = place_blocks(p, &g, err);
-    if (st == FR_OK)
-        place_end(p, members);
+    if (st == FR_OK) {
+        fr__place_sums(p->r);
+        fr__exchange_place(p->exchange, p->r, p->replica);
+        fr__refresh_tied(p->r);
+    }
     for (uint32_t b = 0; b < 2 * p->n_stages; b++)
         fr__pattern_free(g.pattern[b]);
     return st == FR_OK ? fr__replica_status(p->r, err) : st;
@@ -455,11 +379,17 @@ static enum fr_status place_replica(struct pipeline *p, uint32_t replica, struct
 
 static enum fr_status place(struct pipeline *p, struct fr_error *err)
 {
+    struct fr__exchange_options exchange = {.policy = FR__EXCHANGE_STAGES, .overlap = true};
+
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
     FR_TRY(cut_stages(p, err));
     FR_TRY(list_blocks(p, err));
-    FR_TRY(make_collectives(p, err));
+    exchange.n_stages = p->n_stages;
+    exchange.n_replicas = p->n_replicas;
+    exchange.stage_of = p->stages.stage_of;
+    exchange.devices = p->devices;
+    FR_TRY(fr__exchange_new(&p->exchange, p->pl, &exchange, err));
     p->device_of = fr__arena_alloc(p->pl->arena, p->pl->graph->n_ops, sizeof(*p->device_of));
     if (!p->device_of)
         return fr__fail_nomem(err);

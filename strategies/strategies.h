@@ -27,7 +27,8 @@ enum fr_option_type {
     FR_OPTION_CHOICE /* one of choices, separated by | */
 };
 
-/* What may be done to an option where a plan does not fit in memory; the training stays the same. */
+/* What may be done to an option where a plan does not fit in memory; the training stays the
+ * same. */
 enum fr_option_advice {
     FR_ADVICE_NONE,
     FR_ADVICE_DOUBLE, /* a count of which twice as many needs less memory */
@@ -63,8 +64,8 @@ struct fr_problem {
     enum fr_optimizer optimizer;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
-    /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks that
-     * its operations became; NULL: not wanted */
+    /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks
+     * that its operations became; NULL: not wanted */
     struct fr_decisions **decisions;
 };
 
@@ -76,7 +77,8 @@ struct fr_strategy {
     /* Adds to an empty plan on problem->topo and graph; the caller finishes it. */
     enum fr_status (*plan)(const struct fr_problem *in, const struct fr_context *ctx,
                            struct fr_plan *out, struct fr_error *err);
-    /* How it comes to its plan, step by step, for the caller to free. NULL: it has nothing to tell. */
+    /* How it comes to its plan, step by step, for the caller to free. NULL: it has nothing to
+     * tell. */
     enum fr_status (*explain)(const struct fr_problem *in, const struct fr_context *ctx,
                               struct fr_decisions **out, struct fr_error *err);
     /* How it plans by the costs of operations, for those who learn these. NULL: it does not. */

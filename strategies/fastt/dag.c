@@ -30,6 +30,15 @@ static unsigned namesakes(const struct fr__dag *dag, uint32_t op)
     return n;
 }
 
+const char *fr__dag_own_name(const struct fr__dag *dag, uint32_t op)
+{
+    const struct fr__dag_op *o = &dag->ops[op];
+
+    if (o->role != FR__DAG_OP || o->replica != FR_NONE || o->n_parts > 1 || o->op == FR_NONE)
+        return NULL;
+    return dag->pl ? dag->pl->graph->ops[o->op].name : NULL;
+}
+
 const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size_t n)
 {
     static const char *const works[FR__N_DAG_ROLES] = {"", "parameters of ", "sum of gradients of ",

@@ -91,6 +91,8 @@ void fr__dag_free(struct fr__dag *dag);
 /* A name that no other operation of the dag has: "conv1_1", "conv1_1.dgrad of replica 2", "conv1_1,
  * part 1 of 2", "split for conv1_1", "split for conv1_1 (2)". Returns buf. */
 const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size_t n);
+/* The same without a copy for an op of the graph that is whole and no replica; else NULL. */
+const char *fr__dag_own_name(const struct fr__dag *dag, uint32_t op);
 
 /* ---- dag_price.c ---- */
 

@@ -22,14 +22,14 @@ static enum fr_op_kind kind_of(const struct fr__dag_op *o)
     return o->role == FR__DAG_OP ? (enum fr_op_kind)o->kind : kinds[o->role];
 }
 
-/* A whole op that is alone has its own name, which stays as long as the user's graph. */
+/* Names of the user's ops stay as long as the user's graph. */
 static const char *name_of(const struct fr__dag *dag, uint32_t op, struct fr__arena *arena)
 {
-    const struct fr__dag_op *o = &dag->ops[op];
+    const char *own = fr__dag_own_name(dag, op);
     char name[160];
 
-    if (o->role == FR__DAG_OP && o->replica == FR_NONE && o->n_parts == 1)
-        return dag->pl->graph->ops[o->op].name;
+    if (own)
+        return own;
     return fr__arena_strdup(arena, fr__dag_name(dag, op, name, sizeof(name)));
 }
 

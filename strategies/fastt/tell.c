@@ -15,9 +15,10 @@
 
 static const char *name_in(struct fr__arena *arena, const struct fr__dag *dag, uint32_t op)
 {
+    const char *own = fr__dag_own_name(dag, op);
     char name[160];
 
-    return fr__arena_strdup(arena, fr__dag_name(dag, op, name, sizeof(name)));
+    return fr__arena_strdup(arena, own ? own : fr__dag_name(dag, op, name, sizeof(name)));
 }
 
 /* NULL: out of memory. */

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "strategies/strategies.h"
 
-/* An empty record. What it points to comes from *arena, which the record owns; the problem's devices
- * are filled in, each with no room and column 0. NULL: out of memory. */
+/* An empty record. What it points to comes from *arena, which the record owns; the problem's
+ * devices are filled in, each with no room and column 0. NULL: out of memory. */
 struct fr_decisions *fr__decisions_new(const struct fr_problem *in, struct fr__arena **arena,
                                        struct fr_decided_device **devices);
 #endif

@@ -1,23 +1,23 @@
 /* strategies/lower/replica.h - one copy of the model on one or more devices: its ops become tasks.
  *
- * The body (forward, backward) is placed once a micro-batch, the tail (sums of parameter gradients,
- * updates) once. An edge between devices becomes one send and receive a (tensor, destination,
- * micro-batch), with a buffer at the receiver.
+ * The body (forward and backward ops) is placed once for each micro-batch. The tail (sums of
+ * parameter gradients, updates) is placed once. A tensor that is read on another device is sent
+ * there once for each micro-batch, into a buffer of the receiver.
  *
- * Memory follows the graph's edges: a tensor lives from its op's task until all its readers (here or
- * sent) are done; views and in-place outputs share the storage of what they are views of. Parameter
- * gradients live from the first task that writes them, over all micro-batches, until the device's last
- * update, and no update starts before its last backward task: the optimizer's step follows the
- * backward pass and gradients are dropped after it, as in PyTorch. The batch and the model's outputs
- * are held until then too, where there are no micro-batches. Staging copies of accumulated
- * gradients are not modelled.
+ * Memory. A tensor lives from its op's task until all its readers are done; a message that sends it
+ * is a reader. Views and in-place outputs share the storage of the tensor that they are views of. A
+ * parameter gradient lives from the first task that writes it, over all micro-batches, until the
+ * last update on its device. No update starts before the last backward task of its device: in
+ * PyTorch the optimizer's step follows the backward pass, and gradients are dropped after the step.
+ * Without micro-batches the batch and the model's outputs are held until then too. Staging copies
+ * of accumulated gradients are not modelled.
  */
 #ifndef FR_STRATEGIES_REPLICA_H
 #define FR_STRATEGIES_REPLICA_H
 
 #include "strategies/lower/placer.h"
 
-/* A micro-batch on its way through the replica, or the tail. */
+/* The tasks and buffers of one micro-batch, or of the tail. */
 struct fr__micro {
     uint32_t index;       /* FR_NONE: there is only one */
     double batch;         /* samples */
@@ -25,8 +25,8 @@ struct fr__micro {
     int32_t *priority_of; /* [n_ops] of that task */
     uint32_t *buffer_of;  /* [n_tensors] on its op's device, FR_NONE: none */
     uint32_t *copies;     /* [n_tensors] first of a list in the replica's copies, FR_NONE */
-    bool *is_followed;    /* [n_ops] by a task on the same device */
-    uint32_t *end_of;     /* [n_devices][2] join of the forward, backward ops there, FR_NONE */
+    bool *is_followed;    /* [n_ops] a task on the same device reads what the op makes */
+    uint32_t *end_of;     /* [n_devices][2] marker after the forward, backward ops there, FR_NONE */
 };
 
 struct fr__replica {
@@ -36,9 +36,9 @@ struct fr__replica {
     struct fr__micro *micros;  /* [n_micros] */
     size_t n_micros;
     struct fr__micro tail;
-    bool is_in_turn;       /* micro-batches run one after the other, forward and backward */
-    uint32_t *first_task;  /* [n_ops] of all micro-batches, the one made first */
-    uint32_t *gradient_of; /* [n_tensors] its storage over all micro-batches, FR_NONE */
+    bool is_in_turn;      /* a micro-batch begins when the one before has ended its backward pass */
+    uint32_t *first_task; /* [n_ops] its first task, over all micro-batches */
+    uint32_t *gradient_of; /* [n_tensors] buffer in which micro-batches add it up, FR_NONE */
     uint32_t *done_of;     /* [n_devices] marker after all of the body there, FR_NONE: unused */
     uint32_t *step_of;     /* [n_devices] marker after all updates there, FR_NONE: none yet */
     struct fr__copy *copies;
@@ -66,29 +66,31 @@ void fr__replica_fini(struct fr__replica *r);
  * wanted, what the optimizer keeps. */
 void fr__place_persistent(struct fr__replica *r, bool with_optimizer);
 
-/* Places ops of the body in that order; their producers must have been placed. Ops without an
- * earlier one of the same call on their device wait for task `after` (FR_NONE: for nothing). */
+/* Places ops of the body in that order; the ops that they read must have been placed. An op that
+ * reads nothing made on its device by this call waits for task `after` (FR_NONE: for nothing). */
 void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                    uint32_t after);
-/* A marker after those of the ops (all on that device, all forward or all backward) that nothing on
- * it follows yet. What leaves the device from then on waits for it: frameworks hand a stage's results
- * on when its whole pass is done, weight gradients included. */
+/* Adds a marker after the ops, which are on one device and all forward or all backward. Messages
+ * that carry results of these ops to other devices wait for the marker: frameworks hand on a
+ * stage's results when its whole pass is done, weight gradients included. */
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device);
-/* The whole body, in graph order, and its markers. Each sum of parameter gradients follows the last of
- * what it adds, as in PyTorch, whose engine adds them as they come. Several micro-batches, which must
- * be on one device, run one after the other, forward and backward, and gradients are complete when
- * the last one's are: accumulation. The middle ones are copies (plan/pattern.h). */
+/* Places the whole body in graph order, and a marker at its end on each device. A sum of parameter
+ * gradients is placed right after the last gradient that it adds, as PyTorch's engine adds them
+ * when they come. Several micro-batches (gradient accumulation) must be on one device; each runs
+ * forward and backward before the next, and gradients are complete after the last. All between the
+ * second and the last are repeated from a pattern (plan/pattern.h). */
 void fr__place_body(struct fr__replica *r);
 
-/* The tail, after the body is whole and done_of set: first the sums that are not placed yet, then the
- * updates; tied copies of parameters are refreshed after these. */
+/* The tail; the whole body must be placed and done_of set. In this order: the sums that are not
+ * placed yet; the updates; messages that bring updated parameters to devices that hold a copy (tied
+ * weights). */
 void fr__place_sums(struct fr__replica *r);
 void fr__place_updates(struct fr__replica *r);
 void fr__refresh_tied(struct fr__replica *r);
 
-/* Makes `task` wait for all that the owner's gradient needs; with frees it is also the last to read
- * it (for plans that do not place the replica's updates). */
+/* Makes `task` wait until the owner's gradient is complete. frees: the task also frees it, for
+ * plans in which the replica itself makes no update. */
 void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task,
                         bool frees);
 /* Task of an update op, once placed. */

@@ -1,7 +1,7 @@
 /* tests/plan/test_rewrite.c - a plan with a graph of its own, and the way back to the user's ops.
  *
- * The user's graph is a, b, c, d. The rewritten one is a1 and a2 (parts of a: 1:n), bc (b and c fused:
- * n:1), d, and sync, a collective that is no op of the user's.
+ * The user's graph is a, b, c, d. The rewritten one is a1 and a2 (parts of a: 1:n), bc (b and c
+ * fused: n:1), d, and sync, a collective that is no op of the user's.
  */
 #include "config.h"
 

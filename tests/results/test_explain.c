@@ -1,7 +1,8 @@
-/* tests/results/test_explain.c - a record of decisions made by hand is explained: no strategy is asked.
+/* tests/results/test_explain.c - a record of decisions made by hand is explained: no strategy is
+ * asked.
  *
- * Two operations on two GPUs: a on the first [0, 2] ms, then b on the second [3, 5] ms, to which what a
- * made moves in 1 ms. On the first GPU b would have ended at 6 ms.
+ * Two operations on two GPUs: a on the first [0, 2] ms, then b on the second [3, 5] ms, to which
+ * what a made moves in 1 ms. On the first GPU b would have ended at 6 ms.
  */
 #include "config.h"
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/arena.h"
-#include "strategies/lower/buckets.h"
+#include "strategies/lower/exchange.h"
 #include "strategies/lower/schedule.h"
 #include "strategies/lower/stages.h"
 #include "tests/support/base_check.h"

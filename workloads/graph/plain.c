@@ -1,5 +1,5 @@
-/* workloads/graph/plain.c - ops and edges as a graph, for strategies that rewrite one and have no tensors
- * to tell of. A graph that is read or trained goes through the builder and its checks.
+/* workloads/graph/plain.c - ops and edges as a graph, for strategies that rewrite one and have no
+ * tensors to tell of. A graph that is read or trained goes through the builder and its checks.
  */
 #include "config.h"
 

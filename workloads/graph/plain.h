@@ -1,5 +1,5 @@
-/* workloads/graph/plain.h - a graph of ops and edges that are known to be good: made by a program out of
- * a graph that was checked when it was read.
+/* workloads/graph/plain.h - a graph of ops and edges that are known to be good: made by a program
+ * out of a graph that was checked when it was read.
  */
 #ifndef FR_WORKLOADS_PLAIN_H
 #define FR_WORKLOADS_PLAIN_H
@@ -16,8 +16,8 @@ struct fr__plain_graph {
     const uint32_t *out_first;           /* [n_ops + 1] */
     const uint32_t *in_first, *in_edges; /* [n_ops + 1], [n_edges] */
 };
-/* Makes the graph without a check or a copy: names and arrays of *plain live in the arena, or as long as
- * the graph. The graph takes the arena over, on success only. FR_ENOMEM. */
+/* Makes the graph without a check or a copy: names and arrays of *plain live in the arena, or as
+ * long as the graph. The graph takes the arena over, on success only. FR_ENOMEM. */
 enum fr_status fr__graph_of_plain(struct fr_graph **out, const struct fr__plain_graph *plain,
                                   struct fr__arena *arena, struct fr_error *err);
 #endif

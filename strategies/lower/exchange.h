@@ -1,0 +1,87 @@
+/* strategies/lower/exchange.h - how replicas of a model, or of its stages, average their gradients.
+ *
+ * A policy decides which gradients travel together, over what, and who updates the parameters:
+ *
+ *   FR__EXCHANGE_BUCKETS  ring all-reduce over all replicas, in buckets: gradients in the order in
+ *       which the backward pass completes them; a bucket is closed as soon as it holds
+ *       bucket_bytes, so it may exceed them by less than its last gradient. All ranks start the
+ *       buckets in the same order. Each rank keeps the buckets' storage beside its gradients, as
+ *       DDP does by default.
+ *       Source: S. Li et al., PyTorch Distributed, VLDB 2020, section 3.2.
+ *   FR__EXCHANGE_STAGES   one all-reduce for each stage of a pipeline over the replicas of the
+ *       stage, of all its gradients, in place.
+ *   FR__EXCHANGE_SERVERS  parameter servers. A worker pushes a gradient to the server that holds
+ *       its parameters as soon as it is complete. The server sums what all workers sent and
+ *       updates. A worker pulls the new parameters when its backward pass is done; or, with
+ *       pulls_at_start, when the next iteration begins, as TensorFlow reads remote variables: then
+ *       an op waits for its own parameters alone. A server sends to one worker one message after
+ *       the other: in the order of updates, or at the start in that of the model. A worker that is
+ *       the server moves nothing.
+ *       Source: M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, OSDI
+ *       2014 (synchronous mode). Traffic as in Y. Jiang et al., BytePS, OSDI 2020, section 2: a
+ *       worker moves the model once each way, the servers together n times each way for n workers.
+ *
+ * A new policy is a row in the table of exchange.c.
+ */
+#ifndef FR_STRATEGIES_EXCHANGE_H
+#define FR_STRATEGIES_EXCHANGE_H
+
+#include "strategies/lower/replica.h"
+
+enum fr__exchange_policy { FR__EXCHANGE_BUCKETS, FR__EXCHANGE_STAGES, FR__EXCHANGE_SERVERS };
+
+enum fr__server_place {
+    FR__SERVER_CPU,    /* the CPU of the first device's machine */
+    FR__SERVER_GPU0,   /* the first device */
+    FR__SERVER_SHARDED /* all devices: the largest owner first, to the least loaded */
+};
+
+struct fr__exchange_options {
+    enum fr__exchange_policy policy;
+    bool overlap; /* buckets, servers: gradients leave during the backward pass */
+    /* buckets */
+    uint64_t bucket_bytes;
+    bool is_step_by_bucket; /* an update waits for its own bucket, not for all */
+    /* stages */
+    uint32_t n_stages, n_replicas;
+    const uint32_t *stage_of; /* [n_ops] */
+    const uint32_t *devices;  /* [n_stages][n_replicas] */
+    /* servers */
+    enum fr__server_place place;
+    bool pulls_at_start;
+};
+
+struct fr__exchange; /* memory of the placer's arena */
+
+/* Decides what travels together and adds the collectives, or the servers' memory. Logs it.
+ * FR_EUSAGE: no CPU for FR__SERVER_CPU; FR_ENOMEM. *o is copied, its arrays must stay. */
+enum fr_status fr__exchange_new(struct fr__exchange **out, struct fr__placer *pl,
+                                const struct fr__exchange_options *o, struct fr_error *err);
+
+/* Whether a replica updates its own parameters, and so keeps the optimizer's state. Then a replica
+ * can be placed and forgotten; else all must stay until fr__exchange_finish. */
+bool fr__exchange_is_local(const struct fr__exchange *x);
+
+/* The replica's part; its body and sums must be placed. rank: of the replica. Where the exchange is
+ * local this adds the updates too. */
+void fr__exchange_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank);
+
+/* What joins all replicas: [n_devices] one a device. To be called once, at the end; it does nothing
+ * where the exchange is local. FR_ENOMEM. */
+enum fr_status fr__exchange_finish(struct fr__exchange *x, struct fr__replica replicas[],
+                                   struct fr_error *err);
+
+/* ---- buckets ---- */
+
+struct fr__buckets {
+    size_t n;
+    const uint32_t *first;  /* [n + 1] into owners */
+    const uint32_t *owners; /* indices of trained owners, in the order their gradients are ready */
+    const uint64_t *bytes;  /* [n] */
+};
+
+/* All memory comes from the arena. Cost: O(n log n). */
+enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
+                                uint64_t bucket_bytes, struct fr__arena *arena,
+                                struct fr_error *err);
+#endif

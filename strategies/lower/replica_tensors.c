@@ -1,0 +1,235 @@
+/* strategies/lower/replica_tensors.c - where the inputs of a replica's ops come from and where the
+ * outputs go: dependencies, messages between its devices, buffers and who frees them.
+ */
+#include "config.h"
+
+#include "strategies/lower/replica_parts.h"
+
+/* ---- inputs ---- */
+
+/* A gradient is complete after the last micro-batch's task, or where another may be the last to
+ * run, after the device's whole body. */
+uint32_t fr__complete_task(const struct fr__replica *r, uint32_t op)
+{
+    if (r->n_micros == 1 || r->is_in_turn)
+        return r->micros[r->n_micros - 1].task_of[op];
+    return r->done_of[r->device_of[op]];
+}
+
+/* Whether a gradient is but one of several of its parameters, to be summed at the end. */
+static bool is_summed(const struct fr__replica *r, uint32_t tensor)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t op = g->tensors[tensor].op;
+
+    for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++)
+        if (g->edges[i].tensor == tensor && r->pl->params.roles[g->edges[i].dst] == FR__ROLE_SUM)
+            return true;
+    return false;
+}
+
+static uint32_t gradient_buffer(struct fr__replica *r, uint32_t tensor)
+{
+    const struct fr_tensor *t = &r->pl->graph->tensors[tensor];
+
+    if (r->gradient_of[tensor] == FR_NONE && r->first_task[t->op] != FR_NONE)
+        r->gradient_of[tensor] = fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[t->op],
+                                                t->bytes, r->first_task[t->op], t->op);
+    return r->gradient_of[tensor];
+}
+
+/* What leaves a device waits for the end of its block, where there are blocks. */
+static uint32_t leaving_task(const struct fr__replica *r, const struct fr__micro *m, uint32_t op)
+{
+    bool is_backward = r->pl->params.roles[op] == FR__ROLE_BACKWARD;
+    uint32_t end = m->end_of[2 * r->device_of[op] + is_backward];
+
+    return end != FR_NONE ? end : m->task_of[op];
+}
+
+struct fr__source fr__source_of(struct fr__replica *r, const struct fr__micro *m,
+                                const struct fr_edge *e)
+{
+    struct fr__source s = {m->task_of[e->src], FR_NONE, m->priority_of[e->src]};
+
+    if (m == &r->tail && fr__is_body_op(r, e->src)) {
+        s.task = fr__complete_task(r, e->src);
+        s.priority = r->pl->next_priority;
+        if (e->tensor != FR_NONE && r->pl->params.is_gradient[e->tensor] &&
+            !(r->pl->in->keeps_gradients && !is_summed(r, e->tensor)))
+            s.buffer = gradient_buffer(r, e->tensor);
+    } else if (e->tensor != FR_NONE) {
+        s.buffer = m->buffer_of[e->tensor];
+    }
+    return s;
+}
+
+/* Most bytes that a reader of the tensor on that device asks for. */
+static uint64_t bytes_to(const struct fr__replica *r, const struct fr_edge *e, uint32_t device)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint64_t most = 0;
+
+    for (uint32_t i = g->out_first[e->src]; i < g->out_first[e->src + 1]; i++)
+        if (g->edges[i].tensor == e->tensor && r->device_of[g->edges[i].dst] == device &&
+            g->edges[i].bytes > most)
+            most = g->edges[i].bytes;
+    return most;
+}
+
+/* The edge's tensor on another device: moved there by the first reader. NULL: out of memory. */
+static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m,
+                                      const struct fr_edge *e, const struct fr__source *from,
+                                      uint32_t device)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
+    struct fr__copy c = {.device = device, .next = m->copies[e->tensor]};
+    uint64_t bytes;
+    uint32_t send, leaving = from->task;
+
+    for (uint32_t i = c.next; i != FR_NONE; i = r->copies[i].next)
+        if (r->copies[i].device == device)
+            return &r->copies[i];
+    if (!fr__grow(&r->copies, &r->cap_copies, r->n_copies + 1, sizeof(*r->copies))) {
+        r->is_out_of_memory = true;
+        return NULL;
+    }
+    if (m != &r->tail)
+        leaving = leaving_task(r, m, e->src);
+    bytes = fr__bytes_at(pl, bytes_to(r, e, device), t->scales, m->batch);
+    fr__add_move(pl,
+                 &(struct fr__move){.src = r->device_of[e->src],
+                                    .dst = device,
+                                    .from = leaving,
+                                    .bytes = (double)bytes,
+                                    .op = e->src,
+                                    .microbatch = m->index,
+                                    .label = FR_NONE,
+                                    .priority = from->priority,
+                                    .phase = pl->graph->ops[e->src].phase,
+                                    .send_stream = FR_STREAM_SEND},
+                 &send, &c.recv);
+    fr__add_free(pl, from->buffer, send);
+    c.buffer = fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, bytes, c.recv, e->src);
+    m->copies[e->tensor] = (uint32_t)r->n_copies;
+    r->copies[r->n_copies++] = c;
+    return &r->copies[r->n_copies - 1];
+}
+
+/* The transfers that an op's inputs need. They come before its own task, so that tasks are made in
+ * an order in which they could run. */
+void fr__bring_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t device = r->device_of[op];
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        struct fr__source s;
+
+        if (e->tensor == FR_NONE || r->device_of[e->src] == device)
+            continue;
+        s = fr__source_of(r, m, e);
+        if (s.task != FR_NONE)
+            copy_on(r, m, e, &s, device);
+    }
+}
+
+/* Who lets go of what an op reads: itself, but gradients are there until the optimizer's step on
+ * the device is over. Where gradients are kept, a sum of several is added to the kept one by
+ * `maker`. */
+uint32_t fr__drops_at(struct fr__replica *r, uint32_t op, uint32_t task, uint32_t maker)
+{
+    uint32_t *step = &r->step_of[r->device_of[op]];
+
+    if (r->pl->params.roles[op] != FR__ROLE_UPDATE)
+        return task;
+    if (r->pl->in->keeps_gradients && maker != FR_NONE)
+        return maker;
+    if (*step == FR_NONE)
+        *step = fr__add_marker(r->pl, r->device_of[op], FR_PHASE_UPDATE, FR_NONE);
+    return *step;
+}
+
+/* Waits for and frees what an op reads; true: one of its producers on its device was made since
+ * task block_first. */
+bool fr__read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t task,
+                     uint32_t block_first)
+{
+    const struct fr_graph *g = r->pl->graph;
+    uint32_t device = r->device_of[op], last = FR_NONE;
+    bool is_inside = false;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        struct fr__source s = fr__source_of(r, m, e);
+
+        if (s.task == FR_NONE)
+            continue;
+        if (e->tensor != FR_NONE && r->device_of[e->src] != device) {
+            const struct fr__copy *c = copy_on(r, m, e, &s, device);
+
+            s.task = c ? c->recv : FR_NONE;
+            s.buffer = c ? c->buffer : FR_NONE;
+        } else if (r->device_of[e->src] == device) {
+            m->is_followed[e->src] = true;
+            is_inside |= s.task >= block_first;
+        }
+        if (s.task != last) /* edges come grouped by source */
+            fr_plan_add_dep(r->pl->plan, s.task, task);
+        last = s.task;
+        fr__add_free(r->pl, s.buffer, fr__drops_at(r, op, task, s.task));
+    }
+    return is_inside;
+}
+
+/* ---- outputs ---- */
+
+/* The buffer on the device that holds the storage of which the tensor is a view, or FR_NONE. */
+static uint32_t shared_storage(const struct fr__replica *r, const struct fr__micro *m,
+                               const struct fr_tensor *t, uint32_t device)
+{
+    const struct fr_tensor *of;
+
+    if (t->alias == FR_NONE)
+        return FR_NONE;
+    of = &r->pl->graph->tensors[t->alias];
+    if (t->bytes > of->bytes || (t->scales && !of->scales))
+        return FR_NONE;
+    if (r->device_of[of->op] == device)
+        return m->buffer_of[t->alias];
+    for (uint32_t i = m->copies[t->alias]; i != FR_NONE; i = r->copies[i].next)
+        if (r->copies[i].device == device)
+            return r->copies[i].buffer;
+    return FR_NONE;
+}
+
+void fr__write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t task)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_op *o = &pl->graph->ops[op];
+    uint32_t device = r->device_of[op];
+    bool is_sum = pl->params.roles[op] == FR__ROLE_SUM;
+
+    for (uint32_t t = o->first_tensor; t < o->first_tensor + o->n_tensors; t++) {
+        const struct fr_tensor *x = &pl->graph->tensors[t];
+        struct fr_buffer b = {.bytes = fr__bytes_at(pl, x->bytes, x->scales, m->batch),
+                              .device = device,
+                              .alloc = task,
+                              .alias = shared_storage(r, m, x, device),
+                              .op = op,
+                              .kind = is_sum ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
+
+        if (pl->params.is_gradient[t] && pl->in->keeps_gradients && !is_summed(r, t))
+            b.kind = FR_BUFFER_GRADIENT; /* the new one, added to the kept one at once */
+        else if (pl->params.is_gradient[t])
+            continue;
+        if (b.bytes == 0)
+            continue;
+        m->buffer_of[t] = fr_plan_add_buffer(pl->plan, &b);
+        if (!pl->params.is_read[t] || pl->params.is_gradient[t])
+            fr__add_free(pl, m->buffer_of[t], task);
+    }
+    fr__add_workspace(pl, device, op, m->batch, task);
+}
