@@ -154,7 +154,7 @@ enum fr_curve_class {
 const char *fr_curve_class_name(enum fr_curve_class c); /* "matmul"; "unknown": no curves yet */
 
 /* What one kernel works on. Counts and sizes, all >= 1 but for pad (>= 0); op_class says which. */
-struct fr_shape {
+struct fr_kernel_shape {
     enum fr_curve_class op_class;
     union {
         struct {
@@ -182,7 +182,7 @@ struct fr_shape {
     };
 };
 /* "1 x 64 x 32 x 8 (batch, rows, columns, depth)"; returns text. */
-const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n);
+const char *fr_kernel_shape_format(const struct fr_kernel_shape *shape, char *text, size_t n);
 
 /* Relative misses |predicted / measured - 1| of n rows; bias: the median of the signed ones. */
 struct fr_misses {
@@ -261,10 +261,10 @@ size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class o
 /* Seconds of one kernel by curve i, of the shape's class; sizes below 1 count as 1. Cost: under
  * 1 us. */
 double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
-                             const struct fr_shape *shape);
+                             const struct fr_kernel_shape *shape);
 /* The same by the formula alone, without the grid of residuals. */
 double fr_calibration_form_s(const struct fr_calibration *c, size_t i,
-                             const struct fr_shape *shape);
+                             const struct fr_kernel_shape *shape);
 
 /* Whose curve prices kernels of a class on a device type, and how far off it is expected to be: the median of
  * |true / predicted - 1|, from the curve's own misses and what a move adds. */
@@ -301,7 +301,7 @@ enum { FR_CHECK_WORST = 3 };
 struct fr_check_row {
     char file[256];
     unsigned line;
-    struct fr_shape shape;
+    struct fr_kernel_shape shape;
     double measured_s, predicted_s;
     bool is_held_out; /* of a shape that no fit sees */
 };

@@ -125,7 +125,7 @@ static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_cur
                           enum fr_curve_class fallback, const struct fr__kernel *kernel)
 {
     struct fr__known k = streaming_curve(t, op_class, kernel->element_bytes);
-    struct fr_shape shape = {.op_class = op_class, .memory = {.bytes = kernel->bytes}};
+    struct fr_kernel_shape shape = {.op_class = op_class, .memory = {.bytes = kernel->bytes}};
 
     if (!k.curve) {
         k = streaming_curve(t, fallback, kernel->element_bytes);
@@ -151,8 +151,9 @@ static double counted_passes(enum fr_curve_class c)
 }
 
 /* `numbers` of them in all. A curve in another format, and ops that make up one kernel, count by their bytes. */
-static bool use_passes(struct fr_cost *c, const struct target *t, const struct fr_shape *shape,
-                       double numbers, const struct fr__kernel *kernel)
+static bool use_passes(struct fr_cost *c, const struct target *t,
+                       const struct fr_kernel_shape *shape, double numbers,
+                       const struct fr__kernel *kernel)
 {
     struct fr__known k = streaming_curve(t, shape->op_class, kernel->element_bytes);
     double measured_bytes;
@@ -169,7 +170,7 @@ static bool use_passes(struct fr_cost *c, const struct target *t, const struct f
 static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                      const struct fr__kernel *kernel)
 {
-    struct fr_shape shape = kernel->shape;
+    struct fr_kernel_shape shape = kernel->shape;
     double numbers = shape.rows.rows * shape.rows.columns;
 
     if (o->phase != FR_PHASE_FORWARD)
@@ -185,7 +186,7 @@ static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_
 static void use_batchnorm(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
-    const struct fr_shape *shape = &kernel->shape;
+    const struct fr_kernel_shape *shape = &kernel->shape;
     struct fr__kernel all = *kernel;
 
     if (use_passes(c, t, shape, shape->batchnorm.channels * shape->batchnorm.values, kernel))
@@ -202,7 +203,7 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     struct fr__known k = fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION, t->dtype);
     struct fr__known own =
         fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION_BACKWARD, t->dtype);
-    struct fr_shape shape = kernel->shape;
+    struct fr_kernel_shape shape = kernel->shape;
     double s;
 
     if (o->phase != FR_PHASE_FORWARD && own.curve) {
@@ -226,7 +227,7 @@ static void use_implicit_product(struct fr_cost *c, const struct target *t,
     struct fr__known k = fr__cost_model_product(t->model, t->type, t->dtype);
     double groups = kernel->shape.conv.groups, filter;
     double columns = kernel->shape.conv.out_channels / groups, rows;
-    struct fr_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
+    struct fr_kernel_shape p = {.op_class = FR_CURVE_MATMUL, .matmul = {.batch = groups}};
     double s;
 
     if (!k.curve)
@@ -353,14 +354,14 @@ bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint3
 {
     struct fr__known k = fr__cost_model_curve(m, type, FR_CURVE_MATMUL, units_of(g->dtype));
     struct fr__kernel kernel;
-    struct fr_shape shape;
+    struct fr_kernel_shape shape;
     double side;
 
     fr__kernel_of(g, op, part, &kernel);
     if (!k.curve || !uses_matrix_units(g->ops[op].kind) || !(kernel.flops > 0))
         return false;
     side = cbrt(kernel.flops / 2);
-    shape = (struct fr_shape){.op_class = FR_CURVE_MATMUL, .matmul = {1, side, side, side}};
+    shape = (struct fr_kernel_shape){.op_class = FR_CURVE_MATMUL, .matmul = {1, side, side, side}};
     set_known(c, fr__kernel_s(&k, &shape), &k);
     return true;
 }

@@ -33,7 +33,7 @@ struct fr_cost_model {
 
 /* ---- one curve ---- */
 
-double fr__kernel_s(const struct fr__known *k, const struct fr_shape *shape)
+double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *shape)
 {
     const struct fr__curve *c = k->curve;
     const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);

@@ -45,7 +45,7 @@ const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uin
 double fr__error_of_median(double median);
 
 /* Seconds of a kernel on the device, the host's part left out. k->curve is not NULL. */
-double fr__kernel_s(const struct fr__known *k, const struct fr_shape *shape);
+double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *shape);
 /* Host time to launch an op on that type. */
 double fr__cost_model_launch_s(const struct fr_cost_model *m, uint32_t type);
 #endif

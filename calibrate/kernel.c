@@ -86,7 +86,7 @@ static double last_dim(const struct fr_tensor *t)
     return t->dims[t->n_dims - 1];
 }
 
-static bool shape_of_matmul(const struct source *s, struct fr_shape *out)
+static bool shape_of_matmul(const struct source *s, struct fr_kernel_shape *out)
 {
     double columns = last_dim(s->output), rows = elements(s->output) / columns;
     double depth = s->forward->flops / (2 * rows * columns);
@@ -107,7 +107,7 @@ static bool shape_of_matmul(const struct source *s, struct fr_shape *out)
     return true;
 }
 
-static bool shape_of_batch_matmul(const struct source *s, struct fr_shape *out)
+static bool shape_of_batch_matmul(const struct source *s, struct fr_kernel_shape *out)
 {
     const struct fr_tensor *t =
         s->op->n_tensors > 0 ? &s->g->tensors[s->op->first_tensor] : s->output;
@@ -133,7 +133,7 @@ static bool divides(double divisor, double number)
 }
 
 /* Filter size in out->conv from its area. */
-static void set_filter(struct fr_shape *out, double area)
+static void set_filter(struct fr_kernel_shape *out, double area)
 {
     double side = round(sqrt(area));
 
@@ -146,7 +146,7 @@ static double padding(double in, double out, double stride, double filter)
     return fmax(ceil(((out - 1) * stride + filter - in) / 2), 0);
 }
 
-static bool shape_of_conv(const struct source *s, struct fr_shape *out)
+static bool shape_of_conv(const struct source *s, struct fr_kernel_shape *out)
 {
     const struct fr_tensor *y = s->output, *x = first_input(s->g, s->forward);
     double depth, groups = 1, channels;
@@ -176,7 +176,7 @@ static bool shape_of_conv(const struct source *s, struct fr_shape *out)
 }
 
 static bool shape_of_rows(const struct source *s, enum fr_curve_class op_class,
-                          struct fr_shape *out)
+                          struct fr_kernel_shape *out)
 {
     out->op_class = op_class;
     out->rows.columns = last_dim(s->output);
@@ -185,7 +185,7 @@ static bool shape_of_rows(const struct source *s, enum fr_curve_class op_class,
     return true;
 }
 
-static bool shape_of_batchnorm(const struct source *s, struct fr_shape *out)
+static bool shape_of_batchnorm(const struct source *s, struct fr_kernel_shape *out)
 {
     const struct fr_tensor *y = s->output;
 
@@ -199,7 +199,7 @@ static bool shape_of_batchnorm(const struct source *s, struct fr_shape *out)
 }
 
 /* Fused attention writes the context [batch][seq][hidden] and a sum for each row of each head. */
-static bool shape_of_attention(const struct source *s, struct fr_shape *out)
+static bool shape_of_attention(const struct source *s, struct fr_kernel_shape *out)
 {
     const struct fr_tensor *y = s->output, *sums = y + 1, *x = first_input(s->g, s->forward);
     double seq_k;
@@ -217,7 +217,7 @@ static bool shape_of_attention(const struct source *s, struct fr_shape *out)
     return true;
 }
 
-static bool find_shape(const struct source *s, struct fr_shape *out)
+static bool find_shape(const struct source *s, struct fr_kernel_shape *out)
 {
     switch (s->op->kind) {
     case FR_OP_MATMUL:

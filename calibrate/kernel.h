@@ -23,7 +23,7 @@
 
 struct fr__kernel {
     bool has_shape; /* false: only FLOPs and bytes are known */
-    struct fr_shape shape;
+    struct fr_kernel_shape shape;
     double flops, bytes;  /* of the part asked for; bytes with parameters */
     double element_bytes; /* of the forward op's first output; 0: not known */
 };

@@ -141,7 +141,7 @@ static void print_worst(const struct fr_check *check)
         char shape[256];
 
         printf("    %s:%u: %s: %.4g us measured, %.4g us predicted\n", r->file, r->line,
-               fr_shape_format(&r->shape, shape, sizeof(shape)), 1e6 * r->measured_s,
+               fr_kernel_shape_format(&r->shape, shape, sizeof(shape)), 1e6 * r->measured_s,
                1e6 * r->predicted_s);
     }
 }

@@ -34,7 +34,7 @@ static void prepare_backward(union fr__model *model, const struct fr__machine *m
     model->attention.s_per_byte *= 2;
 }
 
-static double time_s(const union fr__model *model, const struct fr_shape *s)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     const struct fr__attention *m = &model->attention;
     double batch = fmax(s->attention.batch, 1), heads = fmax(s->attention.heads, 1);
@@ -54,7 +54,7 @@ static double time_s(const union fr__model *model, const struct fr_shape *s)
     return m->launch_s + fr__smooth_max(comp_s, mem_s, m->sharpness);
 }
 
-static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
     double heads = fmax(s->attention.heads, 1), kv_heads = fmax(s->attention.kv_heads, 1);
 
@@ -64,7 +64,7 @@ static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
     x[3] = log2(fmax(heads / kv_heads, 1));
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->attention.batch;
     out[1] = s->attention.heads;

@@ -20,18 +20,18 @@ static void prepare_backward(union fr__model *model, const struct fr__machine *m
                   FR__ROWS_BACKWARD_PASSES);
 }
 
-static double time_s(const union fr__model *model, const struct fr_shape *s)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__rows_s(&model->rows, fmax(s->batchnorm.channels, 1), fmax(s->batchnorm.values, 1));
 }
 
-static double work_s(const union fr__model *model, const struct fr_shape *s)
+static double work_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__rows_work_s(&model->rows, fmax(s->batchnorm.channels, 1),
                            fmax(s->batchnorm.values, 1));
 }
 
-static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
     for (unsigned a = 2; a < FR__RESIDUAL_AXES; a++)
         x[a] = 0;
@@ -39,7 +39,7 @@ static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
     x[1] = log2(fmax(s->batchnorm.values, 1));
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->batchnorm.channels;
     out[1] = s->batchnorm.values;

@@ -58,7 +58,7 @@ const char *fr_curve_parameter_name(enum fr_curve_class c, size_t i)
     return known && i < FR_CURVE_PARAMETERS ? known->parameters[i].name : NULL;
 }
 
-const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n)
+const char *fr_kernel_shape_format(const struct fr_kernel_shape *shape, char *text, size_t n)
 {
     const struct fr__curve_class *known = fr__curve_class_of(shape->op_class);
     double sizes[FR__CURVE_SIZES];

@@ -45,19 +45,19 @@ struct fr__curve_class {
     void (*prepare)(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
-    double (*time_s)(const union fr__model *model, const struct fr_shape *shape);
+    double (*time_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
     /* What of it is the device's own work, without starting it and the host's part. NULL: time_s less
      * the first parameter. */
-    double (*work_s)(const union fr__model *model, const struct fr_shape *shape);
+    double (*work_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
     /* x[i] of an axis that the class has no use for: 0. */
-    void (*coordinates)(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES]);
+    void (*coordinates)(const struct fr_kernel_shape *shape, double x[FR__RESIDUAL_AXES]);
     /* What the trees of residuals may ask about, finite; names without commas and spaces, ending with
      * NULL. A class without has a grid only. */
     const char *feature_names[FR__TREES_FEATURES + 1];
     void (*features)(const struct fr__machine *machine, enum fr_dtype dtype,
-                     const struct fr_shape *shape, double x[FR__TREES_FEATURES]);
+                     const struct fr_kernel_shape *shape, double x[FR__TREES_FEATURES]);
     /* The sizes, whole numbers: rows that agree in all of them are held out together. */
-    void (*sizes)(const struct fr_shape *shape, double out[FR__CURVE_SIZES]);
+    void (*sizes)(const struct fr_kernel_shape *shape, double out[FR__CURVE_SIZES]);
 };
 
 extern const struct fr__curve_class fr__curve_matmul, fr__curve_conv_forward,

@@ -23,7 +23,7 @@ static double output_extent(double input, double filter, double pad, double stri
     return at_least_1(floor((input + 2 * fmax(pad, 0) - filter) / stride) + 1);
 }
 
-static struct extents extents_of(const struct fr_shape *shape)
+static struct extents extents_of(const struct fr_kernel_shape *shape)
 {
     struct extents e = {
         .n = at_least_1(shape->conv.images),
@@ -135,7 +135,7 @@ static double nonfused_s(const struct fr__conv *m, const struct winograd *w, enu
 
 /* ---- the classes ---- */
 
-static double time_s(const union fr__model *model, const struct fr_shape *shape)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *shape)
 {
     const struct fr__conv *m = &model->conv;
     struct extents e = extents_of(shape);
@@ -169,7 +169,7 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
     m->stride_waste = fmin(parameters[FR__CONV_STRIDE_WASTE], 2);
 }
 
-static void coordinates(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *shape, double x[FR__RESIDUAL_AXES])
 {
     struct extents e = extents_of(shape);
 
@@ -179,7 +179,7 @@ static void coordinates(const struct fr_shape *shape, double x[FR__RESIDUAL_AXES
     x[3] = log2(e.r * e.s);
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->conv.images;
     out[1] = s->conv.in_channels;

@@ -23,12 +23,12 @@ void fr__curve_prepare(struct fr__curve *c)
         ->prepare(&c->model, &c->machine, c->info.dtype, c->info.parameters);
 }
 
-double fr__curve_model_s(const struct fr__curve *c, const struct fr_shape *s)
+double fr__curve_model_s(const struct fr__curve *c, const struct fr_kernel_shape *s)
 {
     return fr__curve_class_of(c->info.op_class)->time_s(&c->model, s);
 }
 
-double fr__curve_residual(const struct fr__curve *c, const struct fr_shape *s)
+double fr__curve_residual(const struct fr__curve *c, const struct fr_kernel_shape *s)
 {
     const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
     double axes[FR__RESIDUAL_AXES], features[FR__TREES_FEATURES];
@@ -125,14 +125,16 @@ size_t fr_calibration_find(const struct fr_calibration *c, enum fr_curve_class o
     return SIZE_MAX;
 }
 
-double fr_calibration_time_s(const struct fr_calibration *c, size_t i, const struct fr_shape *shape)
+double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
+                             const struct fr_kernel_shape *shape)
 {
     const struct fr__curve *curve = c->curves[i];
 
     return fr__curve_model_s(curve, shape) * exp(fr__curve_residual(curve, shape));
 }
 
-double fr_calibration_form_s(const struct fr_calibration *c, size_t i, const struct fr_shape *shape)
+double fr_calibration_form_s(const struct fr_calibration *c, size_t i,
+                             const struct fr_kernel_shape *shape)
 {
     return fr__curve_model_s(c->curves[i], shape);
 }

@@ -51,9 +51,9 @@ struct fr_calibration *fr__calibration_new(const char *device); /* NULL: out of 
 /* After info.parameters and machine are set: prepares the model. */
 void fr__curve_prepare(struct fr__curve *c);
 /* The model's time without the residual. */
-double fr__curve_model_s(const struct fr__curve *c, const struct fr_shape *shape);
+double fr__curve_model_s(const struct fr__curve *c, const struct fr_kernel_shape *shape);
 /* Logarithm of what the time is to the model's. */
-double fr__curve_residual(const struct fr__curve *c, const struct fr_shape *shape);
+double fr__curve_residual(const struct fr__curve *c, const struct fr_kernel_shape *shape);
 /* Peak rate of a device for a dtype, as the curves use it; 0: not known. */
 double fr__peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);
 #endif

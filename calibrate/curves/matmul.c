@@ -131,13 +131,13 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
     fr__matmul_init(&model->matmul, machine, parameters, in_bytes, fmax(in_bytes, 2));
 }
 
-static double time_s(const union fr__model *model, const struct fr_shape *s)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__matmul_s(&model->matmul, fmax(s->matmul.batch, 1), fmax(s->matmul.rows, 1),
                         fmax(s->matmul.columns, 1), fmax(s->matmul.depth, 1));
 }
 
-static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
     x[0] = log2(fmax(s->matmul.rows, 1));
     x[1] = log2(fmax(s->matmul.columns, 1));
@@ -167,7 +167,7 @@ static void cut_features(double n_sms, double batch, double rows, double columns
 }
 
 static void features(const struct fr__machine *machine, enum fr_dtype dtype,
-                     const struct fr_shape *s, double x[FR__TREES_FEATURES])
+                     const struct fr_kernel_shape *s, double x[FR__TREES_FEATURES])
 {
     double batch = fmax(s->matmul.batch, 1), rows = fmax(s->matmul.rows, 1);
     double columns = fmax(s->matmul.columns, 1), depth = fmax(s->matmul.depth, 1);
@@ -181,7 +181,7 @@ static void features(const struct fr__machine *machine, enum fr_dtype dtype,
     cut_features(machine->n_sms, batch, rows, columns, x + sizeof(sizes) / sizeof(sizes[0]));
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->matmul.batch;
     out[1] = s->matmul.rows;

@@ -47,24 +47,24 @@ static void prepare_stream(union fr__model *model, const struct fr__machine *mac
     fr__stream_init(&model->stream, machine, parameters);
 }
 
-static double time_s(const union fr__model *model, const struct fr_shape *s)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return stream_s(&model->stream, fmax(s->memory.bytes, 1), s->memory.is_wrapped);
 }
 
-static double work_s(const union fr__model *model, const struct fr_shape *s)
+static double work_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__stream_work_s(&model->stream, fmax(s->memory.bytes, 1));
 }
 
-static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
     for (unsigned a = 1; a < FR__RESIDUAL_AXES; a++)
         x[a] = 0;
     x[0] = log2(fmax(s->memory.bytes, 1));
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->memory.bytes;
 }

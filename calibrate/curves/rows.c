@@ -61,17 +61,17 @@ static void prepare_backward(union fr__model *model, const struct fr__machine *m
                   FR__ROWS_BACKWARD_PASSES);
 }
 
-static double time_s(const union fr__model *model, const struct fr_shape *s)
+static double time_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__rows_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
 }
 
-static double work_s(const union fr__model *model, const struct fr_shape *s)
+static double work_s(const union fr__model *model, const struct fr_kernel_shape *s)
 {
     return fr__rows_work_s(&model->rows, fmax(s->rows.rows, 1), fmax(s->rows.columns, 1));
 }
 
-static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
+static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_AXES])
 {
     for (unsigned a = 2; a < FR__RESIDUAL_AXES; a++)
         x[a] = 0;
@@ -82,7 +82,7 @@ static void coordinates(const struct fr_shape *s, double x[FR__RESIDUAL_AXES])
 /* How full the last of four blocks a multiprocessor is, and a row the next power of two of columns (as
  * PyTorch's softmax up to 1024 has it), beside the sizes. */
 static void features(const struct fr__machine *machine, enum fr_dtype dtype,
-                     const struct fr_shape *s, double x[FR__TREES_FEATURES])
+                     const struct fr_kernel_shape *s, double x[FR__TREES_FEATURES])
 {
     double rows = fmax(s->rows.rows, 1), columns = fmax(s->rows.columns, 1), power = 1;
     double waves = rows / machine->n_sms;
@@ -100,7 +100,7 @@ static void features(const struct fr__machine *machine, enum fr_dtype dtype,
     x[7] = fmod(columns, 4) == 0;
 }
 
-static void sizes(const struct fr_shape *s, double out[FR__CURVE_SIZES])
+static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
 {
     out[0] = s->rows.rows;
     out[1] = s->rows.columns;

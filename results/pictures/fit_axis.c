@@ -13,22 +13,23 @@
 
 static const struct axis {
     enum fr_curve_class op_class;
-    size_t offset; /* of a double in struct fr_shape */
+    size_t offset; /* of a double in struct fr_kernel_shape */
     const char *name;
 } axes[] = {
-    {FR_CURVE_MATMUL, offsetof(struct fr_shape, matmul.rows), "rows"},
-    {FR_CURVE_MATMUL, offsetof(struct fr_shape, matmul.columns), "columns"},
-    {FR_CURVE_MATMUL, offsetof(struct fr_shape, matmul.depth), "depth"},
-    {FR_CURVE_MATMUL, offsetof(struct fr_shape, matmul.batch), "products in the batch"},
-    {FR_CURVE_CONV_FORWARD, offsetof(struct fr_shape, conv.images), "images"},
-    {FR_CURVE_CONV_BACKWARD_DATA, offsetof(struct fr_shape, conv.images), "images"},
-    {FR_CURVE_CONV_BACKWARD_FILTER, offsetof(struct fr_shape, conv.images), "images"},
-    {FR_CURVE_ELEMENTWISE, offsetof(struct fr_shape, memory.bytes), "bytes read and written"},
-    {FR_CURVE_SOFTMAX, offsetof(struct fr_shape, rows.columns), "columns"},
-    {FR_CURVE_SOFTMAX, offsetof(struct fr_shape, rows.rows), "rows"},
-    {FR_CURVE_BATCHNORM, offsetof(struct fr_shape, batchnorm.values), "values a channel"},
-    {FR_CURVE_BATCHNORM, offsetof(struct fr_shape, batchnorm.channels), "channels"},
-    {FR_CURVE_ATTENTION, offsetof(struct fr_shape, attention.seq), "sequence length"},
+    {FR_CURVE_MATMUL, offsetof(struct fr_kernel_shape, matmul.rows), "rows"},
+    {FR_CURVE_MATMUL, offsetof(struct fr_kernel_shape, matmul.columns), "columns"},
+    {FR_CURVE_MATMUL, offsetof(struct fr_kernel_shape, matmul.depth), "depth"},
+    {FR_CURVE_MATMUL, offsetof(struct fr_kernel_shape, matmul.batch), "products in the batch"},
+    {FR_CURVE_CONV_FORWARD, offsetof(struct fr_kernel_shape, conv.images), "images"},
+    {FR_CURVE_CONV_BACKWARD_DATA, offsetof(struct fr_kernel_shape, conv.images), "images"},
+    {FR_CURVE_CONV_BACKWARD_FILTER, offsetof(struct fr_kernel_shape, conv.images), "images"},
+    {FR_CURVE_ELEMENTWISE, offsetof(struct fr_kernel_shape, memory.bytes),
+     "bytes read and written"},
+    {FR_CURVE_SOFTMAX, offsetof(struct fr_kernel_shape, rows.columns), "columns"},
+    {FR_CURVE_SOFTMAX, offsetof(struct fr_kernel_shape, rows.rows), "rows"},
+    {FR_CURVE_BATCHNORM, offsetof(struct fr_kernel_shape, batchnorm.values), "values a channel"},
+    {FR_CURVE_BATCHNORM, offsetof(struct fr_kernel_shape, batchnorm.channels), "channels"},
+    {FR_CURVE_ATTENTION, offsetof(struct fr_kernel_shape, attention.seq), "sequence length"},
 };
 
 /* The class that says what sizes a class's shapes have. */
@@ -57,7 +58,7 @@ static enum fr_curve_class kin_of(enum fr_curve_class c)
     }
 }
 
-double *fr__fit_axis(struct fr_shape *s, unsigned axis, const char **name)
+double *fr__fit_axis(struct fr_kernel_shape *s, unsigned axis, const char **name)
 {
     for (size_t i = 0; i < sizeof(axes) / sizeof(axes[0]); i++)
         if (axes[i].op_class == kin_of(s->op_class) && axis-- == 0) {
@@ -81,7 +82,7 @@ static double passes_of(enum fr_curve_class c)
     return is_forward ? FR__ROWS_FORWARD_PASSES : FR__ROWS_BACKWARD_PASSES;
 }
 
-double fr__fit_work(const struct fr_shape *s, enum fr_dtype dtype)
+double fr__fit_work(const struct fr_kernel_shape *s, enum fr_dtype dtype)
 {
     double is_backward = s->op_class == FR_CURVE_ATTENTION_BACKWARD ? 2.5 : 1;
 
@@ -114,12 +115,12 @@ bool fr__fit_is_arithmetic(enum fr_curve_class c)
            c == FR_CURVE_CONV_BACKWARD_FILTER || kin_of(c) == FR_CURVE_ATTENTION;
 }
 
-static bool is_wrapped(const struct fr_shape *s)
+static bool is_wrapped(const struct fr_kernel_shape *s)
 {
     return s->op_class == FR_CURVE_ELEMENTWISE && s->memory.is_wrapped;
 }
 
-int fr__fit_compare(const struct fr_shape *a, const struct fr_shape *b)
+int fr__fit_compare(const struct fr_kernel_shape *a, const struct fr_kernel_shape *b)
 {
     const struct fr__curve_class *c = fr__curve_class_of(a->op_class);
     double x[FR__CURVE_SIZES] = {0}, y[FR__CURVE_SIZES] = {0};
@@ -132,10 +133,10 @@ int fr__fit_compare(const struct fr_shape *a, const struct fr_shape *b)
     return (int)is_wrapped(a) - (int)is_wrapped(b);
 }
 
-const char *fr__fit_label(const struct fr_shape *s, unsigned axis, char *text, size_t n)
+const char *fr__fit_label(const struct fr_kernel_shape *s, unsigned axis, char *text, size_t n)
 {
     const struct fr__curve_class *c = fr__curve_class_of(s->op_class);
-    struct fr_shape other = *s;
+    struct fr_kernel_shape other = *s;
     double *varied = fr__fit_axis(&other, axis, NULL);
     double x[FR__CURVE_SIZES] = {0}, y[FR__CURVE_SIZES] = {0};
     size_t used = 0;

@@ -14,7 +14,7 @@ enum { MAX_SLICES = 3, SAMPLES = 500 };
 
 /* A row and its shape, with 0 for the size that the axis is about. */
 struct place {
-    struct fr_shape rest;
+    struct fr_kernel_shape rest;
     double x;
     size_t row;
 };
@@ -69,7 +69,7 @@ static bool take_run(struct fr__arena *a, const struct fr_calibration *c, size_t
     struct fr__fit_xy *measured = fr__arena_alloc(a, r->n, sizeof(*measured));
     struct fr__fit_xy *curve = fr__arena_alloc(a, SAMPLES, sizeof(*curve));
     struct fr__fit_xy *form = fr__arena_alloc(a, SAMPLES, sizeof(*form));
-    struct fr_shape shape = rows[first->row].shape;
+    struct fr_kernel_shape shape = rows[first->row].shape;
     double *x = fr__fit_axis(&shape, axis, NULL);
     double low = first->x, high = first[r->n - 1].x;
 
@@ -108,7 +108,7 @@ static bool take_slices(struct fr__arena *a, const struct fr_calibration *c, siz
                         const struct scratch *t, struct fr__fit_picture *out)
 {
     double unit = fr__fit_is_arithmetic(rows[0].shape.op_class) ? 1e12 : 1e9;
-    struct fr_shape shape = rows[0].shape;
+    struct fr_kernel_shape shape = rows[0].shape;
     struct fr__fit_run best[MAX_SLICES];
     unsigned axis = 0;
     size_t most = 0;

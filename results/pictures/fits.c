@@ -176,7 +176,7 @@ static enum fr_status put_row(void *user, const struct fr_check_row *row, struct
     fr__csv_write_cell(t->file, row->file);
     fprintf(t->file, ",%u,%s,%s,", row->line, fr_curve_class_name(t->info->op_class),
             fr_dtype_name(t->info->dtype));
-    fr__csv_write_cell(t->file, fr_shape_format(&row->shape, text, sizeof(text)));
+    fr__csv_write_cell(t->file, fr_kernel_shape_format(&row->shape, text, sizeof(text)));
     for (unsigned i = 0; i < 3; i++)
         fprintf(t->file, ",%s", fr__format_double(numbers[i], text, sizeof(text)));
     fprintf(t->file, ",%d\n", row->is_held_out);

@@ -260,7 +260,7 @@ END_TEST
 /* The shipped curves hold more launch than the 1.5 us that stay; 1 GB/s makes bytes free of doubt. */
 START_TEST(the_cost_of_an_op_takes_the_launches_of_its_devices_file)
 {
-    const struct fr_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};
+    const struct fr_kernel_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};
     const struct fr_cost_options with = {.device_file = yaml}, without = {0};
     struct fr_cost_model *a, *b;
     struct fr_calibration *c;

@@ -83,7 +83,7 @@ START_TEST(each_kernel_that_we_measure_has_a_class)
     ck_assert_msg(fr__data_read(&d, path, 0, gpus, 1, &err) == FR_OK, "%s", err.text);
     ck_assert_uint_eq(d.n_rows, N_WRITTEN);
     for (size_t i = 0; i < N_WRITTEN; i++) {
-        const struct fr_shape *s = &d.rows[i].shape;
+        const struct fr_kernel_shape *s = &d.rows[i].shape;
 
         ck_assert_msg(s->op_class == written[i].op_class, "%s is %s", written[i].kernel,
                       fr_curve_class_name(s->op_class));
@@ -156,7 +156,7 @@ static const double attention_truth[FR_CURVE_PARAMETERS] = {
     [FR__ATTENTION_KV_PASSES] = 2,      [FR__ATTENTION_BLOCK_S] = 1e-6,
     [FR__ATTENTION_SHARPNESS] = 3};
 
-static double model_s(const double parameters[], const struct fr_shape *shape)
+static double model_s(const double parameters[], const struct fr_kernel_shape *shape)
 {
     const struct fr__curve_class *c = fr__curve_class_of(shape->op_class);
     union fr__model model;
@@ -173,7 +173,8 @@ static double noise(struct fr__rng *rng)
 static void write_stream(FILE *f, const char *kernel, enum fr_curve_class c, struct fr__rng *rng)
 {
     for (unsigned i = 0; i < 200; i++) {
-        struct fr_shape s = {.op_class = c, .memory = {.bytes = floor(4096 * pow(1.065, i))}};
+        struct fr_kernel_shape s = {.op_class = c,
+                                    .memory = {.bytes = floor(4096 * pow(1.065, i))}};
 
         fprintf(f, "G,%s,rows=1;cols=1,fp32,%.0f,%.5f\n", kernel, s.memory.bytes,
                 1e6 * model_s(stream_truth, &s) * noise(rng));
@@ -185,7 +186,7 @@ static void write_matrices(FILE *f, const char *kernel, enum fr_curve_class c, s
     bool is_batchnorm = c == FR_CURVE_BATCHNORM || c == FR_CURVE_BATCHNORM_BACKWARD;
 
     for (unsigned i = 0; i < 240; i++) {
-        struct fr_shape s = {.op_class = c};
+        struct fr_kernel_shape s = {.op_class = c};
         unsigned a = (unsigned)(16 * pow(1.7, i % 15)), b = (unsigned)(100 * pow(1.7, i / 15));
         double time_s;
 
@@ -207,13 +208,13 @@ static void write_matrices(FILE *f, const char *kernel, enum fr_curve_class c, s
 static void write_attention(FILE *f, const char *kernel, enum fr_curve_class c, struct fr__rng *rng)
 {
     for (unsigned i = 0; i < 240; i++) {
-        struct fr_shape s = {.op_class = c,
-                             .attention = {.batch = 1 << i % 5,
-                                           .heads = 4 << i / 5 % 3,
-                                           .kv_heads = 4 << i / 5 % 3,
-                                           .seq = 64 << i / 15 % 8,
-                                           .head_dim = 32 << i / 120,
-                                           .is_causal = strncmp(kernel, "context", 7) == 0}};
+        struct fr_kernel_shape s = {.op_class = c,
+                                    .attention = {.batch = 1 << i % 5,
+                                                  .heads = 4 << i / 5 % 3,
+                                                  .kv_heads = 4 << i / 5 % 3,
+                                                  .seq = 64 << i / 15 % 8,
+                                                  .head_dim = 32 << i / 120,
+                                                  .is_causal = strncmp(kernel, "context", 7) == 0}};
 
         fprintf(
             f,
@@ -298,7 +299,7 @@ START_TEST(a_file_of_the_class_is_written_read_and_judged)
     const char *const paths[] = {path};
     struct fr_check check;
     struct fr_error err;
-    struct fr_shape s = {.op_class = fitted[_i].op_class};
+    struct fr_kernel_shape s = {.op_class = fitted[_i].op_class};
 
     ck_assert_msg(fr_calibration_write(c, yaml, &err) == FR_OK, "%s", err.text);
     ck_assert_msg(fr_calibration_load(&read, yaml, &err) == FR_OK, "%s", err.text);

@@ -106,7 +106,8 @@ START_TEST(a_relative_with_twice_the_rates_takes_half_as_long)
 {
     struct fr_device_type types[] = {gpu("a100-sxm4-80gb", 1), gpu("a100-pcie-80gb-x2", 2)};
     struct fr_cost_model *m = model_of(types, 2, false);
-    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8192, 8192, 8192}};
+    const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL,
+                                          .matmul = {1, 8192, 8192, 8192}};
     struct fr__known own = fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP16);
     struct fr__known moved = fr__cost_model_curve(m, 1, FR_CURVE_MATMUL, FR_FP16);
 
@@ -122,7 +123,7 @@ START_TEST(a_kernel_leaves_out_the_launch_that_was_measured_with_it)
     struct fr_device_type h100 = gpu("h100-sxm5-80gb", 1);
     struct fr_cost_model *m = model_of(&h100, 1, false);
     struct fr__known k = fr__cost_model_curve(m, 0, FR_CURVE_MATMUL, FR_FP32);
-    const struct fr_shape tiny = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8, 8, 8}};
+    const struct fr_kernel_shape tiny = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 8, 8, 8}};
 
     ck_assert_double_gt(k.curve->info.parameters[0], 10e-6); /* a framework's call */
     ck_assert_double_lt(fr__kernel_s(&k, &tiny), 10e-6);
@@ -170,7 +171,7 @@ START_TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
 {
     struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
     struct fr_cost_model *m = model_of(&a100, 1, false);
-    const struct fr_shape shape = {.op_class = FR_CURVE_LAYERNORM, .rows = {16384, 4096}};
+    const struct fr_kernel_shape shape = {.op_class = FR_CURVE_LAYERNORM, .rows = {16384, 4096}};
     struct fr__known k = fr__cost_model_curve(m, 0, FR_CURVE_LAYERNORM, FR_FP32);
 
     ck_assert_int_eq(strncmp(k.from, "a100-pcie", 9), 0);
@@ -217,7 +218,8 @@ END_TEST
 /* On its own data sheet a curve says the same; a device without fp8 has no curve for it. */
 START_TEST(curves_move_whole_and_only_to_formats_that_a_device_has)
 {
-    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 512, 768, 1024}};
+    const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL,
+                                          .matmul = {1, 512, 768, 1024}};
     const struct fr_device_type *own = fr_device_type_find("h100-sxm5-80gb");
     const struct fr_device_type *v100 = fr_device_type_find("v100-sxm2-16gb");
     struct fr_calibration *c = NULL, *moved = NULL;

@@ -71,7 +71,7 @@ END_TEST
     }
 
 static double conv_s(const struct fr__machine *machine, enum fr_dtype dtype, double stage_s,
-                     const struct fr_shape *shape)
+                     const struct fr_kernel_shape *shape)
 {
     const double parameters[FR__CONV_N_PARAMETERS] = CONV(stage_s);
     const struct fr__curve_class *c = fr__curve_class_of(shape->op_class);
@@ -96,8 +96,8 @@ START_TEST(a_convolution_of_single_pixels_is_a_matrix_product)
 
     fr__matmul_init(&m, &machine, plain, 2, 2);
     for (unsigned i = 0; i < 3; i++) {
-        const struct fr_shape s = {.op_class = cases[i].op_class,
-                                   .conv = {3, 64, 7, 5, 48, 1, 1, 1, 0, 1}};
+        const struct fr_kernel_shape s = {.op_class = cases[i].op_class,
+                                          .conv = {3, 64, 7, 5, 48, 1, 1, 1, 0, 1}};
 
         ck_assert_double_eq_tol(
             conv_s(&machine, FR_FP16, 1, &s),
@@ -111,8 +111,8 @@ START_TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
     /* One block: 8 x 16 pixels, 32 filters; 32 tiles of 2 x 2 pixels times 16 products times 64
      * channels, 2 FLOPs each. Stages of a second keep the other Winograd away. */
     static const struct fr__machine machine = {1, 1e12, 1e18};
-    const struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                               .conv = {1, 64, 8, 16, 32, 3, 3, 1, 1, 1}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                      .conv = {1, 64, 8, 16, 32, 3, 3, 1, 1, 1}};
 
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + 2.0 * 16 * 32 * 32 * 64 / 1e12,
                             1e-12);
@@ -127,8 +127,8 @@ START_TEST(a_filter_of_five_has_36_products_between_transformations)
     /* 8 images of 4 x 4 have four tiles each with 2 x 2 pixels: 36 products of 32 x 32 x 32, one for
      * each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
     static const struct fr__machine machine = {36, 36e12, 1e21};
-    const struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                               .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                      .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1}};
 
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 5e-9, &s),
                             1e-6 + 5e-9 + 2.0 * 32 * 32 * 32 / 1e12, 1e-12);
@@ -138,8 +138,8 @@ END_TEST
 START_TEST(matrix_units_take_channels_by_eights)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
-    struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                         .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1}};
     double three_s = conv_s(&machine, FR_FP16, 1, &s);
 
     s.conv.in_channels = 8;
@@ -152,10 +152,10 @@ END_TEST
 START_TEST(sizes_of_nothing_take_a_time_too)
 {
     static const struct fr__machine machine = {4, 4e12, 1e12};
-    static const struct fr_shape nothing = {.op_class = FR_CURVE_CONV_FORWARD};
+    static const struct fr_kernel_shape nothing = {.op_class = FR_CURVE_CONV_FORWARD};
 
     for (unsigned c = FR_CURVE_CONV_FORWARD; c <= FR_CURVE_CONV_BACKWARD_FILTER; c++) {
-        struct fr_shape s = nothing;
+        struct fr_kernel_shape s = nothing;
 
         s.op_class = (enum fr_curve_class)c;
         ck_assert_double_ge(conv_s(&machine, FR_FP32, 1, &s), 1e-6);
@@ -167,7 +167,7 @@ END_TEST
 /* ---- attention ---- */
 
 /* launch 1 us, all of the peak and the bandwidth, nothing for a score, a block or a copy */
-static double attention_s(const struct fr__machine *machine, const struct fr_shape *shape)
+static double attention_s(const struct fr__machine *machine, const struct fr_kernel_shape *shape)
 {
     static const double parameters[FR__ATTENTION_N_PARAMETERS] = {1e-6, 1, 1e-9, 1, 1, 1e-15, 20};
     union fr__model model;
@@ -181,7 +181,8 @@ START_TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
     /* Four blocks of 64 rows see 1, 1, 2 and 2 parts of 128, all of them 2: 4 FLOPs for each pair of
      * rows and head dimension. A multiprocessor for each block: the longest counts. */
     static const struct fr__machine one = {1, 1e12, 1e21}, four = {4, 4e12, 1e21};
-    struct fr_shape s = {.op_class = FR_CURVE_ATTENTION, .attention = {1, 1, 1, 256, 64, true}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_ATTENTION,
+                                .attention = {1, 1, 1, 256, 64, true}};
     double part_s = 4.0 * 64 * 128 * 64 / 1e12;
 
     ck_assert_double_eq_tol(attention_s(&one, &s), 1e-6 + 6 * part_s, 1e-12);
@@ -195,7 +196,8 @@ START_TEST(attention_of_one_token_takes_the_heads_that_share_keys_together)
 {
     /* eight heads on two of keys: two blocks of a row of keys, not eight */
     static const struct fr__machine machine = {1, 1e12, 1e21};
-    const struct fr_shape s = {.op_class = FR_CURVE_ATTENTION, .attention = {1, 8, 2, 1, 64, true}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_ATTENTION,
+                                      .attention = {1, 8, 2, 1, 64, true}};
 
     ck_assert_double_eq_tol(attention_s(&machine, &s), 1e-6 + 2 * 4.0 * 64 * 64 / 1e12, 1e-12);
 }
@@ -410,8 +412,9 @@ static void write_convolutions(void)
     for (unsigned i = 0; i < 500; i++) {
         unsigned filter = 1 + 2 * (i % 3), stride = 1 + i / 3 % 2, size = 7u << i / 6 % 4;
         unsigned n = 1u << i % 5, c = 16 + 29 * (i % 13), k = 24 + 37 * (i % 11);
-        struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                             .conv = {n, c, size, size, k, filter, filter, stride, filter / 2, 1}};
+        struct fr_kernel_shape s = {
+            .op_class = FR_CURVE_CONV_FORWARD,
+            .conv = {n, c, size, size, k, filter, filter, stride, filter / 2, 1}};
 
         used += (size_t)sprintf(text + used, "G,fp32,%u,%u,%u,%u,%u,%u,%u,%u,%u", n, c, size, size,
                                 k, filter, filter, stride, filter / 2);
@@ -462,8 +465,9 @@ START_TEST(a_fit_finds_the_attention_that_made_the_data)
     for (unsigned i = 0; i < 600; i++) {
         unsigned batch = 1u << i % 6, heads = 4u << i % 4, seq = 1u << i / 4 % 13;
         unsigned shared = 1u << i % 3, dim = 64u << i % 2;
-        const struct fr_shape s = {.op_class = FR_CURVE_ATTENTION,
-                                   .attention = {batch, heads, heads / shared, seq, dim, true}};
+        const struct fr_kernel_shape s = {
+            .op_class = FR_CURVE_ATTENTION,
+            .attention = {batch, heads, heads / shared, seq, dim, true}};
 
         used += (size_t)sprintf(text + used,
                                 "G,context_attention,batch=%u;isl=%u;step=0;heads=%u;kv_heads=%u;"
@@ -539,7 +543,8 @@ END_TEST
 
 START_TEST(a_device_file_reads_back_to_the_same_times)
 {
-    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 100, 200, 300}};
+    const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL,
+                                          .matmul = {3, 100, 200, 300}};
     char yaml[64];
     struct fr_calibration *c, *back;
     struct fr_error err;
@@ -630,12 +635,12 @@ END_TEST
 
 START_TEST(a_shape_is_written_with_the_names_of_its_sizes)
 {
-    const struct fr_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 64, 32, 8}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 64, 32, 8}};
     char text[64], little[8];
 
-    ck_assert_str_eq(fr_shape_format(&s, text, sizeof(text)),
+    ck_assert_str_eq(fr_kernel_shape_format(&s, text, sizeof(text)),
                      "1 x 64 x 32 x 8 (batch, rows, columns, depth)");
-    ck_assert_str_eq(fr_shape_format(&s, little, sizeof(little)), "1 x 64 ");
+    ck_assert_str_eq(fr_kernel_shape_format(&s, little, sizeof(little)), "1 x 64 ");
 }
 END_TEST
 

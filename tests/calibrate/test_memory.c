@@ -14,7 +14,7 @@
 static const struct fr__machine machine = {10, 1e13, 1e12};
 
 static double time_s(enum fr_curve_class op_class, const double parameters[],
-                     const struct fr_shape *shape)
+                     const struct fr_kernel_shape *shape)
 {
     const struct fr__curve_class *c = fr__curve_class_of(op_class);
     union fr__model model;
@@ -32,8 +32,8 @@ static const double elementwise[FR__STREAM_N_PARAMETERS] = {
 
 static double elementwise_s(double bytes, bool is_wrapped)
 {
-    const struct fr_shape s = {.op_class = FR_CURVE_ELEMENTWISE,
-                               .memory = {.bytes = bytes, .is_wrapped = is_wrapped}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_ELEMENTWISE,
+                                      .memory = {.bytes = bytes, .is_wrapped = is_wrapped}};
 
     return time_s(FR_CURVE_ELEMENTWISE, elementwise, &s);
 }
@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(an_embedding_has_no_wrapper)
 {
-    const struct fr_shape s = {.op_class = FR_CURVE_EMBEDDING, .memory = {.bytes = 100e6}};
+    const struct fr_kernel_shape s = {.op_class = FR_CURVE_EMBEDDING, .memory = {.bytes = 100e6}};
 
     ck_assert_double_eq(time_s(FR_CURVE_EMBEDDING, elementwise, &s), elementwise_s(100e6, false));
     ck_assert_ptr_null(fr_curve_parameter_name(FR_CURVE_EMBEDDING, FR__STREAM_WRAPPER_S));
@@ -97,7 +97,7 @@ static void row_parameters(double p[FR__ROWS_N_PARAMETERS], double block_s)
 
 static double rows_s(enum fr_curve_class op_class, double block_s, double rows, double columns)
 {
-    const struct fr_shape s = {.op_class = op_class, .rows = {rows, columns}};
+    const struct fr_kernel_shape s = {.op_class = op_class, .rows = {rows, columns}};
     double p[FR__ROWS_N_PARAMETERS];
 
     row_parameters(p, block_s);
@@ -174,7 +174,7 @@ START_TEST(parameters_at_their_bounds_give_a_finite_time)
 
     for (unsigned k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
         const struct fr__curve_class *c = fr__curve_class_of(known[k]);
-        struct fr_shape s = {.op_class = known[k]};
+        struct fr_kernel_shape s = {.op_class = known[k]};
         unsigned n = 0;
 
         while (c->parameters[n].name)
@@ -328,8 +328,9 @@ START_TEST(a_kernel_leaves_out_the_call)
 {
     struct fr__curve c = {.info = {.op_class = FR_CURVE_ELEMENTWISE, .dtype = FR_FP32},
                           .machine = machine};
-    const struct fr_shape big = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 100e6}};
-    const struct fr_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};
+    const struct fr_kernel_shape big = {.op_class = FR_CURVE_ELEMENTWISE,
+                                        .memory = {.bytes = 100e6}};
+    const struct fr_kernel_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};
 
     const struct fr__known k = {.curve = &c, .latency_s = 2.6e-6};
 
@@ -353,7 +354,7 @@ START_TEST(a_fit_finds_the_row_model_that_made_the_data)
     size_t used = (size_t)sprintf(text, "gpu,kernel,shape,dtype,time_us\n");
     struct fr_calibration *c;
     const struct fr_curve_info *info;
-    struct fr_shape s = {.op_class = FR_CURVE_LAYERNORM};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_LAYERNORM};
 
     for (unsigned i = 0; i < 400; i++) {
         unsigned rows = (unsigned)(300 * pow(1.4, i % 20)), columns = 128 + 613 * (i / 20);

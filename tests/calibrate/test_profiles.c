@@ -126,7 +126,8 @@ END_TEST
 START_TEST(an_op_of_products_without_sizes_moves_as_a_product_of_its_flops)
 {
     static const struct times on_p100[] = {{CONV, "p100-pcie-16gb", 7e-3}, {0, NULL, 0}};
-    const struct fr_shape product = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 1e3, 1e3, 1e3}};
+    const struct fr_kernel_shape product = {.op_class = FR_CURVE_MATMUL,
+                                            .matmul = {1, 1e3, 1e3, 1e3}};
     struct fr_cost c = cost(on_p100, "v100-sxm2-16gb", CONV, 8);
     struct fr_calibration *p100 = NULL, *v100 = NULL;
     struct fr_error err;
@@ -214,7 +215,7 @@ static enum fr_status keep(void *user, const struct fr_check_row *row, struct fr
     return FR_OK;
 }
 
-static bool is_same_shape(const struct fr_shape *a, const struct fr_shape *b)
+static bool is_same_shape(const struct fr_kernel_shape *a, const struct fr_kernel_shape *b)
 {
     return a->matmul.batch == b->matmul.batch && a->matmul.rows == b->matmul.rows &&
            a->matmul.columns == b->matmul.columns && a->matmul.depth == b->matmul.depth;

@@ -71,8 +71,8 @@ static void compare_curves(const struct fr_calibration *table, const struct fr_c
 {
     ck_assert_uint_eq(table->n_curves, file->n_curves);
     for (size_t k = 0; k < table->n_curves; k++) {
-        struct fr_shape shape = {.op_class = table->curves[k]->info.op_class,
-                                 .attention = {2, 16, 16, 300, 64, true}};
+        struct fr_kernel_shape shape = {.op_class = table->curves[k]->info.op_class,
+                                        .attention = {2, 16, 16, 300, 64, true}};
 
         ck_assert_uint_eq(table->curves[k]->info.n_residuals, file->curves[k]->info.n_residuals);
         for (unsigned s = 0; s < 8; s++, shape.attention.batch *= 3)

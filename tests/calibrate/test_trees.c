@@ -164,7 +164,7 @@ START_TEST(features_are_as_many_as_their_names_and_finite)
     static const struct fr__machine machine = {80, 1e13, 1e12};
     static const enum fr_curve_class with_trees[] = {FR_CURVE_MATMUL, FR_CURVE_SOFTMAX};
     const struct fr__curve_class *c = fr__curve_class_of(with_trees[_i]);
-    struct fr_shape shape = {.op_class = with_trees[_i]};
+    struct fr_kernel_shape shape = {.op_class = with_trees[_i]};
     double x[FR__TREES_FEATURES];
     size_t n = 0;
 
@@ -198,7 +198,7 @@ START_TEST(features_of_a_product_are_those_of_its_tiles)
      * 100 columns 100/128 of one; 2 x 1 x 3 = 6 tiles of 128 x 128 are 1.5 waves, the last of two half
      * full: 0.75. Bytes in fp16: 3 (200 50 + 100 50 + 200 100) 2 = 210 000; work 3 million. */
     static const struct fr__machine machine = {4, 1e13, 1e12};
-    const struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 200, 100, 50}};
+    const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 200, 100, 50}};
     const struct fr__curve_class *c = &fr__curve_matmul;
     double x[FR__TREES_FEATURES];
 
@@ -228,7 +228,7 @@ START_TEST(twice_the_rows_of_a_shipped_curve_take_no_less)
             if (info->op_class != FR_CURVE_MATMUL)
                 continue;
             for (unsigned s = 0; s < 600; s++) {
-                struct fr_shape shape = {
+                struct fr_kernel_shape shape = {
                     .op_class = FR_CURVE_MATMUL,
                     .matmul = {1, 1u << s % 20, 64u << s / 20 % 10, 64u << s / 200 * 4}};
                 double once_s = fr_calibration_time_s(c, k, &shape), twice_s;
@@ -274,7 +274,7 @@ START_TEST(trees_of_a_file_multiply_the_time)
         PRODUCT "    repeats: {rows: 4, median: 0.01, p90: 0.2, worst: 1, "
                 "bias: 0}\n    trees:\n      range: [0, 700]\n" SPLITS LEAVES;
     /* beyond 500 rows every answer is yes: the last leaf, a factor of e^0.693 */
-    struct fr_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 600, 64, 64}};
+    struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 600, 64, 64}};
     struct fr_calibration *c;
     struct fr_error err;
 

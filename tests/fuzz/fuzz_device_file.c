@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* the classes read them as their own sizes: the members of the union start alike */
-    static const struct fr_shape shapes[] = {
+    static const struct fr_kernel_shape shapes[] = {
         {.conv = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
         {.conv = {0}},
         {.conv = {8, 1e9, 3, 1e9, 7, 3, 3, 1, 1, 1}},
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fr__device_file_read(&c, (const char *)data, size, "fuzz", &err) == FR_OK) {
         for (size_t i = 0; fr_calibration_curve(c, i); i++)
             for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
-                struct fr_shape s = shapes[k];
+                struct fr_kernel_shape s = shapes[k];
 
                 s.op_class = fr_calibration_curve(c, i)->op_class;
                 if (!(fr_calibration_time_s(c, i, &s) >= 0))

@@ -33,7 +33,7 @@ static void teardown(void)
 
 START_TEST(a_product_multiplies_and_adds_once_for_each_number)
 {
-    struct fr_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 5, 7, 11}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 5, 7, 11}};
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP16), 2. * 3 * 5 * 7 * 11, 1e-3);
 }
@@ -42,17 +42,17 @@ END_TEST
 START_TEST(a_convolution_counts_its_output_pixels)
 {
     /* ResNet's first: 224 pixels, filter 7, stride 2, pad 3 make (224 + 6 - 7) / 2 + 1 = 112 */
-    struct fr_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                         .conv = {.images = 2,
-                                  .in_channels = 3,
-                                  .height = 224,
-                                  .width = 224,
-                                  .out_channels = 64,
-                                  .kernel_height = 7,
-                                  .kernel_width = 7,
-                                  .stride = 2,
-                                  .pad = 3,
-                                  .groups = 1}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                .conv = {.images = 2,
+                                         .in_channels = 3,
+                                         .height = 224,
+                                         .width = 224,
+                                         .out_channels = 64,
+                                         .kernel_height = 7,
+                                         .kernel_width = 7,
+                                         .stride = 2,
+                                         .pad = 3,
+                                         .groups = 1}};
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP32), 2. * 2 * 112 * 112 * 64 * 3 * 49, 1e-3);
 }
@@ -61,8 +61,8 @@ END_TEST
 START_TEST(a_causal_mask_halves_attention)
 {
     /* two products of [seq][head_dim] and its transpose, 2 FLOPs each: 4 b h s^2 d */
-    struct fr_shape s = {.op_class = FR_CURVE_ATTENTION,
-                         .attention = {2, 8, 8, 128, 64, .is_causal = false}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_ATTENTION,
+                                .attention = {2, 8, 8, 128, 64, .is_causal = false}};
     double whole = fr__fit_work(&s, FR_BF16);
 
     ck_assert_double_eq_tol(whole, 4. * 2 * 8 * 128 * 128 * 64, 1e-3);
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(rows_are_read_and_written_once)
 {
-    struct fr_shape s = {.op_class = FR_CURVE_SOFTMAX, .rows = {10, 1000}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_SOFTMAX, .rows = {10, 1000}};
 
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP32), 2 * 10 * 1000 * 4, 1e-3);
     ck_assert_double_eq_tol(fr__fit_work(&s, FR_FP16), 2 * 10 * 1000 * 2, 1e-3);
@@ -82,8 +82,8 @@ END_TEST
 
 START_TEST(every_class_has_an_axis_that_its_sizes_know)
 {
-    struct fr_shape s = {.op_class = (enum fr_curve_class)_i};
-    struct fr_shape other = s;
+    struct fr_kernel_shape s = {.op_class = (enum fr_curve_class)_i};
+    struct fr_kernel_shape other = s;
     const char *name = NULL;
     double *x = fr__fit_axis(&other, 0, &name);
 
@@ -106,8 +106,8 @@ static void make_products(struct fr_check_row rows[], size_t n)
     for (size_t i = 0; i <= n; i++) {
         double m = (double)(1u << i);
 
-        rows[i].shape = (struct fr_shape){.op_class = FR_CURVE_MATMUL,
-                                          .matmul = {1, m, i < n ? 4096 : 64, 1024}};
+        rows[i].shape = (struct fr_kernel_shape){.op_class = FR_CURVE_MATMUL,
+                                                 .matmul = {1, m, i < n ? 4096 : 64, 1024}};
         rows[i].measured_s = 1e-6 * m;
         rows[i].predicted_s = 2e-6 * m;
         rows[i].is_held_out = i % 2 == 0;
@@ -129,7 +129,7 @@ START_TEST(rows_that_differ_in_one_size_make_a_slice)
     struct fr_check_row rows[7];
     struct fr__fit_picture p;
     size_t curve = fr_calibration_find(curves, FR_CURVE_MATMUL, FR_FP16);
-    struct fr_shape last;
+    struct fr_kernel_shape last;
 
     make_products(rows, 6);
     make_picture(rows, 7, false, &p);
@@ -190,9 +190,9 @@ START_TEST(wrapped_calls_are_a_slice_of_their_own)
 
     memset(rows, 0, sizeof(rows));
     for (size_t i = 0; i < 12; i++) {
-        rows[i].shape =
-            (struct fr_shape){.op_class = FR_CURVE_ELEMENTWISE,
-                              .memory = {1e6 * (double)(1 + i / 2), .is_wrapped = i % 2 == 1}};
+        rows[i].shape = (struct fr_kernel_shape){
+            .op_class = FR_CURVE_ELEMENTWISE,
+            .memory = {1e6 * (double)(1 + i / 2), .is_wrapped = i % 2 == 1}};
         rows[i].measured_s = rows[i].predicted_s = 1e-3;
     }
     make_picture(rows, 12, false, &p);

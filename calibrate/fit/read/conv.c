@@ -26,7 +26,7 @@ static const struct fr__csv_column columns[] = {
     {NULL, false},
 };
 
-static enum fr_status read_shape(const struct fr__cell cells[], struct fr_shape *s,
+static enum fr_status read_shape(const struct fr__cell cells[], struct fr_kernel_shape *s,
                                  struct fr_error *err)
 {
     uint64_t pad;
@@ -57,7 +57,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
 {
     static const enum fr_curve_class classes[] = {
         FR_CURVE_CONV_FORWARD, FR_CURVE_CONV_BACKWARD_DATA, FR_CURVE_CONV_BACKWARD_FILTER};
-    struct fr_shape shape = {.op_class = FR_CURVE_CONV_FORWARD};
+    struct fr_kernel_shape shape = {.op_class = FR_CURVE_CONV_FORWARD};
     enum fr_dtype dtype;
 
     if (!fr__scan_wants(user, &cells[GPU], &cells[DTYPE], &dtype))

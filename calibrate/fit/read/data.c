@@ -89,7 +89,7 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
 }
 
 /* Of the sizes. */
-static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_shape *shape)
+static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_kernel_shape *shape)
 {
     double sizes[FR__CURVE_SIZES];
     uint64_t h = FR__HASH_START;
@@ -149,9 +149,10 @@ static enum fr_status find_source(struct fr__data *d, const char *text, uint32_t
     return FR_OK;
 }
 
-enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
-                            const struct fr__cell *source, const struct fr__cell *time,
-                            const char *time_name, struct fr_error *err)
+enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_kernel_shape *shape,
+                            enum fr_dtype dtype, const struct fr__cell *source,
+                            const struct fr__cell *time, const char *time_name,
+                            struct fr_error *err)
 {
     const struct fr__curve_class *op_class = fr__curve_class_of(shape->op_class);
     struct fr__measured row = {

@@ -6,7 +6,7 @@
 #include "calibrate/calibrate.h"
 
 struct fr__measured {
-    struct fr_shape shape;
+    struct fr_kernel_shape shape;
     double time_s;
     enum fr_dtype dtype;
     uint32_t file, line; /* file: index of the path */
@@ -87,9 +87,10 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
                              double *out, struct fr_error *err);
 
 /* Adds a row unless its class has no curves. time: in us, named time_name. */
-enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_shape *shape, enum fr_dtype dtype,
-                            const struct fr__cell *source, const struct fr__cell *time,
-                            const char *time_name, struct fr_error *err);
+enum fr_status fr__scan_add(struct fr__scan *s, const struct fr_kernel_shape *shape,
+                            enum fr_dtype dtype, const struct fr__cell *source,
+                            const struct fr__cell *time, const char *time_name,
+                            struct fr_error *err);
 /* Adds a row about launches. */
 enum fr_status fr__scan_add_launch(struct fr__scan *s, enum fr_launch what,
                                    const struct fr__cell *source, const struct fr__cell *time_us,

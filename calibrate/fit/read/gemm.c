@@ -13,7 +13,7 @@ static const struct fr__csv_column columns[] = {
 
 static enum fr_status take_row(void *user, const struct fr__cell cells[], struct fr_error *err)
 {
-    struct fr_shape shape = {.op_class = FR_CURVE_MATMUL};
+    struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL};
     enum fr_dtype dtype;
 
     if (!fr__scan_wants(user, &cells[GPU], &cells[DTYPE], &dtype))

@@ -47,14 +47,16 @@ static enum fr_status read_matrix(const struct fr__cell *shape, double *rows, do
 }
 
 static enum fr_status read_reduction(const struct fr__cell cells[], enum fr_dtype dtype,
-                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                     struct fr_kernel_shape *s, bool *is_known,
+                                     struct fr_error *err)
 {
     (void)dtype;
     return read_matrix(&cells[SHAPE], &s->rows.rows, &s->rows.columns, is_known, err);
 }
 
 static enum fr_status read_elementwise(const struct fr__cell cells[], enum fr_dtype dtype,
-                                       struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                       struct fr_kernel_shape *s, bool *is_known,
+                                       struct fr_error *err)
 {
     static const char *const wrapped[] = {"addu", "gelu", "relu"};
     double rows, width;
@@ -74,7 +76,7 @@ static enum fr_status read_elementwise(const struct fr__cell cells[], enum fr_dt
 
 /* Rows of a table read and written again. Cut over several GPUs (tp > 1) it is more than a lookup. */
 static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype dtype,
-                                  struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                  struct fr_kernel_shape *s, bool *is_known, struct fr_error *err)
 {
     double rows, width, parts;
 
@@ -87,7 +89,7 @@ static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype d
 
 /* Of a kernel that goes by its bytes alone. */
 static enum fr_status read_bytes(const struct fr__cell cells[], enum fr_dtype dtype,
-                                 struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                 struct fr_kernel_shape *s, bool *is_known, struct fr_error *err)
 {
     uint64_t bytes;
 
@@ -100,7 +102,8 @@ static enum fr_status read_bytes(const struct fr__cell cells[], enum fr_dtype dt
 
 /* Images of `pixels` values in each channel. */
 static enum fr_status read_batchnorm(const struct fr__cell cells[], enum fr_dtype dtype,
-                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                     struct fr_kernel_shape *s, bool *is_known,
+                                     struct fr_error *err)
 {
     double images, pixels;
 
@@ -118,7 +121,8 @@ static enum fr_status read_batchnorm(const struct fr__cell cells[], enum fr_dtyp
 
 /* Attention over whole sequences; rows with an earlier part of them (step > 0) are passed over. */
 static enum fr_status read_attention(const struct fr__cell cells[], enum fr_dtype dtype,
-                                     struct fr_shape *s, bool *is_known, struct fr_error *err)
+                                     struct fr_kernel_shape *s, bool *is_known,
+                                     struct fr_error *err)
 {
     const struct fr__cell *shape = &cells[SHAPE];
 
@@ -136,8 +140,8 @@ static enum fr_status read_attention(const struct fr__cell cells[], enum fr_dtyp
 static const struct {
     const char *name;
     enum fr_curve_class op_class;
-    enum fr_status (*read)(const struct fr__cell cells[], enum fr_dtype dtype, struct fr_shape *s,
-                           bool *is_known, struct fr_error *err);
+    enum fr_status (*read)(const struct fr__cell cells[], enum fr_dtype dtype,
+                           struct fr_kernel_shape *s, bool *is_known, struct fr_error *err);
 } kernels[] = {
     {"context_attention", FR_CURVE_ATTENTION, read_attention},
     {"full_attention", FR_CURVE_ATTENTION, read_attention},
@@ -221,7 +225,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
     if (!fr__scan_wants(user, &cells[GPU], &cells[DTYPE], &dtype))
         return FR_OK;
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        struct fr_shape shape = {.op_class = kernels[i].op_class};
+        struct fr_kernel_shape shape = {.op_class = kernels[i].op_class};
         bool is_known = true;
 
         if (strcmp(kernels[i].name, cells[KERNEL].text) != 0)
