@@ -163,6 +163,8 @@ struct fr_kernel_shape {
         struct {
             double images, in_channels, height, width; /* of the input, without padding */
             double out_channels, kernel_height, kernel_width, stride, pad, groups;
+            double out_height, out_width; /* 0: what filter, stride and pad make of the input */
+            bool is_dilated;
         } conv;
         struct {
             double bytes;    /* read and written */

@@ -1,7 +1,9 @@
-/* calibrate/kernel.c - see kernel.h. */
+/* calibrate/kernel.c - turns an op and the part of it that is asked for into one kernel. */
 #include "config.h"
 
 #include "calibrate/kernel.h"
+
+#include "workloads/graph/infer_shape.h"
 
 #include <math.h>
 
@@ -48,220 +50,173 @@ static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
     return bytes;
 }
 
-/* ---- shapes ---- */
+/* ---- the part of a shape ---- */
 
-/* What shapes are read from: the forward op's first output and input; sizes at the graph's batch. */
-struct source {
-    const struct fr_graph *g;
-    const struct fr_op *op, *forward;
-    const struct fr_tensor *output; /* of the forward op */
-    double ratio;                   /* samples of the part over the graph's */
-    double parts, in_parts;         /* that the channels written, read are cut into */
+/* An op whose kernel is asked for, and which part of it. */
+struct piece {
+    const struct fr_op *op;
+    const struct fr_shape *shape;
+    double ratio;           /* samples of the part over the graph's */
+    double parts, in_parts; /* that the channels written, read are cut into */
 };
 
-static const struct fr_tensor *first_input(const struct fr_graph *g, const struct fr_op *o)
+static double share(double size, double parts)
 {
-    uint32_t id = (uint32_t)(o - g->ops);
+    return fmax(size / parts, 1);
+}
 
-    for (uint32_t i = g->in_first[id]; i < g->in_first[id + 1]; i++) {
-        uint32_t t = g->edges[g->in_edges[i]].tensor;
+/* Turns the forward product around for the gradients: that of the left operand is [rows][depth]
+ * over the columns, that of the right one [depth][columns] over the rows, or the transpose of that.
+ * */
+static void turn_around(const struct fr_shape *shape, double rows, double columns, double depth,
+                        struct fr_kernel_shape *out)
+{
+    enum fr_operand of = shape->product.gradient_of;
+    bool is_right = of == FR_OPERAND_RIGHT, is_swapped = is_right && shape->product.is_transposed;
 
-        if (t != FR_NONE && g->tensors[t].n_dims > 0)
-            return &g->tensors[t];
+    out->matmul.rows = is_swapped ? columns : is_right ? depth : rows;
+    out->matmul.columns = is_swapped || of == FR_OPERAND_LEFT ? depth : columns;
+    out->matmul.depth = is_right ? rows : of == FR_OPERAND_LEFT ? columns : depth;
+}
+
+static void product_of(const struct piece *p, struct fr_kernel_shape *out)
+{
+    const struct fr_shape *s = p->shape;
+    double batch = (double)s->product.batch, rows = (double)s->product.rows;
+    double columns = (double)s->product.columns, depth = (double)s->product.depth;
+
+    out->op_class = FR_CURVE_MATMUL;
+    if (p->op->kind == FR_OP_BATCH_MATMUL) {
+        batch = share(batch * p->ratio, p->parts * p->in_parts);
+    } else {
+        rows *= p->ratio;
+        columns /= p->parts;
+        depth /= p->in_parts;
     }
-    return NULL;
+    out->matmul.batch = batch;
+    turn_around(s, rows, columns, depth, out);
 }
 
-static double elements(const struct fr_tensor *t)
+static void conv_of(const struct piece *p, struct fr_kernel_shape *out)
 {
-    double n = 1;
+    const struct fr_shape *s = p->shape;
 
-    for (unsigned d = 0; d < t->n_dims; d++)
-        n *= t->dims[d];
-    return n;
-}
-
-static double last_dim(const struct fr_tensor *t)
-{
-    return t->dims[t->n_dims - 1];
-}
-
-static bool shape_of_matmul(const struct source *s, struct fr_kernel_shape *out)
-{
-    double columns = last_dim(s->output), rows = elements(s->output) / columns;
-    double depth = s->forward->flops / (2 * rows * columns);
-
-    if (!(depth >= 1))
-        return false;
-    rows = s->op->flops / (2 * columns * depth); /* a weight gradient's: of all steps */
-    rows *= s->ratio;
-    columns /= s->parts;
-    depth /= s->in_parts;
-    out->op_class = FR_CURVE_MATMUL;
-    out->matmul.batch = 1;
-    out->matmul.rows = s->op->phase == FR_PHASE_BACKWARD_WEIGHT ? columns : rows;
-    out->matmul.columns = s->op->phase == FR_PHASE_FORWARD ? columns : depth;
-    out->matmul.depth = s->op->phase == FR_PHASE_FORWARD         ? depth
-                        : s->op->phase == FR_PHASE_BACKWARD_DATA ? columns
-                                                                 : rows;
-    return true;
-}
-
-static bool shape_of_batch_matmul(const struct source *s, struct fr_kernel_shape *out)
-{
-    const struct fr_tensor *t =
-        s->op->n_tensors > 0 ? &s->g->tensors[s->op->first_tensor] : s->output;
-    double batch = elements(t), depth;
-
-    if (t->n_dims < 2)
-        return false;
-    depth = s->op->flops / (2 * batch);
-    if (!(depth >= 1))
-        return false;
-    out->op_class = FR_CURVE_MATMUL;
-    out->matmul.rows = t->dims[t->n_dims - 2];
-    out->matmul.columns = last_dim(t);
-    out->matmul.depth = depth;
-    batch = batch / (out->matmul.rows * out->matmul.columns) * s->ratio;
-    out->matmul.batch = fmax(batch / (s->parts * s->in_parts), 1);
-    return true;
-}
-
-static bool divides(double divisor, double number)
-{
-    return fmod(number, divisor) < 0.5;
-}
-
-/* Filter size in out->conv from its area. */
-static void set_filter(struct fr_kernel_shape *out, double area)
-{
-    double side = round(sqrt(area));
-
-    out->conv.kernel_height = side * side < area || side * side > area ? 1 : side;
-    out->conv.kernel_width = area / out->conv.kernel_height;
-}
-
-static double padding(double in, double out, double stride, double filter)
-{
-    return fmax(ceil(((out - 1) * stride + filter - in) / 2), 0);
-}
-
-static bool shape_of_conv(const struct source *s, struct fr_kernel_shape *out)
-{
-    const struct fr_tensor *y = s->output, *x = first_input(s->g, s->forward);
-    double depth, groups = 1, channels;
-
-    if (!x || x->n_dims != 4 || y->n_dims != 4)
-        return false;
-    channels = x->dims[1];
-    depth = round(s->forward->flops / (2 * elements(y)));
-    if (!(depth >= 1))
-        return false;
-    while (groups < channels && !(divides(groups, channels) && divides(channels / groups, depth)))
-        groups++;
-    out->op_class = s->op->phase == FR_PHASE_FORWARD         ? FR_CURVE_CONV_FORWARD
-                    : s->op->phase == FR_PHASE_BACKWARD_DATA ? FR_CURVE_CONV_BACKWARD_DATA
+    out->op_class = p->op->phase == FR_PHASE_FORWARD         ? FR_CURVE_CONV_FORWARD
+                    : p->op->phase == FR_PHASE_BACKWARD_DATA ? FR_CURVE_CONV_BACKWARD_DATA
                                                              : FR_CURVE_CONV_BACKWARD_FILTER;
-    out->conv.images = fmax(y->dims[0] * s->ratio, 1);
-    out->conv.in_channels = channels;
-    out->conv.height = x->dims[2];
-    out->conv.width = x->dims[3];
-    out->conv.out_channels = y->dims[1] / s->parts;
-    out->conv.groups = groups;
-    set_filter(out, fmax(round(depth * groups / channels), 1));
-    out->conv.stride = fmax(round((double)x->dims[2] / y->dims[2]), 1);
-    out->conv.in_channels /= s->in_parts;
-    out->conv.pad = padding(x->dims[2], y->dims[2], out->conv.stride, out->conv.kernel_height);
-    return true;
+    out->conv.images = share((double)s->conv.images * p->ratio, 1);
+    out->conv.in_channels = (double)s->conv.in_channels / p->in_parts;
+    out->conv.out_channels = (double)s->conv.out_channels / p->parts;
+    out->conv.groups = (double)s->conv.groups;
+    out->conv.height = (double)s->conv.in_height;
+    out->conv.width = (double)s->conv.in_width;
+    out->conv.out_height = (double)s->conv.out_height;
+    out->conv.out_width = (double)s->conv.out_width;
+    out->conv.kernel_height = (double)s->conv.filter_height;
+    out->conv.kernel_width = (double)s->conv.filter_width;
+    out->conv.stride = sqrt((double)s->conv.stride_height * (double)s->conv.stride_width);
+    out->conv.pad = (double)s->conv.pad_height;
+    out->conv.is_dilated = s->conv.dilation_height > 1 || s->conv.dilation_width > 1;
 }
 
-static bool shape_of_rows(const struct source *s, enum fr_curve_class op_class,
-                          struct fr_kernel_shape *out)
+static void rows_of(const struct piece *p, enum fr_curve_class op_class,
+                    struct fr_kernel_shape *out)
 {
     out->op_class = op_class;
-    out->rows.columns = last_dim(s->output);
-    out->rows.rows =
-        fmax(elements(s->output) / out->rows.columns * s->ratio / (s->parts * s->in_parts), 1);
-    return true;
+    out->rows.columns = (double)p->shape->rows.columns;
+    out->rows.rows = share((double)p->shape->rows.rows * p->ratio, p->parts * p->in_parts);
 }
 
-static bool shape_of_batchnorm(const struct source *s, struct fr_kernel_shape *out)
+static void batchnorm_of(const struct piece *p, struct fr_kernel_shape *out)
 {
-    const struct fr_tensor *y = s->output;
+    const struct fr_shape *s = p->shape;
 
-    if (y->n_dims < 2)
-        return false;
     out->op_class =
-        s->op->phase == FR_PHASE_FORWARD ? FR_CURVE_BATCHNORM : FR_CURVE_BATCHNORM_BACKWARD;
-    out->batchnorm.channels = y->dims[1] / s->parts;
-    out->batchnorm.values = fmax(elements(y) / y->dims[1] * s->ratio, 1);
-    return true;
+        p->op->phase == FR_PHASE_FORWARD ? FR_CURVE_BATCHNORM : FR_CURVE_BATCHNORM_BACKWARD;
+    out->batchnorm.channels = (double)s->elements.channels / p->parts;
+    out->batchnorm.values =
+        share((double)s->elements.batch * (double)s->elements.positions * p->ratio, 1);
 }
 
-/* Fused attention writes the context [batch][seq][hidden] and a sum for each row of each head. */
-static bool shape_of_attention(const struct source *s, struct fr_kernel_shape *out)
+/* A part of the heads has the key-value heads of their groups. The curve knows one length; queries
+ * and keys of different lengths count as the sequence that makes as many scores. */
+static void attention_of(const struct piece *p, struct fr_kernel_shape *out)
 {
-    const struct fr_tensor *y = s->output, *sums = y + 1, *x = first_input(s->g, s->forward);
-    double seq_k;
+    const struct fr_shape *s = p->shape;
+    double queries = (double)s->attention.query_len, keys = (double)s->attention.key_len;
 
-    if (y->n_dims != 3 || s->forward->n_tensors < 2 || sums->n_dims != 3 || !x)
-        return false;
     out->op_class = FR_CURVE_ATTENTION;
-    out->attention.batch = fmax(y->dims[0] * s->ratio, 1);
-    out->attention.heads = sums->dims[1] / s->parts;
-    out->attention.kv_heads = out->attention.heads;
-    out->attention.seq = y->dims[1];
-    out->attention.head_dim = (double)y->dims[2] / sums->dims[1];
-    seq_k = s->forward->flops / (4 * elements(y));
-    out->attention.is_causal = seq_k < 0.75 * out->attention.seq;
-    return true;
+    out->attention.batch = share((double)s->attention.batch * p->ratio, 1);
+    out->attention.heads = (double)s->attention.heads / p->parts;
+    out->attention.kv_heads = share((double)s->attention.kv_heads, p->parts);
+    out->attention.seq =
+        s->attention.query_len == s->attention.key_len ? queries : sqrt(queries * keys);
+    out->attention.head_dim = (double)s->attention.head_width;
+    out->attention.is_causal = s->attention.is_causal;
 }
 
-static bool find_shape(const struct source *s, struct fr_kernel_shape *out)
+/* false: ops of this kind are priced by their bytes alone. */
+static bool kernel_shape_of(const struct piece *p, struct fr_kernel_shape *out)
 {
-    switch (s->op->kind) {
+    switch (p->op->kind) {
     case FR_OP_MATMUL:
-        return shape_of_matmul(s, out);
     case FR_OP_BATCH_MATMUL:
-        return shape_of_batch_matmul(s, out);
+        product_of(p, out);
+        return true;
     case FR_OP_CONV2D:
-        return shape_of_conv(s, out);
+        conv_of(p, out);
+        return true;
     case FR_OP_SOFTMAX:
     case FR_OP_LOG_SOFTMAX:
-        return shape_of_rows(s, FR_CURVE_SOFTMAX, out);
+        rows_of(p, FR_CURVE_SOFTMAX, out);
+        return true;
     case FR_OP_LAYERNORM:
     case FR_OP_RMSNORM:
-        return shape_of_rows(s, FR_CURVE_LAYERNORM, out);
+        rows_of(p, FR_CURVE_LAYERNORM, out);
+        return true;
     case FR_OP_ATTENTION:
-        return shape_of_attention(s, out);
+        attention_of(p, out);
+        return true;
     case FR_OP_BATCHNORM:
-        return shape_of_batchnorm(s, out);
+        batchnorm_of(p, out);
+        return true;
     default:
         return false;
     }
+}
+
+/* Bytes of a number of the forward op's first output; 0: not known. */
+static double element_bytes(const struct fr_graph *g, const struct fr_op *o)
+{
+    const struct fr_op *forward = o->forward == FR_NONE ? o : &g->ops[o->forward];
+    const struct fr_tensor *t;
+    double n = 1;
+
+    if (forward->n_tensors == 0)
+        return 0;
+    t = &g->tensors[forward->first_tensor];
+    if (t->n_dims == 0)
+        return 0;
+    for (unsigned d = 0; d < t->n_dims; d++)
+        n *= t->dims[d];
+    return (double)t->bytes / n;
 }
 
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,
                    struct fr__kernel *out)
 {
     const struct fr_op *o = &g->ops[op];
-    double parts = part->channel_parts > 1 ? part->channel_parts : 1;
-    double in_parts = part->input_parts > 1 ? part->input_parts : 1;
-    struct source s = {.g = g,
-                       .op = o,
-                       .forward = o->forward == FR_NONE ? o : &g->ops[o->forward],
-                       .ratio = o->scales && g->batch > 0 ? part->batch / g->batch : 1,
-                       .parts = parts,
-                       .in_parts = in_parts};
+    struct fr_shape shape;
+    struct piece p = {.op = o,
+                      .shape = &shape,
+                      .ratio = o->scales && g->batch > 0 ? part->batch / g->batch : 1,
+                      .parts = part->channel_parts > 1 ? part->channel_parts : 1,
+                      .in_parts = part->input_parts > 1 ? part->input_parts : 1};
 
     *out = (struct fr__kernel){
-        .flops = o->flops * s.ratio / (parts * in_parts),
-        .bytes = (o->bytes * s.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
-                 (parts * in_parts)};
-    if (s.forward->n_tensors == 0)
-        return;
-    s.output = &g->tensors[s.forward->first_tensor];
-    if (s.output->n_dims > 0)
-        out->element_bytes = (double)s.output->bytes / elements(s.output);
-    out->has_shape = s.output->n_dims > 0 && o->flops > 0 && find_shape(&s, &out->shape);
+        .flops = o->flops * p.ratio / (p.parts * p.in_parts),
+        .bytes = (o->bytes * p.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
+                 (p.parts * p.in_parts),
+        .element_bytes = element_bytes(g, o)};
+    out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
 }

@@ -50,12 +50,14 @@ static void print_ops(const struct fr_graph *g)
     puts("\nOps:");
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct fr_op *o = &g->ops[i];
-        char flops[NUMBER], bytes[NUMBER], params[NUMBER];
+        char flops[NUMBER], bytes[NUMBER], params[NUMBER], shape[FR_SHAPE_TEXT];
 
-        printf("  %-36s %-13s %-15s %12s %11s %11s\n", o->name, fr_op_kind_name(o->kind),
+        printf("  %-36s %-13s %-15s %12s %11s %11s%s%s\n", o->name, fr_op_kind_name(o->kind),
                fr_phase_name(o->phase), fr__format_flops(o->flops, flops, sizeof(flops)),
                fr__format_bytes(o->bytes, bytes, sizeof(bytes)),
-               fr__format_bytes((double)o->param_bytes, params, sizeof(params)));
+               fr__format_bytes((double)o->param_bytes, params, sizeof(params)),
+               o->shape.of == FR_SHAPE_UNKNOWN ? "" : "  ",
+               fr_shape_format(&o->shape, shape, sizeof(shape)));
     }
 }
 

@@ -25,6 +25,7 @@ unit_tests += tests/workloads/test_images
 unit_tests += tests/workloads/test_native
 unit_tests += tests/workloads/test_pipedream
 unit_tests += tests/workloads/test_recurrent
+unit_tests += tests/workloads/test_shapes
 unit_tests += tests/workloads/test_training
 unit_tests += tests/workloads/test_transformers
 unit_tests += tests/workloads/test_zoo

@@ -2,11 +2,12 @@ noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
 	workloads/load.c workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
-	workloads/graph/check.c workloads/graph/graph.c workloads/graph/kinds.h workloads/graph/kinds.c \
-	workloads/graph/native.h workloads/graph/native_ops.c \
-	workloads/graph/native_read.c workloads/graph/native_write.c workloads/graph/order.c \
-	workloads/graph/plain.h workloads/graph/plain.c \
-	workloads/graph/totals.c \
+	workloads/graph/check.c workloads/graph/graph.c workloads/graph/infer_shape.h \
+	workloads/graph/infer_shape.c workloads/graph/kinds.h workloads/graph/kinds.c \
+	workloads/graph/native.h workloads/graph/native_edges.c workloads/graph/native_ops.c \
+	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
+	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
+	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
 	workloads/import/pipedream_parse.c \

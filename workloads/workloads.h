@@ -64,6 +64,83 @@ struct fr_tensor {
     bool scales;        /* bytes are proportional to the batch */
 };
 
+/* ---- what an op works on ---- */
+
+/* Which sizes a shape has; the op's kind says it (fr_shape_class_of). */
+enum fr_shape_class {
+    FR_SHAPE_UNKNOWN, /* copies, views, inputs, whole layers; and ops that never had a shape */
+    FR_SHAPE_PRODUCT,
+    FR_SHAPE_CONV,
+    FR_SHAPE_POOL,
+    FR_SHAPE_ATTENTION,
+    FR_SHAPE_ROWS,
+    FR_SHAPE_EMBEDDING,
+    FR_SHAPE_ELEMENTS,
+    FR_N_SHAPE_CLASSES
+};
+
+/* What a matrix product gives: the result, or the gradient of one of its operands. */
+enum fr_operand { FR_OPERAND_NONE, FR_OPERAND_LEFT, FR_OPERAND_RIGHT, FR_N_OPERANDS };
+
+/* The sizes of an op, at the graph's batch. A backward op has those of its forward op, so that one
+ * decision (half of the columns, a fourth of the heads) divides the same size in all ops that
+ * derive from it. One exception: where one op adds up what several forward ops give (the weight
+ * gradient of a recurrent layer), its samples are those of all of them. All at least 1 but for
+ * paddings. */
+struct fr_shape {
+    enum fr_shape_class of;
+    union {
+        /* `batch` products of [rows][depth] and [depth][columns]. matmul: the samples are in the
+         * rows; batch_matmul: in the batch. */
+        struct {
+            uint64_t batch, rows, columns, depth;
+            enum fr_operand gradient_of; /* FR_OPERAND_NONE: the product itself */
+            bool is_transposed;          /* the right operand is stored as [columns][depth] */
+        } product;
+        struct {
+            uint64_t images, in_channels, out_channels, groups; /* groups divide both channels */
+            uint64_t in_height, in_width, out_height, out_width;
+            uint64_t filter_height, filter_width, stride_height, stride_width;
+            uint64_t pad_height, pad_width; /* on each side */
+            uint64_t dilation_height, dilation_width;
+        } conv;
+        struct {
+            uint64_t images, channels;
+            uint64_t in_height, in_width, out_height, out_width;
+            uint64_t window_height, window_width, stride_height, stride_width;
+            uint64_t pad_height, pad_width;
+        } pool;
+        /* Fused attention. kv_heads divides heads: so many have keys and values of their own. */
+        struct {
+            uint64_t batch, heads, kv_heads, head_width, query_len, key_len;
+            bool is_causal; /* a query sees the keys up to its own position */
+        } attention;
+        /* Softmax and norms work on each row by itself. A loss: the classes of each row. gather,
+         * scatter: the rows that are copied or added up. topk: the candidates of each row. */
+        struct {
+            uint64_t rows, columns;
+        } rows;
+        struct {
+            uint64_t rows, width,
+                vocabulary; /* rows that are looked up; of a table of `vocabulary` */
+        } embedding;
+        /* Elementwise ops, batch norms (one mean a channel), sums of gradients, updates. Images:
+         * positions are pixels; scores: channels are heads; sequences: channels are the width;
+         * parameters: all are channels. */
+        struct {
+            uint64_t batch, channels, positions;
+        } elements;
+    };
+};
+
+enum fr_shape_class fr_shape_class_of(enum fr_op_kind kind);
+const char *fr_shape_class_name(enum fr_shape_class c); /* "product"; "unknown" */
+/* The sizes as ops.csv has them, "rows=32;columns=256;...", without those that are what they are
+ * unless said; cut off at n - 1 bytes, which are enough for any if n is FR_SHAPE_TEXT; "" where the
+ * shape is not known. Returns text. */
+enum { FR_SHAPE_TEXT = 640 };
+const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n);
+
 struct fr_op {
     const char *name;         /* begins with the layer's name */
     struct fr_loc loc;        /* where it was read, or zero */
@@ -80,11 +157,17 @@ struct fr_op {
     uint32_t n_params; /* parameter tensors it owns (weight, bias: 2), forward only */
     bool scales;       /* flops and bytes are proportional to the batch */
     bool is_in_place;  /* its output reuses its first input's storage */
+    struct fr_shape shape;
 };
 
-/* src's tensor is read by dst. tensor FR_NONE: order only. bytes: what must move when the two
- * stand on different devices (the tensor's size unless only a part is read). Between forward ops,
- * no tensor but bytes: dst uses the parameters that src owns (tied weights). */
+/* FLOPs of an op by its shape: of products, convolutions and fused attention, forward or backward.
+ * 0: the shape does not say. */
+double fr_op_shape_flops(const struct fr_op *op);
+
+/* src's tensor is read by dst. bytes: what must move when the two stand on different devices (the
+ * tensor's size unless only a part is read). tensor FR_NONE, bytes 0: order only. tensor FR_NONE
+ * and bytes: no dependency, but tied weights (fr_graph_builder_tie): forward op dst uses the
+ * parameters that forward op src owns, and bytes is their size. */
 struct fr_edge {
     uint32_t src, dst, tensor;
     uint64_t bytes;
@@ -158,7 +241,8 @@ struct fr_layer_totals {
     double forward_flops, backward_flops;
     size_t n_ops;    /* forward ops and inputs */
     uint32_t output; /* tensor: the first output of the last of them; FR_NONE: there is none */
-    /* [n_kinds]: what kinds they are of, in the order of their first ones; further ones are left out */
+    /* [n_kinds]: what kinds they are of, in the order of their first ones; further ones are left
+     * out */
     enum fr_op_kind kinds[FR_MAX_LAYER_KINDS];
     unsigned n_kinds;
 };
@@ -180,13 +264,16 @@ enum fr_status fr_graph_export(const struct fr_graph *g, const char *folder, str
 struct fr_graph_builder;
 struct fr_graph_builder *fr_graph_builder_new(void); /* NULL: out of memory */
 void fr_graph_builder_free(struct fr_graph_builder *b);
-/* Copies op (name too) and its outputs; tensor ids run on. op->first_tensor, n_tensors and layer are
- * set here; layer may be named, NULL: the op's name up to the last '.'. Returns the op's id, FR_NONE
- * when out of memory. alias in tensors is an id already given. */
+/* Copies op (name too) and its outputs; tensor ids run on. op->first_tensor, n_tensors and layer
+ * are set here; layer may be named, NULL: the op's name up to the last '.'. Returns the op's id,
+ * FR_NONE when out of memory. alias in tensors is an id already given. */
 uint32_t fr_graph_builder_op(struct fr_graph_builder *b, const struct fr_op *op, const char *layer,
                              const struct fr_tensor outputs[], size_t n_outputs);
+/* dst depends on src. tensor FR_NONE: order only, and bytes is 0. */
 void fr_graph_builder_edge(struct fr_graph_builder *b, uint32_t src, uint32_t dst, uint32_t tensor,
                            uint64_t bytes);
+/* Forward op `user` uses the parameters that forward op `owner` owns (tied weights). */
+void fr_graph_builder_tie(struct fr_graph_builder *b, uint32_t owner, uint32_t user);
 void fr_graph_builder_sample(struct fr_graph_builder *b, uint32_t op, const char *device,
                              uint32_t batch, double time_s);
 /* Checks (ids, cycles, duplicates), sorts the ops topologically (stable) and makes the graph.

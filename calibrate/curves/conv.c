@@ -37,8 +37,12 @@ static struct extents extents_of(const struct fr_kernel_shape *shape)
         .groups = at_least_1(shape->conv.groups),
     };
 
-    e.p = output_extent(e.h, e.r, shape->conv.pad, e.stride);
-    e.q = output_extent(e.w, e.s, shape->conv.pad, e.stride);
+    e.p = shape->conv.out_height;
+    e.q = shape->conv.out_width;
+    if (!(e.p >= 1 && e.q >= 1)) {
+        e.p = output_extent(e.h, e.r, shape->conv.pad, e.stride);
+        e.q = output_extent(e.w, e.s, shape->conv.pad, e.stride);
+    }
     return e;
 }
 
@@ -142,7 +146,7 @@ static double time_s(const union fr__model *model, const struct fr_kernel_shape 
     double best_s = implicit_s(m, &e, shape->op_class);
 
     if (!m->has_matrix_units && e.r == e.s && (e.r == 3 || e.r == 5) && e.stride == 1 &&
-        e.groups == 1) {
+        e.groups == 1 && !shape->conv.is_dilated) {
         struct winograd w = winograd_of(m, &e, shape->op_class);
 
         best_s = fmin(best_s, nonfused_s(m, &w, shape->op_class));

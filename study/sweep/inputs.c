@@ -7,6 +7,7 @@
 #include "calibrate/system.h"
 #include "study/store/digest.h"
 #include "study/sweep/state.h"
+#include "workloads/graph/shape.h"
 #include "workloads/zoo/zoo.h"
 
 #include <dirent.h>
@@ -191,6 +192,8 @@ static uint64_t digest_ops(uint64_t d, const struct fr_graph *g)
         d = fr__digest_count(d, o->param_bytes);
         d = fr__digest_count(d, o->workspace_bytes);
         d = fr__digest_count(d, o->layer);
+        for (const struct fr__size *s = fr__shape_sizes(o->shape.of); s->name; s++)
+            d = fr__digest_count(d, fr__size_get(&o->shape, s));
     }
     for (size_t i = 0; i < g->n_tensors; i++)
         d = fr__digest_count(d, g->tensors[i].bytes);

@@ -72,7 +72,7 @@ static void build(void)
     ck_assert_ptr_nonnull(b);
     for (uint32_t i = 0; i < N_OPS; i++)
         ck_assert_uint_eq(fr_graph_builder_op(b, &ops[i], NULL, NULL, 0), i);
-    fr_graph_builder_edge(b, MATMUL, TIED, FR_NONE, 4000000);
+    fr_graph_builder_tie(b, MATMUL, TIED);
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 3e-3);
     fr_graph_builder_sample(b, MATMUL, "test-gpu", 8, 5e-3);
     fr_graph_builder_sample(b, MATMUL, "*", 8, 7e-3);

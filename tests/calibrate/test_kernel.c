@@ -1,4 +1,4 @@
-/* The kernels that ops are: shapes read back from graphs, for models whose layers are known. */
+/* The kernels that ops are, of models whose layers are known, from shapes and from guesses. */
 #include "config.h"
 
 #include "calibrate/kernel.h"
@@ -180,6 +180,141 @@ START_TEST(shapes_give_back_the_arithmetic_they_were_read_from)
 }
 END_TEST
 
+/* ---- grouped-query attention ---- */
+
+/* Llama 2 70B in bf16, batch 8, 4096 tokens, 64 heads of 128, 8 key-value heads (Touvron et al.,
+ * 2023, table 1). Queries and output are 8 x 4096 x 64 x 128 numbers of 2 bytes each, together
+ * 1,073,741,824 bytes; keys and values an eighth of that, 134,217,728; a sum of 4 bytes a row and
+ * head 8,388,608. Half of two products: 2 x 8 x 64 x 4096^2 x 128 FLOPs. */
+START_TEST(grouped_query_attention_reads_the_keys_and_values_of_its_groups)
+{
+    const struct fr_workload_options opt = {.dtype = FR_BF16};
+    const struct fr_part sixteenth = {.batch = 8, .channel_parts = 16};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    struct fr__kernel k;
+    double kv_bytes;
+
+    ck_assert_int_eq(fr_workload_load(&g, "llama2-70b", &opt, &err), FR_OK);
+    k = kernel_of(g, "layer0.attn.flash", 8, 1);
+    ck_assert(k.has_shape && k.shape.attention.is_causal);
+    ck_assert_double_eq(k.bytes, 1073741824.0 + 134217728 + 8388608);
+    ck_assert_double_eq(k.flops, 2.0 * 8 * 64 * 4096 * 4096 * 128);
+    kv_bytes = 2 * k.shape.attention.batch * k.shape.attention.seq * k.shape.attention.kv_heads *
+               k.shape.attention.head_dim * k.element_bytes;
+    ck_assert_double_eq(kv_bytes, 134217728);
+    ck_assert_double_eq(k.shape.attention.heads, 64);
+    k = kernel_of(g, "layer0.attn.flash.dgrad", 8, 1);
+    ck_assert_double_eq(k.shape.attention.kv_heads, 8);
+    fr__kernel_of(g, find_op(g, "layer0.attn.flash"), &sixteenth, &k); /* 4 heads of one group */
+    ck_assert_double_eq(k.shape.attention.heads, 4);
+    ck_assert_double_eq(k.shape.attention.kv_heads, 1);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* What kv_heads means for the time: Llama 3 8B's 32 heads with 8 key-value heads against 32. */
+START_TEST(fewer_key_value_heads_take_less_time)
+{
+    const struct fr_workload_options opt = {.dtype = FR_BF16};
+    const struct fr_part part = {.batch = 8};
+    const struct fr_cost_options options = {.datasheet_only = false};
+    struct fr_graph *grouped = NULL, *all = NULL;
+    struct fr_cost_model *m = NULL;
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    struct fr_cost a, b;
+
+    ck_assert_int_eq(fr_topo_load(&t, "hgx-h100", &err), FR_OK);
+    ck_assert_int_eq(fr_cost_model_new(&m, t->types, t->n_types, &options, &err), FR_OK);
+    ck_assert_int_eq(fr_workload_load(&grouped, "llama:layers=1,kv_heads=8", &opt, &err), FR_OK);
+    ck_assert_int_eq(fr_workload_load(&all, "llama:layers=1,kv_heads=32", &opt, &err), FR_OK);
+    fr_cost_op(m, t->devices[0].type, grouped, find_op(grouped, "layer0.attn.flash"), &part, &a);
+    fr_cost_op(m, t->devices[0].type, all, find_op(all, "layer0.attn.flash"), &part, &b);
+    ck_assert(a.mean_s < 0.95 * b.mean_s);
+    fr_graph_free(grouped);
+    fr_graph_free(all);
+    fr_cost_model_free(m);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* ---- without shapes ---- */
+
+/* A graph that never had shapes, as older folders are: the same but for them. */
+static struct fr_graph *without_shapes(const struct fr_graph *g)
+{
+    struct fr_graph *copy = malloc(sizeof(*copy));
+    struct fr_op *ops = malloc(g->n_ops * sizeof(*ops));
+
+    ck_assert(copy && ops);
+    memcpy(ops, g->ops, g->n_ops * sizeof(*ops));
+    for (size_t i = 0; i < g->n_ops; i++)
+        ops[i].shape = (struct fr_shape){.of = FR_SHAPE_UNKNOWN};
+    *copy = *g;
+    copy->ops = ops;
+    return copy;
+}
+
+static void ck_same_kernel(const struct fr__kernel *a, const struct fr__kernel *b, const char *op)
+{
+    char x[200], y[200];
+
+    ck_assert_msg(a->has_shape == b->has_shape, "%s", op);
+    if (!a->has_shape)
+        return;
+    fr_kernel_shape_format(&a->shape, x, sizeof(x));
+    fr_kernel_shape_format(&b->shape, y, sizeof(y));
+    ck_assert_msg(a->shape.op_class == b->shape.op_class && strcmp(x, y) == 0, "%s: %s, not %s", op,
+                  y, x);
+}
+
+/* Square filters, no key-value groups, no products of one row: FLOPs and dims tell all. */
+static const char *const tellable[] = {
+    "resnet50",         "vgg16",      "alexnet",   "densenet121",        "rnnlm", "bert-base",
+    "transformer-base", "gpt2-small", "llama2-7b", "gpt:attention=flash"};
+
+START_TEST(a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell)
+{
+    struct fr_graph *g = load(tellable[_i], 0), *bare = without_shapes(g);
+    size_t n = 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_part part = {.batch = g->batch / 2.0, .channel_parts = 2};
+        struct fr__kernel a, b;
+
+        fr__kernel_of(g, o, &part, &a);
+        fr__kernel_of(bare, o, &part, &b);
+        ck_same_kernel(&a, &b, g->ops[o].name);
+        n += a.has_shape;
+    }
+    ck_assert_uint_gt(n, 10);
+    free((void *)bare->ops);
+    free(bare);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Where they do not tell: 7x1 filters look like 1x7 ones, one product of 64 rows like 64 of one. */
+START_TEST(a_shape_says_what_flops_and_dims_cannot)
+{
+    struct fr_graph *g = load("inception-v3", 0);
+    struct fr__kernel k = kernel_of(g, "Mixed_6b.branch7x7_3", 64, 1);
+
+    ck_assert_double_eq(k.shape.conv.kernel_height, 7);
+    ck_assert_double_eq(k.shape.conv.kernel_width, 1);
+    ck_assert_double_eq(k.shape.conv.out_height, 17);
+    ck_assert_double_eq(k.shape.conv.out_width, 17);
+    fr_graph_free(g);
+    g = load("gnmt-2", 0);
+    ck_matmul(g, "decoder.attention.t0.context", 32, (double[]){32, 1, 2048, 40});
+    ck_matmul(g, "decoder.attention.t0.context.dgrad0", 32, (double[]){32, 40, 2048, 1});
+    ck_matmul(g, "decoder.attention.t0.context.dgrad1", 32, (double[]){32, 1, 40, 2048});
+    ck_matmul(g, "decoder.attention.t0.scores", 32, (double[]){1, 1280, 1, 1024});
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -191,5 +326,10 @@ int main(void)
     tcase_add_test(t, attention_is_a_product_a_head_and_recurrences_sum_over_steps);
     tcase_add_test(t, a_share_of_the_channels_narrows_the_product_and_shares_its_arithmetic);
     tcase_add_test(t, shapes_give_back_the_arithmetic_they_were_read_from);
+    tcase_add_test(t, grouped_query_attention_reads_the_keys_and_values_of_its_groups);
+    tcase_add_test(t, fewer_key_value_heads_take_less_time);
+    tcase_add_loop_test(t, a_graph_without_shapes_gets_the_same_kernels_where_flops_and_dims_tell,
+                        0, sizeof(tellable) / sizeof(tellable[0]));
+    tcase_add_test(t, a_shape_says_what_flops_and_dims_cannot);
     return run_case(t, "calibrate/kernel");
 }

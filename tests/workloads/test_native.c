@@ -1,6 +1,7 @@
 /* tests/workloads/test_native.c - native folders: reading, writing, and finding a workload. */
 #include "config.h"
 
+#include "workloads/graph/shape.h"
 #include "workloads/workloads.h"
 #include "tests/support/base_check.h"
 
@@ -87,6 +88,9 @@ static void compare_ops(const struct fr_graph *a, const struct fr_graph *b)
         ck_assert_uint_eq(x->n_params, y->n_params);
         ck_assert_int_eq(x->scales, y->scales);
         ck_assert_int_eq(x->is_in_place, y->is_in_place);
+        ck_assert_int_eq(x->shape.of, y->shape.of);
+        for (const struct fr__size *s = fr__shape_sizes(x->shape.of); s->name; s++)
+            ck_assert_uint_eq(fr__size_get(&x->shape, s), fr__size_get(&y->shape, s));
     }
 }
 
@@ -172,13 +176,30 @@ static struct fr_graph *odd_graph(void)
     struct fr_tensor view[2] = {{.bytes = 100, .alias = 2, .scales = true, .split_mask = 1},
                                 {.bytes = 5, .alias = FR_NONE}};
     struct fr_op op = {.name = "a,b \"c\"",
-                       .flops = 0.1,
+                       .flops = 2.0 * 2 * 18 * 9 * 14 * 12 * 5 * 4 / 6 + 0.1,
                        .bytes = 1e15 / 3,
                        .param_bytes = 99,
                        .workspace_bytes = 77,
                        .kind = FR_OP_CONV2D,
                        .phase = FR_PHASE_FORWARD,
-                       .n_params = 5};
+                       .n_params = 5,
+                       .shape = {.of = FR_SHAPE_CONV,
+                                 .conv = {.images = 2,
+                                          .in_channels = 12,
+                                          .out_channels = 18,
+                                          .groups = 6,
+                                          .in_height = 40,
+                                          .in_width = 50,
+                                          .out_height = 9,
+                                          .out_width = 14,
+                                          .filter_height = 5,
+                                          .filter_width = 4,
+                                          .stride_height = 4,
+                                          .stride_width = 3,
+                                          .pad_height = 1,
+                                          .pad_width = 2,
+                                          .dilation_height = 2,
+                                          .dilation_width = 5}}};
     struct fr_graph *g = NULL;
     struct fr_error err;
 
@@ -203,9 +224,23 @@ static struct fr_graph *odd_graph(void)
                         .scales = true,
                         .param_bytes = 12};
     fr_graph_builder_op(b, &op, NULL, NULL, 0);
+    op = (struct fr_op){.name = "user, of both",
+                        .kind = FR_OP_BATCH_MATMUL,
+                        .phase = FR_PHASE_FORWARD,
+                        .shape = {.of = FR_SHAPE_PRODUCT, .product = {3, 5, 7, 9}}};
+    fr_graph_builder_op(b, &op, NULL, NULL, 0);
+    op = (struct fr_op){.name = "owner",
+                        .kind = FR_OP_OTHER,
+                        .phase = FR_PHASE_FORWARD,
+                        .param_bytes = 1000,
+                        .n_params = 1};
+    fr_graph_builder_op(b, &op, NULL, NULL, 0);
+    fr_graph_builder_tie(b, 0, 4);
+    fr_graph_builder_tie(b, 5, 4);
+    fr_graph_builder_edge(b, 0, 4, FR_NONE, 0); /* beside the tie */
     fr_graph_builder_edge(b, 0, 1, 2, 17);
     fr_graph_builder_edge(b, 0, 1, 0, 0);
-    fr_graph_builder_edge(b, 0, 2, FR_NONE, 55);
+    fr_graph_builder_edge(b, 0, 2, FR_NONE, 0);
     fr_graph_builder_edge(b, 1, 2, 4, 5);
     fr_graph_builder_edge(b, 2, 3, FR_NONE, 0);
     fr_graph_builder_sample(b, 2, "v100", 3, 0.1);
@@ -227,7 +262,9 @@ END_TEST
 
 START_TEST(a_zoo_model_survives_export)
 {
-    struct fr_graph *g = load(((const char *[]){"lenet", "resnet18"})[_i]);
+    static const char *const models[] = {"lenet",      "resnet18",  "gnmt-2",
+                                         "gpt2-small", "llama3-8b", "mixtral-8x7b"};
+    struct fr_graph *g = load(models[_i]);
 
     check_export_of(g);
     fr_graph_free(g);
@@ -293,10 +330,10 @@ START_TEST(few_columns_are_enough)
 }
 END_TEST
 
-/* The product of 784 x 256 + 256 x 10 = 203264 weights; FLOPs 2 * 32 * 200704 = 12845056,
- * 2 * 32 * 2560 = 163840, ReLU one an element and the loss 1280. Kept for the backward pass: pixels
- * 32 * 784 * 4, the first product's storage (the ReLU's too) 32 * 256 * 4; the loss keeps its input,
- * 32 * 10 * 4. */
+/* The product of 784 x 256 + 256 x 10 = 203264 weights; FLOPs 2 * 32 * 200704 = 12845056, 2 * 32 *
+ * 2560 = 163840, ReLU one an element and the loss 1280. Kept for the backward pass: pixels 32 * 784
+ * * 4, the first product's storage (the ReLU's too) 32 * 256 * 4; the loss keeps its input, 32 * 10
+ * * 4. */
 START_TEST(the_manuals_example_loads)
 {
     struct fr_graph_totals t;
@@ -363,6 +400,91 @@ START_TEST(the_gnmt_example_has_the_profiles_sums)
 }
 END_TEST
 
+/* 4 images, the filter's area and groups from the shape: 2 x 4 x 16 x 6 x 6 x (8 / 2) x 3 x 3
+ * FLOPs. What is left out is stride 1, no padding, no dilation; of attention as many key-value
+ * heads as heads and keys as queries; of a product the operand that the phase says. */
+START_TEST(a_shape_may_be_short_and_says_the_flops)
+{
+    struct fr_graph *g;
+
+    make_folder();
+    write_file("workload.yaml", yaml);
+    write_file("ops.csv",
+               "id,kind,phase,shape\n"
+               "c,conv2d,forward,images=4;in_channels=8;out_channels=16;groups=2;in_height=8;"
+               "in_width=8;out_height=6;out_width=6;filter_height=3;filter_width=3\n"
+               "a,attention,forward,batch=4;heads=8;head_width=64;query_len=128\n"
+               "w,matmul,backward-weight,rows=4;columns=5;depth=6\n"
+               "d,batch_matmul,backward-data,rows=4;columns=5;depth=6;gradient_of=right\n");
+    write_file("edges.csv", "src,dst\n");
+    g = load(folder);
+    ck_assert_double_eq(g->ops[0].flops, 2.0 * 4 * 16 * 6 * 6 * 4 * 3 * 3);
+    ck_assert_uint_eq(g->ops[0].shape.conv.stride_width, 1);
+    ck_assert_uint_eq(g->ops[0].shape.conv.pad_width, 0);
+    ck_assert_uint_eq(g->ops[0].shape.conv.dilation_height, 1);
+    ck_assert_double_eq(g->ops[1].flops, 4.0 * 4 * 8 * 128 * 128 * 64);
+    ck_assert_uint_eq(g->ops[1].shape.attention.kv_heads, 8);
+    ck_assert_uint_eq(g->ops[1].shape.attention.key_len, 128);
+    ck_assert(!g->ops[1].shape.attention.is_causal);
+    ck_assert_int_eq(g->ops[2].shape.product.gradient_of, FR_OPERAND_RIGHT);
+    ck_assert_uint_eq(g->ops[2].shape.product.batch, 1);
+    ck_assert_int_eq(g->ops[3].shape.product.gradient_of, FR_OPERAND_RIGHT);
+    fr_graph_free(g);
+    remove_folder();
+}
+END_TEST
+
+/* b and c read what no row lists: 1000 and 1500 bytes of one output of a, beside the listed ones of
+ * x. */
+START_TEST(an_edge_with_bytes_is_a_dependency_though_no_output_is_listed)
+{
+    struct fr_graph *g;
+
+    make_folder();
+    write_file("workload.yaml", yaml);
+    write_file("ops.csv", "id,kind,phase,param_bytes,out_bytes,alias\n"
+                          "a,other,forward,64,,\nx,other,forward,,8;8,-;x:0\nb,other,forward,,,\n"
+                          "c,other,backward-data,,,\n");
+    write_file("edges.csv", "src,dst,bytes,tensor\na,b,1000,\na,c,1500,\nx,c,,1\nb,c,20,\n");
+    g = load(folder);
+    ck_assert_uint_eq(g->n_tensors, 4);
+    ck_assert_uint_eq(g->n_edges, 4);
+    ck_assert_uint_eq(g->tensors[0].bytes, 1500);
+    ck_assert_uint_eq(g->ops[0].n_tensors, 1);
+    ck_assert_uint_eq(g->tensors[2].alias, 1);
+    for (size_t i = 0; i < g->n_edges; i++)
+        ck_assert_uint_eq(g->tensors[g->edges[i].tensor].op, g->edges[i].src);
+    ck_assert_uint_eq(g->edges[0].bytes, 1000);
+    ck_assert_double_eq(g->ops[0].bytes, 1500);
+    ck_assert_double_eq(g->ops[2].bytes, 1020);
+    ck_assert_double_eq(g->ops[3].bytes, 1528);
+    remove_folder();
+    check_export_of(g);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(tied_weights_are_asked_for_by_their_own_column)
+{
+    struct fr_graph *g;
+
+    make_folder();
+    write_file("workload.yaml", yaml);
+    write_file("ops.csv", "id,kind,param_bytes,out_bytes,tied_to\n"
+                          "in,embedding,4000,16,\nout,matmul,,16,in\nl,loss,,4,\n");
+    write_file("edges.csv", "src,dst\nin,out\nout,l\n");
+    g = load(folder);
+    ck_assert_uint_eq(g->out_first[1] - g->out_first[0] > 2, true);
+    ck_assert_uint_eq(g->edges[0].dst, 1);
+    ck_assert_uint_eq(g->edges[0].tensor, 0);
+    ck_assert_uint_eq(g->edges[1].dst, 1);
+    ck_assert_uint_eq(g->edges[1].tensor, FR_NONE);
+    ck_assert_uint_eq(g->edges[1].bytes, 4000);
+    fr_graph_free(g);
+    remove_folder();
+}
+END_TEST
+
 /* ---- errors ---- */
 
 static const char good_ops[] = "id,kind,phase,dims\na,matmul,forward,4x8\nb,relu,forward,4x8\n"
@@ -418,6 +540,39 @@ static const struct {
     {"edges.csv", "src,dst,tensor\na,b,1\n",
      "%s/edges.csv:2:5: 'tensor' is 1, but op 'a' has 1 outputs"},
     {"edges.csv", "src,dst,bytes\na,b,-3\n", "%s/edges.csv:2:5: "},
+    {"edges.csv", "src,dst,bytes,tensor\na,b,30,-\n",
+     "%s/edges.csv:2:5: 'bytes' is 30, but 'tensor' is '-', which only orders (an op that uses "
+     "another's parameters says so in 'tied_to' of ops.csv)"},
+    {"ops.csv", "id,kind,tied_to\na,relu,\nb,relu,a\n",
+     "%s/ops.csv:3:8: 'tied_to' names op 'a', which owns no parameters"},
+    {"ops.csv", "id,kind,param_bytes,tied_to\na,bias,4,\nb,relu,,a;c\n",
+     "%s/ops.csv:3:11: no op has the id 'c'"},
+    {"ops.csv", "id,kind,phase,param_bytes,tied_to\na,bias,,4,\nb,relu,update,,a\n",
+     "%s/ops.csv:3:16: 'tied_to' ties 'b' to 'a', but only a forward op can use the parameters of "
+     "another forward op"},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=4;columns=5\n",
+     "%s/ops.csv:2:10: 'shape' of a matmul lacks 'depth'"},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=4;colums=5;depth=1\n",
+     "%s/ops.csv:2:17: 'shape' has no size 'colums' for this kind, did you mean 'columns'?"},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=4;columns=5;rows=1\n",
+     "%s/ops.csv:2:27: 'shape' has 'rows' twice"},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=4;columns=0;depth=1\n", "%s/ops.csv:2:25: "},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=4;columns;depth=1\n",
+     "%s/ops.csv:2:17: 'shape' has \"columns\", not the name of a size, '=' and its value"},
+    {"ops.csv",
+     "id,kind,shape\na,matmul,rows=4;columns=99999999999999999999999999999999999999;"
+     "depth=1\n",
+     "%s/ops.csv:2:25: "},
+    {"ops.csv", "id,kind,phase,shape\na,matmul,update,rows=4;columns=5;depth=1;gradient_of=top\n",
+     "%s/ops.csv:2:54: 'gradient_of' of 'shape' is \"top\", not none, left or right"},
+    {"ops.csv", "id,kind,shape\na,concat,rows=4\n",
+     "%s/ops.csv:2:10: 'shape' is given, but ops of kind 'concat' have none"},
+    {"ops.csv", "id,kind,shape\na,attention,batch=1;heads=8;kv_heads=3;head_width=64;query_len=8\n",
+     "%s/ops.csv:2:13: 'shape': 3 kv_heads do not divide 8 heads"},
+    {"ops.csv", "id,kind,flops,shape\na,matmul,100,rows=4;columns=5;depth=6\n",
+     "%s/ops.csv:2:14: 'shape' makes 240 flops, but 'flops' is 100"},
+    {"ops.csv", "id,kind,shape\na,matmul,rows=9007199254740992;columns=9007199254740992;depth=1\n",
+     "%s/ops.csv:2:10: 'shape': the sizes make over 1e+21 flops or elements"},
     {"times.csv", "op,device,batch,time_s\na,v100,8,-1\n", "%s/times.csv:2:10: "},
     {"times.csv", "op,device,batch,time_s\na,,8,1\n",
      "%s/times.csv:2:3: 'device' is empty, not a device type or '*'"},
@@ -529,10 +684,13 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, export_and_load_keep_every_field);
-    tcase_add_loop_test(tc, a_zoo_model_survives_export, 0, 2);
+    tcase_add_loop_test(tc, a_zoo_model_survives_export, 0, 6);
     tcase_add_test(tc, a_profile_survives_export);
     tcase_add_test(tc, export_into_an_impossible_place_fails);
     tcase_add_test(tc, few_columns_are_enough);
+    tcase_add_test(tc, a_shape_may_be_short_and_says_the_flops);
+    tcase_add_test(tc, an_edge_with_bytes_is_a_dependency_though_no_output_is_listed);
+    tcase_add_test(tc, tied_weights_are_asked_for_by_their_own_column);
     tcase_add_test(tc, the_manuals_example_loads);
     tcase_add_test(tc, the_gnmt_example_has_the_profiles_sums);
     tcase_add_loop_test(tc, what_is_malformed_is_refused_with_its_place, 0,

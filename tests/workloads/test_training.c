@@ -1,6 +1,7 @@
 /* tests/workloads/test_training.c - what backward and update ops a forward graph gets. */
 #include "config.h"
 
+#include "workloads/zoo/nn_attention.h"
 #include "workloads/zoo/nn_image.h"
 #include "workloads/workloads.h"
 #include "tests/support/base_check.h"

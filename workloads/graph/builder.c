@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +158,8 @@ uint32_t fr_graph_builder_op(struct fr_graph_builder *b, const struct fr_op *op,
     return id;
 }
 
-void fr_graph_builder_edge(struct fr_graph_builder *b, uint32_t src, uint32_t dst, uint32_t tensor,
-                           uint64_t bytes)
+static void add_edge(struct fr_graph_builder *b, uint32_t src, uint32_t dst, uint32_t tensor,
+                     uint64_t bytes)
 {
     if (b->n_edges >= FR__MAX_EDGES)
         FAULT(b, FR_ERANGE, FR_NOWHERE, "more than %zu edges", FR__MAX_EDGES);
@@ -166,6 +167,22 @@ void fr_graph_builder_edge(struct fr_graph_builder *b, uint32_t src, uint32_t ds
         b->is_out_of_memory = true;
     else
         b->edges[b->n_edges++] = (struct fr_edge){src, dst, tensor, bytes};
+}
+
+void fr_graph_builder_edge(struct fr_graph_builder *b, uint32_t src, uint32_t dst, uint32_t tensor,
+                           uint64_t bytes)
+{
+    if (tensor == FR_NONE && bytes > 0)
+        FAULT(b, FR_EPARSE, FR_NOWHERE,
+              "the edge from op %u to op %u moves %" PRIu64 " bytes, but carries no tensor", src,
+              dst, bytes);
+    else
+        add_edge(b, src, dst, tensor, bytes);
+}
+
+void fr_graph_builder_tie(struct fr_graph_builder *b, uint32_t owner, uint32_t user)
+{
+    add_edge(b, owner, user, FR_NONE, FR__TIE);
 }
 
 void fr_graph_builder_sample(struct fr_graph_builder *b, uint32_t op, const char *device,

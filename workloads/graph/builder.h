@@ -21,6 +21,9 @@
 #define FR__MAX_PARAMS 1000000u /* parameter tensors of one op */
 #define FR__MAX_ELEM_BYTES 16u
 
+/* `bytes` of an edge that ties weights, until the graph is finished and takes the owner's. */
+#define FR__TIE UINT64_MAX
+
 struct fr_graph_builder {
     struct fr__arena *arena; /* strings; the finished graph takes it over */
     struct fr_op *ops;       /* layer: number in `layers`, in order of coming */

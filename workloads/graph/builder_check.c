@@ -4,6 +4,7 @@
 #include "workloads/graph/builder.h"
 
 #include "base/error.h"
+#include "workloads/graph/shape.h"
 
 #include <math.h>
 
@@ -47,6 +48,8 @@ static bool is_nameable(const char *name)
 static enum fr_status check_op(const struct fr_graph_builder *b, const struct fr_op *op,
                                struct fr_error *err)
 {
+    char why[160];
+
     if (!op->name[0])
         return fr__fail(err, FR_EPARSE, op->loc, "op %zu has no name", (size_t)(op - b->ops));
     if (!is_nameable(op->name) || !is_nameable(b->layers.keys[op->layer]))
@@ -67,6 +70,8 @@ static enum fr_status check_op(const struct fr_graph_builder *b, const struct fr
     if (op->n_params > FR__MAX_PARAMS)
         return fr__fail(err, FR_ERANGE, op->loc, "op '%s' has %u parameter tensors, over %u",
                         op->name, op->n_params, FR__MAX_PARAMS);
+    if (!fr__shape_is_sound(op, why, sizeof(why)))
+        return fr__fail(err, FR_ERANGE, op->loc, "the shape of op '%s': %s", op->name, why);
     if (op->forward == FR_NONE)
         return FR_OK;
     if (op->forward >= b->n_ops)
@@ -126,6 +131,23 @@ static enum fr_status check_tensors(const struct fr_graph_builder *b, struct fr_
     return FR_OK;
 }
 
+static enum fr_status check_tie(const struct fr_graph_builder *b, const struct fr_edge *e,
+                                struct fr_error *err)
+{
+    const struct fr_op *owner = &b->ops[e->src], *user = &b->ops[e->dst];
+
+    if (owner->phase != FR_PHASE_FORWARD || user->phase != FR_PHASE_FORWARD)
+        return fr__fail(err, FR_EPARSE, user->loc,
+                        "op '%s' (%s) is tied to '%s' (%s), but only forward ops share parameters",
+                        user->name, fr_phase_name(user->phase), owner->name,
+                        fr_phase_name(owner->phase));
+    if (owner->param_bytes == 0)
+        return fr__fail(err, FR_EPARSE, user->loc,
+                        "op '%s' is tied to '%s', which owns no parameters", user->name,
+                        owner->name);
+    return FR_OK;
+}
+
 static enum fr_status check_edges(const struct fr_graph_builder *b, struct fr_error *err)
 {
     for (size_t i = 0; i < b->n_edges; i++) {
@@ -135,6 +157,10 @@ static enum fr_status check_edges(const struct fr_graph_builder *b, struct fr_er
             return fr__fail(err, FR_EPARSE, FR_NOWHERE,
                             "edge %zu leads from op %u to op %u, but there are %zu ops", i, e->src,
                             e->dst, b->n_ops);
+        if (e->bytes == FR__TIE) {
+            FR_TRY(check_tie(b, e, err));
+            continue;
+        }
         if (e->tensor != FR_NONE &&
             (e->tensor >= b->n_tensors || b->tensors[e->tensor].op != e->src))
             return fr__fail(err, FR_EPARSE, b->ops[e->src].loc,

@@ -4,6 +4,7 @@
 #include "workloads/workloads.h"
 
 #include "base/error.h"
+#include "workloads/graph/shape.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static void report(struct checker *c, const char *fmt, ...) FR_PRINTF(2, 3);
 
 static void report(struct checker *c, const char *fmt, ...)
 {
-    char line[512];
+    char line[FR_SHAPE_TEXT + 512];
     va_list ap;
 
     va_start(ap, fmt);
@@ -135,6 +136,33 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
                op->param_bytes, op->n_params);
 }
 
+/* Whether the dims of what a forward op writes and its shape agree, or one of them does not say. */
+static bool fits_output(const struct fr_graph *g, const struct fr_op *op)
+{
+    double want = fr__shape_output_elements(op), elements = 1;
+    const struct fr_tensor *t;
+
+    if (op->phase != FR_PHASE_FORWARD || op->n_tensors == 0 || want <= 0)
+        return true;
+    t = &g->tensors[op->first_tensor];
+    for (unsigned d = 0; d < t->n_dims; d++)
+        elements *= t->dims[d];
+    return t->n_dims == 0 || (elements >= want && elements <= want);
+}
+
+static void check_shape(struct checker *c, const struct fr_op *op)
+{
+    char shape[FR_SHAPE_TEXT];
+
+    fr_shape_format(&op->shape, shape, sizeof(shape));
+    if (!fr__shape_fits_flops(op))
+        report(c, "op '%s' has %g flops, but its shape (%s) makes %g", op->name, op->flops, shape,
+               fr_op_shape_flops(op));
+    if (!fits_output(c->g, op))
+        report(c, "op '%s' writes an output whose dims are not those of its shape (%s)", op->name,
+               shape);
+}
+
 /* Elements have 1 (masks), 2, 4 or 8 bytes (indices). */
 static bool has_odd_size(const struct fr_tensor *t)
 {
@@ -189,8 +217,10 @@ static void check_all(struct checker *c)
     mark_trained(c);
     if (!is_training)
         report(c, "graph '%s' has no backward ops", g->name);
-    for (uint32_t o = 0; o < g->n_ops; o++)
+    for (uint32_t o = 0; o < g->n_ops; o++) {
         check_op(c, o, is_training);
+        check_shape(c, &g->ops[o]);
+    }
     for (uint32_t t = 0; t < g->n_tensors; t++)
         check_tensor(c, t);
     for (size_t e = 0; e < g->n_edges; e++)

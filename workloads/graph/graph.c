@@ -144,12 +144,18 @@ static int compare_edges(const void *a, const void *b)
 {
     const struct fr_edge *x = a, *y = b;
 
+    bool is_x_tie = x->tensor == FR_NONE && x->bytes > 0;
+    bool is_y_tie = y->tensor == FR_NONE && y->bytes > 0;
+
     if (x->dst != y->dst)
         return x->dst < y->dst ? -1 : 1;
-    return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+    if (x->tensor != y->tensor)
+        return x->tensor < y->tensor ? -1 : 1;
+    return is_x_tie - is_y_tie;
 }
 
-/* An op that reads a tensor twice needs it once: equal edges become one, the larger. */
+/* An op that reads a tensor twice needs it once: equal edges become one, the larger. A tie is no
+ * dependency, so it stays beside one. */
 static size_t merge_edges(struct fr_edge edges[], size_t n)
 {
     size_t kept = 0;
@@ -182,6 +188,8 @@ static enum fr_status place_edges(struct finish *f, struct fr_error *err)
         moved[e].src = f->rank[moved[e].src];
         moved[e].dst = f->rank[moved[e].dst];
         moved[e].tensor = renumber(f->tensor_rank, moved[e].tensor);
+        if (moved[e].bytes == FR__TIE)
+            moved[e].bytes = f->ops[moved[e].src].param_bytes;
     }
     count_keys(moved, b->n_edges, false, b->n_ops, first);
     for (size_t e = 0; e < b->n_edges; e++)

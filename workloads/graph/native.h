@@ -27,7 +27,9 @@
     X(LAYER, "layer", false) \
     X(FORWARD, "forward", false) \
     X(N_PARAMS, "n_params", false) \
-    X(IN_PLACE, "in_place", false)
+    X(IN_PLACE, "in_place", false) \
+    X(SHAPE, "shape", false) \
+    X(TIED_TO, "tied_to", false)
 /* clang-format on */
 
 #define FR__COLUMN_ENUM(id, text, required) FR__COL_##id,
@@ -43,6 +45,8 @@ struct fr__native_row {
     struct fr_op op;             /* name may be NULL: the id */
     const char *layer, *forward; /* NULL when not given; forward is an id */
     struct fr_loc forward_loc;
+    const char *tied_to; /* ids separated by ';', NULL when not given */
+    struct fr_loc tied_to_loc;
     uint32_t first_output, n_outputs;
     bool has_bytes;    /* else they are what it reads and writes */
     double read_bytes; /* by its edges */
@@ -66,6 +70,23 @@ struct fr__native {
     struct fr__strings ids; /* of rows */
     struct fr_graph_builder *b;
 };
+
+/* A part of a cell whose parts are separated by ';'. */
+struct fr__item {
+    const char *text;
+    size_t len;
+    struct fr_loc loc;
+};
+/* Before the first part of the text, for fr__next_item. */
+struct fr__item fr__first_item(const char *text, struct fr_loc loc);
+/* The item at the cursor, which moves on to the next. An empty text has only empty items. */
+struct fr__item fr__next_item(struct fr__item *cursor);
+uint32_t fr__n_items(const char *text);
+
+/* Reads the cell into the op's shape; its kind, phase and FLOPs are read before. Where has_flops is
+ * false they are set to what the shape makes, if it says. */
+enum fr_status fr__native_read_shape(const struct fr__cell *cell, bool has_flops, struct fr_op *op,
+                                     struct fr_error *err);
 
 /* Reads ops.csv: fills rows, outputs and ids, and resolves what refers to other rows. */
 enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struct fr_error *err);

@@ -23,14 +23,7 @@ static const char *column_name(enum fr__op_column c)
     return fr__op_columns[c].name;
 }
 
-/* A part of a cell whose parts are separated by ';'. */
-struct item {
-    const char *text;
-    size_t len;
-    struct fr_loc loc;
-};
-
-static uint32_t n_items(const char *text)
+uint32_t fr__n_items(const char *text)
 {
     uint32_t n = text[0] != '\0';
 
@@ -39,10 +32,14 @@ static uint32_t n_items(const char *text)
     return n;
 }
 
-/* The item at the cursor, which moves on to the next. An empty cell has only empty items. */
-static struct item next_item(struct item *cursor)
+struct fr__item fr__first_item(const char *text, struct fr_loc loc)
 {
-    struct item it = *cursor;
+    return (struct fr__item){text, 0, loc};
+}
+
+struct fr__item fr__next_item(struct fr__item *cursor)
+{
+    struct fr__item it = *cursor;
     size_t step = it.len = strcspn(it.text, ";");
 
     step += it.text[it.len] == ';';
@@ -53,15 +50,15 @@ static struct item next_item(struct item *cursor)
 
 /* Where the reading of a row's outputs stands in each of the cells that list them. */
 struct output_cursors {
-    struct item dims, bytes, scales, split, alias;
+    struct fr__item dims, bytes, scales, split, alias;
 };
 
-static bool is_none(const struct item *it)
+static bool is_none(const struct fr__item *it)
 {
     return it->len == 0 || (it->len == 1 && it->text[0] == '-');
 }
 
-static enum fr_status item_count(const struct item *it, enum fr__op_column column, uint64_t max,
+static enum fr_status item_count(const struct fr__item *it, enum fr__op_column column, uint64_t max,
                                  uint64_t *out, struct fr_error *err)
 {
     char digits[LONGEST_NUMBER + 1], what[32];
@@ -72,7 +69,7 @@ static enum fr_status item_count(const struct item *it, enum fr__op_column colum
     return fr__parse_count(digits, what, it->loc, 0, max, out, err);
 }
 
-static enum fr_status read_dims(struct item it, struct fr_tensor *t, struct fr_error *err)
+static enum fr_status read_dims(struct fr__item it, struct fr_tensor *t, struct fr_error *err)
 {
     const char *end = it.text + it.len;
     uint64_t extent;
@@ -94,7 +91,7 @@ static enum fr_status read_dims(struct item it, struct fr_tensor *t, struct fr_e
 }
 
 /* The digits name the dimensions: "01" says that the first two may be split. */
-static enum fr_status read_split(struct item it, struct fr_tensor *t, struct fr_error *err)
+static enum fr_status read_split(struct fr__item it, struct fr_tensor *t, struct fr_error *err)
 {
     if (it.len == 0)
         return FR_OK;
@@ -114,7 +111,7 @@ static enum fr_status read_split(struct item it, struct fr_tensor *t, struct fr_
 }
 
 /* Without an item, the size follows from the dims, read before. */
-static enum fr_status read_out_bytes(const struct fr__native *n, const struct item *it,
+static enum fr_status read_out_bytes(const struct fr__native *n, const struct fr__item *it,
                                      struct fr_loc dims_loc, struct fr_tensor *t,
                                      struct fr_error *err)
 {
@@ -132,7 +129,8 @@ static enum fr_status read_out_bytes(const struct fr__native *n, const struct it
     return FR_OK;
 }
 
-static enum fr_status note_alias(struct fr__native *n, const struct item *it, struct fr_error *err)
+static enum fr_status note_alias(struct fr__native *n, const struct fr__item *it,
+                                 struct fr_error *err)
 {
     struct fr__native_alias a = {(uint32_t)n->n_outputs, NULL, it->loc};
 
@@ -148,8 +146,8 @@ static enum fr_status note_alias(struct fr__native *n, const struct item *it, st
 static enum fr_status read_output(struct fr__native *n, struct output_cursors *at, bool op_scales,
                                   struct fr_error *err)
 {
-    struct item scales = next_item(&at->scales), bytes = next_item(&at->bytes);
-    struct item alias = next_item(&at->alias), dims = next_item(&at->dims);
+    struct fr__item scales = fr__next_item(&at->scales), bytes = fr__next_item(&at->bytes);
+    struct fr__item alias = fr__next_item(&at->alias), dims = fr__next_item(&at->dims);
     struct fr_tensor t = {.alias = FR_NONE, .scales = op_scales};
     uint64_t flag;
 
@@ -160,7 +158,7 @@ static enum fr_status read_output(struct fr__native *n, struct output_cursors *a
     t.split_mask = t.scales;
     FR_TRY(read_dims(dims, &t, err));
     FR_TRY(read_out_bytes(n, &bytes, dims.loc, &t, err));
-    FR_TRY(read_split(next_item(&at->split), &t, err));
+    FR_TRY(read_split(fr__next_item(&at->split), &t, err));
     FR_TRY(note_alias(n, &alias, err));
     if (!fr__grow(&n->outputs, &n->cap_outputs, n->n_outputs + 1, sizeof(t)))
         return fr__fail_nomem(err);
@@ -168,9 +166,9 @@ static enum fr_status read_output(struct fr__native *n, struct output_cursors *a
     return FR_OK;
 }
 
-static struct item start_of(const struct fr__cell *cell)
+static struct fr__item start_of(const struct fr__cell *cell)
 {
-    return (struct item){cell->text, 0, cell->loc};
+    return fr__first_item(cell->text, cell->loc);
 }
 
 static enum fr_status read_outputs(struct fr__native *n, const struct fr__cell cells[],
@@ -179,7 +177,7 @@ static enum fr_status read_outputs(struct fr__native *n, const struct fr__cell c
     static const enum fr__op_column lists[] = {FR__COL_DIMS, FR__COL_OUT_SCALES, FR__COL_SPLIT,
                                                FR__COL_ALIAS};
     enum fr__op_column leader = cells[FR__COL_OUT_BYTES].text[0] ? FR__COL_OUT_BYTES : FR__COL_DIMS;
-    uint32_t count = n_items(cells[leader].text);
+    uint32_t count = fr__n_items(cells[leader].text);
     struct output_cursors at = {start_of(&cells[FR__COL_DIMS]), start_of(&cells[FR__COL_OUT_BYTES]),
                                 start_of(&cells[FR__COL_OUT_SCALES]),
                                 start_of(&cells[FR__COL_SPLIT]), start_of(&cells[FR__COL_ALIAS])};
@@ -190,9 +188,10 @@ static enum fr_status read_outputs(struct fr__native *n, const struct fr__cell c
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         const struct fr__cell *cell = &cells[lists[i]];
 
-        if (cell->text[0] && n_items(cell->text) != count)
+        if (cell->text[0] && fr__n_items(cell->text) != count)
             return fr__fail(err, FR_EPARSE, cell->loc, "'%s' has %u items, but '%s' has %u",
-                            column_name(lists[i]), n_items(cell->text), column_name(leader), count);
+                            column_name(lists[i]), fr__n_items(cell->text), column_name(leader),
+                            count);
     }
     row->first_output = (uint32_t)n->n_outputs;
     row->n_outputs = count;
@@ -291,7 +290,8 @@ static enum fr_status read_op(void *user, const struct fr__cell cells[], struct 
 {
     struct fr__native *n = user;
     struct fr__native_row row = {.op = {.loc = cells[FR__COL_ID].loc, .forward = FR_NONE},
-                                 .forward_loc = cells[FR__COL_FORWARD].loc};
+                                 .forward_loc = cells[FR__COL_FORWARD].loc,
+                                 .tied_to_loc = cells[FR__COL_TIED_TO].loc};
     const char *id = NULL;
 
     if (n->n_rows >= FR__MAX_OPS)
@@ -300,10 +300,13 @@ static enum fr_status read_op(void *user, const struct fr__cell cells[], struct 
     FR_TRY(copy_text(n, &cells[FR__COL_NAME], &row.op.name, err));
     FR_TRY(copy_text(n, &cells[FR__COL_LAYER], &row.layer, err));
     FR_TRY(copy_text(n, &cells[FR__COL_FORWARD], &row.forward, err));
+    FR_TRY(copy_text(n, &cells[FR__COL_TIED_TO], &row.tied_to, err));
     if (!row.op.name)
         row.op.name = id;
     FR_TRY(read_kind(cells, &row.op, err));
     FR_TRY(read_numbers(cells, &row, err));
+    FR_TRY(fr__native_read_shape(&cells[FR__COL_SHAPE], cells[FR__COL_FLOPS].text[0] != '\0',
+                                 &row.op, err));
     FR_TRY(read_outputs(n, cells, &row, err));
     if (!fr__grow(&n->rows, &n->cap_rows, n->n_rows + 1, sizeof(row)))
         return fr__fail_nomem(err);
@@ -316,7 +319,7 @@ static enum fr_status resolve_alias(struct fr__native *n, const struct fr__nativ
                                     struct fr_error *err)
 {
     const char *colon = strrchr(a->target, ':');
-    struct item index = {colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0, a->loc};
+    struct fr__item index = {colon ? colon + 1 : "", colon ? strlen(colon + 1) : 0, a->loc};
     const struct fr__native_row *row;
     uint32_t r;
     uint64_t k;
@@ -340,6 +343,43 @@ static enum fr_status resolve_alias(struct fr__native *n, const struct fr__nativ
     return FR_OK;
 }
 
+/* An owner's parameters are used by `row`, in the forward pass. */
+static enum fr_status tie(struct fr__native *n, uint32_t row, const struct fr__item *it,
+                          struct fr_error *err)
+{
+    char *id = fr__arena_strndup(n->arena, it->text, it->len);
+    const struct fr_op *user = &n->rows[row].op, *owner;
+    uint32_t r;
+
+    if (!id)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__native_find(n, id, it->loc, &r, err));
+    owner = &n->rows[r].op;
+    if (user->phase != FR_PHASE_FORWARD || owner->phase != FR_PHASE_FORWARD || r == row)
+        return fr__fail(err, FR_EPARSE, it->loc,
+                        "'tied_to' ties '%.100s' to '%.100s', but only a forward op can use the "
+                        "parameters of another forward op",
+                        user->name, owner->name);
+    if (owner->param_bytes == 0)
+        return fr__fail(err, FR_EPARSE, it->loc,
+                        "'tied_to' names op '%.100s', which owns no parameters", owner->name);
+    fr_graph_builder_tie(n->b, r, row);
+    return FR_OK;
+}
+
+static enum fr_status resolve_ties(struct fr__native *n, uint32_t row, struct fr_error *err)
+{
+    const struct fr__native_row *r = &n->rows[row];
+    struct fr__item at = fr__first_item(r->tied_to, r->tied_to_loc);
+
+    for (uint32_t i = fr__n_items(r->tied_to); i > 0; i--) {
+        struct fr__item it = fr__next_item(&at);
+
+        FR_TRY(tie(n, row, &it, err));
+    }
+    return FR_OK;
+}
+
 enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struct fr_error *err)
 {
     FR_TRY(fr__csv_read(path, fr__op_columns, read_op, n, err));
@@ -352,6 +392,8 @@ enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struc
             return fr__fail(err, FR_EPARSE, row->forward_loc,
                             "'forward' of a forward op is \"%.100s\", not the op itself",
                             row->forward);
+        if (row->tied_to)
+            FR_TRY(resolve_ties(n, (uint32_t)i, err));
     }
     for (size_t i = 0; i < n->n_aliases; i++)
         FR_TRY(resolve_alias(n, &n->aliases[i], err));

@@ -15,12 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fr__csv_column fr__edge_columns[] = {
-    {"src", true}, {"dst", true}, {"bytes", false}, {"tensor", false}, {NULL, false}};
 const struct fr__csv_column fr__time_columns[] = {
     {"op", true}, {"device", true}, {"batch", true}, {"time_s", true}, {NULL, false}};
 
-enum { EDGE_SRC, EDGE_DST, EDGE_BYTES, EDGE_TENSOR };
 enum { TIME_OP, TIME_DEVICE, TIME_BATCH, TIME_TIME };
 
 enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
@@ -89,100 +86,6 @@ static enum fr_status read_info(struct fr__native *n, const char *path, struct f
     n->info.seq_len = (uint32_t)seq_len;
     n->info.param_elem_bytes = (unsigned)param_elem_bytes;
     return FR_OK;
-}
-
-/* ---- edges.csv ---- */
-
-struct edge_row {
-    struct fr_edge edge;
-    unsigned line;
-};
-
-struct edge_reader {
-    struct fr__native *n;
-    struct edge_row *rows;
-    size_t n_rows, cap_rows;
-};
-
-/* Which output of src the edge carries: an index, '-' for none, by default the first if any. */
-static enum fr_status read_tensor(const struct fr__native_row *src, const struct fr__cell *cell,
-                                  uint32_t *out, struct fr_error *err)
-{
-    uint64_t index;
-
-    *out = src->n_outputs ? src->first_output : FR_NONE;
-    if (!cell->text[0])
-        return FR_OK;
-    *out = FR_NONE;
-    if (strcmp(cell->text, "-") == 0)
-        return FR_OK;
-    FR_TRY(fr__cell_count(cell, "tensor", 0, FR__MAX_TENSORS, &index, err));
-    if (index >= src->n_outputs)
-        return fr__fail(err, FR_ERANGE, cell->loc, "'tensor' is %s, but op '%s' has %u outputs",
-                        cell->text, src->op.name, src->n_outputs);
-    *out = src->first_output + (uint32_t)index;
-    return FR_OK;
-}
-
-static enum fr_status read_edge(void *user, const struct fr__cell cells[], struct fr_error *err)
-{
-    struct edge_reader *r = user;
-    struct fr__native *n = r->n;
-    struct fr_edge e;
-
-    FR_TRY(fr__native_find(n, cells[EDGE_SRC].text, cells[EDGE_SRC].loc, &e.src, err));
-    FR_TRY(fr__native_find(n, cells[EDGE_DST].text, cells[EDGE_DST].loc, &e.dst, err));
-    FR_TRY(read_tensor(&n->rows[e.src], &cells[EDGE_TENSOR], &e.tensor, err));
-    e.bytes = e.tensor == FR_NONE ? 0 : n->outputs[e.tensor].bytes;
-    if (cells[EDGE_BYTES].text[0])
-        FR_TRY(fr__cell_count(&cells[EDGE_BYTES], "bytes", 0, FR__MAX_BYTES, &e.bytes, err));
-    if (e.tensor != FR_NONE)
-        n->rows[e.dst].read_bytes += (double)e.bytes;
-    fr_graph_builder_edge(n->b, e.src, e.dst, e.tensor, e.bytes);
-    if (!fr__grow(&r->rows, &r->cap_rows, r->n_rows + 1, sizeof(*r->rows)))
-        return fr__fail_nomem(err);
-    r->rows[r->n_rows++] = (struct edge_row){e, cells[EDGE_SRC].loc.line};
-    return FR_OK;
-}
-
-static int compare_edge_rows(const void *a, const void *b)
-{
-    const struct edge_row *x = a, *y = b;
-
-    if (x->edge.src != y->edge.src)
-        return x->edge.src < y->edge.src ? -1 : 1;
-    if (x->edge.dst != y->edge.dst)
-        return x->edge.dst < y->edge.dst ? -1 : 1;
-    if (x->edge.tensor != y->edge.tensor)
-        return x->edge.tensor < y->edge.tensor ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
-}
-
-/* The builder would merge equal edges; in a file a doubled row is a slip. */
-static enum fr_status refuse_doubled(struct edge_reader *r, const char *path, struct fr_error *err)
-{
-    if (r->n_rows)
-        qsort(r->rows, r->n_rows, sizeof(*r->rows), compare_edge_rows);
-    for (size_t i = 1; i < r->n_rows; i++) {
-        const struct fr_edge *a = &r->rows[i - 1].edge, *b = &r->rows[i].edge;
-
-        if (a->src == b->src && a->dst == b->dst && a->tensor == b->tensor)
-            return fr__fail(err, FR_EPARSE, (struct fr_loc){path, r->rows[i].line, 1},
-                            "the edge from '%s' to '%s' is given twice, first on line %u",
-                            r->n->ids.keys[b->src], r->n->ids.keys[b->dst], r->rows[i - 1].line);
-    }
-    return FR_OK;
-}
-
-enum fr_status fr__native_read_edges(struct fr__native *n, const char *path, struct fr_error *err)
-{
-    struct edge_reader r = {.n = n};
-    enum fr_status st = fr__csv_read(path, fr__edge_columns, read_edge, &r, err);
-
-    if (st == FR_OK)
-        st = refuse_doubled(&r, path, err);
-    free(r.rows);
-    return st;
 }
 
 /* ---- times.csv ---- */

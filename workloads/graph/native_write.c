@@ -105,6 +105,37 @@ static bool write_aliases(FILE *f, const struct fr_graph *g, const struct fr_op 
     return is_good;
 }
 
+/* The ops whose parameters it uses, separated by ';'. */
+static bool write_ties(FILE *f, const struct fr_graph *g, const struct fr_op *op)
+{
+    size_t id = (size_t)(op - g->ops), len;
+    const char *separator = "";
+    char *text = NULL;
+    FILE *cell = open_memstream(&text, &len);
+    bool is_good;
+
+    if (!cell)
+        return false;
+    for (uint32_t i = g->in_first[id]; i < g->in_first[id + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor != FR_NONE || e->bytes == 0)
+            continue;
+        fprintf(cell, "%s%s", separator, g->ops[e->src].name);
+        separator = ";";
+    }
+    is_good = fclose(cell) == 0 && fr__csv_write_cell(f, text);
+    free(text);
+    return is_good;
+}
+
+static bool write_shape(FILE *f, const struct fr_shape *shape)
+{
+    char text[FR_SHAPE_TEXT];
+
+    return fputs(fr_shape_format(shape, text, sizeof(text)), f) >= 0;
+}
+
 static bool write_outputs(FILE *f, const struct fr_graph *g, const struct fr_op *op,
                           enum fr__op_column column)
 {
@@ -157,6 +188,10 @@ static bool write_op_cell(FILE *f, const struct fr_graph *g, const struct fr_op 
         return fprintf(f, "%" PRIu32, op->n_params) > 0;
     case FR__COL_IN_PLACE:
         return fprintf(f, "%d", op->is_in_place) > 0;
+    case FR__COL_SHAPE:
+        return write_shape(f, &op->shape);
+    case FR__COL_TIED_TO:
+        return write_ties(f, g, op);
     default:
         return write_outputs(f, g, op, column);
     }
@@ -183,11 +218,13 @@ static bool write_edges(FILE *f, const struct fr_graph *g)
         const struct fr_edge *e = &g->edges[i];
         const struct fr_op *src = &g->ops[e->src];
 
+        if (e->tensor == FR_NONE && e->bytes > 0)
+            continue; /* tied weights: in ops.csv */
         if (!fr__csv_write_cell(f, src->name) || putc(',', f) == EOF ||
             !fr__csv_write_cell(f, g->ops[e->dst].name))
             return false;
         if (e->tensor == FR_NONE)
-            fprintf(f, ",%" PRIu64 ",-\n", e->bytes);
+            fputs(",0,-\n", f);
         else
             fprintf(f, ",%" PRIu64 ",%" PRIu32 "\n", e->bytes, e->tensor - src->first_tensor);
     }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "workloads/graph/shape.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,7 @@ static struct made cast_activation(struct casting *c, uint32_t o, uint32_t t, un
     op.name = suffixed(c, c->f->ops[o].name, suffix);
     op.flops = (double)n_elements(old);
     op.bytes = (double)from.bytes + (double)copy.bytes;
+    op.shape = fr__shape_of_output(FR_OP_CAST, &copy);
     op.forward = c->n_ops;
     add_op(c, o, &op, &copy, 1);
     fr_graph_builder_edge(c->b, from.op, c->n_ops - 1, from.tensor, from.bytes);
@@ -138,6 +140,7 @@ static struct made cast_weights(struct casting *c, uint32_t o)
     op.name = suffixed(c, old->name, "weight_cast");
     op.flops = (double)n;
     op.bytes = (double)copy.bytes;
+    op.shape = fr__shape_of_parameters((double)n);
     op.forward = c->n_ops;
     if (owner == o) {
         op.param_bytes = old->param_bytes;
@@ -149,8 +152,7 @@ static struct made cast_weights(struct casting *c, uint32_t o)
     if (owner == o)
         c->keeper_of[o] = c->n_ops - 1;
     else
-        fr_graph_builder_edge(c->b, c->keeper_of[owner], c->n_ops - 1, FR_NONE,
-                              owning->param_bytes);
+        fr_graph_builder_tie(c->b, c->keeper_of[owner], c->n_ops - 1);
     if (c->n_inputs > 0 && c->inputs[0].op != c->keeper_of[owner])
         fr_graph_builder_edge(c->b, c->inputs[0].op, c->n_ops - 1, FR_NONE, 0);
     c->weights[owner] = (struct made){c->n_ops - 1, c->n_tensors - 1, copy.bytes};
@@ -242,9 +244,10 @@ static void add_edges(struct casting *c, uint32_t o)
         const struct fr_edge *e = &f->edges[f->in_edges[i]];
         bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
 
-        if (e->tensor == FR_NONE && !(is_tied && policy_of(f->ops[o].kind) == HALF))
-            fr_graph_builder_edge(c->b, is_tied ? c->keeper_of[e->src] : c->op_of[e->src],
-                                  c->op_of[o], FR_NONE, e->bytes);
+        if (is_tied && policy_of(f->ops[o].kind) != HALF)
+            fr_graph_builder_tie(c->b, c->keeper_of[e->src], c->op_of[o]);
+        else if (e->tensor == FR_NONE && !is_tied)
+            fr_graph_builder_edge(c->b, c->op_of[e->src], c->op_of[o], FR_NONE, 0);
     }
 }
 

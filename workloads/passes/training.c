@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "workloads/graph/shape.h"
 #include "workloads/zoo/nn.h"
 #include "workloads/workloads.h"
 
@@ -131,6 +132,7 @@ struct expansion {
     uint32_t *weight_grads; /* [ops]: the same for its parameters */
     uint32_t *step_reads;   /* [ops]: the same for what its later steps' weight gradients read */
     double *step_flops;     /* [ops]: their arithmetic */
+    uint64_t *step_samples; /* [ops]: the sum of the sizes of theirs that grow with the batch */
     unsigned *n_sums;       /* [ops]: of gradients of its outputs, so far */
     uint32_t *cast_user;    /* [ops]: first user of the weights that it casts, FR_NONE */
     struct read *reads;     /* gradients, in the order they came */
@@ -237,7 +239,7 @@ static double traffic(const struct expansion *x, const struct fr_tensor outputs[
 }
 
 /* Adds an op that derives from forward op `from` and reads the list `now`, which it empties. op holds
- * kind, phase, flops and param_bytes; name, number and the rest are filled in here. */
+ * kind, phase, flops, shape and param_bytes; name, number and the rest are filled in here. */
 static void add_op(struct expansion *x, uint32_t from, const char *suffix, unsigned number,
                    struct fr_op op, const struct fr_tensor outputs[], size_t n_outputs)
 {
@@ -292,6 +294,8 @@ static bool sum_up(struct expansion *x, struct summing *s, uint32_t last,
 
     if (last == FR_NONE)
         return false;
+    op.shape = shape->n_dims ? fr__shape_of_output(FR_OP_GRAD_ADD, shape)
+                             : fr__shape_of_parameters(n_elements(x, shape));
     *sum = x->reads[x->reads[last].next];
     op.flops = n_elements(x, shape);
     for (uint32_t at = x->reads[last].next; at != last;) {
@@ -378,21 +382,46 @@ static void read_grads(struct expansion *x, const struct output_grads *dy)
 static struct fr_op data_op(const struct expansion *x, uint32_t o, const struct output_grads *dy)
 {
     const struct rule *r = rule_of(x, o);
-    struct fr_op op = {.kind = x->f->ops[o].kind, .phase = FR_PHASE_BACKWARD_DATA};
+    struct fr_op op = {
+        .kind = x->f->ops[o].kind, .phase = FR_PHASE_BACKWARD_DATA, .shape = x->f->ops[o].shape};
 
+    if (op.shape.of == FR_SHAPE_PRODUCT)
+        op.shape.product.gradient_of = FR_OPERAND_LEFT;
     op.flops = r->data_of_forward * x->f->ops[o].flops + r->data_of_element * dy->elements;
     if (x->tied_to[o] != FR_NONE)
         op.param_bytes = x->f->ops[x->tied_to[o]].param_bytes;
     return op;
 }
 
-/* Keeps what a weight gradient reads and computes, for `owner` to take up, whose turn comes later. */
-static void put_off(struct expansion *x, uint32_t owner, double flops)
+/* Keeps what the weight gradient of o reads and computes, for `owner` to take up, whose turn comes
+ * later. */
+static void put_off(struct expansion *x, uint32_t o, uint32_t owner, double flops)
 {
+    struct fr_shape shape = x->f->ops[o].shape;
+    const uint64_t *samples = fr__shape_samples(&shape, x->f->ops[o].kind);
+
     x->step_flops[owner] += flops;
+    x->step_samples[owner] += samples ? *samples : 0;
     for (size_t i = 0; i < x->n_now; i++)
         contribute(x, &x->step_reads[owner], x->now[i]);
     x->n_now = 0;
+}
+
+/* Sets the shape of a weight gradient of o, which adds up those of other ops with `more` samples. Not
+ * known where the others' shapes are not: it would not make the op's FLOPs. */
+static void set_weight_shape(const struct expansion *x, uint32_t o, bool has_part, uint64_t more,
+                             struct fr_op *op)
+{
+    uint64_t *samples;
+
+    op->shape = x->f->ops[o].shape;
+    samples = fr__shape_samples(&op->shape, op->kind);
+    if (op->shape.of == FR_SHAPE_PRODUCT)
+        op->shape.product.gradient_of = FR_OPERAND_RIGHT;
+    if (samples)
+        *samples = (has_part ? *samples : 0) + more;
+    if (samples && (*samples == 0 || !fr__shape_fits_flops(op)))
+        op->shape.of = FR_SHAPE_UNKNOWN;
 }
 
 static void take_up(struct expansion *x, uint32_t o)
@@ -423,7 +452,7 @@ static void put_off_to_cast(struct expansion *x, uint32_t o, const struct fr_edg
     /* a convolution's backward asks for both operands, always */
     if (x->f->ops[o].kind == FR_OP_CONV2D && x->cast_user[e->src] == FR_NONE)
         read_forward(x, e->tensor, true);
-    put_off(x, e->src,
+    put_off(x, o, e->src,
             r->weight_of_forward * x->f->ops[o].flops + r->weight_of_element * dy->elements);
     x->cast_user[e->src] = o;
 }
@@ -439,12 +468,30 @@ static void add_cast_weight_op(struct expansion *x, uint32_t cast)
     if (user == FR_NONE)
         return;
     op.kind = x->f->ops[user].kind;
+    set_weight_shape(x, user, false, x->step_samples[cast], &op);
     take_up(x, cast);
     x->step_reads[cast] = FR_NONE;
     x->step_flops[cast] = 0;
+    x->step_samples[cast] = 0;
     op.param_bytes = dw.bytes;
     add_op(x, user, "wgrad", FR_NONE, op, &dw, 1);
     contribute(x, &x->grads[tensor], made(x, 1, &dw));
+}
+
+/* Whether a tensor that a product of two activations reads is its right operand. Edges do not say
+ * which operand they bring, but the left one's rows have `depth` elements. Where both are of one
+ * shape, so are their gradients. */
+static bool is_right_operand(const struct fr_op *op, const struct fr_tensor *t)
+{
+    const struct fr_shape *s = &op->shape;
+    double elements = 1, left;
+
+    if (s->of != FR_SHAPE_PRODUCT || op->kind != FR_OP_BATCH_MATMUL || t->n_dims == 0)
+        return false;
+    for (unsigned d = 0; d < t->n_dims; d++)
+        elements *= t->dims[d];
+    left = (double)s->product.batch * (double)s->product.rows * (double)s->product.depth;
+    return elements < left || elements > left || t->dims[t->n_dims - 1] != s->product.depth;
 }
 
 static void add_data_op_each(struct expansion *x, uint32_t o, const struct output_grads *dy)
@@ -462,6 +509,7 @@ static void add_data_op_each(struct expansion *x, uint32_t o, const struct outpu
     for (uint32_t i = first; i < f->in_first[o + 1]; i++) {
         const struct fr_edge *e = &f->edges[f->in_edges[i]];
         struct fr_tensor dx;
+        struct fr_op op;
 
         if (!wants_gradient(x, e))
             continue;
@@ -472,7 +520,10 @@ static void add_data_op_each(struct expansion *x, uint32_t o, const struct outpu
             put_off_to_cast(x, o, e, dy);
             continue;
         }
-        add_op(x, o, "dgrad", n_in > 1 ? i - first : FR_NONE, data_op(x, o, dy), &dx, 1);
+        op = data_op(x, o, dy);
+        if (is_right_operand(&f->ops[o], &dx))
+            op.shape.product.gradient_of = FR_OPERAND_RIGHT;
+        add_op(x, o, "dgrad", n_in > 1 ? i - first : FR_NONE, op, &dx, 1);
         contribute(x, &x->grads[e->tensor], made(x, 1, &dx));
     }
 }
@@ -545,10 +596,11 @@ static void add_weight_op(struct expansion *x, uint32_t o, const struct output_g
         read_saved(x, o, r->weight_reads, FR_NONE);
     }
     if (is_later_step(x, o)) {
-        put_off(x, owner, op.flops);
+        put_off(x, o, owner, op.flops);
         return;
     }
     op.flops += x->step_flops[o];
+    set_weight_shape(x, o, has_part, x->step_samples[o], &op);
     take_up(x, o);
     if (x->n_now == 0)
         return;
@@ -624,6 +676,7 @@ static void add_update(struct expansion *x, uint32_t o)
         return;
     read_now(x, dw);
     op.flops = 2 * (double)shape.bytes / x->f->param_elem_bytes;
+    op.shape = fr__shape_of_parameters((double)(shape.bytes / x->f->param_elem_bytes));
     op.param_bytes = shape.bytes;
     add_op(x, o, "update", FR_NONE, op, NULL, 0);
 }
@@ -663,11 +716,12 @@ static bool allocate(struct expansion *x)
     x->weight_grads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->weight_grads));
     x->step_reads = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_reads));
     x->step_flops = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_flops));
+    x->step_samples = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->step_samples));
     x->cast_user = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->cast_user));
     x->n_sums = fr__arena_alloc(x->scratch, n_ops, sizeof(*x->n_sums));
     x->grads = fr__arena_alloc(x->scratch, n_tensors, sizeof(*x->grads));
     if (!x->is_needed || !x->tied_to || !x->weight_grads || !x->step_reads || !x->step_flops ||
-        !x->cast_user || !x->n_sums || !x->grads)
+        !x->step_samples || !x->cast_user || !x->n_sums || !x->grads)
         return false;
     for (size_t i = 0; i < n_ops; i++)
         x->weight_grads[i] = x->step_reads[i] = x->cast_user[i] = FR_NONE;
@@ -717,9 +771,14 @@ static void copy_forward(struct expansion *x)
                                 op->n_tensors) == FR_NONE)
             x->is_out_of_memory = true;
     }
-    for (size_t i = 0; i < f->n_edges; i++)
-        fr_graph_builder_edge(x->b, f->edges[i].src, f->edges[i].dst, f->edges[i].tensor,
-                              f->edges[i].bytes);
+    for (size_t i = 0; i < f->n_edges; i++) {
+        const struct fr_edge *e = &f->edges[i];
+
+        if (e->tensor == FR_NONE && e->bytes > 0)
+            fr_graph_builder_tie(x->b, e->src, e->dst);
+        else
+            fr_graph_builder_edge(x->b, e->src, e->dst, e->tensor, e->bytes);
+    }
     for (size_t i = 0; i < f->n_samples; i++)
         fr_graph_builder_sample(x->b, f->samples[i].op, f->samples[i].device, f->samples[i].batch,
                                 f->samples[i].time_s);

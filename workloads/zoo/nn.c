@@ -3,6 +3,8 @@
 
 #include "workloads/zoo/nn.h"
 
+#include "workloads/graph/shape.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -186,6 +188,9 @@ struct fr__value fr__nn_op(struct fr__net *net, const struct fr__op_spec *spec,
     op.param_bytes = fr__nn_product(net, spec->n_weights, net->elem_bytes);
     op.n_params = spec->n_params;
     op.is_in_place = spec->is_in_place;
+    op.shape = spec->shape;
+    if (op.shape.of == FR_SHAPE_UNKNOWN && n_out > 0)
+        op.shape = fr__shape_of_output(spec->kind, &out[0]);
     for (size_t i = 0; i < n_out; i++)
         if (spec->is_view || (spec->is_in_place && i == 0))
             out[i].alias = in[0].tensor;
@@ -212,15 +217,8 @@ struct op_spec {
     const struct fr__value *in[2];
     struct fr_tensor out[3];
     bool is_input, is_in_place;
+    struct fr_shape shape;
 };
-
-static struct fr__value output_value(const struct fr__net *net, const struct op_spec *spec,
-                                     size_t i)
-{
-    return (struct fr__value){.op = net->n_ops - 1,
-                              .tensor = net->n_tensors - (uint32_t)(spec->n_out - i),
-                              .t = spec->out[i]};
-}
 
 /* Adds the op and the edges from what it reads; returns its first output. */
 static struct fr__value add_op(struct fr__net *net, struct op_spec *spec)
@@ -232,7 +230,8 @@ static struct fr__value add_op(struct fr__net *net, struct op_spec *spec)
                                    .n_weights = spec->n_weights,
                                    .n_params = spec->n_params,
                                    .is_input = spec->is_input,
-                                   .is_in_place = spec->is_in_place};
+                                   .is_in_place = spec->is_in_place,
+                                   .shape = spec->shape};
     struct fr__value in[2];
 
     for (size_t i = 0; i < spec->n_in; i++)
@@ -286,6 +285,14 @@ struct fr__value fr__nn_positions(struct fr__net *net, const char *name)
 
 /* ---- matrix products ---- */
 
+struct fr_shape fr__shape_of_linear(uint64_t rows, uint64_t columns, uint64_t depth)
+{
+    return (struct fr_shape){
+        .of = FR_SHAPE_PRODUCT,
+        .product = {
+            .batch = 1, .rows = rows, .columns = columns, .depth = depth, .is_transposed = true}};
+}
+
 /* The op of a linear layer on rows of n_in elements. */
 static struct op_spec linear_spec(struct fr__net *net, const char *name, const struct fr__value *x,
                                   uint64_t n_in, uint32_t n_out)
@@ -301,7 +308,9 @@ static struct op_spec linear_spec(struct fr__net *net, const char *name, const s
                             .n_in = 1,
                             .in = {x},
                             .n_out = 1,
-                            .out = {y}};
+                            .out = {y},
+                            .shape =
+                                fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in)};
 }
 
 struct fr__value fr__nn_linear(struct fr__net *net, const char *name, struct fr__value x,
@@ -322,8 +331,7 @@ struct fr__value fr__nn_tied_linear(struct fr__net *net, const char *name, struc
     struct op_spec spec = linear_spec(net, name, &x, width, n_rows);
     struct fr__value y = add_op(net, &spec);
 
-    fr_graph_builder_edge(net->b, embedded.op, y.op, FR_NONE,
-                          fr__nn_product(net, fr__nn_product(net, n_rows, width), net->elem_bytes));
+    fr_graph_builder_tie(net->b, embedded.op, y.op);
     return y;
 }
 
@@ -331,6 +339,7 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
                                      struct fr__value b, uint32_t n)
 {
     const uint32_t dims[] = {a.t.dims[0], a.t.dims[1], a.t.dims[2], n};
+    bool is_transposed = b.t.dims[2] == n && b.t.dims[3] == a.t.dims[3];
     struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
     struct op_spec spec = {.name = name,
                            .kind = FR_OP_BATCH_MATMUL,
@@ -338,7 +347,13 @@ struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, stru
                            .n_in = 2,
                            .in = {&a, &b},
                            .n_out = 1,
-                           .out = {y}};
+                           .out = {y},
+                           .shape = {.of = FR_SHAPE_PRODUCT,
+                                     .product = {.batch = (uint64_t)a.t.dims[0] * a.t.dims[1],
+                                                 .rows = a.t.dims[2],
+                                                 .columns = n,
+                                                 .depth = a.t.dims[3],
+                                                 .is_transposed = is_transposed}}};
 
     return add_op(net, &spec);
 }
@@ -486,48 +501,24 @@ struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct 
 {
     const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
     struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_1 | SPLIT_2);
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_EMBEDDING,
-                           /* the rows looked up are read, not the whole table */
-                           .bytes = (double)indices.t.bytes + 2 * (double)y.bytes,
-                           .n_weights = fr__nn_product(net, n_rows, width),
-                           .n_params = 1,
-                           .n_in = 1,
-                           .in = {&indices},
-                           .n_out = 1,
-                           .out = {y}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_EMBEDDING,
+        /* the rows looked up are read, not the whole table */
+        .bytes = (double)indices.t.bytes + 2 * (double)y.bytes,
+        .n_weights = fr__nn_product(net, n_rows, width),
+        .n_params = 1,
+        .n_in = 1,
+        .in = {&indices},
+        .n_out = 1,
+        .out = {y},
+        .shape = {.of = FR_SHAPE_EMBEDDING,
+                  .embedding = {fr__nn_elements(net, &indices.t), width, n_rows}}};
 
     if (!indices.t.scales) {
         spec.out[0].scales = false;
         spec.out[0].split_mask &= (uint8_t)~SPLIT_0;
     }
-    return add_op(net, &spec);
-}
-
-void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
-                        struct fr__value qkv[3])
-{
-    const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / 3 / heads};
-    struct fr_tensor y = fr__nn_tensor(net, net->elem_bytes, 4, dims, SPLIT_0 | SPLIT_1);
-    struct op_spec spec = {
-        .name = name, .kind = FR_OP_SPLIT, .n_in = 1, .in = {&x}, .n_out = 3, .out = {y, y, y}};
-
-    add_op(net, &spec);
-    for (size_t i = 0; i < 3; i++)
-        qkv[i] = output_value(net, &spec, i);
-}
-
-struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x)
-{
-    const uint32_t dims[] = {x.t.dims[0], x.t.dims[2], x.t.dims[1] * x.t.dims[3]};
-    struct op_spec spec = {
-        .name = name,
-        .kind = FR_OP_TRANSPOSE,
-        .n_in = 1,
-        .in = {&x},
-        .n_out = 1,
-        .out = {fr__nn_tensor(net, net->elem_bytes, 3, dims, SPLIT_0 | SPLIT_2)}};
-
     return add_op(net, &spec);
 }
 
@@ -544,17 +535,18 @@ static struct fr__value add_targets(struct fr__net *net, const struct fr_tensor 
 static struct fr__value add_loss(struct fr__net *net, struct fr__value log_probs,
                                  struct fr__value target)
 {
-    double n_rows = (double)fr__nn_elements(net, &target.t);
+    uint64_t n_rows = fr__nn_elements(net, &target.t);
     struct op_spec spec = {
         .name = "",
         .kind = FR_OP_LOSS,
-        .flops = n_rows,
+        .flops = (double)n_rows,
         /* the target of each row and the one log-probability it picks */
-        .bytes = n_rows * (INT64_BYTES + net->elem_bytes),
+        .bytes = (double)n_rows * (INT64_BYTES + net->elem_bytes),
         .n_in = 2,
         .in = {&log_probs, &target},
         .n_out = 2,
         .out = {fixed(1), fixed(1)}, /* the loss; the sum of the weights, kept for the backward */
+        .shape = {.of = FR_SHAPE_ROWS, .rows = {n_rows, log_probs.t.dims[log_probs.t.n_dims - 1]}},
     };
 
     return add_op(net, &spec);

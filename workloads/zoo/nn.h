@@ -87,11 +87,6 @@ struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr
 /* Rows of a table [n_rows, width], one for each index. */
 struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct fr__value indices,
                                   uint32_t n_rows, uint32_t width);
-/* [batch, seq, 3 hidden] to q, k, v, each contiguous [batch, heads, seq, hidden / heads]. */
-void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
-                        struct fr__value qkv[3]);
-/* [batch, heads, seq, width] to [batch, seq, heads width]. */
-struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x);
 /* a [batch, heads, m, k] times b, whose other extent is n, giving [batch, heads, m, n]. */
 struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, struct fr__value a,
                                      struct fr__value b, uint32_t n);
@@ -127,10 +122,14 @@ struct fr__op_spec {
     double bytes;       /* traffic; 0: all inputs and outputs once */
     uint64_t n_weights; /* elements it owns, in n_params tensors */
     uint32_t n_params;
-    bool is_input;    /* what the data loader brings: costs nothing */
-    bool is_in_place; /* its first output takes its first input's storage */
-    bool is_view;     /* its outputs are parts of its input: costs nothing */
+    bool is_input;         /* what the data loader brings: costs nothing */
+    bool is_in_place;      /* its first output takes its first input's storage */
+    bool is_view;          /* its outputs are parts of its input: costs nothing */
+    struct fr_shape shape; /* unknown: what the first output says, of kinds where it says all */
 };
+
+/* rows of `depth` elements times a weight matrix, stored as [columns][depth] as PyTorch has it. */
+struct fr_shape fr__shape_of_linear(uint64_t rows, uint64_t columns, uint64_t depth);
 
 /* Adds an op that reads in[0 .. n_in) and writes out[0 .. n_out), whose alias is set as spec says.
  * Returns the first output; the number of its tensor runs on. */

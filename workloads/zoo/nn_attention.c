@@ -101,11 +101,13 @@ struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name,
 {
     const uint32_t dims[] = {1, net->seq_len, width};
     struct fr_tensor out = activation(net, 3, dims, DIM_1 | DIM_2);
-    const struct fr__op_spec spec = {.name = name,
-                                     .kind = FR_OP_EMBEDDING,
-                                     .bytes = 2 * (double)out.bytes,
-                                     .n_weights = fr__nn_product(net, n_rows, width),
-                                     .n_params = 1};
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_EMBEDDING,
+        .bytes = 2 * (double)out.bytes,
+        .n_weights = fr__nn_product(net, n_rows, width),
+        .n_params = 1,
+        .shape = {.of = FR_SHAPE_EMBEDDING, .embedding = {net->seq_len, width, n_rows}}};
 
     out.scales = false;
     return fr__nn_op(net, &spec, NULL, 0, &out, 1);
@@ -118,13 +120,15 @@ struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
     uint32_t width = embedded.t.dims[2];
     const uint32_t dims[] = {indices.t.dims[0], indices.t.dims[1], width};
     struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_1 | DIM_2);
-    const struct fr__op_spec spec = {.name = name,
-                                     .kind = FR_OP_EMBEDDING,
-                                     .bytes = (double)indices.t.bytes + 2 * (double)out.bytes};
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_EMBEDDING,
+        .bytes = (double)indices.t.bytes + 2 * (double)out.bytes,
+        .shape = {.of = FR_SHAPE_EMBEDDING,
+                  .embedding = {fr__nn_elements(net, &indices.t), width, n_rows}}};
     struct fr__value y = fr__nn_op(net, &spec, &indices, 1, &out, 1);
 
-    fr_graph_builder_edge(net->b, embedded.op, y.op, FR_NONE,
-                          fr__nn_product(net, fr__nn_product(net, n_rows, width), net->elem_bytes));
+    fr_graph_builder_tie(net->b, embedded.op, y.op);
     return y;
 }
 
@@ -143,10 +147,12 @@ struct fr__value fr__nn_gather(struct fr__net *net, const char *name, struct fr_
     const uint32_t dims[] = {x.t.dims[0], indices.t.dims[1], x.t.dims[2]};
     const struct fr__value in[] = {x, indices};
     struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_2);
-    const struct fr__op_spec spec = {.name = name,
-                                     .kind = FR_OP_GATHER,
-                                     /* the rows that are read, not all */
-                                     .bytes = (double)indices.t.bytes + 2 * (double)out.bytes};
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_GATHER,
+        /* the rows that are read, not all */
+        .bytes = (double)indices.t.bytes + 2 * (double)out.bytes,
+        .shape = {.of = FR_SHAPE_ROWS, .rows = {(uint64_t)dims[0] * dims[1], dims[2]}}};
 
     return fr__nn_op(net, &spec, in, 2, &out, 1);
 }
@@ -170,6 +176,27 @@ static struct fr__value heads_first(struct fr__net *net, const char *name, struc
     const struct fr__op_spec spec = {.name = name, .kind = FR_OP_TRANSPOSE};
     const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / heads};
     struct fr_tensor out = activation(net, 4, dims, BATCH | DIM_1);
+
+    return fr__nn_op(net, &spec, &x, 1, &out, 1);
+}
+
+void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
+                        struct fr__value qkv[3])
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_SPLIT};
+    const uint32_t dims[] = {x.t.dims[0], heads, x.t.dims[1], x.t.dims[2] / 3 / heads};
+    struct fr_tensor y = activation(net, 4, dims, BATCH | DIM_1), out[] = {y, y, y};
+
+    qkv[0] = fr__nn_op(net, &spec, &x, 1, out, 3);
+    for (uint32_t i = 1; i < 3; i++)
+        qkv[i] = (struct fr__value){qkv[0].op, qkv[0].tensor + i, y};
+}
+
+struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x)
+{
+    const struct fr__op_spec spec = {.name = name, .kind = FR_OP_TRANSPOSE};
+    const uint32_t dims[] = {x.t.dims[0], x.t.dims[2], x.t.dims[1] * x.t.dims[3]};
+    struct fr_tensor out = activation(net, 3, dims, BATCH | DIM_2);
 
     return fr__nn_op(net, &spec, &x, 1, &out, 1);
 }
@@ -211,7 +238,15 @@ static struct fr__value flash(struct fr__net *net, const struct fr__dot_attentio
     const struct fr__op_spec spec = {.name = "flash",
                                      .kind = FR_OP_ATTENTION,
                                      .flops = (a->is_causal ? 2 : 4) * (double)k->dims[1] *
-                                              (double)fr__nn_elements(net, &out[0])};
+                                              (double)fr__nn_elements(net, &out[0]),
+                                     .shape = {.of = FR_SHAPE_ATTENTION,
+                                               .attention = {.batch = q->dims[0],
+                                                             .heads = a->heads,
+                                                             .kv_heads = a->kv_heads,
+                                                             .head_width = hidden / a->heads,
+                                                             .query_len = q->dims[1],
+                                                             .key_len = k->dims[1],
+                                                             .is_causal = a->is_causal}}};
 
     return fr__nn_op(net, &spec, in, n_in, out, 2);
 }
@@ -251,8 +286,11 @@ static struct fr_tensor scalar(void)
 
 struct fr__value fr__nn_sum_loss(struct fr__net *net, const char *layer, struct fr__value x)
 {
-    const struct fr__op_spec spec = {
-        .name = "", .kind = FR_OP_LOSS, .flops = (double)fr__nn_elements(net, &x.t)};
+    uint64_t n = fr__nn_elements(net, &x.t);
+    const struct fr__op_spec spec = {.name = "",
+                                     .kind = FR_OP_LOSS,
+                                     .flops = (double)n,
+                                     .shape = {.of = FR_SHAPE_ROWS, .rows = {1, n}}};
     struct fr_tensor out = scalar();
 
     fr__nn_layer(net, "%s", layer);

@@ -43,6 +43,12 @@ struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attenti
 struct fr__value fr__nn_attend_packed(struct fr__net *net, const struct fr__dot_attention *a,
                                       struct fr__value qkv);
 
+/* [batch, seq, 3 hidden] to q, k, v, each contiguous [batch, heads, seq, hidden / heads]. */
+void fr__nn_split_heads(struct fr__net *net, const char *name, struct fr__value x, uint32_t heads,
+                        struct fr__value qkv[3]);
+/* [batch, heads, seq, width] to [batch, seq, heads width]. */
+struct fr__value fr__nn_merge_heads(struct fr__net *net, const char *name, struct fr__value x);
+
 /* A linear layer, then "NAME.bias". */
 struct fr__value fr__nn_dense(struct fr__net *net, const char *name, struct fr__value x,
                               uint32_t n_out);

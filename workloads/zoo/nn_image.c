@@ -55,6 +55,46 @@ static struct fr_tensor windowed(struct fr__net *net, const struct fr_tensor *x,
                  steps(width, w->width, w->stride, w->pad_width), SPLIT_0 | SPLIT_1);
 }
 
+static struct fr_shape shape_of_conv(const struct fr_tensor *x, const struct fr_tensor *y,
+                                     const struct fr__window *w)
+{
+    return (struct fr_shape){.of = FR_SHAPE_CONV,
+                             .conv = {.images = y->dims[0],
+                                      .in_channels = x->dims[1],
+                                      .out_channels = y->dims[1],
+                                      .groups = 1,
+                                      .in_height = x->dims[2],
+                                      .in_width = x->dims[3],
+                                      .out_height = y->dims[2],
+                                      .out_width = y->dims[3],
+                                      .filter_height = w->height,
+                                      .filter_width = w->width,
+                                      .stride_height = w->stride,
+                                      .stride_width = w->stride,
+                                      .pad_height = w->pad_height,
+                                      .pad_width = w->pad_width,
+                                      .dilation_height = 1,
+                                      .dilation_width = 1}};
+}
+
+static struct fr_shape shape_of_pool(const struct fr_tensor *x, const struct fr_tensor *y,
+                                     const struct fr__window *w)
+{
+    return (struct fr_shape){.of = FR_SHAPE_POOL,
+                             .pool = {.images = y->dims[0],
+                                      .channels = y->dims[1],
+                                      .in_height = x->dims[2],
+                                      .in_width = x->dims[3],
+                                      .out_height = y->dims[2],
+                                      .out_width = y->dims[3],
+                                      .window_height = w->height,
+                                      .window_width = w->width,
+                                      .stride_height = w->stride,
+                                      .stride_width = w->stride,
+                                      .pad_height = w->pad_height,
+                                      .pad_width = w->pad_width}};
+}
+
 struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__value x,
                              uint32_t channels, struct fr__window w)
 {
@@ -64,7 +104,8 @@ struct fr__value fr__nn_conv(struct fr__net *net, const char *name, struct fr__v
                                      .kind = FR_OP_CONV2D,
                                      .flops = 2 * (double)window * (double)fr__nn_elements(net, &y),
                                      .n_weights = fr__nn_product(net, window, channels),
-                                     .n_params = 1};
+                                     .n_params = 1,
+                                     .shape = shape_of_conv(&x.t, &y, &w)};
 
     return fr__nn_op(net, &spec, &x, 1, &y, 1);
 }
@@ -81,8 +122,10 @@ struct fr__value fr__nn_maxpool(struct fr__net *net, const char *name, struct fr
 {
     struct fr_tensor y = windowed(net, &x.t, x.t.dims[1], &w);
     struct fr_tensor out[] = {y, fr__nn_like(net, &y, INT64_BYTES, SPLIT_0 | SPLIT_1)};
-    const struct fr__op_spec spec = {
-        .name = name, .kind = FR_OP_MAXPOOL, .flops = pooling_flops(net, &y, &w)};
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_MAXPOOL,
+                                     .flops = pooling_flops(net, &y, &w),
+                                     .shape = shape_of_pool(&x.t, &y, &w)};
 
     return fr__nn_op(net, &spec, &x, 1, out, 2);
 }
@@ -91,8 +134,10 @@ struct fr__value fr__nn_avgpool(struct fr__net *net, const char *name, struct fr
                                 struct fr__window w)
 {
     struct fr_tensor y = windowed(net, &x.t, x.t.dims[1], &w);
-    const struct fr__op_spec spec = {
-        .name = name, .kind = FR_OP_AVGPOOL, .flops = pooling_flops(net, &y, &w)};
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_AVGPOOL,
+                                     .flops = pooling_flops(net, &y, &w),
+                                     .shape = shape_of_pool(&x.t, &y, &w)};
 
     return fr__nn_op(net, &spec, &x, 1, &y, 1);
 }
@@ -101,8 +146,15 @@ struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct
                                    uint32_t out_side)
 {
     struct fr_tensor y = image(net, x.t.dims[1], out_side, out_side, SPLIT_0 | SPLIT_1);
-    const struct fr__op_spec spec = {
-        .name = name, .kind = FR_OP_AVGPOOL, .flops = (double)fr__nn_elements(net, &x.t)};
+    /* the mean cell, rounded up: cells differ by a pixel where out_side does not divide the side */
+    uint32_t stride = x.t.dims[2] > out_side ? x.t.dims[2] / out_side : 1;
+    const struct fr__window cell = {.height = (x.t.dims[2] + out_side - 1) / out_side,
+                                    .width = (x.t.dims[3] + out_side - 1) / out_side,
+                                    .stride = stride};
+    const struct fr__op_spec spec = {.name = name,
+                                     .kind = FR_OP_AVGPOOL,
+                                     .flops = (double)fr__nn_elements(net, &x.t),
+                                     .shape = shape_of_pool(&x.t, &y, &cell)};
 
     return fr__nn_op(net, &spec, &x, 1, &y, 1);
 }

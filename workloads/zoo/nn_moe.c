@@ -76,10 +76,12 @@ static struct fr__value sort(struct fr__net *net, struct fr__value experts)
 
 static struct routing route(struct fr__net *net, const struct fr__moe *m, struct fr__value x)
 {
-    const struct fr__op_spec spec = {.name = "topk",
-                                     .kind = FR_OP_TOPK,
-                                     .flops = (double)m->n_experts * x.t.dims[0] *
-                                              x.t.dims[1] /* comparisons */};
+    const struct fr__op_spec spec = {
+        .name = "topk",
+        .kind = FR_OP_TOPK,
+        .flops = (double)m->n_experts * x.t.dims[0] * x.t.dims[1] /* comparisons */,
+        .shape = {.of = FR_SHAPE_ROWS,
+                  .rows = {(uint64_t)x.t.dims[0] * x.t.dims[1], m->n_experts}}};
     const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], m->n_chosen};
     struct fr_tensor out[] = {fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH | DIM_1),
                               fr__nn_tensor(net, INT64_BYTES, 3, dims, BATCH | DIM_1)};
@@ -107,6 +109,9 @@ static void dispatch(struct fr__net *net, const char *name, const struct fr__moe
         out[e] = fr__nn_tensor(net, net->elem_bytes, 3, dims, BATCH | DIM_2);
         spec.bytes += 2 * (double)out[e].bytes; /* a row is read for each copy */
     }
+    spec.shape.of = FR_SHAPE_ROWS;
+    spec.shape.rows.rows = fr__nn_elements(net, &order.t);
+    spec.shape.rows.columns = width;
     first = fr__nn_op(net, &spec, in, 2, out, m->n_experts);
     for (uint32_t e = 0; e < m->n_experts; e++)
         rows[e] = (struct fr__value){first.op, first.tensor + e, out[e]};
@@ -135,6 +140,9 @@ static struct fr__value combine(struct fr__net *net, const struct fr__moe *m, st
         spec.flops += (double)fr__nn_elements(net, &rows[e].t);
     }
     in[m->n_experts] = order;
+    spec.shape.of = FR_SHAPE_ROWS;
+    spec.shape.rows.rows = fr__nn_elements(net, &order.t);
+    spec.shape.rows.columns = x.t.dims[2];
     return fr__nn_op(net, &spec, in, m->n_experts + 1, &out, 1);
 }
 

@@ -92,12 +92,10 @@ static struct fr__value shared_op(struct fr__net *net, struct fr__op_spec *spec,
     if (w->is_owned) {
         spec->n_weights = 0;
         spec->n_params = 0;
-    } else {
-        w->bytes = fr__nn_product(net, spec->n_weights, net->elem_bytes);
     }
     v = fr__nn_op(net, spec, x, 1, &y, 1);
     if (w->is_owned)
-        fr_graph_builder_edge(net->b, w->op, v.op, FR_NONE, w->bytes);
+        fr_graph_builder_tie(net->b, w->op, v.op);
     else
         w->op = v.op;
     w->is_owned = true;
@@ -109,11 +107,13 @@ struct fr__value fr__nn_shared_linear(struct fr__net *net, const char *name, str
 {
     uint32_t n_in = x.t.dims[x.t.n_dims - 1];
     struct fr_tensor y = matrix(net, x.t.n_dims == 3 ? x.t.dims[1] : n_out);
-    struct fr__op_spec spec = {.name = name,
-                               .kind = FR_OP_MATMUL,
-                               .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
-                               .n_weights = fr__nn_product(net, n_in, n_out),
-                               .n_params = 1};
+    struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_MATMUL,
+        .flops = 2 * (double)n_in * (double)fr__nn_elements(net, &y),
+        .n_weights = fr__nn_product(net, n_in, n_out),
+        .n_params = 1,
+        .shape = fr__shape_of_linear(fr__nn_elements(net, &y) / n_out, n_out, n_in)};
 
     assert(x.t.n_dims == 2 || n_out == 1);
     return shared_op(net, &spec, &x, y, w);
@@ -245,5 +245,10 @@ struct fr__value fr__attention_step(struct fr__net *net, struct fr__attention *a
     in[1] = a->memory;
     step_name(name, t, "context");
     spec.flops = 2 * (double)a->memory.t.dims[1] * (double)fr__nn_elements(net, &y);
+    spec.shape.of = FR_SHAPE_PRODUCT;
+    spec.shape.product.batch = y.dims[0];
+    spec.shape.product.rows = 1;
+    spec.shape.product.columns = y.dims[1];
+    spec.shape.product.depth = a->memory.t.dims[1];
     return fr__nn_op(net, &spec, in, 2, &y, 1);
 }

@@ -24,7 +24,6 @@
 struct fr__shared {
     bool is_owned;
     uint32_t op; /* the first user, who owns them */
-    uint64_t bytes;
 };
 
 /* Token numbers (int64) [batch, n_steps], in layer "input". */
