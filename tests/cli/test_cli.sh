@@ -281,6 +281,25 @@ run graph show vgg19 --json
 check "without_layers_there_are_none" lacks by_layer
 run simulate $vgg -s single --layers
 check "layers_are_for_graph_show" fails 2 "unknown option '--layers'"
+# ---- edges are dependencies ----
+# a, b and c own parameters and list no outputs; each edge moves 1000 bytes. Each op takes a second.
+mkdir chain
+printf 'name: chain\nbatch: 4\n' > chain/workload.yaml
+printf 'id,kind,param_bytes\na,other,4000\nb,other,4000\nc,other,4000\nl,loss,\n' > chain/ops.csv
+printf 'src,dst,bytes\na,b,1000\nb,c,1000\nc,l,1000\n' > chain/edges.csv
+printf 'op,device,batch,time_s\na,*,4,1\nb,*,4,1\nc,*,4,1\n' > chain/times.csv
+# begins OP MICROSECONDS: the op's forward task starts then or later
+begins() {
+    sed -n 's/.*"name":"'"$1"'","cat":"forward","ts":\([0-9]*\).*/\1/p' chain.trace.json > out
+    test "$(cat out)" -ge "$2"
+}
+for strategy in mp dpos:start=model; do
+    run simulate -w chain -t dgx1-v100 -g 2 -s $strategy -o chain.trace.json
+    check "b_begins_after_a_under_$strategy" begins b 1000000
+    check "c_begins_after_b_under_$strategy" begins c 2000000
+done
+rm -rf chain chain.trace.json
+
 run graph check vgg19
 check "the_zoo_is_not_odd" exits 0
 run graph export vgg19 folder

@@ -5,6 +5,7 @@ fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_csv \
 	tests/fuzz/fuzz_device_file \
 	tests/fuzz/fuzz_graph_txt \
+	tests/fuzz/fuzz_native \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_topo \
 	tests/fuzz/fuzz_yaml
@@ -13,6 +14,7 @@ tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_topo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
