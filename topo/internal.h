@@ -28,7 +28,7 @@ struct fr__topo_priv {
 extern const struct fr_device_type fr__device_types[];
 extern const size_t fr__n_device_types;
 
-/* ---- the builder, from inside (builder.c) ---- */
+/* ---- the builder, from inside (builder.c; layout.c finishes) ---- */
 
 /* The vertex of that name, or FR_NONE. */
 uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name);
