@@ -1,11 +1,14 @@
 noinst_LTLIBRARIES += libtopo.la
 libtopo_la_SOURCES = \
-	topo/builder.h topo/builder.c topo/check.c topo/compose.c topo/device_types.c topo/internal.h \
-	topo/layout.c topo/network.c topo/rings.c topo/route.c topo/route_search.h \
-	topo/route_search.c topo/router.h topo/topo.h topo/topo.c topo/yaml.c \
+	topo/builder.h topo/builder.c topo/check.c topo/device_types.c topo/internal.h topo/layout.c \
+	topo/rings.c topo/route.c topo/route_search.h topo/route_search.c topo/router.h topo/topo.h \
+	topo/topo.c \
+	topo/load/compose.c topo/load/file.h topo/load/file.c topo/load/file_machines.c \
+	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/load.h \
+	topo/load/network.c \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
 	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/list.c topo/presets/p2_16xlarge.c \
-	topo/presets/parts.h topo/presets/parts.c
+	topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
 nodist_libtopo_la_SOURCES = topo/device_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.

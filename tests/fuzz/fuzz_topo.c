@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "topo/internal.h"
+#include "topo/load/load.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* tests/topo/test_load.c - presets, compositions and files. */
 #include "config.h"
 
-#include "topo/internal.h"
+#include "topo/load/load.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

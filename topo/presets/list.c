@@ -1,7 +1,7 @@
 /* topo/presets/list.c - the list of machines we know. */
 #include "config.h"
 
-#include "topo/internal.h"
+#include "topo/presets/presets.h"
 
 #include <string.h>
 

@@ -1,11 +1,12 @@
-/* topo/presets/parts.h - what the machines we know are built from: cables and hosts that several share.
+/* topo/presets/parts.h - cables and hosts that several of the machines we know share.
  *
  * Each number of a cable names its source; what has none says "our assumption".
  */
-#ifndef FR_TOPO_PRESET_H
-#define FR_TOPO_PRESET_H
+#ifndef FR_TOPO_PRESET_PARTS_H
+#define FR_TOPO_PRESET_PARTS_H
 
 #include "topo/internal.h"
+#include "topo/presets/presets.h"
 
 /* One cable, full duplex. */
 struct fr__wire {
@@ -21,7 +22,8 @@ extern const struct fr__wire fr__wire_nvlink2; /* one link between two GPUs */
 void fr__wire_join(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one, uint32_t other,
                    const struct fr__wire *wire, unsigned n);
 
-/* The same; messages between two GPUs whose way it is behave like that link of that system (NULL: of none). */
+/* The same; messages between two GPUs whose way it is behave like that link of that system (NULL:
+ * of none). */
 void fr__wire_join_measured(struct fr_topo_builder *b, uint32_t one, uint32_t other,
                             const struct fr__wire *nvlink, unsigned n, const char *system,
                             const char *message);

@@ -1,4 +1,4 @@
-/* topo/compose.c - the one line that names a cluster: "2x dgx1-v100 + dgx2.yaml via ib:100Gbps".
+/* topo/load/compose.c - reads the line that names a cluster, "2x dgx1-v100 + a.yaml via ib:1Gbps".
  *
  *   line    = part { "+" part } [ "via" network ]        words stand between blanks
  *   part    = [ COUNT "x" ] NAME                         a preset or a file
@@ -12,7 +12,8 @@
 
 #include "base/file.h"
 #include "base/units.h"
-#include "topo/internal.h"
+#include "topo/load/load.h"
+#include "topo/presets/presets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

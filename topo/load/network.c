@@ -1,4 +1,4 @@
-/* topo/network.c - the kinds of network that join machines, and the text that names one.
+/* topo/load/network.c - the kinds of network that join machines, and the text that names one.
  *
  * The rate is the user's word: it is taken whole, so write what a large message gets. The latency
  * is the wire's and the adapter's; the PCIe links on both sides have their own.
@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "topo/internal.h"
+#include "topo/load/load.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,50 @@
+/* topo/load/load.h - makes a topology of what a user names: presets, files, networks.
+ *
+ * The room is above topo/ and topo/presets/: it calls both, and neither calls it.
+ */
+#ifndef FR_TOPO_LOAD_H
+#define FR_TOPO_LOAD_H
+
+#include "topo/internal.h"
+
+/* ---- networks between machines (network.c) ---- */
+
+struct fr__network {
+    double bw_Bps;    /* of one NIC, each direction */
+    double latency_s; /* of one NIC-to-switch link */
+    const char *kind; /* "ib": one of ours, so that addresses tell them apart */
+    const char *source;
+    const char *text; /* as it was written, without the blanks around */
+};
+
+/* Whether what was measured on one network holds on the other: one kind, rate and latency. */
+bool fr__network_is_same(const struct fr__network *a, const struct fr__network *b);
+
+/* "ib:100Gbps" or "roce:25Gbps,3us" (NIC to NIC, so half of it a link). The text is kept, not
+ * copied. FR_EPARSE, FR_ERANGE. */
+enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
+                                 struct fr_error *err);
+
+/* ---- files (file.c reads, file_place.c builds) ---- */
+
+struct fr__topo_file; /* lives in the arena it was read into */
+
+enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct fr__topo_file **out,
+                                  struct fr_error *err);
+/* The whole file: machines from number 0, network and all. */
+enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
+                                  struct fr_error *err);
+/* Adds its machines under numbers from first on; returns how many. Only for a file without
+ * switches and links between machines. */
+uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
+                             uint32_t first);
+bool fr__topo_file_has_fabric(const struct fr__topo_file *f);     /* switches or links between */
+const char *fr__topo_file_network(const struct fr__topo_file *f); /* NULL: not said */
+/* What collectives over its machines behave like, on its network; NULL: not said. */
+const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *loc);
+
+/* Reads YAML text as fr_topo_load reads a file; name stands for the path. */
+enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
+                                  const char *name, struct fr_error *err);
+
+#endif
