@@ -15,6 +15,7 @@ unit_tests += tests/base/test_units
 unit_tests += tests/base/test_yaml
 unit_tests += tests/topo/test_builder
 unit_tests += tests/topo/test_devices
+unit_tests += tests/topo/test_file
 unit_tests += tests/topo/test_load
 unit_tests += tests/topo/test_preset
 unit_tests += tests/topo/test_rings

@@ -1,39 +1,25 @@
-/* tests/topo/test_load.c - presets, compositions and files. */
+/* tests/topo/test_load.c - presets, and lines that name compositions of presets and files. */
 #include "config.h"
 
-#include "topo/load/load.h"
+#include "topo/topo.h"
 #include "tests/support/base_check.h"
+#include "tests/support/topo_case.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct fr_topo *load(const char *spec)
-{
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-
-    ck_assert_msg(fr_topo_load(&t, spec, &err) == FR_OK, "%s: %s", spec, err.text);
-    return t;
-}
-
-static void print_line(void *user, const char *line)
-{
-    (void)user;
-    printf("  %s\n", line);
-}
-
 /* ---- presets ---- */
 
 START_TEST(every_preset_loads_is_sound_and_names_its_sources)
 {
     for (size_t i = 0; fr_topo_preset_name(i); i++) {
-        struct fr_topo *t = load(fr_topo_preset_name(i));
+        struct fr_topo *t = topo_case_load(fr_topo_preset_name(i));
 
         ck_assert_str_eq(t->name, fr_topo_preset_name(i));
         ck_assert(fr_topo_preset_summary(i)[0]);
-        ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
+        ck_assert_uint_eq(fr_topo_check(t, topo_case_print, NULL), 0);
         ck_assert_uint_eq(t->n_devices, t->n_gpus + t->n_machines); /* a CPU each */
         for (size_t l = 0; l < t->n_links; l++)
             ck_assert(t->links[l].source[0]);
@@ -44,20 +30,12 @@ START_TEST(every_preset_loads_is_sound_and_names_its_sources)
 }
 END_TEST
 
-static const struct fr_link *find_link(const struct fr_topo *t, const char *name)
-{
-    for (size_t l = 0; l < t->n_links; l++)
-        if (strcmp(t->links[l].name, name) == 0)
-            return &t->links[l];
-    return NULL;
-}
-
 /* The matrix as `nvidia-smi topo -m` prints it on the machine. */
 START_TEST(dgx1_nvlinks_equal_the_machines_own_matrix)
 {
     const char *srcdir = getenv("srcdir");
     char path[512], line[512];
-    struct fr_topo *t = load("dgx1-v100");
+    struct fr_topo *t = topo_case_load("dgx1-v100");
     FILE *f;
     unsigned row = 0, n_nvlink = 0;
 
@@ -80,7 +58,7 @@ START_TEST(dgx1_nvlinks_equal_the_machines_own_matrix)
             ck_assert_int_eq(sscanf(at, " %7[^\t]\t%n", cell, &used), 1);
             at += used;
             snprintf(name, sizeof(name), "n0.gpu%u>n0.gpu%u", row, col);
-            l = find_link(t, name);
+            l = topo_case_link(t, name);
             if (strncmp(cell, "NV", 2) == 0) {
                 ck_assert_msg(l, "%s is missing", name);
                 ck_assert_double_eq_tol(l->bw_Bps, (cell[2] - '0') * 24e9, 1);
@@ -100,7 +78,7 @@ END_TEST
 
 static void expect_route(const char *spec, const char *src, const char *dst, const char *want)
 {
-    struct fr_topo *t = load(spec);
+    struct fr_topo *t = topo_case_load(spec);
     struct fr_router *r;
     struct fr_error err;
     const uint32_t *links;
@@ -151,10 +129,10 @@ START_TEST(a_composition_reloads_from_its_own_name)
         {"dgx1-v100 + 2x dgx-a100-80g", "1x dgx1-v100 + 2x dgx-a100-80g"},
         {"dgx1-v100 via eth:10Gbps", "1x dgx1-v100 via eth:10Gbps"},
     };
-    struct fr_topo *a = load(rows[_i][0]), *b;
+    struct fr_topo *a = topo_case_load(rows[_i][0]), *b;
 
     ck_assert_str_eq(a->name, rows[_i][1]);
-    b = load(a->name);
+    b = topo_case_load(a->name);
     ck_assert_str_eq(b->name, a->name);
     ck_assert_uint_eq(b->n_links, a->n_links);
     for (size_t l = 0; l < a->n_links; l++) {
@@ -162,7 +140,7 @@ START_TEST(a_composition_reloads_from_its_own_name)
         ck_assert_double_eq(a->links[l].bw_Bps, b->links[l].bw_Bps);
         ck_assert_double_eq(a->links[l].latency_s, b->links[l].latency_s);
     }
-    ck_assert_uint_eq(fr_topo_check(a, print_line, NULL), 0);
+    ck_assert_uint_eq(fr_topo_check(a, topo_case_print, NULL), 0);
     fr_topo_free(a);
     fr_topo_free(b);
 }
@@ -170,8 +148,8 @@ END_TEST
 
 START_TEST(the_network_gets_its_rate_and_latency)
 {
-    struct fr_topo *t = load("2x dgx1-v100 via ib:100Gbps,2us");
-    const struct fr_link *l = find_link(t, "n1.nic3>net.switch");
+    struct fr_topo *t = topo_case_load("2x dgx1-v100 via ib:100Gbps,2us");
+    const struct fr_link *l = topo_case_link(t, "n1.nic3>net.switch");
 
     ck_assert_ptr_nonnull(l);
     ck_assert_double_eq(l->bw_Bps, 12.5e9);
@@ -183,8 +161,8 @@ START_TEST(the_network_gets_its_rate_and_latency)
     ck_assert_str_eq(t->devices[9].name, "n1.gpu1");
     ck_assert_uint_eq(fr_topo_host_of(t, 9), 17);
     fr_topo_free(t);
-    t = load("4x dgx-a100-80g"); /* HDR by the preset: 200 Gbit/s */
-    l = find_link(t, "net.switch>n3.nic7");
+    t = topo_case_load("4x dgx-a100-80g"); /* HDR by the preset: 200 Gbit/s */
+    l = topo_case_link(t, "net.switch>n3.nic7");
     ck_assert_ptr_nonnull(l);
     ck_assert_double_eq(l->bw_Bps, 25e9);
     fr_topo_free(t);
@@ -193,23 +171,18 @@ END_TEST
 
 START_TEST(a_thousand_gpus_make_a_sound_topology)
 {
-    struct fr_topo *t = load("128x dgx-a100-80g"), *half = load("64x dgx-a100-80g");
+    struct fr_topo *t = topo_case_load("128x dgx-a100-80g"),
+                   *half = topo_case_load("64x dgx-a100-80g");
 
     ck_assert_uint_eq(t->n_gpus, 1024);
     ck_assert_uint_eq(t->n_links, 2 * half->n_links);
-    ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
+    ck_assert_uint_eq(fr_topo_check(t, topo_case_print, NULL), 0);
     fr_topo_free(t);
     fr_topo_free(half);
 }
 END_TEST
 
-struct refusal {
-    const char *text;
-    enum fr_status status;
-    const char *sentence; /* a part of it */
-};
-
-static const struct refusal bad_lines[] = {
+static const struct topo_case_refusal bad_lines[] = {
     {"dgx1-v10", FR_ENOENT, "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'?"},
     {"nothing-like-it", FR_ENOENT, "no topology preset or file 'nothing-like-it'"},
     {"", FR_EPARSE, "the topology lacks a preset or file"},
@@ -230,7 +203,7 @@ static const struct refusal bad_lines[] = {
 
 START_TEST(a_bad_line_is_refused_with_a_sentence)
 {
-    const struct refusal *r = &bad_lines[_i];
+    const struct topo_case_refusal *r = &bad_lines[_i];
     struct fr_topo *t = NULL;
     struct fr_error err;
 
@@ -259,148 +232,11 @@ START_TEST(a_line_without_end_is_refused)
 }
 END_TEST
 
-/* ---- files ---- */
-
-/* The manual's example between ```yaml and ```, so that the manual stays true. */
-static char *read_example(void)
-{
-    const char *srcdir = getenv("srcdir");
-    char path[512], line[256];
-    char *text = calloc(1, 16384);
-    size_t used = 0;
-    bool is_inside = false;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/doc/topology.md", srcdir ? srcdir : ".");
-    f = fopen(path, "r");
-    ck_assert_msg(f && text, "cannot read %s", path);
-    while (fgets(line, sizeof(line), f)) {
-        if (is_inside && strncmp(line, "```", 3) == 0)
-            break;
-        if (is_inside)
-            used += (size_t)snprintf(text + used, 16384 - used, "%s", line);
-        is_inside = is_inside || strncmp(line, "```yaml", 7) == 0;
-    }
-    fclose(f);
-    ck_assert_uint_gt(used, 0);
-    return text;
-}
-
-START_TEST(the_manuals_example_loads)
-{
-    char *text = read_example();
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-    const struct fr_link *l;
-
-    ck_assert_msg(fr__topo_load_text(&t, text, strlen(text), "example.yaml", &err) == FR_OK,
-                  "%u:%u: %s", err.line, err.col, err.text);
-    ck_assert_str_eq(t->name, "example.yaml");
-    ck_assert_str_eq(t->summary, "two small boxes: 4 GPUs (4x toy-gpu) on 2 machines");
-    ck_assert_uint_eq(t->n_machines, 2);
-    ck_assert_uint_eq(t->n_devices, 6);
-    ck_assert_uint_eq(t->n_vertices, 11);
-    ck_assert_uint_eq(t->n_links, 24); /* (2 x 5 + 2) cables */
-    l = find_link(t, "n1.gpu0>n1.gpu1");
-    ck_assert_ptr_nonnull(l);
-    ck_assert_double_eq(l->bw_Bps, 50e9);
-    ck_assert_double_eq_tol(l->latency_s, 0.7e-6, 1e-18);
-    ck_assert_str_eq(l->source, "vendor's datasheets");
-    ck_assert_uint_eq(t->types[t->devices[0].type].mem_bytes, UINT64_C(24) << 30);
-    ck_assert_double_eq(t->types[t->devices[0].type].flops_per_s[FR_FP16], 142e12);
-    ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
-    fr_topo_free(t);
-    free(text);
-}
-END_TEST
+/* ---- files in compositions ---- */
 
 #define MACHINE                                                                                    \
     "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"                     \
     "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
-#define LINK(extra) "  links:\n  - {from: a, to: b, kind: nvlink, " extra "}\n"
-
-static const struct refusal bad_files[] = {
-    {"", FR_EPARSE, ""},
-    {"[1, 2]", FR_EPARSE, ""},
-    {"name: x\n", FR_EPARSE, "'machines' is missing or empty"},
-    {"machnies: []\n", FR_EPARSE, "machines"},
-    {"machines: []\n", FR_EPARSE, "'machines' is missing or empty"},
-    {"machines: 3\n", FR_EPARSE, ""},
-    {"machines:\n- count: 2\n", FR_EPARSE, "a machine has no 'vertices'"},
-    {"machines:\n- collectives: ''\n", FR_EPARSE, "'collectives' names no system"},
-    {"machines:\n- collectives: [a]\n", FR_EPARSE, ""},
-    {"collectives: a\n" MACHINE LINK("bandwidth: 1GB/s, latency: 0s"), FR_EPARSE,
-     "'collectives' of the whole file needs the 'network'"},
-    {"network: ib:1Gbps\ncollectives: ''\n" MACHINE LINK("bandwidth: 1GB/s, latency: 0s"),
-     FR_EPARSE, "'collectives' names no system"},
-    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: x"), FR_EPARSE, ""},
-    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {link: x}"), FR_EPARSE,
-     "'messages' names no 'system'"},
-    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x}"), FR_EPARSE, "'link'"},
-    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x, link: ''}"), FR_EPARSE,
-     "'link' names no link of 'x'"},
-    {MACHINE LINK("bandwidth: 1GB/s, latency: 0s, messages: {system: x, lnk: y}"), FR_EPARSE,
-     "did you mean 'link'?"},
-    {"machines:\n- collectivs: a\n", FR_EPARSE, "did you mean 'collectives'?"},
-    {"machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16g}\n", FR_ENOENT,
-     "no device type 'v100-sxm2-16g', did you mean 'v100-sxm2-16gb'?"},
-    {"machines:\n- vertices:\n  - {name: a, kind: gqu, type: v100-sxm2-16gb}\n", FR_EPARSE,
-     "'kind' is 'gqu', which is none we know, did you mean 'gpu'?"},
-    {"machines:\n- vertices:\n  - {name: a, kind: nic, type: v100-sxm2-16gb}\n", FR_EPARSE,
-     "'a' is no device and has no 'type'"},
-    {MACHINE LINK("bandwidth: 25, latency: 1us"), FR_EPARSE, "'bandwidth'"},
-    {MACHINE LINK("bandwidth: 25GB/s, latency: soon"), FR_EPARSE, "'latency'"},
-    {MACHINE LINK("bandwidth: 0GB/s, latency: 1us"), FR_ERANGE, "bandwidth must be above 0"},
-    {MACHINE LINK("bandwidth: 25GB/s, latency: 1us, duplex: no"), FR_EPARSE, "'duplex' is 'no'"},
-    {MACHINE "  links:\n  - {from: a, to: c, kind: nvlink, bandwidth: 1GB/s, latency: 0s}\n",
-     FR_ENOENT, "this machine has no vertex 'c'"},
-    {MACHINE "links:\n- {from: n0.x, to: tor, kind: net, bandwidth: 1GB/s, latency: 0s}\n",
-     FR_ENOENT, "no vertex 'tor'"},
-    {MACHINE "network: ib\n", FR_EPARSE, "the network is 'ib'"},
-    {"types:\n- {name: v100-sxm2-16gb, memory: 1GiB, memory_bandwidth: 1GB/s, vector: 1Tflop/s, "
-     "sms: 1}\n" MACHINE,
-     FR_ERANGE, "is a built-in device type"},
-    {"machines:\n- count: 70000\n", FR_ERANGE, "count"},
-    {"machines:\n- count: 65536\n  vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"
-     "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n",
-     FR_ERANGE, "more than 65536 devices"},
-};
-
-START_TEST(a_bad_file_is_refused_with_place_and_sentence)
-{
-    const struct refusal *r = &bad_files[_i];
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-    enum fr_status status = fr__topo_load_text(&t, r->text, strlen(r->text), "bad.yaml", &err);
-
-    ck_assert_msg(status == r->status, "%s\ngives %d: %s", r->text, (int)status, err.text);
-    ck_assert_ptr_null(t);
-    ck_assert_str_eq(err.file, "bad.yaml");
-    ck_assert_msg(strstr(err.text, r->sentence), "'%s' lacks '%s'", err.text, r->sentence);
-}
-END_TEST
-
-START_TEST(a_misspelt_word_is_reported_at_its_place)
-{
-    static const char text[] = MACHINE LINK("bandwidth: 25GB/s, latency: 1us, kimd: pcie");
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-
-    ck_assert_int_eq(fr__topo_load_text(&t, text, strlen(text), "bad.yaml", &err), FR_EPARSE);
-    ck_assert_uint_eq(err.line, 7);
-    ck_assert_uint_eq(err.col, 69); /* 5 for "  - {", then 9 + 7 + 14 + 19 + 14 */
-    ck_assert_msg(strstr(err.text, "'kind'"), "%s", err.text);
-}
-END_TEST
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    ck_assert_ptr_nonnull(f);
-    ck_assert_int_ge(fputs(text, f), 0);
-    ck_assert_int_eq(fclose(f), 0);
-}
 
 START_TEST(a_file_takes_part_in_a_composition)
 {
@@ -411,57 +247,24 @@ START_TEST(a_file_takes_part_in_a_composition)
     struct fr_topo *t;
     struct fr_error err;
 
-    write_text(path, text);
-    t = load(path);
+    topo_case_write(path, text);
+    t = topo_case_load(path);
     ck_assert_str_eq(t->name, path);
     ck_assert_uint_eq(t->n_gpus, 2);
     fr_topo_free(t);
-    t = load("2x test_topo_load.tmp.yaml + 1x dgx1-v100");
+    t = topo_case_load("2x test_topo_load.tmp.yaml + 1x dgx1-v100");
     ck_assert_uint_eq(t->n_gpus, 12);
     ck_assert_uint_eq(t->n_machines, 3);
-    ck_assert_double_eq(find_link(t, "n1.x>net.switch")->bw_Bps, 3.125e9);
-    ck_assert_double_eq(find_link(t, "n2.nic0>net.switch")->bw_Bps, 12.5e9);
-    ck_assert_uint_eq(fr_topo_check(t, print_line, NULL), 0);
+    ck_assert_double_eq(topo_case_link(t, "n1.x>net.switch")->bw_Bps, 3.125e9);
+    ck_assert_double_eq(topo_case_link(t, "n2.nic0>net.switch")->bw_Bps, 12.5e9);
+    ck_assert_uint_eq(fr_topo_check(t, topo_case_print, NULL), 0);
     fr_topo_free(t);
-    write_text(path, strchr(text, '\n') + 1); /* without its network: line */
+    topo_case_write(path, strchr(text, '\n') + 1); /* without its network: line */
     t = NULL;
     ck_assert_int_eq(fr_topo_load(&t, "2x test_topo_load.tmp.yaml", &err), FR_EUSAGE);
     ck_assert_msg(strstr(err.text, "does not say what its NICs speak"), "%s", err.text);
     remove(path);
     ck_assert_int_eq(fr_topo_load(&t, path, &err), FR_ENOENT);
-}
-END_TEST
-
-/* A name is kept as it is; a file's is beside the topology's; each is there once, with its place. */
-START_TEST(machines_say_what_their_collectives_behave_like)
-{
-    static const char text[] =
-        "network: roce:25Gbps\nmachines:\n- collectives: a100-nvswitch\n  count: 2\n  vertices:\n"
-        "  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
-        "  links:\n"
-        "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n"
-        "- collectives: own.yaml\n  vertices:\n"
-        "  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n  - {name: x, kind: nic}\n"
-        "  links:\n"
-        "  - {from: a, to: x, kind: pcie, bandwidth: 12GB/s, latency: 0s}\n";
-    static const char path[] = "./test_topo_load.system.yaml";
-    struct fr_topo *t;
-
-    write_text(path, text);
-    t = load("1x dgx1-v100 + 1x ./test_topo_load.system.yaml + 1x dgx-a100-80g");
-    remove(path);
-    ck_assert_uint_eq(t->n_machines, 5);
-    ck_assert_uint_eq(t->n_systems, 3); /* one is of messages between A100s */
-    ck_assert_uint_eq(t->system_of[0], FR_NONE);
-    ck_assert_uint_eq(t->system_of[1], 0);
-    ck_assert_uint_eq(t->system_of[2], 0);
-    ck_assert_uint_eq(t->system_of[3], 1);
-    ck_assert_uint_eq(t->system_of[4], 0);
-    ck_assert_str_eq(t->systems[0].name, "a100-nvswitch");
-    ck_assert_str_eq(t->systems[0].loc.file, path);
-    ck_assert_uint_eq(t->systems[0].loc.line, 3);
-    ck_assert_str_eq(t->systems[1].name, "./own.yaml");
-    fr_topo_free(t);
 }
 END_TEST
 
@@ -497,8 +300,8 @@ START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
     static const char path[] = "./test_topo_load.over.yaml";
     struct fr_topo *t;
 
-    write_text(path, "network: roce:25Gbps\ncollectives: own-system\n" ONE_GPU);
-    t = load(o->spec);
+    topo_case_write(path, "network: roce:25Gbps\ncollectives: own-system\n" ONE_GPU);
+    t = topo_case_load(o->spec);
     remove(path);
     if (o->system)
         ck_assert_str_eq(t->systems[t->network_system].name, o->system);
@@ -508,78 +311,6 @@ START_TEST(a_composition_takes_collectives_over_machines_as_they_were_measured)
         ck_assert_str_eq(t->network_system_why, o->why);
     else
         ck_assert_ptr_null(t->network_system_why);
-    fr_topo_free(t);
-}
-END_TEST
-
-/* Both ways of a cable, and one entry for all; another link has none. */
-START_TEST(links_say_what_messages_over_them_behave_like)
-{
-    static const char text[] =
-        "machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"
-        "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n"
-        "  - {name: c, kind: gpu, type: v100-sxm2-16gb}\n  links:\n"
-        "  - {from: a, to: b, kind: nvlink, bandwidth: 1GB/s, latency: 0s, messages: {system: "
-        "./own.yaml, link: 'NVLink 1'}}\n"
-        "  - {from: b, to: c, kind: nvlink, bandwidth: 1GB/s, latency: 0s, messages: {system: "
-        "./own.yaml, link: 'NVLink 1'}}\n"
-        "  - {from: c, to: a, kind: nvlink, bandwidth: 1GB/s, latency: 0s}\n";
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-
-    ck_assert_int_eq(fr__topo_load_text(&t, text, sizeof(text) - 1, "dir/t.yaml", &err), FR_OK);
-    ck_assert_uint_eq(t->n_messages, 1);
-    ck_assert_str_eq(t->messages[0].link, "NVLink 1");
-    ck_assert_str_eq(t->systems[t->messages[0].system].name, "dir/./own.yaml");
-    ck_assert_uint_eq(t->messages[0].loc.line, 7);
-    for (size_t l = 0; l < t->n_links; l++)
-        ck_assert_uint_eq(t->links[l].message, l < 4 ? 0 : FR_NONE);
-    fr_topo_free(t);
-}
-END_TEST
-
-/* ---- the check ---- */
-
-struct lines {
-    size_t n;
-    char text[8][160];
-};
-
-static void keep_line(void *user, const char *line)
-{
-    struct lines *x = user;
-
-    if (x->n < 8)
-        snprintf(x->text[x->n], sizeof(x->text[0]), "%s", line);
-    x->n++;
-}
-
-START_TEST(the_check_reports_every_violation)
-{
-    static const char text[] =
-        MACHINE "  - {name: c, kind: gpu, type: v100-sxm2-16gb}\n  links:\n"
-                "  - {from: a, to: b, kind: nvlink, bandwidth: 2GB/s, latency: 0s, duplex: false}\n"
-                "  - {from: b, to: a, kind: nvlink, bandwidth: 1GB/s, latency: 0s, duplex: false}\n"
-                "  - {from: a, to: x, kind: pcie, bandwidth: 1GB/s, latency: 0s, duplex: false}\n";
-    static const char *const want[] = {
-        "link 'n0.a>n0.b' differs from its way back in bandwidth or latency",
-        "link 'n0.a>n0.x' has no way back",
-        "'n0.c' has no link",
-        "no route from 'n0.a' to 'n0.c'",
-        "no route from 'n0.b' to 'n0.c'",
-        "no route from 'n0.c' to 'n0.a'",
-        "no route from 'n0.c' to 'n0.b'",
-    };
-    struct lines x = {.n = 0};
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-
-    ck_assert_msg(fr__topo_load_text(&t, text, strlen(text), "x", &err) == FR_OK, "%s", err.text);
-    ck_assert_uint_eq(fr_topo_check(t, keep_line, &x), 7);
-    ck_assert_uint_eq(x.n, 7);
-    for (size_t i = 0; i < 7; i++)
-        ck_assert_str_eq(x.text[i], want[i]);
-    ck_assert_uint_eq(fr_topo_check(t, NULL, NULL), 7);
     fr_topo_free(t);
 }
 END_TEST
@@ -597,15 +328,8 @@ int main(void)
     tcase_add_loop_test(c, a_bad_line_is_refused_with_a_sentence, 0,
                         sizeof(bad_lines) / sizeof(bad_lines[0]));
     tcase_add_test(c, a_line_without_end_is_refused);
-    tcase_add_test(c, the_manuals_example_loads);
-    tcase_add_loop_test(c, a_bad_file_is_refused_with_place_and_sentence, 0,
-                        sizeof(bad_files) / sizeof(bad_files[0]));
-    tcase_add_test(c, a_misspelt_word_is_reported_at_its_place);
     tcase_add_test(c, a_file_takes_part_in_a_composition);
-    tcase_add_test(c, machines_say_what_their_collectives_behave_like);
-    tcase_add_test(c, links_say_what_messages_over_them_behave_like);
     tcase_add_loop_test(c, a_composition_takes_collectives_over_machines_as_they_were_measured, 0,
                         sizeof(overs) / sizeof(overs[0]));
-    tcase_add_test(c, the_check_reports_every_violation);
     return run_case(c, "topo load");
 }

@@ -3,6 +3,7 @@
 
 #include "topo/topo.h"
 #include "tests/support/base_check.h"
+#include "tests/support/topo_case.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -10,15 +11,6 @@
 #include <string.h>
 
 enum { MAX_GPUS = 72, MAX_RINGS = 16 };
-
-static struct fr_topo *load(const char *spec)
-{
-    struct fr_topo *t = NULL;
-    struct fr_error err;
-
-    ck_assert_msg(fr_topo_load(&t, spec, &err) == FR_OK, "%s: %s", spec, err.text);
-    return t;
-}
 
 static FILE *open_shared(const char *path, const char *test)
 {
@@ -81,7 +73,7 @@ static double nvlink_Bps(const struct fr_topo *t, uint32_t gpu)
 START_TEST(machines_have_the_gpus_nvlinks_and_nics_that_they_are_sold_with)
 {
     const struct fact *f = &facts[_i];
-    struct fr_topo *t = load(f->name);
+    struct fr_topo *t = topo_case_load(f->name);
     size_t n_nics = 0;
 
     ck_assert_uint_eq(t->n_gpus, f->n_gpus);
@@ -124,7 +116,7 @@ static unsigned half_of(const struct fr_topo *t, uint32_t vertex)
 START_TEST(nvlinks_between_the_halves_add_up_to_the_known_bisection)
 {
     const struct fact *f = &facts[_i];
-    struct fr_topo *t = load(f->name);
+    struct fr_topo *t = topo_case_load(f->name);
     double cut_Bps = 0;
 
     for (size_t l = 0; l < t->n_links; l++) {
@@ -144,7 +136,7 @@ END_TEST
 START_TEST(collectives_are_those_of_the_boards_that_were_measured)
 {
     const struct fact *f = &facts[_i];
-    struct fr_topo *t = load(f->name);
+    struct fr_topo *t = topo_case_load(f->name);
 
     for (size_t m = 0; m < t->n_machines; m++)
         if (f->system)
@@ -166,7 +158,7 @@ START_TEST(machines_joined_use_their_own_network)
     size_t n_net = 0;
 
     snprintf(spec, sizeof(spec), "2x %s", f->name);
-    t = load(spec);
+    t = topo_case_load(spec);
     ck_assert_uint_eq(t->n_gpus, 2 * f->n_gpus);
     ck_assert_uint_eq(t->n_machines, 2 * f->n_machines);
     ck_assert_uint_eq(fr_topo_check(t, NULL, NULL), 0);
@@ -179,7 +171,7 @@ START_TEST(machines_joined_use_their_own_network)
     fr_topo_free(t);
 
     snprintf(spec, sizeof(spec), "3x %s via ib:50Gbps,1us", f->name);
-    t = load(spec);
+    t = topo_case_load(spec);
     ck_assert_uint_eq(t->n_gpus, 3 * f->n_gpus);
     ck_assert_str_eq(t->name, spec);
     fr_topo_free(t);
@@ -273,7 +265,7 @@ static void expect_row(const struct fr_topo *t, unsigned gpu, const char *want)
 /* The rows of a real DGX-2, eight InfiniBand NICs (github.com/NVIDIA/nccl-tests issue 78). */
 START_TEST(a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints)
 {
-    struct fr_topo *t = load("dgx2");
+    struct fr_topo *t = topo_case_load("dgx2");
 
     expect_row(t, 0, "PIX PXB NODE NODE SYS SYS SYS SYS");
     expect_row(t, 1, "PIX PXB NODE NODE SYS SYS SYS SYS");
@@ -291,20 +283,20 @@ END_TEST
  * prints PIX and PHB (its host bridge), a DGX H100 PIX for GPU i and NIC i. */
 START_TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
 {
-    struct fr_topo *t = load("dgx-a100-40g");
+    struct fr_topo *t = topo_case_load("dgx-a100-40g");
 
     expect_row(t, 0, "PIX PIX NODE NODE SYS SYS SYS SYS");
     expect_row(t, 3, "NODE NODE PIX PIX SYS SYS SYS SYS");
     fr_topo_free(t);
-    t = load("dgx1-p100");
+    t = topo_case_load("dgx1-p100");
     expect_row(t, 1, "PIX NODE SYS SYS");
     expect_row(t, 6, "SYS SYS NODE PIX");
     fr_topo_free(t);
-    t = load("hgx-h200");
+    t = topo_case_load("hgx-h200");
     expect_row(t, 0, "PIX NODE NODE NODE SYS SYS SYS SYS");
     expect_row(t, 7, "SYS SYS SYS SYS NODE NODE NODE PIX");
     fr_topo_free(t);
-    t = load("hgx-b200");
+    t = topo_case_load("hgx-b200");
     expect_row(t, 1, "PIX PIX NODE NODE SYS SYS SYS SYS");
     fr_topo_free(t);
 }
@@ -316,7 +308,7 @@ START_TEST(an_h100s_matrix_equals_the_machines_own)
 {
     FILE *f = open_shared("topologies/nvidia-smi-topo/dgx-h100.txt",
                           "an_h100s_matrix_equals_the_machines_own");
-    struct fr_topo *t = load("hgx-h100");
+    struct fr_topo *t = topo_case_load("hgx-h100");
     char line[512];
     unsigned n_rows = 0;
 
@@ -356,7 +348,7 @@ START_TEST(an_a100s_switches_carry_what_azures_file_says)
 {
     FILE *f = open_shared("topologies/nccl-xml/azure-ndv4-topo.xml",
                           "an_a100s_switches_carry_what_azures_file_says");
-    struct fr_topo *t = load("dgx-a100-40g");
+    struct fr_topo *t = topo_case_load("dgx-a100-40g");
     unsigned n_switches = 0, gpu = 0, nic = 0;
     char line[512], name[32], below[32];
 
@@ -385,7 +377,7 @@ START_TEST(a_b200s_gpus_stand_as_a_real_machines_file_says)
 {
     FILE *f = open_shared("topologies/nccl-xml/b200-8gpu-vm.xml",
                           "a_b200s_gpus_stand_as_a_real_machines_file_says");
-    struct fr_topo *t = load("hgx-b200");
+    struct fr_topo *t = topo_case_load("hgx-b200");
     unsigned n_gpus = 0, n_nics = 0, socket = 0, n_sockets;
     char line[512], gpu[32], cpu[32];
 
@@ -428,7 +420,7 @@ START_TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
 {
     FILE *f =
         open_shared("microbench/p2p.csv", "a_p100_dgx1_has_its_nvlinks_where_copies_were_fast");
-    struct fr_topo *t = load("dgx1-p100");
+    struct fr_topo *t = topo_case_load("dgx1-p100");
     char line[1024];
     unsigned n_pairs = 0;
 
@@ -468,7 +460,7 @@ static double rings_Bps(const char *spec, size_t n, size_t *n_rings)
     static uint32_t order[MAX_RINGS * 2 * MAX_GPUS];
     uint32_t devices[2 * MAX_GPUS];
     double share_frac[MAX_RINGS], *load_frac, worst = 0;
-    struct fr_topo *t = load(spec);
+    struct fr_topo *t = topo_case_load(spec);
     struct fr_router *r;
     struct fr_error err;
 
