@@ -30,8 +30,8 @@ import threading
 # test_NAME.c: the quick ones first, but a file's own before all. Each is run in one process
 # (CK_FORK=no), so that an endless loop can be ended from outside.
 TESTS = ["heap", "turns", "tournament", "plan", "pattern", "selfcheck", "collective", "account",
-         "sim/memory", "allocator", "network", "sim/order", "engine", "random", "simgrid",
-         "sim/sensitivity", "maxmin", "simulation"]
+         "sim/memory", "allocator", "network", "sim/order", "engine", "random", "random_pairs",
+         "simgrid", "sim/sensitivity", "maxmin", "maxmin_random", "simulation"]
 
 # Kind, file, and a part of it, which must be there exactly once: {{is => becomes}}. A file is named
 # without its folders, as files move; where several have that name, one of its folders goes first.
@@ -280,8 +280,8 @@ EQUIVALENT = [
 # The test of a file's own, which is run before all others.
 OWN_TESTS = {
     "heap.h": "heap", "turns.h": "turns", "tournament.h": "tournament",
-    "tournament.c": "tournament", "selfcheck.c": "selfcheck", "maxmin.c": "maxmin",
-    "maxmin_fill.c": "maxmin", "interference.c": "network", "engine.c": "engine",
+    "tournament.c": "tournament", "selfcheck.c": "selfcheck", "maxmin.c": "maxmin_random",
+    "maxmin_fill.c": "maxmin_random", "interference.c": "network", "engine.c": "engine",
     "engine.h": "engine", "sim/network.c": "engine", "alone.c": "network", "alone.h": "account",
     "routes.c": "network", "routes.h": "network", "channels.c": "network", "channels.h": "network",
     "analytic.c": "network", "flow.c": "sim/sensitivity", "sim/rings.c": "collective",
