@@ -1,4 +1,4 @@
-/* topo/builder.h - what a builder has collected; shared by builder.c, which collects, and layout.c. */
+/* topo/builder.h - what a builder has collected, for builder.c, which collects, and layout.c. */
 #ifndef FR_TOPO_BUILDER_H
 #define FR_TOPO_BUILDER_H
 

@@ -1,8 +1,8 @@
 /* topo/device_types.c - finds a built-in device type.
  *
- * The types themselves are data, topo/devices/NAME.yaml, one file each with the source of each number.
- * The build makes a C table of them, so that starting the program parses nothing. doc/topology.md
- * says what the figures mean and how to add a type.
+ * The types themselves are data, topo/devices/NAME.yaml, one file each with the source of each
+ * number. The build makes a C table of them, so that starting the program parses nothing.
+ * doc/topology.md says what the figures mean and how to add a type.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* topo/layout.c - lays out what a builder has collected as a topology.
  *
- * Devices are numbered here, and what can only be said of the whole is checked: that each machine has
- * a device, one CPU at most, and exists where a system of collectives names it.
+ * Devices are numbered here, and what can only be said of the whole is checked: that each machine
+ * has a device, one CPU at most, and exists where a system of collectives names it.
  */
 #include "config.h"
 

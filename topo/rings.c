@@ -317,8 +317,8 @@ struct rings {
     double total_Bps;
 };
 
-/* Tours until a further one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first's own),
- * each of most_Bps at most. */
+/* Tours until a further one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first's
+ * own), each of most_Bps at most. */
 static enum fr_status find_rings(struct search *s, double first_Bps, double most_Bps,
                                  struct rings *out)
 {
@@ -341,9 +341,9 @@ static enum fr_status find_rings(struct search *s, double first_Bps, double most
     return FR_OK;
 }
 
-/* Full-width tours can block each other where half-width ones would fill the links: four GPUs with a
- * link between any two have three tours both ways at half width, together three links' worth, but at
- * full width only two fit. NCCL splits links so, too (52 GB/s measured on four P100 of 18.4 GB/s
+/* Full-width tours can block each other where half-width ones would fill the links: four GPUs with
+ * a link between any two have three tours both ways at half width, together three links' worth, but
+ * at full width only two fit. NCCL splits links so, too (52 GB/s measured on four P100 of 18.4 GB/s
  * links, Tartan, IISWC 2018). Takes whichever carries more, the fewer full ones when equal. */
 static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)
 {

@@ -310,7 +310,8 @@ static void put_on_route(struct fr__route_search *s, size_t at, uint32_t v)
     s->on_route[at] = v;
 }
 
-/* Grows the fronts until they meet and puts where they do into the corridor; false: they never do. */
+/* Grows the fronts until they meet and puts where they do into the corridor; false: they never
+ * do. */
 static bool meet(struct fr__route_search *s, struct corridor *c)
 {
     struct front *to = &s->to_dst, *from = &s->from_src;
@@ -345,7 +346,8 @@ static void follow_to_target(struct fr__route_search *s, struct corridor *c)
     }
 }
 
-/* From the meeting vertices up to the source, giving each its distance to the target. All links were looked at when the front of the source grew. */
+/* From the meeting vertices up to the source, giving each its distance to the target. All links
+ * were looked at when the front of the source grew. */
 static void follow_to_source(struct fr__route_search *s, struct corridor *c)
 {
     const struct front *from = &s->from_src;

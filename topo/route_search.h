@@ -6,10 +6,10 @@
  * and by the same rule whatever came before. Latencies are compared in whole picoseconds, so that
  * two equal routes whose hops come in another order stay equal.
  *
- * The search for one source meets in the middle (Pohl, Bi-directional search, Machine Intelligence 6,
- * 1971): both ends grow level by level, always the one whose next level has fewer links to look at.
- * In a cluster that stops before the switch that all machines share is looked into. Both searches
- * give the same route: a vertex's next links all lie on shortest paths if the vertex does.
+ * The search for one source meets in the middle (Pohl, Bi-directional search, Machine Intelligence
+ * 6, 1971): both ends grow level by level, always the one whose next level has fewer links to look
+ * at. In a cluster that stops before the switch that all machines share is looked into. Both
+ * searches give the same route: a vertex's next links all lie on shortest paths if the vertex does.
  */
 #ifndef FR_TOPO_ROUTE_SEARCH_H
 #define FR_TOPO_ROUTE_SEARCH_H

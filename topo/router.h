@@ -6,8 +6,8 @@
 
 enum { FR__MAX_HOPS = 64 }; /* longer routes are no machine's */
 
-/* As fr_router_path, but writes the links into the caller's array and remembers nothing of the pair;
- * src and dst must exist. src == dst: no links. */
+/* As fr_router_path, but writes the links into the caller's array and remembers nothing of the
+ * pair; src and dst must exist. src == dst: no links. */
 enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
                                uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err);
 #endif

@@ -80,15 +80,15 @@ struct fr_link {
     uint32_t message;   /* index into messages, or FR_NONE */
 };
 
-/* What collectives behave like: a name that means nothing to this layer (see calibrate/system.h), or a
- * file's path, and where it was read. */
+/* What collectives behave like: a name that means nothing to this layer (see calibrate/system.h),
+ * or a file's path, and where it was read. */
 struct fr_topo_system {
     const char *name;
     struct fr_loc loc;
 };
 
-/* What single messages between two GPUs behave like whose way has this link for its outermost (NVLink, PCIe, CPU
- * link, network: outwards): a link of a system. */
+/* What single messages between two GPUs behave like whose way has this link for its outermost
+ * (NVLink, PCIe, CPU link, network: outwards): a link of a system. */
 struct fr_topo_message {
     uint32_t system;  /* index into systems */
     const char *link; /* "NVLink1": a name that means nothing to this layer either */
@@ -167,11 +167,12 @@ uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind,
  * vertex when the topology is finished. name and loc.file are copied. */
 void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const char *name,
                             struct fr_loc loc);
-/* The same over several machines; all should be alike. why: NULL, or why it is not to be taken (copied,
- * kept for people instead of the name). */
+/* The same over several machines; all should be alike. why: NULL, or why it is not to be taken
+ * (copied, kept for people instead of the name). */
 void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,
                                     struct fr_loc loc);
-/* Says what messages over a link of the builder, one direction, behave like; name and system are copied. */
+/* Says what messages over a link of the builder, one direction, behave like; name and system are
+ * copied. */
 void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
                              const char *name, struct fr_loc loc);
 /* Checks all and makes the topology; the builder may be freed afterwards, not used again.
@@ -186,24 +187,25 @@ enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, st
 void fr_router_free(struct fr_router *r);
 
 /* The links from device src to device dst in order; *links stays valid until the router is freed.
- * src == dst: no links. FR_ENOENT: unreachable (both named). Cost: calls for a new
- * pair look at the links within half the way of either end until that has cost as much as looking at
- * all; the next one does so, and from then on a new pair costs its route. A known pair costs O(1). */
+ * src == dst: no links. FR_ENOENT: unreachable (both named). Cost: calls for a new pair look at the
+ * links within half the way of either end until that has cost as much as looking at all; the next
+ * one does so, and from then on a new pair costs its route. A known pair costs O(1). */
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err);
 
-/* What messages over a route's links (hops[0..n), from device to device) behave like: what all links of the
- * outermost kind on the way say, where both ends are GPUs; FR_NONE: nothing, or not one thing. */
+/* What messages over a route's links (hops[0..n), from device to device) behave like: what all
+ * links of the outermost kind on the way say, where both ends are GPUs; FR_NONE: nothing, or not
+ * one thing. */
 uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,
                             const uint32_t hops[], size_t n);
 
 /* Rings for collectives: closed tours over n different devices, found greedily widest first (among
  * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
  * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
- * or max_rings are found. Inside a machine, rings of half the first one's bandwidth are tried too and
- * taken where they carry more together. Exact search over orders for up to 8 devices in a machine,
- * from each to the fattest edge above; machines follow each other in order of first appearance, and
- * the order inside is the best found for one.
+ * or max_rings are found. Inside a machine, rings of half the first one's bandwidth are tried too
+ * and taken where they carry more together. Exact search over orders for up to 8 devices in a
+ * machine, from each to the fattest edge above; machines follow each other in order of first
+ * appearance, and the order inside is the best found for one.
  *   order      [max_rings][n] devices, in ring order
  *   share_frac [max_rings]    the part of the bytes each carries; sums to 1
  *   *n_rings   how many were found, at least 1 for n >= 2, 0 for n < 2

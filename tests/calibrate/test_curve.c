@@ -1,4 +1,4 @@
-/* tests/calibrate/test_curve.c - what each class of curve says of a shape, by hand; residual grids. */
+/* tests/calibrate/test_curve.c - what each class of curve says of a shape, and residual grids. */
 #include "config.h"
 
 #include "calibrate/curves/curve.h"
@@ -56,8 +56,8 @@ END_TEST
 
 /* ---- convolutions ---- */
 
-/* As `plain`, with Winograd's algorithms at all of the peak and of the bandwidth, a stage of which takes
- * STAGE_S. */
+/* As `plain`, with Winograd's algorithms at all of the peak and of the bandwidth, a stage of which
+ * takes STAGE_S. */
 #define CONV(STAGE_S)                                                                              \
     {                                                                                              \
         1e-6, 1, 1e-9, 1, 1e-15, 20, 1, 1, 1, STAGE_S, 1                                           \
@@ -117,8 +117,8 @@ END_TEST
 
 START_TEST(a_filter_of_five_has_36_products_between_transformations)
 {
-    /* 8 images of 4 x 4 have four tiles each with 2 x 2 pixels: 36 products of 32 x 32 x 32, one for
-     * each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
+    /* 8 images of 4 x 4 have four tiles each with 2 x 2 pixels: 36 products of 32 x 32 x 32, one
+     * for each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
     static const struct fr__machine machine = {36, 36e12, 1e21};
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
                                       .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1}};
@@ -171,8 +171,8 @@ static double attention_s(const struct fr__machine *machine, const struct fr_ker
 
 START_TEST(causal_attention_computes_the_parts_up_to_the_diagonal)
 {
-    /* Four blocks of 64 rows see 1, 1, 2 and 2 parts of 128, all of them 2: 4 FLOPs for each pair of
-     * rows and head dimension. A multiprocessor for each block: the longest counts. */
+    /* Four blocks of 64 rows see 1, 1, 2 and 2 parts of 128, all of them 2: 4 FLOPs for each pair
+     * of rows and head dimension. A multiprocessor for each block: the longest counts. */
     static const struct fr__machine one = {1, 1e12, 1e21}, four = {4, 4e12, 1e21};
     struct fr_kernel_shape s = {.op_class = FR_CURVE_ATTENTION,
                                 .attention = {1, 1, 1, 256, 64, true}};

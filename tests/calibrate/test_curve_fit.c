@@ -1,4 +1,4 @@
-/* tests/calibrate/test_curve_fit.c - measured rows of kernels, the curves fitted to them, device files.
+/* tests/calibrate/test_curve_fit.c - rows of measured kernels, curves fitted to them, device files.
  *
  * Apart from test_curve.c, which works out by hand what a curve says.
  */

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* LL128 and Simple, and the large way of all-to-all, are 1000 times slower: their 8th powers vanish. */
+/* LL128 and Simple, and the large way of all-to-all, are 1000 times slower: their 8th powers
+ * vanish. */
 static struct fr_system one_way(void)
 {
     return (struct fr_system){
@@ -117,11 +118,11 @@ START_TEST(nccl_takes_low_latency_for_little_and_simple_for_much)
                           middle = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 32, 8, 4e6),
                           much = system_case_over_nodes(FR_SYSTEM_ALL_REDUCE, 32, 8, 4e9);
 
-    /* little: tree LL 6.8 + 2 (3 * 0.6 + 3 * 5) = 40 us; ring LL 6.6 + 46 * 1 + 16 * 2.7 = 96; tree Simple
-     * 8.4 + 2 (3 * 4 + 3 * 14) = 116 */
+    /* little: tree LL 6.8 + 2 (3 * 0.6 + 3 * 5) = 40 us; ring LL 6.6 + 46 * 1 + 16 * 2.7 = 96; tree
+     * Simple 8.4 + 2 (3 * 4 + 3 * 14) = 116 */
     ck_assert_int_eq(fr__nodes_choose(&nodes, &little), FR_SYSTEM_TREE_LL);
-    /* middle: tree Simple 116 + 4 MB at 46 * 0.5 GB/s = 290; tree LL 40 + 4 MB at 12.1 * 0.7 = 512; ring
-     * Simple 1.4 (8.4 + 46 * 3.4 + 16 * 14) + 4 MB at 52 = 621 */
+    /* middle: tree Simple 116 + 4 MB at 46 * 0.5 GB/s = 290; tree LL 40 + 4 MB at 12.1 * 0.7 = 512;
+     * ring Simple 1.4 (8.4 + 46 * 3.4 + 16 * 14) + 4 MB at 52 = 621 */
     ck_assert_int_eq(fr__nodes_choose(&nodes, &middle), FR_SYSTEM_TREE_SIMPLE);
     /* much: ring Simple 544 us + 4 GB at 51.6 GB/s, tree Simple at 46 */
     ck_assert_int_eq(fr__nodes_choose(&nodes, &much), FR_SYSTEM_RING_SIMPLE);

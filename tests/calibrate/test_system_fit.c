@@ -285,8 +285,8 @@ static void refit_mean(void *user, const uint32_t draws[], double parameters[])
 
 START_TEST(the_bootstrap_of_a_mean_is_its_standard_error)
 {
-    /* 0, 1, ... 99: deviation sqrt((100^2 - 1) / 12) = 28.87, of the mean of 100 2.887; every value four
-     * times tells no more when the four are drawn together, but twice as much when not */
+    /* 0, 1, ... 99: deviation sqrt((100^2 - 1) / 12) = 28.87, of the mean of 100 2.887; every value
+     * four times tells no more when the four are drawn together, but twice as much when not */
     double values[400], one = 0, together = 0, apart = 0, start = 49.5;
     uint64_t hashes[400];
     struct mean m = {values, 100};

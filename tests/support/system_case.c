@@ -1,4 +1,4 @@
-/* tests/support/system_case.c - makes systems with parameters of our own, which a fit must find again. */
+/* tests/support/system_case.c - makes systems with known parameters, for fits to find again. */
 #include "config.h"
 
 #include "tests/support/system_case.h"

@@ -1,4 +1,4 @@
-/* tests/support/topo_case.c - loads topologies and finds their links; fails the test where it cannot. */
+/* tests/support/topo_case.c - loads topologies and finds links; fails the test where it cannot. */
 #include "config.h"
 
 #include "tests/support/topo_case.h"

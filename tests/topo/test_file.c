@@ -145,7 +145,8 @@ START_TEST(a_misspelt_word_is_reported_at_its_place)
 }
 END_TEST
 
-/* A name is kept as it is; a file's is beside the topology's; each is there once, with its place. */
+/* A name is kept as it is; a file's is beside the topology's; each is there once, with its
+ * place. */
 START_TEST(machines_say_what_their_collectives_behave_like)
 {
     static const char text[] =

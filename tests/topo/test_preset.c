@@ -30,8 +30,8 @@ static FILE *open_shared(const char *path, const char *test)
 /* From the vendors' datasheets and user guides:
  *   nvlinks      links of each GPU, and what one carries raw, one direction
  *   cut_links    between the first half of the GPUs and the second: 4 edges of the cube on a P100
- *                DGX-1, 2 + 2 + 1 + 1 on a V100 one; half of all GPUs' links where a switch joins them
- *                (DGX-2: 48 between its boards; NVL72: 36 x 18), none between K80s */
+ *                DGX-1, 2 + 2 + 1 + 1 on a V100 one; half of all GPUs' links where a switch joins
+ *                them (DGX-2: 48 between its boards; NVL72: 36 x 18), none between K80s */
 static const struct fact {
     const char *name, *gpu;
     size_t n_gpus, n_machines, n_nics;
@@ -99,8 +99,8 @@ static double effective_link_Bps(const struct fr_topo *t, const struct fact *f)
     return f->nvlinks ? nvlink_Bps(t, 0) / f->nvlinks : 0;
 }
 
-/* Which half of the GPUs a vertex stands with: by number, switches with the GPUs wired to them; 2 for
- * a switch with GPUs of both. */
+/* Which half of the GPUs a vertex stands with: by number, switches with the GPUs wired to them; 2
+ * for a switch with GPUs of both. */
 static unsigned half_of(const struct fr_topo *t, uint32_t vertex)
 {
     unsigned halves = 0;
@@ -239,7 +239,8 @@ static unsigned switches_between(const struct fr_topo *t, uint32_t from, uint32_
     return steps[to] - 1 - sockets[to];
 }
 
-/* The word of `nvidia-smi topo -m`: PIX one switch, PXB several, NODE over one socket, SYS over two. */
+/* The word of `nvidia-smi topo -m`: PIX one switch, PXB several, NODE over one socket, SYS over
+ * two. */
 static const char *relation(const struct fr_topo *t, const char *a, const char *b)
 {
     unsigned n_sockets;
@@ -277,10 +278,10 @@ START_TEST(a_dgx2s_gpus_stand_to_its_nics_as_nvidia_smi_prints)
 }
 END_TEST
 
-/* A real DGX A100 prints PXB for the pair of NICs that a GPU shares its switches with and SYS for the
- * rest (github.com/NVIDIA/nccl issue 1505); its eight NUMA nodes are two sockets, so that of what it
- * calls SYS the same socket's are NODE here, and one switch stands for the two in a row. A DGX-1
- * prints PIX and PHB (its host bridge), a DGX H100 PIX for GPU i and NIC i. */
+/* A real DGX A100 prints PXB for the pair of NICs that a GPU shares its switches with and SYS for
+ * the rest (github.com/NVIDIA/nccl issue 1505); its eight NUMA nodes are two sockets, so that of
+ * what it calls SYS the same socket's are NODE here, and one switch stands for the two in a row. A
+ * DGX-1 prints PIX and PHB (its host bridge), a DGX H100 PIX for GPU i and NIC i. */
 START_TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
 {
     struct fr_topo *t = topo_case_load("dgx-a100-40g");
@@ -302,8 +303,8 @@ START_TEST(gpus_share_a_switch_with_the_nics_that_nvidia_smi_prints)
 }
 END_TEST
 
-/* The matrix of a DGX H100: NV18 between all GPUs, PIX where the row's GPU and the column's NIC share
- * a switch. */
+/* The matrix of a DGX H100: NV18 between all GPUs, PIX where the row's GPU and the column's NIC
+ * share a switch. */
 START_TEST(an_h100s_matrix_equals_the_machines_own)
 {
     FILE *f = open_shared("topologies/nvidia-smi-topo/dgx-h100.txt",
@@ -342,8 +343,8 @@ START_TEST(an_h100s_matrix_equals_the_machines_own)
 }
 END_TEST
 
-/* Azure's ND A100 v4 is an HGX A100 with the host of a DGX: its file for NCCL has a line for each PCIe
- * switch (class 0604) and below it one for each GPU (0302) and InfiniBand NIC (0207). */
+/* Azure's ND A100 v4 is an HGX A100 with the host of a DGX: its file for NCCL has a line for each
+ * PCIe switch (class 0604) and below it one for each GPU (0302) and InfiniBand NIC (0207). */
 START_TEST(an_a100s_switches_carry_what_azures_file_says)
 {
     FILE *f = open_shared("topologies/nccl-xml/azure-ndv4-topo.xml",
@@ -487,10 +488,11 @@ static double rings_Bps(const char *spec, size_t n, size_t *n_rings)
     return 1 / worst;
 }
 
-/* Tartan's bus bandwidths of NCCL 2 all-reduce on a P100 DGX-1, over the 17.3 GB/s of one link: 17.3,
- * 34.6, 52.1, 34.7 and 62.2 GB/s on 2, 3, 4, 6 and 8 GPUs, that is 1, 2, 3, 2 and 4 links' worth (3.6
- * measured). On 7, NCCL of 2017 found 2; without GPU 7 GPU 3 has three links, and three links' worth
- * of rings do exist: an upper bound that the search reaches. Five fall back to PCIe. */
+/* Tartan's bus bandwidths of NCCL 2 all-reduce on a P100 DGX-1, over the 17.3 GB/s of one link:
+ * 17.3, 34.6, 52.1, 34.7 and 62.2 GB/s on 2, 3, 4, 6 and 8 GPUs, that is 1, 2, 3, 2 and 4 links'
+ * worth (3.6 measured). On 7, NCCL of 2017 found 2; without GPU 7 GPU 3 has three links, and three
+ * links' worth of rings do exist: an upper bound that the search reaches. Five fall back to
+ * PCIe. */
 START_TEST(a_p100_dgx1_finds_as_many_rings_as_were_measured)
 {
     static const struct {

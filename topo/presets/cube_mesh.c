@@ -23,8 +23,8 @@ static const unsigned char p100_nvlinks[8][8] = {
     {0, 0, 1, 0, 1, 1, 0, 1}, {0, 0, 0, 1, 1, 1, 1, 0},
 };
 
-/* The same edges, eight of them doubled: six NVLinks a GPU, from `nvidia-smi topo -m` of the machine
- * (NV1, NV2); p3.16xlarge prints the same. */
+/* The same edges, eight of them doubled: six NVLinks a GPU, from `nvidia-smi topo -m` of the
+ * machine (NV1, NV2); p3.16xlarge prints the same. */
 static const unsigned char v100_nvlinks[8][8] = {
     {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0},
     {2, 1, 2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1},
@@ -73,8 +73,8 @@ static const struct cube_mesh dgx1_v100_32g = {
     .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
 };
 
-/* Its virtual machine hides the PCIe tree (`nvidia-smi topo -m` prints PHB): switches as in a DGX-1,
- * the NIC on the first socket, both our assumption. */
+/* Its virtual machine hides the PCIe tree (`nvidia-smi topo -m` prints PHB): switches as in a
+ * DGX-1, the NIC on the first socket, both our assumption. */
 static const struct cube_mesh p3_16xlarge = {
     .gpu = "v100-sxm2-16gb",
     .nvlink = &fr__wire_nvlink2,

@@ -1,12 +1,12 @@
 /* topo/presets/dgx2.c - NVIDIA DGX-2: sixteen V100 on two boards of six NVSwitches.
  *
  * Each GPU has one NVLink 2.0 to each of its board's six NVSwitches, and each NVSwitch eight to its
- * counterpart on the other board. Traffic is spread over all six, so that one NVSwitch vertex a board
- * with the sums of the links is exact at the level of flows: 6 links a GPU, 48 between the boards,
- * which is full bisection.
+ * counterpart on the other board. Traffic is spread over all six, so that one NVSwitch vertex a
+ * board with the sums of the links is exact at the level of flows: 6 links a GPU, 48 between the
+ * boards, which is full bisection.
  *
- * On each socket stand two PCIe switches, each with two lower ones of two GPUs and one NIC: GPU 0 and
- * the NICs of a DGX-2 read PIX, PXB, NODE, NODE, SYS ... in `nvidia-smi topo -m`
+ * On each socket stand two PCIe switches, each with two lower ones of two GPUs and one NIC: GPU 0
+ * and the NICs of a DGX-2 read PIX, PXB, NODE, NODE, SYS ... in `nvidia-smi topo -m`
  * (github.com/NVIDIA/nccl-tests issue 78).
  */
 #include "config.h"

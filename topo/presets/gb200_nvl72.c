@@ -1,9 +1,9 @@
 /* topo/presets/gb200_nvl72.c - NVIDIA GB200 NVL72: a rack of eighteen trays in one NVLink domain.
  *
  * A tray is a machine of its own (it runs its own operating system): two Grace CPUs, four GPUs and
- * four NICs. Each Grace has two GPUs on NVLink-C2C and two NICs on PCIe; a GPU reaches a NIC through
- * its Grace, as GB200's GPUs have no PCIe to it (`nvidia-smi topo -m` reads SYS to every NIC). The
- * one CPU device of a tray stands for both Graces.
+ * four NICs. Each Grace has two GPUs on NVLink-C2C and two NICs on PCIe; a GPU reaches a NIC
+ * through its Grace, as GB200's GPUs have no PCIe to it (`nvidia-smi topo -m` reads SYS to every
+ * NIC). The one CPU device of a tray stands for both Graces.
  *
  * Each GPU has one NVLink 5.0 to each of the 18 switch chips in nine trays, and spreads its traffic
  * over all, so one NVSwitch vertex with the sum is exact at the level of flows. It belongs to the

@@ -1,10 +1,11 @@
-/* topo/presets/gh200_quad.c - a node of four GH200 superchips, as in Alps (HPE Cray EX254n): every two GPUs on
- * six NVLinks 4 without a switch (the 18 of a Hopper over its three peers), a Slingshot NIC on each Grace. The
- * one CPU device stands for all four Graces.
+/* topo/presets/gh200_quad.c - a node of four GH200 superchips, as in Alps (HPE Cray EX254n): every
+ * two GPUs on six NVLinks 4 without a switch (the 18 of a Hopper over its three peers), a Slingshot
+ * NIC on each Grace. The one CPU device stands for all four Graces.
  *
- * L. Fusco and others, Understanding Data Movement in Tightly Coupled Heterogeneous Systems: A Case Study with
- * the Grace Hopper Superchip, arXiv 2408.11556, 2024, describes the node; CSCS's documentation of the hardware
- * of Alps (docs.cscs.ch/alps/hardware) counts four superchips and four NICs in one.
+ * L. Fusco and others, Understanding Data Movement in Tightly Coupled Heterogeneous Systems: A Case
+ * Study with the Grace Hopper Superchip, arXiv 2408.11556, 2024, describes the node; CSCS's
+ * documentation of the hardware of Alps (docs.cscs.ch/alps/hardware) counts four superchips and
+ * four NICs in one.
  */
 #include "config.h"
 

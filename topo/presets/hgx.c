@@ -4,8 +4,8 @@
  *   A100   12 NVLink 3.0, two to each of six
  *   H100   18 NVLink 4.0, four or five to each of four (H200 too)
  *   B200   18 NVLink 5.0, nine to each of two
- * Every pair is then bounded by the GPU's own links and by nothing else, so one NVSwitch vertex with
- * the sum of the links is exact at the level of flows.
+ * Every pair is then bounded by the GPU's own links and by nothing else, so one NVSwitch vertex
+ * with the sum of the links is exact at the level of flows.
  *
  * PCIe: four switches of two GPUs and two NICs, or eight of one and one; a route to GPU d uses NIC
  * d mod 2 of a switch that has two, by the tie rule.
@@ -106,8 +106,8 @@ static const struct hgx hgx_h200 = {
     .host = SAPPHIRE_RAPIDS,
 };
 
-/* Host of the DGX B200; two GPUs and two NICs a PCIe switch: `nvidia-smi topo -m` of an HGX B200 reads
- * PIX between GPUs 0, 1 and NICs 0, 1. */
+/* Host of the DGX B200; two GPUs and two NICs a PCIe switch: `nvidia-smi topo -m` of an HGX B200
+ * reads PIX between GPUs 0, 1 and NICs 0, 1. */
 static const struct hgx hgx_b200 = {
     .gpu = "b200-sxm-180gb",
     .collectives = "b200-nvswitch",

@@ -1,8 +1,8 @@
 /* topo/presets/p2_16xlarge.c - AWS p2.16xlarge: sixteen K80 dies on eight boards, no NVLink.
  *
- * A K80 board is two dies behind a PCIe switch of its own. The virtual machine hides the rest of the
- * tree: two further switches a socket, each with two boards, and the NIC on the first socket are our
- * assumption (all sixteen dies do reach each other peer to peer, so AWS).
+ * A K80 board is two dies behind a PCIe switch of its own. The virtual machine hides the rest of
+ * the tree: two further switches a socket, each with two boards, and the NIC on the first socket
+ * are our assumption (all sixteen dies do reach each other peer to peer, so AWS).
  */
 #include "config.h"
 
