@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_topo.c - libFuzzer target: any bytes as a composition line and as a topology file.
+/* tests/fuzz/fuzz_topo.c - libFuzzer target: any bytes as a composition line and a topology file.
  *
  * What loads must be sound enough to check and to route on.
  */

@@ -1,4 +1,5 @@
-/* tests/sim/test_maxmin.c - the max-min solver on cases whose answers are known: by hand, of SimGrid. */
+/* tests/sim/test_maxmin.c - the max-min solver where answers are known: by hand, and from
+ * SimGrid. */
 #include "sim/network/maxmin_state.h"
 #include "tests/support/base_check.h"
 
@@ -137,8 +138,9 @@ START_TEST(shares_that_differ_by_rounding_are_one_rate)
 END_TEST
 
 /* Resource 1 (3) gives w what resource 0 (0.6) lets it have and shares the rest between x and y; y
- * crosses resource 2 too, where z has what y leaves. Two flows in w's place get half of it each, which
- * leaves resource 1 the same but for rounding: x and y keep their rates and z is not looked at. */
+ * crosses resource 2 too, where z has what y leaves. Two flows in w's place get half of it each,
+ * which leaves resource 1 the same but for rounding: x and y keep their rates and z is not looked
+ * at. */
 START_TEST(a_level_that_differs_by_rounding_reaches_no_further)
 {
     const double capacity_Bps[] = {0.6, 3, 10};

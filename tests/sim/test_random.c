@@ -186,10 +186,11 @@ START_TEST(every_ready_order_finishes_and_keeps_the_bound)
 }
 END_TEST
 
-/* The orders that are passes: whatever receives, streams and messages back and forth a plan has, it runs to
- * its end, under any limit of channels; with one, U and L of TicTac (sim/analysis/totals.c) hold the time between
- * them but for launches, of which there are none. Messages on streams of their own may wait for each other
- * in a circle in any order but the plan's, so they have none here. */
+/* The orders that are passes: whatever receives, streams and messages back and forth a plan has, it
+ * runs to its end, under any limit of channels; with one, U and L of TicTac (sim/analysis/totals.c)
+ * hold the time between them but for launches, of which there are none. Messages on streams of
+ * their own may wait for each other in a circle in any order but the plan's, so they have none
+ * here. */
 START_TEST(every_order_that_is_a_pass_finishes)
 {
     struct random_count n = {0, 0};
@@ -224,8 +225,8 @@ START_TEST(every_order_that_is_a_pass_finishes)
 }
 END_TEST
 
-/* Several iterations of any plan finish under every ready order; fr_simulate checks by itself that the
- * parts of the last one sum to its time and that no bound is above its time. */
+/* Several iterations of any plan finish under every ready order; fr_simulate checks by itself that
+ * the parts of the last one sum to its time and that no bound is above its time. */
 START_TEST(iterations_of_any_plan_finish_and_add_up)
 {
     struct random_count n = {0, 0};

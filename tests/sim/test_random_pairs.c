@@ -91,7 +91,8 @@ END_TEST
 
 /* ---- two ways to one answer ---- */
 
-/* On a star or a pair, with one message at a time in and out of each device, no link carries two. */
+/* On a star or a pair, with one message at a time in and out of each device, no link carries
+ * two. */
 START_TEST(flow_equals_analytic_where_no_link_is_shared)
 {
     struct random_shape shape = random_plain;
@@ -117,8 +118,8 @@ START_TEST(flow_equals_analytic_where_no_link_is_shared)
 END_TEST
 
 /* One collective after the other over the first devices of a cluster, of any size. A ring in rank
- * order enters and leaves each host and each leaf of the tree once: it shares no link. Nor does an all-to-all
- * on a star, but on a tree it may. */
+ * order enters and leaves each host and each leaf of the tree once: it shares no link. Nor does an
+ * all-to-all on a star, but on a tree it may. */
 static void draw_collectives_in_turn(struct random_plan *j)
 {
     uint32_t last = FR_NONE;
@@ -181,8 +182,9 @@ END_TEST
 
 /* ---- objects used again, runs that stop ---- */
 
-/* An object that is used again, after runs of all kinds and after some that were stopped or that failed,
- * gives what a new one does, to the bit; and from the second run on it searches for nothing. */
+/* An object that is used again, after runs of all kinds and after some that were stopped or that
+ * failed, gives what a new one does, to the bit; and from the second run on it searches for
+ * nothing. */
 START_TEST(an_object_used_again_gives_the_same_runs)
 {
     static const unsigned stop_at[] = {0, 3, 1};

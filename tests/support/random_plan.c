@@ -1,6 +1,7 @@
 /* tests/support/random_plan.c - draws a plan from a seed and runs it; the header says what it has.
  *
- * This is apart, since programs that test single runs and ones that compare two draw the same plans.
+ * This is apart, since programs that test single runs and ones that compare two draw the same
+ * plans.
  */
 #include "config.h"
 
