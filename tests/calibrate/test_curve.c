@@ -240,9 +240,9 @@ START_TEST(a_shape_is_written_with_the_names_of_its_sizes)
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_MATMUL, .matmul = {1, 64, 32, 8}};
     char text[64], little[8];
 
-    ck_assert_str_eq(fr_shape_format(&s, text, sizeof(text)),
+    ck_assert_str_eq(fr_kernel_shape_format(&s, text, sizeof(text)),
                      "1 x 64 x 32 x 8 (batch, rows, columns, depth)");
-    ck_assert_str_eq(fr_shape_format(&s, little, sizeof(little)), "1 x 64 ");
+    ck_assert_str_eq(fr_kernel_shape_format(&s, little, sizeof(little)), "1 x 64 ");
 }
 END_TEST
 
