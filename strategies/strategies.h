@@ -54,10 +54,13 @@ struct fr_option_values {
     bool is_set[FR_MAX_OPTIONS]; /* given by the user */
 };
 
+struct fr_cost_memo;
+
 struct fr_problem {
     const struct fr_topo *topo;
     const struct fr_graph *graph;      /* a training graph, at its own batch */
     const struct fr_cost_model *costs; /* of the topology's device types */
+    struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost_memo.h; NULL: none */
     const uint32_t *devices;           /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */

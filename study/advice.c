@@ -4,6 +4,7 @@
 #include "study/advice.h"
 
 #include "base/error.h"
+#include "study/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -292,25 +293,21 @@ static bool has_format(const struct fr_topo *t, enum fr_dtype dtype)
 
 static enum fr_status try_format(struct adviser *a, enum fr_dtype dtype)
 {
-    const struct fr_workload_options opt = {.seq_len = a->question.seq_len,
-                                            .dtype = dtype,
-                                            .image_size = a->question.image_size,
-                                            .profile_device = a->question.profile_device};
-    struct fr_setting s = *a->setting;
     struct fr_question q = a->question;
     char change[96], options[32];
+    struct fr_setting s;
     struct fr_error err;
     struct trial t;
     enum fr_status st;
 
-    st = fr_workload_load(&s.graph, q.workload, &opt, &err);
+    q.dtype = dtype;
+    st = fr_session_setting(a->setting->session, &q, &s, &err);
     if (st != FR_OK) {
         *a->err = err;
         return st == FR_ENOMEM ? st : FR_OK;
     }
-    q.dtype = dtype;
     st = try_on(a, &s, &q, &t);
-    fr_graph_free(s.graph);
+    fr_setting_fini(&s);
     FR_TRY(st);
     snprintf(change, sizeof(change), "%s instead of %s", fr_dtype_name(dtype), a->record->dtype);
     snprintf(options, sizeof(options), "-p %s", fr_dtype_name(dtype));

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "study/inputs.h"
 #include "study/record.h"
 #include "study/study.h"
 
@@ -209,7 +210,9 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->iterations > 1)
         FR_TRY(unroll(m, q->iterations, err));
     m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
-    m->options.want = FR_WANT_USUAL | FR_WANT_HOLDERS;
+    m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
+    if (!q->is_brief)
+        m->options.want |= FR_WANT_USUAL | FR_WANT_HOLDERS;
     if (q->sensitivity != FR_SENSITIVITY_NONE)
         m->options.want |= FR_WANT_PARTS;
     if (q->run.channels == 1)
@@ -221,7 +224,6 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
-    FR_TRY(fr_simulation_new(&m->simulation, problem->topo, err));
     FR_TRY(fr_simulation_run(m->simulation, m->plan, &m->options, &m->run, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;
@@ -276,7 +278,12 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     problem.decisions = &m.decisions;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
-    st = plan_and_run(&m, &problem, strategy, err);
+    st = fr__tools_take(s, &m.tools, err);
+    if (st == FR_OK) {
+        m.simulation = m.tools->simulation;
+        problem.memo = m.tools->memo;
+        st = plan_and_run(&m, &problem, strategy, err);
+    }
     if (st == FR_OK)
         st = fr__record_make(&m, out, err);
     if (st != FR_OK) {
@@ -284,7 +291,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_run_free(m.run);
         fr_plan_free(m.plan);
     }
-    fr_simulation_free(m.simulation);
+    fr__tools_give(s, m.tools);
     free(m.devices);
     return st;
 }

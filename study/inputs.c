@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "calibrate/cost_memo.h"
 #include "study/record.h"
 
 #include <assert.h>
@@ -26,6 +27,8 @@ struct input {
     struct fr_topo *topo; /* with its cost model; or */
     struct fr_cost_model *cost_model;
     struct fr_graph *graph;
+    uint64_t id;                  /* graphs: no other of the session ever has it */
+    struct fr__tools *idle_tools; /* topologies */
     size_t n_users;
     uint64_t given_back; /* a clock of givings */
     struct fr_error why; /* REFUSED */
@@ -40,7 +43,7 @@ struct list {
 struct fr__inputs {
     pthread_mutex_t lock;
     pthread_cond_t loaded;
-    uint64_t clock;
+    uint64_t clock, n_loaded;
     struct list topos, graphs;
 };
 
@@ -70,6 +73,12 @@ static void free_input(struct input *x)
     if (!x)
         return;
     assert(x->n_users == 0);
+    while (x->idle_tools) {
+        struct fr__tools *t = x->idle_tools;
+
+        x->idle_tools = t->next;
+        fr__tools_free(t);
+    }
     fr_cost_model_free(x->cost_model);
     fr_topo_free(x->topo);
     fr_graph_free(x->graph);
@@ -223,6 +232,7 @@ static struct input *take(struct fr__inputs *in, struct list *l, const struct fr
     pthread_mutex_unlock(&in->lock);
     load(x, l->is_of_topos, g);
     pthread_mutex_lock(&in->lock);
+    x->id = ++in->n_loaded;
     x->state = x->why.code == FR_OK ? LOADED : REFUSED;
     pthread_cond_broadcast(&in->loaded);
     return x;
@@ -277,5 +287,102 @@ void fr__inputs_give(struct fr__inputs *in, const struct fr_setting *s)
     for (size_t i = 0; i < in->graphs.n; i++)
         if (in->graphs.inputs[i]->graph == s->graph)
             give(in, in->graphs.inputs[i]);
+    pthread_mutex_unlock(&in->lock);
+}
+
+/* ---- tools ---- */
+
+void fr__tools_free(struct fr__tools *t)
+{
+    if (!t)
+        return;
+    fr_simulation_free(t->simulation);
+    fr__cost_memo_free(t->memo);
+    free(t);
+}
+
+enum fr_status fr__tools_new(struct fr__tools **out, const struct fr_setting *s,
+                             struct fr_error *err)
+{
+    struct fr__tools *t = calloc(1, sizeof(*t));
+    enum fr_status st;
+
+    if (!t)
+        return fr__fail_nomem(err);
+    st = fr_simulation_new(&t->simulation, s->topo, err);
+    if (st == FR_OK && !(t->memo = fr__cost_memo_new(s->costs, s->graph)))
+        st = fr__fail_nomem(err);
+    if (st == FR_OK)
+        *out = t;
+    else
+        fr__tools_free(t);
+    return st;
+}
+
+/* Locked. The setting's topology, and its graph's number. */
+static struct input *find_taken(struct fr__inputs *in, const struct fr_setting *s,
+                                uint64_t *graph_id)
+{
+    struct input *found = NULL;
+
+    for (size_t i = 0; i < in->topos.n; i++)
+        if (in->topos.inputs[i]->topo == s->topo)
+            found = in->topos.inputs[i];
+    for (size_t i = 0; i < in->graphs.n; i++)
+        if (in->graphs.inputs[i]->graph == s->graph)
+            *graph_id = in->graphs.inputs[i]->id;
+    assert(found && *graph_id);
+    return found;
+}
+
+/* Locked. Idle tools whose memo is of the graph, else any idle ones, else NULL. */
+static struct fr__tools *pick(struct input *topo, uint64_t graph_id)
+{
+    struct fr__tools **at = &topo->idle_tools, *t;
+
+    while (*at && (*at)->graph_id != graph_id)
+        at = &(*at)->next;
+    if (!*at)
+        at = &topo->idle_tools;
+    t = *at;
+    if (t)
+        *at = t->next;
+    return t;
+}
+
+enum fr_status fr__inputs_take_tools(struct fr__inputs *in, const struct fr_setting *s,
+                                     struct fr__tools **out, struct fr_error *err)
+{
+    uint64_t graph_id = 0;
+    struct fr__tools *t;
+
+    pthread_mutex_lock(&in->lock);
+    t = pick(find_taken(in, s, &graph_id), graph_id);
+    pthread_mutex_unlock(&in->lock);
+    if (!t)
+        FR_TRY(fr__tools_new(&t, s, err));
+    else if (t->graph_id != graph_id) {
+        fr__cost_memo_free(t->memo);
+        t->memo = fr__cost_memo_new(s->costs, s->graph);
+    }
+    t->graph_id = graph_id;
+    *out = t;
+    if (t->memo)
+        return FR_OK;
+    fr__tools_free(t);
+    return fr__fail_nomem(err);
+}
+
+void fr__inputs_give_tools(struct fr__inputs *in, const struct fr_setting *s, struct fr__tools *t)
+{
+    uint64_t graph_id = 0;
+    struct input *topo;
+
+    if (!t)
+        return;
+    pthread_mutex_lock(&in->lock);
+    topo = find_taken(in, s, &graph_id);
+    t->next = topo->idle_tools;
+    topo->idle_tools = t;
     pthread_mutex_unlock(&in->lock);
 }

@@ -177,7 +177,7 @@ static enum fr_status judge_memory(struct record_box *box, const struct fr__maki
         r->peak_capacity_bytes = worst->capacity_bytes;
     }
     r->oom = most_over != NULL;
-    if (most_over || worst)
+    if ((most_over || worst) && !m->question->is_brief)
         FR_TRY(fr__fill_peak(&r->peak, box->arena, m, most_over ? most_over : worst, err));
     return most_over ? name_culprit(box, most_over, err) : FR_OK;
 }
@@ -381,8 +381,10 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(judge_memory(box, m, err));
-    FR_TRY(fill_links(box, m, err));
-    FR_TRY(fill_critical_path(box, err));
+    if (!q->is_brief) {
+        FR_TRY(fill_links(box, m, err));
+        FR_TRY(fill_critical_path(box, err));
+    }
     FR_TRY(fr__fill_sensitivities(r, box->arena, m, err));
     return fr__fill_uncertainty(r, box->arena, m, err);
 }

@@ -18,6 +18,7 @@ struct fr__making {
     double wall_s, plan_cpu_s;
     size_t n_ordered;                 /* transfers that the order asked for put in one */
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
+    struct fr__tools *tools;          /* that the simulation is one of */
     struct fr_plan *plan;             /* go over to the record on success */
     struct fr_run *run;
     struct fr_decisions *decisions; /* or NULL */
@@ -50,6 +51,11 @@ size_t fr__record_bytes(const struct fr_record *r);
 
 /* FR_EUSAGE when a name is missing. */
 enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *err);
+/* Tools (study/inputs.h) for a question on the setting, of its session if it has one, and their release. */
+struct fr__tools;
+enum fr_status fr__tools_take(const struct fr_setting *s, struct fr__tools **out,
+                              struct fr_error *err);
+void fr__tools_give(const struct fr_setting *s, struct fr__tools *t); /* NULL is fine */
 /* A session gets back what it lent. */
 void fr__session_take_back(struct fr_session *s, const struct fr_setting *setting);
 

@@ -96,6 +96,22 @@ void fr__session_take_back(struct fr_session *s, const struct fr_setting *settin
     fr__inputs_give(s->inputs, setting);
 }
 
+enum fr_status fr__tools_take(const struct fr_setting *s, struct fr__tools **out,
+                              struct fr_error *err)
+{
+    if (s->session)
+        return fr__inputs_take_tools(s->session->inputs, s, out, err);
+    return fr__tools_new(out, s, err);
+}
+
+void fr__tools_give(const struct fr_setting *s, struct fr__tools *t)
+{
+    if (s->session)
+        fr__inputs_give_tools(s->session->inputs, s, t);
+    else
+        fr__tools_free(t);
+}
+
 /* ---- answers ---- */
 
 /* Whether equal settings mean an equal question. */
@@ -115,8 +131,9 @@ static char *key_of(const struct fr_question *q)
     FILE *f = settings ? open_memstream(&key, &n) : NULL;
 
     if (f) {
-        fprintf(f, "%s|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,
-                q->with_advice, q->no_timing, q->run.rings, q->command ? q->command : "");
+        fprintf(f, "%s|%d|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,
+                q->with_advice, q->is_brief, q->no_timing, q->run.rings,
+                q->command ? q->command : "");
         if (fclose(f) != 0) {
             free(key);
             key = NULL;

@@ -58,6 +58,9 @@ struct fr_question {
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
     bool with_advice; /* fr_answer only: if it does not fit, what would; see study/advice.h */
+    /* Only the figures that a row of a sweep has: a record without links, critical path, holders of memory,
+     * whose run is not held against its plan afterwards. Figures are the same. */
+    bool is_brief;
     struct fr_run_options run; /* context, want: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */
     bool no_timing;            /* 0 for every wall-clock and CPU-time reading */

@@ -33,6 +33,7 @@ unit_tests += tests/workloads/test_zoo
 unit_tests += tests/calibrate/test_beside
 unit_tests += tests/calibrate/test_classes
 unit_tests += tests/calibrate/test_cost
+unit_tests += tests/calibrate/test_cost_memo
 unit_tests += tests/calibrate/test_cost_model
 unit_tests += tests/calibrate/test_curve
 unit_tests += tests/calibrate/test_curve_fit

@@ -7,6 +7,7 @@
 
 #include "strategies/lower/price.h"
 
+#include "calibrate/cost_memo.h"
 #include "strategies/lower/placer.h"
 
 enum { FP32_BYTES = 4 };
@@ -57,13 +58,22 @@ uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_
 
 /* ---- ops ---- */
 
+void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
+                        const struct fr_part *part, struct fr_cost *cost)
+{
+    if (in->memo)
+        fr__cost_memo_op(in->memo, type, op, part, cost);
+    else
+        fr_cost_op(in->costs, type, in->graph, op, part, cost);
+}
+
 /* A measured update is taken as it is; else the optimizer decides what moves. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost)
 {
     const struct fr_op *o = &pl->graph->ops[op];
 
-    fr_cost_op(pl->in->costs, type, pl->graph, op, part, cost);
+    fr__price_by_model(pl->in, type, op, part, cost);
     if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
         o->param_bytes > 0)
         fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),

@@ -149,7 +149,7 @@ static const double *sum_times(struct chain *c, uint32_t type, double batch)
 
         if (role != FR__ROLE_FORWARD && role != FR__ROLE_BACKWARD)
             continue;
-        fr_cost_op(c->pl->in->costs, type, g, o, &part, &cost);
+        fr__price_by_model(c->pl->in, type, o, &part, &cost);
         sum_s[c->item_of[o] + 1] += cost.mean_s;
     }
     for (size_t i = 0; i < c->n; i++)

@@ -196,6 +196,7 @@ static enum fr_status answer(struct running *r, size_t point, struct fr__arena *
     enum fr_status st;
 
     fr_sweep_question(r->sweep, point, &q);
+    q.is_brief = !print_wanted(r->options);
     st = fr_session_setting(r->session, &q, &setting, err);
     if (st == FR_OK)
         st = fr_answer_on(&setting, &q, &r->context, &record, err);

@@ -16,20 +16,23 @@ static const char *const axes[][2] = {
     {"gpus", "2,8"},           {"batch-per-gpu", "16,32,64"},
 };
 
+static const char *const plain_strategies[] = {"single", "dp", "mp", "pp", NULL};
 static size_t n_points, n_answers;
 
-/* CPU seconds of one sweep; arg is not used. */
+/* CPU seconds of one sweep; arg: its strategies up to a NULL, or NULL for all. */
 static double sweep_cpu_s(void *arg)
 {
+    const char *const *strategies = arg;
     const struct fr_sweep_options o = {.n_threads = 1};
     struct fr_sweep *s = fr_sweep_new();
     enum fr_status st = s ? FR_OK : FR_ENOMEM;
     struct fr_error err;
     double begin_s = bench_cpu_s();
 
-    (void)arg;
     for (size_t i = 0; i < sizeof(axes) / sizeof(axes[0]) && st == FR_OK; i++)
         st = fr_sweep_add(s, axes[i][0], axes[i][1], &err);
+    for (; strategies && *strategies && st == FR_OK; strategies++)
+        st = fr_sweep_add(s, "strategy", *strategies, &err);
     if (st == FR_OK)
         st = fr_sweep_finish(s, &err);
     if (st == FR_OK)
@@ -86,12 +89,16 @@ static double zoo_cpu_s(void *arg)
 int main(void)
 {
     struct bench_row row = {.name = "sweep of small questions", .unit = "points"};
+    struct bench_row plain = {.name = "that sweep without planners", .unit = "points"};
     struct bench_row zoo = {.name = "every model, every strategy", .unit = "answers"};
 
     fr_init();
     row.cpu_s = bench_median(sweep_cpu_s, NULL, 3);
     row.size = (double)n_points;
     bench_print(&row);
+    plain.cpu_s = bench_median(sweep_cpu_s, (void *)plain_strategies, 3);
+    plain.size = (double)n_points;
+    bench_print(&plain);
     zoo.cpu_s = bench_median(zoo_cpu_s, NULL, 1);
     zoo.size = (double)n_answers;
     bench_print(&zoo);

@@ -137,6 +137,61 @@ START_TEST(inputs_are_loaded_once)
 }
 END_TEST
 
+START_TEST(a_second_plan_on_a_cluster_searches_nothing_again)
+{
+    struct fr_session *s = fr_session_new(NULL);
+    struct fr_question q = lenet();
+    struct fr_record *first, *second;
+
+    q.collectives = FR_COLLECTIVES_EXPANDED;
+    first = ask(s, &q);
+    q.workload = "alexnet";
+    q.global_batch = 64;
+    second = ask(s, &q);
+    ck_assert_uint_eq(first->run->stats.router_builds, 1);
+    ck_assert_uint_gt(first->run->stats.route_searches, 0);
+    ck_assert_uint_gt(first->run->stats.ring_searches, 0);
+    ck_assert_uint_eq(second->run->stats.router_builds, 0);
+    ck_assert_uint_eq(second->run->stats.route_searches, 0);
+    ck_assert_uint_eq(second->run->stats.ring_searches, 0);
+    fr_record_free(first);
+    fr_record_free(second);
+    fr_session_free(s);
+}
+END_TEST
+
+/* What a sweep asks for is what a person gets, less what rows do not hold. */
+START_TEST(a_brief_answer_has_the_same_figures)
+{
+    struct fr_session *s = fr_session_new(NULL);
+    struct fr_question q = lenet();
+
+    for (size_t i = 0; fr_strategy_at(i); i++) {
+        struct fr_record *whole, *brief;
+
+        q.strategy = fr_strategy_at(i)->name;
+        q.is_brief = false;
+        whole = ask(s, &q);
+        q.is_brief = true;
+        brief = ask(s, &q);
+        ck_assert_ptr_ne(whole, brief);
+        ck_assert(!(whole->iteration_s < brief->iteration_s) &&
+                  !(whole->iteration_s > brief->iteration_s));
+        ck_assert(!(whole->lower_bound_s < brief->lower_bound_s) &&
+                  !(whole->lower_bound_s > brief->lower_bound_s));
+        ck_assert(!(whole->bubble_s < brief->bubble_s) && !(whole->bubble_s > brief->bubble_s));
+        ck_assert_uint_eq(whole->peak_bytes, brief->peak_bytes);
+        ck_assert_uint_eq(whole->n_tasks, brief->n_tasks);
+        ck_assert_uint_gt(whole->n_critical, 0);
+        ck_assert_uint_eq(brief->n_critical, 0);
+        ck_assert_uint_eq(brief->n_links, 0);
+        fr_record_free(whole);
+        fr_record_free(brief);
+    }
+    fr_session_free(s);
+}
+END_TEST
+
 START_TEST(what_cannot_be_loaded_leaves_nothing)
 {
     struct fr_session *s = fr_session_new(NULL);
@@ -235,6 +290,8 @@ int main(void)
     tcase_add_test(tc, another_question_gets_another_record);
     tcase_add_test(tc, a_session_answers_as_a_single_question_does);
     tcase_add_test(tc, inputs_are_loaded_once);
+    tcase_add_test(tc, a_second_plan_on_a_cluster_searches_nothing_again);
+    tcase_add_test(tc, a_brief_answer_has_the_same_figures);
     tcase_add_test(tc, what_cannot_be_loaded_leaves_nothing);
     tcase_add_test(tc, answers_are_kept_while_there_is_room);
     tcase_add_test(tc, threads_that_ask_at_once_get_the_same_answers);

@@ -1,0 +1,79 @@
+/* A memo of costs says what the cost model says, bit for bit. */
+#include "config.h"
+
+#include "calibrate/cost_memo.h"
+#include "tests/support/base_check.h"
+
+#include <string.h>
+
+struct memo_case {
+    struct fr_topo *topo;
+    struct fr_graph *graph;
+    struct fr_cost_model *costs;
+};
+
+static void open_case(struct memo_case *c)
+{
+    const struct fr_cost_options o = {.datasheet_only = false};
+    struct fr_error err;
+
+    ck_assert_msg(fr_topo_load(&c->topo, "dgx1-v100", &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_workload_load(&c->graph, "resnet50", NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_cost_model_new(&c->costs, c->topo->types, c->topo->n_types, &o, &err) == FR_OK,
+                  "%s", err.text);
+}
+
+static void close_case(struct memo_case *c)
+{
+    fr_cost_model_free(c->costs);
+    fr_graph_free(c->graph);
+    fr_topo_free(c->topo);
+}
+
+static void compare(const struct memo_case *c, struct fr_cost_memo *m, uint32_t type,
+                    const struct fr_part *part)
+{
+    for (uint32_t op = 0; op < c->graph->n_ops; op++) {
+        struct fr_cost want, got;
+
+        memset(&want, 0, sizeof(want));
+        memset(&got, 0, sizeof(got));
+        fr_cost_op(c->costs, type, c->graph, op, part, &want);
+        fr__cost_memo_op(m, type, op, part, &got);
+        ck_assert_msg(memcmp(&want.mean_s, &got.mean_s, sizeof(want.mean_s)) == 0 &&
+                          memcmp(&want.error_frac, &got.error_frac, sizeof(want.error_frac)) == 0 &&
+                          memcmp(&want.flops_s, &got.flops_s, sizeof(want.flops_s)) == 0 &&
+                          want.trust == got.trust && want.kind == got.kind,
+                      "op %u", op);
+    }
+}
+
+/* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not keep. */
+START_TEST(a_memo_says_what_the_model_says)
+{
+    struct memo_case c;
+    struct fr_cost_memo *m;
+
+    open_case(&c);
+    m = fr__cost_memo_new(c.costs, c.graph);
+    ck_assert_ptr_nonnull(m);
+    for (int round = 0; round < 2; round++) {
+        for (double batch = 1; batch < 80; batch++)
+            compare(&c, m, 0, &(struct fr_part){.batch = batch});
+        compare(&c, m, 0, &(struct fr_part){.batch = 32, .channel_parts = 2});
+        compare(&c, m, 0, &(struct fr_part){.batch = 32, .input_parts = 4});
+        compare(&c, m, 0, &(struct fr_part){.batch = 32});
+    }
+    fr__cost_memo_free(m);
+    close_case(&c);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("memo");
+
+    tcase_set_timeout(tc, 20);
+    tcase_add_test(tc, a_memo_says_what_the_model_says);
+    return run_case(tc, "memo");
+}
