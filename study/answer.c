@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "study/inputs.h"
+#include "study/lending.h"
 #include "study/record.h"
 #include "study/study.h"
 
@@ -23,47 +23,6 @@ void fr_question_init(struct fr_question *q)
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
 }
 
-/* A type of the topology or of the built-in list. */
-static enum fr_status check_profile_device(const struct fr_topo *topo, const char *name,
-                                           struct fr_error *err)
-{
-    enum { MOST = 64 };
-    const char *names[MOST];
-    char hint[128];
-    size_t n = 0;
-
-    if (!name || fr_device_type_find(name))
-        return FR_OK;
-    for (size_t i = 0; i < topo->n_types; i++)
-        if (strcmp(topo->types[i].name, name) == 0)
-            return FR_OK;
-    while (n < MOST && fr_device_type_builtin(n)) {
-        names[n] = fr_device_type_builtin(n)->name;
-        n++;
-    }
-    return fr__fail(err, FR_ENOENT, FR_NOWHERE,
-                    "option '--profile-device' is \"%.60s\", no device type that is known%s", name,
-                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
-}
-
-enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
-                              const struct fr_graph *graph, const struct fr_question *q,
-                              struct fr_error *err)
-{
-    const char *costs = q->costs;
-    struct fr_cost_options o = {.systems = topo->systems,
-                                .n_systems = topo->n_systems,
-                                .messages = topo->messages,
-                                .n_messages = topo->n_messages,
-                                .graph = graph};
-
-    FR_TRY(check_profile_device(topo, q->profile_device, err));
-    o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
-    if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)
-        o.device_file = costs;
-    return fr_cost_model_new(out, topo->types, topo->n_types, &o, err);
-}
-
 const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
                                                   struct fr_interference *store)
 {
@@ -79,50 +38,6 @@ const struct fr_interference *fr__interference_of(const struct fr_cost_model *co
         for (unsigned b = 0; b < FR_N_WORK_CLASSES; b++)
             store->factor[a][b] = s->of[class_of[a]][class_of[b]].factor;
     return store;
-}
-
-enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *err)
-{
-    if (!q->workload)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
-    if (!q->topology)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
-    return FR_OK;
-}
-
-enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
-                               struct fr_error *err)
-{
-    struct fr_workload_options opt = {.seq_len = q->seq_len,
-                                      .dtype = q->dtype,
-                                      .image_size = q->image_size,
-                                      .profile_device = q->profile_device};
-    struct fr_setting s = {.topo = NULL};
-    enum fr_status st;
-
-    *out = s;
-    FR_TRY(fr__question_check(q, err));
-    FR_TRY(fr_topo_load(&s.topo, q->topology, err));
-    st = fr_workload_load(&s.graph, q->workload, &opt, err);
-    if (st == FR_OK)
-        st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);
-    if (st == FR_OK)
-        *out = s;
-    else
-        fr_setting_fini(&s);
-    return st;
-}
-
-void fr_setting_fini(struct fr_setting *s)
-{
-    if (s->session) {
-        fr__session_take_back(s->session, s);
-    } else {
-        fr_graph_free(s->graph);
-        fr_cost_model_free(s->costs);
-        fr_topo_free(s->topo);
-    }
-    *s = (struct fr_setting){.topo = NULL};
 }
 
 static double clock_s(clockid_t id)

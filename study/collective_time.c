@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "study/record.h"
+#include "study/loading.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "calibrate/cost_memo.h"
-#include "study/record.h"
+#include "study/loading.h"
 
 #include <assert.h>
 #include <pthread.h>

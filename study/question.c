@@ -3,8 +3,10 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "study/sweep.h"
+#include "study/loading.h"
+#include "study/study.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -345,4 +347,14 @@ char *fr_question_text(const struct fr_question *q, size_t setting)
     char buf[VALUE];
 
     return setting < N_SETTINGS ? strdup(settings[setting].text(q, buf)) : NULL;
+}
+
+size_t fr__setting_index(const char *name)
+{
+    size_t i = 0;
+
+    while (fr_question_setting(i) && strcmp(fr_question_setting(i), name) != 0)
+        i++;
+    assert(i < FR_N_SETTINGS);
+    return i;
 }

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "study/record.h"
-#include "study/session.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,8 +17,10 @@ struct record_box {
     struct fr_plan *plan;
     struct fr_run *run;
     struct fr_decisions *decisions;
-    struct fr_setting setting;  /* empty unless owned */
-    struct fr_session *session; /* NULL unless owned */
+    struct fr_setting setting; /* released if there is how */
+    void (*release_setting)(struct fr_setting *s);
+    struct fr_session *session;
+    void (*release_session)(struct fr_session *s);
     atomic_uint n_owners;
 };
 
@@ -419,18 +420,22 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
     return FR_OK;
 }
 
-void fr__record_own(struct fr_record *r, const struct fr_setting *s)
+void fr__record_own(struct fr_record *r, const struct fr_setting *s,
+                    void (*release)(struct fr_setting *s))
 {
     struct record_box *box = r->priv;
 
     box->setting = *s;
+    box->release_setting = release;
 }
 
-void fr__record_own_session(struct fr_record *r, struct fr_session *s)
+void fr__record_own_session(struct fr_record *r, struct fr_session *s,
+                            void (*release)(struct fr_session *s))
 {
     struct record_box *box = r->priv;
 
     box->session = s;
+    box->release_session = release;
 }
 
 struct fr_record *fr__record_share(struct fr_record *r)
@@ -471,8 +476,10 @@ void fr_record_free(struct fr_record *r)
     fr_decisions_free(box->decisions);
     fr_run_free(box->run);
     fr_plan_free(box->plan);
-    fr_setting_fini(&box->setting);
-    fr_session_free(box->session);
+    if (box->release_setting)
+        box->release_setting(&box->setting);
+    if (box->release_session)
+        box->release_session(box->session);
     fr__arena_free(box->arena);
     free(box);
 }

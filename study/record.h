@@ -41,23 +41,15 @@ enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
 /* Lives as long as the record. */
 struct fr__arena *fr__record_arena(struct fr_record *r);
 /* The record releases the setting when it is freed. */
-void fr__record_own(struct fr_record *r, const struct fr_setting *s);
+void fr__record_own(struct fr_record *r, const struct fr_setting *s,
+                    void (*release)(struct fr_setting *s));
 /* The record frees the session after that. */
-void fr__record_own_session(struct fr_record *r, struct fr_session *s);
+void fr__record_own_session(struct fr_record *r, struct fr_session *s,
+                            void (*release)(struct fr_session *s));
 /* One more owner of the record, who frees it as well. Any thread. Returns r. */
 struct fr_record *fr__record_share(struct fr_record *r);
 /* About how much memory it holds with its plan and run. */
 size_t fr__record_bytes(const struct fr_record *r);
-
-/* FR_EUSAGE when a name is missing. */
-enum fr_status fr__question_check(const struct fr_question *q, struct fr_error *err);
-/* Tools (study/inputs.h) for a question on the setting, of its session if it has one, and their release. */
-struct fr__tools;
-enum fr_status fr__tools_take(const struct fr_setting *s, struct fr__tools **out,
-                              struct fr_error *err);
-void fr__tools_give(const struct fr_setting *s, struct fr__tools *t); /* NULL is fine */
-/* A session gets back what it lent. */
-void fr__session_take_back(struct fr_session *s, const struct fr_setting *setting);
 
 /* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the caller's to
  * free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, FR_ENOMEM. */
@@ -70,8 +62,4 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
 const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
                                                   struct fr_interference *store);
 
-/* What a question's `costs` says, for the topology's device types; see fr_cost_model_new. */
-enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
-                              const struct fr_graph *graph, const struct fr_question *q,
-                              struct fr_error *err);
 #endif

@@ -1,16 +1,16 @@
-/* study/session.c - answers of a session, by their question spelt out; inputs are inputs.c's. */
+/* study/session.c - what a session holds: inputs (inputs.c), and the answers that it keeps by their question. */
 #include "config.h"
 
 #include "study/session.h"
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "study/advice.h"
 #include "study/inputs.h"
+#include "study/lending.h"
+#include "study/loading.h"
 #include "study/record.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,33 +114,9 @@ void fr__tools_give(const struct fr_setting *s, struct fr__tools *t)
 
 /* ---- answers ---- */
 
-/* Whether equal settings mean an equal question. */
-static bool is_all_said(const struct fr_question *q)
+bool fr__session_keeps_answers(const struct fr_session *s)
 {
-    const struct fr_run_options *run = &q->run;
-
-    return !run->cost_s && !run->device_slowdown && !run->slowness && !run->messages &&
-           !run->interference;
-}
-
-/* What settings and all else that shapes a record spell; heap; NULL: out of memory. */
-static char *key_of(const struct fr_question *q)
-{
-    char *settings = fr_question_key(q), *key = NULL;
-    size_t n;
-    FILE *f = settings ? open_memstream(&key, &n) : NULL;
-
-    if (f) {
-        fprintf(f, "%s|%d|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,
-                q->with_advice, q->is_brief, q->no_timing, q->run.rings,
-                q->command ? q->command : "");
-        if (fclose(f) != 0) {
-            free(key);
-            key = NULL;
-        }
-    }
-    free(settings);
-    return key;
+    return s->most_bytes > 0;
 }
 
 /* Locked. */
@@ -152,7 +128,7 @@ static struct kept *find(struct fr_session *s, const char *key)
     return NULL;
 }
 
-static struct fr_record *look_up(struct fr_session *s, const char *key)
+struct fr_record *fr__session_find(struct fr_session *s, const char *key)
 {
     struct fr_record *r = NULL;
     struct kept *k;
@@ -182,8 +158,7 @@ static void make_room(struct fr_session *s, size_t bytes)
     }
 }
 
-/* The key goes over. One that is too large, or for which there is no memory, is not kept. */
-static void keep(struct fr_session *s, char *key, struct fr_record *r)
+void fr__session_keep(struct fr_session *s, char *key, struct fr_record *r)
 {
     size_t bytes = fr__record_bytes(r);
 
@@ -199,57 +174,4 @@ static void keep(struct fr_session *s, char *key, struct fr_record *r)
     }
     pthread_mutex_unlock(&s->lock);
     free(key);
-}
-
-static enum fr_status answer(struct fr_session *s, const struct fr_question *q,
-                             const struct fr_context *ctx, struct fr_record **out,
-                             struct fr_error *err)
-{
-    struct fr_record *r = NULL;
-    struct fr_setting setting;
-    enum fr_status st;
-
-    FR_TRY(fr_session_setting(s, q, &setting, err));
-    st = fr_answer_on(&setting, q, ctx, &r, err);
-    if (st == FR_OK && q->with_advice && r->oom)
-        st = fr__fill_advice(r, fr__record_arena(r), &setting, q, ctx, err);
-    if (st == FR_OK) {
-        fr__record_own(r, &setting);
-        *out = r;
-    } else {
-        fr_record_free(r);
-        fr_setting_fini(&setting);
-    }
-    return st;
-}
-
-enum fr_status fr_session_ask(struct fr_session *s, const struct fr_question *q,
-                              const struct fr_context *ctx, struct fr_record **out,
-                              struct fr_error *err)
-{
-    char *key = s->most_bytes > 0 && is_all_said(q) ? key_of(q) : NULL;
-    struct fr_record *r = look_up(s, key);
-    enum fr_status st = r ? FR_OK : answer(s, q, ctx, &r, err);
-
-    if (st == FR_OK)
-        *out = r;
-    if (st == FR_OK && key)
-        keep(s, key, r);
-    else
-        free(key);
-    return st;
-}
-
-enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
-                         struct fr_record **out, struct fr_error *err)
-{
-    const struct fr_session_options o = {.answer_bytes = 0};
-    struct fr_session *s = fr_session_new(&o);
-    enum fr_status st = s ? fr_session_ask(s, q, ctx, out, err) : fr__fail_nomem(err);
-
-    if (st == FR_OK)
-        fr__record_own_session(*out, s);
-    else
-        fr_session_free(s);
-    return st;
 }

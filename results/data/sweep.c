@@ -9,7 +9,7 @@
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "results/pictures/sweep.h"
-#include "study/sweep/row.h"
+#include "study/store/row.h"
 #include "study/sweep/state.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef FR_RESULTS_STORE_H
 #define FR_RESULTS_STORE_H
 
-#include "study/sweep/row.h"
+#include "study/store/row.h"
 
 /* One kind: as the public functions of the same names, on its own state. */
 struct fr__store_kind {

@@ -44,16 +44,6 @@ void fr_sweep_free(struct fr_sweep *s)
     free(s);
 }
 
-size_t fr__setting_index(const char *name)
-{
-    size_t i = 0;
-
-    while (fr_question_setting(i) && strcmp(fr_question_setting(i), name) != 0)
-        i++;
-    assert(i < FR_N_SETTINGS);
-    return i;
-}
-
 /* ---- values ---- */
 
 static bool has_value(const struct fr__axis *axis, const char *value)

@@ -4,7 +4,7 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "study/session.h"
-#include "study/sweep/row.h"
+#include "study/store/row.h"
 #include "study/sweep/state.h"
 
 #include <pthread.h>

@@ -3,6 +3,7 @@
 #define FR_RESULTS_SWEEP_STATE_H
 
 #include "base/arena.h"
+#include "study/loading.h"
 #include "study/sweep.h"
 
 #include <pthread.h>
@@ -35,9 +36,6 @@ struct fr_sweep {
     const struct fr_sweep_options *options;
     size_t next, n_mine, n_found, n_done;
 };
-
-/* Position of a setting in keys; the name must be one. */
-size_t fr__setting_index(const char *name);
 
 /* Copies a row, with its texts, into the sweep's memory. The sweep is locked, or not running. */
 enum fr_status fr__sweep_keep(struct fr_sweep *s, size_t point, const struct fr_sweep_row *row,

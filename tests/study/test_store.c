@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "results/results.h"
-#include "study/sweep/row.h"
+#include "study/store/row.h"
 #include "study/sweep/state.h"
 #include "tests/support/base_check.h"
 

@@ -1,11 +1,11 @@
-/* study/sweep/row.c - the columns of a row, its text, and how it comes from an answer. */
+/* study/store/row.c - the columns of a row, its text, and how it comes from an answer. */
 #include "config.h"
 
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
-#include "study/sweep/row.h"
+#include "study/store/row.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -72,7 +72,7 @@ const struct fr__row_column fr__row_columns[] = {
 };
 #undef COLUMN
 _Static_assert(sizeof(fr__row_columns) / sizeof(fr__row_columns[0]) == FR__N_ROW_COLUMNS + 1,
-               "study/sweep/row.h counts the columns");
+               "study/store/row.h counts the columns");
 _Static_assert((int)FR_N_TRUSTS == 6, "a column for each trust");
 
 static const char *const outcome_names[FR_N_OUTCOMES] = {"fits", "oom", "impossible", "failed"};

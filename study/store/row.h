@@ -1,4 +1,4 @@
-/* study/sweep/row.h - one row of a sweep: made from an answer, and as CSV. */
+/* study/store/row.h - one row of a sweep: made from an answer, and as CSV. */
 #ifndef FR_RESULTS_SWEEP_ROW_H
 #define FR_RESULTS_SWEEP_ROW_H
 

@@ -1,0 +1,93 @@
+/* study/ask.c - asks a session, or one that is made for a single question. */
+#include "config.h"
+
+#include "base/error.h"
+#include "study/advice.h"
+#include "study/lending.h"
+#include "study/record.h"
+#include "study/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Whether equal settings mean an equal question. */
+static bool is_all_said(const struct fr_question *q)
+{
+    const struct fr_run_options *run = &q->run;
+
+    return !run->cost_s && !run->device_slowdown && !run->slowness && !run->messages &&
+           !run->interference;
+}
+
+/* What settings and all else that shapes a record spell; heap; NULL: out of memory. */
+static char *key_of(const struct fr_question *q)
+{
+    char *settings = fr_question_key(q), *key = NULL;
+    size_t n;
+    FILE *f = settings ? open_memstream(&key, &n) : NULL;
+
+    if (f) {
+        fprintf(f, "%s|%d|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,
+                q->with_advice, q->is_brief, q->no_timing, q->run.rings,
+                q->command ? q->command : "");
+        if (fclose(f) != 0) {
+            free(key);
+            key = NULL;
+        }
+    }
+    free(settings);
+    return key;
+}
+
+static enum fr_status answer(struct fr_session *s, const struct fr_question *q,
+                             const struct fr_context *ctx, struct fr_record **out,
+                             struct fr_error *err)
+{
+    struct fr_record *r = NULL;
+    struct fr_setting setting;
+    enum fr_status st;
+
+    FR_TRY(fr_session_setting(s, q, &setting, err));
+    st = fr_answer_on(&setting, q, ctx, &r, err);
+    if (st == FR_OK && q->with_advice && r->oom)
+        st = fr__fill_advice(r, fr__record_arena(r), &setting, q, ctx, err);
+    if (st == FR_OK) {
+        fr__record_own(r, &setting, fr_setting_fini);
+        *out = r;
+    } else {
+        fr_record_free(r);
+        fr_setting_fini(&setting);
+    }
+    return st;
+}
+
+enum fr_status fr_session_ask(struct fr_session *s, const struct fr_question *q,
+                              const struct fr_context *ctx, struct fr_record **out,
+                              struct fr_error *err)
+{
+    char *key = fr__session_keeps_answers(s) && is_all_said(q) ? key_of(q) : NULL;
+    struct fr_record *r = fr__session_find(s, key);
+    enum fr_status st = r ? FR_OK : answer(s, q, ctx, &r, err);
+
+    if (st == FR_OK)
+        *out = r;
+    if (st == FR_OK && key)
+        fr__session_keep(s, key, r);
+    else
+        free(key);
+    return st;
+}
+
+enum fr_status fr_answer(const struct fr_question *q, const struct fr_context *ctx,
+                         struct fr_record **out, struct fr_error *err)
+{
+    const struct fr_session_options o = {.answer_bytes = 0};
+    struct fr_session *s = fr_session_new(&o);
+    enum fr_status st = s ? fr_session_ask(s, q, ctx, out, err) : fr__fail_nomem(err);
+
+    if (st == FR_OK)
+        fr__record_own_session(*out, s, fr_session_free);
+    else
+        fr_session_free(s);
+    return st;
+}

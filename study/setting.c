@@ -1,0 +1,41 @@
+/* study/setting.c - the inputs of a question that has no session, and the release of either kind. */
+#include "config.h"
+
+#include "base/error.h"
+#include "study/lending.h"
+#include "study/loading.h"
+
+enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
+                               struct fr_error *err)
+{
+    struct fr_workload_options opt = {.seq_len = q->seq_len,
+                                      .dtype = q->dtype,
+                                      .image_size = q->image_size,
+                                      .profile_device = q->profile_device};
+    struct fr_setting s = {.topo = NULL};
+    enum fr_status st;
+
+    *out = s;
+    FR_TRY(fr__question_check(q, err));
+    FR_TRY(fr_topo_load(&s.topo, q->topology, err));
+    st = fr_workload_load(&s.graph, q->workload, &opt, err);
+    if (st == FR_OK)
+        st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);
+    if (st == FR_OK)
+        *out = s;
+    else
+        fr_setting_fini(&s);
+    return st;
+}
+
+void fr_setting_fini(struct fr_setting *s)
+{
+    if (s->session) {
+        fr__session_take_back(s->session, s);
+    } else {
+        fr_graph_free(s->graph);
+        fr_cost_model_free(s->costs);
+        fr_topo_free(s->topo);
+    }
+    *s = (struct fr_setting){.topo = NULL};
+}
