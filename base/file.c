@@ -132,6 +132,16 @@ bool fr__exists(const char *path)
     return stat(path, &sb) == 0;
 }
 
+char *fr__path_join(const char *folder, const char *file)
+{
+    size_t len = strlen(folder) + strlen(file) + 2;
+    char *path = malloc(len);
+
+    if (path)
+        snprintf(path, len, "%s/%s", folder, file);
+    return path;
+}
+
 /* /dev/null, /dev/stdout and the like, also where the latter leads to a regular file: replacing
  * that by renaming would take it from under the shell's feet. */
 static bool is_written_in_place(const char *path, const struct stat *sb)

@@ -16,18 +16,21 @@ enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, siz
 enum fr_status fr__file_open(const char *path, FILE **out, uint64_t *len, struct fr_error *err);
 bool fr__is_folder(const char *path);
 bool fr__exists(const char *path);
+/* "FOLDER/FILE" on the heap; NULL: out of memory. */
+char *fr__path_join(const char *folder, const char *file);
 
-/* An output file in the making: written beside its place, then fsync and rename. A link is followed,
- * a replaced file's permissions are kept; what is no regular file, and anything under /dev, is
- * written straight into. Members: f to write to, the rest private. */
+/* An output file that is being written: a temporary file in the same folder, then fsync and
+ * rename. A link is followed, and a replaced file keeps its permissions. What is no regular file,
+ * and anything under /dev, is written directly. f is for the caller to write to, the rest is
+ * private. */
 struct fr__out {
     FILE *f;
     char *path, *temporary;
 };
 
 enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error *err);
-/* Flushes, syncs and moves into place; on failure (disk full) nothing is left behind. Ends *o either
- * way. */
+/* Flushes, syncs and moves into place; on failure (disk full) nothing is left behind. Ends *o
+ * either way. */
 enum fr_status fr__out_commit(struct fr__out *o, struct fr_error *err);
 /* Throws it away; fine after commit and after a failed open. Zeroed, *o counts as ended. */
 void fr__out_abort(struct fr__out *o);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "workloads/graph/builder.h"
+#include "workloads/graph/native.h"
 #include "workloads/zoo/zoo.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* How much of a file the importers look at. */
+/* HEAD_BYTES: how much of a file the importers look at to recognise it. */
 enum { HEAD_BYTES = 65536, MAX_ZOO_NAMES = 256 };
 
 #define IMPORTER_ADDRESS(name) &fr__importer_##name,
@@ -26,23 +27,13 @@ static struct fr_loc whole(const char *path)
     return (struct fr_loc){path, 0, 0};
 }
 
-char *fr__path_join(const char *folder, const char *file)
-{
-    size_t len = strlen(folder) + strlen(file) + 2;
-    char *path = malloc(len);
-
-    if (path)
-        snprintf(path, len, "%s/%s", folder, file);
-    return path;
-}
-
 /* The first bytes of a file, NUL-terminated, into head[HEAD_BYTES + 1]. */
 static enum fr_status read_head(const char *path, char *head, size_t *len, struct fr_error *err)
 {
     struct stat status;
     FILE *f;
 
-    /* a pipe would block, a device never end */
+    /* reading a pipe would block, reading a device never end */
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return fr__fail(err, FR_EPARSE, whole(path), "neither a file nor a folder");
     f = fopen(path, "rb");
@@ -85,6 +76,30 @@ static enum fr_status load_file(struct fr_graph **out, const char *path, struct 
     return importer ? importer->load(out, path, err) : fail_unrecognised(path, err);
 }
 
+static bool is_forward_only(const struct fr_graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase > FR_PHASE_FORWARD)
+            return false;
+    return true;
+}
+
+/* Loads a native folder. Where it holds a forward graph only, adds backward and update ops. */
+static enum fr_status load_folder(struct fr_graph **out, const char *folder, struct fr_error *err)
+{
+    struct fr_graph *g;
+    enum fr_status st;
+
+    FR_TRY(fr__native_load(&g, folder, err));
+    if (!is_forward_only(g)) {
+        *out = g;
+        return FR_OK;
+    }
+    st = fr_graph_expand_training(g, out, err);
+    fr_graph_free(g);
+    return st;
+}
+
 static enum fr_status fail_unknown(const char *spec, struct fr_error *err)
 {
     const char *names[MAX_ZOO_NAMES];
@@ -98,8 +113,8 @@ static enum fr_status fail_unknown(const char *spec, struct fr_error *err)
                     fr__did_you_mean(model, names, n, hint, sizeof(hint)));
 }
 
-/* What is recorded cannot be had for another sequence length, image size or precision; its batch may be scaled
- * by whoever uses the graph. */
+/* A recorded workload has one sequence length, image size and precision. Its batch may differ from
+ * what is asked for: the strategies scale it. */
 static enum fr_status check_options(const struct fr_graph *g, const struct fr_workload_options *opt,
                                     struct fr_error *err)
 {
@@ -127,7 +142,7 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     if (fr__zoo_find(spec))
         return fr__zoo_load(out, spec, opt, err);
     if (fr__is_folder(spec))
-        FR_TRY(fr__native_load(&g, spec, err));
+        FR_TRY(load_folder(&g, spec, err));
     else if (fr__exists(spec))
         FR_TRY(load_file(&g, spec, err));
     else

@@ -2,9 +2,11 @@ noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
 	workloads/load.c workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
-	workloads/graph/check.c workloads/graph/graph.c workloads/graph/infer_shape.h \
+	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
+	workloads/graph/graph.c workloads/graph/infer_shape.h \
 	workloads/graph/infer_shape.c workloads/graph/kinds.h workloads/graph/kinds.c \
-	workloads/graph/native.h workloads/graph/native_edges.c workloads/graph/native_ops.c \
+	workloads/graph/native.h workloads/graph/native_edges.c workloads/graph/native_items.c \
+	workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \

@@ -1,12 +1,12 @@
-/* tests/fuzz/fuzz_native.c - any bytes as a native workload folder: refused, or a graph that is sound
- * and, where it can be written, reads back.
+/* tests/fuzz/fuzz_native.c - any bytes as a native workload folder: they are refused, or give a
+ * sound graph that reads back after it was written.
  *
  * The input is the folder's four files, one after another, with a line "%%" between them. They are
  * written into the working folder of the fuzzer.
  */
 #include "config.h"
 
-#include "workloads/import/import.h"
+#include "base/file.h"
 #include "workloads/graph/infer_shape.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void use(const struct fr_graph *g, const char *folder)
     fr_graph_check(g, NULL, NULL);
     if (fr_graph_export(g, folder, &err) != FR_OK)
         abort();
-    if (fr__native_load(&back, folder, &err) != FR_OK)
+    if (fr_workload_load(&back, folder, NULL, &err) != FR_OK)
         abort();
     if (back->n_ops != g->n_ops || back->n_edges != g->n_edges || back->n_tensors != g->n_tensors)
         abort();
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (mkdir(folder, 0700) != 0)
         abort();
     write_folder(folder, data, size);
-    if (fr__native_load(&g, folder, &err) == FR_OK) {
+    if (fr_workload_load(&g, folder, NULL, &err) == FR_OK) {
         use(g, folder);
         fr_graph_free(g);
     } else if (!err.text[0]) {

@@ -1,5 +1,12 @@
-/* workloads/graph/native.h - what stands where in a native workload folder; doc/workloads.md says it for
- * people. Reader and writer share these lists, so that what is written reads back. */
+/* workloads/graph/native.h - files and columns of a native workload folder.
+ *
+ * doc/workloads.md describes them for users. The reader and the writer share these lists, so that
+ * what is written reads back.
+ *
+ *     native_read.c   the folder, workload.yaml, times.csv     native_items.c  lists in a cell
+ *     native_ops.c    ops.csv                                  native_shape.c  its column `shape`
+ *     native_edges.c  edges.csv                                native_write.c  writes all of them
+ */
 #ifndef FR_WORKLOADS_NATIVE_H
 #define FR_WORKLOADS_NATIVE_H
 
@@ -40,7 +47,7 @@ extern const struct fr__csv_column fr__op_columns[FR__N_OP_COLUMNS + 1];
 extern const struct fr__csv_column fr__edge_columns[]; /* src, dst, bytes, tensor */
 extern const struct fr__csv_column fr__time_columns[]; /* op, device, batch, time_s */
 
-/* A row of ops.csv. Its outputs are numbered through all rows, as the builder will. */
+/* A row of ops.csv. Outputs are numbered through all rows, as the builder numbers them. */
 struct fr__native_row {
     struct fr_op op;             /* name may be NULL: the id */
     const char *layer, *forward; /* NULL when not given; forward is an id */
@@ -48,11 +55,12 @@ struct fr__native_row {
     const char *tied_to; /* ids separated by ';', NULL when not given */
     struct fr_loc tied_to_loc;
     uint32_t first_output, n_outputs;
-    bool has_bytes;    /* else they are what it reads and writes */
-    double read_bytes; /* by its edges */
+    bool has_bytes;    /* op.bytes is given; else it is what the op reads and writes */
+    double read_bytes; /* of its in-edges */
 };
 
-/* An output that shares the storage of another, whose name is resolved when all are known. */
+/* An output that shares the storage of another. The other's name is looked up when all rows are
+ * read. */
 struct fr__native_alias {
     uint32_t output;
     const char *target; /* "id:0" */
@@ -62,7 +70,7 @@ struct fr__native_alias {
 struct fr__native {
     struct fr__arena *arena;
     struct fr_graph info;
-    const char *device; /* that times without a device were measured on; "*": not said */
+    const char *device; /* type of the samples whose device is "*"; "*": not known */
     struct fr__native_row *rows;
     struct fr_tensor *outputs;
     struct fr__native_alias *aliases;
@@ -71,29 +79,32 @@ struct fr__native {
     struct fr_graph_builder *b;
 };
 
-/* A part of a cell whose parts are separated by ';'. */
+/* An item of a cell that holds a list, separated by ';'. */
 struct fr__item {
     const char *text;
     size_t len;
     struct fr_loc loc;
 };
-/* Before the first part of the text, for fr__next_item. */
+/* A cursor before the first item of the text, for fr__next_item. */
 struct fr__item fr__first_item(const char *text, struct fr_loc loc);
-/* The item at the cursor, which moves on to the next. An empty text has only empty items. */
+/* The item at the cursor; moves the cursor to the next one. Past the end, items are empty. */
 struct fr__item fr__next_item(struct fr__item *cursor);
 uint32_t fr__n_items(const char *text);
 
-/* Reads the cell into the op's shape; its kind, phase and FLOPs are read before. Where has_flops is
- * false they are set to what the shape makes, if it says. */
+/* Reads the cell into the op's shape. The op's kind, phase and FLOPs must be there; where has_flops
+ * is false, FLOPs are set to those of the shape, if it has any. */
 enum fr_status fr__native_read_shape(const struct fr__cell *cell, bool has_flops, struct fr_op *op,
                                      struct fr_error *err);
 
 /* Reads ops.csv: fills rows, outputs and ids, and resolves what refers to other rows. */
 enum fr_status fr__native_read_ops(struct fr__native *n, const char *path, struct fr_error *err);
-/* Read edges.csv and times.csv into the builder. */
+/* Reads edges.csv into the builder. */
 enum fr_status fr__native_read_edges(struct fr__native *n, const char *path, struct fr_error *err);
-enum fr_status fr__native_read_times(struct fr__native *n, const char *path, struct fr_error *err);
-/* The row that the cell names. */
+/* The row of ops.csv with that id. FR_EPARSE: there is none; loc is where the id was read. */
 enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
                                uint32_t *row, struct fr_error *err);
+
+/* Reads a folder, without adding backward and update ops where it has none. The caller frees the
+ * graph. FR_ENOENT: a file is missing. */
+enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct fr_error *err);
 #endif

@@ -1,12 +1,12 @@
-/* workloads/graph/native_ops.c - reads ops.csv: an op and its outputs a row. */
+/* workloads/graph/native_ops.c - reads ops.csv: each row is an op and its outputs. */
 #include "config.h"
 
 #include "workloads/graph/native.h"
 
 #include "base/error.h"
 #include "base/units.h"
+#include "workloads/graph/elements.h"
 #include "workloads/graph/kinds.h"
-#include "workloads/zoo/nn.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,32 +23,7 @@ static const char *column_name(enum fr__op_column c)
     return fr__op_columns[c].name;
 }
 
-uint32_t fr__n_items(const char *text)
-{
-    uint32_t n = text[0] != '\0';
-
-    for (; *text; text++)
-        n += *text == ';';
-    return n;
-}
-
-struct fr__item fr__first_item(const char *text, struct fr_loc loc)
-{
-    return (struct fr__item){text, 0, loc};
-}
-
-struct fr__item fr__next_item(struct fr__item *cursor)
-{
-    struct fr__item it = *cursor;
-    size_t step = it.len = strcspn(it.text, ";");
-
-    step += it.text[it.len] == ';';
-    cursor->text += step;
-    cursor->loc.col += (unsigned)step;
-    return it;
-}
-
-/* Where the reading of a row's outputs stands in each of the cells that list them. */
+/* The next output's item in each cell that lists outputs. */
 struct output_cursors {
     struct fr__item dims, bytes, scales, split, alias;
 };
@@ -110,7 +85,7 @@ static enum fr_status read_split(struct fr__item it, struct fr_tensor *t, struct
     return FR_OK;
 }
 
-/* Without an item, the size follows from the dims, read before. */
+/* Where out_bytes is not given, the size follows from the dims. These are read before. */
 static enum fr_status read_out_bytes(const struct fr__native *n, const struct fr__item *it,
                                      struct fr_loc dims_loc, struct fr_tensor *t,
                                      struct fr_error *err)
@@ -314,6 +289,20 @@ static enum fr_status read_op(void *user, const struct fr__cell cells[], struct 
     return FR_OK;
 }
 
+/* ---- rows that refer to other rows ---- */
+
+enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
+                               uint32_t *row, struct fr_error *err)
+{
+    char hint[96];
+
+    *row = fr__strings_find(&n->ids, id);
+    if (*row != FR_NONE)
+        return FR_OK;
+    return fr__fail(err, FR_EPARSE, loc, "no op has the id '%.200s'%s", id,
+                    fr__did_you_mean(id, n->ids.keys, n->ids.n, hint, sizeof(hint)));
+}
+
 /* "id:1" is output 1 of op id. */
 static enum fr_status resolve_alias(struct fr__native *n, const struct fr__native_alias *a,
                                     struct fr_error *err)
@@ -343,7 +332,7 @@ static enum fr_status resolve_alias(struct fr__native *n, const struct fr__nativ
     return FR_OK;
 }
 
-/* An owner's parameters are used by `row`, in the forward pass. */
+/* Op `row` uses the parameters of the op that the item names. */
 static enum fr_status tie(struct fr__native *n, uint32_t row, const struct fr__item *it,
                           struct fr_error *err)
 {

@@ -9,8 +9,7 @@
 #include "base/units.h"
 #include "base/yaml.h"
 #include "workloads/graph/builder.h"
-#include "workloads/import/import.h"
-#include "workloads/zoo/nn.h"
+#include "workloads/graph/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +18,6 @@ const struct fr__csv_column fr__time_columns[] = {
     {"op", true}, {"device", true}, {"batch", true}, {"time_s", true}, {NULL, false}};
 
 enum { TIME_OP, TIME_DEVICE, TIME_BATCH, TIME_TIME };
-
-enum fr_status fr__native_find(const struct fr__native *n, const char *id, struct fr_loc loc,
-                               uint32_t *row, struct fr_error *err)
-{
-    char hint[96];
-
-    *row = fr__strings_find(&n->ids, id);
-    if (*row != FR_NONE)
-        return FR_OK;
-    return fr__fail(err, FR_EPARSE, loc, "no op has the id '%.200s'%s", id,
-                    fr__did_you_mean(id, n->ids.keys, n->ids.n, hint, sizeof(hint)));
-}
 
 /* ---- workload.yaml ---- */
 
@@ -107,7 +94,7 @@ static enum fr_status read_time(void *user, const struct fr__cell cells[], struc
     return FR_OK;
 }
 
-enum fr_status fr__native_read_times(struct fr__native *n, const char *path, struct fr_error *err)
+static enum fr_status read_times(struct fr__native *n, const char *path, struct fr_error *err)
 {
     return fr__csv_read(path, fr__time_columns, read_time, n, err);
 }
@@ -128,29 +115,6 @@ static enum fr_status add_ops(struct fr__native *n, struct fr_error *err)
             return fr__fail_nomem(err);
     }
     return FR_OK;
-}
-
-static bool is_forward_only(const struct fr_graph *g)
-{
-    for (size_t i = 0; i < g->n_ops; i++)
-        if (g->ops[i].phase > FR_PHASE_FORWARD)
-            return false;
-    return true;
-}
-
-static enum fr_status finish(struct fr__native *n, struct fr_graph **out, struct fr_error *err)
-{
-    struct fr_graph *g;
-    enum fr_status st;
-
-    FR_TRY(fr_graph_builder_finish(n->b, &n->info, &g, err));
-    if (!is_forward_only(g)) {
-        *out = g;
-        return FR_OK;
-    }
-    st = fr_graph_expand_training(g, out, err);
-    fr_graph_free(g);
-    return st;
 }
 
 typedef enum fr_status (*read_fn)(struct fr__native *n, const char *path, struct fr_error *err);
@@ -185,9 +149,9 @@ static enum fr_status read_folder(struct fr__native *n, const char *folder, stru
     FR_TRY(read_part(n, folder, "workload.yaml", true, read_info, err));
     FR_TRY(read_part(n, folder, "ops.csv", true, fr__native_read_ops, err));
     FR_TRY(read_part(n, folder, "edges.csv", true, fr__native_read_edges, err));
-    FR_TRY(read_part(n, folder, "times.csv", false, fr__native_read_times, err));
+    FR_TRY(read_part(n, folder, "times.csv", false, read_times, err));
     FR_TRY(add_ops(n, err));
-    FR_TRY(finish(n, &g, err));
+    FR_TRY(fr_graph_builder_finish(n->b, &n->info, &g, err));
     st = fr__graph_name_device(g, n->device, err);
     if (st == FR_OK)
         *out = g;

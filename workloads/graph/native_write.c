@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "base/utf8.h"
-#include "workloads/import/import.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,8 +28,8 @@ static void write_header(FILE *f, const struct fr__csv_column columns[])
     putc('\n', f);
 }
 
-/* A double-quoted YAML scalar (YAML 1.1, section 5.7). A byte that is not UTF-8 becomes the character
- * of that number. */
+/* A double-quoted YAML scalar (YAML 1.1, section 5.7). A byte that is not UTF-8 becomes the
+ * character of that number. */
 static void write_quoted(FILE *f, const char *text)
 {
     size_t left = strlen(text);

@@ -1,4 +1,4 @@
-/* workloads/import/import.h - the readers of workload files, ours and others'. */
+/* workloads/import/import.h - the readers of other programs' workload files. */
 #ifndef FR_WORKLOADS_IMPORT_H
 #define FR_WORKLOADS_IMPORT_H
 
@@ -18,13 +18,7 @@ struct fr__importer {
 FR__IMPORTERS(FR__IMPORTER_DECLARE)
 #undef FR__IMPORTER_DECLARE
 
-/* Our own folder (doc/workloads.md). FR_ENOENT: a file is missing. */
-enum fr_status fr__native_load(struct fr_graph **out, const char *folder, struct fr_error *err);
-
 /* A PipeDream profile in memory: len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
                                        const char *name, struct fr_error *err);
-
-/* "FOLDER/FILE" on the heap; NULL: out of memory. */
-char *fr__path_join(const char *folder, const char *file);
 #endif

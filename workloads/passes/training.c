@@ -27,8 +27,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
-#include "workloads/zoo/nn.h"
 #include "workloads/workloads.h"
 
 #include <stdio.h>

@@ -3,19 +3,20 @@
 
 #include "workloads/zoo/nn.h"
 
+#include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Arithmetic per element, counted off the formula; a transcendental function counts as one. These
+/* Arithmetic per element, counted in the formula; a transcendental function counts as one. These
  * ops are bound by memory: the figures only have to be of the right size. */
 static const double bias_flops = 1, add_flops = 1, scale_flops = 1, mask_flops = 1, relu_flops = 1;
 static const double tanh_flops = 1;
 static const double dropout_flops = 2; /* compare the random number, scale */
-/* 0.5 x (1 + tanh(c (x + d x^3))): two products for x^3, then 7 more (Hendrycks and Gimpel, Gaussian
- * Error Linear Units, 2016, section 2) */
+/* 0.5 x (1 + tanh(c (x + d x^3))): two products for x^3, then 7 more (Hendrycks and Gimpel,
+ * Gaussian Error Linear Units, 2016, section 2) */
 static const double gelu_flops = 9;
 /* sum; subtract, square, sum; subtract, scale; weight, bias */
 static const double norm_flops = 8;
@@ -26,11 +27,6 @@ enum { INT64_BYTES = 8, MASK_BYTES = 1, FLOAT_BYTES = 4 };
 enum { SPLIT_0 = 1, SPLIT_1 = 2, SPLIT_2 = 4 };
 
 #define MAX_TENSOR_BYTES (UINT64_C(1) << 53) /* exact in a double, as the builder asks */
-
-unsigned fr__elem_bytes(enum fr_dtype dtype)
-{
-    return dtype == FR_FP32 || dtype == FR_TF32 ? 4 : 2;
-}
 
 enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
                            enum fr_dtype dtype, struct fr_error *err)

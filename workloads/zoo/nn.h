@@ -1,16 +1,17 @@
 /* workloads/zoo/nn.h - a forward graph written down op by op, as a framework would run it.
  *
- * A model file holds an fr__net and calls one function an op; each takes the values it reads, works
- * out shapes, FLOPs and bytes and returns the value it writes. What an op keeps for its backward is
- * not said here but in workloads/passes/training.c, one rule a kind.
+ * A model file holds an fr__net and calls one function for each op. The function takes the values
+ * that the op reads, computes shape, FLOPs and bytes, and returns the value that it writes. What an
+ * op keeps for its backward is not said here but in workloads/passes/training.c, one rule for
+ * each kind.
  *
  * FLOPs: 2 per multiply-add of a convolution or matrix product; other ops count the arithmetic of
  * their formula per element (the table in nn.c). Bytes: each input read once, each output written
  * once; parameters apart. Images are [batch, channels, height, width], sequences
  * [batch, seq, hidden], attention scores [batch, heads, seq, seq].
  *
- * A fault (out of memory, a tensor too large, a window that does not fit) sticks to the net and is reported by fr__nn_finish;
- * until then the functions carry on and return values nobody should look at.
+ * The net keeps its first fault (out of memory, a tensor too large, a window that does not fit),
+ * and fr__nn_finish reports it. Until then the functions carry on; what they return means nothing.
  */
 #ifndef FR_WORKLOADS_NN_H
 #define FR_WORKLOADS_NN_H
@@ -36,10 +37,6 @@ struct fr__value {
     struct fr_tensor t;
 };
 
-/* Bytes of one activation or parameter: 4 for fp32 and tf32, 2 for fp16 and bf16. fp8 is a format of
- * matrix operands only; tensors stay at 2 bytes between ops (NVIDIA Transformer Engine's recipe). */
-unsigned fr__elem_bytes(enum fr_dtype dtype);
-
 /* FR_ENOMEM. */
 enum fr_status fr__nn_init(struct fr__net *net, uint32_t batch, uint32_t seq_len,
                            enum fr_dtype dtype, struct fr_error *err);
@@ -52,7 +49,8 @@ enum fr_status fr__nn_finish(struct fr__net *net, const char *name, const char *
  * '.' and its own; with the own name "" it is the layer's. */
 void fr__nn_layer(struct fr__net *net, const char *fmt, ...) FR_PRINTF(2, 3);
 
-/* What the data loader brings: token numbers (int64) [batch, seq]; images: workloads/zoo/nn_image.h. */
+/* What the data loader brings: token numbers (int64) [batch, seq]; images:
+ * workloads/zoo/nn_image.h. */
 struct fr__value fr__nn_tokens(struct fr__net *net);
 /* Positions 0 .. seq-1 (int64), the same for all samples. */
 struct fr__value fr__nn_positions(struct fr__net *net, const char *name);
@@ -80,7 +78,7 @@ struct fr__value fr__nn_add(struct fr__net *net, const char *name, struct fr__va
                             struct fr__value y, bool in_place);
 /* x times a number. */
 struct fr__value fr__nn_scale(struct fr__net *net, const char *name, struct fr__value x);
-/* x where a constant mask allows, else minus infinity. */
+/* x where a constant mask is set, else minus infinity. */
 struct fr__value fr__nn_mask(struct fr__net *net, const char *name, struct fr__value x);
 struct fr__value fr__nn_softmax(struct fr__net *net, const char *name, struct fr__value x);
 
@@ -91,8 +89,8 @@ struct fr__value fr__nn_embedding(struct fr__net *net, const char *name, struct 
 struct fr__value fr__nn_batch_matmul(struct fr__net *net, const char *name, struct fr__value a,
                                      struct fr__value b, uint32_t n);
 
-/* Layer "loss": log-softmax over the last dimension, the targets (one int64 a row), and the negative
- * log-likelihood, whose mean is the scalar that training minimises; returns it. */
+/* Layer "loss": log-softmax over the last dimension, the targets (one int64 a row), and the
+ * negative log-likelihood, whose mean is the scalar that training minimises; returns it. */
 struct fr__value fr__nn_cross_entropy(struct fr__net *net, struct fr__value logits);
 /* The same in a layer of that name, for a model with several losses. */
 struct fr__value fr__nn_loss_of(struct fr__net *net, const char *layer, struct fr__value logits);
