@@ -13,7 +13,9 @@ libworkloads_la_SOURCES = \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
 	workloads/import/pipedream_parse.c \
-	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/training.c \
+	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/training.h \
+	workloads/passes/training.c workloads/passes/training_data.c workloads/passes/training_ops.c \
+	workloads/passes/training_rules.c workloads/passes/training_weights.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \

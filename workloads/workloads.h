@@ -28,7 +28,7 @@ enum fr_phase {
 };
 
 /* clang-format off */
-/* The fixed list of op kinds: FR_OP_<first>, spelt <second> in files. */
+/* All op kinds: FR_OP_<first>, written <second> in files. */
 #define FR_OP_KINDS(X)                                                                             \
     X(INPUT, "input") X(CONV2D, "conv2d") X(MATMUL, "matmul") X(BATCH_MATMUL, "batch_matmul")      \
     X(BIAS, "bias") X(RELU, "relu") X(GELU, "gelu") X(SILU, "silu") X(TANH, "tanh")                \
@@ -135,9 +135,9 @@ struct fr_shape {
 
 enum fr_shape_class fr_shape_class_of(enum fr_op_kind kind);
 const char *fr_shape_class_name(enum fr_shape_class c); /* "product"; "unknown" */
-/* The sizes as ops.csv has them, "rows=32;columns=256;...", without those that are what they are
- * unless said; cut off at n - 1 bytes, which are enough for any if n is FR_SHAPE_TEXT; "" where the
- * shape is not known. Returns text. */
+/* The sizes as ops.csv has them, "rows=32;columns=256;...", without those that have their
+ * default. Cut off at n - 1 bytes; FR_SHAPE_TEXT is enough for any shape. "" where the shape is not
+ * known. Returns text. */
 enum { FR_SHAPE_TEXT = 640 };
 const char *fr_shape_format(const struct fr_shape *shape, char *text, size_t n);
 
@@ -282,7 +282,8 @@ enum fr_status fr_graph_builder_finish(struct fr_graph_builder *b, const struct 
                                        struct fr_graph **out, struct fr_error *err);
 
 /* Adds backward (data and weight gradients apart), gradient sums where an output is read more than
- * once, and update ops to a forward graph; see workloads/passes/training.c for the rule of each kind. */
+ * once, and update ops to a forward graph. workloads/passes/training.c says which ops these are and
+ * how they are named, training_rules.c has the rule of each kind. */
 enum fr_status fr_graph_expand_training(const struct fr_graph *forward, struct fr_graph **out,
                                         struct fr_error *err);
 

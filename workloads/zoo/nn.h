@@ -2,7 +2,7 @@
  *
  * A model file holds an fr__net and calls one function for each op. The function takes the values
  * that the op reads, computes shape, FLOPs and bytes, and returns the value that it writes. What an
- * op keeps for its backward is not said here but in workloads/passes/training.c, one rule for
+ * op keeps for its backward is not said here but in workloads/passes/training_rules.c, one rule for
  * each kind.
  *
  * FLOPs: 2 per multiply-add of a convolution or matrix product; other ops count the arithmetic of
