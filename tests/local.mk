@@ -15,6 +15,8 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/learn_case.h \
 	tests/support/model_case.c \
 	tests/support/model_case.h \
+	tests/support/native_case.c \
+	tests/support/native_case.h \
 	tests/support/random_plan.c \
 	tests/support/random_plan.h \
 	tests/support/report_check.c \
