@@ -68,12 +68,12 @@ static unsigned count(const struct fr_graph *g, const char *ending)
     return n;
 }
 
-/* PyTorch 1.13.0, torchvision 0.14.1, on the CPU under torch.autocast(dtype=bfloat16), whose lists agree
- * with those of the GPU on all ops of these models: storages that torch.autograd.graph.
- * saved_tensors_hooks sees once each, without parameters and buffers, training mode, 224 x 224, cross
- * entropy. VGG's dropouts had p = 0 there: they save nothing and hand their input on, so ours, with
- * p = 0.5, saves for each of two layers of 4096 a mask of 1 byte and an output of 2 bytes an element
- * more: 24 576 bytes a sample. */
+/* PyTorch 1.13.0, torchvision 0.14.1, on the CPU under torch.autocast(dtype=bfloat16), whose lists
+ * agree with those of the GPU on all ops of these models: storages that torch.autograd.graph.
+ * saved_tensors_hooks sees once each, without parameters and buffers, training mode, 224 x 224,
+ * cross entropy. VGG's dropouts had p = 0 there: they save nothing and hand their input on, so
+ * ours, with p = 0.5, saves for each of two layers of 4096 a mask of 1 byte and an output of 2
+ * bytes an element more: 24 576 bytes a sample. */
 START_TEST(saved_bytes_equal_pytorchs_under_autocast)
 {
     static const struct {
@@ -113,8 +113,8 @@ START_TEST(parameters_and_products_stay_what_they_are_in_fp32)
 }
 END_TEST
 
-/* One layer, width 8, 2 heads, 4 tokens, 16 words, 3 samples: scores are 3 x 2 x 4 x 4 elements, the
- * residual stream 3 x 4 x 8. */
+/* One layer, width 8, 2 heads, 4 tokens, 16 words, 3 samples: scores are 3 x 2 x 4 x 4 elements,
+ * the residual stream 3 x 4 x 8. */
 static const char *const tiny = "gpt:layers=1,hidden=8,heads=2,seq=4,vocab=16";
 
 START_TEST(products_run_in_half_and_normalisation_in_full)
@@ -135,8 +135,8 @@ START_TEST(products_run_in_half_and_normalisation_in_full)
 }
 END_TEST
 
-/* The backward of a cast is a cast: half to full for weights, full to half back to full for what was
- * read. */
+/* The backward of a cast is a cast: half to full for weights, full to half back to full for what
+ * was read. */
 START_TEST(gradients_have_the_precision_of_what_they_are_for)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
@@ -153,8 +153,8 @@ START_TEST(gradients_have_the_precision_of_what_they_are_for)
 }
 END_TEST
 
-/* The head's weights are the embedding's table: cast for the head, owned by the embedding, whose own
- * rows stay in fp32. */
+/* The head's weights are the embedding's table: cast for the head, owned by the embedding, whose
+ * own rows stay in fp32. */
 START_TEST(tied_weights_are_cast_where_they_are_multiplied)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);
@@ -169,8 +169,9 @@ START_TEST(tied_weights_are_cast_where_they_are_multiplied)
 }
 END_TEST
 
-/* Weights that the steps of a recurrence share are cast once a forward pass, and have one gradient: two
- * layers of an LSTM have an input and a recurrent matrix each, and there is the output layer. */
+/* Weights that the steps of a recurrence share are cast once a forward pass, and have one gradient:
+ * two layers of an LSTM have an input and a recurrent matrix each, and there is the output
+ * layer. */
 START_TEST(shared_weights_are_cast_once)
 {
     struct fr_graph *g = load("rnnlm", 2, FR_AMP);
@@ -182,7 +183,8 @@ START_TEST(shared_weights_are_cast_once)
 }
 END_TEST
 
-/* What the residual stream adds is half from a product and full from the stream: the sum is full. */
+/* What the residual stream adds is half from a product and full from the stream: the sum is
+ * full. */
 START_TEST(a_sum_has_the_wider_type)
 {
     struct fr_graph *g = load(tiny, 3, FR_AMP);

@@ -122,7 +122,8 @@ START_TEST(a_concatenation_is_a_copy_whose_gradient_is_none)
     ck_assert_uint_eq(g->tensors[op->first_tensor].alias, FR_NONE);
     ck_assert_double_eq(op->bytes, 2.0 * (4 * 2 * 15 * 16));
     /* one op gives the gradients of both convolutions' outputs, parts of one storage (PyTorch 1.13,
-     * torch/csrc/autograd/FunctionsManual.cpp, cat_tensors_backward: narrow); the images want none */
+     * torch/csrc/autograd/FunctionsManual.cpp, cat_tensors_backward: narrow); the images want
+     * none */
     op = get(g, "cat.dgrad");
     for (uint32_t k = 0; k < 2; k++)
         ck_assert_uint_eq(g->tensors[op->first_tensor + k].alias, get(g, "fc.dgrad")->first_tensor);
@@ -236,10 +237,10 @@ END_TEST
 
 /* ---- models ---- */
 
-/* The weights of convolutions grow with W^2, of the first, the normalisations and the fully connected
- * layer with W, its 1000 biases not at all. From torchvision's ResNets: 9,408 in the first convolution,
- * 53,120, 105,344 and 151,424 in normalisations, 2,048,000 in the last layer. So 152-10 has
- * 57,982,976 * 100 + 2,208,832 * 10 + 1,000 parameters, 5.82e9. */
+/* The weights of convolutions grow with W^2, of the first, the normalisations and the fully
+ * connected layer with W, its 1000 biases not at all. From torchvision's ResNets: 9,408 in the
+ * first convolution, 53,120, 105,344 and 151,424 in normalisations, 2,048,000 in the last layer. So
+ * 152-10 has 57,982,976 * 100 + 2,208,832 * 10 + 1,000 parameters, 5.82e9. */
 START_TEST(a_wide_resnet_grows_with_the_square_of_its_width)
 {
     static const struct {
@@ -292,7 +293,8 @@ START_TEST(a_name_that_does_not_fit_the_pattern_is_refused)
 }
 END_TEST
 
-/* torchvision's reference training adds 0.4 of a second loss; both compare with one set of targets. */
+/* torchvision's reference training adds 0.4 of a second loss; both compare with one set of
+ * targets. */
 START_TEST(inception_ends_in_two_losses_unless_told_otherwise)
 {
     struct fr_graph *with, *without;
@@ -308,11 +310,12 @@ START_TEST(inception_ends_in_two_losses_unless_told_otherwise)
     get(with, "AuxLogits.loss.dgrad");
     fr_graph_totals(with, &t);
     ck_assert_uint_eq(t.ops[FR_PHASE_INPUT], 2);
-    /* the pool, two convolutions with norm and ReLU, the mean, fc, its bias, log-softmax, the loss */
+    /* the pool, two convolutions with norm and ReLU, the mean, fc, its bias, log-softmax, the
+     * loss */
     ck_assert_uint_eq(t.ops[FR_PHASE_FORWARD], 316 + 1 + 2 * 3 + 1 + 2 + 2);
     fr_graph_totals(without, &t);
-    /* 94 convolutions with norm and ReLU, 4 maxima and 10 means, 11 blocks' concatenations and 4 within
-     * the last two, dropout, fc, its bias, log-softmax, the loss */
+    /* 94 convolutions with norm and ReLU, 4 maxima and 10 means, 11 blocks' concatenations and 4
+     * within the last two, dropout, fc, its bias, log-softmax, the loss */
     ck_assert_uint_eq(t.ops[FR_PHASE_FORWARD], 94 * 3 + 4 + 10 + 11 + 4 + 5);
     fr_graph_free(with);
     fr_graph_free(without);
@@ -320,8 +323,8 @@ START_TEST(inception_ends_in_two_losses_unless_told_otherwise)
 END_TEST
 
 /* Each of a block's L layers reads all features before it, and so does its end: block input and the
- * outputs of L layers are read L + 1, L, ..., 1 times, which takes L + (L - 1) + ... + 0 sums of their
- * gradients; blocks of 6, 12, 24 and 16 layers. */
+ * outputs of L layers are read L + 1, L, ..., 1 times, which takes L + (L - 1) + ... + 0 sums of
+ * their gradients; blocks of 6, 12, 24 and 16 layers. */
 START_TEST(a_densenet_sums_the_gradients_of_every_reader)
 {
     struct fr_graph *g;
@@ -336,11 +339,12 @@ START_TEST(a_densenet_sums_the_gradients_of_every_reader)
 }
 END_TEST
 
-/* LeNet at batch 1, by hand. FLOPs of a layer are those of its product, 1 an output for the bias and
- * 1 for ReLU; a 2x2 maximum 4 an output; log-softmax 5 an output, the loss 1 a sample. Backward: twice
- * the product (once for conv1: nobody wants the gradient of the images), 1 each for bias and ReLU; a
- * maximum 1 an output; the last two 4 an output and 1. Kept in bytes: images and outputs of ReLU 4 an
- * element, of a maximum 4 and its index 8; log-probabilities 40, target 8, weight sum 4. */
+/* LeNet at batch 1, by hand. FLOPs of a layer are those of its product, 1 an output for the bias
+ * and 1 for ReLU; a 2x2 maximum 4 an output; log-softmax 5 an output, the loss 1 a sample.
+ * Backward: twice the product (once for conv1: nobody wants the gradient of the images), 1 each for
+ * bias and ReLU; a maximum 1 an output; the last two 4 an output and 1. Kept in bytes: images and
+ * outputs of ReLU 4 an element, of a maximum 4 and its index 8; log-probabilities 40, target 8,
+ * weight sum 4. */
 START_TEST(a_layer_has_the_totals_worked_out_by_hand)
 {
     static const struct {

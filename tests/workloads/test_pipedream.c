@@ -50,8 +50,8 @@ static double edge_bytes(const struct fr_graph *g, const char *src, const char *
     return sum;
 }
 
-/* One image of 3 x 224 x 224 floats is 602112 bytes; 64 channels of that 12845056. No newline at the
- * end, edges first, nodes out of order. */
+/* One image of 3 x 224 x 224 floats is 602112 bytes; 64 channels of that 12845056. No newline at
+ * the end, edges first, nodes out of order. */
 static const char conv_text[] =
     "\t1 -- 2\n\t2 -- 3\n"
     "3 -- ReLU(inplace) -- forward_compute_time=1.5, backward_compute_time=0.5, "

@@ -1,5 +1,5 @@
-/* tests/workloads/test_recurrent.c - models unrolled in time, against PyTorch, PipeDream's profiles and
- * closed forms. */
+/* tests/workloads/test_recurrent.c - models unrolled in time, against PyTorch, PipeDream's profiles
+ * and closed forms. */
 #include "config.h"
 
 #include "workloads/zoo/nn_recurrent.h"
@@ -91,9 +91,9 @@ static uint64_t step_bytes(const struct fr_graph *g, const char *layer, const ch
 
 /* ---- against PyTorch ---- */
 
-/* The same models written with PyTorch 1.13 on a CPU, every step's cell by hand (torch.nn.functional
- * .linear of input and state with a bias each, in-place sigmoid and tanh of the chunks, torch.stack
- * and cat), torch.native_dropout for its one-byte mask, forward under
+/* The same models written with PyTorch 1.13 on a CPU, every step's cell by hand
+ * (torch.nn.functional.linear of input and state with a bias each, in-place sigmoid and tanh of
+ * the chunks, torch.stack and cat), torch.native_dropout for its one-byte mask, forward under
  * torch.autograd.graph.saved_tensors_hooks: bytes of the unique storages that are saved, parameters
  * left out, and elements and number of parameters. */
 static const struct {
@@ -235,8 +235,8 @@ START_TEST(arithmetic_follows_the_closed_form)
 }
 END_TEST
 
-/* Embeddings 2 V h; both directions 16 (h^2 + h), decoder 8 (h^2 + h); attention over a memory of 2 h:
- * h (h + 2 h + 1); combination 3 h^2; classifier V h + V. */
+/* Embeddings 2 V h; both directions 16 (h^2 + h), decoder 8 (h^2 + h); attention over a memory of 2
+ * h: h (h + 2 h + 1); combination 3 h^2; classifier V h + V. */
 START_TEST(the_smallest_combines_answer_and_output)
 {
     const uint64_t h = 1024, vocab = 32320;
@@ -259,7 +259,8 @@ START_TEST(gradients_of_h_and_c_come_back_through_time)
 {
     struct fr_graph *g = load("rnnlm:hidden=8,vocab=11", 1, 3);
 
-    /* c_1 is read by tanh and by the next step's forget; h_1 by dropout and the next step's product */
+    /* c_1 is read by tanh and by the next step's forget; h_1 by dropout and the next step's
+     * product */
     ck_assert_str_eq(reads_of(g, "layer0.t1.c.grad_add"),
                      "layer0.t2.forget.dgrad0 layer0.t1.tanh.dgrad");
     ck_assert_str_eq(reads_of(g, "layer0.t1.h.grad_add"),
@@ -341,9 +342,9 @@ START_TEST(all_steps_of_a_layer_follow_each_other)
 }
 END_TEST
 
-/* Two samples, 8 units, 8 inputs: a vector of them is 64 bytes, the four gates 256. In place or not,
- * an op reads its inputs and writes its output once; parameters are counted apart. Arithmetic: two
- * biases; 1 / (1 + exp(-x)) is three operations, tanh one; a transcendental function is one. */
+/* Two samples, 8 units, 8 inputs: a vector of them is 64 bytes, the four gates 256. In place or
+ * not, an op reads its inputs and writes its output once; parameters are counted apart. Arithmetic:
+ * two biases; 1 / (1 + exp(-x)) is three operations, tanh one; a transcendental function is one. */
 START_TEST(a_step_reads_and_writes_what_its_equations_say)
 {
     static const struct {

@@ -100,9 +100,9 @@ struct expected {
     uint64_t param_bytes;
 };
 
-/* Two linear layers without biases, 8 inputs, 6 hidden, 3 classes, batch 2, fp32. With n elements of
- * an activation: x 16, h 12, y 6. FLOPs of a product 2 m n k, of its backward the same twice; the
- * first layer has no data gradient. Bytes 4 an element read or written, parameters apart. */
+/* Two linear layers without biases, 8 inputs, 6 hidden, 3 classes, batch 2, fp32. With n elements
+ * of an activation: x 16, h 12, y 6. FLOPs of a product 2 m n k, of its backward the same twice;
+ * the first layer has no data gradient. Bytes 4 an element read or written, parameters apart. */
 static const struct expected mlp[] = {
     {"input", FR_OP_INPUT, FR_PHASE_INPUT, NULL, "", 0, 0, 0},
     {"fc1", FR_OP_MATMUL, FR_PHASE_FORWARD, NULL, "input", 192, 4 * (16 + 12), 192},
@@ -155,7 +155,8 @@ START_TEST(a_two_layer_perceptron_expands_as_by_hand)
         ck_assert_uint_eq(op->param_bytes, mlp[i].param_bytes);
         ck_assert_int_eq(op->scales, op->phase != FR_PHASE_UPDATE);
     }
-    /* input 16, ReLU output 12 and log-probabilities 6 of 4 bytes; two int64; 4 bytes of the loss */
+    /* input 16, ReLU output 12 and log-probabilities 6 of 4 bytes; two int64; 4 bytes of the
+     * loss */
     ck_assert_uint_eq(saved_bytes(g), 4 * (16 + 12 + 6) + 2 * 8 + 4);
     fr_graph_free(g);
 }
@@ -307,8 +308,9 @@ START_TEST(a_product_of_two_activations_keeps_both)
 }
 END_TEST
 
-/* PyTorch 1.13 keeps it for a mean over the whole image too, whose derivative asks for the number of
- * its elements: seen among the saved tensors of torchvision's Inception-v3 (tests/oracles/torchvision.csv). */
+/* PyTorch 1.13 keeps it for a mean over the whole image too, whose derivative asks for the number
+ * of its elements: seen among the saved tensors of torchvision's Inception-v3
+ * (tests/oracles/torchvision.csv). */
 START_TEST(an_average_keeps_its_input)
 {
     for (uint32_t side = 1; side <= 2; side++) {
@@ -374,8 +376,8 @@ static enum fr_status expand(struct fr_graph_builder *b, struct fr_graph **out,
     return st;
 }
 
-/* input (tensor 0), two linear layers (1, 2) that both read it, an op of the kind that reads both and
- * writes two tensors (3, 4), the loss of its first. */
+/* input (tensor 0), two linear layers (1, 2) that both read it, an op of the kind that reads both
+ * and writes two tensors (3, 4), the loss of its first. */
 static enum fr_status expand_kind(enum fr_op_kind kind, struct fr_graph **out, struct fr_error *err)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();

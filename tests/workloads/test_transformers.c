@@ -1,5 +1,5 @@
-/* tests/workloads/test_transformers.c - what Transformers keep and compute, against PyTorch, formulas
- * and by hand; parameters and multiply-adds are in tests/workloads/test_zoo.c. */
+/* tests/workloads/test_transformers.c - what Transformers keep and compute, against PyTorch,
+ * formulas and by hand; parameters and multiply-adds are in tests/workloads/test_zoo.c. */
 #include "config.h"
 
 #include "workloads/zoo/nn_moe.h"
@@ -112,11 +112,11 @@ START_TEST(an_encoder_saves_what_the_formula_says)
 }
 END_TEST
 
-/* n tokens of width d on each side, h heads. An encoder layer 70 n d + 16 n + 9 b h s^2: input, queries,
- * keys, values, context and two norms' inputs and the first's output 8 x 4, the ReLU's output and the
- * dropout's 2 x 16, masks 1 + 4 + 1; the statistics of two norms. A decoder layer has 25 n d + 8 n +
- * 9 b h s^2 more. Two embeddings' masks 2 n d, the encoder's and decoder's outputs 8 n d, words and
- * targets 24 n, log-probabilities 4 n V, the loss 4. */
+/* n tokens of width d on each side, h heads. An encoder layer 70 n d + 16 n + 9 b h s^2: input,
+ * queries, keys, values, context and two norms' inputs and the first's output 8 x 4, the ReLU's
+ * output and the dropout's 2 x 16, masks 1 + 4 + 1; the statistics of two norms. A decoder layer
+ * has 25 n d + 8 n + 9 b h s^2 more. Two embeddings' masks 2 n d, the encoder's and decoder's
+ * outputs 8 n d, words and targets 24 n, log-probabilities 4 n V, the loss 4. */
 START_TEST(an_encoder_with_a_decoder_saves_what_the_formula_says)
 {
     const uint64_t d = 1024, h = 16, vocab = 37000, s = 32;
@@ -131,10 +131,10 @@ START_TEST(an_encoder_with_a_decoder_saves_what_the_formula_says)
 }
 END_TEST
 
-/* n tokens of width h, keys and values of width k, feed-forward width f, a heads. Two norms' inputs and
- * outputs, queries and context 6 x 4 n h; keys and values 2 x 4 n k; the four of SwiGLU 16 n f; norms'
- * statistics 8 n; the kernel's 4 n a. Besides: last norm's input, output and statistics, tokens and
- * targets, log-probabilities, the loss. */
+/* n tokens of width h, keys and values of width k, feed-forward width f, a heads. Two norms' inputs
+ * and outputs, queries and context 6 x 4 n h; keys and values 2 x 4 n k; the four of SwiGLU 16 n f;
+ * norms' statistics 8 n; the kernel's 4 n a. Besides: last norm's input, output and statistics,
+ * tokens and targets, log-probabilities, the loss. */
 START_TEST(a_flash_decoder_saves_what_the_formula_says)
 {
     const uint64_t h = 8192, k = 1024, f = 28672, a = 64, layers = 80, vocab = 32000, s = 4096;
@@ -162,10 +162,10 @@ END_TEST
 /* ---- ops ---- */
 
 /* By hand, one layer forward: q, k, v each product, bias, copy 9; scores, scale, mask, softmax,
- * dropout, context, copy 7; output product, bias, dropout, sum, norm 5; product, bias, GELU, product,
- * bias, dropout, sum, norm 8. Besides: three lookups, two sums, norm, dropout 7; gather, product,
- * bias, GELU, norm, product, bias 7; view, product, bias, tanh, product, bias 6; two losses of
- * log-softmax and loss 4; their sum 1. */
+ * dropout, context, copy 7; output product, bias, dropout, sum, norm 5; product, bias, GELU,
+ * product, bias, dropout, sum, norm 8. Besides: three lookups, two sums, norm, dropout 7; gather,
+ * product, bias, GELU, norm, product, bias 7; view, product, bias, tanh, product, bias 6; two
+ * losses of log-softmax and loss 4; their sum 1. */
 START_TEST(an_encoder_has_the_ops_counted_by_hand)
 {
     struct fr_graph_totals t = totals("bert-large", 1, 0);
@@ -175,8 +175,8 @@ START_TEST(an_encoder_has_the_ops_counted_by_hand)
         n += t.ops[phase];
     ck_assert_uint_eq(t.ops[FR_PHASE_FORWARD], 24 * (9 + 7 + 5 + 8) + 7 + 7 + 6 + 4 + 1);
     ck_assert_uint_eq(t.ops[FR_PHASE_INPUT], 3 + 2);
-    /* products, biases and norms of a layer 6 + 6 + 2; lookups and norm 4; 4 for masked words, whose
-     * product is the words' table; pooler 2, next sentence 2 */
+    /* products, biases and norms of a layer 6 + 6 + 2; lookups and norm 4; 4 for masked words,
+     * whose product is the words' table; pooler 2, next sentence 2 */
     ck_assert_uint_eq(t.ops[FR_PHASE_UPDATE], 24 * 14 + 4 + 4 + 2 + 2);
     ck_assert_uint_ge(n, 1500);
 }

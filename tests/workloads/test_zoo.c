@@ -43,26 +43,26 @@ struct fact {
     double macs_digit;              /* the last digit given; 0: exact */
 };
 
-/* Models of images: counted by torchvision 0.14.1, tests/oracles/torchvision.csv says how. Also known:
- * resnet18 is the sum of PipeDream's profile, 46,758,048 / 4; lenet by hand (25 + 1) 6 + (150 + 1) 16 +
- * 401 * 120 + 121 * 84 + 85 * 10 parameters and 25 * 6 * 28^2 + 150 * 16 * 10^2 + 400 * 120 + 120 * 84 +
- * 84 * 10 multiply-adds.
+/* Models of images: counted by torchvision 0.14.1, tests/oracles/torchvision.csv says how. Also
+ * known: resnet18 is the sum of PipeDream's profile, 46,758,048 / 4; lenet by hand (25 + 1) 6 +
+ * (150 + 1) 16 + 401 * 120 + 121 * 84 + 85 * 10 parameters and 25 * 6 * 28^2 + 150 * 16 * 10^2 +
+ * 400 * 120 + 120 * 84 + 84 * 10 multiply-adds.
  * GPT: tensors 12 a layer, 2 embeddings and the last norm's 2; parameters as published with the
  * weights (Radford et al., 2019) and, for GPT-3, V h + 2048 h + 96 (12 h^2 + 13 h) + 2 h;
  * multiply-adds per token: 12 h^2 a layer in weights, 2 s h in attention, and V h.
  * rnnlm: 2 V h + V + 2 (8 h^2 + 8 h) with V 10,000 and h 2,048; 40 (2 * 8 h^2 + V h) multiply-adds.
- * gnmt-8 and gnmt-16: PipeDream's profiles sum up to 775,063,808 and 1,110,870,272 bytes; the others
- * and the arithmetic are in tests/workloads/test_recurrent.c.
- * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1; 12 h^2 + 13 h a
- * layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler; masked words h^2 + 3 h + 30522
- * for 20 of 128 positions, next sentence 2 h + 2 more. The totals are those of the published
+ * gnmt-8 and gnmt-16: PipeDream's profiles sum up to 775,063,808 and 1,110,870,272 bytes; the
+ * others and the arithmetic are in tests/workloads/test_recurrent.c.
+ * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1; 12 h^2 + 13 h
+ * a layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler; masked words h^2 + 3 h +
+ * 30522 for 20 of 128 positions, next sentence 2 h + 2 more. The totals are those of the published
  * weights as Hugging Face Transformers loads them (BertForPreTraining 110,106,428 and 336,226,108,
  * BertForMaskedLM 109,514,298 and 335,174,458).
  * Transformer: 37,000 d, an encoder layer 4 (d^2 + d) + 8 d^2 + 5 d + 4 d, a decoder layer
  * 4 (d^2 + d) + 2 d more; multiply-adds per token 12 d^2 + 16 d^2 a pair of layers in weights,
  * 3 * 2 s d in attention.
- * Llama: 2 V h + h, a layer 2 h^2 + 2 h k + 3 h f + 2 h, k the width of keys and values, f that of the
- * feed-forward layer; Mixtral 8 of these and 8 h of the router. As in the published weights
+ * Llama: 2 V h + h, a layer 2 h^2 + 2 h k + 3 h f + 2 h, k the width of keys and values, f that of
+ * the feed-forward layer; Mixtral 8 of these and 8 h of the router. As in the published weights
  * (meta-llama and mistralai on Hugging Face: 6,738,415,616, 13,015,864,320, 68,976,648,192,
  * 8,030,261,248, 70,553,706,496, 405,853,388,800, 46,702,792,704). */
 #define GPT3(size, layers, h)                                                                      \
@@ -194,8 +194,8 @@ START_TEST(every_model_has_its_facts_checked)
 }
 END_TEST
 
-/* Measured with PyTorch 1.13.1, every allocator event logged; dropout masks of one byte as on a GPU:
- * fixed + a_sample * batch bytes, and the ratio of backward to forward multiply-adds. */
+/* Measured with PyTorch 1.13.1, every allocator event logged; dropout masks of one byte as on a
+ * GPU: fixed + a_sample * batch bytes, and the ratio of backward to forward multiply-adds. */
 static const struct {
     const char *name;
     uint64_t fixed, a_sample;
@@ -350,8 +350,9 @@ START_TEST(ops_are_fine_grained)
 
     ck_assert_uint_ge(g->n_ops, 450);
     fr_graph_free(g);
-    /* VGG's deepest chain: 16 convolutions with bias and ReLU, and so on (by hand): 16 * 3 + 5 pools
-     * + 1 average + 3 * 2 linear and bias + 2 ReLU + 2 dropouts + log-softmax + loss forward */
+    /* VGG's deepest chain: 16 convolutions with bias and ReLU, and so on (by hand): 16 * 3 + 5
+     * pools + 1 average + 3 * 2 linear and bias + 2 ReLU + 2 dropouts + log-softmax + loss
+     * forward */
     g = load("vgg19", 1);
     struct fr_graph_totals t;
     fr_graph_totals(g, &t);

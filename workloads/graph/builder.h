@@ -44,15 +44,16 @@ struct fr__graph_priv {
     uint64_t saved_bytes;
 };
 
-/* The order in which `ops` run, each after what it reads; the smallest number first among those that
- * could be next, so an order that is right already stays. first, next: the edges of op o lead to
- * dst[first[o]] .. dst[first[o + 1] - 1]. order: [n]. FR_EPARSE: a cycle, its ops named.
+/* The order in which `ops` run, each after what it reads; the smallest number first among those
+ * that could be next, so an order that is right already stays. first, next: the edges of op o lead
+ * to dst[first[o]] .. dst[first[o + 1] - 1]. order: [n]. FR_EPARSE: a cycle, its ops named.
  * O(edges + n log n). */
 enum fr_status fr__topological_order(const struct fr_op ops[], size_t n, const uint32_t first[],
                                      const uint32_t dst[], uint32_t order[], struct fr_error *err);
 
-/* Sets is_saved of each storage that a forward op (or input) fills and a backward op reads; a storage
- * goes by the tensor at the root of its aliases. is_saved: [n_tensors], all false. O(edges). */
+/* Sets is_saved of each storage that a forward op (or input) fills and a backward op reads; a
+ * storage goes by the tensor at the root of its aliases. is_saved: [n_tensors], all false.
+ * O(edges). */
 void fr__mark_saved(const struct fr_graph *g, bool is_saved[]);
 
 /* Refuses what the builder was given wrongly. */

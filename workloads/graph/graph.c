@@ -1,4 +1,4 @@
-/* workloads/graph/graph.c - makes the finished graph out of a builder: sorted, indexed, read-only. */
+/* workloads/graph/graph.c - makes the finished graph from a builder, sorted and indexed. */
 #include "config.h"
 
 #include "workloads/graph/builder.h"
@@ -114,8 +114,8 @@ static enum fr_status place_ops(struct finish *f, struct fr_error *err)
     return number_layers(f, err);
 }
 
-/* Makes every alias name the tensor at the root of its chain, so that nobody has to walk it. A chain
- * longer than all tensors together is a ring. */
+/* Makes every alias name the tensor at the root of its chain, so that nobody has to walk it. A
+ * chain longer than all tensors together is a ring. */
 static enum fr_status flatten_aliases(struct finish *f, struct fr_error *err)
 {
     size_t n = f->b->n_tensors;

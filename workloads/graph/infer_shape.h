@@ -5,18 +5,19 @@
  * and older folders do not. For these alone the sizes are worked out here, from the dims of the
  * tensors of the op's forward op and from FLOPs:
  *
- *     matrix product    forward [rows][columns], depth = FLOPs / (2 rows columns); rows of a gradient
- *                       = its own FLOPs / (2 columns depth)
- *     batched product   the leading dims of its own output are the batch, the last two rows and columns
+ *     matrix product    forward [rows][columns], depth = FLOPs / (2 rows columns); rows of a
+ *                       gradient = its own FLOPs / (2 columns depth)
+ *     batched product   the leading dims of its own output are the batch, the last two rows and
+ *                       columns
  *     convolution       output [images][K][P][Q] of input [images][C][H][W]: filter size
  *                       = FLOPs / (2 images K P Q) / C (a square where that is one, else one row),
  *                       stride = H / P rounded, padding = what makes the sizes fit, groups = the
  *                       fewest for which the division by C has no remainder
  *     softmax, norms    rows of the last dim of the forward op's output
  *     batch norm        channels are the forward output's second dim
- *     attention         forward output [batch][seq][hidden] and a sum [batch][heads][seq] for each row;
- *                       causal where the FLOPs are those of half the products; as many key-value
- *                       heads as heads
+ *     attention         forward output [batch][seq][hidden] and a sum [batch][heads][seq] for each
+ *                       row; causal where the FLOPs are those of half the products; as many
+ *                       key-value heads as heads
  *
  * It stands in workloads/, beside what it reads, so that whoever needs the shape of an op (costs,
  * passes that split ops) gets the same one. Guesses are not stored in the graph: a graph says only

@@ -1,4 +1,4 @@
-/* workloads/graph/shape.c - the sizes of each class of shapes, by name, and what follows from them. */
+/* workloads/graph/shape.c - the sizes of each class of shapes, and what follows from them. */
 #include "config.h"
 
 #include "workloads/graph/shape.h"

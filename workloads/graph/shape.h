@@ -1,5 +1,5 @@
-/* workloads/graph/shape.h - the sizes of shapes by name: what the readers, writers and checks of shapes
- * share.
+/* workloads/graph/shape.h - the sizes of shapes by name: what the readers, writers and checks of
+ * shapes share.
  *
  * struct fr_shape (workloads.h) has a field for each size. The tables here list the fields of each
  * class once, so that a size is read, written and checked in one place.

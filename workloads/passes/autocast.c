@@ -121,8 +121,9 @@ static struct made cast_activation(struct casting *c, uint32_t o, uint32_t t, un
     return (struct made){c->n_ops - 1, c->n_tensors - 1, copy.bytes};
 }
 
-/* The fp16 copy of the parameters that op o uses. The op's own move to the cast, which owns them from
- * then on; of another's it is tied to these. It runs when o's first input is there, not before. */
+/* The fp16 copy of the parameters that op o uses. Where o owns them, the cast becomes their owner;
+ * where another op does, the cast is tied to that op. It runs when o's first input is there, not
+ * before. */
 static struct made cast_weights(struct casting *c, uint32_t o)
 {
     const struct fr_op *old = &c->f->ops[o];

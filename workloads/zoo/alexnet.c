@@ -1,8 +1,8 @@
 /* workloads/zoo/alexnet.c - AlexNet with one tower: 61,100,840 parameters.
  *
  * A. Krizhevsky, One weird trick for parallelizing convolutional neural networks, arXiv:1404.5997,
- * 2014, as torchvision builds it (torchvision/models/alexnet.py): dropout before the first two fully
- * connected layers, which see 6x6 averages whatever the size of the images.
+ * 2014, as torchvision builds it (torchvision/models/alexnet.py): dropout before the first two
+ * fully connected layers, which see 6x6 averages whatever the size of the images.
  */
 #include "config.h"
 

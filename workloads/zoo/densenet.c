@@ -1,9 +1,10 @@
 /* workloads/zoo/densenet.c - DenseNet-121, 161, 169 and 201.
  *
- * G. Huang, Z. Liu, L. van der Maaten and K. Q. Weinberger, Densely Connected Convolutional Networks,
- * CVPR 2017, table 1 and section 4.2 (DenseNet-161: growth 48), as torchvision builds it without
- * memory_efficient (torchvision/models/densenet.py): each layer copies all features before it into
- * one storage, which its normalisation keeps, so that activations grow with the square of the depth.
+ * G. Huang, Z. Liu, L. van der Maaten and K. Q. Weinberger, Densely Connected Convolutional
+ * Networks, CVPR 2017, table 1 and section 4.2 (DenseNet-161: growth 48), as torchvision builds it
+ * without memory_efficient (torchvision/models/densenet.py): each layer copies all features before
+ * it into one storage, which its normalisation keeps, so that activations grow with the square of
+ * the depth.
  */
 #include "config.h"
 

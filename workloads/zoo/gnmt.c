@@ -4,13 +4,13 @@
  * Y. Wu et al., Google's Neural Machine Translation System, 2016, in the variant that PipeDream
  * measured (D. Narayanan et al., SOSP 2019; github.com/msr-fiddle/pipedream, profiler/translation,
  * after NVIDIA's for MLPerf): the first encoder layer runs both ways, its outputs side by side feed
- * the second; residual connections from the third layer on; the first decoder layer's output asks the
- * attention, whose answer stands beside the input of all later decoder layers; dropout before every
- * layer but the first of encoder and decoder. gnmt-N has N/2 layers in each.
+ * the second; residual connections from the third layer on; the first decoder layer's output asks
+ * the attention, whose answer stands beside the input of all later decoder layers; dropout before
+ * every layer but the first of encoder and decoder. gnmt-N has N/2 layers in each.
  *
  * gnmt-2 has no second layer to narrow the encoder's output or to read the answer. There the memory
- * is as wide as both directions (D. Bahdanau et al., ICLR 2015), and a product with tanh takes answer
- * and output to the classifier (M. Luong, H. Pham, C. Manning, EMNLP 2015, eq. 5).
+ * is as wide as both directions (D. Bahdanau et al., ICLR 2015), and a product with tanh takes
+ * answer and output to the classifier (M. Luong, H. Pham, C. Manning, EMNLP 2015, eq. 5).
  *
  * Parameters and shapes are those of PipeDream's profiles to the byte. Its published code also
  * normalises the attention's energy, with 1025 parameters that the profiles do not count; that, the
@@ -28,7 +28,8 @@ enum { FIRST_RESIDUAL = 2, MAX_LAYERS = 64 };
 
 enum gnmt_key { ENCODER, DECODER, HIDDEN, VOCAB, SOURCE, TARGET };
 
-/* Sizes, batch and 32,320 words are PipeDream's; 40 steps as FlexFlow's (Jia et al., MLSys 2019). */
+/* Sizes, batch and 32,320 words are PipeDream's; 40 steps as FlexFlow's (Jia et al., MLSys
+ * 2019). */
 static const struct fr__model_key keys[] = {
     [ENCODER] = {"encoder", 4, 1, MAX_LAYERS, NULL},
     [DECODER] = {"decoder", 4, 1, MAX_LAYERS, NULL},
@@ -199,7 +200,8 @@ static void build_free(struct fr__net *net, const struct fr__model *m, const uin
     build_of(net, values);
 }
 
-/* A model of a fixed number of layers in encoder and decoder each; all else as the keys' defaults. */
+/* A model of a fixed number of layers in encoder and decoder each; all else as the keys'
+ * defaults. */
 static void build(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
 {
     const uint32_t *n_layers = m->shape;

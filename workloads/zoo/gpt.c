@@ -4,12 +4,13 @@
  * normalisation first, learned positions, output weights tied to the embedding); T. Brown et al.,
  * Language Models are Few-Shot Learners, NeurIPS 2020, table 2.1 (GPT-3; its alternating sparse
  * attention is left out). Op by op as in Hugging Face Transformers (models/gpt2/modeling_gpt2.py)
- * with attention scores written to memory unless asked otherwise, dropout as trained; the loss takes
- * every token, where the Transformers' shifts out the last one of a sequence.
+ * with attention scores written to memory unless asked otherwise, dropout as trained; the loss
+ * takes every token, where the Transformers' shifts out the last one of a sequence.
  *
- * Table 2.1 contradicts itself twice: heads times head width is 24 * 128 for the 1.3B model of width
- * 2048, and 40 * 128 = 5120 for the 13B model of width 5140. Here the width of a head stands: 16
- * heads of 128, and a width of 5120, which is what OPT took over (S. Zhang et al., 2022, table 1).
+ * Table 2.1 contradicts itself twice: heads times head width is 24 * 128 for the 1.3B model of
+ * width 2048, and 40 * 128 = 5120 for the 13B model of width 5140. Here the width of a head stands:
+ * 16 heads of 128, and a width of 5120, which is what OPT took over (S. Zhang et al., 2022, table
+ * 1).
  */
 #include "config.h"
 

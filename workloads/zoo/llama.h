@@ -12,8 +12,8 @@ struct fr__llama_shape {
 enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *s,
                                struct fr_error *err);
 
-/* The whole forward graph. feed_forward gives what is added to x behind each block's attention, from
- * the normalised x; user is handed through. */
+/* The whole forward graph. feed_forward gives what is added to x behind each block's attention,
+ * from the normalised x; user is handed through. */
 void fr__llama_build(struct fr__net *net, const struct fr__llama_shape *s,
                      enum fr__attention_form form,
                      struct fr__value (*feed_forward)(struct fr__net *net, uint32_t layer,

@@ -1,8 +1,8 @@
 /* workloads/zoo/mixtral.c - Mixtral 8x7B, and mixtures of experts of its kind of any size.
  *
- * A. Q. Jiang et al., Mixtral of Experts, 2024, table 1: a Llama decoder whose feed-forward layer is
- * eight experts, two for each token. The paper's context is 32768; 4096 tokens unless told otherwise.
- * No auxiliary loss that balances the load: how even it is, the key skew says.
+ * A. Q. Jiang et al., Mixtral of Experts, 2024, table 1: a Llama decoder whose feed-forward layer
+ * is eight experts, two for each token. The paper's context is 32768; 4096 tokens unless told
+ * otherwise. No auxiliary loss that balances the load: how even it is, the key skew says.
  */
 #include "config.h"
 

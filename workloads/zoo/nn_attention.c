@@ -1,4 +1,4 @@
-/* workloads/zoo/nn_attention.c - shapes, FLOPs and bytes of the ops that Transformers are made of. */
+/* workloads/zoo/nn_attention.c - shapes, FLOPs and bytes of the ops of Transformers. */
 #include "config.h"
 
 #include "workloads/zoo/nn_attention.h"
@@ -225,8 +225,8 @@ static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attent
     return fr__nn_merge_heads(net, "merge", fr__nn_batch_matmul(net, "context", y, v, v.t.dims[3]));
 }
 
-/* Two products of seq x seq_k x hidden; where the mask is causal, half the blocks are skipped and half
- * the FLOPs counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1). */
+/* Two products of seq x seq_k x hidden; where the mask is causal, half the blocks are skipped and
+ * half the FLOPs counted (T. Dao, FlashAttention-2, 2023, sections 3.1 and 4.1). */
 static struct fr__value flash(struct fr__net *net, const struct fr__dot_attention *a,
                               const struct fr__value in[], size_t n_in, uint32_t hidden)
 {

@@ -35,8 +35,8 @@ struct fr__dot_attention {
 };
 
 /* What the queries q make of keys k and values v, in q's shape, before the output projection. Keys
- * and values of fewer heads are shared by a group of query heads each (J. Ainslie et al., GQA, EMNLP
- * 2023): unfused they are copied out to all heads, a flash kernel reads them as they are. */
+ * and values of fewer heads are shared by a group of query heads each (J. Ainslie et al., GQA,
+ * EMNLP 2023): unfused they are copied out to all heads, a flash kernel reads them as they are. */
 struct fr__value fr__nn_attend(struct fr__net *net, const struct fr__dot_attention *a,
                                struct fr__value q, struct fr__value k, struct fr__value v);
 /* The same of queries, keys and values side by side, [batch, seq, 3 hidden], kv_heads = heads. */

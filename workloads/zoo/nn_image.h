@@ -1,7 +1,7 @@
 /* workloads/zoo/nn_image.h - the ops of convolutional networks: windows that move over images.
  *
- * Images are [batch, channels, height, width]. FLOPs and bytes are counted as workloads/zoo/nn.h says.
- * A window that does not fit its image is a fault of the net, which names the layer.
+ * Images are [batch, channels, height, width]. FLOPs and bytes are counted as workloads/zoo/nn.h
+ * says. A window that does not fit its image is a fault of the net, which names the layer.
  * Ignores: dilation, groups, rounding up of a pooling's output (torchvision's models have none).
  */
 #ifndef FR_WORKLOADS_NN_IMAGE_H
@@ -31,8 +31,8 @@ struct fr__value fr__nn_avgpool(struct fr__net *net, const char *name, struct fr
 struct fr__value fr__nn_avgpool_to(struct fr__net *net, const char *name, struct fr__value x,
                                    uint32_t out_side);
 
-/* The channels of x[0 .. n) after one another in a storage of their own, n >= 1; with n == 1 a copy,
- * as PyTorch's torch.cat makes one. The images are of one size. */
+/* The channels of x[0 .. n) after one another in a storage of their own, n >= 1; with n == 1 a
+ * copy, as PyTorch's torch.cat makes one. The images are of one size. */
 struct fr__value fr__nn_concat(struct fr__net *net, const char *name, const struct fr__value x[],
                                size_t n);
 #endif

@@ -1,19 +1,19 @@
 /* workloads/zoo/nn_recurrent.h - building blocks of models that are unrolled in time.
  *
- * A sequence is an array of values [batch, width], one a step; a step's ops are ops of their own, as
- * in a graph that TensorFlow unrolls, so that a placement can spread layers and steps. What steps
- * share are parameters: the first step owns them, the others are tied to it, all in one layer, and
- * workloads/passes/training.c makes one weight gradient for all.
+ * A sequence is an array of values [batch, width], one a step; a step's ops are ops of their own,
+ * as in a graph that TensorFlow unrolls, so that a placement can spread layers and steps. What
+ * steps share are parameters: the first step owns them, the others are tied to it, all in one
+ * layer, and workloads/passes/training.c makes one weight gradient for all.
  *
  * A long short-term memory (F. Gers, J. Schmidhuber, F. Cummins, Learning to Forget, 2000, without
  * peepholes; the equations and the two biases of torch.nn.LSTM, cuDNN's cell):
  *   i, f, g, o = act(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh)    sigmoid, sigmoid, tanh, sigmoid
  *   c_t = f c_{t-1} + i g            h_t = o tanh(c_t)
- * 4 h (i + h + 2) parameters, 4 h (i + h) multiply-adds a step and sample. In ops: ih, hh, sum, bias,
- * act, gates (four views), forget, input, c, tanh, h; all named PREFIX tSTEP.OP. In place as in
- * PyTorch's CPU kernels (aten/src/ATen/native/RNN.cpp, 1.13): sum, bias and act into ih's storage, c
- * into forget's. Kept for the backward pass are thus, in units of h elements a step and sample: the
- * gates 4, c 1, tanh c 1, h 1 and the step's input.
+ * 4 h (i + h + 2) parameters, 4 h (i + h) multiply-adds a step and sample. In ops: ih, hh, sum,
+ * bias, act, gates (four views), forget, input, c, tanh, h; all named PREFIX tSTEP.OP. In place as
+ * in PyTorch's CPU kernels (aten/src/ATen/native/RNN.cpp, 1.13): sum, bias and act into ih's
+ * storage, c into forget's. Kept for the backward pass are thus, in units of h elements a step and
+ * sample: the gates 4, c 1, tanh c 1, h 1 and the step's input.
  */
 #ifndef FR_WORKLOADS_NN_RECURRENT_H
 #define FR_WORKLOADS_NN_RECURRENT_H
@@ -59,8 +59,8 @@ struct fr__value fr__lstm_step(struct fr__net *net, struct fr__lstm *l, uint32_t
 struct fr__value fr__nn_shared_linear(struct fr__net *net, const char *name, struct fr__value x,
                                       uint32_t n_out, struct fr__shared *w);
 
-/* Additive attention (D. Bahdanau, K. Cho, Y. Bengio, ICLR 2015, appendix A.1.2) over the steps of a
- * memory [batch, steps, m]: s_j = v tanh(W_q q + W_k m_j), a = softmax(s), answer sum_j a_j m_j.
+/* Additive attention (D. Bahdanau, K. Cho, Y. Bengio, ICLR 2015, appendix A.1.2) over the steps of
+ * a memory [batch, steps, m]: s_j = v tanh(W_q q + W_k m_j), a = softmax(s), answer sum_j a_j m_j.
  * The keys W_k m_j are one product for all queries; the tanh adds W_q q to all keys as it goes, one
  * kernel. With units u as many as the query is wide, u (u + m + 1) parameters and, a query and
  * sample, u^2 + steps (u + m) multiply-adds, plus steps m u for the keys. */

@@ -1,7 +1,7 @@
 /* workloads/zoo/resnet.c - ResNet-18 to ResNet-200.
  *
- * K. He, X. Zhang, S. Ren and J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016, table
- * 1; with the stride on the 3x3 convolution of a bottleneck ("v1.5"), as torchvision
+ * K. He, X. Zhang, S. Ren and J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016,
+ * table 1; with the stride on the 3x3 convolution of a bottleneck ("v1.5"), as torchvision
  * (torchvision/models/resnet.py). The 200 layers, [3, 24, 36, 3], are those of He et al., Identity
  * Mappings in Deep Residual Networks, ECCV 2016, with the blocks of the first paper.
  */

@@ -3,9 +3,9 @@
  * W. Zaremba, I. Sutskever, O. Vinyals, Recurrent Neural Network Regularization, 2014: embedding,
  * layers, softmax over the words, dropout on all that is not recurrent; 10,000 words of the Penn
  * Treebank. Two layers of 2048, batch 64 and 40 steps as in A. Mirhoseini et al., Device Placement
- * Optimization with Reinforcement Learning, ICML 2017, and Z. Jia, M. Zaharia, A. Aiken, Beyond Data
- * and Model Parallelism for Deep Neural Networks, MLSys 2019 (FlexFlow). As TensorFlow's tutorial of
- * it, the model looks all words up at once and classifies all steps at once.
+ * Optimization with Reinforcement Learning, ICML 2017, and Z. Jia, M. Zaharia, A. Aiken, Beyond
+ * Data and Model Parallelism for Deep Neural Networks, MLSys 2019 (FlexFlow). As TensorFlow's
+ * tutorial of it, the model looks all words up at once and classifies all steps at once.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* workloads/zoo/transformer.c - the encoder and decoder of machine translation.
  *
  * A. Vaswani et al., Attention Is All You Need, NeurIPS 2017, table 3: base and big, normalisation
- * after each block, sinusoidal positions, one table for source, target and output words (section 3.4;
- * "about 37000" byte pairs, section 5.1: 37,000 rows here, no output bias). Biases everywhere else,
- * dropout on attention weights and behind the ReLU as well, as in tensor2tensor and
+ * after each block, sinusoidal positions, one table for source, target and output words (section
+ * 3.4; "about 37000" byte pairs, section 5.1: 37,000 rows here, no output bias). Biases everywhere
+ * else, dropout on attention weights and behind the ReLU as well, as in tensor2tensor and
  * torch.nn.Transformer. Label smoothing changes the loss's arithmetic, not what is kept: it is left
  * out. Source and target are of the same length.
  */

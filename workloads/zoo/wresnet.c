@@ -1,10 +1,10 @@
 /* workloads/zoo/wresnet.c - WResNet-L-W: a ResNet of L layers with all channels times W.
  *
  * M. Wang, C.-c. Huang and J. Li, Supporting Very Large Models using Automatic Dataflow Graph
- * Partitioning (Tofu), EuroSys 2019, section 7.1: the widening scalar multiplies the channels of each
- * convolution, so that the parameters grow with its square. The classes stay 1000. Not the wide
- * ResNets of Zagoruyko and Komodakis (torchvision's wide_resnet50_2), which widen only the inner
- * convolutions of a bottleneck.
+ * Partitioning (Tofu), EuroSys 2019, section 7.1: the widening scalar multiplies the channels of
+ * each convolution, so that the parameters grow with its square. The classes stay 1000. Not the
+ * wide ResNets of Zagoruyko and Komodakis (torchvision's wide_resnet50_2), which widen only the
+ * inner convolutions of a bottleneck.
  */
 #include "config.h"
 

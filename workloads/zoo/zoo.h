@@ -1,8 +1,8 @@
 /* workloads/zoo/zoo.h - the models that Forerun knows by name.
  *
- * A family is one file that ends in a list of models, and one word in FR__MODEL_FAMILIES. Shapes and
- * parameter counts are those of the papers and of torchvision or the published weights; each file
- * names its source.
+ * A family is one file that ends in a list of models, and one word in FR__MODEL_FAMILIES. Shapes
+ * and parameter counts are those of the papers and of torchvision or the published weights; each
+ * file names its source.
  */
 #ifndef FR_WORKLOADS_ZOO_H
 #define FR_WORKLOADS_ZOO_H
@@ -39,8 +39,8 @@ struct fr__model {
     enum fr_status (*check)(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
                             struct fr_error *err);
     /* NULL: the name is the model's own. Else it is a pattern, "wresnet-L-W", that stands for all
-     * names which begin as it does up to the first '-' and go on with a digit; reads what follows the
-     * '-' into values. Such a model has no keys. */
+     * names which begin as it does up to the first '-' and go on with a digit; reads what follows
+     * the '-' into values. Such a model has no keys. */
     enum fr_status (*read_name)(const struct fr__model *m, const char *rest, uint32_t values[],
                                 struct fr_error *err);
     /* Writes the forward graph down. values: one a key, or what read_name made of the name. */
