@@ -20,6 +20,7 @@ unit_tests += tests/topo/test_load
 unit_tests += tests/topo/test_preset
 unit_tests += tests/topo/test_rings
 unit_tests += tests/topo/test_route
+unit_tests += tests/topo/test_select_named
 unit_tests += tests/workloads/test_autocast
 unit_tests += tests/workloads/test_graph
 unit_tests += tests/workloads/test_images

@@ -4,6 +4,7 @@ if ENABLE_FUZZ
 fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_csv \
 	tests/fuzz/fuzz_device_file \
+	tests/fuzz/fuzz_devices \
 	tests/fuzz/fuzz_graph_txt \
 	tests/fuzz/fuzz_native \
 	tests/fuzz/fuzz_nccl_log \
@@ -13,6 +14,7 @@ check_PROGRAMS += $(fuzz_targets)
 tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_devices_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
