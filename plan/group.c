@@ -4,25 +4,49 @@
 #include "calibrate/system.h"
 #include "plan/internal.h"
 
+static uint32_t machine_of(const struct fr_plan *p, uint32_t group, uint32_t rank)
+{
+    return p->view.topo->devices[fr_plan_group_device(p, group, rank)].machine;
+}
+
+/* Whether the rank's machine has GPUs among the ranks before, of which n_each in a row are on one
+ * machine. lowest, highest: of their machines, so that machines in rising or falling order cost no
+ * search. */
+static bool returns(const struct fr_plan *p, uint32_t group, uint32_t rank, uint32_t n_each,
+                    uint32_t lowest, uint32_t highest)
+{
+    uint32_t machine = machine_of(p, group, rank);
+
+    if (machine < lowest || machine > highest)
+        return false;
+    for (uint32_t r = 0; r < rank; r += n_each)
+        if (machine_of(p, group, r) == machine)
+            return true;
+    return false;
+}
+
 uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group)
 {
     const struct fr_topo *t = p->view.topo;
     uint32_t n = fr_plan_group_size(p, group), n_machines = 0, n_here = 0, n_each = 0;
+    uint32_t lowest = UINT32_MAX, highest = 0;
     const struct fr_device *before = NULL;
 
     for (uint32_t rank = 0; rank < n; rank++) {
         uint32_t device = fr_plan_group_device(p, group, rank);
         const struct fr_device *d = &t->devices[device];
 
-        if (device >= t->n_gpus ||
-            (before && (d->type != before->type || d->machine < before->machine)))
+        if (device >= t->n_gpus || (before && d->type != before->type))
             return 0;
         if (!before || d->machine != before->machine) {
-            if (n_machines > 1 && n_here != n_each)
+            if ((n_machines > 1 && n_here != n_each) ||
+                (before && returns(p, group, rank, n_here, lowest, highest)))
                 return 0;
             n_each = n_here;
             n_here = 0;
             n_machines++;
+            lowest = d->machine < lowest ? d->machine : lowest;
+            highest = d->machine > highest ? d->machine : highest;
         }
         n_here++;
         before = d;

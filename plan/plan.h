@@ -242,8 +242,9 @@ struct fr_plan_view {
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);
 uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t rank);
-/* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of one machine,
- * then those of a later one. 0: it is not so. Good before fr_plan_finish too. Cost: O(size). */
+/* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of
+ * one machine, then those of another one. 0: it is not so. Good before fr_plan_finish too. Cost:
+ * O(size), where machines stand in no order O(size + machines^2). */
 uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group);
 /* What a collective on a group of the plan costs by the system of its machines (fr_cost_collective).
  * is_summed_in_switch: as in struct fr_system_call. false: not known, *out untouched. */
