@@ -241,9 +241,11 @@ static enum fr_status advise_gpus(struct adviser *a)
     while (n < n_all && !t.fits) {
         n = 2 * n < n_all ? 2 * n : n_all;
         q.n_gpus = n;
+        q.devices = NULL;
         FR_TRY(try_on(a, a->setting, &q, &t));
     }
-    snprintf(change, sizeof(change), "%zu GPUs instead of %zu", n, a->record->n_gpus);
+    snprintf(change, sizeof(change), "%zu GPUs instead of %s%zu", n,
+             a->question.devices ? "the named " : "", a->record->n_gpus);
     snprintf(options, sizeof(options), "-g %zu", n);
     return add(a, &t, change, options, q.batch_per_gpu > 0);
 }

@@ -144,6 +144,40 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     return FR_OK;
 }
 
+/* A question names its GPUs or counts them, not both. */
+static enum fr_status check_choice(const struct fr_question *q, struct fr_error *err)
+{
+    if (q->devices && q->n_gpus > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__COUNTED_AND_NAMED);
+    if (q->devices && q->is_spread)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__SPREAD_AND_NAMED);
+    return FR_OK;
+}
+
+enum fr_status fr__devices_choose(uint32_t **devices, size_t *n, const struct fr_topo *topo,
+                                  const struct fr_question *q, struct fr_error *err)
+{
+    size_t n_counted = q->n_gpus ? q->n_gpus : topo->n_gpus;
+    uint32_t *list;
+    enum fr_status st;
+
+    FR_TRY(check_choice(q, err));
+    list = calloc(topo->n_gpus + 1, sizeof(*list));
+    if (!list)
+        return fr__fail_nomem(err);
+    if (q->devices)
+        st = fr_topo_select_named(topo, q->devices, list, &n_counted, err);
+    else
+        st = fr_topo_select(topo, n_counted, q->is_spread, list, err);
+    if (st != FR_OK) {
+        free(list);
+        return st;
+    }
+    *devices = list;
+    *n = n_counted;
+    return FR_OK;
+}
+
 enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err)
@@ -151,27 +185,20 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
     struct fr_problem p = {.topo = s->topo,
                            .graph = s->graph,
                            .costs = s->costs,
-                           .n_devices = q->n_gpus ? q->n_gpus : s->topo->n_gpus,
                            .optimizer = q->optimizer,
                            .keeps_gradients = q->keeps_gradients};
+    uint32_t *list;
     enum fr_status st;
 
-    if (p.n_devices > s->topo->n_gpus)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu",
-                        p.n_devices, s->topo->name, s->topo->n_gpus);
-    FR_TRY(choose_batch(q, s->graph, p.n_devices, &p.global_batch, err));
-    *devices = calloc(p.n_devices ? p.n_devices : 1, sizeof(**devices));
-    if (!*devices)
-        return fr__fail_nomem(err);
-    p.devices = *devices;
-    st = fr_topo_select(s->topo, p.n_devices, q->is_spread, *devices, err);
-    if (st == FR_OK) {
-        *out = p;
-        return FR_OK;
+    FR_TRY(fr__devices_choose(&list, &p.n_devices, s->topo, q, err));
+    st = choose_batch(q, s->graph, p.n_devices, &p.global_batch, err);
+    if (st != FR_OK) {
+        free(list);
+        return st;
     }
-    free(*devices);
-    *devices = NULL;
-    return st;
+    p.devices = *devices = list;
+    *out = p;
+    return FR_OK;
 }
 
 enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,

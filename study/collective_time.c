@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "study/loading.h"
+#include "study/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,13 +100,19 @@ static char *copy_text(const char *text)
     return copy ? memcpy(copy, text, n) : NULL;
 }
 
+/* 0: out of memory. */
 static size_t count_machines(const struct work *w)
 {
+    bool *is_seen = calloc(w->topo->n_machines + 1, sizeof(*is_seen));
     size_t n = 0;
 
-    for (size_t i = 0; i < w->n; i++)
-        n += i == 0 ||
-             w->topo->devices[w->devices[i]].machine != w->topo->devices[w->devices[i - 1]].machine;
+    for (size_t i = 0; is_seen && i < w->n; i++) {
+        bool *seen = &is_seen[w->topo->devices[w->devices[i]].machine];
+
+        n += !*seen;
+        *seen = true;
+    }
+    free(is_seen);
     return n;
 }
 
@@ -160,15 +167,12 @@ static enum fr_status parse_kind(const char *text, enum fr_collective_kind *out,
 static enum fr_status load(struct work *w, const struct fr_collective_question *q,
                            struct fr_error *err)
 {
-    const struct fr_question asked = {.costs = q->costs};
+    const struct fr_question asked = {
+        .costs = q->costs, .n_gpus = q->n_gpus, .is_spread = q->is_spread, .devices = q->devices};
 
     FR_TRY(fr_topo_load(&w->topo, q->topology, err));
     FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));
-    w->n = q->n_gpus ? q->n_gpus : w->topo->n_gpus;
-    w->devices = calloc(w->n + 1, sizeof(*w->devices));
-    if (!w->devices)
-        return fr__fail_nomem(err);
-    return fr_topo_select(w->topo, w->n, q->is_spread, w->devices, err);
+    return fr__devices_choose(&w->devices, &w->n, w->topo, &asked, err);
 }
 
 static double bus_factor_of(enum fr_collective_kind kind, double n)
@@ -194,6 +198,8 @@ static enum fr_status fill(struct work *w, const struct fr_collective_question *
     t->n_gpus = w->n;
     t->n_gpus_total = w->topo->n_gpus;
     t->n_machines = count_machines(w);
+    if (t->n_machines == 0)
+        return fr__fail_nomem(err);
     t->bus_factor = bus_factor_of(t->kind, (double)w->n);
     for (; t->n_rows < q->n_sizes; t->n_rows++) {
         uint64_t bytes;

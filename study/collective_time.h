@@ -21,9 +21,10 @@ struct fr_collective_question {
     const char *kind;         /* "all-reduce", ... */
     const char *const *sizes; /* [n_sizes] "64MiB", what `bytes` of struct fr_collective means */
     size_t n_sizes;
-    size_t n_gpus;     /* 0: all */
-    bool is_spread;    /* taken evenly over the machines */
-    const char *costs; /* as of a struct fr_question */
+    size_t n_gpus;       /* 0: all */
+    bool is_spread;      /* taken evenly over the machines */
+    const char *devices; /* by their names instead, as of a struct fr_question; NULL: not so */
+    const char *costs;   /* as of a struct fr_question */
 };
 
 /* Of one size. NaN: not known. */
@@ -47,9 +48,10 @@ struct fr_collective_times {
     struct fr_collective_row *rows; /* [n_rows] */
 };
 
-/* The caller frees *out. The root of a broadcast and a reduce is the first GPU. FR_EUSAGE with the nearest known
- * kind; FR_EPARSE, FR_ERANGE of a size; errors of fr_topo_load, fr_topo_select, fr_cost_model_new and
- * fr_simulate. */
+/* The caller frees *out. The root of a broadcast and a reduce is the first GPU. FR_EUSAGE with the
+ * nearest known kind; FR_EPARSE, FR_ERANGE of a size; errors of fr_topo_load, fr_topo_select,
+ * fr_topo_select_named, fr_cost_model_new and fr_simulate; FR_EUSAGE when GPUs are both named and
+ * counted. */
 enum fr_status fr_collective_times(struct fr_collective_times **out,
                                    const struct fr_collective_question *q,
                                    const struct fr_context *ctx, struct fr_error *err);

@@ -26,7 +26,7 @@ struct setting {
 
 /* ---- names ---- */
 
-#define NAME_SETTING(member)                                                                       \
+#define NAME_SETTING(member, word_for_null)                                                        \
     static enum fr_status set_##member(struct fr_question *q, const char *text, const char *what,  \
                                        struct fr_error *err)                                       \
     {                                                                                              \
@@ -38,42 +38,32 @@ struct setting {
     static const char *text_##member(const struct fr_question *q, char buf[VALUE])                 \
     {                                                                                              \
         (void)buf;                                                                                 \
-        return q->member ? q->member : "none";                                                     \
+        return q->member ? q->member : word_for_null;                                              \
     }
-NAME_SETTING(workload)
-NAME_SETTING(topology)
-NAME_SETTING(strategy)
+NAME_SETTING(workload, "none")
+NAME_SETTING(topology, "none")
+NAME_SETTING(strategy, "none")
+NAME_SETTING(costs, "calibrated")
 #undef NAME_SETTING
 
-static enum fr_status set_costs(struct fr_question *q, const char *text, const char *what,
-                                struct fr_error *err)
-{
-    (void)what;
-    (void)err;
-    q->costs = text;
-    return FR_OK;
-}
-
-static const char *text_costs(const struct fr_question *q, char buf[VALUE])
-{
-    (void)buf;
-    return q->costs ? q->costs : "calibrated";
-}
-
-static enum fr_status set_profile_device(struct fr_question *q, const char *text, const char *what,
-                                         struct fr_error *err)
-{
-    (void)what;
-    (void)err;
-    q->profile_device = strcmp(text, "none") == 0 ? NULL : text;
-    return FR_OK;
-}
-
-static const char *text_profile_device(const struct fr_question *q, char buf[VALUE])
-{
-    (void)buf;
-    return q->profile_device ? q->profile_device : "none";
-}
+/* Of these "none" is what stands for "not given". */
+#define OPTIONAL_NAME_SETTING(member)                                                              \
+    static enum fr_status set_##member(struct fr_question *q, const char *text, const char *what,  \
+                                       struct fr_error *err)                                       \
+    {                                                                                              \
+        (void)what;                                                                                \
+        (void)err;                                                                                 \
+        q->member = strcmp(text, "none") == 0 ? NULL : text;                                       \
+        return FR_OK;                                                                              \
+    }                                                                                              \
+    static const char *text_##member(const struct fr_question *q, char buf[VALUE])                 \
+    {                                                                                              \
+        (void)buf;                                                                                 \
+        return q->member ? q->member : "none";                                                     \
+    }
+OPTIONAL_NAME_SETTING(devices)
+OPTIONAL_NAME_SETTING(profile_device)
+#undef OPTIONAL_NAME_SETTING
 
 /* ---- counts: some have a word for what 0 stands for ---- */
 
@@ -242,6 +232,7 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(image_size, "image-size", true)                                                              \
     X(gpus, "gpus", true)                                                                          \
     X(spread, "spread", true)                                                                      \
+    X(devices, "devices", false)                                                                   \
     X(batch, "batch", true)                                                                        \
     X(batch_per_gpu, "batch-per-gpu", true)                                                        \
     X(strategy, "strategy", false)                                                                 \

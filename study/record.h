@@ -51,8 +51,19 @@ struct fr_record *fr__record_share(struct fr_record *r);
 /* About how much memory it holds with its plan and run. */
 size_t fr__record_bytes(const struct fr_record *r);
 
-/* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the caller's to
- * free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, FR_ENOMEM. */
+/* Why a question that names its GPUs and counts them too has no answer. */
+#define FR__COUNTED_AND_NAMED "a number of GPUs (-g) and their names (--devices) exclude each other"
+#define FR__SPREAD_AND_NAMED "--spread and names of GPUs (--devices) exclude each other"
+
+/* The GPUs of topo that q is about, rank by rank: those that it names, else the first of them or
+ * evenly over the machines. *devices: [*n], the caller's to free. FR_EUSAGE: named and counted;
+ * errors of fr_topo_select and fr_topo_select_named; FR_ENOMEM. */
+enum fr_status fr__devices_choose(uint32_t **devices, size_t *n, const struct fr_topo *topo,
+                                  const struct fr_question *q, struct fr_error *err);
+
+/* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the
+ * caller's to free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, errors of
+ * fr__devices_choose. */
 enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);

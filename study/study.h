@@ -42,6 +42,9 @@ struct fr_question {
                                                    fr_strategy_parse take them */
     size_t n_gpus;                              /* 0: all of the topology's */
     bool is_spread;                             /* evenly over the machines, not the first n */
+    /* Names of the GPUs in rank order, as fr_topo_select_named takes them: then n_gpus is 0 and
+     * is_spread false. NULL: those that n_gpus and is_spread say. */
+    const char *devices;
     uint32_t global_batch;      /* samples an iteration over all GPUs (strong scaling) */
     uint32_t batch_per_gpu;     /* or a GPU (weak scaling); both 0: the workload's own as global */
     uint32_t seq_len;           /* 0: the workload's own */
@@ -72,14 +75,14 @@ void fr_question_init(struct fr_question *q);
 /* ---- the settings of a question, as text ---- */
 
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
- * What stands for "not given" is a value too: gpus=all; batch, batch-per-gpu, seq-len,
- * image-size and precision=default. */
-enum { FR_N_SETTINGS = 24 };
+ * What stands for "not given" is a value too: gpus=all; devices=none; batch,
+ * batch-per-gpu, seq-len, image-size and precision=default. */
+enum { FR_N_SETTINGS = 25 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
-/* text must outlive q where it names something (workload, topology, strategy; not read any further
- * here). FR_EUSAGE, FR_EPARSE, FR_ERANGE: *q is as before. */
+/* text must outlive q where it names something (workload, topology, devices, strategy; not read any
+ * further here). FR_EUSAGE, FR_EPARSE, FR_ERANGE: *q is as before. */
 enum fr_status fr_question_set(struct fr_question *q, const char *name, const char *text,
                                struct fr_error *err);
 /* The value of setting i as fr_question_set reads it; the caller frees; NULL: out of memory. */

@@ -39,7 +39,8 @@ enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char 
 enum fr_status fr_sweep_shard(struct fr_sweep *s, uint32_t i, uint32_t n, struct fr_error *err);
 /* Counts the points and loads each workload and topology once to see that it is there. Strategies
  * default to all, the rest to what fr_question_init says. FR_EUSAGE: no workload or topology, or
- * both kinds of batch; FR_ERANGE: too many points; errors of the loading functions. */
+ * both kinds of batch, or GPUs both counted and named; FR_ERANGE: too many points; errors of the
+ * loading functions. */
 enum fr_status fr_sweep_finish(struct fr_sweep *s, struct fr_error *err);
 
 /* Of a finished sweep. Points are numbered with the last setting of keys that varies fastest. */
@@ -69,7 +70,7 @@ struct fr_sweep_row {
     const char *reason; /* "" when it fits */
     const char *workload, *topology, *strategy, *precision, *optimizer;
     const char *zero_grad, *order, *network, *channels, *collectives, *alloc, *memory, *costs;
-    const char *profile_device; /* "none" */
+    const char *devices, *profile_device; /* "none" */
     uint64_t gpus, gpus_used, is_spread, global_batch, seq_len, image_size, iterations, seed;
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */

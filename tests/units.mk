@@ -88,6 +88,7 @@ unit_tests += tests/strategies/test_runs
 unit_tests += tests/strategies/test_stages
 unit_tests += tests/study/test_advice
 unit_tests += tests/study/test_collectives
+unit_tests += tests/study/test_devices
 unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_iterations
 unit_tests += tests/study/test_profiles

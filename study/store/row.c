@@ -29,6 +29,7 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("gpus_used", COUNT, gpus_used),
     COLUMN("gpu_types", TEXT, gpu_types),
     COLUMN("spread", COUNT, is_spread),
+    COLUMN("devices", TEXT, devices),
     COLUMN("global_batch", COUNT, global_batch),
     COLUMN("seq_len", COUNT, seq_len),
     COLUMN("image_size", COUNT, image_size), /* as asked; 0: the workload's own */
@@ -293,6 +294,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->topology = clean(arena, q->topology);
     row->strategy = clean(arena, q->strategy);
     row->costs = clean(arena, q->costs ? q->costs : "calibrated");
+    row->devices = clean(arena, q->devices ? q->devices : "none");
     row->profile_device = clean(arena, q->profile_device ? q->profile_device : "none");
     row->precision = setting_text(arena, q, "precision");
     row->zero_grad = setting_text(arena, q, "zero-grad");
@@ -302,7 +304,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->memory = fr_memory_model_name(q->run.memory);
     row->reason = row->gpu_types = row->record = "";
     if (!row->key || !row->workload || !row->topology || !row->strategy || !row->precision ||
-        !row->costs || !row->profile_device || !row->zero_grad || !row->channels ||
+        !row->devices || !row->costs || !row->profile_device || !row->zero_grad || !row->channels ||
         !row->collectives || !row->alloc)
         return fr__fail_nomem(err);
     row->optimizer = fr_optimizer_name(q->optimizer);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "study/record.h"
 #include "study/sweep/state.h"
 
 #include <assert.h>
@@ -247,6 +248,24 @@ static enum fr_status count_points(struct fr_sweep *s, struct fr_error *err)
     return FR_OK;
 }
 
+/* Settings of which a question takes one only. */
+static enum fr_status check_pairs(const struct fr_sweep *s, struct fr_error *err)
+{
+    static const struct {
+        const char *one, *other, *sentence;
+    } pairs[] = {
+        {"batch", "batch-per-gpu", "a global batch and a batch per GPU exclude each other"},
+        {"gpus", "devices", FR__COUNTED_AND_NAMED},
+        {"spread", "devices", FR__SPREAD_AND_NAMED},
+    };
+
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (s->axes[fr__setting_index(pairs[i].one)].n > 0 &&
+            s->axes[fr__setting_index(pairs[i].other)].n > 0)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s", pairs[i].sentence);
+    return FR_OK;
+}
+
 enum fr_status fr_sweep_finish(struct fr_sweep *s, struct fr_error *err)
 {
     assert(s->n_points == 0);
@@ -254,9 +273,7 @@ enum fr_status fr_sweep_finish(struct fr_sweep *s, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no workload given (-w, --workload)");
     if (s->axes[fr__setting_index("topology")].n == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
-    if (s->axes[fr__setting_index("batch")].n && s->axes[fr__setting_index("batch-per-gpu")].n)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "a global batch and a batch per GPU exclude each other");
+    FR_TRY(check_pairs(s, err));
     if (s->axes[fr__setting_index("strategy")].n == 0)
         FR_TRY(fr_sweep_add(s, "strategy", "all", err));
     FR_TRY(fr__sweep_load_inputs(s, err));

@@ -108,7 +108,10 @@ static enum fr_status set_question(struct fr__measurements *m, struct fr__measur
     q->costs = m->costs;
     q->no_timing = true;
     FR_TRY(fr_question_set(q, "precision", x->row.precision, err));
-    return set_options(m, q, x->row.options, err);
+    FR_TRY(set_options(m, q, x->row.options, err));
+    if (q->devices) /* `gpus` must say how many these are: validate.c */
+        q->n_gpus = 0;
+    return FR_OK;
 }
 
 static enum fr_status keep(struct fr__measurements *m, const struct fr__cell *cell,

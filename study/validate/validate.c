@@ -9,6 +9,7 @@
 #include "study/validate/rows.h"
 #include "study/validate/summary.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -63,6 +64,15 @@ static char *does_not_fit(const struct fr_record *r)
     return strdup(text);
 }
 
+static char *is_another_count(const struct fr_record *r, const struct fr_validation_row *row)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "'gpus' is %" PRIu64 ", but '--devices' names %zu", row->gpus,
+             r->n_gpus);
+    return strdup(text);
+}
+
 /* *why, *device: heap; of these the one that holds is set, on success. */
 static enum fr_status ask(struct asking *a, struct fr__measurement *x, char **why, char **device,
                           struct fr_error *err)
@@ -70,12 +80,14 @@ static enum fr_status ask(struct asking *a, struct fr__measurement *x, char **wh
     struct fr_record *r = NULL;
     enum fr_status st = fr_session_ask(a->session, &x->question, &a->context, &r, err);
 
-    if (st == FR_OK && r->oom) {
+    if (st == FR_OK && r->n_gpus != x->row.gpus) {
+        *why = is_another_count(r, &x->row);
+    } else if (st == FR_OK && r->oom) {
         *why = does_not_fit(r);
     } else if (st == FR_OK) {
         const struct fr_topo *t = fr_plan_view(r->plan)->topo;
 
-        *device = strdup(t->types[t->devices[0].type].name);
+        *device = strdup(t->types[t->devices[r->devices[0].device].type].name);
         compare(&x->row, r);
     } else if (!is_fatal(st)) {
         *why = text_of(err);

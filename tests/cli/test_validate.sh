@@ -56,6 +56,18 @@ check "threads_do_not_change_the_answer" cmp one.json out
 "$forerun" validate rows.csv --costs datasheet >out 2>err
 check "costs_are_a_choice" sh -c '! grep -q "all rows   *4  22.5 %" out'
 
+# GPUs may be named, as many as `gpus` says
+{
+    echo "$header"
+    echo "C-1,lenet,dgx1-v100,4,dp,256,fp32,-O momentum --devices n0.gpu0..3,$(product "$four" 0.8),,x"
+    echo "C-2,lenet,dgx1-v100,2,dp,256,fp32,--devices n0.gpu0..3,1,,x"
+    echo "C-3,lenet,dgx1-v100,2,dp,256,fp32,--devices n0.gpu0..9,1,,x"
+} >named.csv
+"$forerun" validate named.csv --all >out 2>err
+check "named_gpus_answer_as_the_first_ones" says "^  C-1  lenet .* +25.0 %$"
+check "gpus_must_be_as_many_as_are_named" says "1: 'gpus' is 2, but '--devices' names 4"
+check "a_wrong_list_is_told" says "1: 'n0.gpu0..9' stands for more GPUs than 'dgx1-v100' has"
+
 if command -v gnuplot >/dev/null; then
     "$forerun" validate rows.csv -o scatter.svg -o scatter.png >out 2>err
     check "a_picture_is_drawn" drawn texts scatter.svg "predicted iteration (ms)" \

@@ -69,6 +69,19 @@ asks 2 "a global batch and a batch per GPU exclude each other" -b 64 -B 64 -s si
 asks 2 "option '--gpus' is \"0\".*" -g 0
 asks 2 "option '--gpus' is \"four\".*" -g four
 asks 2 "9 GPUs asked for, but 'dgx1-v100' has 8" -g 9 -s single
+asks 2 "'dgx1-v100' has no GPU 'n0.gpu8', did you mean 'n0.gpu0'\?" --devices n0.gpu8 -s single
+asks 2 "'dgx1-v100' has no GPU 'n0.gpu1\\\\x0an0.gpu2'" --devices "n0.gpu1
+n0.gpu2" -s single
+asks 2 "'n0..999999999.gpu0..999999999' stands for more GPUs than 'dgx1-v100' has, which is 8" \
+    --devices n0..999999999.gpu0..999999999 -s single
+asks 2 "'n0.gpu7..0': the range 7..0 runs backwards" --devices n0.gpu7..0 -s single
+asks 2 "'n0.gpu0..-1' is no range, .*" --devices n0.gpu0..-1 -s single
+asks 2 "a list of GPUs has an empty name, .*" --devices , -s single
+asks 2 "option '--devices' has an empty value" --devices '' -s single
+asks 2 "a number of GPUs \(-g\) and their names \(--devices\) exclude each other" -g 2 \
+    --devices n0.gpu0..1 -s single
+asks 2 "--spread and names of GPUs \(--devices\) exclude each other" --spread \
+    --devices n0.gpu0..1 -s single
 asks 2 "no model, folder or file named 'lenett', did you mean 'lenet'\?" -w lenett -s single
 asks 2 "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'\?" -t dgx1-v10 -s single
 asks 2 "unknown strategy 'singel', did you mean 'single'\?" -s singel

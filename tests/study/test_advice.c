@@ -101,6 +101,24 @@ START_TEST(more_gpus_leave_the_training_as_it_is_and_go_first)
 }
 END_TEST
 
+/* More GPUs than those named are counted again. */
+START_TEST(more_gpus_than_the_named_ones_help_too)
+{
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "dp", 0, 50000);
+    a.question.devices = "n0.gpu1";
+    r = answer(&a);
+    ck_assert(r->oom);
+    ck_assert_str_eq(r->oom_why.device, "n0.gpu1");
+    ck_assert_str_eq(r->advice[0].options, "-g 2");
+    ck_assert_str_eq(r->advice[0].change, "2 GPUs instead of the named 1");
+    ck_assert_uint_eq(r->advice[0].peak_bytes, 57 * MIB);
+    fr_record_free(r);
+}
+END_TEST
+
 /* 60000 samples in two micro-batches: 30000, 2 R of 30 MiB as in the first case, and the gradients are
  * there as they were. Of 120000 the four of 30000; 60001 do not make equal ones. */
 START_TEST(micro_batches_leave_the_training_as_it_is)
@@ -249,6 +267,7 @@ static Suite *suite(void)
 
     tcase_add_test(t, finds_the_largest_batch_that_fits);
     tcase_add_test(t, more_gpus_leave_the_training_as_it_is_and_go_first);
+    tcase_add_test(t, more_gpus_than_the_named_ones_help_too);
     tcase_add_test(t, micro_batches_leave_the_training_as_it_is);
     tcase_add_test(t, an_optimizer_that_keeps_less_may_help);
     tcase_add_test(t, says_when_nothing_helps);

@@ -64,6 +64,7 @@ static struct fr_sweep_row row_at(unsigned i, char key[32])
                                .collectives = "expanded",
                                .alloc = "dispatch",
                                .memory = "device",
+                               .devices = "n0.gpu0,n0.gpu4",
                                .costs = "calibrated",
                                .profile_device = "none",
                                .gpu_types = "v100-sxm2-16gb:8",

@@ -194,8 +194,9 @@ START_TEST(a_key_spells_out_every_setting)
     char *key = fr_question_key(&q);
     ck_assert_str_eq(
         key, "workload=vgg19|topology=2x dgx1-v100 via ib:100Gbps|precision=default|"
-             "seq-len=default|image-size=default|gpus=16|spread=0|batch=default|batch-per-gpu=32|"
-             "strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|network=flow|"
+             "seq-len=default|image-size=default|gpus=16|spread=0|devices=none|batch=default|"
+             "batch-per-gpu=32|strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|"
+             "network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
              "jitter=0.1|device-jitter=0|costs=calibrated|profile-device=none");
     free(key);
@@ -219,18 +220,31 @@ START_TEST(every_setting_reads_back_what_it_writes)
 {
     static const struct {
         const char *name, *text;
-    } values[] = {{"workload", "x"},      {"topology", "y"},
-                  {"precision", "bf16"},  {"seq-len", "128"},
-                  {"image-size", "299"},  {"gpus", "4"},
-                  {"spread", "1"},        {"batch", "64"},
-                  {"batch-per-gpu", "8"}, {"strategy", "pp"},
-                  {"optimizer", "adam"},  {"zero-grad", "zero"},
-                  {"order", "strict"},    {"network", "analytic"},
-                  {"channels", "3"},      {"collectives", "closed"},
-                  {"alloc", "start"},     {"memory", "liveness"},
-                  {"iterations", "5"},    {"seed", "18446744073709551615"},
-                  {"jitter", "0.25"},     {"device-jitter", "0.125"},
-                  {"costs", "datasheet"}, {"profile-device", "a40-48gb"}};
+    } values[] = {{"workload", "x"},
+                  {"topology", "y"},
+                  {"precision", "bf16"},
+                  {"seq-len", "128"},
+                  {"image-size", "299"},
+                  {"gpus", "4"},
+                  {"spread", "1"},
+                  {"devices", "n0.gpu1,n0.gpu0"},
+                  {"batch", "64"},
+                  {"batch-per-gpu", "8"},
+                  {"strategy", "pp"},
+                  {"optimizer", "adam"},
+                  {"zero-grad", "zero"},
+                  {"order", "strict"},
+                  {"network", "analytic"},
+                  {"channels", "3"},
+                  {"collectives", "closed"},
+                  {"alloc", "start"},
+                  {"memory", "liveness"},
+                  {"iterations", "5"},
+                  {"seed", "18446744073709551615"},
+                  {"jitter", "0.25"},
+                  {"device-jitter", "0.125"},
+                  {"costs", "datasheet"},
+                  {"profile-device", "a40-48gb"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);
@@ -397,6 +411,7 @@ static struct fr_sweep *sweep_by_hand(void)
                                    .collectives = "",
                                    .alloc = "",
                                    .memory = "",
+                                   .devices = "",
                                    .costs = "",
                                    .profile_device = "",
                                    .record = "",
