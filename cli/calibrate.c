@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "results/pictures/fits.h"
+#include "results/fits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

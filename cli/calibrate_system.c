@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "calibrate/system.h"
 #include "cli/cli.h"
-#include "results/pictures/fits.h"
+#include "results/fits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "papers/build.h"
+#include "results/parts/number.h"
 #include "results/text/table.h"
 
 #include <math.h>

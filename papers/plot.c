@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "results/parts/colours.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "papers/papers.h"
@@ -30,8 +31,9 @@ static const struct fr_repro_cell *cell(const struct fr_repro_table *t, size_t r
     return &t->cells[row * t->n_columns + column];
 }
 
-/* Groups of bars: of `gain`, a group a value of the first column and a bar a value of the second; or a group
- * a row and a bar a column, over the row's value in the column that the table calls its base. */
+/* Groups of bars: of `gain`, a group a value of the first column and a bar a value of the second;
+ * or a group a row and a bar a column, over the row's value in the column that the table calls its
+ * base. */
 struct bars {
     const struct fr_repro_table *table;
     size_t n_groups, n_series, base;

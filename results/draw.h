@@ -24,11 +24,11 @@ struct fr_draw_graph_options {
     const char *layer;           /* only this layer's ops, or its block's ("layer3"); NULL: all */
 };
 
-/* A training graph: one node a layer or block of layers with its output's shape, parameters and FLOPs,
- * runs of equal blocks folded into one ("x12") until all fit a slide; or with a layer named or is_ops,
- * single layers or ops. *is_placed: as fr_draw_topo places things, else `dot` is to place them.
- * FR_EUSAGE: more than FR_DRAW_MAX_OPS of them; FR_ENOENT: no such layer, with the nearest;
- * FR_ENOMEM. */
+/* A training graph: one node a layer or block of layers with its output's shape, parameters and
+ * FLOPs, runs of equal blocks folded into one ("x12") until all fit a slide; or with a layer named
+ * or is_ops, single layers or ops. *is_placed: as fr_draw_topo places things, else `dot` is to
+ * place them. FR_EUSAGE: more than FR_DRAW_MAX_OPS of them; FR_ENOENT: no such layer, with the
+ * nearest; FR_ENOMEM. */
 #define FR_DRAW_MAX_OPS 300
 enum fr_status fr_draw_graph(FILE *f, const struct fr_graph *g,
                              const struct fr_draw_graph_options *opt, bool *is_placed,
@@ -38,8 +38,9 @@ enum fr_status fr_draw_graph(FILE *f, const struct fr_graph *g,
  * FR_EUSAGE, FR_EIO. */
 enum fr_status fr_draw_check_path(const char *path, struct fr_error *err);
 
-/* Makes the file from the DOT text in `dot`; is_placed: its parts stand where it says. It appears whole or
- * not at all. FR_EUSAGE; FR_EIO: graphviz is not installed, or failed, or writing did; FR_ECANCELLED. */
+/* Makes the file from the DOT text in `dot`; is_placed: its parts stand where it says. It appears
+ * whole or not at all. FR_EUSAGE; FR_EIO: graphviz is not installed, or failed, or writing did;
+ * FR_ECANCELLED. */
 enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
                              const struct fr_context *ctx, struct fr_error *err);
 

@@ -1,29 +1,38 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
-	results/draw.h results/explain.h results/format.h results/format.c results/lanes.h \
-	results/lanes.c results/memory_curve.h results/memory_curve.c results/program.h \
-	results/program.c results/results.h results/task_order.h results/task_order.c \
-	results/data/csv.c results/data/explain.c results/data/json.c results/data/sweep.c \
-	results/data/trace.c \
-	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.c \
-	results/drawings/fold.c results/drawings/graph.h results/drawings/graph.c \
-	results/drawings/layout.c results/drawings/ops.c results/drawings/topo.h \
-	results/drawings/topo.c \
-	results/html/html.h results/html/memory.c results/html/page.c results/html/path.c \
-	results/html/report.c results/html/tables.c results/html/text.c results/html/timeline.c \
-	results/html/words.c \
-	results/pictures/compare.c results/pictures/explain.c results/pictures/explain_write.c \
+	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
+	results/formats.h results/formats.c results/learning.c results/results.h \
+	results/sweeps.c \
+	results/data/collectives.c results/data/csv.c results/data/explain.c \
+	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
+	results/data/learn.c results/data/sweep.h results/data/sweep.c results/data/trace.c \
+	results/data/validate.c \
+	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
+	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
+	results/drawings/graph.c results/drawings/layout.c results/drawings/ops.c \
+	results/drawings/topo.h results/drawings/topo.c \
+	results/html/chart.c results/html/html.h results/html/memory.c results/html/page.c \
+	results/html/path.c results/html/report.c results/html/tables.c results/html/text.c \
+	results/html/timeline.c results/html/words.c \
+	results/parts/colours.h results/parts/explanation.h results/parts/explanation.c \
+	results/parts/lanes.h results/parts/lanes.c results/parts/memory_curve.h \
+	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
+	results/parts/output.h results/parts/output.c results/parts/program.h \
+	results/parts/program.c results/parts/speed_up.h results/parts/speed_up.c \
+	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
+	results/parts/task_order.c \
+	results/pictures/compare.c results/pictures/explain.h results/pictures/explain.c \
 	results/pictures/fit.h results/pictures/fit.c results/pictures/fit_axis.h \
 	results/pictures/fit_axis.c results/pictures/fit_kernels.c results/pictures/fit_runs.c \
-	results/pictures/fit_systems.c results/pictures/fits.h results/pictures/fits.c \
-	results/pictures/gnuplot.h results/pictures/gnuplot.c results/pictures/learn.h \
-	results/pictures/learn.c results/pictures/plot.h results/pictures/plot.c \
+	results/pictures/fit_systems.c results/pictures/gnuplot.h results/pictures/gnuplot.c \
+	results/pictures/learn.h results/pictures/learn.c results/pictures/plot.h \
+	results/pictures/plot.c results/pictures/record.h results/pictures/record.c \
 	results/pictures/sweep.h results/pictures/sweep.c results/pictures/timeline.c \
 	results/pictures/validate.c \
-	results/text/collectives.c results/text/explain.h results/text/explain.c \
-	results/text/explain_gantt.c results/text/explain_op.c results/text/explain_steps.c \
-	results/text/learn.c results/text/record.c results/text/sweep.c results/text/sweep_names.h \
-	results/text/sweep_names.c results/text/table.h results/text/table.c results/text/validate.c
+	results/text/collectives.c results/text/explain.h results/text/explain_gantt.c \
+	results/text/explain_op.c results/text/explain_steps.c results/text/learn.c \
+	results/text/record.c results/text/sweep.c results/text/table.h results/text/table.c \
+	results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

@@ -1,6 +1,6 @@
-/* results/results.h - the ways to write down what study/ found: tables, JSON, CSV, traces, pictures, reports.
+/* results/results.h - writes what study/ found: tables, JSON, CSV, traces, pictures.
  *
- * A format is one struct and one row (results/format.h); the ending of a file chooses it.
+ * A format is one struct and one row (results/formats.h); the ending of a file chooses it.
  */
 #ifndef FORERUN_RESULTS_H
 #define FORERUN_RESULTS_H
@@ -41,7 +41,8 @@ enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
 /* Asked before long work: FR_EUSAGE unless fr_results_write knows the ending, FR_EIO when the file
  * cannot be made. Leaves nothing there and touches no file that is. */
 enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err);
-/* Whether the format of that path shows sensitivities, so that a question had better ask for them. */
+/* Whether the format of that path shows sensitivities, so that a question had better ask for
+ * them. */
 bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
@@ -65,8 +66,8 @@ const char *fr_sweep_format(size_t i, const char **summary);
 
 /* Tables of errors and of reasons, after one of all rows if wanted. */
 void fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows);
-/* Measured against predicted on logarithmic axes, with lines at 10 % off; the file's ending says what
- * kind of picture. FR_EUSAGE: unknown ending; FR_EIO: no gnuplot, or no such place. */
+/* Measured against predicted on logarithmic axes, with lines at 10 % off; the file's ending says
+ * what kind of picture. FR_EUSAGE: unknown ending; FR_EIO: no gnuplot, or no such place. */
 enum fr_status fr_validation_draw(const struct fr_validation *v, const char *path,
                                   const struct fr_context *ctx, struct fr_error *err);
 /* The rows with predictions as CSV. */
@@ -78,9 +79,9 @@ enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char
 /* A row for each round, and what came of it; for people. */
 void fr_learning_print(FILE *f, const struct fr_learning *l, bool is_verbose);
 void fr_learning_print_json(FILE *f, const struct fr_learning *l);
-/* By the file's ending: .png, .svg and .pdf draw estimated and measured times by round with the ways
- * back marked; .csv has the rounds, .json what fr_learning_print_json prints. FR_EUSAGE: unknown
- * ending; FR_EIO. */
+/* By the file's ending: .png, .svg and .pdf draw estimated and measured times by round with the
+ * ways back marked; .csv has the rounds, .json what fr_learning_print_json prints. FR_EUSAGE:
+ * unknown ending; FR_EIO. */
 enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,
                                  const struct fr_context *ctx, struct fr_error *err);
 /* The formats for help, as fr_results_format. */

@@ -1,9 +1,12 @@
-/* results/data/csv.c - one row a record; bytes and seconds, units in the column names. */
+/* results/data/csv.c - the CSV format: one row a record, units in the column names.
+ *
+ * It is separate from JSON, which also holds lists of devices, links and costs.
+ */
 #include "config.h"
 
 #include "base/csv.h"
 #include "base/units.h"
-#include "results/format.h"
+#include "results/formats.h"
 
 #include <inttypes.h>
 

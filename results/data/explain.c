@@ -1,9 +1,11 @@
-/* results/data/explain.c - the explanation for programs. */
+/* results/data/explain.c - an explanation as JSON, for programs.
+ *
+ * It is separate from the text for people, which cuts tables and leaves plans out.
+ */
 #include "config.h"
 
-#include "results/text/explain.h"
-
 #include "base/json.h"
+#include "results/parts/explanation.h"
 
 static void write_choices(struct fr__json *j, const struct fr_decisions *x,
                           const struct fr_alternative a[])

@@ -1,8 +1,12 @@
-/* results/data/json.c - records as JSON; the keys are promised in the manual. */
+/* results/data/json.c - the JSON format: every value of a record. The manual promises the keys.
+ *
+ * It is separate because programs read it: a key may be added here and never renamed.
+ */
 #include "config.h"
 
 #include "base/json.h"
-#include "results/format.h"
+#include "results/formats.h"
+#include "results/parts/speed_up.h"
 
 static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
 {

@@ -1,14 +1,13 @@
-/* results/data/sweep.c - a sweep as JSON, CSV or a picture. */
+/* results/data/sweep.c - a sweep as JSON and as CSV, for programs.
+ *
+ * Both stand in one file because both give each row the same run time and cost.
+ */
 #include "config.h"
 
 #include "base/csv.h"
-#include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "results/format.h"
-#include "results/pictures/gnuplot.h"
-#include "results/pictures/plot.h"
-#include "results/pictures/sweep.h"
+#include "results/data/sweep.h"
 #include "study/store/row.h"
 #include "study/sweep/state.h"
 
@@ -23,7 +22,7 @@ static const char *cost_name(const struct fr_sweep_terms *terms)
 
 /* ---- JSON ---- */
 
-/* What there is to say where nothing ran: the question, and no measures. */
+/* A row without a record: nothing ran, so the question stands alone. */
 static void write_question(struct fr__json *j, const struct fr_sweep_row *r)
 {
     fr__json_number(j, "iteration_s", r->iteration_s);
@@ -61,7 +60,7 @@ static void write_result(struct fr__json *j, const struct fr_sweep_row *r,
     fr__json_close(j, '}');
 }
 
-/* A point's place in the array of results. */
+/* The index of a point in the array of results; null for SIZE_MAX. */
 static void write_place(struct fr__json *j, const char *key, const struct fr_sweep *s, size_t point)
 {
     uint64_t place = 0;
@@ -126,17 +125,7 @@ void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_swee
     fr__json_close(&j, '}');
 }
 
-static enum fr_status write_json(FILE *f, const struct fr_sweep *s,
-                                 const struct fr_sweep_summary *m, const struct fr_context *ctx,
-                                 struct fr_error *err)
-{
-    (void)ctx;
-    (void)err;
-    fr_sweep_print_json(f, s, m);
-    return FR_OK;
-}
-
-/* ---- CSV: the columns of rows but for key and record, then the run ---- */
+/* ---- CSV: the columns of stored rows without key and record, then run time and cost ---- */
 
 static bool is_for_readers(const struct fr__row_column *c)
 {
@@ -150,13 +139,10 @@ static void write_number_cell(FILE *f, double x)
     fprintf(f, "%s", isnan(x) ? "" : fr__format_double(x, text, sizeof(text)));
 }
 
-static enum fr_status write_csv(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                                const struct fr_context *ctx, struct fr_error *err)
+void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
 {
     char text[FR__ROW_CELL];
 
-    (void)ctx;
-    (void)err;
     for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
         if (is_for_readers(c))
             fprintf(f, "%s,", c->name);
@@ -178,110 +164,4 @@ static enum fr_status write_csv(FILE *f, const struct fr_sweep *s, const struct 
         write_number_cell(f, v.cost);
         putc('\n', f);
     }
-    return FR_OK;
-}
-
-/* ---- pictures ---- */
-
-static enum fr_status draw(const char *ending, FILE *f, const struct fr_sweep *s,
-                           const struct fr_sweep_summary *m, const struct fr_context *ctx,
-                           struct fr_error *err)
-{
-    FILE *script;
-    enum fr_status st;
-
-    FR_TRY(fr__gnuplot_script(&script, err));
-    fputs(fr__plot_frame(ending)->terminal, script);
-    fr__plot_sweep(script, s, m);
-    st = fr__gnuplot_run(script, f, ctx, err);
-    fclose(script);
-    return st;
-}
-
-static enum fr_status write_png(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                                const struct fr_context *ctx, struct fr_error *err)
-{
-    return draw(".png", f, s, m, ctx, err);
-}
-
-static enum fr_status write_svg(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                                const struct fr_context *ctx, struct fr_error *err)
-{
-    return draw(".svg", f, s, m, ctx, err);
-}
-
-static enum fr_status write_pdf(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                                const struct fr_context *ctx, struct fr_error *err)
-{
-    return draw(".pdf", f, s, m, ctx, err);
-}
-
-/* ---- the formats ---- */
-
-static const struct {
-    const char *ending, *summary;
-    enum fr_status (*write)(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                            const struct fr_context *ctx, struct fr_error *err);
-} formats[] = {
-    {".json", "every row as 'forerun simulate --json' prints it, and the summary", write_json},
-    {".csv", "one line a row, for spreadsheets", write_csv},
-    {".png", "picture: time against cost, with the frontier", write_png},
-    {".svg", "the same, to scale without loss", write_svg},
-    {".pdf", "the same, for print", write_pdf},
-};
-
-enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
-
-static size_t find_format(const char *path)
-{
-    size_t n = strlen(path), i = 0;
-
-    while (i < N_FORMATS) {
-        size_t n_ending = strlen(formats[i].ending);
-
-        if (n > n_ending && strcmp(path + n - n_ending, formats[i].ending) == 0)
-            break;
-        i++;
-    }
-    return i;
-}
-
-const char *fr_sweep_format(size_t i, const char **summary)
-{
-    if (i >= N_FORMATS)
-        return NULL;
-    *summary = formats[i].summary;
-    return formats[i].ending;
-}
-
-enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err)
-{
-    struct fr__out o;
-
-    if (find_format(path) == N_FORMATS)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' has no ending that names a format of sweeps, expected one of .json "
-                        ".csv .png .svg .pdf",
-                        path);
-    FR_TRY(fr__open_output(&o, path, err));
-    fr__out_abort(&o);
-    return FR_OK;
-}
-
-enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
-                              const struct fr_sweep_summary *m, const struct fr_context *ctx,
-                              struct fr_error *err)
-{
-    struct fr__out o;
-    enum fr_status st;
-
-    FR_TRY(fr_sweep_check_path(path, err));
-    FR_TRY(fr__open_output(&o, path, err));
-    st = formats[find_format(path)].write(o.f, s, m, ctx, err);
-    if (st == FR_OK)
-        st = fr__check_cancel(ctx, err);
-    if (st == FR_OK)
-        st = fr__out_commit(&o, err);
-    fr__out_abort(&o);
-    return st;
 }

@@ -1,5 +1,7 @@
 /* results/data/trace.c - a timeline for ui.perfetto.dev and chrome://tracing.
  *
+ * It is separate because it is the only format that holds every task.
+ *
  * Format: "Trace Event Format" (the Chromium project), JSON object form, times in microseconds. One
  * process a device; a thread for each stream in use; tasks without a stream, which may overlap, are
  * asynchronous events; memory by kind is a counter of each process.
@@ -9,9 +11,10 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "results/format.h"
-#include "results/memory_curve.h"
-#include "results/task_order.h"
+#include "results/formats.h"
+#include "results/parts/memory_curve.h"
+#include "results/parts/output.h"
+#include "results/parts/task_order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

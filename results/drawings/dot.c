@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "results/drawings/dot.h"
 #include "results/draw.h"
-#include "results/program.h"
+#include "results/parts/program.h"
 
 #include <errno.h>
 #include <string.h>

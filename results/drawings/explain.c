@@ -1,12 +1,13 @@
-/* results/drawings/explain.c - the dag of the plan, coloured by device, as DOT text.
+/* results/drawings/explain.c - the graph of an explained plan, coloured by device, as DOT text.
  *
- * A small dag is drawn whole: a node an operation, a thick frame on the critical path, moves
- * between devices with their time. Of a larger one a node is a layer of the workload, striped by
- * the time that its operations take on each device, forward to update.
+ * It is separate from the graphs of workloads, whose colours are kinds of ops. A small graph is
+ * drawn whole: a node an operation, a thick frame on the critical path, moves between devices with
+ * their time. Of a larger one a node is a layer of the workload, striped by the time that its
+ * operations take on each device, forward to update.
  */
 #include "config.h"
 
-#include "results/text/explain.h"
+#include "results/drawings/explain.h"
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -18,7 +19,7 @@
 
 enum { MAX_WHOLE = 100, MAX_NAME = 40, TIME = 40 };
 
-/* Light enough for black text; after M. Okabe and K. Ito, as results/pictures/plot.h. */
+/* Light enough for black text; after M. Okabe and K. Ito, as results/parts/colours.h. */
 static const char *const colours[] = {"#8FC1E3", "#F5CE7E", "#8FD3B9", "#E8BBD3",
                                       "#F3EC9A", "#F0AE8A", "#C9E6F7", "#CFCFCF"};
 

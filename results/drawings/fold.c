@@ -1,4 +1,7 @@
-/* results/drawings/fold.c - folds the layers of a graph until they fit a slide. */
+/* results/drawings/fold.c - folds the layers of a graph until they fit a slide.
+ *
+ * It is separate from the drawing: which layers make one node does not depend on how it looks.
+ */
 #include "config.h"
 
 #include "base/error.h"

@@ -1,8 +1,10 @@
 /* results/drawings/layout.c - where everything stands in the picture of a cluster.
  *
- * One machine is drawn out: its CPU on top, below it the tree of sockets and PCIe switches, then the
- * GPUs (two rows where they are wired to each other, so that a hybrid cube mesh shows as one), its
- * NVSwitches as bars, its NICs. What belongs to no machine comes below as bars, and the other
+ * It is separate from topo.c, which writes what is placed as DOT text.
+ *
+ * One machine is drawn out: its CPU on top, below it the tree of sockets and PCIe switches, then
+ * the GPUs (two rows where they are wired to each other, so that a hybrid cube mesh shows as one),
+ * its NVSwitches as bars, its NICs. What belongs to no machine comes below as bars, and the other
  * machines as boxes.
  */
 #include "config.h"
@@ -75,8 +77,8 @@ static struct fr__spot *put(struct maker *m, uint32_t vertex, double x, double y
 
 /* ---- the tree of one machine ---- */
 
-/* Whether a link hangs one vertex below another: PCIe, a socket's link to its CPU, and NVLink from a
- * socket (NVLink-C2C). */
+/* Whether a link hangs one vertex below another: PCIe, a socket's link to its CPU, and NVLink from
+ * a socket (NVLink-C2C). */
 static bool is_tree_link(const struct fr_topo *t, const struct fr_link *x)
 {
     enum fr_vertex_kind from = t->vertices[x->src].kind, to = t->vertices[x->dst].kind;
@@ -198,8 +200,8 @@ static double gap_width(const struct maker *m)
     return m->out->is_mesh ? MESH_GAP_W : GAP_W;
 }
 
-/* GPUs from m->x on, each column with a gap right of it; the NICs come down in the gaps. Returns the
- * width. */
+/* GPUs from m->x on, each column with a gap right of it; the NICs come down in the gaps. Returns
+ * the width. */
 static double place_leaves(struct maker *m, uint32_t switch_)
 {
     const struct fr_topo *t = m->topo;

@@ -1,11 +1,13 @@
-/* results/drawings/topo.c - the picture of a cluster as DOT text. */
+/* results/drawings/topo.c - the picture of a cluster as DOT text.
+ *
+ * It is separate from layout.c, which says where each part stands.
+ */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "results/drawings/dot.h"
 #include "results/drawings/topo.h"
-#include "results/pictures/plot.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,7 +125,8 @@ static const struct link_class *class_of(const struct picture *p, const struct f
     return NULL;
 }
 
-/* The classes of the links drawn, by use and bandwidth. Beyond MAX_CLASSES the legend has no room. */
+/* The classes of the links drawn, by use and bandwidth. Beyond MAX_CLASSES the legend has no
+ * room. */
 static void classify(struct picture *p)
 {
     for (size_t i = 0; i < p->topo->n_links; i++) {
@@ -157,7 +160,8 @@ static void write_style(FILE *f, enum link_use use, unsigned rank, const char *s
             width_tenths / 10, width_tenths % 10, style[0] ? ", style=" : "", style);
 }
 
-/* A path of straight pieces, or one curve, as graphviz has splines: a point, then three for each. */
+/* A path of straight pieces, or one curve, as graphviz has splines: a point, then three for
+ * each. */
 static void write_path(FILE *f, const double (*points)[2], size_t n, bool is_curve)
 {
     fputs(", pos=\"", f);
@@ -204,8 +208,8 @@ static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *
     write_path(f, points, 4, true);
 }
 
-/* From a switch down to what hangs in its tree: straight to the upper row, beside it to the lower, and
- * through a gap between the GPUs to a NIC. */
+/* From a switch down to what hangs in its tree: straight to the upper row, beside it to the lower,
+ * and through a gap between the GPUs to a NIC. */
 static void write_branch(const struct picture *p, const struct fr__spot *up,
                          const struct fr__spot *down)
 {

@@ -1,12 +1,12 @@
 /* results/html/html.h - the parts of the report, a single HTML file.
  *
- * The file needs nothing from elsewhere: style, pictures (SVG) and a small script are in it, and its
- * content security policy forbids loading or running anything else. Without the script it reads as
- * well; the script shows hints at once, sorts tables and zooms in time. Text that comes from an input
- * is written by fr__html_text only.
+ * The file needs nothing from elsewhere: style, pictures (SVG) and a small script are in it, and
+ * its content security policy forbids loading or running anything else. The report can be read
+ * without the script, which shows hints at once, sorts tables and zooms in time. Text that comes
+ * from an input is written by fr__html_text only.
  */
-#ifndef FR_RESULTS_FORMAT_HTML_H
-#define FR_RESULTS_FORMAT_HTML_H
+#ifndef FR_RESULTS_HTML_H
+#define FR_RESULTS_HTML_H
 
 #include "results/results.h"
 
@@ -24,10 +24,10 @@ struct fr__html_room {
 };
 enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
 
-/* ---- format_html_text.c ---- */
+/* ---- text.c ---- */
 
-/* Text for elements and quoted attributes: & < > " ' become entities, control characters '?' (a line
- * end stays), bytes that are not UTF-8 U+FFFD. */
+/* Text for elements and quoted attributes: & < > " ' become entities, control characters '?' (a
+ * line end stays), bytes that are not UTF-8 U+FFFD. */
 void fr__html_text(FILE *f, const char *text);
 /* x with at most two decimals, without zeros at the end: coordinates, widths. */
 void fr__html_number(FILE *f, double x);
@@ -35,20 +35,20 @@ void fr__html_number(FILE *f, double x);
 const char *fr__html_percent(double frac, char *buf, size_t n);
 const char *fr__html_change(double frac, char *buf, size_t n);
 
-/* ---- format_html_page.c ---- */
+/* ---- page.c ---- */
 
 /* Doctype, head with style, the open body and main element; and its end, with the script. */
 void fr__html_begin(FILE *f, const char *title);
 void fr__html_end(FILE *f);
 
-/* ---- format_html_words.c ---- */
+/* ---- words.c ---- */
 
 /* The answer in sentences. */
 void fr__html_answer(FILE *f, const struct fr_results *rs);
 /* How far to trust it, what is assumed; how to get it again. */
 void fr__html_trust(FILE *f, const struct fr_results *rs);
 
-/* ---- format_html_tables.c ---- */
+/* ---- tables.c ---- */
 
 void fr__html_strategies(FILE *f, const struct fr_results *rs);
 void fr__html_figures(FILE *f, const struct fr_record *r); /* the key numbers */
@@ -56,16 +56,8 @@ void fr__html_sensitivities(FILE *f, const struct fr_record *r);
 void fr__html_peak(FILE *f, const struct fr_record *r);
 void fr__html_links(FILE *f, const struct fr_record *r);
 void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_room *room);
-/* A bar cut into parts, with a key. share: [n] fractions of the whole, those below a thousandth are
- * left out; titles are trusted text. */
-struct fr__html_part {
-    const char *title, *colour;
-    double share;
-    char value[FR__HTML_TEXT];
-};
-void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n);
 
-/* ---- format_html_path.c, _timeline.c, _memory.c: records with a plan and its run ---- */
+/* ---- path.c, timeline.c, memory.c: records with a plan and its run ---- */
 
 void fr__html_path(FILE *f, const struct fr_record *r);
 enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
@@ -76,11 +68,23 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct 
 /* The colour of a kind of memory in the charts. */
 const char *fr__html_kind_colour(enum fr_buffer_kind kind);
 
+/* ---- chart.c ---- */
+
+/* A piece of a bar, frac of its width; nothing when frac is not positive. */
+void fr__html_slice(FILE *f, const char *colour, double frac);
+/* A bar cut into parts, with a key. share: [n] fractions of the whole, those below a thousandth are
+ * left out; titles are trusted text. */
+struct fr__html_part {
+    const char *title, *colour;
+    double share;
+    char value[FR__HTML_TEXT];
+};
+void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n);
+
 /* Pictures over time share their width: names to the left of the plot, the axis of time below. */
 enum { FR__HTML_LEFT = 110, FR__HTML_PLOT = 1000, FR__HTML_WIDTH = 1120 };
 /* The axis of a picture of span_s seconds: vertical lines from y0 to y1 and numbers below. */
 void fr__html_time_axis(FILE *f, double span_s, double y0, double y1);
 /* Opens the plot, a picture of its own that the script stretches: it begins at FR__HTML_LEFT. */
 void fr__html_plot_begin(FILE *f, double height);
-
 #endif

@@ -1,12 +1,14 @@
-/* results/html/memory.c - what each device holds over time, kind upon kind, in the report. */
+/* results/html/memory.c - the memory of each device over time, a layer a kind, in the report.
+ *
+ * It is separate because it finds out which devices hold the same and shows them once.
+ */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "results/html/html.h"
-#include "results/lanes.h"
-#include "results/memory_curve.h"
-#include "results/pictures/plot.h"
+#include "results/parts/lanes.h"
+#include "results/parts/memory_curve.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,18 @@
-/* results/html/page.c - the frame of the report: head, style, script. */
+/* results/html/page.c - the frame of the report: head, style, script.
+ *
+ * It is separate because it alone holds the text that the build makes of report.css and report.js.
+ */
 #include "config.h"
 
 #include "results/html/html.h"
-#include "results/lanes.h"
+#include "results/parts/lanes.h"
 #include "results/html/report_text.h" /* made from report.css and report.js */
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The script runs only when its SHA-256 is the one that the policy names (Content Security Policy
- * Level 3, W3C, section 2.3.1): no other one can, however it came in. tests/cli/test_report.sh works it
- * out again and says what it must be. */
+ * Level 3, W3C, section 2.3.1): no other one can, however it came in. tests/cli/test_report.sh
+ * works it out again and says what it must be. */
 #define SCRIPT_HASH "sha256-khJ+Of5v8CcmJCpz3XNjM3Hk9+0lY5/msTkZbDJeBZw="
 
 void fr__html_begin(FILE *f, const char *title)

@@ -1,10 +1,13 @@
-/* results/html/path.c - what the critical path is made of, and its longest pieces. */
+/* results/html/path.c - what the critical path is made of, and its longest tasks, in the report.
+ *
+ * It is separate because it walks the path of the run, not the record.
+ */
 #include "config.h"
 
 #include "base/units.h"
 #include "results/html/html.h"
-#include "results/lanes.h"
-#include "results/pictures/plot.h"
+#include "results/parts/colours.h"
+#include "results/parts/lanes.h"
 
 #include <string.h>
 

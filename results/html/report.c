@@ -1,9 +1,14 @@
-/* results/html/report.c - the report: everything about a run or a comparison on one page. */
+/* results/html/report.c - the report format: everything about a run or a comparison on one page.
+ *
+ * It is separate from the parts of the report: it says in which order they come, and how long each
+ * may be.
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/format.h"
+#include "results/formats.h"
 #include "results/html/html.h"
+#include "results/parts/output.h"
 
 /* At some 200 bytes a box the file stays below a megabyte. */
 static const struct fr__html_room ROOM_OF_ONE = {4500, 16, 8, 64};

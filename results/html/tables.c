@@ -1,16 +1,20 @@
-/* results/html/tables.c - tables of the report, their bars, and the key figures. */
+/* results/html/tables.c - the tables of the report and its key figures.
+ *
+ * It is separate from the tables as text, which need neither columns to sort by nor bars.
+ */
 #include "config.h"
 
 #include "base/units.h"
-#include "results/format.h"
 #include "results/html/html.h"
-#include "results/pictures/plot.h"
-#include "results/text/table.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
+#include "results/parts/speed_up.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of the time, for a resource to be listed: a quarter faster it shows in the tenths of a percent. */
+/* Least share of the time of a resource that is listed: a quarter faster, it changes a tenth of a
+ * percent. */
 static const double LEAST_PART = 0.0025;
 
 enum { MOST_LINKS = 12, MOST_HOLDERS = 10 };
@@ -57,29 +61,6 @@ static void text_cell(FILE *f, const char *text)
     fputs("<td class=\"t\">", f);
     fr__html_text(f, text);
     fputs("</td>", f);
-}
-
-static void put_slice(FILE *f, const char *colour, double frac)
-{
-    if (!(frac > 0))
-        return;
-    fputs("<i style=\"width:", f);
-    fr__html_number(f, 100 * (frac < 1 ? frac : 1));
-    fprintf(f, "%%;background:%s\"></i>", colour);
-}
-
-void fr__html_stack(FILE *f, const struct fr__html_part parts[], size_t n)
-{
-    fputs("<div class=\"stack\">", f);
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].share >= 0.001)
-            put_slice(f, parts[i].colour, parts[i].share);
-    fputs("</div>\n<ul class=\"key\">\n", f);
-    for (size_t i = 0; i < n; i++)
-        if (parts[i].share >= 0.001)
-            fprintf(f, "<li><i style=\"background:%s\"></i>%s <b>%s</b></li>\n", parts[i].colour,
-                    parts[i].title, parts[i].value);
-    fputs("</ul>\n", f);
 }
 
 /* ---- key figures ---- */
@@ -136,9 +117,9 @@ static void strategy_bars(FILE *f, const struct fr_record *r, double longest_s)
     double scale = whole_s > 0 ? r->iteration_s / whole_s / longest_s : 0;
 
     fputs("<td class=\"w\"><span class=\"bar\">", f);
-    put_slice(f, FR__COLOUR_FORWARD, r->compute_s * scale);
-    put_slice(f, FR__COLOUR_COMMUNICATION, r->exposed_comm_s * scale);
-    put_slice(f, FR__COLOUR_IDLE, r->bubble_s * scale);
+    fr__html_slice(f, FR__COLOUR_FORWARD, r->compute_s * scale);
+    fr__html_slice(f, FR__COLOUR_COMMUNICATION, r->exposed_comm_s * scale);
+    fr__html_slice(f, FR__COLOUR_IDLE, r->bubble_s * scale);
     fputs("</span></td>", f);
 }
 
@@ -207,7 +188,8 @@ void fr__html_strategies(FILE *f, const struct fr_results *rs)
 static void change_bar(FILE *f, double frac, double most)
 {
     fputs("<td class=\"w\"><span class=\"bar\">", f);
-    put_slice(f, frac < 0 ? FR__COLOUR_UPDATE : FR__COLOUR_OTHER, most > 0 ? fabs(frac) / most : 0);
+    fr__html_slice(f, frac < 0 ? FR__COLOUR_UPDATE : FR__COLOUR_OTHER,
+                   most > 0 ? fabs(frac) / most : 0);
     fputs("</span></td>", f);
 }
 
@@ -278,7 +260,7 @@ static void holder_row(FILE *f, const struct fr_record_peak *p, const struct fr_
     bytes_cell(f, (double)h->bytes);
     percent_cell(f, share);
     fputs("<td class=\"w\"><span class=\"bar\">", f);
-    put_slice(f, fr__html_kind_colour(h->kind), share);
+    fr__html_slice(f, fr__html_kind_colour(h->kind), share);
     fputs("</span></td></tr>\n", f);
 }
 
@@ -331,7 +313,7 @@ void fr__html_links(FILE *f, const struct fr_record *r)
         bytes_cell(f, l->bytes);
         percent_cell(f, l->utilisation_frac);
         fputs("<td class=\"w\"><span class=\"bar\">", f);
-        put_slice(f, FR__COLOUR_COPY, l->utilisation_frac);
+        fr__html_slice(f, FR__COLOUR_COPY, l->utilisation_frac);
         fputs("</span></td></tr>\n", f);
     }
     fputs("</tbody></table>\n", f);

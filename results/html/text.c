@@ -1,9 +1,12 @@
-/* results/html/text.c - text and numbers that are safe inside HTML. */
+/* results/html/text.c - text and numbers that are safe inside HTML.
+ *
+ * It is separate because every text from an input must pass through it.
+ */
 #include "config.h"
 
 #include "base/utf8.h"
 #include "results/html/html.h"
-#include "results/text/table.h"
+#include "results/parts/number.h"
 
 #include <math.h>
 #include <string.h>

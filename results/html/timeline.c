@@ -1,8 +1,10 @@
-/* results/html/timeline.c - who does what when, as a picture (SVG) inside the report.
+/* results/html/timeline.c - when each device does what, as a picture (SVG) inside the report.
  *
- * A lane a device: computation above, messages below (sends over receives, collectives in both).
- * Where there are too many tasks to draw each, neighbours that are too short to be told apart are
- * drawn as one box, in the colour of what takes most of it; its hint says how many there are.
+ * It is separate from the timeline by gnuplot (pictures/timeline.c), which can neither zoom nor
+ * show hints. A lane a device: computation above, messages below (sends over receives, collectives
+ * in both). Where there are too many tasks to draw each, neighbours that are too short to be told
+ * apart are drawn as one box, in the colour of what takes most of it; its hint says how many there
+ * are.
  */
 #include "config.h"
 
@@ -10,9 +12,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/html/html.h"
-#include "results/lanes.h"
-#include "results/pictures/plot.h"
-#include "results/task_order.h"
+#include "results/parts/lanes.h"
+#include "results/parts/task_order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -280,67 +281,6 @@ static void write_numbers(struct timeline *t)
 }
 
 /* ---- the frame ---- */
-
-void fr__html_plot_begin(FILE *f, double height)
-{
-    fprintf(f, "<svg class=\"zoom\" x=\"%d\" y=\"0\" width=\"%d\" height=\"", FR__HTML_LEFT,
-            FR__HTML_PLOT);
-    fr__html_number(f, height);
-    fprintf(f, "\" viewBox=\"0 0 %d ", FR__HTML_PLOT);
-    fr__html_number(f, height);
-    fputs("\" preserveAspectRatio=\"none\">\n<rect width=\"100%\" height=\"100%\" "
-          "fill=\"#fff\" fill-opacity=\"0\"/>\n",
-          f);
-}
-
-/* 1, 2 or 5 times a power of ten, for some eight steps. */
-static double nice_step(double span)
-{
-    double power = 1, least = span / 8;
-
-    while (power > least)
-        power /= 10;
-    while (power * 10 <= least)
-        power *= 10;
-    return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
-}
-
-void fr__html_time_axis(FILE *f, double span_s, double y0, double y1)
-{
-    const char *unit;
-    double factor = fr__plot_time_unit(span_s, &unit), span = span_s * factor;
-    double step = nice_step(span);
-    char text[FR__HTML_TEXT];
-
-    fprintf(f, "<text class=\"r q\" x=\"%d\" y=\"", FR__HTML_LEFT - 8);
-    fr__html_number(f, y1 + 15);
-    fprintf(f, "\">%s</text>\n<g class=\"g axis\" data-span=\"%s\" data-y0=\"", unit,
-            fr__format_double(span, text, sizeof(text)));
-    fr__html_number(f, y0);
-    fputs("\" data-y1=\"", f);
-    fr__html_number(f, y1);
-    fputs("\">\n", f);
-    for (unsigned i = 0; i * step <= span * (1 + 1e-9); i++) {
-        double x = FR__HTML_LEFT + FR__HTML_PLOT * (i * step / span);
-
-        fputs("<line x1=\"", f);
-        fr__html_number(f, x);
-        fputs("\" x2=\"", f);
-        fr__html_number(f, x);
-        fputs("\" y1=\"", f);
-        fr__html_number(f, y0);
-        fputs("\" y2=\"", f);
-        fr__html_number(f, y1);
-        fputs("\"/><text class=\"m q\" x=\"", f);
-        fr__html_number(f, x);
-        fputs("\" y=\"", f);
-        fr__html_number(f, y1 + 15);
-        fputs("\">", f);
-        fr__html_number(f, i * step);
-        fputs("</text>\n", f);
-    }
-    fputs("</g>\n", f);
-}
 
 static void write_frame(const struct timeline *t)
 {

@@ -1,11 +1,14 @@
-/* results/html/words.c - the answer in sentences, and how far to trust it. */
+/* results/html/words.c - the answer in sentences, and how far to trust it, in the report.
+ *
+ * It is separate because it chooses what is worth a sentence; the tables show all.
+ */
 #include "config.h"
 
 #include "base/units.h"
-#include "results/format.h"
 #include "results/html/html.h"
-#include "results/pictures/plot.h"
-#include "results/text/table.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
+#include "results/parts/speed_up.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,15 @@
-/* results/pictures/compare.c - strategies side by side: where the time goes above, memory below. */
+/* results/pictures/compare.c - strategies side by side: parts of the time above, memory below.
+ *
+ * It is separate from the timeline of one run, with which it shares neither axes nor data.
+ */
 #include "config.h"
 
 #include "base/units.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
-#include "results/text/table.h"
+#include "results/pictures/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -203,7 +208,7 @@ enum fr_status fr__plot_comparison(FILE *script, const struct fr_results *rs, st
     }
     if (!(max_s > 0))
         max_s = 1; /* an axis needs a length */
-    factor = fr__plot_time_unit(max_s, &unit);
+    factor = fr__time_unit(max_s, &unit);
     fputs("set multiplot\nset lmargin at screen 0.09\nset rmargin at screen 0.97\n"
           "set border 3 lc rgb '#BBBBBB'\nset boxwidth 0.6\nset style fill solid 1.0 noborder\n"
           "set grid ytics lt 1 lc rgb '#E6E6E6'\nset ytics nomirror scale 0.5 tc rgb "

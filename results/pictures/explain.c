@@ -1,15 +1,18 @@
-/* results/pictures/explain.c - the plan over time: a lane a device, and where something else became
- * the plan, what was started from above it.
+/* results/pictures/explain.c - an explained plan over time: a lane a device, and a panel a plan.
+ *
+ * It is separate from the timeline of a run: times are those that the planner believes.
  *
  * Operations too short to be told apart from their neighbours of the same sort make one box with
  * them.
  */
 #include "config.h"
 
-#include "results/text/explain.h"
+#include "results/pictures/explain.h"
 
 #include "base/error.h"
 #include "base/units.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 
 #include <math.h>
@@ -340,7 +343,7 @@ enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
         most_s = fmax(most_s, x->plans[k].makespan_s);
     if (!(most_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
-    n.factor = fr__plot_time_unit(most_s, &unit);
+    n.factor = fr__time_unit(most_s, &unit);
     n.length = n.factor * most_s;
     n.pixel = n.length / frame->pixels_wide;
     fputs("set multiplot\nset lmargin at screen 0.09\nset rmargin at screen 0.97\n"
@@ -362,4 +365,20 @@ enum fr_status fr__explain_plot(FILE *script, const struct fr_explanation *e,
     }
     fputs("unset multiplot\n", script);
     return FR_OK;
+}
+
+enum fr_status fr__explain_draw(FILE *picture, const struct fr_explanation *e, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct fr__plot_frame *frame = fr__plot_frame(ending);
+    FILE *script;
+    enum fr_status st;
+
+    FR_TRY(fr__gnuplot_script(&script, err));
+    fputs(frame->terminal, script);
+    st = fr__explain_plot(script, e, frame, err);
+    if (st == FR_OK)
+        st = fr__gnuplot_run(script, picture, ctx, err);
+    fclose(script);
+    return st;
 }

@@ -1,9 +1,14 @@
-/* results/pictures/fit.c - gnuplot's script for a picture of fit against data. */
+/* results/pictures/fit.c - draws a fit against its data by gnuplot.
+ *
+ * It is separate from what is drawn, which fit_kernels.c and fit_systems.c put together.
+ */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/file.h"
 #include "results/pictures/fit.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 
@@ -119,7 +124,7 @@ static void write_scatter(FILE *f, const struct fr__fit_picture *p)
         low_s = fmin(low_s, fmin(at->measured_s, at->predicted_s));
         high_s = fmax(high_s, fmax(at->measured_s, at->predicted_s));
     }
-    factor = fr__plot_time_unit(sqrt(low_s * high_s), &unit);
+    factor = fr__time_unit(sqrt(low_s * high_s), &unit);
     write_points(f, p, false, factor);
     write_points(f, p, true, factor);
     fputs("set lmargin at screen 0.085\nset rmargin at screen 0.475\nset logscale xy\n"

@@ -1,4 +1,4 @@
-/* results/pictures/fit.h - what a picture of fit against data shows (results/pictures/fits.h). */
+/* results/pictures/fit.h - what a picture of fit against data shows (results/fits.h). */
 #ifndef FR_RESULTS_FIT_PICTURE_H
 #define FR_RESULTS_FIT_PICTURE_H
 
@@ -45,8 +45,9 @@ struct fr__fit_place {
 struct fr__fit_run {
     size_t first, n, n_distinct; /* places of one group, and how many x */
 };
-/* Finds the n_best groups with most distinct x, five at least, in places [n] sorted by group and x: the
- * longest first, of equals the first; the rest of best has n = 0. Returns how many x they have. */
+/* Finds the n_best groups with most distinct x, five at least, in places [n] sorted by group and
+ * x: the longest first, of equals the first; the rest of best has n = 0. Returns how many x they
+ * have. */
 size_t fr__fit_longest(const struct fr__fit_place places[], size_t n, size_t n_best,
                        struct fr__fit_run best[]);
 
@@ -62,8 +63,8 @@ enum fr_status fr__fit_of_system(struct fr__arena *a, const struct fr_system *s,
                                  const struct fr_system_row rows[], size_t n, bool is_all,
                                  struct fr__fit_picture *out, struct fr_error *err);
 
-/* "16 rows to judge by: median 3.5 %, 90th percentile 11.2 %, worst 43.8 %, bias +0.1 %", and whence the
- * rows are. */
+/* "16 rows to judge by: median 3.5 %, 90th percentile 11.2 %, worst 43.8 %, bias +0.1 %", and
+ * whence the rows are. */
 void fr__fit_say_misses(struct fr__fit_picture *p, const struct fr_misses *misses,
                         const char *whence);
 

@@ -1,4 +1,7 @@
-/* results/pictures/fit_axis.c - see fit_axis.h. */
+/* results/pictures/fit_axis.c - the sizes along which rows of a kernel are compared, and its work.
+ *
+ * It is separate because it holds what differs from class to class of kernels.
+ */
 #include "config.h"
 
 #include "results/pictures/fit_axis.h"

@@ -1,11 +1,12 @@
-/* results/pictures/fit_axis.h - what a kernel's rate is, and along which of its sizes rows can be compared. */
+/* results/pictures/fit_axis.h - what a kernel's rate is, and along which of its sizes rows can be
+ * compared. */
 #ifndef FR_RESULTS_FIT_AXIS_H
 #define FR_RESULTS_FIT_AXIS_H
 
 #include "calibrate/calibrate.h"
 
-/* The size of a shape that axis 0, 1, ... is about, to read and to set; NULL: no more axes. *name, if
- * name is not NULL: as people call it, with its unit. */
+/* The size of a shape that axis 0, 1, ... is about, to read and to set; NULL: no more axes. *name,
+ * if name is not NULL: as people call it, with its unit. */
 double *fr__fit_axis(struct fr_kernel_shape *s, unsigned axis, const char **name);
 
 /* What a kernel has to do: multiplications and additions of a product, a convolution, an attention

@@ -1,9 +1,12 @@
-/* results/pictures/fit_kernels.c - the picture of a cost curve of kernels. */
+/* results/pictures/fit_kernels.c - what the picture of a cost curve of kernels shows.
+ *
+ * It is separate from systems (fit_systems.c), whose rows have bytes and GPUs and no shapes.
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/pictures/fit_axis.h"
 #include "results/pictures/fit.h"
+#include "results/pictures/fit_axis.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +39,8 @@ struct scratch {
     struct fr__fit_place *places; /* [n] */
 };
 
-/* Sorts the rows by their other sizes and finds the longest runs; returns how many points they have. */
+/* Sorts the rows by their other sizes and finds the longest runs; returns how many points they
+ * have. */
 static size_t find_runs(const struct fr_check_row rows[], size_t n, unsigned axis,
                         const struct scratch *t, struct fr__fit_run best[MAX_SLICES])
 {

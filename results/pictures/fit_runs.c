@@ -1,4 +1,7 @@
-/* results/pictures/fit_runs.c - which rows make the best slices. */
+/* results/pictures/fit_runs.c - finds the longest runs of rows that differ in one size alone.
+ *
+ * It is separate because pictures of kernels and of systems choose their slices so.
+ */
 #include "config.h"
 
 #include "results/pictures/fit.h"

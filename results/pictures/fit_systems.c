@@ -1,4 +1,7 @@
-/* results/pictures/fit_systems.c - the picture of a system's collective or link. */
+/* results/pictures/fit_systems.c - what the picture of a system's collective or link shows.
+ *
+ * It is separate from kernels (fit_kernels.c), whose rows have shapes.
+ */
 #include "config.h"
 
 #include "base/error.h"
@@ -11,8 +14,8 @@
 
 enum { SAMPLES = 300 };
 
-/* What nccl-tests calls the bus bandwidth of an operation, over bytes / time: the traffic of each GPU
- * (NVIDIA nccl-tests, doc/PERFORMANCE.md). A message: 1. */
+/* What nccl-tests calls the bus bandwidth of an operation, over bytes / time: the traffic of each
+ * GPU (NVIDIA nccl-tests, doc/PERFORMANCE.md). A message: 1. */
 static double bus_factor(const struct fr_system_call *call)
 {
     double n = call->n_gpus;

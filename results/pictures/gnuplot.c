@@ -1,8 +1,11 @@
-/* results/pictures/gnuplot.c - runs gnuplot on a script of ours, without a shell. */
+/* results/pictures/gnuplot.c - runs gnuplot on a script, and writes text into one safely.
+ *
+ * It is separate because every picture by gnuplot is made so; what scripts share is plot.c.
+ */
 #include "config.h"
 
 #include "results/pictures/gnuplot.h"
-#include "results/program.h"
+#include "results/parts/program.h"
 
 enum fr_status fr__gnuplot_script(FILE **out, struct fr_error *err)
 {

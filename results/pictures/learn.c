@@ -1,27 +1,18 @@
-/* results/pictures/learn.c */
+/* results/pictures/learn.c - draws the rounds of learning costs by gnuplot: a line for each time.
+ *
+ * It is separate because the axis is rounds, which no other picture has.
+ */
 #include "config.h"
 
 #include "results/pictures/learn.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 
 #include <math.h>
-#include <string.h>
-
-static const struct fr__plot_frame *frame_of(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot ? fr__plot_frame(dot) : NULL;
-}
-
-bool fr__is_learning_picture(const char *path)
-{
-    return frame_of(path) != NULL;
-}
 
 static double longest_s(const struct fr_learning *l)
 {
@@ -44,7 +35,7 @@ static void put(FILE *f, double x)
         fputs("NaN ", f);
 }
 
-/* round, estimated, measured, in use, rolled back, kept, out of memory */
+/* Columns: round, estimated, measured, in use, rolled back, kept, out of memory. */
 static void write_data(FILE *f, const struct fr_learning *l, double factor, double top)
 {
     double in_use_s = NAN;
@@ -114,7 +105,7 @@ static void shade_profiles(FILE *f, const struct fr_learning *l)
 static void write_script(FILE *f, const struct fr_learning *l)
 {
     const char *unit;
-    double longest = longest_s(l), factor = fr__plot_time_unit(longest, &unit);
+    double longest = longest_s(l), factor = fr__time_unit(longest, &unit);
     double top = factor * longest * 1.15;
 
     write_data(f, l, factor, top);
@@ -146,23 +137,16 @@ static void write_script(FILE *f, const struct fr_learning *l)
     putc('\n', f);
 }
 
-enum fr_status fr__draw_learning(const struct fr_learning *l, const char *path,
+enum fr_status fr__draw_learning(FILE *picture, const struct fr_learning *l, const char *ending,
                                  const struct fr_context *ctx, struct fr_error *err)
 {
-    struct fr__out out;
-    FILE *script = NULL;
+    FILE *script;
     enum fr_status st;
 
-    FR_TRY(fr__out_open(&out, path, err));
-    st = fr__gnuplot_script(&script, err);
-    if (st == FR_OK) {
-        fputs(frame_of(path)->terminal, script);
-        write_script(script, l);
-        st = fr__gnuplot_run(script, out.f, ctx, err);
-        fclose(script);
-    }
-    if (st == FR_OK)
-        return fr__out_commit(&out, err);
-    fr__out_abort(&out);
+    FR_TRY(fr__gnuplot_script(&script, err));
+    fputs(fr__plot_frame(ending)->terminal, script);
+    write_script(script, l);
+    st = fr__gnuplot_run(script, picture, ctx, err);
+    fclose(script);
     return st;
 }

@@ -1,12 +1,12 @@
 /* results/pictures/learn.h - rounds of learning as a picture. */
-#ifndef FR_RESULTS_LEARN_DRAW_H
-#define FR_RESULTS_LEARN_DRAW_H
+#ifndef FR_RESULTS_LEARN_PICTURE_H
+#define FR_RESULTS_LEARN_PICTURE_H
 
 #include "results/results.h"
 
-bool fr__is_learning_picture(const char *path); /* by its ending */
-/* Estimated and measured times over rounds, what is in use as steps, ways back and what ran out of
- * memory marked, profiles on a grey ground. FR_EIO; FR_ECANCELLED. */
-enum fr_status fr__draw_learning(const struct fr_learning *l, const char *path,
+/* Estimated and measured times by round. Steps show the strategy in use; marks show strategies that
+ * were rolled back or ran out of memory; profiles after pre-training have a grey ground. ending:
+ * ".png", ".svg" or ".pdf". FR_EIO: gnuplot is missing or failed; FR_ECANCELLED. */
+enum fr_status fr__draw_learning(FILE *picture, const struct fr_learning *l, const char *ending,
                                  const struct fr_context *ctx, struct fr_error *err);
 #endif

@@ -1,12 +1,18 @@
-/* results/pictures/sweep.c - gnuplot's script for a sweep. */
+/* results/pictures/sweep.c - draws a sweep by gnuplot: time against cost, a panel a workload.
+ *
+ * It is separate from the table of a sweep (text/sweep.c), which shows rows and not the frontier.
+ */
 #include "config.h"
 
+#include "base/error.h"
 #include "base/units.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
+#include "results/parts/sweep_names.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "results/pictures/sweep.h"
 #include "study/sweep/state.h"
-#include "results/text/sweep_names.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,7 +49,7 @@ static double time_unit(double max_s, const char **unit)
         *unit = units[i].unit;
         return units[i].factor;
     }
-    return fr__plot_time_unit(max_s, unit);
+    return fr__time_unit(max_s, unit);
 }
 
 /* ---- one panel ---- */
@@ -286,7 +292,7 @@ static size_t count_groups(const struct fr_sweep_summary *m)
     return n;
 }
 
-void fr__plot_sweep(FILE *script, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+static void write_script(FILE *script, const struct fr_sweep *s, const struct fr_sweep_summary *m)
 {
     struct picture p = {.f = script, .sweep = s, .summary = m};
     size_t n_groups = count_groups(m), panel = 0;
@@ -318,4 +324,19 @@ void fr__plot_sweep(FILE *script, const struct fr_sweep *s, const struct fr_swee
         if (m->groups[i].n_frontier > 0)
             write_panel(&p, &m->groups[i], panel++);
     fputs("unset multiplot\n", script);
+}
+
+enum fr_status fr__draw_sweep(FILE *picture, const struct fr_sweep *s,
+                              const struct fr_sweep_summary *m, const char *ending,
+                              const struct fr_context *ctx, struct fr_error *err)
+{
+    FILE *script;
+    enum fr_status st;
+
+    FR_TRY(fr__gnuplot_script(&script, err));
+    fputs(fr__plot_frame(ending)->terminal, script);
+    write_script(script, s, m);
+    st = fr__gnuplot_run(script, picture, ctx, err);
+    fclose(script);
+    return st;
 }

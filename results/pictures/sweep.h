@@ -1,12 +1,13 @@
 /* results/pictures/sweep.h - a sweep as a picture: time against cost, and the frontier. */
-#ifndef FR_RESULTS_SWEEP_PLOT_H
-#define FR_RESULTS_SWEEP_PLOT_H
+#ifndef FR_RESULTS_SWEEP_PICTURE_H
+#define FR_RESULTS_SWEEP_PICTURE_H
 
 #include "results/results.h"
 
-#include <stdio.h>
-
 /* A panel a workload, at most nine; a point a row that fits, coloured by the first setting that
- * varies, the frontier joined and named. */
-void fr__plot_sweep(FILE *script, const struct fr_sweep *s, const struct fr_sweep_summary *m);
+ * varies, the frontier joined and named. ending: ".png", ".svg" or ".pdf". FR_EIO: gnuplot is
+ * missing or failed; FR_ECANCELLED. */
+enum fr_status fr__draw_sweep(FILE *picture, const struct fr_sweep *s,
+                              const struct fr_sweep_summary *m, const char *ending,
+                              const struct fr_context *ctx, struct fr_error *err);
 #endif

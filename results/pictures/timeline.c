@@ -1,4 +1,6 @@
-/* results/pictures/timeline.c - one run: who does what when, and what each device holds meanwhile.
+/* results/pictures/timeline.c - one run over time by gnuplot: the work of each device, and memory.
+ *
+ * It is separate from the timeline in the report, which is zoomed and needs no gnuplot.
  *
  * Above, one lane a device: computation in the upper half by phase, communication below (sends in
  * its upper, receives in its lower half, collectives in both). Lanes with more tasks than can be
@@ -10,11 +12,14 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "results/parts/colours.h"
+#include "results/parts/lanes.h"
+#include "results/parts/memory_curve.h"
+#include "results/parts/number.h"
+#include "results/parts/task_order.h"
 #include "results/pictures/gnuplot.h"
-#include "results/lanes.h"
-#include "results/memory_curve.h"
 #include "results/pictures/plot.h"
-#include "results/task_order.h"
+#include "results/pictures/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -490,7 +495,7 @@ enum fr_status fr__plot_timeline(FILE *script, const struct fr_record *r,
 
     if (!(r->run->makespan_s > 0))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "nothing takes time: there is nothing to draw");
-    t.factor = fr__plot_time_unit(r->run->makespan_s, &t.unit);
+    t.factor = fr__time_unit(r->run->makespan_s, &t.unit);
     t.n_shown = fr__shown_devices(r, MAX_LANES, t.shown, &t.n_busy);
     FR_TRY(fr__tasks_by_lane(r, &t.order, err));
     add_lanes(&t);

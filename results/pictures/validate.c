@@ -1,10 +1,13 @@
-/* results/pictures/validate.c - predicted against measured times, and the rows as CSV. */
+/* results/pictures/validate.c - draws predicted against measured times by gnuplot.
+ *
+ * It is separate because it has one series a source and both axes are logarithmic.
+ */
 #include "config.h"
 
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/units.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 #include "results/results.h"
@@ -68,7 +71,7 @@ static void write_script(FILE *f, const struct fr_validation *v)
             low_s = fmin(low_s, fmin(v->rows[i].measured_s, v->rows[i].predicted_s));
             high_s = fmax(high_s, fmax(v->rows[i].measured_s, v->rows[i].predicted_s));
         }
-    factor = fr__plot_time_unit(high_s, &unit);
+    factor = fr__time_unit(high_s, &unit);
     n = write_data(f, v, factor, sources);
     fputs("set border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\nset logscale xy\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset size ratio 0.8\n"
@@ -121,37 +124,4 @@ enum fr_status fr_validation_draw(const struct fr_validation *v, const char *pat
         return fr__out_commit(&out, err);
     fr__out_abort(&out);
     return st;
-}
-
-/* ---- CSV ---- */
-
-static void write_number(FILE *f, double x)
-{
-    char text[40];
-
-    putc(',', f);
-    if (!isnan(x))
-        fputs(fr__format_double(x, text, sizeof(text)), f);
-}
-
-enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char *path,
-                                       struct fr_error *err)
-{
-    struct fr__out out;
-
-    FR_TRY(fr__out_open(&out, path, err));
-    fputs("id,measured_s,predicted_s,error,memory_error,why_not\n", out.f);
-    for (size_t i = 0; i < v->n_rows; i++) {
-        const struct fr_validation_row *r = &v->rows[i];
-
-        fr__csv_write_cell(out.f, r->id);
-        write_number(out.f, r->measured_s);
-        write_number(out.f, r->predicted_s);
-        write_number(out.f, r->error);
-        write_number(out.f, r->memory_error);
-        putc(',', out.f);
-        fr__csv_write_cell(out.f, r->why_not ? r->why_not : "");
-        putc('\n', out.f);
-    }
-    return fr__out_commit(&out, err);
 }

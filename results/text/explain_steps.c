@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "results/parts/number.h"
 #include "results/text/table.h"
 
 #include <math.h>

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "results/format.h"
+#include "results/parts/number.h"
+#include "results/parts/speed_up.h"
+#include "results/results.h"
 #include "results/text/table.h"
 
 #include <math.h>
@@ -545,14 +547,6 @@ struct comparison {
     const struct fr_results *results;
     const struct fr_record *base; /* what speed-ups are against */
 };
-
-const struct fr_record *fr__speed_up_base(const struct fr_results *rs)
-{
-    for (size_t i = 0; i < rs->n; i++)
-        if (fr_strategy_is_baseline(rs->records[i]->strategy))
-            return rs->records[i];
-    return rs->records[0];
-}
 
 static void fill_comparison(const void *user, size_t i, struct fr__table_row *row)
 {

@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include "base/units.h"
-#include "study/sweep/state.h"
-#include "results/text/sweep_names.h"
+#include "results/parts/number.h"
+#include "results/parts/sweep_names.h"
 #include "results/text/table.h"
+#include "study/sweep/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* results/text/table.c - aligned columns of text. */
+/* results/text/table.c - aligned columns of text.
+ *
+ * It is separate because every table as text is printed by it.
+ */
 #include "config.h"
 
 #include "results/text/table.h"
@@ -90,20 +93,4 @@ void fr__table_text(char cell[FR__TABLE_CELL], const char *text)
     for (size_t i = 0; i < n; i++)
         cell[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
     memcpy(cell + n, is_cut ? "..." : "", is_cut ? 4 : 1);
-}
-
-const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n)
-{
-    static const long long scales[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
-    long long scale = scales[decimals], whole;
-
-    if (!(fabs(x) < 1e12)) /* too large for decimals to mean anything, or not a number */
-        return fr__format_double(x, buf, n);
-    whole = llround(fabs(x) * (double)scale);
-    if (decimals == 0)
-        snprintf(buf, n, "%s%lld", x < 0 && whole > 0 ? "-" : "", whole);
-    else
-        snprintf(buf, n, "%s%lld.%0*lld", x < 0 && whole > 0 ? "-" : "", whole / scale,
-                 (int)decimals, whole % scale);
-    return buf;
 }

@@ -32,6 +32,4 @@ void fr__table_print(FILE *f, const struct fr__table *t);
 /* Text from outside into a cell: control characters become '?', what is too long ends in "...". */
 void fr__table_text(char cell[FR__TABLE_CELL], const char *text);
 
-/* x with that many decimals (at most 6), point and all in the C locale; returns buf. */
-const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n);
 #endif

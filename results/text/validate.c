@@ -1,8 +1,12 @@
-/* results/text/validate.c - a validation as tables for people. */
+/* results/text/validate.c - a validation as tables for people: rows, groups, reasons.
+ *
+ * It is separate because a row compares a measured time with a predicted one.
+ */
 #include "config.h"
 
-#include "results/text/table.h"
+#include "results/parts/number.h"
 #include "results/results.h"
+#include "results/text/table.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* tests/results/test_draw.c - DOT text, read as a graph: its nodes and edges are the cluster's or the
- * model's, and no input breaks out of it. */
+/* tests/results/test_draw.c - DOT text, read as a graph: its nodes and edges are the cluster's or
+ * the model's, and no input breaks out of it. */
 #include "config.h"
 
 #include "results/drawings/dot.h"
@@ -31,8 +31,8 @@ static void write_text(FILE *f, const void *user)
     fr__dot_text(f, user, 12);
 }
 
-/* Inside a quoted string of DOT a quote ends it, a backslash begins an escape (\N is the node's name),
- * and & begins an entity. */
+/* Inside a quoted string of DOT a quote ends it, a backslash begins an escape (\N is the node's
+ * name), and & begins an entity. */
 START_TEST(text_from_inputs_stays_inside_its_string)
 {
     static const struct {
@@ -112,8 +112,8 @@ static const struct dot_node *node_of(const struct dot_graph *g, uint32_t vertex
     return dot_node(g, id);
 }
 
-/* The node of a vertex has its name inside its machine, "gpu3" of "n0.gpu3", and nothing after it but
- * what is told of it on the same line or the next. */
+/* The node of a vertex has its name inside its machine, "gpu3" of "n0.gpu3", and nothing after it
+ * but what is told of it on the same line or the next. */
 static void check_vertex(const struct fr_topo *t, uint32_t vertex, const struct dot_node *n)
 {
     const char *name = t->vertices[vertex].name, *dot = strchr(name, '.');
@@ -234,9 +234,9 @@ static size_t check_cluster(const struct fr_topo *t, const struct dot_graph *g)
     return count_lines(t, g);
 }
 
-/* Every vertex once, every cable once: 8 GPUs, 1 CPU, 2 sockets, 4 switches, 4 NICs; 16 NVLink edges,
- * 2 memories, 1 QPI, 4 uplinks, 8 + 4 below the switches (matrix and DGX-1 guide). The legend has 5
- * samples. */
+/* Every vertex once, every cable once: 8 GPUs, 1 CPU, 2 sockets, 4 switches, 4 NICs; 16 NVLink
+ * edges, 2 memories, 1 QPI, 4 uplinks, 8 + 4 below the switches (matrix and DGX-1 guide). The
+ * legend has 5 samples. */
 START_TEST(a_dgx1_shows_each_part_and_each_cable_once)
 {
     struct fr_topo *t = load("dgx1-v100");
@@ -408,9 +408,9 @@ static void check_edges(const struct dot_graph *g)
     }
 }
 
-/* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first is
- * unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table 2.1),
- * DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
+/* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first
+ * is unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table
+ * 2.1), DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
 START_TEST(equal_blocks_fold_into_one_that_counts_them)
 {
     static const struct {
@@ -443,7 +443,8 @@ START_TEST(equal_blocks_fold_into_one_that_counts_them)
 END_TEST
 
 /* A GPT of that shape has 4 hidden^2 + 4 hidden parameters in attention's matrices and biases, 8
- * hidden^2 + 5 hidden in the MLP's and 4 hidden in two norms: 12 * 64^2 + 13 * 64 = 49984, twice. */
+ * hidden^2 + 5 hidden in the MLP's and 4 hidden in two norms: 12 * 64^2 + 13 * 64 = 49984,
+ * twice. */
 START_TEST(folded_blocks_sum_up_their_parameters)
 {
     bool is_placed;

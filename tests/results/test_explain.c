@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include "results/drawings/explain.h"
+#include "results/pictures/explain.h"
 #include "results/text/explain.h"
 #include "study/record.h"
 #include "tests/support/base_check.h"

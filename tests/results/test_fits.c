@@ -4,7 +4,7 @@
 
 #include "results/pictures/fit_axis.h"
 #include "results/pictures/fit.h"
-#include "results/pictures/fits.h"
+#include "results/fits.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -252,8 +252,8 @@ static char *script_of(const struct fr__fit_picture *p)
     return text;
 }
 
-/* How many of the script's strings are that; '' in one is a quote. What is outside of strings must be
- * gnuplot's own: no quote left open, no backquote, which would run a command. */
+/* How many of the script's strings are that; '' in one is a quote. What is outside of strings must
+ * be gnuplot's own: no quote left open, no backquote, which would run a command. */
 static size_t count_strings(const char *script, const char *want)
 {
     char string[512];

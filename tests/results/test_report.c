@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "results/html/html.h"
+#include "results/parts/number.h"
 #include "results/text/table.h"
 #include "tests/support/html_check.h"
 #include "tests/support/report_check.h"
@@ -298,8 +299,8 @@ static const char *shown_as(const char *name)
     return name;
 }
 
-/* A record by hand has neither plan nor run: the pictures are left out, all else is there. A page has
- * the same elements and attributes whatever the names are. */
+/* A record by hand has neither plan nor run: the pictures are left out, all else is there. A page
+ * has the same elements and attributes whatever the names are. */
 START_TEST(names_are_text_and_nothing_else)
 {
     static const char *const names[] = {

@@ -1,6 +1,7 @@
 /* tests/results/test_table.c - aligned columns and numbers for people. */
 #include "config.h"
 
+#include "results/parts/number.h"
 #include "results/text/table.h"
 #include "tests/support/base_check.h"
 

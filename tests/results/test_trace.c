@@ -1,7 +1,7 @@
 /* tests/results/test_trace.c - the plan of hand_case.h recorded, traced and drawn. */
 #include "config.h"
 
-#include "results/memory_curve.h"
+#include "results/parts/memory_curve.h"
 #include "tests/support/hand_case.h"
 #include "tests/support/json_check.h"
 #include "tests/support/xml_check.h"
@@ -43,7 +43,8 @@ START_TEST(a_record_says_where_the_time_goes)
 }
 END_TEST
 
-/* 3 MiB stay and 4.5 MiB come: both are large blocks, from one segment of 20 MiB; 1 MiB of context. */
+/* 3 MiB stay and 4.5 MiB come: both are large blocks, from one segment of 20 MiB; 1 MiB of
+ * context. */
 START_TEST(memory_is_what_the_allocator_reserves_and_the_context)
 {
     struct hand h;
@@ -208,8 +209,8 @@ static bool is_event(const char *event, const char *phase, const char *name)
            (!name || json_is_string(json_member(event, "name"), name));
 }
 
-/* The name that the metadata event `what` gives to a process or to a thread of it; fails unless there
- * is exactly one. */
+/* The name that the metadata event `what` gives to a process or to a thread of it; fails unless
+ * there is exactly one. */
 static const char *name_of(const char *events, const char *what, unsigned process, unsigned thread)
 {
     const char *found = NULL;
@@ -392,8 +393,9 @@ struct axis {
     double at_zero, per_unit; /* pixels */
 };
 
-/* gnuplot writes a number below an axis as <g transform="translate(x,y)" text-anchor="middle"><text>;
- * those of the time axis stand lowest. The numbers rise from 0 from left to right in equal steps. */
+/* gnuplot writes a number below an axis as <g transform="translate(x,y)"
+ * text-anchor="middle"><text>; those of the time axis stand lowest. The numbers rise from 0 from
+ * left to right in equal steps. */
 static struct axis read_time_axis(struct xml_tree *svg)
 {
     const struct xml_wish middle = {.tag = "g", .attribute = "text-anchor", .value = "middle"};
@@ -441,8 +443,8 @@ static bool mark_task(const struct fr_record *r, bool is_marked[], double from_s
     return false;
 }
 
-/* The boxes of one group have one colour, which is returned, or NULL when there are none; each is a task
- * at its time. The first is the sample in the key, where the group has a title. */
+/* The boxes of one group have one colour, which is returned, or NULL when there are none; each is a
+ * task at its time. The first is the sample in the key, where the group has a title. */
 static const char *check_group(const struct xml_node *g, struct axis a, const struct fr_record *r,
                                bool is_marked[], size_t *n)
 {

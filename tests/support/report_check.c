@@ -4,9 +4,10 @@
 #include "tests/support/report_check.h"
 
 #include "base/units.h"
-#include "results/format.h"
 #include "results/html/html.h"
-#include "results/pictures/plot.h"
+#include "results/parts/colours.h"
+#include "results/parts/number.h"
+#include "results/parts/speed_up.h"
 #include "results/text/table.h"
 
 #include <check.h>
@@ -316,7 +317,7 @@ static void check_axes(struct xml_tree *page, const struct xml_node *section, do
 {
     const struct xml_wish wish = WISH(.tag = "g", .attribute = "class", .value = "axis");
     const char *unit;
-    double factor = fr__plot_time_unit(span_s, &unit);
+    double factor = fr__time_unit(span_s, &unit);
 
     for (const struct xml_node *g = NULL; (g = xml_next(section, g, wish));) {
         double span = xml_number(g, "data-span"), step = 0, last = 0;

@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "results/html/html.h"
-#include "results/lanes.h"
+#include "results/parts/lanes.h"
 
 #include <check.h>
 #include <math.h>
@@ -74,7 +74,8 @@ static bool is_drawn(const struct fr_record *r, uint32_t task)
            r->run->end_s[task] > r->run->start_s[task];
 }
 
-/* The task of that device that the box of one task is: its label, its time, its part of the lane. */
+/* The task of that device that the box of one task is: its label, its time, its part of the
+ * lane. */
 static bool is_task_of_box(const struct fr_record *r, uint32_t task, uint32_t device, double y,
                            double x, const char *label)
 {
@@ -118,8 +119,8 @@ static size_t check_box(struct xml_tree *page, const struct xml_node *box,
     return 1;
 }
 
-/* The page's style paints a class of boxes as the key has it. Even and odd micro-batches share an entry
- * of the key. */
+/* The page's style paints a class of boxes as the key has it. Even and odd micro-batches share an
+ * entry of the key. */
 static void use_class(struct xml_tree *page, struct colours *used, const char *class_name)
 {
     unsigned c = (unsigned)strtoul(class_name + 1, NULL, 10);

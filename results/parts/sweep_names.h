@@ -1,4 +1,4 @@
-/* results/text/sweep_names.h - how tables and pictures of a sweep name a point. */
+/* results/parts/sweep_names.h - how tables and pictures of a sweep name a point. */
 #ifndef FR_RESULTS_SWEEP_TEXT_H
 #define FR_RESULTS_SWEEP_TEXT_H
 

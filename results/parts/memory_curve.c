@@ -1,9 +1,12 @@
-/* results/memory_curve.c - what each device holds over time. */
+/* results/parts/memory_curve.c - all allocations and frees of a run, device by device in time.
+ *
+ * It is separate because traces, the report and the picture by gnuplot all show memory over time.
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/memory_curve.h"
-#include "results/task_order.h"
+#include "results/parts/memory_curve.h"
+#include "results/parts/task_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,11 @@
-/* results/task_order.c - a run's tasks lane by lane. */
+/* results/parts/task_order.c - sorts the tasks of a run by device, stream and time.
+ *
+ * It is separate because traces, pictures and memory over time all read tasks in this order.
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/task_order.h"
+#include "results/parts/task_order.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* results/lanes.h - what pictures of a run share: the kinds of work they tell apart, and which
- * devices they show. */
+/* results/parts/lanes.h - what pictures of a run share: the kinds of work they tell apart, and
+ * which devices they show. */
 #ifndef FR_RESULTS_LANES_H
 #define FR_RESULTS_LANES_H
 

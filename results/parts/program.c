@@ -1,9 +1,12 @@
-/* results/program.c - runs another program without a shell. */
+/* results/parts/program.c - runs another program without a shell.
+ *
+ * It is separate because gnuplot and graphviz are run in the same way.
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/format.h"
-#include "results/program.h"
+#include "results/parts/program.h"
+#include "results/parts/output.h"
 
 #include <errno.h>
 #include <signal.h>

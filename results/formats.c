@@ -1,8 +1,13 @@
-/* results/format.c - chooses the format by the file's ending and writes the file whole. */
+/* results/formats.c - the table of file formats of records, and the choice by a file's ending.
+ *
+ * It is separate from the writers, each of which knows its own format alone: the table names them
+ * all. A new format is a file in a room of results/ and a word in FR__FORMATS (formats.h).
+ */
 #include "config.h"
 
 #include "base/error.h"
-#include "results/format.h"
+#include "results/formats.h"
+#include "results/parts/output.h"
 
 #include <string.h>
 
@@ -12,19 +17,12 @@ static const struct fr__format *const formats[] = {FR__FORMATS(FORMAT_ROW)};
 
 enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
 static const struct fr__format *find_format(const char *path)
 {
     const struct fr__format *best = NULL;
 
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (ends_with(path, formats[i]->ending) &&
+        if (fr__ends_in(path, formats[i]->ending) &&
             (!best || strlen(formats[i]->ending) > strlen(best->ending)))
             best = formats[i];
     return best;
@@ -45,29 +43,16 @@ static enum fr_status fail_unknown(const char *path, struct fr_error *err)
                     "'%s' has no ending that names a format, expected one of %s", path, known);
 }
 
-enum fr_status fr__open_output(struct fr__out *o, const char *path, struct fr_error *err)
-{
-    enum fr_status st = fr__out_open(o, path, err);
-
-    if (st != FR_ENOENT)
-        return st;
-    err->code = FR_EIO;
-    return FR_EIO;
-}
-
 enum fr_status fr_results_check_path(const char *path, bool is_comparison, struct fr_error *err)
 {
     const struct fr__format *format = find_format(path);
-    struct fr__out o;
 
     if (!format)
         return fail_unknown(path, err);
     if (is_comparison && !format->takes_comparison)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s': a %s file shows one run, not a comparison", path, format->ending);
-    FR_TRY(fr__open_output(&o, path, err));
-    fr__out_abort(&o);
-    return FR_OK;
+    return fr__check_output(path, err);
 }
 
 bool fr_results_shows_sensitivity(const char *path)
@@ -85,13 +70,6 @@ const char *fr_results_format(size_t i, const char **summary)
     return formats[i]->ending;
 }
 
-enum fr_status fr__check_cancel(const struct fr_context *ctx, struct fr_error *err)
-{
-    if (ctx && ctx->cancel && *ctx->cancel)
-        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
-    return FR_OK;
-}
-
 enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
                                 const struct fr_context *ctx, struct fr_error *err)
 {
@@ -101,10 +79,5 @@ enum fr_status fr_results_write(const struct fr_results *rs, const char *path,
     FR_TRY(fr_results_check_path(path, rs->is_comparison, err));
     FR_TRY(fr__open_output(&o, path, err));
     st = find_format(path)->write(rs, o.f, ctx, err);
-    if (st == FR_OK)
-        st = fr__check_cancel(ctx, err);
-    if (st == FR_OK)
-        st = fr__out_commit(&o, err);
-    fr__out_abort(&o);
-    return st;
+    return fr__close_output(&o, st, ctx, err);
 }

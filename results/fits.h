@@ -1,10 +1,11 @@
-/* results/pictures/fits.h - pictures of fitted cost curves over the measurements they are judged on.
+/* results/fits.h - pictures of fitted cost curves over the measurements they are judged on.
  *
  * One picture a curve. Left: predicted against measured time of every row on logarithmic axes, with
- * lines at 10 % off; rows that are judged in front of those that a fit may have seen. Right: the rate
- * (arithmetic or bytes a second) along one size while the others stay, for the up to three sets of
- * rows with most points, with the curve through them and, dashed, its formula without the
- * residuals of a grid or of trees; where no five rows differ in one size alone, predicted over measured against the work.
+ * lines at 10 % off. Rows that are judged stand in front of rows that a fit may have seen. Right:
+ * the rate (arithmetic or bytes a second) along one size while the others stay. It shows up to
+ * three sets of rows, those with most points, with the curve through them and, dashed, its formula
+ * without the residuals of a grid or of trees. Where no five rows differ in one size alone, right
+ * is predicted over measured time against the work.
  */
 #ifndef FORERUN_FITS_H
 #define FORERUN_FITS_H
@@ -29,11 +30,12 @@ struct fr_fits {
 /* FR_EUSAGE unless path is a folder, or may become one, or ends in .png, .svg, .pdf or .csv. */
 enum fr_status fr_fits_check_path(const char *path, struct fr_error *err);
 
-/* Draws the curves that have rows to judge: to PATH/CLASS-DTYPE.png, making the folder, or, when path
- * ends as a picture does and there is one such curve, to path. A path that ends in .csv becomes the table of the
- * rows that are judged: file, line, class, dtype, shape, measured_s, predicted_s, error, held_out. Curves without rows are passed over.
- * FR_EUSAGE: another ending, or a single file for several curves; FR_ENOENT: nothing to draw; FR_EIO: no
- * gnuplot, or no such place; else as fr_calibration_check. */
+/* Draws the curves that have rows to judge; others are passed over. The pictures are
+ * PATH/CLASS-DTYPE.png, and the folder is made. A path that ends as a picture does is the picture
+ * of the only such curve. A path that ends in .csv becomes the table of the rows that are judged:
+ * file, line, class, dtype, shape, measured_s, predicted_s, error, held_out. FR_EUSAGE: another
+ * ending, or a single file for several curves; FR_ENOENT: nothing to draw; FR_EIO: no gnuplot, or
+ * no such place; else as fr_calibration_check. */
 enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const struct fr_context *ctx,
                             struct fr_error *err);
 
@@ -47,9 +49,9 @@ struct fr_system_fits {
     bool is_all;
 };
 
-/* The same of a system: PATH/all-reduce.png, PATH/all-reduce-nodes.png, PATH/send-1.png ... (the links in the
- * order of the system's file). Right is the bus bandwidth over the bytes, a line for each number of GPUs and
- * nodes, four at most. */
+/* The same of a system: PATH/all-reduce.png, PATH/all-reduce-nodes.png, PATH/send-1.png ... (the
+ * links in the order of the system's file). Right is the bus bandwidth over the bytes, a line for
+ * each number of GPUs and nodes, four at most. */
 enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err);
 

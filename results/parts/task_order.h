@@ -1,4 +1,4 @@
-/* results/task_order.h - a run's tasks lane by lane, as traces and pictures show them. */
+/* results/parts/task_order.h - a run's tasks lane by lane, as traces and pictures show them. */
 #ifndef FR_RESULTS_TASK_ORDER_H
 #define FR_RESULTS_TASK_ORDER_H
 

@@ -1,9 +1,12 @@
-/* results/text/sweep_names.c - words for points, groups and columns. */
+/* results/parts/sweep_names.c - words for the points, groups and columns of a sweep.
+ *
+ * It is separate because tables and pictures must call a point the same.
+ */
 #include "config.h"
 
 #include "study/sweep/state.h"
-#include "results/text/sweep_names.h"
-#include "results/text/table.h"
+#include "results/parts/sweep_names.h"
+#include "results/parts/number.h"
 
 #include <inttypes.h>
 #include <math.h>

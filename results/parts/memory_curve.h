@@ -1,4 +1,4 @@
-/* results/memory_curve.h - what each device holds over time, from a plan and its run. */
+/* results/parts/memory_curve.h - what each device holds over time, from a plan and its run. */
 #ifndef FR_RESULTS_MEMORY_CURVE_H
 #define FR_RESULTS_MEMORY_CURVE_H
 

@@ -1,8 +1,11 @@
-/* results/lanes.c - kinds of work, their colours, and the devices of a picture. */
+/* results/parts/lanes.c - kinds of work, their colours, and the devices that a picture shows.
+ *
+ * It is separate because the report and the picture by gnuplot must show the same.
+ */
 #include "config.h"
 
-#include "results/lanes.h"
-#include "results/pictures/plot.h"
+#include "results/parts/lanes.h"
+#include "results/parts/colours.h"
 
 static const struct {
     const char *title, *colour;

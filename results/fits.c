@@ -1,12 +1,14 @@
-/* results/pictures/fits.c - collects the rows of each curve and has them drawn. */
+/* results/fits.c - collects the rows of each fitted curve and chooses pictures or a table.
+ *
+ * It is separate from the pictures, which draw the rows that they are given.
+ */
 #include "config.h"
 
-#include "results/pictures/fits.h"
+#include "results/fits.h"
 
-#include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/units.h"
+#include "results/data/fits.h"
 #include "results/pictures/fit.h"
 #include "results/pictures/plot.h"
 
@@ -16,9 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- where to ---- */
+/* ---- paths ---- */
 
-/* From the last dot of the last name in path; NULL: it has none. */
+/* The ending of the last name in path, from its dot; NULL: it has none. */
 static const char *ending_of(const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -155,53 +157,6 @@ static enum fr_status draw_curve(const struct fr_fits *f, size_t i, const char *
     return st;
 }
 
-/* ---- a table of rows ---- */
-
-struct table {
-    FILE *file;
-    const struct fr_curve_info *info;
-    bool is_all;
-};
-
-static enum fr_status put_row(void *user, const struct fr_check_row *row, struct fr_error *err)
-{
-    const struct table *t = user;
-    const double numbers[] = {row->measured_s, row->predicted_s,
-                              row->predicted_s / row->measured_s - 1};
-    char text[256];
-
-    (void)err;
-    if (!row->is_held_out && !t->is_all)
-        return FR_OK;
-    fr__csv_write_cell(t->file, row->file);
-    fprintf(t->file, ",%u,%s,%s,", row->line, fr_curve_class_name(t->info->op_class),
-            fr_dtype_name(t->info->dtype));
-    fr__csv_write_cell(t->file, fr_kernel_shape_format(&row->shape, text, sizeof(text)));
-    for (unsigned i = 0; i < 3; i++)
-        fprintf(t->file, ",%s", fr__format_double(numbers[i], text, sizeof(text)));
-    fprintf(t->file, ",%d\n", row->is_held_out);
-    return FR_OK;
-}
-
-static enum fr_status write_table(const struct fr_fits *f, const char *path, struct fr_error *err)
-{
-    struct fr__out out;
-    enum fr_status st = FR_OK;
-
-    FR_TRY(fr__out_open(&out, path, err));
-    fputs("file,line,class,dtype,shape,measured_s,predicted_s,error,held_out\n", out.f);
-    for (size_t i = 0; st == FR_OK && fr_calibration_curve(f->curves, i); i++) {
-        struct table t = {out.f, fr_calibration_curve(f->curves, i), f->is_all};
-
-        st = fr_calibration_visit(f->curves, i, f->paths, f->n_paths, f->gpus, f->n_gpus, put_row,
-                                  &t, err);
-    }
-    if (st == FR_OK)
-        return fr__out_commit(&out, err);
-    fr__out_abort(&out);
-    return st;
-}
-
 enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const struct fr_context *ctx,
                             struct fr_error *err)
 {
@@ -209,7 +164,7 @@ enum fr_status fr_fits_draw(const struct fr_fits *f, const char *path, const str
 
     FR_TRY(fr_fits_check_path(path, err));
     if (is_table(path) && !fr__is_folder(path))
-        return write_table(f, path, err);
+        return fr__fits_write_csv(f, path, err);
     for (size_t i = 0; fr_calibration_curve(f->curves, i); i++)
         n += f->checks[i].misses.n > 0;
     FR_TRY(prepare_path(path, n, "curves", err));
@@ -239,7 +194,7 @@ static enum fr_status collect_system(void *user, size_t i, const struct fr_syste
     return FR_OK;
 }
 
-/* PATH/all-reduce-nodes.png; links have names from data, so they go by number. NULL: out of memory. */
+/* PATH/all-reduce-nodes.png; links have numbers, as their names come from data. NULL: no memory. */
 static char *name_of_class(const char *folder, size_t i)
 {
     size_t n = strlen(folder) + 64;

@@ -1,0 +1,10 @@
+/* results/data/fits.h - the rows that fitted curves are judged on as a table. */
+#ifndef FR_RESULTS_FITS_DATA_H
+#define FR_RESULTS_FITS_DATA_H
+
+#include "results/fits.h"
+
+/* A line of column names, and a line for each row that is judged. FR_EIO; else as
+ * fr_calibration_check. */
+enum fr_status fr__fits_write_csv(const struct fr_fits *f, const char *path, struct fr_error *err);
+#endif

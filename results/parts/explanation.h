@@ -1,0 +1,31 @@
+/* results/parts/explanation.h - an explanation from inside: what its writers read, and share. */
+#ifndef FR_RESULTS_EXPLANATION_H
+#define FR_RESULTS_EXPLANATION_H
+
+#include "results/explain.h"
+
+struct fr_explanation {
+    struct fr_setting setting;
+    struct fr_question question;
+    struct fr_option_values values;
+    uint32_t *devices; /* [problem.n_devices] */
+    struct fr_problem problem;
+    struct fr_decisions *decisions;
+};
+
+/* All times of an explanation have one unit and one count of decimals: none if all are whole. */
+struct fr__explain_unit {
+    double factor;
+    const char *name;
+    unsigned decimals;
+};
+struct fr__explain_unit fr__explain_unit(const struct fr_decisions *d);
+/* "no room" for an infinite time, "-" for none; returns buf. */
+const char *fr__explain_time(const struct fr__explain_unit *u, double s, char *buf, size_t n);
+
+/* The edge of the input that arrives last at the device of op, and when; FR_NONE: no inputs. */
+uint32_t fr__explain_last_input(const struct fr_decided_plan *p, uint32_t op, double *there_s);
+
+/* How many other devices would have ended an operation as early as its own. */
+size_t fr__explain_equals(const struct fr_decided_plan *p, uint32_t op, size_t n_devices);
+#endif
