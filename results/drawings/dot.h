@@ -1,13 +1,12 @@
-/* results/drawings/dot.h - pieces of DOT text (graphviz), and graphviz itself. */
+/* results/drawings/dot.h - pieces of DOT text, the language of graphviz. */
 #ifndef FR_RESULTS_DOT_H
 #define FR_RESULTS_DOT_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* text inside a quoted string, cut after max characters ("..." then). Quotes and backslashes are
- * escaped, so is what HTML entities begin with; control characters and bytes that are no UTF-8 become
- * '?'. */
+/* text inside a quoted string, cut with "..." after max characters. Quotes, backslashes and
+ * ampersands are escaped; control characters and bytes that are not UTF-8 become '?'. */
 void fr__dot_text(FILE *f, const char *text, size_t max);
 
 /* Inches with three decimals, from points of 1/72 inch. */

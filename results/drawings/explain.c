@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
+#include "results/drawings/snake.h"
 
 #include <inttypes.h>
 

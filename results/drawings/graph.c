@@ -1,18 +1,21 @@
-/* results/drawings/graph.c - the picture of a training graph: its layers, folded, in rows that wind to and
- * fro, so that a chain of any length has the shape of a slide. */
+/* results/drawings/graph.c - a training graph as DOT text: its layers, folded to fit a slide.
+ *
+ * It is separate from single layers and ops (ops.c), which it calls where they are asked for.
+ */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
+#include "results/drawings/snake.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { NUMBER = 32, MAX_NAME = 24, NODE_W = 150, NODE_H = 66, CELL_W = 184, CELL_H = 108 };
+enum { NUMBER = 32, MAX_NAME = 24 };
 
 struct picture {
     FILE *f;
@@ -22,116 +25,6 @@ struct picture {
     uint64_t *bytes; /* [n][n] between folds, of tensors */
     bool *is_tied;   /* [n][n] parameters are shared */
 };
-
-/* ---- shared with draw_ops.c ---- */
-
-void fr__graph_open(FILE *f, bool is_placed)
-{
-    fprintf(f,
-            "// %s -Tsvg draws this\n"
-            "digraph training_graph {\n"
-            "  bgcolor=white; pad=0.2; %s\n"
-            "  node [shape=box, style=\"filled,rounded\", fontname=" FR__DOT_FONT
-            ", fontsize=10,\n        color=\"#777777\", fontcolor=\"#222222\"];\n"
-            "  edge [fontname=" FR__DOT_FONT ", fontsize=9, color=\"#555555\", arrowsize=0.7];\n",
-            is_placed ? "neato -n2" : "dot",
-            is_placed ? "layout=neato; inputscale=72; splines=line; outputorder=edgesfirst;"
-                      : "rankdir=LR; nodesep=0.15; ranksep=0.35;");
-}
-
-void fr__graph_title(FILE *f, const struct fr_graph *g)
-{
-    fr__dot_text(f, g->name, 70);
-    fprintf(f, ", batch %" PRIu32, g->batch);
-    if (g->seq_len)
-        fprintf(f, ", sequence length %" PRIu32, g->seq_len);
-    fprintf(f, ", %s", fr_dtype_name(g->dtype));
-}
-
-void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor)
-{
-    const struct fr_tensor *t = tensor == FR_NONE ? NULL : &g->tensors[tensor];
-
-    for (unsigned d = 0; t && d < t->n_dims; d++)
-        fprintf(f, "%s%" PRIu32, d ? "x" : "", t->dims[d]);
-}
-
-const char *fr__graph_colour(enum fr_op_kind kind)
-{
-    static const char *const colours[FR_N_OP_KINDS] = {
-        [FR_OP_INPUT] = "#F2F2F2",     [FR_OP_CONV2D] = "#CFE3F2",
-        [FR_OP_MATMUL] = "#DDF0D0",    [FR_OP_BATCH_MATMUL] = "#DDF0D0",
-        [FR_OP_ATTENTION] = "#F9E2C0", [FR_OP_SOFTMAX] = "#F9E2C0",
-        [FR_OP_LSTM] = "#E5DAF0",      [FR_OP_EMBEDDING] = "#E5DAF0",
-        [FR_OP_LOSS] = "#F3DDE9",      [FR_OP_LOG_SOFTMAX] = "#F3DDE9",
-    };
-
-    return kind < FR_N_OP_KINDS && colours[kind] ? colours[kind] : "#ECECEC";
-}
-
-/* ---- places ---- */
-
-size_t fr__snake_columns(size_t n)
-{
-    size_t columns = (size_t)ceil(sqrt((double)n * 16 / 9 * CELL_H / CELL_W));
-
-    return columns > 0 ? columns : 1;
-}
-
-/* Every second row runs back. */
-static void place(size_t n_columns, size_t i, double *x, double *y)
-{
-    size_t row = i / n_columns, column = i % n_columns;
-
-    *x = CELL_W * (double)(row % 2 ? n_columns - 1 - column : column);
-    *y = -CELL_H * (double)row;
-}
-
-void fr__snake_node(FILE *f, size_t n_columns, size_t i)
-{
-    double x, y;
-
-    place(n_columns, i, &x, &y);
-    fprintf(f, ", pos=\"%ld,%ld!\", width=", lround(x), lround(y));
-    fr__dot_inches(f, NODE_W);
-    fputs(", height=", f);
-    fr__dot_inches(f, NODE_H);
-    fputs(", fixedsize=true", f);
-}
-
-/* Over what lies between in the same row, or from row to row between the columns. */
-void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to)
-{
-    double x0, y0, x1, y1, aside, out, in, down, reach = NODE_H / 2.0;
-
-    place(n_columns, from, &x0, &y0);
-    place(n_columns, to, &x1, &y1);
-    if (lround(y0) == lround(y1)) {
-        double up = reach + 18 + 6 * fabs(x1 - x0) / CELL_W;
-
-        fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld %ld,%ld %ld,%ld %ld,%ld\"", lround(x1),
-                lround(y1 + reach), lround(x0), lround(y0 + reach), lround(x0), lround(y0 + up),
-                lround(x1), lround(y1 + up), lround(x1), lround(y1 + reach + 7));
-        return;
-    }
-    aside = (x1 >= x0 ? 1 : -1) * NODE_W / 4.0;
-    out = x0 + aside;
-    in = x1 - aside;
-    down = y1 < y0 ? -1 : 1;
-    fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld %ld,%ld %ld,%ld %ld,%ld\"", lround(in),
-            lround(y1 - down * reach), lround(out), lround(y0 + down * reach), lround(out),
-            lround(y0 + down * (reach + 40)), lround(in), lround(y1 - down * (reach + 40)),
-            lround(in), lround(y1 - down * (reach + 7)));
-}
-
-void fr__snake_title(FILE *f)
-{
-    double width = CELL_W * 4.0;
-
-    fprintf(f, "  title [pos=\"%ld,%d!\", width=", lround(width / 2 - NODE_W / 2.0), NODE_H + 32);
-    fr__dot_inches(f, lround(width));
-    fputs(", height=0.5, fixedsize=true, shape=plaintext, style=\"\", fontsize=16, label=\"", f);
-}
 
 /* ---- nodes ---- */
 
@@ -243,7 +136,7 @@ static void write_words(const struct picture *p, const bool has_phase[FR_N_PHASE
     struct fr_graph_totals t;
     const char *between = " ";
     char number[NUMBER];
-    double sum = 0, width = CELL_W * 4.0;
+    double sum = 0, width = FR__SNAKE_CELL_W * 4.0;
     FILE *f = p->f;
 
     fr_graph_totals(p->g, &t);
@@ -251,8 +144,9 @@ static void write_words(const struct picture *p, const bool has_phase[FR_N_PHASE
         sum += has_phase[i] ? t.flops[i] : 0;
     fr__snake_title(f);
     fr__graph_title(f, p->g);
-    fprintf(f, "\\l\"];\n  words [pos=\"%ld,%d!\", width=", lround(width / 2 - NODE_W / 2.0),
-            NODE_H + 12);
+    fprintf(f,
+            "\\l\"];\n  words [pos=\"%ld,%d!\", width=", lround(width / 2 - FR__SNAKE_NODE_W / 2.0),
+            FR__SNAKE_NODE_H + 12);
     fr__dot_inches(f, lround(width));
     fprintf(f,
             ", height=0.3, fixedsize=true, shape=plaintext, style=\"\", fontsize=11, "

@@ -1,4 +1,4 @@
-/* results/drawings/graph.h - how a training graph is folded until it fits a slide. */
+/* results/drawings/graph.h - how a training graph is folded, and what its drawings share. */
 #ifndef FR_RESULTS_DRAW_GRAPH_H
 #define FR_RESULTS_DRAW_GRAPH_H
 
@@ -35,12 +35,12 @@ enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
                                const struct fr_graph *g, const bool has_phase[FR_N_PHASES],
                                struct fr_error *err);
 
-/* draw_ops.c: what `dot` is to place: single layers or ops. */
+/* Single layers or ops as DOT text (ops.c); otherwise as fr_draw_graph. */
 enum fr_status fr__draw_ops(FILE *f, const struct fr_graph *g,
                             const struct fr_draw_graph_options *opt, bool *is_placed,
                             struct fr_error *err);
 
-/* ---- shared by both pictures ---- */
+/* ---- shared by all drawings of graphs (words.c) ---- */
 
 /* The opening of the digraph up to the first node; is_placed adds what neato needs. */
 void fr__graph_open(FILE *f, bool is_placed);
@@ -49,13 +49,4 @@ void fr__graph_title(FILE *f, const struct fr_graph *g);
 /* "64x256x56x56" into an open label; nothing for FR_NONE and unknown shapes. */
 void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor);
 const char *fr__graph_colour(enum fr_op_kind kind);
-
-/* Nodes 0, 1, ... in rows that wind to and fro, so that a chain of any length has the shape of a slide.
- * How many columns that takes; a node's place and size, and an edge's way around what stands between
- * its ends, as further attributes; the title's node up to its open label. */
-size_t fr__snake_columns(size_t n);
-void fr__snake_node(FILE *f, size_t n_columns, size_t i);
-void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to);
-void fr__snake_title(FILE *f);
-
 #endif

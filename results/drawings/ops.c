@@ -1,10 +1,14 @@
-/* results/drawings/ops.c - single ops, or the layers of one block, for `dot` to place. */
+/* results/drawings/ops.c - single ops, or the layers of one block, as DOT text.
+ *
+ * It is separate from the folded layers (graph.c): it folds nothing and refuses what is too large.
+ */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "results/drawings/dot.h"
 #include "results/drawings/graph.h"
+#include "results/drawings/snake.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -240,8 +244,9 @@ static uint32_t item_of(const struct picture *p, uint32_t op)
     return p->item_of[p->opt->is_ops ? op : layer];
 }
 
-/* One line for all edges between the same two; edges are sorted by source, so that those of an op
- * follow each other, but those of a layer may not: the lines of the same source are looked through. */
+/* One line for all edges between the same two; edges are sorted by source, so that those of an
+ * op follow each other, but those of a layer may not: the lines of the same source are looked
+ * through. */
 static void list_lines(struct picture *p)
 {
     const struct fr_graph *g = p->g;

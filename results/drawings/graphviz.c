@@ -1,0 +1,82 @@
+/* results/drawings/graphviz.c - the files of drawings: DOT text as it is, or as graphviz draws it.
+ *
+ * It is separate from the drawings, which write DOT text and know no files.
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "results/draw.h"
+#include "results/parts/output.h"
+#include "results/parts/program.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct ending {
+    const char *ending, *format;
+} endings[] = {{".svg", "-Tsvg"}, {".png", "-Tpng"}, {".pdf", "-Tpdf"}, {".dot", NULL}};
+
+/* NULL: no drawing has that ending. */
+static const struct ending *find_ending(const char *path)
+{
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (fr__ends_in(path, endings[i].ending))
+            return &endings[i];
+    return NULL;
+}
+
+enum fr_status fr_draw_check_path(const char *path, struct fr_error *err)
+{
+    if (!find_ending(path))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has no ending that names a picture, expected one of .svg .png .pdf "
+                        ".dot",
+                        path);
+    return fr__check_output(path, err);
+}
+
+static enum fr_status copy(FILE *from, FILE *to, struct fr_error *err)
+{
+    char block[8192];
+    size_t n;
+
+    if (fflush(from) != 0 || ferror(from) || fseek(from, 0, SEEK_SET) != 0)
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot write the DOT text: %s", strerror(errno));
+    while ((n = fread(block, 1, sizeof(block), from)) > 0)
+        fwrite(block, 1, n, to);
+    return FR_OK;
+}
+
+static enum fr_status render(FILE *dot, bool is_placed, const char *format, FILE *picture,
+                             const struct fr_context *ctx, struct fr_error *err)
+{
+    char neato[] = "neato", as_placed[] = "-n2", dot_name[] = "dot", output[8], dpi[] = "-Gdpi=144";
+    char *argv[5];
+    size_t n = 0;
+
+    argv[n++] = is_placed ? neato : dot_name;
+    if (is_placed)
+        argv[n++] = as_placed; /* everything stands where its pos says */
+    snprintf(output, sizeof(output), "%s", format);
+    argv[n++] = output;
+    if (strcmp(format, "-Tpng") == 0)
+        argv[n++] = dpi; /* twice the size, for slides */
+    argv[n] = NULL;
+    return fr__program_run(argv, dot, picture,
+                           "install graphviz, or write .dot and draw that elsewhere", ctx, err);
+}
+
+enum fr_status fr_draw_write(FILE *dot, bool is_placed, const char *path,
+                             const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct ending *ending;
+    struct fr__out o;
+    enum fr_status st;
+
+    FR_TRY(fr_draw_check_path(path, err));
+    ending = find_ending(path);
+    FR_TRY(fr__open_output(&o, path, err));
+    st = ending->format ? render(dot, is_placed, ending->format, o.f, ctx, err)
+                        : copy(dot, o.f, err);
+    return fr__close_output(&o, st, ctx, err);
+}
