@@ -18,6 +18,14 @@ struct fr__telling {
 /* How many rows of n are shown, and a line that counts the others. */
 size_t fr__tell_shown(const struct fr__telling *t, size_t n);
 void fr__tell_rest(const struct fr__telling *t, size_t n, const char *what);
+/* The name of an operation, and a time, as a cell of a table. */
+void fr__tell_cell_op(char cell[FR__TABLE_CELL], const struct fr__telling *t, uint32_t op);
+void fr__tell_cell_time(char cell[FR__TABLE_CELL], const struct fr__telling *t, double s);
+
+/* All steps of one plan: the graph, ranks, the critical path, decisions, the schedule. */
+void fr__tell_plan(const struct fr__telling *t);
+/* When each operation runs, and the bounds. */
+void fr__tell_schedule(const struct fr__telling *t);
 /* The decision about one operation. */
 void fr__tell_decision(const struct fr__telling *t, uint32_t op);
 /* Everything about one operation. */

@@ -1,4 +1,7 @@
-/* results/text/explain_gantt.c - a plan as lanes of characters, for small dags. */
+/* results/text/explain_gantt.c - a plan as lanes of characters, for small graphs.
+ *
+ * It is separate because it draws; the other files print tables.
+ */
 #include "config.h"
 
 #include "results/text/explain.h"

@@ -1,10 +1,13 @@
-/* results/text/explain_op.c - one operation: the decision about it, and its whole story. */
+/* results/text/explain_op.c - one operation as text: its inputs, its rank, the decision about it.
+ *
+ * It is separate because a plan tells each decision, and --op tells one operation alone.
+ */
 #include "config.h"
 
 #include "results/text/explain.h"
 
 #include "base/units.h"
-#include "results/text/table.h"
+#include "results/text/cells.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +21,7 @@ struct decision {
 
 static void put_op(const struct fr__telling *t, uint32_t op)
 {
-    char clean[FR__TABLE_CELL];
-
-    fr__table_text(clean, t->p->ops[op].name);
-    fputs(clean, t->f);
+    fr__put_clean(t->f, t->p->ops[op].name);
 }
 
 static void put_time(const struct fr__telling *t, double s)
@@ -45,7 +45,7 @@ static void describe_gap(const struct fr__telling *t, uint32_t op, char *buf, si
                  fr__explain_time(&t->unit, end_s, end, sizeof(end)));
 }
 
-/* ---- where it may choose ---- */
+/* ---- a choice among devices ---- */
 
 static void fill_device(const void *user, size_t d, struct fr__table_row *row)
 {
@@ -98,7 +98,7 @@ static void tell_choice(const struct fr__telling *t, uint32_t op)
     fr__table_print(t->f, &table);
 }
 
-/* ---- where it is bound ---- */
+/* ---- a device that is given ---- */
 
 static void tell_bound(const struct fr__telling *t, uint32_t op)
 {
@@ -137,7 +137,7 @@ void fr__tell_decision(const struct fr__telling *t, uint32_t op)
     }
 }
 
-/* ---- the whole story ---- */
+/* ---- inputs and rank ---- */
 
 static void fill_input(const void *user, size_t i, struct fr__table_row *row)
 {

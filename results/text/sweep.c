@@ -1,10 +1,13 @@
-/* results/text/sweep.c - a sweep as tables for people. */
+/* results/text/sweep.c - a sweep as tables for people.
+ *
+ * It is separate because its columns depend on which settings vary.
+ */
 #include "config.h"
 
 #include "base/units.h"
 #include "results/parts/number.h"
 #include "results/parts/sweep_names.h"
-#include "results/text/table.h"
+#include "results/text/cells.h"
 #include "study/sweep/state.h"
 
 #include <stdlib.h>
@@ -36,12 +39,6 @@ static void listing_init(struct listing *l, const struct fr_sweep *s,
 }
 
 /* ---- cells ---- */
-
-/* Four digits, more only before the point. */
-static void rate_cell(char cell[FR__TABLE_CELL], double per_s)
-{
-    fr__fixed(per_s, per_s >= 1000 ? 0 : per_s >= 100 ? 1 : per_s >= 10 ? 2 : 3, cell, NUMBER);
-}
 
 /* Settings without a column of their own stand together in the last one. */
 static void rest_cell(char cell[FR__TABLE_CELL], const struct listing *l, size_t point, size_t from)
@@ -108,7 +105,7 @@ static void fill_measures(const void *user, size_t i, struct fr__table_row *row)
         return;
     }
     fr__format_time(r->iteration_s, row->cell[at], NUMBER);
-    rate_cell(row->cell[at + 1], r->samples_per_s);
+    fr__rate_cell(row->cell[at + 1], r->samples_per_s);
     fr__format_bytes((double)r->peak_bytes, row->cell[at + 2], NUMBER);
     snprintf(row->cell[at + 3], FR__TABLE_CELL, "%s%s", v.is_late ? "late: " : "",
              fr__format_time(v.time_s, text, sizeof(text)));

@@ -1,0 +1,39 @@
+/* results/text/cells.c - shares, changes, rates and names as cells of tables.
+ *
+ * It is separate because the tables of records, sweeps and explanations share them.
+ */
+#include "config.h"
+
+#include "results/parts/number.h"
+#include "results/text/cells.h"
+
+#include <string.h>
+
+enum { NUMBER = 32 };
+
+void fr__put_clean(FILE *f, const char *text)
+{
+    char clean[FR__TABLE_CELL];
+
+    fr__table_text(clean, text);
+    fputs(clean, f);
+}
+
+const char *fr__percent(double frac, char *buf, size_t n)
+{
+    size_t used = strlen(fr__fixed(100 * frac, 1, buf, n));
+
+    snprintf(buf + used, n - used, " %%");
+    return buf;
+}
+
+void fr__change_cell(char cell[FR__TABLE_CELL], double frac)
+{
+    cell[0] = '+';
+    fr__percent(frac, frac < 0 ? cell : cell + 1, NUMBER);
+}
+
+void fr__rate_cell(char cell[FR__TABLE_CELL], double per_s)
+{
+    fr__fixed(per_s, per_s >= 1000 ? 0 : per_s >= 100 ? 1 : per_s >= 10 ? 2 : 3, cell, NUMBER);
+}

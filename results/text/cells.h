@@ -1,0 +1,15 @@
+/* results/text/cells.h - numbers and names from outside as the cells of several tables. */
+#ifndef FR_RESULTS_CELLS_H
+#define FR_RESULTS_CELLS_H
+
+#include "results/text/table.h"
+
+/* text into f as fr__table_text cleans and cuts it. */
+void fr__put_clean(FILE *f, const char *text);
+/* "31.1 %"; returns buf. */
+const char *fr__percent(double frac, char *buf, size_t n);
+/* "+25.0 %", "-6.2 %" */
+void fr__change_cell(char cell[FR__TABLE_CELL], double frac);
+/* A rate with four digits, more only before the point. */
+void fr__rate_cell(char cell[FR__TABLE_CELL], double per_s);
+#endif

@@ -1,0 +1,147 @@
+/* results/text/record_details.c - tables below a record: devices, links, path, sensitivities.
+ *
+ * It is separate because the tables of one record and of several both show them.
+ */
+#include "config.h"
+
+#include "base/units.h"
+#include "results/parts/speed_up.h"
+#include "results/text/cells.h"
+#include "results/text/record.h"
+
+#include <math.h>
+
+enum { NUMBER = 32 };
+
+/* ---- details of one result ---- */
+
+static void fill_device(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_device *d = &((const struct fr_record *)user)->devices[i];
+
+    fr__table_text(row->cell[0], d->name);
+    fr__format_time(d->compute_s, row->cell[1], NUMBER);
+    fr__format_time(d->exposed_comm_s, row->cell[2], NUMBER);
+    fr__format_time(d->idle_s, row->cell[3], NUMBER);
+    fr__format_time(d->critical_s, row->cell[4], NUMBER);
+    fr__format_bytes((double)d->peak_bytes, row->cell[5], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_PARAMETER], row->cell[6], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_GRADIENT], row->cell[7], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_OPTIMIZER], row->cell[8], NUMBER);
+    fr__format_bytes((double)d->memory_bytes[FR_BUFFER_ACTIVATION], row->cell[9], NUMBER);
+    fr__format_bytes((double)(d->memory_bytes[FR_BUFFER_WORKSPACE] +
+                              d->memory_bytes[FR_BUFFER_COMMUNICATION] +
+                              d->memory_bytes[FR_BUFFER_WEIGHT_VERSION]),
+                     row->cell[10], NUMBER);
+}
+
+static void fill_link(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record_link *l = &((const struct fr_record *)user)->links[i];
+
+    fr__table_text(row->cell[0], l->name);
+    fr__format_bytes(l->bytes, row->cell[1], NUMBER);
+    fr__percent(l->utilisation_frac, row->cell[2], NUMBER);
+}
+
+void fr__record_put_details(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column devices[] = {
+        {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
+        {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
+        {"optimizer", true}, {"activations", true}, {"other", true},
+    };
+    static const struct fr__table_column links[] = {
+        {"link", false}, {"bytes", true}, {"busy", true}};
+    struct fr__table t = {devices, 11, r->n_devices, fill_device, r};
+
+    putc('\n', f);
+    fr__table_print(f, &t);
+    if (r->n_links > 0) {
+        t = (struct fr__table){links, 3, r->n_links, fill_link, r};
+        putc('\n', f);
+        fr__table_print(f, &t);
+        if (r->links_total > r->n_links)
+            fprintf(f, "  and %zu more links\n", r->links_total - r->n_links);
+    }
+    fprintf(f, "\ncritical path (%zu tasks):\n", r->critical_total);
+    for (size_t i = 0; i < r->n_critical; i++) {
+        fputs("  ", f);
+        fr__put_clean(f, r->critical_path[i]);
+        putc('\n', f);
+    }
+    if (r->critical_total > r->n_critical)
+        fprintf(f, "  and %zu more\n", r->critical_total - r->n_critical);
+}
+
+/* ---- what changes the time ---- */
+
+static void fill_sensitivity(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_sensitivity *s = &r->sensitivities[i];
+
+    fr__table_text(row->cell[0], s->resource);
+    fr__percent(r->iteration_s > 0 ? s->part_s / r->iteration_s : 0, row->cell[1], NUMBER);
+    fr__change_cell(row->cell[2], fr__faster_change(s));
+    fr__change_cell(row->cell[3], s->faster_frac);
+    if (r->has_reruns)
+        fr__change_cell(row->cell[4], s->rerun_faster_frac);
+}
+
+/* Those that show in the tenths of a percent. */
+void fr__record_put_sensitivities(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"resource", false},
+                                                      {"of the time", true},
+                                                      {"change", true},
+                                                      {"iteration time", true},
+                                                      {"run again", true}};
+    size_t n = 0;
+
+    while (n < r->n_sensitivities && fabs(r->sensitivities[n].part_s) >= 0.0005 * r->iteration_s)
+        n++;
+    if (n == 0)
+        return;
+    fputs("\nsensitivities:\n", f);
+    fr__table_print(f, &(struct fr__table){columns, r->has_reruns ? 5 : 4, n, fill_sensitivity, r});
+    if (r->is_rough)
+        fputs("  rough: messages share links so that small changes have large effects\n", f);
+}
+
+static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+    const struct fr_record_doubt *d = &r->doubts[i];
+
+    fr__table_text(row->cell[0], fr_record_doubt_name(d));
+    fr__table_text(row->cell[1], fr_trust_name(d->trust));
+    fr__percent(d->error_frac, row->cell[2], NUMBER);
+    fr__percent(r->iteration_s > 0 ? fabs(d->effect_s) / r->iteration_s : 0, row->cell[3], NUMBER);
+    fr__percent(d->share, row->cell[4], NUMBER);
+}
+
+/* Those that make at least half a percent of it. */
+void fr__record_put_uncertainty(FILE *f, const struct fr_record *r)
+{
+    static const struct fr__table_column columns[] = {{"ops", false},
+                                                      {"costs", false},
+                                                      {"their error", true},
+                                                      {"of the time", true},
+                                                      {"share", true}};
+    char low[NUMBER], high[NUMBER];
+    size_t n = 0;
+
+    if (!r->has_interval)
+        return;
+    fr__format_time(r->iteration_low_s, low, sizeof(low));
+    fr__format_time(r->iteration_high_s, high, sizeof(high));
+    fprintf(
+        f,
+        "\nuncertainty: with op costs drawn from their errors, 90 %% of iterations take %s to %s\n",
+        low, high);
+    while (n < r->n_doubts && r->doubts[n].share >= 0.005)
+        n++;
+    if (n > 0)
+        fr__table_print(f, &(struct fr__table){columns, 5, n, fill_doubt, r});
+}

@@ -1,0 +1,83 @@
+/* results/text/record_question.c - what a table of records begins with: the question, cost sources.
+ *
+ * It is separate because the table of one record and the table of several both begin so.
+ */
+#include "config.h"
+
+#include "results/text/cells.h"
+#include "results/text/record.h"
+
+enum { NUMBER = 32 };
+
+/* ", collectives as a100-nvswitch", where they are no rings step by step. */
+static void print_fitted(FILE *f, const struct fr_record *r)
+{
+    const char *by_formula = r->closed_form_collectives ? "collectives by formula" : "";
+
+    if (r->n_fitted_collectives == 0) {
+        fprintf(f, "%s%s", by_formula[0] ? ", " : "", by_formula);
+        return;
+    }
+    fputs(", ", f);
+    if (r->n_fitted_collectives < r->n_collectives)
+        fprintf(f, "%zu of %zu ", r->n_fitted_collectives, r->n_collectives);
+    fputs("collectives as ", f);
+    fr__put_clean(f, r->collective_systems);
+    if (r->n_fitted_collectives < r->n_collectives && by_formula[0])
+        fputs(", others by formula", f);
+    if (r->n_extrapolated_collectives > 0)
+        fprintf(f, ", %zu of them over more machines than it was measured on",
+                r->n_extrapolated_collectives);
+}
+
+static void print_collectives(FILE *f, const struct fr_record *r)
+{
+    print_fitted(f, r);
+    if (r->n_fitted_messages > 0)
+        fputs(", copies between GPUs as measured", f);
+    if (!r->network_system_why)
+        return;
+    fputs(", those over several machines as rings: ", f);
+    fr__put_clean(f, r->network_system_why);
+}
+
+/* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
+void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strategy)
+{
+    fr__put_clean(f, r->workload);
+    if (r->n_gpus == r->n_gpus_total)
+        fprintf(f, " on all %zu GPUs of ", r->n_gpus);
+    else
+        fprintf(f, " on %zu of %zu GPUs of ", r->n_gpus, r->n_gpus_total);
+    fr__put_clean(f, r->topology);
+    if (with_strategy) {
+        fputs(", strategy ", f);
+        fr__put_clean(f, r->strategy);
+    }
+    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s", r->global_batch, r->dtype,
+            r->optimizer, r->order, r->network);
+    print_collectives(f, r);
+    if (r->interference) {
+        fputs(", interference as on ", f);
+        fr__put_clean(f, r->interference);
+    }
+    fputs("\n\n", f);
+}
+
+void fr__record_put_cost_sources(FILE *f, const struct fr_record *r)
+{
+    const char *separator = "";
+    char text[NUMBER];
+
+    for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++) {
+        if (r->cost_frac[trust] < 0.0005) /* 0.0 % */
+            continue;
+        fprintf(f, "%s%s %s%s", separator, fr_trust_name((enum fr_trust)trust),
+                fr__percent(r->cost_frac[trust], text, sizeof(text)),
+                fr_trust_note((enum fr_trust)trust));
+        separator = ", ";
+    }
+    if (!separator[0])
+        fputs("nothing computes", f);
+    putc('\n', f);
+}
