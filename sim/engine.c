@@ -239,15 +239,15 @@ static void compute_done(struct engine *e, uint32_t task)
 void fr__account_iteration(struct engine *e, bool is_last)
 {
     for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
-        struct fr_device_result *r = &e->results[d];
-        struct fr_device_times before = {0};
+        struct fr_device_times *iteration = &e->results[d].iteration, before = {0}, now;
 
         fr__device_account(e, d);
+        now = e->devices[d].times;
         if (is_last)
-            before = r->iteration;
-        r->iteration = (struct fr_device_times){
-            r->compute_s - before.compute_s, r->comm_s - before.comm_s,
-            r->exposed_comm_s - before.exposed_comm_s, r->idle_s - before.idle_s};
+            before = *iteration;
+        *iteration = (struct fr_device_times){
+            now.compute_s - before.compute_s, now.comm_s - before.comm_s,
+            now.exposed_comm_s - before.exposed_comm_s, now.idle_s - before.idle_s};
     }
 }
 

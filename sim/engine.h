@@ -92,8 +92,9 @@ struct stream {
 enum { STREAMS_A_DEVICE = FR_N_STREAMS + 1, STREAM_OF_FREE = FR_N_STREAMS };
 
 struct device {
-    double since_s; /* the account is up to date until here */
+    double since_s; /* `times` is up to date until here; INFINITY: no account is wanted */
     double host_s;  /* the host thread has dispatched everything up to here */
+    struct fr_device_times times; /* from the start until since_s */
     uint32_t n_computing, n_copying, n_collective;
     uint64_t bytes, peak_bytes;
     uint64_t limit_bytes; /* what buffers but the context may take */
@@ -302,26 +303,23 @@ static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
 /* Brings a device's account up to now; call before changing what runs on it. */
 static inline void fr__device_account(struct engine *e, uint32_t d)
 {
-    struct device *k;
-    struct fr_device_result *r;
-    double dt_s;
+    struct device *k = &e->devices[d];
+    struct fr_device_times *times = &k->times;
+    double dt_s = e->now_s - k->since_s;
     bool is_moving;
 
-    if (!fr__wants(e, FR_WANT_ACCOUNT))
+    if (!(dt_s > 0))
         return;
-    k = &e->devices[d];
-    r = &e->results[d];
-    dt_s = e->now_s - k->since_s;
     is_moving = k->n_copying + k->n_collective > 0;
     k->since_s = e->now_s;
     if (k->n_computing > 0)
-        r->compute_s += dt_s;
+        times->compute_s += dt_s;
     else if (is_moving)
-        r->exposed_comm_s += dt_s;
+        times->exposed_comm_s += dt_s;
     else
-        r->idle_s += dt_s;
+        times->idle_s += dt_s;
     if (is_moving)
-        r->comm_s += dt_s;
+        times->comm_s += dt_s;
 }
 
 static inline const struct fr__route *fr__route_at(const struct engine *e, uint32_t route)

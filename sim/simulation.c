@@ -40,8 +40,10 @@ static bool alloc_state(struct engine *e)
     if (!tasks || !e->results || !e->dirty || !e->devices)
         return false;
     e->tasks = (void *)((char *)tasks + (LINE - (uintptr_t)tasks % LINE) % LINE);
-    for (size_t d = 0; d < n_devices; d++)
+    for (size_t d = 0; d < n_devices; d++) {
         e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
+        e->devices[d].since_s = fr__wants(e, FR_WANT_ACCOUNT) ? 0 : INFINITY;
+    }
     for (size_t s = 0; s < n_streams; s++)
         e->streams[s] = (struct stream){.queue = e->streams[s].queue,
                                         .cap = e->streams[s].cap,
@@ -211,6 +213,20 @@ static enum fr_status finish_result(struct engine *e, struct fr_run *run)
     return fr__wants(e, FR_WANT_CHECK) ? check_result(e, run) : FR_OK;
 }
 
+static void set_accounts(struct engine *e)
+{
+    for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
+        const struct fr_device_times *times = &e->devices[d].times;
+        struct fr_device_result *r = &e->results[d];
+
+        fr__device_account(e, d);
+        r->compute_s = times->compute_s;
+        r->comm_s = times->comm_s;
+        r->exposed_comm_s = times->exposed_comm_s;
+        r->idle_s = times->idle_s;
+    }
+}
+
 static enum fr_status make_result(struct engine *e, struct fr_run *run)
 {
     run->want = e->want;
@@ -225,8 +241,7 @@ static enum fr_status make_result(struct engine *e, struct fr_run *run)
         FR_TRY(fr__memory_result(e, run));
     if (fr__wants(e, FR_WANT_TASKS))
         FR_TRY(copy_times(e, run));
-    for (uint32_t d = 0; d < run->n_devices; d++)
-        fr__device_account(e, d);
+    set_accounts(e);
     if (e->v->n_iterations == 0)
         fr__account_iteration(e, true);
     set_iterations(e, run);
