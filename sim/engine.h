@@ -1,17 +1,24 @@
-/* sim/engine.h - the engine's state, shared by the files that are its parts.
+/* sim/engine.h - the engine's state, shared by the files that work on it.
  *
- *   engine.c      the loop: events, ready tasks, streams, ends of tasks
- *   simulation.c  a run from its start to its results; the object that is used again
- *   network/network.c   transfers, and the messages under way; the rates of messages are the business
- *                 of the network model (network/model.h)
- *   collectives/  their members meet, then steps (steps.c) or a known time (form.c, or their own)
- *   memory/       buffers; requests.c and allocator.c give them addresses
- *   interference.c   rates of work side by side on a device
- *   random.c      jitter and slow devices
- *   analysis/     sensitivity.c: what each moment of the run is made of; the rest is said afterwards
+ *   simulation.c    a run from its start to its results; the object that is used again
+ *   engine.c        the loop: events in order of time; which task starts next
+ *   streams.c       tasks become ready, wait for their stream, start and end
+ *   network/        network.c: transfers and messages; how fast a message goes is up to the network
+ *                   model (network/model.h)
+ *   collectives/    collective.c: members arrive; then messages (steps.c) or a known time (cost.c)
+ *   memory/         memory.c: buffers; requests.c and allocator.c give them addresses
+ *   interference.c  rates of work that shares a device
+ *   random.c        jitter and slow devices
+ *   analysis/       sensitivity.c: what each moment of the run is made of, by resource; the other
+ *                   files work on the finished run
  *
  * The state is arrays of plain values, indexed by task, device or link. Nothing is allocated per
  * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
+ *
+ * Calls go down this list, but for one circle. A step of a collective sends messages (steps.c calls
+ * network.c), and the end of a message starts the next step (network.c calls steps.c). An
+ * event-driven engine has such a circle wherever the end of one thing starts another of the same
+ * kind.
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H
@@ -39,9 +46,9 @@ enum { EVENT_WHAT_BITS = 8 };
 
 enum progress { TASK_WAITING, TASK_DISPATCHED, TASK_STARTED, TASK_DONE };
 
-/* All that the loop needs of a task, in half a cache line: a run of many devices waits for memory, and
- * each step of a task's life reads this and little else. What is no longer needed makes room for what
- * becomes known. Lists longer than their count can say end where the plan's index says. */
+/* All that the loop needs of a task, in half a cache line. A run of many devices waits for memory,
+ * and each step of a task's life reads this and little else. What is no longer needed makes room
+ * for what becomes known. A list of MANY or more items ends where the plan's index says. */
 struct state {
     union {
         struct {            /* until it is dispatched */
@@ -66,12 +73,13 @@ struct state {
         uint32_t transfer;   /* send, receive */
         uint32_t collective; /* member of a collective */
     };
-    unsigned kind : 3;         /* enum fr_task_kind */
-    unsigned progress : 2;     /* enum progress */
-    unsigned has_own_cost : 1; /* a task other than compute that takes its host's time */
-    unsigned n_alloc : 8, n_succ : 9, n_free : 9;
+    unsigned kind : 3;               /* enum fr_task_kind */
+    unsigned progress : 2;           /* enum progress */
+    unsigned has_own_cost : 1;       /* a task other than compute that takes its host's time */
+    unsigned ends_iteration : 1;     /* the last one, or the one before it */
+    uint8_t n_alloc, n_succ, n_free; /* MANY: as many or more */
 };
-enum { MANY_ALLOC = 255, MANY_SUCC = 511, MANY_FREE = 511 };
+enum { MANY = UINT8_MAX };
 
 /* A task waiting for its stream. */
 struct waiting {
@@ -101,8 +109,9 @@ struct device {
     uint64_t by_kind[FR_N_BUFFER_KINDS];
 };
 
-/* What the loop needs of a buffer that a task allocates, in a quarter of a cache line. They lie as the
- * plan lists what tasks allocate, so that a task leads to its own at once. */
+/* What the loop needs of a buffer that a task allocates, in a quarter of a cache line. They are
+ * stored in the order of the plan's list of what tasks allocate, so each task's own are found at
+ * once. */
 struct live {
     uint64_t bytes;
     uint32_t frees_left;
@@ -111,7 +120,7 @@ struct live {
 
 enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING };
 
-/* One message under way, or waiting for its channels. */
+/* A message that is under way or waits for its channels. */
 struct message {
     double bytes;
     uint32_t route;
@@ -120,41 +129,41 @@ struct message {
     uint8_t owner_kind; /* enum message_owner */
 };
 
-/* A collective in progress: meeting first, then its rings. */
-struct meeting {
+/* The members of a collective that have been dispatched. It starts when all have. */
+struct arrivals {
     double start_s;
     uint32_t n_arrived;
-    uint32_t last;   /* the member that came last */
-    uint32_t latest; /* the one whose launch was over last */
+    uint32_t last;   /* the member that was dispatched last */
+    uint32_t latest; /* the member whose launch was over last */
 };
 
-/* How messages of collectives go; see collective_form.c. */
-enum pattern { PATTERN_RING, PATTERN_CHAIN, PATTERN_SHIFT };
+/* How the messages of a collective go; see collectives/form.c. */
+enum algorithm { ALGORITHM_RING, ALGORITHM_CHAIN, ALGORITHM_SHIFT };
 
-/* One ring or chain of a collective, or all of a shift: in each round each place (in a chain all but the last)
- * sends a chunk. */
-struct course {
-    enum pattern pattern;
-    uint32_t collective, n, n_rounds;
-    uint32_t first; /* place that a chain begins at */
-    double chunk_bytes;
-    const uint32_t *ranks;  /* [n] by place; NULL: a shift, place by rank */
-    const uint32_t *routes; /* [n] from a place to the next; NULL: a shift */
-};
-
-/* A course in progress. */
+/* One ring or chain of a collective, or all of a shift. Its ranks have positions from 0. In each
+ * round each position sends a chunk; in a chain the last position sends nothing. */
 struct ring {
-    struct course course;
+    enum algorithm algorithm;
+    uint32_t collective, n, n_rounds;
+    uint32_t first; /* position at which a chain begins */
+    double chunk_bytes;
+    const uint32_t *ranks;  /* [n] by position; NULL: a shift, where the position is the rank */
+    const uint32_t *routes; /* [n] from a position to the next; NULL: a shift */
+};
+
+/* A ring in progress. */
+struct ring_state {
+    struct ring ring;
     uint32_t n_done;                      /* ranks that have sent and received everything */
     uint32_t *launched, *sent, *received; /* [n] rounds; one allocation, owned by `launched` */
     uint32_t cap;                         /* of each */
     uint32_t next_free;
 };
 
-/* What each moment is made of, by resource; only when asked for. See sensitivity.c. */
+/* What each moment is made of, by resource; only when asked for. See analysis/sensitivity.c. */
 struct parts {
     size_t n;       /* resources */
-    double *now_s;  /* [n] of the moment being handled */
+    double *now_s;  /* [n] of the simulated time now */
     double *rate_s; /* [n] of the last moment at which a message began or ended */
     double *task_s; /* [n_tasks][n] of its start while it runs, then of its end */
     struct message_parts *messages;
@@ -164,10 +173,10 @@ struct parts {
     uint64_t n_rough; /* messages whose slope was given up */
 };
 
-/* What buffers take; see memory.c. */
+/* What buffers take; see memory/memory.c. */
 struct memory {
-    struct live *live;             /* by place in the plan's list of what is allocated */
-    uint32_t *freed;               /* the plan's list of what is freed, as places in `live` */
+    struct live *live;             /* in the order of the plan's list of what is allocated */
+    uint32_t *freed;               /* the plan's list of what is freed, as indices of `live` */
     struct fr__requests *requests; /* [n_devices]; NULL: counted only */
     uint64_t *asked;               /* theirs, device by device */
     uint32_t *takes;               /* [n_buffers] of the device's requests, or FR_NONE; or NULL */
@@ -176,13 +185,13 @@ struct memory {
 };
 
 /* Compute tasks whose rates change; see interference.c. All NULL without interference. */
-struct side_by_side {
+struct interference {
     double *left_s, *rate, *since_s; /* [n_tasks] */
     uint32_t *version;               /* [n_tasks] */
     uint32_t *next, *prev, *first;   /* running compute tasks by device; first: [n_devices] */
 };
 
-/* Messages and what they need; see network.c. Kept from run to run, but for link_bytes. */
+/* Messages and what they need; see network/network.c. Kept from run to run, but for link_bytes. */
 struct network {
     const struct fr__network_model *model;
     void *state;                 /* the model's, of this run */
@@ -195,13 +204,14 @@ struct network {
     double *link_bytes; /* [n_links] result; NULL: not wanted */
 };
 
-/* Collectives in progress; see collective.c. Kept from run to run: found, rings, cap_rings, n_rings. */
+/* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
+ * n_rings. */
 struct collectives {
-    struct meeting *meetings; /* [n_collectives] */
-    uint32_t *rings_left;     /* [members of all collectives] rings still to end at that rank */
+    struct arrivals *arrivals; /* [n_collectives] */
+    uint32_t *rings_left;      /* [members of all collectives] rings still to end at that rank */
     const struct fr__ring_set **ring_set; /* [n_groups] looked up when first asked for */
     struct fr__rings found;
-    struct ring *rings;
+    struct ring_state *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
 };
@@ -230,11 +240,10 @@ struct engine {
     size_t n_markers;
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
-    uint32_t last_ends[2]; /* tasks that end the last iteration but one and the last; FR_NONE */
-    double *slowdown;      /* [n_devices] or NULL */
+    double *slowdown;                 /* [n_devices] or NULL */
 
     struct memory memory;
-    struct side_by_side work;
+    struct interference work;
     struct network network;
     struct collectives collectives;
     struct parts *parts; /* NULL: not asked for */
@@ -271,28 +280,42 @@ static inline double fr__launch_s(const struct engine *e, uint32_t cost_id, uint
     return e->v->costs[cost_id].launch_s * fr__device_slowness(e, device, FR_DEVICE_LAUNCH);
 }
 
+/* Keeps a failure; the loop ends. */
+static inline enum fr_status fr__engine_fail(struct engine *e, enum fr_status st)
+{
+    if (e->status == FR_OK)
+        e->status = st;
+    return e->status;
+}
+
+static inline enum fr_status fr__engine_fail_nomem(struct engine *e)
+{
+    return e->status == FR_OK ? fr__engine_fail(e, fr__fail_nomem(e->err)) : e->status;
+}
+
 /* ---- engine.c ---- */
 /* Runs until all tasks are done, nothing can go on, the options' stop_s has passed or something
  * failed (e->status). */
 void fr__engine_loop(struct engine *e);
+
+/* ---- streams.c ---- */
+/* Adds an event: `what` happens to the task, message, transfer or collective `id` at t_s. */
+void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what);
 /* strict: sets the order of each stream's tasks. */
 enum fr_status fr__order_streams(struct engine *e);
-enum fr_status fr__engine_fail_nomem(struct engine *e); /* keeps the failure; the loop ends */
-void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what);
-/* The devices' accounts of the last iteration: all up to its end, less all up to the end before it. */
+/* Sets the devices' accounts of the last iteration: up to its end, less up to the end before it.
+ * Call it at both ends, the second time with is_last. */
 void fr__account_iteration(struct engine *e, bool is_last);
-/* Now a task starts, which is dispatched; now it ends. */
+/* A dispatched task starts now; a started task ends now. */
 void fr__task_started(struct engine *e, uint32_t task);
 void fr__task_done(struct engine *e, uint32_t task);
 /* The host time at which a dispatched task's launch is over. */
 double fr__host_launch(struct engine *e, uint32_t task);
 
-/* Where a list of a task ends that begins at `at`: after n, or where the plan's index says it does if
- * n is as many as could be noted. */
-static inline uint32_t fr__list_end(const uint32_t first[], uint32_t task, uint32_t at, uint32_t n,
-                                    uint32_t many)
+/* Where a task's list of n items ends, which begins at `at` of the plan's index `first`. */
+static inline uint32_t fr__list_end(const uint32_t first[], uint32_t task, uint32_t at, uint32_t n)
 {
-    return n < many ? at + n : first[task + 1];
+    return n < MANY ? at + n : first[task + 1];
 }
 
 static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
@@ -301,9 +324,8 @@ static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
 }
 
 /* Brings a device's account up to now; call before changing what runs on it. */
-static inline void fr__device_account(struct engine *e, uint32_t d)
+static inline void fr__device_account(const struct engine *e, struct device *k)
 {
-    struct device *k = &e->devices[d];
     struct fr_device_times *times = &k->times;
     double dt_s = e->now_s - k->since_s;
     bool is_moving;
@@ -332,16 +354,22 @@ static inline bool fr__has_interference(const struct engine *e)
     return e->o->interference != NULL;
 }
 
-/* ---- network.c ---- */
+/* ---- network/network.c ---- */
 enum fr_status fr__network_reset(struct engine *e);
 void fr__network_fini(struct engine *e);
-/* As fr__routes_take; FR_NONE with the failure kept. */
-uint32_t fr__route_new(struct engine *e, uint32_t src, uint32_t dst);
+/* The route of a message between two devices, to be given back by fr__route_release; FR_NONE with
+ * the failure kept. */
 static inline uint32_t fr__route_take(struct engine *e, uint32_t src, uint32_t dst)
 {
-    uint32_t kept = fr__routes_kept(&e->network.routes, src, dst);
+    uint32_t route = fr__routes_kept(&e->network.routes, src, dst);
+    enum fr_status st = FR_OK;
 
-    return kept != FR_NONE ? kept : fr__route_new(e, src, dst);
+    if (route == FR_NONE)
+        st = fr__routes_take(&e->network.routes, src, dst, &route, e->err);
+    if (st == FR_OK)
+        return route;
+    fr__engine_fail(e, st);
+    return FR_NONE;
 }
 static inline void fr__route_release(struct engine *e, uint32_t route)
 {
@@ -359,56 +387,60 @@ void fr__message_wake(struct engine *e, uint32_t message);
 void fr__transfer_start(struct engine *e, uint32_t transfer);
 void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */
 /* Called when a send or receive has been dispatched. */
-void fr__transfer_meet(struct engine *e, uint32_t task);
+void fr__transfer_arrive(struct engine *e, uint32_t task);
 /* Ends all messages whose time has come; the model's next event was not later than now. */
 void fr__network_advance(struct engine *e);
 
-/* ---- collective.c ---- */
+/* ---- collectives/collective.c ---- */
 enum fr_status fr__collectives_reset(struct engine *e);
 void fr__collectives_fini(struct engine *e);
-void fr__collective_meet(struct engine *e, uint32_t task);
+void fr__collective_arrive(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
-/* One rank's member has nothing more to move. */
-void fr__member_done(struct engine *e, uint32_t task);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-/* ---- collective_form.c ---- */
+/* ---- collectives/form.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
-/* How a collective goes, side by side; none for fewer than two ranks, or with the failure kept. */
-uint32_t fr__n_courses(struct engine *e, uint32_t collective);
-struct course fr__course(struct engine *e, uint32_t collective, uint32_t r);
-/* Where the message of a place goes in a round (from 0). */
-static inline uint32_t fr__course_next(const struct course *k, uint32_t place, uint32_t round)
+/* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
+ * failure kept. */
+uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);
+struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r);
+/* The position to which a position sends in a round (from 0). */
+static inline uint32_t fr__ring_next(const struct ring *k, uint32_t position, uint32_t round)
 {
-    uint32_t next = place + (k->pattern == PATTERN_SHIFT ? round + 1 : 1); /* less than 2 n */
+    uint32_t next =
+        position + (k->algorithm == ALGORITHM_SHIFT ? round + 1 : 1); /* less than 2 n */
 
     return next < k->n ? next : next - k->n;
 }
-/* The route of that message, to be given back by fr__route_release or with the message; FR_NONE with
- * the failure kept. */
-uint32_t fr__shift_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round);
-static inline uint32_t fr__course_route(struct engine *e, const struct course *k, uint32_t place,
-                                        uint32_t round)
+/* The route of that message, to be given back by fr__route_release or with the message; FR_NONE
+ * with the failure kept. */
+uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round);
+static inline uint32_t fr__ring_route(struct engine *e, const struct ring *k, uint32_t position,
+                                      uint32_t round)
 {
-    return k->pattern != PATTERN_SHIFT ? k->routes[place] : fr__shift_route(e, k, place, round);
+    return k->algorithm != ALGORITHM_SHIFT ? k->routes[position]
+                                           : fr__shift_route(e, k, position, round);
 }
 /* Seconds of one message over a route, alone. */
 double fr__hop_s(const struct engine *e, uint32_t route, double bytes);
-/* Seconds by the closed form; all courses side by side. */
+/* Seconds by the closed form, of the slowest ring. */
 double fr__collective_alone(struct engine *e, uint32_t collective);
-/* The same; hands fn the messages that these seconds are made of: n of so many bytes over a route. */
+/* The same; hands fn the messages that these seconds are made of: n of so many bytes over a
+ * route. */
 typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double bytes, double n);
 double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user);
 /* Adds what its steps put on each link. link_bytes: [n_links]. */
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
 
-/* ---- collective_steps.c ---- */
-/* All members have started. */
+/* ---- collectives/steps.c ---- */
+/* Sends the first messages of a collective whose members have all started. */
 void fr__collective_steps(struct engine *e, uint32_t collective);
+/* Ends the member that one rank is. */
+void fr__member_done(struct engine *e, uint32_t task);
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
 
-/* ---- collective.c, its own cost ---- */
-/* At its own cost, whose time is made of the bandwidth of one kind of link and its latency. */
+/* ---- collectives/cost.c ---- */
+/* A cost of its own: the time is made of the bandwidth and the latency of one kind of link. */
 struct own_cost {
     double bandwidth_s, latency_s;
     enum fr_link_kind kind;
@@ -416,8 +448,10 @@ struct own_cost {
 /* Whether the collective takes its own cost. */
 bool fr__collective_has_cost(const struct engine *e, uint32_t collective);
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective);
+/* Seconds of a collective alone, by its own cost or the closed form. */
+double fr__collective_s(struct engine *e, uint32_t collective);
 
-/* ---- memory.c ---- */
+/* ---- memory/memory.c ---- */
 /* Whether buffers are looked at, by what is wanted of the run. */
 static inline bool fr__counts_memory(unsigned want)
 {
@@ -462,22 +496,27 @@ static inline double fr__task_duration(const struct engine *e, uint32_t task)
     return e->is_varied ? fr__varied_duration(e, task) : e->v->costs[cost].mean_s;
 }
 
-/* ---- sensitivity.c: all but the first two only when e->parts is there ---- */
+/* ---- analysis/sensitivity.c: all but the first two only when e->parts is there ---- */
 enum fr_status fr__parts_init(struct engine *e);
 void fr__parts_fini(struct engine *e);
-/* The moment being handled is ... */
+/* The simulated time now is ... */
 void fr__parts_at_end(struct engine *e, uint32_t task); /* the end of a task; FR_NONE: time 0 */
 void fr__parts_at_launch(struct engine *e, uint32_t device); /* the end of a launch there */
 void fr__parts_at_compute_done(struct engine *e, uint32_t task);
-/* closed form or at its own cost */
+/* the end of a collective that took a known time (collectives/shares.c) */
 void fr__parts_at_collective_done(struct engine *e, uint32_t collective);
 /* the end of a message's latency: the model has it under way */
 void fr__parts_at_message_shared(struct engine *e, uint32_t message);
 void fr__parts_at_message_done(struct engine *e, uint32_t message);
-/* That moment is when a task starts or ends, when a message leaves. */
+/* A task starts or ends now; a message leaves now. */
 void fr__parts_keep(struct engine *e, uint32_t task);
 void fr__parts_message_go(struct engine *e, uint32_t message);
-/* The model may have given messages new rates, since the last moment at which one began or ended. */
+/* Adds total_s to parts_s, shared out over the latencies of a route and the time of the bytes on
+ * its narrowest link, as they would be alone. */
+void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__route *r,
+                         double bytes, double total_s);
+/* The model may have given messages new rates, since the last moment at which one began or
+ * ended. */
 void fr__parts_rates_changed(struct engine *e);
 /* Copies the parts of the iteration into the run. */
 enum fr_status fr__parts_result(struct engine *e, struct fr_run *run);

@@ -1,9 +1,9 @@
 /* sim/heap.h - the event queue: a 4-ary heap of 16-byte entries.
  *
  * Four children fill one cache line (the array is aligned so), which halves the depth of a binary
- * heap and its misses (LaMarca and Ladner, ACM JEA 1, 1996). Times are >= 0, so the bits of a double
- * order like an unsigned integer; equal times are ordered by (id, what), which makes the order of
- * events independent of the order in which they were pushed.
+ * heap and its misses (LaMarca and Ladner, ACM JEA 1, 1996). Times are >= 0, so the bits of a
+ * double order like an unsigned integer; equal times are ordered by (id, what), which makes the
+ * order of events independent of the order in which they were pushed.
  */
 #ifndef FR_SIM_HEAP_H
 #define FR_SIM_HEAP_H

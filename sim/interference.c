@@ -1,4 +1,4 @@
-/* sim/interference.c - work side by side on one device slows down.
+/* sim/interference.c - tasks that run on one device at the same time slow each other down.
  *
  * A compute task has work left (seconds alone) and a rate, which changes whenever something else
  * begins or ends on its device. Each change makes the task's pending event stale: events carry a
@@ -14,7 +14,7 @@ enum { VERSION_BITS = 32 - EVENT_WHAT_BITS };
 enum fr_status fr__interference_init(struct engine *e)
 {
     size_t n = e->v->n_tasks, n_devices = e->v->topo->n_devices;
-    struct side_by_side *w = &e->work;
+    struct interference *w = &e->work;
 
     if (!fr__has_interference(e))
         return FR_OK;

@@ -4,10 +4,10 @@
  * waits for its stream, which runs one task at a time (FR_STREAM_FREE: no waiting), chosen by the
  * order asked for. Dispatching costs its host launch_s on the device's host thread, which runs
  * ahead of the device as CUDA's does: a task starts no earlier than the sum of the launch times of
- * all tasks dispatched on that device up to it. A send and its receive start together when both have
- * been dispatched; a collective starts when every member has been. At one instant, in this order:
- * completions and frees; allocations and starts; one network solve before time moves on. Ties are
- * broken by (time, priority, task number).
+ * all tasks dispatched on that device up to it. A send and its receive start together when both
+ * have been dispatched; a collective starts when every member has been. At one instant, in this
+ * order: completions and frees; allocations and starts; one network solve before time moves on.
+ * Ties are broken by (time, priority, task number).
  */
 #ifndef FORERUN_SIM_H
 #define FORERUN_SIM_H
@@ -22,16 +22,16 @@ extern "C" {
 
 enum fr_network { FR_NETWORK_ANALYTIC, FR_NETWORK_FLOW, FR_N_NETWORKS };
 const char *fr_network_name(enum fr_network n);
-/* "messages share the links ...": what the model takes for granted, for people. */
+/* "messages share the links ...": what the model assumes, for people. */
 const char *fr_network_assumption(enum fr_network n);
 enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 
 /* What memory is: the buffers alone, as if any byte would do; or what a GPU's memory is cut into by
- * PyTorch's caching allocator (sim/memory/allocator.h), beside the CUDA context. */
+ * PyTorch's caching allocator (sim/memory/allocator.h), apart from the CUDA context. */
 enum fr_memory_model { FR_MEMORY_LIVENESS, FR_MEMORY_DEVICE, FR_N_MEMORY_MODELS };
 const char *fr_memory_model_name(enum fr_memory_model m);
 
-/* How classes of work side by side on one device slow each other: factor[a][b] >= 1 stretches work
+/* How classes of work on one device at one time slow each other: factor[a][b] >= 1 stretches work
  * of class a while any work of class b runs on its device; factors of several classes multiply. */
 enum fr_work_class { FR_WORK_COMPUTE, FR_WORK_COPY, FR_WORK_COLLECTIVE, FR_N_WORK_CLASSES };
 struct fr_interference {
@@ -39,8 +39,8 @@ struct fr_interference {
     const char *source;
 };
 
-/* Parts of a run's result. Each costs time of its own and is left out (zeros, NULL) unless asked for;
- * none needs another. The simulated times of a run do not depend on what is wanted. */
+/* Parts of a run's result. Each costs time of its own and is left out (zeros, NULL) unless asked
+ * for; none needs another. The simulated times of a run do not depend on what is wanted. */
 enum fr_want {
     FR_WANT_TASKS = 1 << 0,    /* start_s, end_s, cause */
     FR_WANT_ACCOUNT = 1 << 1,  /* of devices: compute_s, comm_s, exposed_comm_s, idle_s */
@@ -81,12 +81,12 @@ struct fr_run_options {
     const struct fr_interference *interference; /* NULL: none */
     const struct fr_context *context;           /* may be NULL */
 };
-/* flow network, fifo, expanded collectives, no jitter, memory by liveness, the usual results, to the
- * end. */
+/* flow network, fifo, expanded collectives, no jitter, memory by liveness, the usual results, to
+ * the end. */
 void fr_run_options_init(struct fr_run_options *o);
 
-/* fr_plan_order for a run with these options: its order, a pass, and its seed. FR_ORDER_TAC takes what
- * messages take alone under the run's network, messages and slowness. */
+/* fr_plan_order for a run with these options: its order, a pass, and its seed. FR_ORDER_TAC takes
+ * what messages take alone under the run's network, messages and slowness. */
 enum fr_status fr_run_order(const struct fr_plan *p, const struct fr_run_options *o,
                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
 
@@ -110,7 +110,8 @@ struct fr_device_result {
     double peak_at_s;
     uint32_t peak_task;       /* whose allocation reached it; FR_NONE: the persistent ones */
     uint32_t peak_allocation; /* its number, for held_from of the run */
-    /* under FR_MEMORY_DEVICE, on GPUs, else 0: of blocks in use, of segments; without the context */
+    /* under FR_MEMORY_DEVICE, on GPUs, else 0: of blocks in use, of segments; without the
+     * context */
     uint64_t peak_allocated_bytes, peak_reserved_bytes;
     bool is_over; /* the device's memory was not enough at some time */
     uint32_t
@@ -129,11 +130,11 @@ struct fr_run_stats {
 
 /* All arrays belong to the run.
  *
- * A run that was stopped (is_stopped) is a bound from below. makespan_s is the time of the first event
- * after the options' stop_s, so no run of this plan to the end is shorter. iteration_s is a bound
- * likewise; for a plan of several iterations it is 0 unless only the last one was open, and
- * lower_bound_s is 0. Tasks that had not started or ended have INFINITY there. Accounts, memory and link
- * bytes are those so far. There is no critical path, no totals, no parts and no check. */
+ * A run that was stopped (is_stopped) is a bound from below. makespan_s is the time of the first
+ * event after the options' stop_s, so no run of this plan to the end is shorter. iteration_s is a
+ * bound likewise; for a plan of several iterations it is 0 unless only the last one was open, and
+ * lower_bound_s is 0. Tasks that had not started or ended have INFINITY there. Accounts, memory and
+ * link bytes are those so far. There is no critical path, no totals, no parts and no check. */
 struct fr_run {
     unsigned want; /* what of the result is there, as asked for */
     bool is_stopped;
@@ -167,11 +168,11 @@ enum fr_status fr_simulate(const struct fr_plan *p, const struct fr_run_options 
                            struct fr_run **out, struct fr_error *err);
 void fr_run_free(struct fr_run *r);
 
-/* Runs plan after plan on one topology. The object keeps the router, the routes and rings that it has
- * found, and its memory, so that the next plan on the same devices searches for nothing again
- * (router_builds, route_searches and ring_searches of the run's stats count it). The results are those
- * of fr_simulate, byte for byte, whatever ran before, also after a failure or a stop.
- * One thread at a time may use an object; threads that run plans side by side keep one each. */
+/* Runs plan after plan on one topology. The object keeps the router, the routes and rings that it
+ * has found, and its memory, so that the next plan on the same devices searches for nothing again
+ * (router_builds, route_searches and ring_searches of the run's stats count it). The results are
+ * those of fr_simulate, byte for byte, whatever ran before, also after a failure or a stop. One
+ * thread at a time may use an object; threads that run plans at the same time keep one each. */
 struct fr_simulation;
 /* topo: borrowed, must outlive the object. The caller frees it. FR_ENOMEM. */
 enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_topo *topo,
@@ -182,8 +183,9 @@ void fr_simulation_free(struct fr_simulation *s);
 enum fr_status fr_simulation_run(struct fr_simulation *s, const struct fr_plan *p,
                                  const struct fr_run_options *o, struct fr_run **out,
                                  struct fr_error *err);
-/* TicTac's two measures of an order, of a run with totals; see sim/totals.c. The first is about 1 where
- * no order could be faster, 0 where nothing overlaps; the second says how much there is to gain. */
+/* TicTac's two measures of an order, of a run with totals (sim/analysis/totals.c). The first is
+ * about 1 where no order could be faster, and 0 where nothing overlaps. The second says how much
+ * there is to gain. */
 double fr_run_efficiency(const struct fr_run *r);
 double fr_run_speedup_potential(const struct fr_run *r);
 
@@ -196,15 +198,16 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
  * of link, in the order of enum fr_link_kind, then for each device type what its ops are bound by.
  * The slowness of a resource is time per unit: 2 halves a bandwidth and doubles a latency.
  *
- * A run is homogeneous: with every slowness doubled it takes twice as long. So (Euler) the iteration
- * is the sum over resources of slowness x d iteration_s / d slowness, and these are the parts_s of a
- * run: the seconds that a resource accounts for. parts_s[i] / iteration_s is the relative change of
- * the time for a small relative change of slowness i, its elasticity.
+ * A run is homogeneous: with every slowness doubled it takes twice as long. So (Euler) the
+ * iteration is the sum over resources of slowness x d iteration_s / d slowness, and these are the
+ * parts_s of a run: the seconds that a resource accounts for. parts_s[i] / iteration_s is the
+ * relative change of the time for a small relative change of slowness i, its elasticity.
  *
  * They are worked out during the run along what caused each moment (the critical path, through the
- * steps of collectives and the changes of shared rates), see sim/analysis/sensitivity.c. Where two causes
- * tie, one counts; choices (routes, rings, the order of ready tasks) are taken as fixed. They are
- * slopes to rounding unless the run is chaotic: then some messages (n_rough) are only estimated. */
+ * steps of collectives and the changes of shared rates), see sim/analysis/sensitivity.c. Where two
+ * causes tie, one counts; choices (routes, rings, the order of ready tasks) are taken as fixed.
+ * They are slopes to rounding unless the run is chaotic: then some messages (n_rough) are only
+ * estimated. */
 enum fr_link_resource { FR_LINK_BANDWIDTH, FR_LINK_LATENCY, FR_N_LINK_RESOURCES };
 enum fr_device_resource {
     FR_DEVICE_ARITHMETIC, /* ops bound by FLOPs */

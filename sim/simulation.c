@@ -1,9 +1,9 @@
 /* sim/simulation.c - a run from its start to its results, and the object that runs plan after plan.
  *
- * What depends on the topology alone stays in the object: the router, routes, rings, channels and the
- * models' states. So do arrays that the next run can use again. All other state of a run comes from the
- * engine's scratch arena, which the next run empties and fills anew. Results have an arena of their own
- * and belong to the caller.
+ * What depends on the topology alone stays in the object: the router, routes, rings, channels and
+ * the models' states. So do arrays that the next run can use again. All other state of a run comes
+ * from the engine's scratch arena, which the next run empties and fills anew. Results have an arena
+ * of their own and belong to the caller.
  */
 #include "config.h"
 
@@ -52,9 +52,10 @@ static bool alloc_state(struct engine *e)
     return true;
 }
 
-static inline unsigned at_most(uint32_t n, unsigned many)
+/* How many a task's state can note. */
+static inline uint8_t noted(uint32_t n)
 {
-    return n < many ? n : many;
+    return n < MANY ? (uint8_t)n : MANY;
 }
 
 /* What the union of struct state holds for a task of this kind. */
@@ -71,20 +72,19 @@ static inline struct state state_at_start(const struct fr_plan_view *v, uint32_t
     bool is_compute = k->kind == FR_TASK_COMPUTE;
     uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
 
-    return (struct state){
-        .waits = v->n_preds[t],
-        .alloc = v->alloc_first[t],
-        .succ = v->succ_first[t],
-        .free = v->free_first[t],
-        .priority = k->priority,
-        .stream = k->device * STREAMS_A_DEVICE + stream,
-        .cost_id = reference_of(k), /* whichever of the union it is */
-        .kind = k->kind & 7u,
-        .progress = TASK_WAITING,
-        .has_own_cost = !is_compute && k->cost_id != FR_NONE,
-        .n_alloc = at_most(v->alloc_first[t + 1] - v->alloc_first[t], MANY_ALLOC) & MANY_ALLOC,
-        .n_succ = at_most(v->succ_first[t + 1] - v->succ_first[t], MANY_SUCC) & MANY_SUCC,
-        .n_free = at_most(v->free_first[t + 1] - v->free_first[t], MANY_FREE) & MANY_FREE};
+    return (struct state){.waits = v->n_preds[t],
+                          .alloc = v->alloc_first[t],
+                          .succ = v->succ_first[t],
+                          .free = v->free_first[t],
+                          .priority = k->priority,
+                          .stream = k->device * STREAMS_A_DEVICE + stream,
+                          .cost_id = reference_of(k), /* whichever of the union it is */
+                          .kind = k->kind & 7u,
+                          .progress = TASK_WAITING,
+                          .has_own_cost = !is_compute && k->cost_id != FR_NONE,
+                          .n_alloc = noted(v->alloc_first[t + 1] - v->alloc_first[t]),
+                          .n_succ = noted(v->succ_first[t + 1] - v->succ_first[t]),
+                          .n_free = noted(v->free_first[t + 1] - v->free_first[t])};
 }
 
 /* As the tasks are before the start, and room for as many markers as there are. */
@@ -114,8 +114,8 @@ static enum fr_status prepare(struct engine *e)
 
     if (!alloc_state(e) || !set_tasks(e))
         return fr__engine_fail_nomem(e);
-    e->last_ends[0] = v->n_iterations > 1 ? v->iteration_ends[v->n_iterations - 2] : FR_NONE;
-    e->last_ends[1] = v->n_iterations > 0 ? v->iteration_ends[v->n_iterations - 1] : FR_NONE;
+    for (size_t i = v->n_iterations < 2 ? 0 : v->n_iterations - 2; i < v->n_iterations; i++)
+        e->tasks[v->iteration_ends[i]].ends_iteration = 1;
     if (e->o->order == FR_ORDER_STRICT)
         FR_TRY(fr__order_streams(e));
     FR_TRY(fr__memory_init(e));
@@ -219,7 +219,7 @@ static void set_accounts(struct engine *e)
         const struct fr_device_times *times = &e->devices[d].times;
         struct fr_device_result *r = &e->results[d];
 
-        fr__device_account(e, d);
+        fr__device_account(e, &e->devices[d]);
         r->compute_s = times->compute_s;
         r->comm_s = times->comm_s;
         r->exposed_comm_s = times->exposed_comm_s;

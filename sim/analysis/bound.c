@@ -1,19 +1,22 @@
-/* sim/analysis/bound.c - no schedule of a plan can be shorter than this; and what its links must carry.
+/* sim/analysis/bound.c - lower bounds of a plan's time, and what its links must carry.
+ *
+ * No schedule of a plan can be shorter than this.
  *
  * The larger of
  *   work   the most compute time that any one stream of a device must run, one task after another;
  *   host   the most launch time of any one device;
  *   path   the longest chain of dependencies, where a compute task counts its time, a message its
- *          time alone on its route, and a collective its own cost or its fastest hop times its rounds
- *          (a rank's own hop may be faster than the ring's slowest), after the last of its members.
+ *          time alone on its route, and a collective its own cost or its fastest hop times its
+ *          rounds (a rank's own hop may be faster than the ring's slowest), after the last of its
+ *          members.
  * Sharing, queueing and interference only add to each, so all hold for every ready order and
  * network model.
  *
- * Several iterations overlap, so their longest path bounds no single one. Their makespan is bounded by
- * work and host. The last iteration, from one end to the next, is bounded by what was done in that
- * time: the most that one stream computed (time of its own, without interference), and the launches of
- * one iteration, at most the time itself, for a host may have run ahead. In a run that has settled this
- * is an iteration's work, and no schedule can repeat its iterations faster.
+ * Several iterations overlap, so their longest path bounds no single one. Their makespan is bounded
+ * by work and host. The last iteration, from one end to the next, is bounded by what was done in
+ * that time: the most that one stream computed (time of its own, without interference), and the
+ * launches of one iteration, at most the time itself, for a host may have run ahead. In a run that
+ * has settled this is an iteration's work, and no schedule can repeat its iterations faster.
  */
 #include "config.h"
 
@@ -51,7 +54,7 @@ static void end_task(struct walk *w, uint32_t task, double end_s)
     }
 }
 
-/* true when task is the last of the n members of its meeting. */
+/* true when task is the last of the n members of a transfer or collective. */
 static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
 {
     if (w->ready_s[task] > w->node_s[node])
@@ -71,14 +74,14 @@ double fr__message_alone(struct engine *e, const struct fr_transfer *x)
     return s;
 }
 
-/* Of the messages that the place sends. */
-static double fastest_of_place(struct engine *e, const struct course *k, uint32_t place)
+/* Of the messages that the rank at a position sends. */
+static double fastest_of_position(struct engine *e, const struct ring *k, uint32_t position)
 {
-    uint32_t n = k->pattern == PATTERN_SHIFT ? k->n_rounds : 1;
+    uint32_t n = k->algorithm == ALGORITHM_SHIFT ? k->n_rounds : 1;
     double fastest_s = INFINITY;
 
     for (uint32_t round = 0; round < n; round++) {
-        uint32_t route = fr__course_route(e, k, place, round);
+        uint32_t route = fr__ring_route(e, k, position, round);
 
         if (route == FR_NONE)
             return 0;
@@ -91,19 +94,19 @@ static double fastest_of_place(struct engine *e, const struct course *k, uint32_
 /* Every member sends or receives as many messages as there are rounds, one after the other. */
 static double steps_s(struct engine *e, uint32_t collective)
 {
-    uint32_t n_courses = fr__n_courses(e, collective);
+    uint32_t n_rings = fr__collective_n_rings(e, collective);
     double least_s = INFINITY;
 
-    for (uint32_t r = 0; r < n_courses; r++) {
-        struct course k = fr__course(e, collective, r);
-        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+    for (uint32_t r = 0; r < n_rings; r++) {
+        struct ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_senders = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
         double fastest_s = INFINITY;
 
         for (uint32_t i = 0; i < n_senders; i++)
-            fastest_s = fmin(fastest_s, fastest_of_place(e, &k, (k.first + i) % k.n));
+            fastest_s = fmin(fastest_s, fastest_of_position(e, &k, (k.first + i) % k.n));
         least_s = fmin(least_s, k.n_rounds * fastest_s);
     }
-    return n_courses > 0 ? least_s : 0;
+    return n_rings > 0 ? least_s : 0;
 }
 
 static double collective_s(struct engine *e, uint32_t collective)
@@ -143,8 +146,8 @@ static void visit(struct walk *w, uint32_t task)
     }
 }
 
-/* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone through by
- * number, and what waits for a later one catches up. */
+/* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone
+ * through by number, and what waits for a later one catches up. */
 static enum fr_status longest_path(struct engine *e, double *out_s)
 {
     const struct fr_plan_view *v = e->v;

@@ -1,4 +1,4 @@
-/* sim/analysis/critical.c - the chain of tasks that set the makespan, walked back from the last one. */
+/* sim/analysis/critical.c - the chain of tasks that sets the makespan, found from its end. */
 #include "config.h"
 
 #include "sim/engine.h"

@@ -26,7 +26,7 @@ static bool is_dispatched(const struct engine *e, uint32_t task)
     return e->tasks[task].progress >= TASK_DISPATCHED;
 }
 
-/* A partner that has not come to the meeting. */
+/* A partner that has not been dispatched. */
 static struct wait absent_partner(const struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;

@@ -4,10 +4,11 @@
  * t = sum over i of s_i dt/ds_i (Euler). These terms are the moment's parts. They are carried along
  * with the moments themselves (forward differentiation: A. Griewank, A. Walther, Evaluating
  * Derivatives, 2nd ed. 2008, chapter 3):
- *   a task starts    with the parts of the end that caused it, or of the launch it waited for, which
- *                    is all launches on its device so far;
+ *   a task starts    with the parts of the end that caused it, or of the launch it waited for,
+ *                    which is all launches on its device so far;
  *   a compute task   adds its time to what bounds it;
- *   a message        adds its latencies to the kinds of its links, then its bytes' time, as follows;
+ *   a message        adds its latencies to the kinds of its links, then its bytes' time, as
+ *                    follows;
  *   a step of a ring starts with the parts of whatever released it.
  *
  * Bytes under shared rates. A flow with rate r_k between moments t_k and t_k+1, k = 0 .. m, moves
@@ -22,11 +23,11 @@
  * the resources, and all parts of a moment to the moment. The rates and their parts q come from the
  * network model. Under a model without rates a message's time is shared out as it would be alone.
  *
- * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell; many
- * such moments, one after the other, make slopes that grow without bound and hold for ever smaller
- * steps: the run is chaotic, and 1 % less of anything may make it longer. So a flow whose parts come
- * to cancel each other (MOST_STEEP) is taken to have begun when it did and to have been bounded all
- * the way as it was at its end; the run counts these.
+ * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell;
+ * many such moments, one after the other, make slopes that grow without bound and hold for ever
+ * smaller steps: the run is chaotic, and 1 % less of anything may make it longer. So a flow whose
+ * parts come to cancel each other (MOST_STEEP) is taken to have begun when it did and to have been
+ * bounded all the way as it was at its end; the run counts these.
  *
  * Ignores: that tied causes are several (one counts: whichever is handled last in the instant);
  * interference, whose stretches are taken as fixed.
@@ -36,13 +37,12 @@
 #include "sim/engine.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. Of
- * random plans (tests/sim/test_sensitivity.c) one in fourteen has a message that steep. A limit of 2
- * would take exact slopes from more than a third of them; without any, estimates for +25 % are a
+ * random plans (tests/sim/test_sensitivity.c) one in fourteen has a message that steep. A limit of
+ * 2 would take exact slopes from more than a third of them; without any, estimates for +25 % are a
  * quarter worse than with 1.5. */
 static const double MOST_STEEP = 4;
 
@@ -51,78 +51,6 @@ struct message_parts {
     double rate_Bps;                   /* 0: it does not move yet */
     double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
 };
-
-/* ---- names and numbers of resources ---- */
-
-static const char *const link_names[FR_N_LINK_KINDS] = {
-    [FR_LINK_NVLINK] = "NVLink",
-    [FR_LINK_PCIE] = "PCIe",
-    [FR_LINK_CPU] = "CPU link",
-    [FR_LINK_NET] = "network",
-};
-
-static const char *const link_resource_names[FR_N_LINK_RESOURCES] = {
-    [FR_LINK_BANDWIDTH] = "bandwidth",
-    [FR_LINK_LATENCY] = "latency",
-};
-
-static const char *const device_resource_names[FR_N_DEVICE_RESOURCES] = {
-    [FR_DEVICE_ARITHMETIC] = "FLOP rate",
-    [FR_DEVICE_MEMORY] = "memory bandwidth",
-    [FR_DEVICE_LAUNCH] = "launch time",
-    [FR_DEVICE_MEASURED] = "speed on measured ops",
-};
-
-enum { N_OF_LINKS = FR_N_LINK_KINDS * FR_N_LINK_RESOURCES };
-
-size_t fr_n_resources(const struct fr_topo *t)
-{
-    return N_OF_LINKS + t->n_types * FR_N_DEVICE_RESOURCES;
-}
-
-size_t fr_link_resource(enum fr_link_kind kind, enum fr_link_resource what)
-{
-    return (size_t)kind * FR_N_LINK_RESOURCES + (size_t)what;
-}
-
-size_t fr_device_resource(uint32_t type, enum fr_device_resource what)
-{
-    return N_OF_LINKS + (size_t)type * FR_N_DEVICE_RESOURCES + (size_t)what;
-}
-
-struct fr_resource fr_resource_at(const struct fr_topo *t, size_t i)
-{
-    struct fr_resource r = {.is_link = i < N_OF_LINKS};
-    size_t k = i - N_OF_LINKS;
-
-    (void)t;
-    if (r.is_link) {
-        r.link = (enum fr_link_kind)(i / FR_N_LINK_RESOURCES);
-        r.link_what = (enum fr_link_resource)(i % FR_N_LINK_RESOURCES);
-    } else {
-        r.type = (uint32_t)(k / FR_N_DEVICE_RESOURCES);
-        r.device_what = (enum fr_device_resource)(k % FR_N_DEVICE_RESOURCES);
-    }
-    return r;
-}
-
-const char *fr_resource_name(const struct fr_topo *t, size_t i, char *buf, size_t n)
-{
-    struct fr_resource r = fr_resource_at(t, i);
-
-    if (r.is_link)
-        snprintf(buf, n, "%s %s", link_names[r.link], link_resource_names[r.link_what]);
-    else
-        snprintf(buf, n, "%s %s", t->types[r.type].name, device_resource_names[r.device_what]);
-    return buf;
-}
-
-bool fr_resource_is_time(const struct fr_topo *t, size_t i)
-{
-    struct fr_resource r = fr_resource_at(t, i);
-
-    return r.is_link ? r.link_what == FR_LINK_LATENCY : r.device_what == FR_DEVICE_LAUNCH;
-}
 
 /* ---- life ---- */
 
@@ -232,10 +160,8 @@ void fr__parts_at_compute_done(struct engine *e, uint32_t task)
 
 /* ---- messages ---- */
 
-/* Adds `total_s`, shared out over the latencies of a route and the time of the bytes on its
- * narrowest link as they would be alone. */
-static void add_alone(struct engine *e, double parts_s[], const struct fr__route *r, double bytes,
-                      double total_s)
+void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__route *r,
+                         double bytes, double total_s)
 {
     const struct fr_link *links = e->v->topo->links;
     const uint32_t *hops = fr__route_links(&e->network.routes, r);
@@ -264,7 +190,7 @@ static void add_message(struct engine *e, double parts_s[], uint32_t message, do
         a = fr__transfer_alone(e, r, m->bytes);
     alone_s = a.latency_s + a.extra_s + bytes_s;
     if (!a.is_fitted) {
-        add_alone(e, parts_s, r, bytes, total_s);
+        fr__parts_add_alone(e, parts_s, r, bytes, total_s);
     } else if (alone_s > 0) {
         enum fr_link_kind kind = (enum fr_link_kind)r->narrowest;
 
@@ -272,47 +198,6 @@ static void add_message(struct engine *e, double parts_s[], uint32_t message, do
         parts_s[fr_link_resource(kind, FR_LINK_BANDWIDTH)] +=
             total_s * (a.extra_s + bytes_s) / alone_s;
     }
-}
-
-/* Adds `total_s`, shared out as a collective's own cost is. */
-static void add_own_cost(struct engine *e, uint32_t collective, double total_s)
-{
-    struct own_cost own = fr__collective_cost(e, collective);
-    double alone_s = own.bandwidth_s + own.latency_s;
-    double *parts_s = e->parts->now_s;
-
-    if (!(alone_s > 0))
-        return;
-    parts_s[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)] += total_s * own.bandwidth_s / alone_s;
-    parts_s[fr_link_resource(own.kind, FR_LINK_LATENCY)] += total_s * own.latency_s / alone_s;
-}
-
-/* n messages over a route, stretched by *user. */
-static void add_hops(struct engine *e, void *user, uint32_t route, double bytes, double n)
-{
-    const struct fr__route *r = fr__route_at(e, route);
-    const double *scale = user;
-
-    if (r->n_links > 0)
-        add_alone(e, e->parts->now_s, r, bytes, n * *scale * fr__hop_s(e, route, bytes));
-}
-
-void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
-{
-    struct parts *p = e->parts;
-    uint32_t member = e->v->members[e->v->member_first[collective]];
-    double alone_s, scale;
-
-    copy(p, p->now_s, of_task(p, member));
-    if (fr__collective_has_cost(e, collective)) {
-        add_own_cost(e, collective, e->now_s - e->tasks[member].start_s);
-        return;
-    }
-    alone_s = fr__collective_alone(e, collective);
-    if (!(alone_s > 0))
-        return;
-    scale = (e->now_s - e->tasks[member].start_s) / alone_s;
-    fr__collective_hops(e, collective, add_hops, &scale);
 }
 
 static bool make_room(struct engine *e, uint32_t message)

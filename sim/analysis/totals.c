@@ -1,15 +1,17 @@
-/* sim/analysis/totals.c - how good the order of a run was: between one thing at a time and everything at once.
+/* sim/analysis/totals.c - how good the order of a run was: between one thing at a time and
+ * everything at once.
  *
- *   U   serial time: all tasks one after the other. A compute task counts the time it took, a message
- *       its time alone on its route, a collective its own cost, or that of its closed form
- *   L   the most of it that any one resource has to do: a stream of a device (compute), the way into or
- *       out of a device (messages; a collective is on both ways of each member)
+ *   U   serial time: all tasks one after the other. A compute task counts the time it took, a
+ *       message its time alone on its route, a collective its own cost, or that of its closed form
+ *   L   the most of it that any one resource has to do: a stream of a device (compute), the way
+ *       into or out of a device (messages; a collective is on both ways of each member)
  *   E = (U - m) / (U - L)   efficiency of an iteration of m seconds: 0 one thing at a time, 1 no
  *                           order could be faster
  *   S = (U - L) / L         what ordering may gain at best, over one thing at a time
- * Source: S. H. Hashemi et al., TicTac, MLSys 2019, section 3.2, there for one worker and its channel.
+ * Source:  S. H. Hashemi et al., TicTac, MLSys 2019, section 3.2, there for one worker and its
+ *          channel.
  * Ignores: dependencies (the best order may be slower than L); with more than one message at a time
- * into or out of a device E may pass 1.
+ *          into or out of a device E may pass 1.
  */
 #include "config.h"
 
@@ -39,36 +41,27 @@ static void add_computing(struct engine *e, struct totals *k)
     }
 }
 
-static double collective_s(struct engine *e, uint32_t collective)
-{
-    struct own_cost own;
-
-    if (!fr__collective_has_cost(e, collective))
-        return fr__collective_alone(e, collective);
-    own = fr__collective_cost(e, collective);
-    return own.bandwidth_s + own.latency_s;
-}
-
-/* What each member of a chain or a shift has to send and receive; of a ring it is as long as all of it. */
+/* Adds what each member of a chain or a shift sends and receives. */
 static void add_messages(struct engine *e, uint32_t collective, struct totals *t)
 {
-    uint32_t group = e->v->collectives[collective].group, n_courses = fr__n_courses(e, collective);
+    uint32_t group = e->v->collectives[collective].group,
+             n_rings = fr__collective_n_rings(e, collective);
 
-    for (uint32_t r = 0; r < n_courses; r++) {
-        struct course k = fr__course(e, collective, r);
-        uint32_t n_senders = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+    for (uint32_t r = 0; r < n_rings; r++) {
+        struct ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_senders = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
 
         for (uint32_t i = 0; i < n_senders; i++)
             for (uint32_t round = 0; round < k.n_rounds; round++) {
-                uint32_t place = (k.first + i) % k.n, to = fr__course_next(&k, place, round);
-                uint32_t route = fr__course_route(e, &k, place, round);
+                uint32_t position = (k.first + i) % k.n, to = fr__ring_next(&k, position, round);
+                uint32_t route = fr__ring_route(e, &k, position, round);
                 double s;
 
                 if (route == FR_NONE)
                     return;
                 s = fr__hop_s(e, route, k.chunk_bytes);
-                t->out_s[fr_plan_group_device(e->plan, group, k.ranks ? k.ranks[place] : place)] +=
-                    s;
+                t->out_s[fr_plan_group_device(e->plan, group,
+                                              k.ranks ? k.ranks[position] : position)] += s;
                 t->in_s[fr_plan_group_device(e->plan, group, k.ranks ? k.ranks[to] : to)] += s;
                 fr__route_release(e, route);
             }
@@ -88,11 +81,11 @@ static void add_moving(struct engine *e, struct totals *k)
         k->in_s[v->tasks[transfer->recv].device] += s;
     }
     for (uint32_t c = 0; c < v->n_collectives; c++) {
-        double s = collective_s(e, c);
+        double s = fr__collective_s(e, c);
 
         k->serial_s += s;
-        if (!fr__collective_has_cost(e, c) && fr__n_courses(e, c) > 0 &&
-            fr__course(e, c, 0).pattern != PATTERN_RING) {
+        if (!fr__collective_has_cost(e, c) && fr__collective_n_rings(e, c) > 0 &&
+            fr__collective_ring(e, c, 0).algorithm != ALGORITHM_RING) {
             add_messages(e, c, k);
             continue;
         }

@@ -1,11 +1,6 @@
-/* sim/collectives/collective.c - collectives: their members meet, then messages go step by step (collective_steps.c), or a known
- * time passes: that of the closed form (collective_form.c), or the collective's own.
+/* sim/collectives/collective.c - collectives start when all members have arrived, and end.
  *
- * Own cost: a collective with a row of the cost table takes its time, which no traffic changes and
- * which takes no link from other traffic; links are still counted the bytes of the steps. Where links are
- * made faster or slower, the part that grows with the bytes follows the bandwidth of the outermost kind of
- * link that its first ring crosses (of several machines the network) and the rest (starting, steps) their
- * latency.
+ * In between either messages go step by step (steps.c), or a known time passes (cost.c).
  */
 #include "config.h"
 
@@ -25,10 +20,10 @@ enum fr_status fr__collectives_reset(struct engine *e)
         c->rings[r].next_free = c->free_ring;
         c->free_ring = r;
     }
-    c->meetings = fr__arena_alloc(e->scratch, v->n_collectives, sizeof(*c->meetings));
+    c->arrivals = fr__arena_alloc(e->scratch, v->n_collectives, sizeof(*c->arrivals));
     c->rings_left = fr__arena_alloc(e->scratch, n_members, sizeof(*c->rings_left));
     c->ring_set = fr__arena_alloc(e->scratch, v->n_groups, sizeof(const struct fr__ring_set *));
-    return c->meetings && c->rings_left && c->ring_set ? FR_OK : fr__engine_fail_nomem(e);
+    return c->arrivals && c->rings_left && c->ring_set ? FR_OK : fr__engine_fail_nomem(e);
 }
 
 void fr__collectives_fini(struct engine *e)
@@ -41,50 +36,12 @@ void fr__collectives_fini(struct engine *e)
     fr__rings_fini(&c->found);
 }
 
-/* ---- a cost of its own ---- */
+/* ---- members arrive ---- */
 
-bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
-{
-    const struct fr_collective *c = &e->v->collectives[collective];
-
-    return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
-}
-
-struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
-{
-    const struct fr_collective *c = &e->v->collectives[collective];
-    const struct fr_cost *cost = &e->v->costs[c->cost_id];
-    double mean_s = e->o->cost_s ? e->o->cost_s[c->cost_id] : cost->mean_s;
-    const struct fr__ring_set *rings = fr__group_rings(e, c->group);
-    struct own_cost own = {.kind = rings ? rings->kind : FR_LINK_NVLINK};
-
-    if (cost->mean_s > 0)
-        own.bandwidth_s = mean_s * (cost->bytes_s / cost->mean_s);
-    own.latency_s = mean_s - own.bandwidth_s;
-    if (e->o->slowness) {
-        own.bandwidth_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_BANDWIDTH)];
-        own.latency_s *= e->o->slowness[fr_link_resource(own.kind, FR_LINK_LATENCY)];
-    }
-    return own;
-}
-
-/* What passes between start and end, with nothing else on the devices. */
-static double known_s(struct engine *e, uint32_t collective)
-{
-    struct own_cost own;
-
-    if (!fr__collective_has_cost(e, collective))
-        return fr__collective_alone(e, collective);
-    own = fr__collective_cost(e, collective);
-    return own.bandwidth_s + own.latency_s;
-}
-
-/* ---- meeting ---- */
-
-void fr__collective_meet(struct engine *e, uint32_t task)
+void fr__collective_arrive(struct engine *e, uint32_t task)
 {
     uint32_t c = e->tasks[task].collective;
-    struct meeting *m = &e->collectives.meetings[c];
+    struct arrivals *m = &e->collectives.arrivals[c];
     double launched_s = fr__host_launch(e, task);
 
     if (launched_s > m->start_s) {
@@ -110,19 +67,9 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
         fr__parts_keep(e, task);
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
-    fr__device_account(e, d);
+    fr__device_account(e, &e->devices[d]);
     e->devices[d].n_collective++;
     fr__rerate(e, d);
-}
-
-void fr__member_done(struct engine *e, uint32_t task)
-{
-    uint32_t d = fr__device_of(e, task);
-
-    fr__device_account(e, d);
-    e->devices[d].n_collective--;
-    fr__rerate(e, d);
-    fr__task_done(e, task);
 }
 
 /* ---- a known time ---- */
@@ -138,7 +85,7 @@ static void start_known(struct engine *e, uint32_t collective, uint32_t n)
 
         stretch = s > stretch ? s : stretch;
     }
-    fr__push_event(e, e->now_s + known_s(e, collective) * stretch, collective,
+    fr__push_event(e, e->now_s + fr__collective_s(e, collective) * stretch, collective,
                    EVENT_COLLECTIVE_DONE);
 }
 
@@ -159,7 +106,7 @@ void fr__collective_start(struct engine *e, uint32_t collective)
 {
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
-    uint32_t cause = e->tasks[e->collectives.meetings[collective].last].cause;
+    uint32_t cause = e->tasks[e->collectives.arrivals[collective].last].cause;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);

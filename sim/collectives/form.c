@@ -1,26 +1,29 @@
 /* sim/collectives/form.c - how the messages of collectives go, and what they take alone.
  *
- * Ring (all-reduce, all-gather, reduce-scatter; Patarasuk and Yuan, J. Parallel Distrib. Comput. 69(2),
- * 2009): with n ranks the bytes S are cut into n chunks of floor(S / n); reduce-scatter and all-gather take n-1
- * rounds each, an all-reduce both. In round r a rank sends one chunk to the next rank, once its own send of
- * round r-1 is done and the chunk of round r-1 has come from the rank before. Several rings side by side (one a
- * set of links, see fr_topo_rings) each carry their share of the bytes. Closed form: rounds x (latency + chunk /
- * bandwidth) of the slowest hop, the slowest ring counting. It equals the steps wherever no link is shared: the
- * slowest hop is never idle, and the others have ended when it ends.
+ * Ring (all-reduce, all-gather, reduce-scatter; Patarasuk and Yuan, J. Parallel Distrib. Comput.
+ * 69(2), 2009). With n ranks the bytes S are cut into n chunks of floor(S / n). Reduce-scatter and
+ * all-gather take n - 1 rounds each, an all-reduce does both. In round r a rank sends one chunk to
+ * the next rank. It does so once its own send of round r - 1 is done and the chunk of round r - 1
+ * has come from the rank before. Several rings run at the same time (one for each set of links, see
+ * fr_topo_rings), and each carries its share of the bytes. Closed form: rounds x (latency + chunk /
+ * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
+ * shared: the slowest hop is never idle, and the others have ended when it ends.
  *
- * Chain (broadcast, reduce): the same rings, cut open before or behind the root; NCCL has no other algorithm for
- * the two (src/graph/tuning.cc: rings alone), so neither have we a tree for small ones. A ring's share is cut
- * into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4 MiB in 8 steps of one chunk each:
- * NCCL_BUFFSIZE, NCCL_STEPS, BROADCAST_CHUNKSTEPS). A rank passes a chunk on once it has it and has sent the one
- * before. Closed form, exact where no link is shared: the first chunk's way and m - 1 times its slowest hop,
- *   t = sum of h_i + (m - 1) max h_i,   h_i = latency + chunk / bandwidth, of n - 1 hops;
+ * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
+ * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
+ * ones here. A ring's share is cut into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4
+ * MiB in 8 steps of one chunk each: NCCL_BUFFSIZE, NCCL_STEPS, BROADCAST_CHUNKSTEPS). A rank passes
+ * a chunk on once it has the chunk and has sent the one before. Closed form, exact where no link is
+ * shared: the first chunk's n - 1 hops, then m - 1 times the slowest of them,
+ *   t = sum of h_i + (m - 1) max h_i,   h_i = latency + chunk / bandwidth;
  * on equal hops (n - 2 + m) h.
  *
- * Shift (all-to-all; pairwise exchange: Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl.
- * 19(1), 2005, section 4.3): each of the n ranks has S bytes, a chunk of floor(S / n) for each rank. In round
- * r = 1 .. n-1 rank i sends one to rank (i + r) mod n, once its own send of the round before is done and as many
- * chunks have come to it as rounds are over. Closed form: the sum over rounds of the slowest message of each; on
- * equal hops (n - 1) (latency + chunk / bandwidth), which the steps take where no link is shared.
+ * Shift (all-to-all; pairwise exchange: Thakur, Rabenseifner and Gropp, Int. J. High Perform.
+ * Comput. Appl. 19(1), 2005, section 4.3). Each of the n ranks has S bytes, a chunk of floor(S / n)
+ * for each rank. In round r = 1 .. n-1 rank i sends one to rank (i + r) mod n. It does so once its
+ * own send of the round before is done and as many chunks have come to it as rounds are over.
+ * Closed form: the sum over rounds of the slowest message of each; on equal hops (n - 1) (latency +
+ * chunk / bandwidth), which the steps take where no link is shared.
  */
 #include "config.h"
 
@@ -53,23 +56,23 @@ const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
                                   set, e->err)
                  : fr__fail_nomem(e->err);
     fr__arena_rewind(e->scratch, mark);
-    if (st != FR_OK && e->status == FR_OK)
-        e->status = st;
+    if (st != FR_OK)
+        fr__engine_fail(e, st);
     return *set;
 }
 
-/* ---- courses ---- */
+/* ---- the rings of a collective ---- */
 
-static enum pattern pattern_of(enum fr_collective_kind kind)
+static enum algorithm algorithm_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
-        return PATTERN_SHIFT;
+        return ALGORITHM_SHIFT;
     case FR_BROADCAST:
     case FR_REDUCE:
-        return PATTERN_CHAIN;
+        return ALGORITHM_CHAIN;
     default:
-        return PATTERN_RING;
+        return ALGORITHM_RING;
     }
 }
 
@@ -82,65 +85,65 @@ double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double byte
 {
     double others = n > 0 ? n - 1.0 : 0;
 
-    if (pattern_of(kind) == PATTERN_CHAIN)
+    if (algorithm_of(kind) == ALGORITHM_CHAIN)
         return others * chain_chunks(bytes);
     return (kind == FR_ALL_REDUCE ? 2 : 1) * others * n;
 }
 
-uint32_t fr__n_courses(struct engine *e, uint32_t collective)
+uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     const struct fr__ring_set *rings;
 
     if (fr_plan_group_size(e->plan, c->group) < 2)
         return 0;
-    if (pattern_of(c->kind) == PATTERN_SHIFT)
+    if (algorithm_of(c->kind) == ALGORITHM_SHIFT)
         return 1;
     rings = fr__group_rings(e, c->group);
     return rings ? rings->n_rings : 0;
 }
 
-/* The place in the ring that the chain begins at: the root's, or the one behind it. */
-static uint32_t first_place(const struct fr_collective *c, const struct course *k)
+/* The position in the ring at which the chain begins: the root's, or the next one. */
+static uint32_t first_position(const struct fr_collective *c, const struct ring *k)
 {
-    uint32_t place = 0;
+    uint32_t position = 0;
 
-    while (k->ranks[place] != c->root)
-        place++;
-    return c->kind == FR_REDUCE ? (place + 1) % k->n : place;
+    while (k->ranks[position] != c->root)
+        position++;
+    return c->kind == FR_REDUCE ? (position + 1) % k->n : position;
 }
 
-struct course fr__course(struct engine *e, uint32_t collective, uint32_t r)
+struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t r)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
-    struct course k = {.pattern = pattern_of(c->kind), .collective = collective, .n = n};
+    struct ring k = {.algorithm = algorithm_of(c->kind), .collective = collective, .n = n};
     const struct fr__ring_set *rings;
     double bytes;
 
     k.n_rounds = c->kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
     k.chunk_bytes = floor(c->bytes / n);
-    if (k.pattern == PATTERN_SHIFT)
+    if (k.algorithm == ALGORITHM_SHIFT)
         return k;
-    rings = fr__group_rings(e, c->group); /* there, or there would be no course */
+    rings = fr__group_rings(e, c->group); /* not NULL, as the collective has a ring */
     bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
     k.ranks = rings->ranks + (size_t)r * n;
     k.routes = rings->routes + (size_t)r * n;
     k.chunk_bytes = floor(bytes / n);
-    if (k.pattern == PATTERN_CHAIN) {
+    if (k.algorithm == ALGORITHM_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
         k.chunk_bytes = bytes / k.n_rounds;
-        k.first = first_place(c, &k);
+        k.first = first_position(c, &k);
     }
     return k;
 }
 
-uint32_t fr__shift_route(struct engine *e, const struct course *k, uint32_t place, uint32_t round)
+uint32_t fr__shift_route(struct engine *e, const struct ring *k, uint32_t position, uint32_t round)
 {
     uint32_t group = e->v->collectives[k->collective].group;
 
-    return fr__route_take(e, fr_plan_group_device(e->plan, group, place),
-                          fr_plan_group_device(e->plan, group, fr__course_next(k, place, round)));
+    return fr__route_take(e, fr_plan_group_device(e->plan, group, position),
+                          fr_plan_group_device(e->plan, group, fr__ring_next(k, position, round)));
 }
 
 /* ---- what they take alone ---- */
@@ -153,7 +156,7 @@ double fr__hop_s(const struct engine *e, uint32_t route, double bytes)
 }
 
 struct sum {
-    const struct course *course;
+    const struct ring *ring;
     fr__hop_fn *fn; /* NULL: the sum alone */
     void *user;
     double s;
@@ -161,15 +164,15 @@ struct sum {
 
 static void add_hop(struct engine *e, struct sum *sum, uint32_t route, double n)
 {
-    double bytes = sum->course->chunk_bytes;
+    double bytes = sum->ring->chunk_bytes;
 
     sum->s += n * fr__hop_s(e, route, bytes);
     if (sum->fn && n > 0)
         sum->fn(e, sum->user, route, bytes, n);
 }
 
-/* Of the hops from place `from` on, n of them. */
-static uint32_t slowest_route(const struct engine *e, const struct course *k, uint32_t from,
+/* Of n hops, from position `from` on. */
+static uint32_t slowest_route(const struct engine *e, const struct ring *k, uint32_t from,
                               uint32_t n)
 {
     uint32_t slowest = k->routes[from];
@@ -183,20 +186,20 @@ static uint32_t slowest_route(const struct engine *e, const struct course *k, ui
     return slowest;
 }
 
-static void add_chain(struct engine *e, const struct course *k, struct sum *sum)
+static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
 {
     for (uint32_t i = 0; i + 1 < k->n; i++)
         add_hop(e, sum, k->routes[(k->first + i) % k->n], 1);
     add_hop(e, sum, slowest_route(e, k, k->first, k->n - 1), k->n_rounds - 1.0);
 }
 
-static void add_shift(struct engine *e, const struct course *k, struct sum *sum)
+static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
 {
     for (uint32_t round = 0; round < k->n_rounds; round++) {
         uint32_t slowest = FR_NONE;
 
         for (uint32_t i = 0; i < k->n; i++) {
-            uint32_t route = fr__course_route(e, k, i, round);
+            uint32_t route = fr__ring_route(e, k, i, round);
 
             if (route == FR_NONE)
                 return;
@@ -214,18 +217,18 @@ static void add_shift(struct engine *e, const struct course *k, struct sum *sum)
     }
 }
 
-static double sum_course(struct engine *e, const struct course *k, fr__hop_fn *fn, void *user)
+static double sum_ring(struct engine *e, const struct ring *k, fr__hop_fn *fn, void *user)
 {
-    struct sum sum = {.course = k, .fn = fn, .user = user};
+    struct sum sum = {.ring = k, .fn = fn, .user = user};
 
-    switch (k->pattern) {
-    case PATTERN_RING:
+    switch (k->algorithm) {
+    case ALGORITHM_RING:
         add_hop(e, &sum, slowest_route(e, k, 0, k->n), k->n_rounds);
         break;
-    case PATTERN_CHAIN:
+    case ALGORITHM_CHAIN:
         add_chain(e, k, &sum);
         break;
-    case PATTERN_SHIFT:
+    case ALGORITHM_SHIFT:
         add_shift(e, k, &sum);
         break;
     }
@@ -234,13 +237,13 @@ static double sum_course(struct engine *e, const struct course *k, fr__hop_fn *f
 
 double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user)
 {
-    uint32_t n = fr__n_courses(e, collective);
-    struct course slowest = {.n = 0};
+    uint32_t n = fr__collective_n_rings(e, collective);
+    struct ring slowest = {.n = 0};
     double most_s = 0;
 
     for (uint32_t r = 0; r < n; r++) {
-        struct course k = fr__course(e, collective, r);
-        double s = sum_course(e, &k, NULL, NULL);
+        struct ring k = fr__collective_ring(e, collective, r);
+        double s = sum_ring(e, &k, NULL, NULL);
 
         if (s > most_s) {
             most_s = s;
@@ -248,7 +251,7 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
         }
     }
     if (fn && slowest.n > 0)
-        sum_course(e, &slowest, fn, user);
+        sum_ring(e, &slowest, fn, user);
     return most_s;
 }
 
@@ -268,11 +271,11 @@ static void add_bytes(const struct engine *e, uint32_t route, double bytes, doub
         link_bytes[links[l]] += bytes;
 }
 
-static void add_shift_bytes(struct engine *e, const struct course *k, double link_bytes[])
+static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
 {
     for (uint32_t round = 0; round < k->n_rounds; round++)
         for (uint32_t i = 0; i < k->n; i++) {
-            uint32_t route = fr__course_route(e, k, i, round);
+            uint32_t route = fr__ring_route(e, k, i, round);
 
             if (route == FR_NONE)
                 return;
@@ -283,13 +286,13 @@ static void add_shift_bytes(struct engine *e, const struct course *k, double lin
 
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
 {
-    uint32_t n_courses = fr__n_courses(e, collective);
+    uint32_t n_rings = fr__collective_n_rings(e, collective);
 
-    for (uint32_t r = 0; r < n_courses; r++) {
-        struct course k = fr__course(e, collective, r);
-        uint32_t n_hops = k.pattern == PATTERN_CHAIN ? k.n - 1 : k.n;
+    for (uint32_t r = 0; r < n_rings; r++) {
+        struct ring k = fr__collective_ring(e, collective, r);
+        uint32_t n_hops = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;
 
-        if (k.pattern == PATTERN_SHIFT) {
+        if (k.algorithm == ALGORITHM_SHIFT) {
             add_shift_bytes(e, &k, link_bytes);
             continue;
         }

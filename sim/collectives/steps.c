@@ -1,5 +1,7 @@
-/* sim/collectives/steps.c - collectives message by message, each as soon as its sender has what it needs
- * (collective_form.c says how they go). */
+/* sim/collectives/steps.c - collectives message by message.
+ *
+ * Each message leaves as soon as its sender has what it needs. form.c says how the messages go.
+ */
 #include "config.h"
 
 #include "sim/engine.h"
@@ -7,11 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void fr__member_done(struct engine *e, uint32_t task)
+{
+    uint32_t d = fr__device_of(e, task);
+
+    fr__device_account(e, &e->devices[d]);
+    e->devices[d].n_collective--;
+    fr__rerate(e, d);
+    fr__task_done(e, task);
+}
+
 static uint32_t new_ring(struct engine *e, uint32_t n)
 {
     struct collectives *c = &e->collectives;
     uint32_t id = c->free_ring;
-    struct ring *r;
+    struct ring_state *r;
 
     if (id != FR_NONE) {
         c->free_ring = c->rings[id].next_free;
@@ -21,7 +33,7 @@ static uint32_t new_ring(struct engine *e, uint32_t n)
             return FR_NONE;
         }
         id = (uint32_t)c->n_rings++;
-        c->rings[id] = (struct ring){.cap = 0};
+        c->rings[id] = (struct ring_state){.cap = 0};
     }
     r = &c->rings[id];
     if (n > r->cap) {
@@ -40,42 +52,42 @@ static uint32_t new_ring(struct engine *e, uint32_t n)
 }
 
 /* Of a chain the first has everything from the start and the last sends nothing. */
-static void open_chain(struct ring *r)
+static void open_chain(struct ring_state *r)
 {
-    uint32_t first = r->course.first, last = (first + r->course.n - 1) % r->course.n;
+    uint32_t first = r->ring.first, last = (first + r->ring.n - 1) % r->ring.n;
 
-    r->received[first] = r->course.n_rounds;
-    r->sent[last] = r->launched[last] = r->course.n_rounds;
+    r->received[first] = r->ring.n_rounds;
+    r->sent[last] = r->launched[last] = r->ring.n_rounds;
 }
 
-/* Sends the next chunk of the rank at place i, if it may: its chunk of the round before has gone, and one has
- * come; in a chain it has to have what it passes on. */
+/* Sends the next chunk of the rank at position i, if it may: its chunk of the round before has
+ * gone, and one has come. In a chain the rank must have received what it passes on. */
 static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->collectives.rings[ring];
-    uint32_t round = r->launched[i], needed = round + (r->course.pattern == PATTERN_CHAIN), route;
+    struct ring_state *r = &e->collectives.rings[ring];
+    uint32_t round = r->launched[i], needed = round + (r->ring.algorithm == ALGORITHM_CHAIN), route;
 
-    if (round == r->course.n_rounds || r->sent[i] != round || r->received[i] < needed)
+    if (round == r->ring.n_rounds || r->sent[i] != round || r->received[i] < needed)
         return;
-    route = fr__course_route(e, &r->course, i, round);
+    route = fr__ring_route(e, &r->ring, i, round);
     if (route == FR_NONE)
         return;
     r->launched[i]++;
     e->stats.steps++;
-    fr__message_start(e, MESSAGE_OF_RING, ring, i, route, r->course.chunk_bytes);
+    fr__message_start(e, MESSAGE_OF_RING, ring, i, route, r->ring.chunk_bytes);
 }
 
-/* The rank at place i of a ring has sent, or received, its last: it may have nothing left to do there; its
- * task ends with its last ring. */
+/* The rank at position i of a ring has sent or received its last chunk, so it may have nothing left
+ * to do there. Its task ends with its last ring. */
 static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->collectives.rings[ring];
-    uint32_t first = e->v->member_first[r->course.collective], member;
+    struct ring_state *r = &e->collectives.rings[ring];
+    uint32_t first = e->v->member_first[r->ring.collective], member;
 
-    if (r->sent[i] < r->course.n_rounds || r->received[i] < r->course.n_rounds)
+    if (r->sent[i] < r->ring.n_rounds || r->received[i] < r->ring.n_rounds)
         return;
-    member = first + (r->course.ranks ? r->course.ranks[i] : i);
-    if (++r->n_done == r->course.n) {
+    member = first + (r->ring.ranks ? r->ring.ranks[i] : i);
+    if (++r->n_done == r->ring.n) {
         r->next_free = e->collectives.free_ring;
         e->collectives.free_ring = ring;
     }
@@ -85,10 +97,10 @@ static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
 
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
 {
-    struct ring *r = &e->collectives.rings[ring];
-    uint32_t next = fr__course_next(&r->course, i, r->sent[i]);
-    bool is_last_sent = ++r->sent[i] == r->course.n_rounds;
-    bool is_last_received = ++r->received[next] == r->course.n_rounds;
+    struct ring_state *r = &e->collectives.rings[ring];
+    uint32_t next = fr__ring_next(&r->ring, i, r->sent[i]);
+    bool is_last_sent = ++r->sent[i] == r->ring.n_rounds;
+    bool is_last_received = ++r->received[next] == r->ring.n_rounds;
 
     if (is_last_sent)
         end_rank_if_done(e, ring, i);
@@ -100,21 +112,22 @@ void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
 
 void fr__collective_steps(struct engine *e, uint32_t collective)
 {
-    uint32_t first = e->v->member_first[collective], n_courses = fr__n_courses(e, collective);
+    uint32_t first = e->v->member_first[collective],
+             n_rings = fr__collective_n_rings(e, collective);
     uint32_t n = e->v->member_first[collective + 1] - first;
 
     for (uint32_t i = 0; i < n; i++)
-        e->collectives.rings_left[first + i] = n_courses;
-    for (uint32_t k = 0; k < n_courses; k++) {
+        e->collectives.rings_left[first + i] = n_rings;
+    for (uint32_t k = 0; k < n_rings; k++) {
         uint32_t id = new_ring(e, n);
-        struct ring *r;
+        struct ring_state *r;
 
         if (id == FR_NONE)
             return;
         r = &e->collectives.rings[id];
-        r->course = fr__course(e, collective, k);
+        r->ring = fr__collective_ring(e, collective, k);
         r->n_done = 0;
-        if (r->course.pattern == PATTERN_CHAIN)
+        if (r->ring.algorithm == ALGORITHM_CHAIN)
             open_chain(r);
         for (uint32_t i = 0; i < n; i++)
             try_hop(e, id, i);

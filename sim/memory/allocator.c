@@ -1,11 +1,11 @@
 /* sim/memory/allocator.c - a device's memory cut into segments and blocks as PyTorch cuts it.
  *
- * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread by
- * size over bins, eight to each power of two, with a bit for each bin that has any (two-level
+ * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread
+ * by size over bins, eight to each power of two, with a bit for each bin that has any (two-level
  * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
- * Algorithmica 16, 1996) by (size, address), mostly of one or two blocks. The priorities come from a
- * counter, not from a random source, so the same requests give the same blocks. Free blocks that are
- * whole segments are on a list as well: it is these that can be given back.
+ * Algorithmica 16, 1996) by (size, address), mostly of one or two blocks. The priorities come from
+ * a counter, not from a random source, so the same requests give the same blocks. Free blocks that
+ * are whole segments are on a list as well: it is these that can be given back.
  */
 #include "config.h"
 
@@ -28,8 +28,8 @@ static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
-/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block has
- * at most 2^60 bytes, rounded up: 2^52 units are more. */
+/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block
+ * has at most 2^60 bytes, rounded up: 2^52 units are more. */
 enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
 
 /* The free blocks of a pool. */
@@ -140,8 +140,8 @@ static inline bool goes_before(const struct block *x, const struct block *y)
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
 }
 
-/* Spreads a counter's values evenly: a bijection of 32 bits (C. Wellons, "hash prospector", lowbias32,
- * 2018). */
+/* Spreads a counter's values evenly: a bijection of 32 bits (C. Wellons, "hash prospector",
+ * lowbias32, 2018). */
 static uint32_t scatter(uint32_t x)
 {
     x = (x ^ (x >> 16)) * UINT32_C(0x7feb352d);

@@ -1,11 +1,12 @@
 /* sim/memory/memory.c - what each device holds, buffer by buffer.
  *
  * Under FR_MEMORY_DEVICE every buffer of a GPU also goes through the caching allocator of that GPU,
- * but for the context, which lies beside it. All buffers come from the pool of one stream: the one that
- * computes is the one on which frameworks allocate, messages and gradient buckets too, whichever stream
- * then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are the caller's tensors).
- * A block is free for the next task as soon as its last reader is done. Persistent buffers come first,
- * parameters before optimizer state. The allocators are played after the run (sim/memory/requests.h).
+ * but for the context, which lies outside it. All buffers come from the pool of one stream: the one
+ * that computes is the one on which frameworks allocate, messages and gradient buckets too,
+ * whichever stream then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are
+ * the caller's tensors). A block is free for the next task as soon as its last reader is done.
+ * Persistent buffers come first, parameters before optimizer state. The allocators are played after
+ * the run (sim/memory/requests.h).
  */
 #include "config.h"
 
@@ -99,8 +100,8 @@ static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take
     return b;
 }
 
-/* What the device's allocator came to. It is over before the sum of the buffers is: they are less than
- * its segments. */
+/* What the device's allocator came to. It is over before the sum of the buffers is: they are less
+ * than its segments. */
 static void add_played(struct engine *e, uint32_t d, const struct fr__played *p)
 {
     struct fr_device_result *r = &e->results[d];
@@ -212,7 +213,8 @@ static enum fr_status make_log(struct engine *e)
     return FR_OK;
 }
 
-/* Without an account tasks allocate nothing, but the loop still asks for their first buffer ahead. */
+/* Without an account tasks allocate nothing, but the loop still asks for their first buffer
+ * ahead. */
 static enum fr_status make_nothing(struct engine *e)
 {
     e->memory.live = fr__arena_alloc(e->scratch, 1, sizeof(*e->memory.live));
@@ -250,7 +252,7 @@ void fr__memory_alloc(struct engine *e, uint32_t task)
     if (t->n_alloc == 0)
         return;
     first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
-    end = fr__list_end(v->alloc_first, task, first, t->n_alloc, MANY_ALLOC);
+    end = fr__list_end(v->alloc_first, task, first, t->n_alloc);
     e->memory.n_allocations++;
     for (uint32_t i = first; i < end; i++) {
         const struct live *b = &e->memory.live[i];
@@ -269,7 +271,7 @@ void fr__memory_free(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
     const struct state *t = &e->tasks[task];
-    uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free, MANY_FREE);
+    uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free);
 
     for (uint32_t i = t->free; i < end; i++) {
         struct live *b = &e->memory.live[e->memory.freed[i]];

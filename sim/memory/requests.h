@@ -1,8 +1,8 @@
-/* sim/memory/requests.h - what a device asks of its allocator during a run, played when the run is over.
+/* sim/memory/requests.h - what a device asks of its allocator in a run, played afterwards.
  *
- * Nothing in a run waits for an address, so requests are only noted while it goes on. Afterwards they
- * are played device by device, while little else is in the cache, and devices that asked for the same
- * things in the same order (the replicas of data parallelism) are played once.
+ * Nothing in a run waits for an address, so requests are only noted while it goes on. Afterwards
+ * they are played device by device, while little else is in the cache, and devices that asked for
+ * the same things in the same order (the replicas of data parallelism) are played once.
  */
 #ifndef FR_SIM_REQUESTS_H
 #define FR_SIM_REQUESTS_H
@@ -47,7 +47,8 @@ static inline void fr__requests_give(struct fr__requests *r, uint32_t take)
     fr__requests_ask(r, (uint64_t)take << 1);
 }
 
-/* Plays n devices' requests. played: [n]. false: out of memory. Cost: that of the different ones. */
+/* Plays n devices' requests. played: [n]. false: out of memory. Cost: that of the different
+ * ones. */
 bool fr__requests_play(const struct fr__requests of[], size_t n, struct fr__played played[]);
 
 #endif

@@ -6,16 +6,17 @@
  *   a link's numbers  latency of all links + bytes / bandwidth of the narrowest
  *   a measured fit    the larger of that and the fit: its latency + its time of the bytes
  *
- * A route has a fit (struct fr_topo_message) if all its links of the outermost kind have the same one
- * and both ends are GPUs: NVLinks between two GPUs, or the network between two machines, whatever
- * leads to it. Only transfers ask for fits. The steps of collectives do not: a collective is priced
- * as a whole, or its steps run over the links as they are.
+ * A route has a fit (struct fr_topo_message) if all its links of the outermost kind have the same
+ * one and both ends are GPUs: NVLinks between two GPUs, or the network between two machines,
+ * whatever leads to it. Only transfers ask for fits. The steps of collectives do not: a collective
+ * is priced as a whole, or its steps run over the links as they are.
  *
- * The capacity of a link stays what it is, also where a fit extrapolates beyond it. So the time falls
- * into three parts. First the latency passes, which takes no bandwidth; it includes what the message
- * lacks of the links' bandwidth (extra_s), which is lost to itself only. Then the bytes share the links
- * at their bandwidth. Where links are made faster or slower, the fit's latency follows the latency of
- * the narrowest link's kind, and its time of the bytes follows the bandwidth.
+ * The capacity of a link stays what it is, also where a fit extrapolates beyond it. So the time
+ * falls into three parts. First the latency passes, which takes no bandwidth; it includes what the
+ * message lacks of the links' bandwidth (extra_s), which is lost to itself only. Then the bytes
+ * share the links at their bandwidth. Where links are made faster or slower, the fit's latency
+ * follows the latency of the narrowest link's kind, and its time of the bytes follows the
+ * bandwidth.
  */
 #ifndef FR_SIM_NETWORK_ALONE_H
 #define FR_SIM_NETWORK_ALONE_H

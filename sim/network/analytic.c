@@ -2,8 +2,8 @@
  *
  * Model:   a message takes latency + bytes / bandwidth of its narrowest link, whatever else moves.
  * Source:  R. W. Hockney, Parallel Computing 20(3), 1994 (latency and bandwidth of a message).
- * Ignores: sharing of links. A measured fit counts with its latency and bandwidth, without its knee:
- *          a straight line, which planners know as well (fr__alone_line).
+ * Ignores: sharing of links. A measured fit counts with its latency and bandwidth, without its
+ *          knee: a straight line, which planners know as well (fr__alone_line).
  */
 #include "config.h"
 

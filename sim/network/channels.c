@@ -72,7 +72,7 @@ static void stop_waiting(struct fr__channels *c, uint32_t message)
 
 /* ---- who goes next ---- */
 
-uint32_t fr__channels_next_out(struct fr__channels *c, uint32_t at)
+uint32_t fr__channels_search_out(struct fr__channels *c, uint32_t at)
 {
     uint32_t id = c->ends[at].waiting_out;
 
@@ -83,7 +83,7 @@ uint32_t fr__channels_next_out(struct fr__channels *c, uint32_t at)
     return id;
 }
 
-uint32_t fr__channels_next_in(struct fr__channels *c, uint32_t at)
+uint32_t fr__channels_search_in(struct fr__channels *c, uint32_t at)
 {
     uint32_t id = c->ends[at].waiting_in;
 

@@ -1,8 +1,8 @@
 /* sim/network/channels.h - how many messages a device sends and receives at once.
  *
  * With a limit, a message needs a channel out of its source and one into its destination. If one of
- * them is missing, it waits in both devices' queues. When a message ends, the oldest one that waits at
- * its source and finds both ends free may go, then the oldest one at its destination.
+ * them is missing, it waits in both devices' queues. When a message ends, the oldest one that waits
+ * at its source and finds both ends free may go, then the oldest one at its destination.
  */
 #ifndef FR_SIM_NETWORK_CHANNELS_H
 #define FR_SIM_NETWORK_CHANNELS_H
@@ -44,8 +44,8 @@ static inline bool fr__channels_take(struct fr__channels *c, uint32_t src, uint3
 }
 /* The message waits for its two channels. false: out of memory. */
 bool fr__channels_wait(struct fr__channels *c, uint32_t message, uint32_t src, uint32_t dst);
-/* Gives a message's channels back. Afterwards call fr__channels_next_out of its source, and when what
- * that returned has left, fr__channels_next_in of its destination. */
+/* Gives a message's channels back. Afterwards call fr__channels_next_out of its source, and when
+ * what that returned has left, fr__channels_next_in of its destination. */
 static inline void fr__channels_give(struct fr__channels *c, uint32_t src, uint32_t dst)
 {
     c->ends[src].n_out--;
@@ -53,7 +53,15 @@ static inline void fr__channels_give(struct fr__channels *c, uint32_t src, uint3
 }
 /* The oldest message that waits to leave device `at`, or to reach it, and may go now: it has its
  * channels then. FR_NONE: none. Cost: O(messages that wait there). */
-uint32_t fr__channels_next_out(struct fr__channels *c, uint32_t at);
-uint32_t fr__channels_next_in(struct fr__channels *c, uint32_t at);
+uint32_t fr__channels_search_out(struct fr__channels *c, uint32_t at);
+uint32_t fr__channels_search_in(struct fr__channels *c, uint32_t at);
+static inline uint32_t fr__channels_next_out(struct fr__channels *c, uint32_t at)
+{
+    return c->ends[at].waiting_out == FR_NONE ? FR_NONE : fr__channels_search_out(c, at);
+}
+static inline uint32_t fr__channels_next_in(struct fr__channels *c, uint32_t at)
+{
+    return c->ends[at].waiting_in == FR_NONE ? FR_NONE : fr__channels_search_in(c, at);
+}
 
 #endif

@@ -1,15 +1,18 @@
 /* sim/network/flow.c - the network model `flow`: messages share links max-min fairly.
  *
- * Model:   a message's latency passes first and takes no bandwidth. Then the bytes go over all links
- *          of the route at once, at a rate that is max-min fair among all messages (sim/network/maxmin.h).
+ * Model:   a message's latency passes first and takes no bandwidth. Then the bytes go over all
+ *          links of the route at once, at a rate that is max-min fair among all messages
+ *          (sim/network/maxmin.h).
  * Source:  D. Bertsekas, R. Gallager, Data Networks, 2nd ed. 1992, section 6.5.2.
  *
- * For sensitivities it says what each rate is made of. The rate is the level of the link that bounds
- * the message, which is full: n messages share what those bounded elsewhere leave of its capacity C,
+ * For sensitivities it says what each rate is made of. The rate is the level of the link that
+ * bounds the message, which is full: n messages share what those bounded elsewhere leave of its
+ * capacity C,
  *
  *   q = (C e - sum of the others' q) / n,   e: 1 for bandwidth of the link's kind
  *
- * with q the parts of a rate by kind of link, - s_i d rate / d s_i in the terms of sim/sensitivity.c.
+ * with q the parts of a rate by kind of link, - s_i d rate / d s_i in the terms of
+ * sim/analysis/sensitivity.c.
  */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* sim/network/maxmin.h - max-min fair sharing of capacities among flows; knows no links and no topology.
+/* sim/network/maxmin.h - max-min fair sharing of capacities among flows; knows no topology.
  *
  * Model:   fluid. A flow moves its bytes over all resources of its path at once, at one rate. Rates
  *          are max-min fair with equal weights: no flow can get more without taking from one that
@@ -48,15 +48,16 @@ void fr__maxmin_remove(struct fr__maxmin *m, uint32_t slot);
 double fr__maxmin_solve(struct fr__maxmin *m, double now);
 
 /* Takes out one flow whose end is at or before `now`, in order of insertion, and sets *user; false
- * when none is left. Ends within rounding of `now` count as reached (sim/network/maxmin.c says how far), so
- * that flows which are alike end in one instant. Solves first when flows were added or removed
- * since the last solve and no flow found finished is waiting to be taken. */
+ * when none is left. Ends within rounding of `now` count as reached (sim/network/maxmin.c says how
+ * far), so that flows which are alike end in one instant. Solves first when flows were added or
+ * removed since the last solve and no flow found finished is waiting to be taken. */
 bool fr__maxmin_pop_finished(struct fr__maxmin *m, double now, uint32_t *user);
 
 /* Asks for a list of the flows whose rates change; before the first add. */
 void fr__maxmin_watch(struct fr__maxmin *m);
-/* The `user` of each flow that got a rate since the last call, some of them twice; the list is valid
- * until the next add, remove, solve or pop. To be asked for after every solve and every pop. */
+/* The `user` of each flow that got a rate since the last call, some of them twice; the list is
+ * valid until the next add, remove, solve or pop. To be asked for after every solve and every
+ * pop. */
 const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n);
 
 /* Of a live flow, as of the last solve. */

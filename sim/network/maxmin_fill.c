@@ -1,5 +1,5 @@
-/* sim/network/maxmin_fill.c - progressive filling, resumed at the first level that can have changed and
- * done again only where something does change.
+/* sim/network/maxmin_fill.c - progressive filling, resumed at the first level that can have changed
+ * and done again only where something does change.
  *
  * Filling raises the rates of all open flows together until a resource is full, settles its flows
  * at that level and goes on with the others. Levels only rise. Therefore:
@@ -17,25 +17,17 @@
  *  - A flow whose bottleneck has not been reached by the time the level passes its rate keeps it:
  *    the bottleneck fills up as it did.
  * Loose resources were not full, so nothing is settled there and nothing is cut: what is counted is
- * how many flows are free to grow and what all others leave them. Only when the level comes to their
- * share, and most never see that, are they ordered and filled like the rest.
- * Ordered resources stand in a queue by their old level until that is passed, and by their share if
- * it is less: what each open flow would get if none of them were held back elsewhere. It is a lower
- * bound of the level at which the resource is full and is worked out again when its turn comes.
- * Loose ones stand in a list, of which only a lower bound of the least share is kept: few ever come
- * near it.
+ * how many flows are free to grow and what all others leave them. Only when the level comes to
+ * their share, and most never see that, are they ordered and filled like the rest. Ordered
+ * resources stand in a queue by their old level until that is passed, and by their share if it is
+ * less: what each open flow would get if none of them were held back elsewhere. It is a lower bound
+ * of the level at which the resource is full and is worked out again when its turn comes. Loose
+ * ones stand in a list, of which only a lower bound of the least share is kept: few ever come near
+ * it.
  */
 #include "sim/network/maxmin_state.h"
 
 #include <math.h>
-
-/* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
- * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
-static const double TIE = 0x1p-44;
-
-/* A loose resource's sum is changed so often before it is summed up anew. Each change may add 2^-53
- * of the capacity; this leaves TIE half for the sum itself. */
-enum { MOST_CHANGES = 256 };
 
 static bool is_reached(const struct fr__maxmin *m, const struct fr__resource *q)
 {
@@ -58,153 +50,11 @@ static bool is_settled(const struct fr__maxmin *m, const struct fr__share *s)
     return s->mark - m->epoch <= 1;
 }
 
-/* It has no rate yet, or may get a greater one: counted as open where it crosses a loose resource. */
+/* It has no rate yet, or may get a greater one: counted as open where it crosses a loose
+ * resource. */
 static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
 {
     return s->mark == m->epoch + 2;
-}
-
-/* ---- lists ---- */
-
-static double rate_of(const struct fr__maxmin *m, struct fr__entry e)
-{
-    return m->shares[e.slot].rate_Bps;
-}
-
-/* Sorts the entries from n_sorted on: by insertion, at growing distances when there are many
- * (D. L. Shell, Communications of the ACM 2(7), 1959). The lists are nearly sorted. */
-static void sort_entries(struct fr__maxmin *m, struct fr__resource *q)
-{
-    struct fr__entry *x = q->entries + q->n_sorted;
-    uint32_t n = q->n - q->n_sorted, gap = 1, first = 1;
-    double last, key;
-
-    if (n < 2)
-        return;
-    last = rate_of(m, x[0]);
-    for (; first < n && (key = rate_of(m, x[first])) >= last; first++)
-        last = key;
-    if (first >= n)
-        return;
-    while (n > 64 && gap < n / 3)
-        gap = 3 * gap + 1;
-    for (; gap; gap /= 3, first = 0)
-        for (uint32_t i = gap > first ? gap : first; i < n; i++) {
-            struct fr__entry e = x[i];
-            uint32_t j = i;
-
-            key = rate_of(m, e);
-            for (; j >= gap && rate_of(m, x[j - gap]) > key; j -= gap)
-                x[j] = x[j - gap];
-            x[j] = e;
-        }
-    for (uint32_t i = 0; i < n; i++)
-        fr__maxmin_hops(m, x[i].slot)[x[i].hop].pos = q->n_sorted + i;
-}
-
-/* ---- where to resume ---- */
-
-/* The level at which an ordered resource with new flows is full, given the old ones. */
-static double full_level(const struct fr__maxmin *m, const struct fr__resource *q)
-{
-    double left_Bps = q->left_Bps;
-    uint32_t i = q->n_sorted;
-
-    while (i && left_Bps <= rate_of(m, q->entries[i - 1]) * (q->n - i))
-        left_Bps = q->left_before_Bps[--i];
-    return left_Bps / (q->n - i);
-}
-
-/* What a loose resource has left for its open flows, less what rounding may have done to the sum. */
-static double loose_left(const struct fr__resource *q)
-{
-    return q->left_Bps - q->capacity_Bps * TIE;
-}
-
-/* A lower bound of the level at which a loose resource is full: the one at which it is when all
- * others keep their rates. */
-static double loose_share(const struct fr__resource *q)
-{
-    return loose_left(q) / q->n_open;
-}
-
-/* Changes so far have taken their part of what loose_left allows for: sums up a loose resource whose
- * flows are not free to grow. */
-static void sum_up_if_rough(const struct fr__maxmin *m, struct fr__resource *q)
-{
-    if (q->next < MOST_CHANGES)
-        return;
-    q->next = 0;
-    q->left_Bps = q->capacity_Bps;
-    for (uint32_t k = 0; k < q->n; k++)
-        if (rate_of(m, q->entries[k]) < INFINITY)
-            q->left_Bps -= rate_of(m, q->entries[k]);
-}
-
-/* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
-static void put_in_order(struct fr__maxmin *m, struct fr__resource *q, double below_Bps)
-{
-    double left_Bps = q->capacity_Bps;
-    uint32_t k = 0;
-
-    sort_entries(m, q);
-    for (; k < q->n; k++) {
-        double rate_Bps = rate_of(m, q->entries[k]);
-
-        q->left_before_Bps[k] = left_Bps;
-        if (rate_Bps >= below_Bps)
-            break;
-        left_Bps -= rate_Bps;
-    }
-    q->n_sorted = k;
-    q->left_Bps = left_Bps;
-    q->is_ordered = true;
-}
-
-/* The least level at which an ordered resource changes; *least: of the loose ones, the one with the
- * least share, NULL when there is none. */
-static double first_ordered_level(struct fr__maxmin *m, struct fr__resource **least)
-{
-    double level_Bps = m->level_Bps, least_Bps = INFINITY;
-
-    *least = NULL;
-    for (uint32_t i = 0; i < m->n_changed; i++) {
-        struct fr__resource *q = &m->resources[m->changed[i]];
-
-        if (q->is_ordered) {
-            double full_Bps = q->n > q->n_sorted ? full_level(m, q) : (double)INFINITY;
-
-            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
-        } else if (q->n_open) {
-            sum_up_if_rough(m, q);
-            if (loose_left(q) < least_Bps * q->n_open) {
-                least_Bps = loose_share(q);
-                *least = q;
-            }
-        }
-    }
-    return level_Bps;
-}
-
-/* A loose resource that may be full before any other is put in order; the one with the least share
- * first, since then there may be no need for the others. */
-static double first_level(struct fr__maxmin *m)
-{
-    struct fr__resource *q;
-    double level_Bps = first_ordered_level(m, &q);
-
-    for (uint32_t i = 0; q; q = &m->resources[m->changed[i++]]) {
-        if (!q->is_ordered && q->n_open && loose_left(q) < level_Bps * q->n_open) {
-            double full_Bps;
-
-            put_in_order(m, q, INFINITY);
-            full_Bps = full_level(m, q);
-            level_Bps = full_Bps < level_Bps ? full_Bps : level_Bps;
-        }
-        if (i == m->n_changed)
-            break;
-    }
-    return level_Bps > 0 ? level_Bps * (1 - TIE) : 0;
 }
 
 /* ---- waiting for the level ---- */
@@ -243,8 +93,8 @@ static inline void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
         q->is_waiting = true;
         m->loose[m->n_loose++] = (uint32_t)(q - m->resources);
     }
-    if (loose_left(q) < m->least_Bps * q->n_open)
-        m->least_Bps = loose_share(q);
+    if (fr__maxmin_loose_left(q) < m->least_Bps * q->n_open)
+        m->least_Bps = fr__maxmin_loose_share(q);
 }
 
 /* ---- reaching ---- */
@@ -267,10 +117,10 @@ static void reach(struct fr__maxmin *m, struct fr__resource *q, double level_Bps
     q->is_waiting = false;
     q->is_past_old = !(q->level_Bps > 0);
     m->active[m->n_active++] = (uint32_t)(q - m->resources);
-    while (i && rate_of(m, q->entries[i - 1]) >= level_Bps)
+    while (i && fr__maxmin_rate_of(m, q->entries[i - 1]) >= level_Bps)
         i--;
     if (i < q->n && q->level_Bps > 0)
-        while (i && rate_of(m, q->entries[i - 1]) >= q->level_Bps)
+        while (i && fr__maxmin_rate_of(m, q->entries[i - 1]) >= q->level_Bps)
             i--;
     if (i < q->n_sorted) {
         q->n_sorted = i;
@@ -307,7 +157,7 @@ static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t po
 /* The level has come to a loose resource's share: reaches it, cut where this solve began. */
 static void tighten(struct fr__maxmin *m, struct fr__resource *q)
 {
-    put_in_order(m, q, m->from_Bps);
+    fr__maxmin_put_in_order(m, q, m->from_Bps);
     q->reached = m->epoch;
     q->is_waiting = false;
     q->is_past_old = true;
@@ -333,7 +183,7 @@ static void reach_changed(struct fr__maxmin *m)
             reach(m, q, m->from_Bps);
             if (q->n_sorted < q->n)
                 q->left_before_Bps[q->n_sorted] = q->left_Bps;
-            sort_entries(m, q);
+            fr__maxmin_sort(m, q);
             if (q->n_open)
                 wait_for_turn(m, q);
         } else if (q->n_open) {
@@ -432,7 +282,7 @@ static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottlen
 static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps)
 {
     const struct fr__hop *hop = fr__maxmin_hops(m, e.slot), *end = hop + m->flows[e.slot].n_hops;
-    double rate_Bps = rate_of(m, e);
+    double rate_Bps = fr__maxmin_rate_of(m, e);
 
     m->shares[e.slot].mark = m->epoch + 2;
     for (; hop < end; hop++) {
@@ -444,7 +294,7 @@ static void free_flow(struct fr__maxmin *m, struct fr__entry e, double level_Bps
             continue;
         }
         if (q->n_open == 0)
-            sum_up_if_rough(m, q);
+            fr__maxmin_sum_up_if_rough(m, q);
         q->left_Bps += rate_Bps;
         q->n_open++;
         q->next++;
@@ -484,7 +334,7 @@ static void pass_old_level(struct fr__maxmin *m, struct fr__resource *q, double 
     advance(m, q, level_Bps);
     if (q->n_open == 0)
         return;
-    if (q->left_Bps <= (level_Bps + level_Bps * TIE) * q->n_open) {
+    if (q->left_Bps <= (level_Bps + level_Bps * FR__TIE) * q->n_open) {
         fill_up(m, q, level_Bps, now);
         return;
     }
@@ -507,17 +357,17 @@ static void pass_share(struct fr__maxmin *m, struct fr__resource *q, double *lev
     if (q->n_open == 0)
         return;
     share_Bps = q->left_Bps / q->n_open;
-    if (share_Bps > *level_Bps + *level_Bps * TIE) {
+    if (share_Bps > *level_Bps + *level_Bps * FR__TIE) {
         wait_for_turn(m, q);
         return;
     }
-    if (q->level_Bps > *level_Bps && q->level_Bps <= *level_Bps + *level_Bps * TIE)
+    if (q->level_Bps > *level_Bps && q->level_Bps <= *level_Bps + *level_Bps * FR__TIE)
         *level_Bps = q->level_Bps;
     fill_up(m, q, *level_Bps, now);
 }
 
-/* The level has come to what was the least share of the loose resources: one that has that share now
- * goes on as an ordered one. */
+/* The level has come to what was the least share of the loose resources: one that has that share
+ * now goes on as an ordered one. */
 static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
 {
     double least_Bps = INFINITY, next_Bps = INFINITY;
@@ -533,7 +383,7 @@ static void pass_loose_share(struct fr__maxmin *m, double level_Bps)
             m->loose[i] = m->loose[--m->n_loose];
             continue;
         }
-        share_Bps = loose_share(q);
+        share_Bps = fr__maxmin_loose_share(q);
         if (share_Bps < least_Bps) {
             next_Bps = least_Bps;
             least_Bps = share_Bps;
@@ -574,7 +424,7 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
         const struct fr__share *s = &m->shares[slot];
 
         if (s->rate_Bps < last_Bps) { /* start again, sorted */
-            sort_entries(m, q);
+            fr__maxmin_sort(m, q);
             tidy(m, q);
             return;
         }
@@ -626,7 +476,7 @@ static void fill(struct fr__maxmin *m, double now)
         q->is_waiting = false;
         if (q->n_open == 0)
             continue;
-        if (key_Bps > level_Bps + level_Bps * TIE)
+        if (key_Bps > level_Bps + level_Bps * FR__TIE)
             level_Bps = key_Bps;
         if (fr__event_what(next) == OLD_LEVEL)
             pass_old_level(m, q, now);
@@ -644,7 +494,7 @@ void fr__maxmin_refill(struct fr__maxmin *m, double now)
     m->n_new = 0;
     m->least_Bps = INFINITY;
     fr__turns_clear(&m->queue);
-    m->from_Bps = first_level(m);
+    m->from_Bps = fr__maxmin_first_level(m);
     reach_changed(m);
     fill(m, now);
     for (uint32_t i = 0; i < m->n_loose; i++)

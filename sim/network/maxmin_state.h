@@ -1,5 +1,5 @@
-/* sim/network/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their ends,
- * maxmin_fill.c works out rates.
+/* sim/network/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their
+ * ends, maxmin_level.c finds where a solve begins, maxmin_fill.c works out rates.
  *
  * A resource that is full lists the flows that cross it by ascending rate, and with each what was
  * left of the capacity before it: it is ordered. Cutting the list at a rate therefore puts the
@@ -7,8 +7,8 @@
  * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
  *
  * A resource that is not full is loose: it keeps its list in any order and what its flows leave. It
- * holds no flow back, so most solves need to know no more of it than that this is still so, and only
- * of those loose ones where a flow is free to grow.
+ * holds no flow back, so most solves need to know no more of it than that this is still so, and
+ * only of those loose ones where a flow is free to grow.
  */
 #ifndef FR_SIM_MAXMIN_STATE_H
 #define FR_SIM_MAXMIN_STATE_H
@@ -130,6 +130,51 @@ static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
         m->new_rates[m->n_new_rates++] = m->tickets[slot].user;
 }
 
+/* ---- maxmin_level.c ---- */
+/* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
+ * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
+#define FR__TIE 0x1p-44
+
+/* A loose resource's sum is changed so often before it is summed up anew. Each change may add 2^-53
+ * of the capacity; this leaves FR__TIE half for the sum itself. */
+enum { FR__MOST_CHANGES = 256 };
+
+static inline double fr__maxmin_rate_of(const struct fr__maxmin *m, struct fr__entry e)
+{
+    return m->shares[e.slot].rate_Bps;
+}
+
+/* What a loose resource has left for its open flows, less what rounding may have done to the
+ * sum. */
+static inline double fr__maxmin_loose_left(const struct fr__resource *q)
+{
+    return q->left_Bps - q->capacity_Bps * FR__TIE;
+}
+
+/* A lower bound of the level at which a loose resource is full: the one at which it is when all
+ * others keep their rates. */
+static inline double fr__maxmin_loose_share(const struct fr__resource *q)
+{
+    return fr__maxmin_loose_left(q) / q->n_open;
+}
+
+/* Sums up a loose resource whose flows are not free to grow. */
+void fr__maxmin_sum_up(const struct fr__maxmin *m, struct fr__resource *q);
+/* The same if changes have taken their part of what fr__maxmin_loose_left allows for. */
+static inline void fr__maxmin_sum_up_if_rough(const struct fr__maxmin *m, struct fr__resource *q)
+{
+    if (q->next >= FR__MOST_CHANGES)
+        fr__maxmin_sum_up(m, q);
+}
+
+/* Sorts the entries of a resource from n_sorted on. */
+void fr__maxmin_sort(struct fr__maxmin *m, struct fr__resource *q);
+/* Makes a loose resource an ordered one, as it was when filling reached below_Bps. */
+void fr__maxmin_put_in_order(struct fr__maxmin *m, struct fr__resource *q, double below_Bps);
+/* The level at which filling resumes. Puts a loose resource that may be full before it in order. */
+double fr__maxmin_first_level(struct fr__maxmin *m);
+
+/* ---- maxmin_fill.c ---- */
 /* Works out all rates that the changed resources touch, as of `now`. */
 void fr__maxmin_refill(struct fr__maxmin *m, double now);
 

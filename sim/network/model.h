@@ -1,8 +1,8 @@
 /* sim/network/model.h - what a network model is: a const struct of functions.
  *
  * The engine moves messages without knowing how. It finds a message's route, waits for its channels
- * and hands the message to the model. The model says when the engine should call it again, and which
- * messages have arrived. A new model is one file with such a struct and one row in models.c.
+ * and hands the message to the model. The model says when the engine should call it again, and
+ * which messages have arrived. A new model is one file with such a struct and one row in models.c.
  *
  * The life of a message in a model:
  *   1. start() is called when the message leaves. It answers with a fate, but not FR__ARRIVED.
@@ -11,9 +11,9 @@
  *   4. After FR__UNDER_WAY the model keeps the message and hands it back by advance().
  *
  * A model that only needs 1 to 3 has no clock of its own (next and advance are NULL): the engine's
- * event queue does all the work, in the engine's order of events. A model with its own events (shared
- * rates, packets) tells by next() when the next one is due. The engine then calls advance() at that
- * time until it returns false. Simulated time never goes back.
+ * event queue does all the work, in the engine's order of events. A model with its own events
+ * (shared rates, packets) tells by next() when the next one is due. The engine then calls advance()
+ * at that time until it returns false. Simulated time never goes back.
  */
 #ifndef FR_SIM_NETWORK_MODEL_H
 #define FR_SIM_NETWORK_MODEL_H
@@ -21,8 +21,8 @@
 #include "sim/network/alone.h"
 #include "sim/network/routes.h"
 
-/* A message at start() or wake(). Messages are numbered densely from 0. A number is used again after
- * its message has arrived. */
+/* A message at start() or wake(). Messages are numbered densely from 0. A number is used again
+ * after its message has arrived. */
 struct fr__departure {
     const struct fr__route *route; /* with at least one link; see fr__route_links */
     double bytes;
@@ -38,7 +38,7 @@ enum fr__fate {
     FR__NO_MEMORY,
 };
 
-/* Rates of messages, for sensitivities: see sim/sensitivity.c. */
+/* Rates of messages, for sensitivities: see sim/analysis/sensitivity.c. */
 struct fr__rate {
     double rate_Bps;
     /* what the rate is made of: bandwidth of each kind of link; sums to rate_Bps */
@@ -47,7 +47,7 @@ struct fr__rate {
 
 struct fr__network_model {
     const char *name;       /* as users write it */
-    const char *assumption; /* what it takes for granted, one sentence for people */
+    const char *assumption; /* what it assumes, one sentence for people */
     /* A capability; others are functions that are NULL. */
     bool is_end_known; /* start() answers FR__WAKE_AT with the time at which the message arrives;
                           wake() is never called and may be NULL */
@@ -67,8 +67,8 @@ struct fr__network_model {
                            double *wake_s);
     enum fr__fate (*wake)(void *state, const struct fr__departure *d, double now_s, double *wake_s);
 
-    /* When the model's next event is due, INFINITY for never; called when everything of this instant
-     * has been started. NULL: no clock of its own. */
+    /* When the model's next event is due, INFINITY for never; called when everything of this
+     * instant has been started. NULL: no clock of its own. */
     double (*next)(void *state, double now_s);
     /* Brings the model to now_s. true: one more message has arrived, *message. false: no more until
      * next() is due again. NULL if next is. */

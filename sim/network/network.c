@@ -1,8 +1,9 @@
-/* sim/network/network.c - transfers meet and leave; messages wait for channels, go and arrive.
+/* sim/network/network.c - transfers start and end; messages wait for channels, go, arrive.
  *
  * How fast a message goes is up to the network model (sim/network/model.h). This file finds its
- * route, keeps it back until it has its channels, hands it to the model and ends it. The latency of a
- * transfer may be a measured one (sim/network/alone.h); that of a collective's step is its route's.
+ * route, keeps it back until it has its channels, hands it to the model and ends it. The latency of
+ * a transfer may be a measured one (sim/network/alone.h); that of a collective's step is its
+ * route's.
  */
 #include "config.h"
 
@@ -62,20 +63,6 @@ void fr__network_fini(struct engine *e)
     free(n->messages);
 }
 
-/* ---- routes ---- */
-
-uint32_t fr__route_new(struct engine *e, uint32_t src, uint32_t dst)
-{
-    uint32_t route = FR_NONE;
-    enum fr_status st = fr__routes_take(&e->network.routes, src, dst, &route, e->err);
-
-    if (st == FR_OK)
-        return route;
-    if (e->status == FR_OK)
-        e->status = st;
-    return FR_NONE;
-}
-
 /* ---- messages leave ---- */
 
 static uint32_t new_message(struct engine *e)
@@ -96,8 +83,10 @@ static uint32_t new_message(struct engine *e)
 
 static void mark_moving(struct engine *e, uint32_t device, bool is_beginning)
 {
-    fr__device_account(e, device);
-    e->devices[device].n_copying += is_beginning ? 1 : (uint32_t)-1;
+    struct device *k = &e->devices[device];
+
+    fr__device_account(e, k);
+    k->n_copying += is_beginning ? 1 : (uint32_t)-1;
     fr__rerate(e, device);
 }
 
@@ -276,7 +265,7 @@ void fr__network_advance(struct engine *e)
 
 /* ---- transfers ---- */
 
-void fr__transfer_meet(struct engine *e, uint32_t task)
+void fr__transfer_arrive(struct engine *e, uint32_t task)
 {
     uint32_t transfer = e->tasks[task].transfer;
     const struct fr_transfer *x = &e->v->transfers[transfer];

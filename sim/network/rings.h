@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "sim/network/routes.h"
 
-/* Rings side by side over the n devices of a group, each with a share of the bytes. */
+/* Rings over the n devices of a group that run at the same time, each with a share of the bytes. */
 struct fr__ring_set {
     uint32_t n_rings, n;
     const uint32_t *ranks;    /* [n_rings][n] in ring order */

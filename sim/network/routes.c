@@ -13,8 +13,8 @@
 
 enum { MOST_KEPT = 4096 };
 
-/* Up to so many devices each pair has its place in a table of a quarter of a megabyte at most: what is
- * looked up for each message should stay in the second-level cache. */
+/* Up to so many devices each pair has its place in a table of a quarter of a megabyte at most: what
+ * is looked up for each message should stay in the second-level cache. */
 enum { FEW_DEVICES = 256 };
 
 /* ---- life ---- */

@@ -1,8 +1,8 @@
 /* sim/network/routes.h - the routes between the devices of a topology, searched once and kept.
  *
- * A route knows the links that it crosses, the sum of their latencies and its narrowest link, as fast
- * as the slowness of the run makes them. The engine, sim/order.c and planners all look
- * routes up here; what a message takes on one of them says sim/network/alone.h.
+ * A route knows the links that it crosses, the sum of their latencies and its narrowest link, as
+ * fast as the slowness of the run makes them. The engine, sim/order.c and planners all look routes
+ * up here; what a message takes on one of them says sim/network/alone.h.
  */
 #ifndef FR_SIM_NETWORK_ROUTES_H
 #define FR_SIM_NETWORK_ROUTES_H
@@ -45,7 +45,8 @@ enum fr_status fr__routes_init(struct fr__routes *r, const struct fr_topo *t, st
 void fr__routes_fini(struct fr__routes *r);
 
 /* Prepares for another run: gives back all passing routes and sets all links' speed. slowness:
- * [fr_n_resources], borrowed, or NULL. Cost: O(1), or O(routes) where the speeds may have changed. */
+ * [fr_n_resources], borrowed, or NULL. Cost: O(1), or O(routes) where the speeds may have
+ * changed. */
 void fr__routes_reset(struct fr__routes *r, const double *slowness);
 
 /* The route from one device to another if the table of few devices holds it, else FR_NONE. */

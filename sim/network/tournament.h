@@ -43,7 +43,8 @@ static inline double fr__least_of_eight(const double x[])
     return a < c ? a : c;
 }
 
-/* Sets number i; no NaN. O(log n) at worst, O(1) when it neither was nor is the least of its eight. */
+/* Sets number i; no NaN. O(log n) at worst, O(1) when it neither was nor is the least of its
+ * eight. */
 static inline void fr__tournament_set(struct fr__tournament *t, uint32_t i, double x)
 {
     double was = t->level[0][i];

@@ -1,5 +1,5 @@
-/* sim/network/turns.h - a queue of things of which mostly few wait: these stand in a sorted array, the rest in
- * the engine's heap.
+/* sim/network/turns.h - a queue of things of which mostly few wait: these stand in a sorted array,
+ * the rest in the engine's heap.
  *
  * Taking the next of a handful off a heap costs some forty instructions and a mispredicted branch a
  * step; off the end of a sorted array, two. Events are ordered as in sim/heap.h.
@@ -17,7 +17,8 @@ struct fr__turns {
     struct fr__heap rest;
 };
 
-/* Room for n that wait at once; false: out of memory. To be released with fr__heap_fini(&t->rest). */
+/* Room for n that wait at once; false: out of memory. To be released with
+ * fr__heap_fini(&t->rest). */
 static inline bool fr__turns_init(struct fr__turns *t, size_t n)
 {
     *t = (struct fr__turns){.n_few = 0};

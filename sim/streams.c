@@ -1,0 +1,257 @@
+/* sim/streams.c - tasks become ready, wait for their stream, start and end.
+ *
+ * These functions call nothing that waits for something else, so that every part of the engine may
+ * call them. Who starts what, and when, is engine.c's.
+ */
+#include "config.h"
+
+#include "sim/streams.h"
+
+#include <stdlib.h>
+
+void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
+{
+    if (!fr__heap_push(&e->events, t_s, id, what))
+        fr__engine_fail_nomem(e);
+}
+
+static inline void fetch_successors(const struct engine *e, const struct state *k)
+{
+    for (uint32_t i = 0; i < fr__n_fetched(k); i++)
+        fr__fetch(&e->tasks[e->v->succ[k->succ + i]]);
+    fr__fetch(&e->memory.freed[k->free]);
+}
+
+static inline void fetch_dispatch(const struct engine *e, const struct state *k)
+{
+    fr__fetch(&e->v->succ[k->succ]);
+}
+
+/* ---- queues ---- */
+
+static inline void mark_dirty(struct engine *e, uint32_t s)
+{
+    if (!e->streams[s].is_dirty) {
+        e->streams[s].is_dirty = true;
+        e->dirty[e->n_dirty++] = s;
+    }
+}
+
+static inline struct waiting waiting_of(const struct engine *e, uint32_t task)
+{
+    uint32_t priority = (uint32_t)e->tasks[task].priority ^ UINT32_C(0x80000000);
+
+    return (struct waiting){e->now_s, (uint64_t)priority << 32 | task};
+}
+
+static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
+{
+    if (is_fifo && a.ready_s != b.ready_s)
+        return a.ready_s < b.ready_s;
+    return a.key < b.key;
+}
+
+static void queue_push(struct engine *e, struct stream *s, struct waiting w)
+{
+    bool is_fifo = e->o->order == FR_ORDER_FIFO;
+    uint32_t i = s->n;
+
+    if (s->n == s->cap) {
+        size_t cap = s->cap;
+
+        if (!fr__grow(&s->queue, &cap, (size_t)s->n + 1, sizeof(*s->queue))) {
+            fr__engine_fail_nomem(e);
+            return;
+        }
+        s->cap = (uint32_t)cap;
+    }
+    s->n++;
+    while (i > 0 && goes_before(is_fifo, w, s->queue[(i - 1) / 2])) {
+        s->queue[i] = s->queue[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    s->queue[i] = w;
+}
+
+/* Puts w where the hole at the root leads. */
+static inline void sift_down(struct stream *s, struct waiting w, bool is_fifo)
+{
+    struct waiting *queue = s->queue;
+    uint32_t i = 0, n = s->n;
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+
+        if (child >= n)
+            break;
+        if (child + 1 < n)
+            child += goes_before(is_fifo, queue[child + 1], queue[child]);
+        if (!goes_before(is_fifo, queue[child], w))
+            break;
+        queue[i] = queue[child];
+        i = child;
+    }
+    queue[i] = w;
+}
+
+struct waiting fr__stream_pop(struct engine *e, struct stream *s)
+{
+    struct waiting top = s->queue[0], last = s->queue[--s->n];
+
+    if (e->o->order == FR_ORDER_FIFO)
+        sift_down(s, last, true);
+    else
+        sift_down(s, last, false);
+    return top;
+}
+
+static inline void make_ready(struct engine *e, uint32_t task, uint32_t cause)
+{
+    struct state *k = &e->tasks[task];
+    struct waiting w = waiting_of(e, task);
+
+    k->cause = cause;
+    if (k->kind == FR_TASK_MARKER) {
+        e->markers[e->n_markers++] = task;
+        return;
+    }
+    fetch_dispatch(e, k);
+    queue_push(e, &e->streams[k->stream], w);
+    mark_dirty(e, k->stream);
+}
+
+void fr__task_ready(struct engine *e, uint32_t task, uint32_t cause)
+{
+    make_ready(e, task, cause);
+}
+
+/* ---- tasks ---- */
+
+double fr__host_launch(struct engine *e, uint32_t task)
+{
+    const struct state *k = &e->tasks[task];
+    uint32_t d = fr__device_of(e, task), cost_id = FR_NONE;
+    double *host_s = &e->devices[d].host_s;
+
+    if (k->kind == FR_TASK_COMPUTE)
+        cost_id = k->cost_id;
+    else if (k->has_own_cost)
+        cost_id = e->v->tasks[task].cost_id;
+    *host_s += fr__launch_s(e, cost_id, d);
+    return *host_s;
+}
+
+void fr__task_started(struct engine *e, uint32_t task)
+{
+    struct state *k = &e->tasks[task];
+
+    k->start_s = e->now_s;
+    k->progress = TASK_STARTED;
+    fetch_successors(e, k);
+}
+
+void fr__account_iteration(struct engine *e, bool is_last)
+{
+    for (uint32_t d = 0; d < e->v->topo->n_devices; d++) {
+        struct fr_device_times *iteration = &e->results[d].iteration, before = {0}, now;
+
+        fr__device_account(e, &e->devices[d]);
+        now = e->devices[d].times;
+        if (is_last)
+            before = *iteration;
+        *iteration = (struct fr_device_times){
+            now.compute_s - before.compute_s, now.comm_s - before.comm_s,
+            now.exposed_comm_s - before.exposed_comm_s, now.idle_s - before.idle_s};
+    }
+}
+
+void fr__task_done(struct engine *e, uint32_t task)
+{
+    const struct fr_plan_view *v = e->v;
+    struct state *k = &e->tasks[task];
+    uint32_t first = k->succ;
+    uint32_t end = fr__list_end(v->succ_first, task, first, k->n_succ);
+
+    fr__memory_free(e, task);
+    k->end_s = e->now_s;
+    k->progress = TASK_DONE;
+    if (e->parts)
+        fr__parts_keep(e, task);
+    e->n_done++;
+    if (k->ends_iteration)
+        fr__account_iteration(e, task == v->iteration_ends[v->n_iterations - 1]);
+    if (!fr__is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
+        e->streams[k->stream].running = FR_NONE;
+        e->streams[k->stream].last = task;
+        mark_dirty(e, k->stream);
+    }
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t next = v->succ[i];
+
+        if (--e->tasks[next].waits == 0)
+            make_ready(e, next, task);
+    }
+}
+
+/* ---- the order of strict streams ---- */
+
+static int by_priority(const void *a, const void *b, const struct fr_task *tasks)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    if (tasks[x].priority != tasks[y].priority)
+        return tasks[x].priority < tasks[y].priority ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Heap sort: qsort takes no context, and globals are out. */
+static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
+{
+    for (size_t start = n / 2, end = n; end > 1;) {
+        size_t i;
+        uint32_t moved;
+
+        if (start > 0) {
+            moved = tasks[--start];
+        } else {
+            moved = tasks[--end];
+            tasks[end] = tasks[0];
+        }
+        for (i = start; 2 * i + 1 < end;) {
+            size_t child = 2 * i + 1;
+
+            if (child + 1 < end && by_priority(&tasks[child], &tasks[child + 1], t) < 0)
+                child++;
+            if (by_priority(&moved, &tasks[child], t) >= 0)
+                break;
+            tasks[i] = tasks[child];
+            i = child;
+        }
+        tasks[i] = moved;
+    }
+}
+
+/* strict: the plan's order on each stream is by (priority, task number). */
+enum fr_status fr__order_streams(struct engine *e)
+{
+    size_t n_streams = e->v->topo->n_devices * STREAMS_A_DEVICE;
+    uint32_t *end = fr__arena_alloc(e->scratch, n_streams, sizeof(*end)), at = 0;
+
+    e->order = fr__arena_alloc(e->scratch, e->v->n_tasks, sizeof(*e->order));
+    if (!e->order || !end)
+        return fr__engine_fail_nomem(e);
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->tasks[t].kind != FR_TASK_MARKER)
+            end[e->tasks[t].stream]++;
+    for (size_t s = 0; s < n_streams; s++) {
+        e->streams[s].next = at;
+        at += end[s];
+        end[s] = e->streams[s].next;
+    }
+    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+        if (e->tasks[t].kind != FR_TASK_MARKER)
+            e->order[end[e->tasks[t].stream]++] = t;
+    for (size_t s = 0; s < n_streams; s++)
+        sort_tasks(e->order + e->streams[s].next, end[s] - e->streams[s].next, e->v->tasks);
+    return FR_OK;
+}
