@@ -333,8 +333,9 @@ static inline void take_position(struct ordering *o, uint32_t t)
     }
 }
 
-/* A topological position for every task; false when there is a cycle (reported). Most tasks are numbered
- * in such an order, so they are gone through by number, and what waits for a later one catches up. */
+/* A topological position for every task; false when there is a cycle (reported). Most tasks are
+ * numbered in such an order, so they are gone through by number, and what waits for a later one
+ * catches up. */
 static bool order_tasks(struct report *r, uint32_t position[])
 {
     const struct fr_plan_view *v = &r->plan->view;

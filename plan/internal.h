@@ -55,14 +55,16 @@ void fr__rewrite_leave(struct fr__rewrite *r);
 void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
                      size_t n_frees);
 
-/* Where a copy's tasks, transfers, collectives and buffers begin, and what is added to priorities. */
+/* Where a copy's tasks, transfers, collectives and buffers begin, and what is added to
+ * priorities. */
 struct fr__offsets {
     uint32_t tasks, transfers, collectives, buffers;
     int32_t priority;
 };
-/* Costs, strings and groups, which all copies share; then tasks and what they refer to, moved by `at`.
- * buffer_ids: [n_buffers] the copies' numbers, kept by the caller from one copy to the next, since
- * persistent buffers are made by the first alone (at.tasks = 0). Failures are kept in `out`. */
+/* Costs, strings and groups, which all copies share; then tasks and what they refer to, moved by
+ * `at`. buffer_ids: [n_buffers] the copies' numbers, kept by the caller from one copy to the next,
+ * since persistent buffers are made by the first alone (at.tasks = 0). Failures are kept in
+ * `out`. */
 void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out);
 void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struct fr__offsets at,
                              uint32_t buffer_ids[]);

@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A reference out of the block: so many after the begin of a block of the row; block FR_NONE: the task
- * that the block comes after. */
+/* A reference out of the block: so many after the begin of a block of the row; block FR_NONE: the
+ * task that the block comes after. */
 struct far {
     uint32_t block, offset;
 };

@@ -1,8 +1,8 @@
 /* plan/pattern.h - a part of a plan that comes again and again.
  *
- * Builders make a micro-batch's pass through a stage, or a replica, once with care; the next one has
- * the same tasks, buffers, messages and dependencies, only elsewhere in the plan. A block is such a
- * part. What it refers to outside itself lies in other blocks of the same row (of the same
+ * Builders make a micro-batch's pass through a stage, or a replica, once with care; the next one
+ * has the same tasks, buffers, messages and dependencies, only elsewhere in the plan. A block is
+ * such a part. What it refers to outside itself lies in other blocks of the same row (of the same
  * micro-batch), at the same places in them, or is the one task that the block comes after.
  */
 #ifndef FR_SIM_PATTERN_H
@@ -34,9 +34,9 @@ struct fr__pattern_source {
     uint32_t n_blocks;
 };
 
-/* Learns a block, which refers to nothing else. NULL: out of memory. The caller frees it; it is good until
- * the plan is finished. Cost: the block's size, times n_blocks where references leap from block to
- * block. */
+/* Learns a block, which refers to nothing else. NULL: out of memory. The caller frees it; it is
+ * good until the plan is finished. Cost: the block's size, times n_blocks where references leap
+ * from block to block. */
 struct fr__pattern *fr__pattern_new(const struct fr_plan *p, const struct fr__pattern_source *s);
 void fr__pattern_free(struct fr__pattern *k);
 /* How many tasks, buffers and priorities the block has. */

@@ -50,7 +50,8 @@ struct fr_task {
     uint8_t kind, phase, stream;
 };
 
-/* The string that names a compute task instead of its op; FR_NONE: none, or another kind of task. */
+/* The string that names a compute task instead of its op; FR_NONE: none, or another kind of
+ * task. */
 static inline uint32_t fr_task_label(const struct fr_task *t)
 {
     return t->kind == FR_TASK_COMPUTE ? t->label : FR_NONE;
@@ -188,15 +189,15 @@ size_t fr_plan_check(const struct fr_plan *p, void (*say)(void *user, const char
                      void *user);
 
 /* n iterations of a finished one-iteration plan in a row, joined device by device: on each device
- * every task of iteration i+1 follows every one of iteration i. Priorities of iteration i+1 come after all
- * those of iteration i. FR_ERANGE: they leave no room for that.
- * The result is a new finished plan on the same topology and graph. */
+ * every task of iteration i+1 follows every one of iteration i. Priorities of iteration i+1 come
+ * after all those of iteration i. FR_ERANGE: they leave no room for that. The result is a new
+ * finished plan on the same topology and graph. */
 enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_plan **out,
                               struct fr_error *err);
 
-/* How ready tasks take their stream: by the time they became ready; by priority; exactly by priority,
- * waiting for the next one if it is not ready. The others are passes (fr_plan_order): the plan that
- * they make runs like FR_ORDER_PRIORITY. */
+/* How ready tasks take their stream: by the time they became ready; by priority; exactly by
+ * priority, waiting for the next one if it is not ready. The others are passes (fr_plan_order): the
+ * plan that they make runs like FR_ORDER_PRIORITY. */
 enum fr_order {
     FR_ORDER_FIFO,
     FR_ORDER_PRIORITY,
@@ -209,12 +210,12 @@ enum fr_order {
 };
 const char *fr_order_name(enum fr_order o);
 bool fr_order_is_pass(enum fr_order o);
-/* The same plan with dependencies and priorities by which it keeps an order that is a pass; finished,
- * on the same topology and graph. seed: of FR_ORDER_RANDOM. transfer_s: [n_transfers] what each takes
- * alone, for FR_ORDER_TAC; other orders take NULL. fr_run_order (sim/sim.h) knows these times.
- * *n_ordered: transfers that were given an order. What the orders are and how they are kept:
- * plan/orders/order.h. A dead lock that `control` makes of a plan is FR_ERANGE with the circle of
- * tasks. */
+/* The same plan with dependencies and priorities by which it keeps an order that is a pass;
+ * finished, on the same topology and graph. seed: of FR_ORDER_RANDOM. transfer_s: [n_transfers]
+ * what each takes alone, for FR_ORDER_TAC; other orders take NULL. fr_run_order (sim/sim.h) knows
+ * these times. *n_ordered: transfers that were given an order. What the orders are and how they are
+ * kept: plan/orders/order.h. A dead lock that `control` makes of a plan is FR_ERANGE with the
+ * circle of tasks. */
 enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
                              const double transfer_s[], struct fr_plan **out, size_t *n_ordered,
                              struct fr_error *err);
@@ -246,8 +247,9 @@ uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t 
  * one machine, then those of another one. 0: it is not so. Good before fr_plan_finish too. Cost:
  * O(size), where machines stand in no order O(size + machines^2). */
 uint32_t fr_plan_group_machines(const struct fr_plan *p, uint32_t group);
-/* What a collective on a group of the plan costs by the system of its machines (fr_cost_collective).
- * is_summed_in_switch: as in struct fr_system_call. false: not known, *out untouched. */
+/* What a collective on a group of the plan costs by the system of its machines
+ * (fr_cost_collective). is_summed_in_switch: as in struct fr_system_call. false: not known, *out
+ * untouched. */
 bool fr_plan_collective_cost(const struct fr_plan *p, const struct fr_cost_model *costs,
                              const struct fr_collective *c, bool is_summed_in_switch,
                              struct fr_cost *out);

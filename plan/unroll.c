@@ -2,8 +2,8 @@
  *
  * Joined device by device rather than by a barrier: a device begins its next iteration as soon as
  * its own work of the last one is done, as a training loop does. All of it: a task that waits for
- * other devices only could else take a stream that the iteration before still needs, and two devices
- * that do so with two collectives would wait for each other for ever.
+ * other devices only could else take a stream that the iteration before still needs, and two
+ * devices that do so with two collectives would wait for each other for ever.
  */
 #include "config.h"
 
@@ -14,10 +14,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* By how much the priorities of an iteration are above those of the one before, so that all work of an
- * iteration comes before all work of the next one, as a training loop launches it. Equal priorities
- * would let the next iteration's first tasks go ahead of this one's last, and an order that waits for
- * the most urgent task (strict) would wait for ever. */
+/* By how much the priorities of an iteration are above those of the one before, so that all work of
+ * an iteration comes before all work of the next one, as a training loop launches it. Equal
+ * priorities would let the next iteration's first tasks go ahead of this one's last, and an order
+ * that waits for the most urgent task (strict) would wait for ever. */
 static enum fr_status priority_step(const struct fr_plan_view *v, unsigned n, int32_t *step,
                                     struct fr_error *err)
 {

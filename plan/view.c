@@ -1,4 +1,4 @@
-/* plan/view.c - what a finished plan says of itself: its arrays, groups, and the names of its tasks. */
+/* plan/view.c - what a finished plan says of itself: arrays, groups, names of tasks. */
 #include "config.h"
 
 #include "plan/internal.h"

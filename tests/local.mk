@@ -28,6 +28,8 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/strategies_case.h \
 	tests/support/system_case.c \
 	tests/support/system_case.h \
+	tests/support/tictac_plain.c \
+	tests/support/tictac_plain.h \
 	tests/support/topo_case.c \
 	tests/support/topo_case.h \
 	tests/support/xml_check.c \

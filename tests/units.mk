@@ -54,6 +54,7 @@ unit_tests += tests/plan/test_plan
 unit_tests += tests/plan/test_rewrite
 unit_tests += tests/sim/test_account
 unit_tests += tests/sim/test_allocator
+unit_tests += tests/sim/test_changes
 unit_tests += tests/sim/test_collective
 unit_tests += tests/sim/test_engine
 unit_tests += tests/sim/test_heap

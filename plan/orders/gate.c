@@ -87,8 +87,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sends' priorities, and the receives', sorted; equal ones are told apart, since what becomes ready
- * at one moment is dispatched by priority, then number. */
+/* The sends' priorities, and the receives', sorted; equal ones are told apart, since what becomes
+ * ready at one moment is dispatched by priority, then number. */
 static void deal_priorities(struct fr_plan *out, const struct fr_plan_view *v,
                             const struct turn turns[], size_t n, int32_t scratch[])
 {
@@ -132,9 +132,10 @@ static uint32_t add_marker(struct fr_plan *out, const struct fr_plan_view *v, ui
                                                    .stream = FR_STREAM_FREE});
 }
 
-/* The moment at which a transfer may go: a marker before both its ends. What these wait for is added by
- * wait_for_needs. An end that waits for nothing still belongs to its device, which several iterations in
- * a row go through one after the other (unroll.c): it gets a marker there to wait for. */
+/* The moment at which a transfer may go: a marker before both its ends. What these wait for is
+ * added by wait_for_needs. An end that waits for nothing still belongs to its device, which several
+ * iterations in a row go through one after the other (unroll.c): it gets a marker there to wait
+ * for. */
 static uint32_t add_turn(struct fr_plan *out, const struct fr_plan_view *v,
                          const struct fr_transfer *x)
 {
@@ -149,7 +150,8 @@ static uint32_t add_turn(struct fr_plan *out, const struct fr_plan_view *v,
     return handed;
 }
 
-/* Each transfer goes after all with lower numbers have: through one marker where those are several. */
+/* Each transfer goes after all with lower numbers have: through one marker where those are
+ * several. */
 static void open_in_order(struct fr_plan *out, const struct fr_plan_view *v,
                           const struct turn turns[], size_t n, uint32_t handed_of[])
 {

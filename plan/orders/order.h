@@ -1,22 +1,24 @@
-/* plan/orders/order.h - orders that change a plan: control dependencies, and transfers in a given order.
+/* plan/orders/order.h - orders that change a plan: control dependencies, and transfers in a given
+ * order.
  *
  * Most orders are how the engine takes ready tasks from its streams. The others are passes: they
- * make of a plan a new one with more dependencies and other priorities, which then runs in the order
- * `priority`. Two kinds:
+ * make of a plan a new one with more dependencies and other priorities, which then runs in the
+ * order `priority`. Two kinds:
  *
- *   control   on each device every compute task waits for the end of the one before it, in the order
- *             (priority, task), whatever stream they are on. Transfers and collectives are not
- *             chained, as TensorFlow adds those after such dependencies. Source: the alternative that
- *             FastT (X. Yi et al., Middleware 2020) rejects for its priority queues.
+ *   control   on each device every compute task waits for the end of the one before it, in the
+ *             order (priority, task), whatever stream they are on. Transfers and collectives are
+ *             not chained, as TensorFlow adds those after such dependencies. Source: the
+ *             alternative that FastT (X. Yi et al., Middleware 2020) rejects for its priority
+ *             queues.
  *
- *   random    the tensors that a device receives are sent in an order; see fr__number_*, and for how
- *   tic, tac  it is kept fr__gate. Source: S. H. Hashemi et al., TicTac, MLSys 2019; where its text
- *             leaves a choice, the authors' code.
+ *   random    the tensors that a device receives are sent in an order. fr__number_* find the
+ *   tic, tac  order, fr__gate keeps it. Source: S. H. Hashemi et al., TicTac, MLSys 2019; where
+ *             its text leaves a choice, the authors' code.
  *
  * What is ordered: every transfer but those of parameter gradients, which the paper leaves alone
- * (its partitions are the workers', and to hold a gradient back for one that is computed later would
- * take the backward pass's overlap away). A device with what runs on it is a partition: its receives
- * are where it begins, and only dependencies inside it count.
+ * (its partitions are the workers', and to hold a gradient back for one that is computed later
+ * would take the backward pass's overlap away). A device with what runs on it is a partition: its
+ * receives are where it begins, and only dependencies inside it count.
  *
  * Waves. The paper's receives are all there from the beginning. Where some are not (activations
  * between stages), holding one back for a more urgent one that in the end depends on it would be a
@@ -39,14 +41,14 @@ struct fr__receives {
     uint32_t *pred_first, *preds; /* [n_tasks + 1] on the same device, but for turns */
 };
 
-/* Memory comes from the arena. A plan whose messages wait for each other (it cannot run) has nothing
- * ordered. Cost: O(tasks + dependencies). */
+/* Memory comes from the arena. A plan whose messages wait for each other (it cannot run) has
+ * nothing ordered. Cost: O(tasks + dependencies). */
 enum fr_status fr__receives_find(struct fr__receives *out, const struct fr_plan *p,
                                  struct fr__arena *arena, struct fr_error *err);
 
-/* Whether a dependency only puts one ordered transfer behind another of the same channel (source and
- * destination). It is no need of the data, so the order asked for takes its place; unless the first makes
- * a buffer or the second frees one, which may be what it is for. */
+/* Whether a dependency only puts one ordered transfer behind another of the same channel (source
+ * and destination). It is no need of the data, so the order asked for takes its place; unless the
+ * first makes a buffer or the second frees one, which may be what it is for. */
 static inline bool fr__is_turn(const struct fr_plan_view *v, const bool is_ordered[],
                                uint32_t before, uint32_t after)
 {
@@ -77,7 +79,8 @@ struct fr__partition {
     double tick_s;
 };
 
-/* time_s: [n_transfers] alone; NULL: not known, and all ticks of transfers are 0. Cost: O(tasks + dependencies + classes x n / 64). */
+/* time_s: [n_transfers] alone; NULL: not known, and all ticks of transfers are 0. Cost: O(tasks +
+ * dependencies + classes x n / 64). */
 enum fr_status fr__partition_make(struct fr__partition *out, const struct fr__receives *r,
                                   uint32_t device, const double time_s[], struct fr__arena *arena,
                                   struct fr_error *err);
@@ -88,10 +91,10 @@ enum fr_status fr__partition_make(struct fr__partition *out, const struct fr__re
  *   tac   one after the other the least of those not numbered, in one pass over them, by
  *             a before b  if  min(P_b, M_a) < min(P_a, M_b), or they are equal and Mp_a < Mp_b
  *         where M is the receive's time, P that of the ops that need it alone, Mp the least time of
- *         the receives together that an op needs which needs this one and others: all of receives not
- *         numbered yet. Equal ones in the plan's order. The plain way costs O(n^2 x ops); here only
- *         the classes with the receive just numbered change, their sums are exact, and they stay
- *         sorted: O(n x classes x n / 64).
+ *         the receives together that an op needs which needs this one and others: all of receives
+ *         not numbered yet. Equal ones in the plan's order. The plain way costs O(n^2 x ops).
+ *         Here only the classes with the receive just numbered change, their sums are exact, and
+ *         they stay sorted: O(n x classes x n / 64).
  *   random  any order, drawn from the seed and the device. */
 enum fr_status fr__number_tic(const struct fr__partition *k, uint32_t number[],
                               struct fr__arena *arena, struct fr_error *err);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All of a partition's times together are under 2^TICK_BITS ticks, so integers hold any sum of them. */
+/* All of a partition's times together are under 2^TICK_BITS ticks, so integers hold any sum of
+ * them. */
 enum { TICK_BITS = 58, LEAST_EXPONENT = -200 };
 
 struct maker {

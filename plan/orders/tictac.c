@@ -199,8 +199,8 @@ static uint32_t least_of(const struct least *l)
     return best;
 }
 
-/* Classes that need r have a sum less by its ticks, and keep their order among themselves, as the others
- * do: the two are merged. */
+/* Classes that need r have a sum less by its ticks, and keep their order among themselves, as the
+ * others do: the two are merged. */
 static void take(struct least *l, uint32_t r)
 {
     const struct fr__partition *k = l->k;

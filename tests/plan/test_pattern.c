@@ -1,5 +1,5 @@
-/* tests/plan/test_pattern.c - parts of a plan that are repeated: the plan is the one that would have been
- * made step by step. */
+/* tests/plan/test_pattern.c - parts of a plan that are repeated: the plan is the one that would
+ * have been made step by step. */
 #include "config.h"
 
 #include "plan/pattern.h"
@@ -60,8 +60,8 @@ static void make_first(struct builder *b, uint32_t row)
     b->after[0] = y;
 }
 
-/* Device 1: gets what the first block's last task made, at that one's priority, and works on it in place;
- * frees both. */
+/* Device 1: gets what the first block's last task made, at that one's priority, and works on it in
+ * place; frees both. */
 static void make_second(struct builder *b, uint32_t row)
 {
     const struct fr__begin *first = &b->begin[row][0];
@@ -181,7 +181,8 @@ static void check_same(struct fr_plan *a, struct fr_plan *b)
     }
 }
 
-/* Rows 0 and 1 are made, 1 is learnt, 2 to 4 are repeated; the blocks of two rows cross, as in 1F1B. */
+/* Rows 0 and 1 are made, 1 is learnt, 2 to 4 are repeated; the blocks of two rows cross, as in
+ * 1F1B. */
 START_TEST(repeated_blocks_are_what_building_them_gives)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);

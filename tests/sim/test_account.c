@@ -22,8 +22,8 @@ static struct fr_run_options defaults(void)
 
 /* ---- the lower bound ---- */
 
-/* 1 s on device 0, 5e8 bytes at 1e9 B/s over two links of 1 ms, 2 s on device 1: nothing can overlap,
- * so the bound is the run. Device 1 alone works 2 s. */
+/* 1 s on device 0, 5e8 bytes at 1e9 B/s over two links of 1 ms, 2 s on device 1: nothing can
+ * overlap, so the bound is the run. Device 1 alone works 2 s. */
 START_TEST(the_bound_is_the_longest_chain)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 1e-3);
@@ -99,8 +99,8 @@ END_TEST
 
 /* ---- memory ---- */
 
-/* The test device holds 2^40 bytes: that much fits, one byte more does not. Of tensors alone, which is
- * the engine's default, the context is none. */
+/* The test device holds 2^40 bytes: that much fits, one byte more does not. Of tensors alone, which
+ * is the engine's default, the context is none. */
 START_TEST(memory_overflows_beyond_its_last_byte)
 {
     struct fr_topo *topo = fixture_star(1, 1e9, 0);
@@ -200,10 +200,10 @@ END_TEST
 
 /* ---- iterations ---- */
 
-/* On device 0 a (1 s), then b (2 s) on another stream, then an all-reduce of 1e9 bytes with device 1
- * (2 x 0.5 s): 4 s. Device 0 goes on when all three are done, device 1 with it, so n iterations take
- * 4 n s. Were they not joined, the next a would run beside b. a's output lives until b has read it,
- * once at a time; what persists is there once. */
+/* On device 0 a (1 s), then b (2 s) on another stream, then an all-reduce of 1e9 bytes with device
+ * 1 (2 x 0.5 s): 4 s. Device 0 goes on when all three are done, device 1 with it, so n iterations
+ * take 4 n s. Were they not joined, the next a would run beside b. a's output lives until b has
+ * read it, once at a time; what persists is there once. */
 START_TEST(unrolled_iterations_follow_each_other_on_each_device)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -246,9 +246,9 @@ START_TEST(unrolled_iterations_follow_each_other_on_each_device)
 }
 END_TEST
 
-/* Device 0: 1 s of priority 0, then 1 s of priority 5. Device 1: the same the other way about, on its
- * own. Were the priorities of an iteration those of the next, an exact order would begin with both
- * iterations' first tasks and wait for ever. */
+/* Device 0: 1 s of priority 0, then 1 s of priority 5. Device 1: the same the other way about, on
+ * its own. Were the priorities of an iteration those of the next, an exact order would begin with
+ * both iterations' first tasks and wait for ever. */
 START_TEST(an_iteration_comes_before_the_next_one_in_an_exact_order)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -296,8 +296,8 @@ START_TEST(priorities_that_leave_no_room_for_more_iterations_are_refused)
 }
 END_TEST
 
-/* Device 0 computes 1 s, device 1 after it 3 s: the ends of iterations are at 4, 7 and 10 s. In the last,
- * from 7 to 10 s, device 1 computes all the time; device 0 has been done since 3 s. */
+/* Device 0 computes 1 s, device 1 after it 3 s: the ends of iterations are at 4, 7 and 10 s. In the
+ * last, from 7 to 10 s, device 1 computes all the time; device 0 has been done since 3 s. */
 START_TEST(the_last_iteration_is_accounted_for_between_two_ends)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);

@@ -1,5 +1,6 @@
-/* tests/sim/test_allocator.c - PyTorch's caching allocator: sequences worked out by hand from its rules
- * (sim/memory/allocator.h), and random ones against a plain reference that looks at every block. */
+/* tests/sim/test_allocator.c - PyTorch's caching allocator: sequences worked out by hand from its
+ * rules (sim/memory/allocator.h), and random ones against a plain reference that looks at every
+ * block. */
 #include "config.h"
 
 #include "base/base.h"
@@ -40,8 +41,9 @@ START_TEST(one_byte_takes_512_of_a_segment_of_2_mib)
 }
 END_TEST
 
-/* Up to 1 MiB: 2 MiB; below 10 MiB: 20 MiB; from there the size rounded up to 2 MiB. A byte more than
- * 1 MiB is large, and a byte less than 10 MiB rounds up to 10 MiB, which is no longer below it. */
+/* Up to 1 MiB: 2 MiB; below 10 MiB: 20 MiB; from there the size rounded up to 2 MiB. A byte more
+ * than 1 MiB is large, and a byte less than 10 MiB rounds up to 10 MiB, which is no longer below
+ * it. */
 START_TEST(a_segment_s_size_follows_from_the_request)
 {
     static const struct {
@@ -62,8 +64,8 @@ START_TEST(a_segment_s_size_follows_from_the_request)
 }
 END_TEST
 
-/* 11 MiB get a segment of 12; the rest of 1 MiB is not above 1 MiB, so the block keeps it and all 12
- * count. 10.5 MiB leave 1.5 MiB of 12, which is cut off and serves the next 1.25 MiB. */
+/* 11 MiB get a segment of 12; the rest of 1 MiB is not above 1 MiB, so the block keeps it and all
+ * 12 count. 10.5 MiB leave 1.5 MiB of 12, which is cut off and serves the next 1.25 MiB. */
 START_TEST(a_large_block_is_split_only_for_more_than_1_mib)
 {
     struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
@@ -116,8 +118,8 @@ START_TEST(of_equal_blocks_the_lowest_address_wins)
 }
 END_TEST
 
-/* 20 MiB segment: A 8, B 8 MiB, 4 left. Free A, then B: B joins the 4 behind it and the 8 before it,
- * so that 19 MiB fit without a second segment. */
+/* 20 MiB segment: A 8, B 8 MiB, 4 left. Free A, then B: B joins the 4 behind it and the 8 before
+ * it, so that 19 MiB fit without a second segment. */
 START_TEST(freed_neighbours_join_on_both_sides)
 {
     struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
@@ -134,8 +136,8 @@ START_TEST(freed_neighbours_join_on_both_sides)
 }
 END_TEST
 
-/* Fragmentation: A B C D of 5 MiB fill 20 MiB. With A and C freed 10 MiB are free but apart: 6 MiB need
- * a segment of their own. */
+/* Fragmentation: A B C D of 5 MiB fill 20 MiB. With A and C freed 10 MiB are free but apart: 6 MiB
+ * need a segment of their own. */
 START_TEST(free_bytes_that_lie_apart_do_not_help)
 {
     struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
@@ -376,8 +378,8 @@ static int by_address(const void *x, const void *y)
     return a[0] < b[0] ? -1 : a[0] > b[0];
 }
 
-/* After everything is freed each segment is one block again: all of it can go back, so that what was
- * reserved at the end of the first round is enough for any one request of that size. */
+/* After everything is freed each segment is one block again: all of it can go back, so that what
+ * was reserved at the end of the first round is enough for any one request of that size. */
 START_TEST(blocks_never_overlap_and_segments_become_whole_again)
 {
     struct fr__allocator *a = fr__allocator_new(1);

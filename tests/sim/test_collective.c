@@ -80,8 +80,8 @@ START_TEST(gather_and_scatter_take_half_an_all_reduce)
 }
 END_TEST
 
-/* Both ways of running it under both networks must take expected_s and put the bytes on the links: up[i], down[i]
- * of rank i. topo: fixture_star(n). */
+/* Both ways of running it under both networks must take expected_s and put the bytes on the links:
+ * up[i], down[i] of rank i. topo: fixture_star(n). */
 static void expect_steps(enum fr_collective_kind kind, uint32_t n, double bytes, uint32_t root,
                          double expected_s, const double up[], const double down[])
 {
@@ -125,7 +125,8 @@ static void expect_steps(enum fr_collective_kind kind, uint32_t n, double bytes,
     }
 }
 
-/* Shifts never share a link of a star: n - 1 rounds of a chunk of floor(S / n), each two link latencies. */
+/* Shifts never share a link of a star: n - 1 rounds of a chunk of floor(S / n), each two link
+ * latencies. */
 START_TEST(an_all_to_all_takes_a_round_for_each_other_rank)
 {
     const uint32_t ns[] = {1, 2, 3, 7, 8};
@@ -142,8 +143,8 @@ START_TEST(an_all_to_all_takes_a_round_for_each_other_rank)
 }
 END_TEST
 
-/* 2.5 MiB are 5 chunks of 512 KiB, which follow each other over n - 1 hops: n - 2 + 5 times one hop. The root
- * sends all and receives nothing, the rank before it in the ring receives alone. */
+/* 2.5 MiB are 5 chunks of 512 KiB, which follow each other over n - 1 hops: n - 2 + 5 times one
+ * hop. The root sends all and receives nothing, the rank before it in the ring receives alone. */
 START_TEST(a_broadcast_is_a_pipeline_of_chunks)
 {
     const uint32_t ns[] = {2, 3, 8}, roots[] = {0, 2, 5};
@@ -161,7 +162,8 @@ START_TEST(a_broadcast_is_a_pipeline_of_chunks)
 }
 END_TEST
 
-/* The other way round: from the rank behind the root to the root. 600 000 bytes are two chunks of a half. */
+/* The other way round: from the rank behind the root to the root. 600 000 bytes are two chunks of a
+ * half. */
 START_TEST(a_reduce_ends_at_its_root)
 {
     double up[4] = {6e5, 6e5, 0, 6e5}, down[4] = {6e5, 6e5, 6e5, 0};
@@ -179,8 +181,8 @@ START_TEST(what_moves_no_bytes_still_takes_its_latencies)
 }
 END_TEST
 
-/* Three GPUs in a row, 1 GB/s and 0.5 GB/s without latency: of 4 chunks of 512 KiB the first takes both hops,
- * the others follow at the pace of the slower: 0.5 + 1 + 3 x 1 times 2^20 ns. */
+/* Three GPUs in a row, 1 GB/s and 0.5 GB/s without latency: of 4 chunks of 512 KiB the first takes
+ * both hops, the others follow at the pace of the slower: 0.5 + 1 + 3 x 1 times 2^20 ns. */
 START_TEST(a_pipeline_goes_at_the_pace_of_its_slowest_hop)
 {
     for (int closed = 0; closed < 2; closed++) {

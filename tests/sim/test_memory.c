@@ -1,5 +1,6 @@
-/* tests/sim/test_memory.c - what a run says about memory: with the caching allocator, when it is too
- * little, and who holds it. Sizes are worked out from the allocator's rules (sim/memory/allocator.h). */
+/* tests/sim/test_memory.c - what a run says about memory: with the caching allocator, when it is
+ * too little, and who holds it. Sizes are worked out from the allocator's rules
+ * (sim/memory/allocator.h). */
 #include "config.h"
 
 #include "tests/support/sim_fixture.h"
@@ -56,8 +57,8 @@ static struct fr_run_options options(enum fr_memory_model model)
     return o;
 }
 
-/* Task 0 makes A B C D of 5 MiB: one segment of 20. A and C die with it; the 6 MiB of task 1 do not fit
- * between: another 20. Alive at most: 20 MiB at first, then 16. */
+/* Task 0 makes A B C D of 5 MiB: one segment of 20. A and C die with it; the 6 MiB of task 1 do not
+ * fit between: another 20. Alive at most: 20 MiB at first, then 16. */
 START_TEST(the_allocator_sees_fragmentation_that_liveness_does_not)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -86,7 +87,8 @@ START_TEST(the_allocator_sees_fragmentation_that_liveness_does_not)
 }
 END_TEST
 
-/* An alias has no block of its own, and its freeing task holds the storage of what it is a view of. */
+/* An alias has no block of its own, and its freeing task holds the storage of what it is a view
+ * of. */
 START_TEST(views_share_a_block)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -116,8 +118,8 @@ START_TEST(views_share_a_block)
 }
 END_TEST
 
-/* Half of the memory stays, half less a segment of 2 MiB is the context: one small segment is left. A
- * tensor of 1 byte gets it; the next of 2 MiB does not get its 20. By liveness all of it fits. */
+/* Half of the memory stays, half less a segment of 2 MiB is the context: one small segment is left.
+ * A tensor of 1 byte gets it; the next of 2 MiB does not get its 20. By liveness all of it fits. */
 START_TEST(names_the_first_allocation_that_does_not_fit)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -196,8 +198,8 @@ START_TEST(parameters_come_before_the_state_of_the_optimizer)
 }
 END_TEST
 
-/* Three tasks: buffer 1 lives in tasks 0 and 1, buffer 2 in task 1, buffer 3 in task 2; 10 stay. The
- * peak is in task 1: 10 + 30 + 20. */
+/* Three tasks: buffer 1 lives in tasks 0 and 1, buffer 2 in task 1, buffer 3 in task 2; 10 stay.
+ * The peak is in task 1: 10 + 30 + 20. */
 START_TEST(knows_who_holds_what_at_the_peak)
 {
     struct fr_topo *topo = fixture_star(2, 1e9, 0);
@@ -232,9 +234,9 @@ START_TEST(knows_who_holds_what_at_the_peak)
 }
 END_TEST
 
-/* A first task makes n buffers of a byte and starts n tasks, one at a time; the last frees the n. Each
- * of the n makes and frees one of 10, so at most n + 10 are there, from task 1 on. Around the most that
- * the engine notes with a task, and beyond. */
+/* A first task makes n buffers of a byte and starts n tasks, one at a time; the last frees the n.
+ * Each of the n makes and frees one of 10, so at most n + 10 are there, from task 1 on. Around the
+ * most that the engine notes with a task, and beyond. */
 START_TEST(lists_of_any_length_are_gone_through_to_their_end)
 {
     static const uint32_t lengths[] = {0, 1, 254, 255, 256, 510, 511, 512, 1500};

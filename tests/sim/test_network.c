@@ -138,8 +138,8 @@ START_TEST(partners_start_when_the_later_host_has_launched_them)
 END_TEST
 
 /* Each of n devices sends 1e6 bytes to each of the next k: k at once on each link of 1e9 B/s, k ms
- * after two latencies of 1 ms. Then the same again, which finds some routes kept and walks the others
- * anew. */
+ * after two latencies of 1 ms. Then the same again, which finds some routes kept and walks the
+ * others anew. */
 static void check_pairs(uint32_t n, uint32_t k)
 {
     struct fr_topo *topo = fixture_star(n, 1e9, 1e-3);
@@ -172,8 +172,8 @@ static void check_pairs(uint32_t n, uint32_t k)
     fr_topo_free(topo);
 }
 
-/* 9900 pairs, more than the engine keeps the routes of; of few devices, which have a table of pairs,
- * and of many. */
+/* 9900 pairs, more than the engine keeps the routes of; of few devices, which have a table of
+ * pairs, and of many. */
 START_TEST(messages_between_very_many_pairs_find_their_way)
 {
     check_pairs(100, 99);
@@ -184,8 +184,9 @@ END_TEST
 /* ---- rings ---- */
 
 /* Three GPUs, each linked with each: two rings, 0-1-2 without latency and 0-2-1 with 1 s a link,
- * each with half the bytes (all links are equally wide). 12e8 bytes: chunks of 12e8 / 2 / 3 = 2e8, 4
- * rounds; the first ring takes 4 x 0.2 s, the second 4 x 1.2 s, and members end with the second. */
+ * each with half the bytes (all links are equally wide). 12e8 bytes: chunks of 12e8 / 2 / 3 = 2e8,
+ * 4 rounds; the first ring takes 4 x 0.2 s, the second 4 x 1.2 s, and members end with the
+ * second. */
 START_TEST(a_member_ends_with_its_last_ring)
 {
     const struct wire wires[] = {{0, 1, 1e9, 0}, {1, 2, 1e9, 0}, {2, 0, 1e9, 0},
@@ -213,10 +214,10 @@ START_TEST(a_member_ends_with_its_last_ring)
 }
 END_TEST
 
-/* An all-gather of three chunks of 1e9 bytes on a ring whose hop 0-1 takes 1 s and the others 0.1 s.
- * Rank 0 sends from 0 to 2 s without a pause. Rank 1 has the first chunk at 1 s and hands it on
- * until 1.1 s, which is the last that rank 2 receives; it has sent all by then and goes on, with 5 s
- * of compute. No schedule can be shorter than 2 rounds at the fastest hop and those: 5.2 s. */
+/* An all-gather of three chunks of 1e9 bytes on a ring whose hop 0-1 takes 1 s and the others 0.1
+ * s. Rank 0 sends from 0 to 2 s without a pause. Rank 1 has the first chunk at 1 s and hands it on
+ * until 1.1 s, which is the last that rank 2 receives; it has sent all by then and goes on, with 5
+ * s of compute. No schedule can be shorter than 2 rounds at the fastest hop and those: 5.2 s. */
 START_TEST(a_rank_ends_when_it_has_sent_and_received_all)
 {
     const struct wire wires[] = {{0, 1, 1e9, 0},  {1, 2, 1e10, 0}, {2, 0, 1e10, 0},
@@ -324,8 +325,8 @@ END_TEST
 
 /* ---- messages as measured ---- */
 
-/* GPUs a, b, c: a and b on a link of 1 GB/s and 1 ms whose messages were fitted, b and c on one like it that was
- * not. */
+/* GPUs a, b, c: a and b on a link of 1 GB/s and 1 ms whose messages were fitted, b and c on one
+ * like it that was not. */
 static struct fr_topo *measured_row(void)
 {
     const struct fr_device_type type = {
@@ -397,8 +398,9 @@ START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
 }
 END_TEST
 
-/* Two of 1 GB at once, 5 ms and half the bandwidth: what each lacks of the link's bandwidth, 1 s, passes
- * first; then they share the link, 2 s for both. Analytic messages know nothing of each other. */
+/* Two of 1 GB at once, 5 ms and half the bandwidth: what each lacks of the link's bandwidth, 1 s,
+ * passes first; then they share the link, 2 s for both. Analytic messages know nothing of each
+ * other. */
 START_TEST(measured_messages_share_their_link)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
@@ -424,10 +426,10 @@ START_TEST(measured_messages_share_their_link)
 }
 END_TEST
 
-/* Two messages of 0.5 GB, one after the other; the first by number is for an op of 1 s, the other for one
- * of 2 s. As the link says they take half a second each, both ops hide the other's message, and the
- * plan's order stays: 1 at 0.5, 3 at the end. As measured they take 3 s: tac puts the long op first, so that
- * it ends while the second message goes: 3 + 3 + 1 = 7, and not 8. */
+/* Two messages of 0.5 GB, one after the other; the first by number is for an op of 1 s, the other
+ * for one of 2 s. As the link says they take half a second each, both ops hide the other's message,
+ * and the plan's order stays: 1 at 0.5, 3 at the end. As measured they take 3 s: tac puts the long
+ * op first, so that it ends while the second message goes: 3 + 3 + 1 = 7, and not 8. */
 START_TEST(tac_knows_what_messages_were_measured_to_take)
 {
     const struct fr_message_fit fit = {0, 1e9 / 6, 0, 1};
@@ -458,7 +460,8 @@ START_TEST(tac_knows_what_messages_were_measured_to_take)
 }
 END_TEST
 
-/* 5 ms are the latency's; of the 2 s all are the bandwidth's, also what passes before the link is shared. */
+/* 5 ms are the latency's; of the 2 s all are the bandwidth's, also what passes before the link is
+ * shared. */
 START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};

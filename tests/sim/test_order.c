@@ -1,13 +1,15 @@
-/* Orders that are passes: what TIC and TAC choose, how an order is kept, and what it does to the time.
+/* Orders that are passes: what TIC and TAC choose, how an order is kept, and what it does to the
+ * time.
  *
- * In most tests device 0 sends and device 1 computes, over a link of 1 byte a second: a message of n
- * bytes takes n seconds. */
+ * In most tests device 0 sends and device 1 computes, over a link of 1 byte a second: a message of
+ * n bytes takes n seconds. */
 #include "config.h"
 
 #include "base/rng.h"
 #include "plan/orders/order.h"
 #include "tests/support/sim_fixture.h"
 #include "tests/support/base_check.h"
+#include "tests/support/tictac_plain.h"
 
 #include <check.h>
 #include <math.h>
@@ -144,8 +146,8 @@ START_TEST(tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can)
 }
 END_TEST
 
-/* recv1 0-1, recv2 1-2, op1 1-2, op2 2-3; the other way recv1 1-2, op1 2-3, op2 3-4. Serial time U = 4,
- * busiest resource L = 2 (either): E = (4 - 3) / 2 and (4 - 4) / 2, S = 2 / 2. */
+/* recv1 0-1, recv2 1-2, op1 1-2, op2 2-3; the other way recv1 1-2, op1 2-3, op2 3-4. Serial time U
+ * = 4, busiest resource L = 2 (either): E = (4 - 3) / 2 and (4 - 4) / 2, S = 2 / 2. */
 START_TEST(the_better_of_two_orders_takes_3_seconds_and_the_other_4)
 {
     struct fr_run *r;
@@ -167,8 +169,8 @@ START_TEST(the_better_of_two_orders_takes_3_seconds_and_the_other_4)
 }
 END_TEST
 
-/* M = 4, 1 and P = 2, 3. recv0 first: M0 + max(P0, M1) + P1 = 4 + 2 + 3 = 9; recv1 first:
- * M1 + max(P1, M0) + P0 = 1 + 4 + 2 = 7; the op that needs both adds 1. So min(P1, M0) = 3 is not less
+/* M = 4, 1 and P = 2, 3. recv0 first: M0 + max(P0, M1) + P1 = 4 + 2 + 3 = 9; recv1 first: M1 +
+ * max(P1, M0) + P0 = 1 + 4 + 2 = 7; the op that needs both adds 1. So min(P1, M0) = 3 is not less
  * than min(P0, M1) = 1, and recv1 goes first. */
 START_TEST(tac_weighs_times_of_receives_against_what_they_let_run)
 {
@@ -181,11 +183,11 @@ START_TEST(tac_weighs_times_of_receives_against_what_they_let_run)
 }
 END_TEST
 
-/* No op needs one receive alone: P = 0, so Mp decides. X needs {0, 2}: 5 + 1 = 6; Y needs {1, 2}:
- * 2 + 1 = 3; Z needs all and 3. So Mp = 6, 3, 3 and 6 + 2 + 1 ... = 11 for recv 3: first recv 1, as equal
- * ones go by number. Now Y needs recv 2 alone, P = 4, which puts it before recv 0 (min(0, 1) <
- * min(4, 5)) and recv 3. Then recv 0 has P = 1 by X, recv 3 has none: recv 0, recv 3.
- * tic: Mp = 2 for recv 0, 1 and 2, 4 for recv 3. */
+/* No op needs one receive alone: P = 0, so Mp decides. X needs {0, 2}: 5 + 1 = 6; Y needs {1, 2}: 2
+ * + 1 = 3; Z needs all and 3. So Mp = 6, 3, 3 and 6 + 2 + 1 ... = 11 for recv 3: first recv 1, as
+ * equal ones go by number. Now Y needs recv 2 alone, P = 4, which puts it before recv 0 (min(0, 1)
+ * < min(4, 5)) and recv 3. Then recv 0 has P = 1 by X, recv 3 has none: recv 0, recv 3. tic: Mp = 2
+ * for recv 0, 1 and 2, 4 for recv 3. */
 START_TEST(equal_receives_go_by_what_is_needed_together_with_them)
 {
     uint32_t r[4];
@@ -202,81 +204,15 @@ END_TEST
 
 /* ---- against the plain way ---- */
 
-enum { MOST_RECEIVES = 150, MOST_OPS = 220 };
-
-struct plain {
-    uint32_t n, n_ops;
-    bool needs[MOST_OPS][MOST_RECEIVES];
-    double op_s[MOST_OPS], recv_s[MOST_RECEIVES];
-    bool is_left[MOST_RECEIVES];
-    double p[MOST_RECEIVES], mp[MOST_RECEIVES];
-};
-
-/* The paper's UpdateProperties, op by op. */
-static void update_properties(struct plain *k, bool is_timed)
-{
-    for (uint32_t r = 0; r < k->n; r++) {
-        k->p[r] = 0;
-        k->mp[r] = INFINITY;
-    }
-    for (uint32_t o = 0; o < k->n_ops; o++) {
-        uint32_t count = 0, last = 0;
-        double sum_s = 0;
-
-        for (uint32_t r = 0; r < k->n; r++)
-            if (k->needs[o][r] && k->is_left[r]) {
-                count++;
-                last = r;
-                sum_s += is_timed ? k->recv_s[r] : 1;
-            }
-        if (count == 1)
-            k->p[last] += is_timed ? k->op_s[o] : 0;
-        for (uint32_t r = 0; count > 1 && r < k->n; r++)
-            if (k->needs[o][r] && k->is_left[r])
-                k->mp[r] = fmin(k->mp[r], sum_s);
-    }
-}
-
-static bool is_before(const struct plain *k, uint32_t a, uint32_t b)
-{
-    double a_first = fmin(k->p[b], k->recv_s[a]), b_first = fmin(k->p[a], k->recv_s[b]);
-
-    return a_first != b_first ? a_first < b_first : k->mp[a] < k->mp[b];
-}
-
-static void plain_tac(struct plain *k, uint32_t number[])
-{
-    for (uint32_t i = 0; i < k->n; i++) {
-        uint32_t best = FR_NONE;
-
-        update_properties(k, true);
-        for (uint32_t r = 0; r < k->n; r++)
-            if (k->is_left[r] && (best == FR_NONE || is_before(k, r, best)))
-                best = r;
-        number[best] = i;
-        k->is_left[best] = false;
-    }
-}
-
-static void plain_tic(struct plain *k, uint32_t number[])
-{
-    update_properties(k, false);
-    for (uint32_t r = 0; r < k->n; r++) {
-        number[r] = 0;
-        for (uint32_t other = 0; other < k->n; other++)
-            number[r] += k->mp[other] < k->mp[r];
-    }
-}
-
 /* Whole seconds, so that sums are exact in both ways, and few of them, so that many are equal. */
-static void draw(struct fr__rng *rng, struct plain *k)
+static void draw(struct fr__rng *rng, struct fixture_tictac *k)
 {
-    uint32_t recvs[MOST_RECEIVES], ops[MOST_OPS];
+    uint32_t recvs[FIXTURE_RECEIVES], ops[FIXTURE_OPS];
     uint64_t reach = 1 + fr__rng_below(rng, 20);
 
     memset(k, 0, sizeof(*k));
-    k->n = 1 + (uint32_t)fr__rng_below(rng, MOST_RECEIVES);
-    k->n_ops = (uint32_t)fr__rng_below(rng, MOST_OPS);
+    k->n = 1 + (uint32_t)fr__rng_below(rng, FIXTURE_RECEIVES);
+    k->n_ops = (uint32_t)fr__rng_below(rng, FIXTURE_OPS);
     for (uint32_t r = 0; r < k->n; r++) {
         k->recv_s[r] = (double)fr__rng_below(rng, 6);
         k->is_left[r] = true;
@@ -303,18 +239,18 @@ static void draw(struct fr__rng *rng, struct plain *k)
 
 START_TEST(tic_and_tac_equal_the_plain_way_on_random_partitions)
 {
-    struct plain *k = malloc(sizeof(*k));
+    struct fixture_tictac *k = malloc(sizeof(*k));
     struct fr__rng rng;
 
     fr__rng_init(&rng, 5, 0);
     for (int i = 0; i < 60; i++) {
-        uint32_t want[2][MOST_RECEIVES], got[2][MOST_RECEIVES];
+        uint32_t want[2][FIXTURE_RECEIVES], got[2][FIXTURE_RECEIVES];
 
         fr_plan_free(plan);
         plan = fr_plan_new(topo, NULL);
         draw(&rng, k);
-        plain_tic(k, want[0]);
-        plain_tac(k, want[1]);
+        fixture_tic(k, want[0]);
+        fixture_tac(k, want[1]);
         numbers(FR_ORDER_TIC, got[0]);
         numbers(FR_ORDER_TAC, got[1]);
         for (int which = 0; which < 2; which++)
@@ -329,8 +265,8 @@ END_TEST
 
 /* ---- how it is kept ---- */
 
-/* recv1 goes first, but is there only at 2 s; recv2 is held back until then, not until recv1 has come:
- * they share the link from 2 to 4 s. In the order `priority` recv2 goes at once. */
+/* recv1 goes first, but is there only at 2 s; recv2 is held back until then, not until recv1 has
+ * come: they share the link from 2 to 4 s. In the order `priority` recv2 goes at once. */
 START_TEST(a_transfer_waits_until_those_before_it_are_handed_over)
 {
     uint32_t late = fixture_compute(plan, 0, fixture_cost(plan, 2), 0);
@@ -352,8 +288,8 @@ START_TEST(a_transfer_waits_until_those_before_it_are_handed_over)
 }
 END_TEST
 
-/* An op needs r0 and r1, which tic gives the same number, and a later one r2 too. r1 is there at 3 s:
- * r0 does not wait for it, r2 does, though it could go at once. */
+/* An op needs r0 and r1, which tic gives the same number, and a later one r2 too. r1 is there at 3
+ * s: r0 does not wait for it, r2 does, though it could go at once. */
 START_TEST(transfers_of_one_number_do_not_wait_for_each_other)
 {
     uint32_t late = fixture_compute(plan, 0, fixture_cost(plan, 3), 0);
@@ -422,8 +358,8 @@ START_TEST(tac_without_times_is_refused)
 }
 END_TEST
 
-/* b's message goes back what a's brought, so it can never go before it, however urgent: to hold a back
- * for it would be a dead lock. tac would put it first (its op alone takes long). */
+/* b's message goes back what a's brought, so it can never go before it, however urgent: to hold a
+ * back for it would be a dead lock. tac would put it first (its op alone takes long). */
 START_TEST(what_depends_on_a_transfer_is_never_put_before_it)
 {
     uint32_t a = message(1), there = op(1, AFTER(a));
@@ -440,8 +376,8 @@ START_TEST(what_depends_on_a_transfer_is_never_put_before_it)
 }
 END_TEST
 
-/* Two iterations of the example: each has its own counters. The second begins when each device's first
- * is over: receives wait for their own device too, so it is the first one 3 s later. */
+/* Two iterations of the example: each has its own counters. The second begins when each device's
+ * first is over: receives wait for their own device too, so it is the first one 3 s later. */
 START_TEST(every_iteration_counts_anew)
 {
     struct fr_plan *once, *twice = NULL;
@@ -466,9 +402,10 @@ END_TEST
 
 /* ---- what orders do to the time ---- */
 
-/* n ops in a row, each with a receive of its own, which the plan has last first; all take a second. In
- * the best order op i runs from i + 1 to i + 2: n + 1 seconds. tic knows that recv 2 .. are needed in
- * turn, but not which of the first two is: in the plan's order, recv 1 first, one second more. */
+/* n ops in a row, each with a receive of its own, which the plan has last first; all take a second.
+ * In the best order op i runs from i + 1 to i + 2: n + 1 seconds. tic knows that recv 2 .. are
+ * needed in turn, but not which of the first two is: in the plan's order, recv 1 first, one second
+ * more. */
 enum { ROW = 8, SEEDS = 40 };
 
 START_TEST(random_orders_spread_and_enforced_ones_do_not)
@@ -502,8 +439,8 @@ START_TEST(random_orders_spread_and_enforced_ones_do_not)
 }
 END_TEST
 
-/* "Late input": on device 1, a goes before b by priority and waits 3 s for a message; b could run. With
- * priorities b runs 0-2, a 3-4; under `control` and `strict` b waits for a: 3-4, then 4-6. */
+/* "Late input": on device 1, a goes before b by priority and waits 3 s for a message; b could run.
+ * With priorities b runs 0-2, a 3-4; under `control` and `strict` b waits for a: 3-4, then 4-6. */
 START_TEST(control_waits_where_priorities_let_others_run)
 {
     uint32_t a = op(1, AFTER(message(3)));
@@ -517,8 +454,8 @@ START_TEST(control_waits_where_priorities_let_others_run)
 }
 END_TEST
 
-/* "Two streams": what strict keeps on each stream by itself, control keeps on the device. The second
- * stream's task, 1 by priority, need not wait under strict. */
+/* "Two streams": what strict keeps on each stream by itself, control keeps on the device. The
+ * second stream's task, 1 by priority, need not wait under strict. */
 START_TEST(control_chains_a_device_where_strict_keeps_each_stream)
 {
     uint32_t other;
@@ -532,10 +469,10 @@ START_TEST(control_chains_a_device_where_strict_keeps_each_stream)
 }
 END_TEST
 
-/* "Long filler" (an anomaly of list scheduling; R. Graham, SIAM J. Appl. Math. 17(2), 1969): on device 0
- * long (10 s) is ready at once, short (1 s, goes before it) at 1 s; device 1 works 10 s after short. Not to
- * idle costs 9 s: priority runs long 0-10, short 10-11, the rest 11-21; strict short 1-2, the rest 2-12,
- * long 2-12. */
+/* "Long filler" (an anomaly of list scheduling; R. Graham, SIAM J. Appl. Math. 17(2), 1969): on
+ * device 0 long (10 s) is ready at once, short (1 s, goes before it) at 1 s; device 1 works 10 s
+ * after short. Not to idle costs 9 s: priority runs long 0-10, short 10-11, the rest 11-21; strict
+ * short 1-2, the rest 2-12, long 2-12. */
 START_TEST(a_device_that_never_idles_may_end_later)
 {
     uint32_t ready = fixture_compute(plan, 1, second, 0);

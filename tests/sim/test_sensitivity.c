@@ -1,4 +1,5 @@
-/* Parts of a run's time by resource: worked out by hand, and against runs with that resource slower. */
+/* Parts of a run's time by resource: worked out by hand, and against runs with that resource
+ * slower. */
 #include "config.h"
 
 #include "sim/network/maxmin.h"
@@ -380,8 +381,8 @@ static struct fr_plan *random_plan(const struct fr_topo *t, uint64_t *x)
     return p;
 }
 
-/* The sum is Euler's, the slopes are the runs' own: over a step so small that the order of ends stays
- * as it is. */
+/* The sum is Euler's, the slopes are the runs' own: over a step so small that the order of ends
+ * stays as it is. */
 static void ck_random_plan(const struct fr_topo *t, uint64_t *x)
 {
     struct fr_plan *p = random_plan(t, x);
@@ -430,8 +431,8 @@ START_TEST(random_plans_on_links_of_two_kinds_have_parts_that_are_slopes)
 }
 END_TEST
 
-/* Two resources of 10 and 6: a flow over the first alone, then one over both, which halves the first
- * one's rate; when that has gone, the second is bounded by the narrower resource. */
+/* Two resources of 10 and 6: a flow over the first alone, then one over both, which halves the
+ * first one's rate; when that has gone, the second is bounded by the narrower resource. */
 /* Of a thousand plans some are steep: there the sum still holds, and no part is out of bounds. */
 START_TEST(steep_slopes_are_given_up_and_counted)
 {

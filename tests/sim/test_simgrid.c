@@ -1,8 +1,9 @@
 /* tests/sim/test_simgrid.c - task graphs, flows and rings against SimGrid's results.
  *
- * Small cases lie in tests/golden/simgrid (made by tests/oracles/gen_simgrid.py, run through SimGrid 3.32);
- * the large ones are read from ../shared/data/simgrid and skipped, visibly, where that is absent.
- * What is modelled: see the README beside each. Times are printed there with nine decimals.
+ * Small cases lie in tests/golden/simgrid (made by tests/oracles/gen_simgrid.py, run through
+ * SimGrid 3.32); the large ones are read from ../shared/data/simgrid and skipped, visibly, where
+ * that is absent. What is modelled: see the README beside each. Times are printed there with nine
+ * decimals.
  */
 #include "config.h"
 

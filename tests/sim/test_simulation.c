@@ -1,5 +1,5 @@
-/* tests/sim/test_simulation.c - the object that runs plan after plan, what is asked of a run, and runs
- * that are stopped. That it gives the same runs as a new one for plans of all kinds says
+/* tests/sim/test_simulation.c - the object that runs plan after plan, what is asked of a run, and
+ * runs that are stopped. That it gives the same runs as a new one for plans of all kinds says
  * tests/sim/test_random.c. */
 #include "config.h"
 
@@ -39,8 +39,8 @@ static struct fr_run *run_again(const struct fr_plan *p, const struct fr_run_opt
     return r;
 }
 
-/* Collectives of three patterns over all GPUs, messages from each to the next but one, a buffer. bytes:
- * of each, so that two plans need not be the same. */
+/* Collectives of three patterns over all GPUs, messages from each to the next but one, a buffer.
+ * bytes: of each, so that two plans need not be the same. */
 static struct fr_plan *busy_plan(double bytes)
 {
     static const enum fr_collective_kind kinds[] = {FR_ALL_REDUCE, FR_ALL_TO_ALL, FR_BROADCAST};
@@ -178,8 +178,8 @@ static const char *part_is(unsigned want, const struct fr_run *r, const struct f
     return NULL;
 }
 
-/* Each part alone, all but it, and nothing at all: the times of the run stay, the part is there or not.
- * (Once the bound went with the self-check.) */
+/* Each part alone, all but it, and nothing at all: the times of the run stay, the part is there or
+ * not. (Once the bound went with the self-check.) */
 START_TEST(each_part_of_a_result_is_asked_for_alone)
 {
     struct fr_plan *p = busy_plan(1e6);
@@ -285,8 +285,8 @@ END_TEST
 
 /* ---- network models ---- */
 
-/* What a model says a message takes alone is what one takes in a run: 2 to 3 are on one NVLink, 0 to 7
- * go another way. */
+/* What a model says a message takes alone is what one takes in a run: 2 to 3 are on one NVLink, 0
+ * to 7 go another way. */
 START_TEST(a_message_alone_takes_what_its_model_says)
 {
     const struct fr__network_model *model = fr__network_model((enum fr_network)_i);
