@@ -1,4 +1,8 @@
-/* sim/engine.c - the loop: instants, ready tasks, streams, completions. */
+/* sim/engine.c - the loop: events in order of time, and the tasks that they let start.
+ *
+ * An instant ends all that is over, then starts what is ready, until nothing more happens at that
+ * time. How tasks wait for their stream is in streams.c.
+ */
 #include "config.h"
 
 #include "sim/streams.h"

@@ -15,10 +15,9 @@
  * The state is arrays of plain values, indexed by task, device or link. Nothing is allocated per
  * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
  *
- * Calls go down this list, but for one circle. A step of a collective sends messages (steps.c calls
- * network.c), and the end of a message starts the next step (network.c calls steps.c). An
- * event-driven engine has such a circle wherever the end of one thing starts another of the same
- * kind.
+ * The calls between these files have one circle. A step of a collective sends messages (steps.c
+ * calls network.c), and the end of a message starts the next step (network.c calls steps.c). The
+ * loop calls both; streams.c and what it needs call neither.
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H

@@ -1,9 +1,10 @@
-/* sim/streams.h - what the loop and the streams of tasks share: tasks that wait, memory asked for.
+/* sim/streams.h - what the loop asks of the streams, and how both fetch memory ahead.
  *
- * A run of many devices waits for memory: tasks end in no order that a cache could guess. But what
- * a step will touch is known some steps before, and asked for then: when a task starts, its
- * successors (they are looked at when it ends); when its end is the next event, what its successors
- * need to get ready; when a task gets ready, what it needs to be dispatched.
+ * A run of many devices waits for memory, because tasks end in an order that no cache can guess.
+ * But the engine knows what it will read some steps before, and fetches it then:
+ *   - when a task starts, its successors, which are read when it ends;
+ *   - when its end is the next event, what its successors need to get ready;
+ *   - when a task gets ready, what it needs to be dispatched.
  */
 #ifndef FR_SIM_STREAMS_H
 #define FR_SIM_STREAMS_H

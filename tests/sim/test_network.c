@@ -138,8 +138,7 @@ START_TEST(partners_start_when_the_later_host_has_launched_them)
 END_TEST
 
 /* Each of n devices sends 1e6 bytes to each of the next k: k at once on each link of 1e9 B/s, k ms
- * after two latencies of 1 ms. Then the same again, which finds some routes kept and walks the
- * others anew. */
+ * after two latencies of 1 ms. Then the same again: some routes are kept, others walked anew. */
 static void check_pairs(uint32_t n, uint32_t k)
 {
     struct fr_topo *topo = fixture_star(n, 1e9, 1e-3);
@@ -185,8 +184,7 @@ END_TEST
 
 /* Three GPUs, each linked with each: two rings, 0-1-2 without latency and 0-2-1 with 1 s a link,
  * each with half the bytes (all links are equally wide). 12e8 bytes: chunks of 12e8 / 2 / 3 = 2e8,
- * 4 rounds; the first ring takes 4 x 0.2 s, the second 4 x 1.2 s, and members end with the
- * second. */
+ * 4 rounds; the first ring takes 4 x 0.2 s, the second, with which members end, 4 x 1.2 s. */
 START_TEST(a_member_ends_with_its_last_ring)
 {
     const struct wire wires[] = {{0, 1, 1e9, 0}, {1, 2, 1e9, 0}, {2, 0, 1e9, 0},
@@ -399,8 +397,7 @@ START_TEST(a_message_takes_what_was_measured_but_no_less_than_its_link)
 END_TEST
 
 /* Two of 1 GB at once, 5 ms and half the bandwidth: what each lacks of the link's bandwidth, 1 s,
- * passes first; then they share the link, 2 s for both. Analytic messages know nothing of each
- * other. */
+ * passes first; then they share the link, 2 s for both. Analytic messages do not interact. */
 START_TEST(measured_messages_share_their_link)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};
@@ -460,8 +457,7 @@ START_TEST(tac_knows_what_messages_were_measured_to_take)
 }
 END_TEST
 
-/* 5 ms are the latency's; of the 2 s all are the bandwidth's, also what passes before the link is
- * shared. */
+/* 5 ms are the latency's; all of the 2 s are the bandwidth's, also before the link is shared. */
 START_TEST(parts_of_a_measured_message_are_its_latency_and_its_bytes)
 {
     const struct fr_message_fit fit = {5e-3, 0.5e9, 0, 1};

@@ -15,7 +15,7 @@ struct fixture_tictac {
     uint32_t n, n_ops;
     bool needs[FIXTURE_OPS][FIXTURE_RECEIVES];
     double op_s[FIXTURE_OPS], recv_s[FIXTURE_RECEIVES];
-    bool is_left[FIXTURE_RECEIVES]; /* has no number yet; all true at first */
+    bool is_left[FIXTURE_RECEIVES];                   /* has no number yet; all true at first */
     double p[FIXTURE_RECEIVES], mp[FIXTURE_RECEIVES]; /* scratch */
 };
 
