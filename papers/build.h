@@ -1,8 +1,8 @@
 /* papers/build.h - for those who run a paper's experiments: questions that are asked once, and
  * tables that grow row by row.
  */
-#ifndef FR_RESULTS_REPRODUCE_BUILD_H
-#define FR_RESULTS_REPRODUCE_BUILD_H
+#ifndef FR_PAPERS_BUILD_H
+#define FR_PAPERS_BUILD_H
 
 #include "base/error.h"
 #include "papers/papers.h"

@@ -4,8 +4,8 @@
  * fr_plan_finish turns the pairs into compressed rows and drops them. A finished plan costs about
  * 32 bytes a task, 12 a dependency with its share of the index, 40 a buffer.
  */
-#ifndef FR_SIM_PLAN_H
-#define FR_SIM_PLAN_H
+#ifndef FR_PLAN_INTERNAL_H
+#define FR_PLAN_INTERNAL_H
 
 #include "base/arena.h"
 #include "plan/plan.h"

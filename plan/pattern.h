@@ -5,8 +5,8 @@
  * such a part. What it refers to outside itself lies in other blocks of the same row (of the same
  * micro-batch), at the same places in them, or is the one task that the block comes after.
  */
-#ifndef FR_SIM_PATTERN_H
-#define FR_SIM_PATTERN_H
+#ifndef FR_PLAN_PATTERN_H
+#define FR_PLAN_PATTERN_H
 
 #include "plan/internal.h"
 

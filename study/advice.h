@@ -1,6 +1,6 @@
 /* study/advice.h - what would help a question whose answer does not fit in memory. */
-#ifndef FR_RESULTS_ADVICE_H
-#define FR_RESULTS_ADVICE_H
+#ifndef FR_STUDY_ADVICE_H
+#define FR_STUDY_ADVICE_H
 
 #include "base/arena.h"
 #include "study/study.h"

@@ -1,6 +1,6 @@
 /* study/record.h - makes the record of one run. */
-#ifndef FR_RESULTS_RECORD_H
-#define FR_RESULTS_RECORD_H
+#ifndef FR_STUDY_RECORD_H
+#define FR_STUDY_RECORD_H
 
 #include "base/arena.h"
 #include "study/study.h"

@@ -22,8 +22,8 @@
  *          with head_dim and device; 64 x 128 for all is our choice.
  * Ignores: splits of long K and V over idle multiprocessors, dropout, windows.
  */
-#ifndef FR_CALIBRATE_CURVE_ATTENTION_H
-#define FR_CALIBRATE_CURVE_ATTENTION_H
+#ifndef FR_CALIBRATE_CURVES_ATTENTION_H
+#define FR_CALIBRATE_CURVES_ATTENTION_H
 
 #include "calibrate/curves/machine.h"
 

@@ -11,8 +11,8 @@
  *          is the number of channels.
  * Ignores: layouts with channels last, statistics summed over several GPUs, fusion with a ReLU.
  */
-#ifndef FR_CALIBRATE_CURVE_BATCHNORM_H
-#define FR_CALIBRATE_CURVE_BATCHNORM_H
+#ifndef FR_CALIBRATE_CURVES_BATCHNORM_H
+#define FR_CALIBRATE_CURVES_BATCHNORM_H
 
 #include "calibrate/curves/rows.h"
 

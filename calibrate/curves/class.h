@@ -2,8 +2,8 @@
  * on the axes of its residuals. One file a class (curve_<class>.c), one row in curve_class.c; which
  * measured kernels belong to it is said where they are read (data_<layout>.c).
  */
-#ifndef FR_CALIBRATE_CURVE_CLASS_H
-#define FR_CALIBRATE_CURVE_CLASS_H
+#ifndef FR_CALIBRATE_CURVES_CLASS_H
+#define FR_CALIBRATE_CURVES_CLASS_H
 
 #include "calibrate/calibrate.h"
 #include "calibrate/curves/attention.h"

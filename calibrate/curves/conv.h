@@ -27,8 +27,8 @@
  * Ignores: FFT, layout (NCHW or NHWC), limits of workspace. Winograd on matrix units: cuDNN's choices
  *          for fp16 that baidu-research/DeepBench recorded are all implicit products.
  */
-#ifndef FR_CALIBRATE_CURVE_CONV_H
-#define FR_CALIBRATE_CURVE_CONV_H
+#ifndef FR_CALIBRATE_CURVES_CONV_H
+#define FR_CALIBRATE_CURVES_CONV_H
 
 #include "calibrate/curves/matmul.h"
 

@@ -3,8 +3,8 @@
  * t = model(shape; parameters) * exp(residual(shape)): the model knows the machine, the residual what the
  * library's choice of kernels adds to it, by a grid or by trees. Immutable once read or fitted.
  */
-#ifndef FR_CALIBRATE_CURVE_H
-#define FR_CALIBRATE_CURVE_H
+#ifndef FR_CALIBRATE_CURVES_CURVE_H
+#define FR_CALIBRATE_CURVES_CURVE_H
 
 #include "calibrate/calibrate.h"
 #include "calibrate/curves/class.h"

@@ -1,6 +1,6 @@
 /* calibrate/curves/machine.h - what cost curves take from a device's data sheet. */
-#ifndef FR_CALIBRATE_MACHINE_H
-#define FR_CALIBRATE_MACHINE_H
+#ifndef FR_CALIBRATE_CURVES_MACHINE_H
+#define FR_CALIBRATE_CURVES_MACHINE_H
 
 #include "base/base.h"
 #include "topo/topo.h"

@@ -19,8 +19,8 @@
  *          under load, what an earlier kernel left in the L2 cache: they end up in `efficiency` and
  *          the residual.
  */
-#ifndef FR_CALIBRATE_CURVE_MATMUL_H
-#define FR_CALIBRATE_CURVE_MATMUL_H
+#ifndef FR_CALIBRATE_CURVES_MATMUL_H
+#define FR_CALIBRATE_CURVES_MATMUL_H
 
 #include "calibrate/curves/machine.h"
 

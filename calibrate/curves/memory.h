@@ -22,8 +22,8 @@
  *          40 MB) within their rounding, where a cache that is of no use beyond its size does not.
  * Ignores: arithmetic, reads that are not coalesced (of embeddings they end up in memory_frac).
  */
-#ifndef FR_CALIBRATE_CURVE_MEMORY_H
-#define FR_CALIBRATE_CURVE_MEMORY_H
+#ifndef FR_CALIBRATE_CURVES_MEMORY_H
+#define FR_CALIBRATE_CURVES_MEMORY_H
 
 #include "calibrate/curves/machine.h"
 

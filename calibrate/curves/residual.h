@@ -11,8 +11,8 @@
  *          shrink a knot towards its neighbours and towards 0 where few rows speak for it; smooth
  *          is the one of a few that predicts best by five-fold cross-validation over shapes.
  */
-#ifndef FR_CALIBRATE_RESIDUAL_H
-#define FR_CALIBRATE_RESIDUAL_H
+#ifndef FR_CALIBRATE_CURVES_RESIDUAL_H
+#define FR_CALIBRATE_CURVES_RESIDUAL_H
 
 #include "base/base.h"
 

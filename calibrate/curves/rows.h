@@ -20,8 +20,8 @@
  *          curve_matmul.h. The powers 3 and 4 are our choice.
  * Ignores: alignment of rows (vectors of four need a multiple of it), dropout and masks in the kernel.
  */
-#ifndef FR_CALIBRATE_CURVE_ROWS_H
-#define FR_CALIBRATE_CURVE_ROWS_H
+#ifndef FR_CALIBRATE_CURVES_ROWS_H
+#define FR_CALIBRATE_CURVES_ROWS_H
 
 #include "calibrate/curves/memory.h"
 

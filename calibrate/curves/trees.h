@@ -19,8 +19,8 @@
  *          trees). Depth, rate, shrinkage and bins were chosen by cross-validation on the rows of matrix
  *          products that are fitted; they matter little.
  */
-#ifndef FR_CALIBRATE_TREES_H
-#define FR_CALIBRATE_TREES_H
+#ifndef FR_CALIBRATE_CURVES_TREES_H
+#define FR_CALIBRATE_CURVES_TREES_H
 
 #include "base/base.h"
 

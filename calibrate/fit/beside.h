@@ -10,8 +10,8 @@
  * Source:  our definition; errors by bootstrap over rows (fitting.h).
  * Ignores: what kernel it is and how long the other work is.
  */
-#ifndef FR_CALIBRATE_BESIDE_H
-#define FR_CALIBRATE_BESIDE_H
+#ifndef FR_CALIBRATE_FIT_BESIDE_H
+#define FR_CALIBRATE_FIT_BESIDE_H
 
 #include "base/yaml.h"
 #include "calibrate/curves/curve.h"

@@ -2,8 +2,8 @@
  *
  * Readers: FR_EPARSE or FR_ERANGE, with the place, for what is missing or is not as said.
  */
-#ifndef FR_CALIBRATE_FIT_FILE_H
-#define FR_CALIBRATE_FIT_FILE_H
+#ifndef FR_CALIBRATE_FIT_FIT_FILE_H
+#define FR_CALIBRATE_FIT_FIT_FILE_H
 
 #include "base/yaml.h"
 #include "calibrate/calibrate.h"

@@ -6,8 +6,8 @@
  * Errors:   the spread of fits to rows drawn with replacement, each from the optimum (B. Efron, Annals of
  *           Statistics 7(1), 1979). Seeded, so always the same.
  */
-#ifndef FR_CALIBRATE_FITTING_H
-#define FR_CALIBRATE_FITTING_H
+#ifndef FR_CALIBRATE_FIT_FITTING_H
+#define FR_CALIBRATE_FIT_FITTING_H
 
 #include "calibrate/calibrate.h"
 

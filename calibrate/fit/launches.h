@@ -3,8 +3,8 @@
  * Each figure is the median of its rows; its error is half of the range from the tenth to the ninetieth
  * percentile, 0 of one row.
  */
-#ifndef FR_CALIBRATE_LAUNCHES_H
-#define FR_CALIBRATE_LAUNCHES_H
+#ifndef FR_CALIBRATE_FIT_LAUNCHES_H
+#define FR_CALIBRATE_FIT_LAUNCHES_H
 
 #include "base/yaml.h"
 #include "calibrate/curves/curve.h"

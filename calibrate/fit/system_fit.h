@@ -3,8 +3,8 @@
  * rows: [n], those to fit, none of them held out. Each sets what it finds, errors and all, rounded.
  * FR_ENOMEM.
  */
-#ifndef FR_CALIBRATE_SYSTEM_FIT_H
-#define FR_CALIBRATE_SYSTEM_FIT_H
+#ifndef FR_CALIBRATE_FIT_SYSTEM_FIT_H
+#define FR_CALIBRATE_FIT_SYSTEM_FIT_H
 
 #include "calibrate/fit/read/collective_data.h"
 #include "calibrate/fit/fitting.h"

@@ -26,8 +26,8 @@
  * that must have ended before. Within a wave nothing depends on anything, and for parameter servers
  * there is one wave.
  */
-#ifndef FR_SIM_ORDER_H
-#define FR_SIM_ORDER_H
+#ifndef FR_PLAN_ORDERS_ORDER_H
+#define FR_PLAN_ORDERS_ORDER_H
 
 #include "plan/internal.h"
 

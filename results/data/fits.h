@@ -1,6 +1,6 @@
 /* results/data/fits.h - the rows that fitted curves are judged on as a table. */
-#ifndef FR_RESULTS_FITS_DATA_H
-#define FR_RESULTS_FITS_DATA_H
+#ifndef FR_RESULTS_DATA_FITS_H
+#define FR_RESULTS_DATA_FITS_H
 
 #include "results/fits.h"
 

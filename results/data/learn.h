@@ -1,6 +1,6 @@
 /* results/data/learn.h - rounds of learning as CSV; as JSON: fr_learning_print_json. */
-#ifndef FR_RESULTS_LEARN_DATA_H
-#define FR_RESULTS_LEARN_DATA_H
+#ifndef FR_RESULTS_DATA_LEARN_H
+#define FR_RESULTS_DATA_LEARN_H
 
 #include "results/results.h"
 

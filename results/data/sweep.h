@@ -1,6 +1,6 @@
 /* results/data/sweep.h - a sweep as CSV; as JSON: fr_sweep_print_json. */
-#ifndef FR_RESULTS_SWEEP_DATA_H
-#define FR_RESULTS_SWEEP_DATA_H
+#ifndef FR_RESULTS_DATA_SWEEP_H
+#define FR_RESULTS_DATA_SWEEP_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/drawings/dot.h - pieces of DOT text, the language of graphviz. */
-#ifndef FR_RESULTS_DOT_H
-#define FR_RESULTS_DOT_H
+#ifndef FR_RESULTS_DRAWINGS_DOT_H
+#define FR_RESULTS_DRAWINGS_DOT_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* results/drawings/explain.h - the graph of an explained plan, coloured by device, as DOT text. */
-#ifndef FR_RESULTS_EXPLAIN_DRAWING_H
-#define FR_RESULTS_EXPLAIN_DRAWING_H
+#ifndef FR_RESULTS_DRAWINGS_EXPLAIN_H
+#define FR_RESULTS_DRAWINGS_EXPLAIN_H
 
 #include "results/parts/explanation.h"
 

@@ -1,6 +1,6 @@
 /* results/drawings/graph.h - how a training graph is folded, and what its drawings share. */
-#ifndef FR_RESULTS_DRAW_GRAPH_H
-#define FR_RESULTS_DRAW_GRAPH_H
+#ifndef FR_RESULTS_DRAWINGS_GRAPH_H
+#define FR_RESULTS_DRAWINGS_GRAPH_H
 
 #include "base/arena.h"
 #include "results/draw.h"

@@ -2,8 +2,8 @@
  *
  * So a chain of any length has the shape of a slide, and its neighbours stand side by side.
  */
-#ifndef FR_RESULTS_SNAKE_H
-#define FR_RESULTS_SNAKE_H
+#ifndef FR_RESULTS_DRAWINGS_SNAKE_H
+#define FR_RESULTS_DRAWINGS_SNAKE_H
 
 #include <stddef.h>
 #include <stdio.h>

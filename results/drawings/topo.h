@@ -1,6 +1,6 @@
 /* results/drawings/topo.h - where everything stands in the picture of a cluster. */
-#ifndef FR_RESULTS_DRAW_TOPO_H
-#define FR_RESULTS_DRAW_TOPO_H
+#ifndef FR_RESULTS_DRAWINGS_TOPO_H
+#define FR_RESULTS_DRAWINGS_TOPO_H
 
 #include "base/arena.h"
 #include "results/draw.h"

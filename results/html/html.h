@@ -5,8 +5,8 @@
  * without the script, which shows hints at once, sorts tables and zooms in time. Text that comes
  * from an input is written by fr__html_text only.
  */
-#ifndef FR_RESULTS_HTML_H
-#define FR_RESULTS_HTML_H
+#ifndef FR_RESULTS_HTML_HTML_H
+#define FR_RESULTS_HTML_HTML_H
 
 #include "results/results.h"
 

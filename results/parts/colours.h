@@ -1,6 +1,6 @@
 /* results/parts/colours.h - the colours of all pictures, reports and drawings. */
-#ifndef FR_RESULTS_COLOURS_H
-#define FR_RESULTS_COLOURS_H
+#ifndef FR_RESULTS_PARTS_COLOURS_H
+#define FR_RESULTS_PARTS_COLOURS_H
 
 /* Colours that people with any colour vision tell apart: M. Okabe and K. Ito, "Color Universal
  * Design", 2008 (jfly.uni-koeln.de/color). */

@@ -1,6 +1,6 @@
 /* results/parts/explanation.h - an explanation from inside: what its writers read, and share. */
-#ifndef FR_RESULTS_EXPLANATION_H
-#define FR_RESULTS_EXPLANATION_H
+#ifndef FR_RESULTS_PARTS_EXPLANATION_H
+#define FR_RESULTS_PARTS_EXPLANATION_H
 
 #include "results/explain.h"
 

@@ -1,7 +1,7 @@
 /* results/parts/lanes.h - what pictures of a run share: the kinds of work they tell apart, and
  * which devices they show. */
-#ifndef FR_RESULTS_LANES_H
-#define FR_RESULTS_LANES_H
+#ifndef FR_RESULTS_PARTS_LANES_H
+#define FR_RESULTS_PARTS_LANES_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/parts/memory_curve.h - what each device holds over time, from a plan and its run. */
-#ifndef FR_RESULTS_MEMORY_CURVE_H
-#define FR_RESULTS_MEMORY_CURVE_H
+#ifndef FR_RESULTS_PARTS_MEMORY_CURVE_H
+#define FR_RESULTS_PARTS_MEMORY_CURVE_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/parts/number.h - numbers as people read them, for text, reports and pictures. */
-#ifndef FR_RESULTS_NUMBER_H
-#define FR_RESULTS_NUMBER_H
+#ifndef FR_RESULTS_PARTS_NUMBER_H
+#define FR_RESULTS_PARTS_NUMBER_H
 
 #include <stddef.h>
 

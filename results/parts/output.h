@@ -1,6 +1,6 @@
 /* results/parts/output.h - files of results: their endings, how they are opened, cancellation. */
-#ifndef FR_RESULTS_OUTPUT_H
-#define FR_RESULTS_OUTPUT_H
+#ifndef FR_RESULTS_PARTS_OUTPUT_H
+#define FR_RESULTS_PARTS_OUTPUT_H
 
 #include "base/file.h"
 #include "results/results.h"

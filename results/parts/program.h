@@ -1,6 +1,6 @@
 /* results/parts/program.h - runs another program without a shell. */
-#ifndef FR_RESULTS_PROGRAM_H
-#define FR_RESULTS_PROGRAM_H
+#ifndef FR_RESULTS_PARTS_PROGRAM_H
+#define FR_RESULTS_PARTS_PROGRAM_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/parts/speed_up.h - what speed-ups and changes of a resource are counted against. */
-#ifndef FR_RESULTS_SPEED_UP_H
-#define FR_RESULTS_SPEED_UP_H
+#ifndef FR_RESULTS_PARTS_SPEED_UP_H
+#define FR_RESULTS_PARTS_SPEED_UP_H
 
 #include "results/results.h"
 

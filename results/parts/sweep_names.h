@@ -1,6 +1,6 @@
 /* results/parts/sweep_names.h - how tables and pictures of a sweep name a point. */
-#ifndef FR_RESULTS_SWEEP_TEXT_H
-#define FR_RESULTS_SWEEP_TEXT_H
+#ifndef FR_RESULTS_PARTS_SWEEP_NAMES_H
+#define FR_RESULTS_PARTS_SWEEP_NAMES_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/parts/task_order.h - a run's tasks lane by lane, as traces and pictures show them. */
-#ifndef FR_RESULTS_TASK_ORDER_H
-#define FR_RESULTS_TASK_ORDER_H
+#ifndef FR_RESULTS_PARTS_TASK_ORDER_H
+#define FR_RESULTS_PARTS_TASK_ORDER_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/pictures/explain.h - an explained plan over time as a picture. */
-#ifndef FR_RESULTS_EXPLAIN_PICTURE_H
-#define FR_RESULTS_EXPLAIN_PICTURE_H
+#ifndef FR_RESULTS_PICTURES_EXPLAIN_H
+#define FR_RESULTS_PICTURES_EXPLAIN_H
 
 #include "results/parts/explanation.h"
 #include "results/pictures/plot.h"

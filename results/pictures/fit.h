@@ -1,6 +1,6 @@
 /* results/pictures/fit.h - what a picture of fit against data shows (results/fits.h). */
-#ifndef FR_RESULTS_FIT_PICTURE_H
-#define FR_RESULTS_FIT_PICTURE_H
+#ifndef FR_RESULTS_PICTURES_FIT_H
+#define FR_RESULTS_PICTURES_FIT_H
 
 #include "base/arena.h"
 #include "calibrate/calibrate.h"

@@ -1,7 +1,7 @@
 /* results/pictures/fit_axis.h - what a kernel's rate is, and along which of its sizes rows can be
  * compared. */
-#ifndef FR_RESULTS_FIT_AXIS_H
-#define FR_RESULTS_FIT_AXIS_H
+#ifndef FR_RESULTS_PICTURES_FIT_AXIS_H
+#define FR_RESULTS_PICTURES_FIT_AXIS_H
 
 #include "calibrate/calibrate.h"
 

@@ -4,8 +4,8 @@
  * output is the picture's file. So no name of a file reaches the script, and text from inputs only
  * as strings written by fr__gnuplot_string.
  */
-#ifndef FR_RESULTS_GNUPLOT_H
-#define FR_RESULTS_GNUPLOT_H
+#ifndef FR_RESULTS_PICTURES_GNUPLOT_H
+#define FR_RESULTS_PICTURES_GNUPLOT_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/pictures/learn.h - rounds of learning as a picture. */
-#ifndef FR_RESULTS_LEARN_PICTURE_H
-#define FR_RESULTS_LEARN_PICTURE_H
+#ifndef FR_RESULTS_PICTURES_LEARN_H
+#define FR_RESULTS_PICTURES_LEARN_H
 
 #include "results/results.h"
 

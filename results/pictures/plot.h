@@ -1,6 +1,6 @@
 /* results/pictures/plot.h - what the scripts for gnuplot share: terminals, headings, numbers. */
-#ifndef FR_RESULTS_PLOT_H
-#define FR_RESULTS_PLOT_H
+#ifndef FR_RESULTS_PICTURES_PLOT_H
+#define FR_RESULTS_PICTURES_PLOT_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/pictures/record.h - the scripts for gnuplot that draw records. */
-#ifndef FR_RESULTS_RECORD_PICTURE_H
-#define FR_RESULTS_RECORD_PICTURE_H
+#ifndef FR_RESULTS_PICTURES_RECORD_H
+#define FR_RESULTS_PICTURES_RECORD_H
 
 #include "results/pictures/plot.h"
 

@@ -1,6 +1,6 @@
 /* results/pictures/sweep.h - a sweep as a picture: time against cost, and the frontier. */
-#ifndef FR_RESULTS_SWEEP_PICTURE_H
-#define FR_RESULTS_SWEEP_PICTURE_H
+#ifndef FR_RESULTS_PICTURES_SWEEP_H
+#define FR_RESULTS_PICTURES_SWEEP_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* results/text/cells.h - numbers and names from outside as the cells of several tables. */
-#ifndef FR_RESULTS_CELLS_H
-#define FR_RESULTS_CELLS_H
+#ifndef FR_RESULTS_TEXT_CELLS_H
+#define FR_RESULTS_TEXT_CELLS_H
 
 #include "results/text/table.h"
 

@@ -1,6 +1,6 @@
 /* results/text/explain.h - what the files that explain a plan as text share. */
-#ifndef FR_RESULTS_EXPLAIN_TEXT_H
-#define FR_RESULTS_EXPLAIN_TEXT_H
+#ifndef FR_RESULTS_TEXT_EXPLAIN_H
+#define FR_RESULTS_TEXT_EXPLAIN_H
 
 #include "results/parts/explanation.h"
 #include "results/text/table.h"

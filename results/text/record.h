@@ -1,6 +1,6 @@
 /* results/text/record.h - what the tables of one record and of several share. */
-#ifndef FR_RESULTS_RECORD_TEXT_H
-#define FR_RESULTS_RECORD_TEXT_H
+#ifndef FR_RESULTS_TEXT_RECORD_H
+#define FR_RESULTS_TEXT_RECORD_H
 
 #include "results/results.h"
 #include "results/text/table.h"

@@ -1,6 +1,6 @@
 /* results/text/table.h - aligned columns of text without allocating: rows are asked for twice. */
-#ifndef FR_RESULTS_TABLE_H
-#define FR_RESULTS_TABLE_H
+#ifndef FR_RESULTS_TEXT_TABLE_H
+#define FR_RESULTS_TEXT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

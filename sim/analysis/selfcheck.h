@@ -1,6 +1,6 @@
 /* sim/analysis/selfcheck.h - a result held against what the plan alone says must have happened. */
-#ifndef FR_SIM_SELFCHECK_H
-#define FR_SIM_SELFCHECK_H
+#ifndef FR_SIM_ANALYSIS_SELFCHECK_H
+#define FR_SIM_ANALYSIS_SELFCHECK_H
 
 #include "sim/sim.h"
 

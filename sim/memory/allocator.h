@@ -22,8 +22,8 @@
  * Cost: O(log n) expected an operation, n the free blocks of about the size asked for; one slot of
  * 56 bytes a block, free or live, used again, and 3.5 KiB an allocator.
  */
-#ifndef FR_SIM_ALLOCATOR_H
-#define FR_SIM_ALLOCATOR_H
+#ifndef FR_SIM_MEMORY_ALLOCATOR_H
+#define FR_SIM_MEMORY_ALLOCATOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

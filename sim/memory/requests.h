@@ -4,8 +4,8 @@
  * they are played device by device, while little else is in the cache, and devices that asked for
  * the same things in the same order (the replicas of data parallelism) are played once.
  */
-#ifndef FR_SIM_REQUESTS_H
-#define FR_SIM_REQUESTS_H
+#ifndef FR_SIM_MEMORY_REQUESTS_H
+#define FR_SIM_MEMORY_REQUESTS_H
 
 #include "sim/memory/allocator.h"
 

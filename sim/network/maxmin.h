@@ -11,8 +11,8 @@
  * One instant of the caller is: fr__maxmin_pop_finished until it is empty, fr__maxmin_remove and
  * fr__maxmin_add in any order, one fr__maxmin_solve. `now` never goes back.
  */
-#ifndef FR_SIM_MAXMIN_H
-#define FR_SIM_MAXMIN_H
+#ifndef FR_SIM_NETWORK_MAXMIN_H
+#define FR_SIM_NETWORK_MAXMIN_H
 
 #include "base/base.h"
 

@@ -10,8 +10,8 @@
  * holds no flow back, so most solves need to know no more of it than that this is still so, and
  * only of those loose ones where a flow is free to grow.
  */
-#ifndef FR_SIM_MAXMIN_STATE_H
-#define FR_SIM_MAXMIN_STATE_H
+#ifndef FR_SIM_NETWORK_MAXMIN_STATE_H
+#define FR_SIM_NETWORK_MAXMIN_STATE_H
 
 #include "sim/network/maxmin.h"
 #include "sim/network/tournament.h"

@@ -4,8 +4,8 @@
  * whose matches have eight players, a cache line of doubles: each number of a level is the least of
  * eight of the level below, and a change climbs only as far as it changes a winner.
  */
-#ifndef FR_SIM_TOURNAMENT_H
-#define FR_SIM_TOURNAMENT_H
+#ifndef FR_SIM_NETWORK_TOURNAMENT_H
+#define FR_SIM_NETWORK_TOURNAMENT_H
 
 #include "base/base.h"
 

@@ -4,8 +4,8 @@
  * Taking the next of a handful off a heap costs some forty instructions and a mispredicted branch a
  * step; off the end of a sorted array, two. Events are ordered as in sim/heap.h.
  */
-#ifndef FR_SIM_TURNS_H
-#define FR_SIM_TURNS_H
+#ifndef FR_SIM_NETWORK_TURNS_H
+#define FR_SIM_NETWORK_TURNS_H
 
 #include "sim/heap.h"
 

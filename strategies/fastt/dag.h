@@ -14,8 +14,8 @@
  *          Middleware 2020, sections 3 and 4. OS-DPOS there starts from the model's graph or the
  *          data-parallel graph.
  */
-#ifndef FR_STRATEGIES_DAG_H
-#define FR_STRATEGIES_DAG_H
+#ifndef FR_STRATEGIES_FASTT_DAG_H
+#define FR_STRATEGIES_FASTT_DAG_H
 
 #include "strategies/lower/placer.h"
 

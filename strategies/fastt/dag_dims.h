@@ -12,8 +12,8 @@
  * Source: X. Yi et al., FastT, Middleware 2020, Algorithm 2: dimensions of which an operation is independent;
  *         what has none (batch normalisation, scalars, variables) is not tried.
  */
-#ifndef FR_STRATEGIES_DAG_DIMS_H
-#define FR_STRATEGIES_DAG_DIMS_H
+#ifndef FR_STRATEGIES_FASTT_DAG_DIMS_H
+#define FR_STRATEGIES_FASTT_DAG_DIMS_H
 
 #include "strategies/fastt/dag.h"
 

@@ -1,6 +1,6 @@
 /* strategies/fastt/dag_graph.h - the dag as the graph of a plan: operation i of the dag is op i. */
-#ifndef FR_STRATEGIES_DAG_GRAPH_H
-#define FR_STRATEGIES_DAG_GRAPH_H
+#ifndef FR_STRATEGIES_FASTT_DAG_GRAPH_H
+#define FR_STRATEGIES_FASTT_DAG_GRAPH_H
 
 #include "strategies/fastt/dag.h"
 

@@ -16,8 +16,8 @@
  * Memory: outputs live until their last reader is done, in place where the graph says so and the
  * storage is on the device; what was received likewise; scratch while its operation runs.
  */
-#ifndef FR_STRATEGIES_DAG_PLAN_H
-#define FR_STRATEGIES_DAG_PLAN_H
+#ifndef FR_STRATEGIES_FASTT_DAG_PLAN_H
+#define FR_STRATEGIES_FASTT_DAG_PLAN_H
 
 #include "strategies/fastt/dag.h"
 

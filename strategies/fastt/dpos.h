@@ -27,8 +27,8 @@
  *         devices are identical and memory is ample (Theorem 1 of FastT).
  * Ignores: contention; what is freed before the end of the step.
  */
-#ifndef FR_STRATEGIES_DPOS_H
-#define FR_STRATEGIES_DPOS_H
+#ifndef FR_STRATEGIES_FASTT_DPOS_H
+#define FR_STRATEGIES_FASTT_DPOS_H
 
 #include "base/base.h"
 #include "strategies/fastt/dag.h"

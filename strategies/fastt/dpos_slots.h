@@ -8,8 +8,8 @@
  * begins near the end, as most do, costs the logarithm. Adds are undone last first, which leaves no
  * trace: the same blocks with the same content.
  */
-#ifndef FR_STRATEGIES_DPOS_SLOTS_H
-#define FR_STRATEGIES_DPOS_SLOTS_H
+#ifndef FR_STRATEGIES_FASTT_DPOS_SLOTS_H
+#define FR_STRATEGIES_FASTT_DPOS_SLOTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

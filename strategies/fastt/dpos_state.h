@@ -1,8 +1,8 @@
 /* strategies/fastt/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds ranks, path
  * and list, dpos_path.c binds the path to devices, dpos_kept.c knows the plan that a run may follow.
  */
-#ifndef FR_STRATEGIES_DPOS_STATE_H
-#define FR_STRATEGIES_DPOS_STATE_H
+#ifndef FR_STRATEGIES_FASTT_DPOS_STATE_H
+#define FR_STRATEGIES_FASTT_DPOS_STATE_H
 
 #include "strategies/fastt/dpos.h"
 #include "strategies/fastt/dpos_slots.h"

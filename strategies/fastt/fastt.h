@@ -16,8 +16,8 @@
  *
  * Source: X. Yi et al., FastT, Middleware 2020; its section 4 says which start.
  */
-#ifndef FR_STRATEGIES_FASTT_H
-#define FR_STRATEGIES_FASTT_H
+#ifndef FR_STRATEGIES_FASTT_FASTT_H
+#define FR_STRATEGIES_FASTT_FASTT_H
 
 #include "strategies/fastt/os_dpos.h"
 

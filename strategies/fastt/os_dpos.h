@@ -14,8 +14,8 @@
  * Source: X. Yi et al., FastT, Middleware 2020, Algorithm 2. The paper does not say what a path
  *         operation that cannot be split does to the loop; here it carries no evidence.
  */
-#ifndef FR_STRATEGIES_OS_DPOS_H
-#define FR_STRATEGIES_OS_DPOS_H
+#ifndef FR_STRATEGIES_FASTT_OS_DPOS_H
+#define FR_STRATEGIES_FASTT_OS_DPOS_H
 
 #include "strategies/fastt/dpos.h"
 #include "strategies/fastt/os_dpos_split.h"

@@ -14,8 +14,8 @@
  *
  * Source: SplitOperation of FastT (Middleware 2020), Algorithm 2 and section 4.3.
  */
-#ifndef FR_STRATEGIES_OS_DPOS_SPLIT_H
-#define FR_STRATEGIES_OS_DPOS_SPLIT_H
+#ifndef FR_STRATEGIES_FASTT_OS_DPOS_SPLIT_H
+#define FR_STRATEGIES_FASTT_OS_DPOS_SPLIT_H
 
 #include "strategies/fastt/dag.h"
 

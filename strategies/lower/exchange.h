@@ -23,8 +23,8 @@
  *
  * A new policy is a row in the table of exchange.c.
  */
-#ifndef FR_STRATEGIES_EXCHANGE_H
-#define FR_STRATEGIES_EXCHANGE_H
+#ifndef FR_STRATEGIES_LOWER_EXCHANGE_H
+#define FR_STRATEGIES_LOWER_EXCHANGE_H
 
 #include "strategies/lower/replica.h"
 

@@ -6,8 +6,8 @@
  * a byte takes alone over each hop, as its links say or as measured, is less. Where all are joined
  * alike, ranks stay in order.
  */
-#ifndef FR_STRATEGIES_LINE_UP_H
-#define FR_STRATEGIES_LINE_UP_H
+#ifndef FR_STRATEGIES_LOWER_LINE_UP_H
+#define FR_STRATEGIES_LOWER_LINE_UP_H
 
 #include "strategies/lower/placer.h"
 

@@ -1,6 +1,6 @@
 /* strategies/lower/log.h - the decision log: one line a decision, to whoever asked for it. */
-#ifndef FR_STRATEGIES_LOG_H
-#define FR_STRATEGIES_LOG_H
+#ifndef FR_STRATEGIES_LOWER_LOG_H
+#define FR_STRATEGIES_LOWER_LOG_H
 
 #include "base/base.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
  * and updates. A gradient tensor is one that a body op writes and the tail reads; its storage is
  * kept over all micro-batches, which add into it.
  */
-#ifndef FR_STRATEGIES_PARAMS_H
-#define FR_STRATEGIES_PARAMS_H
+#ifndef FR_STRATEGIES_LOWER_PARAMS_H
+#define FR_STRATEGIES_LOWER_PARAMS_H
 
 #include "base/arena.h"
 #include "strategies/strategies.h"

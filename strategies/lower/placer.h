@@ -7,8 +7,8 @@
  * Priorities count up in the order in which a device's tasks are made, so that `strict` and
  * `priority` follow the program. A message takes the priority of what it carries.
  */
-#ifndef FR_STRATEGIES_PLACER_H
-#define FR_STRATEGIES_PLACER_H
+#ifndef FR_STRATEGIES_LOWER_PLACER_H
+#define FR_STRATEGIES_LOWER_PLACER_H
 
 #include "base/arena.h"
 #include "plan/pattern.h"

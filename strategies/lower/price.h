@@ -1,7 +1,7 @@
 /* strategies/lower/price.h - what an op, an update, a sum or a collective costs, and what it
  * holds. */
-#ifndef FR_STRATEGIES_PRICE_H
-#define FR_STRATEGIES_PRICE_H
+#ifndef FR_STRATEGIES_LOWER_PRICE_H
+#define FR_STRATEGIES_LOWER_PRICE_H
 
 #include "strategies/strategies.h"
 

@@ -12,8 +12,8 @@
  * Without micro-batches the batch and the model's outputs are held until then too. Staging copies
  * of accumulated gradients are not modelled.
  */
-#ifndef FR_STRATEGIES_REPLICA_H
-#define FR_STRATEGIES_REPLICA_H
+#ifndef FR_STRATEGIES_LOWER_REPLICA_H
+#define FR_STRATEGIES_LOWER_REPLICA_H
 
 #include "strategies/lower/placer.h"
 

@@ -1,6 +1,6 @@
 /* strategies/lower/replica_parts.h - what the files of a replica share; others use replica.h. */
-#ifndef FR_STRATEGIES_REPLICA_PARTS_H
-#define FR_STRATEGIES_REPLICA_PARTS_H
+#ifndef FR_STRATEGIES_LOWER_REPLICA_PARTS_H
+#define FR_STRATEGIES_LOWER_REPLICA_PARTS_H
 
 #include "strategies/lower/replica.h"
 

@@ -7,8 +7,8 @@
  * both in order (D. Narayanan et al., PipeDream, SOSP 2019, with a flush as in Megatron-LM, SC 2021).
  * It holds at most that many micro-batches.
  */
-#ifndef FR_STRATEGIES_SCHEDULE_H
-#define FR_STRATEGIES_SCHEDULE_H
+#ifndef FR_STRATEGIES_LOWER_SCHEDULE_H
+#define FR_STRATEGIES_LOWER_SCHEDULE_H
 
 #include "base/base.h"
 

@@ -7,8 +7,8 @@
  * saves for the backward pass, a micro-batch in flight.
  * Ignores: transfers at the cuts, tensors received from earlier parts, gradients of activations.
  */
-#ifndef FR_STRATEGIES_STAGES_H
-#define FR_STRATEGIES_STAGES_H
+#ifndef FR_STRATEGIES_LOWER_STAGES_H
+#define FR_STRATEGIES_LOWER_STAGES_H
 
 #include "strategies/lower/placer.h"
 

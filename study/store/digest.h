@@ -3,8 +3,8 @@
  * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, draft-eastlake-fnv): against torn lines and
  * changed files, not against forgers.
  */
-#ifndef FR_RESULTS_DIGEST_H
-#define FR_RESULTS_DIGEST_H
+#ifndef FR_STUDY_STORE_DIGEST_H
+#define FR_STUDY_STORE_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* study/store/row.h - one row of a sweep: made from an answer, and as CSV. */
-#ifndef FR_RESULTS_SWEEP_ROW_H
-#define FR_RESULTS_SWEEP_ROW_H
+#ifndef FR_STUDY_STORE_ROW_H
+#define FR_STUDY_STORE_ROW_H
 
 #include "base/arena.h"
 #include "study/sweep.h"

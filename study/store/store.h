@@ -1,6 +1,6 @@
 /* study/store/store.h - the two kinds of store behind the functions of study/sweep.h. */
-#ifndef FR_RESULTS_STORE_H
-#define FR_RESULTS_STORE_H
+#ifndef FR_STUDY_STORE_STORE_H
+#define FR_STUDY_STORE_STORE_H
 
 #include "study/store/row.h"
 

@@ -1,6 +1,6 @@
 /* study/sweep/state.h - what a sweep is made of, for the files that work on one. */
-#ifndef FR_RESULTS_SWEEP_STATE_H
-#define FR_RESULTS_SWEEP_STATE_H
+#ifndef FR_STUDY_SWEEP_STATE_H
+#define FR_STUDY_SWEEP_STATE_H
 
 #include "base/arena.h"
 #include "study/loading.h"

@@ -1,6 +1,6 @@
 /* study/validate/rows.h - the file of measurements as rows with their questions. */
-#ifndef FR_RESULTS_VALIDATE_ROWS_H
-#define FR_RESULTS_VALIDATE_ROWS_H
+#ifndef FR_STUDY_VALIDATE_ROWS_H
+#define FR_STUDY_VALIDATE_ROWS_H
 
 #include "base/arena.h"
 #include "study/validate.h"

@@ -1,6 +1,6 @@
 /* study/validate/summary.h - what the errors of a validation amount to. */
-#ifndef FR_RESULTS_VALIDATE_SUMMARY_H
-#define FR_RESULTS_VALIDATE_SUMMARY_H
+#ifndef FR_STUDY_VALIDATE_SUMMARY_H
+#define FR_STUDY_VALIDATE_SUMMARY_H
 
 #include "base/arena.h"
 #include "study/validate.h"

@@ -1,6 +1,6 @@
 /* tests/bench/bench.h - what the benchmark programs share: CPU time, medians, one row a measurement. */
-#ifndef FR_TESTS_BENCH_H
-#define FR_TESTS_BENCH_H
+#ifndef FR_TESTS_BENCH_BENCH_H
+#define FR_TESTS_BENCH_BENCH_H
 
 #include <stdio.h>
 #include <sys/resource.h>

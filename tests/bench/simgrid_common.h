@@ -1,6 +1,6 @@
 /* tests/bench/simgrid_common.h - what the SimGrid programs share: the model, CPU time, one result line. */
-#ifndef FR_TESTS_SIMGRID_COMMON_H
-#define FR_TESTS_SIMGRID_COMMON_H
+#ifndef FR_TESTS_BENCH_SIMGRID_COMMON_H
+#define FR_TESTS_BENCH_SIMGRID_COMMON_H
 
 #include "tests/bench/bench.h"
 

@@ -1,6 +1,6 @@
 /* tests/support/base_check.h - running a suite; asserting on a whole error: status, place and sentence. */
-#ifndef TESTS_BASE_CHECK_H
-#define TESTS_BASE_CHECK_H
+#ifndef FR_TESTS_SUPPORT_BASE_CHECK_H
+#define FR_TESTS_SUPPORT_BASE_CHECK_H
 
 #include "base/base.h"
 

@@ -5,8 +5,8 @@
  * but for the line ends of labels, which become '\n', and "\N" and others that graphviz would replace,
  * which are faults.
  */
-#ifndef FR_TESTS_DOT_CHECK_H
-#define FR_TESTS_DOT_CHECK_H
+#ifndef FR_TESTS_SUPPORT_DOT_CHECK_H
+#define FR_TESTS_SUPPORT_DOT_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* tests/support/dpos_case.h - dags and machines made by hand or at random, and what must be true of any plan.
  */
-#ifndef TESTS_DPOS_CASE_H
-#define TESTS_DPOS_CASE_H
+#ifndef FR_TESTS_SUPPORT_DPOS_CASE_H
+#define FR_TESTS_SUPPORT_DPOS_CASE_H
 
 #include "base/rng.h"
 #include "strategies/fastt/dpos.h"

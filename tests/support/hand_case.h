@@ -7,8 +7,8 @@
  *   compute 6 ms, exposed communication 1 ms, no bubble;
  *   GPU 0 -> GPU 1 carries 2 MB in 7 ms, 2/7 of what it could; the other direction 1 MB.
  */
-#ifndef FR_TESTS_HAND_CASE_H
-#define FR_TESTS_HAND_CASE_H
+#ifndef FR_TESTS_SUPPORT_HAND_CASE_H
+#define FR_TESTS_SUPPORT_HAND_CASE_H
 
 #include "results/results.h"
 

@@ -1,6 +1,6 @@
 /* tests/support/html_check.h - is this page a report that needs nothing from elsewhere? For tests of writers. */
-#ifndef FR_TESTS_HTML_CHECK_H
-#define FR_TESTS_HTML_CHECK_H
+#ifndef FR_TESTS_SUPPORT_HTML_CHECK_H
+#define FR_TESTS_SUPPORT_HTML_CHECK_H
 
 #include "tests/support/xml_check.h"
 

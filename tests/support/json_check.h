@@ -1,6 +1,6 @@
 /* tests/support/json_check.h - is this text one JSON value (RFC 8259)? For tests of writers. */
-#ifndef FR_TESTS_JSON_CHECK_H
-#define FR_TESTS_JSON_CHECK_H
+#ifndef FR_TESTS_SUPPORT_JSON_CHECK_H
+#define FR_TESTS_SUPPORT_JSON_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* tests/support/learn_case.h - a hidden truth to learn: a machine that takes known times. */
-#ifndef TESTS_LEARN_CASE_H
-#define TESTS_LEARN_CASE_H
+#ifndef FR_TESTS_SUPPORT_LEARN_CASE_H
+#define FR_TESTS_SUPPORT_LEARN_CASE_H
 
 #include "strategies/fastt/learn/learn.h"
 #include "tests/support/dpos_case.h"

@@ -1,6 +1,6 @@
 /* tests/support/model_case.h - a zoo model's step on the first GPUs of a machine, as a problem for strategies. */
-#ifndef TESTS_MODEL_CASE_H
-#define TESTS_MODEL_CASE_H
+#ifndef FR_TESTS_SUPPORT_MODEL_CASE_H
+#define FR_TESTS_SUPPORT_MODEL_CASE_H
 
 #include "strategies/fastt/dpos.h"
 

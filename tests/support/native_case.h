@@ -1,6 +1,6 @@
 /* tests/support/native_case.h - a native workload folder to write, load and compare. */
-#ifndef TESTS_NATIVE_CASE_H
-#define TESTS_NATIVE_CASE_H
+#ifndef FR_TESTS_SUPPORT_NATIVE_CASE_H
+#define FR_TESTS_SUPPORT_NATIVE_CASE_H
 
 #include "workloads/workloads.h"
 

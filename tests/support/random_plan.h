@@ -6,8 +6,8 @@
  * have them in one order and no ready order can dead lock. By default priorities grow along
  * dependencies, which `strict` needs.
  */
-#ifndef TESTS_RANDOM_PLAN_H
-#define TESTS_RANDOM_PLAN_H
+#ifndef FR_TESTS_SUPPORT_RANDOM_PLAN_H
+#define FR_TESTS_SUPPORT_RANDOM_PLAN_H
 
 #include "base/rng.h"
 #include "sim/sim.h"

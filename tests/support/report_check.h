@@ -3,8 +3,8 @@
  * The page is read as a tree; each number in it is compared with the record's, each picture with the
  * plan and the run. All functions fail the test when something is wrong.
  */
-#ifndef FR_TESTS_REPORT_CHECK_H
-#define FR_TESTS_REPORT_CHECK_H
+#ifndef FR_TESTS_SUPPORT_REPORT_CHECK_H
+#define FR_TESTS_SUPPORT_REPORT_CHECK_H
 
 #include "results/results.h"
 #include "tests/support/xml_check.h"

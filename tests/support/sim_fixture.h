@@ -1,6 +1,6 @@
 /* tests/support/sim_fixture.h - small clusters and plans by hand, for the tests and benchmarks of sim/. */
-#ifndef FR_TESTS_SIM_FIXTURE_H
-#define FR_TESTS_SIM_FIXTURE_H
+#ifndef FR_TESTS_SUPPORT_SIM_FIXTURE_H
+#define FR_TESTS_SUPPORT_SIM_FIXTURE_H
 
 #include "sim/sim.h"
 

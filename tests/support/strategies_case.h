@@ -1,6 +1,6 @@
 /* tests/support/strategies_case.h - small problems whose plans can be worked out by hand. */
-#ifndef TESTS_STRATEGIES_CASE_H
-#define TESTS_STRATEGIES_CASE_H
+#ifndef FR_TESTS_SUPPORT_STRATEGIES_CASE_H
+#define FR_TESTS_SUPPORT_STRATEGIES_CASE_H
 
 #include "strategies/strategies.h"
 

@@ -1,6 +1,6 @@
 /* tests/support/system_case.h - systems whose parameters are known, for the tests of calibrate/. */
-#ifndef TESTS_SYSTEM_CASE_H
-#define TESTS_SYSTEM_CASE_H
+#ifndef FR_TESTS_SUPPORT_SYSTEM_CASE_H
+#define FR_TESTS_SUPPORT_SYSTEM_CASE_H
 
 #include "calibrate/system_model.h"
 

@@ -3,8 +3,8 @@
  * Source: S. H. Hashemi et al., TicTac, MLSys 2019. Each number takes
  * time O(ops x receives); plan/orders/tictac.c is the fast way.
  */
-#ifndef FR_TESTS_TICTAC_PLAIN_H
-#define FR_TESTS_TICTAC_PLAIN_H
+#ifndef FR_TESTS_SUPPORT_TICTAC_PLAIN_H
+#define FR_TESTS_SUPPORT_TICTAC_PLAIN_H
 
 #include "base/base.h"
 

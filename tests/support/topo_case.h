@@ -1,6 +1,6 @@
 /* tests/support/topo_case.h - loading topologies, finding links, for the tests of topo/load/. */
-#ifndef TESTS_TOPO_CASE_H
-#define TESTS_TOPO_CASE_H
+#ifndef FR_TESTS_SUPPORT_TOPO_CASE_H
+#define FR_TESTS_SUPPORT_TOPO_CASE_H
 
 #include "topo/topo.h"
 

@@ -5,8 +5,8 @@
  * and <script> hold plain text, each other element is closed, each attribute is quoted with ". This is
  * stricter than HTML and right for what the report writes.
  */
-#ifndef FR_TESTS_XML_CHECK_H
-#define FR_TESTS_XML_CHECK_H
+#ifndef FR_TESTS_SUPPORT_XML_CHECK_H
+#define FR_TESTS_SUPPORT_XML_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * local number, and the fabric between machines by global names. Placing a machine is then a loop,
  * so that a composition of a thousand copies parses nothing twice.
  */
-#ifndef FR_TOPO_FILE_H
-#define FR_TOPO_FILE_H
+#ifndef FR_TOPO_LOAD_FILE_H
+#define FR_TOPO_LOAD_FILE_H
 
 #include "base/yaml.h"
 #include "topo/load/load.h"

@@ -2,8 +2,8 @@
  *
  * The room is above topo/ and topo/presets/: it calls both, and neither calls it.
  */
-#ifndef FR_TOPO_LOAD_H
-#define FR_TOPO_LOAD_H
+#ifndef FR_TOPO_LOAD_LOAD_H
+#define FR_TOPO_LOAD_LOAD_H
 
 #include "topo/internal.h"
 

@@ -2,8 +2,8 @@
  *
  * Each number of a cable names its source; what has none says "our assumption".
  */
-#ifndef FR_TOPO_PRESET_PARTS_H
-#define FR_TOPO_PRESET_PARTS_H
+#ifndef FR_TOPO_PRESETS_PARTS_H
+#define FR_TOPO_PRESETS_PARTS_H
 
 #include "topo/internal.h"
 #include "topo/presets/presets.h"

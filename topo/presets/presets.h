@@ -2,8 +2,8 @@
  *
  * A new one is a file, or a table in one, and a word in the list. list.c is the table of them all.
  */
-#ifndef FR_TOPO_PRESETS_H
-#define FR_TOPO_PRESETS_H
+#ifndef FR_TOPO_PRESETS_PRESETS_H
+#define FR_TOPO_PRESETS_PRESETS_H
 
 #include "topo/topo.h"
 

@@ -1,6 +1,6 @@
 /* workloads/graph/builder.h - what a graph builder holds, and what is private in a graph. */
-#ifndef FR_WORKLOADS_BUILDER_H
-#define FR_WORKLOADS_BUILDER_H
+#ifndef FR_WORKLOADS_GRAPH_BUILDER_H
+#define FR_WORKLOADS_GRAPH_BUILDER_H
 
 #include "base/arena.h"
 #include "base/hash.h"

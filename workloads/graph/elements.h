@@ -1,6 +1,6 @@
 /* workloads/graph/elements.h - how many bytes an element of a tensor takes. */
-#ifndef FR_WORKLOADS_ELEMENTS_H
-#define FR_WORKLOADS_ELEMENTS_H
+#ifndef FR_WORKLOADS_GRAPH_ELEMENTS_H
+#define FR_WORKLOADS_GRAPH_ELEMENTS_H
 
 #include "workloads/workloads.h"
 

@@ -26,8 +26,8 @@
  * Ignores: what FLOPs and dims do not tell: filters that are no square, key-value heads, products
  * of one row.
  */
-#ifndef FR_WORKLOADS_INFER_SHAPE_H
-#define FR_WORKLOADS_INFER_SHAPE_H
+#ifndef FR_WORKLOADS_GRAPH_INFER_SHAPE_H
+#define FR_WORKLOADS_GRAPH_INFER_SHAPE_H
 
 #include "workloads/workloads.h"
 

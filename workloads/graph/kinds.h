@@ -1,6 +1,6 @@
 /* workloads/graph/kinds.h - the words for op kinds and phases, for messages that list them. */
-#ifndef FR_WORKLOADS_KINDS_H
-#define FR_WORKLOADS_KINDS_H
+#ifndef FR_WORKLOADS_GRAPH_KINDS_H
+#define FR_WORKLOADS_GRAPH_KINDS_H
 
 #include "base/names.h"
 #include "workloads/workloads.h"

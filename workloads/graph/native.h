@@ -7,8 +7,8 @@
  *     native_ops.c    ops.csv                                  native_shape.c  its column `shape`
  *     native_edges.c  edges.csv                                native_write.c  writes all of them
  */
-#ifndef FR_WORKLOADS_NATIVE_H
-#define FR_WORKLOADS_NATIVE_H
+#ifndef FR_WORKLOADS_GRAPH_NATIVE_H
+#define FR_WORKLOADS_GRAPH_NATIVE_H
 
 #include "base/arena.h"
 #include "base/csv.h"

@@ -1,8 +1,8 @@
 /* workloads/graph/plain.h - a graph of ops and edges that are known to be good: made by a program
  * out of a graph that was checked when it was read.
  */
-#ifndef FR_WORKLOADS_PLAIN_H
-#define FR_WORKLOADS_PLAIN_H
+#ifndef FR_WORKLOADS_GRAPH_PLAIN_H
+#define FR_WORKLOADS_GRAPH_PLAIN_H
 
 #include "base/arena.h"
 #include "workloads/workloads.h"

@@ -4,8 +4,8 @@
  * struct fr_shape (workloads.h) has a field for each size. The tables here list the fields of each
  * class once, so that a size is read, written and checked in one place.
  */
-#ifndef FR_WORKLOADS_SHAPE_H
-#define FR_WORKLOADS_SHAPE_H
+#ifndef FR_WORKLOADS_GRAPH_SHAPE_H
+#define FR_WORKLOADS_GRAPH_SHAPE_H
 
 #include "workloads/workloads.h"
 

@@ -1,6 +1,6 @@
 /* workloads/import/import.h - the readers of other programs' workload files. */
-#ifndef FR_WORKLOADS_IMPORT_H
-#define FR_WORKLOADS_IMPORT_H
+#ifndef FR_WORKLOADS_IMPORT_IMPORT_H
+#define FR_WORKLOADS_IMPORT_IMPORT_H
 
 #include "workloads/workloads.h"
 

@@ -1,6 +1,6 @@
 /* workloads/import/pipedream.h - a PipeDream profile (graph.txt) between its text and our graph. */
-#ifndef FR_WORKLOADS_PIPEDREAM_H
-#define FR_WORKLOADS_PIPEDREAM_H
+#ifndef FR_WORKLOADS_IMPORT_PIPEDREAM_H
+#define FR_WORKLOADS_IMPORT_PIPEDREAM_H
 
 #include "base/arena.h"
 #include "workloads/workloads.h"

@@ -14,8 +14,8 @@
  * Ignores: the casts of biases and other parameters of ops that are not matrix products; loss
  *          scaling's check of the gradients is priced with the update.
  */
-#ifndef FR_WORKLOADS_AUTOCAST_H
-#define FR_WORKLOADS_AUTOCAST_H
+#ifndef FR_WORKLOADS_PASSES_AUTOCAST_H
+#define FR_WORKLOADS_PASSES_AUTOCAST_H
 
 #include "workloads/workloads.h"
 

@@ -10,8 +10,8 @@
  * parameters. A ring is a circular list inside fr__expansion.reads: whoever holds the last element
  * has the first one too, and both appending and walking are cheap.
  */
-#ifndef FR_WORKLOADS_TRAINING_H
-#define FR_WORKLOADS_TRAINING_H
+#ifndef FR_WORKLOADS_PASSES_TRAINING_H
+#define FR_WORKLOADS_PASSES_TRAINING_H
 
 #include "base/arena.h"
 #include "workloads/workloads.h"

@@ -1,6 +1,6 @@
 /* workloads/zoo/llama.h - the decoder that Llama and Mixtral share. */
-#ifndef FR_WORKLOADS_MODEL_LLAMA_H
-#define FR_WORKLOADS_MODEL_LLAMA_H
+#ifndef FR_WORKLOADS_ZOO_LLAMA_H
+#define FR_WORKLOADS_ZOO_LLAMA_H
 
 #include "workloads/zoo/nn_attention.h"
 

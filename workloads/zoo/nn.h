@@ -13,8 +13,8 @@
  * The net keeps its first fault (out of memory, a tensor too large, a window that does not fit),
  * and fr__nn_finish reports it. Until then the functions carry on; what they return means nothing.
  */
-#ifndef FR_WORKLOADS_NN_H
-#define FR_WORKLOADS_NN_H
+#ifndef FR_WORKLOADS_ZOO_NN_H
+#define FR_WORKLOADS_ZOO_NN_H
 
 #include "base/error.h"
 #include "workloads/workloads.h"

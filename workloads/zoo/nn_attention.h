@@ -11,8 +11,8 @@
  * (T. Dao et al., FlashAttention, NeurIPS 2022, sections 3.1 and B.2); dropout happens inside, from
  * a random number generator's saved state.
  */
-#ifndef FR_WORKLOADS_NN_ATTENTION_H
-#define FR_WORKLOADS_NN_ATTENTION_H
+#ifndef FR_WORKLOADS_ZOO_NN_ATTENTION_H
+#define FR_WORKLOADS_ZOO_NN_ATTENTION_H
 
 #include "workloads/zoo/nn.h"
 

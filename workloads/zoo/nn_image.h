@@ -4,8 +4,8 @@
  * says. A window that does not fit its image is a fault of the net, which names the layer.
  * Ignores: dilation, groups, rounding up of a pooling's output (torchvision's models have none).
  */
-#ifndef FR_WORKLOADS_NN_IMAGE_H
-#define FR_WORKLOADS_NN_IMAGE_H
+#ifndef FR_WORKLOADS_ZOO_NN_IMAGE_H
+#define FR_WORKLOADS_ZOO_NN_IMAGE_H
 
 #include "workloads/zoo/nn.h"
 

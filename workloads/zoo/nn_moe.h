@@ -6,8 +6,8 @@
  * what it gets (T. Gale et al., MegaBlocks, MLSys 2023). Tokens are copied out to the experts by
  * one op and added up by one.
  */
-#ifndef FR_WORKLOADS_NN_MOE_H
-#define FR_WORKLOADS_NN_MOE_H
+#ifndef FR_WORKLOADS_ZOO_NN_MOE_H
+#define FR_WORKLOADS_ZOO_NN_MOE_H
 
 #include "workloads/zoo/nn.h"
 

@@ -15,8 +15,8 @@
  * storage, c into forget's. Kept for the backward pass are thus, in units of h elements a step and
  * sample: the gates 4, c 1, tanh c 1, h 1 and the step's input.
  */
-#ifndef FR_WORKLOADS_NN_RECURRENT_H
-#define FR_WORKLOADS_NN_RECURRENT_H
+#ifndef FR_WORKLOADS_ZOO_NN_RECURRENT_H
+#define FR_WORKLOADS_ZOO_NN_RECURRENT_H
 
 #include "workloads/zoo/nn.h"
 

@@ -1,6 +1,6 @@
 /* workloads/zoo/resnet.h - the residual networks, of which the wide ones are a family apart. */
-#ifndef FR_WORKLOADS_MODEL_RESNET_H
-#define FR_WORKLOADS_MODEL_RESNET_H
+#ifndef FR_WORKLOADS_ZOO_RESNET_H
+#define FR_WORKLOADS_ZOO_RESNET_H
 
 #include "workloads/zoo/nn.h"
 

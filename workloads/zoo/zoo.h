@@ -4,8 +4,8 @@
  * and parameter counts are those of the papers and of torchvision or the published weights; each
  * file names its source.
  */
-#ifndef FR_WORKLOADS_ZOO_H
-#define FR_WORKLOADS_ZOO_H
+#ifndef FR_WORKLOADS_ZOO_ZOO_H
+#define FR_WORKLOADS_ZOO_ZOO_H
 
 #include "base/error.h"
 #include "workloads/zoo/nn.h"

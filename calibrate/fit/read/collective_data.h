@@ -1,7 +1,7 @@
 /* calibrate/fit/read/collective_data.h - measured collectives and messages from CSV files and logs of nccl-tests
  * (doc/collectives.md). */
-#ifndef FR_CALIBRATE_COLLECTIVE_DATA_H
-#define FR_CALIBRATE_COLLECTIVE_DATA_H
+#ifndef FR_CALIBRATE_FIT_READ_COLLECTIVE_DATA_H
+#define FR_CALIBRATE_FIT_READ_COLLECTIVE_DATA_H
 
 #include "base/csv.h"
 #include "calibrate/system.h"

@@ -1,6 +1,6 @@
 /* calibrate/fit/read/data.h - measured kernels from CSV files of the layouts in doc/calibration.md. */
-#ifndef FR_CALIBRATE_DATA_H
-#define FR_CALIBRATE_DATA_H
+#ifndef FR_CALIBRATE_FIT_READ_DATA_H
+#define FR_CALIBRATE_FIT_READ_DATA_H
 
 #include "base/csv.h"
 #include "calibrate/calibrate.h"

@@ -13,8 +13,8 @@
  * `root`) and 2.17 (commit 0fdb00a3f4).
  * Ignores: times in place, bandwidths (they follow from time and size).
  */
-#ifndef FR_CALIBRATE_NCCL_LOG_H
-#define FR_CALIBRATE_NCCL_LOG_H
+#ifndef FR_CALIBRATE_FIT_READ_NCCL_LOG_H
+#define FR_CALIBRATE_FIT_READ_NCCL_LOG_H
 
 #include "calibrate/fit/read/collective_data.h"
 

@@ -3,8 +3,8 @@
  * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991); for shapes then a round of splitmix64, since its low bits
  * alone know little of the high ones of the sizes.
  */
-#ifndef FR_CALIBRATE_ROW_HASH_H
-#define FR_CALIBRATE_ROW_HASH_H
+#ifndef FR_CALIBRATE_FIT_READ_ROW_HASH_H
+#define FR_CALIBRATE_FIT_READ_ROW_HASH_H
 
 #include <stdint.h>
 

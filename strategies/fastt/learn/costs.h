@@ -18,8 +18,8 @@
  * Ignores: which iteration and which strategy a sample is from, so that a pair of devices that waits
  *          for others in one strategy is learned as slow for all.
  */
-#ifndef FR_STRATEGIES_LEARN_COSTS_H
-#define FR_STRATEGIES_LEARN_COSTS_H
+#ifndef FR_STRATEGIES_FASTT_LEARN_COSTS_H
+#define FR_STRATEGIES_FASTT_LEARN_COSTS_H
 
 #include "strategies/fastt/os_dpos_split.h"
 

@@ -17,8 +17,8 @@
  *         beat is as long as it was measured when it was taken into use (or watched, after a change);
  *         a strategy that runs out of memory is infinitely slow and is not measured in part.
  */
-#ifndef FR_STRATEGIES_LEARN_H
-#define FR_STRATEGIES_LEARN_H
+#ifndef FR_STRATEGIES_FASTT_LEARN_LEARN_H
+#define FR_STRATEGIES_FASTT_LEARN_LEARN_H
 
 #include "strategies/fastt/learn/costs.h"
 #include "strategies/fastt/os_dpos.h"

@@ -4,8 +4,8 @@
  * devices included; the planner sees no more than what each operation and transfer took. Iteration i of
  * the training draws its jitter from (seed, i).
  */
-#ifndef FR_STRATEGIES_LEARN_SIM_H
-#define FR_STRATEGIES_LEARN_SIM_H
+#ifndef FR_STRATEGIES_FASTT_LEARN_SIM_H
+#define FR_STRATEGIES_FASTT_LEARN_SIM_H
 
 #include "strategies/fastt/fastt.h"
 #include "strategies/fastt/learn/learn.h"
