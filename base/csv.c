@@ -1,8 +1,9 @@
 /* base/csv.c - CSV over libcsv, with the positions it does not report.
  *
- * libcsv gets the text in pieces that each end with a byte that may end a cell (comma, CR, LF). When
- * it reports a cell, that cell ended with the piece just given, and the next one starts right after:
- * so positions follow from libcsv's own decisions, without a second parser beside it.
+ * libcsv gets the text in pieces that each end with a byte that may end a cell (comma, CR, LF).
+ * When it reports a cell, that cell ended with the piece just given, and the next one starts
+ * right after: so positions follow from libcsv's own decisions, without a second parser beside
+ * it.
  */
 #include "config.h"
 

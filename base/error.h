@@ -33,9 +33,9 @@ const char *fr__excerpt(const char *text, char buf[FR__EXCERPT]);
 /* "out of memory", FR_ENOMEM. */
 enum fr_status fr__fail_nomem(struct fr_error *err);
 
-/* The name in names[0..n) (or up to a NULL) nearest to `word` by edit distance (swapped neighbours are
- * one edit), if near enough to be a slip of the finger (at most a third of its length, at least 1,
- * and not every character another); else NULL. */
+/* The name in names[0..n) (or up to a NULL) nearest to `word` by edit distance (swapped
+ * neighbours are one edit), if near enough to be a slip of the finger (at most a third of its
+ * length, at least 1, and not every character another); else NULL. */
 const char *fr__nearest(const char *word, const char *const names[], size_t n);
 
 /* ", did you mean 'NAME'?" into buf, or "" when nothing is near; returns buf. */

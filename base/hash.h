@@ -52,8 +52,8 @@ static inline uint32_t fr__hash_probe(const struct fr__hash_table *t, uint64_t h
     return t->slots[*at].id;
 }
 
-/* The first id whose hash has the low half of this one, FR_NONE: none. *at: for fr__hash_next(). O(1)
- * on average. */
+/* The first id whose hash has the low half of this one, FR_NONE: none. *at: for fr__hash_next().
+ * O(1) on average. */
 static inline uint32_t fr__hash_first(const struct fr__hash_table *t, uint64_t hash, size_t *at)
 {
     if (t->n_slots == 0)
@@ -69,8 +69,8 @@ static inline uint32_t fr__hash_next(const struct fr__hash_table *t, uint64_t ha
     return fr__hash_probe(t, hash, at);
 }
 
-/* Adds an id, not FR_NONE; a thing that is there already is then there twice. false: out of memory or
- * full (2^31 ids), nothing changed. */
+/* Adds an id, not FR_NONE; a thing that is there already is then there twice. false: out of
+ * memory or full (2^31 ids), nothing changed. */
 bool fr__hash_add(struct fr__hash_table *t, uint64_t hash, uint32_t id);
 void fr__hash_fini(struct fr__hash_table *t);
 

@@ -15,8 +15,8 @@ struct fr__json {
     bool is_compact[FR__JSON_DEPTH]; /* on one line */
 };
 
-/* Whether the stream took everything shows in ferror(f), or fr__out_commit(). A newline follows each
- * top value, so that several in compact form are JSON lines. */
+/* Whether the stream took everything shows in ferror(f), or fr__out_commit(). A newline follows
+ * each top value, so that several in compact form are JSON lines. */
 void fr__json_init(struct fr__json *j, FILE *f);
 /* key NULL inside arrays and for the top. compact: the whole thing on one line. */
 void fr__json_open(struct fr__json *j, const char *key, char bracket, bool is_compact); /* { or [ */

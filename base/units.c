@@ -1,7 +1,7 @@
 /* base/units.c - quantities with a unit to and from text.
  *
- * A unit is factor * 10^exp10 * 2^exp2 of the base unit, so that decimal prefixes shift the number's
- * own exponent and binary ones are exact.
+ * A unit is factor * 10^exp10 * 2^exp2 of the base unit, so that decimal prefixes shift the
+ * number's own exponent and binary ones are exact.
  */
 #include "config.h"
 

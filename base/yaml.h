@@ -1,7 +1,8 @@
 /* base/yaml.h - a small YAML document as a tree with positions (libyaml's events).
  *
- * One document; plain scalars stay text. Refused: anchors and aliases, tags, doubled keys, keys that
- * are not scalars, nesting beyond 32, files over 16 MiB or a million nodes, bytes that are not UTF-8.
+ * One document; plain scalars stay text. Refused: anchors and aliases, tags, doubled keys, keys
+ * that are not scalars, nesting beyond 32, files over 16 MiB or a million nodes, bytes that are
+ * not UTF-8.
  */
 #ifndef FR_BASE_YAML_H
 #define FR_BASE_YAML_H
@@ -33,7 +34,8 @@ const struct fr__yaml *fr__yaml_get(const struct fr__yaml *map, const char *key)
 /* FR_EPARSE unless node is of that kind; what names it in the message. */
 enum fr_status fr__yaml_expect(const struct fr__yaml *node, enum fr__yaml_kind kind,
                                const char *what, struct fr_error *err);
-/* FR_EPARSE for the first key of map that is not among known[] (ends with NULL), with the nearest. */
+/* FR_EPARSE for the first key of map that is not among known[] (ends with NULL), with the
+ * nearest. */
 enum fr_status fr__yaml_only(const struct fr__yaml *map, const char *const known[],
                              struct fr_error *err);
 /* The child scalar's text; FR_EPARSE when missing (fallback NULL) or not a scalar. */

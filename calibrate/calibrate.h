@@ -63,23 +63,24 @@ struct fr_cost_options {
                                      to `types`; only read while the model is made. NULL: none */
 };
 
-/* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load and fr_system_load;
- * FR_ENOENT too when the device file is for none of the types. */
+/* types: [n_types], borrowed, must outlive the model. Errors as fr_calibration_load and
+ * fr_system_load; FR_ENOENT too when the device file is for none of the types. */
 enum fr_status fr_cost_model_new(struct fr_cost_model **out, const struct fr_device_type types[],
                                  size_t n_types, const struct fr_cost_options *options,
                                  struct fr_error *err);
 void fr_cost_model_free(struct fr_cost_model *m);
 
-/* Which samples, and which share of the layer's channels (0 and 1: all): 1 of channel_parts of what its forward
- * op writes, 1 of input_parts of what that reads. */
+/* Which samples, and which share of the layer's channels (0 and 1: all): 1 of channel_parts of
+ * what its forward op writes, 1 of input_parts of what that reads. */
 struct fr_part {
     double batch; /* may differ from the graph's; fractions are allowed */
     unsigned channel_parts, input_parts;
 };
 
-/* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op without
- * FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured with it. A
- * sample of another device type is moved if the model was made with that graph (options' graph). */
+/* The cost of graph op `op`, or of a part of it, on a device of type `type`. Never fails: an op
+ * without FLOPs and bytes takes no time. A profiled op carries no launch time: it was measured
+ * with it. A sample of another device type is moved if the model was made with that graph
+ * (options' graph). */
 void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
                 const struct fr_part *part, struct fr_cost *out);
 
@@ -104,15 +105,17 @@ enum {
 bool fr_cost_collective(const struct fr_cost_model *m, uint32_t system,
                         const struct fr_system_call *call, struct fr_cost *out);
 
-/* How work slows other work on the GPUs of a model's device types, and the device that it was measured on:
- * of the types' own files, else of another board of the same chip. NULL: not known, or not the same for
- * all GPUs. */
+/* How work slows other work on the GPUs of a model's device types, and the device that it was
+ * measured on: of the types' own files, else of another board of the same chip. NULL: not known,
+ * or not the same for all GPUs. */
 const struct fr_slowdowns *fr_cost_slowdowns(const struct fr_cost_model *m, const char **device);
-/* One message alone over a link, as fitted: latency_s + bytes / Bps * (1 + (knee_bytes / bytes)^knee_power). */
+/* One message alone over a link, as fitted: latency_s + bytes / Bps * (1 + (knee_bytes /
+ * bytes)^knee_power). */
 struct fr_message_fit {
     double latency_s, Bps, knee_bytes, knee_power;
 };
-/* [n_messages] those of the options' messages, the model's; NULL: there are none, or datasheet_only. */
+/* [n_messages] those of the options' messages, the model's; NULL: there are none, or
+ * datasheet_only. */
 const struct fr_message_fit *fr_cost_messages(const struct fr_cost_model *m);
 /* The part of it that grows with the bytes; 0 for 0 bytes. */
 double fr_message_bytes_s(const struct fr_message_fit *f, double bytes);
@@ -210,7 +213,8 @@ struct fr_curve_info {
 const char *fr_curve_parameter_name(enum fr_curve_class c,
                                     size_t i); /* "launch_s"; NULL: no more */
 
-/* Classes of work that slow each other on a device; copies: to and from the host or another device. */
+/* Classes of work that slow each other on a device; copies: to and from the host or another
+ * device. */
 enum fr_beside { FR_BESIDE_COMPUTE, FR_BESIDE_COPY, FR_BESIDE_COLLECTIVE, FR_N_BESIDE };
 const char *fr_beside_name(enum fr_beside c); /* "compute", "copy", "collective" */
 
@@ -268,8 +272,8 @@ double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
 double fr_calibration_form_s(const struct fr_calibration *c, size_t i,
                              const struct fr_kernel_shape *shape);
 
-/* Whose curve prices kernels of a class on a device type, and how far off it is expected to be: the median of
- * |true / predicted - 1|, from the curve's own misses and what a move adds. */
+/* Whose curve prices kernels of a class on a device type, and how far off it is expected to be:
+ * the median of |true / predicted - 1|, from the curve's own misses and what a move adds. */
 struct fr_cost_source {
     const char *from; /* the device that was measured */
     enum fr_trust trust;
@@ -285,17 +289,18 @@ struct fr_fit_request {
     const char *const *paths;            /* [n_paths] CSV files, each of any layout we read */
     size_t n_gpus, n_paths;
 };
-/* Fits a curve to each class and dtype, from the rows of the first of the GPUs and of one source (the
- * one with most) if these are at least 40 to fit. A fifth of the shapes, chosen by their hash, is held out. Beside
- * curves what the data say of launches and of kernels side by side. Deterministic. FR_ENOENT: nothing of
- * all that. Cost: seconds a curve; ctx may be NULL. */
+/* Fits a curve to each class and dtype, from the rows of the first of the GPUs and of one source
+ * (the one with most) if these are at least 40 to fit. A fifth of the shapes, chosen by their
+ * hash, is held out. Beside curves what the data say of launches and of kernels side by side.
+ * Deterministic. FR_ENOENT: nothing of all that. Cost: seconds a curve; ctx may be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,
                                     struct fr_error *err);
 
-/* The curves of `from` as they are expected on another device, which need not have been measured: its
- * peaks in place of theirs. Curves of formats that it has not got are left out. FR_ENOMEM. */
+/* The curves of `from` as they are expected on another device, which need not have been
+ * measured: its peaks in place of theirs. Curves of formats that it has not got are left out.
+ * FR_ENOMEM. */
 enum fr_status fr_calibration_move(struct fr_calibration **out, const struct fr_calibration *from,
                                    const struct fr_device_type *type, struct fr_error *err);
 
@@ -319,8 +324,8 @@ enum fr_status fr_calibration_check(const struct fr_calibration *c, const char *
                                     size_t n_paths, const char *const gpus[], size_t n_gpus,
                                     bool is_all, struct fr_check checks[], struct fr_error *err);
 
-/* Judges the factors on rows of work side by side, as fr_calibration_check does curves: checks[a * FR_N_BESIDE + b]
- * is of a beside b. Pairs that were not fitted are not judged. */
+/* Judges the factors on rows of work side by side, as fr_calibration_check does curves: checks[a
+ * * FR_N_BESIDE + b] is of a beside b. Pairs that were not fitted are not judged. */
 enum fr_status fr_calibration_check_slowdowns(const struct fr_calibration *c,
                                               const char *const paths[], size_t n_paths,
                                               const char *const gpus[], size_t n_gpus, bool is_all,
@@ -330,8 +335,8 @@ enum fr_status fr_calibration_check_slowdowns(const struct fr_calibration *c,
 /* Takes one row; anything but FR_OK, with its reason in err, ends the visit. */
 typedef enum fr_status fr_check_row_fn(void *user, const struct fr_check_row *row,
                                        struct fr_error *err);
-/* Hands fn the rows that curve i is judged on and those that a fit may have seen, in the order of the
- * files. */
+/* Hands fn the rows that curve i is judged on and those that a fit may have seen, in the order
+ * of the files. */
 enum fr_status fr_calibration_visit(const struct fr_calibration *c, size_t i,
                                     const char *const paths[], size_t n_paths,
                                     const char *const gpus[], size_t n_gpus, fr_check_row_fn *fn,

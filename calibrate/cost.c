@@ -81,8 +81,10 @@ static bool is_free(const struct fr_op *o)
 
 /* ---- curves ---- */
 
-/* Standard deviation of the logarithm. The 10th to 90th percentile of measured over assumed efficiency is
- * 0.65 to 0.90 for bf16 products and 0.2 to 1.2 for fp32 convolutions (calibrate/efficiency.c): 0.13 and
+/* Standard deviation of the logarithm. The 10th to 90th percentile of measured over assumed
+ * efficiency is
+ * 0.65 to 0.90 for bf16 products and 0.2 to 1.2 for fp32 convolutions (calibrate/efficiency.c):
+ * 0.13 and
  * 0.70. We take the middle for all. */
 #define DATASHEET_ERROR 0.4
 
@@ -93,7 +95,8 @@ struct target {
 };
 
 /* Training reads an image twice, for the statistics and to normalise it, where `bytes` counts once
- * what an op reads (NVIDIA cuDNN, spatial batch normalisation; backward has an op for each pass). */
+ * what an op reads (NVIDIA cuDNN, spatial batch normalisation; backward has an op for each
+ * pass). */
 static double passes_of(const struct fr_op *o)
 {
     return o->kind == FR_OP_BATCHNORM && o->phase == FR_PHASE_FORWARD ? 1.5 : 1;
@@ -109,8 +112,9 @@ static enum fr_dtype format_of(const struct target *t, double element_bytes)
     return FR_FP32;
 }
 
-/* A kernel that streams is taken as measured in fp32, which is a training framework's kernel in all data at
- * hand (cost_model.h); in the format of its numbers where the user has measured that. */
+/* A kernel that streams is taken as measured in fp32, which is a training framework's kernel in
+ * all data at hand (cost_model.h); in the format of its numbers where the user has measured
+ * that. */
 static struct fr__known streaming_curve(const struct target *t, enum fr_curve_class op_class,
                                         double element_bytes)
 {
@@ -135,8 +139,8 @@ static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_cur
         set_known(c, fr__kernel_s(&k, &shape), &k);
 }
 
-/* How often an op or, of a gradient, all its ops move each number, as their `bytes` count: the gradient of a
- * norm's input reads two and writes one, that of its parameters reads two again. */
+/* How often an op or, of a gradient, all its ops move each number, as their `bytes` count: the
+ * gradient of a norm's input reads two and writes one, that of its parameters reads two again. */
 static double counted_passes(enum fr_curve_class c)
 {
     switch (c) {
@@ -150,7 +154,8 @@ static double counted_passes(enum fr_curve_class c)
     }
 }
 
-/* `numbers` of them in all. A curve in another format, and ops that make up one kernel, count by their bytes. */
+/* `numbers` of them in all. A curve in another format, and ops that make up one kernel, count by
+ * their bytes. */
 static bool use_passes(struct fr_cost *c, const struct target *t,
                        const struct fr_kernel_shape *shape, double numbers,
                        const struct fr__kernel *kernel)
@@ -195,8 +200,9 @@ static void use_batchnorm(struct fr_cost *c, const struct target *t, const struc
     use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
 }
 
-/* Without a curve of its own the backward pass of fused attention takes what 5 products for 2 are, at
- * 63 % of the peak where the forward pass is at 73 % (T. Dao, FlashAttention-2, 2023, section 4.1). */
+/* Without a curve of its own the backward pass of fused attention takes what 5 products for 2
+ * are, at 63 % of the peak where the forward pass is at 73 % (T. Dao, FlashAttention-2, 2023,
+ * section 4.1). */
 static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
@@ -218,9 +224,9 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
 }
 
 /* A convolution in a format that was measured for matrix products only: as the product it is
- * (S. Chetlur et al., cuDNN, 2014, section 3), which does not write the unfolded image to memory. Priced so
- * from their own matrix products, DeepBench's fp16 convolutions on V100 and T4 are a median of 34 and 36 %
- * off, forward. */
+ * (S. Chetlur et al., cuDNN, 2014, section 3), which does not write the unfolded image to
+ * memory. Priced so from their own matrix products, DeepBench's fp16 convolutions on V100 and T4
+ * are a median of 34 and 36 % off, forward. */
 static void use_implicit_product(struct fr_cost *c, const struct target *t,
                                  const struct fr__kernel *kernel)
 {

@@ -23,10 +23,10 @@ static double time_s(const struct asked *a, double bytes)
     return fr__nodes_way_s(a->way, fr_system_info(a->system)->nodes.ways[a->way], &call);
 }
 
-/* bytes x d time / d bytes. Inside a machine every way of the model is linear in the bytes and their soft
- * minimum homogeneous of degree 1 in all of its terms, so that (Euler) this is the part that the bytes
- * account for. Over several the way stays what it is: where NCCL jumps from one to the next there is no
- * slope. */
+/* bytes x d time / d bytes. Inside a machine every way of the model is linear in the bytes and
+ * their soft minimum homogeneous of degree 1 in all of its terms, so that (Euler) this is the
+ * part that the bytes account for. Over several the way stays what it is: where NCCL jumps from
+ * one to the next there is no slope. */
 static double bytes_part_s(const struct asked *a)
 {
     const double step = 1e-4, bytes = a->call->bytes;

@@ -1,4 +1,5 @@
-/* calibrate/cost_memo.c - a table of costs for each pair of device type and batch, filled as it is asked. */
+/* calibrate/cost_memo.c - a table of costs for each pair of device type and batch, filled as it
+ * is asked. */
 #include "config.h"
 
 #include "calibrate/cost_memo.h"

@@ -1,7 +1,7 @@
 /* calibrate/cost_memo.h - what the ops of one graph cost, remembered from question to question.
  *
- * Questions about one model on one cluster ask for the same ops at the same batches again and again. A memo
- * answers as fr_cost_op does, to the last bit. One thread at a time.
+ * Questions about one model on one cluster ask for the same ops at the same batches again and
+ * again. A memo answers as fr_cost_op does, to the last bit. One thread at a time.
  */
 #ifndef FR_CALIBRATE_COST_MEMO_H
 #define FR_CALIBRATE_COST_MEMO_H
@@ -15,8 +15,9 @@ struct fr_cost_memo *fr__cost_memo_new(const struct fr_cost_model *costs,
                                        const struct fr_graph *graph);
 void fr__cost_memo_free(struct fr_cost_memo *m); /* NULL is fine */
 
-/* As fr_cost_op on the memo's model and graph. Only whole ops (no channel_parts or input_parts) are remembered, for
- * up to 64 pairs of type and batch; any other, and all when memory is short, are worked out anew. */
+/* As fr_cost_op on the memo's model and graph. Only whole ops (no channel_parts or input_parts)
+ * are remembered, for up to 64 pairs of type and batch; any other, and all when memory is short,
+ * are worked out anew. */
 void fr__cost_memo_op(struct fr_cost_memo *m, uint32_t type, uint32_t op,
                       const struct fr_part *part, struct fr_cost *out);
 #endif

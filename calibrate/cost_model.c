@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels); fitted
- * launches of kernels timed alone are 2.3 to 5.6 us (doc/true.md). */
+/* Between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels);
+ * fitted launches of kernels timed alone are 2.3 to 5.6 us (doc/true.md). */
 #define LATENCY_S 2.6e-6
 
 struct fr_cost_model {
@@ -49,9 +49,9 @@ double fr__error_of_median(double median)
     return log(1 + median) / 0.67449;
 }
 
-/* What a move adds, as measured (doc/calibration.md): nothing to another board of the chip, a median of
- * 13 % to another one; 26 % where one is older than Volta, the middle of 20 % for convolutions and 32 % for
- * products from a P100 to a V100. */
+/* What a move adds, as measured (doc/calibration.md): nothing to another board of the chip, a
+ * median of 13 % to another one; 26 % where one is older than Volta, the middle of 20 % for
+ * convolutions and 32 % for products from a P100 to a V100. */
 static double move_error(int kinship, const char *from, const char *to)
 {
     bool is_old = fr__is_before_volta(from) || fr__is_before_volta(to);
@@ -106,8 +106,9 @@ static bool is_streaming(enum fr_curve_class c)
     }
 }
 
-/* Whether a curve in format `has` can stand for `wanted`: 16-bit formats run on the same units at the
- * same rate, tf32 on those too with operands of twice the size; kernels that only stream count bytes. */
+/* Whether a curve in format `has` can stand for `wanted`: 16-bit formats run on the same units
+ * at the same rate, tf32 on those too with operands of twice the size; kernels that only stream
+ * count bytes. */
 static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype wanted)
 {
     static const unsigned char group[FR_N_DTYPES] = {
@@ -116,8 +117,8 @@ static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype w
     return has == wanted || is_streaming(c) || group[has] == group[wanted];
 }
 
-/* Which curves of a calibration are asked for: those of streaming kernels in their own formats, all in
- * their own formats, or any as stand-ins for other formats. */
+/* Which curves of a calibration are asked for: those of streaming kernels in their own formats,
+ * all in their own formats, or any as stand-ins for other formats. */
 enum match { STREAMING, EXACT, STAND_IN };
 
 static bool matches(enum match match, enum fr_curve_class c, enum fr_dtype has,
@@ -232,9 +233,9 @@ static enum fr_status offer_all(struct fr_cost_model *m, size_t type,
     return offer(m, type, c, kinship, STAND_IN, err);
 }
 
-/* Another board of the chip comes before the device's own curve in another format: fp32 was measured
- * with a training framework's kernels, fp16 with an inference server's, which normalise at half
- * the speed (doc/true.md). */
+/* Another board of the chip comes before the device's own curve in another format: fp32 was
+ * measured with a training framework's kernels, fp16 with an inference server's, which normalise
+ * at half the speed (doc/true.md). */
 static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     for (int kinship = 0; kinship <= 1; kinship++)

@@ -2,15 +2,16 @@
  *
  * The first that there is of: the device's own curve in the number format; its own in a format that
  * runs on the same units; then the same of its relatives (relatives.h), nearest first, with the
- * device's peaks and number of multiprocessors in place of theirs. For kernels that stream another board
- * of the chip in the format comes before the device's own in another format, unless the user's device
- * file has that. All parameters but the launch are
- * fractions of these, which is what makes the transfer possible.
+ * device's peaks and number of multiprocessors in place of theirs. For kernels that stream
+ * another board of the chip in the format comes before the device's own in another format,
+ * unless the user's device file has that. All parameters but the launch are fractions of these,
+ * which is what makes the transfer possible.
  *
- * A kernel's time leaves out the launch that was measured with it, which may hold a framework's call
- * (25 to 50 us in NeuSight's rows); what it keeps of it is at most the gap of the device file's
- * `launch`, else 2.6 us, the start and end of a kernel on the device. The host's launch is the device
- * type's, unless a device file says what a framework takes, and runs beside (sim/sim.h).
+ * A kernel's time leaves out the launch that was measured with it, which may hold a framework's
+ * call (25 to 50 us in NeuSight's rows); what it keeps of it is at most the gap of the device
+ * file's `launch`, else 2.6 us, the start and end of a kernel on the device. The host's launch
+ * is the device type's, unless a device file says what a framework takes, and runs beside
+ * (sim/sim.h).
  */
 #ifndef FR_CALIBRATE_COST_MODEL_H
 #define FR_CALIBRATE_COST_MODEL_H
@@ -41,7 +42,8 @@ uint32_t fr__cost_model_n_types(const struct fr_cost_model *m);
 /* NULL: there is none of that index. */
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system);
 
-/* Standard deviation of the logarithm of an error whose absolute value has this median, were it normal. */
+/* Standard deviation of the logarithm of an error whose absolute value has this median, were it
+ * normal. */
 double fr__error_of_median(double median);
 
 /* Seconds of a kernel on the device, the host's part left out. k->curve is not NULL. */

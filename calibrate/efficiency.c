@@ -1,13 +1,14 @@
 /* calibrate/efficiency.c - what part of the datasheet's peaks a kind of op reaches.
  *
  * Each number is the median, over measured kernels that run longer than 200 us, of (datasheet
- * roofline time / measured time), split by which side of the roofline binds; where several GPUs were
- * measured the figure stands for V100, A100 and H100 and the source names their medians. Data:
- * NeuSight (Lee et al., ASPLOS 2025, its published fp32 data set), DeepBench (Baidu Research, 2017
- * results), aiconfigurator (NVIDIA, bf16 tables) and vidur (Agrawal et al., MLSys 2024).
- * A kind without measurements of its own takes those of the nearest kind, and says so. One number
- * a kind ignores the shape: the 10th to 90th percentile of the same rows is 0.2 to 1.2 for fp32
- * convolutions (Winograd exceeds the direct peak) and 0.65 to 0.90 for bf16 matrix products.
+ * roofline time / measured time), split by which side of the roofline binds; where several GPUs
+ * were measured the figure stands for V100, A100 and H100 and the source names their medians.
+ * Data: NeuSight (Lee et al., ASPLOS 2025, its published fp32 data set), DeepBench (Baidu
+ * Research, 2017 results), aiconfigurator (NVIDIA, bf16 tables) and vidur (Agrawal et al., MLSys
+ * 2024). A kind without measurements of its own takes those of the nearest kind, and says so.
+ * One number a kind ignores the shape: the 10th to 90th percentile of the same rows is 0.2 to
+ * 1.2 for fp32 convolutions (Winograd exceeds the direct peak) and 0.65 to 0.90 for bf16 matrix
+ * products.
  */
 #include "config.h"
 

@@ -110,8 +110,8 @@ const struct fr_system_info *fr_system_info(const struct fr_system *s)
     return &s->info;
 }
 
-/* t^-8, t in us. (a^-8 + b^-8)^(-1/8) is the smaller where they differ, a twelfth less where they are
- * equal. */
+/* t^-8, t in us. (a^-8 + b^-8)^(-1/8) is the smaller where they differ, a twelfth less where
+ * they are equal. */
 static double inverse_8(double t)
 {
     double r = 1e-6 / t, r2 = r * r, r4 = r2 * r2;

@@ -111,7 +111,8 @@ struct fr_system_info {
 /* The messages of one kind of machine. Immutable, so that threads may share it. */
 struct fr_system;
 
-/* A shipped system's name ("h100-nvswitch") or the path of a file. Errors as fr_calibration_load. */
+/* A shipped system's name ("h100-nvswitch") or the path of a file. Errors as
+ * fr_calibration_load. */
 enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
                               struct fr_error *err);
 /* From memory; name stands for the path in messages. */
@@ -126,23 +127,25 @@ enum fr_status fr_system_write(const struct fr_system *s, const char *path, stru
 enum fr_status fr_system_find_link(const struct fr_system *s, const char *name, struct fr_loc loc,
                                    size_t *out, struct fr_error *err);
 
-/* Whether the system can price that operation over so many nodes: whether any rows of it were judged. */
+/* Whether the system can price that operation over so many nodes: whether any rows of it were
+ * judged. */
 bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes);
 
-/* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 for what
- * the system covers, else undefined but no less than 0. */
+/* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 for
+ * what the system covers, else undefined but no less than 0. */
 double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call);
 
 /* Seconds of one message over link number `link` of info's links, alone. */
 double fr_system_send_s(const struct fr_system *s, size_t link, double bytes);
 
-/* Fits what the rows of `system` (the data's `system` column) in the CSV files, and all of the logs of
- * nccl-tests, can tell: collectives of the source with most rows (of equals the last), algorithm and
- * protocol left to NCCL, inside a node and over several; and messages over each link, of the source with most of
- * its rows. A fifth, chosen by a hash of the shape (op, GPUs, bytes, dtype; of a message the bytes), is held
- * out. Fitted is what has 24 rows besides those, all-to-alls and links 12. NVLS is kept if it makes the mean
- * miss smaller by more than a thirtieth and 0.001. Errors of parameters: by bootstrap over shapes. Deterministic,
- * seconds. FR_ENOENT: nothing has rows enough; FR_EPARSE, FR_ERANGE with the place; FR_EIO, FR_ENOMEM. */
+/* Fits what the rows of `system` (the data's `system` column) in the CSV files, and all of the
+ * logs of nccl-tests, can tell: collectives of the source with most rows (of equals the last),
+ * algorithm and protocol left to NCCL, inside a node and over several; and messages over each
+ * link, of the source with most of its rows. A fifth, chosen by a hash of the shape (op, GPUs,
+ * bytes, dtype; of a message the bytes), is held out. Fitted is what has 24 rows besides those,
+ * all-to-alls and links 12. NVLS is kept if it makes the mean miss smaller by more than a
+ * thirtieth and 0.001. Errors of parameters: by bootstrap over shapes. Deterministic, seconds.
+ * FR_ENOENT: nothing has rows enough; FR_EPARSE, FR_ERANGE with the place; FR_EIO, FR_ENOMEM. */
 enum fr_status fr_system_fit(struct fr_system **out, const char *system, const char *const paths[],
                              size_t n_paths, struct fr_error *err);
 
@@ -165,15 +168,16 @@ struct fr_system_check {
     uint64_t n_left_out; /* rows that a fit may have seen */
     struct fr_system_row worst;
 };
-/* Judges a system on rows of `system` (NULL: the system and sources of its own fit, else any source),
- * of at least min_bytes. Without is_all only rows that no fit sees are judged. Links go by name. */
+/* Judges a system on rows of `system` (NULL: the system and sources of its own fit, else any
+ * source), of at least min_bytes. Without is_all only rows that no fit sees are judged. Links go
+ * by name. */
 enum fr_status fr_system_check(const struct fr_system *s, const char *system,
                                const char *const paths[], size_t n_paths, double min_bytes,
                                bool is_all, struct fr_system_check checks[FR_SYSTEM_CLASSES],
                                struct fr_error *err);
 
-/* Takes one row of class i; its file is not set. Anything but FR_OK, with its reason in err, ends the
- * visit. */
+/* Takes one row of class i; its file is not set. Anything but FR_OK, with its reason in err,
+ * ends the visit. */
 typedef enum fr_status fr_system_row_fn(void *user, size_t i, const struct fr_system_row *row,
                                         struct fr_error *err);
 /* Hands fn the rows that fr_system_check judges or leaves out, class by class. */

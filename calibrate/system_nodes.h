@@ -26,7 +26,8 @@
 
 #include "calibrate/system.h"
 
-/* The way that NCCL would take of those that nodes->has_way; FR_N_SYSTEM_WAYS: none can do that op. */
+/* The way that NCCL would take of those that nodes->has_way; FR_N_SYSTEM_WAYS: none can do that
+ * op. */
 enum fr_system_way fr__nodes_choose(const struct fr_system_nodes *nodes,
                                     const struct fr_system_call *call);
 

@@ -105,7 +105,8 @@ enum fr_sensitivity cli_sensitivity(const struct options *o);
 
 /* ---- command.c ---- */
 
-/* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of memory. */
+/* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of
+ * memory. */
 char *cli_command_line(int argc, char *const argv[]);
 
 /* ---- help.c ---- */
@@ -169,7 +170,8 @@ bool cli_is_system(const char *name_or_path); /* a shipped one's name, or a file
 
 /* ---- graph.c ---- */
 
-/* The workload that the first argument names, with the options about its shape; the caller frees it. */
+/* The workload that the first argument names, with the options about its shape; the caller frees
+ * it. */
 enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err);
 
 /* ---- layers.c: a row for each layer of a graph ---- */

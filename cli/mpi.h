@@ -28,6 +28,7 @@ bool cli_mpi_serve(void *mpi);
 /* Rank 0, before the run: whose points they are, and what stops them. */
 void cli_mpi_lead(struct cli_mpi *m, struct fr_sweep *s, const struct fr_context *ctx);
 
-/* Everyone: lets the others leave, ends MPI. Rank 0 gets the first failure of any: st is its own. */
+/* Everyone: lets the others leave, ends MPI. Rank 0 gets the first failure of any: st is its
+ * own. */
 enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error *err);
 #endif

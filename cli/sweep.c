@@ -172,8 +172,8 @@ static enum fr_status follow(struct session *s, struct cli_mpi *mpi, struct fr_e
     return cli_mpi_end(mpi, FR_OK, err);
 }
 
-/* One point's memory is the next one's: glibc gives large arrays and the tops of its heaps back to the
- * system each time, and to fault them in again took a seventh of a sweep's time. */
+/* One point's memory is the next one's: glibc gives large arrays and the tops of its heaps back
+ * to the system each time, and to fault them in again took a seventh of a sweep's time. */
 static void keep_freed_memory(void)
 {
 #if defined(M_ARENA_MAX) && defined(M_MMAP_MAX) && defined(M_TRIM_THRESHOLD) && defined(M_TOP_PAD)

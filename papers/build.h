@@ -25,7 +25,8 @@ struct fr__repro;
 /* title as in struct fr_reproduction. NULL: out of memory. */
 struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
                                 const struct fr_context *ctx);
-/* The answer to q, which stays, from memory if the same was asked before. A question that does not fit is answered. */
+/* The answer to q, which stays, from memory if the same was asked before. A question that does
+ * not fit is answered. */
 enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
                              const struct fr__repro_answer **out, struct fr_error *err);
 

@@ -1,7 +1,7 @@
 /* papers/papers.h - a paper's experiments run again: the published figure, ours, the difference.
  *
- * A reproduction is tables. A cell is a number or a word; a number that the paper does not give, or that
- * does not exist, is NaN. Misses are shown like hits: nothing is fitted to the figures.
+ * A reproduction is tables. A cell is a number or a word; a number that the paper does not give,
+ * or that does not exist, is NaN. Misses are shown like hits: nothing is fitted to the figures.
  */
 #ifndef FORERUN_REPRODUCE_H
 #define FORERUN_REPRODUCE_H
@@ -51,8 +51,8 @@ struct fr_repro_paper {
 };
 const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end */
 
-/* Runs all experiments of a paper. FR_ENOENT with the nearest known name; FR_ECANCELLED; as fr_answer.
- * The caller frees it. */
+/* Runs all experiments of a paper. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
+ * fr_answer. The caller frees it. */
 enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
                             const struct fr_context *ctx, struct fr_error *err);
 void fr_reproduction_free(struct fr_reproduction *r);
@@ -62,8 +62,9 @@ void fr_reproduction_print_json(FILE *f, const struct fr_reproduction *r);
 /* A line a cell: table, row, column, value. FR_EIO. */
 enum fr_status fr_reproduction_write(const struct fr_reproduction *r, const char *path,
                                      struct fr_error *err);
-/* Bars, a group a row or a model, of the table that path names before its ending ("x.order.png"), else of the
- * first. FR_EUSAGE: no picture by its ending, or of that table; as fr_results_write. */
+/* Bars, a group a row or a model, of the table that path names before its ending
+ * ("x.order.png"), else of the first. FR_EUSAGE: no picture by its ending, or of that table; as
+ * fr_results_write. */
 enum fr_status fr_reproduction_draw(const struct fr_reproduction *r, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err);
 

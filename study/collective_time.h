@@ -1,9 +1,10 @@
-/* study/collective_time.h - what one collective takes on a cluster alone, worked out in every way there is:
- * message by message through the network, by the closed form, and at the time fitted to such machines.
+/* study/collective_time.h - what one collective takes on a cluster alone, worked out in every
+ * way there is: message by message through the network, by the closed form, and at the time
+ * fitted to such machines.
  *
- * Bus bandwidth is nccl-tests' (doc/PERFORMANCE.md): bytes / time, times 2 (n - 1) / n for an all-reduce, (n - 1)
- * / n for an all-gather, a reduce-scatter and an all-to-all, 1 for a broadcast and a reduce: what a GPU's links
- * carry one way, whatever n.
+ * Bus bandwidth is nccl-tests' (doc/PERFORMANCE.md): bytes / time, times 2 (n - 1) / n for an
+ * all-reduce, (n - 1) / n for an all-gather, a reduce-scatter and an all-to-all, 1 for a
+ * broadcast and a reduce: what a GPU's links carry one way, whatever n.
  */
 #ifndef FORERUN_COLLECTIVE_TIME_H
 #define FORERUN_COLLECTIVE_TIME_H

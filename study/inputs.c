@@ -47,8 +47,8 @@ struct fr__inputs {
     struct list topos, graphs;
 };
 
-/* How many stay without a user. A sweep goes through its topologies again for each workload, and all presets
- * fit; graphs are larger. */
+/* How many stay without a user. A sweep goes through its topologies again for each workload, and
+ * all presets fit; graphs are larger. */
 enum { IDLE_TOPOS = 24, IDLE_GRAPHS = 8 };
 
 struct fr__inputs *fr__inputs_new(void)

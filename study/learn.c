@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "study/record.h"
+#include "study/session.h"
 #include "strategies/fastt/learn/sim.h"
 
 #include <math.h>
@@ -268,14 +269,20 @@ enum fr_status fr_learn(struct fr_learning **out, const struct fr_question *q,
                         const struct fr_learn_options *o, const struct fr_context *ctx,
                         struct fr_error *err)
 {
+    struct fr_session *session = fr_session_new(NULL);
     struct fr_question question = *q;
     struct fr_setting s;
     enum fr_status st;
 
+    if (!session)
+        return fr__fail_nomem(err);
     if (!question.strategy)
         question.strategy = "os-dpos";
-    FR_TRY(fr_setting_load(&s, &question, err));
-    st = learn_on(out, &s, &question, o, ctx, err);
-    fr_setting_fini(&s);
+    st = fr_session_setting(session, &question, &s, err);
+    if (st == FR_OK) {
+        st = learn_on(out, &s, &question, o, ctx, err);
+        fr_setting_fini(&s);
+    }
+    fr_session_free(session);
     return st;
 }

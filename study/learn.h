@@ -1,8 +1,9 @@
 /* study/learn.h - FastT's pre-training on the simulated cluster, round by round.
  *
- * The planner knows no cost. It measures a first strategy, learns what operations and transfers took,
- * plans with that, tries the plan, goes back if it is slower, and so on until nothing new is learned;
- * then it looks again every so many iterations. See strategies/fastt/learn/learn.h for the rules.
+ * The planner knows no cost. It measures a first strategy, learns what operations and transfers
+ * took, plans with that, tries the plan, goes back if it is slower, and so on until nothing new
+ * is learned; then it looks again every so many iterations. See strategies/fastt/learn/learn.h
+ * for the rules.
  */
 #ifndef FORERUN_LEARN_H
 #define FORERUN_LEARN_H
@@ -24,9 +25,11 @@ struct fr_learn_options {
     uint64_t drift_from; /* iteration */
     double drift_factor; /* 1: nothing drifts; 2: everything it computes takes twice as long */
 };
-/* 100 rounds of 10 iterations, no profiles (500 iterations apart, as many as FastT averages over), eps
- * 0.05, 30 s to activate, no drift. FastT gives no eps. 30 s: what a restart from a checkpoint costs in
- * the simulator of A. Qiao et al., Pollux, OSDI 2021 (simulator.py of its artifact, rescale_time). */
+/* 100 rounds of 10 iterations, no profiles (500 iterations apart, as many as FastT averages
+ * over), eps
+ * 0.05, 30 s to activate, no drift. FastT gives no eps. 30 s: what a restart from a checkpoint
+ * costs in the simulator of A. Qiao et al., Pollux, OSDI 2021 (simulator.py of its artifact,
+ * rescale_time). */
 void fr_learn_options_init(struct fr_learn_options *o);
 
 enum fr_learn_outcome {
@@ -85,9 +88,9 @@ struct fr_learning {
 };
 
 /* Loads what q names and learns: its run's order, network, seed, jitter and slow devices are the
- * cluster's. q->strategy NULL: os-dpos. The caller frees *out. FR_EUSAGE: a strategy that has no costs
- * to learn; FR_ERANGE: a drifting GPU that is not there, an eps or factor that is none; FR_ENOROOM: what
- * it begins with does not fit; else as fr_answer. */
+ * cluster's. q->strategy NULL: os-dpos. The caller frees *out. FR_EUSAGE: a strategy that has no
+ * costs to learn; FR_ERANGE: a drifting GPU that is not there, an eps or factor that is none;
+ * FR_ENOROOM: what it begins with does not fit; else as fr_answer. */
 enum fr_status fr_learn(struct fr_learning **out, const struct fr_question *q,
                         const struct fr_learn_options *o, const struct fr_context *ctx,
                         struct fr_error *err);

@@ -288,8 +288,8 @@ static const char *name_systems(struct fr__arena *arena, const struct fr_topo *t
     return text;
 }
 
-/* Why collectives over several machines run as rings, although such machines were measured; NULL where they
- * were not, or nobody asked. */
+/* Why collectives over several machines run as rings, although such machines were measured; NULL
+ * where they were not, or nobody asked. */
 static enum fr_status fill_network_why(struct record_box *box, const struct fr_setting *setting,
                                        struct fr_error *err)
 {

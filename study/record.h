@@ -30,8 +30,8 @@ enum fr_status fr__record_make(const struct fr__making *m, struct fr_record **ou
  * asks for it. Cost: three runs for each resource that counts. */
 enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *arena,
                                       const struct fr__making *m, struct fr_error *err);
-/* Fills in the interval of the iteration time, and what makes it, as m's question asks. Cost: 40 runs, and
- * two for each kind of op and trust. */
+/* Fills in the interval of the iteration time, and what makes it, as m's question asks. Cost: 40
+ * runs, and two for each kind of op and trust. */
 enum fr_status fr__fill_uncertainty(struct fr_record *r, struct fr__arena *arena,
                                     const struct fr__making *m, struct fr_error *err);
 /* Fills in who holds the memory of that device at its peak. Cost: O(buffers log). */
@@ -68,8 +68,8 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);
 
-/* How work slows other work on a topology's GPUs, where that was measured (fr_cost_slowdowns), into *store; its source is
- * the device's name. NULL: not known. */
+/* How work slows other work on a topology's GPUs, where that was measured (fr_cost_slowdowns),
+ * into *store; its source is the device's name. NULL: not known. */
 const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
                                                   struct fr_interference *store);
 

@@ -1,8 +1,9 @@
 /* study/sensitivity.c - what faster links and devices would change, from one run and from others.
  *
- * From the run: resource i accounts for part_s of the iteration (sim/sim.h). FR_FASTER times as fast
- * it would account for part_s / FR_FASTER, if what waits for what stayed the same: an estimate that
- * takes too much credit where something else soon becomes the bottleneck. Running again knows.
+ * From the run: resource i accounts for part_s of the iteration (sim/sim.h). FR_FASTER times as
+ * fast it would account for part_s / FR_FASTER, if what waits for what stayed the same: an
+ * estimate that takes too much credit where something else soon becomes the bottleneck. Running
+ * again knows.
  */
 #include "config.h"
 

@@ -1,4 +1,5 @@
-/* study/session.c - what a session holds: inputs (inputs.c), and the answers that it keeps by their question. */
+/* study/session.c - what a session holds: inputs (inputs.c), and the answers that it keeps by
+ * their question. */
 #include "config.h"
 
 #include "study/session.h"

@@ -1,8 +1,10 @@
-/* study/session.h - what many questions share: topologies, graphs, costs and answers, each made once.
+/* study/session.h - what many questions share: topologies, graphs, costs and answers, each made
+ * once.
  *
- * Sweeps, validation, advice, comparisons, learning and the papers' experiments ask through a session. Any
- * number of threads may ask the same session. What a session lends (settings, records) goes back before it
- * is freed. Input files are read once: a session is not for files that change while it lives.
+ * Sweeps, validation, advice, comparisons, learning and the papers' experiments ask through a
+ * session. Any number of threads may ask the same session. What a session lends (settings,
+ * records) goes back before it is freed. Input files are read once: a session is not for files
+ * that change while it lives.
  */
 #ifndef FORERUN_SESSION_H
 #define FORERUN_SESSION_H
@@ -26,9 +28,9 @@ void fr_session_free(struct fr_session *s); /* NULL is fine */
 enum fr_status fr_session_setting(struct fr_session *s, const struct fr_question *q,
                                   struct fr_setting *out, struct fr_error *err);
 
-/* As fr_answer. An equal question that was asked before may get the same record again, which is read-only;
- * fr_record_free gives it back. Questions with tables of their own in `run` (cost_s, slowness, ...) are
- * always answered anew. */
+/* As fr_answer. An equal question that was asked before may get the same record again, which is
+ * read-only; fr_record_free gives it back. Questions with tables of their own in `run` (cost_s,
+ * slowness, ...) are always answered anew. */
 enum fr_status fr_session_ask(struct fr_session *s, const struct fr_question *q,
                               const struct fr_context *ctx, struct fr_record **out,
                               struct fr_error *err);

@@ -1,4 +1,5 @@
-/* study/setting.c - the inputs of a question that has no session, and the release of either kind. */
+/* study/setting.c - the inputs of a question that has no session, and the release of either
+ * kind. */
 #include "config.h"
 
 #include "base/error.h"

@@ -24,9 +24,10 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run: at the time fitted to their machine where there is one, else as rings, step by
- * step where that is affordable (at most 5 million steps of one ring in the whole plan); all as rings
- * step by step; or all as rings by their closed form. A limit to run.rings asks for rings too. */
+/* How collectives run: at the time fitted to their machine where there is one, else as rings,
+ * step by step where that is affordable (at most 5 million steps of one ring in the whole plan);
+ * all as rings step by step; or all as rings by their closed form. A limit to run.rings asks for
+ * rings too. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
 /* What to find out about faster links and devices: nothing; what one run says; that, and what runs
@@ -34,7 +35,8 @@ enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIV
 enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
 #define FR_FASTER 1.25
 
-/* How far off the time may be because op costs are: not asked; an interval; that, and what makes it. */
+/* How far off the time may be because op costs are: not asked; an interval; that, and what makes
+ * it. */
 enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
 
 struct fr_question {
@@ -61,8 +63,8 @@ struct fr_question {
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
     bool with_advice; /* fr_answer only: if it does not fit, what would; see study/advice.h */
-    /* Only the figures that a row of a sweep has: a record without links, critical path, holders of memory,
-     * whose run is not held against its plan afterwards. Figures are the same. */
+    /* Only the figures that a row of a sweep has: a record without links, critical path, holders
+     * of memory, whose run is not held against its plan afterwards. Figures are the same. */
     bool is_brief;
     struct fr_run_options run; /* context, want: the answering function's */
     const char *command;       /* that asked it, for reports; NULL: not known */

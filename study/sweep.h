@@ -2,8 +2,8 @@
  * outlives them, and what the answers say together.
  *
  * A sweep is made with fr_sweep_new, given its axes with fr_sweep_add, completed with
- * fr_sweep_finish, answered with fr_sweep_run, and summed up with fr_sweep_summarise or written down
- * with fr_sweep_print_table, fr_sweep_print_json and fr_sweep_write.
+ * fr_sweep_finish, answered with fr_sweep_run, and summed up with fr_sweep_summarise or written
+ * down with fr_sweep_print_table, fr_sweep_print_json and fr_sweep_write.
  *
  * Rows hold no reading of any clock, so a sweep gives the same rows for any number of threads,
  * processes, interruptions and resumptions.
@@ -34,8 +34,8 @@ void fr_sweep_free(struct fr_sweep *s);
  * FR_EUSAGE, FR_EPARSE, FR_ERANGE, FR_ENOENT. */
 enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char *values,
                             struct fr_error *err);
-/* Only every n-th point, from the i-th (1-based) on: each block of n points gives one to each shard,
- * another from block to block, so that shards are equally long and mixed. */
+/* Only every n-th point, from the i-th (1-based) on: each block of n points gives one to each
+ * shard, another from block to block, so that shards are equally long and mixed. */
 enum fr_status fr_sweep_shard(struct fr_sweep *s, uint32_t i, uint32_t n, struct fr_error *err);
 /* Counts the points and loads each workload and topology once to see that it is there. Strategies
  * default to all, the rest to what fr_question_init says. FR_EUSAGE: no workload or topology, or
@@ -94,11 +94,11 @@ enum fr_status fr_sweep_row_parse(const char *text,
 
 /* ---- stores: rows that outlive the process ----
  *
- * A store is a file: of SQLite (table `points`, one row a point), or, when its name ends in ".csv" or
- * the library was built without SQLite, a journal of CSV whose lines carry checksums. A row is
- * there or it is not, whenever the process is killed. Several sweeps may share a store: a row is
- * known by its key. A store belongs to one version of Forerun, for another may answer otherwise, and
- * to one process at a time.
+ * A store is a file: of SQLite (table `points`, one row a point), or, when its name ends in
+ * ".csv" or the library was built without SQLite, a journal of CSV whose lines carry checksums.
+ * A row is there or it is not, whenever the process is killed. Several sweeps may share a store:
+ * a row is known by its key. A store belongs to one version of Forerun, for another may answer
+ * otherwise, and to one process at a time.
  */
 enum { FR_STORE_FORMAT = 3 };
 struct fr_store;
@@ -114,8 +114,8 @@ enum fr_status fr_store_each(struct fr_store *s, bool with_records,
                              enum fr_status (*take)(void *user, const struct fr_sweep_row *row,
                                                     struct fr_error *err),
                              void *user, struct fr_error *err);
-/* What a workload, a topology or costs held when their rows were made: a digest by name. FR_EUSAGE: the
- * store has another digest for that name. */
+/* What a workload, a topology or costs held when their rows were made: a digest by name.
+ * FR_EUSAGE: the store has another digest for that name. */
 enum fr_status fr_store_input(struct fr_store *s, const char *name, const char *digest,
                               struct fr_error *err);
 enum fr_status fr_store_close(struct fr_store *s, struct fr_error *err); /* NULL is fine */
@@ -142,8 +142,8 @@ struct fr_sweep_elsewhere {
 struct fr_sweep_options {
     unsigned n_threads; /* 0: one a core */
     bool with_records;  /* keep the rows' records */
-    /* Writes a record on one line, for rows to hold: fr_record_print_json of results/results.h. NULL: no
-     * row, of a store either, holds one. */
+    /* Writes a record on one line, for rows to hold: fr_record_print_json of results/results.h.
+     * NULL: no row, of a store either, holds one. */
     void (*print_record)(FILE *f, const struct fr_record *r);
     struct fr_store *store;     /* rows found there are not answered again; NULL: none */
     struct fr_session *session; /* to ask through; NULL: one of its own */
@@ -154,9 +154,9 @@ struct fr_sweep_options {
     void *serve_user;
 };
 
-/* Answers the points of this shard that have no row yet. ctx: cancel is obeyed, progress called with
- * "points", how many have rows, and how many there are. FR_ECANCELLED: rows so far are kept and
- * stored. FR_OK also when points are impossible or failed: see the rows. */
+/* Answers the points of this shard that have no row yet. ctx: cancel is obeyed, progress called
+ * with "points", how many have rows, and how many there are. FR_ECANCELLED: rows so far are kept
+ * and stored. FR_OK also when points are impossible or failed: see the rows. */
 enum fr_status fr_sweep_run(struct fr_sweep *s, const struct fr_sweep_options *o,
                             const struct fr_context *ctx, struct fr_error *err);
 /* The next point without a row, and a row that was made elsewhere: for serve(). Any thread. */
@@ -196,8 +196,8 @@ struct fr_sweep_terms {
     struct fr_prices prices; /* without any, costs are GPU hours */
 };
 
-/* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its GPUs,
- * or number of GPUs. NAN where it does not fit or has no price. */
+/* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its
+ * GPUs, or number of GPUs. NAN where it does not fit or has no price. */
 struct fr_sweep_value {
     double time_s, cost;
     bool is_late; /* time_s > deadline_s */

@@ -1,8 +1,8 @@
 /* study/validate.h - predictions beside measurements: rows of questions with what was measured.
  *
- * A row of the file is a command line (workload, topology, gpus, strategy, global_batch, precision and
- * further options as one types them) and the iteration time and peak memory that somebody measured.
- * A row that cannot be predicted is kept and says why not.
+ * A row of the file is a command line (workload, topology, gpus, strategy, global_batch,
+ * precision and further options as one types them) and the iteration time and peak memory that
+ * somebody measured. A row that cannot be predicted is kept and says why not.
  */
 #ifndef FORERUN_VALIDATE_H
 #define FORERUN_VALIDATE_H
@@ -50,20 +50,20 @@ struct fr_validation {
     const struct fr_validation_row *rows;     /* as in the file */
     const struct fr_validation_group *groups; /* all first; of each kind by name */
     struct fr_validation_errors memory;
-    /* Kendall's tau of predicted against measured times over pairs of rows that differ in nothing but
-     * strategy, time and id; NAN: no such pair. */
+    /* Kendall's tau of predicted against measured times over pairs of rows that differ in
+     * nothing but strategy, time and id; NAN: no such pair. */
     double tau;
     uint64_t n_tau_pairs;
-    /* Median of |predicted / measured - 1| of the speed-up of N GPUs over 1 of the same workload, topology,
-     * batch a GPU, precision, options and source; NAN: none. */
+    /* Median of |predicted / measured - 1| of the speed-up of N GPUs over 1 of the same
+     * workload, topology, batch a GPU, precision, options and source; NAN: none. */
     double scaling_median;
     uint64_t n_scaling;
     void *priv;
 };
 
-/* Reads the file and predicts all rows on n_threads threads (0: one a processor); the answers do not
- * depend on their number. costs: as in struct fr_question, for all rows. FR_EPARSE, FR_ERANGE with
- * the place; FR_ENOENT, FR_EIO, FR_ENOMEM, FR_ECANCELLED. The caller frees. */
+/* Reads the file and predicts all rows on n_threads threads (0: one a processor); the answers do
+ * not depend on their number. costs: as in struct fr_question, for all rows. FR_EPARSE,
+ * FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM, FR_ECANCELLED. The caller frees. */
 enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
                            unsigned n_threads, const struct fr_context *ctx, struct fr_error *err);
 void fr_validation_free(struct fr_validation *v);

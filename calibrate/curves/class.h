@@ -1,6 +1,7 @@
-/* calibrate/curves/class.h - a class of cost curves: a model with parameters, and where a shape lies
- * on the axes of its residuals. One file a class (curve_<class>.c), one row in curve_class.c; which
- * measured kernels belong to it is said where they are read (data_<layout>.c).
+/* calibrate/curves/class.h - a class of cost curves: a model with parameters, and where a shape
+ * lies on the axes of its residuals. One file a class (curve_<class>.c), one row in
+ * curve_class.c; which measured kernels belong to it is said where they are read
+ * (data_<layout>.c).
  */
 #ifndef FR_CALIBRATE_CURVES_CLASS_H
 #define FR_CALIBRATE_CURVES_CLASS_H
@@ -46,13 +47,13 @@ struct fr__curve_class {
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
     double (*time_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
-    /* What of it is the device's own work, without starting it and the host's part. NULL: time_s less
-     * the first parameter. */
+    /* What of it is the device's own work, without starting it and the host's part. NULL: time_s
+     * less the first parameter. */
     double (*work_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
     /* x[i] of an axis that the class has no use for: 0. */
     void (*coordinates)(const struct fr_kernel_shape *shape, double x[FR__RESIDUAL_AXES]);
-    /* What the trees of residuals may ask about, finite; names without commas and spaces, ending with
-     * NULL. A class without has a grid only. */
+    /* What the trees of residuals may ask about, finite; names without commas and spaces, ending
+     * with NULL. A class without has a grid only. */
     const char *feature_names[FR__TREES_FEATURES + 1];
     void (*features)(const struct fr__machine *machine, enum fr_dtype dtype,
                      const struct fr_kernel_shape *shape, double x[FR__TREES_FEATURES]);

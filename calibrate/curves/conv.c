@@ -82,8 +82,8 @@ static double implicit_s(const struct fr__conv *m, const struct extents *e, enum
 
 /* ---- Winograd ---- */
 
-/* What Winograd's algorithms see: output pixels (for the gradient of the filter, those of the result of
- * the forward pass) of which each sums over channels. */
+/* What Winograd's algorithms see: output pixels (for the gradient of the filter, those of the
+ * result of the forward pass) of which each sums over channels. */
 struct winograd {
     double images, height, width, from, to; /* channels summed over, channels produced */
     double filter, bytes;                   /* extent of the filter; of operands and result */
@@ -197,8 +197,9 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[9] = s->conv.groups;
 }
 
-/* The three differ in time_s() alone, which asks the shape. Starts: what the rows of NeuSight and of
- * DeepBench on a V100 in fp32, those on a V100 in fp16 and those of NeuSight on an A100 gave, rounded. */
+/* The three differ in time_s() alone, which asks the shape. Starts: what the rows of NeuSight
+ * and of DeepBench on a V100 in fp32, those on a V100 in fp16 and those of NeuSight on an A100
+ * gave, rounded. */
 #define PARAMETERS                                                                                 \
     {                                                                                              \
         [FR__MATMUL_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {1e-4, 4e-6, 4e-6, 1e-4}},                \

@@ -1,7 +1,9 @@
-/* calibrate/curves/curve.h - a cost curve: seconds of one kernel from its shape, fitted to measurements.
+/* calibrate/curves/curve.h - a cost curve: seconds of one kernel from its shape, fitted to
+ * measurements.
  *
- * t = model(shape; parameters) * exp(residual(shape)): the model knows the machine, the residual what the
- * library's choice of kernels adds to it, by a grid or by trees. Immutable once read or fitted.
+ * t = model(shape; parameters) * exp(residual(shape)): the model knows the machine, the residual
+ * what the library's choice of kernels adds to it, by a grid or by trees. Immutable once read or
+ * fitted.
  */
 #ifndef FR_CALIBRATE_CURVES_CURVE_H
 #define FR_CALIBRATE_CURVES_CURVE_H

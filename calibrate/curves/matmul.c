@@ -145,8 +145,8 @@ static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_A
     x[3] = log2(fmax(s->matmul.batch, 1));
 }
 
-/* How a result is cut by common tiles: what share of the tiles' rows and columns is used, how many waves
- * the tiles make and how full these are. */
+/* How a result is cut by common tiles: what share of the tiles' rows and columns is used, how
+ * many waves the tiles make and how full these are. */
 static void cut_features(double n_sms, double batch, double rows, double columns, double x[])
 {
     static const struct {

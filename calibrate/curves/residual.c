@@ -234,8 +234,8 @@ static size_t space_knots(struct fr__axis axes[AXES], size_t n, const double x[]
     return n_values;
 }
 
-/* One knot an octave, fewer where that makes a grid of more than a few thousand values or of more than
- * a few for each point. */
+/* One knot an octave, fewer where that makes a grid of more than a few thousand values or of
+ * more than a few for each point. */
 static size_t choose_axes(struct fr__axis axes[AXES], size_t n, const double x[][AXES])
 {
     double octaves = 1;

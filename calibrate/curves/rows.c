@@ -79,8 +79,8 @@ static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_A
     x[1] = log2(fmax(s->rows.columns, 1));
 }
 
-/* How full the last of four blocks a multiprocessor is, and a row the next power of two of columns (as
- * PyTorch's softmax up to 1024 has it), beside the sizes. */
+/* How full the last of four blocks a multiprocessor is, and a row the next power of two of
+ * columns (as PyTorch's softmax up to 1024 has it), beside the sizes. */
 static void features(const struct fr__machine *machine, enum fr_dtype dtype,
                      const struct fr_kernel_shape *s, double x[FR__TREES_FEATURES])
 {

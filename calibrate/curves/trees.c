@@ -82,8 +82,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Edges halfway between neighbouring values, between all where these are few, else with as many points
- * between two as can be. sorted: [n]. An edge has five digits, as in a device file. */
+/* Edges halfway between neighbouring values, between all where these are few, else with as many
+ * points between two as can be. sorted: [n]. An edge has five digits, as in a device file. */
 static void find_edges(size_t n, const double sorted[], struct edges *e)
 {
     size_t n_distinct = 1;
@@ -195,8 +195,8 @@ static void find_gains(const struct problem *pr, size_t feature, unsigned n_leav
     }
 }
 
-/* Asks the question that explains most, the first of equals; moves points to the leaves that it makes of
- * n_leaves. */
+/* Asks the question that explains most, the first of equals; moves points to the leaves that it
+ * makes of n_leaves. */
 static void add_split(struct problem *pr, unsigned n_leaves, struct fr__split *split)
 {
     double best = -1, gains[BINS];
@@ -255,7 +255,8 @@ static void leave_out(struct problem *pr, unsigned fold)
         pr->is_out[k] = pr->group[k] / FOLDS % FOLDS == fold;
 }
 
-/* The index in COUNTS of the number of trees with the least mean miss on what the folds leave out. */
+/* The index in COUNTS of the number of trees with the least mean miss on what the folds leave
+ * out. */
 static size_t cross_validate(struct problem *pr, double *miss)
 {
     double sums[N_COUNTS] = {0};

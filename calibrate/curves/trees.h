@@ -64,8 +64,8 @@ struct fr__trees_points {
     const uint64_t *group; /* [n] points with the same number stay in the same fold */
 };
 /* *miss: mean of |y - g(x)| on folds that were left out, of the trees chosen; without trees (none
- * predicts better, or fewer than 40 points) that of 0. FR_ENOMEM: *t is empty. Cost: 6 times 64 trees,
- * each some n n_features depth steps. */
+ * predicts better, or fewer than 40 points) that of 0. FR_ENOMEM: *t is empty. Cost: 6 times 64
+ * trees, each some n n_features depth steps. */
 enum fr_status fr__trees_fit(struct fr__trees *t, const struct fr__trees_points *p, double *miss,
                              struct fr_error *err);
 #endif

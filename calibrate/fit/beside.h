@@ -21,8 +21,8 @@
 
 enum { FR__BESIDE_MIN_ROWS = 4 }; /* to fit a pair */
 
-/* The pairs that the rows of the first GPU with any say something about, of the source with most rows. *out is
- * NULL when there are none; the caller frees it. FR_ENOMEM. */
+/* The pairs that the rows of the first GPU with any say something about, of the source with most
+ * rows. *out is NULL when there are none; the caller frees it. FR_ENOMEM. */
 enum fr_status fr__slowdowns_fit(struct fr__slowdowns **out, const struct fr__data *d,
                                  const char *const gpus[], size_t n_gpus, struct fr_error *err);
 

@@ -1,7 +1,7 @@
 /* calibrate/fit/collective_fit.c - fits collectives inside a node (system.h).
  *
- * On the mean of |log(predicted / measured)|, from several starts, each begun anew twice: a simplex may have
- * shrunk too early. All-to-all shares no parameter with the rest.
+ * On the mean of |log(predicted / measured)|, from several starts, each begun anew twice: a
+ * simplex may have shrunk too early. All-to-all shares no parameter with the rest.
  */
 #include "config.h"
 
@@ -16,8 +16,8 @@
 
 enum { STEPS = 4000, N_STARTS = 3 };
 
-/* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two looser guesses; rates
- * of an A100's, an H100's and a B200's NVLink. */
+/* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two looser
+ * guesses; rates of an A100's, an H100's and a B200's NVLink. */
 static const double starts[N_STARTS][FR_SYSTEM_PARAMETERS] = {
     {3.6e-6, 0.47e-6, 60e9, 10e-6, 1.9e-6, 180e9, 8.4e-6, 3.4e-6, 235e9, 15e-6, 120e9, 10e-6, 1e-6,
      50e9, 30e-6, 1e-6, 200e9},

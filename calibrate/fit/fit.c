@@ -1,8 +1,8 @@
 /* calibrate/fit/fit.c - fits the curves of a device to measured rows.
  *
- * The model's parameters first (fitting.h), from several starts, on the mean of |log(predicted / measured)|;
- * then what is left: by a grid, or by trees where these predict clearly better by cross-validation among
- * the fitted rows. Standard deviations: by bootstrap over rows.
+ * The model's parameters first (fitting.h), from several starts, on the mean of |log(predicted /
+ * measured)|; then what is left: by a grid, or by trees where these predict clearly better by
+ * cross-validation among the fitted rows. Standard deviations: by bootstrap over rows.
  */
 #include "config.h"
 
@@ -230,7 +230,8 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 
 /* ---- choosing rows ---- */
 
-/* Rows that one curve is fitted to. Another software's kernels, or its launches, are another curve. */
+/* Rows that one curve is fitted to. Another software's kernels, or its launches, are another
+ * curve. */
 struct kind {
     enum fr_curve_class op_class;
     enum fr_dtype dtype;
@@ -293,8 +294,8 @@ static double median_of_others(const struct timed t[], size_t n, size_t out)
     return (t[low + (low >= out)].time_s + t[high + (high >= out)].time_s) / 2;
 }
 
-/* How well a measurement predicts the next one of the same shape, of rows held out or not: what no curve
- * can be better than. */
+/* How well a measurement predicts the next one of the same shape, of rows held out or not: what
+ * no curve can be better than. */
 static enum fr_status find_repeats(struct fr_misses *m, const struct fr__data *d,
                                    const struct kind *kind, struct fr_error *err)
 {
@@ -355,8 +356,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What a launch may take at most: all but a hundredth of the rows take longer. Where times vary a lot,
- * the fit would otherwise count what is not explained as launch. */
+/* What a launch may take at most: all but a hundredth of the rows take longer. Where times vary
+ * a lot, the fit would otherwise count what is not explained as launch. */
 static enum fr_status bound_launch(struct fit *f, struct fr_error *err)
 {
     double *sorted = calloc(f->n, sizeof(*sorted));

@@ -85,7 +85,8 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Numbers the distinct hashes from 0 on: groups[n]. Returns how many; 0: out of memory, or n is 0. */
+/* Numbers the distinct hashes from 0 on: groups[n]. Returns how many; 0: out of memory, or n is
+ * 0. */
 static size_t number_groups(size_t n, const uint64_t hashes[], uint32_t groups[])
 {
     struct numbered *sorted = calloc(n + 1, sizeof(*sorted));
@@ -113,7 +114,8 @@ static size_t find_groups(size_t n, const uint64_t *hashes, uint32_t groups[])
     return n;
 }
 
-/* How often each group is drawn in that draw, then each row as often as its group. times: [n_groups] */
+/* How often each group is drawn in that draw, then each row as often as its group. times:
+ * [n_groups] */
 static void draw_rows(unsigned draw, size_t n_rows, const uint32_t groups[], size_t n_groups,
                       uint32_t times[], uint32_t draws[])
 {

@@ -11,8 +11,8 @@
 
 #include "calibrate/calibrate.h"
 
-/* Mean of |log_ratio| over n rows, ln(predicted / measured) of each; row k counts draws[k] times, once
- * when draws is NULL. */
+/* Mean of |log_ratio| over n rows, ln(predicted / measured) of each; row k counts draws[k]
+ * times, once when draws is NULL. */
 double fr__mean_miss(size_t n, const uint32_t *draws,
                      double (*log_ratio)(const void *user, size_t row), const void *user);
 
@@ -25,17 +25,17 @@ struct fr__simplex {
     double pull;          /* this times the mean of ln(parameter / centre)^2 is added to the miss */
 };
 
-/* From parameters to the nearest optimum, in place: at most that many steps of a simplex of that size
- * (factor e for 1). The miss there, with the pull; NaN out of memory. */
+/* From parameters to the nearest optimum, in place: at most that many steps of a simplex of that
+ * size (factor e for 1). The miss there, with the pull; NaN out of memory. */
 double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], double size,
                             unsigned steps);
 
 /* Fits parameters[n_parameters], in place, with row k counted draws[k] times. */
 typedef void (*fr__refit_fn)(void *user, const uint32_t draws[], double parameters[]);
 
-/* Standard deviations of parameters over n_draws fits, to five digits. n_rows > 0. hashes: [n_rows], rows of one
- * hash are drawn together (a shape measured several times tells once); NULL: each row by itself.
- * FR_ENOMEM. */
+/* Standard deviations of parameters over n_draws fits, to five digits. n_rows > 0. hashes:
+ * [n_rows], rows of one hash are drawn together (a shape measured several times tells once);
+ * NULL: each row by itself. FR_ENOMEM. */
 enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_draws,
                              fr__refit_fn refit, void *user, size_t n_parameters,
                              const double parameters[], double errors[], struct fr_error *err);

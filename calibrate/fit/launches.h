@@ -1,7 +1,8 @@
-/* calibrate/fit/launches.h - what it takes to start a kernel, as measured on empty ones or next to it.
+/* calibrate/fit/launches.h - what it takes to start a kernel, as measured on empty ones or next
+ * to it.
  *
- * Each figure is the median of its rows; its error is half of the range from the tenth to the ninetieth
- * percentile, 0 of one row.
+ * Each figure is the median of its rows; its error is half of the range from the tenth to the
+ * ninetieth percentile, 0 of one row.
  */
 #ifndef FR_CALIBRATE_FIT_LAUNCHES_H
 #define FR_CALIBRATE_FIT_LAUNCHES_H
@@ -12,8 +13,8 @@
 
 #include <stdio.h>
 
-/* Of the first GPU with rows and the source with most. *out is NULL when there are none; the caller frees it.
- * FR_ENOMEM. */
+/* Of the first GPU with rows and the source with most. *out is NULL when there are none; the
+ * caller frees it. FR_ENOMEM. */
 enum fr_status fr__launches_fit(struct fr__launches **out, const struct fr__data *d,
                                 const char *const gpus[], size_t n_gpus, struct fr_error *err);
 

@@ -1,4 +1,5 @@
-/* calibrate/fit/link_fit.c - fits the messages over a link (system.h), on the mean of |log(predicted / measured)|. */
+/* calibrate/fit/link_fit.c - fits the messages over a link (system.h), on the mean of
+ * |log(predicted / measured)|. */
 #include "config.h"
 
 #include "base/error.h"

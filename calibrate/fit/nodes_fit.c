@@ -1,9 +1,10 @@
 /* calibrate/fit/nodes_fit.c - fits collectives over several nodes (system_nodes.h).
  *
- * A choice tells which way each row went, so that each way is fitted to its own rows alone, on the mean of
- * |log(predicted / measured)|. NCCL's idea of the machine is the one of a grid of them (bandwidths around the
- * largest measured, LL128 or not) under which these fits miss least. Where the rows of a way say little of a
- * constant, it is drawn to NCCL's own. A way that would have fewer than MIN_OF_WAY rows is none.
+ * A choice tells which way each row went, so that each way is fitted to its own rows alone, on
+ * the mean of |log(predicted / measured)|. NCCL's idea of the machine is the one of a grid of
+ * them (bandwidths around the largest measured, LL128 or not) under which these fits miss least.
+ * Where the rows of a way say little of a constant, it is drawn to NCCL's own. A way that would
+ * have fewer than MIN_OF_WAY rows is none.
  */
 #include "config.h"
 

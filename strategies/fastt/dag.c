@@ -77,7 +77,8 @@ static bool is_tail(const struct making *m, uint32_t op)
     return fr__dag_is_tail(m->dag, op);
 }
 
-/* The operation whose parameters a graph op works with: its forward op's own, or those it is tied to. */
+/* The operation whose parameters a graph op works with: its forward op's own, or those it is
+ * tied to. */
 static uint32_t owner_of(const struct making *m, uint32_t op)
 {
     const struct fr_graph *g = m->g;
@@ -99,8 +100,8 @@ static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
     return fr__bytes_at(m->pl, t->bytes, t->scales, m->dag->replica_batch);
 }
 
-/* Tensors whose storage the backward pass reads, and gradients of parameters. A tensor stands behind
- * the one whose storage it shares, so going back finds all that is shared. */
+/* Tensors whose storage the backward pass reads, and gradients of parameters. A tensor stands
+ * behind the one whose storage it shares, so going back finds all that is shared. */
 static void find_held(struct making *m)
 {
     const struct fr__params *p = &m->pl->params;
@@ -118,7 +119,8 @@ static void find_held(struct making *m)
             m->is_held[m->g->tensors[t].alias] = true;
 }
 
-/* What the outputs hold, or with them what is gone soon, without those that share their input's storage. */
+/* What the outputs hold, or with them what is gone soon, without those that share their input's
+ * storage. */
 static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool held)
 {
     uint64_t sum = 0;
@@ -174,8 +176,8 @@ static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t rep
     return id;
 }
 
-/* Parameters are there for the whole step, gradients until all are; of activations those stay that are made
- * forward and read backward. */
+/* Parameters are there for the whole step, gradients until all are; of activations those stay
+ * that are made forward and read backward. */
 static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__dag_cargo cargo)
 {
     const enum fr__role *roles = m->pl->params.roles;
@@ -215,8 +217,8 @@ static void add_variables(struct making *m)
     m->dag->n_groups = p->n_owners;
 }
 
-/* In the model's own dag a variable moves with what reads it and makes its gradient; replicas that share
- * it stand where they like. */
+/* In the model's own dag a variable moves with what reads it and makes its gradient; replicas
+ * that share it stand where they like. */
 static uint32_t body_group(const struct making *m, uint32_t op)
 {
     uint32_t owner = m->dag->n_replicas == 1 ? owner_of(m, op) : FR_NONE;

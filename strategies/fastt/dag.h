@@ -118,10 +118,10 @@ void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim 
 /* The same for the slicing, joining or adding of so many bytes (read and written). */
 void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[]);
 
-/* What moves between the problem's devices cost, with nothing else on the way, as the analytic network has it
- * (that of messages that were measured too, fr__alone_line of sim/network/alone.h): latency_s + bytes *
- * s_per_byte, [n_devices][n_devices], by source and destination; zero on the diagonal. Arrays of the
- * placer's arena. Errors as fr_router_path. */
+/* What moves between the problem's devices cost, with nothing else on the way, as the analytic
+ * network has it (that of messages that were measured too, fr__alone_line of
+ * sim/network/alone.h): latency_s + bytes * s_per_byte, [n_devices][n_devices], by source and
+ * destination; zero on the diagonal. Arrays of the placer's arena. Errors as fr_router_path. */
 struct fr__dag_links {
     double *latency_s, *s_per_byte;
 };

@@ -251,8 +251,8 @@ static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *
     return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
 }
 
-/* Where a variable stands costs it nothing. One that replicas share goes where most room is left; one whose
- * group reads it waits for the first of its readers. */
+/* Where a variable stands costs it nothing. One that replicas share goes where most room is
+ * left; one whose group reads it waits for the first of its readers. */
 static bool is_variable(const struct fr__dpos *p, uint32_t op)
 {
     return p->dag->ops[op].role == FR__DAG_VARIABLE;
@@ -372,8 +372,8 @@ static uint64_t rooms(const struct fr__dpos *p, uint32_t op)
     return bits;
 }
 
-/* What was decided of an op after the same decisions holds again if it is bound to the same device, or
- * free, then and now, and offered the same. */
+/* What was decided of an op after the same decisions holds again if it is bound to the same
+ * device, or free, then and now, and offered the same. */
 static bool holds(const struct fr__dpos *p, const struct fr__dpos_decision *before)
 {
     uint32_t op = before->op;
@@ -532,8 +532,9 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     fr__dpos_kept_end(p, out->outcome == FR__DPOS_DONE);
 }
 
-/* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then again, with
- * some kept for them. What is said of a dag that does not fit at all is what was said first. */
+/* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then
+ * again, with some kept for them. What is said of a dag that does not fit at all is what was
+ * said first. */
 static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
                          const struct fr__dpos_options *options, struct fr__dpos_result *out)
 {

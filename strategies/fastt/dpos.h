@@ -62,15 +62,15 @@ struct fr__dpos_prefix {
     double mean_s;
 };
 
-/* What the planner saw at the moment of each decision. The caller's arrays, none NULL; an operation that
- * waited for its reader decided nothing, and its values stay. */
+/* What the planner saw at the moment of each decision. The caller's arrays, none NULL; an
+ * operation that waited for its reader decided nothing, and its values stay. */
 struct fr__dpos_record {
-    /* [n_ops] the cost that ranks count; the edge that the rank comes through (of equal ones that to
-     * the higher rank), FR_NONE where nobody reads, and the longest that it may take */
+    /* [n_ops] the cost that ranks count; the edge that the rank comes through (of equal ones
+     * that to the higher rank), FR_NONE where nobody reads, and the longest that it may take */
     double *longest_s, *via_s;
     uint32_t *via;
-    /* [n_ops][n_devices]: when all inputs could be there; earliest start and end, infinite where there
-     * was no room, NaN where the operation was bound to another device; what was left. */
+    /* [n_ops][n_devices]: when all inputs could be there; earliest start and end, infinite where
+     * there was no room, NaN where the operation was bound to another device; what was left. */
     double *ready_s, *est_s, *eft_s;
     uint64_t *left_bytes;
     uint64_t *needs_bytes;            /* [n_ops] with what must stand beside it; 0: it is bound */
@@ -97,9 +97,10 @@ struct fr__dpos_options {
     bool
         goes_on; /* gives up nothing but a second plan, where the first had no room but reached stop_s */
     struct fr__dpos_record *record; /* filled in, or NULL */
-    /* The answer is that of a run without these. keeps: a whole plan is kept by the planner, for later
-     * runs of dags that differ in one operation, instead of the one kept before. since: not NULL: such a run;
-     * takes over what the kept plan decided as far as the two have made the same decisions. */
+    /* The answer is that of a run without these. keeps: a whole plan is kept by the planner, for
+     * later runs of dags that differ in one operation, instead of the one kept before. since:
+     * not NULL: such a run; takes over what the kept plan decided as far as the two have made
+     * the same decisions. */
     bool keeps;
     const struct fr__dpos_change *since;
 };
@@ -118,7 +119,8 @@ struct fr__dpos_result {
     const uint64_t *used_bytes; /* [n_devices] */
     size_t n_path;
     size_t n_decided, n_kept; /* operations; those taken over from the kept plan */
-    /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most left. */
+    /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most
+     * left. */
     uint32_t lack_op, lack_device;
     uint64_t lack_bytes, left_bytes;
 };
@@ -136,14 +138,14 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
 
-/* FR_ENOROOM, from a result that has no room: which operation, how much it needs with its group, the
- * device with most left. */
+/* FR_ENOROOM, from a result that has no room: which operation, how much it needs with its group,
+ * the device with most left. */
 enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
                                      const char *device_name, struct fr_error *err);
 
 /* The longest path of the plan: costs where operations stand and moves between devices, without the
- * time that devices were busy with others. ops: [n_ops] of the caller, *n of them filled in order; of
- * equal paths that of the lower index. Cost: O(ops + edges). FR_ENOMEM. */
+ * time that devices were busy with others. ops: [n_ops] of the caller, *n of them filled in
+ * order; of equal paths that of the lower index. Cost: O(ops + edges). FR_ENOMEM. */
 enum fr_status fr__dpos_placed_path(const struct fr__dag *dag, const struct fr__dpos_machine *m,
                                     const uint32_t device[], uint32_t ops[], size_t *n,
                                     struct fr_error *err);

@@ -1,4 +1,5 @@
-/* strategies/fastt/dpos_bound.c - what is true of any plan of a dag, and the longest path of one. */
+/* strategies/fastt/dpos_bound.c - what is true of any plan of a dag, and the longest path of
+ * one. */
 #include "config.h"
 
 #include "base/error.h"

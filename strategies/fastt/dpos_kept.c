@@ -1,4 +1,5 @@
-/* strategies/fastt/dpos_kept.c - following a plan that was kept as far as decisions are the same. */
+/* strategies/fastt/dpos_kept.c - following a plan that was kept as far as decisions are the
+ * same. */
 #include "config.h"
 
 #include "strategies/fastt/dpos_state.h"

@@ -18,8 +18,8 @@ void fr__dpos_bind(struct fr__dpos *p, uint32_t op, uint32_t device)
     }
 }
 
-/* How much of path[from..n) fits on a device, and its mean cost there; groups that are bound already
- * count neither bytes nor cost. */
+/* How much of path[from..n) fits on a device, and its mean cost there; groups that are bound
+ * already count neither bytes nor cost. */
 static struct fr__dpos_prefix try_device(struct fr__dpos *p, size_t from, size_t n, uint32_t d)
 {
     const struct fr__dag *dag = p->dag;

@@ -1,5 +1,6 @@
-/* strategies/fastt/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds ranks, path
- * and list, dpos_path.c binds the path to devices, dpos_kept.c knows the plan that a run may follow.
+/* strategies/fastt/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds
+ * ranks, path and list, dpos_path.c binds the path to devices, dpos_kept.c knows the plan that a
+ * run may follow.
  */
 #ifndef FR_STRATEGIES_FASTT_DPOS_STATE_H
 #define FR_STRATEGIES_FASTT_DPOS_STATE_H
@@ -20,9 +21,9 @@ struct fr__dpos_classes {
     double mean_latency_s, mean_s_per_byte;
 };
 
-/* One decision of the plan that was kept, in the order of its list; a variable that waits for its reader is
- * no decision. What decides is where and when the operations before stand, and which devices have
- * room. */
+/* One decision of the plan that was kept, in the order of its list; a variable that waits for
+ * its reader is no decision. What decides is where and when the operations before stand, and
+ * which devices have room. */
 struct fr__dpos_decision {
     double start_s, end_s;
     uint64_t rooms; /* bit d: device d had room; of an op that was bound: 0 */
@@ -100,8 +101,8 @@ void fr__dpos_rank(struct fr__dpos *p, bool of_means);
 void fr__dpos_record_ranks(const struct fr__dpos *p, bool of_means, struct fr__dpos_record *record);
 /* path, is_on_path; returns the length. */
 size_t fr__dpos_find_path(struct fr__dpos *p);
-/* device of the path, as far as devices that were not used for it before have room for more of it, and the
- * memory of that; what is left goes where it ends first. */
+/* device of the path, as far as devices that were not used for it before have room for more of
+ * it, and the memory of that; what is left goes where it ends first. */
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* order, position. */
 void fr__dpos_list(struct fr__dpos *p);
@@ -109,8 +110,8 @@ void fr__dpos_list(struct fr__dpos *p);
 
 /* Before the first decision: slots as they were when the plans part at the earliest. */
 void fr__dpos_kept_begin(struct fr__dpos *p, const struct fr__dpos_options *o);
-/* Whether all decisions so far were those of the kept plan and its next one is for the same op, d->op; then
- * *d is what was decided. */
+/* Whether all decisions so far were those of the kept plan and its next one is for the same op,
+ * d->op; then *d is what was decided. */
 bool fr__dpos_kept_follow(struct fr__dpos *p, struct fr__dpos_decision *d);
 /* This run decides otherwise: the slots forget what comes next in the kept plan. */
 void fr__dpos_kept_leave(struct fr__dpos *p);

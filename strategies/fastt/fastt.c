@@ -194,8 +194,8 @@ static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
     return fr__os_dpos_run(&f->search, f->start, &f->machine, &how, pl->ctx, &f->result, err);
 }
 
-/* Replicas stand apart, each shared variable with its sum and updates where least of them is held. NULL: out
- * of memory. */
+/* Replicas stand apart, each shared variable with its sum and updates where least of them is
+ * held. NULL: out of memory. */
 static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl)
 {
     const struct fr__dag *dag = f->start;

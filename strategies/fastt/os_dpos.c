@@ -14,7 +14,8 @@ struct ranked {
     uint32_t op;
 };
 
-/* dag: the start with what was kept so far; it lives in one of two arenas, the next in the other. */
+/* dag: the start with what was kept so far; it lives in one of two arenas, the next in the
+ * other. */
 struct fr__os_dpos {
     struct fr__os_dpos_options options;
     const struct fr_context *ctx; /* may be NULL */
@@ -156,7 +157,8 @@ static enum fr_status look_up(const struct fr__os_dpos *o, struct fr_error *err)
                                     : FR_OK;
 }
 
-/* Tries all ways of an operation; *best is the index of the shortest that is shorter than before. */
+/* Tries all ways of an operation; *best is the index of the shortest that is shorter than
+ * before. */
 static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
                              struct fr__os_dpos_result *r, struct fr_error *err)
 {

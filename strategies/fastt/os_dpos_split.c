@@ -23,7 +23,8 @@ static bool is_activation(const struct fr__dag_edge *e)
     return e->cargo == FR__DAG_ACTIVATION || e->cargo == FR__DAG_SHARED;
 }
 
-/* A weight gradient's filters need their channels of the gradient that comes back, all of what went in. */
+/* A weight gradient's filters need their channels of the gradient that comes back, all of what
+ * went in. */
 static bool is_gradient_of_output(const struct split *s, const struct fr__dag_edge *e)
 {
     return s->from->ops[s->op].phase == FR_PHASE_BACKWARD_WEIGHT && is_activation(e) &&
@@ -347,7 +348,8 @@ static void add_edges(struct split *s)
     s->to->out_first[s->to->n_ops] = (uint32_t)s->to->n_edges;
 }
 
-/* in_first ends shifted by one while it is filled: in_first[i + 1] walks from i's first to its last. */
+/* in_first ends shifted by one while it is filled: in_first[i + 1] walks from i's first to its
+ * last. */
 static void index_inputs(struct fr__dag *dag)
 {
     uint32_t at = 0;

@@ -20,8 +20,8 @@ struct hops {
     const struct fr_message_fit *fits;
 };
 
-/* Seconds a byte from src to dst, on the narrowest link of the route or as measured; infinite without a
- * route. */
+/* Seconds a byte from src to dst, on the narrowest link of the route or as measured; infinite
+ * without a route. */
 static double hop_s(struct hops *h, uint32_t src, uint32_t dst)
 {
     struct fr_error ignored;
@@ -44,8 +44,8 @@ static double line_s(struct hops *h, const uint32_t line[], size_t n)
     return sum_s;
 }
 
-/* Turns the ring so that its worst hop leads from the line's end to its start; of equal ones the hop
- * to the device that comes first by rank. */
+/* Turns the ring so that its worst hop leads from the line's end to its start; of equal ones the
+ * hop to the device that comes first by rank. */
 static void open_ring(struct hops *h, const uint32_t ring[], size_t n, uint32_t first,
                       uint32_t line[])
 {

@@ -1,10 +1,11 @@
-/* strategies/lower/line_up.h - devices in a line in which neighbours are well joined, for pipelines.
+/* strategies/lower/line_up.h - devices in a line in which neighbours are well joined, for
+ * pipelines.
  *
  * The line is the widest ring that collectives would use over the devices (fr_topo_rings), opened
  * where it is narrowest, if its hops are wider in all than those of the devices in rank order: on a
- * hybrid cube mesh not all ranks that follow each other have a link. Wider: the sum of the time that
- * a byte takes alone over each hop, as its links say or as measured, is less. Where all are joined
- * alike, ranks stay in order.
+ * hybrid cube mesh not all ranks that follow each other have a link. Wider: the sum of the time
+ * that a byte takes alone over each hop, as its links say or as measured, is less. Where all are
+ * joined alike, ranks stay in order.
  */
 #ifndef FR_STRATEGIES_LOWER_LINE_UP_H
 #define FR_STRATEGIES_LOWER_LINE_UP_H

@@ -1,4 +1,5 @@
-/* strategies/lower/stages.c - the chain of forward ops: times, memory, and which op stands where. */
+/* strategies/lower/stages.c - the chain of forward ops: times, memory, and which op stands
+ * where. */
 #include "config.h"
 
 #include "strategies/lower/stages.h"

@@ -41,14 +41,15 @@ bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b);
 
 /* Names with commas between, without an end of line. */
 void fr__row_write_names(FILE *f);
-/* CSV with its line of names, and perhaps a first column `before` that is read over (NULL: none). */
+/* CSV with its line of names, and perhaps a first column `before` that is read over (NULL:
+ * none). */
 enum fr_status fr__rows_read(const char *text, size_t length, const char *path, const char *before,
                              fr__take_row take, void *user, struct fr_error *err);
 
 typedef void (*fr__print_record)(FILE *f, const struct fr_record *r);
 
-/* The answer's row. Texts are the record's, or in the arena. print: writes the record down on one line, for
- * the row's text of it; NULL: none is wanted. */
+/* The answer's row. Texts are the record's, or in the arena. print: writes the record down on
+ * one line, for the row's text of it; NULL: none is wanted. */
 enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_question *q,
                                  const struct fr_setting *setting, const struct fr_record *r,
                                  fr__print_record print, struct fr__arena *arena,

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- digests of files: every byte, so that nothing a reader learns to read can be forgotten here ---- */
+/* ---- digests of files: every byte, so that nothing a reader learns to read can be forgotten
+ * here ---- */
 
 static enum fr_status digest_file(uint64_t *d, const char *path, struct fr_error *err)
 {

@@ -44,7 +44,7 @@ enum fr_status fr__sweep_keep(struct fr_sweep *s, size_t point, const struct fr_
 /* Number of the point's group (struct fr_sweep_group). */
 size_t fr__sweep_group_of(const struct fr_sweep *s, size_t point);
 
-/* Loads every workload and topology of the axes once, for their errors, digests and types; digests the
- * costs. */
+/* Loads every workload and topology of the axes once, for their errors, digests and types;
+ * digests the costs. */
 enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err);
 #endif

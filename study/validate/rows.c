@@ -18,7 +18,8 @@ static const struct fr__csv_column columns[] = {
     {"iteration_s", true}, {"peak_bytes", false},  {"notes", false},    {NULL, false},
 };
 
-/* Room for every row that a file of 4 GiB may hold is not needed: tables of measurements are small. */
+/* Room for every row that a file of 4 GiB may hold is not needed: tables of measurements are
+ * small. */
 enum { MOST_ROWS = 1000000, MOST_WORD = 256 };
 
 /* What `options` may set: the settings of a question but for those with a column of their own. */

@@ -17,8 +17,8 @@ struct fr__measurements {
     const char *costs;
 };
 
-/* Appends the rows of path. A row whose settings we do not know gets a why_not; a cell that is no number
- * is an error. */
+/* Appends the rows of path. A row whose settings we do not know gets a why_not; a cell that is
+ * no number is an error. */
 enum fr_status fr__measurements_read(struct fr__measurements *m, const char *path,
                                      struct fr_error *err);
 #endif

@@ -67,8 +67,8 @@ START_TEST(ids_of_one_hash_are_all_walked_and_no_others)
 }
 END_TEST
 
-/* The first outputs of splitmix64 from seed 0, whose state after k steps is k times the golden gamma
- * (Vigna's splitmix64.c gives e220a8397b1dcdaf, 6e789e6aa1b965f4). */
+/* The first outputs of splitmix64 from seed 0, whose state after k steps is k times the golden
+ * gamma (Vigna's splitmix64.c gives e220a8397b1dcdaf, 6e789e6aa1b965f4). */
 START_TEST(the_hash_of_an_id_is_splitmix)
 {
     const uint64_t gamma = UINT64_C(0x9e3779b97f4a7c15);
@@ -79,7 +79,8 @@ START_TEST(the_hash_of_an_id_is_splitmix)
 }
 END_TEST
 
-/* FNV-1a of "" is its offset basis, of "a" af63dc4c8601ec8c, of "foobar" 85944171f73967e8 (RFC 9923). */
+/* FNV-1a of "" is its offset basis, of "a" af63dc4c8601ec8c, of "foobar" 85944171f73967e8 (RFC
+ * 9923). */
 START_TEST(the_hash_of_bytes_is_fnv_mixed)
 {
     ck_assert(fr__hash_string("") == fr__hash_id(UINT64_C(0xcbf29ce484222325)));
@@ -91,8 +92,8 @@ START_TEST(the_hash_of_bytes_is_fnv_mixed)
 }
 END_TEST
 
-/* Names of a graph end in numbers: all low bits of their hashes must tell them apart. A good hash fills
- * n (1 - exp(-1)) of n slots with n keys: 2589 of 4096, one sigma 25. */
+/* Names of a graph end in numbers: all low bits of their hashes must tell them apart. A good
+ * hash fills n (1 - exp(-1)) of n slots with n keys: 2589 of 4096, one sigma 25. */
 START_TEST(names_that_end_in_numbers_spread)
 {
     enum { N = 4096 };

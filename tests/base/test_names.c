@@ -57,8 +57,8 @@ START_TEST(number_formats_read_back)
 }
 END_TEST
 
-/* IEEE 754 binary32 and binary16, bfloat16, the two fp8 of the OCP; TF32 is rounded in the registers
- * alone (NVIDIA A100 white paper, 2020). */
+/* IEEE 754 binary32 and binary16, bfloat16, the two fp8 of the OCP; TF32 is rounded in the
+ * registers alone (NVIDIA A100 white paper, 2020). */
 START_TEST(number_formats_have_their_width)
 {
     ck_assert_double_eq(fr__dtype_bytes(FR_FP32), 4);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* The reference implementation's first outputs from the state {1, 2, 3, 4}, as printed in the tests
- * of Rust's rand_xoshiro (made with prng.di.unimi.it's xoshiro256plusplus.c). The first two by hand:
- * rotl(1 + 4, 23) + 1 = 41943041; the state is then {7, 0, 262146, 6 * 2^45}, and
- * rotl(7 + 6 * 2^45, 23) + 7 = 7 * 2^23 + 6 * 2^(68 - 64) + 7 = 58720359. */
+ * of Rust's rand_xoshiro (made with prng.di.unimi.it's xoshiro256plusplus.c). The first two by
+ * hand: rotl(1 + 4, 23) + 1 = 41943041; the state is then {7, 0, 262146, 6 * 2^45}, and rotl(7 +
+ * 6 * 2^45, 23) + 7 = 7 * 2^23 + 6 * 2^(68 - 64) + 7 = 58720359. */
 START_TEST(xoshiro_gives_the_published_sequence)
 {
     static const uint64_t expected[] = {
@@ -31,7 +31,8 @@ START_TEST(xoshiro_gives_the_published_sequence)
 }
 END_TEST
 
-/* From Rosetta Code, "Pseudo-random numbers/Splitmix64", seed 1234567; and the first from seed 0. */
+/* From Rosetta Code, "Pseudo-random numbers/Splitmix64", seed 1234567; and the first from seed
+ * 0. */
 START_TEST(splitmix_gives_the_published_sequence)
 {
     static const uint64_t expected[] = {

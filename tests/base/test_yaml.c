@@ -101,68 +101,68 @@ START_TEST(comments_and_document_marks_are_fine)
 }
 END_TEST
 
+static const struct {
+    const char *text, *message;
+} bad_documents[] = {
+    {"", "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
+    {"# only a comment\n",
+     "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
+    {"---\n", "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
+    {"a: 1\na: 2\n", "a.yaml:2:1: key 'a' appears twice, first at line 1 column 1"},
+    {"x:\n  b: 1\n  c: 1\n  b: 2\n  c: 2\n  b: 3\n",
+     "a.yaml:4:3: key 'b' appears twice, first at line 2 column 3"},
+    {"{a: 1, 'a': 2}", "a.yaml:1:8: key 'a' appears twice, first at line 1 column 2"},
+    {"z: 1\ny: 1\ny: 1\nz: 1\n", "a.yaml:3:1: key 'y' appears twice, first at line 2 column 1"},
+    {"a: &x 1\n", "a.yaml:1:4: an anchor (&) is not supported here"},
+    {"a: &x [1]\n", "a.yaml:1:4: an anchor (&) is not supported here"},
+    {"a: &x {}\n", "a.yaml:1:4: an anchor (&) is not supported here"},
+    {"&x a: 1\n", "a.yaml:1:1: an anchor (&) is not supported here"},
+    {"a: *x\n", "a.yaml:1:4: an alias (*) is not supported here"},
+    {"*x : 1\n", "a.yaml:1:1: an alias (*) is not supported here"},
+    {"a: !!str 1\n", "a.yaml:1:4: a tag (!) is not supported here"},
+    {"a: !x [1]\n", "a.yaml:1:4: a tag (!) is not supported here"},
+    {"a: ! 1\n", "a.yaml:1:4: a tag (!) is not supported here"},
+    {"!!map {a: 1}\n", "a.yaml:1:1: a tag (!) is not supported here"},
+    {"a: 1\n---\nb: 2\n", "a.yaml:2:1: a second document, expected one only"},
+    {"a: 1\n...\n---\n", "a.yaml:3:1: a second document, expected one only"},
+    {"? [1]\n: 2\n", "a.yaml:1:3: a list or map as a key, expected plain text"},
+    {"{{a: 1}: 2}\n", "a.yaml:1:2: a list or map as a key, expected plain text"},
+    {"a: \"x\\0y\"\n", "a.yaml:1:4: a NUL character in a text"},
+    {"a: \xff\n", "a.yaml:1:4: byte 0xff is not UTF-8 text"},
+    {"a: 1\nb: \xc3\xa9\xc3\n", "a.yaml:2:6: byte 0xc3 is not UTF-8 text"},
+    {"\xff\xfe"
+     "a",
+     "a.yaml:1:1: byte 0xff is not UTF-8 text"},
+    {"a: 1\nb: \xc3\xa9\x01\n", "a.yaml:2:6: not YAML: control characters are not allowed"},
+    {"a: [1, 2\n", "a.yaml:2:1: not YAML: while parsing a flow sequence, did not find expected "
+                   "',' or ']'"},
+    {"a: {b: 1\n", "a.yaml:2:1: not YAML: while parsing a flow mapping, did not find expected "
+                   "',' or '}'"},
+    {"a: 'x\n", "a.yaml:2:1: not YAML: while scanning a quoted scalar, found unexpected end of "
+                "stream"},
+    {"a: b: c\n", "a.yaml:1:5: not YAML: mapping values are not allowed in this context"},
+    {"a: 1\n b: 2\n", "a.yaml:2:3: not YAML: mapping values are not allowed in this context"},
+    {"\ta: 1\n", "a.yaml:1:1: not YAML: while scanning for the next token, found character "
+                 "that cannot start any token"},
+    {"a: @x\n", "a.yaml:1:4: not YAML: while scanning for the next token, found character "
+                "that cannot start any token"},
+    {"a: 1\n- 2\n", "a.yaml:2:1: not YAML: while parsing a block mapping, did not find "
+                    "expected key"},
+    {"%YAML 9.9\n---\na: 1\n", "a.yaml:1:1: not YAML: found incompatible YAML document"},
+    {"a: \"\\q\"\n", "a.yaml:1:5: not YAML: while parsing a quoted scalar, found unknown "
+                     "escape character"},
+};
+
 START_TEST(bad_documents_are_refused_at_the_place)
 {
-    static const struct {
-        const char *text, *message;
-    } cases[] = {
-        {"", "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
-        {"# only a comment\n",
-         "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
-        {"---\n", "a.yaml:1:1: the document is empty, expected lines such as \"key: value\""},
-        {"a: 1\na: 2\n", "a.yaml:2:1: key 'a' appears twice, first at line 1 column 1"},
-        {"x:\n  b: 1\n  c: 1\n  b: 2\n  c: 2\n  b: 3\n",
-         "a.yaml:4:3: key 'b' appears twice, first at line 2 column 3"},
-        {"{a: 1, 'a': 2}", "a.yaml:1:8: key 'a' appears twice, first at line 1 column 2"},
-        {"z: 1\ny: 1\ny: 1\nz: 1\n", "a.yaml:3:1: key 'y' appears twice, first at line 2 column 1"},
-        {"a: &x 1\n", "a.yaml:1:4: an anchor (&) is not supported here"},
-        {"a: &x [1]\n", "a.yaml:1:4: an anchor (&) is not supported here"},
-        {"a: &x {}\n", "a.yaml:1:4: an anchor (&) is not supported here"},
-        {"&x a: 1\n", "a.yaml:1:1: an anchor (&) is not supported here"},
-        {"a: *x\n", "a.yaml:1:4: an alias (*) is not supported here"},
-        {"*x : 1\n", "a.yaml:1:1: an alias (*) is not supported here"},
-        {"a: !!str 1\n", "a.yaml:1:4: a tag (!) is not supported here"},
-        {"a: !x [1]\n", "a.yaml:1:4: a tag (!) is not supported here"},
-        {"a: ! 1\n", "a.yaml:1:4: a tag (!) is not supported here"},
-        {"!!map {a: 1}\n", "a.yaml:1:1: a tag (!) is not supported here"},
-        {"a: 1\n---\nb: 2\n", "a.yaml:2:1: a second document, expected one only"},
-        {"a: 1\n...\n---\n", "a.yaml:3:1: a second document, expected one only"},
-        {"? [1]\n: 2\n", "a.yaml:1:3: a list or map as a key, expected plain text"},
-        {"{{a: 1}: 2}\n", "a.yaml:1:2: a list or map as a key, expected plain text"},
-        {"a: \"x\\0y\"\n", "a.yaml:1:4: a NUL character in a text"},
-        {"a: \xff\n", "a.yaml:1:4: byte 0xff is not UTF-8 text"},
-        {"a: 1\nb: \xc3\xa9\xc3\n", "a.yaml:2:6: byte 0xc3 is not UTF-8 text"},
-        {"\xff\xfe"
-         "a",
-         "a.yaml:1:1: byte 0xff is not UTF-8 text"},
-        {"a: 1\nb: \xc3\xa9\x01\n", "a.yaml:2:6: not YAML: control characters are not allowed"},
-        {"a: [1, 2\n", "a.yaml:2:1: not YAML: while parsing a flow sequence, did not find expected "
-                       "',' or ']'"},
-        {"a: {b: 1\n", "a.yaml:2:1: not YAML: while parsing a flow mapping, did not find expected "
-                       "',' or '}'"},
-        {"a: 'x\n", "a.yaml:2:1: not YAML: while scanning a quoted scalar, found unexpected end of "
-                    "stream"},
-        {"a: b: c\n", "a.yaml:1:5: not YAML: mapping values are not allowed in this context"},
-        {"a: 1\n b: 2\n", "a.yaml:2:3: not YAML: mapping values are not allowed in this context"},
-        {"\ta: 1\n", "a.yaml:1:1: not YAML: while scanning for the next token, found character "
-                     "that cannot start any token"},
-        {"a: @x\n", "a.yaml:1:4: not YAML: while scanning for the next token, found character "
-                    "that cannot start any token"},
-        {"a: 1\n- 2\n", "a.yaml:2:1: not YAML: while parsing a block mapping, did not find "
-                        "expected key"},
-        {"%YAML 9.9\n---\na: 1\n", "a.yaml:1:1: not YAML: found incompatible YAML document"},
-        {"a: \"\\q\"\n", "a.yaml:1:5: not YAML: while parsing a quoted scalar, found unknown "
-                         "escape character"},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(bad_documents) / sizeof(bad_documents[0]); i++) {
         const struct fr__yaml *root = NULL;
         struct fr_error err = {0};
 
-        ck_assert_int_eq(
-            fr__yaml_load_text(arena, cases[i].text, strlen(cases[i].text), "a.yaml", &root, &err),
-            FR_EPARSE);
-        assert_message(&err, cases[i].message);
+        ck_assert_int_eq(fr__yaml_load_text(arena, bad_documents[i].text,
+                                            strlen(bad_documents[i].text), "a.yaml", &root, &err),
+                         FR_EPARSE);
+        assert_message(&err, bad_documents[i].message);
         ck_assert_ptr_null(root);
     }
 }

@@ -1,4 +1,5 @@
-/* tests/bench/bench.h - what the benchmark programs share: CPU time, medians, one row a measurement. */
+/* tests/bench/bench.h - what the benchmark programs share: CPU time, medians, one row a
+ * measurement. */
 #ifndef FR_TESTS_BENCH_BENCH_H
 #define FR_TESTS_BENCH_BENCH_H
 

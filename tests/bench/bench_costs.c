@@ -1,4 +1,5 @@
-/* How fast ops are priced: every op of a training graph, by curves and again from a plan's table. */
+/* How fast ops are priced: every op of a training graph, by curves and again from a plan's
+ * table. */
 #include "config.h"
 
 #include "calibrate/calibrate.h"

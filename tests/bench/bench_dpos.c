@@ -1,10 +1,10 @@
 /* tests/bench/bench_dpos.c - speed of DPOS and OS-DPOS on large graphs.
  *
- * DPOS, the graph: rows of 40 operations, each reading two of the row before; costs and bytes are drawn.
- * OS-DPOS, the graph: eight replicas of a chain of 1200 operations, half of them
- * products that can be split, each fed by a variable that all replicas share, their gradients summed; one
- * such chain, eight times as long, of which the first 20 operations are tried; and the data-parallel dags of
- * two models on eight V100s.
+ * DPOS, the graph: rows of 40 operations, each reading two of the row before; costs and bytes
+ * are drawn. OS-DPOS, the graph: eight replicas of a chain of 1200 operations, half of them
+ * products that can be split, each fed by a variable that all replicas share, their gradients
+ * summed; one such chain, eight times as long, of which the first 20 operations are tried; and
+ * the data-parallel dags of two models on eight V100s.
  */
 #include "base/rng.h"
 #include "strategies/fastt/os_dpos.h"
@@ -255,7 +255,8 @@ static void bench_splits(const struct fr__dpos_machine *m)
     free_dag(&s.job.dag);
 }
 
-/* The dag of n_replicas of a model on the 8 V100s of a DGX-1, with nothing that is not in the library. */
+/* The dag of n_replicas of a model on the 8 V100s of a DGX-1, with nothing that is not in the
+ * library. */
 static void bench_model(const char *model, const char *name, size_t n_replicas)
 {
     const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};

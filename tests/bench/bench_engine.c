@@ -192,7 +192,8 @@ static struct fr_run *run_layered(struct fr_plan *p, enum fr_memory_model memory
     return r;
 }
 
-/* The first run of a plan just made: what it reads has left the cache meanwhile. And a second one. */
+/* The first run of a plan just made: what it reads has left the cache meanwhile. And a second
+ * one. */
 static double first_run(void *arg)
 {
     struct layered *k = arg;

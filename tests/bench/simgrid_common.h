@@ -1,4 +1,5 @@
-/* tests/bench/simgrid_common.h - what the SimGrid programs share: the model, CPU time, one result line. */
+/* tests/bench/simgrid_common.h - what the SimGrid programs share: the model, CPU time, one
+ * result line. */
 #ifndef FR_TESTS_BENCH_SIMGRID_COMMON_H
 #define FR_TESTS_BENCH_SIMGRID_COMMON_H
 

@@ -52,7 +52,8 @@ static struct fr_calibration *fit(void)
 
 /* ---- work side by side ---- */
 
-/* 60 kernels, half of which take `most` times as long beside the other work and half as long as alone; 2 % of noise. */
+/* 60 kernels, half of which take `most` times as long beside the other work and half as long as
+ * alone; 2 % of noise. */
 static void write_pairs(FILE *f, const char *of, const char *beside, double most)
 {
     struct fr__rng rng;
@@ -66,7 +67,8 @@ static void write_pairs(FILE *f, const char *of, const char *beside, double most
     }
 }
 
-/* Equal times alone, half of them 1.6 times as long: 1.3 in all. Copies in the device are kernels. */
+/* Equal times alone, half of them 1.6 times as long: 1.3 in all. Copies in the device are
+ * kernels. */
 START_TEST(a_factor_is_what_the_sum_of_times_grows_by)
 {
     FILE *f = open_file(BESIDE);
@@ -257,7 +259,8 @@ START_TEST(launches_are_the_medians_of_their_rows)
 }
 END_TEST
 
-/* The shipped curves hold more launch than the 1.5 us that stay; 1 GB/s makes bytes free of doubt. */
+/* The shipped curves hold more launch than the 1.5 us that stay; 1 GB/s makes bytes free of
+ * doubt. */
 START_TEST(the_cost_of_an_op_takes_the_launches_of_its_devices_file)
 {
     const struct fr_kernel_shape tiny = {.op_class = FR_CURVE_ELEMENTWISE, .memory = {.bytes = 1}};

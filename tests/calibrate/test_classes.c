@@ -1,5 +1,6 @@
-/* The classes that calibrate/measure/cuda/memory_bound and calibrate/measure/torch_attention.py write beside those that others
- * have measured: read, fitted, written, judged, and used for the cost of ops. */
+/* The classes that calibrate/measure/cuda/memory_bound and calibrate/measure/torch_attention.py
+ * write beside those that others have measured: read, fitted, written, judged, and used for the
+ * cost of ops. */
 #include "config.h"
 
 #include "base/rng.h"
@@ -261,8 +262,8 @@ static struct fr_calibration *fit_class(int i)
     return c;
 }
 
-/* What large kernels take, which is what rows say most of: the fraction of the peak or of the bandwidth; of
- * rows too long for registers that with what is read again. */
+/* What large kernels take, which is what rows say most of: the fraction of the peak or of the
+ * bandwidth; of rows too long for registers that with what is read again. */
 static double rate_of(int i, const double p[])
 {
     if (fitted[i].truth == attention_truth)
@@ -271,9 +272,9 @@ static double rate_of(int i, const double p[])
                                            : p[FR__STREAM_FRAC] / (1 + p[FR__ROWS_REREAD]);
 }
 
-/* Of 2 % of noise half lies within 1.35 % and nine tenths within 3.3 %; a fit may add as much again, and three
- * times that where waves of blocks make steps, which the grid of residuals rounds. What large kernels
- * take is known best. */
+/* Of 2 % of noise half lies within 1.35 % and nine tenths within 3.3 %; a fit may add as much
+ * again, and three times that where waves of blocks make steps, which the grid of residuals
+ * rounds. What large kernels take is known best. */
 START_TEST(a_fit_finds_the_model_that_made_the_rows)
 {
     struct fr_calibration *c = fit_class(_i);
@@ -322,8 +323,8 @@ END_TEST
 
 /* ---- costs ---- */
 
-/* A device file whose curve of the class says `frac` of the bandwidth from the first byte on, and nothing
- * of calls and caches. */
+/* A device file whose curve of the class says `frac` of the bandwidth from the first byte on,
+ * and nothing of calls and caches. */
 static void put_curve(FILE *f, const char *name, double frac)
 {
     enum fr_curve_class c = fr__curve_class_parse(name);
@@ -405,9 +406,10 @@ static uint32_t find_op(const struct fr_graph *g, enum fr_op_kind kind, enum fr_
     return largest;
 }
 
-/* At half of the bandwidth an op of a few MB or more takes twice what it takes by the class that it falls back
- * to. A norm's forward pass by elementwise ops counts three passes for its two, so 2/1.5 times; what the
- * curve knows of a gradient (3 passes of a norm, for the 5 of both its ops) makes 2 * 3/5. */
+/* At half of the bandwidth an op of a few MB or more takes twice what it takes by the class that
+ * it falls back to. A norm's forward pass by elementwise ops counts three passes for its two, so
+ * 2/1.5 times; what the curve knows of a gradient (3 passes of a norm, for the 5 of both its
+ * ops) makes 2 * 3/5. */
 START_TEST(an_op_takes_the_curve_of_its_class_where_there_is_one)
 {
     const struct fr_workload_options opt = {.batch = 32, .dtype = FR_FP32};

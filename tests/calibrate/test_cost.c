@@ -126,7 +126,8 @@ START_TEST(a_forward_op_reads_the_parameters_it_is_tied_to)
 }
 END_TEST
 
-/* relu: 87e6 bytes at 1e12 B/s times 0.87 = 100 us, far above its 1e6 FLOPs; half the batch, half. */
+/* relu: 87e6 bytes at 1e12 B/s times 0.87 = 100 us, far above its 1e6 FLOPs; half the batch,
+ * half. */
 START_TEST(a_memory_bound_op_takes_its_bytes_over_the_stated_bandwidth)
 {
     struct fr_cost c = cost(RELU, 8);

@@ -48,7 +48,8 @@ static void compare(const struct memo_case *c, struct fr_cost_memo *m, uint32_t 
     }
 }
 
-/* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not keep. */
+/* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not
+ * keep. */
 START_TEST(a_memo_says_what_the_model_says)
 {
     struct memo_case c;

@@ -73,8 +73,8 @@ START_TEST(a_measured_device_has_its_own_curves_and_borrows_the_rest)
 }
 END_TEST
 
-/* No relative of an A100 is among them: a Pascal chip has a file of its own all the same, and a Kepler chip borrows
- * from Pascal, at 26 % (median) more than the curve's own error. */
+/* No relative of an A100 is among them: a Pascal chip has a file of its own all the same, and a
+ * Kepler chip borrows from Pascal, at 26 % (median) more than the curve's own error. */
 START_TEST(old_chips_have_curves_too)
 {
     const struct fr_device_type types[] = {*fr_device_type_find("p100-sxm2-16gb"),
@@ -163,10 +163,10 @@ START_TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
 }
 END_TEST
 
-/* In fp16 an A100's layer normalisation was measured in an inference server, at 40 % of the bandwidth; in fp32,
- * on the PCIe board, in PyTorch. PyTorch's fp16 on an A100 (PrincetonUniversity/LLMCompass, framework's
- * call included) goes from 8192 to 16384 rows of 4096 in 76 us: 16384 take 153 without the call. The
- * fp32 kernel moves twice the bytes. */
+/* In fp16 an A100's layer normalisation was measured in an inference server, at 40 % of the
+ * bandwidth; in fp32, on the PCIe board, in PyTorch. PyTorch's fp16 on an A100
+ * (PrincetonUniversity/LLMCompass, framework's call included) goes from 8192 to 16384 rows of
+ * 4096 in 76 us: 16384 take 153 without the call. The fp32 kernel moves twice the bytes. */
 START_TEST(layer_normalisation_is_a_frameworks_on_another_board_of_the_chip)
 {
     struct fr_device_type a100 = gpu("a100-sxm4-80gb", 1);
@@ -262,9 +262,9 @@ static struct fr_cost_model *model_with(const struct fr_topo_system systems[], s
     return m;
 }
 
-/* Ways that are 1000 times slower vanish. 4 GPUs, 80 MB: 10 us, 6 steps of 1 us, and 20 MB at 100 GB/s
- * in each of 6 steps: of 1216 us the bytes take 1200. The rows held out are off by a median of 5 %,
- * which of a normal distribution lies 0.67449 standard deviations out. */
+/* Ways that are 1000 times slower vanish. 4 GPUs, 80 MB: 10 us, 6 steps of 1 us, and 20 MB at
+ * 100 GB/s in each of 6 steps: of 1216 us the bytes take 1200. The rows held out are off by a
+ * median of 5 %, which of a normal distribution lies 0.67449 standard deviations out. */
 START_TEST(a_collective_costs_what_its_machines_system_says)
 {
     const char *path = "test_calibrate_cost_model.system.yaml";
@@ -373,8 +373,8 @@ static struct fr_cost_model *model_of_nodes(unsigned most_nodes)
     return m;
 }
 
-/* 8 GPUs on 2 machines, 400 MB: 14 steps, of these 2 from machine to machine. 20 us + 2 x 10 us + 12 x 1 us,
- * and 50 MB at 50 GB/s in each of 14 steps: 14 ms. */
+/* 8 GPUs on 2 machines, 400 MB: 14 steps, of these 2 from machine to machine. 20 us + 2 x 10 us
+ * + 12 x 1 us, and 50 MB at 50 GB/s in each of 14 steps: 14 ms. */
 START_TEST(a_collective_over_machines_costs_what_their_system_says)
 {
     struct fr_cost_model *m = model_of_nodes(2);
@@ -406,7 +406,8 @@ static const struct far_call {
     {4, 80, 320, FR_N_TRUSTS},
 };
 
-/* As many GPUs a machine as were measured; of machines more are a guess, which two give no ground for. */
+/* As many GPUs a machine as were measured; of machines more are a guess, which two give no
+ * ground for. */
 START_TEST(a_fit_over_machines_is_taken_for_such_machines_and_marked_beyond)
 {
     const struct far_call *f = &far_calls[_i];

@@ -1,4 +1,5 @@
-/* Cost curves of kernels that move memory: elementwise ops, embeddings, softmax, layer normalisation. */
+/* Cost curves of kernels that move memory: elementwise ops, embeddings, softmax, layer
+ * normalisation. */
 #include "config.h"
 
 #include "calibrate/cost_model.h"
@@ -23,8 +24,8 @@ static double time_s(enum fr_curve_class op_class, const double parameters[],
     return c->time_s(&model, shape);
 }
 
-/* A call of 30 us, 6 more when wrapped; 10 us to the first byte; half of the bandwidth, and three times
- * that from 2 MB of cache. */
+/* A call of 30 us, 6 more when wrapped; 10 us to the first byte; half of the bandwidth, and
+ * three times that from 2 MB of cache. */
 static const double elementwise[FR__STREAM_N_PARAMETERS] = {
     [FR__STREAM_CALL_S] = 30e-6,    [FR__STREAM_START_S] = 10e-6, [FR__STREAM_FRAC] = .5,
     [FR__STREAM_CACHE_BYTES] = 2e6, [FR__STREAM_CACHE_GAIN] = 3,  [FR__STREAM_WRAPPER_S] = 6e-6,
@@ -322,8 +323,8 @@ START_TEST(a_fit_finds_the_elementwise_model_that_made_the_data)
 }
 END_TEST
 
-/* The device's part of a long kernel is all but its start; of a short one, what it waits for the next,
- * and nothing of the host's 30 us (cost_model.h). */
+/* The device's part of a long kernel is all but its start; of a short one, what it waits for the
+ * next, and nothing of the host's 30 us (cost_model.h). */
 START_TEST(a_kernel_leaves_out_the_call)
 {
     struct fr__curve c = {.info = {.op_class = FR_CURVE_ELEMENTWISE, .dtype = FR_FP32},

@@ -1,4 +1,5 @@
-/* Logs of nccl-tests: what is read of them, what is refused and where. The lines are ours, made up. */
+/* Logs of nccl-tests: what is read of them, what is refused and where. The lines are ours, made
+ * up. */
 #include "config.h"
 
 #include "calibrate/fit/read/nccl_log.h"
@@ -206,8 +207,8 @@ START_TEST(only_logs_are_taken_for_logs)
 }
 END_TEST
 
-/* tests/oracles/nccl_log/madeup.txt says what its times are: 12 us + 1.5 us a step + an eighth of the bytes a step at
- * 200 GB/s. */
+/* tests/oracles/nccl_log/madeup.txt says what its times are: 12 us + 1.5 us a step + an eighth
+ * of the bytes a step at 200 GB/s. */
 START_TEST(a_fit_to_a_log_finds_the_formula_that_made_its_times)
 {
     const char *srcdir = getenv("srcdir"), *paths[1];

@@ -56,7 +56,8 @@ struct sample {
     uint64_t group[N];
 };
 
-/* Features of different lengths of cycle, so that all combinations occur; the third says nothing. */
+/* Features of different lengths of cycle, so that all combinations occur; the third says
+ * nothing. */
 static void make_sample(struct sample *s, double (*y)(const double x[]))
 {
     uint64_t state = 1;
@@ -216,8 +217,8 @@ END_TEST
 
 START_TEST(twice_the_rows_of_a_shipped_curve_take_no_less)
 {
-    /* A step of the trees may go down, as real kernels' times do, but not by more than a third, which
-     * is what the noisiest rows do: an order of magnitude would show a leaf gone wild. */
+    /* A step of the trees may go down, as real kernels' times do, but not by more than a third,
+     * which is what the noisiest rows do: an order of magnitude would show a leaf gone wild. */
     for (size_t i = 0; fr_calibration_shipped(i); i++) {
         struct fr_calibration *c;
         struct fr_error err;

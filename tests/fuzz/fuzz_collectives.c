@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_collectives.c - any bytes as measured collectives or messages and as a system file: refused with a
- * sentence, or rows and times that are numbers. */
+/* tests/fuzz/fuzz_collectives.c - any bytes as measured collectives or messages and as a system
+ * file: refused with a sentence, or rows and times that are numbers. */
 #include "config.h"
 
 #include "calibrate/fit/read/collective_data.h"

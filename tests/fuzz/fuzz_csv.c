@@ -1,7 +1,8 @@
 /* tests/fuzz/fuzz_csv.c - libFuzzer: any bytes are rows or an error with a place, never a crash.
  *
- * Built by configure --enable-fuzz CC=clang CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined'
- * and make check; run as tests/fuzz/fuzz_csv -max_total_time=60.
+ * Built by configure --enable-fuzz CC=clang CFLAGS='-g -O1
+ * -fsanitize=fuzzer-no-link,address,undefined' and make check; run as tests/fuzz/fuzz_csv
+ * -max_total_time=60.
  */
 #include "config.h"
 

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_device_file.c - any bytes as a device file: refused, or curves whose times are numbers. */
+/* tests/fuzz/fuzz_device_file.c - any bytes as a device file: refused, or curves whose times are
+ * numbers. */
 #include "config.h"
 
 #include "calibrate/device_file.h"

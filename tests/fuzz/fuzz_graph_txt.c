@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_graph_txt.c - any bytes as a PipeDream profile: refused, or a graph that is sound. */
+/* tests/fuzz/fuzz_graph_txt.c - any bytes as a PipeDream profile: refused, or a graph that is
+ * sound. */
 #include "config.h"
 
 #include "workloads/import/import.h"

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_nccl_log.c - any bytes as a log of nccl-tests: refused with a sentence, or rows with times
- * above 0 and sources of printable ASCII. */
+/* tests/fuzz/fuzz_nccl_log.c - any bytes as a log of nccl-tests: refused with a sentence, or
+ * rows with times above 0 and sources of printable ASCII. */
 #include "config.h"
 
 #include "calibrate/fit/read/nccl_log.h"

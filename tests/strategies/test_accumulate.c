@@ -35,10 +35,10 @@ static struct fr_run *run_plainly(const struct fr_plan *p)
 
 /* ---- time ---- */
 
-/* Four layers of 1 + 2 s: 12 s a micro-batch. Four buckets of 1e9 bytes between two GPUs over duplex
- * links of 1e9 bytes/s take 1 s each (two steps of half a bucket). Layer k from the end has its
- * gradient at 4 + 2 (k + 1) s of the last micro-batch, so its bucket starts then and the last one ends
- * a second after the backward pass; without overlap all four follow it. */
+/* Four layers of 1 + 2 s: 12 s a micro-batch. Four buckets of 1e9 bytes between two GPUs over
+ * duplex links of 1e9 bytes/s take 1 s each (two steps of half a bucket). Layer k from the end
+ * has its gradient at 4 + 2 (k + 1) s of the last micro-batch, so its bucket starts then and the
+ * last one ends a second after the backward pass; without overlap all four follow it. */
 static void check_chain(const char *options, uint32_t n, bool overlap)
 {
     static const uint64_t params[] = {1000000000, 1000000000, 1000000000, 1000000000};
@@ -107,8 +107,8 @@ static struct work work_of(const struct case_problem *c, const char *spec)
 }
 
 /* Whatever a model costs (here the data sheet's rooflines), n micro-batches of b samples compute n
- * times as long as one iteration of b, but for one update (with what is summed before), and move what
- * that moves. */
+ * times as long as one iteration of b, but for one update (with what is summed before), and move
+ * what that moves. */
 static void check_model(const char *model, enum fr_dtype dtype, const char *strategy)
 {
     const struct fr_workload_options opt = {.batch = 4, .dtype = dtype};
@@ -162,9 +162,9 @@ struct span {
     unsigned n;
 };
 
-/* On each device a micro-batch begins when the one before is done, and each has all ops of the body.
- * The first and the last are placed with care, those between are copies, on all ranks but the first
- * copies of copies. */
+/* On each device a micro-batch begins when the one before is done, and each has all ops of the
+ * body. The first and the last are placed with care, those between are copies, on all ranks but
+ * the first copies of copies. */
 START_TEST(micro_batches_follow_each_other_on_every_device)
 {
     enum { N = 5, GPUS = 3 };

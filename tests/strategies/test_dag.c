@@ -19,8 +19,8 @@ static size_t count(const struct fr__dag *d, enum fr__dag_role role)
     return n;
 }
 
-/* LeNet has 2 convolutions and 3 linear layers, each with a bias of its own: 10 owners, whose weight
- * gradients are 10 tensors and whose updates 10 ops. All other ops are in each replica. */
+/* LeNet has 2 convolutions and 3 linear layers, each with a bias of its own: 10 owners, whose
+ * weight gradients are 10 tensors and whose updates 10 ops. All other ops are in each replica. */
 START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
 {
     struct dag_case one, two;
@@ -38,8 +38,8 @@ START_TEST(a_data_parallel_dag_has_one_set_of_parameters)
 }
 END_TEST
 
-/* A fully connected layer's weights are read by its product and by the gradient of its input; the first
- * layer's input has no gradient. */
+/* A fully connected layer's weights are read by its product and by the gradient of its input;
+ * the first layer's input has no gradient. */
 START_TEST(parameters_are_read_forward_and_for_the_gradient_of_the_input)
 {
     struct dag_case s;
@@ -110,8 +110,8 @@ START_TEST(one_device_takes_the_sum_of_all_costs)
 }
 END_TEST
 
-/* No operation begins before what it reads has arrived, groups stay together, and four devices are no
- * slower than the bound allows and no faster than it. */
+/* No operation begins before what it reads has arrived, groups stay together, and four devices
+ * are no slower than the bound allows and no faster than it. */
 START_TEST(plans_of_models_are_sound)
 {
     struct fr__dpos_bounds b;
@@ -177,8 +177,9 @@ START_TEST(splits_never_make_a_model_slower)
 }
 END_TEST
 
-/* Two samples through fc6 and back are bound by its 411 MB of weights, or of their gradient. Half of the
- * channels is half of these, whichever of the three products it is; half of the batch is not. */
+/* Two samples through fc6 and back are bound by its 411 MB of weights, or of their gradient.
+ * Half of the channels is half of these, whichever of the three products it is; half of the
+ * batch is not. */
 START_TEST(half_of_the_channels_is_half_of_the_weights)
 {
     static const char *const ops[] = {"fc6", "fc6.dgrad", "fc6.wgrad"};
@@ -198,8 +199,8 @@ START_TEST(half_of_the_channels_is_half_of_the_weights)
 }
 END_TEST
 
-/* conv2_1.wgrad reads the input of conv2_1, which every part needs whole, and the gradient of its output, of
- * which it needs its channels; its own output, the filters, is joined. */
+/* conv2_1.wgrad reads the input of conv2_1, which every part needs whole, and the gradient of
+ * its output, of which it needs its channels; its own output, the filters, is joined. */
 START_TEST(a_weight_gradient_needs_its_channels_of_what_comes_back)
 {
     const struct fr__split_costs costs = {fr__dag_part_cost, fr__dag_bytes_cost};
@@ -244,7 +245,8 @@ START_TEST(a_part_is_priced_at_its_own_shape)
         o++;
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 2, half_s);
     fr__dag_part_cost(s.dag, o, FR__DAG_BATCH, 1, whole_s);
-    /* two samples through fc6 are bound by its 411 MB of weights: one sample takes nearly as long */
+    /* two samples through fc6 are bound by its 411 MB of weights: one sample takes nearly as
+     * long */
     ck_assert_double_gt(half_s[s.type[0]], 0.8 * whole_s[s.type[0]]);
     fr__dag_part_cost(s.dag, o, FR__DAG_CHANNEL, 2, half_s);
     ck_assert_double_lt(half_s[s.type[0]], 0.7 * whole_s[s.type[0]]);

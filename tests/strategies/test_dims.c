@@ -1,5 +1,5 @@
-/* Along which dimensions ops of real models may be split, how many channels they have to share, and what
- * such parts read and cost. */
+/* Along which dimensions ops of real models may be split, how many channels they have to share,
+ * and what such parts read and cost. */
 #include "config.h"
 
 #include "strategies/fastt/dag_dims.h"
@@ -14,8 +14,8 @@ enum { NEITHER = 0, BATCH = 1u << FR__DAG_BATCH, BOTH = BATCH | 1u << FR__DAG_CH
 
 #define GPT "gpt:layers=1,hidden=64,heads=2,seq=8,vocab=100"
 
-/* By what each formula needs. LeNet's conv1 has 6 filters over 1 channel; the GPT has 2 heads, 64 columns,
- * 8 positions that all samples share. */
+/* By what each formula needs. LeNet's conv1 has 6 filters over 1 channel; the GPT has 2 heads,
+ * 64 columns, 8 positions that all samples share. */
 static const struct {
     const char *model, *op;
     uint8_t dims;
@@ -111,8 +111,8 @@ START_TEST(what_all_samples_share_goes_whole_to_parts_of_the_batch)
 }
 END_TEST
 
-/* One of the two heads: its half of q and k, [4, 1, 8, 32] each; a product with weights needs all of its
- * input, 4 x 8 x 64, and half of the weights, 64 x 192. */
+/* One of the two heads: its half of q and k, [4, 1, 8, 32] each; a product with weights needs
+ * all of its input, 4 x 8 x 64, and half of the weights, 64 x 192. */
 START_TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
 {
     struct dag_case s;
@@ -129,8 +129,8 @@ START_TEST(heads_are_sliced_where_products_with_weights_need_all_of_the_input)
 }
 END_TEST
 
-/* A ReLU of 64 x 64 x 224 x 224 is bound by memory, so that half of it takes half, either way, within the few
- * us of a launch; 2 heads cannot be shared by 3, nor 4 samples by 5. */
+/* A ReLU of 64 x 64 x 224 x 224 is bound by memory, so that half of it takes half, either way,
+ * within the few us of a launch; 2 heads cannot be shared by 3, nor 4 samples by 5. */
 START_TEST(a_part_is_a_share_of_the_bytes_and_not_of_a_head_or_sample)
 {
     double whole_s[8], half_s[8];

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Ten tasks on three processors: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002, figure 2. */
+/* Ten tasks on three processors: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002,
+ * figure 2. */
 static void topcuoglu(struct dpos_case *c)
 {
     static const double cost_s[10][3] = {{14, 16, 9},  {13, 19, 18}, {11, 13, 19}, {13, 8, 17},
@@ -71,8 +72,8 @@ END_TEST
 
 /* By hand from Algorithm 1. Ranks with the largest cost: 21; 20+13+21=54; 14+11+21=46; 15+17+21=53;
  * 16+15+46=77; 13+13+54=80; 17+max(27+46, 23+54)=94; 19+23+53=95; 19+max(19+46, 16+54)=89;
- * 16+max(18+89, 12+95, 9+94, 11+80, 14+77)=123. The path steps by rank: 1, 3, 7, 10. Its mean cost is
- * (14+11+7+21)/4=13.25 on the first processor, 12.75 on the second, 13.75 on the third. */
+ * 16+max(18+89, 12+95, 9+94, 11+80, 14+77)=123. The path steps by rank: 1, 3, 7, 10. Its mean
+ * cost is (14+11+7+21)/4=13.25 on the first processor, 12.75 on the second, 13.75 on the third. */
 START_TEST(dpos_plans_the_example_as_worked_by_hand)
 {
     static const double rank_s[10] = {123, 89, 95, 94, 80, 77, 53, 46, 54, 21};
@@ -136,7 +137,8 @@ START_TEST(the_record_holds_ends_on_every_device)
     ck_assert_double_eq(prefixes[2].mean_s, 13.75);
     ck_assert_uint_eq(prefixes[1].end, 4);
     ck_assert_uint_eq(round_device[0], 1);
-    /* rank(1) = 16 + 12 + 95 through 3, whose rank is higher than that of 2: 16 + 18 + 89 is as long */
+    /* rank(1) = 16 + 12 + 95 through 3, whose rank is higher than that of 2: 16 + 18 + 89 is as
+     * long */
     ck_assert_double_eq(longest_s[0], 16);
     ck_assert_uint_eq(c.dag.edges[via[0]].dst, 2);
     ck_assert_double_eq(via_s[0], 12);
@@ -245,8 +247,9 @@ static void search_on(struct search *s, double so_far_s)
 }
 
 /* Any list without moves is within 2 - 1/devices of the optimum (R. L. Graham, SIAM J. Appl. Math.
- * 17(2), 1969). Binding the path to one device is no longer a list, so that this is not given: Theorem
- * 1 only says twice. Checked is Graham's, which a planner that is off by more than half fails. */
+ * 17(2), 1969). Binding the path to one device is no longer a list, so that this is not given:
+ * Theorem 1 only says twice. Checked is Graham's, which a planner that is off by more than half
+ * fails. */
 START_TEST(without_moves_a_plan_is_within_a_half_of_the_optimum_of_two_devices)
 {
     double worst = 0;
@@ -316,9 +319,9 @@ START_TEST(devices_that_differ_in_speed_and_room_keep_all_rules)
 }
 END_TEST
 
-/* A path of 3, 4 and 1 KiB on two devices of 4 KiB: the first takes the first operation, the second the
- * next one, and for the last no device is left that the path has not used; it goes where it ends first of
- * where there is room, beside the first. */
+/* A path of 3, 4 and 1 KiB on two devices of 4 KiB: the first takes the first operation, the
+ * second the next one, and for the last no device is left that the path has not used; it goes
+ * where it ends first of where there is room, beside the first. */
 START_TEST(what_is_left_of_the_path_goes_where_there_is_room)
 {
     static const uint64_t bytes[] = {3072, 4096, 1024};

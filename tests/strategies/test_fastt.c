@@ -1,4 +1,5 @@
-/* The strategies dpos and os-dpos: that the engine does what the planner foresaw, and what they refuse. */
+/* The strategies dpos and os-dpos: that the engine does what the planner foresaw, and what they
+ * refuse. */
 #include "config.h"
 
 #include "strategies/fastt/fastt.h"
@@ -77,8 +78,8 @@ enum {
     N_CASES = N_MODELS * N_SIZES * 2
 };
 
-/* In strict order and with nothing else on the links each operation begins and ends when the planner
- * said, not only the last one. */
+/* In strict order and with nothing else on the links each operation begins and ends when the
+ * planner said, not only the last one. */
 START_TEST(the_engine_does_what_the_planner_foresaw)
 {
     static const size_t sizes[N_SIZES] = {1, 2, 4, 8};
@@ -104,9 +105,9 @@ START_TEST(the_engine_does_what_the_planner_foresaw)
 }
 END_TEST
 
-/* Of one GPT with long sequences the fused attention is what takes longest; its heads are shared, then the
- * columns of products, along the channels alone as in tensor parallelism. Still the engine does it all to
- * the second. */
+/* Of one GPT with long sequences the fused attention is what takes longest; its heads are
+ * shared, then the columns of products, along the channels alone as in tensor parallelism. Still
+ * the engine does it all to the second. */
 START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
 {
     struct fr_run *r;
@@ -129,7 +130,8 @@ START_TEST(heads_are_shared_and_the_engine_does_as_foreseen)
 }
 END_TEST
 
-/* A DGX A100's copies take what was measured, 15 us and more: planner and engine agree on that too. */
+/* A DGX A100's copies take what was measured, 15 us and more: planner and engine agree on that
+ * too. */
 START_TEST(the_planner_knows_what_messages_were_measured_to_take)
 {
     struct fr_run *r;
@@ -146,8 +148,8 @@ START_TEST(the_planner_knows_what_messages_were_measured_to_take)
 }
 END_TEST
 
-/* VGG-19 on four GPUs: placing op by op is believed to take longer than a replica each, which needs no
- * splitting to be kept; dpos alone does not look at it. */
+/* VGG-19 on four GPUs: placing op by op is believed to take longer than a replica each, which
+ * needs no splitting to be kept; dpos alone does not look at it. */
 START_TEST(replicas_are_left_alone_where_nothing_better_was_found)
 {
     struct setup s;
@@ -229,8 +231,8 @@ START_TEST(parameters_and_states_are_held_once)
 }
 END_TEST
 
-/* What many operations of a device read is sent there once: no two transfers of the same name and size
- * end on the same device. */
+/* What many operations of a device read is sent there once: no two transfers of the same name
+ * and size end on the same device. */
 START_TEST(a_tensor_moves_to_a_device_once)
 {
     const struct fr_plan_view *v;
@@ -276,8 +278,8 @@ START_TEST(nothing_is_left_behind)
 }
 END_TEST
 
-/* The plan's graph is the dag: each of its ops has a name of its own and leads back to the op of the model
- * that the record of decisions says. */
+/* The plan's graph is the dag: each of its ops has a name of its own and leads back to the op of
+ * the model that the record of decisions says. */
 START_TEST(the_plan_owns_the_graph_that_was_split)
 {
     const struct fr_decided_plan *p;

@@ -1,4 +1,5 @@
-/* Learning against a hidden truth: that it finds it, keeps what is not slower, and sees it change. */
+/* Learning against a hidden truth: that it finds it, keeps what is not slower, and sees it
+ * change. */
 #include "config.h"
 
 #include "tests/support/learn_case.h"
@@ -31,8 +32,9 @@ static void set_up(struct learn_case *t, uint64_t seed)
 
 enum { N_SEEDS = 40 };
 
-/* What is known at the end is the truth, and says of the strategy in use what was measured. A round tries each operation on one more device at best, but some are planned
- * elsewhere again: 3 devices are learned in far fewer than 24 rounds. */
+/* What is known at the end is the truth, and says of the strategy in use what was measured. A
+ * round tries each operation on one more device at best, but some are planned elsewhere again: 3
+ * devices are learned in far fewer than 24 rounds. */
 START_TEST(what_is_learned_is_the_truth)
 {
     struct fr__learning *g;
@@ -94,8 +96,9 @@ static void set_up_chain(struct learn_case *t)
     learn_case_init(t);
 }
 
-/* By hand: both begin on device 0 (no memory is asked for, so the first takes all): 8 s. Device 1 is
- * unknown, so both are tried there: 4 s, kept. Now all is known, the same is planned, nothing is new. */
+/* By hand: both begin on device 0 (no memory is asked for, so the first takes all): 8 s. Device
+ * 1 is unknown, so both are tried there: 4 s, kept. Now all is known, the same is planned,
+ * nothing is new. */
 START_TEST(a_chain_is_learned_as_by_hand)
 {
     struct fr__learning *g;
@@ -124,8 +127,9 @@ START_TEST(a_chain_is_learned_as_by_hand)
 }
 END_TEST
 
-/* The better strategy takes ten times as long as its operations (it might wait for something that no
- * model knows): gone back from once, and not tried again though it is planned again. Both ways cost. */
+/* The better strategy takes ten times as long as its operations (it might wait for something
+ * that no model knows): gone back from once, and not tried again though it is planned again.
+ * Both ways cost. */
 START_TEST(a_strategy_that_is_slow_as_a_whole_is_rolled_back_once)
 {
     static const double factors[] = {10, INFINITY}; /* infinite: out of memory */
@@ -213,8 +217,9 @@ START_TEST(nothing_is_tried_while_nothing_changes)
 }
 END_TEST
 
-/* One operation of 12 s on 2 equal devices, 0.5 s more for a part. Whole on each device first (unknown
- * is 0); when both are known a half counts as nothing and is tried; it takes 6.5 s and the copies. */
+/* One operation of 12 s on 2 equal devices, 0.5 s more for a part. Whole on each device first
+ * (unknown is 0); when both are known a half counts as nothing and is tried; it takes 6.5 s and
+ * the copies. */
 START_TEST(a_split_is_learned_by_trying_it)
 {
     struct fr__learn_options o = plain;

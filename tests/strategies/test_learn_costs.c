@@ -49,8 +49,9 @@ START_TEST(a_link_is_recovered_from_samples_without_noise)
 }
 END_TEST
 
-/* (1, 3), (1, 5), (2, 9): means are bytes 4/3 and 17/3 s, sums of squares 2/3 and products 10/3, so the
- * slope is 5 and the intercept 17/3 - 20/3 = -1: below 0. Through the origin: (3 + 5 + 18) / (1 + 1 + 4). */
+/* (1, 3), (1, 5), (2, 9): means are bytes 4/3 and 17/3 s, sums of squares 2/3 and products 10/3,
+ * so the slope is 5 and the intercept 17/3 - 20/3 = -1: below 0. Through the origin: (3 + 5 +
+ * 18) / (1 + 1 + 4). */
 START_TEST(a_negative_latency_becomes_a_line_through_the_origin)
 {
     struct fr__learned *l = fr__learned_new(2);
@@ -64,7 +65,8 @@ START_TEST(a_negative_latency_becomes_a_line_through_the_origin)
 }
 END_TEST
 
-/* (1, 4), (1, 6), (2, 6): the mean of the first two counts twice. Slope (2/3) / (2/3) = 1, intercept 4. */
+/* (1, 4), (1, 6), (2, 6): the mean of the first two counts twice. Slope (2/3) / (2/3) = 1,
+ * intercept 4. */
 START_TEST(all_samples_count_alike_over_rounds)
 {
     struct fr__learned *l = fr__learned_new(2);
@@ -141,8 +143,8 @@ START_TEST(a_mean_is_of_all_samples)
 }
 END_TEST
 
-/* 100 samples of 1 s, then one of 2: the mean of all is near 1, but what has changed is 2. One of 2.05,
- * within 5 %, is one more sample: 4.05 / 2. */
+/* 100 samples of 1 s, then one of 2: the mean of all is near 1, but what has changed is 2. One
+ * of 2.05, within 5 %, is one more sample: 4.05 / 2. */
 START_TEST(what_has_changed_is_forgotten_when_asked)
 {
     struct fr__learned *l = fr__learned_new(1);
@@ -186,8 +188,8 @@ START_TEST(a_pair_has_changed_only_within_one_strategy)
 }
 END_TEST
 
-/* Replicas of an operation, and its parts, are measured once for all; a part is not the whole, nor one of
- * another dimension. */
+/* Replicas of an operation, and its parts, are measured once for all; a part is not the whole,
+ * nor one of another dimension. */
 START_TEST(the_same_work_is_known_by_one_name)
 {
     struct fr__learned *l = fr__learned_new(2);

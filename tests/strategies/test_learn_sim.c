@@ -73,7 +73,8 @@ START_TEST(what_is_known_at_the_end_says_what_the_simulator_does)
 }
 END_TEST
 
-/* Every mean that is known is what the cost model says of that work, which the learner never saw. */
+/* Every mean that is known is what the cost model says of that work, which the learner never
+ * saw. */
 START_TEST(means_are_the_hidden_costs)
 {
     struct setup s;
@@ -98,7 +99,8 @@ START_TEST(means_are_the_hidden_costs)
 }
 END_TEST
 
-/* A GPU at half its speed is noticed in the profile after it, and the step is shorter again afterwards. */
+/* A GPU at half its speed is noticed in the profile after it, and the step is shorter again
+ * afterwards. */
 START_TEST(a_slow_gpu_is_noticed_and_the_plan_changes)
 {
     const struct fr__learn_round *r;
@@ -173,7 +175,8 @@ START_TEST(strategies_that_do_not_plan_by_costs_are_refused)
 }
 END_TEST
 
-/* GPT-2 XL: 25 GB of parameters, gradients and states for 16 GB. Over eight it begins model parallel. */
+/* GPT-2 XL: 25 GB of parameters, gradients and states for 16 GB. Over eight it begins model
+ * parallel. */
 START_TEST(a_model_too_large_for_a_gpu_begins_model_parallel)
 {
     struct setup s;

@@ -1,10 +1,11 @@
 /* The memory of a training step, tensors only, against PyTorch.
  *
- * Measured with PyTorch 1.13.1 and torchvision 0.14.1 on a CPU, fp32, every allocator event logged: the
- * peak of a steady step above parameters and buffers, temporaries inside an operator left out. Rows
- * marked `law` are the straight lines that fit the measured peaks at batches 1, 2 and 4. On the CPU a
- * dropout mask has 4 bytes an element, on CUDA and here 1: at a peak in which all that was saved is
- * alive (the loss) the difference is that of the saved bytes, and is taken off.
+ * Measured with PyTorch 1.13.1 and torchvision 0.14.1 on a CPU, fp32, every allocator event
+ * logged: the peak of a steady step above parameters and buffers, temporaries inside an operator
+ * left out. Rows marked `law` are the straight lines that fit the measured peaks at batches 1, 2
+ * and 4. On the CPU a dropout mask has 4 bytes an element, on CUDA and here 1: at a peak in
+ * which all that was saved is alive (the loss) the difference is that of the saved bytes, and is
+ * taken off.
  */
 #include "config.h"
 
@@ -124,7 +125,8 @@ START_TEST(peaks_of_convolutional_nets_equal_pytorchs)
 END_TEST
 
 /* With Adam the peak of nets heavy with parameters is in the step itself: two temporaries of the
- * largest parameter. PyTorch also keeps a step count of 4 bytes for each parameter. All are laws. */
+ * largest parameter. PyTorch also keeps a step count of 4 bytes for each parameter. All are
+ * laws. */
 START_TEST(peaks_of_adams_step_equal_pytorchs)
 {
     static const struct row rows[] = {
@@ -153,8 +155,8 @@ START_TEST(peaks_with_gradients_kept_equal_pytorchs)
 }
 END_TEST
 
-/* The peak is at the loss: all that was saved, the logits, which the loop holds, and the gradients of
- * the log-probabilities and of the logits. */
+/* The peak is at the loss: all that was saved, the logits, which the loop holds, and the
+ * gradients of the log-probabilities and of the logits. */
 START_TEST(peaks_of_transformers_equal_pytorchs)
 {
     const struct row rows[] = {
@@ -171,8 +173,8 @@ END_TEST
 
 enum column { MODEL, SEQ_LEN, N, OPTIMIZER, ZERO_GRAD, SAVED, PEAK, N_COLUMNS };
 
-/* Largest errors. LeNet's is some 500 bytes of 735 KB, BERT's 0.06 %. Where the order in which tasks
- * become ready runs branches side by side, Inception's needs more. */
+/* Largest errors. LeNet's is some 500 bytes of 735 KB, BERT's 0.06 %. Where the order in which
+ * tasks become ready runs branches side by side, Inception's needs more. */
 static const double WITHIN_FRAC = 0.001, FIFO_WITHIN_FRAC = 0.03;
 
 struct errors {
@@ -254,8 +256,9 @@ static enum fr_status compare_row(void *user, const struct fr__cell c[], struct 
     return FR_OK;
 }
 
-/* PyTorch 1.13 itself is the second program: see tests/oracles/torch/README.md. Saved bytes are the same to
- * the byte; peaks lack the loss and its gradient, 8 bytes, and in few places a little more (doc/memory.md). */
+/* PyTorch 1.13 itself is the second program: see tests/oracles/torch/README.md. Saved bytes are
+ * the same to the byte; peaks lack the loss and its gradient, 8 bytes, and in few places a
+ * little more (doc/memory.md). */
 START_TEST(steps_hold_what_they_hold_in_pytorch)
 {
     static const struct fr__csv_column columns[] = {[MODEL] = {"model", true},

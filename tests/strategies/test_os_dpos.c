@@ -55,8 +55,8 @@ static void check_dag(const struct fr__dag *g)
     ck_assert_uint_eq(n_in, g->n_edges);
 }
 
-/* 0 data and 1 variable feed 2, which hands an activation to 3 and 4, a gradient of parameters to 4,
- * and must precede 5. */
+/* 0 data and 1 variable feed 2, which hands an activation to 3 and 4, a gradient of parameters
+ * to 4, and must precede 5. */
 static void five_edges(struct dpos_case *c)
 {
     dpos_case_init(c, 6, 2, 6);
@@ -177,9 +177,9 @@ static void check_plan(const struct dpos_case *c, const struct fr__os_dpos_resul
     dpos_case_check(&with_splits, &r->plan);
 }
 
-/* One op of 20 s that reads and makes one byte. Of two slices of one byte the second is empty, and a
- * message of no bytes takes no time here: a split of 2/64 s, two parts at once of 20/2 + 1/2 s, a join
- * of 2/64 s. */
+/* One op of 20 s that reads and makes one byte. Of two slices of one byte the second is empty,
+ * and a message of no bytes takes no time here: a split of 2/64 s, two parts at once of 20/2 +
+ * 1/2 s, a join of 2/64 s. */
 START_TEST(an_op_in_two_parts_on_two_devices_takes_half)
 {
     struct fr__os_dpos_result r;
@@ -243,8 +243,8 @@ START_TEST(a_search_tells_how_far_it_is_and_stops_when_asked)
 }
 END_TEST
 
-/* Path by falling cost: 9 (cannot be split: passed over), 8 (a part costs more than the whole saves,
- * because its bytes are many: ends the search), 7 (never tried, though it would gain). */
+/* Path by falling cost: 9 (cannot be split: passed over), 8 (a part costs more than the whole
+ * saves, because its bytes are many: ends the search), 7 (never tried, though it would gain). */
 START_TEST(the_first_op_that_does_not_improve_ends_the_search)
 {
     struct fr__os_dpos_result r;
@@ -339,7 +339,8 @@ static void check_same(const struct fr__os_dpos_result *a, const struct fr__os_d
     }
 }
 
-/* Rooms that matter: variables that wait or are shared, groups, copies that stay, devices all but full. */
+/* Rooms that matter: variables that wait or are shared, groups, copies that stay, devices all
+ * but full. */
 static void make_crowded(struct dpos_case *c, uint64_t seed)
 {
     struct fr__rng rng;

@@ -110,8 +110,8 @@ static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint
     return sum;
 }
 
-/* 1200 bytes of parameters; Adam keeps two states, momentum one, SGD none; gradients as large as the
- * parameters. Activations: four outputs and four data gradients of 800 bytes at batch 8. */
+/* 1200 bytes of parameters; Adam keeps two states, momentum one, SGD none; gradients as large as
+ * the parameters. Activations: four outputs and four data gradients of 800 bytes at batch 8. */
 START_TEST(a_single_device_holds_parameters_gradients_states_and_activations)
 {
     static const uint64_t states[FR_N_OPTIMIZERS] = {
@@ -198,8 +198,8 @@ static double moved(const struct fr_plan *p, uint32_t src, uint32_t dst)
     return sum;
 }
 
-/* n workers, a model of M bytes: each worker sends M and receives M, the server nM each way. A server
- * that works too saves its own share: (n - 1) M. */
+/* n workers, a model of M bytes: each worker sends M and receives M, the server nM each way. A
+ * server that works too saves its own share: (n - 1) M. */
 START_TEST(parameter_servers_move_the_model_once_each_way_per_worker)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
@@ -227,8 +227,8 @@ START_TEST(parameter_servers_move_the_model_once_each_way_per_worker)
 }
 END_TEST
 
-/* Largest first to the least loaded: 500 to GPU 0, 400 to GPU 1, and 300 to GPU 1 again, since 400 is
- * less than 500. Each pushes what the other holds, and pulls it back. */
+/* Largest first to the least loaded: 500 to GPU 0, 400 to GPU 1, and 300 to GPU 1 again, since
+ * 400 is less than 500. Each pushes what the other holds, and pulls it back. */
 START_TEST(shards_go_to_the_least_loaded_device)
 {
     struct fr_topo *t = case_topo(2, 1e9, GIB);
@@ -310,7 +310,8 @@ START_TEST(a_pipeline_moves_each_activation_and_gradient_once_a_cut)
 }
 END_TEST
 
-/* Two pipelines of two stages: the replicas of a stage sit side by side and reduce its gradients. */
+/* Two pipelines of two stages: the replicas of a stage sit side by side and reduce its
+ * gradients. */
 START_TEST(replicated_stages_reduce_their_gradients)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
@@ -368,7 +369,8 @@ START_TEST(tied_weights_cross_the_pipeline_once_an_iteration)
 }
 END_TEST
 
-/* Parameters of a layer that is unrolled in time stand on one device: stages are layers, not steps. */
+/* Parameters of a layer that is unrolled in time stand on one device: stages are layers, not
+ * steps. */
 START_TEST(a_layer_unrolled_in_time_is_not_cut)
 {
     static const struct fr_workload_options opt = {.batch = 8, .seq_len = 6, .dtype = FR_N_DTYPES};

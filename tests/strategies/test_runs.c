@@ -131,9 +131,9 @@ START_TEST(one_forward_one_backward_holds_fewer_activations)
 }
 END_TEST
 
-/* Six layers of 1 + 2 s in three parts: only a weight gradient can run beside another part's work, so
- * the forwards (6 s), the data gradients (6 s) and the first layer's weight gradient (1 s) follow
- * each other at least, and everything at most. */
+/* Six layers of 1 + 2 s in three parts: only a weight gradient can run beside another part's
+ * work, so the forwards (6 s), the data gradients (6 s) and the first layer's weight gradient (1
+ * s) follow each other at least, and everything at most. */
 START_TEST(model_parallelism_is_hardly_faster_than_one_device)
 {
     static const uint64_t params[MAX_LAYERS] = {40, 40, 40, 40, 40, 40};
@@ -185,7 +185,8 @@ END_TEST
 
 /* Two devices, four layers of 1 + 2 s and 1e9 bytes of parameters, links of 1e9 B/s: the ring's
  * all-reduce moves 2 (n-1)/n S = S each way, 1 s. Gradients are ready at 6, 8, 10 and 12 s, so with
- * overlap only the last all-reduce shows: 13 s; without it all four follow the backward pass: 16 s. */
+ * overlap only the last all-reduce shows: 13 s; without it all four follow the backward pass: 16
+ * s. */
 START_TEST(overlap_hides_communication_but_does_not_lessen_it)
 {
     static const uint64_t params[MAX_LAYERS] = {1000000000, 1000000000, 1000000000, 1000000000};
@@ -243,9 +244,9 @@ START_TEST(the_peak_is_where_the_graph_says)
 }
 END_TEST
 
-/* Peaks of a training step above its parameters, measured with PyTorch 1.13.1 and torchvision 0.14.1
- * at batch 4 in fp32 without temporaries inside ops but the optimizer's. What is left out here, the
- * loop's hold on its input and output, is under 0.3 %. */
+/* Peaks of a training step above its parameters, measured with PyTorch 1.13.1 and torchvision
+ * 0.14.1 at batch 4 in fp32 without temporaries inside ops but the optimizer's. What is left out
+ * here, the loop's hold on its input and output, is under 0.3 %. */
 START_TEST(peaks_agree_with_measured_training_steps)
 {
     static const struct {
@@ -305,11 +306,12 @@ static struct fr_plan *in_order(const struct fr_plan *p, enum fr_order order)
     return out;
 }
 
-/* Two workers, four layers of 1 + 2 s and 1e9 bytes of parameters, a link of 1e9 B/s from the CPU to
- * each. Layer i comes from i to i + 1 s and runs from i + 1; the last gradient is ready 8 s after the last
- * forward op ended at 5 s, its push takes one more: 14 s, and some ms for sums and updates. tic cannot
- * tell the first two layers apart and keeps the plan's order, tac has it of its own. In whatever other
- * order the last layer runs no later than when all have come, then three more: 17 s at most. */
+/* Two workers, four layers of 1 + 2 s and 1e9 bytes of parameters, a link of 1e9 B/s from the
+ * CPU to each. Layer i comes from i to i + 1 s and runs from i + 1; the last gradient is ready 8
+ * s after the last forward op ended at 5 s, its push takes one more: 14 s, and some ms for sums
+ * and updates. tic cannot tell the first two layers apart and keeps the plan's order, tac has it
+ * of its own. In whatever other order the last layer runs no later than when all have come, then
+ * three more: 17 s at most. */
 START_TEST(pulls_at_the_start_overlap_the_forward_pass)
 {
     static const uint64_t params[MAX_LAYERS] = {1000000000, 1000000000, 1000000000, 1000000000};

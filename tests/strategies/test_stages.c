@@ -20,7 +20,8 @@ struct random_chain {
     struct fr__cut_problem p;
 };
 
-/* Knuth's 64-bit linear congruential generator (MMIX), upper bits; biased, which does not matter. */
+/* Knuth's 64-bit linear congruential generator (MMIX), upper bits; biased, which does not
+ * matter. */
 static uint64_t below(uint64_t *r, uint64_t n)
 {
     *r = *r * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,9 +1,9 @@
 /* tests/study/test_advice.c - what would help when it does not fit, on an op whose memory can be
  * worked out: the toy of the golden cases on GPUs of 64 MiB, 1 MiB of it context.
  *
- * The toy has 1,000,000 bytes of parameters and as many of gradients; both are small blocks of 1,000,448
- * bytes and share a segment of 2 MiB. Per sample its input and its output take 1024 bytes each, and both
- * are alive at once; from 10 MiB on each has a segment rounded up to 2 MiB. */
+ * The toy has 1,000,000 bytes of parameters and as many of gradients; both are small blocks of
+ * 1,000,448 bytes and share a segment of 2 MiB. Per sample its input and its output take 1024
+ * bytes each, and both are alive at once; from 10 MiB on each has a segment rounded up to 2 MiB. */
 #include "config.h"
 
 #include "results/results.h"
@@ -55,8 +55,8 @@ static const struct fr_record_advice *find(const struct fr_record *r, const char
     return NULL;
 }
 
-/* 2 R + 2 + 1 <= 64 MiB with R a multiple of 2 MiB: R = 30 MiB, 30720 samples of 1024 bytes. The peak
- * is then 60 + 2 + 1. */
+/* 2 R + 2 + 1 <= 64 MiB with R a multiple of 2 MiB: R = 30 MiB, 30720 samples of 1024 bytes. The
+ * peak is then 60 + 2 + 1. */
 START_TEST(finds_the_largest_batch_that_fits)
 {
     const struct fr_record_advice *advice;
@@ -81,8 +81,9 @@ START_TEST(finds_the_largest_batch_that_fits)
 }
 END_TEST
 
-/* 50000 samples on one GPU need 2 x 50 MiB. On two, 25000 each take 24.4, so 26 MiB twice; parameters,
- * gradients and the gradient bucket of 1,000,000 bytes two small segments; with the context 57 MiB. */
+/* 50000 samples on one GPU need 2 x 50 MiB. On two, 25000 each take 24.4, so 26 MiB twice;
+ * parameters, gradients and the gradient bucket of 1,000,000 bytes two small segments; with the
+ * context 57 MiB. */
 START_TEST(more_gpus_leave_the_training_as_it_is_and_go_first)
 {
     struct fr_record *r;
@@ -119,8 +120,8 @@ START_TEST(more_gpus_than_the_named_ones_help_too)
 }
 END_TEST
 
-/* 60000 samples in two micro-batches: 30000, 2 R of 30 MiB as in the first case, and the gradients are
- * there as they were. Of 120000 the four of 30000; 60001 do not make equal ones. */
+/* 60000 samples in two micro-batches: 30000, 2 R of 30 MiB as in the first case, and the
+ * gradients are there as they were. Of 120000 the four of 30000; 60001 do not make equal ones. */
 START_TEST(micro_batches_leave_the_training_as_it_is)
 {
     static const struct {
@@ -159,8 +160,9 @@ START_TEST(micro_batches_leave_the_training_as_it_is)
 }
 END_TEST
 
-/* 30720 samples fill the GPU to its last MiB. Adam's two states of 1,000,000 bytes share a small segment
- * of 2 MiB more, and momentum's one takes such a segment too. So plain SGD helps and momentum does not. */
+/* 30720 samples fill the GPU to its last MiB. Adam's two states of 1,000,000 bytes share a small
+ * segment of 2 MiB more, and momentum's one takes such a segment too. So plain SGD helps and
+ * momentum does not. */
 START_TEST(an_optimizer_that_keeps_less_may_help)
 {
     struct fr_record *r;

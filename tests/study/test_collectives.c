@@ -1,4 +1,5 @@
-/* Collectives of whole simulations: at the time fitted to their machine, or as rings over its links. */
+/* Collectives of whole simulations: at the time fitted to their machine, or as rings over its
+ * links. */
 #include "config.h"
 
 #include "calibrate/system.h"
@@ -96,8 +97,8 @@ START_TEST(an_exposed_all_reduce_takes_what_its_machines_system_says)
 }
 END_TEST
 
-/* Two GPUs of a DGX A100: 2 rounds of half the bytes over two links of 0.35 us and 273 GB/s. Data sheet
- * costs know rings only; and who asks for rings gets them. */
+/* Two GPUs of a DGX A100: 2 rounds of half the bytes over two links of 0.35 us and 273 GB/s.
+ * Data sheet costs know rings only; and who asks for rings gets them. */
 START_TEST(rings_run_over_the_links_where_they_are_asked_for)
 {
     for (int i = 0; i < 4; i++) {
@@ -142,8 +143,8 @@ START_TEST(a_group_beyond_one_machine_runs_as_rings)
 }
 END_TEST
 
-/* Measured on 400 Gbit/s and with all GPUs of two machines: not on 100, not with one GPU of each, not with
- * three machines. */
+/* Measured on 400 Gbit/s and with all GPUs of two machines: not on 100, not with one GPU of
+ * each, not with three machines. */
 START_TEST(a_fit_over_machines_is_not_taken_for_what_was_not_measured)
 {
     static const struct {
@@ -269,7 +270,8 @@ static struct fr_collective_times *times_of(const char *topology, const char *ki
     return t;
 }
 
-/* Of a DGX A100 GPUs are two links of 0.35 us and 273 GB/s apart; behind its switch nothing is shared. */
+/* Of a DGX A100 GPUs are two links of 0.35 us and 273 GB/s apart; behind its switch nothing is
+ * shared. */
 static const struct alone {
     const char *kind;
     double bus_factor, hops; /* of 8 GPUs: messages in a row, */

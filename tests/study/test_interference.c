@@ -48,7 +48,8 @@ static struct fr_record *answer(const char *topology, const char *costs)
     return r;
 }
 
-/* How long a collective runs on the device while that task does. Those of one group come one after another. */
+/* How long a collective runs on the device while that task does. Those of one group come one
+ * after another. */
 static double overlap_s(const struct fr_record *r, uint32_t task)
 {
     const struct fr_plan_view *v = fr_plan_view(r->plan);
@@ -61,8 +62,8 @@ static double overlap_s(const struct fr_record *r, uint32_t task)
     return sum_s;
 }
 
-/* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O / 1.5, so
- * T = alone + O / 3. */
+/* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O
+ * / 1.5, so T = alone + O / 3. */
 START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
 {
     struct fr_record *r;

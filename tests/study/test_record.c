@@ -299,7 +299,8 @@ START_TEST(formats_are_known_by_their_longest_ending)
 }
 END_TEST
 
-/* fr_setting_load promises an empty setting: the caller may release it without asking how far it came. */
+/* fr_setting_load promises an empty setting: the caller may release it without asking how far it
+ * came. */
 static const struct {
     const char *workload, *topology, *costs;
 } unloadable[] = {

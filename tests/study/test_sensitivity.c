@@ -1,4 +1,5 @@
-/* Sensitivities of whole plans: what one run says against runs with a resource 1 % slower and faster. */
+/* Sensitivities of whole plans: what one run says against runs with a resource 1 % slower and
+ * faster. */
 #include "config.h"
 
 #include "results/results.h"
@@ -91,7 +92,8 @@ START_TEST(elasticities_of_slowness_sum_to_one)
 }
 END_TEST
 
-/* 1.25 times as fast, a part p of the time shrinks by p (1 - 1/1.25) where nothing else steps in. */
+/* 1.25 times as fast, a part p of the time shrinks by p (1 - 1/1.25) where nothing else steps
+ * in. */
 START_TEST(a_single_gpu_gains_what_the_estimate_says)
 {
     struct fr_record *r = answer(&plans[0], FR_SENSITIVITY_RERUN);

@@ -1,5 +1,5 @@
-/* Grids, keys, shards, prices and frontiers, each against values worked out by hand; and that threads
- * change nothing. */
+/* Grids, keys, shards, prices and frontiers, each against values worked out by hand; and that
+ * threads change nothing. */
 #include "config.h"
 
 #include "results/results.h"
@@ -366,8 +366,8 @@ END_TEST
 
 START_TEST(a_frontier_holds_what_nothing_beats_twice)
 {
-    /* By time: 4 (1 s, 9) is fastest; 0 (2, 5); 1 (2, 6) costs more at the same time; 5 (3, 5) is no
-     * cheaper than 0; 2 (4, 3); 3 (5, 4) loses to 2; 6 equals 2 and comes later. */
+    /* By time: 4 (1 s, 9) is fastest; 0 (2, 5); 1 (2, 6) costs more at the same time; 5 (3, 5)
+     * is no cheaper than 0; 2 (4, 3); 3 (5, 4) loses to 2; 6 equals 2 and comes later. */
     static const double time_s[] = {2, 2, 4, 5, 1, 3, 4, NAN, 9};
     static const double cost[] = {5, 6, 3, 4, 9, 5, 3, 1, NAN};
     size_t frontier[9];

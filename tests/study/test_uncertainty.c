@@ -36,9 +36,9 @@ START_TEST(nothing_is_said_unless_asked)
 }
 END_TEST
 
-/* On one GPU that launches never hold back the time is the sum of all costs. With the data sheet all have
- * the error 0.4, so that moving a group by one standard deviation changes the sum by sinh(0.4) of the
- * group's, and all groups by that of the iteration. */
+/* On one GPU that launches never hold back the time is the sum of all costs. With the data sheet
+ * all have the error 0.4, so that moving a group by one standard deviation changes the sum by
+ * sinh(0.4) of the group's, and all groups by that of the iteration. */
 START_TEST(effects_add_up_to_the_error_of_the_sum)
 {
     struct fr_record *r = ask("vgg16", "datasheet", FR_UNCERTAINTY_WHY);

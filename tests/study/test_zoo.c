@@ -59,8 +59,8 @@ START_TEST(every_model_has_an_answer_from_every_strategy)
                           q.strategy);
             ck_assert_msg(r->iteration_s >= r->lower_bound_s * (1 - 1e-9), "%s %s", model,
                           q.strategy);
-            /* more samples need no less memory, where the batch does not move the cuts; how well the
-             * allocator packs them is another matter */
+            /* more samples need no less memory, where the batch does not move the cuts; how well
+             * the allocator packs them is another matter */
             ck_assert_msg(s > 1 || r->peak.bytes >= peak_bytes[s], "%s %s", model, q.strategy);
             ck_assert_int_eq(r->oom, r->peak_bytes > r->peak_capacity_bytes);
             peak_bytes[s] = r->peak.bytes;
@@ -91,11 +91,11 @@ START_TEST(the_largest_model_fits_nowhere)
 }
 END_TEST
 
-/* Samples a second on one GPU as NVIDIA publishes them (github.com/NVIDIA/DeepLearningExamples, READMEs
- * of BERT for PyTorch, TensorFlow 1 and 2, pre-training with gradients summed over many batches, where
- * the optimizer hardly counts; Transformer for PyTorch, whose tokens are taken as sentences of 32).
- * Nothing is fitted to them. PyTorch's BERT at 512 tokens is left out: its 19 sequences a second in
- * fp32 on a V100 would be 19.4 TFLOP/s of products, over the peak of 15.7. */
+/* Samples a second on one GPU as NVIDIA publishes them (github.com/NVIDIA/DeepLearningExamples,
+ * READMEs of BERT for PyTorch, TensorFlow 1 and 2, pre-training with gradients summed over many
+ * batches, where the optimizer hardly counts; Transformer for PyTorch, whose tokens are taken as
+ * sentences of 32). Nothing is fitted to them. PyTorch's BERT at 512 tokens is left out: its 19
+ * sequences a second in fp32 on a V100 would be 19.4 TFLOP/s of products, over the peak of 15.7. */
 static const struct {
     const char *model, *topology;
     enum fr_dtype dtype;
@@ -127,8 +127,9 @@ static const struct {
 };
 
 /* Images a second on one GPU. ResNet-50: NVIDIA as above (MXNet, PyTorch and TensorFlow
- * Classification); the others: tf_cnn_benchmarks of 2017 on one die of a K80 (tensorflow.org, Benchmarks,
- * Amazon EC2 p2.8xlarge, synthetic data), Inception-v3 without its auxiliary classifier. */
+ * Classification); the others: tf_cnn_benchmarks of 2017 on one die of a K80 (tensorflow.org,
+ * Benchmarks, Amazon EC2 p2.8xlarge, synthetic data), Inception-v3 without its auxiliary
+ * classifier. */
 static const struct {
     const char *model, *topology;
     enum fr_dtype dtype;

@@ -1,4 +1,5 @@
-/* tests/support/base_check.h - running a suite; asserting on a whole error: status, place and sentence. */
+/* tests/support/base_check.h - running a suite; asserting on a whole error: status, place and
+ * sentence. */
 #ifndef FR_TESTS_SUPPORT_BASE_CHECK_H
 #define FR_TESTS_SUPPORT_BASE_CHECK_H
 

@@ -1,9 +1,9 @@
 /* tests/support/dot_check.h - a graph in the DOT language as nodes and edges. For tests of writers.
  *
- * Read is what our writers put out: "graph NAME {" or "digraph NAME {", then statements that end with
- * ';': settings, nodes and edges with attributes in brackets. The text of a quoted string is decoded,
- * but for the line ends of labels, which become '\n', and "\N" and others that graphviz would replace,
- * which are faults.
+ * Read is what our writers put out: "graph NAME {" or "digraph NAME {", then statements that end
+ * with ';': settings, nodes and edges with attributes in brackets. The text of a quoted string
+ * is decoded, but for the line ends of labels, which become '\n', and "\N" and others that
+ * graphviz would replace, which are faults.
  */
 #ifndef FR_TESTS_SUPPORT_DOT_CHECK_H
 #define FR_TESTS_SUPPORT_DOT_CHECK_H
@@ -53,7 +53,7 @@ size_t dot_count(const struct dot_graph *g, const char *label_start);
 /* Boxes that stand: not plain text, points or frames around others. */
 bool dot_is_box(const struct dot_node *n);
 
-/* Fails the test unless no two boxes cover each other, and each edge that has a way of its own begins
- * at the border of one of its two boxes and ends at that of the other. */
+/* Fails the test unless no two boxes cover each other, and each edge that has a way of its own
+ * begins at the border of one of its two boxes and ends at that of the other. */
 void dot_check_places(const struct dot_graph *g);
 #endif

@@ -1,4 +1,5 @@
-/* tests/support/json_check.c - a JSON validator by recursive descent, independent of base/json.c. */
+/* tests/support/json_check.c - a JSON validator by recursive descent, independent of
+ * base/json.c. */
 #include "tests/support/json_check.h"
 
 #include <math.h>

@@ -12,8 +12,8 @@ size_t count_of(const char *text, const char *needle);
 
 /* ---- values inside a text that is JSON ---- */
 
-/* The value of that key of an object, the i-th item of an array; NULL: value is NULL, or none. Cost:
- * O(the value's length). */
+/* The value of that key of an object, the i-th item of an array; NULL: value is NULL, or none.
+ * Cost: O(the value's length). */
 const char *json_member(const char *value, const char *key);
 const char *json_item(const char *value, size_t i);
 /* The item after this one of the same array; NULL: the last. */

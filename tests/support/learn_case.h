@@ -5,9 +5,9 @@
 #include "strategies/fastt/learn/learn.h"
 #include "tests/support/dpos_case.h"
 
-/* A whole operation takes what the case's cost table says, one of n parts the nth of it and overhead_s,
- * a slicing or joining s_per_copied_byte; a transfer what the case's machine says. Each device runs its
- * operations in order; transfers do not meet. */
+/* A whole operation takes what the case's cost table says, one of n parts the nth of it and
+ * overhead_s, a slicing or joining s_per_copied_byte; a transfer what the case's machine says.
+ * Each device runs its operations in order; transfers do not meet. */
 struct learn_case {
     struct dpos_case c;
     double overhead_s, s_per_copied_byte;

@@ -1,4 +1,5 @@
-/* tests/support/model_case.h - a zoo model's step on the first GPUs of a machine, as a problem for strategies. */
+/* tests/support/model_case.h - a zoo model's step on the first GPUs of a machine, as a problem
+ * for strategies. */
 #ifndef FR_TESTS_SUPPORT_MODEL_CASE_H
 #define FR_TESTS_SUPPORT_MODEL_CASE_H
 

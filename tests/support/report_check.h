@@ -1,7 +1,7 @@
 /* tests/support/report_check.h - does a report say what its records say? For tests of the report.
  *
- * The page is read as a tree; each number in it is compared with the record's, each picture with the
- * plan and the run. All functions fail the test when something is wrong.
+ * The page is read as a tree; each number in it is compared with the record's, each picture with
+ * the plan and the run. All functions fail the test when something is wrong.
  */
 #ifndef FR_TESTS_SUPPORT_REPORT_CHECK_H
 #define FR_TESTS_SUPPORT_REPORT_CHECK_H
@@ -9,11 +9,11 @@
 #include "results/results.h"
 #include "tests/support/xml_check.h"
 
-/* The headings of the page in order, h1 to h3 and those of what is folded away, are `headings`, which
- * ends with NULL. */
+/* The headings of the page in order, h1 to h3 and those of what is folded away, are `headings`,
+ * which ends with NULL. */
 void check_outline(struct xml_tree *page, const char *const headings[]);
-/* The key figures, tables and pictures of each record that the page has a section of, the table that
- * compares them, each bar with its key, and each axis. */
+/* The key figures, tables and pictures of each record that the page has a section of, the table
+ * that compares them, each bar with its key, and each axis. */
 void check_report(struct xml_tree *page, const struct fr_results *rs);
 
 /* ---- report_pictures.c ---- */
@@ -23,7 +23,8 @@ void check_report(struct xml_tree *page, const struct fr_results *rs);
  * others. Returns how many tasks the boxes stand for. */
 size_t check_timeline(struct xml_tree *page, const struct xml_node *section,
                       const struct fr_record *r, size_t most_lanes);
-/* The memory charts: each names its devices and the most they hold; areas inside the chart; the key. */
+/* The memory charts: each names its devices and the most they hold; areas inside the chart; the
+ * key. */
 void check_memory_charts(struct xml_tree *page, const struct xml_node *section,
                          const struct fr_record *r);
 #endif

@@ -1,4 +1,5 @@
-/* tests/support/sim_fixture.h - small clusters and plans by hand, for the tests and benchmarks of sim/. */
+/* tests/support/sim_fixture.h - small clusters and plans by hand, for the tests and benchmarks
+ * of sim/. */
 #ifndef FR_TESTS_SUPPORT_SIM_FIXTURE_H
 #define FR_TESTS_SUPPORT_SIM_FIXTURE_H
 
@@ -29,8 +30,8 @@ uint32_t fixture_priced_collective(struct fr_plan *p, enum fr_collective_kind ki
 void fixture_finish(struct fr_plan *p);
 struct fr_run *fixture_run(struct fr_plan *p, const struct fr_run_options *o);
 
-/* The first part of the result in which two runs of a plan differ by a bit, whoever worked it out (the
- * searches that the stats count apart); NULL: none. */
+/* The first part of the result in which two runs of a plan differ by a bit, whoever worked it
+ * out (the searches that the stats count apart); NULL: none. */
 const char *fixture_difference(const struct fr_plan *p, const struct fr_run *a,
                                const struct fr_run *b);
 

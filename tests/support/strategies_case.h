@@ -12,8 +12,8 @@ struct fr_topo *case_topo(unsigned n, double bw_Bps, uint64_t mem_bytes);
 
 /* A chain of n layers at batch `batch`, fp32, each with params[i] bytes of parameters (0: none),
  * forward time forward_s[i], data gradient and weight gradient half of backward_s[i] each (a layer
- * without parameters: the data gradient takes all), updates 0 s, for any device at the graph's batch.
- * Each layer's output has act_bytes and is saved for its own backward. */
+ * without parameters: the data gradient takes all), updates 0 s, for any device at the graph's
+ * batch. Each layer's output has act_bytes and is saved for its own backward. */
 struct chain_case {
     unsigned n;
     uint32_t batch;

@@ -1,4 +1,5 @@
-/* tests/support/xml_check.c - see xml_check.h. A parser by recursive descent over the whole text. */
+/* tests/support/xml_check.c - see xml_check.h. A parser by recursive descent over the whole
+ * text. */
 #include "config.h"
 
 #include "tests/support/xml_check.h"

@@ -59,7 +59,7 @@ const struct xml_node *xml_sibling(const struct xml_node *n);
 /* The elements right inside n. */
 size_t xml_n_children(const struct xml_node *n);
 const struct xml_node *xml_child(const struct xml_node *n, size_t i); /* NULL: fewer */
-/* Tags and names of attributes in order, no text and no values: two documents of the same shape have
- * equal ones. The tree's. */
+/* Tags and names of attributes in order, no text and no values: two documents of the same shape
+ * have equal ones. The tree's. */
 const char *xml_skeleton(struct xml_tree *t);
 #endif

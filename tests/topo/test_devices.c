@@ -1,7 +1,7 @@
 /* tests/topo/test_devices.c - the shipped device types are what their files say.
  *
- * The build makes a C table of topo/devices/ with a small awk program. Here the program's own reader
- * of topology files reads the same files and must come to the same doubles.
+ * The build makes a C table of topo/devices/ with a small awk program. Here the program's own
+ * reader of topology files reads the same files and must come to the same doubles.
  */
 #include "config.h"
 
@@ -117,7 +117,8 @@ START_TEST(every_file_is_in_the_table)
 }
 END_TEST
 
-/* Wide bounds: they catch a wrong unit or a lost digit. Formats of half the width are never slower. */
+/* Wide bounds: they catch a wrong unit or a lost digit. Formats of half the width are never
+ * slower. */
 START_TEST(the_figures_are_plausible)
 {
     const struct fr_device_type *type = &fr__device_types[_i];
@@ -143,8 +144,8 @@ START_TEST(the_figures_are_plausible)
 }
 END_TEST
 
-/* What the types had when they became files, in the order of lists. A changed figure changes answers:
- * its commit says why. */
+/* What the types had when they became files, in the order of lists. A changed figure changes
+ * answers: its commit says why. */
 START_TEST(the_figures_are_the_known_ones)
 {
     static const struct {

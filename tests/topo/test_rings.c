@@ -168,9 +168,9 @@ START_TEST(one_ring_fills_an_nvswitch)
 }
 END_TEST
 
-/* Four NICs a machine, each fed by PCIe 3.0 x16 at 12 GB/s, which is below 100 Gbps: four rings, each
- * through another NIC, 48 GB/s. Eight HDR NICs behind PCIe 4.0 at 24 GB/s: eight rings, 192 GB/s (189
- * measured on 2 x 8 A100). */
+/* Four NICs a machine, each fed by PCIe 3.0 x16 at 12 GB/s, which is below 100 Gbps: four rings,
+ * each through another NIC, 48 GB/s. Eight HDR NICs behind PCIe 4.0 at 24 GB/s: eight rings, 192
+ * GB/s (189 measured on 2 x 8 A100). */
 START_TEST(rings_over_two_machines_use_every_nic)
 {
     static const struct {

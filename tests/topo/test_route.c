@@ -333,8 +333,8 @@ START_TEST(fat_tree_routes_equal_simgrids)
 }
 END_TEST
 
-/* Any mesh of GPUs and switches, some of it one way only, with few different latencies and widths so
- * that ties are common. */
+/* Any mesh of GPUs and switches, some of it one way only, with few different latencies and
+ * widths so that ties are common. */
 static struct fr_topo *make_random(uint64_t seed)
 {
     enum { GPUS = 12, MOST_SWITCHES = 14 };

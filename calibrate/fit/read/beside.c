@@ -1,4 +1,5 @@
-/* calibrate/fit/read/beside.c - times of kernels and copies alone and beside others: the layout of interference.csv. */
+/* calibrate/fit/read/beside.c - times of kernels and copies alone and beside others: the layout
+ * of interference.csv. */
 #include "config.h"
 
 #include "base/arena.h"

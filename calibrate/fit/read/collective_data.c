@@ -1,4 +1,5 @@
-/* calibrate/fit/read/collective_data.c - the rows themselves; collectives.c and its like read them. */
+/* calibrate/fit/read/collective_data.c - the rows themselves; collectives.c and its like read
+ * them. */
 #include "config.h"
 
 #include "calibrate/fit/read/collective_data.h"

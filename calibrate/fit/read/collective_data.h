@@ -1,5 +1,5 @@
-/* calibrate/fit/read/collective_data.h - measured collectives and messages from CSV files and logs of nccl-tests
- * (doc/collectives.md). */
+/* calibrate/fit/read/collective_data.h - measured collectives and messages from CSV files and
+ * logs of nccl-tests (doc/collectives.md). */
 #ifndef FR_CALIBRATE_FIT_READ_COLLECTIVE_DATA_H
 #define FR_CALIBRATE_FIT_READ_COLLECTIVE_DATA_H
 
@@ -29,9 +29,10 @@ struct fr__collective_data {
     size_t n_rows, rows_cap, n_messages, messages_cap, n_sources, sources_cap, n_links, links_cap;
 };
 
-/* Appends the rows of that system of the four ops, with a time, whose algorithm and protocol NCCL chose, or
- * its messages, when the CSV has a column `src`; of a log (nccl_log.h), which knows no systems, all
- * such rows. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM. */
+/* Appends the rows of that system of the four ops, with a time, whose algorithm and protocol
+ * NCCL chose, or its messages, when the CSV has a column `src`; of a log (nccl_log.h), which
+ * knows no systems, all such rows. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT, FR_EIO,
+ * FR_ENOMEM. */
 enum fr_status fr__collective_data_read(struct fr__collective_data *d, const char *path,
                                         uint32_t file, const char *system, struct fr_error *err);
 /* The same from memory; name stands for the path in messages and must outlive the call only. */
@@ -42,8 +43,8 @@ void fr__collective_data_fini(struct fr__collective_data *d);
 
 /* ---- for readers of one layout ---- */
 
-/* Appends *row (call without op and is_summed_in_switch, time_s, file and line; the rest is set here) unless it
- * is of another operation than the four ("all_reduce", as nccl-tests has them). */
+/* Appends *row (call without op and is_summed_in_switch, time_s, file and line; the rest is set
+ * here) unless it is of another operation than the four ("all_reduce", as nccl-tests has them). */
 enum fr_status fr__collective_data_add(struct fr__collective_data *d,
                                        struct fr__collective_row *row, const char *op,
                                        const char *dtype, const char *source, struct fr_error *err);

@@ -1,5 +1,6 @@
-/* calibrate/fit/read/collectives.c - reads measured collectives and messages, whatever the layout of their file:
- * the CSV of collectives itself, that of messages (message_data.c), logs of nccl-tests (nccl_log.c). */
+/* calibrate/fit/read/collectives.c - reads measured collectives and messages, whatever the
+ * layout of their file: the CSV of collectives itself, that of messages (message_data.c), logs
+ * of nccl-tests (nccl_log.c). */
 #include "config.h"
 
 #include "calibrate/fit/read/collective_data.h"

@@ -1,5 +1,5 @@
-/* calibrate/fit/read/conv.c - measured convolutions: one row has up to three times, the forward pass and
- * the gradients of the input and of the filter. */
+/* calibrate/fit/read/conv.c - measured convolutions: one row has up to three times, the forward
+ * pass and the gradients of the input and of the filter. */
 #include "config.h"
 
 #include "base/error.h"

@@ -105,8 +105,8 @@ bool fr__is_held_out(uint64_t shape_hash)
     return shape_hash % 5 == 0;
 }
 
-/* Of "project table software ..." the project and the software, between which times differ; the table
- * is passed over ("ai-dynamo/aiconfigurator h100_sxm vllm/0.24.0"). */
+/* Of "project table software ..." the project and the software, between which times differ; the
+ * table is passed over ("ai-dynamo/aiconfigurator h100_sxm vllm/0.24.0"). */
 static char *shorten_source(const char *text)
 {
     size_t project = strcspn(text, " ");

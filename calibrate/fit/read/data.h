@@ -1,4 +1,5 @@
-/* calibrate/fit/read/data.h - measured kernels from CSV files of the layouts in doc/calibration.md. */
+/* calibrate/fit/read/data.h - measured kernels from CSV files of the layouts in
+ * doc/calibration.md. */
 #ifndef FR_CALIBRATE_FIT_READ_DATA_H
 #define FR_CALIBRATE_FIT_READ_DATA_H
 
@@ -37,9 +38,9 @@ struct fr__data {
     size_t n_rows, cap, n_beside, beside_cap, n_launches, launches_cap, n_sources, sources_cap;
 };
 
-/* Appends the rows of path whose GPU is among gpus (exact names), whose dtype we know where it matters, and
- * whose class has curves; the header tells the layout. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT,
- * FR_EIO, FR_ENOMEM. */
+/* Appends the rows of path whose GPU is among gpus (exact names), whose dtype we know where it
+ * matters, and whose class has curves; the header tells the layout. FR_EPARSE and FR_ERANGE with
+ * the place; FR_ENOENT, FR_EIO, FR_ENOMEM. */
 enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
                              const char *const gpus[], size_t n_gpus, struct fr_error *err);
 void fr__data_fini(struct fr__data *d);

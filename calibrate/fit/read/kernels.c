@@ -74,7 +74,8 @@ static enum fr_status read_elementwise(const struct fr__cell cells[], enum fr_dt
     return FR_OK;
 }
 
-/* Rows of a table read and written again. Cut over several GPUs (tp > 1) it is more than a lookup. */
+/* Rows of a table read and written again. Cut over several GPUs (tp > 1) it is more than a
+ * lookup. */
 static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype dtype,
                                   struct fr_kernel_shape *s, bool *is_known, struct fr_error *err)
 {
@@ -179,8 +180,8 @@ static const struct {
     {"adam", FR_CURVE_OPTIMIZER, read_bytes},
 };
 
-/* Kernels whose time is that of starting them. `nodes` below least_nodes and more bytes than an L2 cache moves
- * in a tenth of a microsecond are passed over: there something else counts. */
+/* Kernels whose time is that of starting them. `nodes` below least_nodes and more bytes than an
+ * L2 cache moves in a tenth of a microsecond are passed over: there something else counts. */
 static const struct {
     const char *name;
     enum fr_launch what;

@@ -1,4 +1,5 @@
-/* calibrate/fit/read/layouts.c - which reader takes a file of measured kernels: one row a layout. */
+/* calibrate/fit/read/layouts.c - which reader takes a file of measured kernels: one row a
+ * layout. */
 #include "config.h"
 
 #include "calibrate/fit/read/data.h"

@@ -1,4 +1,5 @@
-/* calibrate/fit/read/message_data.c - reads measured messages between two GPUs (doc/measuring.md: p2p.csv). */
+/* calibrate/fit/read/message_data.c - reads measured messages between two GPUs
+ * (doc/measuring.md: p2p.csv). */
 #include "config.h"
 
 #include "base/error.h"

@@ -156,8 +156,8 @@ static void find_program(struct log *g, const struct line *l)
     }
 }
 
-/* Of the programs of nccl-tests the one whose name is in that of the file; longer names first, since they
- * hold shorter ones. */
+/* Of the programs of nccl-tests the one whose name is in that of the file; longer names first,
+ * since they hold shorter ones. */
 static const char *program_of_file(const char *path)
 {
     static const char *const programs[] = {

@@ -21,9 +21,10 @@
 /* Whether a line starts as only nccl-tests's do. */
 bool fr__is_nccl_log(const char *text, size_t len);
 
-/* Appends the rows as fr__collective_data_read does, whatever the system. Source: "nccl-tests, " and the GPU,
- * each byte that is not printable ASCII as '?'. FR_EPARSE with the place, also for a table without rank lines or
- * whose operation nothing tells, for wrong results and for NCCL_TESTS_SPLIT's groups; FR_ERANGE, FR_ENOMEM. */
+/* Appends the rows as fr__collective_data_read does, whatever the system. Source: "nccl-tests, "
+ * and the GPU, each byte that is not printable ASCII as '?'. FR_EPARSE with the place, also for
+ * a table without rank lines or whose operation nothing tells, for wrong results and for
+ * NCCL_TESTS_SPLIT's groups; FR_ERANGE, FR_ENOMEM. */
 enum fr_status fr__nccl_log_read(struct fr__collective_data *d, const char *text, size_t len,
                                  const char *name, uint32_t file, struct fr_error *err);
 #endif

@@ -1,7 +1,8 @@
-/* calibrate/fit/read/row_hash.h - numbers that tell measured rows apart: which are held out, which data a fit saw.
+/* calibrate/fit/read/row_hash.h - numbers that tell measured rows apart: which are held out,
+ * which data a fit saw.
  *
- * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991); for shapes then a round of splitmix64, since its low bits
- * alone know little of the high ones of the sizes.
+ * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991); for shapes then a round of splitmix64, since
+ * its low bits alone know little of the high ones of the sizes.
  */
 #ifndef FR_CALIBRATE_FIT_READ_ROW_HASH_H
 #define FR_CALIBRATE_FIT_READ_ROW_HASH_H

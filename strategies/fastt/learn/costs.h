@@ -35,8 +35,8 @@ enum fr_status fr__learned_add_op(struct fr__learned *l, const struct fr__dag *d
 enum fr_status fr__learned_add_move(struct fr__learned *l, uint32_t src, uint32_t dst, double bytes,
                                     double s, struct fr_error *err);
 
-/* What a round has changed. Operations: the mean against the mean before. Pairs: what the line says of
- * the round's samples against what the line before said. */
+/* What a round has changed. Operations: the mean against the mean before. Pairs: what the line
+ * says of the round's samples against what the line before said. */
 struct fr__learned_change {
     size_t n_measured;      /* works on devices, and pairs, with samples in the round */
     size_t n_new;           /* never measured before */
@@ -53,8 +53,9 @@ struct fr__learned_terms {
     double eps; /* relative: what counts as a change */
     /* forget what was known of what has changed; else all samples count alike */
     bool forgets;
-    /* With forgets, a pair has changed if its mean transfer took another time than in the last round of
-     * the same strategy: in another it may have waited for others. Number of this round's. */
+    /* With forgets, a pair has changed if its mean transfer took another time than in the last
+     * round of the same strategy: in another it may have waited for others. Number of this
+     * round's. */
     uint32_t strategy;
 };
 /* Ends the round. FR_ENOMEM. Cost: O(all that is known). */
@@ -71,8 +72,9 @@ bool fr__learned_line(const struct fr__learned *l, uint32_t src, uint32_t dst, d
                       double *s_per_byte);
 size_t fr__learned_n_works(const struct fr__learned *l);
 
-/* What is known, for planners: cost_s of a dag with a column for each device (n_types = n_devices) and
- * user = l; the pairs of a machine, [n_devices][n_devices]; parts and copies that a search adds. */
+/* What is known, for planners: cost_s of a dag with a column for each device (n_types =
+ * n_devices) and user = l; the pairs of a machine, [n_devices][n_devices]; parts and copies that
+ * a search adds. */
 void fr__learned_fill_costs(const struct fr__learned *l, struct fr__dag *dag);
 void fr__learned_fill_links(const struct fr__learned *l, double latency_s[], double s_per_byte[]);
 struct fr__split_costs fr__learned_split_costs(void);

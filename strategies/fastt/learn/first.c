@@ -1,4 +1,5 @@
-/* strategies/fastt/learn/first.c - the strategy that learning begins with, and what a strategy is estimated at.
+/* strategies/fastt/learn/first.c - the strategy that learning begins with, and what a strategy
+ * is estimated at.
  */
 #include "config.h"
 
@@ -82,7 +83,8 @@ static enum fr_status place_replicas(struct placing *p, uint32_t device[], struc
     return FR_OK;
 }
 
-/* Where a backward or update op's forward op stands; FR_NONE: it is none, or that is placed nowhere. */
+/* Where a backward or update op's forward op stands; FR_NONE: it is none, or that is placed
+ * nowhere. */
 static uint32_t beside_forward(const struct placing *p, uint32_t op)
 {
     const struct fr__dag_op *o = &p->dag->ops[op];

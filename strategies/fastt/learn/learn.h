@@ -33,9 +33,9 @@ struct fr__learn_strategy {
 /* What is measured: a cluster, a simulator, a table. */
 struct fr__learn_truth {
     void *user;
-    /* Runs n iterations of a strategy, the first of them number `first` of the training, adds what each
-     * operation and transfer took to *into, and leaves the mean of the step in *step_s: INFINITY, and
-     * nothing added, when it runs out of memory. */
+    /* Runs n iterations of a strategy, the first of them number `first` of the training, adds
+     * what each operation and transfer took to *into, and leaves the mean of the step in
+     * *step_s: INFINITY, and nothing added, when it runs out of memory. */
     enum fr_status (*measure)(void *user, const struct fr__learn_strategy *s, uint64_t first,
                               unsigned n, struct fr__learned *into, double *step_s,
                               struct fr_error *err);
@@ -93,8 +93,9 @@ struct fr__learning {
 };
 
 /* start: the dag of the model or of its replicas; m: its types are not used, its links not known.
- * The caller frees *out and keeps start and the arrays of m for as long. FR_ENOROOM: the first strategy
- * does not fit, or runs out of memory; FR_ECANCELLED; FR_ENOMEM; what the truth fails with. */
+ * The caller frees *out and keeps start and the arrays of m for as long. FR_ENOROOM: the first
+ * strategy does not fit, or runs out of memory; FR_ECANCELLED; FR_ENOMEM; what the truth fails
+ * with. */
 enum fr_status fr__learn_run(struct fr__learning **out, const struct fr__dag *start,
                              const struct fr__dpos_machine *m, const struct fr__learn_options *o,
                              const struct fr__learn_truth *truth, const struct fr_context *ctx,
@@ -107,8 +108,8 @@ void fr__learn_free(struct fr__learning *g);
 enum fr_status fr__learn_first(const struct fr__dag *dag, const struct fr__dpos_machine *m,
                                uint32_t device[], struct fr_error *err);
 
-/* What a strategy takes at the costs known now: each device runs its operations in order, each as soon
- * as its inputs have arrived. FR_ENOMEM. Cost: O(ops + edges). */
+/* What a strategy takes at the costs known now: each device runs its operations in order, each
+ * as soon as its inputs have arrived. FR_ENOMEM. Cost: O(ops + edges). */
 enum fr_status fr__learn_estimate(double *out_s, const struct fr__learned *l,
                                   const struct fr__learn_strategy *s, size_t n_devices,
                                   struct fr_error *err);

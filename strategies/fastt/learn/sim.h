@@ -1,8 +1,9 @@
-/* strategies/fastt/learn/sim.h - learning with the simulator as the cluster, whose costs are hidden.
+/* strategies/fastt/learn/sim.h - learning with the simulator as the cluster, whose costs are
+ * hidden.
  *
  * What the simulator runs takes the costs of the problem's cost model, contention, jitter and slow
- * devices included; the planner sees no more than what each operation and transfer took. Iteration i of
- * the training draws its jitter from (seed, i).
+ * devices included; the planner sees no more than what each operation and transfer took.
+ * Iteration i of the training draws its jitter from (seed, i).
  */
 #ifndef FR_STRATEGIES_FASTT_LEARN_SIM_H
 #define FR_STRATEGIES_FASTT_LEARN_SIM_H
@@ -19,8 +20,9 @@ struct fr__drift {
 
 struct fr__learn_sim; /* the learning and what it stands on */
 
-/* Learns on in, whose options are those of `strategy`: FR_EUSAGE unless that has by_costs. o's search comes from the options. run: seed, jitter and all that the engine takes; slow
- * devices (device_cv) are drawn once, from the seed. in must outlive *out; errors as fr__learn_run,
+/* Learns on in, whose options are those of `strategy`: FR_EUSAGE unless that has by_costs. o's
+ * search comes from the options. run: seed, jitter and all that the engine takes; slow devices
+ * (device_cv) are drawn once, from the seed. in must outlive *out; errors as fr__learn_run,
  * fr_simulate. */
 enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem *in,
                              const struct fr_strategy *strategy, const struct fr__learn_options *o,

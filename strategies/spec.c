@@ -1,0 +1,205 @@
+/* strategies/spec.c - a strategy as people write it, "name:key=value,...", read against the table of list.c; and
+ * the names of optimizers. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "strategies/strategies.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_WORD = 128, /* bytes of one name or value, terminator included */
+    MAX_CHOICES = 16,
+    MAX_STRATEGIES = 128
+};
+
+static const char *const optimizer_names[FR_N_OPTIMIZERS] = {
+    [FR_SGD] = "sgd",
+    [FR_MOMENTUM] = "momentum",
+    [FR_ADAM] = "adam",
+};
+static const struct fr__name_list optimizers = FR__NAMES(optimizer_names);
+
+const char *fr_optimizer_name(enum fr_optimizer o)
+{
+    return fr__name_of(&optimizers, o);
+}
+
+enum fr_optimizer fr_optimizer_parse(const char *name)
+{
+    return (enum fr_optimizer)fr__name_parse(&optimizers, name);
+}
+
+/* A stretch of the text up to one of the stops, copied. */
+struct word {
+    char text[MAX_WORD];
+};
+
+static enum fr_status read_word(const char **at, const char *stops, const char *what,
+                                struct word *out, struct fr_error *err)
+{
+    size_t n = strcspn(*at, stops);
+
+    if (n >= MAX_WORD)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s of %zu bytes, at most %d are allowed", what,
+                        n, MAX_WORD - 1);
+    memcpy(out->text, *at, n);
+    out->text[n] = '\0';
+    *at += n;
+    return FR_OK;
+}
+
+static enum fr_status find_strategy(const char *name, const struct fr_strategy **out,
+                                    struct fr_error *err)
+{
+    const char *names[MAX_STRATEGIES];
+    const struct fr_strategy *s;
+    char hint[MAX_WORD];
+    size_t n = 0;
+
+    for (; n < MAX_STRATEGIES && (s = fr_strategy_at(n)) != NULL; n++) {
+        names[n] = s->name;
+        if (strcmp(name, names[n]) == 0) {
+            *out = s;
+            return FR_OK;
+        }
+    }
+    if (!name[0])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given");
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown strategy '%s'%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+static enum fr_status find_option(const struct fr_strategy *s, const char *name, size_t *out,
+                                  struct fr_error *err)
+{
+    const char *names[FR_MAX_OPTIONS];
+    char hint[MAX_WORD];
+    size_t n = 0;
+
+    for (; s->options[n].name; n++) {
+        names[n] = s->options[n].name;
+        if (strcmp(name, names[n]) == 0) {
+            *out = n;
+            return FR_OK;
+        }
+    }
+    if (n == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "strategy '%s' has no options, so no '%s'",
+                        s->name, name);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "strategy '%s' has no option '%s'%s", s->name, name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+static enum fr_status parse_choice(const struct fr_option *o, const char *what, const char *text,
+                                   uint64_t *out, struct fr_error *err)
+{
+    struct word choices[MAX_CHOICES];
+    const char *names[MAX_CHOICES], *at = o->choices;
+    char hint[MAX_WORD];
+    size_t n = 0;
+
+    for (; n < MAX_CHOICES; n++) {
+        FR_TRY(read_word(&at, "|", "choice", &choices[n], err));
+        names[n] = choices[n].text;
+        if (strcmp(text, names[n]) == 0) {
+            *out = n;
+            return FR_OK;
+        }
+        if (*at++ == '\0')
+            break;
+    }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", not one of %s%s", what, text,
+                    o->choices,
+                    fr__did_you_mean(text, names, n < MAX_CHOICES ? n + 1 : n, hint, sizeof(hint)));
+}
+
+static enum fr_status parse_value(const struct fr_strategy *s, const struct fr_option *o,
+                                  const char *text, uint64_t *out, struct fr_error *err)
+{
+    char what[MAX_WORD];
+
+    snprintf(what, sizeof(what), "option '%s' of '%s'", o->name, s->name);
+    switch (o->type) {
+    case FR_OPTION_COUNT:
+        return fr__parse_count(text, what, FR_NOWHERE, 0, UINT32_MAX - 1, out, err);
+    case FR_OPTION_BYTES:
+        return fr__parse_bytes(text, what, FR_NOWHERE, out, err);
+    case FR_OPTION_CHOICE:
+        return parse_choice(o, what, text, out, err);
+    default:
+        if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", not 0 or 1", what, text);
+        *out = text[0] == '1';
+        return FR_OK;
+    }
+}
+
+static enum fr_status parse_option(const struct fr_strategy *s, const char **at,
+                                   struct fr_option_values *values, struct fr_error *err)
+{
+    struct word key, value;
+    size_t i = 0;
+
+    FR_TRY(read_word(at, "=,", "an option's name", &key, err));
+    if (!key.text[0])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "an option of strategy '%s' has no name (expected key=value)", s->name);
+    FR_TRY(find_option(s, key.text, &i, err));
+    if (**at != '=')
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' has no value", key.text,
+                        s->name);
+    ++*at;
+    FR_TRY(read_word(at, ",", "an option's value", &value, err));
+    if (!value.text[0])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' has no value", key.text,
+                        s->name);
+    if (values->is_set[i])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' is given twice", key.text,
+                        s->name);
+    FR_TRY(parse_value(s, &s->options[i], value.text, &values->value[i], err));
+    values->is_set[i] = true;
+    return FR_OK;
+}
+
+/* A value that cannot be read is wrong usage, whatever the number readers call it. */
+static enum fr_status as_usage(enum fr_status st, struct fr_error *err)
+{
+    if (st != FR_EPARSE && st != FR_ERANGE)
+        return st;
+    if (err)
+        err->code = FR_EUSAGE;
+    return FR_EUSAGE;
+}
+
+static enum fr_status parse(const char *spec, const struct fr_strategy **out,
+                            struct fr_option_values *values, struct fr_error *err)
+{
+    struct word name;
+
+    *values = (struct fr_option_values){.value = {0}};
+    FR_TRY(read_word(&spec, ":", "a strategy's name", &name, err));
+    FR_TRY(find_strategy(name.text, out, err));
+    for (size_t i = 0; (*out)->options[i].name; i++)
+        FR_TRY(parse_value(*out, &(*out)->options[i], (*out)->options[i].fallback,
+                           &values->value[i], err));
+    while (*spec) { /* at ':' or ',' */
+        spec++;
+        FR_TRY(parse_option(*out, &spec, values, err));
+    }
+    return FR_OK;
+}
+
+enum fr_status fr_strategy_parse(const char *spec, const struct fr_strategy **out,
+                                 struct fr_option_values *values, struct fr_error *err)
+{
+    const struct fr_strategy *found = NULL;
+    enum fr_status st = as_usage(parse(spec, &found, values, err), err);
+
+    if (st == FR_OK)
+        *out = found;
+    return st;
+}
