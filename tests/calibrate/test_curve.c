@@ -90,7 +90,7 @@ START_TEST(a_convolution_of_single_pixels_is_a_matrix_product)
     fr__matmul_init(&m, &machine, plain, 2, 2);
     for (unsigned i = 0; i < 3; i++) {
         const struct fr_kernel_shape s = {.op_class = cases[i].op_class,
-                                          .conv = {3, 64, 7, 5, 48, 1, 1, 1, 0, 1}};
+                                          .conv = {3, 64, 7, 5, 48, 1, 1, 1, 0, 1, 0, 0, false}};
 
         ck_assert_double_eq_tol(
             conv_s(&machine, FR_FP16, 1, &s),
@@ -105,7 +105,7 @@ START_TEST(a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels)
      * channels, 2 FLOPs each. Stages of a second keep the other Winograd away. */
     static const struct fr__machine machine = {1, 1e12, 1e18};
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                                      .conv = {1, 64, 8, 16, 32, 3, 3, 1, 1, 1}};
+                                      .conv = {1, 64, 8, 16, 32, 3, 3, 1, 1, 1, 0, 0, false}};
 
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + 2.0 * 16 * 32 * 32 * 64 / 1e12,
                             1e-12);
@@ -121,7 +121,7 @@ START_TEST(a_filter_of_five_has_36_products_between_transformations)
      * for each multiprocessor. The implicit product would take two waves of depth 50: 800 / 16. */
     static const struct fr__machine machine = {36, 36e12, 1e21};
     const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                                      .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1}};
+                                      .conv = {8, 32, 4, 4, 32, 5, 5, 1, 2, 1, 0, 0, false}};
 
     ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 5e-9, &s),
                             1e-6 + 5e-9 + 2.0 * 32 * 32 * 32 / 1e12, 1e-12);
@@ -132,7 +132,7 @@ START_TEST(matrix_units_take_channels_by_eights)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
     struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
-                                .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1}};
+                                .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1, 0, 0, false}};
     double three_s = conv_s(&machine, FR_FP16, 1, &s);
 
     s.conv.in_channels = 8;

@@ -187,7 +187,7 @@ static void write_convolutions(void)
         unsigned n = 1u << i % 5, c = 16 + 29 * (i % 13), k = 24 + 37 * (i % 11);
         struct fr_kernel_shape s = {
             .op_class = FR_CURVE_CONV_FORWARD,
-            .conv = {n, c, size, size, k, filter, filter, stride, filter / 2, 1}};
+            .conv = {n, c, size, size, k, filter, filter, stride, filter / 2, 1, 0, 0, false}};
 
         used += (size_t)sprintf(text + used, "G,fp32,%u,%u,%u,%u,%u,%u,%u,%u,%u", n, c, size, size,
                                 k, filter, filter, stride, filter / 2);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* the classes read them as their own sizes: the members of the union start alike */
     static const struct fr_kernel_shape shapes[] = {
-        {.conv = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {.conv = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, false}},
         {.conv = {0}},
         {.conv = {8, 1e9, 3, 1e9, 7, 3, 3, 1, 1, 1}},
         {.conv = {8, 64, 56, 56, 1e9, 5, 5, 1, 2, 1}},
