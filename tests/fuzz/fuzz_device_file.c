@@ -14,9 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct fr_kernel_shape shapes[] = {
         {.conv = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, false}},
         {.conv = {0}},
-        {.conv = {8, 1e9, 3, 1e9, 7, 3, 3, 1, 1, 1}},
-        {.conv = {8, 64, 56, 56, 1e9, 5, 5, 1, 2, 1}},
-        {.conv = {8, 64, 56, 56, 64, 3, 3, 2, 1e9, 1e9}},
+        {.conv = {8, 1e9, 3, 1e9, 7, 3, 3, 1, 1, 1, 0, 0, false}},
+        {.conv = {8, 64, 56, 56, 1e9, 5, 5, 1, 2, 1, 0, 0, false}},
+        {.conv = {8, 64, 56, 56, 64, 3, 3, 2, 1e9, 1e9, 0, 0, true}},
     };
     struct fr_calibration *c;
     struct fr_error err;
