@@ -1,5 +1,5 @@
-/* calibrate/cost.c - the time of one op: a measured sample where there is one (cost_samples.h), else
- * what the device's curve says of the kernel it is (kernel.h, cost_model.h), else a roofline.
+/* calibrate/cost.c - the time of one op by rule: what the device's curve says of the kernel it is
+ * (kernel.h, cost_model.h), else a roofline. Recorded samples go first (cost_op.c).
  *
  * Datasheet:  t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac))
  * Source:     S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
@@ -72,11 +72,6 @@ static void set_known(struct fr_cost *c, double mean_s, const struct fr__known *
     c->mean_s = mean_s;
     c->trust = k->trust;
     c->error_frac = k->error_frac;
-}
-
-static bool is_free(const struct fr_op *o)
-{
-    return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
 }
 
 /* ---- curves ---- */
@@ -373,20 +368,6 @@ bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint3
 }
 
 /* ---- public ---- */
-
-void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
-                const struct fr_part *part, struct fr_cost *out)
-{
-    const struct fr_op *o = &g->ops[op];
-
-    *out = (struct fr_cost){.kind = o->kind, .trust = FR_TRUST_DATASHEET};
-    if (g->n_samples > 0 && fr__cost_by_samples(m, type, g, op, part, out))
-        return;
-    if (is_free(o))
-        return; /* a view: no kernel, so nothing to launch */
-    fr__cost_by_rule(out, m, type, g, op, part);
-    out->launch_s = fr__cost_model_launch_s(m, type);
-}
 
 void fr_cost_bytes(const struct fr_cost_model *m, uint32_t type, double bytes, enum fr_op_kind kind,
                    struct fr_cost *out)

@@ -12,6 +12,7 @@
 #include "strategies/lower/exchange.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
+#include "strategies/lower/problem.h"
 #include "strategies/lower/replica.h"
 #include "strategies/single.h"
 

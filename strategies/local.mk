@@ -10,8 +10,9 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/dpos_kept.c strategies/fastt/dpos_path.c strategies/fastt/dpos_rank.c \
 	strategies/fastt/dpos_slots.h strategies/fastt/dpos_slots.c strategies/fastt/dpos_state.h \
 	strategies/fastt/explain.c strategies/fastt/fastt.h strategies/fastt/fastt.c \
-	strategies/fastt/os_dpos.h strategies/fastt/os_dpos.c strategies/fastt/os_dpos_split.h \
-	strategies/fastt/os_dpos_split.c strategies/fastt/tell.h strategies/fastt/tell.c \
+	strategies/fastt/options.c strategies/fastt/os_dpos.h strategies/fastt/os_dpos.c \
+	strategies/fastt/os_dpos_split.h strategies/fastt/os_dpos_split.c strategies/fastt/strategies.c \
+	strategies/fastt/tell.h strategies/fastt/tell.c \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/sim.h \
 	strategies/fastt/learn/sim.c \
@@ -19,7 +20,8 @@ libstrategies_la_SOURCES = \
 	strategies/lower/exchange.c strategies/lower/line_up.h strategies/lower/line_up.c \
 	strategies/lower/log.h strategies/lower/log.c strategies/lower/params.h \
 	strategies/lower/params.c strategies/lower/placer.h strategies/lower/placer.c \
-	strategies/lower/price.h strategies/lower/price.c strategies/lower/replica.h \
-	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
+	strategies/lower/problem.c strategies/lower/replica.h strategies/lower/replica.c \
+	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/schedule.h strategies/lower/schedule.c \
 	strategies/lower/stages.h strategies/lower/stages.c strategies/lower/stages_cut.c

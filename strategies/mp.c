@@ -11,6 +11,7 @@
 #include "strategies/lower/line_up.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
+#include "strategies/lower/problem.h"
 #include "strategies/lower/replica.h"
 #include "strategies/single.h"
 #include "strategies/lower/stages.h"

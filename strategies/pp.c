@@ -17,6 +17,7 @@
 #include "strategies/lower/line_up.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
+#include "strategies/lower/problem.h"
 #include "strategies/lower/replica.h"
 #include "strategies/lower/schedule.h"
 #include "strategies/single.h"

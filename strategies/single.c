@@ -1,6 +1,7 @@
 /* strategies/single.c - everything on the first device: the baseline. */
 #include "config.h"
 
+#include "strategies/lower/problem.h"
 #include "strategies/single.h"
 
 #include "base/error.h"
@@ -9,15 +10,6 @@
 #include "strategies/lower/replica.h"
 
 #include <inttypes.h>
-
-enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err)
-{
-    if (in->n_devices == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no device to place the model on");
-    if (in->global_batch == 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "the global batch is 0, expected at least 1");
-    return FR_OK;
-}
 
 static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64_t accumulate,
                             struct fr_error *err)

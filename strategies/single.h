@@ -10,7 +10,4 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
                                const struct fr_context *ctx, struct fr_plan *out,
                                struct fr_error *err);
 
-/* FR_EUSAGE unless there is a device and a sample. */
-enum fr_status fr__check_problem(const struct fr_problem *in, struct fr_error *err);
-
 #endif

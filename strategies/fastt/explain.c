@@ -9,6 +9,7 @@
 #include "strategies/fastt/tell.h"
 
 #include "base/error.h"
+#include "strategies/lower/problem.h"
 #include "strategies/single.h"
 
 #include <string.h>

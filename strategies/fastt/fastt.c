@@ -1,4 +1,5 @@
-/* strategies/fastt/fastt.c - the strategies dpos and os-dpos. */
+/* strategies/fastt/fastt.c - what dpos and os-dpos do: the machine as they see it, replicas or one model to start
+ * from, and the plan. */
 #include "config.h"
 
 #include "strategies/fastt/fastt.h"
@@ -9,82 +10,11 @@
 #include "strategies/fastt/tell.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
+#include "strategies/lower/problem.h"
 #include "strategies/single.h"
 
 #include <math.h>
 #include <stdio.h>
-
-enum {
-    OPTION_START,
-    OPTION_REPLICAS,
-    OPTION_DIMS,
-    OPTION_PARTS,
-    OPTION_POWERS,
-    OPTION_TRIES,
-    OPTION_PATIENCE
-};
-
-#define START_OPTION                                                                               \
-    [OPTION_START] = {                                                                             \
-        .name = "start",                                                                           \
-        .type = FR_OPTION_CHOICE,                                                                  \
-        .fallback = "auto",                                                                        \
-        .choices = "auto|dp|model",                                                                \
-        .help = "plan replicas of the model that share its variables, or one model; auto: "        \
-                "replicas where one fits a device"}
-
-static const struct fr_option dpos_options[] = {START_OPTION, {.name = NULL}};
-static const struct fr_option os_dpos_options[] = {
-    START_OPTION,
-    [OPTION_REPLICAS] = {.name = "replicas",
-                         .type = FR_OPTION_CHOICE,
-                         .fallback = "compare",
-                         .choices = "compare|only|ignore",
-                         .help =
-                             "a replica a device, left alone: kept where faster, always, or never"},
-    [OPTION_DIMS] = {.name = "dims",
-                     .type = FR_OPTION_CHOICE,
-                     .fallback = "both",
-                     .choices = "both|batch|channel",
-                     .help = "what operations are split along"},
-    [OPTION_PARTS] = {.name = "parts",
-                      .type = FR_OPTION_COUNT,
-                      .fallback = "0",
-                      .help = "most parts of an operation; 0: as many as devices"},
-    [OPTION_POWERS] = {.name = "powers",
-                       .type = FR_OPTION_BOOL,
-                       .fallback = "0",
-                       .help = "only 2, 4, 8, ... parts"},
-    [OPTION_TRIES] = {.name = "tries",
-                      .type = FR_OPTION_COUNT,
-                      .fallback = "0",
-                      .help = "most operations whose splits are tried; 0: no limit"},
-    [OPTION_PATIENCE] =
-        {.name = "patience",
-         .type = FR_OPTION_COUNT,
-         .fallback = "1",
-         .help = "operations in a row that no split of makes the step shorter end the search"},
-    {.name = NULL},
-};
-
-struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values, bool splits)
-{
-    static const uint8_t dims[] = {0, 1u << FR__DAG_BATCH, 1u << FR__DAG_CHANNEL};
-    struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
-                                  .splits = splits};
-
-    if (!splits) {
-        o.replicas = FR__FASTT_IGNORE;
-        return o;
-    }
-    o.replicas = (enum fr__fastt_replicas)values->value[OPTION_REPLICAS];
-    o.search.dims = dims[values->value[OPTION_DIMS]];
-    o.search.max_parts = (unsigned)values->value[OPTION_PARTS];
-    o.search.powers_of_two = values->value[OPTION_POWERS] != 0;
-    o.search.max_tried = (unsigned)values->value[OPTION_TRIES];
-    o.search.patience = (unsigned)values->value[OPTION_PATIENCE];
-    return o;
-}
 
 /* ---- the machine ---- */
 
@@ -336,8 +266,8 @@ static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl, bool spl
     return pl->in->decisions ? fr__tell_answer(pl->in->decisions, f, pl->in, tasks, err) : FR_OK;
 }
 
-static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
-                           struct fr_plan *out, bool splits, struct fr_error *err)
+enum fr_status fr__fastt_plan(const struct fr_problem *in, const struct fr_context *ctx,
+                              struct fr_plan *out, bool splits, struct fr_error *err)
 {
     struct fr__fastt f = {0};
     struct fr__placer pl;
@@ -351,62 +281,3 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     fr__placer_fini(&pl);
     return st;
 }
-
-static enum fr_status plan_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                struct fr_plan *out, struct fr_error *err)
-{
-    return plan(in, ctx, out, false, err);
-}
-
-static enum fr_status plan_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                   struct fr_plan *out, struct fr_error *err)
-{
-    return plan(in, ctx, out, true, err);
-}
-
-static enum fr_status explain_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                   struct fr_decisions **out, struct fr_error *err)
-{
-    return fr__explain(out, in, ctx, false, err);
-}
-
-static enum fr_status explain_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
-                                      struct fr_decisions **out, struct fr_error *err)
-{
-    return fr__explain(out, in, ctx, true, err);
-}
-
-static struct fr__fastt_options options_dpos(const struct fr_option_values *values)
-{
-    return fr__fastt_options(values, false);
-}
-
-static struct fr__fastt_options options_os_dpos(const struct fr_option_values *values)
-{
-    return fr__fastt_options(values, true);
-}
-
-static const struct fr__cost_planner by_costs_dpos = {options_dpos};
-static const struct fr__cost_planner by_costs_os_dpos = {options_os_dpos};
-
-const struct fr_strategy fr__strategy_dpos = {
-    .name = "dpos",
-    .summary = "each op where it ends first, the critical path together (FastT without splitting)",
-    .source =
-        "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
-    .options = dpos_options,
-    .plan = plan_dpos,
-    .explain = explain_dpos,
-    .by_costs = &by_costs_dpos,
-};
-
-const struct fr_strategy fr__strategy_os_dpos = {
-    .name = "os-dpos",
-    .summary = "FastT: dpos, and operations of the critical path split where that is shorter",
-    .source =
-        "Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
-    .options = os_dpos_options,
-    .plan = plan_os_dpos,
-    .explain = explain_os_dpos,
-    .by_costs = &by_costs_os_dpos,
-};

@@ -64,4 +64,10 @@ struct fr__cost_planner {
     struct fr__fastt_options (*options)(const struct fr_option_values *values);
 };
 
+/* The options of the two strategies, in the order of their values. */
+extern const struct fr_option fr__dpos_options[], fr__os_dpos_options[];
+
+/* Plans the problem and adds the plan to an empty one. */
+enum fr_status fr__fastt_plan(const struct fr_problem *in, const struct fr_context *ctx,
+                              struct fr_plan *out, bool splits, struct fr_error *err);
 #endif

@@ -11,7 +11,7 @@ EXTRA_DIST += $(project_tests) tests/project/same_bytes.sh tests/project/client/
 	tests/project/client/run.sh
 
 # Does some test notice every single mistake made on purpose? A few minutes; not part of check.
-EXTRA_DIST += tests/project/mutate.py
+EXTRA_DIST += tests/project/mutate.py tests/project/circles.py
 .PHONY: mutate
 mutate:
 	python3 $(srcdir)/tests/project/mutate.py

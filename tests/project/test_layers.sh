@@ -1,6 +1,6 @@
 #!/bin/sh
 # Folders are layers, and a call only goes down: no object of a folder needs a symbol, and no file
-# includes a header, that only a folder above it has.
+# includes a header, that only a folder above it has. And none call each other in a circle (circles.py).
 set -eu
 layers='base topo workloads calibrate plan sim strategies study results papers'
 source=${srcdir:-.}
@@ -28,4 +28,10 @@ for layer in $layers; do
         failed=1
     fi
 done
+if command -v python3 >/dev/null; then
+    # shellcheck disable=SC2086 # a list of words
+    python3 "$source/tests/project/circles.py" . $layers || failed=1
+else
+    echo "skipped: circles, for there is no python3"
+fi
 exit $failed

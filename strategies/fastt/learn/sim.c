@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "strategies/fastt/dag_plan.h"
 #include "strategies/list.h"
+#include "strategies/lower/problem.h"
 #include "strategies/single.h"
 
 #include <math.h>

@@ -1,0 +1,76 @@
+/* strategies/fastt/options.c - the options of dpos and os-dpos, and what their values ask for. */
+#include "config.h"
+
+#include "strategies/fastt/fastt.h"
+
+enum {
+    OPTION_START,
+    OPTION_REPLICAS,
+    OPTION_DIMS,
+    OPTION_PARTS,
+    OPTION_POWERS,
+    OPTION_TRIES,
+    OPTION_PATIENCE
+};
+
+#define START_OPTION                                                                               \
+    [OPTION_START] = {                                                                             \
+        .name = "start",                                                                           \
+        .type = FR_OPTION_CHOICE,                                                                  \
+        .fallback = "auto",                                                                        \
+        .choices = "auto|dp|model",                                                                \
+        .help = "plan replicas of the model that share its variables, or one model; auto: "        \
+                "replicas where one fits a device"}
+
+const struct fr_option fr__dpos_options[] = {START_OPTION, {.name = NULL}};
+const struct fr_option fr__os_dpos_options[] = {
+    START_OPTION,
+    [OPTION_REPLICAS] = {.name = "replicas",
+                         .type = FR_OPTION_CHOICE,
+                         .fallback = "compare",
+                         .choices = "compare|only|ignore",
+                         .help =
+                             "a replica a device, left alone: kept where faster, always, or never"},
+    [OPTION_DIMS] = {.name = "dims",
+                     .type = FR_OPTION_CHOICE,
+                     .fallback = "both",
+                     .choices = "both|batch|channel",
+                     .help = "what operations are split along"},
+    [OPTION_PARTS] = {.name = "parts",
+                      .type = FR_OPTION_COUNT,
+                      .fallback = "0",
+                      .help = "most parts of an operation; 0: as many as devices"},
+    [OPTION_POWERS] = {.name = "powers",
+                       .type = FR_OPTION_BOOL,
+                       .fallback = "0",
+                       .help = "only 2, 4, 8, ... parts"},
+    [OPTION_TRIES] = {.name = "tries",
+                      .type = FR_OPTION_COUNT,
+                      .fallback = "0",
+                      .help = "most operations whose splits are tried; 0: no limit"},
+    [OPTION_PATIENCE] =
+        {.name = "patience",
+         .type = FR_OPTION_COUNT,
+         .fallback = "1",
+         .help = "operations in a row that no split of makes the step shorter end the search"},
+    {.name = NULL},
+};
+
+struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values, bool splits)
+{
+    static const uint8_t dims[] = {0, 1u << FR__DAG_BATCH, 1u << FR__DAG_CHANNEL};
+    struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
+                                  .splits = splits};
+
+    if (!splits) {
+        o.replicas = FR__FASTT_IGNORE;
+        return o;
+    }
+    o.replicas = (enum fr__fastt_replicas)values->value[OPTION_REPLICAS];
+    o.search.dims = dims[values->value[OPTION_DIMS]];
+    o.search.max_parts = (unsigned)values->value[OPTION_PARTS];
+    o.search.powers_of_two = values->value[OPTION_POWERS] != 0;
+    o.search.max_tried = (unsigned)values->value[OPTION_TRIES];
+    o.search.patience = (unsigned)values->value[OPTION_PATIENCE];
+    return o;
+}
