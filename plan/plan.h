@@ -48,6 +48,7 @@ struct fr_task {
     uint32_t microbatch; /* FR_NONE: not one */
     int32_t priority;    /* smaller goes first */
     uint8_t kind, phase, stream;
+    uint8_t unused; /* 0: equal tasks are equal bytes */
 };
 
 /* The string that names a compute task instead of its op; FR_NONE: none, or another kind of
