@@ -197,7 +197,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
     return NULL;
 }
 
-/* Not locked: only the thread that loads looks at these members meanwhile. */
+/* Not locked, so x is the loading thread's own copy: others look through the list meanwhile. */
 static void load(struct input *x, bool is_topo, const struct fr_graph *g)
 {
     const struct fr_question q = {.costs = x->costs, .profile_device = x->profile_device};
@@ -217,7 +217,7 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
 static struct input *take(struct fr__inputs *in, struct list *l, const struct fr_question *q,
                           const struct fr_graph *g, struct fr_error *err)
 {
-    struct input *x = find(l, q, g);
+    struct input *x = find(l, q, g), loaded;
 
     if (x) {
         x->n_users++;
@@ -229,9 +229,14 @@ static struct input *take(struct fr__inputs *in, struct list *l, const struct fr
     x = add(l, q, g, err);
     if (!x)
         return NULL;
+    loaded = *x;
     pthread_mutex_unlock(&in->lock);
-    load(x, l->is_of_topos, g);
+    load(&loaded, l->is_of_topos, g);
     pthread_mutex_lock(&in->lock);
+    x->topo = loaded.topo;
+    x->cost_model = loaded.cost_model;
+    x->graph = loaded.graph;
+    x->why = loaded.why;
     x->id = ++in->n_loaded;
     x->state = x->why.code == FR_OK ? LOADED : REFUSED;
     pthread_cond_broadcast(&in->loaded);
