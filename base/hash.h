@@ -1,14 +1,15 @@
 /* base/hash.h - the hash table: numbers of things, found by what the things are called or made of.
  *
- * A table holds ids that its owner gave to things in arrays of its own. A look-up walks the ids whose
- * hash is the wanted one; the owner compares the things themselves:
+ * A table holds ids that its owner gave to things in arrays of its own. A look-up walks the ids
+ * whose hash is the wanted one; the owner compares the things themselves:
  *
  *     for (id = fr__hash_first(t, hash, &at); id != FR_NONE; id = fr__hash_next(t, hash, &at))
  *         if (is_same(things[id], wanted))
  *             return id;
  *
- * Open addressing with linear probing (Knuth, The Art of Computer Programming 3, section 6.4), at most
- * half full. A table cannot be listed, so no result depends on the order in it. Nothing is taken out.
+ * Open addressing with linear probing (Knuth, The Art of Computer Programming 3, section 6.4), at
+ * most half full. A table cannot be listed, so no result depends on the order in it. Nothing is
+ * taken out.
  */
 #ifndef FR_BASE_HASH_H
 #define FR_BASE_HASH_H

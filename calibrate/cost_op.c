@@ -1,4 +1,5 @@
-/* calibrate/cost_op.c - the cost of one op: by its recorded samples (cost_samples.c), else by rule (cost.c). */
+/* calibrate/cost_op.c - the cost of one op: by its recorded samples (cost_samples.c), else by rule
+ * (cost.c). */
 #include "config.h"
 
 #include "calibrate/cost_model.h"

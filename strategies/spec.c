@@ -1,5 +1,5 @@
-/* strategies/spec.c - a strategy as people write it, "name:key=value,...", read against the table of list.c; and
- * the names of optimizers. */
+/* strategies/spec.c - a strategy as people write it, "name:key=value,...", read against the table of
+ * list.c; and the names of optimizers. */
 #include "config.h"
 
 #include "base/error.h"

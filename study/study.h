@@ -89,8 +89,8 @@ enum fr_status fr_question_set(struct fr_question *q, const char *name, const ch
                                struct fr_error *err);
 /* The value of setting i as fr_question_set reads it; the caller frees; NULL: out of memory. */
 char *fr_question_text(const struct fr_question *q, size_t i);
-/* All settings spelt out, "workload=vgg19|topology=dgx1-v100|precision=default|...": equal for equal
- * questions only. Backslash escapes '|', itself, and control characters (\x0a). The caller frees;
+/* All settings spelt out, "workload=vgg19|topology=dgx1-v100|precision=default|...": equal for
+ * equal questions only. Backslash escapes '|', itself, and control characters (\x0a). The caller frees;
  * NULL: out of memory. */
 char *fr_question_key(const struct fr_question *q);
 

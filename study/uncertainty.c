@@ -1,16 +1,17 @@
 /* study/uncertainty.c - how far the iteration time may be off because op costs are.
  *
- * Every cost states the standard deviation of the logarithm of its error (error_frac of struct fr_cost).
- * The plan is run again DRAWS times, each cost times exp(error * z): half of z's variance is common to
- * all ops of a kind whose costs have the same trust (a curve that is wrong for one shape tends to be for its
- * neighbours, too), half is the row's own. The interval holds the middle 90 % of the times. The even split
- * is an assumption: all in common would be the widest interval, all apart nearly none.
+ * Every cost states the standard deviation of the logarithm of its error (error_frac of struct
+ * fr_cost). The plan is run again DRAWS times, each cost times exp(error * z): half of z's variance
+ * is common to all ops of a kind whose costs have the same trust (a curve that is wrong for one
+ * shape tends to be for its neighbours, too), half is the row's own. The interval holds the middle
+ * 90 % of the times. The even split is an assumption: all in common would be the widest interval,
+ * all apart nearly none.
  *
  * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error:
  * there is one device that is not known.
  *
- * Why: each such group alone, its common part one standard deviation up and down; the squares of half the
- * difference over their sum are the shares.
+ * Why: each such group alone, its common part one standard deviation up and down; the squares of
+ * half the difference over their sum are the shares.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
-/* strategies/fastt/fastt.c - what dpos and os-dpos do: the machine as they see it, replicas or one model to start
- * from, and the plan. */
+/* strategies/fastt/fastt.c - what dpos and os-dpos do: the machine as they see it, replicas or one
+ * model to start from, and the plan. */
 #include "config.h"
 
 #include "strategies/fastt/fastt.h"
