@@ -18,10 +18,10 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/sim.c \
 	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
 	strategies/lower/exchange.c strategies/lower/line_up.h strategies/lower/line_up.c \
-	strategies/lower/log.h strategies/lower/log.c strategies/lower/params.h \
-	strategies/lower/params.c strategies/lower/placer.h strategies/lower/placer.c \
-	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
-	strategies/lower/problem.c strategies/lower/replica.h strategies/lower/replica.c \
-	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
+	strategies/lower/params.h strategies/lower/params.c strategies/lower/placer.h \
+	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
+	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/replica.h \
+	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/schedule.h strategies/lower/schedule.c \
 	strategies/lower/stages.h strategies/lower/stages.c strategies/lower/stages_cut.c
