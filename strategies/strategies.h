@@ -21,10 +21,11 @@ const char *fr_optimizer_name(enum fr_optimizer o);
 enum fr_optimizer fr_optimizer_parse(const char *name);
 
 enum fr_option_type {
-    FR_OPTION_COUNT, /* integer >= 0 */
-    FR_OPTION_BOOL,  /* 0|1 */
-    FR_OPTION_BYTES, /* with unit: 25MiB */
-    FR_OPTION_CHOICE /* one of choices, separated by | */
+    FR_OPTION_COUNT,  /* integer >= 0 */
+    FR_OPTION_BOOL,   /* 0|1 */
+    FR_OPTION_BYTES,  /* with unit: 25MiB */
+    FR_OPTION_CHOICE, /* one of choices, separated by | */
+    FR_OPTION_TEXT    /* anything that has no comma; the strategy reads it */
 };
 
 /* What may be done to an option where a plan does not fit in memory; the training stays the
@@ -46,13 +47,21 @@ struct fr_option {
     const char *advice_text;
 };
 
-#define FR_MAX_OPTIONS 16
+enum { FR_MAX_OPTIONS = 32, FR_MAX_OPTION_TEXT = 1024 };
 
-/* Values in the order of the strategy's options: count, bool, bytes, or index of the choice. */
+/* Values in the order of the strategy's options: count, bool, bytes, index of the choice, or where
+ * the text begins (fr_option_text). */
 struct fr_option_values {
     uint64_t value[FR_MAX_OPTIONS];
-    bool is_set[FR_MAX_OPTIONS]; /* given by the user */
+    bool is_set[FR_MAX_OPTIONS];   /* given by the user */
+    char text[FR_MAX_OPTION_TEXT]; /* all texts, each with its terminator */
 };
+
+/* The value of an option that is text. */
+static inline const char *fr_option_text(const struct fr_option_values *v, size_t option)
+{
+    return v->text + v->value[option];
+}
 
 struct fr_cost_memo;
 
