@@ -32,7 +32,7 @@ static const struct verb verbs[] = {
                 OPTIONS_FILES | OPTIONS_JSON,
      .run = cli_compare},
     {.name = "explain",
-     .arguments = "-w WORKLOAD -t TOPOLOGY -s {dpos|os-dpos}",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY",
      .summary = "how a planner came to its plan: ranks, path, each placement and split",
      .examples =
          "  forerun explain -w examples/ten-tasks -t examples/ten-tasks/processors.yaml -s dpos\n"

@@ -17,6 +17,14 @@ const struct fr_strategy *fr_strategy_at(size_t i)
     return i < N_STRATEGIES ? strategies[i] : NULL;
 }
 
+const struct fr_strategy *fr_strategy_learner(void)
+{
+    for (size_t i = 0; i < N_STRATEGIES; i++)
+        if (strategies[i]->learns_by_default)
+            return strategies[i];
+    return NULL;
+}
+
 bool fr_strategy_is_baseline(const char *spec)
 {
     for (size_t i = 0; i < N_STRATEGIES; i++)

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "sim/sim.h"
 #include "strategies/decisions.h"
+#include "strategies/learning.h"
 #include "topo/topo.h"
 #include "workloads/workloads.h"
 
@@ -81,8 +82,6 @@ struct fr_problem {
     struct fr_decisions **decisions;
 };
 
-struct fr__cost_planner; /* strategies/fastt/fastt.h */
-
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
     const struct fr_option *options;     /* ends with a NULL name */
@@ -93,14 +92,22 @@ struct fr_strategy {
      * tell. */
     enum fr_status (*explain)(const struct fr_problem *in, const struct fr_context *ctx,
                               struct fr_decisions **out, struct fr_error *err);
-    /* How it plans by the costs of operations, for those who learn these. NULL: it does not. */
-    const struct fr__cost_planner *by_costs;
+    /* Learns the costs of operations and transfers round by round, the simulator being the cluster
+     * that it measures. What the simulator runs takes the costs of in and the network, jitter and
+     * slow devices of run. The caller frees *out and says in it what was asked. FR_ENOROOM: the
+     * first plan does not fit; else as plan and fr_simulate. NULL: it has no costs to learn. */
+    enum fr_status (*learn)(const struct fr_problem *in, const struct fr_learn_options *o,
+                            const struct fr_run_options *run, const struct fr_context *ctx,
+                            struct fr_learning **out, struct fr_error *err);
+    bool learns_by_default; /* where learning is asked for and no strategy is named; one has it */
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
 #define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(dpos) X(os_dpos)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
+/* The strategy that learns where the user names none. */
+const struct fr_strategy *fr_strategy_learner(void);
 /* Whether a user asked for exactly the baseline: its name without options. */
 bool fr_strategy_is_baseline(const char *spec);
 

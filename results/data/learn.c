@@ -50,7 +50,7 @@ void fr_learning_print_json(FILE *f, const struct fr_learning *l)
     fr__json_count(&j, "n_gpus", l->n_gpus);
     fr__json_count(&j, "global_batch", l->global_batch);
     fr__json_count(&j, "seed", l->seed);
-    fr__json_string(&j, "start", l->is_data_parallel ? "dp" : "model");
+    fr__json_string(&j, "start", l->start);
     fr__json_open(&j, "rounds", '[', false);
     for (size_t i = 0; i < l->n_rounds; i++)
         write_round(&j, &l->rounds[i]);

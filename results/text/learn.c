@@ -57,13 +57,6 @@ static const struct fr__table_column columns[] = {
     {"splits", true}, {"estimated ms", true}, {"measured ms", true},  {"outcome", false},
     {"in use", true}, {"new costs", true},    {"most changed", false}};
 
-static const char *start_name(const struct fr_learning *l)
-{
-    if (l->n_gpus == 1)
-        return "on one GPU";
-    return l->is_data_parallel ? "data parallel" : "model parallel";
-}
-
 static void print_end(FILE *f, const struct fr_learning *l)
 {
     const struct fr_learn_round *last = &l->rounds[l->n_pre_training - 1];
@@ -71,7 +64,7 @@ static void print_end(FILE *f, const struct fr_learning *l)
     char first[32], end[32], text[40];
 
     fprintf(f, "\nThe first strategy, %s, takes %s an iteration, the one in use at the end %s",
-            start_name(l), fr__format_time(l->first_s, first, sizeof(first)),
+            l->start_words, fr__format_time(l->first_s, first, sizeof(first)),
             fr__format_time(l->in_use_s, end, sizeof(end)));
     if (l->has_changed)
         fputs(" after what has changed.\n", f);

@@ -59,11 +59,6 @@ void fr__fastt_fini(struct fr__fastt *f);
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err);
 
-/* A strategy that plans by the costs of operations; field by_costs of struct fr_strategy. */
-struct fr__cost_planner {
-    struct fr__fastt_options (*options)(const struct fr_option_values *values);
-};
-
 /* The options of the two strategies, in the order of their values. */
 extern const struct fr_option fr__dpos_options[], fr__os_dpos_options[];
 

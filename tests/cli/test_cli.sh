@@ -188,6 +188,9 @@ for bad in "--drift 1" "--drift 1:2" "--drift 1@5" "--drift 1@5:2" "--drift x:2@
     run $learn $bad
     check "learning_refuses: $bad" fails 2 .
 done
+run $learn -s dp
+check "a_strategy_without_costs_to_learn_names_those_that_learn" \
+    fails 2 "none to learn; 'dpos' and 'os-dpos' do"
 run learn -w resnet50 -t dgx1-v100 -g 8 -b 40000
 check "what_learning_begins_with_must_fit" fails 3 "does not fit"
 

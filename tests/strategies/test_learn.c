@@ -71,7 +71,7 @@ START_TEST(strategies_that_are_kept_are_never_slower)
     for (size_t k = 0; k < g->n_rounds; k++) {
         const struct fr__learn_round *r = &g->rounds[k];
 
-        if (r->verdict != FR__LEARN_FIRST && r->verdict != FR__LEARN_KEPT)
+        if (r->verdict != FR_LEARN_FIRST && r->verdict != FR_LEARN_KEPT)
             continue;
         ck_assert_double_le(r->measured_s, last_s);
         ck_assert_uint_eq(r->in_use, r->strategy);
@@ -111,13 +111,13 @@ START_TEST(a_chain_is_learned_as_by_hand)
     t.c.dag.n_groups = 1;
     g = learn_case_run(&t, &plain);
     ck_assert_uint_eq(g->n_rounds, 3);
-    ck_assert_int_eq(g->rounds[0].verdict, FR__LEARN_FIRST);
+    ck_assert_int_eq(g->rounds[0].verdict, FR_LEARN_FIRST);
     ck_assert_double_eq(g->rounds[0].measured_s, 8);
     ck_assert_uint_eq(g->rounds[0].change.n_new, 2);
-    ck_assert_int_eq(g->rounds[1].verdict, FR__LEARN_KEPT);
+    ck_assert_int_eq(g->rounds[1].verdict, FR_LEARN_KEPT);
     ck_assert_double_eq(g->rounds[1].estimated_s, 0);
     ck_assert_double_eq(g->rounds[1].measured_s, 4);
-    ck_assert_int_eq(g->rounds[2].verdict, FR__LEARN_SAME);
+    ck_assert_int_eq(g->rounds[2].verdict, FR_LEARN_SAME);
     ck_assert_double_eq(g->rounds[2].estimated_s, 4);
     ck_assert(g->has_converged);
     ck_assert_uint_eq(g->n_rolled_back, 0);
@@ -145,9 +145,9 @@ START_TEST(a_strategy_that_is_slow_as_a_whole_is_rolled_back_once)
     t.c.dag.n_groups = 1;
     g = learn_case_run(&t, &o);
     ck_assert_uint_eq(g->n_rolled_back, 1);
-    ck_assert_int_eq(g->rounds[1].verdict, FR__LEARN_ROLLED_BACK);
+    ck_assert_int_eq(g->rounds[1].verdict, FR_LEARN_ROLLED_BACK);
     ck_assert_uint_eq(g->rounds[1].in_use, 0);
-    ck_assert_int_eq(g->rounds[2].verdict, FR__LEARN_REJECTED);
+    ck_assert_int_eq(g->rounds[2].verdict, FR_LEARN_REJECTED);
     ck_assert(g->has_converged);
     ck_assert_double_eq(g->in_use_s, 8);
     ck_assert_double_eq(g->activation_s, 60);
@@ -175,18 +175,18 @@ START_TEST(a_device_that_slows_down_is_noticed_and_left)
     g = learn_case_run(&t, &o);
     ck_assert_uint_eq(g->n_pre_training, 3);
     ck_assert_uint_eq(g->n_rounds, 3 + 5);
-    ck_assert_int_eq(g->rounds[3].verdict, FR__LEARN_WATCHED);
+    ck_assert_int_eq(g->rounds[3].verdict, FR_LEARN_WATCHED);
     ck_assert(g->rounds[3].is_settled);
     ck_assert(!g->rounds[4].is_settled);
-    ck_assert_int_eq(g->rounds[4].verdict, FR__LEARN_CHANGED);
+    ck_assert_int_eq(g->rounds[4].verdict, FR_LEARN_CHANGED);
     ck_assert_double_eq(g->rounds[4].change.most, 2);
     ck_assert_double_eq(g->rounds[4].measured_s, 12);
     ck_assert_double_eq(g->rounds[4].planned_s, 8);
-    ck_assert_int_eq(g->rounds[5].verdict, FR__LEARN_KEPT);
+    ck_assert_int_eq(g->rounds[5].verdict, FR_LEARN_KEPT);
     ck_assert_double_eq(g->rounds[5].measured_s, 8);
     ck_assert_uint_eq(g->in_use.device[0], 0);
     for (size_t k = 6; k < 8; k++)
-        ck_assert_int_eq(g->rounds[k].verdict, FR__LEARN_WATCHED);
+        ck_assert_int_eq(g->rounds[k].verdict, FR_LEARN_WATCHED);
     fr__learn_free(g);
     dpos_case_fini(&t.c);
 }
@@ -208,7 +208,7 @@ START_TEST(nothing_is_tried_while_nothing_changes)
     ck_assert(g->has_converged);
     ck_assert_uint_eq(g->n_rounds, g->n_pre_training + 6);
     for (size_t k = g->n_pre_training; k < g->n_rounds; k++) {
-        ck_assert_int_eq(g->rounds[k].verdict, FR__LEARN_WATCHED);
+        ck_assert_int_eq(g->rounds[k].verdict, FR_LEARN_WATCHED);
         ck_assert(g->rounds[k].is_settled);
     }
     ck_assert_uint_eq(g->n_iterations, 10 * t.n_measured + 6 * 500);

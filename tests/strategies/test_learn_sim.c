@@ -14,7 +14,7 @@
 struct setup {
     struct model_case model;
     struct fr_option_values values;
-    const struct fr_strategy *strategy;
+    struct fr__fastt_options planner;
     struct fr__learn_options how;
     struct fr_run_options run;
     struct fr__drift drift;
@@ -26,10 +26,13 @@ struct setup {
 static void set_up(struct setup *s, const char *model, const char *spec, size_t n_devices,
                    uint32_t batch)
 {
+    const struct fr_strategy *strategy;
+
     memset(s, 0, sizeof(*s));
     model_case_open(&s->model, model, n_devices, batch);
-    ck_assert_int_eq(fr_strategy_parse(spec, &s->strategy, &s->values, &s->err), FR_OK);
+    ck_assert_int_eq(fr_strategy_parse(spec, &strategy, &s->values, &s->err), FR_OK);
     s->model.in.options = &s->values;
+    s->planner = fr__fastt_options(&s->values, strncmp(spec, "os-dpos", 7) == 0);
     fr_run_options_init(&s->run);
     s->run.memory = FR_MEMORY_DEVICE;
     s->run.order = FR_ORDER_STRICT;
@@ -40,7 +43,7 @@ static void set_up(struct setup *s, const char *model, const char *spec, size_t 
 
 static enum fr_status learn(struct setup *s)
 {
-    enum fr_status st = fr__learn_sim(&s->sim, &s->model.in, s->strategy, &s->how, &s->run,
+    enum fr_status st = fr__learn_sim(&s->sim, &s->model.in, &s->planner, &s->how, &s->run,
                                       &s->drift, NULL, &s->err);
 
     s->g = st == FR_OK ? fr__learn_sim_result(s->sim) : NULL;
@@ -114,13 +117,13 @@ START_TEST(a_slow_gpu_is_noticed_and_the_plan_changes)
     s.drift = (struct fr__drift){.from = 2000, .device = 1, .factor = 2};
     ck_assert_msg(learn(&s) == FR_OK, "%s", s.err.text);
     for (k = s.g->n_pre_training; k < s.g->n_rounds && s.g->rounds[k].is_settled; k++)
-        ck_assert_int_eq(s.g->rounds[k].verdict, FR__LEARN_WATCHED);
+        ck_assert_int_eq(s.g->rounds[k].verdict, FR_LEARN_WATCHED);
     ck_assert_uint_lt(k + 1, s.g->n_rounds);
     r = &s.g->rounds[k];
     ck_assert_uint_ge(r->first_iteration, 2000);
     ck_assert_uint_lt(r->first_iteration, 2600);
     ck_assert_uint_eq(r->change.device, 1);
-    ck_assert_int_eq(r[1].verdict, FR__LEARN_KEPT);
+    ck_assert_int_eq(r[1].verdict, FR_LEARN_KEPT);
     ck_assert_double_lt(s.g->in_use_s, r->measured_s);
     tear_down(&s);
 }
@@ -164,14 +167,17 @@ START_TEST(the_same_seed_learns_the_same)
 }
 END_TEST
 
-START_TEST(strategies_that_do_not_plan_by_costs_are_refused)
+START_TEST(one_strategy_learns_by_default)
 {
-    struct setup s;
+    const struct fr_strategy *s;
+    size_t n = 0;
 
-    set_up(&s, "lenet", "dp", 2, 32);
-    ck_assert_int_eq(learn(&s), FR_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(s.err.text, "'dp'"));
-    tear_down(&s);
+    for (size_t i = 0; (s = fr_strategy_at(i)); i++) {
+        n += s->learns_by_default;
+        ck_assert(s->learn || !s->learns_by_default);
+    }
+    ck_assert_uint_eq(n, 1);
+    ck_assert(fr_strategy_learner()->learns_by_default);
 }
 END_TEST
 
@@ -201,7 +207,7 @@ int main(void)
     tcase_add_test(t, a_slow_gpu_is_noticed_and_the_plan_changes);
     tcase_add_test(t, without_drift_nothing_is_tried_after_pre_training);
     tcase_add_test(t, the_same_seed_learns_the_same);
-    tcase_add_test(t, strategies_that_do_not_plan_by_costs_are_refused);
+    tcase_add_test(t, one_strategy_learns_by_default);
     tcase_add_test(t, a_model_too_large_for_a_gpu_begins_model_parallel);
     return run_case(t, "strategies/learn_sim");
 }

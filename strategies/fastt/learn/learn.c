@@ -223,21 +223,21 @@ static enum fr_status try_plan(struct loop *l, bool is_profile, struct fr_error 
         FR_TRY(reject(l, l->tried.digest, err));
         charge(l, r);
         g->n_rolled_back++;
-        r->verdict = FR__LEARN_ROLLED_BACK;
+        r->verdict = FR_LEARN_ROLLED_BACK;
     } else {
         struct held was = l->current;
 
         l->current = l->tried;
         l->tried = was;
         g->in_use_s = r->measured_s;
-        r->verdict = FR__LEARN_KEPT;
+        r->verdict = FR_LEARN_KEPT;
     }
     r->in_use = l->current.s.number;
     return FR_OK;
 }
 
 /* Measures what is in use, for the reason given. */
-static enum fr_status watch(struct loop *l, bool is_profile, enum fr__learn_verdict why,
+static enum fr_status watch(struct loop *l, bool is_profile, enum fr_learn_outcome why,
                             struct fr__learn_round **row, struct fr_error *err)
 {
     FR_TRY(measure(l, &l->current, is_profile, row, err));
@@ -248,15 +248,15 @@ static enum fr_status watch(struct loop *l, bool is_profile, enum fr__learn_verd
 
 static enum fr_status pre_train_once(struct loop *l, struct fr_error *err)
 {
-    enum fr__learn_verdict why = FR__LEARN_WATCHED;
+    enum fr_learn_outcome why = FR_LEARN_WATCHED;
     struct fr__learn_round *r;
     bool fits;
 
     FR_TRY(make_plan(l, &fits, err));
     if (fits && l->tried.digest == l->current.digest)
-        why = FR__LEARN_SAME;
+        why = FR_LEARN_SAME;
     else if (fits && is_rejected(l, l->tried.digest))
-        why = FR__LEARN_REJECTED;
+        why = FR_LEARN_REJECTED;
     else if (fits)
         return try_plan(l, false, err);
     FR_TRY(watch(l, false, why, &r, err));
@@ -269,7 +269,7 @@ static enum fr_status pre_train(struct loop *l, struct fr_error *err)
     struct fr__learning *g = &l->out;
     struct fr__learn_round *r;
 
-    FR_TRY(watch(l, false, FR__LEARN_FIRST, &r, err));
+    FR_TRY(watch(l, false, FR_LEARN_FIRST, &r, err));
     if (!isfinite(r->measured_s))
         return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
                         "the strategy to begin with runs out of memory");
@@ -296,14 +296,14 @@ static enum fr_status plan_again(struct loop *l, struct fr__learn_round *r, stru
     r->planned_s = l->tried.estimated_s;
     FR_TRY(fr__learn_estimate(&current_s, l->out.costs, &l->current.s, l->m.n_devices, err));
     if (l->tried.digest == l->current.digest)
-        r->verdict = FR__LEARN_SAME;
+        r->verdict = FR_LEARN_SAME;
     else if (is_rejected(l, l->tried.digest))
-        r->verdict = FR__LEARN_REJECTED;
+        r->verdict = FR_LEARN_REJECTED;
     else if (!(l->tried.estimated_s < current_s))
-        r->verdict = FR__LEARN_NOT_BETTER;
+        r->verdict = FR_LEARN_NOT_BETTER;
     else {
         if (!r->is_settled)
-            r->verdict = FR__LEARN_CHANGED;
+            r->verdict = FR_LEARN_CHANGED;
         return try_plan(l, true, err);
     }
     return FR_OK;
@@ -319,7 +319,7 @@ static enum fr_status train(struct loop *l, struct fr_error *err)
 
         g->n_iterations += l->o->period;
         g->training_s += (double)l->o->period * g->in_use_s;
-        FR_TRY(watch(l, true, FR__LEARN_WATCHED, &r, err));
+        FR_TRY(watch(l, true, FR_LEARN_WATCHED, &r, err));
         if (!r->is_settled) {
             l->n_rejected = 0;
             g->in_use_s = r->measured_s;

@@ -22,6 +22,7 @@
 
 #include "strategies/fastt/learn/costs.h"
 #include "strategies/fastt/os_dpos.h"
+#include "strategies/learning.h"
 
 /* A dag with its operations placed and in order; number 0 is the first. */
 struct fr__learn_strategy {
@@ -51,19 +52,8 @@ struct fr__learn_options {
     double activation_s;               /* to save, restart and load */
 };
 
-enum fr__learn_verdict {
-    FR__LEARN_FIRST,
-    FR__LEARN_KEPT,        /* planned, tried, not slower */
-    FR__LEARN_ROLLED_BACK, /* planned, tried, slower: the one before is in use again */
-    FR__LEARN_SAME,        /* planned what is in use, which was measured again */
-    FR__LEARN_REJECTED,    /* planned what was gone back from before; likewise */
-    FR__LEARN_NOT_BETTER,  /* planned what is not estimated to be shorter; likewise */
-    FR__LEARN_WATCHED,     /* nothing planned; likewise */
-    FR__LEARN_CHANGED      /* something had changed: a plan was made, the next round tries it */
-};
-
 struct fr__learn_round {
-    enum fr__learn_verdict verdict;
+    enum fr_learn_outcome verdict;
     bool is_profile;          /* after pre-training */
     bool is_settled;          /* nothing new, nothing changed */
     uint32_t strategy;        /* that was measured */
@@ -73,8 +63,8 @@ struct fr__learn_round {
     double estimated_s;       /* of the measured strategy, before; NAN: nothing was known */
     double measured_s;        /* INFINITY: out of memory */
     double activation_s;      /* there, and back */
-    size_t n_ops, n_splits,
-        n_devices; /* of the measured strategy; devices with work that takes time */
+    size_t n_ops, n_splits;   /* of the measured strategy */
+    size_t n_devices;         /* that have work of it that takes time */
     struct fr__learned_change change;
 };
 

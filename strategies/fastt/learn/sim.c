@@ -1,4 +1,5 @@
-/* strategies/fastt/learn/sim.c */
+/* strategies/fastt/learn/sim.c - runs a placed dag on the simulator and reports what each operation
+ * and transfer took. */
 #include "config.h"
 
 #include "strategies/fastt/learn/sim.h"
@@ -6,14 +7,13 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "strategies/fastt/dag_plan.h"
-#include "strategies/list.h"
 #include "strategies/lower/problem.h"
 #include "strategies/single.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* As sim/random.c draws slow devices; streams apart from those of devices there. */
+/* Slow devices are drawn as in sim/random.c, from other streams of random numbers. */
 static const double LEAST_FACTOR = 0.1;
 static const uint64_t DEVICE_STREAMS = (uint64_t)1 << 41, ITERATION_STREAM = (uint64_t)1 << 42;
 
@@ -25,7 +25,7 @@ struct fr__learn_sim {
     struct fr__drift drift;
     double *slowdown, *drifted; /* [n_devices of the topology] before and after */
     uint32_t *index_of;         /* [n_devices of the topology] among the problem's */
-    struct fr_plan *scratch;    /* what the placer of the start stands on */
+    struct fr_plan *scratch;    /* the placer of the start adds to it; it is never run */
     struct fr__placer pl;
     struct fr__fastt fastt;
     struct fr__learning *learning;
@@ -46,7 +46,7 @@ static void fini_measured(struct measured *m)
     free(m->task_of);
 }
 
-/* Where the order asked for is more than how ready tasks are taken; tasks keep their numbers. */
+/* Applies an order that changes the plan itself (fr_order_is_pass). Tasks keep their numbers. */
 static enum fr_status put_in_order(const struct fr__learn_sim *sim, struct measured *m,
                                    struct fr_error *err)
 {
@@ -221,28 +221,14 @@ static enum fr_status learn(struct fr__learn_sim *sim, const struct fr__fastt_op
                          ctx, err);
 }
 
-static bool plans_by_costs(const struct fr_strategy *s)
-{
-    return s->by_costs;
-}
-
 enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem *in,
-                             const struct fr_strategy *strategy, const struct fr__learn_options *o,
+                             const struct fr__fastt_options *how, const struct fr__learn_options *o,
                              const struct fr_run_options *run, const struct fr__drift *drift,
                              const struct fr_context *ctx, struct fr_error *err)
 {
-    struct fr__fastt_options how;
-    struct fr__learn_sim *sim;
+    struct fr__learn_sim *sim = calloc(1, sizeof(*sim));
     enum fr_status st;
-    char names[160];
 
-    if (!strategy->by_costs)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' does not plan by the costs of operations, so it has none to learn; "
-                        "%s do",
-                        strategy->name,
-                        fr__strategy_names(plans_by_costs, " and ", names, sizeof(names)));
-    sim = calloc(1, sizeof(*sim));
     if (!sim)
         return fr__fail_nomem(err);
     sim->in = in;
@@ -250,8 +236,7 @@ enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem
         sim->quiet = (struct fr_context){.seed = ctx->seed, .cancel = ctx->cancel};
     sim->run = *run;
     sim->drift = *drift;
-    how = strategy->by_costs->options(in->options);
-    st = learn(sim, &how, o, ctx, err);
+    st = learn(sim, how, o, ctx, err);
     if (st == FR_OK)
         *out = sim;
     else

@@ -11,21 +11,20 @@
 #include "strategies/fastt/fastt.h"
 #include "strategies/fastt/learn/learn.h"
 
-/* From an iteration on a device takes so many times as long for everything that it computes. */
+/* A device that becomes slower: from an iteration on, everything it computes takes longer. */
 struct fr__drift {
     uint64_t from;   /* iteration */
     uint32_t device; /* index among the problem's */
     double factor;   /* 1: nothing drifts */
 };
 
-struct fr__learn_sim; /* the learning and what it stands on */
+struct fr__learn_sim; /* the learning, and the problem and start that it uses */
 
-/* Learns on in, whose options are those of `strategy`: FR_EUSAGE unless that has by_costs. o's
- * search comes from the options. run: seed, jitter and all that the engine takes; slow devices
- * (device_cv) are drawn once, from the seed. in must outlive *out; errors as fr__learn_run,
- * fr_simulate. */
+/* Learns on in. how: the planner's options, which also give o's search. run: seed, jitter and all
+ * that the engine takes; slow devices (device_cv) are drawn once, from the seed. in must outlive
+ * *out; errors as fr__learn_run, fr_simulate. */
 enum fr_status fr__learn_sim(struct fr__learn_sim **out, const struct fr_problem *in,
-                             const struct fr_strategy *strategy, const struct fr__learn_options *o,
+                             const struct fr__fastt_options *how, const struct fr__learn_options *o,
                              const struct fr_run_options *run, const struct fr__drift *drift,
                              const struct fr_context *ctx, struct fr_error *err);
 void fr__learn_sim_free(struct fr__learn_sim *s);

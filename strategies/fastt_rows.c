@@ -1,7 +1,9 @@
-/* strategies/fastt/strategies.c - the rows of dpos and os-dpos in the list of strategies. */
+/* strategies/fastt_rows.c - the rows of dpos and os-dpos in the list of strategies. It stands above
+ * strategies/fastt because it uses both the planner there and learning, which uses the planner. */
 #include "config.h"
 
 #include "strategies/fastt/fastt.h"
+#include "strategies/fastt/learn/record.h"
 #include "strategies/fastt/tell.h"
 #include "strategies/list.h"
 
@@ -29,18 +31,19 @@ static enum fr_status explain_os_dpos(const struct fr_problem *in, const struct 
     return fr__explain(out, in, ctx, true, err);
 }
 
-static struct fr__fastt_options options_dpos(const struct fr_option_values *values)
+static enum fr_status learn_dpos(const struct fr_problem *in, const struct fr_learn_options *o,
+                                 const struct fr_run_options *run, const struct fr_context *ctx,
+                                 struct fr_learning **out, struct fr_error *err)
 {
-    return fr__fastt_options(values, false);
+    return fr__fastt_learn(in, false, o, run, ctx, out, err);
 }
 
-static struct fr__fastt_options options_os_dpos(const struct fr_option_values *values)
+static enum fr_status learn_os_dpos(const struct fr_problem *in, const struct fr_learn_options *o,
+                                    const struct fr_run_options *run, const struct fr_context *ctx,
+                                    struct fr_learning **out, struct fr_error *err)
 {
-    return fr__fastt_options(values, true);
+    return fr__fastt_learn(in, true, o, run, ctx, out, err);
 }
-
-static const struct fr__cost_planner by_costs_dpos = {options_dpos};
-static const struct fr__cost_planner by_costs_os_dpos = {options_os_dpos};
 
 const struct fr_strategy fr__strategy_dpos = {
     .name = "dpos",
@@ -50,7 +53,7 @@ const struct fr_strategy fr__strategy_dpos = {
     .options = fr__dpos_options,
     .plan = plan_dpos,
     .explain = explain_dpos,
-    .by_costs = &by_costs_dpos,
+    .learn = learn_dpos,
 };
 
 const struct fr_strategy fr__strategy_os_dpos = {
@@ -61,5 +64,6 @@ const struct fr_strategy fr__strategy_os_dpos = {
     .options = fr__os_dpos_options,
     .plan = plan_os_dpos,
     .explain = explain_os_dpos,
-    .by_costs = &by_costs_os_dpos,
+    .learn = learn_os_dpos,
+    .learns_by_default = true,
 };

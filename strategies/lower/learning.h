@@ -1,0 +1,17 @@
+/* strategies/lower/learning.h - makes a record of learning for a strategy to fill. */
+#ifndef FR_STRATEGIES_LOWER_LEARNING_H
+#define FR_STRATEGIES_LOWER_LEARNING_H
+
+#include "base/arena.h"
+#include "strategies/strategies.h"
+
+/* An empty record of a learning on this problem, with the names of workload, topology and GPUs. What
+ * it points to comes from *arena, which the record owns; *gpus is its own list of GPUs, each with 0
+ * operations. The caller frees it with fr_learning_free. NULL: out of memory. */
+struct fr_learning *fr__learning_new(const struct fr_problem *in, struct fr__arena **arena,
+                                     struct fr_learn_gpu **gpus);
+
+/* Says which question was asked: the strategy as the user wrote it, and the seed. FR_ENOMEM. */
+enum fr_status fr__learning_set_question(struct fr_learning *l, const char *strategy, uint64_t seed,
+                                         struct fr_error *err);
+#endif
