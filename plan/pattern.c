@@ -1,4 +1,9 @@
-/* plan/pattern.c - copies a part of a plan and puts its references right. */
+/* plan/pattern.c - learns a block of a plan and adds copies of it.
+ *
+ * A block is stored as the range of tasks, buffers and transfers that it has in the plan, and a
+ * list of its references that leave this range. A copy shifts all ids by a constant and looks up
+ * the references of that list in its own row.
+ */
 #include "config.h"
 
 #include "plan/pattern.h"
@@ -6,15 +11,15 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A reference out of the block: so many after the begin of a block of the row; block FR_NONE: the
- * task that the block comes after. */
+/* A reference that leaves the block: `offset` places after the beginning of block `block` of the
+ * row. block FR_NONE: the task that the whole block waits for. */
 struct far {
     uint32_t block, offset;
 };
 
 struct fr__pattern {
     struct fr__plan_mark from, to;
-    /* the references of tasks' priorities, dependencies, aliases and frees, in this order */
+    /* in this order: priorities of tasks, dependencies, aliases of buffers, frees */
     struct far *far;
     size_t n_far, cap_far;
 };
@@ -37,7 +42,7 @@ struct fr__plan_mark fr__plan_mark(const struct fr_plan *p, int32_t next_priorit
 struct learner {
     struct fr__pattern *k;
     const struct fr__pattern_source *s;
-    uint32_t last; /* the block found last */
+    uint32_t last; /* where the last reference led; the next one often leads there too */
     bool ok;
 };
 
@@ -50,7 +55,7 @@ static void keep(struct learner *l, struct far far)
         k->far[k->n_far++] = far;
 }
 
-/* What tells one of the three apart. */
+/* Picks the beginning's task, buffer or priority. */
 typedef uint32_t (*of_begin)(const struct fr__begin *b);
 
 static uint32_t task_of(const struct fr__begin *b)
@@ -167,8 +172,8 @@ struct copier {
     struct fr_plan *p;
     const struct fr__pattern *k;
     const struct fr__pattern_place *place;
-    const struct far *far;                    /* the next one */
-    uint32_t task_by, buffer_by, transfer_by; /* how far ids in the block move, modulo 2^32 */
+    const struct far *far;                    /* the next reference to copy */
+    uint32_t task_by, buffer_by, transfer_by; /* added to ids inside the block, modulo 2^32 */
 };
 
 static inline uint32_t far_task(struct copier *c)
@@ -279,7 +284,7 @@ static void copy_transfers(struct copier *c)
     c->p->n_transfers.n += to->n_transfers - from->n_transfers;
 }
 
-/* Room for n more, numbered below FR_NONE. */
+/* Makes room for n more elements; their ids must stay below FR_NONE. */
 static bool make_room(struct fr__array *a, void *array, size_t n, size_t size)
 {
     return a->n + n < FR_NONE - 1 && fr__grow(array, &a->cap, a->n + n, size);

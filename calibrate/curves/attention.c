@@ -1,4 +1,5 @@
-/* calibrate/curves/attention.c - see curve_attention.h. */
+/* calibrate/curves/attention.c - evaluates the model of attention.h and describes its two classes,
+ * forward and backward. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -25,7 +26,8 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
     };
 }
 
-/* Five products for two, of operands that are read again and have gradients of their size. */
+/* The gradient needs 5 products where the forward pass needs 2. It moves twice the bytes, because
+ * each operand is read again and has a gradient of its own size. */
 static void prepare_backward(union fr__model *model, const struct fr__machine *machine,
                              enum fr_dtype dtype, const double parameters[])
 {
@@ -74,7 +76,7 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[5] = s->attention.is_causal;
 }
 
-/* starts: fitted constants of an A100 and of a B200 in bf16, forward, rounded */
+/* starts of a fit: constants fitted to an A100 and to a B200 in bf16, forward, rounded */
 #define ATTENTION_CLASS(NAME, PREPARE)                                                             \
     {                                                                                              \
         .name = NAME,                                                                              \

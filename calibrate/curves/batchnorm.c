@@ -1,4 +1,5 @@
-/* calibrate/curves/batchnorm.c - see curve_batchnorm.h. */
+/* calibrate/curves/batchnorm.c - evaluates the model of batchnorm.h and describes its two classes,
+ * forward and backward. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -45,7 +46,7 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[1] = s->batchnorm.values;
 }
 
-/* starts: a V100 in fp32, kernels alone, and a framework's calls; rounded */
+/* starts of a fit: a V100 in fp32, first kernels alone, then a framework's calls; rounded */
 #define BATCHNORM_CLASS(NAME, PREPARE, REREAD)                                                     \
     {                                                                                              \
         .name = NAME, .size_names = {"channels", "values"},                                        \

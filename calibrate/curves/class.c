@@ -1,4 +1,4 @@
-/* calibrate/curves/class.c - see curve_class.h. */
+/* calibrate/curves/class.c - the table of classes of curves. A new class is a file and a row here. */
 #include "config.h"
 
 #include "calibrate/curves/class.h"

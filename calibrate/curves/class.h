@@ -1,7 +1,8 @@
-/* calibrate/curves/class.h - a class of cost curves: a model with parameters, and where a shape
- * lies on the axes of its residuals. One file a class (curve_<class>.c), one row in
- * curve_class.c; which measured kernels belong to it is said where they are read
- * (data_<layout>.c).
+/* calibrate/curves/class.h - a class of cost curves: a model with parameters, and the axes of its
+ * residuals.
+ *
+ * Each class has a file of its own (calibrate/curves/<class>.c) and a row in class.c. The readers
+ * in calibrate/fit/read/ say which measured kernels belong to which class.
  */
 #ifndef FR_CALIBRATE_CURVES_CLASS_H
 #define FR_CALIBRATE_CURVES_CLASS_H
@@ -21,11 +22,11 @@ enum { FR__CURVE_STARTS = 4, FR__CURVE_SIZES = 10 };
 
 struct fr__curve_parameter {
     const char *name; /* as in device files; NULL: no more */
-    double low, high; /* what a fit may give it, > 0 */
+    double low, high; /* range for a fit, > 0 */
     double starts[FR__CURVE_STARTS];
 };
 
-/* A class's model, made ready to be evaluated. */
+/* The model of a class, with its parameters, ready to be evaluated. */
 union fr__model {
     struct fr__matmul matmul;
     struct fr__conv conv;
@@ -41,23 +42,23 @@ struct fr__curve_class {
     struct fr__curve_parameter
         parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s or call_s */
     unsigned n_starts;
-    bool
-        has_noisy_launch; /* what was measured varies so much that a fit would count all as launch */
+    bool has_noisy_launch; /* measured times vary so much that a fit would count all of them as
+                           * launch */
     void (*prepare)(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
     double (*time_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
-    /* What of it is the device's own work, without starting it and the host's part. NULL: time_s
-     * less the first parameter. */
+    /* The part of it in which the device works, without the launch and the host. NULL: time_s less
+     * the first parameter. */
     double (*work_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
-    /* x[i] of an axis that the class has no use for: 0. */
+    /* Position on the axes of the residual; 0 on an axis that the class does not use. */
     void (*coordinates)(const struct fr_kernel_shape *shape, double x[FR__RESIDUAL_AXES]);
-    /* What the trees of residuals may ask about, finite; names without commas and spaces, ending
-     * with NULL. A class without has a grid only. */
+    /* Features that the trees of residuals may ask about: finite numbers. Names have no commas and
+     * spaces, and end with NULL. A class without features has a grid only. */
     const char *feature_names[FR__TREES_FEATURES + 1];
     void (*features)(const struct fr__machine *machine, enum fr_dtype dtype,
                      const struct fr_kernel_shape *shape, double x[FR__TREES_FEATURES]);
-    /* The sizes, whole numbers: rows that agree in all of them are held out together. */
+    /* The sizes, whole numbers. Measured rows that agree in all of them are held out together. */
     void (*sizes)(const struct fr_kernel_shape *shape, double out[FR__CURVE_SIZES]);
 };
 

@@ -1,4 +1,5 @@
-/* calibrate/curves/conv.c - see curve_conv.h. */
+/* calibrate/curves/conv.c - evaluates the model of conv.h and describes its three classes: forward,
+ * gradient of the input, gradient of the filter. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -13,7 +14,7 @@ static double at_least_1(double x)
     return x > 1 ? x : 1;
 }
 
-/* The sizes in range, and those of the output. */
+/* Sizes of the input, clamped to at least 1, and of the output. */
 struct extents {
     double n, c, h, w, k, r, s, stride, groups, p, q;
 };
@@ -82,11 +83,11 @@ static double implicit_s(const struct fr__conv *m, const struct extents *e, enum
 
 /* ---- Winograd ---- */
 
-/* What Winograd's algorithms see: output pixels (for the gradient of the filter, those of the
- * result of the forward pass) of which each sums over channels. */
+/* A convolution as Winograd's algorithms see it: output pixels, each a sum over channels. For the
+ * gradient of the filter they are the pixels of the forward pass's result. */
 struct winograd {
     double images, height, width, from, to; /* channels summed over, channels produced */
-    double filter, bytes;                   /* extent of the filter; of operands and result */
+    double filter, bytes;                   /* width of the filter; bytes of operands and result */
 };
 
 static struct winograd winograd_of(const struct fr__conv *m, const struct extents *e,
@@ -105,7 +106,7 @@ static struct winograd winograd_of(const struct fr__conv *m, const struct extent
     };
 }
 
-/* Filters of r x r numbers turned into tiles of `elements`. */
+/* Time to transform filters of r x r numbers into tiles of `elements`. */
 static double filters_s(const struct fr__conv *m, const struct winograd *w, double elements)
 {
     return (w->filter * w->filter + elements) * w->from * w->to * m->product.in_bytes *
@@ -125,7 +126,7 @@ static double fused_s(const struct fr__conv *m, const struct winograd *w)
 
 static double nonfused_s(const struct fr__conv *m, const struct winograd *w, enum fr_curve_class op)
 {
-    double out = TILE + 1 - w->filter; /* extent of what a tile gives */
+    double out = TILE + 1 - w->filter; /* width of the output of a tile */
     double tiles = w->images * ceil(w->height / out) * ceil(w->width / out), product_s;
     double moved = TILE * TILE * m->product.in_bytes * tiles * (w->from + w->to);
 
@@ -197,9 +198,9 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[9] = s->conv.groups;
 }
 
-/* The three differ in time_s() alone, which asks the shape. Starts: what the rows of NeuSight
- * and of DeepBench on a V100 in fp32, those on a V100 in fp16 and those of NeuSight on an A100
- * gave, rounded. */
+/* The three classes differ only in what time_s() computes from the shape. Starts of a fit:
+ * parameters fitted to NeuSight's and DeepBench's rows on a V100 in fp32, to those on a V100 in
+ * fp16 and to NeuSight's on an A100, rounded. */
 #define PARAMETERS                                                                                 \
     {                                                                                              \
         [FR__MATMUL_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {1e-4, 4e-6, 4e-6, 1e-4}},                \

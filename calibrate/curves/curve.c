@@ -1,4 +1,5 @@
-/* calibrate/curves/curve.c - see curve.h. */
+/* calibrate/curves/curve.c - makes curves ready for use and evaluates them, and holds the curves of
+ * one device. */
 #include "config.h"
 
 #include "calibrate/curves/curve.h"

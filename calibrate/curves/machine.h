@@ -9,6 +9,6 @@ struct fr__machine {
     double n_sms, peak_flops_per_s, mem_Bps; /* > 0, finite */
 };
 
-/* (a^q + b^q)^(1/q) without overflow, for a, b >= 0 not both 0 (curve_matmul.c). */
+/* (a^q + b^q)^(1/q) without overflow, for a, b >= 0 that are not both 0 (matmul.c). */
 double fr__smooth_max(double a, double b, double q);
 #endif

@@ -1,4 +1,4 @@
-/* calibrate/curves/matmul.c - see curve_matmul.h. */
+/* calibrate/curves/matmul.c - evaluates the model of matmul.h and describes its class. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -46,18 +46,18 @@ double fr__smooth_max(double a, double b, double q)
     return larger * pow(1 + pow(ratio, q), 1 / q);
 }
 
-/* ceil() of what is not negative, without a call. */
+/* ceil(x) for x >= 0, without calling the library. */
 static inline double round_up(double x)
 {
     double whole;
 
-    if (!(x < 0x1p52)) /* whole anyway */
+    if (!(x < 0x1p52)) /* so large a double is a whole number */
         return x;
     whole = (double)(int64_t)x;
     return whole < x ? whole + 1 : whole;
 }
 
-/* Each tile's waves and the time of one tile, both before the depth is cut. */
+/* The waves of each tile shape and the time of one tile, before the depth is split. */
 struct blocks {
     double waves[FR__MATMUL_TILES], tile_s[FR__MATMUL_TILES];
 };
@@ -73,10 +73,10 @@ static void cut(const struct fr__matmul *m, double batch, double rows, double co
     }
 }
 
-/* Shortest time of the arithmetic with the depth cut into s parts. */
+/* Shortest time of the arithmetic with the depth split into s parts. */
 static double compute_s(const struct fr__matmul *m, const struct blocks *b, double s)
 {
-    double part = 1 / s, best_s = INFINITY; /* s is a power of 2: exact */
+    double part = 1 / s, best_s = INFINITY; /* exact, since s is a power of 2 */
 
     for (unsigned i = 0; i < FR__MATMUL_TILES; i++) {
         double t_s = round_up(b->waves[i] * s) * (b->tile_s[i] * part + m->block_s);
@@ -97,13 +97,14 @@ double fr__matmul_of_bytes_s(const struct fr__matmul *m, double batch, double ro
     cut(m, batch, rows, columns, depth, &blocks);
     for (; n < N_SPLITS && (n == 0 || depth >= 32 * splits[n]); n++) {
         mem_s[n] = (bytes + (n ? 8 * splits[n] * c_elements : 0)) * m->s_per_byte;
-        if (n && mem_s[n] >= fmax(comp_s[first], mem_s[first]) * 2) /* the smooth maximum's most */
+        /* a smooth maximum is at most twice the larger of its two times */
+        if (n && mem_s[n] >= fmax(comp_s[first], mem_s[first]) * 2)
             break;
         comp_s[n] = compute_s(m, &blocks, splits[n]);
         if (fmax(comp_s[n], mem_s[n]) < fmax(comp_s[first], mem_s[first]))
             first = n;
     }
-    /* the likely best first: it spares the powers of most others */
+    /* the best is often this one; with it first, few other powers need computing */
     best_s = fr__smooth_max(comp_s[first], mem_s[first], m->sharpness);
     for (unsigned i = 0; i < n; i++)
         if (i != first && comp_s[i] < best_s && mem_s[i] < best_s)
@@ -127,7 +128,7 @@ static void prepare(union fr__model *model, const struct fr__machine *machine, e
 {
     double in_bytes = fr__dtype_bytes(dtype);
 
-    /* products of 8-bit numbers leave in 16 bits */
+    /* products of 8-bit numbers are written in 16 bits */
     fr__matmul_init(&model->matmul, machine, parameters, in_bytes, fmax(in_bytes, 2));
 }
 
@@ -145,8 +146,8 @@ static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_A
     x[3] = log2(fmax(s->matmul.batch, 1));
 }
 
-/* How a result is cut by common tiles: what share of the tiles' rows and columns is used, how
- * many waves the tiles make and how full these are. */
+/* Features of a result in the common tile sizes: the share of the tiles' rows and columns that is
+ * used, the number of waves, and how full the waves are. */
 static void cut_features(double n_sms, double batch, double rows, double columns, double x[])
 {
     static const struct {
@@ -193,7 +194,8 @@ const struct fr__curve_class fr__curve_matmul = {
     .name = "matmul",
     .size_names = {"batch", "rows", "columns", "depth"},
     .axis_names = "rows, columns, depth, batch",
-    /* starts: fitted constants of an A100 in bf16, an H100 in fp16 and a V100 in fp32, rounded */
+    /* starts of a fit: constants fitted to an A100 in bf16, an H100 in fp16 and a V100 in fp32,
+     * rounded */
     .parameters =
         {
             [FR__MATMUL_LAUNCH_S] = {"launch_s", 1e-7, 1e-3, {4e-6, 4e-6, 3e-5}},

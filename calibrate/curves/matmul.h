@@ -1,8 +1,8 @@
-/* calibrate/curves/matmul.h - time of a (batched) matrix product by tiles and waves.
+/* calibrate/curves/matmul.h - time of a (batched) matrix product in tiles and waves.
  *
- * C[rows][columns] = A[rows][depth] B[depth][columns], `batch` times, is cut into tiles; each of the
- * n_sms multiprocessors works on one at a time, so that time grows in steps of a wave; a long depth may
- * be split into s parts that are added afterwards:
+ * C[rows][columns] = A[rows][depth] B[depth][columns], `batch` times, is cut into tiles. Each of
+ * the n_sms multiprocessors works on one tile at a time, so that the time grows in steps of one
+ * wave of tiles. A long depth may be split into s parts that are added afterwards:
  *
  *     t    = launch + min over (tile, s) of (comp^q + mem^q)^(1/q)
  *     comp = ceil(ceil(rows / tm) ceil(columns / tn) batch s / n_sms)
@@ -11,13 +11,14 @@
  *     mem  = (bytes of A, B and C, and of the fp32 partial sums, written and read, when s > 1)
  *            / (mem_Bps * memory)
  *
- * Source:  S. Lee, A. Phanishayee, D. Mahajan, "Forecasting GPU performance for deep learning training
- *          and inference" (NeuSight), ASPLOS 2025, for tiles and waves; NVIDIA CUTLASS, media/docs,
- *          "Efficient GEMM in CUDA", for the tile shapes and split-K. The smooth maximum is our choice.
- * Ignores: the library's choice of tiles, which is not the best of ours: trees of residuals (trees.h)
- *          learn it from sizes, bytes and waves. Alignment and transposition of operands, clocks that drop
- *          under load, what an earlier kernel left in the L2 cache: they end up in `efficiency` and
- *          the residual.
+ * Source:  S. Lee, A. Phanishayee, D. Mahajan, "Forecasting GPU performance for deep learning
+ *          training and inference" (NeuSight), ASPLOS 2025, for tiles and waves; NVIDIA CUTLASS,
+ *          media/docs, "Efficient GEMM in CUDA", for the tile shapes and split-K. The smooth
+ *          maximum is our choice.
+ * Ignores: which tile the library chooses; it is not always the best one, and trees of residuals
+ *          (trees.h) learn the difference from sizes, bytes and waves. Alignment and transposition
+ *          of operands, clocks that drop under load, and what an earlier kernel left in the L2
+ *          cache become part of `efficiency` and of the residual.
  */
 #ifndef FR_CALIBRATE_CURVES_MATMUL_H
 #define FR_CALIBRATE_CURVES_MATMUL_H

@@ -1,4 +1,5 @@
-/* calibrate/curves/memory.c - see curve_memory.h. */
+/* calibrate/curves/memory.c - evaluates the model of memory.h and describes the classes that use
+ * it. */
 #include "config.h"
 
 #include "calibrate/curves/class.h"
@@ -23,7 +24,7 @@ double fr__stream_work_s(const struct fr__stream *m, double bytes)
     return (bytes - hit) * m->s_per_byte + hit * m->s_per_cached_byte;
 }
 
-/* Seconds in all. */
+/* Seconds of one kernel with its launch. */
 static double stream_s(const struct fr__stream *m, double bytes, bool is_wrapped)
 {
     return fmax(m->call_s + (is_wrapped ? m->wrapper_s : 0),
@@ -69,7 +70,8 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[0] = s->memory.bytes;
 }
 
-/* starts: a V100 in fp32 with a framework's calls; an A100 in fp16, kernels alone. Rounded. */
+/* starts of a fit: a V100 in fp32 with a framework's calls; an A100 in fp16, kernels alone;
+ * rounded */
 #define PARAMETERS                                                                                 \
     [FR__STREAM_CALL_S] = {"call_s", 1e-7, 1e-3, {3e-5, 1e-6}},                                    \
     [FR__STREAM_START_S] = {"start_s", 1e-7, 1e-3, {1.8e-5, 2e-6}},                                \
@@ -90,7 +92,7 @@ const struct fr__curve_class fr__curve_elementwise = {
     .sizes = sizes,
 };
 
-/* All that goes by its bytes and has no wrapper. */
+/* A class whose time depends on its bytes alone and that has no wrapper. */
 #define STREAM_CLASS(NAME)                                                                         \
     {                                                                                              \
         .name = NAME, .size_names = {"bytes"}, .axis_names = "bytes, -, -, -",                     \

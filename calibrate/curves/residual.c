@@ -1,4 +1,4 @@
-/* calibrate/curves/residual.c - see residual.h. */
+/* calibrate/curves/residual.c - reads a grid of residuals and fits one by conjugate gradients. */
 #include "config.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ enum {
 enum { REWEIGHTINGS = 4, MAX_STEPS = 60 };
 static const double SMOOTHS[] = {0.1, 0.3, 1, 3, 10};
 enum { N_SMOOTHS = sizeof(SMOOTHS) / sizeof(SMOOTHS[0]) };
-static const double RIDGE_FRAC = 0.05; /* of smooth */
+static const double RIDGE_FRAC = 0.05; /* times `smooth` */
 static const double MIN_RESIDUAL = 0.02;
 
 /* ---- looking up ---- */
@@ -41,7 +41,7 @@ static void find_corners(const struct fr__axis axes[AXES], const double x[AXES],
         uint32_t low;
         float high_part;
 
-        place = place > 0 ? place : 0; /* NaN too */
+        place = place > 0 ? place : 0; /* also where place is NaN */
         place = place < last ? place : last;
         low = (uint32_t)place;
         low -= low > 0 && low + 1 == axes[a].n;
@@ -178,7 +178,7 @@ static void solve(struct problem *pr)
     }
 }
 
-/* fold: the one left out, FOLDS for none. */
+/* Solves with renewed weights. fold: the one that is left out; FOLDS: none. */
 static void solve_robustly(struct problem *pr, unsigned fold)
 {
     memset(pr->v, 0, pr->n_values * sizeof(*pr->v));
@@ -210,7 +210,7 @@ static double cross_validate(struct problem *pr)
 
 /* ---- the fit ---- */
 
-/* Knots at most `octaves` apart; returns how many values that makes. */
+/* Places the knots at most `octaves` apart; returns the number of values of the grid. */
 static size_t space_knots(struct fr__axis axes[AXES], size_t n, const double x[][AXES],
                           double octaves)
 {
@@ -234,8 +234,8 @@ static size_t space_knots(struct fr__axis axes[AXES], size_t n, const double x[]
     return n_values;
 }
 
-/* One knot an octave, fewer where that makes a grid of more than a few thousand values or of
- * more than a few for each point. */
+/* Places one knot an octave; fewer if the grid would have more than a few thousand values, or more
+ * than a few for each point. */
 static size_t choose_axes(struct fr__axis axes[AXES], size_t n, const double x[][AXES])
 {
     double octaves = 1;
@@ -259,7 +259,7 @@ static bool allocate(struct problem *pr)
     return true;
 }
 
-/* Sets smooth and v; returns the miss by cross-validation. */
+/* Finds the best `smooth` and its values v; returns the miss by cross-validation. */
 static double find_best(struct problem *pr)
 {
     double best = INFINITY, best_smooth = SMOOTHS[N_SMOOTHS - 1];

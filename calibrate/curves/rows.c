@@ -1,4 +1,5 @@
-/* calibrate/curves/rows.c - see curve_rows.h. */
+/* calibrate/curves/rows.c - evaluates the model of rows.h and describes the classes that use it:
+ * softmax, layernorm and their gradients. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -79,8 +80,9 @@ static void coordinates(const struct fr_kernel_shape *s, double x[FR__RESIDUAL_A
     x[1] = log2(fmax(s->rows.columns, 1));
 }
 
-/* How full the last of four blocks a multiprocessor is, and a row the next power of two of
- * columns (as PyTorch's softmax up to 1024 has it), beside the sizes. */
+/* Features beside the sizes: how full the last wave is, with one block and with four blocks to a
+ * multiprocessor, and how much of the next power of two the columns fill (PyTorch's softmax pads to
+ * it up to 1024 columns). */
 static void features(const struct fr__machine *machine, enum fr_dtype dtype,
                      const struct fr_kernel_shape *s, double x[FR__TREES_FEATURES])
 {
@@ -106,8 +108,8 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
     out[1] = s->rows.columns;
 }
 
-/* starts: a V100 in fp32 with a framework's calls, few and many blocks; an A100 in fp16, kernels
- * alone. Rounded. */
+/* starts of a fit: a V100 in fp32 with a framework's calls, with few and with many blocks; an A100
+ * in fp16, kernels alone; rounded */
 #define PARAMETERS                                                                                 \
     [FR__STREAM_CALL_S] = {"call_s", 1e-7, 1e-3, {4e-5, 1e-6, 4e-5}},                              \
     [FR__STREAM_START_S] = {"start_s", 1e-7, 1e-3, {2.5e-5, 2e-6, 2.5e-5}},                        \
@@ -149,7 +151,8 @@ const struct fr__curve_class fr__curve_layernorm = {
     .sizes = sizes,
 };
 
-/* Two kernels, the second for the gradients of gain and offset, count as one. */
+/* A gradient has two kernels, the second for the gradients of gain and offset. They count as
+ * one. */
 #define BACKWARD_CLASS(NAME)                                                                       \
     {                                                                                              \
         .name = NAME, .size_names = {"rows", "columns"}, .axis_names = "rows, columns, -, -",      \

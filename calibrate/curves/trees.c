@@ -1,4 +1,4 @@
-/* calibrate/curves/trees.c - see trees.h. */
+/* calibrate/curves/trees.c - evaluates boosted trees and fits them. */
 #include "config.h"
 
 #include "calibrate/curves/trees.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { DEPTH = FR__TREES_DEPTH, LEAVES = FR__TREES_LEAVES, BINS = 32, MIN_POINTS = 40, FOLDS = 5 };
-static const double RATE = 0.3;         /* of a median that a tree takes */
+static const double RATE = 0.3;         /* share of the median that a leaf takes */
 static const double SPLIT_SHRINK = 3;   /* points added to each side of a question */
 static const double LEAF_SHRINK = 2;    /* points of value 0 added to a leaf */
 static const double MOST_VALUE = 10000; /* thousandths */
@@ -82,8 +82,9 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Edges halfway between neighbouring values, between all where these are few, else with as many
- * points between two as can be. sorted: [n]. An edge has five digits, as in a device file. */
+/* Chooses the edges of a feature: halfway between neighbouring values if these are few, otherwise
+ * such that about equally many points lie between two edges. sorted: [n]. An edge has five digits,
+ * as in a device file. */
 static void find_edges(size_t n, const double sorted[], struct edges *e)
 {
     size_t n_distinct = 1;
@@ -119,8 +120,8 @@ struct problem {
     uint8_t *bins;       /* [n_features][n] */
     const double *y;
     const uint64_t *group;
-    double *left;   /* [n] of y, after the trees so far */
-    double *sorted; /* [n] room to find medians in */
+    double *left;   /* [n] y less the trees so far */
+    double *sorted; /* [n] scratch for medians */
     int8_t *sign;   /* [n] of left; 0 for a point of the fold left out */
     bool *is_out;   /* [n] */
     uint8_t *leaf;  /* [n] */
@@ -163,8 +164,9 @@ static void fill_bins(struct problem *pr, const struct fr__trees_points *p)
     }
 }
 
-/* How much of the signs each edge of a feature explains, the points being in n_leaves leaves:
- * gains[edges]. Sums of signs are whole, so that nothing is rounded before the quotients. */
+/* How much of the signs each edge of a feature explains, the points being in n_leaves leaves.
+ * gains: one for each edge. Sums of signs are whole numbers, so that nothing is rounded before the
+ * quotients. */
 static void find_gains(const struct problem *pr, size_t feature, unsigned n_leaves, double gains[])
 {
     int signs[LEAVES][BINS] = {{0}}, points[LEAVES][BINS] = {{0}};
@@ -195,15 +197,15 @@ static void find_gains(const struct problem *pr, size_t feature, unsigned n_leav
     }
 }
 
-/* Asks the question that explains most, the first of equals; moves points to the leaves that it
- * makes of n_leaves. */
+/* Adds the question that explains most, of equal ones the first, and moves the points to the new
+ * leaves. */
 static void add_split(struct problem *pr, unsigned n_leaves, struct fr__split *split)
 {
     double best = -1, gains[BINS];
     unsigned best_edge = 0;
     const uint8_t *bins;
 
-    *split = (struct fr__split){0, 0}; /* should no feature vary */
+    *split = (struct fr__split){0, 0}; /* if no feature varies */
     for (size_t f = 0; f < pr->n_features; f++) {
         find_gains(pr, f, n_leaves, gains);
         for (unsigned e = 0; e < pr->edges[f].n; e++)
@@ -218,7 +220,7 @@ static void add_split(struct problem *pr, unsigned n_leaves, struct fr__split *s
         pr->leaf[k] = (uint8_t)(2 * pr->leaf[k] + (best < 0 || bins[k] > best_edge));
 }
 
-/* From the points of a leaf that are not left out. */
+/* The value of a leaf, from those of its points that are not left out. */
 static int leaf_value(struct problem *pr, unsigned leaf)
 {
     size_t n = 0;
@@ -255,8 +257,7 @@ static void leave_out(struct problem *pr, unsigned fold)
         pr->is_out[k] = pr->group[k] / FOLDS % FOLDS == fold;
 }
 
-/* The index in COUNTS of the number of trees with the least mean miss on what the folds leave
- * out. */
+/* The index in COUNTS of the number of trees with the least mean miss on the folds left out. */
 static size_t cross_validate(struct problem *pr, double *miss)
 {
     double sums[N_COUNTS] = {0};
@@ -281,7 +282,7 @@ static size_t cross_validate(struct problem *pr, double *miss)
 
 static void grow_all(struct problem *pr, const struct fr__trees_points *p, struct fr__trees *t)
 {
-    leave_out(pr, FOLDS); /* none */
+    leave_out(pr, FOLDS); /* leaves out no fold */
     for (size_t i = 0; i < t->n; i++)
         grow(pr, &t->own[i]);
     t->low = t->high = sum_at(t->trees, t->n, p->x);

@@ -1,23 +1,26 @@
-/* calibrate/curves/trees.h - log-residuals by boosted trees over features of a shape.
+/* calibrate/curves/trees.h - residuals ln(measured / model) by boosted trees over features of a
+ * shape.
  *
- * A library picks its kernels by rules over sizes, tiles and waves, so that what a formula leaves jumps
- * where such a rule changes its mind. A tree asks FR__TREES_DEPTH such questions, the same ones whatever
- * the answers ("oblivious"), and so has a value for each of the 2^depth ways to answer them:
+ * A library chooses its kernels by rules over sizes, tiles and waves, so that the error of a
+ * formula jumps where such a rule decides otherwise. A tree asks FR__TREES_DEPTH questions about
+ * features, always the same ones whatever the answers ("oblivious"), and has a value for each of
+ * the 2^depth combinations of answers:
  *
- *     g(x) = sum over trees of value[answers(x)],   kept within what it is on the points fitted
+ *     g(x) = sum over trees of value[answers(x)], kept within its range on the points fitted
  *
- * It is constant between the places that the questions name and beyond all of them, so that what was not
- * measured is not extrapolated. Values are whole thousandths: their sum is exact, the same everywhere.
+ * It is constant between the thresholds of the questions and beyond all of them, because we do not
+ * extrapolate what was not measured. Values are whole thousandths, so that their sum is exact and
+ * the same everywhere.
  *
- * Fit:     each tree to the signs of what the trees before it leave, question by question the one that
- *          explains most of them; then a leaf's value is 0.3 times the median of what is left in it,
- *          shrunk towards 0 where points are few. The number of trees is the one of a few that predicts
- *          best by five-fold cross-validation over shapes.
+ * Fit:     each tree is fitted to the signs of what the trees before it leave. Each question is the
+ *          one that explains most of these signs. The value of a leaf is 0.3 times the median of
+ *          what is left in it, shrunk towards 0 where points are few. Of a few numbers of trees the
+ *          one is taken that predicts best by five-fold cross-validation over shapes.
  * Source:  J. H. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
  *          Statistics 29(5), 2001, section 4.3 (least absolute deviation); L. Prokhorenkova et al.,
- *          "CatBoost: unbiased boosting with categorical features", NeurIPS 2018, section 4 (oblivious
- *          trees). Depth, rate, shrinkage and bins were chosen by cross-validation on the rows of matrix
- *          products that are fitted; they matter little.
+ *          "CatBoost: unbiased boosting with categorical features", NeurIPS 2018, section 4
+ *          (oblivious trees). Depth, rate, shrinkage and bins were chosen by cross-validation on
+ *          the rows of matrix products that are fitted; they matter little.
  */
 #ifndef FR_CALIBRATE_CURVES_TREES_H
 #define FR_CALIBRATE_CURVES_TREES_H
@@ -39,18 +42,18 @@ struct fr__split {
 
 struct fr__tree {
     struct fr__split
-        splits[FR__TREES_DEPTH]; /* the first is the highest bit of the leaf's number */
+        splits[FR__TREES_DEPTH]; /* the first question gives the highest bit of the leaf's number */
     int16_t thousandths[FR__TREES_LEAVES];
 };
 
 struct fr__trees {
-    size_t n;                     /* 0: no trees, everything reads 0 */
+    size_t n;                     /* 0: no trees, the residual is 0 everywhere */
     const struct fr__tree *trees; /* [n]: `own`, or a table that is compiled in */
-    int low, high;                /* thousandths: the sum is kept within */
+    int low, high;                /* thousandths; range of the sum */
     struct fr__tree *own;         /* heap, or NULL */
 };
 
-/* features: as many as the fit had, finite. */
+/* features: as many as in the fit, finite. */
 double fr__trees_at(const struct fr__trees *t, const double features[]);
 /* FR_ENOMEM: *to is empty. */
 enum fr_status fr__trees_copy(struct fr__trees *to, const struct fr__trees *from,
@@ -61,11 +64,11 @@ struct fr__trees_points {
     size_t n, n_features;
     const double *x;       /* [n][n_features] */
     const double *y;       /* [n] */
-    const uint64_t *group; /* [n] points with the same number stay in the same fold */
+    const uint64_t *group; /* [n] hash of the shape; equal ones stay in the same fold */
 };
-/* *miss: mean of |y - g(x)| on folds that were left out, of the trees chosen; without trees (none
- * predicts better, or fewer than 40 points) that of 0. FR_ENOMEM: *t is empty. Cost: 6 times 64
- * trees, each some n n_features depth steps. */
+/* *miss: mean of |y - g(x)| on the folds that were left out, for the number of trees chosen; mean
+ * of |y| if there are none (none predicts better, or there are fewer than 40 points). FR_ENOMEM: *t
+ * is empty. Cost: 6 times 64 trees, each some n n_features depth steps. */
 enum fr_status fr__trees_fit(struct fr__trees *t, const struct fr__trees_points *p, double *miss,
                              struct fr_error *err);
 #endif

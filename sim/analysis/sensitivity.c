@@ -1,36 +1,37 @@
-/* sim/analysis/sensitivity.c - what each moment of a run is made of, by resource.
+/* sim/analysis/sensitivity.c - how much of a run's time each resource accounts for.
  *
- * Every moment t of a run is a function of the resources' slownesses s_i, homogeneous of degree 1:
- * t = sum over i of s_i dt/ds_i (Euler). These terms are the moment's parts. They are carried along
- * with the moments themselves (forward differentiation: A. Griewank, A. Walther, Evaluating
- * Derivatives, 2nd ed. 2008, chapter 3):
- *   a task starts    with the parts of the end that caused it, or of the launch it waited for,
- *                    which is all launches on its device so far;
- *   a compute task   adds its time to what bounds it;
- *   a message        adds its latencies to the kinds of its links, then its bytes' time, as
- *                    follows;
- *   a step of a ring starts with the parts of whatever released it.
+ * Let s_i be the slowness of resource i: 1 as it is, 1.01 if it is 1 % slower. Every time t in a
+ * run is a homogeneous function of degree 1 of all s_i, so that t = sum over i of s_i dt/ds_i
+ * (Euler). The terms of this sum are called the parts of t. They are computed along with the times
+ * themselves (forward differentiation: A. Griewank, A. Walther, Evaluating Derivatives, 2nd ed.
+ * 2008, chapter 3):
+ * - A task starts with the parts of the end that caused it. If it waited for its launch, it starts
+ *   with the parts of the launch, which is the sum of all launches on its device so far.
+ * - A compute task adds its time to the resource that bounds it.
+ * - A message adds its latencies to the kinds of its links, then the time of its bytes, as below.
+ * - A step of a ring starts with the parts of whatever released it.
  *
- * Bytes under shared rates. A flow with rate r_k between moments t_k and t_k+1, k = 0 .. m, moves
- * its bytes: sum of r_k (t_k+1 - t_k) = bytes. With p(t) the parts of a moment and q_k those of the
- * rate, - s_i dr_k/ds_i, which sum to r_k:
+ * Bytes under shared rates. A flow has rate r_k between the times t_k and t_k+1, k = 0 .. m, and
+ * moves its bytes: sum of r_k (t_k+1 - t_k) = bytes. Let p(t) be the parts of a time and q_k those
+ * of the rate, - s_i dr_k/ds_i, which sum to r_k. Then:
  *
  *   sum over k of r_k (p(t_k+1) - p(t_k)) = sum over k of (t_k+1 - t_k) q_k
  *   p(t_m+1) = p(t_m) + (t_m+1 - t_m) q_m / r_m + h / r_m
  *   h        = sum over k < m of (t_k+1 - t_k) q_k + r_k (p(t_k) - p(t_k+1))
  *
- * Thus a flow that was held back by others depends on when these began and ended. h sums to 0 over
- * the resources, and all parts of a moment to the moment. The rates and their parts q come from the
- * network model. Under a model without rates a message's time is shared out as it would be alone.
+ * So the end of a flow also depends on when other flows that slowed it began and ended. h sums to 0
+ * over the resources, and all parts of a time sum to that time. The rates and their parts q come
+ * from the network model. Under a model without rates the time of a message is divided as if it
+ * were alone.
  *
- * Steep slopes. Where a rate falls, an end moves by more than the moment at which the rate fell;
- * many such moments, one after the other, make slopes that grow without bound and hold for ever
- * smaller steps: the run is chaotic, and 1 % less of anything may make it longer. So a flow whose
- * parts come to cancel each other (MOST_STEEP) is taken to have begun when it did and to have been
- * bounded all the way as it was at its end; the run counts these.
+ * Steep slopes. Where a rate falls, the end of the flow moves by more than the time at which the
+ * rate fell. After many such changes the slopes grow without bound and hold for smaller and smaller
+ * steps only: the run is chaotic, and 1 % less of anything may make it longer. So when the parts of
+ * a flow cancel each other too much (MOST_STEEP), its parts are computed as if it had been bounded
+ * from its beginning as it was at its end. The run counts these flows.
  *
- * Ignores: that tied causes are several (one counts: whichever is handled last in the instant);
- * interference, whose stretches are taken as fixed.
+ * Ignores: that several causes may end at the same time (the one that is handled last counts), and
+ *          interference, whose periods are taken as fixed.
  */
 #include "config.h"
 
@@ -40,14 +41,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parts of a moment with signs off, over the moment; above it the slope is given up, see above. Of
- * random plans (tests/sim/test_sensitivity.c) one in fourteen has a message that steep. A limit of
- * 2 would take exact slopes from more than a third of them; without any, estimates for +25 % are a
- * quarter worse than with 1.5. */
+/* The limit for the sum of the parts' absolute values over the time itself; above it the exact
+ * slope is dropped (see above). One in fourteen random plans (tests/sim/test_sensitivity.c) has a
+ * message that is so steep. A limit of 2 would drop exact slopes in more than a third of the plans.
+ * Without a limit, estimates for +25 % are a quarter worse than with 1.5. */
 static const double MOST_STEEP = 4;
 
 struct message_parts {
-    double since_s;                    /* when it left; then its last change of rate */
+    double since_s;                    /* when it started, later when its rate last changed */
     double rate_Bps;                   /* 0: it does not move yet */
     double bound_Bps[FR_N_LINK_KINDS]; /* the rate's parts, by kind of link */
 };
@@ -134,7 +135,7 @@ void fr__parts_keep(struct engine *e, uint32_t task)
     copy(e->parts, of_task(e->parts, task), e->parts->now_s);
 }
 
-/* Of a roofline, the higher side as fast as the options make it. */
+/* Which peak of the roofline bounds a task, with the speeds that the options ask for. */
 static enum fr_device_resource bound_of(const struct engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
@@ -177,7 +178,7 @@ void fr__parts_add_alone(struct engine *e, double parts_s[], const struct fr__ro
         bytes / r->bw_Bps * scale;
 }
 
-/* The same of a message: `bytes` of it and its latency, which may be a measured one. */
+/* Adds the parts of `bytes` of a message and of its latency, which may be a measured one. */
 static void add_message(struct engine *e, double parts_s[], uint32_t message, double bytes,
                         double total_s)
 {
@@ -250,7 +251,7 @@ void fr__parts_at_message_shared(struct engine *e, uint32_t message)
     copy(p, p->rate_s, own_s);
 }
 
-/* Adds parts by kind of link, each times a factor. */
+/* Adds parts by kind of link, each multiplied by factor. */
 static void add_kinds(double parts[], const double by_kind[FR_N_LINK_KINDS], double factor)
 {
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
@@ -286,7 +287,7 @@ void fr__parts_rates_changed(struct engine *e)
     }
 }
 
-/* The parts of a message's end; false where the slope is too steep to mean anything. */
+/* Adds the parts of a message's end. false: the slope is too steep to be used. */
 static bool add_shared(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;
@@ -303,7 +304,7 @@ static bool add_shared(struct engine *e, uint32_t message)
     return steepness_s <= MOST_STEEP * e->now_s;
 }
 
-/* As if the message had gone all the way at the pace and behind the links of its end. */
+/* Adds the parts as if the message had always had the rate and the limits of its end. */
 static void add_roughly(struct engine *e, uint32_t message)
 {
     struct parts *p = e->parts;

@@ -1,11 +1,12 @@
-/* sim/memory/allocator.c - a device's memory cut into segments and blocks as PyTorch cuts it.
+/* sim/memory/allocator.c - segments and blocks of a device's memory, as PyTorch divides it.
  *
- * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread
- * by size over bins, eight to each power of two, with a bit for each bin that has any (two-level
- * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
- * Algorithmica 16, 1996) by (size, address), mostly of one or two blocks. The priorities come from
- * a counter, not from a random source, so the same requests give the same blocks. Free blocks that
- * are whole segments are on a list as well: it is these that can be given back.
+ * The blocks of a segment form a list in the order of their addresses. Free blocks of a pool are
+ * kept in bins by size, eight bins to each power of two, with one bit for each bin that is not
+ * empty (two-level segregated fit: Masmano et al., ECRTS 2004). The blocks of one bin form a treap,
+ * ordered by (size, address) (Seidel and Aragon, Algorithmica 16, 1996); most have one or two
+ * blocks. Priorities of the treap come from a counter, not from a random source, so that the same
+ * requests always give the same blocks. Free blocks that are whole segments are also on a list of
+ * their own, because only these can be given back to the device.
  */
 #include "config.h"
 
@@ -28,20 +29,21 @@ static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
-/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block
- * has at most 2^60 bytes, rounded up: 2^52 units are more. */
+/* Sizes are counted in units of 512 bytes. The first 16 bins have one size each, then there are
+ * eight bins to each power of two (bin_of). A block has at most 2^60 bytes, so at most 2^51 units,
+ * which these bins cover. */
 enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
 
 /* The free blocks of a pool. */
 struct bins {
-    uint64_t some[N_BIN_WORDS]; /* a bit a bin that is not empty */
+    uint64_t some[N_BIN_WORDS]; /* bit i: bin i is not empty */
     uint32_t root[N_BINS];
 };
 
 struct block {
     uint64_t address, bytes;
-    uint32_t before, after;                 /* neighbours in its segment, FR_NONE at the ends */
-    uint32_t left, right, parent, priority; /* in the treap, when free */
+    uint32_t before, after;                 /* neighbours in its segment; FR_NONE: none */
+    uint32_t left, right, parent, priority; /* in the treap of its bin, if free */
     uint32_t whole_before, whole_after;     /* in the list of free whole segments */
     uint32_t pool;
     bool is_free;
@@ -50,7 +52,7 @@ struct block {
 struct fr__allocator {
     struct block *blocks;
     size_t n, cap;
-    uint32_t unused; /* slots to use again, linked by `after` */
+    uint32_t unused; /* free slots, linked by `after` */
     struct bins pools[N_POOLS];
     uint32_t first_whole;
     uint32_t n_priorities;
@@ -67,7 +69,7 @@ struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
     a->limit_bytes = limit_bytes;
     a->unused = a->first_whole = FR_NONE;
     for (int p = 0; p < N_POOLS; p++)
-        memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* FR_NONE each */
+        memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* every byte 0xff: FR_NONE */
     return a;
 }
 
@@ -123,7 +125,7 @@ static void drop_block(struct fr__allocator *a, uint32_t id)
 
 /* ---- free blocks ---- */
 
-/* Sizes of one bin differ by less than an eighth. */
+/* The bin of a size. Sizes in one bin differ by less than an eighth. */
 static inline uint32_t bin_of(uint64_t bytes)
 {
     uint64_t units = bytes >> UNIT_BITS;
@@ -140,8 +142,8 @@ static inline bool goes_before(const struct block *x, const struct block *y)
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
 }
 
-/* Spreads a counter's values evenly: a bijection of 32 bits (C. Wellons, "hash prospector",
- * lowbias32, 2018). */
+/* Turns a counter into a priority that looks random: a bijection of 32 bits (C. Wellons, "hash
+ * prospector", lowbias32, 2018). */
 static uint32_t scatter(uint32_t x)
 {
     x = (x ^ (x >> 16)) * UINT32_C(0x7feb352d);
@@ -214,7 +216,7 @@ static void treap_remove(struct fr__allocator *a, uint32_t id)
         bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
-/* The first of a treap of at least that many bytes, or FR_NONE. */
+/* The smallest block of a treap that has at least that many bytes, or FR_NONE. */
 static uint32_t first_fit(const struct fr__allocator *a, uint32_t root, uint64_t bytes)
 {
     uint32_t best = FR_NONE;
@@ -230,7 +232,8 @@ static uint32_t first_fit(const struct fr__allocator *a, uint32_t root, uint64_t
     return best;
 }
 
-/* The smallest of at least that many bytes, the first of several; FR_NONE. */
+/* The smallest free block of the pool that has at least that many bytes, of equal ones the one with
+ * the lowest address; or FR_NONE. */
 static uint32_t best_fit(const struct fr__allocator *a, uint32_t pool, uint64_t bytes)
 {
     const struct bins *bins = &a->pools[pool];
@@ -302,7 +305,7 @@ static uint64_t segment_bytes(uint64_t bytes)
     return bytes < LEAST_LARGE_BYTES ? MEDIUM_SEGMENT_BYTES : round_up(bytes, ROUND_LARGE_BYTES);
 }
 
-/* A new segment, as one block that is not free. */
+/* Adds a segment that is one block, not free. */
 static uint32_t new_segment(struct fr__allocator *a, uint64_t bytes, uint32_t pool)
 {
     struct fr__allocator_stats *s = &a->stats;
@@ -313,7 +316,7 @@ static uint32_t new_segment(struct fr__allocator *a, uint64_t bytes, uint32_t po
     id = new_block(a, a->next_address, bytes, pool);
     if (id == FR_NONE)
         return FR_NONE;
-    a->next_address += 2 * bytes; /* a gap, so that no two segments look like neighbours */
+    a->next_address += 2 * bytes; /* a gap, so that blocks of two segments are never neighbours */
     s->reserved_bytes += bytes;
     s->is_over |= s->reserved_bytes > a->limit_bytes;
     if (s->reserved_bytes > s->peak_reserved_bytes)
@@ -323,7 +326,7 @@ static uint32_t new_segment(struct fr__allocator *a, uint64_t bytes, uint32_t po
 
 /* ---- blocks ---- */
 
-/* Cuts a block that is not free; what lies beyond `bytes` becomes free. */
+/* Shortens a block that is not free to `bytes`; the rest becomes a free block. */
 static bool split(struct fr__allocator *a, uint32_t id, uint64_t bytes)
 {
     uint32_t pool = a->blocks[id].pool, rest;
@@ -367,7 +370,7 @@ uint32_t fr__allocator_take(struct fr__allocator *a, uint64_t bytes)
     return id;
 }
 
-/* Block `id` swallows the free one after it. */
+/* Joins block `id` with the block after it, which is free. */
 static void join_next(struct fr__allocator *a, uint32_t id)
 {
     uint32_t next = a->blocks[id].after;
