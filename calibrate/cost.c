@@ -1,10 +1,11 @@
-/* calibrate/cost.c - the time of one op by rule: what the device's curve says of the kernel it is
- * (kernel.h, cost_model.h), else a roofline. Recorded samples go first (cost_op.c).
+/* calibrate/cost.c - the time of one op by rule: by the device's curve for the kernel that it is
+ * (kernel.h, cost_model.h), or by a roofline if there is no curve. Recorded samples are tried
+ * before (cost_op.c).
  *
- * Datasheet:  t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac))
- * Source:     S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
- *             (roofline); fractions: calibrate/efficiency.c.
- * Ignores:    tiles and waves, caches, occupancy of small kernels.
+ * Model:   t_s = max(flops / (peak * flops_frac), bytes / (mem_Bps * bytes_frac)) for the roofline.
+ * Source:  S. Williams, A. Waterman, D. Patterson, Communications of the ACM 52(4), 2009
+ *          (roofline); calibrate/efficiency.c for the fractions.
+ * Ignores: tiles and waves, caches, and the occupancy of small kernels (of the roofline).
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 #include <math.h>
 
-/* Ops that run on matrix units: their peak is the dtype's. */
+/* Whether ops of this kind run on matrix units, at the peak rate of their dtype. */
 static bool uses_matrix_units(enum fr_op_kind kind)
 {
     switch (kind) {
@@ -44,13 +45,13 @@ static double peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind k
     return d->flops_per_s[FR_FP32] > 0 ? d->flops_per_s[FR_FP32] : d->vector_flops_per_s;
 }
 
-/* A rate of 0 is not known and sets no limit. */
+/* amount / rate; a rate of 0 is not known and sets no limit. */
 static double time_at(double amount, double rate)
 {
     return rate > 0 ? amount / rate : 0;
 }
 
-/* The efficiency of the datasheet model, of `flops` and `bytes` in all. */
+/* Sets the cost by the roofline of the data sheet, from all FLOPs and bytes of the op. */
 static void set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum fr_dtype dtype,
                          double flops, double bytes)
 {
@@ -61,7 +62,7 @@ static void set_roofline(struct fr_cost *c, const struct fr_device_type *d, enum
     c->mean_s = c->flops_s > c->bytes_s ? c->flops_s : c->bytes_s;
 }
 
-/* A curve says how long; the roofline still says which of the two peaks it is bound by. */
+/* Sets the time that a curve gave. The roofline still says which of the two peaks bounds the op. */
 static void set_known(struct fr_cost *c, double mean_s, const struct fr__known *k)
 {
     double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
@@ -76,28 +77,27 @@ static void set_known(struct fr_cost *c, double mean_s, const struct fr__known *
 
 /* ---- curves ---- */
 
-/* Standard deviation of the logarithm. The 10th to 90th percentile of measured over assumed
- * efficiency is
- * 0.65 to 0.90 for bf16 products and 0.2 to 1.2 for fp32 convolutions (calibrate/efficiency.c):
- * 0.13 and
- * 0.70. We take the middle for all. */
+/* Standard deviation of the logarithm of a time by the data sheet. Measured efficiency over the
+ * assumed one lies between 0.65 and 0.90 for bf16 products (10th to 90th percentile;
+ * calibrate/efficiency.c), which is a standard deviation of 0.13, and between 0.2 and 1.2 for fp32
+ * convolutions, which is 0.70. We take the middle for all ops. */
 #define DATASHEET_ERROR 0.4
 
 struct target {
     const struct fr_cost_model *model;
     uint32_t type;
-    enum fr_dtype dtype; /* of the matrix products; never FR_AMP */
+    enum fr_dtype dtype; /* format of the matrix products; never FR_AMP */
 };
 
-/* Training reads an image twice, for the statistics and to normalise it, where `bytes` counts once
- * what an op reads (NVIDIA cuDNN, spatial batch normalisation; backward has an op for each
- * pass). */
+/* How often an op moves the bytes that it reads once. In training, batch norm reads an image twice,
+ * for the statistics and to normalise it (NVIDIA cuDNN, spatial batch normalisation); its gradient
+ * has an op for each pass. */
 static double passes_of(const struct fr_op *o)
 {
     return o->kind == FR_OP_BATCHNORM && o->phase == FR_PHASE_FORWARD ? 1.5 : 1;
 }
 
-/* The format of numbers of that size. */
+/* The number format that has this size. */
 static enum fr_dtype format_of(const struct target *t, double element_bytes)
 {
     if (element_bytes > 0 && element_bytes < 1.5)
@@ -107,9 +107,9 @@ static enum fr_dtype format_of(const struct target *t, double element_bytes)
     return FR_FP32;
 }
 
-/* A kernel that streams is taken as measured in fp32, which is a training framework's kernel in
- * all data at hand (cost_model.h); in the format of its numbers where the user has measured
- * that. */
+/* The curve of a kernel that only moves memory. It is the one measured in fp32, because all our
+ * fp32 data come from a training framework's kernels (cost_model.h); or the one in the format of
+ * the op's numbers, if the user has measured that. */
 static struct fr__known streaming_curve(const struct target *t, enum fr_curve_class op_class,
                                         double element_bytes)
 {
@@ -119,7 +119,8 @@ static struct fr__known streaming_curve(const struct target *t, enum fr_curve_cl
     return k.is_users ? k : fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
 }
 
-/* fallback: the class whose curve stands in where op_class has none. */
+/* Prices a kernel that only moves memory. fallback: the class whose curve is used if op_class has
+ * none. */
 static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_curve_class op_class,
                           enum fr_curve_class fallback, const struct fr__kernel *kernel)
 {
@@ -134,8 +135,9 @@ static void use_streaming(struct fr_cost *c, const struct target *t, enum fr_cur
         set_known(c, fr__kernel_s(&k, &shape), &k);
 }
 
-/* How often an op or, of a gradient, all its ops move each number, as their `bytes` count: the
- * gradient of a norm's input reads two and writes one, that of its parameters reads two again. */
+/* How often the `bytes` of an op count each number; for a gradient, of all its ops together. The
+ * gradient of a norm's input reads two numbers and writes one, that of its parameters reads two
+ * again. */
 static double counted_passes(enum fr_curve_class c)
 {
     switch (c) {
@@ -149,8 +151,8 @@ static double counted_passes(enum fr_curve_class c)
     }
 }
 
-/* `numbers` of them in all. A curve in another format, and ops that make up one kernel, count by
- * their bytes. */
+/* Prices `numbers` numbers by a curve of op_class. A curve in another format, and several ops that
+ * are one kernel, are scaled by bytes. */
 static bool use_passes(struct fr_cost *c, const struct target *t,
                        const struct fr_kernel_shape *shape, double numbers,
                        const struct fr__kernel *kernel)
@@ -166,7 +168,8 @@ static bool use_passes(struct fr_cost *c, const struct target *t,
     return true;
 }
 
-/* Without a curve of its own a gradient takes the time of the forward pass over its bytes. */
+/* Prices softmax and norms. A gradient without a curve takes the forward pass's time for its own
+ * bytes. */
 static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                      const struct fr__kernel *kernel)
 {
@@ -182,7 +185,7 @@ static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_
     use_passes(c, t, &shape, numbers, kernel);
 }
 
-/* Without a curve of its own it takes the time of elementwise ops over its bytes. */
+/* Prices batch norm. Without a curve it takes the time of elementwise ops for its bytes. */
 static void use_batchnorm(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
@@ -195,9 +198,9 @@ static void use_batchnorm(struct fr_cost *c, const struct target *t, const struc
     use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
 }
 
-/* Without a curve of its own the backward pass of fused attention takes what 5 products for 2
- * are, at 63 % of the peak where the forward pass is at 73 % (T. Dao, FlashAttention-2, 2023,
- * section 4.1). */
+/* Prices fused attention. A backward pass without a curve has 5 products where the forward pass has
+ * 2, and reaches 63 % of the peak where the forward pass reaches 73 % (T. Dao, FlashAttention-2,
+ * 2023, section 4.1). */
 static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
@@ -218,10 +221,10 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     set_known(c, o->phase == FR_PHASE_FORWARD ? s : s * 2.5 * 73 / 63, &k);
 }
 
-/* A convolution in a format that was measured for matrix products only: as the product it is
- * (S. Chetlur et al., cuDNN, 2014, section 3), which does not write the unfolded image to
- * memory. Priced so from their own matrix products, DeepBench's fp16 convolutions on V100 and T4
- * are a median of 34 and 36 % off, forward. */
+/* Prices a convolution in a format that was measured for matrix products only, as the implicit
+ * matrix product that it is (S. Chetlur et al., cuDNN, 2014, section 3); it does not write the
+ * unfolded image to memory. With the curves of their own matrix products, DeepBench's fp16
+ * convolutions on V100 and T4 are off by a median of 34 and 36 %, forward. */
 static void use_implicit_product(struct fr_cost *c, const struct target *t,
                                  const struct fr__kernel *kernel)
 {
@@ -294,7 +297,7 @@ static bool is_streaming(enum fr_op_kind kind)
     }
 }
 
-/* What an op of which only the bytes are known is. */
+/* The class of an op of which only the bytes are known. */
 static enum fr_curve_class streaming_class(const struct fr_op *o)
 {
     bool is_forward = o->phase == FR_PHASE_FORWARD;
@@ -302,7 +305,7 @@ static enum fr_curve_class streaming_class(const struct fr_op *o)
     if (o->phase == FR_PHASE_UPDATE)
         return FR_CURVE_OPTIMIZER;
     switch (o->kind) {
-    case FR_OP_EMBEDDING: /* the gradient clears and writes the whole table, which is no lookup */
+    case FR_OP_EMBEDDING: /* the gradient clears and writes the whole table, so it is no lookup */
         return is_forward ? FR_CURVE_EMBEDDING : FR_CURVE_EMBEDDING_BACKWARD;
     case FR_OP_MAXPOOL:
     case FR_OP_AVGPOOL:
@@ -318,7 +321,8 @@ static enum fr_curve_class streaming_class(const struct fr_op *o)
     }
 }
 
-/* A lookup reads a table here and there: no other class is like it. */
+/* The class that stands in for a class without a curve. A lookup has none, because no other class
+ * reads memory so irregularly. */
 static enum fr_curve_class fallback_of(enum fr_curve_class c)
 {
     return c == FR_CURVE_EMBEDDING ? c : FR_CURVE_ELEMENTWISE;

@@ -1,4 +1,5 @@
-/* calibrate/cost_collective.c - a collective's row of the cost table, from its machines' system. */
+/* calibrate/cost_collective.c - the cost of a collective, from the fitted system of its
+ * machines. */
 #include "config.h"
 
 #include "calibrate/cost_model.h"
@@ -6,11 +7,11 @@
 
 #include <math.h>
 
-/* What was measured and what is asked for. */
+/* The measured system, and the collective that is asked for. */
 struct asked {
     const struct fr_system *system;
     const struct fr_system_call *call;
-    enum fr_system_way way; /* over several machines, but of an all-to-all */
+    enum fr_system_way way; /* over several machines, except for an all-to-all */
 };
 
 static double time_s(const struct asked *a, double bytes)
@@ -23,10 +24,10 @@ static double time_s(const struct asked *a, double bytes)
     return fr__nodes_way_s(a->way, fr_system_info(a->system)->nodes.ways[a->way], &call);
 }
 
-/* bytes x d time / d bytes. Inside a machine every way of the model is linear in the bytes and
- * their soft minimum homogeneous of degree 1 in all of its terms, so that (Euler) this is the
- * part that the bytes account for. Over several the way stays what it is: where NCCL jumps from
- * one to the next there is no slope. */
+/* The part of the time that the bytes account for: bytes * (d time / d bytes). Inside a machine
+ * each way of the model is linear in the bytes, and their soft minimum is homogeneous of degree 1
+ * in all its terms, so that by Euler this is their part. Over several machines the way is kept
+ * fixed, because there is no slope where NCCL changes from one way to another. */
 static double bytes_part_s(const struct asked *a)
 {
     const double step = 1e-4, bytes = a->call->bytes;
@@ -35,7 +36,7 @@ static double bytes_part_s(const struct asked *a)
     return fmin(fmax(slope_s, 0), time_s(a, bytes));
 }
 
-/* Whether a fit to these machines says anything of so many others, as fr_cost_collective has it. */
+/* Whether the fit covers so many machines; the rules are those of fr_cost_collective. */
 static bool nodes_cover(const struct fr_system_nodes *nodes, const struct fr_system_call *call)
 {
     unsigned most = nodes->most_nodes;

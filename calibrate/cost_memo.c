@@ -1,5 +1,5 @@
-/* calibrate/cost_memo.c - a table of costs for each pair of device type and batch, filled as it
- * is asked. */
+/* calibrate/cost_memo.c - a table of costs for each pair of device type and batch, filled when an
+ * op is asked for. */
 #include "config.h"
 
 #include "calibrate/cost_memo.h"
@@ -66,7 +66,7 @@ static struct table *add_table(struct fr_cost_memo *m, uint32_t type, double bat
     return &m->tables[m->last];
 }
 
-/* NULL: this pair is not remembered. */
+/* The table of a pair, made if there is room; NULL: this pair is not remembered. */
 static struct table *table_of(struct fr_cost_memo *m, uint32_t type, double batch)
 {
     if (m->n_tables > 0 && is_of(&m->tables[m->last], type, batch))

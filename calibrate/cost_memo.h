@@ -1,7 +1,8 @@
-/* calibrate/cost_memo.h - what the ops of one graph cost, remembered from question to question.
+/* calibrate/cost_memo.h - remembers the costs of one graph's ops from question to question.
  *
  * Questions about one model on one cluster ask for the same ops at the same batches again and
- * again. A memo answers as fr_cost_op does, to the last bit. One thread at a time.
+ * again. A memo gives the same answers as fr_cost_op, to the last bit. One thread at a time may use
+ * it.
  */
 #ifndef FR_CALIBRATE_COST_MEMO_H
 #define FR_CALIBRATE_COST_MEMO_H
@@ -13,11 +14,11 @@ struct fr_cost_memo;
 /* Both are borrowed and must outlive the memo. NULL: out of memory. */
 struct fr_cost_memo *fr__cost_memo_new(const struct fr_cost_model *costs,
                                        const struct fr_graph *graph);
-void fr__cost_memo_free(struct fr_cost_memo *m); /* NULL is fine */
+void fr__cost_memo_free(struct fr_cost_memo *m); /* NULL is allowed */
 
-/* As fr_cost_op on the memo's model and graph. Only whole ops (no channel_parts or input_parts)
- * are remembered, for up to 64 pairs of type and batch; any other, and all when memory is short,
- * are worked out anew. */
+/* As fr_cost_op on the memo's model and graph. Only whole ops (no channel_parts or input_parts) are
+ * remembered, for up to 64 pairs of type and batch. All others, and all when memory is short, are
+ * computed again. */
 void fr__cost_memo_op(struct fr_cost_memo *m, uint32_t type, uint32_t op,
                       const struct fr_part *part, struct fr_cost *out);
 #endif

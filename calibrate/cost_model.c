@@ -1,4 +1,5 @@
-/* calibrate/cost_model.c - see cost_model.h. */
+/* calibrate/cost_model.c - loads device files and systems, and chooses a curve for each device
+ * type, class and number format. The rules are in cost_model.h. */
 #include "config.h"
 
 #include "calibrate/cost_model.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels);
- * fitted launches of kernels timed alone are 2.3 to 5.6 us (doc/true.md). */
+/* Gap between kernels of one stream on an A100: 2.6 us (te42kyfo/gpu-benches, gpu-small-kernels).
+ * Fitted launches of kernels that were timed alone are 2.3 to 5.6 us (doc/true.md). */
 #define LATENCY_S 2.6e-6
 
 struct fr_cost_model {
@@ -23,7 +24,7 @@ struct fr_cost_model {
     struct fr_calibration **loaded;            /* [n_loaded] */
     const struct fr_calibration **nearest_launch, **nearest_slowdowns; /* [n_all] NULL: none */
     size_t n_loaded, cap_loaded;
-    bool has_own_file;        /* loaded[0] is the user's */
+    bool has_own_file;        /* loaded[0] is the user's own device file */
     struct fr__curve **moved; /* [n_moved] curves with another device's peaks; residuals borrowed */
     size_t n_moved, cap_moved;
     struct fr_system **systems; /* [n_systems] */
@@ -49,9 +50,10 @@ double fr__error_of_median(double median)
     return log(1 + median) / 0.67449;
 }
 
-/* What a move adds, as measured (doc/calibration.md): nothing to another board of the chip, a
- * median of 13 % to another one; 26 % where one is older than Volta, the middle of 20 % for
- * convolutions and 32 % for products from a P100 to a V100. */
+/* The error that moving a curve to another device adds, as measured (doc/calibration.md): none to
+ * another board of the same chip, a median of 13 % to another chip; 26 % if one of the chips is
+ * older than Volta, the middle of 20 % for convolutions and 32 % for products from a P100 to a
+ * V100. */
 static double move_error(int kinship, const char *from, const char *to)
 {
     bool is_old = fr__is_before_volta(from) || fr__is_before_volta(to);
@@ -65,7 +67,7 @@ static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum f
     return &m->known[type][c][dtype];
 }
 
-/* The curve with the peaks of another device, and its numbers in another format. */
+/* The curve with the peaks of another device, for its numbers in another format. */
 static const struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c,
                                     const struct fr_device_type *to, enum fr_dtype dtype)
 {
@@ -90,7 +92,8 @@ static const struct fr__curve *move(struct fr_cost_model *m, const struct fr__cu
 
 /* ---- choosing ---- */
 
-/* Bound by memory, so that the bytes of a number are all that its format is. */
+/* Whether kernels of this class are bound by memory, so that the format matters only by the bytes
+ * of a number. */
 static bool is_streaming(enum fr_curve_class c)
 {
     switch (c) {
@@ -106,9 +109,9 @@ static bool is_streaming(enum fr_curve_class c)
     }
 }
 
-/* Whether a curve in format `has` can stand for `wanted`: 16-bit formats run on the same units
- * at the same rate, tf32 on those too with operands of twice the size; kernels that only stream
- * count bytes. */
+/* Whether a curve in format `has` may be used for `wanted`. 16-bit formats run on the same units at
+ * the same rate, and so does tf32, with operands of twice the size. For kernels that only move
+ * memory the bytes count. */
 static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype wanted)
 {
     static const unsigned char group[FR_N_DTYPES] = {
@@ -117,8 +120,8 @@ static bool stands_for(enum fr_curve_class c, enum fr_dtype has, enum fr_dtype w
     return has == wanted || is_streaming(c) || group[has] == group[wanted];
 }
 
-/* Which curves of a calibration are asked for: those of streaming kernels in their own formats,
- * all in their own formats, or any as stand-ins for other formats. */
+/* Which curves of a calibration are taken: those of streaming kernels in their own formats, all in
+ * their own formats, or any as stand-ins for other formats. */
 enum match { STREAMING, EXACT, STAND_IN };
 
 static bool matches(enum match match, enum fr_curve_class c, enum fr_dtype has,
@@ -129,7 +132,7 @@ static bool matches(enum match match, enum fr_curve_class c, enum fr_dtype has,
     return has == wanted && (match == EXACT || is_streaming(c));
 }
 
-/* Of a device type: 0 where no file of its chip says. */
+/* Measured launch of a device type; 0 if no file of its chip has it. */
 static double measured_launch_s(const struct fr_cost_model *m, size_t type, enum fr_launch what)
 {
     const struct fr_calibration *c = m->nearest_launch[type];
@@ -144,7 +147,8 @@ static double latency_of(const struct fr_cost_model *m, size_t type)
     return gap_s > 0 ? gap_s : LATENCY_S;
 }
 
-/* Fills what a calibration knows and nothing nearer did; first its own formats, then stand-ins. */
+/* Takes a calibration's curves where no nearer one was taken before; first in their own formats,
+ * then as stand-ins. */
 static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct fr_calibration *c,
                             int kinship, enum match match, struct fr_error *err)
 {
@@ -162,7 +166,7 @@ static enum fr_status offer(struct fr_cost_model *m, size_t type, const struct f
             if (k->curve || !matches(match, op_class, curve->info.dtype, (enum fr_dtype)d))
                 continue;
             if (!(fr__peak_flops_per_s(to, (enum fr_dtype)d) > 0))
-                continue; /* this device has no such format */
+                continue; /* the device does not have this format */
             k->curve = is_own && is_same ? curve : move(m, curve, to, (enum fr_dtype)d);
             if (!k->curve)
                 return fr__fail_nomem(err);
@@ -206,8 +210,8 @@ static enum fr_status load(struct fr_cost_model *m, const char *name_or_path, st
     return FR_OK;
 }
 
-/* The next calibration in order of kinship to a type: the nearest of those farther than `after`,
- * which of equals the first loaded is. */
+/* The next calibration in the order of kinship to a type: the nearest of those that are farther
+ * than `after`; of equally near ones the one that was loaded first. */
 static bool next_of_kin(const struct fr_cost_model *m, size_t type, bool is_done[], size_t *out,
                         int *kinship)
 {
@@ -233,9 +237,9 @@ static enum fr_status offer_all(struct fr_cost_model *m, size_t type,
     return offer(m, type, c, kinship, STAND_IN, err);
 }
 
-/* Another board of the chip comes before the device's own curve in another format: fp32 was
- * measured with a training framework's kernels, fp16 with an inference server's, which normalise
- * at half the speed (doc/true.md). */
+/* Takes another board of the same chip before the device's own curve in another format. fp32 was
+ * measured with a training framework's kernels, fp16 with an inference server's, which normalise at
+ * half the speed (doc/true.md). */
 static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, struct fr_error *err)
 {
     for (int kinship = 0; kinship <= 1; kinship++)
@@ -245,7 +249,8 @@ static enum fr_status offer_streaming(struct fr_cost_model *m, size_t type, stru
     return FR_OK;
 }
 
-/* The first loaded of the same name, else the first of another board of the chip, that has them. */
+/* Finds the calibration with launches, and the one with interference: the first loaded of the same
+ * name, or else of another board of the same chip. */
 static void find_nearest(struct fr_cost_model *m, size_t type)
 {
     for (int kinship = 0; kinship <= 1; kinship++)
@@ -289,7 +294,7 @@ static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
     return false;
 }
 
-/* Whether a shipped file says something about one of the types. */
+/* Whether a shipped file is about a relative of one of the types. */
 static bool is_relative(const struct fr_cost_model *m, const char *name)
 {
     for (size_t i = 0; i < m->n_all; i++)
@@ -320,7 +325,7 @@ static enum fr_status fill(struct fr_cost_model *m, const struct fr_cost_options
     return FR_OK;
 }
 
-/* A name that the topology's file has wrong is wrong there. */
+/* Loads a system. An unknown name is reported at its place in the topology's file. */
 static enum fr_status load_system(struct fr_system **out, const struct fr_topo_system *s,
                                   struct fr_error *err)
 {
@@ -345,7 +350,7 @@ static enum fr_status load_systems(struct fr_cost_model *m, const struct fr_cost
     return FR_OK;
 }
 
-/* After load_systems. */
+/* Finds the fits of the topology's messages; the systems are loaded. */
 static enum fr_status load_messages(struct fr_cost_model *m, const struct fr_cost_options *o,
                                     struct fr_error *err)
 {
@@ -369,7 +374,7 @@ static enum fr_status load_messages(struct fr_cost_model *m, const struct fr_cos
 
 /* ---- types ---- */
 
-/* The types of the topology, and room for those that the samples of a graph name. */
+/* Copies the types of the topology, with room for those that the samples of a graph name. */
 static bool take_types(struct fr_cost_model *m, const struct fr_device_type types[], size_t n_types)
 {
     m->types = calloc(n_types + 1, sizeof(*m->types));
@@ -381,8 +386,8 @@ static bool take_types(struct fr_cost_model *m, const struct fr_device_type type
     return true;
 }
 
-/* Adds the known device types that samples were measured on. Samples of an op and device follow
- * each other, so that few names are looked up. */
+/* Adds the known device types on which samples were measured. Samples of one op and device are
+ * neighbours, so that few names are looked up. */
 static enum fr_status add_types_of_samples(struct fr_cost_model *m, const struct fr_graph *g,
                                            struct fr_error *err)
 {

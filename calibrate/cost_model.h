@@ -1,17 +1,20 @@
-/* calibrate/cost_model.h - for each device type and class of kernels the curve that holds for it.
+/* calibrate/cost_model.h - which curve is used for each device type and class of kernels.
  *
- * The first that there is of: the device's own curve in the number format; its own in a format that
- * runs on the same units; then the same of its relatives (relatives.h), nearest first, with the
- * device's peaks and number of multiprocessors in place of theirs. For kernels that stream
- * another board of the chip in the format comes before the device's own in another format,
- * unless the user's device file has that. All parameters but the launch are fractions of these,
- * which is what makes the transfer possible.
+ * The first of these that exists:
+ * - the device's own curve in the number format;
+ * - its own curve in a format that runs on the same units;
+ * - the same two of its relatives (relatives.h), nearest first, with the device's own peaks and
+ *   number of multiprocessors in place of theirs. All parameters but the launch are fractions of
+ *   these, which makes this possible.
  *
- * A kernel's time leaves out the launch that was measured with it, which may hold a framework's
- * call (25 to 50 us in NeuSight's rows); what it keeps of it is at most the gap of the device
- * file's `launch`, else 2.6 us, the start and end of a kernel on the device. The host's launch
- * is the device type's, unless a device file says what a framework takes, and runs beside
- * (sim/sim.h).
+ * For kernels that only move memory, another board of the chip in the right format comes before the
+ * device's own curve in another format, unless the user's device file has the latter.
+ *
+ * A kernel's time leaves out the launch that was measured with it, because that may include a
+ * framework's call (25 to 50 us in NeuSight's rows). What is kept of it is at most the gap in the
+ * device file's `launch`, or else 2.6 us, the start and end of a kernel on the device. The host's
+ * launch is the device type's, unless a device file says how long a framework takes; it overlaps
+ * with the device's work (sim/sim.h).
  */
 #ifndef FR_CALIBRATE_COST_MODEL_H
 #define FR_CALIBRATE_COST_MODEL_H
@@ -24,29 +27,29 @@ struct fr__known {
     enum fr_trust trust;
     const char *from;  /* the device that was measured */
     double error_frac; /* standard deviation of the logarithm of its error */
-    double latency_s;  /* what at most a kernel keeps of its launch, on that device */
-    bool is_users;     /* measured in that format, in the user's own device file */
+    double latency_s;  /* the most that a kernel's time keeps of its launch, on that device */
+    bool is_users;     /* measured in that format and in the user's own device file */
 };
 
-/* type < the model's number of types; dtype: the units' (never FR_AMP). */
+/* type < the model's number of types; dtype: that of the units (never FR_AMP). */
 struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t type,
                                       enum fr_curve_class op_class, enum fr_dtype dtype);
-/* Matrix products whose operands come for nothing: the arithmetic of what is one but reads less. */
+/* Matrix products that read nothing: the arithmetic of a kernel that is a product but reads
+ * less. */
 struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
                                         enum fr_dtype dtype);
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
-/* Types of which the model has curves: the n_types that it was made for, then those that its
- * graph's samples were measured on. */
+/* Number of types of which the model has curves: the n_types that it was made for, then those on
+ * which its graph's samples were measured. */
 uint32_t fr__cost_model_n_types(const struct fr_cost_model *m);
 
 /* NULL: there is none of that index. */
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system);
 
-/* Standard deviation of the logarithm of an error whose absolute value has this median, were it
- * normal. */
+/* Standard deviation of the logarithm of a normal error whose absolute value has this median. */
 double fr__error_of_median(double median);
 
-/* Seconds of a kernel on the device, the host's part left out. k->curve is not NULL. */
+/* Seconds of a kernel on the device, without the host's part. k->curve is not NULL. */
 double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *shape);
 /* Host time to launch an op on that type. */
 double fr__cost_model_launch_s(const struct fr_cost_model *m, uint32_t type);

@@ -1,5 +1,5 @@
-/* calibrate/cost_op.c - the cost of one op: by its recorded samples (cost_samples.c), else by rule
- * (cost.c). */
+/* calibrate/cost_op.c - the cost of one op: by its recorded samples (cost_samples.c), or else by
+ * rule (cost.c). */
 #include "config.h"
 
 #include "calibrate/cost_model.h"
@@ -19,7 +19,7 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
     if (g->n_samples > 0 && fr__cost_by_samples(m, type, g, op, part, out))
         return;
     if (is_free(o))
-        return; /* a view: no kernel, so nothing to launch */
+        return; /* a view has no kernel, so there is nothing to launch */
     fr__cost_by_rule(out, m, type, g, op, part);
     out->launch_s = fr__cost_model_launch_s(m, type);
 }

@@ -1,4 +1,5 @@
-/* calibrate/cost_samples.c - see cost_samples.h. */
+/* calibrate/cost_samples.c - the time of an op from recorded samples of it. The rules are in
+ * cost_samples.h. */
 #include "config.h"
 
 #include "calibrate/cost_samples.h"
@@ -9,32 +10,32 @@
 #include <math.h>
 #include <string.h>
 
-/* Standard deviation of the logarithm of a time on one GPU type taken for that on another: rows of
- * the same kernel and shape on two of the shipped device types are 1.1 apart (root mean square over
- * 9206 pairs of held-out rows and 40 pairs of types; the median factor is 2.2). Moved by the ratio
- * of the two curves the same rows are 0.15 apart, with a median of 4.8 %, as the errors of the two
- * curves say. Source: data of doc/calibration.md. */
+/* Standard deviation of the logarithm of a time that was measured on one GPU type and is taken for
+ * another. Rows of the same kernel and shape on two of the shipped device types differ by 1.1 (root
+ * mean square over 9206 pairs of held-out rows and 40 pairs of types; the median factor is 2.2).
+ * Moved by the ratio of the two curves, the same rows differ by 0.15, with a median of 4.8 %, as
+ * the errors of the two curves say. Source: data of doc/calibration.md. */
 #define ELSEWHERE_ERROR 1.1
 
-/* What the ratio of its forward op's curves adds for an op that has no curve itself, such as a
- * layer's whole backward pass: between two GPUs that and the forward pass of a convolution change
- * by factors that are 0.26 apart (root mean square of the logarithm, median 15 %; DeepBench's rows,
- * 1118 pairs). */
+/* The error that is added if an op without a curve, such as a layer's whole backward pass, is moved
+ * by the ratio of its forward op's curves. Between two GPUs it and the forward pass of a
+ * convolution change by factors that differ by 0.26 (root mean square of the logarithm, median 15
+ * %; DeepBench's rows, 1118 pairs). */
 #define BY_FORWARD_ERROR 0.26
 
-/* What the ratio of one large product's curves adds for an op whose sizes are not known: forward
- * passes of convolutions moved so are 0.32 off (root mean square of the logarithm, median 20 %; 357
- * pairs of held-out rows of five device types). */
+/* The error that is added if an op of unknown sizes is moved by the ratio of the curves of one
+ * large product. Forward passes of convolutions moved in this way are off by 0.32 (root mean square
+ * of the logarithm, median 20 %; 357 pairs of held-out rows of five device types). */
 #define AS_PRODUCT_ERROR 0.32
 
-/* What samples are scaled by. */
+/* The op and the curves by which its samples are scaled. */
 struct subject {
     const struct fr_cost_model *model;
     uint32_t type;
     uint32_t from; /* the type that the samples were measured on */
     const struct fr_graph *g;
-    uint32_t op;     /* whose curves these are: the op's own, or its forward op's */
-    bool as_product; /* those of a matrix product of its FLOPs */
+    uint32_t op;     /* the op whose curves are used: itself or its forward op */
+    bool as_product; /* the curves are those of a matrix product of its FLOPs */
     const struct fr_part *part;
 };
 
@@ -49,7 +50,7 @@ static double share_of(const struct fr_part *part)
                   (double)(part->input_parts > 1 ? part->input_parts : 1));
 }
 
-/* Whether curves price the subject's op on a device of type `type`; the price. */
+/* Prices the subject's op on a device of type `type`; false: there is no curve. */
 static bool price(struct fr_cost *c, const struct subject *s, uint32_t type,
                   const struct fr_part *part)
 {
@@ -60,8 +61,7 @@ static bool price(struct fr_cost *c, const struct subject *s, uint32_t type,
     return c->trust != FR_TRUST_DATASHEET && c->mean_s > 0;
 }
 
-/* The shape of the time over the batch that samples are scaled by, on one of the subject's
- * types. */
+/* The time of one of the subject's types at a batch. Samples are scaled by its ratios. */
 static double curve_s(const struct subject *s, uint32_t type, double batch,
                       const struct fr_part *of, double *error_frac)
 {
@@ -81,7 +81,7 @@ struct sample_range {
     size_t first, end;
 };
 
-/* First sample of an op >= op. Cost: O(log n_samples). */
+/* Index of the first sample of an op >= op. Cost: O(log n_samples). */
 static size_t lower_bound(const struct fr_graph *g, uint32_t op)
 {
     size_t low = 0, high = g->n_samples;
@@ -112,7 +112,7 @@ static struct sample_range samples_on(const struct fr_graph *g, uint32_t op, con
     return r;
 }
 
-/* End of the samples that share the batch of sample i. */
+/* End of the samples that have the same batch as sample i. */
 static size_t same_batch_end(const struct fr_graph *g, size_t i, size_t end)
 {
     size_t j = i;
@@ -122,7 +122,7 @@ static size_t same_batch_end(const struct fr_graph *g, size_t i, size_t end)
     return j;
 }
 
-/* Mean of samples [i, end) and their standard deviation over it. */
+/* Mean of samples [i, end), and their standard deviation as a share of it. */
 static double mean_of(const struct fr_graph *g, size_t i, size_t end, double *spread_frac)
 {
     double n = (double)(end - i), sum_s = 0, squares = 0, mean_s;
@@ -139,7 +139,7 @@ static double mean_of(const struct fr_graph *g, size_t i, size_t end, double *sp
     return mean_s;
 }
 
-/* One sampled batch: the mean there and what it is over the curve. */
+/* One sampled batch: the mean of its samples and the ratio of that mean to the curve. */
 struct knot {
     double batch, mean_s, spread_frac, ratio;
 };
@@ -191,7 +191,7 @@ static void cost_from_samples(const struct subject *s, double batch, struct samp
         end = same_batch_end(s->g, i, r.end);
         high = knot_at(s, i, end);
         if (s->from == s->type && high.batch == batch &&
-            is_whole(s->part)) { /* exact: whole numbers */
+            is_whole(s->part)) { /* whole numbers, so == is exact */
             out->mean_s = high.mean_s;
             out->spread_frac = high.spread_frac;
             out->launch_s = 0;
@@ -208,7 +208,7 @@ static void cost_from_samples(const struct subject *s, double batch, struct samp
 
 /* ---- whose samples ---- */
 
-/* The type among the model's with that name; FR_NONE: there is none. */
+/* The model's type with that name; FR_NONE if there is none. */
 static uint32_t type_of(const struct fr_cost_model *m, const char *device)
 {
     for (uint32_t t = 0; t < fr__cost_model_n_types(m); t++)
@@ -217,8 +217,9 @@ static uint32_t type_of(const struct fr_cost_model *m, const char *device)
     return FR_NONE;
 }
 
-/* The samples that name a device type: the one nearest to `type`, *from; of equals the first by
- * name. Types that the model does not know come last, *from FR_NONE. Empty: there are none. */
+/* The samples that name a device type: those of the type nearest to `type`, *from; of equally near
+ * ones the first by name. Types that the model does not know come last, with *from FR_NONE. Empty:
+ * there are none. */
 static struct sample_range named_samples(const struct fr_cost_model *m, uint32_t type,
                                          const struct fr_graph *g, uint32_t op, uint32_t *from)
 {
@@ -245,7 +246,7 @@ static struct sample_range named_samples(const struct fr_cost_model *m, uint32_t
     return best;
 }
 
-/* Whether the whole op has a curve on a device of type `type`, at that batch. */
+/* Whether the whole op has a curve on a device of type `type` at that batch. */
 static bool has_curve(const struct subject *s, uint32_t type, double batch)
 {
     const struct fr_part whole = {.batch = batch};
@@ -262,7 +263,7 @@ static void cost_as_elsewhere(struct subject *s, struct sample_range r, struct f
     out->trust = FR_TRUST_PROFILED_ELSEWHERE;
 }
 
-/* Finds curves of both types: the op's own, its forward op's, then those of a product. */
+/* Finds curves that both types have: of the op, of its forward op, or of a product. */
 static bool find_curves(struct subject *s, double batch, double *added_error)
 {
     const uint32_t ops[] = {s->op, s->g->ops[s->op].forward};
@@ -279,7 +280,7 @@ static bool find_curves(struct subject *s, double batch, double *added_error)
     return false;
 }
 
-/* From samples of another, named type. false: this type's own curve says more. */
+/* Takes the cost from samples of another, named type. false: this type's own curve is better. */
 static bool cost_from_named(struct subject *s, struct sample_range r, struct fr_cost *out)
 {
     double batch = s->g->samples[r.first].batch, added_error;

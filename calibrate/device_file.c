@@ -1,4 +1,5 @@
-/* calibrate/device_file.c - reads and writes device files. */
+/* calibrate/device_file.c - reads and writes device files: the curves, launches and interference of
+ * one device as YAML. Tables that are compiled in are shipped.h's. */
 #include "config.h"
 
 #include "calibrate/device_file.h"
@@ -22,7 +23,7 @@ enum { MAX_BYTES = 16 << 20 };
 
 /* ---- reading ---- */
 
-/* Parameters and machine are what a model can be evaluated with, in any combination. */
+/* Any parameters and machine within these bounds can be evaluated without overflow. */
 static const double MIN_PARAMETER = 1e-12, MAX_PARAMETER = 1e12, MAX_RATE = 1e21;
 
 static enum fr_status read_parameters(struct fr_curve_info *info, const struct fr__yaml *node,

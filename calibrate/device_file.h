@@ -4,7 +4,7 @@
 
 #include "calibrate/calibrate.h"
 
-/* From memory; name stands for the path in messages. Errors as fr_calibration_load. */
+/* From memory; name is used for the path in messages. Errors as fr_calibration_load. */
 enum fr_status fr__device_file_read(struct fr_calibration **out, const char *text, size_t len,
                                     const char *name, struct fr_error *err);
 #endif

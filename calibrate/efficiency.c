@@ -1,14 +1,16 @@
-/* calibrate/efficiency.c - what part of the datasheet's peaks a kind of op reaches.
+/* calibrate/efficiency.c - the fraction of the data sheet's peaks that each kind of op reaches.
  *
- * Each number is the median, over measured kernels that run longer than 200 us, of (datasheet
- * roofline time / measured time), split by which side of the roofline binds; where several GPUs
- * were measured the figure stands for V100, A100 and H100 and the source names their medians.
- * Data: NeuSight (Lee et al., ASPLOS 2025, its published fp32 data set), DeepBench (Baidu
- * Research, 2017 results), aiconfigurator (NVIDIA, bf16 tables) and vidur (Agrawal et al., MLSys
- * 2024). A kind without measurements of its own takes those of the nearest kind, and says so.
- * One number a kind ignores the shape: the 10th to 90th percentile of the same rows is 0.2 to
- * 1.2 for fp32 convolutions (Winograd exceeds the direct peak) and 0.65 to 0.90 for bf16 matrix
- * products.
+ * Each number is the median of (datasheet roofline time / measured time) over measured kernels that
+ * run longer than 200 us, taken apart by the side of the roofline that bounds the kernel. If
+ * several GPUs were measured, one number stands for V100, A100 and H100, and the source gives their
+ * medians. A kind without measurements uses the numbers of the nearest kind, and says so.
+ *
+ * Source:  NeuSight (Lee et al., ASPLOS 2025, its published fp32 data set), DeepBench (Baidu
+ *          Research, 2017 results), aiconfigurator (NVIDIA, bf16 tables) and vidur (Agrawal et al.,
+ *          MLSys 2024).
+ * Ignores: the shape. In the same rows the 10th to 90th percentile is 0.2 to 1.2 for fp32
+ *          convolutions (Winograd exceeds the direct peak) and 0.65 to 0.90 for bf16 matrix
+ *          products.
  */
 #include "config.h"
 

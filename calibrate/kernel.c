@@ -1,4 +1,4 @@
-/* calibrate/kernel.c - turns an op and the part of it that is asked for into one kernel. */
+/* calibrate/kernel.c - turns an op, or a part of it, into the kernel that a curve can price. */
 #include "config.h"
 
 #include "calibrate/kernel.h"
@@ -9,7 +9,7 @@
 
 /* ---- traffic ---- */
 
-/* Parameters of other ops that a forward op uses (tied weights). */
+/* Bytes of the parameters of other ops that a forward op uses (tied weights). */
 static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
 {
     size_t op = (size_t)(o - g->ops);
@@ -26,8 +26,9 @@ static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
     return bytes;
 }
 
-/* Parameters are read or written whole, but for a table of embeddings in the forward pass: of that
- * only the rows looked up are read, and these are in `bytes`. */
+/* Bytes of parameters that an op reads or writes. They are all of them, except for a table of
+ * embeddings in the forward pass: of that only the rows looked up are read, and these are part of
+ * `bytes`. */
 static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
 {
     bool is_lookup = o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD && o->bytes > 0;
@@ -35,7 +36,8 @@ static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
     return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
 }
 
-/* What an op that scales with the batch reads and what does not: an op's `bytes` leave it out. */
+/* Bytes of inputs that do not grow with the batch, read by an op that does; an op's `bytes` leave
+ * them out. */
 static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
 {
     uint32_t id = (uint32_t)(o - g->ops);
@@ -52,12 +54,13 @@ static double fixed_input_bytes(const struct fr_graph *g, const struct fr_op *o)
 
 /* ---- the part of a shape ---- */
 
-/* An op whose kernel is asked for, and which part of it. */
+/* An op, or the part of it, whose kernel is asked for. */
 struct piece {
     const struct fr_op *op;
     const struct fr_shape *shape;
-    double ratio;           /* samples of the part over the graph's */
-    double parts, in_parts; /* that the channels written, read are cut into */
+    double ratio; /* samples of the part over those of the graph */
+    double parts,
+        in_parts; /* into how many parts the channels are cut: those written, those read */
 };
 
 static double share(double size, double parts)
@@ -65,9 +68,8 @@ static double share(double size, double parts)
     return fmax(size / parts, 1);
 }
 
-/* Turns the forward product around for the gradients: that of the left operand is [rows][depth]
- * over the columns, that of the right one [depth][columns] over the rows, or the transpose of that.
- * */
+/* The product of a gradient. That of the left operand is [rows][depth] over the columns, that of
+ * the right operand is [depth][columns] over the rows, or its transpose. */
 static void turn_around(const struct fr_shape *shape, double rows, double columns, double depth,
                         struct fr_kernel_shape *out)
 {
@@ -138,8 +140,8 @@ static void batchnorm_of(const struct piece *p, struct fr_kernel_shape *out)
         share((double)s->elements.batch * (double)s->elements.positions * p->ratio, 1);
 }
 
-/* A part of the heads has the key-value heads of their groups. The curve knows one length; queries
- * and keys of different lengths count as the sequence that makes as many scores. */
+/* A part of the heads has the key-value heads of its groups. The curve knows one length only:
+ * queries and keys of different lengths count as the one length that has as many scores. */
 static void attention_of(const struct piece *p, struct fr_kernel_shape *out)
 {
     const struct fr_shape *s = p->shape;
@@ -185,7 +187,7 @@ static bool kernel_shape_of(const struct piece *p, struct fr_kernel_shape *out)
     }
 }
 
-/* Bytes of a number of the forward op's first output; 0: not known. */
+/* Bytes of one number of the forward op's first output; 0: not known. */
 static double element_bytes(const struct fr_graph *g, const struct fr_op *o)
 {
     const struct fr_op *forward = o->forward == FR_NONE ? o : &g->ops[o->forward];

@@ -1,14 +1,14 @@
-/* calibrate/kernel.h - what kernel an op of a graph is, and of what shape.
+/* calibrate/kernel.h - which kernel an op of a graph is, and of what shape.
  *
- * The sizes are those of the op's shape (struct fr_shape; workloads/graph/infer_shape.h where it has
- * none), at the batch and for the part that is asked for:
+ * The sizes come from the op's shape (struct fr_shape; if it has none, from
+ * workloads/graph/infer_shape.h), at the batch and for the part that are asked for:
  *
- *     products          [rows][columns] over depth, turned around for the gradients of the operands
- *     convolutions      by phase: forward, gradient of the input, gradient of the filter
- *     softmax, norms    rows of one length
- *     batch norm        values of each channel
- *     attention         heads and key-value heads of whole sequences
- *     the rest          a pass over its bytes
+ *     products        [rows][columns] over depth; the gradients of the operands as they need
+ *     convolutions    by phase: forward, gradient of the input, gradient of the filter
+ *     softmax, norms  rows of one length
+ *     batch norm      values of each channel
+ *     attention       heads and key-value heads of whole sequences
+ *     the rest        a pass over its bytes
  */
 #ifndef FR_CALIBRATE_KERNEL_H
 #define FR_CALIBRATE_KERNEL_H
@@ -18,7 +18,7 @@
 struct fr__kernel {
     bool has_shape; /* false: only FLOPs and bytes are known */
     struct fr_kernel_shape shape;
-    double flops, bytes;  /* of the part asked for; bytes with parameters */
+    double flops, bytes;  /* of the part that is asked for; bytes include parameters */
     double element_bytes; /* of the forward op's first output; 0: not known */
 };
 

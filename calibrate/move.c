@@ -1,10 +1,11 @@
-/* calibrate/move.c - the curves of one device on another.
+/* calibrate/move.c - the curves of one device, moved to another.
  *
- * Every parameter but the launch is a fraction of what the data sheet says (peak rate, memory bandwidth,
- * multiprocessors), so the other device's figures take the place of the measured one's; the residuals
- * stay. How far off that is, `forerun calibrate check -d DEVICE --from MEASURED` says on rows of DEVICE
- * (table in doc/calibration.md).
- * Source: the idea is Habitat's wave scaling (G. X. Yu et al., USENIX ATC 2021, section 3).
+ * Every parameter but the launch is a fraction of a figure of the data sheet (peak rate, memory
+ * bandwidth, multiprocessors). So the other device's figures replace those of the measured one, and
+ * the residuals stay. `forerun calibrate check -d DEVICE --from MEASURED` says how large the error
+ * is on rows of DEVICE (table in doc/calibration.md).
+ *
+ * Source:  the idea is Habitat's wave scaling (G. X. Yu et al., USENIX ATC 2021, section 3).
  */
 #include "config.h"
 

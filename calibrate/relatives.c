@@ -1,4 +1,5 @@
-/* calibrate/relatives.c - see relatives.h. */
+/* calibrate/relatives.c - the chips that we know, by generation, and how far device types are from
+ * each other. */
 #include "config.h"
 
 #include "calibrate/relatives.h"

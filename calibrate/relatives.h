@@ -7,9 +7,10 @@
 
 enum { FR__NO_RELATIVE = INT_MAX };
 
-/* How far device type b is from a, by their names ("v100-sxm2-16gb"): 0 the same name, then other boards
- * of the same chip, other chips of its generation, the generations next to it, newer ones first.
- * FR__NO_RELATIVE: one of them is not known, or they are more than two generations apart. */
+/* How far device type b is from a, by their names ("v100-sxm2-16gb"). In this order: the same name
+ * (0), other boards of the same chip, other chips of its generation, the generations next to it,
+ * newer ones first. FR__NO_RELATIVE: one of them is not known, or they are more than two
+ * generations apart. */
 int fr__kinship(const char *a, const char *b);
 /* Whether the chip is of a generation before Volta's; false: newer, or not known. */
 bool fr__is_before_volta(const char *device);

@@ -1,4 +1,5 @@
-/* calibrate/shipped.c - see shipped.h. */
+/* calibrate/shipped.c - finds the compiled-in device and system files by name and makes
+ * calibrations from their tables. */
 #include "config.h"
 
 #include "calibrate/shipped.h"

@@ -1,8 +1,8 @@
-/* calibrate/shipped.h - the device and system files that are compiled in, as tables.
+/* calibrate/shipped.h - the shipped device and system files, compiled in as tables.
  *
  * calibrate/tables.awk makes the tables at build time from calibrate/devices/ and
- * calibrate/systems/, so that no run parses these files. The files themselves stay what is fitted,
- * installed and read by people.
+ * calibrate/systems/, so that no run has to parse these files. The files themselves are still what
+ * is fitted, installed and read by people.
  */
 #ifndef FR_CALIBRATE_SHIPPED_H
 #define FR_CALIBRATE_SHIPPED_H
@@ -10,7 +10,7 @@
 #include "calibrate/curves/curve.h"
 #include "calibrate/system.h"
 
-/* A curve without what fr__curve_prepare makes of it. */
+/* A curve before fr__curve_prepare. */
 struct fr__shipped_curve {
     struct fr_curve_info info;
     struct fr__machine machine;
@@ -24,7 +24,8 @@ struct fr__shipped_device {
     const struct fr__shipped_curve *curves; /* [n_curves] */
     size_t n_curves;
     const struct fr_launches *launches;   /* NULL: not measured */
-    const struct fr_slowdowns *slowdowns; /* NULL: not measured; of pairs not measured all is 0 */
+    const struct fr_slowdowns *slowdowns; /* NULL: not measured; a pair that was not measured is all
+                                           * 0 */
 };
 extern const struct fr__shipped_device fr__shipped_devices[];
 extern const size_t fr__n_shipped_devices;

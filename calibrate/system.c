@@ -1,4 +1,5 @@
-/* calibrate/system.c - names of what a system has, and the model of system.h. */
+/* calibrate/system.c - the model of system.h for one node and one link, and the names of a system's
+ * parts. */
 #include "config.h"
 
 #include "base/error.h"
@@ -110,8 +111,8 @@ const struct fr_system_info *fr_system_info(const struct fr_system *s)
     return &s->info;
 }
 
-/* t^-8, t in us. (a^-8 + b^-8)^(-1/8) is the smaller where they differ, a twelfth less where
- * they are equal. */
+/* t^-8, t in us. The soft minimum (a^-8 + b^-8)^(-1/8) is about the smaller one if they differ, and
+ * a twelfth less if they are equal. */
 static double inverse_8(double t)
 {
     double r = 1e-6 / t, r2 = r * r, r4 = r2 * r2;
@@ -119,7 +120,7 @@ static double inverse_8(double t)
     return r4 * r4;
 }
 
-/* Of n_ways ways side by side, each of base, hop and bandwidth; a sum for invert(). */
+/* Sum of t^-8 over n_ways ways, each with a base, a hop and a bandwidth in p. */
 static double ways(const double p[], unsigned n_ways, double steps, double bytes_a_step)
 {
     double sum = 0;
@@ -146,7 +147,8 @@ static double inside_s(const struct fr_system_info *info, const struct fr_system
     if (call->op == FR_SYSTEM_ALL_REDUCE)
         steps *= 2;
     sum = ways(p, RING_WAYS, steps, bytes / n);
-    /* our assumption from the rows: two H100s reach 332 GB/s, eight with int8 352, with fp16 445 */
+    /* our assumption, from the rows: two H100s reach 332 GB/s, eight reach 352 with int8 and 445
+     * with fp16 */
     if (info->has_nvls && call->op == FR_SYSTEM_ALL_REDUCE && call->n_gpus > 2 &&
         call->is_summed_in_switch)
         sum += inverse_8(p[FR__RINGS_END] + bytes / p[FR__RINGS_END + 1]);

@@ -1,22 +1,24 @@
-/* calibrate/system.h - how long messages between GPUs take on one kind of machine: collectives inside a node,
- * collectives over several nodes, and single messages over its links, fitted to measurements.
+/* calibrate/system.h - how long messages between the GPUs of one kind of machine take, fitted to
+ * measurements: collectives inside a node, collectives over several nodes, single messages over a
+ * link.
  *
- * Inside a node: after NVIDIA's NCCL (src/graph/tuning.cc, commit 01afd20a77: lat(a, p) + bytes / bw(a, p), the
- * cheapest of the algorithms and protocols), with a soft minimum in place of NCCL's choice:
+ * Inside a node the model follows NVIDIA's NCCL (src/graph/tuning.cc, commit 01afd20a77). NCCL
+ * takes the cheapest of its algorithms a and protocols p, at lat(a, p) + bytes / bw(a, p). We take
+ * a soft minimum instead:
  *
  *   t       = (sum over ways w of t_w^-8)^(-1/8)
  *   t_w     = base_w + steps * hop_w + bytes * steps / n / bw_w       LL, LL128, Simple: rings
  *   t_nvls  = base + bytes / bw       all-reduce summed inside the switch, if is_nvls allows it
  *   t_w     = base_w + (n - 1) * hop_w + bytes * (n - 1) / n / bw_w   all-to-all: small, large
  *
- * steps: 2 (n - 1) for an all-reduce, n - 1 for an all-gather and a reduce-scatter. bytes: of the whole
- * buffer (the result of an all-gather, the input of a reduce-scatter), as nccl-tests prints it.
- * Over several nodes: calibrate/system_nodes.h. One message over a link:
+ * steps: 2 (n - 1) for an all-reduce, n - 1 for an all-gather and a reduce-scatter. bytes: of the
+ * whole buffer (the result of an all-gather, the input of a reduce-scatter), as nccl-tests prints
+ * it. Over several nodes: calibrate/system_nodes.h. One message over a link:
  *
  *   t = latency + bytes / bw * (1 + (knee / bytes)^power)
  *
- * Ignores: which GPUs of the machine take part (all must be alike, as behind an NVSwitch; over nodes, as
- * many on each), and sharing with other traffic.
+ * Ignores: which GPUs of the machine take part (all must be alike, as behind an NVSwitch; over
+ *          nodes, the same number on each), and sharing with other traffic.
  */
 #ifndef FORERUN_SYSTEM_H
 #define FORERUN_SYSTEM_H
@@ -42,10 +44,10 @@ const char *fr_system_parameter_name(size_t i);
 
 struct fr_system_call {
     enum fr_system_op op;
-    unsigned n_gpus; /* of all nodes */
+    unsigned n_gpus; /* on all nodes together */
     double bytes;
     bool is_summed_in_switch; /* a number format that NVLS can sum: fp16, bf16, fp32, not int8 */
-    unsigned n_nodes;         /* that they are spread over evenly; 0 and 1: inside one */
+    unsigned n_nodes;         /* nodes over which the GPUs are spread evenly; 0 and 1: one node */
 };
 
 /* What NCCL may do over several nodes: an algorithm and a protocol. */
@@ -67,11 +69,11 @@ const char *fr_system_nodes_all_to_all_name(size_t i);
 
 /* Collectives over several nodes (system_nodes.h). errors: as in fr_system_info. */
 struct fr_system_nodes {
-    unsigned most_gpus, most_nodes; /* that were measured */
+    unsigned most_gpus, most_nodes; /* the most that were measured */
     uint64_t n_fitted;
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
     struct fr_system_choice {
-        double near_Bps, tree_near_Bps, far_Bps; /* what NCCL takes its bandwidths for */
+        double near_Bps, tree_near_Bps, far_Bps; /* the bandwidths that NCCL assumes */
         bool has_ll128;
     } choice;
     bool has_way[FR_N_SYSTEM_WAYS], has_all_to_all;
@@ -92,15 +94,16 @@ struct fr_system_link {
 
 struct fr_system_info {
     char name[128];     /* as the data's `system` column has it */
-    char source[512];   /* of the collectives, likewise; "" without them */
-    uint64_t data_hash; /* of the rows fitted and held out, in order (row_hash.h); not of links */
+    char source[512];   /* source of the collectives' rows; "" if there are none */
+    uint64_t data_hash; /* of the rows of collectives that were fitted or held out, in order
+                         * (row_hash.h) */
 
     /* inside a node; n_fitted 0: nothing is known */
     uint64_t n_fitted;
-    unsigned most_gpus; /* that were measured: more are a guess */
+    unsigned most_gpus; /* the most that were measured; times for more are a guess */
     bool has_rings, has_nvls, has_all_to_all;
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
-    double parameters[FR_SYSTEM_PARAMETERS]; /* > 0, but 0 of what the system has not */
+    double parameters[FR_SYSTEM_PARAMETERS]; /* > 0; 0 for a way that the system does not have */
     double errors[FR_SYSTEM_PARAMETERS];     /* standard deviations, by bootstrap over shapes */
 
     struct fr_system_nodes nodes; /* n_fitted 0: nothing is known */
@@ -115,7 +118,7 @@ struct fr_system;
  * fr_calibration_load. */
 enum fr_status fr_system_load(struct fr_system **out, const char *name_or_path,
                               struct fr_error *err);
-/* From memory; name stands for the path in messages. */
+/* From memory; name is used for the path in messages. */
 enum fr_status fr_system_read(struct fr_system **out, const char *text, size_t len,
                               const char *name, struct fr_error *err);
 void fr_system_free(struct fr_system *s);
@@ -123,64 +126,66 @@ const char *fr_system_shipped(size_t i); /* NULL: no more */
 const struct fr_system_info *fr_system_info(const struct fr_system *s);
 enum fr_status fr_system_write(const struct fr_system *s, const char *path, struct fr_error *err);
 
-/* The number of the link of that name; FR_ENOENT at loc, with the nearest known one. */
+/* The index of the link of that name. FR_ENOENT at loc, with the nearest known name. */
 enum fr_status fr_system_find_link(const struct fr_system *s, const char *name, struct fr_loc loc,
                                    size_t *out, struct fr_error *err);
 
-/* Whether the system can price that operation over so many nodes: whether any rows of it were
- * judged. */
+/* Whether the system can price that operation over so many nodes, which is whether any of its rows
+ * were held out and compared. */
 bool fr_system_covers(const struct fr_system *s, enum fr_system_op op, unsigned n_nodes);
 
 /* Seconds of one collective alone on its machine; 0 for fewer than two GPUs. Finite and > 0 for
- * what the system covers, else undefined but no less than 0. */
+ * what the system covers; otherwise it has no meaning, but is not negative. */
 double fr_system_time_s(const struct fr_system *s, const struct fr_system_call *call);
 
 /* Seconds of one message over link number `link` of info's links, alone. */
 double fr_system_send_s(const struct fr_system *s, size_t link, double bytes);
 
-/* Fits what the rows of `system` (the data's `system` column) in the CSV files, and all of the
- * logs of nccl-tests, can tell: collectives of the source with most rows (of equals the last),
- * algorithm and protocol left to NCCL, inside a node and over several; and messages over each
- * link, of the source with most of its rows. A fifth, chosen by a hash of the shape (op, GPUs,
- * bytes, dtype; of a message the bytes), is held out. Fitted is what has 24 rows besides those,
- * all-to-alls and links 12. NVLS is kept if it makes the mean miss smaller by more than a
- * thirtieth and 0.001. Errors of parameters: by bootstrap over shapes. Deterministic, seconds.
- * FR_ENOENT: nothing has rows enough; FR_EPARSE, FR_ERANGE with the place; FR_EIO, FR_ENOMEM. */
+/* Fits a system to the rows of `system` (the column of that name) in the CSV files, and to all rows
+ * of logs of nccl-tests. Collectives, inside a node and over several, are fitted to the source that
+ * has most rows, of equal ones the last; only rows for which NCCL chose algorithm and protocol
+ * count. Messages are fitted for each link, to the source that has most of its rows. A fifth of the
+ * shapes (op, GPUs, bytes, dtype; of a message its bytes) is held out, chosen by a hash. A fit
+ * needs 24 rows besides these, one of all-to-alls or a link 12. NVLS is kept if it makes the mean
+ * miss smaller by more than a thirtieth and by more than 0.001. Standard errors: by bootstrap over
+ * shapes. Deterministic; takes seconds. FR_ENOENT: nothing has enough rows; FR_EPARSE, FR_ERANGE
+ * with the place; FR_EIO, FR_ENOMEM. */
 enum fr_status fr_system_fit(struct fr_system **out, const char *system, const char *const paths[],
                              size_t n_paths, struct fr_error *err);
 
-/* What a system is judged by: its operations inside a node, over several, and its links. */
+/* Errors of a system are given for each operation inside a node, each over several nodes, and each
+ * link. */
 enum { FR_SYSTEM_CLASSES = 2 * FR_N_SYSTEM_OPS + FR_SYSTEM_LINKS };
 /* "all-reduce", "all-reduce, nodes", "send: LINK" into buf; NULL: the system has no such class. */
 const char *fr_system_class_name(const struct fr_system *s, size_t i, char *buf, size_t n);
-/* Of the rows that the fit held out. */
+/* Misses of class i on the rows that the fit held out. */
 const struct fr_misses *fr_system_class_misses(const struct fr_system *s, size_t i);
 
 struct fr_system_row {
     char file[256];
     unsigned line;
-    struct fr_system_call call; /* of a message: bytes alone */
+    struct fr_system_call call; /* of a message only the bytes are set */
     double measured_s, predicted_s;
-    bool is_held_out; /* of a shape that no fit sees */
+    bool is_held_out; /* its shape was held out of all fits */
 };
 struct fr_system_check {
     struct fr_misses misses;
-    uint64_t n_left_out; /* rows that a fit may have seen */
+    uint64_t n_left_out; /* rows that a fit may have used */
     struct fr_system_row worst;
 };
-/* Judges a system on rows of `system` (NULL: the system and sources of its own fit, else any
- * source), of at least min_bytes. Without is_all only rows that no fit sees are judged. Links go
- * by name. */
+/* Compares a system with rows of `system` that have at least min_bytes. NULL: the system and the
+ * sources of its own fit; otherwise any source. Without is_all only rows that were held out of all
+ * fits are used. Links are matched by name. */
 enum fr_status fr_system_check(const struct fr_system *s, const char *system,
                                const char *const paths[], size_t n_paths, double min_bytes,
                                bool is_all, struct fr_system_check checks[FR_SYSTEM_CLASSES],
                                struct fr_error *err);
 
-/* Takes one row of class i; its file is not set. Anything but FR_OK, with its reason in err,
- * ends the visit. */
+/* Takes one row of class i; its file is not set. Any status but FR_OK, with its reason in err, ends
+ * the visit. */
 typedef enum fr_status fr_system_row_fn(void *user, size_t i, const struct fr_system_row *row,
                                         struct fr_error *err);
-/* Hands fn the rows that fr_system_check judges or leaves out, class by class. */
+/* Gives fn the rows that fr_system_check compares or leaves out, class by class. */
 enum fr_status fr_system_visit(const struct fr_system *s, const char *system,
                                const char *const paths[], size_t n_paths, double min_bytes,
                                fr_system_row_fn *fn, void *user, struct fr_error *err);

@@ -1,4 +1,4 @@
-/* calibrate/system_file.c - a system as a YAML file (doc/collectives.md). */
+/* calibrate/system_file.c - reads and writes a system as a YAML file (doc/collectives.md). */
 #include "config.h"
 
 #include "base/arena.h"
@@ -30,7 +30,7 @@ static enum fr_status read_gpus(const struct fr__yaml *map, const char *key, uns
     return FR_OK;
 }
 
-/* Value and error of the parameter under its name. */
+/* Reads the value and the error of a parameter under its name. */
 static enum fr_status read_parameter(const struct fr__yaml *map, const char *name, double *value,
                                      double *error, struct fr_error *err)
 {
@@ -81,7 +81,7 @@ static enum fr_status read_parameters(struct fr_system_info *info, const struct 
     return FR_OK;
 }
 
-/* Whoever has no constants for an operation must not have been judged on it. */
+/* An operation that was compared with rows must have constants. */
 static enum fr_status require_models(const struct fr_misses held_out[FR_N_SYSTEM_OPS],
                                      const bool has_model[FR_N_SYSTEM_OPS], struct fr_loc loc,
                                      struct fr_error *err)
@@ -169,7 +169,7 @@ static enum fr_status read_nodes_all_to_all(struct fr_system_nodes *nodes,
     return FR_OK;
 }
 
-/* A way that the choice rules out cannot be taken. */
+/* Whether NCCL's choice can ever take this way. */
 static bool can_choose(const struct fr_system_nodes *nodes, enum fr_system_op op)
 {
     struct fr_system_call call = {.op = op, .n_gpus = 4, .n_nodes = 2, .bytes = 1};

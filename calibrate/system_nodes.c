@@ -1,4 +1,5 @@
-/* calibrate/system_nodes.c - see system_nodes.h. */
+/* calibrate/system_nodes.c - evaluates the model of system_nodes.h: NCCL's choice with NCCL's
+ * constants, then the cost with fitted ones. */
 #include "config.h"
 
 #include "calibrate/system_nodes.h"
@@ -10,15 +11,15 @@ enum { PROTOCOLS = 3, LL = 0, LL128 = 1, SIMPLE = 2 };
 enum { BASE, FAR_HOP, NEAR_HOP, BPS, CHUNK_BYTES, CHUNK_BPS };
 enum { A2A_BASE, A2A_HOP, A2A_KNEE };
 
-/* NCCL's, in us and GB/s: [tree, ring][protocol] */
+/* NCCL's constants, in us and GB/s: [tree, ring][protocol] */
 static const double base_us[2][PROTOCOLS] = {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}};
 static const double near_us[2][PROTOCOLS] = {{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}};
 static const double far_us[2][PROTOCOLS] = {{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}};
-/* For its network card a ring has this for each step, whatever the link. */
+/* What the network card adds to each step of a ring, on any link. */
 static const double overhead_us[PROTOCOLS] = {1, 1, 3};
 static const double ll_cap_two_nodes_Bps = 45e9, ll_cap_Bps = 35e9;
 
-/* of 64 B, 128 B, ... 256 MB */
+/* for 64 B, 128 B, ... 256 MB */
 enum { CORRECTIONS = 23 };
 static const double tree_correction[PROTOCOLS][CORRECTIONS] = {
     {1.0, 1.0, 1.0, 1.0, .9, .8, .7, .7,  .7,  .7,  .6, .5,
@@ -72,7 +73,7 @@ static double believed_ring_s(const struct fr_system_choice *c, unsigned protoco
     latency_us = base_us[1][protocol] +
                  (steps - far) * fmax(near_us[1][protocol], overhead_us[protocol]) +
                  far * far_us[1][protocol];
-    /* our guess: 16 channels of at least 64 bytes a GPU */
+    /* our guess: 16 channels with at least 64 bytes for each GPU */
     if (protocol == SIMPLE && call->op == FR_SYSTEM_ALL_REDUCE && call->bytes >= 1024 * n)
         latency_us *= 1.4;
     return latency_us * 1e-6 + call->bytes * steps / n / Bps;

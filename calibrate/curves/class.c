@@ -1,4 +1,4 @@
-/* calibrate/curves/class.c - the table of classes of curves. A new class is a file and a row here. */
+/* calibrate/curves/class.c - the table of classes of curves; a new class is a file and a row. */
 #include "config.h"
 
 #include "calibrate/curves/class.h"

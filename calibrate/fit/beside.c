@@ -1,4 +1,5 @@
-/* calibrate/fit/beside.c - see beside.h. */
+/* calibrate/fit/beside.c - fits how much longer work takes beside other work, and reads and writes
+ * these factors in device files. */
 #include "config.h"
 
 #include "calibrate/fit/beside.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum { N_DRAWS = 50 };
-static const double MOST = 1000; /* times as long: more is no measurement */
+static const double MOST = 1000; /* a larger factor is taken for a wrong measurement */
 
 static const char *const names[FR_N_BESIDE] = {"compute", "copy", "collective"};
 static const struct fr__name_list list = FR__NAMES(names);
@@ -28,7 +29,7 @@ const char *fr_beside_name(enum fr_beside c)
 /* ---- fitting ---- */
 
 struct rows {
-    const struct fr__beside_row **row; /* [n] those to fit */
+    const struct fr__beside_row **row; /* [n] rows to fit */
     size_t n;
 };
 
@@ -100,7 +101,8 @@ static enum fr_status fit_pair(struct fr_slowdown *out, const struct fr__data *d
     return st;
 }
 
-/* The first GPU with rows, and the source with most of them. false: no rows. */
+/* Finds the first GPU that has rows, and the source that has most of them. false: there are no
+ * rows. */
 static bool choose(const struct fr__data *d, size_t n_gpus, struct kind *kind)
 {
     for (kind->gpu = 0; kind->gpu < n_gpus; kind->gpu++) {

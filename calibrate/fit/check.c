@@ -1,4 +1,4 @@
-/* calibrate/fit/check.c - judges the curves of a device on measured rows. */
+/* calibrate/fit/check.c - compares the curves of a device with measured rows. */
 #include "config.h"
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@
 
 enum { MAX_NAMES = 16 };
 
-/* Names joined by "; ", cut apart in text. */
+/* Splits names joined by "; " in place. */
 static size_t split_names(char text[FR__CURVE_TEXT], const char *names[MAX_NAMES])
 {
     size_t n = 0;
@@ -30,7 +30,7 @@ static size_t split_names(char text[FR__CURVE_TEXT], const char *names[MAX_NAMES
     return n;
 }
 
-/* Whether the source of a row is one that the curve was fitted to. */
+/* Whether the curve was fitted to rows of this source. */
 static bool is_of_source(const struct fr__curve *c, const char *source)
 {
     char text[FR__CURVE_TEXT];
@@ -64,7 +64,8 @@ static void keep_worst(struct fr_check *check, size_t n_so_far, const struct fr_
 
 /* ---- visiting rows ---- */
 
-/* All rows in d that speak for curve i. is_own: of the sources that it was fitted to. */
+/* Visits all rows of curve i's class and dtype. is_own: only rows of the sources that i was fitted
+ * to. */
 static enum fr_status visit_rows(const struct fr_calibration *c, size_t i, const struct fr__data *d,
                                  const char *const paths[], bool is_own, fr_check_row_fn *fn,
                                  void *user, struct fr_error *err)
@@ -160,7 +161,7 @@ static enum fr_status judge_pair(struct fr_check *check, const struct fr_slowdow
     return FR_OK;
 }
 
-/* Leaves the rows of the source that the factors were fitted to. */
+/* Drops all rows but those of the source that the factors were fitted to. */
 static void keep_source(struct fr__data *d, const char *source)
 {
     size_t n = 0;

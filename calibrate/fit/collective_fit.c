@@ -1,7 +1,8 @@
 /* calibrate/fit/collective_fit.c - fits collectives inside a node (system.h).
  *
- * On the mean of |log(predicted / measured)|, from several starts, each begun anew twice: a
- * simplex may have shrunk too early. All-to-all shares no parameter with the rest.
+ * The fit minimises the mean of |log(predicted / measured)| from several starts. Each is restarted
+ * twice, because a simplex may shrink too early. All-to-all is fitted apart, since it shares no
+ * parameter with the rest.
  */
 #include "config.h"
 
@@ -16,8 +17,8 @@
 
 enum { STEPS = 4000, N_STARTS = 3 };
 
-/* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two looser
- * guesses; rates of an A100's, an H100's and a B200's NVLink. */
+/* NCCL's own constants for NVLink (src/graph/tuning.cc, commit 01afd20a77) and two rougher guesses,
+ * each with the rates of an A100's, an H100's and a B200's NVLink. */
 static const double starts[N_STARTS][FR_SYSTEM_PARAMETERS] = {
     {3.6e-6, 0.47e-6, 60e9, 10e-6, 1.9e-6, 180e9, 8.4e-6, 3.4e-6, 235e9, 15e-6, 120e9, 10e-6, 1e-6,
      50e9, 30e-6, 1e-6, 200e9},
@@ -32,7 +33,7 @@ struct fit {
     const struct fr__collective_row *const *rows; /* [n] */
     const uint32_t *draws;                        /* [n] how often a row counts; NULL: once */
     size_t n;
-    size_t first, n_active; /* of the parameters that move */
+    size_t first, n_active; /* the parameters that are fitted */
     struct fr__simplex simplex;
     double low[FR_SYSTEM_PARAMETERS], high[FR_SYSTEM_PARAMETERS]; /* [n_active] */
 };
@@ -66,7 +67,7 @@ static void set_range(struct fit *f, size_t first, size_t end)
         .n = f->n_active, .low = f->low, .high = f->high, .miss = miss, .user = f};
 }
 
-/* The best of all starts; its miss, or NaN out of memory. */
+/* Finds the best parameters of all starts; returns their miss, or NaN out of memory. */
 static double find_parameters(struct fit *f)
 {
     double kept[FR_SYSTEM_PARAMETERS] = {0}, best = INFINITY;
@@ -98,7 +99,7 @@ static void refit(void *user, const uint32_t draws[], double parameters[])
     f->draws = NULL;
 }
 
-/* Into info, rounded, with errors. */
+/* Stores rounded parameters and their standard errors in info. */
 static enum fr_status keep(struct fit *f, struct fr_system_info *info, struct fr_error *err)
 {
     double *p = info->parameters + f->first;
@@ -110,7 +111,7 @@ static enum fr_status keep(struct fit *f, struct fr_system_info *info, struct fr
                               err);
 }
 
-/* With the switch's sums and without; they stay if the rows ask for them. */
+/* Fits with sums in the switch (NVLS) and without. NVLS stays if the rows need it. */
 enum fr_status fr__fit_rings(struct fr_system_info *info,
                              const struct fr__collective_row *const rows[], size_t n,
                              struct fr_error *err)

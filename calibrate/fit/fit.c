@@ -1,8 +1,9 @@
 /* calibrate/fit/fit.c - fits the curves of a device to measured rows.
  *
- * The model's parameters first (fitting.h), from several starts, on the mean of |log(predicted /
- * measured)|; then what is left: by a grid, or by trees where these predict clearly better by
- * cross-validation among the fitted rows. Standard deviations: by bootstrap over rows.
+ * First the parameters of the model are fitted (fitting.h), from several starts, on the mean of
+ * |log(predicted / measured)|. Then the residuals are fitted by a grid, or by trees if
+ * cross-validation on the fitted rows says that these predict clearly better. Standard deviations
+ * come from a bootstrap over rows.
  */
 #include "config.h"
 
@@ -20,19 +21,19 @@
 #include <string.h>
 
 enum { MAX_P = FR_CURVE_PARAMETERS, MIN_ROWS = 40, N_DRAWS = 12 };
-static const double CLEARLY = 0.95;   /* of the grid's miss: trees must be that much better */
-enum { STEPS = 50, DRAW_STEPS = 10 }; /* of the simplex, for each parameter */
+static const double CLEARLY = 0.95; /* trees must miss by less than this share of the grid's miss */
+enum { STEPS = 50, DRAW_STEPS = 10 }; /* steps of the simplex for each parameter */
 
 struct fit {
     const struct fr__curve_class *op_class;
     unsigned n_parameters, n_active;
-    unsigned active[MAX_P]; /* [n_active] those that the rows say something about */
+    unsigned active[MAX_P]; /* [n_active] parameters on which some prediction depends */
     struct fr__curve *curve;
     const struct fr__measured *const *rows; /* [n] */
     const double *log_s;                    /* [n] */
     const uint32_t *draws;                  /* [n] how often a row counts; NULL: once */
     size_t n;
-    double most_launch_s; /* a launch takes no longer */
+    double most_launch_s; /* upper bound of the launch */
 };
 
 static double log_ratio(const void *user, size_t k)
@@ -42,7 +43,7 @@ static double log_ratio(const void *user, size_t k)
     return log(fr__curve_model_s(f->curve, &f->rows[k]->shape)) - f->log_s[k];
 }
 
-/* With the parameters of the curve. */
+/* Mean miss with the parameters of the curve. */
 static double mean_miss(const struct fit *f)
 {
     fr__curve_prepare(f->curve);
@@ -58,7 +59,7 @@ static double miss(void *user, const double active[])
     return mean_miss(f);
 }
 
-/* From parameters[] to the nearest optimum, in place; the miss there, or NaN out of memory. */
+/* Moves parameters[] to the nearest optimum; returns the miss there, or NaN out of memory. */
 static double minimise(struct fit *f, double parameters[MAX_P], double size,
                        unsigned steps_per_parameter)
 {
@@ -86,8 +87,8 @@ static void set_start(const struct fit *f, unsigned start, double parameters[MAX
         parameters[i] = f->op_class->parameters[i].starts[start];
 }
 
-/* A parameter whose range changes no prediction (Winograd's in a number format that has none) stays
- * where the first start has it: the simplex would only lose its way along it. */
+/* A parameter on which no prediction depends (such as Winograd's in a format without it) keeps its
+ * first start. The simplex would only lose its way along it. */
 static void find_active(struct fit *f)
 {
     double *p = f->curve->info.parameters;
@@ -140,7 +141,8 @@ static void refit(void *user, const uint32_t draws[], double parameters[])
     memcpy(parameters, p, f->n_parameters * sizeof(*p));
 }
 
-/* What is left of the fitted rows, y[n], and which of them go together, group[n]. */
+/* Fits a grid to the residuals y[n] of the fitted rows. group[n]: rows of one shape stay
+ * together. */
 static enum fr_status fit_grid(struct fit *f, const double y[], const uint64_t group[],
                                double *miss, struct fr_error *err)
 {
@@ -230,8 +232,8 @@ static enum fr_status fit_curve(struct fit *f, struct fr_error *err)
 
 /* ---- choosing rows ---- */
 
-/* Rows that one curve is fitted to. Another software's kernels, or its launches, are another
- * curve. */
+/* The rows that one curve is fitted to: one GPU, one source. Kernels or launches of another
+ * software need another curve. */
 struct kind {
     enum fr_curve_class op_class;
     enum fr_dtype dtype;
@@ -286,7 +288,7 @@ static int by_hash_and_time(const void *a, const void *b)
     return (x->time_s > y->time_s) - (x->time_s < y->time_s);
 }
 
-/* Without the one at `out`; times ascend, n >= 2. */
+/* Median of all times but the one at `out`; times ascend, n >= 2. */
 static double median_of_others(const struct timed t[], size_t n, size_t out)
 {
     size_t low = (n - 2) / 2, high = (n - 1) / 2;
@@ -294,8 +296,8 @@ static double median_of_others(const struct timed t[], size_t n, size_t out)
     return (t[low + (low >= out)].time_s + t[high + (high >= out)].time_s) / 2;
 }
 
-/* How well a measurement predicts the next one of the same shape, of rows held out or not: what
- * no curve can be better than. */
+/* How well one measurement predicts the next one of the same shape, of all rows, held out or not.
+ * No curve can be better than this. */
 static enum fr_status find_repeats(struct fr_misses *m, const struct fr__data *d,
                                    const struct kind *kind, struct fr_error *err)
 {
@@ -322,7 +324,7 @@ static enum fr_status find_repeats(struct fr_misses *m, const struct fr__data *d
     return st;
 }
 
-/* Sets kind->source to the one with most rows to fit of kind's GPU; returns how many these are. */
+/* Sets kind->source to the source that has most rows to fit of kind's GPU; returns their number. */
 static size_t choose_source(const struct fr__data *d, struct kind *kind)
 {
     size_t most = 0;
@@ -340,7 +342,7 @@ static size_t choose_source(const struct fr__data *d, struct kind *kind)
     return most;
 }
 
-/* The first of the GPUs with enough rows to fit of one source; false: none has. */
+/* Finds the first GPU that has enough rows to fit from one source; false: none has. */
 static bool choose_rows(const struct fr__data *d, size_t n_gpus, struct kind *kind)
 {
     for (kind->gpu = 0; kind->gpu < n_gpus; kind->gpu++)
@@ -356,8 +358,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What a launch may take at most: all but a hundredth of the rows take longer. Where times vary
- * a lot, the fit would otherwise count what is not explained as launch. */
+/* Bounds the launch: a hundredth of the rows take less. Without a bound, a fit to times that vary a
+ * lot would count everything unexplained as launch. */
 static enum fr_status bound_launch(struct fit *f, struct fr_error *err)
 {
     double *sorted = calloc(f->n, sizeof(*sorted));
@@ -415,7 +417,7 @@ free_all:
     return st;
 }
 
-/* Every class and dtype in turn. */
+/* Fits a curve to each class and dtype. */
 static enum fr_status fit_all(struct fr_calibration *c, const struct fr__data *d,
                               const struct fr_fit_request *request, const struct fr_context *ctx,
                               struct fr_error *err)

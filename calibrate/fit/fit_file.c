@@ -1,4 +1,5 @@
-/* calibrate/fit/fit_file.c - see fit_file.h. */
+/* calibrate/fit/fit_file.c - reads and writes numbers, strings and misses in files of fitted curves
+ * and systems. It is apart because both kinds of file have them. */
 #include "config.h"
 
 #include "calibrate/fit/fit_file.h"

@@ -1,4 +1,4 @@
-/* calibrate/fit/fitting.c - see fitting.h. */
+/* calibrate/fit/fitting.c - the simplex, the bootstrap and the rounding that all fits use. */
 #include "config.h"
 
 #include "calibrate/fit/fitting.h"
@@ -25,7 +25,7 @@ double fr__mean_miss(size_t n, const uint32_t *draws,
 
 struct search {
     const struct fr__simplex *s;
-    double *parameters; /* [n] the last ones tried, within the bounds */
+    double *parameters; /* [n] the parameters tried last, within their bounds */
 };
 
 static double objective(const gsl_vector *v, void *user)
@@ -85,8 +85,8 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Numbers the distinct hashes from 0 on: groups[n]. Returns how many; 0: out of memory, or n is
- * 0. */
+/* Numbers the distinct hashes from 0 on, into groups[n]. Returns how many there are; 0: out of
+ * memory, or n is 0. */
 static size_t number_groups(size_t n, const uint64_t hashes[], uint32_t groups[])
 {
     struct numbered *sorted = calloc(n + 1, sizeof(*sorted));
@@ -114,8 +114,7 @@ static size_t find_groups(size_t n, const uint64_t *hashes, uint32_t groups[])
     return n;
 }
 
-/* How often each group is drawn in that draw, then each row as often as its group. times:
- * [n_groups] */
+/* Draws groups with replacement; then each row counts as often as its group. times: [n_groups] */
 static void draw_rows(unsigned draw, size_t n_rows, const uint32_t groups[], size_t n_groups,
                       uint32_t times[], uint32_t draws[])
 {
@@ -165,7 +164,7 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
     return st;
 }
 
-/* By a power of ten that a double holds exactly: times or over it. */
+/* Scales by a power of ten that a double holds exactly. */
 double fr__round_digits(double x)
 {
     double exponent, scale;

@@ -1,4 +1,4 @@
-/* calibrate/fit/launches.c - see launches.h. */
+/* calibrate/fit/launches.c - medians of measured launches, and how device files store them. */
 #include "config.h"
 
 #include "calibrate/fit/launches.h"
@@ -39,7 +39,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sets what its rows say; sorted: room for all rows. */
+/* Fits one kind of launch. sorted: room for all rows. */
 static void fit_one(struct fr__launches *l, enum fr_launch what, const struct fr__data *d,
                     uint32_t gpu, uint32_t source, double sorted[])
 {

@@ -1,4 +1,4 @@
-/* calibrate/fit/link_fit.c - fits the messages over a link (system.h), on the mean of
+/* calibrate/fit/link_fit.c - fits the time of messages over a link (system.h), on the mean of
  * |log(predicted / measured)|. */
 #include "config.h"
 
@@ -46,7 +46,8 @@ static void refit(void *user, const uint32_t draws[], double parameters[])
     f->draws = NULL;
 }
 
-/* The least time, and the greatest rate, of all rows; knees small, middling and large. */
+/* Start number `start`: the least time and the greatest rate of all rows, with a small, middling or
+ * large knee. */
 static void set_start(const struct fit *f, unsigned start, double p[N])
 {
     static const double knees[N_STARTS] = {1e4, 1e5, 1e6}, powers[N_STARTS] = {0.9, 0.5, 0.3};

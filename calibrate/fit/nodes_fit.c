@@ -1,10 +1,13 @@
 /* calibrate/fit/nodes_fit.c - fits collectives over several nodes (system_nodes.h).
  *
- * A choice tells which way each row went, so that each way is fitted to its own rows alone, on
- * the mean of |log(predicted / measured)|. NCCL's idea of the machine is the one of a grid of
- * them (bandwidths around the largest measured, LL128 or not) under which these fits miss least.
- * Where the rows of a way say little of a constant, it is drawn to NCCL's own. A way that would
- * have fewer than MIN_OF_WAY rows is none.
+ * NCCL chooses a way (algorithm and protocol) for each row by its own model of the machine, which
+ * we do not know. So a grid of such models is tried: bandwidths around the largest one measured,
+ * with LL128 or without. Each model says which way each row took, and then each way is fitted to
+ * its own rows alone, on the mean of |log(predicted / measured)|. The model under which these fits
+ * miss least is kept.
+ *
+ * A constant of which the rows of a way say little is pulled towards NCCL's own value. A way that
+ * would have fewer than MIN_OF_WAY rows is dropped.
  */
 #include "config.h"
 
@@ -25,7 +28,7 @@ static const double PULL = 0.002;
 /* ---- one way ---- */
 
 struct way_fit {
-    enum fr_system_way way;                 /* FR_N_SYSTEM_WAYS: all-to-all */
+    enum fr_system_way way;                 /* FR_N_SYSTEM_WAYS stands for all-to-all */
     const struct fr__collective_row **rows; /* [n] */
     const uint32_t *draws;                  /* [n] how often a row counts; NULL: once */
     size_t n;
@@ -52,7 +55,7 @@ static double miss(void *user, const double p[])
     return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
-/* After way, rows and centre. */
+/* Sets the ranges of a fit whose way, rows and centre are set. */
 static void set_range(struct way_fit *f)
 {
     size_t n =
@@ -75,7 +78,8 @@ static void set_range(struct way_fit *f)
                                       .pull = PULL};
 }
 
-/* From n_starts places around the centre; the miss, with the pull, or NaN out of memory. */
+/* Finds the best parameters from n_starts places around the centre. Returns the miss, with the
+ * pull, or NaN out of memory. */
 static double find_parameters(struct way_fit *f, unsigned n_starts, double out[])
 {
     static const double away[] = {1, 2, 0.5};
@@ -108,7 +112,7 @@ static void refit(void *user, const uint32_t draws[], double parameters[])
     f->draws = NULL;
 }
 
-/* Once more and with care: rounded, with errors. */
+/* The final fit of a way: from more starts, rounded, with standard errors. */
 static enum fr_status fit_well(struct way_fit *f, double parameters[], double errors[],
                                struct fr_error *err)
 {
@@ -121,24 +125,24 @@ static enum fr_status fit_well(struct way_fit *f, double parameters[], double er
 
 /* ---- the choice ---- */
 
-/* A way's fit to some of the rows, which many choices ask for. */
+/* A fit of a way to some of the rows; many choices need the same one. */
 struct known {
     enum fr_system_way way;
-    uint64_t rows; /* hash of which ones */
-    double sum;    /* of |log| over them */
+    uint64_t rows; /* hash of the rows it was fitted to */
+    double sum;    /* sum of |log| over these rows */
 };
 
 struct nodes_fit {
     const struct fr__collective_row *const *rows; /* [n] */
     size_t n;
     enum fr_system_way *way_of;            /* [n] */
-    const struct fr__collective_row **own; /* [n] room for those of one way */
+    const struct fr__collective_row **own; /* [n] scratch for the rows of one way */
     double bus_Bps;
     struct known *known;
     size_t n_known, known_cap;
 };
 
-/* Sets has_way and way_of: without the ways that too few rows would take. */
+/* Sets has_way and way_of, without the ways that too few rows would take. */
 static void settle_ways(struct nodes_fit *f, struct fr_system_nodes *nodes)
 {
     for (unsigned w = 0; w < FR_N_SYSTEM_WAYS; w++)
@@ -182,7 +186,7 @@ static uint64_t hash_own(const struct nodes_fit *f, enum fr_system_way way)
     return h;
 }
 
-/* Sum of |log| of the rows of one way at their best fit. */
+/* Sum of |log(predicted / measured)| of the rows of one way at their best fit. */
 static enum fr_status sum_of_way(struct nodes_fit *f, enum fr_system_way way, double *sum,
                                  struct fr_error *err)
 {
@@ -205,7 +209,7 @@ static enum fr_status sum_of_way(struct nodes_fit *f, enum fr_system_way way, do
     return FR_OK;
 }
 
-/* How much a choice misses; a row that no way is left for counts as off by a factor e. */
+/* How much a choice misses. A row for which no way is left counts as wrong by a factor e. */
 static enum fr_status judge_choice(struct nodes_fit *f, struct fr_system_nodes *nodes, double *sum,
                                    struct fr_error *err)
 {
@@ -261,7 +265,7 @@ static enum fr_status find_choice(struct nodes_fit *f, struct fr_system_nodes *n
 
 /* ---- together ---- */
 
-/* What the rows move a GPU's share of a ring at, at most. */
+/* The greatest bandwidth of a GPU in a ring that any row reaches. */
 static double greatest_bus_Bps(const struct fr__collective_row *const rows[], size_t n)
 {
     double most = 0;

@@ -1,5 +1,5 @@
-/* calibrate/fit/system_bootstrap.c - standard errors of a system's parameters: its fits are made
- * again on rows drawn at random. */
+/* calibrate/fit/system_bootstrap.c - standard errors of a system's parameters: repeats its fits on
+ * rows drawn at random. */
 #include "config.h"
 
 #include "base/error.h"

@@ -1,7 +1,8 @@
-/* calibrate/fit/system_fit.h - the fits that make up a system's, each of one model to the rows it is for.
+/* calibrate/fit/system_fit.h - the fits that make up the fit of a system, each of one model to its
+ * own rows.
  *
- * rows: [n], those to fit, none of them held out. Each sets what it finds, errors and all, rounded.
- * FR_ENOMEM.
+ * rows: [n] rows to fit, none of them held out. Each fit sets its results, rounded, with standard
+ * errors. FR_ENOMEM.
  */
 #ifndef FR_CALIBRATE_FIT_SYSTEM_FIT_H
 #define FR_CALIBRATE_FIT_SYSTEM_FIT_H
@@ -10,15 +11,16 @@
 #include "calibrate/fit/fitting.h"
 
 enum { FR__MIN_ROWS = 24, FR__MIN_ALL_TO_ALL = 12, FR__MIN_MESSAGES = 12 };
-/* How often rows are drawn for the errors, and steps of the simplex then, for each parameter. */
+/* Draws for the standard errors, and steps of the simplex in each of them, for each parameter. */
 enum { FR__SYSTEM_DRAWS = 40, FR__SYSTEM_DRAW_STEPS = 40 };
 
-/* fr__bootstrap of a system's rows: those of one shape are drawn together. */
+/* fr__bootstrap of a system's rows, with the rows of one shape drawn together. */
 enum fr_status fr__bootstrap_rows(const struct fr__collective_row *const rows[], size_t n,
                                   fr__refit_fn refit, void *user, size_t n_parameters,
                                   const double parameters[], double errors[], struct fr_error *err);
 
-/* Inside a node: info's has_rings or has_all_to_all, has_nvls, parameters, errors. */
+/* Fits collectives inside a node: sets info's has_rings or has_all_to_all, has_nvls, parameters,
+ * errors. */
 enum fr_status fr__fit_rings(struct fr_system_info *info,
                              const struct fr__collective_row *const rows[], size_t n,
                              struct fr_error *err);
@@ -26,7 +28,8 @@ enum fr_status fr__fit_all_to_all(struct fr_system_info *info,
                                   const struct fr__collective_row *const rows[], size_t n,
                                   struct fr_error *err);
 
-/* Over several nodes: choice, has_way, ways and way_errors, or those of all_to_all. */
+/* Fits collectives over several nodes: sets choice, has_way, ways and way_errors, or those of
+ * all_to_all. */
 enum fr_status fr__fit_nodes(struct fr_system_nodes *nodes,
                              const struct fr__collective_row *const rows[], size_t n,
                              struct fr_error *err);
@@ -34,7 +37,7 @@ enum fr_status fr__fit_nodes_all_to_all(struct fr_system_nodes *nodes,
                                         const struct fr__collective_row *const rows[], size_t n,
                                         struct fr_error *err);
 
-/* parameters and errors of the link. */
+/* Fits messages over a link: sets the link's parameters and errors. */
 enum fr_status fr__fit_link(struct fr_system_link *link, const struct fr__message_row *const rows[],
                             size_t n, struct fr_error *err);
 #endif

@@ -17,7 +17,7 @@ static const struct fr__csv_column columns[] = {
     {NULL, false},
 };
 
-/* Copies inside a device are kernels, as they are priced. */
+/* A copy inside a device is a kernel, because it is priced as one. */
 static enum fr_beside class_of(const char *kernel)
 {
     static const char *const collectives[] = {"all_reduce", "all_gather", "reduce_scatter",

@@ -1,5 +1,5 @@
-/* calibrate/fit/read/collective_data.c - the rows themselves; collectives.c and its like read
- * them. */
+/* calibrate/fit/read/collective_data.c - the list of measured collectives and messages;
+ * collectives.c, message_data.c and nccl_log.c read files into it. */
 #include "config.h"
 
 #include "calibrate/fit/read/collective_data.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As nccl-tests and its readers write them. */
+/* The operation of that name, as nccl-tests writes it. */
 static enum fr_system_op op_of(const char *name)
 {
     static const char *const names[FR_N_SYSTEM_OPS] = {"all_reduce", "all_gather", "reduce_scatter",
@@ -32,7 +32,7 @@ static uint64_t hash_call(const struct fr_system_call *call, const char *dtype)
     return fr__hash_end(fr__hash_text(h, dtype));
 }
 
-/* The place of text among *texts, at their end if it is new. */
+/* The index of text in *texts; it is added if it is new. */
 static enum fr_status find_text(char ***texts, size_t *n, size_t *cap, const char *text,
                                 uint32_t *out, struct fr_error *err)
 {

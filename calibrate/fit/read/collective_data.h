@@ -25,17 +25,17 @@ struct fr__message_row {
 struct fr__collective_data {
     struct fr__collective_row *rows;
     struct fr__message_row *messages;
-    char **sources, **links; /* distinct, first come first */
+    char **sources, **links; /* distinct, in the order of their first row */
     size_t n_rows, rows_cap, n_messages, messages_cap, n_sources, sources_cap, n_links, links_cap;
 };
 
-/* Appends the rows of that system of the four ops, with a time, whose algorithm and protocol
- * NCCL chose, or its messages, when the CSV has a column `src`; of a log (nccl_log.h), which
- * knows no systems, all such rows. FR_EPARSE and FR_ERANGE with the place; FR_ENOENT, FR_EIO,
- * FR_ENOMEM. */
+/* Appends rows of a file. Of a CSV file: rows of that system and of the four operations that have a
+ * time and whose algorithm and protocol NCCL chose; or messages, if it has a column `src`. Of a log
+ * (nccl_log.h), which does not name systems: all rows of the four operations. FR_EPARSE and
+ * FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM. */
 enum fr_status fr__collective_data_read(struct fr__collective_data *d, const char *path,
                                         uint32_t file, const char *system, struct fr_error *err);
-/* The same from memory; name stands for the path in messages and must outlive the call only. */
+/* The same from memory. name is used for the path in messages and must outlive the call only. */
 enum fr_status fr__collective_data_read_text(struct fr__collective_data *d, const char *text,
                                              size_t len, const char *name, const char *system,
                                              struct fr_error *err);
@@ -43,12 +43,13 @@ void fr__collective_data_fini(struct fr__collective_data *d);
 
 /* ---- for readers of one layout ---- */
 
-/* Appends *row (call without op and is_summed_in_switch, time_s, file and line; the rest is set
- * here) unless it is of another operation than the four ("all_reduce", as nccl-tests has them). */
+/* Appends *row, unless its operation is not one of the four ("all_reduce", as nccl-tests writes
+ * it). Of *row the caller sets call without op and is_summed_in_switch, time_s, file and line; the
+ * rest is set here. */
 enum fr_status fr__collective_data_add(struct fr__collective_data *d,
                                        struct fr__collective_row *row, const char *op,
                                        const char *dtype, const char *source, struct fr_error *err);
-/* Appends a message (bytes, time_s, file and line). */
+/* Appends a message, of which bytes, time_s, file and line are set. */
 enum fr_status fr__collective_data_add_message(struct fr__collective_data *d,
                                                struct fr__message_row *row, const char *link,
                                                const char *source, struct fr_error *err);
@@ -58,7 +59,7 @@ struct fr__collective_scan {
     const char *system;
     uint32_t file;
 };
-/* The CSV of messages (message_data.c); user: struct fr__collective_scan. */
+/* Columns of the CSV of messages (message_data.c); user: struct fr__collective_scan. */
 extern const struct fr__csv_column fr__message_columns[];
 enum fr_status fr__message_take_row(void *user, const struct fr__cell cells[],
                                     struct fr_error *err);

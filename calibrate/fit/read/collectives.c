@@ -1,6 +1,6 @@
-/* calibrate/fit/read/collectives.c - reads measured collectives and messages, whatever the
- * layout of their file: the CSV of collectives itself, that of messages (message_data.c), logs
- * of nccl-tests (nccl_log.c). */
+/* calibrate/fit/read/collectives.c - reads measured collectives and messages from a file of any
+ * layout: a CSV of collectives (read here), a CSV of messages (message_data.c) or a log of
+ * nccl-tests (nccl_log.c). */
 #include "config.h"
 
 #include "calibrate/fit/read/collective_data.h"
@@ -72,7 +72,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
                                    cells[SOURCE].text, err);
 }
 
-/* Of the CSV's first line: messages have a sender. */
+/* Whether the first line of a CSV has a sender, as messages have. */
 static bool has_senders(const char *text, size_t len)
 {
     const char *end = memchr(text, '\n', len);

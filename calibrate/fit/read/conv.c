@@ -67,7 +67,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
         const struct fr__cell *time = &cells[FORWARD + i];
 
         shape.op_class = classes[i];
-        if (time->text[0]) /* what the source did not measure is empty */
+        if (time->text[0]) /* a time that the source did not measure is an empty cell */
             FR_TRY(fr__scan_add(user, &shape, dtype, &cells[SOURCE], time,
                                 columns[FORWARD + i].name, err));
     }

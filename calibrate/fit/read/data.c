@@ -1,4 +1,5 @@
-/* calibrate/fit/read/data.c - see data.h. */
+/* calibrate/fit/read/data.c - the list of measured kernels, and what the readers of all layouts
+ * share. */
 #include "config.h"
 
 #include "calibrate/fit/read/data.h"
@@ -14,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of number formats in the data sets at hand. Those with other arithmetic (int8, fp16 storage
- * with fp32 arithmetic, weights of fewer bits) have no curve. */
+/* Names of number formats in the data sets. Formats with other arithmetic (int8, fp16 storage with
+ * fp32 arithmetic, weights of fewer bits) are left out, because they have no curve. */
 static const struct {
     const char *name;
     enum fr_dtype dtype;
@@ -88,7 +89,7 @@ enum fr_status fr__read_pair(const struct fr__cell *cell, const char *key, const
     return FR_OK;
 }
 
-/* Of the sizes. */
+/* Hash of a shape's sizes. */
 static uint64_t hash_shape(const struct fr__curve_class *c, const struct fr_kernel_shape *shape)
 {
     double sizes[FR__CURVE_SIZES];
@@ -105,8 +106,8 @@ bool fr__is_held_out(uint64_t shape_hash)
     return shape_hash % 5 == 0;
 }
 
-/* Of "project table software ..." the project and the software, between which times differ; the
- * table is passed over ("ai-dynamo/aiconfigurator h100_sxm vllm/0.24.0"). */
+/* From a source "project table software ..." keeps project and software ("ai-dynamo/aiconfigurator
+ * h100_sxm vllm/0.24.0"), since times differ between these. The table is dropped. */
 static char *shorten_source(const char *text)
 {
     size_t project = strcspn(text, " ");
@@ -117,7 +118,7 @@ static char *shorten_source(const char *text)
 
     software += strspn(software, " ");
     length = strcspn(software, " ");
-    if (software[0] == '[') /* the sheet of a table */
+    if (software[0] == '[') /* the sheet of a spreadsheet */
         length = 0;
     out = malloc(project + length + 2);
     if (out)

@@ -1,5 +1,5 @@
-/* calibrate/fit/read/kernels.c - other measured kernels: the name of the kernel says what the cells
- * `shape` ("batch=32;heads=8;..."), `bytes` and `flops` hold. */
+/* calibrate/fit/read/kernels.c - reads measured kernels of many kinds. The name of a kernel says
+ * what its cells `shape` ("batch=32;heads=8;..."), `bytes` and `flops` hold. */
 #include "config.h"
 
 #include "base/dtype.h"
@@ -15,7 +15,7 @@ static const struct fr__csv_column columns[] = {
     {"bytes", false},  {"flops", false}, {"time_us", true}, {"notes", false}, {NULL, false},
 };
 
-/* A number that must be there. */
+/* Reads a number that must be there. */
 static enum fr_status need(const struct fr__cell *shape, const char *key, double *out,
                            struct fr_error *err)
 {
@@ -26,7 +26,7 @@ static enum fr_status need(const struct fr__cell *shape, const char *key, double
     return fr__fail(err, FR_EPARSE, shape->loc, "'shape' has no %s=N", key);
 }
 
-/* Numbers whose keys not all tables have: 0 without one. */
+/* Reads a number that may be missing; it is 0 then. */
 static enum fr_status may_read(const struct fr__cell *shape, const char *key, double *out,
                                struct fr_error *err)
 {
@@ -34,7 +34,8 @@ static enum fr_status may_read(const struct fr__cell *shape, const char *key, do
     return fr__read_pair(shape, key, "a number in 'shape'", out, err);
 }
 
-/* A matrix: rows=N;cols=N or tokens=N;hidden=N. Other shapes are of tables that time otherwise. */
+/* Reads a matrix: rows=N;cols=N or tokens=N;hidden=N. Rows with other shapes were timed in another
+ * way and are skipped. */
 static enum fr_status read_matrix(const struct fr__cell *shape, double *rows, double *width,
                                   bool *is_known, struct fr_error *err)
 {
@@ -74,8 +75,8 @@ static enum fr_status read_elementwise(const struct fr__cell cells[], enum fr_dt
     return FR_OK;
 }
 
-/* Rows of a table read and written again. Cut over several GPUs (tp > 1) it is more than a
- * lookup. */
+/* Reads a table lookup: rows of a table are read and written. A table cut over several GPUs (tp >
+ * 1) is skipped, since that is more than a lookup. */
 static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype dtype,
                                   struct fr_kernel_shape *s, bool *is_known, struct fr_error *err)
 {
@@ -88,7 +89,7 @@ static enum fr_status read_lookup(const struct fr__cell cells[], enum fr_dtype d
     return FR_OK;
 }
 
-/* Of a kernel that goes by its bytes alone. */
+/* Reads a kernel whose time depends on its bytes alone. */
 static enum fr_status read_bytes(const struct fr__cell cells[], enum fr_dtype dtype,
                                  struct fr_kernel_shape *s, bool *is_known, struct fr_error *err)
 {
@@ -101,7 +102,7 @@ static enum fr_status read_bytes(const struct fr__cell cells[], enum fr_dtype dt
     return FR_OK;
 }
 
-/* Images of `pixels` values in each channel. */
+/* Reads images that have `pixels` values in each channel. */
 static enum fr_status read_batchnorm(const struct fr__cell cells[], enum fr_dtype dtype,
                                      struct fr_kernel_shape *s, bool *is_known,
                                      struct fr_error *err)
@@ -120,7 +121,8 @@ static enum fr_status read_batchnorm(const struct fr__cell cells[], enum fr_dtyp
                     "'shape' makes more than 2^48 values, which no GPU holds");
 }
 
-/* Attention over whole sequences; rows with an earlier part of them (step > 0) are passed over. */
+/* Reads attention over whole sequences; rows about a later part of a sequence (step > 0) are
+ * skipped. */
 static enum fr_status read_attention(const struct fr__cell cells[], enum fr_dtype dtype,
                                      struct fr_kernel_shape *s, bool *is_known,
                                      struct fr_error *err)
@@ -137,7 +139,7 @@ static enum fr_status read_attention(const struct fr__cell cells[], enum fr_dtyp
     return need(shape, "head_dim", &s->attention.head_dim, err);
 }
 
-/* Kernels that have a class; others are passed over. */
+/* Kernels that have a class; others are skipped. */
 static const struct {
     const char *name;
     enum fr_curve_class op_class;
@@ -180,8 +182,9 @@ static const struct {
     {"adam", FR_CURVE_OPTIMIZER, read_bytes},
 };
 
-/* Kernels whose time is that of starting them. `nodes` below least_nodes and more bytes than an
- * L2 cache moves in a tenth of a microsecond are passed over: there something else counts. */
+/* Kernels whose time is that of starting them. Rows with fewer than least_nodes in `nodes`, or with
+ * more bytes than an L2 cache moves in a tenth of a microsecond, are skipped, because something
+ * else takes time there. */
 static const struct {
     const char *name;
     enum fr_launch what;
@@ -193,7 +196,7 @@ static const struct {
 };
 static const uint64_t LAUNCH_BYTES = 1 << 18;
 
-/* *is_one: the row is about launches, and has been dealt with. */
+/* Takes a row about launches. *is_one: it was one. */
 static enum fr_status take_launch(struct fr__scan *s, const struct fr__cell cells[], bool *is_one,
                                   struct fr_error *err)
 {

@@ -1,5 +1,5 @@
-/* calibrate/fit/read/layouts.c - which reader takes a file of measured kernels: one row a
- * layout. */
+/* calibrate/fit/read/layouts.c - the table of readers for files of measured kernels, one row for
+ * each layout. */
 #include "config.h"
 
 #include "calibrate/fit/read/data.h"
@@ -21,8 +21,8 @@ static bool has_column(const char *header, const char *name)
     return false;
 }
 
-/* By the marks in the file's first line. Whatever is wrong with the file is left to the CSV reader
- * to say: without a mark it is taken for matrix products. */
+/* Finds the layout by a column of the file's first line that only it has. A file without such a
+ * column is taken for matrix products; the CSV reader then says what is wrong with it. */
 static const struct fr__layout *find_layout(const char *path)
 {
     static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_beside,

@@ -21,7 +21,8 @@ const struct fr__csv_column fr__message_columns[] = {[SOURCE] = {"source", true}
                                                      {"gpu", false},
                                                      {NULL, false}};
 
-/* Messages of a size, from one place to another, while nothing else goes between them. */
+/* Whether the row is about messages of one size, from one place to another, with no other
+ * traffic. */
 static bool is_one_message(const struct fr__cell cells[])
 {
     return cells[BYTES].text[0] && (cells[LATENCY_US].text[0] || cells[BANDWIDTH_GBPS].text[0]) &&

@@ -1,4 +1,5 @@
-/* calibrate/fit/read/nccl_log.c - see nccl_log.h. */
+/* calibrate/fit/read/nccl_log.c - reads the log of nccl-tests line by line. It is no CSV reader,
+ * because a log has words between blanks and text of other programs between its lines. */
 #include "config.h"
 
 #include "calibrate/fit/read/nccl_log.h"
@@ -18,14 +19,14 @@ enum { MAX_WORDS = 64, MAX_WORD = 64, MAX_RANKS = 65536, LEFT_LEAST = 3 };
 struct word {
     const char *at;
     size_t len;
-    unsigned col; /* of its first byte, from 1 */
+    unsigned col; /* column of its first byte, from 1 */
 };
 
 struct line {
     const char *at;
     size_t len;
-    struct word words[MAX_WORDS]; /* the first so many */
-    size_t n_words;               /* all of them */
+    struct word words[MAX_WORDS]; /* the first MAX_WORDS words */
+    size_t n_words;               /* number of all words */
 };
 
 struct log {
@@ -41,8 +42,8 @@ struct log {
 
     char program[MAX_WORD]; /* "all_reduce" */
     bool has_table;
-    size_t n_left, n_columns; /* before the first `time`; all */
-    size_t wrong;             /* which column tells of wrong results; 0: none does */
+    size_t n_left, n_columns; /* columns before the first `time`; all columns */
+    size_t wrong;             /* column of wrong results; 0: there is none */
 };
 
 static bool is_blank(char c)
@@ -71,7 +72,7 @@ static void split(struct line *l)
     }
 }
 
-/* The line that starts at *at, which moves behind its end. */
+/* Splits the line that starts at *at into words; *at moves behind its end. */
 static void next_line(struct line *l, const char **at, const char *end)
 {
     const char *stop = memchr(*at, '\n', (size_t)(end - *at));
@@ -110,7 +111,7 @@ static struct fr_loc loc_of(const struct log *g, const struct line *l, size_t wo
     return (struct fr_loc){g->name, g->line, col};
 }
 
-/* Ends it with a NUL; the start of a word that is too long. */
+/* Copies a word with a NUL; a word that is too long is cut. */
 static const char *copy_word(const struct line *l, size_t i, char out[MAX_WORD])
 {
     size_t len = l->words[i].len < MAX_WORD ? l->words[i].len : MAX_WORD - 1;
@@ -156,8 +157,8 @@ static void find_program(struct log *g, const struct line *l)
     }
 }
 
-/* Of the programs of nccl-tests the one whose name is in that of the file; longer names first,
- * since they hold shorter ones. */
+/* The program of nccl-tests whose name is part of the file's name. Longer names are tried first,
+ * since they contain shorter ones. */
 static const char *program_of_file(const char *path)
 {
     static const char *const programs[] = {
@@ -188,7 +189,7 @@ static enum fr_status add_host(struct log *g, const struct word *host, struct fr
     return FR_OK;
 }
 
-/* All after the bracket of "[0x1b] NVIDIA H100", to the end of the line. */
+/* Takes the name after the bracket of "[0x1b] NVIDIA H100", up to the end of the line. */
 static void take_gpu(struct log *g, const struct line *l, size_t bracket)
 {
     const struct word *w = &l->words[bracket];
@@ -255,7 +256,7 @@ static enum fr_status take_header(struct log *g, const struct line *l, struct fr
     if (program != g->program)
         snprintf(g->program, sizeof(g->program), "%s", program);
     g->has_table = true;
-    g->n_left = time - 1; /* without the # */
+    g->n_left = time - 1; /* the # is no column */
     g->n_columns = l->n_words - 1;
     g->wrong = 0;
     for (size_t i = time; i < l->n_words && !g->wrong; i++)
@@ -264,7 +265,8 @@ static enum fr_status take_header(struct log *g, const struct line *l, struct fr
     return FR_OK;
 }
 
-/* Columns count from the right: redop and root are blank where the program has none. */
+/* Reads a row of a table. Columns are counted from the right, because a program without redop or
+ * root leaves these blank. */
 static enum fr_status take_row(struct log *g, const struct line *l, struct fr_error *err)
 {
     size_t n_right = g->n_columns - g->n_left, time = l->n_words - n_right;

@@ -1,4 +1,4 @@
-/* calibrate/fit/read/row_hash.c - see row_hash.h. */
+/* calibrate/fit/read/row_hash.c - hashes of shapes and of rows; see row_hash.h for their use. */
 #include "config.h"
 
 #include "calibrate/fit/read/row_hash.h"
