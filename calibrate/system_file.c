@@ -89,7 +89,7 @@ static enum fr_status require_models(const struct fr_misses held_out[FR_N_SYSTEM
     for (unsigned op = 0; op < FR_N_SYSTEM_OPS; op++)
         if (held_out[op].n > 0 && !has_model[op])
             return fr__fail(err, FR_EPARSE, loc,
-                            "'held_out' judges %s, but no parameters are there for it",
+                            "'held_out' has misses of %s, but there are no parameters for it",
                             fr_system_op_name((enum fr_system_op)op));
     return FR_OK;
 }

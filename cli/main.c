@@ -23,7 +23,7 @@ static const struct verb verbs[] = {
      .run = cli_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
-     .summary = "several strategies side by side (all that there are, without -s)",
+     .summary = "several strategies side by side (without -s: all)",
      .examples = "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -s single -s dp "
                  "-s dp:overlap=0 -o vgg19.png\n"
@@ -103,7 +103,7 @@ static const struct verb verbs[] = {
     {.group = "topo",
      .name = "time",
      .arguments = "TOPOLOGY COLLECTIVE SIZE...",
-     .summary = "what a collective takes: message by message, by formula, as measured",
+     .summary = "how long a collective takes: simulated by messages, by formula, as measured",
      .examples = "  forerun topo time dgx-a100-80g all-reduce 1MiB 64MiB\n"
                  "  forerun topo time \"2x hgx-b200\" all-to-all 64MiB --json\n"
                  "  forerun topo time \"2x dgx1-v100\" broadcast 500MB -g 2 --spread\n",
@@ -114,7 +114,7 @@ static const struct verb verbs[] = {
     {.group = "topo",
      .name = "check",
      .arguments = "TOPOLOGY",
-     .summary = "what is wrong with a topology",
+     .summary = "find mistakes in a topology",
      .examples = "  forerun topo check mycluster.yaml\n",
      .options = OPTIONS_COMMON,
      .n_arguments = 1,
@@ -149,7 +149,7 @@ static const struct verb verbs[] = {
     {.group = "graph",
      .name = "check",
      .arguments = "WORKLOAD",
-     .summary = "what is odd about a workload",
+     .summary = "find mistakes in a workload",
      .examples = "  forerun graph check myprofile/\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE,
      .n_arguments = 1,
@@ -173,7 +173,7 @@ static const struct verb verbs[] = {
      .run = cli_validate},
     {.name = "reproduce",
      .arguments = "list | PAPER",
-     .summary = "a paper's experiments run again: its figure, ours, the difference",
+     .summary = "run the experiments of a paper: its figures, ours, the difference",
      .examples = "  forerun reproduce list\n"
                  "  forerun reproduce fastt\n"
                  "  forerun reproduce fastt -o gains.svg -o fastt.order.svg -o fastt.csv --json\n",
@@ -195,7 +195,7 @@ static const struct verb verbs[] = {
     {.group = "calibrate",
      .name = "check",
      .arguments = "DATA... {-d NAME|PATH | --system NAME|PATH}",
-     .summary = "how far curves are from measurements that no fit has seen",
+     .summary = "compare curves with measurements that no fit has used",
      .examples = "  forerun calibrate check gemm.csv -d a100-sxm4-80gb\n"
                  "  forerun calibrate check mine.csv -d a100-sxm4-80gb --gpu \"My A100\" --all "
                  "--json\n"
@@ -207,7 +207,7 @@ static const struct verb verbs[] = {
     {.group = "calibrate",
      .name = "show",
      .arguments = "[NAME|PATH]",
-     .summary = "the shipped device files, or one's curves with their errors",
+     .summary = "the shipped device files, or the curves of one with their errors",
      .examples = "  forerun calibrate show\n"
                  "  forerun calibrate show h100-sxm5-80gb\n"
                  "  forerun calibrate show k80-die\n",

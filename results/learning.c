@@ -44,7 +44,7 @@ enum fr_status fr_learning_check_path(const char *path, struct fr_error *err)
     if (find_format(path))
         return FR_OK;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "'%s': the name ends in none of .csv, .json, .png, .svg and .pdf", path);
+                    "'%s': expected a name that ends in .csv, .json, .png, .svg or .pdf", path);
 }
 
 enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,

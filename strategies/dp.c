@@ -43,7 +43,7 @@ static const struct fr_option options[] = {
     [OPTION_ACCUMULATE] = {.name = "accumulate",
                            .type = FR_OPTION_COUNT,
                            .fallback = "1",
-                           .help = "micro-batches an iteration, whose gradients add up",
+                           .help = "micro-batches per iteration; their gradients are added",
                            .advice = FR_ADVICE_DOUBLE,
                            .advice_text = "micro-batches an update"},
     [OPTION_PULL] = {.name = "pull",

@@ -35,7 +35,7 @@ static const struct fr_option options[] = {
     [OPTION_MICRO] = {.name = "micro",
                       .type = FR_OPTION_COUNT,
                       .fallback = "0",
-                      .help = "samples a micro-batch; 0: at least four micro-batches a stage",
+                      .help = "samples per micro-batch; 0: at least four micro-batches per stage",
                       .advice = FR_ADVICE_LEAST,
                       .advice_text = "1"},
     [OPTION_SCHEDULE] = {.name = "schedule",

@@ -48,17 +48,17 @@ static enum fr_status check(const struct fr_learn_options *o, size_t n_gpus, str
 
     if (o->drift_gpu >= n_gpus)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "GPU %u is to drift, but those in use are 0 to %zu", o->drift_gpu,
-                        n_gpus - 1);
+                        "option '--drift' names GPU %u, but the GPUs in use are 0 to %zu",
+                        o->drift_gpu, n_gpus - 1);
     if (!(o->drift_factor > 0) || !isfinite(o->drift_factor))
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "a drift by a factor of %s is none",
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "the factor of a drift is %s, expected a number above 0",
                         fr__format_double(o->drift_factor, text, sizeof(text)));
     if (!(o->eps > 0) || !isfinite(o->eps))
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "a change of %s is no bound, expected a number above 0",
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "eps is %s, expected a number above 0",
                         fr__format_double(o->eps, text, sizeof(text)));
     if (o->iterations == 0)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "no iteration is to be measured in a round");
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "0 iterations in a round, at least 1 expected");
     return FR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* study/sensitivity.c - what faster links and devices would change, from one run and from others.
+/* study/sensitivity.c - how much faster links and devices would help, from one run and from others.
  *
  * From the run: resource i accounts for part_s of the iteration (sim/sim.h). FR_FASTER times as
  * fast it would account for part_s / FR_FASTER, if what waits for what stayed the same: an

@@ -119,16 +119,17 @@ static enum fr_status check_options(const struct fr_graph *g, const struct fr_wo
                                     struct fr_error *err)
 {
     if (opt && opt->seq_len && opt->seq_len != g->seq_len)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "workload '%s' is recorded at sequence length %u, so not to be had at %u",
-                        g->name, g->seq_len, opt->seq_len);
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "workload '%s' was recorded at sequence length %u and cannot be changed to %u", g->name,
+            g->seq_len, opt->seq_len);
     if (opt && opt->image_size)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "workload '%s' is recorded, so not to be had at another image size",
+                        "workload '%s' was recorded and cannot be changed to another image size",
                         g->name);
     if (opt && opt->dtype < FR_N_DTYPES && opt->dtype != g->dtype)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "workload '%s' is recorded in %s, so not to be had in %s", g->name,
+                        "workload '%s' was recorded in %s and cannot be changed to %s", g->name,
                         fr_dtype_name(g->dtype), fr_dtype_name(opt->dtype));
     return FR_OK;
 }

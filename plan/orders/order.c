@@ -86,7 +86,7 @@ enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint6
     *n_ordered = 0;
     if (order == FR_ORDER_TAC && !transfer_s)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "the order 'tac' needs to know what transfers take");
+                        "the order 'tac' needs to know how long transfers take");
     arena = fr__arena_new();
     plan = fr__plan_copy(p);
     if (!arena || !plan)

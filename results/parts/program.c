@@ -95,7 +95,7 @@ enum fr_status fr__program_run(char *const argv[], FILE *input, FILE *output, co
 
     if (fflush(input) != 0 || ferror(input) || fseek(input, 0, SEEK_SET) != 0 ||
         fflush(output) != 0)
-        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot write what %s is to read: %s", argv[0],
+        return fr__fail(err, FR_EIO, FR_NOWHERE, "cannot write the input of %s: %s", argv[0],
                         strerror(errno));
     FR_TRY(fr__program_file(&messages, err));
     st = spawn(argv, (FILE *const[]){input, output, messages}, instead, &pid, err);

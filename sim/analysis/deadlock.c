@@ -120,6 +120,6 @@ enum fr_status fr__deadlock_report(struct engine *e)
     describe(e, t, pred_of, text, sizeof(text));
     free(pred_of);
     return fr__fail(e->err, FR_EDEADLOCK, FR_NOWHERE,
-                    "dead lock at %g s with %u of %zu tasks done: %s", e->now_s, e->n_done,
+                    "deadlock at %g s with %u of %zu tasks done: %s", e->now_s, e->n_done,
                     e->v->n_tasks, text);
 }

@@ -585,8 +585,8 @@ enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char
 
     return fr__fail(
         err, FR_ENOROOM, FR_NOWHERE,
-        "'%s' needs %s with what must stand beside it and what it must receive; where it "
-        "may stand, %s has most left: %s",
+        "'%s' needs %s with what must be on its device and what it receives; of the devices "
+        "that it may be on, %s has most left: %s",
         op_name, fr__format_bytes((double)r->lack_bytes, needs, sizeof(needs)), device_name,
         fr__format_bytes((double)r->left_bytes, left, sizeof(left)));
 }

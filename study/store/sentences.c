@@ -28,6 +28,6 @@ enum fr_status fr__store_fail_input(const char *path, const char *name, struct f
     char excerpt[FR__EXCERPT];
 
     return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
-                    "'%s' is not what it was when this store was filled; start a new one",
+                    "'%s' has changed since this store was filled; start a new one",
                     fr__excerpt(name, excerpt));
 }

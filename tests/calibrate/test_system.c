@@ -247,12 +247,12 @@ static const struct {
      "ll_base_s"},
     {HEAD "several_nodes: {gpus: 8, nodes: 2, rows_fitted: 1, held_out: {all-to-all: {rows: 1, "
           "median: 0, p90: 0, worst: 0, bias: 0}}}\n",
-     "'held_out' judges all-to-all, but no parameters are there for it"},
+     "'held_out' has misses of all-to-all, but there are no parameters for it"},
     {HEAD "several_nodes: {gpus: 8, nodes: 2, rows_fitted: 1, held_out: {all-gather: {rows: 1, "
           "median: 0, p90: 0, worst: 0, bias: 0}}, choice: {near_Bps: 1e9, tree_near_Bps: 1e9, "
           "far_Bps: 1e9, ll128: false}, ring_ll128: {base_s: [1e-6, 0], far_hop_s: [1e-6, 0], "
           "near_hop_s: [1e-6, 0], Bps: [1e9, 0]}}\n",
-     "'held_out' judges all-gather, but no parameters are there for it"},
+     "'held_out' has misses of all-gather, but there are no parameters for it"},
     {HEAD
      "several_nodes: {gpus: 8, nodes: 2, rows_fitted: 1, held_out: {}, choice: {near_Bps: 0}}\n",
      "near_Bps"},

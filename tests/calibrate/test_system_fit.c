@@ -51,7 +51,7 @@ static const struct {
     const char *row, *message;
 } bad_rows[] = {
     {"x,S,eight,1,all_reduce,1024,float16,auto,auto,10\n", "'gpus' is \"eight\""},
-    {"x,S,2,4,all_reduce,1024,float16,auto,auto,10\n", "4 nodes with 2 GPUs in all"},
+    {"x,S,2,4,all_reduce,1024,float16,auto,auto,10\n", "4 nodes have only 2 GPUs in all"},
     {"x,S,8,0,all_reduce,1024,float16,auto,auto,10\n", "'nodes' is \"0\""},
     {"x,S,8,1,all_reduce,-5,float16,auto,auto,10\n", "'bytes' is \"-5\""},
     {"x,S,8,1,all_reduce,1024,float16,auto,auto,nan\n", "'time_us' is \"nan\""},

@@ -202,7 +202,7 @@ for file in toy/workload.yaml toy/ops.csv toy/edges.csv toy/times.csv graph.txt 
     *) echo >>"inputs/$file" ;;
     esac
     over_inputs
-    check "a changed $file is refused" grep -q "is not what it was when this store was filled" err
+    check "a changed $file is refused" grep -q "has changed since this store was filled" err
     check "a changed $file ends the sweep" exits 2
     check "the store is as it was ($file)" cmp before.csv inputs.csv
     rm inputs.csv
@@ -213,7 +213,7 @@ new_inputs
 run sweep -w lenet -t dgx1-v100 -g 2 -s dp --costs inputs/later.yaml --store inputs.csv
 cp "$source/calibrate/devices/v100-sxm2-16gb.yaml" inputs/later.yaml
 run sweep -w lenet -t dgx1-v100 -g 2 -s dp --costs inputs/later.yaml --store inputs.csv
-check "a file that appears later is refused" grep -q "'inputs/later.yaml' is not what it was" err
+check "a file that appears later is refused" grep -q "'inputs/later.yaml' has changed" err
 sed -n '/measured costs/p' inputs.csv >own
 check "the compiled-in costs are an input" test "$(wc -l <own)" -eq 1
 

@@ -123,7 +123,7 @@ asks 2 "option 'hidden' of model 'gpt' is \"-4\".*" -s single \
     -w gpt:layers=2,hidden=-4,heads=2,seq=16,vocab=100
 asks 2 "option 'layers' of model 'gpt' is \"99999999999\".*" -s single \
     -w gpt:layers=99999999999,hidden=64,heads=2,seq=16,vocab=100
-asks 2 "model 'gpt': hidden 64 cannot be shared by 3 heads alike" -s single \
+asks 2 "model 'gpt': hidden 64 is not a multiple of 3 heads" -s single \
     -w gpt:layers=2,hidden=64,heads=3,seq=16,vocab=100
 asks 2 "option '--image-size' is \"0\".*" --image-size 0
 asks 2 "option '--image-size' is \"224x224\".*" --image-size 224x224
@@ -132,7 +132,7 @@ asks 2 "images of 16x16 are too small: at layer 'pool5' 1x1 of them are left, .*
     --image-size 16 -s single
 asks 2 "an image size of 4294967294 is over 65536" -w vgg16 --image-size 4294967294 -s single
 asks 2 "model 'gpt2-small' has no images" -w gpt2-small --image-size 224 -s single
-asks 2 "workload '.*' is recorded, so not to be had at another image size" --image-size 224 \
+asks 2 "workload '.*' was recorded and cannot be changed to another image size" --image-size 224 \
     -w "$examples/gnmt-head" -s single
 asks 2 "option 'aux' of model 'inception-v3' is \"yes\".*" -w inception-v3:aux=yes -s single
 asks 2 "'wresnet-L-W' is a pattern, write numbers for its capital letters" -w wresnet-L-W -s single

@@ -553,7 +553,7 @@ START_TEST(a_dead_lock_names_the_circle)
     fixture_finish(p);
     ck_assert_int_eq(fr_simulate(p, &o, &r, &err), FR_EDEADLOCK);
     ck_assert_ptr_null(r);
-    ck_assert_ptr_nonnull(strstr(err.text, "dead lock at 1 s with 2 of 6 tasks done"));
+    ck_assert_ptr_nonnull(strstr(err.text, "deadlock at 1 s with 2 of 6 tasks done"));
     ck_assert_ptr_nonnull(strstr(err.text, "all-reduce"));
     ck_assert_ptr_nonnull(strstr(err.text, "all-gather"));
     ck_assert_ptr_nonnull(strstr(err.text, "waits for the stream held by"));

@@ -370,8 +370,8 @@ START_TEST(what_does_not_fit_is_named_with_device_and_bytes)
     ck_assert_uint_eq(r.lack_op, 2);
     ck_assert_uint_eq(r.lack_device, 1);
     ck_assert_int_eq(fr__dpos_fail_no_room(&r, "third", "gpu1", &err), FR_ENOROOM);
-    assert_message(&err, "'third' needs 2 KiB with what must stand beside it and what it must "
-                         "receive; where it may stand, gpu1 has most left: 1 KiB");
+    assert_message(&err, "'third' needs 2 KiB with what must be on its device and what it "
+                         "receives; of the devices that it may be on, gpu1 has most left: 1 KiB");
     fr__dpos_free(p);
     dpos_case_fini(&c);
 }

@@ -97,7 +97,7 @@ static const struct topo_case_refusal bad_files[] = {
     {"machines:\n- vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16g}\n", FR_ENOENT,
      "no device type 'v100-sxm2-16g', did you mean 'v100-sxm2-16gb'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: gqu, type: v100-sxm2-16gb}\n", FR_EPARSE,
-     "'kind' is 'gqu', which is none we know, did you mean 'gpu'?"},
+     "'kind' is 'gqu', which is not known, did you mean 'gpu'?"},
     {"machines:\n- vertices:\n  - {name: a, kind: nic, type: v100-sxm2-16gb}\n", FR_EPARSE,
      "'a' is no device and has no 'type'"},
     {MACHINE LINK("bandwidth: 25, latency: 1us"), FR_EPARSE, "'bandwidth'"},

@@ -262,7 +262,7 @@ START_TEST(a_file_takes_part_in_a_composition)
     topo_case_write(path, strchr(text, '\n') + 1); /* without its network: line */
     t = NULL;
     ck_assert_int_eq(fr_topo_load(&t, "2x test_topo_load.tmp.yaml", &err), FR_EUSAGE);
-    ck_assert_msg(strstr(err.text, "does not say what its NICs speak"), "%s", err.text);
+    ck_assert_msg(strstr(err.text, "does not say which network its NICs are for"), "%s", err.text);
     remove(path);
     ck_assert_int_eq(fr_topo_load(&t, path, &err), FR_ENOENT);
 }

@@ -63,7 +63,7 @@ static const struct {
      "%s/edges.csv:2:5: 'tensor' is 1, but op 'a' has 1 outputs"},
     {"edges.csv", "src,dst,bytes\na,b,-3\n", "%s/edges.csv:2:5: "},
     {"edges.csv", "src,dst,bytes,tensor\na,b,30,-\n",
-     "%s/edges.csv:2:5: 'bytes' is 30, but 'tensor' is '-', which only orders (an op that uses "
+     "%s/edges.csv:2:5: 'bytes' is 30, but a 'tensor' of '-' carries no data (an op that uses "
      "another's parameters says so in 'tied_to' of ops.csv)"},
     {"ops.csv", "id,kind,tied_to\na,relu,\nb,relu,a\n",
      "%s/ops.csv:3:8: 'tied_to' names op 'a', which owns no parameters"},
@@ -86,7 +86,7 @@ static const struct {
      "depth=1\n",
      "%s/ops.csv:2:25: "},
     {"ops.csv", "id,kind,phase,shape\na,matmul,update,rows=4;columns=5;depth=1;gradient_of=top\n",
-     "%s/ops.csv:2:54: 'gradient_of' of 'shape' is \"top\", not none, left or right"},
+     "%s/ops.csv:2:54: 'gradient_of' of 'shape' is \"top\", expected none, left or right"},
     {"ops.csv", "id,kind,shape\na,concat,rows=4\n",
      "%s/ops.csv:2:10: 'shape' is given, but ops of kind 'concat' have none"},
     {"ops.csv", "id,kind,shape\na,attention,batch=1;heads=8;kv_heads=3;head_width=64;query_len=8\n",

@@ -365,15 +365,15 @@ END_TEST
 START_TEST(refuses_shapes_and_lengths_that_do_not_go_together)
 {
     refuse("llama:heads=3", 0, FR_EUSAGE,
-           "model 'llama': hidden 4096 cannot be shared by 3 heads alike");
+           "model 'llama': hidden 4096 is not a multiple of 3 heads");
     refuse("bert:hidden=100", 0, FR_EUSAGE,
-           "model 'bert': hidden 100 cannot be shared by 12 heads alike");
+           "model 'bert': hidden 100 is not a multiple of 12 heads");
     refuse("transformer:heads=7", 0, FR_EUSAGE,
-           "model 'transformer': hidden 512 cannot be shared by 7 heads alike");
+           "model 'transformer': hidden 512 is not a multiple of 7 heads");
     refuse("llama:heads=32,kv_heads=5", 0, FR_EUSAGE,
-           "model 'llama': 32 heads cannot share 5 heads of keys and values alike");
+           "model 'llama': 32 heads are not a multiple of 5 heads of keys and values");
     refuse("mixtral:heads=8,kv_heads=16", 0, FR_EUSAGE,
-           "model 'mixtral': 8 heads cannot share 16 heads of keys and values alike");
+           "model 'mixtral': 8 heads are not a multiple of 16 heads of keys and values");
     refuse("bert-large", 513, FR_ERANGE,
            "model 'bert-large' has 512 learned positions, a sequence of 513 does not fit");
     refuse("mixtral-8x7b", 3, FR_ERANGE,

@@ -528,7 +528,7 @@ START_TEST(refuses_options_that_make_no_sense)
     refuse("gpt:seq", 0, 0, FR_EPARSE, "model 'gpt': 'seq' is not of the form key=value");
     refuse("gpt:seq=8,seq=8", 0, 0, FR_EUSAGE, "model 'gpt': option 'seq' is given twice");
     refuse("gpt:heads=7", 0, 0, FR_EUSAGE,
-           "model 'gpt': hidden 768 cannot be shared by 7 heads alike");
+           "model 'gpt': hidden 768 is not a multiple of 7 heads");
     refuse("gpt:seq=64", 0, 65, FR_ERANGE,
            "model 'gpt' has 64 learned positions, a sequence of 65 does not fit");
     /* 8 samples, 4096 heads, 2^40 scores */

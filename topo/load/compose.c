@@ -159,9 +159,10 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
     size_t n_nics = 0;
 
     if (!text)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' does not say what its NICs speak, add one like 'via ib:100Gbps'",
-                        p->name);
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "'%s' does not say which network its NICs are for, add one like 'via ib:100Gbps'",
+            p->name);
     FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
     for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
         if (fr__topo_builder_get(b, (uint32_t)v)->kind != FR_VERTEX_NIC)
@@ -171,8 +172,8 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
                                net.source);
     }
     if (n_nics == 0 && !fr__topo_builder_has_fault(b))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has no NIC to join it to others by",
-                        p->name);
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' has no NIC, so it cannot be joined to others", p->name);
     return FR_OK;
 }
 

@@ -25,7 +25,7 @@ enum fr_status fr__topo_value_word(const struct fr__yaml *map, const char *key,
             *out = i;
             return FR_OK;
         }
-    return fr__fail(err, FR_EPARSE, loc, "'%s' is '%s', which is none we know%s", key, text,
+    return fr__fail(err, FR_EPARSE, loc, "'%s' is '%s', which is not known%s", key, text,
                     fr__did_you_mean(text, words, n, hint, sizeof(hint)));
 }
 

@@ -63,7 +63,7 @@ static enum fr_status read_unlisted(struct edge_reader *r, const struct fr__cell
         return FR_OK;
     if (cells[EDGE_TENSOR].text[0])
         return fr__fail(err, FR_EPARSE, cells[EDGE_BYTES].loc,
-                        "'bytes' is %s, but 'tensor' is '-', which only orders (an op that uses "
+                        "'bytes' is %s, but a 'tensor' of '-' carries no data (an op that uses "
                         "another's parameters says so in 'tied_to' of ops.csv)",
                         cells[EDGE_BYTES].text);
     r->n_implied += *implied == 0;

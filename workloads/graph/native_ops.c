@@ -94,7 +94,7 @@ static enum fr_status read_out_bytes(const struct fr__native *n, const struct fr
         return item_count(it, FR__COL_OUT_BYTES, FR__MAX_BYTES, &t->bytes, err);
     if (t->n_dims == 0)
         return fr__fail(err, FR_EPARSE, it->loc,
-                        "an output has neither 'out_bytes' nor 'dims' to work them out");
+                        "an output has neither 'out_bytes' nor 'dims' to compute them from");
     t->bytes = fr__elem_bytes(n->info.dtype);
     for (unsigned d = 0; d < t->n_dims; d++) {
         if (t->dims[d] && t->bytes > FR__MAX_BYTES / t->dims[d])

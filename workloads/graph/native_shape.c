@@ -63,7 +63,8 @@ static enum fr_status read_value(const struct fr__size *size, const struct pair 
             if (strcmp(fr__operand_name((enum fr_operand) * out), p->value) == 0)
                 return FR_OK;
         return fr__fail(err, FR_EPARSE, p->value_loc,
-                        "'%s' of 'shape' is \"%s\", not none, left or right", size->name, p->value);
+                        "'%s' of 'shape' is \"%s\", expected none, left or right", size->name,
+                        p->value);
     }
     snprintf(what, sizeof(what), "'%s' of 'shape'", size->name);
     return fr__parse_count(p->value, what, p->value_loc, size->least,

@@ -41,7 +41,7 @@ enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *
     FR_TRY(fr__check_heads(model, s->hidden, s->heads, err));
     if (s->heads % s->kv_heads != 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "model '%s': %u heads cannot share %u heads of keys and values alike",
+                        "model '%s': %u heads are not a multiple of %u heads of keys and values",
                         model, s->heads, s->kv_heads);
     return FR_OK;
 }

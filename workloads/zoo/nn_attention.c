@@ -165,8 +165,7 @@ enum fr_status fr__check_heads(const char *model, uint32_t hidden, uint32_t head
     if (hidden % heads == 0)
         return FR_OK;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "model '%s': hidden %u cannot be shared by %u heads alike", model, hidden,
-                    heads);
+                    "model '%s': hidden %u is not a multiple of %u heads", model, hidden, heads);
 }
 
 /* [batch, seq, heads width] to a contiguous [batch, heads, seq, width]. */

@@ -63,7 +63,7 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
     if (n_gpus < 2 || row.call.bytes < 1)
         return FR_OK;
     if (n_gpus < n_nodes)
-        return fr__fail(err, FR_ERANGE, cells[NODES].loc, "%s nodes with %s GPUs in all",
+        return fr__fail(err, FR_ERANGE, cells[NODES].loc, "%s nodes have only %s GPUs in all",
                         cells[NODES].text, cells[GPUS].text);
     row.call.n_gpus = (unsigned)n_gpus;
     row.call.n_nodes = (unsigned)n_nodes;

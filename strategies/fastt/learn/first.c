@@ -38,7 +38,7 @@ static enum fr_status fail_no_room(const struct placing *p, uint32_t op, struct 
     char name[160], bytes[32];
 
     return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
-                    "the strategy to begin with does not fit: no device has %s left for '%s'",
+                    "the first plan does not fit: no device has %s left for '%s'",
                     fr__format_bytes((double)bytes_of(p, op), bytes, sizeof(bytes)),
                     fr__dag_name(p->dag, op, name, sizeof(name)));
 }

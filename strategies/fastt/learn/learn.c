@@ -271,8 +271,7 @@ static enum fr_status pre_train(struct loop *l, struct fr_error *err)
 
     FR_TRY(watch(l, false, FR_LEARN_FIRST, &r, err));
     if (!isfinite(r->measured_s))
-        return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
-                        "the strategy to begin with runs out of memory");
+        return fr__fail(err, FR_ENOROOM, FR_NOWHERE, "the first plan runs out of memory");
     g->in_use_s = r->measured_s;
     for (unsigned k = 0; k < l->o->max_rounds && !g->has_converged; k++) {
         FR_TRY(pre_train_once(l, err));
