@@ -1,5 +1,4 @@
-/* strategies/learning.h - how a strategy learned what things cost: one record that any strategy that
- * learns may fill.
+/* strategies/learning.h - how a strategy learned what things cost: one record for all strategies.
  *
  * A strategy that learns knows no cost at first. It makes a plan, measures it, plans anew with what
  * it measured, and so on. Each of these steps is a round. The record owns its strings and arrays,

@@ -1,4 +1,5 @@
-/* strategies/list.c - the table of strategies, and which of them are of a kind. */
+/* strategies/list.c - the table of strategies, and functions that pick strategies from it by a
+ * property. */
 #include "config.h"
 
 #include "strategies/list.h"

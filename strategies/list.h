@@ -8,7 +8,8 @@
 FR_STRATEGIES(FR_STRATEGY_DECLARE)
 #undef FR_STRATEGY_DECLARE
 
-/* "'a' or 'b'": the strategies that is_wanted says yes to, cut where buf ends; returns buf. */
+/* "'a' or 'b'": the names of the strategies that is_wanted accepts, cut where buf ends; returns
+ * buf. */
 const char *fr__strategy_names(bool (*is_wanted)(const struct fr_strategy *), const char *between,
                                char *buf, size_t n);
 

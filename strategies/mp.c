@@ -1,9 +1,10 @@
-/* strategies/mp.c - model parallelism: the forward ops cut into contiguous parts, one a device, the
- * whole batch at once, so that devices wait for each other. Parts that follow each other stand on
- * devices that are well joined (strategies/lower/line_up.h).
+/* strategies/mp.c - model parallelism: the forward ops are cut into contiguous parts, one on each
+ * device. The whole batch passes at once, so that devices wait for each other. Parts that follow
+ * each other are on devices with a fast connection (strategies/lower/line_up.h).
  *
- * Source: J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3; the layers of
- * a network spread over devices as A. Krizhevsky (2014) and PyTorch's model-parallel tutorial do.
+ * Source:  J. Dean et al., Large Scale Distributed Deep Networks, NIPS 2012, section 3. Layers of a
+ *          network are spread over devices as by A. Krizhevsky (2014) and in PyTorch's tutorial on
+ *          model parallelism.
  */
 #include "config.h"
 

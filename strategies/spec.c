@@ -1,5 +1,5 @@
-/* strategies/spec.c - a strategy as people write it, "name:key=value,...", read against the table of
- * list.c; and the names of optimizers. */
+/* strategies/spec.c - reads a strategy as people write it, "name:key=value,...", and names of
+ * optimizers. */
 #include "config.h"
 
 #include "base/error.h"
@@ -34,7 +34,7 @@ enum fr_optimizer fr_optimizer_parse(const char *name)
     return (enum fr_optimizer)fr__name_parse(&optimizers, name);
 }
 
-/* A stretch of the text up to one of the stops, copied. */
+/* A copy of the text up to one of the stops. */
 struct word {
     char text[MAX_WORD];
 };

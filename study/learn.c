@@ -1,5 +1,5 @@
-/* study/learn.c - checks a question about learning, loads what it names and hands it to the strategy
- * that learns. */
+/* study/learn.c - asks a question about learning: checks it, loads what it names, runs the
+ * strategy. */
 #include "config.h"
 
 #include "study/learn.h"

@@ -1,4 +1,5 @@
-/* strategies/fastt/dag.c - a training graph as planners see it: see dag.h. */
+/* strategies/fastt/dag.c - makes the dag of a training step from the workload's graph, for one
+ * model or for replicas that share their parameters. */
 #include "config.h"
 
 #include "strategies/fastt/dag.h"
@@ -20,7 +21,8 @@ static bool is_alike(const struct fr__dag_op *a, const struct fr__dag_op *b)
            a->n_parts == b->n_parts && a->part == b->part;
 }
 
-/* How many right before it would have the same name: helpers of one operation stand together. */
+/* How many operations directly before it would have the same name. Helpers of one operation are
+ * neighbours. */
 static unsigned namesakes(const struct fr__dag *dag, uint32_t op)
 {
     unsigned n = 0;
@@ -64,11 +66,12 @@ struct making {
     struct fr__dag *dag;
     struct fr__placer *pl;
     const struct fr_graph *g;
-    uint32_t *variable_of; /* [n_ops] of the graph: its parameters' operation, by owner; FR_NONE */
+    uint32_t *variable_of; /* [n_ops of the graph] operation that holds the parameters of this
+                            * owner; FR_NONE */
     uint32_t
         *index_of;    /* [n_replicas][n_ops] of body operations; the first row also of the tail's */
     uint32_t *sum_of; /* [n_tensors] the sum of a gradient over replicas; FR_NONE */
-    bool *is_held;    /* [n_tensors] for long */
+    bool *is_held;    /* [n_tensors] is held until the backward pass reads it, or longer */
     size_t cap_edges;
 };
 
@@ -100,8 +103,9 @@ static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
     return fr__bytes_at(m->pl, t->bytes, t->scales, m->dag->replica_batch);
 }
 
-/* Tensors whose storage the backward pass reads, and gradients of parameters. A tensor stands
- * behind the one whose storage it shares, so going back finds all that is shared. */
+/* Finds tensors that are held: those whose storage the backward pass reads, and gradients of
+ * parameters. A tensor comes after the one whose storage it shares, so going backwards finds all
+ * that share it. */
 static void find_held(struct making *m)
 {
     const struct fr__params *p = &m->pl->params;
@@ -119,8 +123,8 @@ static void find_held(struct making *m)
             m->is_held[m->g->tensors[t].alias] = true;
 }
 
-/* What the outputs hold, or with them what is gone soon, without those that share their input's
- * storage. */
+/* Bytes of an op's outputs: those that are held, or all of them. Outputs that share their input's
+ * storage count 0. */
 static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool held)
 {
     uint64_t sum = 0;
@@ -131,7 +135,8 @@ static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool
     return sum;
 }
 
-/* Beside what is held an operation needs its scratch, what it reads and what it writes. */
+/* What an operation needs while it runs, in addition to what is held: its scratch, its inputs and
+ * its outputs. */
 static uint64_t transient_bytes(const struct making *m, uint32_t op)
 {
     const struct fr_op *o = &m->g->ops[op];
@@ -149,7 +154,7 @@ static uint64_t transient_bytes(const struct making *m, uint32_t op)
     return sum;
 }
 
-/* What takes no time has nothing to share. */
+/* How an op may be split; an op that takes no time is not split. */
 static uint8_t split_mask(const struct making *m, uint32_t op)
 {
     const double *cost_s = m->dag->cost_s + (1 + op) * m->dag->n_types;
@@ -176,8 +181,9 @@ static uint32_t add_op(struct making *m, uint8_t role, uint32_t op, uint32_t rep
     return id;
 }
 
-/* Parameters are there for the whole step, gradients until all are; of activations those stay
- * that are made forward and read backward. */
+/* Whether a reader on another device holds its copy for long. Parameters stay for the whole step,
+ * gradients until all are there; of activations those stay that are made by a forward op and read
+ * by a backward op. */
 static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__dag_cargo cargo)
 {
     const enum fr__role *roles = m->pl->params.roles;
@@ -217,8 +223,8 @@ static void add_variables(struct making *m)
     m->dag->n_groups = p->n_owners;
 }
 
-/* In the model's own dag a variable moves with what reads it and makes its gradient; replicas
- * that share it stand where they like. */
+/* The group of a body op. In the dag of one model a variable is on the device of the ops that read
+ * it and make its gradient. Replicas that share it may be anywhere. */
 static uint32_t body_group(const struct making *m, uint32_t op)
 {
     uint32_t owner = m->dag->n_replicas == 1 ? owner_of(m, op) : FR_NONE;
@@ -243,7 +249,8 @@ static void add_bodies(struct making *m)
         }
 }
 
-/* A sum over replicas for each gradient that the tail reads: it reads them all and writes one. */
+/* Adds a sum over replicas for each gradient that the tail reads. It reads all of them and writes
+ * one. */
 static void add_sum(struct making *m, const struct fr_edge *e, uint32_t owner)
 {
     struct fr__dag *d = m->dag;
@@ -282,7 +289,8 @@ static void add_tail(struct making *m)
 
 /* ---- edges ---- */
 
-/* A gradient that is no tensor of the graph (imported profiles) is of the parameters' size. */
+/* Bytes of a gradient. If it is no tensor of the graph (imported profiles), it has the size of the
+ * parameters. */
 static uint64_t gradient_bytes(const struct making *m, const struct fr_edge *e)
 {
     return e->tensor == FR_NONE ? m->g->ops[e->dst].param_bytes : e->bytes;
@@ -312,7 +320,7 @@ static enum fr_status connect_body(struct making *m, const struct fr_edge *e, st
                                         : FR__DAG_SHARED;
 
     if (is_order && e->bytes > 0)
-        return FR_OK; /* tied weights: read from the variable */
+        return FR_OK; /* tied weights are read from the variable */
     for (size_t r = 0; r < m->dag->n_replicas; r++)
         FR_TRY(add_edge(m, m->index_of[r * m->g->n_ops + e->src],
                         m->index_of[r * m->g->n_ops + e->dst], e->tensor, bytes, cargo, err));
@@ -327,7 +335,8 @@ static enum fr_status connect(struct making *m, const struct fr_edge *e, struct 
     return is_tail(m, e->dst) ? connect_to_tail(m, e, err) : connect_body(m, e, err);
 }
 
-/* Forward ops and data gradients read parameters; updates read and write them where they stand. */
+/* Forward ops and data gradients read parameters. Updates read and write them on the parameters'
+ * device. */
 static enum fr_status connect_parameters(struct making *m, uint32_t op, struct fr_error *err)
 {
     const struct fr_op *o = &m->g->ops[op];

@@ -1,4 +1,5 @@
-/* strategies/fastt/dag_dims.c */
+/* strategies/fastt/dag_dims.c - the dimensions along which each kind of op may be split, by its
+ * tensors' shapes. */
 #include "config.h"
 
 #include "strategies/fastt/dag_dims.h"
@@ -8,7 +9,7 @@
 enum channels { WHOLE, FILTERED, APART };
 
 struct rule {
-    bool has_samples; /* samples are worked on one by one */
+    bool has_samples; /* samples do not depend on each other */
     enum channels channels;
 };
 
@@ -30,7 +31,8 @@ static const struct rule rules[FR_N_OP_KINDS] = {
     [FR_OP_SCATTER] = {true, WHOLE},      [FR_OP_TOPK] = {true, WHOLE},
 };
 
-/* A sum of gradients is an op of its own, whatever the op whose gradients it adds. */
+/* The forward op of an op. A sum of gradients is an op of its own, whatever the op whose gradients
+ * it adds. */
 static const struct fr_op *forward_of(const struct fr_graph *g, uint32_t op)
 {
     const struct fr_op *o = &g->ops[op];
@@ -38,7 +40,8 @@ static const struct fr_op *forward_of(const struct fr_graph *g, uint32_t op)
     return o->forward == FR_NONE || o->kind == FR_OP_GRAD_ADD ? o : &g->ops[o->forward];
 }
 
-/* What the op's channels are those of: a data gradient writes those that its forward op reads. */
+/* The tensor whose channels the op makes: a data gradient writes the channels that its forward op
+ * reads. */
 static const struct fr_tensor *written(const struct fr_graph *g, uint32_t op)
 {
     const struct fr_op *o = &g->ops[op];
@@ -48,7 +51,8 @@ static const struct fr_tensor *written(const struct fr_graph *g, uint32_t op)
     return o->n_tensors > 0 ? &g->tensors[o->first_tensor] : NULL;
 }
 
-/* Images and scores have channels and heads second, sequences theirs last. */
+/* The dimension of the channels or heads: the second of images and scores, the last of
+ * sequences. */
 static unsigned channel_dim(const struct fr_tensor *t)
 {
     return t->n_dims == 3 ? 2 : 1;

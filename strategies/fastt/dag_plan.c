@@ -1,6 +1,5 @@
-/* strategies/fastt/dag_plan.c - emits tasks, messages and buffers of a dag: see dag_plan.h. Its
- * operations are the ops of the plan's graph, under the same numbers.
- */
+/* strategies/fastt/dag_plan.c - emits the tasks, messages and buffers of a dag. Its operations are
+ * the ops of the plan's graph, with the same numbers. */
 #include "config.h"
 
 #include "strategies/fastt/dag_plan.h"
@@ -15,10 +14,10 @@ struct planning {
     uint32_t *cost_id;   /* [n_costs][n_types] row of the plan's cost table + 1; 0: not there yet */
     uint32_t *source_of; /* [n_edges] the task that the reader waits for */
     uint32_t *buffer_of; /* [n_edges] what the reader reads; FR_NONE: nothing that is freed */
-    uint32_t *made_of;   /* [n_edges] the same where it was made */
-    uint32_t *tensor_of; /* [most tensors of an op] buffers of the present operation */
-    uint32_t *sent;      /* [n_devices] last edge for which the present operation sent; FR_NONE */
-    uint32_t *sent_before; /* [n_edges] the one before it to that device */
+    uint32_t *made_of;   /* [n_edges] the same on the device where it was made */
+    uint32_t *tensor_of; /* [most tensors of an op] buffers of the current operation */
+    uint32_t *sent;      /* [n_devices] last edge for which the current operation sent; FR_NONE */
+    uint32_t *sent_before; /* [n_edges] the edge before it to the same device */
 };
 
 static uint32_t device_of(const struct planning *g, uint32_t op)
@@ -63,8 +62,8 @@ static uint32_t input_buffer(const struct planning *g, uint32_t op, uint32_t ten
     return FR_NONE;
 }
 
-/* A view holds on to the storage of what it is a view of, unless it is larger (as replicas have
- * it). */
+/* The storage of a tensor. A view keeps the storage of the tensor that it is a view of, unless the
+ * view is larger (as in replicas). */
 static uint32_t storage_of(const struct planning *g, uint32_t op, const struct fr_tensor *t)
 {
     const struct fr_graph *graph = g->pl->graph;
@@ -85,7 +84,7 @@ static double batch_of(const struct planning *g, uint32_t op)
     return o->dim == FR__DAG_BATCH ? g->dag->replica_batch / o->n_parts : g->dag->replica_batch;
 }
 
-/* A buffer for each tensor that a whole operation of the graph writes. */
+/* Adds a buffer for each tensor that a whole operation of the graph writes. */
 static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
 {
     struct fr__placer *pl = g->pl;
@@ -112,8 +111,8 @@ static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edg
     return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo;
 }
 
-/* What an edge of op carries, at op: one of its tensors; else a buffer of the edge's size, once for
- * all edges that carry the same. */
+/* The buffer of what an edge carries, on the device of op: one of op's tensors, or else a buffer of
+ * the edge's size, one for all edges that carry the same. */
 static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
 {
     const struct fr__dag *d = g->dag;
@@ -156,7 +155,7 @@ static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t ta
     fr__add_free(g->pl, g->buffer_of[edge], g->source_of[edge]);
 }
 
-/* The edge to the same device along which the same was sent; FR_NONE. */
+/* The edge along which the same was already sent to the same device; FR_NONE. */
 static uint32_t sent_already(const struct planning *g, uint32_t edge)
 {
     const struct fr__dag_edge *edges = g->dag->edges;

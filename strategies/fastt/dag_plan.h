@@ -1,20 +1,21 @@
 /* strategies/fastt/dag_plan.h - the plan of a dag whose operations have been placed and put in
  * order.
  *
- * Each operation is a compute task on its device, at its place in the order; parameters are there
- * from the start (a marker). What a reader on another device needs is sent when it has been made,
- * once to each device, on no stream, so that only the network holds it up. Tasks take what
- * fr__dag_cost says and no host time of their own.
+ * Each operation is a compute task on its device, at its place in the order. Parameters exist from
+ * the start (a marker). What a reader on another device needs is sent once to each device as soon
+ * as it is made. Messages are on no stream, so only the network delays them. Tasks take what
+ * fr__dag_cost says, and no time of the host.
  *
- * So, in strict order, on the analytic network and without a limit on channels, the plan runs
- * exactly as a planner foresees that lets an operation begin when its inputs have arrived and the
- * one before it on the device has ended.
+ * So a planner foresees the plan's run exactly, if it lets an operation begin when its inputs have
+ * arrived and the operation before it on the device has ended, and if the plan runs in strict
+ * order, on the analytic network and without a limit on channels.
  *
  * The plan's graph is the dag (strategies/fastt/dag_graph.h), so tasks and buffers name the dag's
- * operations, and the plan knows which of the user's ops each stands for.
+ * operations, and the plan knows which op of the user each stands for.
  *
- * Memory: outputs live until their last reader is done, in place where the graph says so and the
- * storage is on the device; what was received likewise; scratch while its operation runs.
+ * Memory:  an output lives until its last reader is done; it shares storage with an input where the
+ *          graph says so and the storage is on the device. A received copy is treated in the same
+ *          way. Scratch lives while its operation runs.
  */
 #ifndef FR_STRATEGIES_FASTT_DAG_PLAN_H
 #define FR_STRATEGIES_FASTT_DAG_PLAN_H

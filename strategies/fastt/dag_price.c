@@ -1,6 +1,5 @@
-/* strategies/fastt/dag_price.c - what operations of a dag, their parts and the slicing and joining
- * of these take on each type of device.
- */
+/* strategies/fastt/dag_price.c - the time of a dag's operations, of their parts, and of slicing and
+ * joining these, on each type of device. */
 #include "config.h"
 
 #include "strategies/fastt/dag.h"
@@ -71,7 +70,8 @@ void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim 
         struct fr_cost c;
 
         fr__price_op(dag->pl, t, o->op, &part, &c);
-        out_s[t] = is_whole ? seconds(&c) : INFINITY; /* no share of a sample or channel */
+        /* a part has at least one sample and one channel */
+        out_s[t] = is_whole ? seconds(&c) : INFINITY;
     }
 }
 

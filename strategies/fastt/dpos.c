@@ -1,4 +1,5 @@
-/* strategies/fastt/dpos.c - the planner: what is put where, and when. */
+/* strategies/fastt/dpos.c - the main loop of DPOS: takes operations by falling rank and puts each
+ * on a device. */
 #include "config.h"
 
 #include "strategies/fastt/dpos.h"
@@ -76,7 +77,7 @@ struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m)
     return p;
 }
 
-/* A new array for an old one, whose content is not kept. */
+/* Replaces an array by a larger one; the content is lost. */
 static bool renew(void *array, size_t n, size_t size)
 {
     void *old, *made = malloc(n ? n * size : 1);
@@ -155,10 +156,10 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
 
 static uint8_t tensor_bit(const struct fr__dag_edge *e)
 {
-    return (uint8_t)(1u << e->tensor % 8); /* the few tensors of an op follow each other */
+    return (uint8_t)(1u << e->tensor % 8); /* an op has few tensors, with consecutive numbers */
 }
 
-/* What an edge into the present op would leave on each device. */
+/* Adds the copies that an edge into the current op would leave on each device. */
 static void count_copies(struct fr__dpos *p, const struct fr__dag_edge *e)
 {
     const uint8_t *there = p->there + e->src * p->m.n_devices;
@@ -182,7 +183,7 @@ static void keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device)
     }
 }
 
-/* A variable that waits for op. */
+/* Adds the bytes of a variable that waits for op. */
 static void count_along(struct fr__dpos *p, uint32_t op, uint32_t variable)
 {
     uint32_t g = p->dag->ops[variable].group;
@@ -191,7 +192,7 @@ static void count_along(struct fr__dpos *p, uint32_t op, uint32_t variable)
         p->along_bytes += fr__dpos_needs(p, variable);
 }
 
-/* When what the edge carries could be on each device. */
+/* Raises ready_s of each device to the arrival of what the edge carries. */
 static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
 {
     const double *latency_s = p->m.latency_s + p->device[e->src] * p->m.n_devices;
@@ -206,7 +207,8 @@ static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
     }
 }
 
-/* What all inputs of op would leave on each device; has_times: and when they could be there. */
+/* Sums the copies that all inputs of op would leave on each device. has_times: also finds when they
+ * could be there. */
 static void find_inputs(struct fr__dpos *p, uint32_t op, bool has_times)
 {
     const struct fr__dag *dag = p->dag;
@@ -235,7 +237,7 @@ static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
     return p->m.room_bytes[d] - p->used_bytes[d];
 }
 
-/* For what is new, and the copies that come with it. */
+/* Whether device d has room for `needs` new bytes and the copies that come with them. */
 static bool has_room(const struct fr__dpos *p, uint32_t d, uint64_t new_bytes)
 {
     if (new_bytes == 0)
@@ -251,8 +253,9 @@ static double start_on(const struct fr__dpos *p, const struct fr__dpos_options *
     return fr__slots_find(p->slots, d, p->ready_s[d], cost_s);
 }
 
-/* Where a variable stands costs it nothing. One that replicas share goes where most room is
- * left; one whose group reads it waits for the first of its readers. */
+/* Whether op is a variable that is placed by its room. A variable takes no time on any device. One
+ * that replicas share goes to the device with most room; one whose group reads it waits for the
+ * first of its readers. */
 static bool is_variable(const struct fr__dpos *p, uint32_t op)
 {
     return p->dag->ops[op].role == FR__DAG_VARIABLE;
@@ -264,7 +267,7 @@ static bool waits_for_reader(const struct fr__dpos *p, uint32_t op)
            p->dag->out_first[op] < p->dag->out_first[op + 1];
 }
 
-/* FR_NONE: no room anywhere. */
+/* The device with most room; FR_NONE: none has enough. */
 static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
 {
     uint32_t best = FR_NONE;
@@ -275,7 +278,7 @@ static uint32_t most_room(const struct fr__dpos *p, uint64_t needs)
     return best;
 }
 
-/* c->device FR_NONE: no room anywhere. */
+/* Chooses the device on which op ends first; c->device FR_NONE: none has room. */
 static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
                    struct fr__dpos_decision *c)
 {
@@ -308,7 +311,8 @@ static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
     }
 }
 
-/* For a worked example: the same on all devices, or on the one it is bound to. */
+/* Records what each device would have given, or only the one to which the op is bound. For
+ * explanations. */
 static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
                    enum fr__dpos_why why)
 {
@@ -332,8 +336,8 @@ static void record(const struct fr__dpos *p, const struct fr__dpos_options *o, u
     }
 }
 
-/* An op that is bound has its room, but what it must receive may not: then one of the path may go
- * elsewhere. false: it may not. */
+/* Memory for a bound op was counted when it was bound, but not for the copies that it must receive.
+ * If these do not fit, an op of the path may go elsewhere. false: it may not. */
 static bool check_copies(struct fr__dpos *p, uint32_t op)
 {
     uint32_t d = p->device[op];
@@ -347,7 +351,7 @@ static bool check_copies(struct fr__dpos *p, uint32_t op)
     return true;
 }
 
-/* The variables that op reads and that waited for it. */
+/* Places the variables that op reads and that waited for it. */
 static void take_along(struct fr__dpos *p, uint32_t op)
 {
     const struct fr__dag *dag = p->dag;
@@ -362,7 +366,7 @@ static void take_along(struct fr__dpos *p, uint32_t op)
     }
 }
 
-/* Which devices have room for an op that is not bound. */
+/* The devices that have room for an op that is not bound, as bits. */
 static uint64_t rooms(const struct fr__dpos *p, uint32_t op)
 {
     uint64_t needs = fr__dpos_needs(p, op) + p->along_bytes, bits = 0;
@@ -372,8 +376,8 @@ static uint64_t rooms(const struct fr__dpos *p, uint32_t op)
     return bits;
 }
 
-/* What was decided of an op after the same decisions holds again if it is bound to the same
- * device, or free, then and now, and offered the same. */
+/* Whether a kept decision still holds. It does if all decisions before it were the same, the op is
+ * bound to the same device as then, or free as then, and the same devices have room. */
 static bool holds(const struct fr__dpos *p, const struct fr__dpos_decision *before)
 {
     uint32_t op = before->op;
@@ -407,7 +411,7 @@ static void decide(struct fr__dpos *p, const struct fr__dpos_options *o, enum fr
     c->end_s = c->start_s + cost_s[p->m.type[c->device]];
 }
 
-/* false: no device has room for it. */
+/* Puts op on a device. false: none has room for it. */
 static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t op,
                 struct fr__dpos_result *out)
 {
@@ -459,7 +463,8 @@ static void report_lack(const struct fr__dpos *p, uint32_t op, struct fr__dpos_r
     out->left_bytes = left_bytes(p, out->lack_device);
 }
 
-/* Sums of the same times in another order differ by roundings, at most one an operation. */
+/* The time above which the run stops. It has a margin, because sums of the same times in another
+ * order differ by roundings, at most one for each operation. */
 static double stop_above(const struct fr__dpos_options *o, size_t n_ops)
 {
     return o->stop_s > 0 ? o->stop_s * (1 + 4e-16 * (double)n_ops) : (double)INFINITY;
@@ -494,7 +499,7 @@ static void put_all(struct fr__dpos *p, const struct fr__dpos_options *o,
     fr__dpos_list(p);
 }
 
-/* false: a device has no room for what is placed there. */
+/* Binds all operations to the devices in placed. false: a device has no room. */
 static bool keep_placed(struct fr__dpos *p, const uint32_t placed[], uint32_t *lack)
 {
     for (uint32_t op = 0; op < p->dag->n_ops; op++) {
@@ -532,9 +537,8 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     fr__dpos_kept_end(p, out->outcome == FR__DPOS_DONE);
 }
 
-/* Rooms that are filled to the brim may leave none for copies of what was put elsewhere: then
- * again, with some kept for them. What is said of a dag that does not fit at all is what was
- * said first. */
+/* Plans; if devices are so full that copies of what was put elsewhere have no room, plans again
+ * with some room kept for copies. If the dag does not fit at all, the first reason is reported. */
 static void run_in_rooms(struct fr__dpos *p, const struct fr__dag *dag,
                          const struct fr__dpos_options *options, struct fr__dpos_result *out)
 {

@@ -1,40 +1,45 @@
 /* strategies/fastt/dpos.h - DPOS: which device runs each operation of a dag, and in which order.
  *
- * w_i = max_d cost(i, d), c_ij = the slowest pair's time for the bytes of the edge;
- * rank_i = w_i + max_j (c_ij + rank_j) over the readers j of i.
- * The critical path begins at the source of the highest rank and steps to the reader of the highest
- * rank. Its operations are bound first: the device, not used for the path before, that runs the
- * longest prefix of the path that fits into its memory at the smallest mean cost, takes that prefix,
- * and so on; from the first operation on that no such device has room for, the path is bound no
- * further. Then all operations, by falling rank: one that is bound to its device, another to where it ends
- * first, inserted into the first gap that is long enough.
+ * 1. Ranks. w_i = max_d cost(i, d) is the time of operation i, c_ij the slowest pair's time for the
+ * bytes of an edge, and rank_i = w_i + max_j (c_ij + rank_j) over the readers j of i. 2. The
+ * critical path begins at the source with the highest rank and goes on to the reader with the
+ * highest rank. 3. The path is bound to devices, in rounds. In each round every device that has no
+ * part of the path yet is tried with the longest prefix of the rest of the path that fits into its
+ * memory. The device with the smallest mean cost for it takes its prefix. When no such device has
+ * room for the next operation, the rest of the path is not bound. 4. All operations, by falling
+ * rank, are put on a device: a bound operation on its device, any other where it ends first. It is
+ * inserted into the first gap that is long enough.
  *
- * Ties: on the path, lower index; devices of the path, longer prefix, then lower device; equal ranks,
- * lower index; equal ends, lower device. The execution list is in order of starts; of equal starts,
- * what takes no time comes first (it would have to wait otherwise), then higher rank, lower index.
- * Operations of a group stand where the first of them is put, which must have room for all. A variable
- * takes no time anywhere: one that replicas share goes where most room is left, one of a single model
- * waits for the first of its readers and stands there.
- * Memory is a sum, as in the paper: what is resident and what outputs hold for long; and, beyond the
- * paper, the copies that readers on other devices hold for long. An operation of the path whose device
- * has no room for such copies goes where it ends first.
+ * Ties:    on the path the lower index; among devices of the path the longer prefix, then the lower
+ *          device; at equal ranks the lower index; at equal ends the lower device. The execution
+ *          list is in the order of starts. At equal starts, an operation that takes no time comes
+ *          first (otherwise it would have to wait), then the higher rank, then the lower index.
  *
- * Source: X. Yi et al., "Fast Training of Deep Learning Models over Multiple GPUs" (FastT), Middleware
- *         2020, Algorithm 1. Line 20 there prints FT <- EST; it must be EFT, for operations of the path
- *         as well. HEFT: H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3), 2002: ranks of means, no
- *         path, no memory.
- * Guarantee: makespan <= 2 optimum without communication + longest chain of communication, where
- *         devices are identical and memory is ample (Theorem 1 of FastT).
- * Ignores: contention; what is freed before the end of the step.
- */
+ * Groups: all operations of a group are on the device of the one that is placed first, which must
+ * have room for all. A variable takes no time on any device. One that replicas share goes to the
+ * device with most room; one of a single model waits for the first of its readers and goes to its
+ * device.
+ *
+ * Memory is a sum, as in the paper: what is resident, and outputs that are held for long. We add
+ * copies that readers on other devices hold for long. An operation of the path whose device has no
+ * room for such copies goes where it ends first.
+ *
+ * Makespan: at most twice the optimum without communication, plus the longest chain of
+ * communication, if devices are identical and memory is ample (Theorem 1 of FastT).
+ *
+ * Source:  X. Yi et al., "Fast Training of Deep Learning Models over Multiple GPUs" (FastT),
+ *          Middleware 2020, Algorithm 1. Its line 20 prints FT <- EST; it must be EFT, for
+ *          operations of the path too. HEFT (H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3),
+ *          2002) has ranks of means, no path, and no memory.
+ * Ignores: contention, and memory that is freed before the end of the step. */
 #ifndef FR_STRATEGIES_FASTT_DPOS_H
 #define FR_STRATEGIES_FASTT_DPOS_H
 
 #include "base/base.h"
 #include "strategies/fastt/dag.h"
 
-/* The caller's arrays. A message of b bytes takes latency_s + b * s_per_byte; zero on the diagonal.
- * Nothing moves along an edge that only orders. */
+/* Arrays belong to the caller. A message of b bytes takes latency_s + b * s_per_byte, which is zero
+ * on the diagonal. Nothing moves along an edge that only orders. */
 struct fr__dpos_machine {
     size_t n_devices;                     /* > 0 */
     const uint32_t *type;                 /* [n_devices] column of the dag's cost_s */
@@ -46,68 +51,73 @@ struct fr__dpos_machine {
 double fr__dpos_move_s(const struct fr__dpos_machine *m, const struct fr__dag_edge *e, uint32_t src,
                        uint32_t dst);
 
-/* Why an operation stands where it does. */
+/* Why an operation is on its device. */
 enum fr__dpos_why {
     FR__DPOS_WITH_READER, /* a variable that waited for the first of its readers */
     FR__DPOS_OF_PATH,     /* bound with the critical path */
     FR__DPOS_OF_GROUP,    /* one of its group stands there */
     FR__DPOS_MOST_ROOM,   /* a variable that replicas share */
     FR__DPOS_ENDS_FIRST,
-    FR__DPOS_PLACED /* it was said where */
+    FR__DPOS_PLACED /* the caller placed it */
 };
 
-/* How much of the path's rest [from, end) would fit on a device, and its mean cost there. */
+/* The part [from, end) of the path that would fit on a device, and its mean cost there. */
 struct fr__dpos_prefix {
-    size_t from, end; /* equal: nothing fits, or the device has its part already */
+    size_t from, end; /* from = end: nothing fits, or the device has a part of the path already */
     double mean_s;
 };
 
-/* What the planner saw at the moment of each decision. The caller's arrays, none NULL; an
- * operation that waited for its reader decided nothing, and its values stay. */
+/* What the planner saw when it made each decision. The caller's arrays, none NULL. For an operation
+ * that waited for its reader nothing was decided, and its values are not written. */
 struct fr__dpos_record {
-    /* [n_ops] the cost that ranks count; the edge that the rank comes through (of equal ones
-     * that to the higher rank), FR_NONE where nobody reads, and the longest that it may take */
+    /* [n_ops] the cost that ranks use; the edge that the rank comes through (of equal ones the edge
+     * to the higher rank; FR_NONE if nobody reads) and the longest time of that edge */
     double *longest_s, *via_s;
     uint32_t *via;
-    /* [n_ops][n_devices]: when all inputs could be there; earliest start and end, infinite where
-     * there was no room, NaN where the operation was bound to another device; what was left. */
+    /* [n_ops][n_devices]: when all inputs could be there; earliest start and end (infinite: there
+     * was no room; NaN: the operation was bound to another device); memory that was left */
     double *ready_s, *est_s, *eft_s;
     uint64_t *left_bytes;
-    uint64_t *needs_bytes;            /* [n_ops] with what must stand beside it; 0: it is bound */
+    uint64_t *needs_bytes;            /* [n_ops] with what must be on the same device; 0: it is
+                                       * bound */
     uint8_t *why;                     /* [n_ops] */
     struct fr__dpos_prefix *prefixes; /* [n_devices][n_devices]: round, device */
-    uint32_t *round_device;           /* [n_devices] that takes its prefix, a round each */
+    uint32_t *round_device; /* [n_devices] the device that takes its prefix in each round */
     size_t n_rounds;
-    unsigned spare_eighths; /* of every room were kept for copies: without, some had no room */
+    /* Eighths of every device's room that were kept for copies, because some copies had no room
+     * without them. */
+    unsigned spare_eighths;
 };
 
-/* How a dag came of the one whose plan was kept: operation `at` of that became n_new operations, what
- * came later moved up by n_new - 1, and no other operation has other edges into it or another cost. at
- * FR_NONE: it is the same. */
+/* How a dag was made from the one whose plan is kept. Operation `at` became n_new operations, later
+ * ones moved up by n_new - 1, and no other operation has other edges into it or another cost. at
+ * FR_NONE: it is the same dag. */
 struct fr__dpos_change {
     uint32_t at, n_new;
 };
 
 struct fr__dpos_options {
-    bool ranks_of_means;    /* over devices and pairs, as HEFT does */
+    bool ranks_of_means;    /* ranks use means over devices and pairs, as in HEFT */
     bool ignores_path;      /* every operation goes where it ends first */
-    bool appends;           /* behind the last operation of a device: no insertion */
-    const uint32_t *placed; /* [n_ops] devices to keep to: order alone is planned; NULL */
-    double stop_s;          /* give up when the makespan can be shown to reach this; 0: never */
-    bool
-        goes_on; /* gives up nothing but a second plan, where the first had no room but reached stop_s */
+    bool appends;           /* after the last operation of a device: no insertion */
+    const uint32_t *placed; /* [n_ops] devices of all operations, so that only the order is planned;
+                             * or NULL */
+    double stop_s;          /* stop when the makespan is known to reach this; 0: never */
+    /* Does not stop the first plan; only a second one, made if the first reached stop_s and had no
+     * room. */
+    bool goes_on;
     struct fr__dpos_record *record; /* filled in, or NULL */
-    /* The answer is that of a run without these. keeps: a whole plan is kept by the planner, for
-     * later runs of dags that differ in one operation, instead of the one kept before. since:
-     * not NULL: such a run; takes over what the kept plan decided as far as the two have made
-     * the same decisions. */
+    /* These two do not change the answer. keeps: the planner keeps this whole plan in place of the
+     * one kept before, for later runs on dags that differ in one operation. since: not NULL for
+     * such a later run; it takes over the decisions of the kept plan up to the first that
+     * differs. */
     bool keeps;
     const struct fr__dpos_change *since;
 };
 
 enum fr__dpos_outcome { FR__DPOS_DONE, FR__DPOS_NO_ROOM, FR__DPOS_STOPPED };
 
-/* Views of the planner's arrays, [n_ops] unless told, until its next run. */
+/* Views of the planner's arrays, valid until its next run; [n_ops] unless stated. */
 struct fr__dpos_result {
     enum fr__dpos_outcome outcome;
     double makespan_s; /* FR__DPOS_DONE */
@@ -118,7 +128,7 @@ struct fr__dpos_result {
     const uint8_t *is_on_path;
     const uint64_t *used_bytes; /* [n_devices] */
     size_t n_path;
-    size_t n_decided, n_kept; /* operations; those taken over from the kept plan */
+    size_t n_decided, n_kept; /* decisions made; decisions taken over from the kept plan */
     /* FR__DPOS_NO_ROOM: this operation (with its group) needs lack_bytes; lack_device has most
      * left. */
     uint32_t lack_op, lack_device;
@@ -131,32 +141,33 @@ struct fr__dpos;
 struct fr__dpos *fr__dpos_new(const struct fr__dpos_machine *m);
 void fr__dpos_free(struct fr__dpos *p);
 
-/* Plans the dag. FR_ENOMEM; that it does not fit is an outcome, not an error.
- * Cost: O(ops log ops + ops devices + edges devices) and the searches of dpos_slots.h; of what is
- * taken over, a few reads an edge; nothing is allocated when a dag as large was planned before. */
+/* Plans the dag. FR_ENOMEM. A dag that does not fit is an outcome, not an error. Cost: O(ops log
+ * ops + ops devices + edges devices) and the searches of dpos_slots.h; for what is taken over, a
+ * few reads for each edge. Nothing is allocated if a dag as large was planned before. */
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
 
-/* FR_ENOROOM, from a result that has no room: which operation, how much it needs with its group,
- * the device with most left. */
+/* Fails with FR_ENOROOM for a result without room: says which operation does not fit, how much it
+ * needs with its group, and the device that has most left. */
 enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,
                                      const char *device_name, struct fr_error *err);
 
-/* The longest path of the plan: costs where operations stand and moves between devices, without the
- * time that devices were busy with others. ops: [n_ops] of the caller, *n of them filled in
- * order; of equal paths that of the lower index. Cost: O(ops + edges). FR_ENOMEM. */
+/* The longest path of the plan: costs on the chosen devices, and moves between devices, without the
+ * time that operations wait for a busy device. ops: [n_ops] of the caller, of which *n are filled
+ * in order; of equal paths the one with the lower index. Cost: O(ops + edges). FR_ENOMEM. */
 enum fr_status fr__dpos_placed_path(const struct fr__dag *dag, const struct fr__dpos_machine *m,
                                     const uint32_t device[], uint32_t ops[], size_t *n,
                                     struct fr_error *err);
 
-/* No plan can be shorter, wherever operations stand. */
+/* Lower bounds of the makespan, wherever operations are. */
 struct fr__dpos_bounds {
-    double path_s;  /* the longest chain, each operation on the device that is fastest for it */
-    double work_s;  /* the same costs shared evenly */
-    double cross_s; /* memory needs more than one device and the dag is connected: the best chain
-                     * through one edge that crosses; else 0 */
-    uint64_t bytes; /* of the dag, which must not pass the devices' room */
+    double path_s; /* the longest chain, each operation on the device that is fastest for it */
+    double work_s; /* the same costs shared evenly */
+    /* The best chain through an edge that crosses devices, if memory needs more than one device and
+     * the dag is connected; otherwise 0. */
+    double cross_s;
+    uint64_t bytes; /* memory of the dag; it must not exceed the room of all devices */
     double best_s;  /* the largest of them */
 };
 enum fr_status fr__dpos_bounds(struct fr__dpos_bounds *b, const struct fr__dag *dag,

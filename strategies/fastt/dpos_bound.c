@@ -1,5 +1,5 @@
-/* strategies/fastt/dpos_bound.c - what is true of any plan of a dag, and the longest path of
- * one. */
+/* strategies/fastt/dpos_bound.c - lower bounds that hold for any plan of a dag, and the longest
+ * path of one plan. */
 #include "config.h"
 
 #include "base/error.h"
@@ -39,8 +39,8 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* Whether operations hang together by edges or groups, so that on two devices an edge between two
- * groups crosses. parent: [n_ops + n_groups]. */
+/* Whether the dag is connected by edges and groups, so that any placement on two devices has an
+ * edge that crosses. parent: [n_ops + n_groups]. */
 static bool is_connected(const struct fr__dag *dag, uint32_t *parent)
 {
     size_t n = dag->n_ops;
@@ -52,7 +52,7 @@ static bool is_connected(const struct fr__dag *dag, uint32_t *parent)
         if (dag->ops[i].group != FR_NONE) {
             uint32_t g = root_of(parent, (uint32_t)(n + dag->ops[i].group));
 
-            n_parts -= g < n; /* else the first member: the group takes its place */
+            n_parts -= g < n; /* the first member takes the group's place */
             parent[i] = g < n ? g : (uint32_t)i;
             if (g >= n)
                 parent[g] = (uint32_t)i;
@@ -68,7 +68,8 @@ static bool is_connected(const struct fr__dag *dag, uint32_t *parent)
     return n_parts == 1;
 }
 
-/* head_s[i]: at least so long until i begins; tail_s[i]: from its end on. */
+/* head_s[i]: least time from the start of the step until i begins; tail_s[i]: least time from the
+ * end of i to the end of the step. */
 static void chains(const struct fr__dag *dag, const struct fr__dpos_machine *m, double *head_s,
                    double *tail_s, double *cost_s)
 {
@@ -76,7 +77,8 @@ static void chains(const struct fr__dag *dag, const struct fr__dpos_machine *m, 
         cost_s[i] = cheapest(dag, m, i);
         head_s[i] = tail_s[i] = 0;
     }
-    for (size_t e = 0; e < dag->n_edges; e++) { /* sources rise, so they are ready */
+    for (size_t e = 0; e < dag->n_edges;
+         e++) { /* edges are sorted by source, so sources are ready */
         uint32_t i = dag->edges[e].src, j = dag->edges[e].dst;
 
         head_s[j] = fmax(head_s[j], head_s[i] + cost_s[i]);
@@ -98,7 +100,7 @@ static uint64_t largest_room(const struct fr__dpos_machine *m)
     return most;
 }
 
-/* The shortest of the longest chains through an edge that crosses. */
+/* The least over all edges of the longest chain through an edge that crosses devices. */
 static double cross(const struct fr__dag *dag, const struct fr__dpos_machine *m,
                     const double *head_s, const double *tail_s, const double *cost_s)
 {

@@ -1,5 +1,4 @@
-/* strategies/fastt/dpos_kept.c - following a plan that was kept as far as decisions are the
- * same. */
+/* strategies/fastt/dpos_kept.c - follows a kept plan as long as decisions are the same. */
 #include "config.h"
 
 #include "strategies/fastt/dpos_state.h"

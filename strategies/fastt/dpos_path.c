@@ -1,4 +1,4 @@
-/* strategies/fastt/dpos_path.c - the devices of the critical path. */
+/* strategies/fastt/dpos_path.c - binds the critical path to devices, in rounds. */
 #include "config.h"
 
 #include "strategies/fastt/dpos_state.h"
@@ -18,8 +18,8 @@ void fr__dpos_bind(struct fr__dpos *p, uint32_t op, uint32_t device)
     }
 }
 
-/* How much of path[from..n) fits on a device, and its mean cost there; groups that are bound
- * already count neither bytes nor cost. */
+/* How much of path[from..n) fits on a device, and its mean cost there. Groups that are bound
+ * already add neither bytes nor cost. */
 static struct fr__dpos_prefix try_device(struct fr__dpos *p, size_t from, size_t n, uint32_t d)
 {
     const struct fr__dag *dag = p->dag;
@@ -54,8 +54,7 @@ static struct fr__dpos_prefix try_device(struct fr__dpos *p, size_t from, size_t
     return f;
 }
 
-/* Operations whose group stands somewhere follow it, so that what is left to bind begins with one
- * that is free. */
+/* Binds operations whose group is on a device already, so that the rest begins with a free one. */
 static size_t skip_bound(struct fr__dpos *p, size_t from, size_t n)
 {
     while (from < n && fr__dpos_is_bound(p, p->path[from])) {

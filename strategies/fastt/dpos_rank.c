@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of each row of costs, over devices. */
+/* The cost that ranks use, and the least cost, of each row of costs over the devices. */
 static void weigh_rows(struct fr__dpos *p, bool of_means)
 {
     const struct fr__dag *dag = p->dag;
@@ -27,7 +27,8 @@ static void weigh_rows(struct fr__dpos *p, bool of_means)
     }
 }
 
-/* Keeps the pair unless another is never faster; drops those that it is never faster than. */
+/* Adds a pair unless another pair is always at least as slow; drops the pairs that are never slower
+ * than it. */
 static void add_class(struct fr__dpos_classes *c, double latency_s, double s_per_byte)
 {
     size_t kept = 0;
@@ -74,8 +75,8 @@ static double move_s(const struct fr__dpos_classes *c, bool of_means, const stru
     return most;
 }
 
-/* By falling rank, then rising index: ranks are not negative, so their bits sort as they do. Least
- * significant digits first, which keeps equal keys in order. */
+/* Sorts by falling rank, then rising index. Ranks are not negative, so that their bits sort as they
+ * do. Radix sort from the lowest digit, which keeps equal keys in order. */
 static void sort_keys(struct fr__dpos_key *keys, struct fr__dpos_key *room, size_t n)
 {
     enum { BITS = 11, DIGITS = 1 << BITS, PASSES = 6 };
@@ -175,7 +176,8 @@ size_t fr__dpos_find_path(struct fr__dpos *p)
         p->path[n++] = at;
         p->is_on_path[at] = 1;
         for (uint32_t e = dag->out_first[at]; e < dag->out_first[at + 1]; e++) {
-            uint32_t j = dag->edges[e].dst; /* edges rise in dst, so the first of equals is kept */
+            uint32_t j = dag->edges[e].dst; /* edges are sorted by dst, so of equal ones the first
+                                             * is kept */
 
             if (next == FR_NONE || p->rank_s[j] > p->rank_s[next])
                 next = j;
@@ -185,7 +187,8 @@ size_t fr__dpos_find_path(struct fr__dpos *p)
     return n;
 }
 
-/* Sorted three times by a stable sort, the least important first: rank, no time or some, start. */
+/* Sorts three times by a stable sort, the least important key first: rank, whether it takes time,
+ * start. */
 void fr__dpos_list(struct fr__dpos *p)
 {
     size_t n = p->dag->n_ops, at = 0;

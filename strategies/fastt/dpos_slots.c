@@ -1,4 +1,5 @@
-/* strategies/fastt/dpos_slots.c */
+/* strategies/fastt/dpos_slots.c - the free intervals of each device, in blocks that are split when
+ * they are full. */
 #include "config.h"
 
 #include "strategies/fastt/dpos_slots.h"
@@ -21,7 +22,8 @@ struct row {
     size_t n, cap;
 };
 
-/* Interval i of the device's block k was cut in two, after block `halved` was; NOT_HALVED: none. */
+/* Interval i of the device's block k was divided, after block `halved` was; NOT_HALVED: no block
+ * was. */
 struct add {
     uint32_t device, k, halved;
     uint32_t i;
@@ -33,7 +35,7 @@ struct fr__slots {
     size_t n_devices, n_blocks, max_blocks, n_adds;
     struct row *rows;
     struct block *blocks;
-    struct add *adds; /* in order */
+    struct add *adds; /* in the order in which they were made */
 };
 
 void fr__slots_free(struct fr__slots *s)

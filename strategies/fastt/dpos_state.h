@@ -1,7 +1,6 @@
-/* strategies/fastt/dpos_state.h - what the parts of DPOS share: dpos.c runs, dpos_rank.c finds
- * ranks, path and list, dpos_path.c binds the path to devices, dpos_kept.c knows the plan that a
- * run may follow.
- */
+/* strategies/fastt/dpos_state.h - the state that the files of DPOS share. dpos.c has the main loop,
+ * dpos_rank.c finds ranks, path and list, dpos_path.c binds the path to devices, dpos_kept.c
+ * follows a kept plan. */
 #ifndef FR_STRATEGIES_FASTT_DPOS_STATE_H
 #define FR_STRATEGIES_FASTT_DPOS_STATE_H
 
@@ -13,17 +12,17 @@ struct fr__dpos_key {
     uint32_t op;
 };
 
-/* What pairs of devices take, so that an edge asks for few of them: only pairs that are the slowest
- * for some number of bytes. Arrays of n_devices * n_devices. */
+/* The pairs of devices that are the slowest for some number of bytes, so that an edge need not ask
+ * all pairs. Arrays of n_devices * n_devices. */
 struct fr__dpos_classes {
     size_t n;
     double *latency_s, *s_per_byte;
     double mean_latency_s, mean_s_per_byte;
 };
 
-/* One decision of the plan that was kept, in the order of its list; a variable that waits for
- * its reader is no decision. What decides is where and when the operations before stand, and
- * which devices have room. */
+/* One decision of the kept plan, in the order of its list. A variable that waits for its reader is
+ * no decision. A decision depends on where and when the operations before it are, and on which
+ * devices have room. */
 struct fr__dpos_decision {
     double start_s, end_s;
     uint64_t rooms; /* bit d: device d had room; of an op that was bound: 0 */
@@ -35,7 +34,7 @@ struct fr__dpos_kept {
     struct fr__dpos_decision *decisions; /* [cap_ops] */
     size_t n, n_true, n_made;            /* n_made: in this run */
     struct fr__dpos_change change;
-    bool is_followed; /* as yet */
+    bool is_followed; /* so far */
     bool is_made;     /* this run's plan is being kept */
 };
 
@@ -47,23 +46,23 @@ struct fr__dpos {
     struct fr__slots *slots;
     size_t cap_ops, cap_rows, cap_groups;
     double *rank_s, *start_s, *end_s;
-    double *tail_s; /* [n_ops] at least so long from an op's end to the end of the step */
+    double *tail_s; /* [n_ops] least time from an op's end to the end of the step */
     uint32_t *device, *order, *position, *priority, *path;
     uint8_t *is_on_path;
-    struct fr__dpos_key *keys, *keys_of; /* [n_ops] to sort, and room for it */
-    double *row_rank_s, *row_least_s;    /* [n_costs] the cost that ranks count; the smallest */
+    struct fr__dpos_key *keys, *keys_of; /* [n_ops] keys to sort, and scratch */
+    double *row_rank_s, *row_least_s;    /* [n_costs] the cost that ranks use; the smallest cost */
     uint64_t *group_bytes;               /* [n_groups] */
     uint32_t *group_device;              /* [n_groups] FR_NONE: not yet */
     uint64_t *used_bytes;                /* [n_devices] */
-    uint64_t *copy_bytes; /* [n_devices] that the present op would have to receive and hold there */
+    uint64_t *copy_bytes; /* [n_devices] that the current op would have to receive and hold there */
     bool is_placed;       /* all operations are bound */
     bool is_too_long;     /* the plan reaches stop_s */
-    bool has_copies;      /* the dag has readers that would hold some */
-    unsigned spare_eighths; /* of every room are kept for copies */
-    uint64_t along_bytes;   /* of variables, with their groups, that wait for the present op */
+    bool has_copies;      /* the dag has readers that would hold copies */
+    unsigned spare_eighths; /* eighths of every room that are kept for copies */
+    uint64_t along_bytes;   /* of the variables, with their groups, that wait for the current op */
     uint8_t *there;         /* [n_ops][n_devices] bit tensor % 8: its copy is held there */
     double *ready_s;        /* [n_devices] */
-    bool *is_used;          /* [n_devices] as a device of the path */
+    bool *is_used;          /* [n_devices] the device has a part of the path */
 };
 
 static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
@@ -71,7 +70,7 @@ static inline uint64_t fr__dpos_op_bytes(const struct fr__dag_op *o)
     return o->resident_bytes + o->output_bytes;
 }
 
-/* What must be free where the op goes first of its group. */
+/* Bytes that must be free on the device where the op goes, if it is the first of its group. */
 static inline uint64_t fr__dpos_needs(const struct fr__dpos *p, uint32_t op)
 {
     const struct fr__dag_op *o = &p->dag->ops[op];
@@ -86,7 +85,7 @@ static inline bool fr__dpos_is_bound(const struct fr__dpos *p, uint32_t op)
     return p->device[op] != FR_NONE || (g != FR_NONE && p->group_device[g] != FR_NONE);
 }
 
-/* What a device has left, beside what is kept for copies. */
+/* Bytes that a device has left, without what is kept for copies. */
 static inline uint64_t fr__dpos_left(const struct fr__dpos *p, uint32_t device)
 {
     uint64_t room = p->m.room_bytes[device] - p->m.room_bytes[device] / 8 * p->spare_eighths;
@@ -95,27 +94,28 @@ static inline uint64_t fr__dpos_left(const struct fr__dpos *p, uint32_t device)
 }
 
 void fr__dpos_classify(struct fr__dpos_classes *c, const struct fr__dpos_machine *m);
-/* rank_s, tail_s, priority. */
+/* Fills rank_s, tail_s and priority. */
 void fr__dpos_rank(struct fr__dpos *p, bool of_means);
-/* longest_s, via and via_s of the record, from the ranks. */
+/* Fills longest_s, via and via_s of the record, from the ranks. */
 void fr__dpos_record_ranks(const struct fr__dpos *p, bool of_means, struct fr__dpos_record *record);
-/* path, is_on_path; returns the length. */
+/* Fills path and is_on_path; returns the length of the path. */
 size_t fr__dpos_find_path(struct fr__dpos *p);
-/* device of the path, as far as devices that were not used for it before have room for more of
- * it, and the memory of that; what is left goes where it ends first. */
+/* Binds the path to devices as long as devices that have no part of it yet have room for more of
+ * it, and counts that memory. The rest goes where it ends first. */
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
-/* order, position. */
+/* Fills order and position. */
 void fr__dpos_list(struct fr__dpos *p);
 /* ---- dpos_kept.c ---- */
 
-/* Before the first decision: slots as they were when the plans part at the earliest. */
+/* Called before the first decision: restores the slots to the earliest place where the plans can
+ * differ. */
 void fr__dpos_kept_begin(struct fr__dpos *p, const struct fr__dpos_options *o);
 /* Whether all decisions so far were those of the kept plan and its next one is for the same op,
- * d->op; then *d is what was decided. */
+ * d->op. If so, *d is that decision. */
 bool fr__dpos_kept_follow(struct fr__dpos *p, struct fr__dpos_decision *d);
-/* This run decides otherwise: the slots forget what comes next in the kept plan. */
+/* This run decides otherwise: undoes the rest of the kept plan in the slots. */
 void fr__dpos_kept_leave(struct fr__dpos *p);
-/* A decision was taken, of which the slots are told. */
+/* Notes a decision that the slots already have. */
 void fr__dpos_kept_note(struct fr__dpos *p, const struct fr__dpos_decision *d);
 void fr__dpos_kept_end(struct fr__dpos *p, bool is_done);
 

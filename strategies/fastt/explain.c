@@ -1,8 +1,7 @@
-/* strategies/fastt/explain.c - runs the planner once more with its record on, and tells what it
- * saw.
+/* strategies/fastt/explain.c - runs the planner again with its record on, and reports what it saw.
  *
- * Nothing is worked out a second time but the gap that an operation was put into: what was taken on
- * its device by those before it in the list (tell.c).
+ * Only the gap that an operation was put into is computed a second time: it is what the operations
+ * before it in the list left free on its device (tell.c).
  */
 #include "config.h"
 
@@ -16,7 +15,7 @@
 
 struct telling {
     struct fr__placer pl;
-    struct fr_plan *plan; /* empty: the placer wants one */
+    struct fr_plan *plan; /* empty; the placer needs a plan */
     struct fr__fastt fastt;
     struct fr__arena *scratch;      /* what the planner writes down */
     struct fr_decisions *decisions; /* the record to hand out */
@@ -36,9 +35,9 @@ static void fini(struct telling *t)
 
 /* ---- one run ---- */
 
-/* What it is of. */
+/* Which plan it is. */
 enum kind {
-    START,   /* what was started from, by DPOS */
+    START,   /* the start, planned by DPOS */
     SPLITS,  /* with the splits that were kept */
     REPLICAS /* replicas left alone, where these are the plan */
 };

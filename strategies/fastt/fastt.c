@@ -1,5 +1,5 @@
-/* strategies/fastt/fastt.c - what dpos and os-dpos do: the machine as they see it, replicas or one
- * model to start from, and the plan. */
+/* strategies/fastt/fastt.c - plans a problem by dpos or os-dpos: describes the machine, makes the
+ * dag to start from (replicas or one model), searches, and compares with plain replicas. */
 #include "config.h"
 
 #include "strategies/fastt/fastt.h"
@@ -35,7 +35,7 @@ static enum fr_status describe_machine(struct fr__fastt *f, struct fr__placer *p
     return FR_OK;
 }
 
-/* The machine's rooms for the start; the smallest. */
+/* Finds the room of each device for the start; returns the smallest. */
 static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
 {
     uint64_t *room_bytes = fr__arena_alloc(pl->arena, f->machine.n_devices, sizeof(*room_bytes));
@@ -57,7 +57,7 @@ static uint64_t find_rooms(struct fr__fastt *f, const struct fr__placer *pl)
 
 /* ---- the start ---- */
 
-/* What the variables and one replica hold. */
+/* Bytes of the variables and one replica. */
 static uint64_t replica_bytes(const struct fr__dag *dag)
 {
     uint64_t sum = 0;
@@ -67,7 +67,7 @@ static uint64_t replica_bytes(const struct fr__dag *dag)
 
         if (o->replica == FR_NONE)
             sum += o->resident_bytes + o->output_bytes;
-        else if (o->replica == 0) /* beside the variables it needs no copy of them */
+        else if (o->replica == 0) /* it is on the variables' device, so it needs no copy of them */
             sum += o->output_bytes;
     }
     return sum;
@@ -124,8 +124,8 @@ static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
     return fr__os_dpos_run(&f->search, f->start, &f->machine, &how, pl->ctx, &f->result, err);
 }
 
-/* Replicas stand apart, each shared variable with its sum and updates where least of them is
- * held. NULL: out of memory. */
+/* Places each replica on its device, and each shared variable, with its sum and updates, on the
+ * device that holds least so far. NULL: out of memory. */
 static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl)
 {
     const struct fr__dag *dag = f->start;
@@ -152,7 +152,7 @@ static uint32_t *place_replicas(const struct fr__fastt *f, struct fr__placer *pl
     return of_group && held ? placed : NULL;
 }
 
-/* Keeps to replicas left alone where they are believed to be faster, or always. */
+/* Keeps plain replicas if they are expected to be faster, or always. */
 static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *pl, bool always,
                                        struct fr_error *err)
 {

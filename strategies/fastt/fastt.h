@@ -1,20 +1,21 @@
 /* strategies/fastt/fastt.h - FastT's planners on a problem: from a model, a cluster and a batch to
  * a placement.
  *
- * The start is the data-parallel dag (a replica a device, one set of variables) where the model
- * with its share of the batch fits the smallest device, else the model's own. It is planned by DPOS
- * (strategies/fastt/dpos.h), or by OS-DPOS (strategies/fastt/os_dpos.h), which splits operations as
- * well.
+ * The start is a dag. It is the data-parallel one (a replica on each device, one set of variables)
+ * if the model with its share of the batch fits the smallest device, otherwise that of the single
+ * model. The start is planned by DPOS (strategies/fastt/dpos.h), or by OS-DPOS
+ * (strategies/fastt/os_dpos.h), which also splits operations.
  *
- * OS-DPOS is never worse than replicas left alone: where the planner believes that a replica a
- * device, each whole, ends sooner than what its search found, these are the plan (the paper's
- * pre-training starts from them and rolls back to them).
+ * OS-DPOS is never worse than plain replicas: if the planner expects that one whole replica on each
+ * device ends sooner than what its search found, these replicas are the plan. The paper's
+ * pre-training also starts from them and rolls back to them.
  *
- * A device's room is its memory without the CUDA context and without what the hungriest operation
- * needs while it runs. The planner counts what is held for long: parameters, optimizer states, a
- * copy of the parameters for each replica, what the backward pass reads again, gradients.
+ * The room of a device is its memory without the CUDA context and without what the operation with
+ * the largest need takes while it runs. The planner counts what is held for long: parameters,
+ * optimizer states, a copy of the parameters for each replica, what the backward pass reads again,
+ * gradients.
  *
- * Source: X. Yi et al., FastT, Middleware 2020; its section 4 says which start.
+ * Source:  X. Yi et al., FastT, Middleware 2020; its section 4 says which start.
  */
 #ifndef FR_STRATEGIES_FASTT_FASTT_H
 #define FR_STRATEGIES_FASTT_FASTT_H
@@ -23,8 +24,8 @@
 
 enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
 
-/* What becomes of replicas left alone: kept where faster; always kept; not looked at, as in the
- * paper's Algorithm 2. */
+/* Plain replicas: kept if they are faster; always kept; or not tried, as in the paper's Algorithm
+ * 2. */
 enum fr__fastt_replicas { FR__FASTT_COMPARE, FR__FASTT_ONLY, FR__FASTT_IGNORE };
 
 struct fr__fastt_options {
@@ -33,7 +34,7 @@ struct fr__fastt_options {
     bool splits;                       /* OS-DPOS */
     struct fr__os_dpos_options search; /* costs are filled in */
 };
-/* What a user said of `dpos` or `os-dpos`. */
+/* The options that a user gave for `dpos` or `os-dpos`. */
 struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values, bool splits);
 
 struct fr__fastt {
@@ -41,21 +42,22 @@ struct fr__fastt {
     bool is_data_parallel;
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
-    struct fr__os_dpos_result result; /* of DPOS: without splits */
-    struct fr__dpos *replicas;        /* the planner of replicas left alone; NULL: not tried */
-    double replicas_s;                /* what they take; infinite: they do not fit, or are none */
-    const uint32_t *placed;           /* where their operations stand; of the placer's arena */
+    struct fr__os_dpos_result result; /* for DPOS: without splits */
+    struct fr__dpos *replicas;        /* the planner of plain replicas; NULL: not tried */
+    double replicas_s;                /* step with plain replicas; infinite: they do not fit, or
+                                       * there are none */
+    const uint32_t *placed;           /* devices of their operations; in the placer's arena */
     bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
 };
 
-/* Plans pl's problem. FR_ENOROOM: it does not fit, whatever is done. fini may follow a failure; pl
- * must outlive *out. */
+/* Plans pl's problem. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must outlive
+ * *out. */
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err);
 void fr__fastt_fini(struct fr__fastt *f);
 
-/* The dag that fr__fastt_run starts from, the machine and its links, without a plan. */
+/* Makes what fr__fastt_run starts from (the dag, the machine and its links) without planning. */
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err);
 

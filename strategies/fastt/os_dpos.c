@@ -1,4 +1,5 @@
-/* strategies/fastt/os_dpos.c */
+/* strategies/fastt/os_dpos.c - the search of OS-DPOS: tries splits of the longest path's
+ * operations, one after the other. */
 #include "config.h"
 
 #include "strategies/fastt/os_dpos.h"
@@ -14,7 +15,7 @@ struct ranked {
     uint32_t op;
 };
 
-/* dag: the start with what was kept so far; it lives in one of two arenas, the next in the
+/* dag is the start with the splits kept so far. It lives in one of two arenas, the next dag in the
  * other. */
 struct fr__os_dpos {
     struct fr__os_dpos_options options;
@@ -90,7 +91,7 @@ static int by_falling_cost(const void *a, const void *b)
     return (x->op > y->op) - (x->op < y->op);
 }
 
-/* path: the longest of the plan, sorted. */
+/* Fills path: the longest of the plan, sorted by cost. */
 static enum fr_status sort_path(struct fr__os_dpos *o, const struct fr__dpos_machine *m,
                                 const struct fr__dpos_result *plan, size_t *n, struct fr_error *err)
 {
@@ -109,7 +110,7 @@ static enum fr_status sort_path(struct fr__os_dpos *o, const struct fr__dpos_mac
     return FR_OK;
 }
 
-/* Plans a dag that came of the present one, whose plan is the kept one. */
+/* Plans a dag that differs from the kept one by one split. */
 static enum fr_status replan(struct fr__os_dpos *o, const struct fr__dag *dag,
                              struct fr__dpos_change change, struct fr__dpos_options how,
                              struct fr__dpos_result *plan, struct fr_error *err)
@@ -118,7 +119,7 @@ static enum fr_status replan(struct fr__os_dpos *o, const struct fr__dag *dag,
     return fr__dpos_run(o->planner, dag, &how, plan, err);
 }
 
-/* t->after_s of a split of the dag as it is; a time that is not below limit_s may be left NaN. */
+/* Sets t->after_s of a split of the current dag; a time of limit_s or more may be left NaN. */
 static enum fr_status evaluate(struct fr__os_dpos *o, struct fr__os_dpos_try *t, double limit_s,
                                struct fr__os_dpos_result *r, struct fr_error *err)
 {
@@ -148,7 +149,7 @@ static enum fr_status evaluate(struct fr__os_dpos *o, struct fr__os_dpos_try *t,
     return FR_OK;
 }
 
-/* A search is as long as its evaluations are many. */
+/* Reports progress; FR_ECANCELLED if the search was cancelled. Called for each evaluation. */
 static enum fr_status look_up(const struct fr__os_dpos *o, struct fr_error *err)
 {
     if (o->ctx && o->ctx->progress)
@@ -195,7 +196,7 @@ static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, siz
     size_t was = o->dag->n_ops;
     struct fr__dpos_result plan;
 
-    fr__arena_free(o->kept_arena[k]); /* the dag before the present one */
+    fr__arena_free(o->kept_arena[k]); /* the dag before the current one */
     o->kept_arena[k] = fr__arena_new();
     if (!o->kept_arena[k])
         return fr__fail_nomem(err);

@@ -1,4 +1,5 @@
-/* strategies/fastt/os_dpos_split.c */
+/* strategies/fastt/os_dpos_split.c - makes the nodes and edges of a split operation: slices before
+ * it, its parts, joins or sums after it. */
 #include "config.h"
 
 #include "strategies/fastt/os_dpos_split.h"
@@ -8,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* at: where the first new operation of each sort stands. */
+/* at: index of the first new operation of each kind. */
 struct split {
     const struct fr__dag *from;
     struct fr__dag *to;
@@ -23,8 +24,8 @@ static bool is_activation(const struct fr__dag_edge *e)
     return e->cargo == FR__DAG_ACTIVATION || e->cargo == FR__DAG_SHARED;
 }
 
-/* A weight gradient's filters need their channels of the gradient that comes back, all of what
- * went in. */
+/* Whether an input of a weight gradient is the gradient of the output. A part needs only its own
+ * channels of that, and the other input as a whole. */
 static bool is_gradient_of_output(const struct split *s, const struct fr__dag_edge *e)
 {
     return s->from->ops[s->op].phase == FR_PHASE_BACKWARD_WEIGHT && is_activation(e) &&
@@ -114,7 +115,7 @@ static void add_slices(struct split *s)
     }
 }
 
-/* What the operation held its joins hold. */
+/* Adds the joins, which hold what the operation held. */
 static void add_joins(struct split *s)
 {
     const struct fr__dag *g = s->from;
@@ -135,7 +136,7 @@ static void add_joins(struct split *s)
     }
 }
 
-/* What every part makes whole. */
+/* Bytes of the outputs that every part makes whole. */
 static uint64_t added_bytes(const struct split *s)
 {
     const struct fr__dag *g = s->from;
@@ -204,7 +205,7 @@ static void add_edge(struct split *s, const struct fr__dag_edge *like, uint32_t 
     s->to->edges[s->to->n_edges++] = e;
 }
 
-/* Slices of activations are soon gone. */
+/* Adds an edge of a slice; slices of activations are freed soon. */
 static void add_slice(struct split *s, const struct fr__dag_edge *like, uint32_t src, uint32_t dst,
                       uint64_t bytes, uint32_t tensor)
 {
@@ -212,7 +213,7 @@ static void add_slice(struct split *s, const struct fr__dag_edge *like, uint32_t
     s->to->edges[s->to->n_edges - 1].stays = like->stays && !is_activation(like);
 }
 
-/* Numbers the split node that an in-edge of op feeds: those before it that are sliced too. */
+/* The number of the split node of an input of op: how many inputs before it are sliced too. */
 static uint32_t slice_node(const struct split *s, uint32_t edge)
 {
     const struct fr__dag *g = s->from;
@@ -243,7 +244,7 @@ static void sort_edges(struct fr__dag_edge *e, size_t n)
     }
 }
 
-/* All edges of src into op: first to what slices, else to each part. */
+/* Adds all edges of src into op: to the split node, or else to each part. */
 static uint32_t add_edges_in(struct split *s, uint32_t e)
 {
     const struct fr__dag *g = s->from;
@@ -280,7 +281,7 @@ static void add_edges_of_slices(struct split *s)
     }
 }
 
-/* Joins first, in their order, then what every part must precede. */
+/* Adds the edges of a part: to the joins in their order, then to what every part must precede. */
 static void add_edges_of_part(struct split *s, uint32_t part)
 {
     const struct fr__dag *g = s->from;
@@ -348,8 +349,8 @@ static void add_edges(struct split *s)
     s->to->out_first[s->to->n_ops] = (uint32_t)s->to->n_edges;
 }
 
-/* in_first ends shifted by one while it is filled: in_first[i + 1] walks from i's first to its
- * last. */
+/* While it is filled, in_first is shifted by one: in_first[i + 1] goes from the first to the last
+ * input of i. */
 static void index_inputs(struct fr__dag *dag)
 {
     uint32_t at = 0;

@@ -1,7 +1,7 @@
 /* strategies/fastt/tell.c - turns the planner's arrays into a record of decisions.
  *
- * It stands apart from the planners so that these keep no names and no words, and from the
- * explanation so that an answer that needs only the schedule does not pay for the rest.
+ * It is separate from the planners so that these have no names and no sentences, and separate from
+ * the explanation so that an answer that needs only the schedule does not pay for the rest.
  */
 #include "config.h"
 
@@ -161,7 +161,7 @@ static const struct fr_reason reasons[] = {
                          .words = "left where its replica stands"},
 };
 
-/* The first of the readers that a variable waited for. */
+/* The reader that a variable waited for, the first of them all. */
 static uint32_t first_reader(const struct fr__dag *dag, const uint32_t place[], uint32_t variable)
 {
     uint32_t first = FR_NONE;
@@ -197,8 +197,9 @@ static void fill_reasons(struct fr_decided_op ops[], const struct fr__tell_run *
     }
 }
 
-/* The operations of a device in the order of their starts, as a list from which those that came
- * last to the device leave first: what stood before and behind one when it came bounds its gap. */
+/* The operations of a device in the order of their starts, as a linked list. Operations are taken
+ * out of it in the reverse of the order in which they came, so that the neighbours of one bound the
+ * gap that it was put into. */
 struct neighbours {
     uint32_t *before, *behind; /* [n_ops] FR_NONE: nobody */
 };
@@ -220,7 +221,8 @@ static void line_up(const struct fr__tell_run *run, struct neighbours *n, uint32
     }
 }
 
-/* The free interval at the moment of the decision. It means nothing for a variable that waited. */
+/* Fills the free interval at the time of each decision. It means nothing for a variable that
+ * waited. */
 static bool fill_gaps(struct fr_decided_op ops[], struct fr__arena *arena,
                       const struct fr__tell_run *run)
 {
@@ -354,7 +356,7 @@ bool fr__tell_run(struct fr_decided_plan *out, struct fr__arena *arena,
 
 /* ---- what is not a plan ---- */
 
-/* Of the dag that was split. */
+/* Reports a split of the dag that was split. */
 static bool tell_split(struct fr_decided_split *out, const struct fr__fastt *f,
                        const struct fr__os_dpos_try *t, struct fr__arena *arena)
 {
@@ -377,7 +379,7 @@ static bool tell_split(struct fr_decided_split *out, const struct fr__fastt *f,
     return out->op;
 }
 
-/* Splits that are in the plan. */
+/* Fills the splits that are in the plan. */
 static bool fill_splits(struct fr_decisions *d, const struct fr__fastt *f, struct fr__arena *arena)
 {
     const struct fr__os_dpos_result *r = &f->result;

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "strategies/strategies.h"
 
-/* An empty record of a learning on this problem, with the names of workload, topology and GPUs. What
- * it points to comes from *arena, which the record owns; *gpus is its own list of GPUs, each with 0
- * operations. The caller frees it with fr_learning_free. NULL: out of memory. */
+/* An empty record of a learning on this problem, with the names of workload, topology and GPUs.
+ * *arena is the record's, for what it points to. *gpus is its list of GPUs, each with 0 operations.
+ * The caller frees the record with fr_learning_free. NULL: out of memory. */
 struct fr_learning *fr__learning_new(const struct fr_problem *in, struct fr__arena **arena,
                                      struct fr_learn_gpu **gpus);
 

@@ -1,10 +1,11 @@
-/* strategies/lower/stages.h - cuts the forward ops into contiguous parts, one a device.
+/* strategies/lower/stages.h - cuts the forward ops into contiguous parts, one for each device.
  *
- * The chain's items are the forward ops in graph order, but layers that are unrolled in time (some of
- * their ops share parameters) are one item each: parts of a pipeline are layers, not steps. Backward
- * and update ops stand with the forward op they derive from, so an item's time is forward plus
- * backward. Its fixed memory is parameters, gradients and optimizer state, its live memory what it
- * saves for the backward pass, a micro-batch in flight.
+ * The ops form a chain of items. An item is a forward op, in graph order; or a layer that is
+ * unrolled in time (some of its ops share parameters), because parts of a pipeline are layers, not
+ * time steps. Backward and update ops are on the device of their forward op, so an item's time is
+ * forward plus backward. Its fixed memory is parameters, gradients and optimizer state. Its live
+ * memory is what it saves for the backward pass, for each micro-batch in flight.
+ *
  * Ignores: transfers at the cuts, tensors received from earlier parts, gradients of activations.
  */
 #ifndef FR_STRATEGIES_LOWER_STAGES_H

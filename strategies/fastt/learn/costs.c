@@ -1,4 +1,5 @@
-/* strategies/fastt/learn/costs.c */
+/* strategies/fastt/learn/costs.c - samples of work and transfers, their means and lines, and what
+ * each round changed. */
 #include "config.h"
 
 #include "strategies/fastt/learn/costs.h"
@@ -14,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* op FR_NONE: moves so many bytes. */
+/* A kind of work; op FR_NONE: it moves that many bytes. */
 struct work {
     uint64_t bytes;
     uint32_t op, n_parts, dim;
 };
 
 struct mean {
-    double mean_s, fresh_s; /* of n; sum of n_fresh */
+    double mean_s, fresh_s; /* mean of n samples; sum of the n_fresh new ones */
     uint64_t n, n_fresh;
 };
 
@@ -37,7 +38,7 @@ struct pair {
     double latency_s, s_per_byte;
     bool is_known;
     uint32_t last_strategy; /* of the last round with samples */
-    double last_mean_s;     /* of a transfer in it */
+    double last_mean_s;     /* mean time of a transfer in that round */
 };
 
 struct fr__learned {
@@ -123,7 +124,7 @@ static struct mean *find(const struct fr__learned *l, const struct work *w)
     return i == FR_NONE ? NULL : &l->means[i * l->n_devices];
 }
 
-/* Makes room for a new work, and lets it be found. */
+/* Adds a new kind of work. */
 static enum fr_status make_room(struct fr__learned *l, const struct work *w, struct fr_error *err)
 {
     if (!fr__grow(&l->works, &l->cap_works, l->n_works + 1, sizeof(*l->works)) ||
@@ -197,7 +198,8 @@ enum fr_status fr__learned_add_move(struct fr__learned *l, uint32_t src, uint32_
     return FR_OK;
 }
 
-/* Least squares through the points' means, each as often as it was measured. */
+/* Fits a line by least squares through the means of the points, each weighted by its number of
+ * samples. */
 static void fit_line(struct pair *p, const double x[], const double w[], const double y[], size_t n)
 {
     double variance, other, chi_square, covariance;
@@ -294,7 +296,7 @@ static void update_work(struct fr__learned *l, size_t work, const struct fr__lea
     }
 }
 
-/* What the line says of the round's samples, or they themselves; a mean transfer. */
+/* For the round's samples: the line's times, the times themselves, and the mean of a transfer. */
 struct fresh {
     double measured_s, line_s;
     uint64_t n;
@@ -318,7 +320,7 @@ static struct fresh fresh_of(const struct pair *p)
     return f;
 }
 
-/* Of the new line, at the sizes of samples that were taken up already. */
+/* The new line's time at the sizes of samples that were added before. */
 static double line_at(const struct pair *p, double mean_bytes)
 {
     return p->latency_s + mean_bytes * p->s_per_byte;

@@ -1,6 +1,5 @@
-/* strategies/fastt/learn/first.c - the strategy that learning begins with, and what a strategy
- * is estimated at.
- */
+/* strategies/fastt/learn/first.c - the plan that learning begins with, and the estimate of a plan's
+ * time from what is known. */
 #include "config.h"
 
 #include "strategies/fastt/learn/learn.h"
@@ -17,7 +16,7 @@ struct placing {
     uint64_t *used_bytes;   /* [n_devices] */
     uint64_t *group_bytes;  /* [n_groups] */
     uint32_t *group_device; /* [n_groups] FR_NONE: not yet */
-    uint32_t *device_of;    /* [n_ops] of the graph that the forward op stands on; FR_NONE */
+    uint32_t *device_of;    /* [n_ops of the graph] device of the forward op; FR_NONE */
     size_t n_graph_ops;
 };
 
@@ -56,7 +55,7 @@ static void put(struct placing *p, uint32_t device[], uint32_t op, uint32_t d)
         p->device_of[o->op] = d;
 }
 
-/* Replica r on device r; what they share on the first with room. */
+/* Puts replica r on device r, and what the replicas share on the first device with room. */
 static enum fr_status place_replicas(struct placing *p, uint32_t device[], struct fr_error *err)
 {
     const struct fr__dag *g = p->dag;
@@ -83,8 +82,8 @@ static enum fr_status place_replicas(struct placing *p, uint32_t device[], struc
     return FR_OK;
 }
 
-/* Where a backward or update op's forward op stands; FR_NONE: it is none, or that is placed
- * nowhere. */
+/* The device of a backward or update op's forward op; FR_NONE: it is no such op, or the forward op
+ * is not placed. */
 static uint32_t beside_forward(const struct placing *p, uint32_t op)
 {
     const struct fr__dag_op *o = &p->dag->ops[op];
@@ -96,7 +95,7 @@ static uint32_t beside_forward(const struct placing *p, uint32_t op)
     return forward == FR_NONE ? FR_NONE : p->device_of[forward];
 }
 
-/* A device is full when it holds its share, or has no room. */
+/* Fills one device after the other. A device is full when it holds its share or has no room. */
 static enum fr_status place_model(struct placing *p, uint32_t device[], struct fr_error *err)
 {
     const struct fr__dag *g = p->dag;

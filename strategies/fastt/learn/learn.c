@@ -1,4 +1,5 @@
-/* strategies/fastt/learn/learn.c - the rounds of learning; see learn.h. */
+/* strategies/fastt/learn/learn.c - the rounds of learning: pre-training, then profiles. The rules
+ * are in learn.h. */
 #include "config.h"
 
 #include "strategies/fastt/learn/learn.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A strategy and what owns its dag: its search, or the start. */
+/* A strategy, and the search that owns its dag (NULL: it is the start's). */
 struct held {
     struct fr__learn_strategy s;
     struct fr__os_dpos *search;
@@ -23,7 +24,7 @@ struct held {
 };
 
 struct loop {
-    struct fr__learning out; /* first: its address is the loop's */
+    struct fr__learning out; /* must be first: its address is that of the loop */
     const struct fr__learn_options *o;
     const struct fr__learn_truth *truth;
     const struct fr_context *ctx;
@@ -54,7 +55,8 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return fr__splitmix64(&h);
 }
 
-/* Where everything is, and the order on each device; of variables only where they are. */
+/* A hash of where operations are and in which order each device runs them; of variables only where
+ * they are. */
 static uint64_t digest_of(const struct fr__learn_strategy *s, size_t n_devices, uint64_t chain[])
 {
     uint64_t h = s->dag->n_ops;
@@ -109,7 +111,7 @@ static enum fr_status make_first(struct loop *l, struct fr_error *err)
     return finish(l, h, err);
 }
 
-/* What is planned with what is known; *fits false: nothing. */
+/* Makes a plan from what is known; *fits false: it does not fit. */
 static enum fr_status make_plan(struct loop *l, bool *fits, struct fr_error *err)
 {
     struct fr__os_dpos_options how = l->o->search;
@@ -147,7 +149,7 @@ static size_t devices_at_work(const struct held *h, size_t n_devices)
     return n;
 }
 
-/* Measures what is held into a new row. */
+/* Measures a strategy and adds a row for it. */
 static enum fr_status measure(struct loop *l, struct held *h, bool is_profile,
                               struct fr__learn_round **row, struct fr_error *err)
 {
@@ -236,7 +238,7 @@ static enum fr_status try_plan(struct loop *l, bool is_profile, struct fr_error 
     return FR_OK;
 }
 
-/* Measures what is in use, for the reason given. */
+/* Measures the strategy in use; why: the outcome of the round. */
 static enum fr_status watch(struct loop *l, bool is_profile, enum fr_learn_outcome why,
                             struct fr__learn_round **row, struct fr_error *err)
 {
@@ -283,7 +285,7 @@ static enum fr_status pre_train(struct loop *l, struct fr_error *err)
     return FR_OK;
 }
 
-/* What was slower once may be faster now. */
+/* Makes a plan after a profile; a plan that was slower once may be faster now. */
 static enum fr_status plan_again(struct loop *l, struct fr__learn_round *r, struct fr_error *err)
 {
     double current_s;
@@ -333,7 +335,7 @@ static enum fr_status train(struct loop *l, struct fr_error *err)
 
 /* ---- the whole ---- */
 
-/* A copy of the start's dag with columns by device; the rest is shared. */
+/* Copies the start's dag, with a column of costs for each device; the rest is shared. */
 static enum fr_status begin(struct loop *l, const struct fr__dag *start,
                             const struct fr__dpos_machine *m, struct fr_error *err)
 {

@@ -1,21 +1,29 @@
-/* strategies/fastt/learn/learn.h - FastT's pre-training: measure, learn, plan anew, try it, keep it or go back.
+/* strategies/fastt/learn/learn.h - FastT's pre-training: measure, learn, plan anew, try the plan,
+ * keep it or go back.
  *
- * The first strategy is data parallel where the dag holds replicas (a replica a device; variables,
- * sums and updates on the first device with room), else model parallel (operations in order, each
- * device filled to its share of the memory). It is measured. Then, each round:
- *   plan with what is known, unknown costs being 0; activate the plan, whatever its estimate; measure;
- *   take up what was measured; if the step takes longer than with the strategy before, go back to it.
- * A plan that is in use already, or that was gone back from, is not activated: what is in use is
- * measured again. Pre-training ends when nothing new was measured in a round and nothing that was
- * known has changed by more than eps. Then, every so many iterations, what is in use is measured. When
- * something has changed by more than eps, the old samples of it are forgotten and a plan is made; it is
- * tried if its estimate is below that of the strategy in use at the costs known now. That goes on
- * until a round changes nothing.
+ * A plan is called a strategy here, as in the paper. The first strategy is data parallel if the dag
+ * holds replicas (one on each device; variables, sums and updates on the first device with room).
+ * Otherwise it is model parallel (operations in order, each device filled to its share of the
+ * memory). It is measured. Each round of pre-training then does this:
+ * - Make a plan from what is known. Unknown costs count as 0.
+ * - Activate the plan, whatever its estimate, and measure it.
+ * - Add the measurements to what is known.
+ * - If the step takes longer than with the strategy before, go back to that one.
  *
- * Source: X. Yi et al., FastT, Middleware 2020, sections 3 and 4. Decided here, where the paper is
- *         silent: eps; what is in use or was gone back from is not activated again; the strategy to
- *         beat is as long as it was measured when it was taken into use (or watched, after a change);
- *         a strategy that runs out of memory is infinitely slow and is not measured in part.
+ * A plan that is already in use, or that was gone back from, is not activated; the strategy in use
+ * is measured again instead. Pre-training ends with a round in which no new cost was measured and
+ * no known one changed by more than eps.
+ *
+ * After that, the strategy in use is measured every so many iterations. If a cost has changed by
+ * more than eps, its old samples are forgotten and a plan is made. It is tried if its estimate is
+ * below that of the strategy in use at the costs known now. This goes on until a round changes
+ * nothing.
+ *
+ * Source:  X. Yi et al., FastT, Middleware 2020, sections 3 and 4. The paper does not say these,
+ *          and we decided them: eps; that a plan in use, or gone back from, is not activated again;
+ *          that a new plan is compared with the step measured when the strategy in use was
+ *          activated (or measured again after a change); that a strategy which runs out of memory
+ *          is infinitely slow and is not measured in part.
  */
 #ifndef FR_STRATEGIES_FASTT_LEARN_LEARN_H
 #define FR_STRATEGIES_FASTT_LEARN_LEARN_H
@@ -24,19 +32,19 @@
 #include "strategies/fastt/os_dpos.h"
 #include "strategies/learning.h"
 
-/* A dag with its operations placed and in order; number 0 is the first. */
+/* A dag with its operations placed and in order. Number 0 is the first strategy. */
 struct fr__learn_strategy {
     const struct fr__dag *dag; /* with a column of costs for each device */
     const uint32_t *device, *order;
     uint32_t number;
 };
 
-/* What is measured: a cluster, a simulator, a table. */
+/* Where measurements come from: a cluster, a simulator, a table. */
 struct fr__learn_truth {
     void *user;
-    /* Runs n iterations of a strategy, the first of them number `first` of the training, adds
-     * what each operation and transfer took to *into, and leaves the mean of the step in
-     * *step_s: INFINITY, and nothing added, when it runs out of memory. */
+    /* Runs n iterations of a strategy, of which the first has number `first` in the training, adds
+     * what each operation and transfer took to *into, and sets *step_s to the mean step. If it runs
+     * out of memory, *step_s is INFINITY and nothing is added. */
     enum fr_status (*measure)(void *user, const struct fr__learn_strategy *s, uint64_t first,
                               unsigned n, struct fr__learned *into, double *step_s,
                               struct fr_error *err);
@@ -45,7 +53,7 @@ struct fr__learn_truth {
 struct fr__learn_options {
     struct fr__os_dpos_options search; /* max_parts 1: no splitting; costs are filled in */
     unsigned iterations;               /* measured in a round; at least 1 */
-    unsigned max_rounds;               /* of pre-training, beside the first */
+    unsigned max_rounds;               /* of pre-training, without the first */
     unsigned n_profiles;               /* after it */
     uint64_t period;                   /* iterations from one to the next */
     double eps;                        /* relative */
@@ -62,7 +70,7 @@ struct fr__learn_round {
     double planned_s;         /* estimate of the plan that was made; NAN: none */
     double estimated_s;       /* of the measured strategy, before; NAN: nothing was known */
     double measured_s;        /* INFINITY: out of memory */
-    double activation_s;      /* there, and back */
+    double activation_s;      /* of the new strategy, and of the old one if it was rolled back */
     size_t n_ops, n_splits;   /* of the measured strategy */
     size_t n_devices;         /* that have work of it that takes time */
     struct fr__learned_change change;
@@ -82,10 +90,9 @@ struct fr__learning {
     void *priv;
 };
 
-/* start: the dag of the model or of its replicas; m: its types are not used, its links not known.
- * The caller frees *out and keeps start and the arrays of m for as long. FR_ENOROOM: the first
- * strategy does not fit, or runs out of memory; FR_ECANCELLED; FR_ENOMEM; what the truth fails
- * with. */
+/* Learns. start: the dag of the model or of its replicas. m: its types and links are not used. The
+ * caller frees *out and keeps start and the arrays of m until then. FR_ENOROOM: the first strategy
+ * does not fit, or runs out of memory; FR_ECANCELLED; FR_ENOMEM; the errors of truth->measure. */
 enum fr_status fr__learn_run(struct fr__learning **out, const struct fr__dag *start,
                              const struct fr__dpos_machine *m, const struct fr__learn_options *o,
                              const struct fr__learn_truth *truth, const struct fr_context *ctx,
@@ -94,12 +101,13 @@ void fr__learn_free(struct fr__learning *g);
 
 /* ---- learn_first.c ---- */
 
-/* The first strategy: device [n_ops]; its order is that of the dag. FR_ENOROOM, FR_ENOMEM. */
+/* Places the first strategy: device [n_ops]. Its order is that of the dag. FR_ENOROOM,
+ * FR_ENOMEM. */
 enum fr_status fr__learn_first(const struct fr__dag *dag, const struct fr__dpos_machine *m,
                                uint32_t device[], struct fr_error *err);
 
-/* What a strategy takes at the costs known now: each device runs its operations in order, each
- * as soon as its inputs have arrived. FR_ENOMEM. Cost: O(ops + edges). */
+/* The step of a strategy at the costs known now: each device runs its operations in order, each as
+ * soon as its inputs have arrived. FR_ENOMEM. Cost: O(ops + edges). */
 enum fr_status fr__learn_estimate(double *out_s, const struct fr__learned *l,
                                   const struct fr__learn_strategy *s, size_t n_devices,
                                   struct fr_error *err);

@@ -1,9 +1,8 @@
-/* strategies/fastt/learn/sim.h - learning with the simulator as the cluster, whose costs are
- * hidden.
+/* strategies/fastt/learn/sim.h - learning with the simulator as the cluster.
  *
- * What the simulator runs takes the costs of the problem's cost model, contention, jitter and slow
- * devices included; the planner sees no more than what each operation and transfer took.
- * Iteration i of the training draws its jitter from (seed, i).
+ * The simulator runs with the costs of the problem's cost model, with contention, jitter and slow
+ * devices. The planner sees only what each operation and transfer took. Iteration i of the training
+ * draws its jitter from (seed, i).
  */
 #ifndef FR_STRATEGIES_FASTT_LEARN_SIM_H
 #define FR_STRATEGIES_FASTT_LEARN_SIM_H
