@@ -1,9 +1,9 @@
-/* base/rng.h - one random stream an entity, the same on every machine.
+/* base/rng.h - one stream of random numbers for each entity, the same on every machine.
  *
- * Generator: xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021), its state filled by splitmix64
- * from a hash of (seed, entity). Only integer operations, + - * / and sqrt, so the same bits come
- * out everywhere; the normal variate is the sum of twelve uniforms minus six (mean 0, variance 1,
- * tails cut at 6), which needs no logarithm.
+ * The generator is xoshiro256++ (Blackman and Vigna, ACM TOMS 47(4), 2021). splitmix64 fills its
+ * state from a hash of (seed, entity). It uses only integer operations, + - * / and sqrt, so the
+ * same bits come out everywhere. A normal variate is the sum of twelve uniform ones minus six (mean
+ * 0, variance 1, tails cut at 6), which needs no logarithm.
  */
 #ifndef FR_BASE_RNG_H
 #define FR_BASE_RNG_H

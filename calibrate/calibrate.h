@@ -214,7 +214,7 @@ struct fr_curve_info {
     uint64_t data_hash;        /* FNV-1a of the rows that were fitted or held out, in order */
     uint64_t n_fitted;
     struct fr_misses held_out; /* on the rows of the same data that were not fitted */
-    /* On rows that measure a shape once more, with the median of the other rows of that shape as the
+    /* On rows that measure a shape once more; the median of the shape's other rows is the
      * prediction. */
     struct fr_misses repeats;
     double parameters[FR_CURVE_PARAMETERS]; /* units in fr_curve_parameter_name */

@@ -92,7 +92,8 @@ calibrate/data_version.c: $(device_files) $(system_files)
 BUILT_SOURCES += calibrate/data_version.c
 CLEANFILES += calibrate/data_version.c
 
-# Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md describes.
+# Fits all shipped files anew. MICROBENCH: folder of the CSV files that doc/calibration.md
+# describes.
 MICROBENCH = $(srcdir)/../shared/data/microbench
 refit-devices: forerun
 	sh $(srcdir)/calibrate/fit/refit.sh ./forerun $(MICROBENCH) $(srcdir)/calibrate/devices

@@ -184,11 +184,11 @@ void cli_write_layers(struct fr__json *j, const struct fr_graph *g,
 
 /* ---- draw.c ---- */
 
-/* Makes a picture of each -o file from the DOT text in `dot`, or prints the text where there is none.
- * is_placed: as fr_draw_topo writes it. */
+/* Makes a picture of each -o file from the DOT text in `dot`, or prints the text if there is no -o
+ * file. is_placed: as fr_draw_topo writes it. */
 enum fr_status cli_write_drawing(struct session *s, FILE *dot, bool is_placed,
                                  struct fr_error *err);
-/* A place for that text, once the files are known to be fine. */
+/* Opens a file for that text, after the names of the -o files were checked. */
 enum fr_status cli_open_drawing(const struct session *s, FILE **dot, struct fr_error *err);
 
 /* ---- output.c ---- */

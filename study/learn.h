@@ -17,17 +17,17 @@ extern "C" {
 
 /* 100 rounds of 10 iterations, eps 0.05, 30 s to activate, no profiles, no drift. Profiles are 500
  * iterations apart, as many as X. Yi et al., FastT, Middleware 2020, average over; that paper gives
- * no eps. 30 s is what a restart from a checkpoint costs in the simulator of A. Qiao et al., Pollux,
- * OSDI 2021 (simulator.py of its artifact, rescale_time). */
+ * no eps. 30 s is what a restart from a checkpoint costs in the simulator of A. Qiao et al.,
+ * Pollux, OSDI 2021 (simulator.py of its artifact, rescale_time). */
 void fr_learn_options_init(struct fr_learn_options *o);
 
 const char *fr_learn_outcome_name(enum fr_learn_outcome o); /* "rolled back", for JSON and tables */
 
-/* Loads what q names and learns. The order, network, seed, jitter and slow devices of q's run are the
- * cluster's. q->strategy NULL: the strategy that learns by default (fr_strategy_learner). The caller
- * frees *out with fr_learning_free. FR_EUSAGE: the strategy cannot learn; FR_ERANGE: the drifting
- * GPU is not among those in use, or eps or the factor is out of range; FR_ENOROOM: the first plan
- * does not fit; else as fr_answer. */
+/* Loads what q names and learns. The order, network, seed, jitter and slow devices of q's run are
+ * the cluster's. q->strategy NULL: the strategy that learns by default (fr_strategy_learner). The
+ * caller frees *out with fr_learning_free. FR_EUSAGE: the strategy cannot learn; FR_ERANGE: the
+ * drifting GPU is not among those in use, or eps or the factor is out of range; FR_ENOROOM: the
+ * first plan does not fit; else as fr_answer. */
 enum fr_status fr_learn(struct fr_learning **out, const struct fr_question *q,
                         const struct fr_learn_options *o, const struct fr_context *ctx,
                         struct fr_error *err);

@@ -89,9 +89,9 @@ enum fr_status fr_question_set(struct fr_question *q, const char *name, const ch
                                struct fr_error *err);
 /* The value of setting i as fr_question_set reads it; the caller frees; NULL: out of memory. */
 char *fr_question_text(const struct fr_question *q, size_t i);
-/* All settings spelt out, "workload=vgg19|topology=dgx1-v100|precision=default|...": equal for
- * equal questions only. Backslash escapes '|', itself, and control characters (\x0a). The caller frees;
- * NULL: out of memory. */
+/* All settings, with their names: "workload=vgg19|topology=dgx1-v100|precision=default|...". Two
+ * questions have the same text only if they are equal. A backslash escapes '|', itself and control
+ * characters (\x0a). The caller frees; NULL: out of memory. */
 char *fr_question_key(const struct fr_question *q);
 
 struct fr_session; /* study/session.h */
@@ -118,8 +118,9 @@ struct fr_record_device {
     bool is_gpu;
     double busy_s; /* computing or communicating, an iteration */
     double compute_s, comm_s, exposed_comm_s, idle_s;
-    double
-        critical_s; /* computing on the critical path: 1 % slower, it costs at least 1 % of this (ties) */
+    /* Computing on the critical path. If the device is 1 % slower, the iteration takes longer by at
+     * least 1 % of this; by more if paths tie. */
+    double critical_s;
     uint64_t peak_allocated_bytes, peak_reserved_bytes, peak_bytes;
     uint64_t capacity_bytes;
     uint64_t memory_bytes[FR_N_BUFFER_KINDS]; /* at the moment of the peak */

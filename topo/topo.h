@@ -143,16 +143,17 @@ size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char
 enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, uint32_t devices[],
                               struct fr_error *err);
 
-/* The GPUs that text names, in its order: names with one comma between two, "n0.gpu0,n0.gpu4". Any
- * number in a name may be a range from..to with both ends, at most 4 a name; of several the last
- * varies fastest: "n0..1.gpu0..2" is n0.gpu0, n0.gpu1, n0.gpu2, n1.gpu0, ... What is a vertex's whole
- * name is that vertex, also when it has dots like a range. Wildcards, spaces and leading zeros have
- * no meaning.
- *   devices  [n_gpus of t] the GPUs, each once
- *   *n       how many there are, at least 1
- * FR_ENOENT: no such vertex (with the nearest known GPU); FR_EPARSE: no list; FR_ERANGE: not a GPU,
- * named twice, a range that runs backwards or stands for more GPUs than t has; FR_ENOMEM. On
- * failure *n is as it was. Cost: O(vertices + length of text). */
+/* The GPUs that text names, in its order. Names are separated by one comma: "n0.gpu0,n0.gpu4". Any
+ * number in a name may be a range from..to with both ends, at most 4 in a name. Of several ranges
+ * the last varies fastest: "n0..1.gpu0..2" is n0.gpu0, n0.gpu1, n0.gpu2, n1.gpu0, ... If text is
+ * the whole name of a vertex, it is that vertex, even if it has dots like a range. Wildcards,
+ * spaces and leading zeros have no meaning.
+ *
+ * devices: [n_gpus of t] the GPUs, each once; *n: how many there are, at least 1.
+ *
+ * FR_ENOENT: no such vertex (with the nearest known GPU); FR_EPARSE: not a list; FR_ERANGE: not a
+ * GPU, named twice, a range that runs backwards or stands for more GPUs than t has; FR_ENOMEM. On
+ * failure *n does not change. Cost: O(vertices + length of text). */
 enum fr_status fr_topo_select_named(const struct fr_topo *t, const char *text, uint32_t devices[],
                                     size_t *n, struct fr_error *err);
 

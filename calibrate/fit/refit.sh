@@ -1,10 +1,10 @@
 #!/bin/sh
-# calibrate/fit/refit.sh FORERUN MICROBENCH DIRECTORY [DEVICE]... - fits the shipped device files anew, all
-# or those named, from the CSV files of MICROBENCH (doc/calibration.md) into DIRECTORY; systems
-# (doc/collectives.md) into DIRECTORY/../systems.
+# calibrate/fit/refit.sh FORERUN MICROBENCH DIRECTORY [DEVICE]... - fits the shipped device files
+# anew, all or those named, from the CSV files of MICROBENCH (doc/calibration.md) into DIRECTORY;
+# systems (doc/collectives.md) into DIRECTORY/../systems.
 #
-# Of each class and format the first GPU named with enough rows is taken, so those that were measured
-# without a framework's launch stand first.
+# Of each class and format the first GPU named with enough rows is taken, so those that were
+# measured without a framework's launch stand first.
 set -eu
 forerun=$1 data=$2 out=$3
 shift 3
@@ -57,7 +57,8 @@ trap 'rm -rf "$chosen"' EXIT
     head -n 1 "$data/collectives.csv"
     grep '^[^,]*aws-ofi-nccl 1.13.0[^,]*,alps_gh200,.*default environment' "$data/collectives.csv"
 } >"$chosen/alps.csv"
-# GPU i of a DGX-1 has NVLinks to those of its four, and to i +- 4: the source does not say which link a pair has.
+# GPU i of a DGX-1 has NVLinks to those of its four, and to i +- 4: the source does not say which
+# link a pair has.
 awk -F, -v OFS=, 'FNR == 1 { print; next }
     $2 == "tartan_dgx1_p100" && $6 ~ /^NVLink1/ {
         from = substr($4, 4); to = substr($5, 4)

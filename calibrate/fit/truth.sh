@@ -1,6 +1,7 @@
 #!/bin/sh
-# calibrate/fit/truth.sh FORERUN PAGE [MICROBENCH PICTURES] - writes the tables of PAGE (doc/true.md) anew, between
-# its lines "<!-- NAME: made by make truth-fits -->" and "<!-- NAME: end -->":
+# calibrate/fit/truth.sh FORERUN PAGE [MICROBENCH PICTURES] - writes the tables of PAGE
+# (doc/true.md) anew, between its lines "<!-- NAME: made by make truth-fits -->" and "<!-- NAME: end
+# -->":
 #   summary, kernels   what the shipped device files say of the rows held out of their fits
 #   pooled             the same rows of all devices together, judged on MICROBENCH
 #   launches           and of the time of next to nothing
@@ -55,8 +56,8 @@ show_devices() {
     done
 }
 
-# device class format fitted n median p90 worst bias again source, one curve a line; again: rows of shapes that
-# were measured again, their median and p90 apart, N:MEDIAN:P90, or -
+# device class format fitted n median p90 worst bias again source, one curve a line; again: rows of
+# shapes that were measured again, their median and p90 apart, N:MEDIAN:P90, or -
 list_curves() {
     show_devices | awk '
         function say(   i) {
@@ -173,8 +174,9 @@ judge() {
         awk -F '|' -v name="$name" '{ printf "%s|%s|%d|%.1f|%.1f|%.1f|%+.1f\n", name, $1, $2, 100 * $3, 100 * $4, 100 * $5, 100 * $6 }'
 }
 
-# Over nodes and links: what the shipped files say, of all sizes. Inside a machine: judged anew from 256 KiB on,
-# but where the file was fitted to a selection of the rows, so that the numbers of rows differ, as it says.
+# Over nodes and links: what the shipped files say, of all sizes. Inside a machine: judged anew from
+# 256 KiB on, but where the file was fitted to a selection of the rows, so that the numbers of rows
+# differ, as it says.
 make_systems() {
     echo "| system | what | sizes | rows | median | p90 | worst | bias | missed |"
     echo "|---|---|---|---|---|---|---|---|---|"

@@ -1,13 +1,14 @@
 /* papers/fastt/experiments.c - the experiments of FastT (Middleware 2020).
  *
- * What the paper's own tables hold is not known to us but for what its text says; no number of a cell is
- * invented: where a figure is missing, the column stays empty. Batches and inputs per model are not stated
- * there either; ours are below.
+ * Of the paper's own tables we know only what its text says. No number of a cell is invented: if a
+ * figure is missing, the column is empty. The paper does not state batches and inputs for each
+ * model either; those below are ours.
  *
- * The baseline is data parallelism as TensorFlow's slim does it: replicas in one graph, variables on the CPU
- * (slim's default) or on the first GPU, gradients summed there. FastT here is what its pre-training
- * ends with when costs are known: of OS-DPOS's plan, replicas with the variables spread over them, and
- * the baseline that it starts from, whatever turns out fastest (roll-back). So it is never slower.
+ * The baseline is data parallelism as in TensorFlow's slim: replicas in one graph, variables on the
+ * CPU (slim's default) or on the first GPU, gradients summed there. FastT is what its pre-training
+ * ends with when costs are known: the fastest of OS-DPOS's plan, replicas with the variables spread
+ * over them, and the baseline that it starts from (roll-back). So it is never slower than the
+ * baseline.
  */
 #include "config.h"
 

@@ -3,8 +3,8 @@
  * gpipe: all forwards in order, then all backwards, last micro-batch first (Y. Huang et al., GPipe,
  * NeurIPS 2019, figure 2c): its activations are the newest at the last stage, which turns round
  * without waiting. Every stage holds all n_micros.
- * 1f1b: stage s of K runs min(n_micros, K - s) forwards, then alternates one backward and one forward,
- * both in order (D. Narayanan et al., PipeDream, SOSP 2019, with a flush as in Megatron-LM, SC 2021).
+ * 1f1b: stage s of K runs min(n_micros, K - s) forwards, then one backward and one forward in turn,
+ * both in order (D. Narayanan et al., PipeDream, SOSP 2019; with a flush: Megatron-LM, SC 2021).
  * It holds at most that many micro-batches.
  */
 #ifndef FR_STRATEGIES_LOWER_SCHEDULE_H

@@ -1,10 +1,10 @@
 /* study/store/sqlite.c - a store that is a SQLite database.
  *
  * Tables: `points` (the columns of rows, key first), `inputs` (name, digest), `meta` (name, value).
- * A row is a transaction of its own in the write-ahead log: a process that is killed leaves all rows
- * that were put and none in part; after a power cut the last ones may be missing
+ * Each row is a transaction of its own in the write-ahead log. If a process is killed, the store
+ * has all rows that were put, and none in part; after a power cut the last rows may be missing
  * (sqlite.org/pragma.html#pragma_synchronous, NORMAL). The lock is exclusive, so that two sweeps
- * never fill one store, and the log needs no shared memory. A store that was closed is one file.
+ * never fill one store, and the log needs no shared memory. A closed store is one file.
  */
 #include "config.h"
 

@@ -1,12 +1,14 @@
 /* tests/bench/bench_engine.c - the event queue and the engine by themselves.
  *
- *   phold    the classic hold model (Fujimoto, PADS 1990): each event schedules one more at an
- *            exponential distance; so many stay pending
- *   layered  layers of 2 G tasks on G devices; each takes its device's last task and two random
- *            tasks of the layer before, by a message where these are elsewhere; every task and
- *            message has a buffer; analytic network. Rate: tasks (compute, send, receive) a second, of
- *            a plan's first run; "allocator": of a second one, under FR_MEMORY_DEVICE. Medians of five
- *   dag, ring  what SimGrid is measured on (../shared/bench/simgrid); generated here likewise
+ * phold: the classic hold model (Fujimoto, PADS 1990). Each event schedules one more at an
+ * exponential distance, so that the number of pending events stays the same.
+ *
+ * layered: layers of 2 G tasks on G devices. Each task depends on its device's last task and on two
+ * random tasks of the layer before, by a message if these are elsewhere. Every task and message has
+ * a buffer; the network is analytic. The rate is tasks (compute, send, receive) per second of a
+ * plan's first run; "allocator" is that of a second run, under FR_MEMORY_DEVICE. Medians of five.
+ *
+ * dag, ring: what SimGrid is measured on (../shared/bench/simgrid), generated here in the same way.
  */
 #include "config.h"
 

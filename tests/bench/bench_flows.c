@@ -1,9 +1,9 @@
-/* tests/bench/bench_flows.c - speed of the max-min solver by itself, on the jobs that were also given to
- * SimGrid (tests/bench/bench_simgrid.sh).
+/* tests/bench/bench_flows.c - speed of the max-min solver alone, on the jobs that were also given
+ * to SimGrid (tests/bench/bench_simgrid.sh).
  *
  * usage: bench_flows [runs [simgrid.txt]]
- *   runs         CPU time is the median of that many, 3 unless told
- *   simgrid.txt  what bench_simgrid.sh printed: SimGrid's CPU time stands beside ours
+ *   runs         CPU time is the median of so many runs, 3 by default
+ *   simgrid.txt  output of bench_simgrid.sh: prints SimGrid's CPU time next to ours
  */
 #include "sim/network/maxmin.h"
 #include "tests/bench/bench.h"

@@ -196,8 +196,8 @@ static double feature(const struct fr__curve_class *c, const double x[], const c
 START_TEST(features_of_a_product_are_those_of_its_tiles)
 {
     /* 3 products of 200 x 100 x 50 on 4 multiprocessors: 200 rows use 200/256 of two tiles of 128,
-     * 100 columns 100/128 of one; 2 x 1 x 3 = 6 tiles of 128 x 128 are 1.5 waves, the last of two half
-     * full: 0.75. Bytes in fp16: 3 (200 50 + 100 50 + 200 100) 2 = 210 000; work 3 million. */
+     * 100 columns 100/128 of one. 2 x 1 x 3 = 6 tiles of 128 x 128 are 1.5 waves, so two waves that
+     * are 0.75 full. Bytes in fp16: 3 (200 50 + 100 50 + 200 100) 2 = 210 000; work: 3 million. */
     static const struct fr__machine machine = {4, 1e13, 1e12};
     const struct fr_kernel_shape shape = {.op_class = FR_CURVE_MATMUL, .matmul = {3, 200, 100, 50}};
     const struct fr__curve_class *c = &fr__curve_matmul;

@@ -1,7 +1,8 @@
 #!/bin/sh
-# tests/cli/test_calibrate_run.sh - calibrate/measure/run with programs that only pretend: it runs what is built in
-# its order, shares out the time, and says what it left out and why. Ends with 77 where there is no
-# Python. What was built of the CUDA programs is asked what it would measure, which needs no GPU.
+# tests/cli/test_calibrate_run.sh - calibrate/measure/run with programs that only pretend: it runs
+# what is built in its order, shares out the time, and says what it left out and why. Ends with 77
+# where there is no Python. What was built of the CUDA programs is asked what it would measure,
+# which needs no GPU.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 build=$PWD
@@ -86,7 +87,8 @@ for program in "$build"/calibrate/measure/cuda/*; do
     "$program" -o x.csv "$@" --nonsense >out 2>&1
     expect "${program##*/} refuses what it does not know" [ $? -eq 2 ]
 done
-# what memory_bound measures is what a fit reads: all its classes, with rows enough, were each at 2 TB/s
+# what memory_bound measures is what a fit reads: all its classes, with rows enough, were each at 2
+# TB/s
 if [ -x "$build/calibrate/measure/cuda/memory_bound" ] && [ -x "$build/forerun" ]; then
     "$build/calibrate/measure/cuda/memory_bound" -o x.csv --list 2>err | awk -F, '
         BEGIN { print "gpu,kernel,shape,dtype,bytes,time_us" }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tests/cli/test_cli.sh - the command as people and scripts meet it: what it prints where, how it ends.
+# tests/cli/test_cli.sh - the command as people and scripts meet it: what it prints where, how it
+# ends.
 . "${srcdir:-.}/tests/support/command.sh"
 vgg="-w vgg19 -t dgx1-v100 -g 4 -b 64"
 

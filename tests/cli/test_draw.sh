@@ -1,5 +1,6 @@
 #!/bin/sh
-# tests/cli/test_draw.sh - `topo draw` and `graph draw` as people meet them: files, graphviz, faults.
+# tests/cli/test_draw.sh - `topo draw` and `graph draw` as people meet them: files, graphviz,
+# faults.
 . "${srcdir:-.}/tests/support/command.sh"
 
 only_files() { test "$(ls | tr '\n' ' ')" = "$1"; }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tests/cli/test_explain.sh - `forerun explain`: the worked example against its hand-derived values, faults.
+# tests/cli/test_explain.sh - `forerun explain`: the worked example against its hand-derived values,
+# faults.
 . "${srcdir:-.}/tests/support/command.sh"
 examples=$source/examples
 golden=$source/tests/golden/cli
@@ -7,7 +8,8 @@ golden=$source/tests/golden/cli
 # says TEXT: a line that is TEXT, whatever the blanks
 says() { sed 's/  */ /g; s/^ //; s/ $//' out | grep -q -x -F -e "$1"; }
 equals() { test "$1" = "$2"; }
-# The last column of the table under the title that matches, up to an empty line: "NAME VALUE" a row.
+# The last column of the table under the title that matches, up to an empty line: "NAME VALUE" a
+# row.
 ranks() { awk '/= rank/ { on = 1; next } on && NF == 0 { exit } on { print $2 " " $(NF > 4 ? NF - 1 : NF) }' out; }
 
 ten="-w $examples/ten-tasks -t $examples/ten-tasks/processors.yaml"

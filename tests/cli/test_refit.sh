@@ -1,8 +1,8 @@
 #!/bin/sh
-# tests/cli/test_refit.sh - the shipped device files are what fits of the measured kernels make today: one
-# small device is fitted anew, byte for byte; of all, the errors on held-out rows are what the files say
-# (in five digits).
-# Needs the data set beside the project; skipped where it is not.
+# tests/cli/test_refit.sh - the shipped device files are what fits of the measured kernels make
+# today: one small device is fitted anew, byte for byte; of all, the errors on held-out rows are
+# what the files say (in five digits). Needs the data set beside the project; skipped where it is
+# not.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$PWD/forerun
@@ -33,8 +33,8 @@ for file in "$source"/calibrate/systems/*.yaml; do
         cmp "$work/systems/$system.yaml" "$file" || fail "$system is fitted differently now"
 done
 
-# Medians of the file, in the order of its curves, and of the rows as they are judged now; a device whose
-# data a later fit left out has none to judge.
+# Medians of the file, in the order of its curves, and of the rows as they are judged now; a device
+# whose data a later fit left out has none to judge.
 for file in "$source"/calibrate/devices/*.yaml; do
     device=$(basename "$file" .yaml)
     n_checks=$((n_checks + 1))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/test_report.sh - the report in a browser: its policy admits its own script and nothing else,
-# and it draws without a complaint. The browser's part is skipped where there is no chromium.
+# tests/cli/test_report.sh - the report in a browser: its policy admits its own script and nothing
+# else, and it draws without a complaint. The browser's part is skipped where there is no chromium.
 . "${srcdir:-.}/tests/support/command.sh"
 PATH=$build:$PATH
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/test_sweep.sh - sweeps as people and batch systems meet them: the same answers for any number
-# of threads, kills, shards and processes. SWEEP_KILLS is how often it is killed (5).
+# tests/cli/test_sweep.sh - sweeps as people and batch systems meet them: the same answers for any
+# number of threads, kills, shards and processes. SWEEP_KILLS is how often it is killed (5).
 . "${srcdir:-.}/tests/support/command.sh"
 kills=${SWEEP_KILLS:-5}
 

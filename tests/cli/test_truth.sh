@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/test_truth.sh - the chapter "How true is it?" says of the kernels what the shipped device files
-# say, names no picture that is not there, and its tables can be made without any data.
+# tests/cli/test_truth.sh - the chapter "How true is it?" says of the kernels what the shipped
+# device files say, names no picture that is not there, and its tables can be made without any data.
 . "${srcdir:-.}/tests/support/command.sh"
 page=$source/doc/true.md
 make_tables() { sh "$source/calibrate/fit/truth.sh" "$forerun" "$@" >"$work/out" 2>"$work/err"; }

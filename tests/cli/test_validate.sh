@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/cli/test_validate.sh - predictions against made-up measurements whose errors are known: each measured
-# time is the predicted one times a factor, so that the error is 1/factor - 1.
+# tests/cli/test_validate.sh - predictions against made-up measurements whose errors are known: each
+# measured time is the predicted one times a factor, so that the error is 1/factor - 1.
 . "${srcdir:-.}/tests/support/command.sh"
 LC_ALL=C
 export LC_ALL

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/fuzz/fuzz.sh SECONDS BUILD - runs each fuzz target of a build (configure --enable-fuzz) that long,
-# from the seeds in tests/fuzz/corpus/TARGET/ when there are some.
+# tests/fuzz/fuzz.sh SECONDS BUILD - runs each fuzz target of a build (configure --enable-fuzz) that
+# long, from the seeds in tests/fuzz/corpus/TARGET/ when there are some.
 set -eu
 seconds=$1
 build=$2

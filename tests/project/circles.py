@@ -18,8 +18,8 @@ EXPLAINED = {
     ("sim/collectives/steps", "sim/network/network"),
     # an event-driven engine and its parts call each other back (sim/engine.h)
     ("sim", "sim/analysis", "sim/collectives", "sim/network"),
-    # device files hold what a fit found of launches and of work side by side: one file reads, writes
-    # and fits each of these
+    # device files hold what a fit found of launches and of work side by side: one file reads,
+    # writes and fits each of these
     ("calibrate", "calibrate/curves", "calibrate/fit", "calibrate/fit/read"),
     # a table of papers beside the helpers of their experiments
     ("papers", "papers/fastt"),

@@ -1,4 +1,5 @@
-# Tests of the product as a whole: its structure, documentation, installation, and how it takes bad input.
+# Tests of the product as a whole: its structure, documentation, installation, and how it takes bad
+# input.
 project_tests = tests/project/test_device_table.sh \
 	tests/project/test_doc_examples.sh \
 	tests/project/test_exports.sh \

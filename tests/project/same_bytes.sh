@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/project/same_bytes.sh FORERUN... - the commands given (builds by several compilers and optimisation
-# levels) print the same bytes, in the C locale and in a German one, where a comma is the decimal
-# mark.
+# tests/project/same_bytes.sh FORERUN... - the commands given (builds by several compilers and
+# optimisation levels) print the same bytes, in the C locale and in a German one, where a comma is
+# the decimal mark.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

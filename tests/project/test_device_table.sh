@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/project/test_device_table.sh - topo/devices/table.awk takes the shipped files and refuses faulty ones,
-# each with its line.
+# tests/project/test_device_table.sh - topo/devices/table.awk takes the shipped files and refuses
+# faulty ones, each with its line.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 awk=${AWK:-awk}

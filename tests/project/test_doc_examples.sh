@@ -1,7 +1,8 @@
 #!/bin/sh
-# tests/project/test_doc_examples.sh - every command that the documentation shows (the lines of its sh blocks
-# and of the manual page's examples that begin with "forerun") runs and writes the files it names, and
-# every console block shows what its command prints. GOLDEN_UPDATE=1 rewrites these blocks.
+# tests/project/test_doc_examples.sh - every command that the documentation shows (the lines of its
+# sh blocks and of the manual page's examples that begin with "forerun") runs and writes the files
+# it names, and every console block shows what its command prints. GOLDEN_UPDATE=1 rewrites these
+# blocks.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 build=$PWD

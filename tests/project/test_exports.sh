@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/project/test_exports.sh - the shared library exports the functions that the installed headers
-# declare, all of them and no others.
+# tests/project/test_exports.sh - the shared library exports the functions that the installed
+# headers declare, all of them and no others.
 . "${srcdir:-.}/tests/support/command.sh"
 
 library=$build/.libs/libforerun.so

@@ -273,7 +273,8 @@ asks 2 ".*" -t cluster.yaml -g 2 -b 8 -s dp
 
 # ---- what collectives inside a machine behave like ----
 
-# system NAME PATTERN: refused by the simulation, which needs it; a path is the topology's neighbour.
+# system NAME PATTERN: refused by the simulation, which needs it; a path is the topology's
+# neighbour.
 system() {
     mkdir -p beside
     box "s/count: 2/count: 2\\n    collectives: $1/" >beside/cluster.yaml

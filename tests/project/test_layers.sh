@@ -1,6 +1,7 @@
 #!/bin/sh
 # Folders are layers, and a call only goes down: no object of a folder needs a symbol, and no file
-# includes a header, that only a folder above it has. And none call each other in a circle (circles.py).
+# includes a header, that only a folder above it has. And none call each other in a circle
+# (circles.py).
 set -eu
 layers='base topo workloads calibrate plan sim strategies study results papers'
 source=${srcdir:-.}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/project/test_torch_scripts.sh - calibrate/measure/torch_step.py and torch_profile.py on the CPU: their files are
-# what forerun reads, the profile has the zoo's parameters, products and saved bytes, and its times add up. Ends
-# with 77 where no Python has PyTorch.
+# tests/project/test_torch_scripts.sh - calibrate/measure/torch_step.py and torch_profile.py on the
+# CPU: their files are what forerun reads, the profile has the zoo's parameters, products and saved
+# bytes, and its times add up. Ends with 77 where no Python has PyTorch.
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$PWD/forerun

@@ -1,6 +1,7 @@
 #!/bin/sh
-# tests/project/test_torchvision.sh - the convolutional models of the zoo, asked for through the command,
-# have the parameters, arithmetic and saved bytes that torchvision counts (tests/oracles/torchvision.csv).
+# tests/project/test_torchvision.sh - the convolutional models of the zoo, asked for through the
+# command, have the parameters, arithmetic and saved bytes that torchvision counts
+# (tests/oracles/torchvision.csv).
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$PWD/forerun

@@ -1,6 +1,6 @@
-# tests/support/command.sh - what tests of the command share; they read it with ".". Leaves them in an empty
-# folder of their own; $source is the project's, $forerun the command.
-# Each check's name is a sentence; the summary line is Check's.
+# tests/support/command.sh - what tests of the command share; they read it with ".". Leaves them in
+# an empty folder of their own; $source is the project's, $forerun the command. Each check's name is
+# a sentence; the summary line is Check's.
 set -u
 build=$(pwd)
 source=$(cd "${srcdir:-.}" && pwd)
@@ -46,8 +46,8 @@ fails() {
         grep -q -e "^forerun: .*$2" err
 }
 
-# drawn WHAT FILE [LINE...]: tests/support/picture.py WHAT finds nothing wrong with the file, and each
-# LINE is there once among what it prints.
+# drawn WHAT FILE [LINE...]: tests/support/picture.py WHAT finds nothing wrong with the file, and
+# each LINE is there once among what it prints.
 drawn() {
     if ! command -v python3 > /dev/null; then
         skip "no python3: $2 is not read"

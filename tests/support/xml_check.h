@@ -1,9 +1,10 @@
-/* tests/support/xml_check.h - a document of XML, or a page of HTML, as a tree of nodes. For tests of writers.
+/* tests/support/xml_check.h - reads an XML document or an HTML page into a tree of nodes, for tests
+ * of what we write.
  *
- * XML: what graphviz, gnuplot and SVG need; no DTD is read, only the five entities of XML and
- * numeric ones are known. HTML: "<!DOCTYPE html>" first, then one <html>; <meta> has no end, <style>
- * and <script> hold plain text, each other element is closed, each attribute is quoted with ". This is
- * stricter than HTML and right for what the report writes.
+ * XML: what graphviz, gnuplot and SVG need. No DTD is read; only the five entities of XML and
+ * numeric ones are known. HTML: "<!DOCTYPE html>" first, then one <html>. <meta> has no end tag,
+ * <style> and <script> hold plain text, every other element is closed, every attribute is quoted
+ * with ". This is stricter than HTML, and right for what the report writes.
  */
 #ifndef FR_TESTS_SUPPORT_XML_CHECK_H
 #define FR_TESTS_SUPPORT_XML_CHECK_H

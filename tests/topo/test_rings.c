@@ -129,8 +129,8 @@ END_TEST
  *   6  4-5 is single and 4 has only 0 and 5: one tour, both ways
  *   7  4 has 0 (double), 5 and 6: two tours, both ways
  *   8  six, see above
- * vTrain measured all-reduce on V100s at 22.6, 45.5, 86.7, 46.3, 88.4 and 137.7 GB/s for these: 1, 2,
- * 4, 2, 4 and 6 times 22 to 23. */
+ * vTrain measured all-reduce on V100s at 22.6, 45.5, 86.7, 46.3, 88.4 and 137.7 GB/s for these: 1,
+ * 2, 4, 2, 4 and 6 times 22 to 23. */
 START_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured)
 {
     static const struct {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tests/project/client/run.sh PREFIX WORK - what is installed under PREFIX serves a stranger: a C client
-# builds through pkg-config and runs, each header stands alone (in C++ too), the library exports
-# nothing but fr_*, and the command and its manual page are there.
+# tests/project/client/run.sh PREFIX WORK - what is installed under PREFIX serves a stranger: a C
+# client builds through pkg-config and runs, each header stands alone (in C++ too), the library
+# exports nothing but fr_*, and the command and its manual page are there.
 set -eu
 prefix=$1
 work=$2
