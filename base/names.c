@@ -1,4 +1,5 @@
-/* base/names.c - see names.h. */
+/* base/names.c - looks up names of enumerations; the lists themselves stand beside their
+ * enumerations. */
 #include "config.h"
 
 #include "base/names.h"

@@ -1,4 +1,5 @@
-/* papers/build.c */
+/* papers/build.c - the questions and tables of a paper's experiments: asks each question once, adds
+ * rows to tables. */
 #include "config.h"
 
 #include "papers/build.h"

@@ -1,4 +1,4 @@
-/* study/advice.c - what would help when it does not fit: try it and see. */
+/* study/advice.c - finds changes that make a question fit in memory, by trying them. */
 #include "config.h"
 
 #include "study/advice.h"
@@ -17,7 +17,7 @@ static const uint64_t MOST_DOUBLED = 64;
 
 struct adviser {
     const struct fr_setting *setting;
-    struct fr_question question; /* asked, without what only costs time here */
+    struct fr_question question; /* the question, without what only costs time here */
     struct fr_context context;
     struct fr_record *record;
     struct fr__arena *arena;
@@ -29,14 +29,14 @@ struct adviser {
     bool is_cut_short;
 };
 
-/* What a trial says; fits is false too where the question cannot be answered. */
+/* Result of a trial; fits is also false if the question cannot be answered. */
 struct trial {
     bool fits;
     double samples_per_s;
     uint64_t peak_bytes;
 };
 
-/* Passes on only what ends the whole search. */
+/* Tries a question; returns only failures that end the whole search. */
 static enum fr_status try_on(struct adviser *a, const struct fr_setting *s,
                              const struct fr_question *q, struct trial *out)
 {
@@ -132,7 +132,8 @@ static enum fr_status try_strategy(struct adviser *a, const char *spec, bool *fi
     return add(a, &t, change, options, false);
 }
 
-/* The strategy with the value of an option that needs least memory, unless that was asked for. */
+/* Tries a strategy with the option value that needs least memory, unless the user asked for
+ * that. */
 static enum fr_status try_least(struct adviser *a, const struct fr_strategy *strategy)
 {
     bool fits;
@@ -168,7 +169,7 @@ static enum fr_status advise_strategies(struct adviser *a)
     return FR_OK;
 }
 
-/* The option of the strategy asked for whose value may be doubled, and its value; NULL: none. */
+/* The option of the user's strategy whose value may be doubled, and its value; NULL: none. */
 static const struct fr_option *find_doubled(const struct adviser *a, uint64_t *value)
 {
     const struct fr_strategy *strategy;
@@ -185,7 +186,7 @@ static const struct fr_option *find_doubled(const struct adviser *a, uint64_t *v
     return NULL;
 }
 
-/* Where the spec gives the option a value: at its name; NULL: nowhere. */
+/* The place in the spec where the option's name begins; NULL: it is not there. */
 static const char *find_in_spec(const char *spec, const char *name)
 {
     const char *at = strchr(spec, ':');
@@ -196,7 +197,7 @@ static const char *find_in_spec(const char *spec, const char *name)
     return at ? at + 1 : NULL;
 }
 
-/* The spec with name=n, instead of what it says of it. */
+/* Writes the spec with name=n in place of the option's value. */
 static void change_option(const char *spec, const char *name, uint64_t n, char *out, size_t size)
 {
     const char *old = find_in_spec(spec, name);
@@ -327,7 +328,8 @@ static enum fr_status advise_formats(struct adviser *a)
     return FR_OK;
 }
 
-/* What leaves the training as it is first, then the fastest; of equal ones the first tried. */
+/* Order of advice: changes that leave the training as it is come first, then faster ones, then the
+ * ones tried first. */
 static bool goes_before(const struct fr_record_advice *x, const struct fr_record_advice *y)
 {
     if (x->changes_training != y->changes_training)

@@ -5,21 +5,22 @@
 #include "base/arena.h"
 #include "study/study.h"
 
-/* Fills in the advice of a record that is out of memory: single changes to the question, each of
- * them planned and simulated, kept when it fits. What is tried:
- *   - the largest batch that fits, by halving the interval;
- *   - an option of the strategy whose values may be doubled (enum fr_option_advice): twice, four
- *     times, ... as much, the first that fits;
- *   - every other strategy with its defaults; where one does not fit, it with the value of an
- *     option that needs least memory;
- *   - twice, four times, ... as many GPUs, up to the topology's, the first that fits;
- *   - gradients dropped after the step; optimizers that keep less; number formats that the GPUs
- *     have matrix units for.
- * A search by halving takes what fits to go on fitting for smaller batches; what it reports has
- * been simulated. Bounded by events, not by seconds, so that it says the same everywhere: nothing
- * is tried when the record's own run had over a million, nothing more once ten million have been
- * used. Cost: that.
- * FR_ENOMEM and FR_ECANCELLED are passed on; any other failure means that the change is none. */
+/* Fills in the advice of a record that is out of memory. Each advice is a single change to the
+ * question that was planned and simulated, and fits. These changes are tried:
+ * - the largest batch that fits, by halving the interval;
+ * - an option of the strategy whose value may be doubled (enum fr_option_advice): twice, four
+ *   times, ... as much, up to the first that fits;
+ * - every other strategy with its defaults; if one does not fit, with the value of an option that
+ *   needs least memory;
+ * - twice, four times, ... as many GPUs, up to all of the topology, up to the first that fits;
+ * - gradients dropped after the step; optimizers that keep less; number formats for which the GPUs
+ *   have matrix units.
+ *
+ * The search by halving assumes that if a batch fits, every smaller one does. What is reported was
+ * simulated. The search is limited by events and not by seconds, so that it says the same
+ * everywhere: nothing is tried if the record's own run had over a million events, and the search
+ * ends at ten million. FR_ENOMEM and FR_ECANCELLED are passed on; after any other failure the
+ * change is dropped. */
 enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
                                const struct fr_setting *s, const struct fr_question *q,
                                const struct fr_context *ctx, struct fr_error *err);

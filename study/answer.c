@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A few seconds of steps where several rings share the bytes; see fr_collectives. */
+/* Steps of rings that take a few seconds if several rings share the bytes; see fr_collectives. */
 static const double MOST_RING_STEPS = 5e6;
 
 void fr_question_init(struct fr_question *q)
@@ -64,7 +64,7 @@ static enum fr_status choose_batch(const struct fr_question *q, const struct fr_
     return FR_OK;
 }
 
-/* Puts several iterations of a synchronous plan in the place of one. */
+/* Replaces a synchronous plan of one iteration by one of n iterations. */
 static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *err)
 {
     struct fr_plan *many;
@@ -79,7 +79,7 @@ static enum fr_status unroll(struct fr__making *m, uint32_t n, struct fr_error *
     return FR_OK;
 }
 
-/* Puts the plan in the order asked for, where that is more than how ready tasks are taken. */
+/* Applies the order asked for, if it changes the plan itself. */
 static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
 {
     struct fr_plan *ordered;
@@ -92,7 +92,7 @@ static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
     return FR_OK;
 }
 
-/* The steps of one ring a collective that has no cost of its own, over the whole plan. */
+/* Steps of one ring, over all collectives of the plan that have no cost of their own. */
 static double ring_steps(const struct fr_plan *p)
 {
     const struct fr_plan_view *v = fr_plan_view(p);
@@ -134,7 +134,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         m->options.want |= FR_WANT_TOTALS;
     m->options.context = m->context;
     m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
-    /* who says how rings are to run wants rings */
+    /* a user who says how rings run wants rings */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether equal settings mean an equal question. */
+/* Whether the settings say all of the question, so that equal settings mean equal questions. */
 static bool is_all_said(const struct fr_question *q)
 {
     const struct fr_run_options *run = &q->run;
@@ -19,7 +19,7 @@ static bool is_all_said(const struct fr_question *q)
            !run->interference;
 }
 
-/* What settings and all else that shapes a record spell; heap; NULL: out of memory. */
+/* The settings, and all else that shapes a record, as text on the heap; NULL: out of memory. */
 static char *key_of(const struct fr_question *q)
 {
     char *settings = fr_question_key(q), *key = NULL;

@@ -1,4 +1,5 @@
-/* study/collective_time.c - see collective_time.h. */
+/* study/collective_time.c - times one collective alone on a cluster: simulated, by formula, and
+ * fitted. */
 #include "config.h"
 
 #include "study/collective_time.h"
@@ -14,7 +15,7 @@
 
 static const double MOST_MESSAGES = 5e6; /* a few seconds */
 
-/* One question being answered. */
+/* The question that is being answered. */
 struct work {
     struct fr_topo *topo;
     struct fr_cost_model *costs;
@@ -25,7 +26,7 @@ struct work {
 
 /* ---- one size ---- */
 
-/* A plan of that collective alone, not finished; the collective's number is 0. */
+/* A plan with that collective only, not finished; the collective's number is 0. */
 static struct fr_plan *plan_one(const struct work *w, enum fr_collective_kind kind, double bytes)
 {
     struct fr_plan *p = fr_plan_new(w->topo, NULL);

@@ -1,10 +1,9 @@
-/* study/collective_time.h - what one collective takes on a cluster alone, worked out in every
- * way there is: message by message through the network, by the closed form, and at the time
- * fitted to such machines.
+/* study/collective_time.h - the time of one collective alone on a cluster, computed in three ways:
+ * simulated message by message, by the closed form, and as fitted to measurements on such machines.
  *
- * Bus bandwidth is nccl-tests' (doc/PERFORMANCE.md): bytes / time, times 2 (n - 1) / n for an
- * all-reduce, (n - 1) / n for an all-gather, a reduce-scatter and an all-to-all, 1 for a
- * broadcast and a reduce: what a GPU's links carry one way, whatever n.
+ * Bus bandwidth is defined as in nccl-tests (doc/PERFORMANCE.md): bytes / time, times 2 (n - 1) / n
+ * for an all-reduce, (n - 1) / n for an all-gather, a reduce-scatter and an all-to-all, 1 for a
+ * broadcast and a reduce. It is what the links of a GPU carry in one direction, for any n.
  */
 #ifndef FORERUN_COLLECTIVE_TIME_H
 #define FORERUN_COLLECTIVE_TIME_H
@@ -24,15 +23,16 @@ struct fr_collective_question {
     size_t n_sizes;
     size_t n_gpus;       /* 0: all */
     bool is_spread;      /* taken evenly over the machines */
-    const char *devices; /* by their names instead, as of a struct fr_question; NULL: not so */
+    const char *devices; /* names of the GPUs, as in struct fr_question; NULL: n_gpus and is_spread
+                          * choose them */
     const char *costs;   /* as of a struct fr_question */
 };
 
-/* Of one size. NaN: not known. */
+/* Times for one size. NaN: not known. */
 struct fr_collective_row {
     uint64_t bytes;
-    double expanded_s; /* not of more than five million messages */
-    double closed_s;   /* not of all-to-alls of more than that */
+    double expanded_s; /* NaN if it needs more than five million messages */
+    double closed_s;   /* NaN for an all-to-all of more messages than that */
     double fitted_s;
     double fitted_error;  /* standard deviation of ln(true / fitted_s) */
     bool is_extrapolated; /* over more machines than were measured */
@@ -43,8 +43,8 @@ struct fr_collective_times {
     enum fr_collective_kind kind;
     size_t n_gpus, n_gpus_total, n_machines; /* that the GPUs are on */
     double bus_factor;
-    char *system; /* that the fitted times are of, or NULL: */
-    char *why;    /* there are none */
+    char *system; /* system of the fitted times; NULL: none, see why */
+    char *why;    /* why there is no system */
     size_t n_rows;
     struct fr_collective_row *rows; /* [n_rows] */
 };

@@ -27,10 +27,10 @@ struct input {
     struct fr_topo *topo; /* with its cost model; or */
     struct fr_cost_model *cost_model;
     struct fr_graph *graph;
-    uint64_t id;                  /* graphs: no other of the session ever has it */
+    uint64_t id;                  /* graphs: a number that no other graph of the session has */
     struct fr__tools *idle_tools; /* topologies */
     size_t n_users;
-    uint64_t given_back; /* a clock of givings */
+    uint64_t given_back; /* when it was given back, counted in gives */
     struct fr_error why; /* REFUSED */
 };
 
@@ -47,7 +47,7 @@ struct fr__inputs {
     struct list topos, graphs;
 };
 
-/* How many stay without a user. A sweep goes through its topologies again for each workload, and
+/* How many unused inputs are kept. A sweep goes through its topologies again for each workload, and
  * all presets fit; graphs are larger. */
 enum { IDLE_TOPOS = 24, IDLE_GRAPHS = 8 };
 
@@ -144,7 +144,7 @@ static struct input *find(const struct list *l, const struct fr_question *q,
     return NULL;
 }
 
-/* Gives up what was used longest ago while too many inputs have no user. */
+/* Drops the inputs used longest ago while too many are unused. */
 static void drop_idle(struct list *l)
 {
     for (;;) {
@@ -197,7 +197,8 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
     return NULL;
 }
 
-/* Not locked, so x is the loading thread's own copy: others look through the list meanwhile. */
+/* Called without the lock, on a copy of the input, because other threads search the list
+ * meanwhile. */
 static void load(struct input *x, bool is_topo, const struct fr_graph *g)
 {
     const struct fr_question q = {.costs = x->costs, .profile_device = x->profile_device};

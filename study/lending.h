@@ -1,5 +1,5 @@
-/* study/lending.h - what a session lends to those who answer its questions, and the answers that
- * it keeps. */
+/* study/lending.h - how a session lends tools to those who answer its questions, and keeps
+ * answers. */
 #ifndef FR_STUDY_LENDING_H
 #define FR_STUDY_LENDING_H
 
@@ -15,10 +15,10 @@ void fr__tools_give(const struct fr_setting *s, struct fr__tools *t); /* NULL is
 void fr__session_take_back(struct fr_session *s, const struct fr_setting *setting);
 
 bool fr__session_keeps_answers(const struct fr_session *s);
-/* One more owner of the answer that is kept by that key; NULL: none is. A NULL key is no
- * answer's. */
+/* Returns the answer that is kept under the key, with one more owner; NULL: there is none. A NULL
+ * key has no answer. */
 struct fr_record *fr__session_find(struct fr_session *s, const char *key);
-/* Keeps r under the key, which goes over. One that is too large, or for which there is no
- * memory, is not kept. */
+/* Keeps r under the key, and takes over the key. An answer that is too large, or for which there is
+ * no memory, is not kept. */
 void fr__session_keep(struct fr_session *s, char *key, struct fr_record *r);
 #endif

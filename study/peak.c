@@ -1,4 +1,4 @@
-/* study/peak.c - who holds the memory of a device when it holds most. */
+/* study/peak.c - lists what holds the memory of a device at its peak. */
 #include "config.h"
 
 #include "base/error.h"

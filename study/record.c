@@ -1,4 +1,4 @@
-/* study/record.c - boils a plan and its run down to the values that people ask for. */
+/* study/record.c - condenses a plan and its run into the values that people ask for. */
 #include "config.h"
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the record's own memory is; the record comes first, so that priv leads back here. */
+/* The record and its memory. The record comes first, so that priv leads back here. */
 struct record_box {
     struct fr_record record;
     struct fr__arena *arena;
@@ -60,7 +60,7 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     fill_memory(d, r, m->options.memory == FR_MEMORY_DEVICE);
 }
 
-/* [n_devices of the topology] which have a task that takes time. */
+/* is_working: [n_devices of the topology] the device has a task that takes time. */
 static void mark_working(const struct fr__making *m, bool is_working[])
 {
     const struct fr_plan_view *v = fr_plan_view(m->plan);
@@ -70,7 +70,8 @@ static void mark_working(const struct fr__making *m, bool is_working[])
             is_working[v->tasks[i].device] = true;
 }
 
-/* list: [n] rows. Where the critical path computes: what a faster device would shorten. */
+/* list: [n] rows. Finds how long the critical path computes on each device, which a faster device
+ * would shorten. */
 static enum fr_status fill_critical_work(struct record_box *box, struct fr_record_device list[],
                                          size_t n, struct fr_error *err)
 {
@@ -152,7 +153,7 @@ static enum fr_status name_culprit(struct record_box *box, const struct fr_recor
     return why->task ? FR_OK : fr__fail_nomem(err);
 }
 
-/* Which GPU must hold most, and whether anything goes beyond its memory. */
+/* Finds the GPU that must hold most, and whether any memory is exceeded. */
 static enum fr_status judge_memory(struct record_box *box, const struct fr__making *m,
                                    struct fr_error *err)
 {
@@ -228,7 +229,7 @@ static enum fr_status fill_links(struct record_box *box, const struct fr__making
     return FR_OK;
 }
 
-/* Markers take no time and tell a reader nothing: they are left out. */
+/* Markers are left out: they take no time and tell a reader nothing. */
 static enum fr_status fill_critical_path(struct record_box *box, struct fr_error *err)
 {
     const struct fr_plan_view *v = fr_plan_view(box->plan);

@@ -13,12 +13,13 @@ struct fr__making {
     uint32_t *devices; /* [n_devices] the GPUs asked for; the caller's */
     size_t n_devices;
     uint32_t global_batch;
-    struct fr_run_options options;       /* that it was run with */
-    struct fr_interference interference; /* what they point to, where the devices' is known */
+    struct fr_run_options options;       /* options of the run */
+    struct fr_interference interference; /* what the options point to, if the devices' interference
+                                          * is known */
     double wall_s, plan_cpu_s;
-    size_t n_ordered;                 /* transfers that the order asked for put in one */
+    size_t n_ordered;                 /* transfers that the order asked for has put in order */
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
-    struct fr__tools *tools;          /* that the simulation is one of */
+    struct fr__tools *tools;          /* tools that the simulation belongs to */
     struct fr_plan *plan;             /* go over to the record on success */
     struct fr_run *run;
     struct fr_decisions *decisions; /* or NULL */
@@ -51,25 +52,25 @@ struct fr_record *fr__record_share(struct fr_record *r);
 /* About how much memory it holds with its plan and run. */
 size_t fr__record_bytes(const struct fr_record *r);
 
-/* Why a question that names its GPUs and counts them too has no answer. */
+/* The error of a question that both names and counts its GPUs. */
 #define FR__COUNTED_AND_NAMED "a number of GPUs (-g) and their names (--devices) exclude each other"
 #define FR__SPREAD_AND_NAMED "--spread and names of GPUs (--devices) exclude each other"
 
-/* The GPUs of topo that q is about, rank by rank: those that it names, else the first of them or
- * evenly over the machines. *devices: [*n], the caller's to free. FR_EUSAGE: named and counted;
- * errors of fr_topo_select and fr_topo_select_named; FR_ENOMEM. */
+/* The GPUs of topo that q asks for, by rank: those that it names, or else the first ones, or an
+ * even choice over the machines. *devices: [*n], the caller frees it. FR_EUSAGE: both named and
+ * counted; errors of fr_topo_select and fr_topo_select_named; FR_ENOMEM. */
 enum fr_status fr__devices_choose(uint32_t **devices, size_t *n, const struct fr_topo *topo,
                                   const struct fr_question *q, struct fr_error *err);
 
-/* What q asks of a strategy on s, but for its options: GPUs, batch, optimizer. *devices is the
- * caller's to free and must stay as long as *out. FR_ERANGE, FR_EUSAGE, errors of
- * fr__devices_choose. */
+/* The problem that q poses to a strategy on s, without the strategy's options: GPUs, batch,
+ * optimizer. The caller frees *devices, which must live as long as *out. FR_ERANGE, FR_EUSAGE,
+ * errors of fr__devices_choose. */
 enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);
 
-/* How work slows other work on a topology's GPUs, where that was measured (fr_cost_slowdowns),
- * into *store; its source is the device's name. NULL: not known. */
+/* How work slows other work on a topology's GPUs (fr_cost_slowdowns), in *store, with the measured
+ * device's name as the source. NULL: not known. */
 const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
                                                   struct fr_interference *store);
 

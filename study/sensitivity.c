@@ -1,10 +1,9 @@
 /* study/sensitivity.c - how much faster links and devices would help, from one run and from others.
  *
- * From the run: resource i accounts for part_s of the iteration (sim/sim.h). FR_FASTER times as
- * fast it would account for part_s / FR_FASTER, if what waits for what stayed the same: an
- * estimate that takes too much credit where something else soon becomes the bottleneck. Running
- * again knows.
- */
+ * From one run: resource i accounts for part_s of the iteration (sim/sim.h). If it were FR_FASTER
+ * times as fast it would account for part_s / FR_FASTER, provided that tasks still waited for the
+ * same things. This is an estimate, too large if something else soon becomes the bottleneck.
+ * Running again gives the answer. */
 #include "config.h"
 
 #include "base/error.h"
@@ -13,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double STEP = 0.01; /* of slowness, between two runs for a slope */
+static const double STEP = 0.01; /* change of slowness between two runs for a slope */
 
 static int compare(const void *a, const void *b)
 {

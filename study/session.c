@@ -1,5 +1,5 @@
-/* study/session.c - what a session holds: inputs (inputs.c), and the answers that it keeps by
- * their question. */
+/* study/session.c - a session: its inputs (inputs.c), and the answers that it keeps by their
+ * question. */
 #include "config.h"
 
 #include "study/session.h"
@@ -21,13 +21,13 @@ struct kept {
     char *key;
     struct fr_record *record; /* one reference is ours */
     size_t bytes;
-    uint64_t used; /* a clock of questions */
+    uint64_t used; /* when it was last asked for, counted in questions */
 };
 
 struct fr_session {
     struct fr__inputs *inputs;
     size_t most_bytes;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards what follows */
     struct kept *kept;
     size_t n_kept, cap_kept, bytes;
     uint64_t clock;
@@ -146,7 +146,7 @@ struct fr_record *fr__session_find(struct fr_session *s, const char *key)
     return r;
 }
 
-/* Locked. Gives up what was asked longest ago until there is room. */
+/* Called with the lock held. Drops what was asked for longest ago until there is room. */
 static void make_room(struct fr_session *s, size_t bytes)
 {
     while (s->n_kept > 0 && s->bytes + bytes > s->most_bytes) {

@@ -2,9 +2,9 @@
  * once.
  *
  * Sweeps, validation, advice, comparisons, learning and the papers' experiments ask through a
- * session. Any number of threads may ask the same session. What a session lends (settings,
- * records) goes back before it is freed. Input files are read once: a session is not for files
- * that change while it lives.
+ * session. Any number of threads may ask the same session. Everything that a session lends
+ * (settings, records) must be given back before the session is freed. Input files are read once, so
+ * a session does not notice when files change.
  */
 #ifndef FORERUN_SESSION_H
 #define FORERUN_SESSION_H
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 struct fr_session_options {
-    size_t answer_bytes; /* memory for answers that are kept, about; 0: none is kept */
+    size_t answer_bytes; /* approximate memory for answers that are kept; 0: none are kept */
 };
 
 /* o: NULL for 64 MiB of answers. NULL: out of memory. */

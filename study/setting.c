@@ -1,5 +1,5 @@
-/* study/setting.c - the inputs of a question that has no session, and the release of either
- * kind. */
+/* study/setting.c - loads the inputs of a question that has no session, and releases settings of
+ * both kinds. */
 #include "config.h"
 
 #include "base/error.h"

@@ -24,19 +24,19 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run: at the time fitted to their machine where there is one, else as rings,
- * step by step where that is affordable (at most 5 million steps of one ring in the whole plan);
- * all as rings step by step; or all as rings by their closed form. A limit to run.rings asks for
- * rings too. */
+/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as rings
+ * step by step if that is affordable (at most 5 million steps of one ring in the whole plan), or by
+ * the closed form. EXPANDED: all as rings step by step. CLOSED: all as rings by their closed form.
+ * A limit to run.rings also asks for rings. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
-/* What to find out about faster links and devices: nothing; what one run says; that, and what runs
+/* What to find out about faster links and devices. RUN: what one run says. RERUN: also what runs
  * with each of them 1 % slower and faster, and FR_FASTER times as fast, say. */
 enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
 #define FR_FASTER 1.25
 
-/* How far off the time may be because op costs are: not asked; an interval; that, and what makes
- * it. */
+/* How far the errors of op costs may move the time. INTERVAL: an interval; WHY: also which ops
+ * cause it. */
 enum fr_uncertainty { FR_UNCERTAINTY_NONE, FR_UNCERTAINTY_INTERVAL, FR_UNCERTAINTY_WHY };
 
 struct fr_question {
@@ -44,11 +44,11 @@ struct fr_question {
                                                    fr_strategy_parse take them */
     size_t n_gpus;                              /* 0: all of the topology's */
     bool is_spread;                             /* evenly over the machines, not the first n */
-    /* Names of the GPUs in rank order, as fr_topo_select_named takes them: then n_gpus is 0 and
-     * is_spread false. NULL: those that n_gpus and is_spread say. */
+    /* Names of the GPUs in rank order, as fr_topo_select_named takes them; n_gpus must be 0 and
+     * is_spread false. NULL: n_gpus and is_spread choose the GPUs. */
     const char *devices;
-    uint32_t global_batch;      /* samples an iteration over all GPUs (strong scaling) */
-    uint32_t batch_per_gpu;     /* or a GPU (weak scaling); both 0: the workload's own as global */
+    uint32_t global_batch;      /* samples per iteration over all GPUs (strong scaling) */
+    uint32_t batch_per_gpu;     /* or per GPU (weak scaling); both 0: global, the workload's own */
     uint32_t seq_len;           /* 0: the workload's own */
     uint32_t image_size;        /* side of square images; 0: the workload's own */
     enum fr_dtype dtype;        /* FR_N_DTYPES: the workload's own */
@@ -67,11 +67,11 @@ struct fr_question {
      * of memory, whose run is not held against its plan afterwards. Figures are the same. */
     bool is_brief;
     struct fr_run_options run; /* context, want: the answering function's */
-    const char *command;       /* that asked it, for reports; NULL: not known */
-    bool no_timing;            /* 0 for every wall-clock and CPU-time reading */
+    const char *command;       /* the command that asked it, for reports; NULL: not known */
+    bool no_timing;            /* every wall-clock and CPU time is written as 0 */
 };
-/* Nothing named, plain SGD; the engine's defaults but memory as devices have it and program order
- * (FR_ORDER_PRIORITY), in which frameworks launch kernels. */
+/* No names, plain SGD, the engine's defaults, except that memory is that of devices and the order
+ * is program order (FR_ORDER_PRIORITY), in which frameworks launch kernels. */
 void fr_question_init(struct fr_question *q);
 
 /* ---- the settings of a question, as text ---- */
@@ -101,7 +101,7 @@ struct fr_setting {
     struct fr_topo *topo;
     struct fr_graph *graph;
     struct fr_cost_model *costs; /* of the topology's device types */
-    struct fr_session *session;  /* that lent it all; NULL: the setting owns it */
+    struct fr_session *session;  /* session that lent all of it; NULL: the setting owns it */
 };
 /* Loads what q names. FR_EUSAGE when the workload or the topology is missing, else as the two
  * loading functions; on failure *out is empty. */
@@ -133,7 +133,7 @@ struct fr_record_link {
     double utilisation_frac; /* of what the link could carry in that time */
 };
 
-/* What one resource (sim/sim.h) does to the iteration time. */
+/* How one resource (sim/sim.h) affects the iteration time. */
 struct fr_record_sensitivity {
     const char *resource; /* "PCIe bandwidth" */
     uint32_t number;      /* of the resource */
@@ -144,7 +144,7 @@ struct fr_record_sensitivity {
     double rerun_elasticity, rerun_faster_frac; /* what runs with it changed say, if asked for */
 };
 
-/* What the costs of one kind of op, known equally well, do to the uncertainty. */
+/* How the costs of one kind of op with the same trust affect the uncertainty. */
 struct fr_record_doubt {
     enum fr_op_kind kind; /* FR_N_OP_KINDS: collectives, or all that was profiled elsewhere */
     enum fr_trust trust;
@@ -163,7 +163,8 @@ struct fr_record_oom {
     uint64_t capacity_bytes;
 };
 
-/* What a device holds when its buffers, and the context if it counts, are most bytes. */
+/* What a device holds at its peak: the most bytes of its buffers, and of the context if it
+ * counts. */
 struct fr_record_holder {
     const char
         *name; /* "conv1_1 [mb 3]": the task that allocated it, the op whose parameters ... */
@@ -189,7 +190,7 @@ enum {
     FR_RECORD_MAX_ADVICE = 16
 };
 
-/* A single change to a question that did not fit with which it fits. */
+/* A single change to a question that did not fit, after which it fits. */
 struct fr_record_advice {
     const char *change;    /* "96 samples instead of 256" */
     const char *options;   /* what to type for it: "-b 96" */
@@ -205,7 +206,7 @@ struct fr_record_advice {
 struct fr_record {
     const char *workload, *topology, *strategy; /* normalised names */
     const char *dtype, *optimizer, *order, *network;
-    const char *command;                      /* that asked for it; NULL: not known */
+    const char *command;                      /* the command that asked for it; NULL: not known */
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;
@@ -228,7 +229,7 @@ struct fr_record {
     const struct fr_record_advice
         *advice;                       /* what leaves the training as it is first, then fastest */
     uint32_t advice_tried;             /* simulations */
-    double iteration_s, samples_per_s; /* as if memory were no matter when oom */
+    double iteration_s, samples_per_s; /* if out of memory, as if memory were unlimited */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */
     size_t n_ordered;   /* transfers of an iteration that have such an order */
@@ -250,7 +251,7 @@ struct fr_record {
     size_t n_doubts; /* 0 unless asked for; largest share first */
     const struct fr_record_doubt *doubts;
     bool has_reruns;
-    bool is_rough; /* the run is chaotic (n_rough of sim/sim.h): the run's word is an estimate */
+    bool is_rough; /* the run is chaotic (n_rough of sim/sim.h), so its own figures are estimates */
     double wall_s, plan_cpu_s;            /* of planning and running; of planning */
     const struct fr_decisions *decisions; /* of a strategy that plans; NULL: it tells nothing */
     const struct fr_plan *plan;           /* NULL in a record made by hand */

@@ -1,17 +1,18 @@
-/* study/uncertainty.c - how far the iteration time may be off because op costs are.
+/* study/uncertainty.c - how far the iteration time may be wrong because costs of ops are.
  *
  * Every cost states the standard deviation of the logarithm of its error (error_frac of struct
- * fr_cost). The plan is run again DRAWS times, each cost times exp(error * z): half of z's variance
- * is common to all ops of a kind whose costs have the same trust (a curve that is wrong for one
- * shape tends to be for its neighbours, too), half is the row's own. The interval holds the middle
- * 90 % of the times. The even split is an assumption: all in common would be the widest interval,
- * all apart nearly none.
+ * fr_cost). The plan is run again DRAWS times, each cost times exp(error * z). Half of z's variance
+ * is common to all ops of a kind whose costs have the same trust, because a curve that is wrong for
+ * one shape tends to be wrong for its neighbours. The other half is drawn for each row alone. The
+ * interval holds the middle 90 % of the times. The even split is an assumption: if all of it were
+ * common, the interval would be widest; if none were, it would almost vanish.
  *
- * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error:
- * there is one device that is not known.
+ * Times measured on a device type that nobody names (profiled-elsewhere) share their whole error,
+ * since there is one unknown device.
  *
- * Why: each such group alone, its common part one standard deviation up and down; the squares of
- * half the difference over their sum are the shares.
+ * Why it is uncertain: the plan is run with the common part of one group after the other at one
+ * standard deviation up and down. The squares of half the differences, over their sum, are the
+ * shares.
  */
 #include "config.h"
 
@@ -23,7 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* of kinds of op by trust, then of collectives; the last: all that was profiled elsewhere */
+/* groups: kinds of op by trust, then collectives; the last: all that was profiled elsewhere */
 enum {
     DRAWS = 40,
     N_TRUSTS = FR_TRUST_PROFILED_ELSEWHERE,
@@ -108,7 +109,7 @@ const char *fr_record_doubt_name(const struct fr_record_doubt *d)
     return d->kind < FR_N_OP_KINDS ? fr_op_kind_name(d->kind) : "collective";
 }
 
-/* Time with the common part of one group moved by z. */
+/* Iteration time with the common part of one group at z. */
 static enum fr_status move_group(const struct replay *r, unsigned group, double z,
                                  double *iteration_s, struct fr_error *err)
 {

@@ -1,8 +1,9 @@
-/* study/validate.h - predictions beside measurements: rows of questions with what was measured.
+/* study/validate.h - predictions compared with measurements: rows of questions with what was
+ * measured.
  *
- * A row of the file is a command line (workload, topology, gpus, strategy, global_batch,
- * precision and further options as one types them) and the iteration time and peak memory that
- * somebody measured. A row that cannot be predicted is kept and says why not.
+ * A row of the file is a command line (workload, topology, gpus, strategy, global_batch, precision
+ * and further options as one types them) with the iteration time and peak memory that somebody
+ * measured. A row that cannot be predicted is kept, with the reason.
  */
 #ifndef FORERUN_VALIDATE_H
 #define FORERUN_VALIDATE_H
@@ -54,8 +55,8 @@ struct fr_validation {
      * nothing but strategy, time and id; NAN: no such pair. */
     double tau;
     uint64_t n_tau_pairs;
-    /* Median of |predicted / measured - 1| of the speed-up of N GPUs over 1 of the same
-     * workload, topology, batch a GPU, precision, options and source; NAN: none. */
+    /* Median of |predicted / measured - 1| of the speed-up of N GPUs over 1, of the same workload,
+     * topology, batch per GPU, precision, options and source; NAN: none. */
     double scaling_median;
     uint64_t n_scaling;
     void *priv;

@@ -89,7 +89,7 @@ static void fill_sensitivity(const void *user, size_t i, struct fr__table_row *r
         fr__change_cell(row->cell[4], s->rerun_faster_frac);
 }
 
-/* Those that show in the tenths of a percent. */
+/* Prints the sensitivities that are not 0 when rounded to tenths of a percent. */
 void fr__record_put_sensitivities(FILE *f, const struct fr_record *r)
 {
     static const struct fr__table_column columns[] = {{"resource", false},
@@ -121,7 +121,7 @@ static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
     fr__percent(d->share, row->cell[4], NUMBER);
 }
 
-/* Those that make at least half a percent of it. */
+/* Prints the groups that cause at least half a percent of it. */
 void fr__record_put_uncertainty(FILE *f, const struct fr_record *r)
 {
     static const struct fr__table_column columns[] = {{"ops", false},

@@ -1,4 +1,4 @@
-/* sim/analysis/selfcheck.c - see selfcheck.h. */
+/* sim/analysis/selfcheck.c - compares a run with what the plan alone says must have happened. */
 #include "config.h"
 
 #include "sim/analysis/selfcheck.h"

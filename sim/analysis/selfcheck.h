@@ -1,4 +1,5 @@
-/* sim/analysis/selfcheck.h - a result held against what the plan alone says must have happened. */
+/* sim/analysis/selfcheck.h - checks a run's result against what the plan alone says must have
+ * happened. */
 #ifndef FR_SIM_ANALYSIS_SELFCHECK_H
 #define FR_SIM_ANALYSIS_SELFCHECK_H
 

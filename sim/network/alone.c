@@ -1,4 +1,4 @@
-/* sim/network/alone.c - see alone.h. */
+/* sim/network/alone.c - the time of one message on a route without other traffic. */
 #include "config.h"
 
 #include "sim/network/alone.h"

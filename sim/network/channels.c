@@ -1,4 +1,5 @@
-/* sim/network/channels.c - see channels.h. */
+/* sim/network/channels.c - queues of messages that wait for a channel of their source or
+ * destination. */
 #include "config.h"
 
 #include "sim/network/channels.h"

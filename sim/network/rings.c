@@ -1,4 +1,4 @@
-/* sim/network/rings.c - see rings.h. */
+/* sim/network/rings.c - finds the rings of a group of devices and keeps them for later runs. */
 #include "config.h"
 
 #include "sim/network/rings.h"

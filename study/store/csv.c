@@ -131,7 +131,7 @@ static char *header_text(void)
     return NULL;
 }
 
-/* The version in the first line, or "no version" */
+/* Fails with the version in the first line, or "no version". */
 static enum fr_status fail_header(const struct journal *j, const char *text, struct fr_error *err)
 {
     static const char begin[] = "# forerun sweep store, format ";
@@ -157,7 +157,7 @@ static bool line_adds_up(const char *line, size_t n)
     return memcmp(hex, line, CHECKSUM) == 0;
 }
 
-/* Sorts the lines into rows and inputs. *good: length of what adds up, from the start of text. */
+/* Sorts the lines into rows and inputs. *good: length of the valid part from the start of text. */
 static enum fr_status sort_lines(const struct journal *j, const char *text, size_t length,
                                  FILE *rows, FILE *inputs, size_t *good, struct fr_error *err)
 {
@@ -172,7 +172,7 @@ static enum fr_status sort_lines(const struct journal *j, const char *text, size
             return FR_OK; /* torn */
         if (!line_adds_up(at, n)) {
             if (*good + n + 1 == length)
-                return FR_OK; /* torn where a later writer's file system kept the length */
+                return FR_OK; /* torn: a file system that kept the length but lost the end */
             return fr__fail(err, FR_EPARSE, (struct fr_loc){j->path, line, 1},
                             "the line's checksum does not match: the store is damaged");
         }
@@ -253,7 +253,7 @@ static enum fr_status append(const struct journal *j, const char *text, size_t l
     return FR_OK;
 }
 
-/* A line of those cells, checksum before, end after. */
+/* Appends a line of those cells, with the checksum first. */
 static enum fr_status append_line(const struct journal *j, const char *cells, struct fr_error *err)
 {
     size_t n = strlen(cells), length = CHECKSUM + 1 + n + 1;
@@ -271,7 +271,7 @@ static enum fr_status append_line(const struct journal *j, const char *cells, st
     return st;
 }
 
-/* Through the one descriptor: to close another one of the same file would give up the lock. */
+/* Reads through the one descriptor: closing another one of the same file would release the lock. */
 static enum fr_status read_whole(const struct journal *j, char **out, size_t *length,
                                  struct fr_error *err)
 {
@@ -308,7 +308,7 @@ static enum fr_status read_whole(const struct journal *j, char **out, size_t *le
     return FR_OK;
 }
 
-/* Reads what is there, or begins; cuts off a torn end. */
+/* Reads the store, or begins it; cuts off a torn end. */
 static enum fr_status take_over(struct journal *j, struct fr_error *err)
 {
     char *text = NULL, *header = header_text();

@@ -1,7 +1,7 @@
-/* study/store/digest.h - 64 bits that tell texts apart: checksums of lines, fingerprints of inputs.
+/* study/store/digest.h - 64-bit digests of texts: checksums of lines, fingerprints of inputs.
  *
- * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, draft-eastlake-fnv): against torn lines and
- * changed files, not against forgers.
+ * FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, draft-eastlake-fnv). It protects against
+ * torn lines and changed files, not against forgery.
  */
 #ifndef FR_STUDY_STORE_DIGEST_H
 #define FR_STUDY_STORE_DIGEST_H

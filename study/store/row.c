@@ -1,4 +1,4 @@
-/* study/store/row.c - the columns of a row, its text, and how it comes from an answer. */
+/* study/store/row.c - the columns of a row, its text, and how it is made from an answer. */
 #include "config.h"
 
 #include "base/csv.h"
@@ -281,7 +281,7 @@ static char *setting_text(struct fr__arena *arena, const struct fr_question *q, 
     return copy;
 }
 
-/* What the question alone says. */
+/* Fills what the question alone says. */
 static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *q,
                             struct fr__arena *arena, struct fr_error *err)
 {
@@ -367,7 +367,7 @@ static char *record_line(const struct fr_record *r, fr__print_record print, stru
     return copy;
 }
 
-/* Zero has no sign in a store. */
+/* Makes negative zeros positive, since a store has none. */
 static void drop_signs_of_zero(struct fr_sweep_row *row)
 {
     for (const struct fr__row_column *c = fr__row_columns; c->name; c++)

@@ -1,4 +1,4 @@
-/* study/store/sentences.c - why a store is refused, in the words of both kinds. */
+/* study/store/sentences.c - the messages with which both kinds of store refuse. */
 #include "config.h"
 
 #include "base/error.h"

@@ -120,7 +120,7 @@ static enum fr_status merge_one(struct fr_store *out, const char *path, struct f
     return st;
 }
 
-/* A store that is not there would be made. */
+/* Checks that all inputs exist, since opening a missing store would make it. */
 static enum fr_status check_inputs(const char *out, const char *const in[], size_t n,
                                    struct fr_error *err)
 {

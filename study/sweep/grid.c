@@ -172,7 +172,7 @@ static enum fr_status add_list(struct fr_sweep *s, size_t setting, const char *v
 
 /* ---- "all" ---- */
 
-/* A pattern ("wresnet-L-W") stands for many models, none of which is more than an example. */
+/* Whether a name is a pattern ("wresnet-L-W"), which stands for many models. */
 static bool is_pattern(const char *name)
 {
     return strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
@@ -206,7 +206,7 @@ enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char 
     assert(s->n_points == 0);
     while (fr_question_setting(i) && strcmp(fr_question_setting(i), setting) != 0)
         i++;
-    if (i == FR_N_SETTINGS) { /* for its message */
+    if (i == FR_N_SETTINGS) { /* for the error message */
         fr_question_init(&q);
         return fr_question_set(&q, setting, values, err);
     }
@@ -308,7 +308,7 @@ void fr_sweep_question(const struct fr_sweep *s, size_t point, struct fr_questio
 {
     assert(point < s->n_points);
     fr_question_init(out);
-    out->no_timing = true; /* rows hold no clock's reading */
+    out->no_timing = true; /* rows have no measured times */
     for (size_t i = FR_N_SETTINGS; i-- > 0;) {
         const struct fr__axis *axis = &s->axes[i];
         enum fr_status st;

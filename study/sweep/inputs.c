@@ -1,4 +1,5 @@
-/* study/sweep/inputs.c - what a sweep's workloads and topologies are, before any point is asked. */
+/* study/sweep/inputs.c - digests of a sweep's workloads, topologies and costs, before any point is
+ * answered. A store uses them to notice changed inputs. */
 #include "config.h"
 
 #include "base/error.h"
@@ -37,7 +38,7 @@ static enum fr_status digest_file(uint64_t *d, const char *path, struct fr_error
     return FR_OK;
 }
 
-/* That there is no such file is an answer, too: it may appear later. */
+/* A missing file is noted too: it may appear later. */
 static enum fr_status digest_if_there(uint64_t *d, const char *path, struct fr_error *err)
 {
     if (fr__exists(path) && !fr__is_folder(path))
@@ -160,7 +161,7 @@ static bool is_shipped(const char *(*name_at)(size_t i), const char *name)
     return false;
 }
 
-/* What its collectives and messages behave like, with the files that say so. */
+/* Adds the systems of its collectives and messages, with the files that define them. */
 static enum fr_status digest_systems(uint64_t *d, const struct fr_topo *t, struct fr_error *err)
 {
     for (size_t i = 0; i < t->n_systems; i++) {
@@ -258,7 +259,7 @@ static enum fr_status add_type(struct fr_sweep *s, const struct fr_device_type *
     return FR_OK;
 }
 
-/* A preset as well: it may be another one in the next build of the same version. */
+/* Also for presets, which may differ in the next build of the same version. */
 static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     enum fr_status st = FR_OK;
@@ -277,7 +278,7 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
     return st;
 }
 
-/* What a sequence length or precision does to a model of the zoo shows in its rows. */
+/* The effect of sequence length or precision on a zoo model shows in its rows. */
 static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr_error *err)
 {
     const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
@@ -298,7 +299,7 @@ static enum fr_status load_graph(struct fr_sweep *s, const char *spec, struct fr
     return st;
 }
 
-/* Words for costs and shipped files are in digest_own_data(). */
+/* Words for costs, and shipped files, are part of digest_own_data(). */
 static enum fr_status load_costs(struct fr_sweep *s, const char *costs, struct fr_error *err)
 {
     uint64_t d = FR__DIGEST_START;

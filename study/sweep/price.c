@@ -1,4 +1,4 @@
-/* study/sweep/price.c - what GPUs cost an hour, and a row's run. */
+/* study/sweep/price.c - the price of GPUs per hour, and the cost of a row's training run. */
 #include "config.h"
 
 #include "base/error.h"

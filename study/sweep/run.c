@@ -15,7 +15,7 @@
 struct running {
     struct fr_sweep *sweep;
     const struct fr_sweep_options *options;
-    struct fr_context context;     /* of single answers: cancelled, silent */
+    struct fr_context context;     /* of single answers; can be cancelled, shows no progress */
     const struct fr_context *user; /* whose progress is shown */
     struct fr_session *session;
     struct fr__arena **arenas;      /* [n_threads] for the texts of a row */
@@ -180,7 +180,7 @@ static enum fr_status hand_in(struct running *r, size_t point, const struct fr_s
     return st;
 }
 
-/* How the record is written down, or NULL: who the row goes to elsewhere may want it. */
+/* How records are written, or NULL. Whoever gets the rows elsewhere may want them. */
 static fr__print_record print_wanted(const struct fr_sweep_options *o)
 {
     return o->with_records || o->store || o->elsewhere ? o->print_record : NULL;
@@ -241,7 +241,8 @@ static enum fr_status next_point(void *user, size_t *point, struct fr_error *err
     return st;
 }
 
-/* The calling thread serves other processes and shows progress. Whether there is more to serve. */
+/* The calling thread serves other processes and shows progress. Returns whether there is more to
+ * serve. */
 static bool serve(void *user, size_t n_answered)
 {
     const struct running *r = user;

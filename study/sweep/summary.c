@@ -28,7 +28,8 @@ static int compare_places(const void *a, const void *b)
     return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* By rising time, what is cheaper than everything faster. places: [n], sorted here. */
+/* Sorts by rising time and keeps what is cheaper than everything faster. places: [n], sorted
+ * here. */
 static size_t walk(struct place places[], size_t n, size_t frontier[])
 {
     double cheapest = INFINITY;
@@ -66,7 +67,7 @@ struct box {
     struct fr__arena *arena;
 };
 
-/* What makes a group, outer first. */
+/* The settings that make a group, the outermost first. */
 static const char *const group_settings[] = {"workload", "seq-len", "image-size"};
 
 static size_t count_values(const struct fr_sweep *s, const char *setting)
@@ -122,13 +123,13 @@ static bool is_better(double x, double y)
     return !isnan(x) && (isnan(y) || x < y);
 }
 
-/* What decides while a group's rows are gone through. */
+/* The best rows so far while a group's rows are visited. */
 struct best {
     double time_s, memory_bytes;
     struct fr_sweep_value cheapest;
 };
 
-/* In time before late, then by cost, then by time. */
+/* Order: within the deadline before late, then by cost, then by time. */
 static bool is_cheaper(struct fr_sweep_value v, struct fr_sweep_value than)
 {
     if (isnan(v.cost) || isnan(than.cost))
@@ -204,7 +205,7 @@ static enum fr_status find_frontier(const struct fr_sweep *s, const struct fr_sw
     return FR_OK;
 }
 
-/* [n_points] the points with rows, group by group in the order of points. */
+/* Fills the points that have rows, group by group: [n_points]. */
 static void deal_out(const struct fr_sweep *s, const struct fr_sweep_group groups[],
                      size_t n_groups, size_t next[], size_t points[])
 {

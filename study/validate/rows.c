@@ -1,4 +1,4 @@
-/* study/validate/rows.c - see validate_rows.h. */
+/* study/validate/rows.c - reads a table of measurements into rows with their questions. */
 #include "config.h"
 
 #include "study/validate/rows.h"
@@ -18,11 +18,11 @@ static const struct fr__csv_column columns[] = {
     {"iteration_s", true}, {"peak_bytes", false},  {"notes", false},    {NULL, false},
 };
 
-/* Room for every row that a file of 4 GiB may hold is not needed: tables of measurements are
- * small. */
+/* Limits of a table of measurements. These are small, so a file of 4 GiB need not be read. */
 enum { MOST_ROWS = 1000000, MOST_WORD = 256 };
 
-/* What `options` may set: the settings of a question but for those with a column of their own. */
+/* Whether `options` of a row may set this: any setting of a question without a column of its
+ * own. */
 static bool may_set(const char *name)
 {
     static const char *const others[] = {"workload", "topology", "gpus",  "batch-per-gpu",

@@ -7,13 +7,13 @@
 
 struct fr__measurement {
     struct fr_validation_row row;
-    struct fr_question question; /* row.why_not set: not to be asked */
+    struct fr_question question; /* not asked if row.why_not is set */
 };
 
 struct fr__measurements {
     struct fr__measurement *list; /* heap */
     size_t n, cap;
-    struct fr__arena *arena; /* of the texts; the caller's */
+    struct fr__arena *arena; /* of the strings; belongs to the caller */
     const char *costs;
 };
 

@@ -1,4 +1,4 @@
-/* study/validate/summary.c - see validate_summary.h. */
+/* study/validate/summary.c - sums up the errors of a validation: by group, by rank, by scaling. */
 #include "config.h"
 
 #include "study/validate/summary.h"
@@ -35,7 +35,7 @@ static double quantile(const double sorted[], size_t n, double q)
     return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
 }
 
-/* errors: signed; sorted by size afterwards. */
+/* errors: signed; sorted by absolute value afterwards. */
 static struct fr_validation_errors errors_of(double errors[], size_t n)
 {
     struct fr_validation_errors e = {.n = n};
@@ -57,7 +57,7 @@ static struct fr_validation_errors errors_of(double errors[], size_t n)
 
 /* ---- groups ---- */
 
-/* The part of a row that a group shares: how many characters of which text. */
+/* The part of a row that its group shares: how many characters of which string. */
 static size_t key_of(const struct fr_validation_row *r, enum fr_validation_by by, const char **text)
 {
     switch (by) {
@@ -156,7 +156,8 @@ static bool differ_in_strategy_only(const struct fr_validation_row *a,
            key_of(b, FR_BY_SOURCE, &y) == n && strncmp(x, y, n) == 0;
 }
 
-/* b has more GPUs, one has one, and each the same share of the batch. */
+/* Whether the two differ in the number of GPUs, one of them has one GPU, and the batch of each GPU
+ * is the same. */
 static bool is_scaled(const struct fr_validation_row *a, const struct fr_validation_row *b)
 {
     const char *x, *y;

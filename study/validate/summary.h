@@ -1,4 +1,4 @@
-/* study/validate/summary.h - what the errors of a validation amount to. */
+/* study/validate/summary.h - sums up the errors of a validation. */
 #ifndef FR_STUDY_VALIDATE_SUMMARY_H
 #define FR_STUDY_VALIDATE_SUMMARY_H
 

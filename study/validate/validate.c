@@ -25,7 +25,7 @@ struct owned {
 struct asking {
     struct fr__measurements *m;
     struct fr_session *session;
-    struct fr_context context;     /* of single answers: cancelled, silent */
+    struct fr_context context;     /* of single answers; can be cancelled, shows no progress */
     const struct fr_context *user; /* whose progress is shown */
     pthread_mutex_t lock;          /* of the measurements' arena, and of */
     size_t n_done;
@@ -42,7 +42,7 @@ static void compare(struct fr_validation_row *row, const struct fr_record *r)
         row->memory_error = row->predicted_bytes / row->measured_bytes - 1;
 }
 
-/* What ends all work, as against what a row cannot be asked. */
+/* Whether a failure ends all work, and not only this row. */
 static bool is_fatal(enum fr_status st)
 {
     return st == FR_ENOMEM || st == FR_ECANCELLED || st == FR_ECHECK || st == FR_EDEADLOCK;
@@ -99,7 +99,7 @@ static enum fr_status ask(struct asking *a, struct fr__measurement *x, char **wh
 
 /* ---- all rows ---- */
 
-/* Where rows become texts of the validation, one thread at a time. */
+/* Copies a row into the validation, one thread at a time. */
 static enum fr_status put(struct asking *a, struct fr_validation_row *row, const char *why,
                           const char *device, struct fr_error *err)
 {

@@ -1,4 +1,4 @@
-/* tests/support/dot_check.c - see dot_check.h. */
+/* tests/support/dot_check.c - a parser for the DOT text that our writers make. */
 #include "config.h"
 
 #include "tests/support/dot_check.h"

@@ -1,4 +1,5 @@
-/* tests/support/dpos_case.c */
+/* tests/support/dpos_case.c - makes dags and machines by hand or at random, and checks plans of
+ * them. */
 #include "config.h"
 
 #include "tests/support/dpos_case.h"

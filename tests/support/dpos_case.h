@@ -1,6 +1,5 @@
-/* tests/support/dpos_case.h - dags and machines made by hand or at random, and what must be true
- * of any plan.
- */
+/* tests/support/dpos_case.h - dags and machines made by hand or at random, and checks that hold for
+ * any plan. */
 #ifndef FR_TESTS_SUPPORT_DPOS_CASE_H
 #define FR_TESTS_SUPPORT_DPOS_CASE_H
 

@@ -1,4 +1,4 @@
-/* tests/support/hand_case.c - see hand_case.h. */
+/* tests/support/hand_case.c - builds, runs and records the plan that hand_case.h describes. */
 #include "config.h"
 
 #include "tests/support/hand_case.h"

@@ -1,4 +1,4 @@
-/* tests/support/html_check.c - see html_check.h. */
+/* tests/support/html_check.c - looks through the tree of a page for links, scripts and faults. */
 #include "config.h"
 
 #include "tests/support/html_check.h"

@@ -1,5 +1,5 @@
-/* tests/support/html_check.h - is this page a report that needs nothing from elsewhere? For
- * tests of writers. */
+/* tests/support/html_check.h - checks that a page is a report that loads nothing from elsewhere.
+ * For tests of writers. */
 #ifndef FR_TESTS_SUPPORT_HTML_CHECK_H
 #define FR_TESTS_SUPPORT_HTML_CHECK_H
 

@@ -1,4 +1,4 @@
-/* tests/support/learn_case.c */
+/* tests/support/learn_case.c - a machine with known times that a learner measures. */
 #include "config.h"
 
 #include "tests/support/learn_case.h"

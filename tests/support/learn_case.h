@@ -1,4 +1,5 @@
-/* tests/support/learn_case.h - a hidden truth to learn: a machine that takes known times. */
+/* tests/support/learn_case.h - a machine with known times, hidden from the learner that measures
+ * it. */
 #ifndef FR_TESTS_SUPPORT_LEARN_CASE_H
 #define FR_TESTS_SUPPORT_LEARN_CASE_H
 

@@ -1,4 +1,4 @@
-/* tests/support/model_case.c */
+/* tests/support/model_case.c - loads a zoo model and a machine, and makes the problem. */
 #include "config.h"
 
 #include "tests/support/model_case.h"

@@ -1,4 +1,4 @@
-/* tests/support/report_check.c - see report_check.h. */
+/* tests/support/report_check.c - compares the numbers and pictures of a report with its records. */
 #include "config.h"
 
 #include "tests/support/report_check.h"

@@ -1,7 +1,8 @@
-/* tests/support/report_check.h - does a report say what its records say? For tests of the report.
+/* tests/support/report_check.h - checks that a report shows what its records hold. For tests of the
+ * report.
  *
- * The page is read as a tree; each number in it is compared with the record's, each picture with
- * the plan and the run. All functions fail the test when something is wrong.
+ * The page is read as a tree. Each number in it is compared with the record's, each picture with
+ * the plan and the run. All functions fail the test if something is wrong.
  */
 #ifndef FR_TESTS_SUPPORT_REPORT_CHECK_H
 #define FR_TESTS_SUPPORT_REPORT_CHECK_H

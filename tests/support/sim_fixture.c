@@ -1,4 +1,4 @@
-/* tests/support/sim_fixture.c - see sim_fixture.h. */
+/* tests/support/sim_fixture.c - builds small clusters and plans for tests. */
 #include "config.h"
 
 #include "tests/support/sim_fixture.h"

@@ -1,4 +1,5 @@
-/* tests/support/tictac_plain.c - see tictac_plain.h. */
+/* tests/support/tictac_plain.c - TIC and TAC by their definition, slowly, to compare with
+ * plan/orders/tictac.c. */
 #include "config.h"
 
 #include "tests/support/tictac_plain.h"

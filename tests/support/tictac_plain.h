@@ -1,7 +1,8 @@
-/* tests/support/tictac_plain.h - the orders TIC and TAC, found as plainly as the paper says them.
+/* tests/support/tictac_plain.h - the orders TIC and TAC, computed directly from the paper's
+ * definition.
  *
- * Source: S. H. Hashemi et al., TicTac, MLSys 2019. Each number takes
- * time O(ops x receives); plan/orders/tictac.c is the fast way.
+ * Source:  S. H. Hashemi et al., TicTac, MLSys 2019. Each number takes time O(ops x receives);
+ *          plan/orders/tictac.c is faster.
  */
 #ifndef FR_TESTS_SUPPORT_TICTAC_PLAIN_H
 #define FR_TESTS_SUPPORT_TICTAC_PLAIN_H

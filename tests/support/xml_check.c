@@ -1,5 +1,4 @@
-/* tests/support/xml_check.c - see xml_check.h. A parser by recursive descent over the whole
- * text. */
+/* tests/support/xml_check.c - a parser by recursive descent over the whole text of a document. */
 #include "config.h"
 
 #include "tests/support/xml_check.h"

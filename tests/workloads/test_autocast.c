@@ -1,4 +1,5 @@
-/* Mixed precision: which ops are cast, what is saved, against PyTorch's autocast. */
+/* tests/workloads/test_autocast.c - mixed precision: which ops are cast and what is saved, compared
+ * with PyTorch's autocast. */
 #include "config.h"
 
 #include "workloads/workloads.h"

@@ -1,4 +1,4 @@
-/* tests/workloads/test_images.c - windows over images, and what the models made of them allow. */
+/* tests/workloads/test_images.c - windows over images, and models made of convolutions. */
 #include "config.h"
 
 #include "workloads/zoo/nn_image.h"
@@ -95,7 +95,7 @@ START_TEST(pooling_keeps_the_channels)
     g = train(&net, mean);
     ck_assert_double_eq(get(g, "most")->flops, 9.0 * 2 * 3 * 16);
     ck_assert_double_eq(get(g, "mean")->flops, 4.0 * 2 * 3 * 4);
-    /* reads once, writes once; maxpool writes int64 indices beside */
+    /* reads once and writes once; maxpool also writes int64 indices */
     ck_assert_double_eq(get(g, "most")->bytes, 4 * 2 * 3 * (49 + 16) + 8 * 2 * 3 * 16);
     fr_graph_free(g);
 }
@@ -286,7 +286,7 @@ START_TEST(a_name_that_does_not_fit_the_pattern_is_refused)
            0, FR_EPARSE, "the name of a 'wresnet-L-W' is over 63 bytes");
     refuse("wresnet-101-65536", 0, FR_ERANGE,
            "'wresnet-101-65536' at batch 1 has a tensor of over 2^53 bytes");
-    /* a folder may be called so */
+    /* so a folder may have this name */
     ck_assert(!fr__zoo_find("wresnet"));
     ck_assert(!fr__zoo_find("wresnet-mine"));
     ck_assert(!fr__zoo_find("wresnet-"));
@@ -339,12 +339,15 @@ START_TEST(a_densenet_sums_the_gradients_of_every_reader)
 }
 END_TEST
 
-/* LeNet at batch 1, by hand. FLOPs of a layer are those of its product, 1 an output for the bias
- * and 1 for ReLU; a 2x2 maximum 4 an output; log-softmax 5 an output, the loss 1 a sample.
- * Backward: twice the product (once for conv1: nobody wants the gradient of the images), 1 each for
- * bias and ReLU; a maximum 1 an output; the last two 4 an output and 1. Kept in bytes: images and
- * outputs of ReLU 4 an element, of a maximum 4 and its index 8; log-probabilities 40, target 8,
- * weight sum 4. */
+/* LeNet at batch 1, by hand.
+ *
+ * FLOPs forward: those of the layer's product, 1 for each output for the bias, and 1 for ReLU; a
+ * 2x2 maximum 4 for each output; log-softmax 5 for each output, the loss 1 for each sample.
+ * Backward: twice the product (once for conv1, because nobody needs the gradient of the images), 1
+ * each for bias and ReLU; a maximum 1 for each output; the last two 4 for each output and 1.
+ *
+ * Bytes that are kept: images and outputs of ReLU 4 for each element, outputs of a maximum 4 and 8
+ * for the index; log-probabilities 40, target 8, weight sum 4. */
 START_TEST(a_layer_has_the_totals_worked_out_by_hand)
 {
     static const struct {

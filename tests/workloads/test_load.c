@@ -1,4 +1,4 @@
-/* tests/workloads/test_load.c - what the name of a workload stands for. */
+/* tests/workloads/test_load.c - which workload a name stands for. */
 #include "config.h"
 
 #include "tests/support/base_check.h"

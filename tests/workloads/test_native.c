@@ -1,4 +1,4 @@
-/* tests/workloads/test_native.c - what a native folder says, and what it may leave out. */
+/* tests/workloads/test_native.c - what a native folder must say, and what it may leave out. */
 #include "config.h"
 
 #include "tests/support/base_check.h"

@@ -1,4 +1,5 @@
-/* Shapes of ops: what the zoo and differentiation say, and what no op may have. */
+/* tests/workloads/test_shapes.c - shapes of ops as the zoo and differentiation set them, and shapes
+ * that are refused. */
 #include "config.h"
 
 #include "tests/support/base_check.h"
@@ -244,7 +245,7 @@ START_TEST(the_builder_refuses_an_unsound_shape_and_an_edge_with_bytes_but_no_te
 }
 END_TEST
 
-/* A tie is no dependency and takes the place of none. */
+/* Tied weights are no dependency, and do not replace one. */
 START_TEST(a_tie_stays_beside_a_dependency_of_the_same_ops)
 {
     static const struct fr_graph info = {.name = "n", .batch = 1, .param_elem_bytes = 4};

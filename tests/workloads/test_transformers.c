@@ -1,5 +1,6 @@
-/* tests/workloads/test_transformers.c - what Transformers keep and compute, against PyTorch,
- * formulas and by hand; parameters and multiply-adds are in tests/workloads/test_zoo.c. */
+/* tests/workloads/test_transformers.c - what Transformers save and compute, compared with PyTorch,
+ * with formulas and with counts by hand. Parameters and multiply-adds are in
+ * tests/workloads/test_zoo.c. */
 #include "config.h"
 
 #include "workloads/zoo/nn_moe.h"
@@ -54,7 +55,7 @@ static const struct fr_op *get(const struct fr_graph *g, const char *name)
 
 /* ---- what is kept ---- */
 
-/* Parameters, tensors and saved bytes counted by PyTorch 1.13.0 on a CPU, fp32: the output of
+/* Parameters, tensors and saved bytes as counted by PyTorch 1.13.0 on a CPU in fp32: the output of
  * tests/oracles/transformers_torch.py, which says how. */
 #define TINY_LLAMA "hidden=64,ffn=160,heads=4,vocab=100,seq=32,layers=2"
 static const struct {
@@ -95,9 +96,10 @@ START_TEST(saved_bytes_are_those_that_pytorch_keeps)
 }
 END_TEST
 
-/* A layer of n = b s tokens, width h, a heads: 66 n h + 16 n + 9 b a s^2 (as GPT's; in fp16 it is
- * Korthikanti et al., 2022: 34 s b h + 5 a s^2 b). Embedding: norm's input 4 n h, statistics 8 n,
- * dropout's mask n h; last hidden state 4 n h; pooled output 4 b h; words and segments 16 n. */
+/* Saved bytes of a layer of n = b s tokens, width h, a heads: 66 n h + 16 n + 9 b a s^2, as for
+ * GPT; in fp16 that is 34 s b h + 5 a s^2 b (Korthikanti et al., 2022). Embedding: the norm's input
+ * 4 n h and statistics 8 n, the dropout's mask n h. After the layers: last hidden state 4 n h,
+ * pooled output 4 b h, words and segments 16 n. */
 START_TEST(an_encoder_saves_what_the_formula_says)
 {
     const uint64_t h = 1024, a = 16, layers = 24;
@@ -112,11 +114,12 @@ START_TEST(an_encoder_saves_what_the_formula_says)
 }
 END_TEST
 
-/* n tokens of width d on each side, h heads. An encoder layer 70 n d + 16 n + 9 b h s^2: input,
- * queries, keys, values, context and two norms' inputs and the first's output 8 x 4, the ReLU's
- * output and the dropout's 2 x 16, masks 1 + 4 + 1; the statistics of two norms. A decoder layer
- * has 25 n d + 8 n + 9 b h s^2 more. Two embeddings' masks 2 n d, the encoder's and decoder's
- * outputs 8 n d, words and targets 24 n, log-probabilities 4 n V, the loss 4. */
+/* Saved bytes for n tokens of width d on each side, h heads. An encoder layer has 70 n d + 16 n + 9
+ * b h s^2: input, queries, keys, values, context, the inputs of two norms and the output of the
+ * first 8 x 4; the ReLU's output and the dropout's 2 x 16; masks 1 + 4 + 1; the statistics of two
+ * norms. A decoder layer has 25 n d + 8 n + 9 b h s^2 more. In addition: masks of two embeddings 2
+ * n d, the encoder's and decoder's outputs 8 n d, words and targets 24 n, log-probabilities 4 n V,
+ * the loss 4. */
 START_TEST(an_encoder_with_a_decoder_saves_what_the_formula_says)
 {
     const uint64_t d = 1024, h = 16, vocab = 37000, s = 32;
@@ -131,10 +134,10 @@ START_TEST(an_encoder_with_a_decoder_saves_what_the_formula_says)
 }
 END_TEST
 
-/* n tokens of width h, keys and values of width k, feed-forward width f, a heads. Two norms' inputs
- * and outputs, queries and context 6 x 4 n h; keys and values 2 x 4 n k; the four of SwiGLU 16 n f;
- * norms' statistics 8 n; the kernel's 4 n a. Besides: last norm's input, output and statistics,
- * tokens and targets, log-probabilities, the loss. */
+/* Saved bytes for n tokens of width h, keys and values of width k, feed-forward width f, a heads:
+ * inputs and outputs of two norms, queries and context 6 x 4 n h; keys and values 2 x 4 n k; the
+ * four tensors of SwiGLU 16 n f; statistics of norms 8 n; the kernel's 4 n a. In addition: the last
+ * norm's input, output and statistics, tokens and targets, log-probabilities, the loss. */
 START_TEST(a_flash_decoder_saves_what_the_formula_says)
 {
     const uint64_t h = 8192, k = 1024, f = 28672, a = 64, layers = 80, vocab = 32000, s = 4096;
@@ -161,11 +164,11 @@ END_TEST
 
 /* ---- ops ---- */
 
-/* By hand, one layer forward: q, k, v each product, bias, copy 9; scores, scale, mask, softmax,
- * dropout, context, copy 7; output product, bias, dropout, sum, norm 5; product, bias, GELU,
- * product, bias, dropout, sum, norm 8. Besides: three lookups, two sums, norm, dropout 7; gather,
- * product, bias, GELU, norm, product, bias 7; view, product, bias, tanh, product, bias 6; two
- * losses of log-softmax and loss 4; their sum 1. */
+/* Counted by hand. One layer forward: q, k, v with product, bias and copy each 9; scores, scale,
+ * mask, softmax, dropout, context, copy 7; output product, bias, dropout, sum, norm 5; product,
+ * bias, GELU, product, bias, dropout, sum, norm 8. In addition: three lookups, two sums, norm,
+ * dropout 7; gather, product, bias, GELU, norm, product, bias 7; view, product, bias, tanh,
+ * product, bias 6; two losses, each with log-softmax, 4; their sum 1. */
 START_TEST(an_encoder_has_the_ops_counted_by_hand)
 {
     struct fr_graph_totals t = totals("bert-large", 1, 0);

@@ -43,28 +43,38 @@ struct fact {
     double macs_digit;              /* the last digit given; 0: exact */
 };
 
-/* Models of images: counted by torchvision 0.14.1, tests/oracles/torchvision.csv says how. Also
- * known: resnet18 is the sum of PipeDream's profile, 46,758,048 / 4; lenet by hand (25 + 1) 6 +
- * (150 + 1) 16 + 401 * 120 + 121 * 84 + 85 * 10 parameters and 25 * 6 * 28^2 + 150 * 16 * 10^2 +
- * 400 * 120 + 120 * 84 + 84 * 10 multiply-adds.
- * GPT: tensors 12 a layer, 2 embeddings and the last norm's 2; parameters as published with the
- * weights (Radford et al., 2019) and, for GPT-3, V h + 2048 h + 96 (12 h^2 + 13 h) + 2 h;
- * multiply-adds per token: 12 h^2 a layer in weights, 2 s h in attention, and V h.
- * rnnlm: 2 V h + V + 2 (8 h^2 + 8 h) with V 10,000 and h 2,048; 40 (2 * 8 h^2 + V h) multiply-adds.
- * gnmt-8 and gnmt-16: PipeDream's profiles sum up to 775,063,808 and 1,110,870,272 bytes; the
- * others and the arithmetic are in tests/workloads/test_recurrent.c.
- * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1; 12 h^2 + 13 h
- * a layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler; masked words h^2 + 3 h +
- * 30522 for 20 of 128 positions, next sentence 2 h + 2 more. The totals are those of the published
- * weights as Hugging Face Transformers loads them (BertForPreTraining 110,106,428 and 336,226,108,
- * BertForMaskedLM 109,514,298 and 335,174,458).
- * Transformer: 37,000 d, an encoder layer 4 (d^2 + d) + 8 d^2 + 5 d + 4 d, a decoder layer
- * 4 (d^2 + d) + 2 d more; multiply-adds per token 12 d^2 + 16 d^2 a pair of layers in weights,
- * 3 * 2 s d in attention.
- * Llama: 2 V h + h, a layer 2 h^2 + 2 h k + 3 h f + 2 h, k the width of keys and values, f that of
- * the feed-forward layer; Mixtral 8 of these and 8 h of the router. As in the published weights
- * (meta-llama and mistralai on Hugging Face: 6,738,415,616, 13,015,864,320, 68,976,648,192,
- * 8,030,261,248, 70,553,706,496, 405,853,388,800, 46,702,792,704). */
+/* Where the expected numbers come from.
+ *
+ * Models of images: counted by torchvision 0.14.1 (tests/oracles/torchvision.csv says how). Also,
+ * resnet18 is the sum of PipeDream's profile, 46,758,048 / 4. lenet by hand: (25 + 1) 6 + (150 + 1)
+ * 16 + 401 * 120 + 121 * 84 + 85 * 10 parameters and 25 * 6 * 28^2 + 150 * 16 * 10^2 + 400 * 120 +
+ * 120 * 84 + 84 * 10 multiply-adds.
+ *
+ * GPT: 12 tensors for each layer, 2 for embeddings and 2 for the last norm. Parameters as published
+ * with the weights (Radford et al., 2019); for GPT-3, V h + 2048 h + 96 (12 h^2 + 13 h) + 2 h.
+ * Multiply-adds per token: 12 h^2 for each layer in weights, 2 s h in attention, and V h.
+ *
+ * rnnlm: 2 V h + V + 2 (8 h^2 + 8 h) parameters with V = 10,000 and h = 2,048; 40 (2 * 8 h^2 + V h)
+ * multiply-adds.
+ *
+ * gnmt-8 and gnmt-16: PipeDream's profiles sum to 775,063,808 and 1,110,870,272 bytes. The other
+ * GNMTs and the arithmetic are in tests/workloads/test_recurrent.c.
+ *
+ * BERT: bert-base with its pooler and transformer-base are counted by PyTorch 1.13.1. Parameters:
+ * 12 h^2 + 13 h for each layer, (30522 + 512 + 2) h + 2 h of embeddings, h^2 + h of the pooler;
+ * masked words add h^2 + 3 h + 30522 for 20 of 128 positions, next sentence 2 h + 2. The totals are
+ * those of the published weights as Hugging Face Transformers loads them (BertForPreTraining
+ * 110,106,428 and 336,226,108, BertForMaskedLM 109,514,298 and 335,174,458).
+ *
+ * Transformer: 37,000 d parameters of embeddings, 4 (d^2 + d) + 8 d^2 + 5 d + 4 d of an encoder
+ * layer, 4 (d^2 + d) + 2 d more of a decoder layer. Multiply-adds per token: 12 d^2 + 16 d^2 for
+ * each pair of layers in weights, 3 * 2 s d in attention.
+ *
+ * Llama: 2 V h + h parameters, and 2 h^2 + 2 h k + 3 h f + 2 h for each layer, k being the width of
+ * keys and values and f that of the feed-forward layer. Mixtral has 8 of these feed-forward layers
+ * and 8 h of the router. As in the published weights (meta-llama and mistralai on Hugging Face:
+ * 6,738,415,616, 13,015,864,320, 68,976,648,192, 8,030,261,248, 70,553,706,496, 405,853,388,800,
+ * 46,702,792,704). */
 #define GPT3(size, layers, h)                                                                      \
     {                                                                                              \
         "gpt3-" size,                                                                              \
@@ -171,7 +181,7 @@ START_TEST(every_model_has_its_facts_checked)
     size_t i;
 
     for (i = 0; (name = fr_zoo_name(i)) != NULL; i++) {
-        /* of any size: tests of their own */
+        /* models of any size have tests of their own */
         static const char *const any_size[] = {"gnmt",  "transformer", "bert",       "gpt",
                                                "llama", "mixtral",     "wresnet-L-W"};
         bool is_checked = false;
@@ -194,8 +204,9 @@ START_TEST(every_model_has_its_facts_checked)
 }
 END_TEST
 
-/* Measured with PyTorch 1.13.1, every allocator event logged; dropout masks of one byte as on a
- * GPU: fixed + a_sample * batch bytes, and the ratio of backward to forward multiply-adds. */
+/* Measured with PyTorch 1.13.1, with every allocator event logged and dropout masks of one byte, as
+ * on a GPU. saved bytes are fixed + a_sample * batch; ratio is backward over forward
+ * multiply-adds. */
 static const struct {
     const char *name;
     uint64_t fixed, a_sample;
@@ -219,10 +230,11 @@ START_TEST(saved_bytes_are_those_measured)
 }
 END_TEST
 
-/* Per layer of n = b s tokens, width h, a heads (fused dropout, fp32; Korthikanti et al., Reducing
- * Activation Recomputation, 2022, counts the same in fp16): 66 n h + 16 n + 9 b a s^2. Embedding
- * dropout's mask n h, last norm's input 4 n h and statistics 8 n, head's input 4 n h,
- * log-probabilities 4 n V, targets and tokens 16 n; once: positions 8 s, the loss 4. */
+/* Saved bytes of a layer of n = b s tokens, width h, a heads (fused dropout, fp32): 66 n h + 16 n +
+ * 9 b a s^2. Korthikanti et al., Reducing Activation Recomputation, 2022, count the same in fp16.
+ * In addition: embedding dropout's mask n h, last norm's input 4 n h and statistics 8 n, the head's
+ * input 4 n h, log-probabilities 4 n V, targets and tokens 16 n; once: positions 8 s, the loss
+ * 4. */
 START_TEST(a_decoder_saves_what_the_formula_says)
 {
     const uint64_t h = 768, s = 1024, a = 12, layers = 12, vocab = 50257;
@@ -253,8 +265,8 @@ START_TEST(backward_arithmetic_is_in_the_measured_ratio)
 }
 END_TEST
 
-/* Twice the forward's, but for the gradient of what is given: images, the states an LSTM starts
- * from. */
+/* Backward has twice the products of forward, less the gradients of given inputs: images, and the
+ * states that an LSTM starts from. */
 START_TEST(backward_is_twice_forward_but_for_what_is_given)
 {
     struct fr_graph *g = load(facts[_i].name, 2);
@@ -292,7 +304,8 @@ static void check_op(const struct fr_graph *g, const struct fr_op *op)
     ck_assert(op->kind == FR_OP_INPUT || op->bytes > 0 || is_view(g, op));
     for (uint32_t t = op->first_tensor; t < op->first_tensor + op->n_tensors; t++) {
         ck_assert_uint_gt(g->tensors[t].bytes, 0);
-        /* only dimensions that exist may be split, and the batch of nothing that has none */
+        /* only dimensions that exist may be split; a tensor without dimensions has no batch to
+         * split */
         ck_assert_uint_eq(g->tensors[t].split_mask >> g->tensors[t].n_dims, 0);
         ck_assert_int_eq(g->tensors[t].split_mask & 1, g->tensors[t].scales);
     }
@@ -358,7 +371,7 @@ START_TEST(ops_are_fine_grained)
     fr_graph_totals(g, &t);
     ck_assert_uint_eq(t.ops[FR_PHASE_FORWARD], 48 + 5 + 1 + 6 + 2 + 2 + 2);
     ck_assert_uint_eq(t.ops[FR_PHASE_INPUT], 2);
-    /* one a parameter tensor */
+    /* one for each parameter tensor */
     ck_assert_uint_eq(t.ops[FR_PHASE_BACKWARD_WEIGHT], 38);
     ck_assert_uint_eq(t.ops[FR_PHASE_UPDATE], 38);
     /* all forward ops but the 19 biases (their gradient passes) and the first convolution */
@@ -527,8 +540,7 @@ START_TEST(refuses_options_that_make_no_sense)
     refuse("gpt:layers=2,", 0, 0, FR_EPARSE, "model 'gpt': '' is not of the form key=value");
     refuse("gpt:seq", 0, 0, FR_EPARSE, "model 'gpt': 'seq' is not of the form key=value");
     refuse("gpt:seq=8,seq=8", 0, 0, FR_EUSAGE, "model 'gpt': option 'seq' is given twice");
-    refuse("gpt:heads=7", 0, 0, FR_EUSAGE,
-           "model 'gpt': hidden 768 is not a multiple of 7 heads");
+    refuse("gpt:heads=7", 0, 0, FR_EUSAGE, "model 'gpt': hidden 768 is not a multiple of 7 heads");
     refuse("gpt:seq=64", 0, 65, FR_ERANGE,
            "model 'gpt' has 64 learned positions, a sequence of 65 does not fit");
     /* 8 samples, 4096 heads, 2^40 scores */

@@ -1,4 +1,5 @@
-/* workloads/graph/infer_shape.c - see infer_shape.h. */
+/* workloads/graph/infer_shape.c - guesses an op's shape from its FLOPs and tensors, kind by
+ * kind. */
 #include "config.h"
 
 #include "workloads/graph/infer_shape.h"
