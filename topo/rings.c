@@ -1,11 +1,11 @@
-/* topo/rings.c - closed tours for collectives, widest first.
+/* topo/rings.c - closed rings for collectives, widest first.
  *
- * A tour's bandwidth is the greatest rate all its edges can carry at once: the least, over links,
- * of what earlier tours left divided by how many edges of this tour cross the link. Machines
- * follow each other, so a tour is one order inside each machine; machines of the same make share
+ * A ring's bandwidth is the greatest rate all its edges can carry at once: the least, over links,
+ * of what earlier rings left divided by how many edges of this ring cross the link. Machines
+ * follow each other, so a ring is one order inside each machine; machines of the same make share
  * the order, found by branch and bound on the first of them together with its edge to the next.
  * Among orders equally wide the one on the fattest edges is taken (the greatest sum of what each
- * edge could carry alone): it spares the thin links that further tours need.
+ * edge could carry alone): it spares the thin links that further rings need.
  */
 #include "config.h"
 
@@ -28,7 +28,7 @@ static const double SAME_FRAC = 1e-9;
 struct machine {
     size_t first, n; /* devices [first, first + n) of the call's list, once grouped */
     size_t shape;    /* the first machine with the same devices inside */
-    uint32_t *order; /* [n] positions, the current tour's */
+    uint32_t *order; /* [n] positions, the current ring's */
 };
 
 struct search {
@@ -38,8 +38,8 @@ struct search {
     size_t n;
     struct machine *machines;
     size_t n_machines;
-    double *left_Bps; /* [n_links] what earlier tours left */
-    uint32_t *uses;   /* [n_links] edges of the tour in the making that cross it */
+    double *left_Bps; /* [n_links] what earlier rings left */
+    uint32_t *uses;   /* [n_links] edges of the ring in the making that cross it */
     struct fr_error *err;
 };
 
@@ -135,7 +135,7 @@ static enum fr_status find_edge(struct search *s, uint32_t src, uint32_t dst, st
     return FR_OK;
 }
 
-/* Puts an edge into the tour; returns the tour's bandwidth with it, given the one before. */
+/* Puts an edge into the ring; returns the ring's bandwidth with it, given the one before. */
 static double take(struct search *s, const struct edge *e, double Bps)
 {
     for (size_t i = 0; i < e->n_links; i++) {
@@ -224,7 +224,7 @@ static enum fr_status find_edges(struct inside *x, const struct machine *m,
 static enum fr_status order_exactly(struct search *s, struct machine *m, const struct machine *next)
 {
     struct inside x = {.s = s, .n = m->n, .best_Bps = -1, .best_sum = -1};
-    size_t n_starts = next == m ? 1 : m->n; /* a tour closed inside may start anywhere */
+    size_t n_starts = next == m ? 1 : m->n; /* a ring closed inside may start anywhere */
 
     FR_TRY(find_edges(&x, m, next));
     for (uint32_t i = 0; i < n_starts; i++) {
@@ -266,9 +266,9 @@ static enum fr_status order_greedily(struct search *s, struct machine *m)
     return FR_OK;
 }
 
-/* ---- one tour over all machines ---- */
+/* ---- one ring over all machines ---- */
 
-static enum fr_status find_tour(struct search *s, uint32_t order[])
+static enum fr_status find_ring(struct search *s, uint32_t order[])
 {
     for (size_t i = 0; i < s->n_machines; i++) {
         struct machine *m = &s->machines[i];
@@ -285,9 +285,9 @@ static enum fr_status find_tour(struct search *s, uint32_t order[])
     return FR_OK;
 }
 
-/* The bandwidth of a whole tour, most_Bps at most; takes it from left_Bps when it is at least
+/* The bandwidth of a whole ring, most_Bps at most; takes it from left_Bps when it is at least
  * least_Bps. */
-static enum fr_status use_tour(struct search *s, const uint32_t order[], double least_Bps,
+static enum fr_status use_ring(struct search *s, const uint32_t order[], double least_Bps,
                                double most_Bps, double *out_Bps)
 {
     double Bps = most_Bps;
@@ -317,7 +317,7 @@ struct rings {
     double total_Bps;
 };
 
-/* Tours until a further one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first's
+/* Rings until a further one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first's
  * own), each of most_Bps at most. */
 static enum fr_status find_rings(struct search *s, double first_Bps, double most_Bps,
                                  struct rings *out)
@@ -327,10 +327,10 @@ static enum fr_status find_rings(struct search *s, double first_Bps, double most
     out->total_Bps = 0;
     for (out->n = 0; out->n < out->max; out->n++) {
         double least_Bps = first_Bps * LEAST_GAIN_FRAC, Bps;
-        uint32_t *tour = out->order + out->n * s->n;
+        uint32_t *ring = out->order + out->n * s->n;
 
-        FR_TRY(find_tour(s, tour));
-        FR_TRY(use_tour(s, tour, least_Bps, most_Bps, &Bps));
+        FR_TRY(find_ring(s, ring));
+        FR_TRY(use_ring(s, ring, least_Bps, most_Bps, &Bps));
         if (out->n && !(Bps >= least_Bps && Bps > 0))
             break;
         if (first_Bps <= 0)
@@ -341,8 +341,8 @@ static enum fr_status find_rings(struct search *s, double first_Bps, double most
     return FR_OK;
 }
 
-/* Full-width tours can block each other where half-width ones would fill the links: four GPUs with
- * a link between any two have three tours both ways at half width, together three links' worth, but
+/* Full-width rings can block each other where half-width ones would fill the links: four GPUs with
+ * a link between any two have three rings both ways at half width, together three links' worth, but
  * at full width only two fit. NCCL splits links so, too (52 GB/s measured on four P100 of 18.4 GB/s
  * links, Tartan, IISWC 2018). Takes whichever carries more, the fewer full ones when equal. */
 static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)

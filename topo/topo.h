@@ -213,7 +213,7 @@ enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
 uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,
                             const uint32_t hops[], size_t n);
 
-/* Rings for collectives: closed tours over n different devices, found greedily widest first (among
+/* Rings for collectives, each through n different devices, found greedily widest first (among
  * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
  * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
  * or max_rings are found. Inside a machine, rings of half the first one's bandwidth are tried too

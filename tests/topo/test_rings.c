@@ -1,4 +1,4 @@
-/* tests/topo/test_rings.c - tours on machines whose best tours are known. */
+/* tests/topo/test_rings.c - rings on machines whose best rings are known. */
 #include "config.h"
 
 #include "topo/topo.h"
@@ -96,8 +96,8 @@ static void drop(struct rings *x)
 }
 
 /* NVLink pairs of the DGX-1 with two links: 0-3 0-4 1-2 1-5 2-3 4-7 5-6 6-7: each GPU has two, so
- * they close into one tour, 0-3-2-1-5-6-7-4. With one link: 0-1 0-2 1-3 2-6 3-7 4-5 4-6 5-7, again
- * one tour, 0-1-3-7-5-4-6-2. Each tour runs both ways: 2 x 2 + 2 x 1 links' worth, six NVLinks a
+ * they close into one ring, 0-3-2-1-5-6-7-4. With one link: 0-1 0-2 1-3 2-6 3-7 4-5 4-6 5-7, again
+ * one ring, 0-1-3-7-5-4-6-2. Each ring runs both ways: 2 x 2 + 2 x 1 links' worth, six NVLinks a
  * GPU, all busy. */
 START_TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
 {
@@ -116,7 +116,7 @@ START_TEST(eight_gpus_of_a_dgx1_use_all_six_nvlinks)
             ck_assert_uint_eq(got[i], want[is_forward ? i : (8 - i) % 8]);
         ck_assert_double_eq_tol(x->share_frac[r], r < 2 ? 1.0 / 3 : 1.0 / 6, 1e-9);
     }
-    ck_assert_uint_ne(x->order[1], x->order[8 + 1]); /* the same tour both ways */
+    ck_assert_uint_ne(x->order[1], x->order[8 + 1]); /* the same ring both ways */
     ck_assert_double_eq_tol(x->total_Bps, 6 * NVLINK_Bps, 1);
     drop(x);
 }
@@ -124,10 +124,10 @@ END_TEST
 
 /* How many NVLinks' worth the first n GPUs of a DGX-1 have in rings:
  *   2  0-1 has one link: one ring there and back
- *   3  0-1 0-2 single, 1-2 double: one tour, limited by the single links, both ways
- *   4  two tours (0-1-2-3 and 0-2-1-3), both ways
- *   6  4-5 is single and 4 has only 0 and 5: one tour, both ways
- *   7  4 has 0 (double), 5 and 6: two tours, both ways
+ *   3  0-1 0-2 single, 1-2 double: one ring, limited by the single links, both ways
+ *   4  two rings (0-1-2-3 and 0-2-1-3), both ways
+ *   6  4-5 is single and 4 has only 0 and 5: one ring, both ways
+ *   7  4 has 0 (double), 5 and 6: two rings, both ways
  *   8  six, see above
  * vTrain measured all-reduce on V100s at 22.6, 45.5, 86.7, 46.3, 88.4 and 137.7 GB/s for these: 1,
  * 2, 4, 2, 4 and 6 times 22 to 23. */
@@ -216,7 +216,7 @@ START_TEST(one_device_needs_no_ring_and_bad_groups_are_refused)
 }
 END_TEST
 
-/* Sixteen GPUs in one machine are more than the exact search takes: still one full tour. */
+/* Sixteen GPUs in one machine are more than the exact search takes: still one full ring. */
 START_TEST(many_gpus_in_a_machine_still_get_a_ring)
 {
     static const struct fr_device_type type = {.name = "toy-gpu", .is_gpu = true, .mem_bytes = 1};
