@@ -22,33 +22,35 @@ extern "C" {
 
 enum fr_network { FR_NETWORK_ANALYTIC, FR_NETWORK_FLOW, FR_N_NETWORKS };
 const char *fr_network_name(enum fr_network n);
-/* "messages share the links ...": what the model assumes, for people. */
+/* What the model assumes, for people: "messages share the links ...". */
 const char *fr_network_assumption(enum fr_network n);
 enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 
-/* What memory is: the buffers alone, as if any byte would do; or what a GPU's memory is cut into by
- * PyTorch's caching allocator (sim/memory/allocator.h), apart from the CUDA context. */
+/* How memory is counted. LIVENESS: the buffers alone, as if they could be anywhere. DEVICE: as
+ * PyTorch's caching allocator divides a GPU's memory (sim/memory/allocator.h), and the CUDA
+ * context. */
 enum fr_memory_model { FR_MEMORY_LIVENESS, FR_MEMORY_DEVICE, FR_N_MEMORY_MODELS };
 const char *fr_memory_model_name(enum fr_memory_model m);
 
-/* How classes of work on one device at one time slow each other: factor[a][b] >= 1 stretches work
- * of class a while any work of class b runs on its device; factors of several classes multiply. */
+/* How classes of work slow each other on one device: factor[a][b] >= 1 is how many times as long
+ * work of class a takes while any work of class b runs on its device. Factors of several classes
+ * multiply. */
 enum fr_work_class { FR_WORK_COMPUTE, FR_WORK_COPY, FR_WORK_COLLECTIVE, FR_N_WORK_CLASSES };
 struct fr_interference {
     double factor[FR_N_WORK_CLASSES][FR_N_WORK_CLASSES];
     const char *source;
 };
 
-/* Parts of a run's result. Each costs time of its own and is left out (zeros, NULL) unless asked
- * for; none needs another. The simulated times of a run do not depend on what is wanted. */
+/* Parts of a run's result. Each takes time to make and is left out (zeros, NULL) unless asked for;
+ * none needs another. The simulated times of a run do not depend on what is wanted. */
 enum fr_want {
     FR_WANT_TASKS = 1 << 0,    /* start_s, end_s, cause */
     FR_WANT_ACCOUNT = 1 << 1,  /* of devices: compute_s, comm_s, exposed_comm_s, idle_s */
-    FR_WANT_MEMORY = 1 << 2,   /* of devices: peaks, what is over, what is left */
+    FR_WANT_MEMORY = 1 << 2,   /* of devices: peaks, out of memory, bytes at the end */
     FR_WANT_LINKS = 1 << 3,    /* link_bytes */
     FR_WANT_CRITICAL = 1 << 4, /* critical */
     FR_WANT_BOUND = 1 << 5,    /* lower_bound_s */
-    FR_WANT_CHECK = 1 << 6,    /* what is wanted is held against the plan; a fault is FR_ECHECK */
+    FR_WANT_CHECK = 1 << 6,    /* the result is checked against the plan; a fault is FR_ECHECK */
     FR_WANT_TOTALS = 1 << 7,   /* serial_s, busiest_s */
     FR_WANT_PARTS = 1 << 8,    /* parts_s, n_rough: the iteration by resource */
     FR_WANT_HOLDERS = 1 << 9,  /* held_from, held_until: who held memory when; with the peaks */
@@ -65,12 +67,12 @@ struct fr_run_options {
     bool rings_only;              /* collectives with a cost of their own run as rings too */
     bool alloc_at_start;          /* false: at dispatch */
     enum fr_memory_model memory;
-    unsigned channels; /* transfers a device direction carries at once; 0: no limit */
+    unsigned channels; /* transfers that a device sends, and receives, at once; 0: no limit */
     unsigned rings;    /* most rings a collective uses; 0: as many as the links give;
                                        1: one ring in rank order */
     uint64_t seed;
     double jitter_cv;              /* per task, standard deviation over mean */
-    double device_cv;              /* one slow-down a device, likewise */
+    double device_cv;              /* one slow-down per device, standard deviation over mean */
     const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */
@@ -90,12 +92,12 @@ void fr_run_options_init(struct fr_run_options *o);
 enum fr_status fr_run_order(const struct fr_plan *p, const struct fr_run_options *o,
                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
 
-/* What a device does over some stretch of time: compute + exposed + idle is its length. */
+/* What a device does over a period of time: compute + exposed + idle is its length. */
 struct fr_device_times {
     double compute_s;      /* some compute task running */
     double comm_s;         /* some transfer or collective moving */
     double exposed_comm_s; /* moving while nothing computes */
-    double idle_s;         /* neither */
+    double idle_s;         /* neither computing nor moving */
 };
 
 struct fr_device_result {
@@ -124,7 +126,7 @@ struct fr_device_result {
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
     uint64_t fitted_messages; /* transfers at a fitted time */
-    /* what a simulation object had to work out anew for this run; 0 when it knew it already */
+    /* searches that a simulation object made for this run; 0: it had the results already */
     uint64_t router_builds, route_searches, ring_searches;
 };
 
@@ -183,9 +185,9 @@ void fr_simulation_free(struct fr_simulation *s);
 enum fr_status fr_simulation_run(struct fr_simulation *s, const struct fr_plan *p,
                                  const struct fr_run_options *o, struct fr_run **out,
                                  struct fr_error *err);
-/* TicTac's two measures of an order, of a run with totals (sim/analysis/totals.c). The first is
- * about 1 where no order could be faster, and 0 where nothing overlaps. The second says how much
- * there is to gain. */
+/* TicTac's two measures of an order, for a run with totals (sim/analysis/totals.c). The first is
+ * about 1 if no order could be faster, and 0 if nothing overlaps. The second says how much orders
+ * can differ. */
 double fr_run_efficiency(const struct fr_run *r);
 double fr_run_speedup_potential(const struct fr_run *r);
 

@@ -37,9 +37,9 @@ enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char 
 /* Only every n-th point, from the i-th (1-based) on: each block of n points gives one to each
  * shard, another from block to block, so that shards are equally long and mixed. */
 enum fr_status fr_sweep_shard(struct fr_sweep *s, uint32_t i, uint32_t n, struct fr_error *err);
-/* Counts the points and loads each workload and topology once to see that it is there. Strategies
- * default to all, the rest to what fr_question_init says. FR_EUSAGE: no workload or topology, or
- * both kinds of batch, or GPUs both counted and named; FR_ERANGE: too many points; errors of the
+/* Counts the points, and loads each workload and topology once to see that it exists. Strategies
+ * default to all, other settings to those of fr_question_init. FR_EUSAGE: no workload or topology,
+ * or both kinds of batch, or GPUs both counted and named; FR_ERANGE: too many points; errors of the
  * loading functions. */
 enum fr_status fr_sweep_finish(struct fr_sweep *s, struct fr_error *err);
 
@@ -54,16 +54,17 @@ const char *const *fr_sweep_axis(const struct fr_sweep *s, size_t i, size_t *n);
 
 enum fr_outcome {
     FR_FITS,
-    FR_OOM,        /* runs, but not in the devices' memory */
-    FR_IMPOSSIBLE, /* no such question: more GPUs than there are, a batch that cannot be cut */
-    FR_FAILED,     /* a dead lock or a failed self-check: a bug of ours */
+    FR_OOM,        /* runs, but does not fit in the devices' memory */
+    FR_IMPOSSIBLE, /* the question makes no sense: more GPUs than there are, a batch that cannot be
+                    * divided */
+    FR_FAILED,     /* a deadlock or a failed self-check: a bug of ours */
     FR_N_OUTCOMES
 };
 const char *fr_outcome_name(enum fr_outcome o); /* "fits", "oom", "impossible", "failed" */
 
-/* workload and topology are spelt as they were asked for. Where nothing ran (impossible, failed) so
- * is the rest, and what would have been measured is 0 or NAN. Of what does not fit, iteration_s and
- * samples_per_s are NAN. */
+/* workload and topology are spelt as in the question. If nothing ran (impossible, failed), so is
+ * the rest, and measured values are 0 or NAN. If it does not fit, iteration_s and samples_per_s are
+ * NAN. */
 struct fr_sweep_row {
     const char *key;
     enum fr_outcome outcome;
@@ -129,7 +130,7 @@ bool fr_has_sqlite(void);
 
 /* ---- running ---- */
 
-/* Where other processes take part: points come from there and rows go there. Both functions are
+/* For sweeps over several processes: points come from there and rows go there. Both functions are
  * called by one thread at a time. */
 struct fr_sweep_elsewhere {
     /* *point: SIZE_MAX when there are no more */
@@ -140,7 +141,7 @@ struct fr_sweep_elsewhere {
 };
 
 struct fr_sweep_options {
-    unsigned n_threads; /* 0: one a core */
+    unsigned n_threads; /* 0: one per core */
     bool with_records;  /* keep the rows' records */
     /* Writes a record on one line, for rows to hold: fr_record_print_json of results/results.h.
      * NULL: no row, of a store either, holds one. */

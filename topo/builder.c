@@ -1,10 +1,8 @@
-/* topo/builder.c - collects device types, vertices and links, and checks each as it comes.
+/* topo/builder.c - collects device types, vertices and links, and checks each as it is added.
+ * layout.c makes a topology of them.
  *
- * What is collected becomes a topology in layout.c.
- *
- * The first fault is kept and every later call does nothing, so that a caller may build without
- * looking at each result and read the sentence once, from fr_topo_builder_finish.
- */
+ * The first fault is kept, and later calls do nothing. So a caller may build without looking at
+ * each result, and reads the message once, from fr_topo_builder_finish. */
 #include "config.h"
 
 #include "topo/builder.h"
@@ -16,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far above any machine, far below what overflows in a sum. */
+/* far above any machine, and far below what overflows in a sum */
 static const double MAX_BW_Bps = 1e18, MAX_LATENCY_s = 1e3;
 
 /* ---- faults ---- */
@@ -75,7 +73,7 @@ uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name
     return v;
 }
 
-/* The one stored copy of a source text. NULL: out of memory. */
+/* Stores a source text once and returns that copy. NULL: out of memory. */
 static const char *keep_source(struct fr_topo_builder *b, const char *text)
 {
     uint32_t id = fr__strings_find(&b->sources, text ? text : "");
@@ -158,7 +156,7 @@ static bool is_same_type(const struct fr_device_type *a, const struct fr_device_
            !(a->launch_s > b->launch_s);
 }
 
-/* Types are few: a linear look is enough. */
+/* There are few types, so a linear search is enough. */
 static uint32_t find_type(const struct fr_topo_builder *b, const char *name)
 {
     for (size_t i = 0; i < b->n_types; i++)
@@ -348,7 +346,7 @@ uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kin
     if (type) {
         const struct fr_device_type *known = fr_device_type_find(type);
 
-        assert(known); /* presets name built-in types only */
+        assert(known); /* presets use built-in types only */
         t = fr_topo_builder_type(b, known);
     }
     snprintf(full, sizeof(full), "n%u.%s%u", (unsigned)machine, name, number);
@@ -363,7 +361,7 @@ void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, u
 
 /* ---- systems ---- */
 
-/* Systems are few: a linear look is enough. FR_NONE: a fault was kept. */
+/* There are few systems, so a linear search is enough. FR_NONE: a fault was kept. */
 static uint32_t keep_system(struct fr_topo_builder *b, const char *name, struct fr_loc loc)
 {
     struct fr_topo_system s = {.loc = loc};

@@ -1,4 +1,4 @@
-/* topo/builder.h - what a builder has collected, for builder.c, which collects, and layout.c. */
+/* topo/builder.h - what a builder has collected, shared by builder.c and layout.c. */
 #ifndef FR_TOPO_BUILDER_H
 #define FR_TOPO_BUILDER_H
 
@@ -6,7 +6,7 @@
 #include "topo/internal.h"
 
 struct fr_topo_builder {
-    struct fr__arena *arena; /* goes over to the topology */
+    struct fr__arena *arena; /* becomes the topology's */
     struct fr_device_type *types;
     struct fr_vertex *vertices;
     uint32_t *vertex_types; /* [n_vertices] */

@@ -1,4 +1,4 @@
-/* topo/check.c - everything that is wrong with a topology, in sentences. */
+/* topo/check.c - reports everything that is wrong with a topology, one sentence each. */
 #include "config.h"
 
 #include "topo/internal.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* No more unreachable pairs than this are named: one cut cable makes thousands. */
+/* at most so many unreachable pairs are named, since one cut cable makes thousands */
 enum { MAX_PAIRS = 100 };
 
 struct report {
@@ -87,9 +87,9 @@ static void check_gpus(struct report *r, const struct fr_link *const sorted[], b
 
 /* ---- reachability ---- */
 
-/* Marks what can be reached from `start` (along the links, or against them), devices included but
- * not passed through when they are GPUs; returns how many devices. Plain sweeps over the links
- * until nothing changes: a machine is few links deep. */
+/* Marks what can be reached from `start`, along the links or against them. Other GPUs are reached
+ * but not passed through. Returns the number of devices. It goes over all links until nothing
+ * changes, because a machine is few links deep. */
 static size_t spread(const struct fr_topo *t, uint32_t start, bool is_forward, bool is_in[])
 {
     size_t n = 0;
@@ -115,7 +115,8 @@ static size_t spread(const struct fr_topo *t, uint32_t start, bool is_forward, b
     return n;
 }
 
-/* Whether one switch reaches every device and is reached by all: then every pair has a route. */
+/* Whether one switch reaches every device and is reached by all of them; then every pair has a
+ * route. */
 static bool has_hub(const struct fr_topo *t, bool is_in[])
 {
     uint32_t first = t->devices[0].vertex;

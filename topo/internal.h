@@ -6,12 +6,12 @@
 #include "base/error.h"
 #include "topo/topo.h"
 
-/* Hard limits, so that no input makes the simulator ask for absurd memory. */
+/* Hard limits, so that no input makes the simulator ask for huge amounts of memory. */
 enum {
     FR__MAX_DEVICES = 65536,
     FR__MAX_MACHINES = 65536,
     FR__MAX_TYPES = 256,
-    FR__MAX_MESSAGES = 255, /* and a number for none in a byte */
+    FR__MAX_MESSAGES = 255, /* a byte holds these and a number for "none" */
     FR__MAX_VERTICES = 1 << 20,
     FR__MAX_LINKS = 1 << 23,
     FR__MAX_VERTEX_NAME = 63 /* bytes */

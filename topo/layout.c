@@ -1,7 +1,7 @@
-/* topo/layout.c - lays out what a builder has collected as a topology.
+/* topo/layout.c - makes a topology of what a builder has collected.
  *
- * Devices are numbered here, and what can only be said of the whole is checked: that each machine
- * has a device, one CPU at most, and exists where a system of collectives names it.
+ * It numbers the devices and checks what can only be checked of the whole: each machine has a
+ * device and at most one CPU, and systems of collectives belong to machines that exist.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ static void number_devices(const struct fr_topo_builder *b, enum fr_vertex_kind 
         devices[d] = (struct fr_device){vertices[v].name, b->vertex_types[v], vertices[v].machine,
                                         (uint32_t)v};
     }
-    for (size_t m = b->n_machines; m > 0; m--) /* undo the steps taken while placing */
+    for (size_t m = b->n_machines; m > 0; m--) /* restores the counters that placing has advanced */
         first[m] = first[m - 1];
     first[0] = base;
 }
@@ -120,7 +120,7 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
     FR_TRY(check_machines(b, gpu, cpu, err));
     for (size_t m = 0; m < b->n_machines; m++)
         if (cpu[m] == cpu[m + 1])
-            cpu[m] = FR_NONE; /* each read of cpu[m + 1] comes before its change */
+            cpu[m] = FR_NONE; /* cpu[m + 1] is read before it is changed */
     *t = (struct fr_topo){.name = fr__arena_strdup(a, name ? name : ""),
                           .summary = write_summary(b, devices),
                           .n_types = b->n_types,
@@ -161,7 +161,7 @@ enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *nam
             *err = b->fault_error;
         return b->fault;
     }
-    b->arena = NULL; /* the topology's now */
+    b->arena = NULL; /* it belongs to the topology now */
     *out = t;
     return FR_OK;
 }

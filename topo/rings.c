@@ -1,11 +1,12 @@
-/* topo/rings.c - closed rings for collectives, widest first.
+/* topo/rings.c - rings for collectives, the widest first.
  *
- * A ring's bandwidth is the greatest rate all its edges can carry at once: the least, over links,
- * of what earlier rings left divided by how many edges of this ring cross the link. Machines
- * follow each other, so a ring is one order inside each machine; machines of the same make share
- * the order, found by branch and bound on the first of them together with its edge to the next.
- * Among orders equally wide the one on the fattest edges is taken (the greatest sum of what each
- * edge could carry alone): it spares the thin links that further rings need.
+ * The bandwidth of a ring is the greatest rate that all its edges can carry at once. For each link
+ * that is what earlier rings left of it, divided by the number of edges of this ring that cross it;
+ * the least of these counts. A ring goes through one machine after the other, so inside each
+ * machine it is an order of its devices. Machines with the same devices share the order. It is
+ * found by branch and bound on the first of them, together with its edge to the next machine. Among
+ * orders of equal bandwidth the one with the widest edges is taken (the greatest sum of what each
+ * edge could carry alone), which leaves the narrow links for further rings.
  */
 #include "config.h"
 
@@ -16,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT = 8 }; /* devices in a machine up to which every order is tried */
+enum { EXACT = 8 }; /* up to so many devices in a machine, every order is tried */
 
-/* A ring that would add less than this part of the first one's bandwidth is not worth its latency.
- * NCCL does not mix rings on NVLink with ones on PCIe either: all-reduce on 6 and 7 GPUs of a DGX-1
- * is measured at 46 and 88 GB/s (vTrain's V100 tables), which is 2 and 4 NVLink rings. */
+/* A ring that would add less than this share of the first one's bandwidth is not worth its latency.
+ * NCCL does not mix rings on NVLink with rings on PCIe either: all-reduce on 6 and 7 GPUs of a
+ * DGX-1 is measured at 46 and 88 GB/s (vTrain's V100 tables), which is 2 and 4 NVLink rings. */
 static const double LEAST_GAIN_FRAC = 1.0 / 3;
-/* Two widths closer than this are the same: they differ by the rounding of left-overs only. */
+/* Two bandwidths closer than this are equal: they differ only by rounding. */
 static const double SAME_FRAC = 1e-9;
 
 struct machine {
@@ -45,7 +46,7 @@ struct search {
 
 /* ---- grouping ---- */
 
-/* Where a device stands in its machine: its vertex, counted from the machine's first GPU. */
+/* The place of a device in its machine: its vertex, counted from the machine's first GPU. */
 static uint32_t place_of(const struct fr_topo *t, uint32_t device)
 {
     const struct fr__topo_priv *priv = t->priv;
@@ -71,8 +72,8 @@ static bool is_same_shape(const struct search *s, const struct machine *a, const
     return true;
 }
 
-/* Copies the devices so that each machine's stand together, machines in order of first
- * appearance; rank: [n_machines of the topology], scratch. */
+/* Copies the devices grouped by machine, machines in the order of their first device; rank:
+ * [n_machines of the topology], scratch. */
 static void group(struct search *s, const uint32_t devices[], uint32_t rank[])
 {
     size_t at = 0;
@@ -110,19 +111,19 @@ static void group(struct search *s, const uint32_t devices[], uint32_t rank[])
 struct edge {
     const uint32_t *links;
     size_t n_links;
-    double alone_Bps; /* what it could carry were it the only one */
+    double alone_Bps; /* bandwidth if it were the only edge */
 };
 
 struct inside {
     struct search *s;
     size_t n;
     struct edge inner[EXACT][EXACT]; /* [from][to] */
-    struct edge outer[EXACT][EXACT]; /* [last][first]: to the next machine, or closing */
+    struct edge outer[EXACT][EXACT]; /* [last][first]: to the next machine, or back to the start */
     uint32_t order[EXACT], best[EXACT];
     bool is_used[EXACT];
     double best_Bps, best_sum;
-    double inner_Bps; /* the fattest inner edge */
-    double outer_Bps; /* the fattest outer edge to the current order's first device */
+    double inner_Bps; /* the widest inner edge */
+    double outer_Bps; /* the widest outer edge to the current order's first device */
 };
 
 static enum fr_status find_edge(struct search *s, uint32_t src, uint32_t dst, struct edge *e)
@@ -135,7 +136,7 @@ static enum fr_status find_edge(struct search *s, uint32_t src, uint32_t dst, st
     return FR_OK;
 }
 
-/* Puts an edge into the ring; returns the ring's bandwidth with it, given the one before. */
+/* Adds an edge to the ring. Bps: bandwidth of the ring before; returns it with the edge. */
 static double take(struct search *s, const struct edge *e, double Bps)
 {
     for (size_t i = 0; i < e->n_links; i++) {
@@ -174,7 +175,7 @@ static void descend(struct inside *x, size_t depth, double Bps, double sum)
 
     if (!is_better(x, narrower(Bps, x->outer_Bps),
                    sum + (double)(x->n - depth) * x->inner_Bps + x->outer_Bps))
-        return; /* not even with the fattest edges all the way */
+        return; /* not even with the widest edges for the rest */
     if (depth == x->n) {
         const struct edge *e = &x->outer[last][x->order[0]];
 
@@ -200,8 +201,8 @@ static void descend(struct inside *x, size_t depth, double Bps, double sum)
     }
 }
 
-/* The edges of machine m, and those to the next one. Where the next has another shape, its first
- * device stands for wherever its own order will begin. */
+/* Finds the edges of machine m and those to the next machine. If the next one has another shape,
+ * its own order is not known yet, and its first device stands in for its beginning. */
 static enum fr_status find_edges(struct inside *x, const struct machine *m,
                                  const struct machine *next)
 {
@@ -241,7 +242,7 @@ static enum fr_status order_exactly(struct search *s, struct machine *m, const s
     return FR_OK;
 }
 
-/* More devices than can be tried: from the first, always to the one with the fattest edge. */
+/* For more devices than EXACT: starts at the first and always takes the widest edge. */
 static enum fr_status order_greedily(struct search *s, struct machine *m)
 {
     for (size_t i = 0; i < m->n; i++)
@@ -285,8 +286,8 @@ static enum fr_status find_ring(struct search *s, uint32_t order[])
     return FR_OK;
 }
 
-/* The bandwidth of a whole ring, most_Bps at most; takes it from left_Bps when it is at least
- * least_Bps. */
+/* The bandwidth of a whole ring, at most most_Bps. If it is at least least_Bps, takes it from
+ * left_Bps. */
 static enum fr_status use_ring(struct search *s, const uint32_t order[], double least_Bps,
                                double most_Bps, double *out_Bps)
 {
@@ -317,8 +318,8 @@ struct rings {
     double total_Bps;
 };
 
-/* Rings until a further one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first's
- * own), each of most_Bps at most. */
+/* Finds rings until another one would add less than LEAST_GAIN_FRAC of first_Bps (0: of the first
+ * ring's own); each has at most most_Bps. */
 static enum fr_status find_rings(struct search *s, double first_Bps, double most_Bps,
                                  struct rings *out)
 {
@@ -341,10 +342,11 @@ static enum fr_status find_rings(struct search *s, double first_Bps, double most
     return FR_OK;
 }
 
-/* Full-width rings can block each other where half-width ones would fill the links: four GPUs with
- * a link between any two have three rings both ways at half width, together three links' worth, but
- * at full width only two fit. NCCL splits links so, too (52 GB/s measured on four P100 of 18.4 GB/s
- * links, Tartan, IISWC 2018). Takes whichever carries more, the fewer full ones when equal. */
+/* Finds rings at full bandwidth and at half of it, and takes whichever carry more together, the
+ * full ones if equal. Full rings can block each other where half ones would fill the links: four
+ * GPUs with a link between any two have three rings both ways at half bandwidth, together worth
+ * three links, but at full bandwidth only two fit. NCCL splits links in this way too (52 GB/s
+ * measured on four P100 with links of 18.4 GB/s, Tartan, IISWC 2018). */
 static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)
 {
     struct rings half = {.max = best->max};

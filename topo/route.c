@@ -1,9 +1,9 @@
-/* topo/route.c - the one route of each pair of devices: looked up, or searched and kept.
+/* topo/route.c - the route of each pair of devices: searched once and kept.
  *
- * A ring asks for one or two routes to each destination, all-to-all for all of them. So routes to a
- * destination are searched one by one until that has cost as much as the tree of all, which is
- * never more than twice the cheaper way (A. Karlin et al., Competitive snoopy caching, Algorithmica
- * 3, 1988: rent until the rent has reached the price).
+ * A ring needs one or two routes to each destination, an all-to-all needs all of them. So routes to
+ * a destination are searched one by one until that has cost as much as a search for all of them,
+ * which is made then. This never costs more than twice the cheaper way (A. Karlin et al.,
+ * Competitive snoopy caching, Algorithmica 3, 1988: rent until the rent has reached the price).
  */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trees are dropped, oldest first, when they would take more; routes once given stay. */
+/* The oldest trees are dropped when all would take more; routes that were given out stay. */
 static const size_t MAX_TREE_BYTES = (size_t)256 << 20;
 
 struct route {

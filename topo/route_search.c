@@ -1,4 +1,4 @@
-/* topo/route_search.c - breadth-first from the target, or from both ends at once. */
+/* topo/route_search.c - searches routes breadth first, from the target or from both ends. */
 #include "config.h"
 
 #include "topo/route_search.h"
@@ -15,7 +15,7 @@ struct adjacency {
 /* The vertices at one distance. */
 struct level {
     uint32_t first, end; /* in the queue */
-    uint64_t n_links;    /* along which the next level is looked for */
+    uint64_t n_links;    /* links along which the next level is searched */
 };
 
 /* A breadth-first search from one end. */
@@ -330,7 +330,8 @@ static bool meet(struct fr__route_search *s, struct corridor *c)
     }
 }
 
-/* From the meeting vertices down to the target: whatever is one step nearer. */
+/* Follows links from the vertices where both searches met to the target: each leads one step
+ * nearer. */
 static void follow_to_target(struct fr__route_search *s, struct corridor *c)
 {
     for (size_t i = c->high; i-- > c->low;) {
@@ -346,8 +347,8 @@ static void follow_to_target(struct fr__route_search *s, struct corridor *c)
     }
 }
 
-/* From the meeting vertices up to the source, giving each its distance to the target. All links
- * were looked at when the front of the source grew. */
+/* Follows links from the vertices where both searches met back to the source, and gives each vertex
+ * its distance to the target. The search from the source has looked at all of these links. */
 static void follow_to_source(struct fr__route_search *s, struct corridor *c)
 {
     const struct front *from = &s->from_src;
@@ -391,8 +392,9 @@ static uint32_t only_link(const struct adjacency *a, uint32_t v)
     return a->first[v + 1] - a->first[v] == 1 ? a->list[a->first[v]] : FR_NONE;
 }
 
-/* Devices that hang on one switch by one link each have no other route; so it is in many clusters,
- * and a search would take most of a short message's time. false: not so, nothing is written. */
+/* Devices that are connected to one switch by one link each have no other route. This is so in many
+ * clusters, and a search would take most of a short message's time. false: it is not so, and
+ * nothing is written. */
 static bool is_by_one_switch(const struct fr__route_search *s, uint32_t src, uint32_t dst,
                              uint32_t links[2])
 {

@@ -1,15 +1,15 @@
-/* topo/route_search.h - searching routes, by the rule of topo.h: for all sources, or for one.
+/* topo/route_search.h - searches routes by the rule of topo.h, from all sources or from one.
  *
- * The distance of a vertex is its number of links to the target; GPUs are reached but not passed
- * through. Nearest first, each vertex chooses its next link among those that lead one step nearer.
- * Comparing (latency, width) hop by hop from the target is exact: both only get worse along a path,
- * and by the same rule whatever came before. Latencies are compared in whole picoseconds, so that
- * two equal routes whose hops come in another order stay equal.
+ * The distance of a vertex is its number of links to the target. GPUs are reached but not passed
+ * through. In the order of their distance, vertices choose their next link among those that lead
+ * one step nearer. Comparing (latency, width) hop by hop from the target is exact, because both
+ * only get worse along a path. Latencies are compared in whole picoseconds, so that two equal
+ * routes with their hops in another order stay equal.
  *
- * The search for one source meets in the middle (Pohl, Bi-directional search, Machine Intelligence
- * 6, 1971): both ends grow level by level, always the one whose next level has fewer links to look
- * at. In a cluster that stops before the switch that all machines share is looked into. Both
- * searches give the same route: a vertex's next links all lie on shortest paths if the vertex does.
+ * The search from one source works from both ends (Pohl, Bi-directional search, Machine
+ * Intelligence 6, 1971). Both ends grow level by level, always the one whose next level has fewer
+ * links. In a cluster it ends before it has to look into the switch that all machines share. Both
+ * searches give the same route: if a vertex lies on a shortest path, so do all its next links.
  */
 #ifndef FR_TOPO_ROUTE_SEARCH_H
 #define FR_TOPO_ROUTE_SEARCH_H

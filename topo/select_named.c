@@ -1,4 +1,4 @@
-/* topo/select_named.c - GPUs by their names: "n0.gpu0,n0.gpu4", "n0..1.gpu0..7".
+/* topo/select_named.c - selects GPUs by name: "n0.gpu0,n0.gpu4", "n0..1.gpu0..7".
  *
  * The list comes from the command line, so nothing is expanded before its size is known: a name
  * with ranges may not stand for more GPUs than the topology has.
@@ -22,7 +22,7 @@ struct pattern {
         size_t n;
     } text[MAX_RANGES + 1];
     struct {
-        uint32_t from, to, at; /* at: the number that is next */
+        uint32_t from, to, at; /* at: the next number */
     } range[MAX_RANGES];
     size_t n_ranges;
 };
@@ -85,7 +85,7 @@ static const char *kind_text(enum fr_vertex_kind kind)
     return "something else";
 }
 
-/* item: what stands in the list, for messages. */
+/* item: the item of the list, for messages. */
 static enum fr_status take(struct selection *s, const char *name, const char *item)
 {
     uint32_t v = fr__strings_find(&s->names, name), device;
@@ -178,7 +178,7 @@ static enum fr_status read_pattern(const struct selection *s, const char *item, 
     return FR_OK;
 }
 
-/* The name at the pattern's numbers. false: it is longer than any vertex's. */
+/* Writes the name at the pattern's numbers. false: it is longer than any vertex's. */
 static bool write_name(const struct pattern *p, char name[FR__MAX_VERTEX_NAME + 1])
 {
     size_t used = 0;
@@ -201,7 +201,7 @@ static bool write_name(const struct pattern *p, char name[FR__MAX_VERTEX_NAME + 
     return true;
 }
 
-/* To the next numbers, the last range first. false: there are no more. */
+/* Goes to the next numbers; the last range varies fastest. false: there are no more. */
 static bool advance(struct pattern *p)
 {
     for (size_t k = p->n_ranges; k-- > 0;) {
@@ -219,7 +219,7 @@ static enum fr_status take_item(struct selection *s, const char *item)
     char name[FR__MAX_VERTEX_NAME + 1];
     struct pattern p;
 
-    /* a name may hold two dots itself */
+    /* a name may have two dots in it */
     if (!strstr(item, "..") || fr__strings_find(&s->names, item) != FR_NONE)
         return take(s, item, item);
     FR_TRY(read_pattern(s, item, &p));
@@ -233,7 +233,7 @@ static enum fr_status take_item(struct selection *s, const char *item)
 
 /* ---- the list ---- */
 
-/* list is cut up into its names. */
+/* Splits the list into its names, in place. */
 static enum fr_status take_list(struct selection *s, char *list)
 {
     for (char *item = list;;) {

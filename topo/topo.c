@@ -1,4 +1,4 @@
-/* topo/topo.c - what is asked of a finished topology: choose devices, find the host. */
+/* topo/topo.c - functions on a finished topology: choose devices, find the host. */
 #include "config.h"
 
 #include "topo/internal.h"
@@ -8,7 +8,7 @@
 void fr_topo_free(struct fr_topo *t)
 {
     if (t)
-        fr__arena_free(((struct fr__topo_priv *)t->priv)->arena); /* t lives in it too */
+        fr__arena_free(((struct fr__topo_priv *)t->priv)->arena); /* t is in the arena too */
 }
 
 uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device)
@@ -18,8 +18,8 @@ uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device)
     return device < t->n_devices ? priv->host_of[t->devices[device].machine] : FR_NONE;
 }
 
-/* Deals n GPUs to the machines in rounds, one each, passing over machines that have no more.
- * take: [n_machines], zeroed. */
+/* Takes n GPUs from the machines in rounds, one of each that has more. take: [n_machines],
+ * zeroed. */
 static void deal(const struct fr_topo *t, size_t n, uint32_t take[])
 {
     const struct fr__topo_priv *priv = t->priv;

@@ -1,19 +1,18 @@
 /* topo/topo.h - a cluster: devices, switches and the directed links between them.
  *
  * Vertices are devices (GPU, CPU), switches (NVSwitch, PCIe, network) and NICs. Every link is
- * directed: a full-duplex cable is two links. A message crosses the links of its route; what it
- * takes is the business of the network model (sim/sim.h), not of the topology.
+ * directed: a full-duplex cable is two links. A message crosses the links of its route. The network
+ * model (sim/sim.h) says how long that takes, not the topology.
  *
- * Devices are numbered GPUs first (machine by machine, in order), then one CPU a machine, so
- * GPU g of a homogeneous cluster sits on machine g / gpus_per_machine.
+ * Devices are numbered GPUs first (machine by machine, in order), then one CPU of each machine. So
+ * in a homogeneous cluster GPU g is in machine g / gpus_per_machine.
  *
- * Routing: a route has the fewest links; among those the least sum of latencies; among those the
- * widest narrowest link; and among next hops still equal, candidate number
- * (destination device index mod number of candidates) in link order, which is the d-mod-k rule of
- * fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies are
- * compared in whole picoseconds. GPUs never forward for others: a copy between GPUs with no NVLink
- * between them crosses PCIe.
- */
+ * A route has the fewest links; among those the least sum of latencies; among those the greatest
+ * bandwidth of its narrowest link. Among next hops that are still equal, the candidate with number
+ * (destination device index mod number of candidates) in link order is taken, which is the d-mod-k
+ * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies
+ * are compared in whole picoseconds. GPUs never forward for others: a copy between two GPUs without
+ * an NVLink between them crosses PCIe. */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H
 
@@ -23,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What a kind of processor can do at best: datasheet figures, each with its source. */
+/* The figures of a data sheet, each with its source. */
 struct fr_device_type {
     const char *name; /* "v100-sxm2-16gb" */
     bool is_gpu;
@@ -74,24 +73,24 @@ struct fr_link {
     const char *name; /* unique, "n0.gpu0>n0.gpu1"; parallel cables are one link with their sum */
     enum fr_link_kind kind;
     uint32_t src, dst;  /* vertices */
-    double bw_Bps;      /* > 0, what a large message gets: peak times efficiency */
+    double bw_Bps;      /* > 0, bandwidth of a large message: peak times efficiency */
     double latency_s;   /* >= 0 */
     const char *source; /* where the two numbers come from */
     uint32_t message;   /* index into messages, or FR_NONE */
 };
 
-/* What collectives behave like: a name that means nothing to this layer (see calibrate/system.h),
- * or a file's path, and where it was read. */
+/* The system that collectives behave like: a name that has no meaning in this layer (see
+ * calibrate/system.h) or a file's path, and where it was read. */
 struct fr_topo_system {
     const char *name;
     struct fr_loc loc;
 };
 
-/* What single messages between two GPUs behave like whose way has this link for its outermost
- * (NVLink, PCIe, CPU link, network: outwards): a link of a system. */
+/* A link of a system. Messages between two GPUs behave like it if the outermost link on their way
+ * is this one (from inside to outside: NVLink, PCIe, CPU link, network). */
 struct fr_topo_message {
     uint32_t system;  /* index into systems */
-    const char *link; /* "NVLink1": a name that means nothing to this layer either */
+    const char *link; /* "NVLink1": a name that has no meaning in this layer either */
     struct fr_loc loc;
 };
 
@@ -132,9 +131,9 @@ const char *fr_topo_preset_summary(size_t i);
 const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
 
-/* Everything that is wrong with a topology (unreachable pairs, vertices without a link, zero or
- * lopsided links), one line each through say() (may be NULL); returns how many were reported. Of
- * unreachable pairs the first hundred are named. */
+/* Reports everything that is wrong with a topology (unreachable pairs, vertices without a link,
+ * links of bandwidth zero, links whose way back differs), one line each, through say() (may be
+ * NULL). Returns how many were reported. Of unreachable pairs the first hundred are named. */
 size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char *line),
                      void *user);
 
@@ -165,32 +164,33 @@ uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device);
 struct fr_topo_builder;
 struct fr_topo_builder *fr_topo_builder_new(void); /* NULL: out of memory */
 void fr_topo_builder_free(struct fr_topo_builder *b);
-/* Each returns the new index, or FR_NONE when out of memory; faults are kept and reported by
- * fr_topo_builder_finish. Names and types are copied; the same type twice is one. machine: FR_NONE
- * (not for devices) or a number from 0 without gaps. Vertices and links keep their indices. */
+/* Each returns the new index, or FR_NONE when out of memory. Faults are kept and reported by
+ * fr_topo_builder_finish. Names and types are copied; the same type added twice is one type.
+ * machine: FR_NONE (not for devices), or a number; machines are numbered from 0 without gaps.
+ * Vertices and links keep their indices. */
 uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_type *type);
 uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind,
                                 const char *name, uint32_t machine, uint32_t type,
                                 struct fr_loc loc);
-/* One direction when !duplex; else the way back is the next index. A second link between the same
- * two vertices is a fault. */
+/* Adds one direction if !duplex; otherwise also the way back, with the next index. A second link
+ * between the same two vertices is a fault. */
 uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t src,
                               uint32_t dst, double bw_Bps, double latency_s, bool duplex,
                               const char *source, struct fr_loc loc);
-/* Says what collectives inside a machine behave like; the last word counts. The machine must have a
- * vertex when the topology is finished. name and loc.file are copied. */
+/* Sets the system that collectives inside a machine behave like; the last call counts. The machine
+ * must have a vertex when the topology is finished. name and loc.file are copied. */
 void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const char *name,
                             struct fr_loc loc);
-/* The same over several machines; all should be alike. why: NULL, or why it is not to be taken
- * (copied, kept for people instead of the name). */
+/* The same for collectives over several machines, which should all be alike. why: NULL, or why the
+ * system is not used (copied, and kept for people in place of the name). */
 void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,
                                     struct fr_loc loc);
-/* Says what messages over a link of the builder, one direction, behave like; name and system are
- * copied. */
+/* Sets the link of a system that messages over a link of the builder, in one direction, behave
+ * like. name and system are copied. */
 void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
                              const char *name, struct fr_loc loc);
-/* Checks all and makes the topology; the builder may be freed afterwards, not used again.
- * FR_ERANGE, FR_ENOMEM: the first fault of any call. */
+/* Checks everything and makes the topology. Afterwards the builder may only be freed. FR_ERANGE,
+ * FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,
                                       struct fr_topo **out, struct fr_error *err);
 
@@ -207,24 +207,27 @@ void fr_router_free(struct fr_router *r);
 enum fr_status fr_router_path(struct fr_router *r, uint32_t src, uint32_t dst,
                               const uint32_t **links, size_t *n_links, struct fr_error *err);
 
-/* What messages over a route's links (hops[0..n), from device to device) behave like: what all
- * links of the outermost kind on the way say, where both ends are GPUs; FR_NONE: nothing, or not
- * one thing. */
+/* What messages over a route behave like (hops[0..n), from device to device): the entry of the
+ * outermost kind of link on the way, if both ends are GPUs and all links of that kind have the
+ * same. FR_NONE: there is none. */
 uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,
                             const uint32_t hops[], size_t n);
 
-/* Rings for collectives, each through n different devices, found greedily widest first (among
- * equals the one on the fattest edges, which spares the thin links), each on the bandwidth the
- * earlier ones left, until a further ring would add less than a third of the first one's bandwidth
- * or max_rings are found. Inside a machine, rings of half the first one's bandwidth are tried too
- * and taken where they carry more together. Exact search over orders for up to 8 devices in a
- * machine, from each to the fattest edge above; machines follow each other in order of first
- * appearance, and the order inside is the best found for one.
+/* Rings for collectives, each through n different devices. They are found greedily, the widest
+ * first; among equals the one on the widest edges, which leaves the narrow links for others. Each
+ * has the bandwidth that the earlier ones left. The search ends when another ring would add less
+ * than a third of the first one's bandwidth, or max_rings are found. Inside a machine, rings of
+ * half the first one's bandwidth are tried too, and taken if they carry more together. For up to 8
+ * devices in a machine all orders are searched; for more, each device is followed by the one with
+ * the widest edge. Machines follow each other in the order of their first device, each with the
+ * best order found for it alone.
+ *
  *   order      [max_rings][n] devices, in ring order
- *   share_frac [max_rings]    the part of the bytes each carries; sums to 1
- *   *n_rings   how many were found, at least 1 for n >= 2, 0 for n < 2
+ *   share_frac [max_rings]    the part of the bytes that each carries; sums to 1
+ *   *n_rings   number of rings, at least 1 for n >= 2, 0 for n < 2
+ *
  * FR_ERANGE: max_rings 0, a device that does not exist or is named twice; FR_ENOENT: unreachable.
- * This is how NCCL uses a hybrid cube mesh: several rings, each link busy (nccl
+ * NCCL uses a hybrid cube mesh in this way: several rings, so that each link is busy (nccl
  * src/graph/search.cc, described in its documentation; the search here is our own). */
 enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size_t n,
                              size_t max_rings, uint32_t order[], double share_frac[],

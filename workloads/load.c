@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* HEAD_BYTES: how much of a file the importers look at to recognise it. */
+/* HEAD_BYTES: how much of a file the importers look at. */
 enum { HEAD_BYTES = 65536, MAX_ZOO_NAMES = 256 };
 
 #define IMPORTER_ADDRESS(name) &fr__importer_##name,

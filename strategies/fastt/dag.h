@@ -33,12 +33,13 @@ enum fr__dag_dim { FR__DAG_WHOLE, FR__DAG_BATCH, FR__DAG_CHANNEL };
 /* What an edge carries. It decides what happens to the edge when its reader is split along the
  * batch or along the channels. */
 enum fr__dag_cargo {
-    FR__DAG_ACTIVATION, /* batch: sliced. Channels: whole, or sliced where the op handles each channel
-                           by itself */
-    FR__DAG_SHARED, /* an activation that is the same for all samples, or its gradient. Batch: whole,
-                           and the parts' gradients are added. Channels: as FR__DAG_ACTIVATION */
+    /* Batch: sliced. Channels: whole, or sliced if the op handles each channel by itself. */
+    FR__DAG_ACTIVATION,
+    /* An activation that is the same for all samples, or its gradient. Batch: whole, and gradients
+     * of the parts are added. Channels: as FR__DAG_ACTIVATION. */
+    FR__DAG_SHARED,
     FR__DAG_WEIGHT,   /* batch: whole. Channels: sliced */
-    FR__DAG_GRADIENT, /* of parameters. Batch: the parts' are added. Channels: they are joined */
+    FR__DAG_GRADIENT, /* of parameters. Batch: those of the parts are added. Channels: joined */
     FR__DAG_ORDER     /* nothing moves: the reader only waits */
 };
 
@@ -48,7 +49,7 @@ struct fr__dag_op {
                                 parameters; storage that is shared counts once */
     uint32_t op;             /* the op of the graph that it is, is part of or works for; FR_NONE */
     uint32_t cost;           /* seconds on a device of type t: cost_s[cost * n_types + t] */
-    uint32_t group;          /* operations of a group stand on one device; FR_NONE: alone */
+    uint32_t group;          /* operations of a group are on one device; FR_NONE: alone */
     uint32_t replica;        /* of the data-parallel graph; FR_NONE: not one */
     uint16_t part, n_parts;  /* n_parts 1: not split */
     uint8_t dim;             /* enum fr__dag_dim it was split along */

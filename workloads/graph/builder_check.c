@@ -1,4 +1,4 @@
-/* workloads/graph/builder_check.c - what a graph may not be. */
+/* workloads/graph/builder_check.c - refuses graphs that are not valid, each with its reason. */
 #include "config.h"
 
 #include "workloads/graph/builder.h"

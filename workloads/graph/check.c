@@ -1,4 +1,4 @@
-/* workloads/graph/check.c - what is odd in a graph, though not wrong. */
+/* workloads/graph/check.c - reports what is odd in a graph, though not invalid. */
 #include "config.h"
 
 #include "workloads/workloads.h"

@@ -1,6 +1,5 @@
-/* workloads/graph/plain.c - ops and edges as a graph, for strategies that rewrite one and have no
- * tensors to tell of. A graph that is read or trained goes through the builder and its checks.
- */
+/* workloads/graph/plain.c - makes a graph of ops and edges alone, for strategies that rewrite a
+ * graph. A graph that is read or trained goes through the builder and its checks instead. */
 #include "config.h"
 
 #include "workloads/graph/plain.h"

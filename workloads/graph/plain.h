@@ -1,6 +1,5 @@
-/* workloads/graph/plain.h - a graph of ops and edges that are known to be good: made by a program
- * out of a graph that was checked when it was read.
- */
+/* workloads/graph/plain.h - a graph of ops and edges that need no check, because a program made
+ * them from a graph that was checked when it was read. */
 #ifndef FR_WORKLOADS_GRAPH_PLAIN_H
 #define FR_WORKLOADS_GRAPH_PLAIN_H
 

@@ -1,4 +1,4 @@
-/* workloads/graph/shape_check.c - which shapes an op may have: what a file or a caller says is not
+/* workloads/graph/shape_check.c - which shapes an op may have. Neither files nor callers are
  * trusted. */
 #include "config.h"
 

@@ -1,4 +1,4 @@
-/* workloads/graph/totals.c - sums over a graph, and what looks odd in it. */
+/* workloads/graph/totals.c - sums over a graph and over its layers. */
 #include "config.h"
 
 #include "workloads/graph/builder.h"
