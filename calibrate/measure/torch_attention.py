@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""calibrate/measure/torch_attention.py - times PyTorch's fused attention: rows of other_kernels.csv.
+"""calibrate/measure/torch_attention.py - times PyTorch's fused attention for other_kernels.csv.
 
     calibrate/measure/torch_attention.py -o other_kernels.csv [--budget S] [--device cpu]
 
-scaled_dot_product_attention, forward (context_attention: causal, as `forerun calibrate fit` reads it;
-full_attention) and backward (..._backward), by length and head size. Which kernel PyTorch takes is
-its own choice; the notes have its version. cuDNN's C interface to fused attention is a graph of
-descriptors that changes with its releases; frameworks' users get what is measured here.
+It times scaled_dot_product_attention by length and head size: forward (context_attention, which is
+causal, as `forerun calibrate fit` reads it, and full_attention) and backward (..._backward).
+PyTorch chooses the kernel; the notes have its version. cuDNN's C interface to fused attention is a graph of
+descriptors that changes with its releases, and users of frameworks get what is measured here.
 
-bytes: q, k, v read and the result written, once; backward as much again and their gradients. flops:
-4 batch heads seq^2 head_dim, half of it where causal, backward 2.5 times that (Dao, 2023, section
-3.1: five products in place of two). Times are medians of 15 samples by CUDA events, buffers rotating
-past the L2 cache.
+bytes: q, k, v and the result, each once; backward as much again and their gradients. flops:
+4 batch heads seq^2 head_dim, half of it if causal, 2.5 times as much backward (Dao, 2023, section
+3.1: five products instead of two). Times are medians of 15 samples by CUDA events. Buffers rotate,
+so that they are not in the L2 cache.
 """
 import argparse
 import csv

@@ -1,11 +1,11 @@
-"""calibrate/measure/torch_models.py - the zoo's models as PyTorch modules, as workloads/model_*.c say.
+"""calibrate/measure/torch_models.py - the zoo's models as PyTorch modules, like workloads/zoo/.
 
-    make(name, seq)              a model; name as `forerun -w`, seq: tokens (0: not a sequence model)
+    make(name, seq)              a model; name as `forerun -w`, seq: tokens (0: has no sequences)
     model.batch(n, seq, device)  what a step of n samples reads, random but always the same
     model(batch)                 (outputs, loss)
 
-torchvision's where it has them. Not here: gnmt, llama, mixtral and the bert-base:attention=flash
-variants; UNKNOWN is raised for these.
+Models that torchvision has are torchvision's. gnmt, llama, mixtral and the variants
+bert-base:attention=flash are not here; UNKNOWN is raised for these.
 """
 import math
 import re

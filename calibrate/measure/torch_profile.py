@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""calibrate/measure/torch_profile.py - a model's step as a native workload: PyTorch's ops and their times.
+"""calibrate/measure/torch_profile.py - records a model's step in PyTorch as a native workload.
 
     calibrate/measure/torch_profile.py resnet50 -b 64 -o resnet50-h200 --device-type h200-sxm-141gb
     forerun simulate -w ./resnet50-h200 -t hgx-h200 -g 1 -s single
 
 Writes workload.yaml, ops.csv, edges.csv and times.csv (doc/workloads.md).
 
-Ops are what PyTorch's dispatcher runs below autograd. A TorchDispatchMode sees each with its tensors,
-so edges follow storages: an op reads what the last writer of a storage wrote. Each call stands in a
-record_function range of its own, and the profiler's time of that range is the op's time: on a GPU the
-sum of its kernels, on a CPU the range itself (a few microseconds a call are the range's). The median
-over --steps steps after --warm-up.
+Ops are what PyTorch's dispatcher runs below autograd. A TorchDispatchMode sees each op with its
+tensors. Edges follow storages: an op reads what the last writer of a storage wrote. Each call is in
+a record_function range of its own, and the profiler's time of that range is the op's time. On a GPU
+this is the sum of its kernels, on a CPU the range itself, of which a few microseconds a call are
+its own. The time is the median over --steps steps after --warm-up.
 
-Forward and backward are matched by autograd itself: the node that a forward op's output carries is
-the one that later runs its gradient, and a hook says when it has. A node's ops and what the engine
-runs in front of it (sums of gradients) become one op X.backward; what comes back to X later,
-X.backward.2. The optimizer's time, as a whole, is shared out over X.update by bytes of parameters.
-Views of activations are ops that share storage; views of parameters are the parameters, those of
-gradients the gradients.
+Autograd itself matches forward and backward: the node that a forward op's output carries later runs
+its gradient, and a hook says when it has. The ops of a node, and the sums of gradients that the
+engine runs before it, become one op X.backward; what comes back to X later becomes X.backward.2.
+The optimizer's time, as a whole, is divided over X.update by bytes of parameters. Views of
+activations are ops that share storage; views of parameters are the parameters, those of gradients
+the gradients.
 
-scales is what another batch shows: sizes are compared with those of a step with one more sample.
+scales is found by comparing sizes with those of a step with one more sample.
 
 --trace FILE.gz also writes the profiler's trace (Chrome's format).
 """

@@ -4,21 +4,21 @@
     calibrate/measure/torch_step.py -o steps.csv --topology hgx-h200
     calibrate/measure/torch_step.py -o steps.csv --device cpu --model lenet --batches 4,8
 
-Writes a row a model, batch and precision in the columns that `forerun validate` reads:
+Writes a row for each model, batch and precision, in the columns that `forerun validate` reads:
 id,workload,topology,gpus,strategy,global_batch,precision,options,iteration_s,peak_bytes,notes
 
-iteration_s: median of --steps steps after --warm-up, each from zero_grad to the end of the
-optimizer's step, with the device waited for before and after; data are in the device's memory.
-peak_bytes: the caching allocator's most bytes in use during these (max_memory_allocated), what it
-had reserved in the notes; empty on a CPU. Out of memory: no time, "out of memory" in the notes, and
-no larger batch of that model and precision is tried.
+iteration_s: median of --steps steps after --warm-up. A step lasts from zero_grad to the end of the
+optimizer's step; the device is waited for before and after. Data are in the device's memory.
+peak_bytes: the most bytes in use of the caching allocator during these steps
+(max_memory_allocated); the notes say what it had reserved. Empty on a CPU. Out of memory: no time,
+"out of memory" in the notes, and no larger batch of that model and precision is tried.
 
 Precisions: fp32 (TF32 off), tf32 (on in products and convolutions), amp (autocast to fp16, loss
 scaled), amp-bf16 (autocast to bf16; the precision column says amp), bf16 and fp16 (model and data
-in that type). cuDNN picks its algorithms by measuring (cudnn.benchmark).
+in that type). cuDNN chooses its algorithms by measuring (cudnn.benchmark).
 
-Rows that FILE has are not measured again, so a run that ended for lack of time (--budget) goes on.
-These rows are for judging: never fit to them.
+Rows that FILE already has are not measured again, so a run that ended for lack of time (--budget)
+can be continued. These rows are for comparing predictions: never fit to them.
 """
 import argparse
 import contextlib

@@ -2,7 +2,7 @@
 """Makes the platforms and jobs on which SimGrid and Forerun are compared.
 
 usage: gen_simgrid.py golden OUTDIR   the small cases kept in tests/golden/simgrid
-       gen_simgrid.py bench OUTDIR    what tests/bench/bench_simgrid.sh and tests/bench/bench_flows.c run
+       gen_simgrid.py bench OUTDIR    the jobs of tests/bench/bench_simgrid.sh and bench_flows.c
 
 Draws from its own generator, so that the files depend on no Python version.
 Units: seconds, bytes, flops; a host does 1e9 flops a second, a link direction 12.5e9 bytes.

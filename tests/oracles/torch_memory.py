@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """tests/oracles/torch_memory.py - what a training step holds in memory, counted by PyTorch itself.
 
-    /usr/bin/python3 tests/oracles/torch_memory.py >tests/oracles/torch/memory.csv       MODELS x SETTINGS
+    /usr/bin/python3 tests/oracles/torch_memory.py >tests/oracles/torch/memory.csv
     /usr/bin/python3 tests/oracles/torch_memory.py MODEL SEQ BATCH [OPTIMIZER ZERO_GRAD]
+
+Without arguments it counts all MODELS under all SETTINGS.
 
 Needs PyTorch 1.13 and torchvision 0.14 (Debian: python3-torch, python3-torchvision). The model and
 its batch stand on the "meta" device: every operator, forward, backward and of the optimizer, goes
@@ -10,7 +12,7 @@ through PyTorch's dispatcher and autograd as ever and makes tensors with storage
 but no arithmetic is done and no memory taken, so that any batch runs on any machine.
 
 Counted: a storage is born when an operator returns a tensor in one not seen before, and dies when
-its last reference does (StorageWeakRef), be that a variable's, autograd's or an operator's argument.
+its last reference does (StorageWeakRef): a variable's, autograd's or an operator's argument.
 Temporaries inside one operator are not seen. peak_bytes is the largest sum of living storages after
 any operator of a step, less parameters and buffers; it is taken in the second step, when gradients
 and the optimizer's states have their steady form. Steps of Adam's counters, which PyTorch keeps on

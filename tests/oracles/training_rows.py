@@ -3,30 +3,36 @@
 
 usage: training_rows.py training.csv > rows.csv
 
-What decides about a row is the row alone. Three rules were changed after a first look at predictions, all
-for a reason in the rows: GNMT v2 is 4 + 4 layers (it had been taken for 2 + 2), fp32 under PyTorch on A100
-and newer is tf32 (it had been taken as printed), and a DGX-1 with 32 GB has a preset of its own. The others were written before. A row with no rule is left out and counted on standard error, by
-reason; a row that our strategies cannot express yet stays in, so that `validate` names it.
+Only the row itself decides how it is read. Three rules were changed after a first look at
+predictions, each for a reason in the rows: GNMT v2 is 4 + 4 layers (it had been taken for 2 + 2),
+fp32 under PyTorch on A100 and newer is tf32 (it had been taken as printed), and a DGX-1 with 32 GB
+has a preset of its own. The other rules were written before. A row without a rule is left out and
+counted on standard error, by reason. A row that our strategies cannot express yet stays in, so that
+`validate` names it.
 
     flagged     SUSPECT, CHECK or WARNING in the notes: left out (as the data's own README asks)
-    model       ResNet-50 (v1.5), -101, -152, VGG16, AlexNet, Inception v3 (no auxiliary head), BERT-Large,
-                GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big), GPT of given layers and hidden size
+    model       ResNet-50 (v1.5), -101, -152, VGG16, AlexNet, Inception v3 (no auxiliary head),
+                BERT-Large, GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big), GPT of given layers
+                and hidden size
     head        BERT with SQuAD or fine-tuning in the notes: pooler; else the pre-training heads
-    GPU         V100: dgx1-v100, with 32 GB dgx1-v100-32g, on a DGX-2 dgx2; A100 of 40 or 80 GB: dgx-a100-40g, -80g (80 where the
-                row does not say); H100 SXM5: hgx-h100; K80: p2.16xlarge. No preset: left out
+    GPU         V100: dgx1-v100, with 32 GB dgx1-v100-32g, on a DGX-2 dgx2; A100 of 40 or 80 GB:
+                dgx-a100-40g, -80g (80 if the row does not say); H100 SXM5: hgx-h100; K80:
+                p2.16xlarge. No preset: left out
     nodes       N nodes: N of these machines, joined by their own network cards
-    precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer under
-                PyTorch, whose convolutions and NGC builds use it unasked
-    strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu; FSDP: dp:zero=3;
-                tp, dp, pp: hybrid with the recomputation that the vTrain repository states
-    data        a TensorFlow benchmark row with real data: left out, the input pipeline is no part of ours
+    precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer
+                under PyTorch, whose convolutions and NGC builds use it by default
+    strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu;
+                FSDP: dp:zero=3; tp, dp, pp: hybrid with the recomputation that the vTrain
+                repository states
+    data        a TensorFlow benchmark row with real data: left out, since we have no input pipeline
     batch       batch_per_gpu times GPUs; Transformer's counts tokens: sentences of 27
     length      blank: 27 tokens a sentence for GNMT and Transformer (an assumption), 1024 for GPT
-    time        iteration_ms, else batch over rate; PyTorch's GNMT counts source and target tokens, what
-                TensorFlow's counts is not known: left out
-    accumulation  grad_accum=N over 1: accumulate=N; batch_per_gpu is then a micro-batch, but where the notes
-                say that it includes accumulation N of them. Of more than 64 micro-batches we run 64 and
-                compare with their share of the time: an update more in 64, for a plan that stays small
+    time        iteration_ms, else batch over rate; PyTorch's GNMT counts source and target tokens;
+                what TensorFlow's counts is not known: left out
+    accumulation  grad_accum=N over 1: accumulate=N; batch_per_gpu is then a micro-batch, unless the
+                notes say that it includes accumulation: N of them. Of more than 64 micro-batches we
+                run 64 and compare with their share of the time: one more update in 64, for a plan
+                that stays small
     optimizer   momentum for images, Adam for the rest
 """
 import collections

@@ -1,4 +1,5 @@
-/* calibrate/measure/cuda/bench.cu - see bench.cuh. */
+/* calibrate/measure/cuda/bench.cu - options, the CSV file, timing and random data of the
+ * micro-benchmarks. */
 #include "bench.cuh"
 
 #include <cuda_bf16.h>
@@ -300,7 +301,7 @@ bool bench::wants(const std::string &key, const std::string &tag)
         n_left_++;
         return false;
     }
-    if (!out_) /* not earlier, so that a wrong option leaves no file behind */
+    if (!out_) /* not earlier, so that a wrong option leaves no file */
         open_output();
     if (done_.count(who() + "," + whole)) {
         n_there_++;
@@ -394,8 +395,8 @@ size_t bench::free_bytes()
 
 /* ---- timing ---- */
 
-/* Keeps the stream busy for a time, until the host has queued what follows. One multiprocessor spins;
- * the clock is the device's own of nanoseconds. */
+/* Keeps the stream busy for a time, until the host has queued what follows. One multiprocessor
+ * spins on the device's own clock of nanoseconds. */
 static __global__ void spin(unsigned long long duration_ns)
 {
     unsigned long long start, now;

@@ -1,18 +1,18 @@
-/* calibrate/measure/cuda/bench.cuh - what the micro-benchmarks share: options, the CSV that they write, random
- * data, and one way to time.
+/* calibrate/measure/cuda/bench.cuh - what the micro-benchmarks share: options, the CSV file that
+ * they write, random data, and one way to time.
  *
- * How a kernel is timed. Buffers rotate, so that what a launch reads was pushed out of the L2 cache by
- * the launches between (sets of buffers of at least three times its size together). A sample is a
- * number of launches between two events on one stream, long enough for the events' resolution of
- * 0.5 us (CUDA runtime, cudaEventElapsedTime) to be under 1 %. A spinning kernel goes before, until the
- * host has queued all of them, so that kernels shorter than their launch are timed back to back on the
- * device and not by the host; where the host did not keep up the sample is taken again with a longer
- * spin. After a warm-up there are at least 10 samples; their median, minimum and maximum are written.
+ * How a kernel is timed. Sets of buffers rotate, so that what a launch reads was pushed out of the
+ * L2 cache by the launches before it (all sets together are at least three times its size). A
+ * sample is a number of launches between two events on one stream. It is long enough for the
+ * resolution of events, 0.5 us (CUDA runtime, cudaEventElapsedTime), to be under 1 %. A spinning
+ * kernel runs first, until the host has queued all launches. So kernels that are shorter than their
+ * launch are timed back to back on the device, and not at the pace of the host. If the host was too
+ * slow, the sample is taken again with a longer spin. After a warm-up there are at least 10
+ * samples; their median, minimum and maximum are written.
  *
  * Every status of CUDA and its libraries is checked. A failure ends the program with a message that
- * names the call and the place; rows written before stay. A shape that a library has no kernel for,
- * or that does not fit into memory, is counted and left out.
- */
+ * names the call and the place; rows written before stay. A shape for which a library has no
+ * kernel, or that does not fit into memory, is counted and left out. */
 #ifndef FR_CALIBRATE_BENCH_CUH
 #define FR_CALIBRATE_BENCH_CUH
 
@@ -61,21 +61,21 @@ class bench
     bench(const bench &) = delete;
     bench &operator=(const bench &) = delete;
 
-    /* Whether the row with these cells after source, system and gpu is still to be measured: it is not in the
-     * file and time is left. tag: what the notes of such a row begin with, up to the first ';'; empty:
-     * anything. With --list prints the row and says no. */
+    /* Whether the row with these cells after source, system and gpu should be measured: it is not
+     * in the file and time is left. tag: the beginning of the notes of such a row, up to the first
+     * ';'; empty: anything. With --list prints the row and returns false. */
     bool wants(const std::string &key, const std::string &tag = "");
-    /* Appends the row whose beginning wants() was asked for; rest holds the columns after it. It is in the file
-     * when this returns. */
+    /* Appends the row whose beginning wants() was asked for; rest holds the columns after it. When
+     * this returns, the row is in the file. */
     void row(const std::string &key, const std::string &rest);
-    void skip(const std::string &key, const char *why); /* counted, said on standard error */
+    void skip(const std::string &key, const char *why); /* counts it and says why */
     bool is_over() const;                               /* the budget is spent */
     bool is_listing() const
     {
         return listing_;
     }
-    /* Prints how many rows were measured, there already, skipped, left; the exit status: 0, or 3 when
-     * the budget ended first. */
+    /* Prints how many rows were measured, were there already, were skipped, are left. Returns the
+     * exit status: 0, or 3 if the budget ended first. */
     int finish();
 
     const cudaDeviceProp &device();
@@ -87,9 +87,10 @@ class bench
     void hold(cudaStream_t stream, double us);
     cudaStream_t stream();
     size_t l2_bytes();
-    size_t free_bytes(); /* of device memory, less a reserve of 5 % */
+    size_t free_bytes(); /* free device memory, less a reserve of 5 % */
 
-    /* Times launch(i), which queues the work on set i % sets of the buffers on stream(); first: sets 0.. */
+    /* Times launch(i), which queues the work on set i % sets of the buffers on stream(). It begins
+     * with set 0. */
     timing time(const std::function<void(int)> &launch, int repeats = 15);
     /* The same for launches that wait for the device themselves (pageable copies): host clock, one
      * launch a sample. */
@@ -129,8 +130,8 @@ class buffer
     {
         return bytes_;
     }
-    /* The same pseudo-random numbers in every run, uniform in [-1, 1): power, and with it the clock,
-     * depends on the data. tf32 is filled as fp32. */
+    /* The same pseudo-random numbers in every run, uniform in [-1, 1). Power, and with it the
+     * clock, depends on the data. tf32 is filled as fp32. */
     void fill_random(dtype t, cudaStream_t stream);
     void fill_zero(cudaStream_t stream);
 

@@ -1,14 +1,15 @@
-/* calibrate/measure/cuda/collectives.cu - NCCL's collectives on the GPUs of one machine: collectives.csv.
+/* calibrate/measure/cuda/collectives.cu - times NCCL's collectives on the GPUs of one machine:
+ * collectives.csv.
  *
  *   collectives -o collectives.csv [--system NAME] [--budget S] [--list]
  *
- * One process, one thread, all calls of an operation in a group; 2, 4, 8 .. and all GPUs. Each row is
- * the slowest GPU's time by events around a run of operations, out of place, after a warm-up. bytes as in
- * nccl-tests: what a GPU puts in or gets out, the larger (all_gather: gathered, reduce_scatter: before).
- * busbw_GBps: algbw times 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter and
- * alltoall, 1 for broadcast and send_recv (nccl-tests, doc/PERFORMANCE.md). Algorithm and protocol are
- * NCCL's choice, or what NCCL_ALGO and NCCL_PROTO say.
- */
+ * One process and one thread; all calls of an operation are in one group; 2, 4, 8 .. and all GPUs.
+ * A row is the time of the slowest GPU, by events around a run of operations, out of place, after a
+ * warm-up. bytes is as in nccl-tests: the larger of what a GPU puts in and gets out (all_gather:
+ * gathered, reduce_scatter: before). busbw_GBps is algbw times 2(n-1)/n for all_reduce, (n-1)/n for
+ * all_gather, reduce_scatter and alltoall, 1 for broadcast and send_recv (nccl-tests,
+ * doc/PERFORMANCE.md). NCCL chooses algorithm and protocol, unless NCCL_ALGO and NCCL_PROTO are
+ * set. */
 #include "bench.cuh"
 
 #include <nccl.h>

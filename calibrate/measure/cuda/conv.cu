@@ -1,12 +1,12 @@
-/* calibrate/measure/cuda/conv.cu - convolutions by cuDNN, forward and both gradients: conv.csv.
+/* calibrate/measure/cuda/conv.cu - times convolutions by cuDNN, forward and both gradients:
+ * conv.csv.
  *
  *   conv --shapes SHAPES.csv -o conv.csv [--dtypes LIST] [--budget S] [--device N] [--list]
  *
- * SHAPES.csv: n,c,h,w,k,r,s,stride,pad. Each of the three is timed with the algorithm that cuDNN's Find
- * measures as the fastest within 1 GiB of workspace (PyTorch's with cudnn.benchmark); its name and
- * workspace stand in the notes. fp32: NCHW, no tensor cores (CUDNN_FMA_MATH); tf32: NCHW, tensor cores;
- * fp16 and bf16: NHWC, tensor cores, sums in fp32.
- */
+ * SHAPES.csv: n,c,h,w,k,r,s,stride,pad. Each of the three is timed with the algorithm that cuDNN's
+ * Find measures as the fastest within 1 GiB of workspace (as PyTorch with cudnn.benchmark). The
+ * notes have its name and workspace. fp32: NCHW, no tensor cores (CUDNN_FMA_MATH); tf32: NCHW,
+ * tensor cores; fp16 and bf16: NHWC, tensor cores, sums in fp32. */
 #include "bench.cuh"
 
 #include <cudnn.h>
@@ -28,7 +28,7 @@ struct format {
     cudnnDataType_t data;
     cudnnTensorFormat_t order;
     cudnnMathType_t math;
-    int capability; /* of the GPU, at least */
+    int capability; /* least capability of the GPU */
 };
 static const format formats[] = {
     {dtype::fp32, "fp32", CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, CUDNN_FMA_MATH, 0},
@@ -85,7 +85,8 @@ struct pools {
     buffer in, out, workspace;
 };
 
-/* What the three directions differ in. x, w, y of a direction are the data that it reads or writes. */
+/* What differs between the three directions. x, w, y of a direction are the data that it reads or
+ * writes. */
 struct direction {
     const char *name;
     /* Finds the fastest algorithm; false: there is none. */
@@ -111,7 +112,7 @@ static bool best(const Result *results, int n, int *algorithm, size_t *workspace
     return false;
 }
 
-/* Whether Find came through; that it knows nothing for the shape is no failure. */
+/* Whether Find succeeded; that it knows no algorithm for the shape is no failure. */
 static bool found(cudnnStatus_t status)
 {
     if (status == CUDNN_STATUS_SUCCESS)
@@ -256,7 +257,7 @@ int main(int argc, char **argv)
         b.device();
         CUDNN_CHECK(cudnnCreate(&h));
         CUDNN_CHECK(cudnnSetStream(h, b.stream()));
-        size_t spare = most_workspace_bytes + ((size_t)1 << 30); /* Find takes some of its own */
+        size_t spare = most_workspace_bytes + ((size_t)1 << 30); /* Find needs some memory itself */
         size_t free = b.free_bytes();
         size_t each = free > 2 * spare ? std::min((free - spare) / 2, (size_t)8 << 30) : free / 8;
         memory = new pools{buffer(each / 256 * 256), buffer(each / 256 * 256),

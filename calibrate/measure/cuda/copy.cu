@@ -1,12 +1,12 @@
-/* calibrate/measure/cuda/copy.cu - copies between host and device, on the device, between devices: p2p.csv.
+/* calibrate/measure/cuda/copy.cu - times copies between host and device, on a device, and between
+ * devices: p2p.csv.
  *
  *   copy -o p2p.csv [--system NAME] [--budget S] [--device N] [--list]
  *
- * bandwidth_GBps: bytes over time, of both directions together where the notes begin with bw_bi.
- * latency_us: the whole time of the copy (median), not only its start. Pinned memory by events,
- * pageable by the host's clock, which includes the call. Copies of one device read and write: their
- * traffic is twice the bytes.
- */
+ * bandwidth_GBps is bytes over time, of both directions together if the notes begin with bw_bi.
+ * latency_us is the whole time of the copy (median), not only its start. Pinned memory is timed by
+ * events, pageable memory by the host's clock, which includes the call. A copy inside one device
+ * reads and writes, so its traffic is twice the bytes. */
 #include "bench.cuh"
 
 #include <algorithm>

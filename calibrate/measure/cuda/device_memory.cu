@@ -1,15 +1,15 @@
-/* calibrate/measure/cuda/device_memory.cu - device memory that is gone before a program asks: device_memory.csv.
+/* calibrate/measure/cuda/device_memory.cu - device memory that is used before a program asks for
+ * any: device_memory.csv.
  *
  *   device_memory -o device_memory.csv [--budget S] [--device N] [--list]
  *
- * context               what a second process takes by making a context: free memory before and after
- * used-at-start         total less free memory right after the first context: all that is not ours
- * cublaslt-handle, cudnn-handle   by making the library's handle (not where it was not built in)
- * malloc-step           cudaMalloc of 1 byte, again and again: smallest change of free memory
- * malloc-alignment      smallest distance of two such blocks
+ *   context            used by the context of a second process: free memory before and after
+ *   used-at-start      total less free memory right after the first context: all that is not ours
+ *   cublaslt-handle    used by the library's handle; so is cudnn-handle (left out if not built in)
+ *   malloc-step        smallest change of free memory by repeated cudaMalloc of 1 byte
+ *   malloc-alignment   smallest distance between two such blocks
  *
- * The other process is forked before CUDA is touched here, since a context does not survive a fork.
- */
+ * The other process is forked before CUDA is used here, since a context does not survive a fork. */
 #include "bench.cuh"
 
 #include <algorithm>

@@ -1,15 +1,14 @@
-/* calibrate/measure/cuda/gemm.cu - matrix products by cuBLASLt: gemm.csv.
+/* calibrate/measure/cuda/gemm.cu - times matrix products by cuBLASLt: gemm.csv.
  *
  *   gemm --shapes SHAPES.csv -o gemm.csv [--dtypes LIST] [--budget S] [--device N] [--list]
  *
- * SHAPES.csv: batch,m,n,k,trans. C [m][n] = A [m][k] B [k][n], row-major, `batch` times; as the BLAS
- * sees it, by columns, C' = B' A', to which trans refers: TN is a linear layer's forward pass
- * (B = W', W [n][k]), NN the gradient of its input, NT that of its weight (A = Y', Y [k][m]).
+ * SHAPES.csv: batch,m,n,k,trans. C [m][n] = A [m][k] B [k][n], row-major, `batch` times. The BLAS
+ * counts by columns and computes C' = B' A', to which trans refers: TN is a linear layer's forward
+ * pass (B = W', W [n][k]), NN the gradient of its input, NT that of its weight (A = Y', Y [k][m]).
  *
- * The algorithm is the first that cuBLASLt's heuristic names, as frameworks have it, with 32 MiB of
- * workspace (PyTorch's on Hopper). fp32, fp16, bf16: sums in fp32. tf32: fp32 matrices, products rounded
- * by the tensor cores. fp8: e4m3 matrices, bf16 result, TN only (all that cuBLASLt has for it).
- */
+ * The algorithm is the first that cuBLASLt's heuristic names, as in frameworks, with 32 MiB of
+ * workspace (PyTorch's on Hopper). fp32, fp16, bf16: sums in fp32. tf32: fp32 matrices, rounded by
+ * the tensor cores. fp8: e4m3 matrices, bf16 result, TN only (cuBLASLt has no other). */
 #include "matmul.cuh"
 
 #include <algorithm>

@@ -1,11 +1,12 @@
-/* calibrate/measure/cuda/interference.cu - kernels and copies that run at the same time: interference.csv.
+/* calibrate/measure/cuda/interference.cu - times kernels and copies that run at the same time:
+ * interference.csv.
  *
  *   interference -o interference.csv [--budget S] [--device N] [--list]
  *
- * How much slower `kernel` gets while `beside` runs on another stream. Both are timed alone; then
- * `beside` is queued often enough to run before, during and after a number of launches of `kernel`,
- * which the events on both streams prove: rows where it did not are left out.
- */
+ * Measures how much slower `kernel` gets while `beside` runs on another stream. Both are timed
+ * alone first. Then `beside` is queued often enough to run before, during and after a number of
+ * launches of `kernel`. Events on both streams check this; rows for which it was not so are left
+ * out. */
 #include "matmul.cuh"
 
 #include <algorithm>

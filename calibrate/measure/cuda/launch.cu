@@ -1,13 +1,12 @@
-/* calibrate/measure/cuda/launch.cu - what starting a kernel costs: other_kernels.csv.
+/* calibrate/measure/cuda/launch.cu - times the start of kernels: other_kernels.csv.
  *
  *   launch -o other_kernels.csv [--budget S] [--device N] [--list]
  *
- * launch_host   host time of one asynchronous launch of an empty kernel, queue not full
- * launch_chain  time from kernel to kernel of a chain that is already queued
- * launch_stream the same without a full queue: the larger of host and device
- * launch_graph  time from kernel to kernel in a replayed CUDA graph of `nodes` in a chain
- * launch_sync   launch of one empty kernel and waiting for it, on the host's clock
- */
+ *   launch_host   host time of one asynchronous launch of an empty kernel, with room in the queue
+ *   launch_chain  time from kernel to kernel of a chain that is already queued
+ *   launch_stream the same without a full queue: the larger of host and device
+ *   launch_graph  time from kernel to kernel in a replayed CUDA graph of `nodes` in a chain
+ *   launch_sync   launch of one empty kernel and waiting for it, by the host's clock */
 #include "bench.cuh"
 
 #include <algorithm>

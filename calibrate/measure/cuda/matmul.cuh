@@ -1,10 +1,9 @@
-/* calibrate/measure/cuda/matmul.cuh - one matrix product by cuBLASLt, as frameworks ask for it: the first
- * algorithm that its heuristic names, with 32 MiB of workspace (PyTorch's on Hopper).
+/* calibrate/measure/cuda/matmul.cuh - one matrix product by cuBLASLt as frameworks call it: the
+ * first algorithm that its heuristic names, with 32 MiB of workspace (PyTorch's on Hopper).
  *
- * C [m][n] = A [m][k] B [k][n], row-major; as the BLAS sees it, by columns, C' = B' A', of which x = B'
- * is the first operand and y = A' the second. fp32, fp16, bf16: sums in fp32. tf32: fp32 matrices. fp8:
- * e4m3 operands, bf16 result; cuBLASLt has it only with x transposed and y not.
- */
+ * C [m][n] = A [m][k] B [k][n], row-major. The BLAS counts by columns and computes C' = B' A'; x =
+ * B' is its first operand and y = A' its second. fp32, fp16, bf16: sums in fp32. tf32: fp32
+ * matrices. fp8: e4m3 operands, bf16 result; cuBLASLt has it only with x transposed and y not. */
 #ifndef FR_CALIBRATE_MATMUL_CUH
 #define FR_CALIBRATE_MATMUL_CUH
 

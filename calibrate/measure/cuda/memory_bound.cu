@@ -1,14 +1,14 @@
-/* calibrate/measure/cuda/memory_bound.cu - kernels that wait for memory, against bytes: other_kernels.csv.
+/* calibrate/measure/cuda/memory_bound.cu - times kernels that are bound by memory, over bytes:
+ * other_kernels.csv.
  *
  *   memory_bound -o other_kernels.csv [--budget S] [--device N] [--list]
  *
- * copy, add, relu, gelu, dropout, sums, transposition, softmax, layernorm, batchnorm, pooling, embedding, the
- * gradients of these, and the updates of SGD, momentum and Adam, as a framework's own kernels do them:
- * 16 bytes a thread and access where rows allow it, sums in fp32, one block a row in softmax and layer
- * norm. bytes: what must be read and written at least once, so the bytes of a row over its time are at
- * most the memory's bandwidth, but where the data stay in L2. Of the gradients of both norms the sums of
- * gain and offset are a part.
- */
+ * copy, add, relu, gelu, dropout, sums, transposition, softmax, layernorm, batchnorm, pooling,
+ * embedding, the gradients of these, and the updates of SGD, momentum and Adam. They are written as
+ * a framework's own kernels are: each thread accesses 16 bytes at a time if rows allow it, sums are
+ * in fp32, softmax and layer norm have one block for each row. bytes is what must be read and
+ * written at least once, so bytes over time is at most the memory's bandwidth, unless the data stay
+ * in L2. The gradients of both norms include the sums for gain and offset. */
 #include "bench.cuh"
 
 #include <cuda_bf16.h>
@@ -73,7 +73,7 @@ static __global__ void elementwise(const vec<T> *a, const vec<T> *b, vec<T> *out
 
 /* ---- dropout: a byte of mask an element ---- */
 
-/* 16 random bits from an element's number: the finaliser of splitmix64 (Steele et al., OOPSLA 2014). */
+/* 16 random bits from an element's number: the end of splitmix64 (Steele et al., OOPSLA 2014). */
 __device__ static unsigned random16(unsigned long long x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -189,7 +189,8 @@ template <class T> static __global__ void reduction(const vec<T> *a, float *out,
         atomicAdd(out, sum);
 }
 
-/* The sum of each column, as the gradient of a bias is: a thread takes a vector of columns and some of the rows. */
+/* The sum of each column, as the gradient of a bias is. A thread takes a vector of columns and some
+ * of the rows. */
 template <class T>
 static __global__ void column_sums(const vec<T> *a, float *out, size_t rows, size_t n_vecs)
 {
@@ -208,7 +209,7 @@ static __global__ void column_sums(const vec<T> *a, float *out, size_t rows, siz
         atomicAdd(&out[column * vec<T>::N + j], sum[j]);
 }
 
-/* ---- one block a row; a row that a block's registers hold is read once, else from cache again ---- */
+/* ---- one block for each row; a row that fits its registers is read once, else again ---- */
 
 enum { HELD = 4 }; /* vectors a thread */
 
@@ -326,8 +327,8 @@ static __global__ void softmax_backward(const vec<T> *y, const vec<T> *dy, vec<T
     });
 }
 
-/* Gradient of the input, with the mean and scale that forward has kept: scale (g dy - mean(g dy) - x'
- * mean(g dy x')), x' the normalised input. */
+/* Gradient of the input, with the mean and scale that forward has kept: scale (g dy - mean(g dy) -
+ * x' mean(g dy x')), x' being the normalised input. */
 template <class T>
 static __global__ void layernorm_backward(const vec<T> *x, const vec<T> *dy, const vec<T> *gain,
                                           const float2 *kept, vec<T> *dx, int n_vecs)
@@ -426,7 +427,8 @@ static __global__ void normalise(const vec<T> *in, const float *sums, vec<T> *ou
     }
 }
 
-/* Sums of dy and of dy x, then dx = scale (dy - mean(dy) - x' mean(dy x')); sums: dy, dy x, mean, scale. */
+/* Sums of dy and of dy x, then dx = scale (dy - mean(dy) - x' mean(dy x')). sums: dy, dy x, mean,
+ * scale. */
 template <class T>
 static __global__ void gradient_sums(const vec<T> *in, const vec<T> *dy, float *sums, int n, int c,
                                      int n_vecs)
@@ -469,7 +471,7 @@ static __global__ void batchnorm_backward(const vec<T> *in, const vec<T> *dy, co
     }
 }
 
-/* ---- pooling, [n][c][h][w], no padding: a thread makes an output, or the gradient of an input ---- */
+/* ---- pooling, [n][c][h][w], no padding: a thread makes an output or an input's gradient ---- */
 
 struct window {
     int height, width, out_height, out_width, size, stride;

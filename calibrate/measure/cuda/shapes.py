@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""calibrate/measure/cuda/shapes.py - writes gemm_shapes.csv and conv_shapes.csv beside itself.
+"""calibrate/measure/cuda/shapes.py - writes gemm_shapes.csv and conv_shapes.csv next to itself.
 
-The shapes that the micro-benchmarks measure: a log-spaced grid, the products and convolutions of the
-zoo's models, forward and both backward, and these cut 2, 4 and 8 ways along the batch and the
-channels. The models run on PyTorch's "meta" device, which computes shapes alone. Needs PyTorch and
-torchvision; the result is part of the sources, so nobody else does. The same files every time.
+These are the shapes that the micro-benchmarks measure: a log-spaced grid, and the products and
+convolutions of the zoo's models, forward and both gradients, also cut into 2, 4 and 8 parts along
+the batch and the channels. The models run on PyTorch's "meta" device, which computes shapes only.
+It needs PyTorch and torchvision; users do not, because the result is part of the sources. It always
+writes the same files.
 
 Rows are in the order of a hash, so that a run that ends early has seen some of everything.
 """
