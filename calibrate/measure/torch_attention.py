@@ -5,8 +5,9 @@
 
 It times scaled_dot_product_attention by length and head size: forward (context_attention, which is
 causal, as `forerun calibrate fit` reads it, and full_attention) and backward (..._backward).
-PyTorch chooses the kernel; the notes have its version. cuDNN's C interface to fused attention is a graph of
-descriptors that changes with its releases, and users of frameworks get what is measured here.
+PyTorch chooses the kernel; the notes have its version. cuDNN's C interface to fused attention is a
+graph of descriptors that changes with its releases, and users of frameworks get what is measured
+here.
 
 bytes: q, k, v and the result, each once; backward as much again and their gradients. flops:
 4 batch heads seq^2 head_dim, half of it if causal, 2.5 times as much backward (Dao, 2023, section
@@ -92,7 +93,8 @@ def measure(case, device, l2_bytes):
     n = int(min(max(1000 / max(each_us, 1), 1), 20))
     sample_us(launch, 0, n, device)
     us = [sample_us(launch, i * n, n, device) for i in range(REPEATS)]
-    return statistics.median(us), f"min_us={min(us):.6g};max_us={max(us):.6g};repeats={REPEATS};launches={n}"
+    notes = f"min_us={min(us):.6g};max_us={max(us):.6g};repeats={REPEATS};launches={n}"
+    return statistics.median(us), notes
 
 
 def rows_there(path):
@@ -119,7 +121,8 @@ def read_arguments():
     if any(t not in DTYPES for t in a.dtypes.split(",")):
         p.error(f"--dtypes: known are {', '.join(DTYPES)}")
     if not hasattr(F, "scaled_dot_product_attention"):
-        sys.exit(f"torch_attention.py: PyTorch {torch.__version__} has no fused attention (2.0 has)")
+        sys.exit(f"torch_attention.py: PyTorch {torch.__version__} has no fused attention, "
+                 "2.0 has")
     if a.device == "cuda" and not torch.cuda.is_available():
         p.error("PyTorch sees no GPU here; --device cpu measures the CPU")
     return a

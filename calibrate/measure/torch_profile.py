@@ -463,7 +463,8 @@ def write_ops(path, graph, other):
     with open(path, "w", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(["id", "kind", "phase", "flops", "param_bytes", "workspace_bytes", "dims",
-                      "out_bytes", "scales", "out_scales", "split", "alias", "layer", "forward", "n_params", "in_place"])
+                      "out_bytes", "scales", "out_scales", "split", "alias", "layer", "forward",
+                      "n_params", "in_place"])
         for op, op_scales, out_scales in scales(graph, other):
             out.writerow([
                 op.name, op.kind, op.phase, op.flops, op.param_bytes or "",
@@ -527,7 +528,8 @@ def profile(arguments, batch, warm_up, steps, trace):
 
 
 def read_arguments():
-    p = argparse.ArgumentParser(description="a model's step as a native workload folder, with times")
+    p = argparse.ArgumentParser(
+        description="records a model's step as a native workload folder, with times")
     p.add_argument("model", help="a zoo model")
     p.add_argument("-b", "--batch", type=int, required=True)
     p.add_argument("-o", "--output", required=True, metavar="FOLDER", help="must not exist")

@@ -11,7 +11,8 @@ Each model is written down as modules; torch.autograd.graph.saved_tensors_hooks 
 that a node keeps, of which each storage counts once, parameters and buffers not at all, nor numbers
 that are tensors of 8 bytes (`scores / 8.0`), which stay on the host. What a CPU or this PyTorch has
 no kernel for is a Function that keeps what the kernel does: dropout, RMS norm, rotary positions,
-flash attention, the moves of tokens to experts and back. Nothing is run backwards. Needs PyTorch 1.10.
+flash attention, the moves of tokens to experts and back. Nothing is run backwards. Needs PyTorch
+1.10.
 """
 import math
 import json

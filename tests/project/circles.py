@@ -59,7 +59,7 @@ def symbols(build, layers):
 
 
 def circles(graph):
-    """Strongly connected components of more than one node (R. Tarjan, SIAM J. Comput. 1(2), 1972)."""
+    """Strongly connected components of several nodes (R. Tarjan, SIAM J. Comput. 1(2), 1972)."""
     index, low, stack, on_stack, found = {}, {}, [], set(), []
 
     def visit(v):

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """tests/support/picture.py - what shell tests ask of a picture or a report.
 
-    picture.py texts FILE.svg     every piece of text, a line each
-    picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is one
-                                  box with text in it, no two boxes cover each other, each edge ends at
+    picture.py texts FILE.svg     every piece of text, each on a line
+    picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is
+                                  one box with text in it, no two boxes overlap, each edge ends at
                                   its two boxes
     picture.py axes FILE.svg      a chart drawn by gnuplot: "axes N"; the numbers of each axis rise
-    picture.py report FILE.html   its headings, "pre: " and the command, "rows N" of its tables; each
-                                  element is closed, each id there once, each link leads to one
+    picture.py report FILE.html   its headings, "pre: " and the command, "rows N" of its tables;
+                                  each element is closed, each id is there once, each link leads to
+                                  one
 
-Exits 1 with a line on standard error when the file is not what it should be.
+Exits 1 with a line on standard error if the file is not what it should be.
 """
 import re
 import sys
@@ -125,8 +126,8 @@ def number(text):
 
 
 def runs(labels):
-    """The axes among numbers on one line: two pictures side by side, or above each other, have theirs at
-    the same place. One of a single decade may have a single number: it is not counted."""
+    """The axes among numbers on one line. Two pictures side by side, or above each other, have
+    axes at the same place. An axis of a single decade may have one number: it is not counted."""
     values = [v for _, v in sorted(labels)]
     found = [[values[0]]]
     for value in values[1:]:

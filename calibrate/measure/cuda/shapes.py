@@ -92,7 +92,8 @@ def grid():
         sizes = []
         for _ in range(3):
             size = 2 ** draw.uniform(3 if batch > 1 else 4, 11 if batch > 1 else 14)
-            sizes.append(max(64 * round(size / 64), 64) if draw.random() < 0.5 else round(size / 8) * 8)
+            is_coarse = draw.random() < 0.5
+            sizes.append(max(64 * round(size / 64), 64) if is_coarse else round(size / 8) * 8)
         m, n, k = (max(s, 8) for s in sizes)
         if batch * (m * n + n * k + m * k) < LARGEST // 16:
             yield batch, m, n, k, draw.choice(["TN", "TN", "NN", "NT"])
