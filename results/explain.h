@@ -14,15 +14,16 @@ extern "C" {
 
 struct fr_explanation;
 
-/* Plans what q asks and keeps what was decided; strings of *q stay the caller's and must stay.
- * FR_EUSAGE: the strategy has nothing to tell; FR_ENOROOM: it does not fit; else as fr_answer. */
+/* Plans what q asks and keeps what was decided. Strings of *q belong to the caller and must live as
+ * long. FR_EUSAGE: the strategy does not explain; FR_ENOROOM: it does not fit; else as
+ * fr_answer. */
 enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
                           const struct fr_context *ctx, struct fr_error *err);
 void fr_explanation_free(struct fr_explanation *e);
 
 struct fr_explanation_view {
-    size_t n_ops;   /* rows of a table and operations told of at most; 0: all */
-    const char *op; /* tell of this one alone; NULL: of all */
+    size_t n_ops;   /* most rows of a table, and most operations that are explained; 0: all */
+    const char *op; /* only this operation; NULL: all */
 };
 /* FR_ENOENT: no such operation, with the nearest. */
 enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,

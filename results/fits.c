@@ -104,7 +104,7 @@ static enum fr_status collect(void *user, const struct fr_check_row *row, struct
     return FR_OK;
 }
 
-/* "vidur on NVIDIA A100 80GB", or the GPUs that were asked for. */
+/* Writes where the rows come from: "vidur on NVIDIA A100 80GB", or the GPUs that were asked for. */
 static void say_whence(const struct fr_fits *f, const struct fr_curve_info *info, char *text,
                        size_t size)
 {

@@ -1,12 +1,13 @@
-/* results/fits.h - pictures of fitted cost curves over the measurements they are judged on.
+/* results/fits.h - pictures of fitted cost curves over the measurements that they are compared
+ * with.
  *
- * One picture a curve. Left: predicted against measured time of every row on logarithmic axes, with
- * lines at 10 % off. Rows that are judged stand in front of rows that a fit may have seen. Right:
- * the rate (arithmetic or bytes a second) along one size while the others stay. It shows up to
- * three sets of rows, those with most points, with the curve through them and, dashed, its formula
- * without the residuals of a grid or of trees. Where no five rows differ in one size alone, right
- * is predicted over measured time against the work.
- */
+ * There is one picture for each curve. On the left: predicted against measured time of every row on
+ * logarithmic axes, with lines at 10 % off. Rows that are compared are in front of rows that a fit
+ * may have used. On the right: the rate (arithmetic or bytes per second) along one size while the
+ * others stay the same. It shows up to three sets of rows, those with most points, with the curve
+ * through them and, dashed, its formula without the residuals of a grid or of trees. If no five
+ * rows differ in one size alone, the right side is predicted over measured time against the
+ * work. */
 #ifndef FORERUN_FITS_H
 #define FORERUN_FITS_H
 

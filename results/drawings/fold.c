@@ -27,8 +27,8 @@ struct folder {
 
 /* ---- names ---- */
 
-/* How much of a layer's name is its block's: the longest part before a '.' whose last word holds a
- * digit, or all of it. */
+/* The length of the block's name in a layer's name: the longest part before a '.' whose last word
+ * has a digit, or all of it. */
 static size_t block_length(const char *name)
 {
     size_t best = strlen(name);
@@ -56,7 +56,8 @@ static size_t family_length(const struct block *b)
     return n;
 }
 
-/* Of one family: "layer3" and "layer4", "layer1.0" and "layer1.1". */
+/* Whether two blocks are of one family and follow each other: "layer3" and "layer4", "layer1.0" and
+ * "layer1.1". */
 static bool is_counted_on(const struct block *a, const struct block *b)
 {
     size_t n = family_length(a);
@@ -74,7 +75,7 @@ static void find_blocks(struct folder *f)
         struct block *last = f->n_blocks ? &f->blocks[f->n_blocks - 1] : NULL;
 
         if (f->out->totals[l].n_ops == 0)
-            continue; /* of backward or update ops alone */
+            continue; /* a layer of backward or update ops only */
         if (last && last->len == len && memcmp(last->name, name, len) == 0 && name[len] == '.')
             last->past = l + 1;
         else
@@ -154,7 +155,8 @@ static void fold_by(struct folder *f, enum rule rule)
     }
 }
 
-/* The kind that does most of a fold's forward FLOPs; the last op's where nothing does any. */
+/* Finds the kind that does most of a fold's forward FLOPs; that of the last op if there are
+ * none. */
 static void find_kinds(struct folder *f)
 {
     const struct fr_graph *g = f->g;

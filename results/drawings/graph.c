@@ -46,7 +46,8 @@ static size_t without_number(const char *name, size_t len)
     return len;
 }
 
-/* "layer0 ... 11  x12": of names that differ in their last number only the number is said again. */
+/* "layer0 ... 11  x12": if two names differ in their last number only, the second is that
+ * number. */
 static void write_names(FILE *f, const struct fr__fold *x)
 {
     size_t same = without_number(x->first, x->first_len);

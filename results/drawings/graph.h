@@ -28,9 +28,9 @@ struct fr__folding {
     double *flops;                  /* [n_layers] of the phases asked for */
 };
 
-/* Runs of equal blocks become one; where that is more than FR__FOLD_MAX, runs of blocks of one name
- * ("denselayer1", "denselayer2"), and if need be any neighbours. All memory is the arena's.
- * FR_ENOMEM. O(ops + edges). */
+/* Folds runs of equal blocks into one node each. If there are still more than FR__FOLD_MAX, folds
+ * runs of blocks of one name ("denselayer1", "denselayer2"), and then any neighbours. All memory is
+ * the arena's. FR_ENOMEM. O(ops + edges). */
 enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
                                const struct fr_graph *g, const bool has_phase[FR_N_PHASES],
                                struct fr_error *err);

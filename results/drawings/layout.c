@@ -1,12 +1,11 @@
-/* results/drawings/layout.c - where everything stands in the picture of a cluster.
+/* results/drawings/layout.c - computes the positions in the picture of a cluster.
  *
  * It is separate from topo.c, which writes what is placed as DOT text.
  *
- * One machine is drawn out: its CPU on top, below it the tree of sockets and PCIe switches, then
- * the GPUs (two rows where they are wired to each other, so that a hybrid cube mesh shows as one),
- * its NVSwitches as bars, its NICs. What belongs to no machine comes below as bars, and the other
- * machines as boxes.
- */
+ * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
+ * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
+ * looks like one), its NVSwitches as bars, its NICs. Vertices of no machine are bars below, and the
+ * other machines are boxes. */
 #include "config.h"
 
 #include "base/error.h"
@@ -20,7 +19,7 @@ enum {
     MAX_BOXES = 8,
     GPU_W = 58,
     GPU_H = 34,
-    GAP_W = 26, /* right of a column of GPUs, where lines to what stands below come down */
+    GAP_W = 26, /* right of a column of GPUs, for lines down to what is below */
     MESH_GAP_W = 46,
     BOX_W = 132,
     BOX_H = 46,
@@ -41,7 +40,7 @@ struct maker {
     unsigned *depth;       /* [n_vertices] */
     unsigned max_depth;
     double x;            /* the next free column */
-    double shared_right; /* how far what is shared, and the boxes, reach */
+    double shared_right; /* right end of what is shared, and of the boxes */
 };
 
 static bool is_inside(const struct maker *m, uint32_t v)
@@ -77,8 +76,8 @@ static struct fr__spot *put(struct maker *m, uint32_t vertex, double x, double y
 
 /* ---- the tree of one machine ---- */
 
-/* Whether a link hangs one vertex below another: PCIe, a socket's link to its CPU, and NVLink from
- * a socket (NVLink-C2C). */
+/* Whether a link puts one vertex below another: PCIe, a socket's link to its CPU, and NVLink from a
+ * socket (NVLink-C2C). */
 static bool is_tree_link(const struct fr_topo *t, const struct fr_link *x)
 {
     enum fr_vertex_kind from = t->vertices[x->src].kind, to = t->vertices[x->dst].kind;
@@ -106,7 +105,7 @@ static uint32_t find_root(const struct maker *m)
     return root;
 }
 
-/* Breadth first, so that each hangs where it is nearest to the CPU. */
+/* Breadth first, so that each vertex is below the one that is nearest to the CPU. */
 static void grow_tree(struct maker *m, uint32_t root)
 {
     const struct fr_topo *t = m->topo;
@@ -232,7 +231,7 @@ static double place_leaves(struct maker *m, uint32_t switch_)
     return wider(column * (double)n_columns, n_nics ? nic_column * (double)n_nics : 0);
 }
 
-/* A switch over what hangs below it; returns nothing but moves m->x on. */
+/* Places a switch above what is below it, and moves m->x on. */
 static void place_switch(struct maker *m, uint32_t v, unsigned left)
 {
     const struct fr_topo *t = m->topo;

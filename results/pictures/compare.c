@@ -1,7 +1,7 @@
-/* results/pictures/compare.c - strategies side by side: parts of the time above, memory below.
+/* results/pictures/compare.c - draws strategies side by side: parts of the time above, memory
+ * below.
  *
- * It is separate from the timeline of one run, with which it shares neither axes nor data.
- */
+ * It is separate from the timeline of one run, with which it shares neither axes nor data. */
 #include "config.h"
 
 #include "base/units.h"
@@ -16,7 +16,7 @@
 
 enum { ROW = 140, MAX_NAME = 72, MAX_UPRIGHT = 12 };
 
-/* Where a name of a strategy may break: after ':' and ','. The length of the piece at s. */
+/* The length of the piece at s: names of strategies may break after ':' and ','. */
 static size_t piece_length(const char *s)
 {
     size_t n = strcspn(s, ":,");
@@ -30,8 +30,8 @@ static size_t line_width(const struct fr_results *rs)
     return rs->n > MAX_UPRIGHT ? MAX_NAME : ROW / rs->n;
 }
 
-/* A strategy's name under its bar, in lines no wider than they may be, where that can be done.
- * Returns the number of lines; f NULL: only counts. */
+/* Writes a strategy's name under its bar, in lines of at most that width if possible. Returns the
+ * number of lines; f NULL: only counts. */
 static size_t write_tic(FILE *f, const char *name, size_t width)
 {
     char line[MAX_NAME + 1];
@@ -140,7 +140,7 @@ static void write_times(FILE *f, const struct fr_results *rs, double factor, dou
           f);
 }
 
-/* The line of what there is, when all results have the same. */
+/* Writes the line of available memory, if it is the same for all results. */
 static void write_capacity(FILE *f, const struct fr_results *rs, double max_GiB)
 {
     double capacity_GiB = (double)rs->records[0]->peak_capacity_bytes / (1024.0 * 1024 * 1024);

@@ -1,10 +1,8 @@
-/* results/pictures/explain.c - an explained plan over time: a lane a device, and a panel a plan.
+/* results/pictures/explain.c - draws an explained plan over time: a panel for each plan, a lane for
+ * each device.
  *
- * It is separate from the timeline of a run: times are those that the planner believes.
- *
- * Operations too short to be told apart from their neighbours of the same sort make one box with
- * them.
- */
+ * It is separate from the timeline of a run, because its times are the planner's estimates.
+ * Operations that are too short to be seen make one box with their neighbours of the same kind. */
 #include "config.h"
 
 #include "results/pictures/explain.h"
@@ -65,7 +63,7 @@ static enum sort sort_of(const struct fr_decided_op *o)
     return o->kind == FR_DECIDED_OP ? of_phase[o->phase] : HELPER;
 }
 
-/* Whether a box is too short to be seen apart from what follows. */
+/* Whether a box is too short to be seen apart from the next one. */
 static bool joins(const struct panel *n, const struct box *last, const struct box *b)
 {
     return last->lane == b->lane && last->sort == b->sort && b->from - last->to < n->pixel &&
@@ -177,7 +175,7 @@ static void write_names(const struct panel *n)
     }
 }
 
-/* A bar under what is on the critical path. */
+/* Draws a bar under operations on the critical path. */
 static void write_path(const struct panel *n)
 {
     for (size_t i = 0; i < n->n_boxes; i++) {
@@ -224,7 +222,8 @@ static void write_move(const struct panel *n, const struct fr_decided_edge *e)
     fputs("head filled size graph 0.006,18 lw 1.2 lc rgb '#777777' front\n", n->f);
 }
 
-/* What moves, from the end of what made it to when it is there, where that can be followed. */
+/* Draws moves, from the end of the operation that made the data to their arrival, if these can be
+ * followed. */
 static void write_moves(const struct panel *n)
 {
     const struct fr_decided_plan *p = n->p;

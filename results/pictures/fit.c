@@ -101,7 +101,8 @@ static bool has_seen(const struct fr__fit_picture *p)
     return false;
 }
 
-/* The two kinds of rows, what a fit has seen behind. x and y: gnuplot's expressions. */
+/* Plots the two kinds of rows; rows that a fit has used are behind. x and y: gnuplot's
+ * expressions. */
 static void plot_rows(FILE *f, const struct fr__fit_picture *p, const char *x_and_y, bool with_key)
 {
     const char *size = p->n_points < 300 ? "0.65" : "0.4"; /* of a point */

@@ -63,8 +63,8 @@ enum fr_status fr__fit_of_system(struct fr__arena *a, const struct fr_system *s,
                                  const struct fr_system_row rows[], size_t n, bool is_all,
                                  struct fr__fit_picture *out, struct fr_error *err);
 
-/* "16 rows to judge by: median 3.5 %, 90th percentile 11.2 %, worst 43.8 %, bias +0.1 %", and
- * whence the rows are. */
+/* Writes "16 rows to judge by: median 3.5 %, 90th percentile 11.2 %, worst 43.8 %, bias +0.1 %" and
+ * the source of the rows. */
 void fr__fit_say_misses(struct fr__fit_picture *p, const struct fr_misses *misses,
                         const char *whence);
 

@@ -62,7 +62,7 @@ static bool is_of_group(const struct picture *p, const struct fr_sweep_group *g,
            &p->summary->groups[fr__sweep_group_of(p->sweep, point)] == g;
 }
 
-/* Which of the colours: the place of the point's value among the first setting's. */
+/* The colour of a point: the index of its value among those of the first setting. */
 static size_t colour_of(const struct picture *p, size_t point)
 {
     size_t rest = point, n;
@@ -124,7 +124,8 @@ static void name_point(const struct picture *p, size_t point, char *text, size_t
     }
 }
 
-/* Below and left of the point, where nothing else can be: it would be faster and cheaper. */
+/* Writes a name below and left of the point, where there can be no other: it would be faster and
+ * cheaper. */
 static void write_name(const struct picture *p, size_t point, double factor)
 {
     struct fr_sweep_value v = fr_sweep_value(p->sweep->rows[point], &p->summary->terms);

@@ -116,7 +116,7 @@ static void fill_bins(const struct timeline *t, const uint32_t tasks[], size_t n
     }
 }
 
-/* What takes most of a bin; FR__N_CATEGORIES when it is idle for more than half. */
+/* What takes most of a bin; FR__N_CATEGORIES: it is idle for more than half. */
 static enum fr__category winner_of(const double share_s[FR__N_CATEGORIES], double bin_s)
 {
     enum fr__category best = FR__FORWARD;
@@ -183,7 +183,7 @@ static bool is_same_run(const struct fr_task *a, const struct fr_task *b)
            a_forward == b_forward;
 }
 
-/* Labels where they fit: wide enough runs of one micro-batch's forward or backward ops. */
+/* Writes labels into runs of one micro-batch's forward or backward ops that are wide enough. */
 static void write_numbers(struct timeline *t)
 {
     const struct fr_run *run = t->record->run;
@@ -319,7 +319,7 @@ static void fill_curve(const struct timeline *t, struct curve *c,
 
         if (at >= t->n_bins)
             at = t->n_bins - 1;
-        while (bin < at) /* what is held now lasts into the next bin */
+        while (bin < at) /* what is held now is still held in the next bin */
             c->bytes[++bin] = held;
         held += events[i].is_alloc ? bytes : -bytes;
         if (held > c->bytes[bin])
@@ -397,7 +397,7 @@ static void write_curve_data(const struct timeline *t, const struct curve curves
     fputs("FORERUN_END\n", t->f);
 }
 
-/* The capacity as a line; where it is so far up that the curves would lie flat, as words. */
+/* Draws the capacity as a line; as words if it is so high that the curves would look flat. */
 static void write_capacity(const struct timeline *t, double peak_bytes, double unit_bytes)
 {
     double capacity = (double)t->record->peak_capacity_bytes;

@@ -1,23 +1,21 @@
-/* sim/network/alone.h - what a message takes alone on its route.
+/* sim/network/alone.h - how long a message takes alone on its route.
  *
- * This is the one place that knows. The network models, the lower bound, the oracle of the order
- * `tac` and the planners all ask here.
+ * All ask here: the network models, the lower bound, the oracle of the order `tac`, and the
+ * planners. There are two ways to price a message:
  *
  *   a link's numbers  latency of all links + bytes / bandwidth of the narrowest
  *   a measured fit    the larger of that and the fit: its latency + its time of the bytes
  *
  * A route has a fit (struct fr_topo_message) if all its links of the outermost kind have the same
  * one and both ends are GPUs: NVLinks between two GPUs, or the network between two machines,
- * whatever leads to it. Only transfers ask for fits. The steps of collectives do not: a collective
- * is priced as a whole, or its steps run over the links as they are.
+ * whatever leads to it. Only transfers use fits. The steps of collectives do not: a collective is
+ * priced as a whole, or its steps run over the links as they are.
  *
- * The capacity of a link stays what it is, also where a fit extrapolates beyond it. So the time
- * falls into three parts. First the latency passes, which takes no bandwidth; it includes what the
- * message lacks of the links' bandwidth (extra_s), which is lost to itself only. Then the bytes
- * share the links at their bandwidth. Where links are made faster or slower, the fit's latency
- * follows the latency of the narrowest link's kind, and its time of the bytes follows the
- * bandwidth.
- */
+ * A fit does not change the capacity of a link. So the time has three parts. First the latency
+ * passes, which takes no bandwidth. It includes extra_s, the time by which the fit exceeds the
+ * bandwidth of the links, and this delays the message itself only. Then the bytes share the links
+ * at their bandwidth. If links are made faster or slower, the fit's latency follows the latency of
+ * the narrowest link's kind, and its time of the bytes follows the bandwidth. */
 #ifndef FR_SIM_NETWORK_ALONE_H
 #define FR_SIM_NETWORK_ALONE_H
 
@@ -26,7 +24,7 @@
 /* Seconds; the message takes the sum. */
 struct fr__alone {
     double latency_s;
-    double extra_s; /* beyond bytes_s, where a fit says so */
+    double extra_s; /* by which a fit's time exceeds bytes_s */
     double bytes_s; /* bytes / bandwidth of the narrowest link */
     bool is_fitted;
 };

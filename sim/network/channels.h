@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-/* One device's. */
+/* The channels of one device. */
 struct fr__channel_ends {
     uint32_t n_out, n_in;                   /* channels in use */
     uint32_t waiting_out, waiting_out_last; /* messages that wait, oldest first; FR_NONE */
@@ -23,7 +23,7 @@ struct fr__channel_wait {
 };
 
 struct fr__channels {
-    unsigned limit;                 /* each way of a device; 0: none */
+    unsigned limit;                 /* channels in each direction of a device; 0: no limit */
     struct fr__channel_ends *ends;  /* [n_devices] if there is a limit */
     struct fr__channel_wait *waits; /* [cap_waits] by message */
     size_t cap_waits;

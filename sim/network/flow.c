@@ -23,7 +23,7 @@
 
 #include <stdlib.h>
 
-/* Parts of the rate of the messages that a link bounds, as of an epoch. */
+/* Parts of the rate of the messages that a link bounds, valid in one epoch. */
 struct level {
     uint64_t epoch;
     double bound_Bps[FR_N_LINK_KINDS];
@@ -38,7 +38,7 @@ struct flow {
     uint32_t *slot_of; /* [cap_slots] by message, in the solver */
     size_t cap_slots;
     struct level *levels; /* [n_links] */
-    uint64_t epoch;       /* of the levels that hold now */
+    uint64_t epoch;       /* epoch of the levels that are valid now */
 };
 
 /* ---- life ---- */
@@ -156,7 +156,8 @@ static void add_stats(const void *state, struct fr_run_stats *stats)
 
 /* ---- what rates are made of ---- */
 
-/* Levels only rise along a chain of links, but for ties; deeper ones count as their own. */
+/* Along a chain of links levels only rise, except for ties; beyond this depth a link counts as its
+ * own bound. */
 enum { MOST_DEEP = 64 };
 
 static const struct level *level_of(struct flow *f, uint32_t link, unsigned depth)
@@ -176,7 +177,7 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
         rate_Bps = fr__maxmin_rate(f->solver, slot);
         n_bound++;
     }
-    *level = (struct level){.epoch = f->epoch}; /* where ties go round in a circle, its own */
+    *level = (struct level){.epoch = f->epoch}; /* if ties form a circle, its own */
     level->bound_Bps[kind] = rate_Bps;
     if (n_bound == n || n_bound == 0 || depth == MOST_DEEP)
         return level;
@@ -191,7 +192,7 @@ static const struct level *level_of(struct flow *f, uint32_t link, unsigned dept
     }
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         level->bound_Bps[k] = left_Bps[k] / n_bound;
-    /* the capacity less almost all of it is all rounding: keep the sum */
+    /* the capacity less almost all of it is mostly rounding: keep the sum */
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         rate_Bps -= level->bound_Bps[k];
     level->bound_Bps[kind] += rate_Bps;

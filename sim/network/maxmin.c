@@ -1,4 +1,5 @@
-/* sim/network/maxmin.c - flows of the max-min solver: adding, ending, the next end. */
+/* sim/network/maxmin.c - flows of the max-min solver: adding them, ending them, and the time of the
+ * next end. */
 #include "sim/network/maxmin.h"
 
 #include "sim/network/maxmin_state.h"
@@ -25,7 +26,7 @@ static bool resize(void *array, size_t n, size_t size)
     return true;
 }
 
-/* As after the solver was made: no flow, all resources free. */
+/* Sets the state after fr__maxmin_new: no flow, all resources free. */
 static void set_empty(struct fr__maxmin *m, const double capacity_Bps[])
 {
     m->n_slots = m->n_done = m->i_done = m->n_new_rates = 0;
@@ -270,7 +271,7 @@ uint32_t fr__maxmin_add(struct fr__maxmin *m, double now, const uint32_t path[],
     return slot;
 }
 
-/* Takes the entry at pos off a resource's list; the last one takes its place. */
+/* Removes the entry at pos from a resource's list; the last entry takes its place. */
 static void drop_entry(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos)
 {
     struct fr__entry last = q->entries[--q->n];
@@ -337,8 +338,8 @@ double fr__maxmin_solve(struct fr__maxmin *m, double now)
     return fr__tournament_least(&m->ends);
 }
 
-/* By insertion number (D. L. Shell, Communications of the ACM 2(7), 1959): in place, and one pass
- * when the order is right already, as it mostly is. */
+/* Sorts by insertion number (D. L. Shell, Communications of the ACM 2(7), 1959): in place, and in
+ * one pass if the order is right already, as it mostly is. */
 static void sort_done(struct fr__done done[], uint32_t n)
 {
     uint32_t gap = 1;

@@ -1,29 +1,32 @@
-/* sim/network/maxmin_fill.c - progressive filling, resumed at the first level that can have changed
- * and done again only where something does change.
+/* sim/network/maxmin_fill.c - progressive filling that resumes at the first level that can have
+ * changed and repeats only what changes.
  *
- * Filling raises the rates of all open flows together until a resource is full, settles its flows
- * at that level and goes on with the others. Levels only rise. Therefore:
- *  - Taking out a flow of rate x leaves all that was settled below x as it was: up to x, the flow
- *    and its absence differ only by what it took itself, and no resource it crosses was full.
- *  - A new flow changes nothing below the least level at which one of its resources, given the old
- *    flows, would be full: the s with sum of min(rate, s) over the old flows + n_new s = capacity.
- * Filling resumes at the least of these levels, at the changed resources alone. From there on, in
- * order of level, a resource is reached - cut back to that level and filled again - only when the
- * rate of one of its flows turns out to change:
- *  - Where a resource is full at another level than before, or has other flows to give it to, the
- *    flows that get a new rate reach their other resources, at the lower of the two rates.
- *  - When the level passes the one at which a reached resource used to be full and it is not, its
- *    flows are free to grow, and reach their other resources at that level.
- *  - A flow whose bottleneck has not been reached by the time the level passes its rate keeps it:
- *    the bottleneck fills up as it did.
- * Loose resources were not full, so nothing is settled there and nothing is cut: what is counted is
- * how many flows are free to grow and what all others leave them. Only when the level comes to
- * their share, and most never see that, are they ordered and filled like the rest. Ordered
- * resources stand in a queue by their old level until that is passed, and by their share if it is
- * less: what each open flow would get if none of them were held back elsewhere. It is a lower bound
- * of the level at which the resource is full and is worked out again when its turn comes. Loose
- * ones stand in a list, of which only a lower bound of the least share is kept: few ever come near
- * it.
+ * Filling raises the rates of all open flows together until a resource is full. It settles the
+ * flows of that resource at this level and goes on with the others, so levels only rise. Therefore:
+ * - If a flow of rate x is removed, everything that was settled below x stays. Up to x, the flow
+ *   took only its own share, and no resource that it crosses was full.
+ * - A new flow changes nothing below the least level at which one of its resources would be full,
+ *   given the old flows: the s with sum of min(rate, s) over the old flows + n_new s = capacity.
+ *
+ * Filling resumes at the least of these levels, at the changed resources only. From there, in the
+ * order of levels, a resource is reached (cut back to that level and filled again) only if the rate
+ * of one of its flows changes:
+ * - If a resource is full at another level than before, or has other flows, then those of its flows
+ *   that get a new rate reach their other resources, at the lower of the two rates.
+ * - When the level passes the one at which a reached resource used to be full, and it is not full,
+ *   its flows are free to grow. They reach their other resources at that level.
+ * - A flow whose bottleneck was not reached by the time the level passes its rate keeps this rate,
+ *   because the bottleneck fills up as before.
+ *
+ * Loose resources were not full, so nothing is settled or cut there. For them we count how many
+ * flows are free to grow, and what all others leave them. They are ordered and filled like the rest
+ * only when the level comes to their share, which for most never happens.
+ *
+ * Ordered resources wait in a queue. Their place is their old level until that is passed, or their
+ * share if it is less. The share is what each open flow would get if no other resource held it
+ * back. It is a lower bound of the level at which the resource is full, and is computed again when
+ * its turn comes. Loose resources are in a list, of which only a lower bound of the least share is
+ * kept, because few ever come near it.
  */
 #include "sim/network/maxmin_state.h"
 
@@ -44,14 +47,13 @@ static bool is_given_new_rate(const struct fr__maxmin *m, const struct fr__share
     return s->mark == m->epoch + 1;
 }
 
-/* Either of the two: the solve is done with it. */
+/* Whether the flow is settled in this solve, its rate kept or changed. */
 static bool is_settled(const struct fr__maxmin *m, const struct fr__share *s)
 {
     return s->mark - m->epoch <= 1;
 }
 
-/* It has no rate yet, or may get a greater one: counted as open where it crosses a loose
- * resource. */
+/* Whether the flow has no rate yet or may get a greater one. A loose resource counts it as open. */
 static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
 {
     return s->mark == m->epoch + 2;
@@ -59,10 +61,10 @@ static bool is_free(const struct fr__maxmin *m, const struct fr__share *s)
 
 /* ---- waiting for the level ---- */
 
-enum { OLD_LEVEL, SHARE }; /* why a resource stands in the queue */
+enum { OLD_LEVEL, SHARE }; /* why a resource is in the queue */
 
-/* Puts a reached resource with open flows, which does not wait yet, into the queue, where there is
- * room for all. */
+/* Puts a reached resource with open flows into the queue, which has room for all. It must not be in
+ * the queue yet. */
 static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
 {
     double level_Bps = q->left_Bps / q->n_open;
@@ -78,7 +80,7 @@ static inline void wait_for_turn(struct fr__maxmin *m, struct fr__resource *q)
     fr__turns_push(&m->queue, level_Bps, (uint32_t)(q - m->resources), why);
 }
 
-/* The share of a resource that may wait already is less than it was. */
+/* Moves a resource in the queue, if it is there, because its share is less than before. */
 static void wait_less(struct fr__maxmin *m, struct fr__resource *q)
 {
     if (q->is_waiting)
@@ -99,7 +101,7 @@ static inline void wait_loosely(struct fr__maxmin *m, struct fr__resource *q)
 
 /* ---- reaching ---- */
 
-/* Takes an open flow of a resource off what is left there. */
+/* Settles an open flow of a resource: takes its rate from what is left there. */
 static void settle(struct fr__maxmin *m, struct fr__resource *q, double rate_Bps)
 {
     q->left_Bps -= rate_Bps;
@@ -154,7 +156,8 @@ static void cut_deeper(struct fr__maxmin *m, struct fr__resource *q, uint32_t po
         wait_less(m, q);
 }
 
-/* The level has come to a loose resource's share: reaches it, cut where this solve began. */
+/* Reaches a loose resource because the level has come to its share; it is cut at the level where
+ * this solve began. */
 static void tighten(struct fr__maxmin *m, struct fr__resource *q)
 {
     fr__maxmin_put_in_order(m, q, m->from_Bps);
@@ -215,7 +218,8 @@ static inline void advance(struct fr__maxmin *m, struct fr__resource *q, double 
     }
 }
 
-/* The flow's bottleneck is full as before: where it was passed over, settle it after all. */
+/* The flow keeps its rate, since its bottleneck is full as before. If it was skipped, it is settled
+ * now. */
 static void keep_rate(struct fr__maxmin *m, struct fr__entry e)
 {
     const struct fr__hop *hops = fr__maxmin_hops(m, e.slot);
@@ -243,7 +247,7 @@ static bool open_hop(struct fr__maxmin *m, struct fr__resource *q, uint32_t pos,
     return false;
 }
 
-/* The flow has a new rate, which reaches its other resources. */
+/* Gives the flow a new rate, which reaches its other resources. */
 static void give_rate(struct fr__maxmin *m, struct fr__entry e, uint32_t bottleneck,
                       double rate_Bps, double now)
 {
@@ -412,7 +416,7 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
     double end_s = INFINITY, level_Bps = 0, last_Bps = 0;
     double left_Bps = k < q->n ? q->left_before_Bps[k] : q->left_Bps;
 
-    if (k == q->n) { /* nothing was opened; is the group still there? */
+    if (k == q->n) { /* nothing was opened; does the group still exist? */
         while (k && m->shares[q->entries[k - 1].slot].bottleneck != resource)
             k--;
         if (k)
@@ -439,7 +443,7 @@ static void tidy(struct fr__maxmin *m, struct fr__resource *q)
     q->left_Bps = left_Bps;
     q->next = 0;
     q->is_ordered = level_Bps > 0;
-    q->is_waiting = false; /* it may still stand in the queue, with nothing open */
+    q->is_waiting = false; /* it may still be in the queue, with nothing open */
     q->n_sorted = q->is_ordered ? q->n : 0;
     q->level_Bps = level_Bps;
     fr__tournament_set(&m->ends, resource, end_s);
@@ -450,7 +454,7 @@ static void next_epoch(struct fr__maxmin *m)
     m->epoch += 4;
     if (m->epoch)
         return;
-    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago look new */
+    for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago would look new */
         m->shares[s].mark = m->shares[s].bottleneck == FR_NONE ? 6 : 0;
     for (uint32_t r = 0; r < m->n_resources; r++)
         m->resources[r].reached = 0;

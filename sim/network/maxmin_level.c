@@ -1,8 +1,7 @@
-/* sim/network/maxmin_level.c - where filling resumes, and resources put in order for it.
+/* sim/network/maxmin_level.c - finds the level where filling resumes, and sorts resources for it.
  *
- * A solve begins at the least level at which a changed resource can be full (see maxmin_fill.c).
- * This file finds that level. To do so it sorts the flows of resources and turns loose ones into
- * ordered ones.
+ * A solve begins at the least level at which a changed resource can be full (see maxmin_fill.c). To
+ * find that level, this file sorts the flows of resources and turns loose ones into ordered ones.
  */
 #include "sim/network/maxmin_state.h"
 

@@ -1,15 +1,14 @@
-/* sim/network/maxmin_state.h - the inside of the max-min solver: maxmin.c keeps flows and their
- * ends, maxmin_level.c finds where a solve begins, maxmin_fill.c works out rates.
+/* sim/network/maxmin_state.h - the inside of the max-min solver. maxmin.c keeps flows and their
+ * ends, maxmin_level.c finds where a solve begins, maxmin_fill.c computes rates.
  *
- * A resource that is full lists the flows that cross it by ascending rate, and with each what was
- * left of the capacity before it: it is ordered. Cutting the list at a rate therefore puts the
- * resource back, exactly, into the state it had when filling reached that rate. Between solves the
- * list is sorted up to n_sorted; behind that stand new flows and what removals have disordered.
+ * A resource that is full is ordered: it lists the flows that cross it by ascending rate, and for
+ * each what was left of the capacity before it. So cutting the list at a rate restores, exactly,
+ * the state that the resource had when filling reached that rate. Between solves the list is sorted
+ * up to n_sorted; new flows, and what removals have disordered, are after that.
  *
- * A resource that is not full is loose: it keeps its list in any order and what its flows leave. It
- * holds no flow back, so most solves need to know no more of it than that this is still so, and
- * only of those loose ones where a flow is free to grow.
- */
+ * A resource that is not full is loose: its list has any order, and it knows what its flows leave.
+ * It holds no flow back. For most solves it is enough to know that this is still so, and only for
+ * those loose resources where a flow is free to grow. */
 #ifndef FR_SIM_NETWORK_MAXMIN_STATE_H
 #define FR_SIM_NETWORK_MAXMIN_STATE_H
 
@@ -32,7 +31,8 @@ struct fr__room {
 /* One cache line. */
 struct fr__resource {
     double capacity_Bps;
-    double left_Bps;  /* capacity less the rates of entries that are settled; loose: not open */
+    double left_Bps;  /* capacity less the rates of settled entries; loose: of entries that are not
+                       * open */
     double level_Bps; /* rate of the flows whose bottleneck it is; 0: it is not full */
     struct fr__entry *entries; /* [n] */
     double *left_before_Bps;   /* [n_sorted] */
@@ -44,8 +44,8 @@ struct fr__resource {
     uint32_t n_open;  /* entries from n_sorted on that are not settled; loose, and between solves:
                          flows that have no rate, or in a solve are free to grow */
     bool is_ordered;  /* else loose */
-    bool is_changed;  /* stands in `changed` */
-    bool is_waiting;  /* stands in the queue, or if loose in `loose` */
+    bool is_changed;  /* is in `changed` */
+    bool is_waiting;  /* is in the queue; if loose, in `loose` */
     bool is_past_old; /* the level has passed the one at which it used to be full */
 };
 
@@ -131,12 +131,12 @@ static inline void fr__maxmin_note_rate(struct fr__maxmin *m, uint32_t slot)
 }
 
 /* ---- maxmin_level.c ---- */
-/* Levels this close are one: a tie, computed on two ways. Ties then have one rate to the bit.
- * 2^-44, 6e-14, covers the rounding of some 500 subtractions. */
+/* Levels closer than this are a tie, computed in two ways, and get one rate to the bit. 2^-44,
+ * 6e-14, covers the rounding of about 500 subtractions. */
 #define FR__TIE 0x1p-44
 
-/* A loose resource's sum is changed so often before it is summed up anew. Each change may add 2^-53
- * of the capacity; this leaves FR__TIE half for the sum itself. */
+/* A loose resource's sum is computed anew after so many changes. Each change may add an error of
+ * 2^-53 of the capacity; this leaves half of FR__TIE for the sum itself. */
 enum { FR__MOST_CHANGES = 256 };
 
 static inline double fr__maxmin_rate_of(const struct fr__maxmin *m, struct fr__entry e)
