@@ -5,6 +5,7 @@ project_tests = tests/project/test_device_table.sh \
 	tests/project/test_exports.sh \
 	tests/project/test_hostile.sh \
 	tests/project/test_layers.sh \
+	tests/project/test_strategy_names.sh \
 	tests/project/test_torch_scripts.sh \
 	tests/project/test_torchvision.sh
 TESTS += $(project_tests)
