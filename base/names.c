@@ -1,4 +1,4 @@
-/* base/names.c - looks up names of enumerations; the lists themselves stand beside their
+/* base/names.c - looks up names of enumerations. The lists themselves are in the files of the
  * enumerations. */
 #include "config.h"
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The words for 0 to n - 1. Define one beside its array, with FR__NAMES(array). */
+/* The words for 0 to n - 1. Define one next to its array, with FR__NAMES(array). */
 struct fr__name_list {
     const char *const *names; /* [n] */
     unsigned n;

@@ -80,7 +80,7 @@ struct fr_decided_op {
     const struct fr_reason *reason;
     uint32_t follows;              /* FR_REASON_FOLLOWS: this operation */
     double gap_begin_s, gap_end_s; /* free time that it was put into; the end may be infinite */
-    uint64_t needs_bytes;          /* with what must stand beside it; 0: not counted */
+    uint64_t needs_bytes;          /* with what must be on the same device; 0: not counted */
     const char *remark;            /* goes on where the name and rank end; NULL */
 };
 

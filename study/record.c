@@ -447,7 +447,7 @@ struct fr_record *fr__record_share(struct fr_record *r)
     return r;
 }
 
-/* Tasks with their dependencies and times, and buffers; the rest is small beside these. */
+/* Tasks with their dependencies and times, and buffers; the rest is small compared to these. */
 size_t fr__record_bytes(const struct fr_record *r)
 {
     const struct fr_plan_view *v = fr_plan_view(r->plan);

@@ -15,7 +15,7 @@
 
 enum { NUMBER = 32, MAX_NAME = 26, MAX_SNAKE = 64 };
 
-/* A node: an op, a layer, or the name of a layer beside what is drawn. */
+/* A node: an op, a layer, or the name of a layer next to what is drawn. */
 struct item {
     enum { ITEM_OP, ITEM_LAYER, ITEM_BESIDE } what;
     uint32_t id;

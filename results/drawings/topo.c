@@ -208,8 +208,8 @@ static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *
     write_path(f, points, 4, true);
 }
 
-/* From a switch down to what hangs in its tree: straight to the upper row, beside it to the lower,
- * and through a gap between the GPUs to a NIC. */
+/* Draws a line from a switch down to what is in its tree: straight to the upper row, to the side to
+ * the lower one, and through a gap between the GPUs to a NIC. */
 static void write_branch(const struct picture *p, const struct fr__spot *up,
                          const struct fr__spot *down)
 {

@@ -77,9 +77,10 @@ struct fr__dag {
     double *cost_s;                /* [n_costs][n_types] of the topology's device types */
     double replica_batch;          /* samples that each replica works on */
     size_t n_replicas;             /* 1: the model graph */
-    uint64_t transient_bytes; /* largest need of one operation while it runs, beside what is held */
-    struct fr__arena *arena;  /* owns the arrays of this dag */
-    void *user; /* for the functions that price splits; copied when the dag is split */
+    uint64_t
+        transient_bytes;     /* largest need of one operation while it runs, besides what is held */
+    struct fr__arena *arena; /* owns the arrays of this dag */
+    void *user;              /* for the functions that price splits; copied when the dag is split */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one

@@ -38,7 +38,7 @@ struct policy {
     void (*place)(struct fr__exchange *x, struct fr__replica *r, uint32_t rank); /* NULL: nothing */
     enum fr_status (*finish)(struct fr__exchange *x, struct fr_error *err);
     bool is_chained;   /* members of a rank follow each other in the order of the sets */
-    bool keeps_copies; /* the sets' storage is kept beside the gradients */
+    bool keeps_copies; /* the storage of the sets is kept in addition to the gradients */
 };
 
 /* ---- all-reduce: buckets ---- */

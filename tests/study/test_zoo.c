@@ -1,5 +1,6 @@
-/* tests/study/test_zoo.c - every model of the zoo under every basic strategy: an answer, whether it
- * fits or not, that keeps what any answer must; predicted beside published training rates. */
+/* tests/study/test_zoo.c - every model of the zoo under every basic strategy: the answer, whether
+ * it fits or not, keeps the laws that hold for any answer. Also compares predictions with published
+ * training rates. */
 #include "config.h"
 
 #include "results/results.h"

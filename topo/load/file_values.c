@@ -78,7 +78,7 @@ enum fr_status fr__topo_value_count(const struct fr__yaml *map, const char *key,
     return FR_OK;
 }
 
-/* What has a dot or a slash is a file, which stands beside this one unless its path is absolute. */
+/* A name with a dot or a slash is a file, in the folder of this one unless its path is absolute. */
 enum fr_status fr__topo_value_system(const struct fr__topo_file *f, const struct fr__yaml *map,
                                      const char *key, const char **system, struct fr_loc *loc,
                                      struct fr_error *err)

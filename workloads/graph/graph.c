@@ -154,8 +154,8 @@ static int compare_edges(const void *a, const void *b)
     return is_x_tie - is_y_tie;
 }
 
-/* An op that reads a tensor twice needs it once: equal edges become one, the larger. A tie is no
- * dependency, so it stays beside one. */
+/* An op that reads a tensor twice needs it once: of equal edges the larger one is kept. A tie of
+ * weights is no dependency, so it is kept in addition to one. */
 static size_t merge_edges(struct fr_edge edges[], size_t n)
 {
     size_t kept = 0;

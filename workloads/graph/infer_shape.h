@@ -19,11 +19,11 @@
  *                       row; causal where the FLOPs are those of half the products; as many
  *                       key-value heads as heads
  *
- * It stands in workloads/, beside what it reads, so that whoever needs the shape of an op (costs,
- * passes that split ops) gets the same one. Guesses are not stored in the graph: a graph says only
- * what is known.
+ * It is in workloads/, with what it reads, so that all who need the shape of an op (costs, passes
+ * that split ops) get the same one. Guesses are not stored in the graph: a graph says only what is
+ * known.
  *
- * Ignores: what FLOPs and dims do not tell: filters that are no square, key-value heads, products
+ * Ignores: what FLOPs and dims do not tell: filters that are not square, key-value heads, products
  * of one row.
  */
 #ifndef FR_WORKLOADS_GRAPH_INFER_SHAPE_H

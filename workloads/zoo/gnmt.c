@@ -3,10 +3,11 @@
  *
  * Y. Wu et al., Google's Neural Machine Translation System, 2016, in the variant that PipeDream
  * measured (D. Narayanan et al., SOSP 2019; github.com/msr-fiddle/pipedream, profiler/translation,
- * after NVIDIA's for MLPerf): the first encoder layer runs both ways, its outputs side by side feed
- * the second; residual connections from the third layer on; the first decoder layer's output asks
- * the attention, whose answer stands beside the input of all later decoder layers; dropout before
- * every layer but the first of encoder and decoder. gnmt-N has N/2 layers in each.
+ * after NVIDIA's for MLPerf). The first encoder layer runs in both directions, and its outputs,
+ * joined, are the input of the second. There are residual connections from the third layer on. The
+ * output of the first decoder layer is the query of the attention, whose answer is joined to the
+ * input of all later decoder layers. There is dropout before every layer but the first of encoder
+ * and decoder. gnmt-N has N/2 layers in each.
  *
  * gnmt-2 has no second layer to narrow the encoder's output or to read the answer. There the memory
  * is as wide as both directions (D. Bahdanau et al., ICLR 2015), and a product with tanh takes
@@ -14,8 +15,7 @@
  *
  * Parameters and shapes are those of PipeDream's profiles to the byte. Its published code also
  * normalises the attention's energy, with 1025 parameters that the profiles do not count; that, the
- * masks of padded words and label smoothing are left out.
- */
+ * masks of padded words and label smoothing are left out. */
 #include "config.h"
 
 #include "workloads/zoo/nn_recurrent.h"
