@@ -8,7 +8,8 @@
  * - datasheet: peak rates of the data sheet with a stated efficiency. It is a guess, and is marked
  *   as one everywhere;
  * - profiled-elsewhere: a time that was measured on a device type that is not named, or from which
- *   no curves lead to this one; taken as it was measured. */
+ *   no curves lead to this one; taken as it was measured.
+ */
 #ifndef FORERUN_CALIBRATE_H
 #define FORERUN_CALIBRATE_H
 

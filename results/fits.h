@@ -7,7 +7,8 @@
  * others stay the same. It shows up to three sets of rows, those with most points, with the curve
  * through them and, dashed, its formula without the residuals of a grid or of trees. If no five
  * rows differ in one size alone, the right side is predicted over measured time against the
- * work. */
+ * work.
+ */
 #ifndef FORERUN_FITS_H
 #define FORERUN_FITS_H
 

@@ -3,7 +3,8 @@
  * From one run: resource i accounts for part_s of the iteration (sim/sim.h). If it were FR_FASTER
  * times as fast it would account for part_s / FR_FASTER, provided that tasks still waited for the
  * same things. This is an estimate, too large if something else soon becomes the bottleneck.
- * Running again gives the answer. */
+ * Running again gives the answer.
+ */
 #include "config.h"
 
 #include "base/error.h"

@@ -2,7 +2,8 @@
  * layout.c makes a topology of them.
  *
  * The first fault is kept, and later calls do nothing. So a caller may build without looking at
- * each result, and reads the message once, from fr_topo_builder_finish. */
+ * each result, and reads the message once, from fr_topo_builder_finish.
+ */
 #include "config.h"
 
 #include "topo/builder.h"

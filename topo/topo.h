@@ -12,7 +12,8 @@
  * (destination device index mod number of candidates) in link order is taken, which is the d-mod-k
  * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies
  * are compared in whole picoseconds. GPUs never forward for others: a copy between two GPUs without
- * an NVLink between them crosses PCIe. */
+ * an NVLink between them crosses PCIe.
+ */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H
 

@@ -5,7 +5,8 @@
  * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
  * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
  * looks like one), its NVSwitches as bars, its NICs. Vertices of no machine are bars below, and the
- * other machines are boxes. */
+ * other machines are boxes.
+ */
 #include "config.h"
 
 #include "base/error.h"

@@ -1,7 +1,8 @@
 /* results/pictures/compare.c - draws strategies side by side: parts of the time above, memory
  * below.
  *
- * It is separate from the timeline of one run, with which it shares neither axes nor data. */
+ * It is separate from the timeline of one run, with which it shares neither axes nor data.
+ */
 #include "config.h"
 
 #include "base/units.h"

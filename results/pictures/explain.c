@@ -2,7 +2,8 @@
  * each device.
  *
  * It is separate from the timeline of a run, because its times are the planner's estimates.
- * Operations that are too short to be seen make one box with their neighbours of the same kind. */
+ * Operations that are too short to be seen make one box with their neighbours of the same kind.
+ */
 #include "config.h"
 
 #include "results/pictures/explain.h"

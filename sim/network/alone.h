@@ -15,7 +15,8 @@
  * passes, which takes no bandwidth. It includes extra_s, the time by which the fit exceeds the
  * bandwidth of the links, and this delays the message itself only. Then the bytes share the links
  * at their bandwidth. If links are made faster or slower, the fit's latency follows the latency of
- * the narrowest link's kind, and its time of the bytes follows the bandwidth. */
+ * the narrowest link's kind, and its time of the bytes follows the bandwidth.
+ */
 #ifndef FR_SIM_NETWORK_ALONE_H
 #define FR_SIM_NETWORK_ALONE_H
 

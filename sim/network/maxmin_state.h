@@ -8,7 +8,8 @@
  *
  * A resource that is not full is loose: its list has any order, and it knows what its flows leave.
  * It holds no flow back. For most solves it is enough to know that this is still so, and only for
- * those loose resources where a flow is free to grow. */
+ * those loose resources where a flow is free to grow.
+ */
 #ifndef FR_SIM_NETWORK_MAXMIN_STATE_H
 #define FR_SIM_NETWORK_MAXMIN_STATE_H
 

@@ -31,7 +31,8 @@
  *          Middleware 2020, Algorithm 1. Its line 20 prints FT <- EST; it must be EFT, for
  *          operations of the path too. HEFT (H. Topcuoglu, S. Hariri, M.-Y. Wu, IEEE TPDS 13(3),
  *          2002) has ranks of means, no path, and no memory.
- * Ignores: contention, and memory that is freed before the end of the step. */
+ * Ignores: contention, and memory that is freed before the end of the step.
+ */
 #ifndef FR_STRATEGIES_FASTT_DPOS_H
 #define FR_STRATEGIES_FASTT_DPOS_H
 

@@ -2,7 +2,8 @@
  * time.
  *
  * In most tests device 0 sends and device 1 computes, over a link of 1 byte a second: a message of
- * n bytes takes n seconds. */
+ * n bytes takes n seconds.
+ */
 #include "config.h"
 
 #include "base/rng.h"

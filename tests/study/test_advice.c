@@ -3,7 +3,8 @@
  *
  * The toy has 1,000,000 bytes of parameters and as many of gradients; both are small blocks of
  * 1,000,448 bytes and share a segment of 2 MiB. Per sample its input and its output take 1024
- * bytes each, and both are alive at once; from 10 MiB on each has a segment rounded up to 2 MiB. */
+ * bytes each, and both are alive at once; from 10 MiB on each has a segment rounded up to 2 MiB.
+ */
 #include "config.h"
 
 #include "results/results.h"

@@ -15,7 +15,8 @@
  *
  * Parameters and shapes are those of PipeDream's profiles to the byte. Its published code also
  * normalises the attention's energy, with 1025 parameters that the profiles do not count; that, the
- * masks of padded words and label smoothing are left out. */
+ * masks of padded words and label smoothing are left out.
+ */
 #include "config.h"
 
 #include "workloads/zoo/nn_recurrent.h"

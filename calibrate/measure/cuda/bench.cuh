@@ -12,7 +12,8 @@
  *
  * Every status of CUDA and its libraries is checked. A failure ends the program with a message that
  * names the call and the place; rows written before stay. A shape for which a library has no
- * kernel, or that does not fit into memory, is counted and left out. */
+ * kernel, or that does not fit into memory, is counted and left out.
+ */
 #ifndef FR_CALIBRATE_BENCH_CUH
 #define FR_CALIBRATE_BENCH_CUH
 

@@ -9,7 +9,8 @@
  * gathered, reduce_scatter: before). busbw_GBps is algbw times 2(n-1)/n for all_reduce, (n-1)/n for
  * all_gather, reduce_scatter and alltoall, 1 for broadcast and send_recv (nccl-tests,
  * doc/PERFORMANCE.md). NCCL chooses algorithm and protocol, unless NCCL_ALGO and NCCL_PROTO are
- * set. */
+ * set.
+ */
 #include "bench.cuh"
 
 #include <nccl.h>

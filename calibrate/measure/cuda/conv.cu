@@ -6,7 +6,8 @@
  * SHAPES.csv: n,c,h,w,k,r,s,stride,pad. Each of the three is timed with the algorithm that cuDNN's
  * Find measures as the fastest within 1 GiB of workspace (as PyTorch with cudnn.benchmark). The
  * notes have its name and workspace. fp32: NCHW, no tensor cores (CUDNN_FMA_MATH); tf32: NCHW,
- * tensor cores; fp16 and bf16: NHWC, tensor cores, sums in fp32. */
+ * tensor cores; fp16 and bf16: NHWC, tensor cores, sums in fp32.
+ */
 #include "bench.cuh"
 
 #include <cudnn.h>

@@ -6,7 +6,8 @@
  * bandwidth_GBps is bytes over time, of both directions together if the notes begin with bw_bi.
  * latency_us is the whole time of the copy (median), not only its start. Pinned memory is timed by
  * events, pageable memory by the host's clock, which includes the call. A copy inside one device
- * reads and writes, so its traffic is twice the bytes. */
+ * reads and writes, so its traffic is twice the bytes.
+ */
 #include "bench.cuh"
 
 #include <algorithm>

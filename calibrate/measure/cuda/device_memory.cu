@@ -9,7 +9,8 @@
  *   malloc-step        smallest change of free memory by repeated cudaMalloc of 1 byte
  *   malloc-alignment   smallest distance between two such blocks
  *
- * The other process is forked before CUDA is used here, since a context does not survive a fork. */
+ * The other process is forked before CUDA is used here, since a context does not survive a fork.
+ */
 #include "bench.cuh"
 
 #include <algorithm>

@@ -8,7 +8,8 @@
  *
  * The algorithm is the first that cuBLASLt's heuristic names, as in frameworks, with 32 MiB of
  * workspace (PyTorch's on Hopper). fp32, fp16, bf16: sums in fp32. tf32: fp32 matrices, rounded by
- * the tensor cores. fp8: e4m3 matrices, bf16 result, TN only (cuBLASLt has no other). */
+ * the tensor cores. fp8: e4m3 matrices, bf16 result, TN only (cuBLASLt has no other).
+ */
 #include "matmul.cuh"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
  * Measures how much slower `kernel` gets while `beside` runs on another stream. Both are timed
  * alone first. Then `beside` is queued often enough to run before, during and after a number of
  * launches of `kernel`. Events on both streams check this; rows for which it was not so are left
- * out. */
+ * out.
+ */
 #include "matmul.cuh"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
  *   launch_chain  time from kernel to kernel of a chain that is already queued
  *   launch_stream the same without a full queue: the larger of host and device
  *   launch_graph  time from kernel to kernel in a replayed CUDA graph of `nodes` in a chain
- *   launch_sync   launch of one empty kernel and waiting for it, by the host's clock */
+ *   launch_sync   launch of one empty kernel and waiting for it, by the host's clock
+ */
 #include "bench.cuh"
 
 #include <algorithm>

@@ -3,7 +3,8 @@
  *
  * C [m][n] = A [m][k] B [k][n], row-major. The BLAS counts by columns and computes C' = B' A'; x =
  * B' is its first operand and y = A' its second. fp32, fp16, bf16: sums in fp32. tf32: fp32
- * matrices. fp8: e4m3 operands, bf16 result; cuBLASLt has it only with x transposed and y not. */
+ * matrices. fp8: e4m3 operands, bf16 result; cuBLASLt has it only with x transposed and y not.
+ */
 #ifndef FR_CALIBRATE_MATMUL_CUH
 #define FR_CALIBRATE_MATMUL_CUH
 

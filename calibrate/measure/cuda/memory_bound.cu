@@ -8,7 +8,8 @@
  * a framework's own kernels are: each thread accesses 16 bytes at a time if rows allow it, sums are
  * in fp32, softmax and layer norm have one block for each row. bytes is what must be read and
  * written at least once, so bytes over time is at most the memory's bandwidth, unless the data stay
- * in L2. The gradients of both norms include the sums for gain and offset. */
+ * in L2. The gradients of both norms include the sums for gain and offset.
+ */
 #include "bench.cuh"
 
 #include <cuda_bf16.h>
