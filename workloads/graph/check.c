@@ -36,7 +36,14 @@ static void report(struct checker *c, const char *fmt, ...)
     c->n_said++;
 }
 
-/* Returns whether there is any backward op. */
+static void mark_read(struct checker *c, uint32_t o)
+{
+    for (uint32_t t = 0; o != FR_NONE && t < c->g->ops[o].n_tensors; t++)
+        c->is_read[c->g->ops[o].first_tensor + t] = true;
+}
+
+/* Where an op runs again, what it made the first time may serve nobody, or the second time.
+ * Returns whether there is any backward op. */
 static bool mark(struct checker *c)
 {
     const struct fr_graph *g = c->g;
@@ -45,13 +52,17 @@ static bool mark(struct checker *c)
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct fr_op *op = &g->ops[i];
         bool is_update = op->phase == FR_PHASE_UPDATE;
-        bool is_backward = op->phase > FR_PHASE_FORWARD && !is_update;
+        bool is_backward = op->phase > FR_PHASE_FORWARD && !is_update && !op->is_recomputed;
 
         any = any || is_backward;
         if (op->forward != FR_NONE && is_backward)
             c->has_backward[op->forward] = true;
         if (op->forward != FR_NONE && is_update)
             c->has_update[op->forward] = true;
+        if (op->is_recomputed) {
+            mark_read(c, op->forward);
+            mark_read(c, (uint32_t)i);
+        }
     }
     for (size_t i = 0; i < g->n_edges; i++)
         if (g->edges[i].tensor != FR_NONE)
@@ -105,11 +116,12 @@ static bool is_loss(const struct fr_graph *g, uint32_t o)
     return g->in_first[o] < g->in_first[o + 1];
 }
 
-/* The gradient of its inputs may be that of its output, so it needs no backward op. */
+/* The gradient of its inputs may be that of its output, so it needs no backward op. A message of a
+ * sharded graph has its mirror image where one is needed. */
 static bool passes_gradient(const struct fr_graph *g, const struct fr_op *op)
 {
     return op->kind == FR_OP_ADD || op->kind == FR_OP_BIAS || op->kind == FR_OP_RESHAPE ||
-           is_view(g, op);
+           is_view(g, op) || fr_op_kind_is_message(op->kind) || op->kind == FR_OP_SLICE;
 }
 
 static void check_op(struct checker *c, uint32_t o, bool is_training)
@@ -126,7 +138,7 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
         report(c, "op '%s' (%s) does not say which forward op it derives from", op->name,
                fr_phase_name(op->phase));
     if (op->flops <= 0 && op->bytes <= 0 && op->param_bytes == 0 && !c->has_sample[o] &&
-        op->phase != FR_PHASE_INPUT && !is_view(c->g, op))
+        op->phase != FR_PHASE_INPUT && !is_view(c->g, op) && !fr_op_kind_is_message(op->kind))
         report(c, "op '%s' costs nothing: no flops, no bytes, no measured time", op->name);
     if (is_forward && op->param_bytes % c->g->param_elem_bytes)
         report(c, "op '%s' has %" PRIu64 " bytes of parameters, not a multiple of %u", op->name,
