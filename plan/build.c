@@ -156,10 +156,28 @@ uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, d
 
     if (id == FR_NONE)
         return id;
-    p->transfers[id] = (struct fr_transfer){bytes, send, recv, label};
+    p->transfers[id] = (struct fr_transfer){bytes, send, recv, label, 1};
     join(p, send, id);
     join(p, recv, id);
     return id;
+}
+
+void fr_plan_share_transfer(struct fr_plan *p, uint32_t transfer, uint32_t share)
+{
+    if (transfer < p->n_transfers.n)
+        p->transfers[transfer].share = share;
+}
+
+void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count)
+{
+    size_t n = p->view.topo->n_devices;
+
+    if (!p->device_counts)
+        p->device_counts = fr__arena_alloc(p->arena, n + 1, sizeof(*p->device_counts));
+    if (!p->device_counts)
+        p->is_out_of_memory = true;
+    else if (device < n)
+        p->device_counts[device] = count;
 }
 
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count)
@@ -298,7 +316,7 @@ static bool index_members(struct fr_plan *p)
     if (!first)
         return false;
     for (size_t c = 0; c < v->n_collectives; c++) {
-        n += fr_plan_group_size(p, p->collectives[c].group);
+        n += fr__plan_n_members(p, (uint32_t)c);
         if (n >= FR_NONE)
             return false;
         first[c + 1] = (uint32_t)n;
@@ -312,7 +330,7 @@ static bool index_members(struct fr_plan *p)
         const struct fr_task *k = &p->tasks[t];
 
         if (k->kind == FR_TASK_COLLECTIVE)
-            members[first[k->collective] + k->rank] = t;
+            members[first[k->collective] + fr__plan_member_at(p, k)] = t;
     }
     v->member_first = first;
     v->members = members;
@@ -337,6 +355,7 @@ static void set_view(struct fr_plan *p)
     v->collectives = p->collectives;
     v->buffers = p->buffers;
     v->iteration_ends = p->iteration_ends;
+    v->device_counts = p->device_counts;
 }
 
 struct first_line {

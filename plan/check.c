@@ -153,6 +153,8 @@ static void check_values(struct report *r)
 
         if (!isfinite(k->bytes) || k->bytes < 0)
             fault(r, "transfer %u: %g bytes", x, k->bytes);
+        if (k->share == 0)
+            fault(r, "transfer %u: shared by none, at least by itself", x);
         if (k->send >= v->n_tasks || k->recv >= v->n_tasks)
             fault(r, "transfer %u: between task %u and task %u, but there are %zu tasks", x,
                   k->send, k->recv, v->n_tasks);
@@ -169,6 +171,8 @@ static void check_values(struct report *r)
                  k->root >= fr_plan_group_size(r->plan, k->group))
             fault(r, "collective %u: its root is rank %u of %u", c, k->root,
                   fr_plan_group_size(r->plan, k->group));
+        if (k->is_folded && !k->has_cost)
+            fault(r, "collective %u: one member stands for all, but its time is not known", c);
         if (k->has_cost && k->cost_id >= v->n_costs)
             fault(r, "collective %u: cost %u does not exist (there are %zu)", c, k->cost_id,
                   v->n_costs);
@@ -235,9 +239,7 @@ static void check_members(struct report *r)
     const struct fr_plan_view *v = &p->view;
 
     for (uint32_t c = 0; c < v->n_collectives; c++) {
-        uint32_t group = v->collectives[c].group;
-
-        for (uint32_t i = 0; i < fr_plan_group_size(p, group); i++)
+        for (uint32_t i = 0; i < fr__plan_n_members(p, c); i++)
             if (v->members[v->member_first[c] + i] == FR_NONE)
                 fault(r, "collective %u (%s): rank %u has no member task", c,
                       fr_plan_string(p, v->collectives[c].label), i);
@@ -248,7 +250,7 @@ static void check_members(struct report *r)
 
         if (c == FR_NONE)
             continue;
-        member = v->members[v->member_first[c] + k->rank];
+        member = v->members[v->member_first[c] + fr__plan_member_at(p, k)];
         device = fr_plan_group_device(p, v->collectives[c].group, k->rank);
         if (member != t)
             fault(r, "collective %u: rank %u has two member tasks, %u and %u", c, k->rank, member,

@@ -18,6 +18,8 @@ void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out)
         fr_plan_add_cost(out, &v->costs[i]);
     for (uint32_t i = 0; i < v->n_strings; i++)
         fr_plan_add_string(out, fr_plan_string(p, i));
+    for (uint32_t d = 0; v->device_counts && d < v->topo->n_devices; d++)
+        fr_plan_fold_device(out, d, v->device_counts[d]);
     for (uint32_t g = 0; g < v->n_groups; g++) {
         const struct fr__group *k = &p->groups[g];
 
@@ -65,7 +67,10 @@ void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struc
     for (uint32_t x = 0; x < v->n_transfers; x++) {
         const struct fr_transfer *k = &v->transfers[x];
 
-        fr_plan_add_transfer(out, k->send + at.tasks, k->recv + at.tasks, k->bytes, k->label);
+        uint32_t id =
+            fr_plan_add_transfer(out, k->send + at.tasks, k->recv + at.tasks, k->bytes, k->label);
+
+        fr_plan_share_transfer(out, id, k->share);
     }
     copy_buffers(p, out, buffer_ids, at.tasks == 0, at.tasks);
     for (uint32_t t = 0; t < v->n_tasks; t++) {

@@ -39,10 +39,23 @@ struct fr_plan {
     struct fr__group *groups;
     struct fr__pair *deps, *frees;
     uint32_t *group_devices, *iteration_ends;
+    uint32_t *device_counts; /* [topology's devices]; NULL: not folded */
     const char **strings;
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */
 };
+
+/* How many members a collective has, and which of them a member task is. */
+static inline uint32_t fr__plan_n_members(const struct fr_plan *p, uint32_t collective)
+{
+    const struct fr_collective *c = &p->collectives[collective];
+
+    return c->is_folded ? 1 : fr_plan_group_size(p, c->group);
+}
+static inline uint32_t fr__plan_member_at(const struct fr_plan *p, const struct fr_task *member)
+{
+    return p->collectives[member->collective].is_folded ? 0 : member->rank;
+}
 
 /* An empty plan on the same topology and graphs. NULL: out of memory. */
 struct fr_plan *fr__plan_new_like(const struct fr_plan *p);

@@ -216,8 +216,11 @@ static void copy_tasks(struct copier *c)
             t->priority = far_priority(c);
         if (t->kind == FR_TASK_SEND || t->kind == FR_TASK_RECV)
             t->transfer += c->transfer_by;
-        else if (t->kind == FR_TASK_COLLECTIVE && place->rank != FR_NONE)
-            t->rank = place->rank;
+        if (t->kind == FR_TASK_COLLECTIVE) {
+            t->collective += place->collective_by;
+            if (place->rank != FR_NONE)
+                t->rank = place->rank;
+        }
     }
     c->p->n_tasks.n += to->n_tasks - from->n_tasks;
 }

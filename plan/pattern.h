@@ -51,6 +51,7 @@ struct fr__pattern_place {
     uint32_t microbatch;         /* of all tasks; FR_NONE: that of the source */
     uint32_t device;             /* of all tasks and buffers; FR_NONE: likewise */
     uint32_t rank;               /* of collectives' members; FR_NONE: likewise */
+    uint32_t collective_by;      /* added to the collectives of members, modulo 2^32 */
     int32_t next_priority;       /* the builder's next priority */
 };
 

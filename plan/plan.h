@@ -72,6 +72,7 @@ struct fr_transfer {
     double bytes;
     uint32_t send, recv; /* tasks */
     uint32_t label;      /* string of the plan, or FR_NONE */
+    uint32_t share; /* >= 1: in a folded plan so many transfers like it use its links at once */
 };
 
 enum fr_collective_kind {
@@ -95,6 +96,7 @@ struct fr_collective {
     bool has_cost;    /* how long it takes is known as a whole, whatever the links: */
     uint32_t cost_id; /* row of the cost table; else its messages go over the links */
     uint32_t root;    /* rank, of a broadcast and a reduce */
+    bool is_folded;   /* one member stands for all ranks: they do the same at the same time */
 };
 
 enum fr_buffer_kind {
@@ -166,6 +168,11 @@ void fr_plan_add_dep(struct fr_plan *p, uint32_t before, uint32_t after);
 /* Joins a send and a receive task already added; sets their transfer. */
 uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, double bytes,
                               uint32_t label);
+/* Of a folded plan: so many transfers that do the same at the same time, this one among them, use
+ * each of its links. */
+void fr_plan_share_transfer(struct fr_plan *p, uint32_t transfer, uint32_t share);
+/* Of a folded plan: the device stands for so many that do the same, itself among them. */
+void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count);
 /* Ranks first, first+stride, ...: device indices. */
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
 /* Any devices, rank by rank. devices: [n], copied. */
@@ -240,6 +247,8 @@ struct fr_plan_view {
     const uint32_t *n_frees;             /* [n_buffers]: freeing tasks (aliases' ones included) */
     const uint32_t *member_first, *members; /* [n_collectives + 1]: member tasks by rank */
     const uint32_t *iteration_ends;
+    const uint32_t *device_counts; /* [topo->n_devices] devices that each stands for; 0: used by no
+                                      one itself. NULL: the plan is not folded */
 };
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);

@@ -276,7 +276,7 @@ enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
 
         if (r == FR_NONE)
             return e->status;
-        add_bytes(e, r, k->bytes, bytes);
+        add_bytes(e, r, k->bytes * k->share, bytes);
         fr__route_release(e, r);
     }
     for (uint32_t c = 0; c < v->n_collectives; c++)

@@ -76,11 +76,10 @@ static void member_start(struct engine *e, uint32_t task, uint32_t cause)
 
 static void start_known(struct engine *e, uint32_t collective, uint32_t n)
 {
-    const struct fr_collective *c = &e->v->collectives[collective];
     double stretch = 1;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t d = fr_plan_group_device(e->plan, c->group, i);
+        uint32_t d = fr__device_of(e, e->v->members[e->v->member_first[collective] + i]);
         double s = fr__comm_stretch(e, FR_WORK_COLLECTIVE, d, d);
 
         stretch = s > stretch ? s : stretch;

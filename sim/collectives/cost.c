@@ -15,7 +15,8 @@ bool fr__collective_has_cost(const struct engine *e, uint32_t collective)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
 
-    return c->has_cost && !e->o->rings_only && fr_plan_group_size(e->plan, c->group) > 1;
+    return c->has_cost && (c->is_folded || !e->o->rings_only) &&
+           fr_plan_group_size(e->plan, c->group) > 1;
 }
 
 struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)

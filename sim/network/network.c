@@ -110,6 +110,15 @@ static double latency_of(struct engine *e, const struct message *m, const struct
     return a.latency_s + a.extra_s;
 }
 
+/* The bytes that the links of a message carry: its own and those of the transfers that it stands
+ * for. */
+static inline double loaded(const struct engine *e, const struct message *m)
+{
+    if (m->owner_kind != MESSAGE_OF_TRANSFER)
+        return m->bytes;
+    return m->bytes * e->v->transfers[m->owner].share;
+}
+
 static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
                                                 const struct message *m, const struct fr__route *r,
                                                 double latency_s)
@@ -117,7 +126,7 @@ static inline struct fr__departure departure_of(struct engine *e, uint32_t id,
     enum fr_work_class c = m->owner_kind == MESSAGE_OF_TRANSFER ? FR_WORK_COPY : FR_WORK_COLLECTIVE;
 
     return (struct fr__departure){.route = r,
-                                  .bytes = m->bytes,
+                                  .bytes = e->network.model->is_end_known ? m->bytes : loaded(e, m),
                                   .latency_s = latency_s,
                                   .stretch = fr__comm_stretch(e, c, r->src, r->dst),
                                   .message = id};
@@ -216,7 +225,7 @@ static void message_done(struct engine *e, uint32_t id)
     if (e->parts)
         fr__parts_at_message_done(e, id);
     for (uint32_t i = 0; n->link_bytes && i < r->n_links; i++)
-        n->link_bytes[links[i]] += m.bytes;
+        n->link_bytes[links[i]] += loaded(e, &m);
     n->messages[id].owner = n->first_free;
     n->first_free = id;
     if (m.owner_kind == MESSAGE_OF_TRANSFER)

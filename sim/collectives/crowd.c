@@ -1,0 +1,282 @@
+/* sim/collectives/crowd.c - collectives of many equal groups at the same time: see crowd.h. */
+#include "config.h"
+
+#include "sim/collectives/crowd.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A hop as the messages of all groups leave it to one of them. */
+struct hop {
+    double latency_s, Bps;
+};
+
+/* The hops of a round that may be the slowest: each is slower than the others for some size. */
+struct round {
+    struct hop *hops;
+    size_t n, cap;
+};
+
+struct fr__crowd {
+    struct fr__routes *routes;
+    struct fr__crowd_groups groups;
+    uint32_t *messages;   /* [n_links] of the round that is being counted; zero between rounds */
+    struct round ring;    /* to the next rank */
+    struct round *shifts; /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
+};
+
+/* ---- routes ---- */
+
+/* The links of messages, one message after the other. */
+struct paths {
+    uint32_t *links;
+    size_t n_links, cap_links;
+    struct path {
+        double latency_s, Bps;
+        size_t first, n;
+    } * at; /* [n] */
+    size_t n;
+};
+
+static void paths_fini(struct paths *p)
+{
+    free(p->links);
+    free(p->at);
+}
+
+static enum fr_status add_path(struct paths *p, struct fr__routes *routes, uint32_t src,
+                               uint32_t dst, struct fr_error *err)
+{
+    uint32_t number;
+    const struct fr__route *r;
+    const uint32_t *links;
+
+    FR_TRY(fr__routes_take(routes, src, dst, &number, err));
+    r = &routes->at[number];
+    links = fr__route_links(routes, r);
+    if (!fr__grow(&p->links, &p->cap_links, p->n_links + r->n_links, sizeof(*p->links)))
+        return fr__fail_nomem(err);
+    p->at[p->n++] = (struct path){r->latency_s, r->bw_Bps, p->n_links, r->n_links};
+    for (uint32_t l = 0; l < r->n_links; l++)
+        p->links[p->n_links++] = links[l];
+    fr__routes_release(routes, number);
+    return FR_OK;
+}
+
+/* How many messages cross each link; or, afterwards, 0 again. */
+static void count(const struct paths *p, uint32_t messages[], bool is_over)
+{
+    for (size_t l = 0; l < p->n_links; l++)
+        messages[p->links[l]] = is_over ? 0 : messages[p->links[l]] + 1;
+}
+
+static struct hop hop_of(const struct paths *p, size_t i, const struct fr__routes *routes,
+                         const uint32_t messages[], uint32_t *most)
+{
+    struct hop h = {p->at[i].latency_s, INFINITY};
+
+    *most = 1;
+    for (size_t l = p->at[i].first; l < p->at[i].first + p->at[i].n; l++) {
+        uint32_t n = messages[p->links[l]];
+        double Bps = fr__link_bw_Bps(routes, p->links[l]) / n;
+
+        h.Bps = Bps < h.Bps ? Bps : h.Bps;
+        *most = n > *most ? n : *most;
+    }
+    return h;
+}
+
+/* ---- a round ---- */
+
+/* Keeps the hop unless another one is never faster. false: out of memory. */
+static bool keep(struct round *k, struct hop h)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n; i++)
+        if (k->hops[i].latency_s >= h.latency_s && k->hops[i].Bps <= h.Bps)
+            return true;
+    for (size_t i = 0; i < k->n; i++)
+        if (k->hops[i].latency_s > h.latency_s || k->hops[i].Bps < h.Bps)
+            k->hops[n++] = k->hops[i];
+    k->n = n;
+    if (!fr__grow(&k->hops, &k->cap, k->n + 1, sizeof(*k->hops)))
+        return false;
+    k->hops[k->n++] = h;
+    return true;
+}
+
+static uint32_t device(const struct fr__crowd *c, uint32_t group, uint32_t rank)
+{
+    return c->groups.devices[(size_t)group * c->groups.n + rank % c->groups.n];
+}
+
+static enum fr_status make_round_of(struct fr__crowd *c, uint32_t by, struct paths *paths,
+                                    struct round *out, struct fr_error *err)
+{
+    const struct fr__crowd_groups *g = &c->groups;
+    size_t n = (size_t)g->n_groups * g->n;
+    uint32_t most;
+
+    paths->at = malloc((n + 1) * sizeof(*paths->at));
+    if (!paths->at)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t group = (uint32_t)(i / g->n), rank = (uint32_t)(i % g->n);
+
+        FR_TRY(
+            add_path(paths, c->routes, device(c, group, rank), device(c, group, rank + by), err));
+    }
+    count(paths, c->messages, false);
+    for (size_t i = 0; i < n; i++)
+        if (!keep(out, hop_of(paths, i, c->routes, c->messages, &most)))
+            return fr__fail_nomem(err);
+    count(paths, c->messages, true);
+    return FR_OK;
+}
+
+/* All ranks send to the rank `by` further. */
+static enum fr_status make_round(struct fr__crowd *c, uint32_t by, struct round *out,
+                                 struct fr_error *err)
+{
+    struct paths paths = {0};
+    enum fr_status st = make_round_of(c, by, &paths, out, err);
+
+    paths_fini(&paths);
+    return st;
+}
+
+static struct hop slowest(const struct round *k, double bytes)
+{
+    struct hop worst = {0, INFINITY};
+    double worst_s = -1;
+
+    for (size_t i = 0; i < k->n; i++) {
+        double s = k->hops[i].latency_s + bytes / k->hops[i].Bps;
+
+        if (s > worst_s) {
+            worst_s = s;
+            worst = k->hops[i];
+        }
+    }
+    return worst;
+}
+
+/* ---- life ---- */
+
+enum fr_status fr__crowd_new(struct fr__crowd **out, struct fr__routes *routes,
+                             const struct fr__crowd_groups *groups, struct fr_error *err)
+{
+    struct fr__crowd *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return fr__fail_nomem(err);
+    c->routes = routes;
+    c->groups = *groups;
+    c->messages = calloc(routes->topo->n_links + 1, sizeof(*c->messages));
+    if (!c->messages) {
+        fr__crowd_free(c);
+        return fr__fail_nomem(err);
+    }
+    *out = c;
+    return FR_OK;
+}
+
+void fr__crowd_free(struct fr__crowd *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; c->shifts && i + 1 < c->groups.n; i++)
+        free(c->shifts[i].hops);
+    free(c->shifts);
+    free(c->ring.hops);
+    free(c->messages);
+    free(c);
+}
+
+/* ---- times ---- */
+
+static enum fr_status make_ring(struct fr__crowd *c, struct fr_error *err)
+{
+    return c->ring.n > 0 ? FR_OK : make_round(c, 1, &c->ring, err);
+}
+
+static enum fr_status make_shifts(struct fr__crowd *c, struct fr_error *err)
+{
+    if (c->shifts)
+        return FR_OK;
+    c->shifts = calloc(c->groups.n, sizeof(*c->shifts));
+    if (!c->shifts)
+        return fr__fail_nomem(err);
+    for (uint32_t by = 1; by < c->groups.n; by++)
+        FR_TRY(make_round(c, by, &c->shifts[by - 1], err));
+    return FR_OK;
+}
+
+enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
+                              double *time_s, double *bytes_s, struct fr_error *err)
+{
+    uint32_t n = c->groups.n, n_rounds = kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+    double chunk = floor(bytes / n), latency_s = 0, moving_s = 0;
+
+    if (kind == FR_ALL_TO_ALL) {
+        FR_TRY(make_shifts(c, err));
+        for (uint32_t r = 0; r + 1 < n; r++) {
+            struct hop h = slowest(&c->shifts[r], chunk);
+
+            latency_s += h.latency_s;
+            moving_s += chunk / h.Bps;
+        }
+    } else if (n > 1) {
+        struct hop h;
+
+        FR_TRY(make_ring(c, err));
+        h = slowest(&c->ring, chunk);
+        latency_s = n_rounds * h.latency_s;
+        moving_s = n_rounds * (chunk / h.Bps);
+    }
+    *time_s = latency_s + moving_s;
+    *bytes_s = moving_s;
+    return FR_OK;
+}
+
+/* ---- messages one by one ---- */
+
+static void find_share(const struct paths *p, const struct fr__routes *routes, uint32_t messages[],
+                       uint32_t *share, bool *is_even)
+{
+    count(p, messages, false);
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t most;
+        struct hop h = hop_of(p, i, routes, messages, &most);
+        double Bps = p->at[i].Bps;
+
+        if (i == 0)
+            *share = most;
+        /* the narrowest link as it is, shared by that many, must be what holds the message back */
+        *is_even &= most == *share && p->at[i].n > 0 && h.Bps * most >= Bps * (1 - 1e-12) &&
+                    h.Bps * most <= Bps * (1 + 1e-12);
+    }
+}
+
+enum fr_status fr__crowd_share(struct fr__routes *routes, const uint32_t src[],
+                               const uint32_t dst[], size_t n, uint32_t *share, bool *is_even,
+                               struct fr_error *err)
+{
+    struct paths p = {.at = malloc((n + 1) * sizeof(*p.at))};
+    uint32_t *messages = calloc(routes->topo->n_links + 1, sizeof(*messages));
+    enum fr_status st = p.at && messages ? FR_OK : fr__fail_nomem(err);
+
+    *share = 1;
+    *is_even = true;
+    for (size_t i = 0; i < n && st == FR_OK; i++)
+        st = add_path(&p, routes, src[i], dst[i], err);
+    if (st == FR_OK)
+        find_share(&p, routes, messages, share, is_even);
+    free(messages);
+    paths_fini(&p);
+    return st;
+}

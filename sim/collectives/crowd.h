@@ -1,0 +1,49 @@
+/* sim/collectives/crowd.h - what a collective takes when many groups like it run one at the same time.
+ *
+ * The ranks of a mesh fall into groups along each axis, and all groups of an axis do the same at the
+ * same time: eight groups of one GPU a machine share the machine's network. Here each group runs one
+ * ring in the order of its ranks (form.c says what a ring is), and a link gives each of the messages
+ * that cross it in a round an equal part of its bandwidth:
+ *
+ *     t = rounds x max over hops (latency + chunk / min over the hop's links (bandwidth / messages))
+ *
+ * All-to-all goes in shifts (form.c): the sum over rounds of the slowest message of each. Neighbour
+ * messages of a pipeline are one round.
+ *
+ * Exact for the max-min fair sharing of the flow network as long as the rounds of all groups stay
+ * together, which equal groups do.
+ * Ignores: other traffic; several rings a group.
+ */
+#ifndef FR_SIM_COLLECTIVES_CROWD_H
+#define FR_SIM_COLLECTIVES_CROWD_H
+
+#include "sim/network/routes.h"
+
+/* Groups of n ranks each. devices: [n_groups][n], borrowed until the crowd is freed. */
+struct fr__crowd_groups {
+    const uint32_t *devices;
+    uint32_t n_groups, n;
+};
+
+struct fr__crowd;
+
+/* Makes the crowd; routes, borrowed, must outlive it. FR_ENOMEM. */
+enum fr_status fr__crowd_new(struct fr__crowd **out, struct fr__routes *routes,
+                             const struct fr__crowd_groups *groups, struct fr_error *err);
+void fr__crowd_free(struct fr__crowd *c);
+
+/* The time of the slowest group; *bytes_s: the part of it that grows with the bytes. bytes as in
+ * struct fr_collective. kind: all-reduce, all-gather, reduce-scatter, all-to-all. Cost: O(1), but
+ * the first time a route for each rank, and for all-to-all n of them. FR_ENOENT: no route;
+ * FR_ENOMEM. */
+enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
+                              double *time_s, double *bytes_s, struct fr_error *err);
+
+/* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the
+ * most on any link of the first one's route. *is_even: all have that number, on links that are
+ * their narrowest. FR_ENOENT, FR_ENOMEM. */
+enum fr_status fr__crowd_share(struct fr__routes *routes, const uint32_t src[],
+                               const uint32_t dst[], size_t n, uint32_t *share, bool *is_even,
+                               struct fr_error *err);
+
+#endif
