@@ -259,13 +259,29 @@ static struct fr__exchange_options exchange_options(const uint64_t values[])
                                          .pulls_at_start = values[OPTION_PULL] == PULL_START};
 }
 
+/* One group of all devices. */
+static enum fr_status average_over_all(struct fr__placer *pl, struct fr__exchange_options *o,
+                                       struct fr__reduce_part *part, struct fr_error *err)
+{
+    o->n_stages = 1;
+    o->n_replicas = (uint32_t)pl->in->n_devices;
+    o->devices = pl->in->devices;
+    o->keeps_copies = true;
+    o->n_parts = 1;
+    o->parts = part;
+    part->shards = 1;
+    return fr__group_all(&part->over, pl, 1, o->n_replicas, o->devices, err);
+}
+
 static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 {
-    const struct fr__exchange_options o = exchange_options(pl->in->options->value);
+    struct fr__exchange_options o = exchange_options(pl->in->options->value);
+    struct fr__reduce_part part;
     struct fr__share *shares = NULL;
     struct replicas g = {.pl = pl};
 
     FR_TRY(split_batch(pl, &shares, err));
+    FR_TRY(average_over_all(pl, &o, &part, err));
     FR_TRY(fr__exchange_new(&g.exchange, pl, &o, err));
     if (!fr__exchange_is_local(g.exchange))
         return place_workers(&g, shares, err);

@@ -16,13 +16,28 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
+	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/options.c \
+	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
 	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
-	strategies/lower/exchange.c strategies/lower/learning.h strategies/lower/learning.c \
-	strategies/lower/line_up.h strategies/lower/line_up.c strategies/lower/log.h \
-	strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
-	strategies/lower/params.h strategies/lower/params.c strategies/lower/placer.h \
+	strategies/lower/exchange.c strategies/lower/exchange_late.c strategies/lower/exchange_parts.h \
+	strategies/lower/exchange_reduce.c strategies/lower/exchange_servers.c \
+	strategies/lower/group_ops.h strategies/lower/group_ops.c strategies/lower/learning.h \
+	strategies/lower/learning.c strategies/lower/line_up.h strategies/lower/line_up.c \
+	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
+	strategies/lower/params.h strategies/lower/params.c strategies/lower/pipeline.h \
+	strategies/lower/pipeline.c strategies/lower/pipeline_place.c strategies/lower/placer.h \
 	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
-	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/replica.h \
+	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/rank_groups.h \
+	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
 	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
-	strategies/lower/replica_tensors.c strategies/lower/schedule.h strategies/lower/schedule.c \
-	strategies/lower/stages.h strategies/lower/stages.c strategies/lower/stages_cut.c
+	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
+	strategies/lower/stages_cut.c \
+	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
+	strategies/schedules/chimera.c strategies/schedules/dualpipe.c strategies/schedules/eager.c \
+	strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
+	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
+	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \
+	strategies/schedules/read.c strategies/schedules/replay.c strategies/schedules/schedule.h \
+	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.c \
+	strategies/schedules/zb_v.h strategies/schedules/zb_v.c strategies/schedules/zb_v_auto.c \
+	strategies/schedules/zero_bubble.c

@@ -32,7 +32,13 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, struct
     for (size_t s = 0; s < in->n_devices; s++)
         in_flight[s] = 1;
     FR_TRY(fr__line_up(pl, devices, err));
-    FR_TRY(fr__stages_cut(&stages, pl, devices, in->n_devices, batch, in_flight, err));
+    FR_TRY(fr__stages_cut(&stages, pl,
+                          &(struct fr__stages_problem){.n_stages = in->n_devices,
+                                                       .devices = devices,
+                                                       .in_flight = in_flight,
+                                                       .batch = batch,
+                                                       .stages_a_device = 1},
+                          err));
     for (size_t o = 0; o < in->graph->n_ops; o++)
         device_of[o] = devices[stages.stage_of[o]];
     FR_TRY(fr__replica_init(r, pl, device_of, &whole, err));

@@ -100,10 +100,11 @@ struct fr_strategy {
                             const struct fr_run_options *run, const struct fr_context *ctx,
                             struct fr_learning **out, struct fr_error *err);
     bool learns_by_default; /* where learning is asked for and no strategy is named; one has it */
+    bool folds;       /* ranks that do the same are planned once: large clusters cost no more */
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
-#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(dpos) X(os_dpos)
+#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
 /* The strategy that learns where the user names none. */

@@ -14,6 +14,7 @@
 static const uint64_t MOST_EVENTS_ONCE = 1000000;
 static const uint64_t MOST_EVENTS = 10000000;
 static const uint64_t MOST_DOUBLED = 64;
+static const double MOST_TASKS = 1e6;
 
 struct adviser {
     const struct fr_setting *setting;
@@ -150,6 +151,16 @@ static enum fr_status try_least(struct adviser *a, const struct fr_strategy *str
     return FR_OK;
 }
 
+/* Whether a plan of the strategy would cost more than an answer about advice is worth. */
+static bool is_too_large(struct adviser *a, const struct fr_strategy *s)
+{
+    bool is_large =
+        !s->folds && (double)a->record->n_gpus * (double)a->setting->graph->n_ops > MOST_TASKS;
+
+    a->is_cut_short |= is_large;
+    return is_large;
+}
+
 static enum fr_status advise_strategies(struct adviser *a)
 {
     const struct fr_strategy *strategy;
@@ -161,6 +172,8 @@ static enum fr_status advise_strategies(struct adviser *a)
         if (strncmp(a->question.strategy, strategy->name, n) == 0 &&
             (a->question.strategy[n] == '\0' || a->question.strategy[n] == ':'))
             fits = false; /* asked for */
+        else if (is_too_large(a, strategy))
+            continue;
         else
             FR_TRY(try_strategy(a, strategy->name, &fits));
         if (!fits)

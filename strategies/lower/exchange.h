@@ -26,6 +26,7 @@
 #ifndef FR_STRATEGIES_LOWER_EXCHANGE_H
 #define FR_STRATEGIES_LOWER_EXCHANGE_H
 
+#include "strategies/lower/rank_groups.h"
 #include "strategies/lower/replica.h"
 
 enum fr__exchange_policy { FR__EXCHANGE_BUCKETS, FR__EXCHANGE_STAGES, FR__EXCHANGE_SERVERS };
@@ -36,20 +37,49 @@ enum fr__server_place {
     FR__SERVER_SHARDED /* all devices: the largest owner first, to the least loaded */
 };
 
+/* Gradients that are summed over the same ranks: all of a model, or its dense ones and its experts'
+ * apart. The replicas fall into groups; each sums by itself. */
+struct fr__reduce_part {
+    struct fr__rank_groups over;
+    uint32_t shards; /* > 1: each rank keeps its share of the optimizer's state and updates it: the
+                        sum is a reduce-scatter, and an all-gather of parameters follows (S.
+                        Rajbhandari et al., ZeRO, SC 2020, stages 1 and 2) */
+};
+
+/* A sum over further ranks: see exchange_late.c. */
+struct fr__late_sum {
+    struct fr__rank_groups over;
+    const bool *is_partial; /* [n_ops] owners whose gradients are summed */
+    const char *label;      /* "norms' gradients" */
+};
+
 struct fr__exchange_options {
     enum fr__exchange_policy policy;
     bool overlap; /* buckets, servers: gradients leave during the backward pass */
     /* buckets */
     uint64_t bucket_bytes;
     bool is_step_by_bucket; /* an update waits for its own bucket, not for all */
-    /* stages */
-    uint32_t n_stages, n_replicas;
-    const uint32_t *stage_of; /* [n_ops] */
-    const uint32_t *devices;  /* [n_stages][n_replicas] */
+    bool keeps_copies;      /* buckets have storage of their own beside the gradients */
+    /* buckets, stages */
+    uint32_t n_stages, n_replicas; /* buckets: one stage */
+    const uint32_t *stage_of;      /* [n_ops]; NULL: all in the first */
+    const uint32_t *devices;       /* [n_stages][n_replicas] */
+    uint32_t n_parts;
+    const struct fr__reduce_part *parts;
+    const uint8_t *part_of; /* [n_ops] of owners; NULL: all of the first part */
+    uint32_t n_late;
+    const struct fr__late_sum *late;
+    bool is_folded;      /* a replica stands for others that do the same */
+    bool has_two_stages; /* a device has a stage of each of two copies of the model */
     /* servers */
     enum fr__server_place place;
     bool pulls_at_start;
 };
+
+/* All replicas in one group a stage. devices: [n_stages][n_replicas]; its arrays come from the
+ * placer's arena. FR_ENOMEM. */
+enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl, uint32_t n_stages,
+                             uint32_t n_replicas, const uint32_t devices[], struct fr_error *err);
 
 struct fr__exchange; /* memory of the placer's arena */
 
@@ -80,8 +110,9 @@ struct fr__buckets {
     const uint64_t *bytes;  /* [n] */
 };
 
-/* All memory comes from the arena. Cost: O(n log n). */
+/* part_of: [n_ops] of owners; a bucket is closed too where the part changes; NULL: it never does.
+ * All memory comes from the arena. Cost: O(n log n). */
 enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
-                                uint64_t bucket_bytes, struct fr__arena *arena,
-                                struct fr_error *err);
+                                uint64_t bucket_bytes, const uint8_t part_of[],
+                                struct fr__arena *arena, struct fr_error *err);
 #endif

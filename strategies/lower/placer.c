@@ -11,7 +11,8 @@ enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *i
                                const struct fr_context *ctx, struct fr_plan *plan,
                                struct fr_error *err)
 {
-    *pl = (struct fr__placer){.in = in, .graph = in->graph, .ctx = ctx, .plan = plan};
+    *pl = (struct fr__placer){
+        .in = in, .graph = in->graph, .ctx = ctx, .plan = plan, .gradient_factor = 1};
     pl->arena = fr__arena_new();
     if (!pl->arena)
         return fr__fail_nomem(err);
@@ -81,6 +82,16 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     return fr_plan_add_collective(pl->plan, &c);
 }
 
+uint32_t fr__repeat_collective(struct fr__placer *pl, uint32_t collective)
+{
+    struct fr_collective copy;
+
+    if (collective >= pl->plan->n_collectives.n)
+        return FR_NONE; /* out of memory: the plan keeps it */
+    copy = pl->plan->collectives[collective];
+    return fr_plan_add_collective(pl->plan, &copy);
+}
+
 void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *send, uint32_t *recv)
 {
     struct fr_task t = {.device = m->src,
@@ -92,6 +103,7 @@ void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *sen
                         .kind = FR_TASK_SEND,
                         .phase = (uint8_t)m->phase,
                         .stream = m->send_stream};
+    uint32_t transfer;
 
     *send = fr_plan_add_task(pl->plan, &t);
     t.device = m->dst;
@@ -99,7 +111,9 @@ void fr__add_move(struct fr__placer *pl, const struct fr__move *m, uint32_t *sen
     t.stream = FR_STREAM_FREE;
     *recv = fr_plan_add_task(pl->plan, &t);
     pl->n_tasks += *recv != FR_NONE ? 2 : 0;
-    fr_plan_add_transfer(pl->plan, *send, *recv, m->bytes, m->label);
+    transfer = fr_plan_add_transfer(pl->plan, *send, *recv, m->bytes, m->label);
+    if (pl->share_of && transfer != FR_NONE)
+        fr_plan_share_transfer(pl->plan, transfer, pl->share_of(pl->share_user, m->src, m->dst));
     if (m->from == FR_NONE)
         return;
     fr_plan_add_dep(pl->plan, m->from, *send);
@@ -139,7 +153,7 @@ void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, u
     const struct fr_op *o = &pl->graph->ops[op];
 
     add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, as);
-    if (pl->params.roles[op] != FR__ROLE_UPDATE)
+    if (pl->params.roles[op] != FR__ROLE_UPDATE || pl->keeping)
         return;
     for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
         add_scratch(pl, device,
@@ -154,6 +168,41 @@ void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_by
     for (unsigned i = 0; i < n; i++)
         fr__add_buffer(pl, FR_BUFFER_OPTIMIZER, device,
                        fr__optimizer_bytes(pl->in, param_bytes) / n, FR_NONE, op);
+}
+
+static void add_kept_by_recipe(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
+                               bool with_optimizer)
+{
+    static const enum fr_buffer_kind kinds[FR__N_PARTS] = {
+        [FR__PART_WEIGHT] = FR_BUFFER_PARAMETER,        [FR__PART_CACHE] = FR_BUFFER_PARAMETER,
+        [FR__PART_MAIN_GRADIENT] = FR_BUFFER_GRADIENT,  [FR__PART_MASTER] = FR_BUFFER_OPTIMIZER,
+        [FR__PART_STEP_GRADIENT] = FR_BUFFER_OPTIMIZER, [FR__PART_STATES] = FR_BUFFER_OPTIMIZER,
+        [FR__PART_GRADIENT] = FR_N_BUFFER_KINDS, /* tensors of the graph */
+    };
+
+    for (int part = 0; part < FR__N_PARTS; part++) {
+        if (kinds[part] == FR_N_BUFFER_KINDS ||
+            (kinds[part] == FR_BUFFER_GRADIENT && w->ready == FR_NONE) ||
+            (kinds[part] == FR_BUFFER_OPTIMIZER && (!with_optimizer || w->n_updates == 0)))
+            continue;
+        fr__add_buffer(pl, kinds[part], device,
+                       fr__kept_bytes(pl, (enum fr__recipe_part)part, w->op, w->bytes), FR_NONE,
+                       w->op);
+    }
+}
+
+void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
+                  bool with_optimizer)
+{
+    if (pl->keeping) {
+        add_kept_by_recipe(pl, device, w, with_optimizer);
+        return;
+    }
+    fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
+    if (pl->in->keeps_gradients && w->ready != FR_NONE)
+        fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
+    if (with_optimizer && w->n_updates > 0)
+        fr__add_optimizer(pl, device, w->bytes, w->op);
 }
 
 void fr__use_device(struct fr__placer *pl, uint32_t device)

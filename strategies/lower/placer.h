@@ -16,6 +16,17 @@
 #include "strategies/lower/price.h"
 #include "strategies/strategies.h"
 
+struct fr__crowd;
+struct fr__group_ops;
+
+/* How parameters, gradients and states are kept where a strategy does not do as PyTorch does by
+ * itself (price.h). */
+struct fr__keeping {
+    const struct fr__recipe *recipe;
+    unsigned zero;          /* 0 to 3: what is shared out, see recipe.h */
+    const uint32_t *shards; /* [n_ops] of owners: among so many ranks */
+};
+
 struct fr__placer {
     const struct fr_problem *in;
     const struct fr_graph *graph;
@@ -24,9 +35,21 @@ struct fr__placer {
     struct fr__arena *arena;
     struct fr__params params;
     int32_t next_priority;
-    uint32_t n_tasks;           /* made so far */
-    struct fr__cost_rows *rows; /* a list, one for each device type and batch */
-    bool *has_context;          /* [n_devices] */
+    uint32_t n_tasks;                      /* made so far */
+    struct fr__cost_rows *rows;            /* a list, one for each device type and batch */
+    bool *has_context;                     /* [n_devices] */
+    const struct fr__keeping *keeping;     /* NULL: as PyTorch does */
+    const struct fr__group_ops *group_ops; /* messages of a sharded graph; NULL: it has none */
+    /* [n_crowd_of] by group of the plan: the groups that do the same at the same time as it; NULL:
+     * it is alone */
+    struct fr__crowd *const *crowd_of;
+    uint32_t n_crowd_of;
+    /* How many messages like one from src to dst use its links at the same time, in a folded plan;
+     * NULL: one */
+    uint32_t (*share_of)(void *user, uint32_t src, uint32_t dst);
+    void *share_user;
+    double gradient_factor; /* bytes of a gradient as it is kept and sent, over those of its
+                                   parameter; 1 but where main gradients are fp32 */
 };
 
 /* fini may follow a failed init. */
@@ -49,6 +72,9 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
  * behave like a known system that covers it (fr_cost_collective), else runs as rings over the
  * links. */
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective);
+
+/* The same collective once more. */
+uint32_t fr__repeat_collective(struct fr__placer *pl, uint32_t collective);
 
 /* What moves: after task `from` (FR_NONE: the caller adds what to wait for), src to dst. */
 struct fr__move {
@@ -76,6 +102,10 @@ void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, doub
  * problem's graph. */
 void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, uint32_t as,
                           double batch, uint32_t task);
+/* What is there of an owner from the start to the end: its parameters, gradients that are kept, and
+ * if wanted what the optimizer keeps. */
+void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,
+                  bool with_optimizer);
 /* What the optimizer keeps for the parameters of `op`, a buffer a tensor. */
 void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_bytes, uint32_t op);
 /* The device's CUDA context, once; nothing on a CPU. */

@@ -8,6 +8,7 @@
 #include "strategies/lower/price.h"
 
 #include "calibrate/cost_memo.h"
+#include "sim/collectives/crowd.h"
 #include "strategies/lower/placer.h"
 
 enum { FP32_BYTES = 4 };
@@ -56,6 +57,33 @@ uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_
     return 2 * (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }
 
+uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
+                        uint64_t param_bytes)
+{
+    const struct fr__keeping *k = pl->keeping;
+    double elements = (double)param_bytes / pl->graph->param_elem_bytes;
+
+    return (uint64_t)(elements * fr__recipe_part_bytes(k->recipe, part, pl->in->optimizer, k->zero,
+                                                       k->shards[owner]) +
+                      0.5);
+}
+
+bool fr__has_main_gradients(const struct fr__placer *pl)
+{
+    return pl->keeping && !(pl->keeping->recipe->bytes[FR__PART_GRADIENT] > 0);
+}
+
+/* Memory traffic of an update op: a rank updates its share. */
+static double update_bytes(const struct fr__placer *pl, const struct fr_op *o)
+{
+    const struct fr__keeping *k = pl->keeping;
+
+    if (!k)
+        return fr__update_traffic_bytes(pl->in, o->param_bytes);
+    return (double)o->param_bytes / pl->graph->param_elem_bytes / k->shards[o->forward] *
+           fr__recipe_update_bytes(k->recipe, pl->in->optimizer);
+}
+
 /* ---- ops ---- */
 
 void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
@@ -76,8 +104,7 @@ void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
     fr__price_by_model(pl->in, type, op, part, cost);
     if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
         o->param_bytes > 0)
-        fr_cost_bytes(pl->in->costs, type, fr__update_traffic_bytes(pl->in, o->param_bytes),
-                      FR_OP_UPDATE, cost);
+        fr_cost_bytes(pl->in->costs, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
 }
 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
@@ -148,6 +175,13 @@ static bool is_summed_in_switch(enum fr_dtype dtype)
 bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
                           struct fr_cost *cost)
 {
-    return fr_plan_collective_cost(pl->plan, pl->in->costs, c,
-                                   is_summed_in_switch(pl->graph->dtype), cost);
+    struct fr__crowd *crowd = c->group < pl->n_crowd_of ? pl->crowd_of[c->group] : NULL;
+    struct fr_error ignored;
+
+    if (fr_plan_collective_cost(pl->plan, pl->in->costs, c, is_summed_in_switch(pl->graph->dtype),
+                                cost))
+        return true;
+    *cost = (struct fr_cost){.kind = FR_N_OP_KINDS, .trust = FR_TRUST_DATASHEET};
+    return crowd && fr__crowd_time(crowd, c->kind, c->bytes, &cost->mean_s, &cost->bytes_s,
+                                   &ignored) == FR_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef FR_STRATEGIES_LOWER_PRICE_H
 #define FR_STRATEGIES_LOWER_PRICE_H
 
+#include "strategies/lower/recipe.h"
 #include "strategies/strategies.h"
 
 struct fr__placer;
@@ -29,11 +30,19 @@ uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost);
 
-/* What a collective on a group of the plan costs as a whole; false: not known, *cost untouched. */
+/* What a collective on a group of the plan costs as a whole: as measured on the group's system, or
+ * among the groups that do the same at the same time. false: not known. */
 bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
                           struct fr_cost *cost);
 
 /* ---- what the optimizer keeps and moves ---- */
+
+/* Bytes of a part of the recipe that a rank holds, for so many bytes of parameters of an owner.
+ * Only where the placer has a keeping. */
+uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
+                        uint64_t param_bytes);
+/* Whether the backward pass adds to gradients that are there from the start. */
+bool fr__has_main_gradients(const struct fr__placer *pl);
 
 /* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
  * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each,

@@ -7,6 +7,7 @@
 #include "strategies/lower/replica_parts.h"
 
 #include "base/error.h"
+#include "strategies/lower/group_ops.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,6 +85,12 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
     return FR_OK;
 }
 
+void fr__replica_count_from(struct fr__replica *r, uint32_t first, uint32_t n_all)
+{
+    for (size_t i = 0; i < r->n_micros; i++)
+        r->micros[i].index = n_all == 1 ? FR_NONE : first + (uint32_t)i;
+}
+
 void fr__replica_fini(struct fr__replica *r)
 {
     fr__arena_free(r->arena);
@@ -131,11 +138,7 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         const struct fr__owner *w = &pl->params.owners[i];
         uint32_t device = r->device_of[w->op];
 
-        fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
-        if (pl->in->keeps_gradients && w->ready != FR_NONE)
-            fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
-        if (with_optimizer && w->n_updates > 0)
-            fr__add_optimizer(pl, device, w->bytes, w->op);
+        fr__add_kept(pl, device, w, with_optimizer);
         for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
             if (fr__needs_tied_copy(r, e))
                 fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst], w->bytes,
@@ -158,8 +161,12 @@ void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint3
     }
     fr__bring_inputs(r, m, op);
     m->priority_of[op] = pl->next_priority;
-    task = fr__add_compute(pl, device, fr__op_cost(pl, rows, op), op, pl->graph->ops[op].phase,
-                           m->index);
+    if (fr__is_group_op(pl->group_ops, op))
+        task = fr__add_group_op(pl->group_ops, pl, op, device, r->number, (uint32_t)(m - r->micros),
+                                m->index);
+    else
+        task = fr__add_compute(pl, device, fr__op_cost(pl, rows, op), op, pl->graph->ops[op].phase,
+                               m->index);
     m->task_of[op] = task;
     if (r->first_task[op] == FR_NONE)
         r->first_task[op] = task;
@@ -295,8 +302,12 @@ static uint32_t place_but_last(struct fr__replica *r)
     for (size_t m = 2; k && m + 1 < r->n_micros; m++) {
         fr__placer_repeat(
             r->pl, k,
-            &(struct fr__pattern_place){
-                .after = after, .microbatch = (uint32_t)m, .device = FR_NONE, .rank = FR_NONE});
+            &(struct fr__pattern_place){.after = after,
+                                        .microbatch = (uint32_t)m,
+                                        .device = FR_NONE,
+                                        .rank = FR_NONE,
+                                        .collective_by = (uint32_t)(m - 1) *
+                                                         fr__group_ops_stride(r->pl->group_ops)});
         after = r->pl->n_tasks - 1;
     }
     fr__pattern_free(k);

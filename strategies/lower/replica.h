@@ -33,6 +33,7 @@ struct fr__replica {
     struct fr__placer *pl;
     struct fr__arena *arena;
     const uint32_t *device_of; /* [n_ops] caller's, lives as long */
+    uint32_t number;           /* among the replicas, for messages of a sharded graph */
     struct fr__micro *micros;  /* [n_micros] */
     size_t n_micros;
     struct fr__micro tail;
@@ -61,6 +62,8 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
                                 const uint32_t device_of[], const struct fr__share *share,
                                 struct fr_error *err);
 void fr__replica_fini(struct fr__replica *r);
+/* Its micro-batches are numbers first, first + 1, ... of n_all, where others have the rest. */
+void fr__replica_count_from(struct fr__replica *r, uint32_t first, uint32_t n_all);
 
 /* Persistent buffers: context, parameters (copies of tied ones where they are used too) and, if
  * wanted, what the optimizer keeps. */

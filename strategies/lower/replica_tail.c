@@ -27,7 +27,7 @@ void fr__place_sums(struct fr__replica *r)
 /* A gradient that is no tensor of the graph. */
 static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
 {
-    if (r->pl->in->keeps_gradients)
+    if (r->pl->in->keeps_gradients || fr__has_main_gradients(r->pl))
         return FR_NONE;
     return fr__add_buffer(r->pl, FR_BUFFER_GRADIENT, r->device_of[w->ready], w->bytes,
                           r->first_task[w->ready], w->op);

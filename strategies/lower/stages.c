@@ -63,7 +63,19 @@ static void find_unrolled(const struct fr_graph *g, bool is_unrolled[])
     }
 }
 
-static void assign_items(struct chain *c, const bool is_unrolled[])
+/* Whether an op belongs to the item of the forward op before it, of that layer. */
+static bool goes_on(const struct fr_op *op, uint32_t layer, const bool is_unrolled[],
+                    const uint32_t unit_of_layer[])
+{
+    if (layer == FR_NONE)
+        return false;
+    if (op->layer == layer)
+        return unit_of_layer || is_unrolled[layer];
+    return unit_of_layer && unit_of_layer[layer] != FR_NONE &&
+           unit_of_layer[op->layer] == unit_of_layer[layer];
+}
+
+static void assign_items(struct chain *c, const bool is_unrolled[], const uint32_t unit_of_layer[])
 {
     const struct fr_graph *g = c->pl->graph;
     uint32_t layer = FR_NONE, n_forward = 0;
@@ -74,7 +86,7 @@ static void assign_items(struct chain *c, const bool is_unrolled[])
         c->item_of[o] = FR_NONE;
         if (op->phase != FR_PHASE_FORWARD)
             continue;
-        if (op->layer != layer || !is_unrolled[layer]) {
+        if (!goes_on(op, layer, is_unrolled, unit_of_layer)) {
             c->n_before[c->n] = n_forward;
             c->items[c->n++] = o;
         }
@@ -98,6 +110,15 @@ static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
     while (g->tensors[tensor].alias != FR_NONE)
         tensor = g->tensors[tensor].alias;
     return tensor;
+}
+
+static double kept_bytes(const struct fr__placer *pl, const struct fr__owner *w)
+{
+    double bytes = 0;
+
+    for (int part = 0; part < FR__N_PARTS; part++)
+        bytes += (double)fr__kept_bytes(pl, (enum fr__recipe_part)part, w->op, w->bytes);
+    return bytes;
 }
 
 /* Each storage that a forward op fills and a backward op reads counts once, where it is filled. */
@@ -126,6 +147,8 @@ static enum fr_status sum_memory(struct chain *c, double batch, struct fr_error 
 
         if (w->ready != FR_NONE)
             bytes += (double)w->bytes + (double)fr__optimizer_bytes(c->pl->in, w->bytes);
+        if (c->pl->keeping)
+            bytes = kept_bytes(c->pl, w);
         c->fixed_bytes[c->item_of[w->op] + 1] += bytes;
     }
     for (size_t i = 0; i < c->n; i++) {
@@ -216,8 +239,8 @@ static void log_stages(const struct chain *c, const struct fr__cut_problem *p,
     }
 }
 
-static enum fr_status make_chain(struct chain *c, struct fr__placer *pl, size_t n_stages,
-                                 struct fr_error *err)
+static enum fr_status make_chain(struct chain *c, struct fr__placer *pl,
+                                 const struct fr__stages_problem *in, struct fr_error *err)
 {
     size_t n_ops = pl->graph->n_ops;
     bool *is_unrolled = fr__arena_alloc(pl->arena, pl->graph->n_layers, sizeof(*is_unrolled));
@@ -232,16 +255,19 @@ static enum fr_status make_chain(struct chain *c, struct fr__placer *pl, size_t 
         !c->live_bytes)
         return fr__fail_nomem(err);
     find_unrolled(pl->graph, is_unrolled);
-    assign_items(c, is_unrolled);
-    if (c->n < n_stages)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s' has %zu forward ops%s, too few for %zu parts", pl->graph->name, c->n,
-                        c->n < c->n_before[c->n] ? " or unrolled layers" : "", n_stages);
+    assign_items(c, is_unrolled, in->unit_of_layer);
+    if (c->n < in->n_stages)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has %zu %s, too few for %zu parts",
+                        pl->graph->name, c->n,
+                        in->unit_of_layer          ? "layers that can be cut apart"
+                        : c->n < c->n_before[c->n] ? "forward ops or unrolled layers"
+                                                   : "forward ops",
+                        in->n_stages);
     return FR_OK;
 }
 
-static enum fr_status cut(struct fr__stages *out, struct chain *c, const uint32_t devices[],
-                          const double in_flight[], double batch, struct fr_error *err)
+static enum fr_status cut(struct fr__stages *out, struct chain *c,
+                          const struct fr__stages_problem *in, struct fr_error *err)
 {
     struct fr__placer *pl = c->pl;
     size_t k = out->n_stages;
@@ -253,40 +279,39 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c, const uint32_
                                 .sum_s = sum_s,
                                 .fixed_bytes = c->fixed_bytes,
                                 .live_bytes = c->live_bytes,
-                                .in_flight = in_flight,
+                                .in_flight = in->in_flight,
                                 .capacity_bytes = capacity};
     bool fits = false;
 
     if (!sum_s || !capacity || !first)
         return fr__fail_nomem(err);
-    FR_TRY(sum_memory(c, batch, err));
-    FR_TRY(sum_all_times(c, devices, k, batch, sum_s, err));
+    FR_TRY(sum_memory(c, in->batch, err));
+    FR_TRY(sum_all_times(c, in->devices, k, in->batch, sum_s, err));
     for (size_t s = 0; s < k; s++) {
-        const struct fr_device_type *type = fr__type_of(pl, devices[s]);
+        const struct fr_device_type *type = fr__type_of(pl, in->devices[s]);
 
-        capacity[s] = (double)type->mem_bytes - (double)type->context_bytes;
+        capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes) / in->stages_a_device;
     }
     FR_TRY(fr__cut_chain(&p, first, &fits, err));
-    log_stages(c, &p, devices, first, fits);
+    log_stages(c, &p, in->devices, first, fits);
     out->first = first;
     return FR_OK;
 }
 
 enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
-                              const uint32_t devices[], size_t n_stages, double batch,
-                              const double in_flight[], struct fr_error *err)
+                              const struct fr__stages_problem *in, struct fr_error *err)
 {
     struct chain c;
     uint32_t *stage_of, *stage_of_item;
 
-    FR_TRY(make_chain(&c, pl, n_stages, err));
-    *out = (struct fr__stages){.n_stages = n_stages, .n_items = c.n, .items = c.items};
-    FR_TRY(cut(out, &c, devices, in_flight, batch, err));
+    FR_TRY(make_chain(&c, pl, in, err));
+    *out = (struct fr__stages){.n_stages = in->n_stages, .n_items = c.n, .items = c.items};
+    FR_TRY(cut(out, &c, in, err));
     stage_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*stage_of));
     stage_of_item = fr__arena_alloc(pl->arena, c.n, sizeof(*stage_of_item));
     if (!stage_of || !stage_of_item)
         return fr__fail_nomem(err);
-    for (uint32_t s = 0; s < n_stages; s++)
+    for (uint32_t s = 0; s < in->n_stages; s++)
         for (uint32_t i = out->first[s]; i < out->first[s + 1]; i++)
             stage_of_item[i] = s;
     for (size_t o = 0; o < pl->graph->n_ops; o++)

@@ -39,11 +39,22 @@ struct fr__stages {
     const uint32_t *first;    /* [n_stages + 1] into items */
 };
 
-/* Cuts the placer's graph for devices[0 .. n_stages) at `batch` samples a micro-batch, of which
- * stage s holds in_flight[s]. Logs each stage. Memory comes from the placer's arena.
+/* What to cut: stage s stands on devices[s] and holds in_flight[s] micro-batches of `batch` samples.
+ * Of a device that has several stages, each takes its share of the memory. */
+struct fr__stages_problem {
+    size_t n_stages;
+    const uint32_t *devices; /* [n_stages] */
+    const double *in_flight; /* [n_stages] */
+    double batch;
+    unsigned stages_a_device;
+    const uint32_t
+        *unit_of_layer; /* [n_layers] layers of a unit stay together, and so do the ops of
+                                      a layer of none (FR_NONE); NULL: cut anywhere */
+};
+
+/* Cuts the placer's graph. Logs each stage. Memory comes from the placer's arena.
  * FR_EUSAGE: fewer items than stages. */
 enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
-                              const uint32_t devices[], size_t n_stages, double batch,
-                              const double in_flight[], struct fr_error *err);
+                              const struct fr__stages_problem *in, struct fr_error *err);
 
 #endif

@@ -1,9 +1,8 @@
-/* Cutting chains against brute force, schedules against their definition, buckets by hand. */
+/* Cutting chains against brute force, buckets by hand. */
 #include "config.h"
 
 #include "base/arena.h"
 #include "strategies/lower/exchange.h"
-#include "strategies/lower/schedule.h"
 #include "strategies/lower/stages.h"
 #include "tests/support/base_check.h"
 
@@ -137,59 +136,6 @@ START_TEST(the_cut_respects_memory_or_exceeds_it_least)
 }
 END_TEST
 
-/* Each micro-batch goes forward once and, later, backward once; no stage holds more than it may. */
-START_TEST(schedules_run_every_micro_batch_once_each_way)
-{
-    for (int kind = FR__SCHEDULE_GPIPE; kind <= FR__SCHEDULE_1F1B; kind++)
-        for (uint32_t n_stages = 1; n_stages <= 5; n_stages++)
-            for (uint32_t n_micros = 1; n_micros <= 7; n_micros++)
-                for (uint32_t s = 0; s < n_stages; s++) {
-                    enum fr__schedule k = (enum fr__schedule)kind;
-                    struct fr__slot slots[14];
-                    uint32_t in_flight = 0, most = 0;
-                    int state[7] = {0};
-
-                    fr__schedule_stage(k, s, n_stages, n_micros, slots);
-                    for (uint32_t i = 0; i < 2 * n_micros; i++) {
-                        ck_assert_uint_lt(slots[i].micro, n_micros);
-                        ck_assert_int_eq(state[slots[i].micro]++, slots[i].is_backward);
-                        in_flight += slots[i].is_backward ? -1u : 1u;
-                        most = in_flight > most ? in_flight : most;
-                    }
-                    ck_assert_uint_eq(in_flight, 0);
-                    ck_assert_uint_eq(most, fr__schedule_in_flight(k, s, n_stages, n_micros));
-                }
-}
-END_TEST
-
-/* Stage 1 of 3 with 4 micro-batches: two forwards to warm up, then B0 F2 B1 F3 B2 B3. */
-START_TEST(one_forward_one_backward_alternates_after_the_warm_up)
-{
-    static const struct fr__slot want[] = {{0, false}, {1, false}, {0, true}, {2, false},
-                                           {1, true},  {3, false}, {2, true}, {3, true}};
-    struct fr__slot got[8];
-
-    fr__schedule_stage(FR__SCHEDULE_1F1B, 1, 3, 4, got);
-    for (int i = 0; i < 8; i++) {
-        ck_assert_uint_eq(got[i].micro, want[i].micro);
-        ck_assert_int_eq(got[i].is_backward, want[i].is_backward);
-    }
-}
-END_TEST
-
-START_TEST(gpipe_turns_round_with_the_newest_micro_batch)
-{
-    struct fr__slot got[6];
-    static const uint32_t want[] = {0, 1, 2, 2, 1, 0};
-
-    fr__schedule_stage(FR__SCHEDULE_GPIPE, 0, 4, 3, got);
-    for (int i = 0; i < 6; i++) {
-        ck_assert_uint_eq(got[i].micro, want[i]);
-        ck_assert_int_eq(got[i].is_backward, i >= 3);
-    }
-}
-END_TEST
-
 /* Owners 0..4 in graph order, ready in the order 4 3 2 1 0 with 6 3 8 1 2 bytes; owner 5 is not
  * trained. Buckets of at least 8: {6 3} {8} {1 2}, the last one smaller. */
 START_TEST(buckets_close_once_they_hold_the_wanted_size)
@@ -205,7 +151,7 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 3);
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(b.first[i], first[i]);
@@ -213,9 +159,9 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
         ck_assert_uint_eq(b.bytes[i], bytes[i]);
     for (int i = 0; i < 5; i++)
         ck_assert_uint_eq(b.owners[i], order[i]);
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 0, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 0, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 5); /* one gradient each */
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 1000, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 1000, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 1);
     fr__arena_free(a);
 }
@@ -229,7 +175,7 @@ START_TEST(nothing_to_train_makes_no_bucket)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 0);
     fr__arena_free(a);
 }
@@ -241,9 +187,6 @@ int main(void)
 
     tcase_add_test(c, the_cut_is_the_best_of_all_cuts);
     tcase_add_test(c, the_cut_respects_memory_or_exceeds_it_least);
-    tcase_add_test(c, schedules_run_every_micro_batch_once_each_way);
-    tcase_add_test(c, one_forward_one_backward_alternates_after_the_warm_up);
-    tcase_add_test(c, gpipe_turns_round_with_the_newest_micro_batch);
     tcase_add_test(c, buckets_close_once_they_hold_the_wanted_size);
     tcase_add_test(c, nothing_to_train_makes_no_bucket);
     return run_case(c, "strategies/stages");

@@ -1,0 +1,99 @@
+/* strategies/hybrid/hybrid.h - data, tensor, sequence, context, expert and pipeline parallelism, and
+ * sharded optimizers, in any combination: what the files of the room share.
+ *
+ *     options.c   what the user asked for, and whether the degrees go together
+ *     graph.c     the graph that one rank runs: recomputed, split, with its messages
+ *     ranks.c     which ranks are placed, on which devices, and their groups
+ *     place.c     ranks become tasks
+ *     strategy.c  the strategy's row
+ *
+ * Nothing here knows what an op is. Which ops are split how is a choice of placements
+ * (workloads/passes/shard.h); what a rank does then is one local graph, placed like any replica
+ * (strategies/lower/replica.h); messages inside it become collectives (group_ops.h); gradients are
+ * summed at the end (exchange.h).
+ */
+#ifndef FR_STRATEGIES_HYBRID_HYBRID_H
+#define FR_STRATEGIES_HYBRID_HYBRID_H
+
+#include "strategies/lower/exchange.h"
+#include "strategies/lower/group_ops.h"
+#include "strategies/lower/mesh.h"
+#include "strategies/lower/placer.h"
+
+extern const struct fr_option fr__hybrid_option_rows[];
+
+struct fr__hybrid_options {
+    uint32_t dp, tp, pp, cp, ep, etp; /* degrees, all at least 1; their ranks are all devices */
+    bool sequence_parallel, vocab_parallel, keeps_gathered;
+    uint32_t micro_batch; /* samples */
+    uint32_t n_micros;    /* of each replica */
+    const char *schedule;
+    uint32_t n_virtual; /* 0: as the schedule needs */
+    unsigned zero;      /* 0 to 2 */
+    const char *map;
+    uint64_t bucket_bytes;
+    bool overlap; /* gradients leave during the backward pass */
+    bool fold;    /* ranks that do the same are placed once */
+};
+
+/* Reads and checks. FR_EUSAGE says what does not go together and what would. */
+enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
+                               struct fr_error *err);
+
+/* Axes of fr__shard_problem, in their order. */
+enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };
+
+/* The graph of one rank. */
+struct fr__hybrid_graph {
+    const struct fr_graph *graph;
+    bool is_sharded; /* `sharded` holds; else graph is the problem's own */
+    struct fr__sharded sharded;
+};
+
+/* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op
+ * cannot be split so. */
+enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,
+                                     const struct fr__hybrid_options *o, struct fr_plan *plan,
+                                     struct fr_error *err);
+void fr__hybrid_graph_free(struct fr__hybrid_graph *g);
+
+/* How many of the messages from one stage to another use the same links. */
+struct fr__share_row {
+    uint32_t src, dst; /* devices of the placed rank */
+    uint32_t share;
+    bool is_even;
+};
+
+/* Ranks on devices. All arrays come from the placer's arena. */
+struct fr__hybrid_ranks {
+    struct fr__placer *pl;
+    const struct fr__hybrid_options *o;
+    struct fr__mesh dense, expert;
+    const uint32_t *devices_by_rank; /* [n_devices] */
+    bool is_folded;
+    uint32_t n_replicas; /* that are placed */
+    uint32_t *rank_of;   /* [n_replicas] at the first stage */
+    uint32_t *devices;   /* [pp][n_replicas] */
+    struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
+    struct fr__routes *routes;
+    struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
+    struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
+    size_t n_shares, cap_shares;
+    size_t n_crowds, cap_crowds;
+    struct fr__crowd **crowd_of; /* [n_crowd_of] by group of the plan */
+    uint32_t n_crowd_of;
+};
+
+/* fini may follow a failed make. */
+enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
+                                     const struct fr__hybrid_options *o, struct fr_error *err);
+void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
+/* The device of a placed replica at a stage. */
+uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);
+
+/* Places all ranks. */
+enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,
+                                const struct fr__hybrid_graph *g, struct fr__hybrid_ranks *r,
+                                struct fr_error *err);
+
+#endif

@@ -1,0 +1,225 @@
+/* strategies/hybrid/options.c - what a user asks of the hybrid strategy, and which degrees go
+ * together. */
+#include "config.h"
+
+#include "strategies/hybrid/hybrid.h"
+
+#include "base/error.h"
+
+enum {
+    DP,
+    TP,
+    PP,
+    CP,
+    EP,
+    ETP,
+    SP,
+    MICRO,
+    ACCUMULATE,
+    SCHEDULE,
+    VIRTUAL,
+    ZERO,
+    MAP,
+    BUCKET,
+    OVERLAP,
+    VOCAB,
+    GATHERED,
+    FOLD
+};
+
+const struct fr_option fr__hybrid_option_rows[] = {
+    [DP] = {.name = "dp",
+            .type = FR_OPTION_COUNT,
+            .fallback = "0",
+            .help = "replicas that work on different samples; 0: as many as the devices give"},
+    [TP] = {.name = "tp",
+            .type = FR_OPTION_COUNT,
+            .fallback = "1",
+            .help = "ranks that split each layer (tensor parallelism)",
+            .advice = FR_ADVICE_DOUBLE,
+            .advice_text = "ranks a layer"},
+    [PP] = {.name = "pp", .type = FR_OPTION_COUNT, .fallback = "1", .help = "stages of a pipeline"},
+    [CP] = {.name = "cp",
+            .type = FR_OPTION_COUNT,
+            .fallback = "1",
+            .help = "ranks that split each sequence (context parallelism)"},
+    [EP] = {.name = "ep",
+            .type = FR_OPTION_COUNT,
+            .fallback = "1",
+            .help = "ranks that share out the experts"},
+    [ETP] = {.name = "etp",
+             .type = FR_OPTION_COUNT,
+             .fallback = "1",
+             .help = "ranks that split each expert"},
+    [SP] = {.name = "sp",
+            .type = FR_OPTION_BOOL,
+            .fallback = "0",
+            .help = "between split layers a tensor group splits the sequence"},
+    [MICRO] = {.name = "micro",
+               .type = FR_OPTION_COUNT,
+               .fallback = "0",
+               .help = "samples a micro-batch; 0: all of a replica's, with pp four micro-batches a "
+                       "stage",
+               .advice = FR_ADVICE_LEAST,
+               .advice_text = "1"},
+    [ACCUMULATE] = {.name = "accumulate",
+                    .type = FR_OPTION_COUNT,
+                    .fallback = "0",
+                    .help = "micro-batches an update, instead of micro; 0: as micro says"},
+    [SCHEDULE] = {.name = "schedule",
+                  .type = FR_OPTION_TEXT,
+                  .fallback = "1f1b",
+                  .help = "order of forward and backward passes of a pipeline: a name that "
+                          "`forerun schedule list` shows, or file:PATH; with virtual the default "
+                          "is interleaved-1f1b"},
+    [VIRTUAL] = {.name = "virtual",
+                 .type = FR_OPTION_COUNT,
+                 .fallback = "0",
+                 .help = "parts of the model a pipeline rank; 0: as the schedule needs"},
+    [ZERO] = {.name = "zero",
+              .type = FR_OPTION_COUNT,
+              .fallback = "0",
+              .help = "shard over the replicas: 1 optimizer state, 2 gradients too",
+              .advice = FR_ADVICE_LEAST,
+              .advice_text = "2"},
+    [MAP] = {.name = "map",
+             .type = FR_OPTION_TEXT,
+             .fallback = "megatron",
+             .help = "order of the axes on the devices, innermost first: tp-cp-ep-dp-pp, or "
+                     "megatron, megatron-dp, deepspeed, torchtitan, calculon"},
+    [BUCKET] = {.name = "bucket",
+                .type = FR_OPTION_BYTES,
+                .fallback = "25MiB",
+                .help = "gradients that travel together, without pipeline"},
+    [OVERLAP] = {.name = "overlap",
+                 .type = FR_OPTION_BOOL,
+                 .fallback = "1",
+                 .help = "gradients leave during the backward pass"},
+    [VOCAB] = {.name = "vocab-parallel",
+               .type = FR_OPTION_BOOL,
+               .fallback = "1",
+               .help = "a tensor group splits embedding, head and loss by the vocabulary"},
+    [GATHERED] = {.name = "keep-gathered",
+                  .type = FR_OPTION_BOOL,
+                  .fallback = "0",
+                  .help =
+                      "with sp, inputs gathered in the forward pass are kept, not gathered again"},
+    [FOLD] = {.name = "fold",
+              .type = FR_OPTION_BOOL,
+              .fallback = "1",
+              .help = "ranks that do the same are simulated once"},
+    {.name = NULL},
+};
+
+/* ---- degrees ---- */
+
+static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                   struct fr_error *err)
+{
+    const uint64_t *v = in->options->value;
+    uint64_t n = in->n_devices, fixed;
+
+    o->tp = (uint32_t)v[TP];
+    o->pp = (uint32_t)v[PP];
+    o->cp = (uint32_t)v[CP];
+    o->ep = (uint32_t)v[EP];
+    o->etp = (uint32_t)v[ETP];
+    if (!o->tp || !o->pp || !o->cp || !o->ep || !o->etp)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1");
+    if (o->tp > n || o->pp > n || o->cp > n || (uint64_t)o->tp * o->cp > n)
+        fixed = n + 1;
+    else
+        fixed = (uint64_t)o->tp * o->cp * o->pp;
+    if (fixed > n || n % fixed)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp=%u, cp=%u and pp=%u do not divide the %zu devices (dp is what is left; "
+                        "choose the number of devices with -g)",
+                        o->tp, o->cp, o->pp, in->n_devices);
+    o->dp = v[DP] ? (uint32_t)v[DP] : (uint32_t)(n / fixed);
+    if (o->dp * fixed != n)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "dp=%u, tp=%u, cp=%u and pp=%u make %llu ranks, but there are %zu devices",
+                        o->dp, o->tp, o->cp, o->pp, (unsigned long long)(o->dp * fixed),
+                        in->n_devices);
+    return FR_OK;
+}
+
+static enum fr_status check_experts(const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    uint64_t stage = (uint64_t)o->dp * o->tp * o->cp;
+
+    if ((uint64_t)o->ep * o->etp > stage || stage % ((uint64_t)o->ep * o->etp))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "ep=%u times etp=%u does not divide the %llu ranks of a stage (dp x tp x "
+                        "cp)",
+                        o->ep, o->etp, (unsigned long long)stage);
+    if (o->ep > 1 && o->tp > 1 && !o->sequence_parallel)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "ep=%u with tp=%u needs sp=1: without it all ranks of a tensor group hold "
+                        "the same tokens",
+                        o->ep, o->tp);
+    return FR_OK;
+}
+
+/* ---- the batch ---- */
+
+static enum fr_status read_batch(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                 struct fr_error *err)
+{
+    const uint64_t *v = in->options->value;
+    uint32_t samples = in->global_batch / o->dp;
+
+    if (in->global_batch % o->dp)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "dp=%u does not divide the global batch of %u",
+                        o->dp, in->global_batch);
+    if (v[MICRO] && v[ACCUMULATE])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "micro and accumulate say the same thing; give one of them");
+    if (v[ACCUMULATE] && samples % v[ACCUMULATE])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "accumulate=%llu does not divide the %u samples of a replica",
+                        (unsigned long long)v[ACCUMULATE], samples);
+    o->micro_batch = samples;
+    if (v[ACCUMULATE])
+        o->micro_batch = samples / (uint32_t)v[ACCUMULATE];
+    else if (v[MICRO])
+        o->micro_batch = (uint32_t)(v[MICRO] < samples ? v[MICRO] : samples);
+    else if (o->pp > 1)
+        o->micro_batch = samples / (4 * o->pp) ? samples / (4 * o->pp) : 1;
+    if (v[MICRO] > samples)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "micro=%llu is more than the %u samples of a replica",
+                        (unsigned long long)v[MICRO], samples);
+    o->n_micros = (samples - 1) / o->micro_batch + 1;
+    return FR_OK;
+}
+
+enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
+                               struct fr_error *err)
+{
+    const uint64_t *v = in->options->value;
+    struct fr__hybrid_options o = {.sequence_parallel = v[SP] != 0,
+                                   .vocab_parallel = v[VOCAB] != 0,
+                                   .keeps_gathered = v[GATHERED] != 0,
+                                   .n_virtual = (uint32_t)v[VIRTUAL],
+                                   .schedule = fr_option_text(in->options, SCHEDULE),
+                                   .map = fr_option_text(in->options, MAP),
+                                   .bucket_bytes = v[BUCKET],
+                                   .overlap = v[OVERLAP] != 0,
+                                   .fold = v[FOLD] != 0,
+                                   .zero = (unsigned)v[ZERO]};
+
+    FR_TRY(read_degrees(&o, in, err));
+    if (v[ZERO] > 2)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1 or 2",
+                        (unsigned long long)v[ZERO]);
+    if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])
+        o.schedule = "interleaved-1f1b";
+    if (o.sequence_parallel && o.tp == 1)
+        o.sequence_parallel = false;
+    FR_TRY(check_experts(&o, err));
+    FR_TRY(read_batch(&o, in, err));
+    *out = o;
+    return FR_OK;
+}

@@ -1,0 +1,293 @@
+/* strategies/hybrid/place.c - the ranks of a hybrid become tasks: their graph, micro-batch after
+ * micro-batch, and what sums their gradients. */
+#include "config.h"
+
+#include "strategies/hybrid/hybrid.h"
+
+#include "base/error.h"
+#include "strategies/lower/pipeline.h"
+#include "workloads/passes/units.h"
+
+struct placing {
+    struct fr__placer *pl;
+    const struct fr__hybrid_options *o;
+    const struct fr__hybrid_graph *g;
+    struct fr__hybrid_ranks *ranks;
+    struct fr__share share;
+    struct fr_schedule *schedule; /* NULL: one stage, micro-batch after micro-batch */
+    struct fr__pipeline line;
+    uint32_t n_stages;        /* of the schedule, or 1 */
+    const uint32_t *stage_of; /* [n_ops]; NULL: one stage */
+    uint32_t *devices;        /* [n_stages][n_replicas] */
+    uint32_t *rank_devices;   /* [pp] of the replica being placed */
+    uint32_t *device_of;      /* [n_ops] likewise */
+    struct fr__rank_groups tensor, context, experts, expert_tensor; /* by stage of the schedule */
+    struct fr__reduce_part parts[2];
+    uint8_t *part_of; /* [n_ops] owners of experts: 1 */
+    bool *is_partial; /* [n_ops] owners whose gradients a tensor group sums */
+    struct fr__late_sum late[1];
+    struct fr__exchange *exchange;
+    struct fr__keeping keeping;
+    uint32_t *shards; /* [n_ops] of owners */
+};
+
+enum { PART_DENSE, PART_EXPERTS };
+
+/* ---- stages ---- */
+
+static uint32_t rank_of_stage(const struct placing *p, uint32_t stage)
+{
+    return p->schedule ? p->line.rank_of[stage] : stage;
+}
+
+/* The groups of the schedule's stages, from those of the ranks. */
+static enum fr_status by_stage(const struct placing *p, const struct fr__rank_groups *of_rank,
+                               struct fr__rank_groups *out, struct fr_error *err)
+{
+    uint32_t n = of_rank->n_groups;
+    uint32_t *groups = fr__arena_alloc(p->pl->arena, (size_t)p->n_stages * n, sizeof(*groups));
+
+    if (!groups)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        for (uint32_t g = 0; g < n; g++)
+            groups[(size_t)s * n + g] = of_rank->plan_group[(size_t)rank_of_stage(p, s) * n + g];
+    *out = *of_rank;
+    out->plan_group = groups;
+    return FR_OK;
+}
+
+static enum fr_status make_line(struct placing *p, const struct fr__units *units,
+                                struct fr_error *err)
+{
+    const struct fr__hybrid_ranks *r = p->ranks;
+
+    for (uint32_t s = 0; s < p->o->pp; s++)
+        p->rank_devices[s] = fr__hybrid_device(r, s, 0);
+    FR_TRY(fr__pipeline_make(&p->line, p->pl,
+                             &(struct fr__pipeline_problem){
+                                 .schedule = p->schedule,
+                                 .devices = p->rank_devices,
+                                 .micro_batch = p->o->micro_batch,
+                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL},
+                             err));
+    if (p->line.n_copies > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "schedule '%s' keeps two copies of the model, which hybrid does not "
+                        "combine with other parallelism; use pp:schedule=%s",
+                        p->schedule->name, p->schedule->name);
+    p->n_stages = p->line.n_stages;
+    p->stage_of = p->line.stages.stage_of;
+    return FR_OK;
+}
+
+/* Stages are cut between units. Where nothing else is split, anywhere, as `pp` does. */
+static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = {.name = p->o->schedule,
+                                          .n_ranks = p->o->pp,
+                                          .n_micros = p->o->n_micros,
+                                          .n_virtual = p->o->n_virtual};
+    struct fr__units units = {0};
+    enum fr_status st;
+
+    p->n_stages = 1;
+    p->rank_devices = fr__arena_alloc(p->pl->arena, p->o->pp, sizeof(*p->rank_devices));
+    if (!p->rank_devices)
+        return fr__fail_nomem(err);
+    if (p->o->pp == 1)
+        return FR_OK;
+    FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
+    if (p->g->is_sharded || p->o->zero > 0)
+        FR_TRY(fr__units_find(&units, p->pl->graph, err));
+    st = make_line(p, &units, err);
+    fr__units_free(&units);
+    return st;
+}
+
+static enum fr_status list_devices(struct placing *p, struct fr_error *err)
+{
+    uint32_t n = p->ranks->n_replicas;
+
+    p->devices = fr__arena_alloc(p->pl->arena, (size_t)p->n_stages * n, sizeof(*p->devices));
+    if (!p->devices)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        for (uint32_t i = 0; i < n; i++)
+            p->devices[(size_t)s * n + i] = fr__hybrid_device(p->ranks, rank_of_stage(p, s), i);
+    return FR_OK;
+}
+
+/* ---- what is summed over whom ---- */
+
+static enum fr_status find_parts(struct placing *p, struct fr_error *err)
+{
+    size_t n = p->pl->graph->n_ops;
+    const struct fr__sharded *s = &p->g->sharded;
+
+    p->part_of = fr__arena_alloc(p->pl->arena, n, sizeof(*p->part_of));
+    p->is_partial = fr__arena_alloc(p->pl->arena, n, sizeof(*p->is_partial));
+    if (!p->part_of || !p->is_partial)
+        return fr__fail_nomem(err);
+    p->parts[PART_DENSE].shards = p->o->zero ? p->ranks->data.n_ranks : 1;
+    p->parts[PART_EXPERTS].shards = p->o->zero ? p->ranks->expert_data.n_ranks : 1;
+    for (size_t o = 0; p->g->is_sharded && o < n; o++) {
+        p->part_of[o] = s->divided[o] & 1u << FR__AXIS_EXPERTS ? PART_EXPERTS : PART_DENSE;
+        p->is_partial[o] = s->partial[o] & 1u << FR__HYBRID_TP;
+    }
+    return FR_OK;
+}
+
+static enum fr_status find_groups(struct placing *p, struct fr_error *err)
+{
+    const struct fr__hybrid_ranks *r = p->ranks;
+
+    FR_TRY(by_stage(p, &r->data, &p->parts[PART_DENSE].over, err));
+    FR_TRY(by_stage(p, &r->expert_data, &p->parts[PART_EXPERTS].over, err));
+    FR_TRY(by_stage(p, &r->tensor, &p->tensor, err));
+    FR_TRY(by_stage(p, &r->context, &p->context, err));
+    FR_TRY(by_stage(p, &r->experts, &p->experts, err));
+    FR_TRY(by_stage(p, &r->expert_tensor, &p->expert_tensor, err));
+    p->late[0] = (struct fr__late_sum){
+        .over = p->tensor, .is_partial = p->is_partial, .label = "partial gradients"};
+    return FR_OK;
+}
+
+/* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
+static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
+{
+    struct fr__placer *pl = p->pl;
+    bool is_plain = !p->g->is_sharded && p->o->zero == 0;
+
+    if (is_plain)
+        return FR_OK;
+    p->shards = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*p->shards));
+    if (!p->shards)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        p->shards[o] = p->parts[p->part_of[o]].shards;
+    p->keeping = (struct fr__keeping){
+        .recipe = fr__recipe_of(pl->graph->dtype), .zero = p->o->zero, .shards = p->shards};
+    pl->keeping = &p->keeping;
+    pl->gradient_factor = fr__recipe_reduced_bytes(p->keeping.recipe) / pl->graph->param_elem_bytes;
+    return FR_OK;
+}
+
+static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
+{
+    const struct fr__exchange_options o = {
+        .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
+        .overlap = p->o->overlap,
+        .bucket_bytes = p->o->bucket_bytes,
+        .keeps_copies = p->ranks->data.n_ranks > 1,
+        .n_stages = p->n_stages,
+        .n_replicas = p->ranks->n_replicas,
+        .stage_of = p->stage_of,
+        .devices = p->devices,
+        .n_parts = p->g->is_sharded ? 2 : 1,
+        .parts = p->parts,
+        .part_of = p->g->is_sharded ? p->part_of : NULL,
+        .n_late = p->g->is_sharded ? 1 : 0,
+        .late = p->late,
+        .is_folded = p->ranks->is_folded,
+    };
+
+    return fr__exchange_new(&p->exchange, p->pl, &o, err);
+}
+
+static enum fr_status add_messages(struct placing *p, struct fr_error *err)
+{
+    struct fr__group_ops_problem in = {.sharded = &p->g->sharded,
+                                       .stage_of = p->stage_of,
+                                       .share = &p->share,
+                                       .is_folded = p->ranks->is_folded};
+
+    if (!p->g->is_sharded)
+        return FR_OK;
+    in.axes[FR__HYBRID_TP] = &p->tensor;
+    in.axes[FR__HYBRID_CP] = &p->context;
+    in.axes[FR__AXIS_EXPERTS] = &p->experts;
+    in.axes[FR__AXIS_EXPERT_TENSOR] = &p->expert_tensor;
+    return fr__group_ops_add(p->pl, &in, err);
+}
+
+/* ---- one replica ---- */
+
+static enum fr_status place_body(struct placing *p, struct fr__replica *r, struct fr_error *err)
+{
+    p->pl->next_priority = 0;
+    fr__place_persistent(r, true);
+    if (p->schedule)
+        return fr__pipeline_place(&p->line, p->schedule, r, p->rank_devices, err);
+    fr__place_body(r);
+    return FR_OK;
+}
+
+static enum fr_status place_replica(struct placing *p, uint32_t replica, struct fr_error *err)
+{
+    struct fr__placer *pl = p->pl;
+    struct fr__replica r;
+    enum fr_status st;
+
+    for (uint32_t s = 0; s < p->o->pp; s++)
+        p->rank_devices[s] = fr__hybrid_device(p->ranks, s, replica);
+    for (size_t o = 0; o < pl->graph->n_ops; o++)
+        p->device_of[o] = p->rank_devices[rank_of_stage(p, p->stage_of ? p->stage_of[o] : 0)];
+    st = fr__replica_init(&r, pl, p->device_of, &p->share, err);
+    r.number = replica;
+    if (st == FR_OK)
+        st = place_body(p, &r, err);
+    if (st == FR_OK) {
+        fr__place_sums(&r);
+        fr__exchange_place(p->exchange, &r, replica);
+        fr__refresh_tied(&r);
+        st = fr__replica_status(&r, err);
+    }
+    fr__replica_fini(&r);
+    return st;
+}
+
+static void fold_devices(const struct placing *p)
+{
+    const struct fr__hybrid_ranks *r = p->ranks;
+
+    for (uint32_t s = 0; r->is_folded && s < p->o->pp; s++)
+        fr_plan_fold_device(p->pl->plan, fr__hybrid_device(r, s, 0), r->dense.n_ranks / p->o->pp);
+}
+
+static enum fr_status place_all(struct placing *p, struct fr_error *err)
+{
+    struct fr__placer *pl = p->pl;
+
+    p->device_of = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*p->device_of));
+    if (!p->device_of)
+        return fr__fail_nomem(err);
+    FR_TRY(find_parts(p, err));
+    FR_TRY(choose_keeping(p, err));
+    FR_TRY(cut_stages(p, err));
+    FR_TRY(list_devices(p, err));
+    FR_TRY(find_groups(p, err));
+    FR_TRY(make_exchange(p, err));
+    FR_TRY(add_messages(p, err));
+    fr__placer_expect(pl, p->ranks->n_replicas * (size_t)p->o->n_micros);
+    for (uint32_t i = 0; i < p->ranks->n_replicas; i++)
+        FR_TRY(place_replica(p, i, err));
+    fold_devices(p);
+    return FR_OK;
+}
+
+enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,
+                                const struct fr__hybrid_graph *g, struct fr__hybrid_ranks *r,
+                                struct fr_error *err)
+{
+    uint32_t samples = pl->in->global_batch / o->dp;
+    struct placing p = {.pl = pl, .o = o, .g = g, .ranks = r};
+    enum fr_status st;
+
+    p.share = (struct fr__share){.n_micros = o->n_micros,
+                                 .batch = o->micro_batch,
+                                 .last_batch = samples - (o->n_micros - 1) * o->micro_batch};
+    st = place_all(&p, err);
+    fr_schedule_free(p.schedule);
+    return st;
+}

@@ -1,0 +1,388 @@
+/* strategies/hybrid/ranks.c - which ranks are placed, on which devices, and the groups in which they
+ * meet.
+ *
+ * All ranks of a stage run the same graph on as many samples, so one of them can stand for all: the
+ * plan is folded. Its groups still name all their devices, and what a group's collective takes is
+ * worked out with all groups of the axis at work (sim/collectives/crowd.h).
+ */
+#include "config.h"
+
+#include "strategies/hybrid/hybrid.h"
+
+#include "base/error.h"
+#include "sim/collectives/crowd.h"
+#include "strategies/lower/line_up.h"
+#include "strategies/lower/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- devices ---- */
+
+static enum fr_status line_up_devices(struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    const struct fr_problem *in = r->pl->in;
+    uint32_t *line = fr__arena_alloc(r->pl->arena, in->n_devices, sizeof(*line));
+
+    if (!line)
+        return fr__fail_nomem(err);
+    r->devices_by_rank = line;
+    if (r->o->pp == in->n_devices) /* one pipeline: along devices that are well joined */
+        return fr__line_up(r->pl, line, err);
+    memcpy(line, in->devices, in->n_devices * sizeof(*line));
+    return FR_OK;
+}
+
+static uint32_t rank_at(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t first)
+{
+    return first + stage * r->dense.stride[FR__MESH_PP];
+}
+
+/* The ranks that are placed: all of the first stage, or the first one. */
+static enum fr_status list_replicas(struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    struct fr__arena *arena = r->pl->arena;
+    uint32_t all = r->dense.n_ranks / r->o->pp, coord[FR__N_MESH_AXES];
+
+    r->n_replicas = 0;
+    r->rank_of = fr__arena_alloc(arena, all, sizeof(*r->rank_of));
+    r->devices = fr__arena_alloc(arena, (size_t)all * r->o->pp, sizeof(*r->devices));
+    if (!r->rank_of || !r->devices)
+        return fr__fail_nomem(err);
+    for (uint32_t rank = 0; rank < r->dense.n_ranks; rank++) {
+        fr__mesh_coord(&r->dense, rank, coord);
+        if (coord[FR__MESH_PP] == 0 && (!r->is_folded || r->n_replicas == 0))
+            r->rank_of[r->n_replicas++] = rank;
+    }
+    for (uint32_t s = 0; s < r->o->pp; s++)
+        for (uint32_t i = 0; i < r->n_replicas; i++)
+            r->devices[(size_t)s * r->n_replicas + i] =
+                r->devices_by_rank[rank_at(r, s, r->rank_of[i])];
+    return FR_OK;
+}
+
+uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica)
+{
+    return r->devices[(size_t)stage * r->n_replicas + replica];
+}
+
+/* ---- groups ---- */
+
+struct grouping {
+    struct fr__hybrid_ranks *r;
+    const struct fr__mesh *mesh;
+    fr__mesh_axes axes;
+    uint32_t n; /* ranks of a group */
+};
+
+/* The devices of a rank's group. */
+static void devices_of(const struct grouping *g, uint32_t rank, uint32_t devices[])
+{
+    fr__mesh_group(g->mesh, g->axes, rank, devices);
+    for (uint32_t i = 0; i < g->n; i++)
+        devices[i] = g->r->devices_by_rank[devices[i]];
+}
+
+/* All groups of a stage, those that are not placed too. */
+static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
+                                 struct fr__crowd_groups *out, struct fr_error *err)
+{
+    uint32_t n_ranks = g->mesh->n_ranks / g->r->o->pp, coord[FR__N_MESH_AXES], ranks_done = 0;
+    uint32_t *devices = fr__arena_alloc(g->r->pl->arena, n_ranks, sizeof(*devices));
+    uint32_t *ranks = fr__arena_alloc(g->r->pl->arena, g->n, sizeof(*ranks));
+
+    if (!devices || !ranks)
+        return fr__fail_nomem(err);
+    for (uint32_t rank = 0; rank < g->mesh->n_ranks; rank++) {
+        fr__mesh_coord(g->mesh, rank, coord);
+        if (coord[FR__MESH_PP] != stage || fr__mesh_group(g->mesh, g->axes, rank, ranks) != 0)
+            continue;
+        devices_of(g, rank, devices + ranks_done);
+        ranks_done += g->n;
+    }
+    *out = (struct fr__crowd_groups){.devices = devices, .n_groups = ranks_done / g->n, .n = g->n};
+    return FR_OK;
+}
+
+/* The crowd of a stage's groups; NULL where one group is alone and the engine sends its messages. */
+static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__crowd **out,
+                                 struct fr_error *err)
+{
+    struct fr__hybrid_ranks *r = g->r;
+    struct fr__crowd_groups groups = {0};
+
+    *out = NULL;
+    FR_TRY(all_groups(g, stage, &groups, err));
+    if (groups.n_groups < 2 && !r->is_folded)
+        return FR_OK;
+    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
+        return fr__fail_nomem(err);
+    FR_TRY(fr__crowd_new(out, r->routes, &groups, err));
+    r->crowds[r->n_crowds++] = *out;
+    return FR_OK;
+}
+
+static enum fr_status know_crowd(struct fr__hybrid_ranks *r, uint32_t group,
+                                 struct fr__crowd *crowd, struct fr_error *err)
+{
+    if (group == FR_NONE)
+        return FR_OK; /* out of memory: the plan keeps it */
+    if (group >= r->n_crowd_of) {
+        size_t cap = r->n_crowd_of, n = (size_t)group + 1;
+
+        if (!fr__grow(&r->crowd_of, &cap, n > 2 * cap ? n : 2 * cap, sizeof(struct fr__crowd *)))
+            return fr__fail_nomem(err);
+        memset(r->crowd_of + r->n_crowd_of, 0, (cap - r->n_crowd_of) * sizeof(struct fr__crowd *));
+        r->n_crowd_of = (uint32_t)cap;
+    }
+    r->crowd_of[group] = crowd;
+    return FR_OK;
+}
+
+/* Numbers the groups of the placed replicas. */
+static uint32_t number_groups(const struct grouping *g, uint32_t group_of[], uint32_t rank_of[],
+                              uint32_t number_of[], uint32_t scratch[])
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->r->n_replicas; i++) {
+        uint32_t rank = g->r->rank_of[i];
+        uint32_t index = fr__mesh_group_index(g->mesh, g->axes, rank);
+
+        rank_of[i] = fr__mesh_group(g->mesh, g->axes, rank, scratch);
+        if (number_of[index] == FR_NONE)
+            number_of[index] = n++;
+        group_of[i] = number_of[index];
+    }
+    return n;
+}
+
+static enum fr_status add_stage(struct grouping *g, uint32_t stage, uint32_t n_groups,
+                                const uint32_t group_of[], uint32_t plan_group[],
+                                struct fr_error *err)
+{
+    struct fr__hybrid_ranks *r = g->r;
+    uint32_t *devices = fr__arena_alloc(r->pl->arena, g->n, sizeof(*devices));
+    struct fr__crowd *crowd = NULL;
+
+    if (!devices)
+        return fr__fail_nomem(err);
+    FR_TRY(make_crowd(g, stage, &crowd, err));
+    for (uint32_t i = r->n_replicas; i-- > 0;)
+        plan_group[group_of[i]] = i; /* its first replica */
+    for (uint32_t k = 0; k < n_groups; k++) {
+        devices_of(g, rank_at(r, stage, r->rank_of[plan_group[k]]), devices);
+        plan_group[k] = fr_plan_add_group_of(r->pl->plan, devices, g->n);
+        if (crowd)
+            FR_TRY(know_crowd(r, plan_group[k], crowd, err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status make_groups(struct fr__hybrid_ranks *r, const struct fr__mesh *mesh,
+                                  fr__mesh_axes axes, struct fr__rank_groups *out,
+                                  struct fr_error *err)
+{
+    struct fr__arena *arena = r->pl->arena;
+    struct grouping g = {r, mesh, axes, fr__mesh_group_size(mesh, axes)};
+    uint32_t *group_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*group_of));
+    uint32_t *rank_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*rank_of));
+    uint32_t *number_of = fr__arena_alloc(arena, mesh->n_ranks, sizeof(*number_of));
+    uint32_t *scratch = fr__arena_alloc(arena, g.n, sizeof(*scratch));
+    uint32_t *plan_group, n;
+
+    if (!group_of || !rank_of || !number_of || !scratch)
+        return fr__fail_nomem(err);
+    memset(number_of, 0xff, mesh->n_ranks * sizeof(*number_of));
+    n = number_groups(&g, group_of, rank_of, number_of, scratch);
+    plan_group = fr__arena_alloc(arena, (size_t)n * r->o->pp, sizeof(*plan_group));
+    if (!plan_group)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; g.n > 1 && s < r->o->pp; s++)
+        FR_TRY(add_stage(&g, s, n, group_of, plan_group + (size_t)s * n, err));
+    *out = (struct fr__rank_groups){n, g.n, plan_group, group_of, rank_of};
+    return FR_OK;
+}
+
+/* ---- messages between stages ---- */
+
+static uint32_t stage_of_device(const struct fr__hybrid_ranks *r, uint32_t device)
+{
+    for (uint32_t s = 0; s < r->o->pp; s++)
+        if (r->devices[(size_t)s * r->n_replicas] == device)
+            return s;
+    return FR_NONE;
+}
+
+/* All ranks of a stage send to those of another at the same time. */
+static enum fr_status count_share(struct fr__hybrid_ranks *r, uint32_t src, uint32_t dst,
+                                  struct fr__share_row *out, struct fr_error *err)
+{
+    uint32_t n = r->dense.n_ranks / r->o->pp, from = stage_of_device(r, src),
+             to = stage_of_device(r, dst), coord[FR__N_MESH_AXES], k = 0;
+    uint32_t *pairs = calloc(2 * (size_t)n + 1, sizeof(*pairs));
+    enum fr_status st = FR_OK;
+
+    *out = (struct fr__share_row){.src = src, .dst = dst, .share = 1, .is_even = true};
+    if (!pairs)
+        return fr__fail_nomem(err);
+    for (uint32_t rank = 0; rank < r->dense.n_ranks && from != FR_NONE && to != FR_NONE; rank++) {
+        fr__mesh_coord(&r->dense, rank, coord);
+        if (coord[FR__MESH_PP] != 0)
+            continue;
+        pairs[k] = r->devices_by_rank[rank_at(r, from, rank)];
+        pairs[n + k++] = r->devices_by_rank[rank_at(r, to, rank)];
+    }
+    st = fr__crowd_share(r->routes, pairs, pairs + n, k, &out->share, &out->is_even, err);
+    free(pairs);
+    return st;
+}
+
+/* The row of a pair of devices; NULL: it could not be made. */
+static const struct fr__share_row *share_row(struct fr__hybrid_ranks *r, uint32_t src, uint32_t dst)
+{
+    struct fr_error ignored;
+    struct fr__share_row row;
+
+    for (size_t i = 0; i < r->n_shares; i++)
+        if (r->shares[i].src == src && r->shares[i].dst == dst)
+            return &r->shares[i];
+    if (count_share(r, src, dst, &row, &ignored) != FR_OK ||
+        !fr__grow(&r->shares, &r->cap_shares, r->n_shares + 1, sizeof(*r->shares)))
+        return NULL;
+    r->shares[r->n_shares++] = row;
+    return &r->shares[r->n_shares - 1];
+}
+
+static uint32_t share_of(void *user, uint32_t src, uint32_t dst)
+{
+    const struct fr__share_row *row = share_row(user, src, dst);
+
+    return row ? row->share : 1;
+}
+
+/* Whether the messages between neighbouring stages, and between the ends, share their links
+ * evenly. */
+static bool shares_evenly(struct fr__hybrid_ranks *r)
+{
+    uint32_t n = r->o->pp;
+
+    for (uint32_t s = 0; n > 1 && s < n; s++) {
+        uint32_t a = fr__hybrid_device(r, s, 0), b = fr__hybrid_device(r, (s + 1) % n, 0);
+        const struct fr__share_row *there = share_row(r, a, b), *back;
+
+        if (!there || !there->is_even)
+            return false;
+        back = share_row(r, b, a);
+        if (!back || !back->is_even)
+            return false;
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    const struct fr__hybrid_options *o = r->o;
+    uint32_t n = o->dp * o->tp * o->cp;
+    const uint32_t dense[] = {
+        [FR__MESH_TP] = o->tp, [FR__MESH_CP] = o->cp, [FR__MESH_EP] = 1,
+        [FR__MESH_DP] = o->dp, [FR__MESH_PP] = o->pp,
+    };
+    const uint32_t expert[] = {
+        [FR__MESH_TP] = o->etp, [FR__MESH_CP] = 1,
+        [FR__MESH_EP] = o->ep,  [FR__MESH_DP] = n / (o->ep * o->etp),
+        [FR__MESH_PP] = o->pp,
+    };
+
+    FR_TRY(fr__mesh_make(&r->dense, o->map, dense, err));
+    FR_TRY(fr__mesh_make(&r->expert, o->map, expert, err));
+    if (o->pp > 1 && r->dense.stride[FR__MESH_PP] != r->expert.stride[FR__MESH_PP])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "map=%s gives experts other stages than the rest; with ep or etp it must "
+                        "end in pp",
+                        o->map);
+    return FR_OK;
+}
+
+static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    const fr__mesh_axes tp = 1u << FR__MESH_TP, cp = 1u << FR__MESH_CP, ep = 1u << FR__MESH_EP,
+                        dp = 1u << FR__MESH_DP;
+
+    FR_TRY(make_groups(r, &r->dense, tp, &r->tensor, err));
+    FR_TRY(make_groups(r, &r->dense, cp, &r->context, err));
+    FR_TRY(make_groups(r, &r->dense, dp | cp, &r->data, err));
+    FR_TRY(make_groups(r, &r->expert, ep, &r->experts, err));
+    FR_TRY(make_groups(r, &r->expert, tp, &r->expert_tensor, err));
+    return make_groups(r, &r->expert, dp, &r->expert_data, err);
+}
+
+/* Why each rank has to be placed by itself; NULL: one of a stage stands for all. */
+static const char *why_not_folded(const struct fr__hybrid_ranks *r)
+{
+    const struct fr_problem *in = r->pl->in;
+
+    if (!r->o->fold)
+        return "fold=0";
+    if (r->o->pp == in->n_devices)
+        return "no two ranks do the same";
+    for (size_t i = 1; i < in->n_devices; i++)
+        if (in->topo->devices[in->devices[i]].type != in->topo->devices[in->devices[0]].type)
+            return "the devices are of several types";
+    return NULL;
+}
+
+static void log_folding(const struct fr__hybrid_ranks *r, const char *why)
+{
+    size_t n = r->pl->in->n_devices;
+
+    if (why)
+        fr__log(r->pl->ctx, "not folded: %s", why);
+    else
+        fr__log(r->pl->ctx, "folded: %zu ranks as %zu", n, (size_t)r->o->pp);
+}
+
+enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
+                                     const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    const char *why;
+
+    *out = (struct fr__hybrid_ranks){.pl = pl, .o = o};
+    out->routes = calloc(1, sizeof(*out->routes));
+    if (!out->routes)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__routes_init(out->routes, pl->in->topo, err));
+    FR_TRY(make_meshes(out, err));
+    FR_TRY(line_up_devices(out, err));
+    why = why_not_folded(out);
+    out->is_folded = !why;
+    FR_TRY(list_replicas(out, err));
+    if (out->is_folded && !shares_evenly(out)) {
+        why = "messages between stages share links unevenly";
+        out->is_folded = false;
+        FR_TRY(list_replicas(out, err));
+    }
+    log_folding(out, why);
+    if (out->is_folded) {
+        pl->share_of = share_of;
+        pl->share_user = out;
+    }
+    FR_TRY(make_all_groups(out, err));
+    pl->crowd_of = out->crowd_of;
+    pl->n_crowd_of = out->n_crowd_of;
+    return FR_OK;
+}
+
+void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r)
+{
+    for (size_t i = 0; i < r->n_crowds; i++)
+        fr__crowd_free(r->crowds[i]);
+    free(r->crowds);
+    free(r->shares);
+    free(r->crowd_of);
+    if (r->routes)
+        fr__routes_fini(r->routes);
+    free(r->routes);
+}

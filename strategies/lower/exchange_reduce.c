@@ -1,0 +1,407 @@
+/* strategies/lower/exchange_reduce.c - gradients summed by collectives: which of them travel together,
+ * and a replica's part in it. The policies are described in exchange.h.
+ */
+#include "config.h"
+
+#include "strategies/lower/exchange_parts.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/lower/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- gradients in the order in which they are ready ---- */
+
+struct key {
+    uint32_t ready, owner;
+};
+
+static int by_ready(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+
+    if (x->ready != y->ready)
+        return x->ready < y->ready ? -1 : 1;
+    return (x->owner > y->owner) - (x->owner < y->owner);
+}
+
+/* keys: [p->n_owners] scratch. */
+static size_t sort_ready(const struct fr__params *p, struct key keys[])
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE)
+            keys[n++] = (struct key){p->owners[i].ready, i};
+    qsort(keys, n, sizeof(*keys), by_ready);
+    return n;
+}
+
+enum fr_status fr__ready_order(const struct fr__params *p, struct fr__arena *arena,
+                               const uint32_t **out, size_t *n, struct fr_error *err)
+{
+    struct key *keys = fr__arena_alloc(arena, p->n_owners, sizeof(*keys));
+    uint32_t *owners = fr__arena_alloc(arena, p->n_owners, sizeof(*owners));
+
+    if (!keys || !owners)
+        return fr__fail_nomem(err);
+    *n = sort_ready(p, keys);
+    for (size_t i = 0; i < *n; i++)
+        owners[i] = keys[i].owner;
+    *out = owners;
+    return FR_OK;
+}
+
+enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
+                                uint64_t bucket_bytes, const uint8_t part_of[],
+                                struct fr__arena *arena, struct fr_error *err)
+{
+    uint32_t *first = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*first));
+    uint64_t *bytes = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*bytes));
+    const uint32_t *owners;
+    size_t n_owners, n = 0;
+
+    if (!first || !bytes)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__ready_order(p, arena, &owners, &n_owners, err));
+    for (size_t i = 0; i < n_owners; i++) {
+        bytes[n] += p->owners[owners[i]].bytes;
+        if (bytes[n] >= bucket_bytes || i + 1 == n_owners ||
+            (part_of && part_of[p->owners[owners[i]].op] != part_of[p->owners[owners[i + 1]].op]))
+            first[++n] = (uint32_t)(i + 1);
+    }
+    *out = (struct fr__buckets){.n = n, .first = first, .owners = owners, .bytes = bytes};
+    return FR_OK;
+}
+
+/* ---- sets ---- */
+
+static uint32_t stage_of(const struct fr__exchange *x, uint32_t owner)
+{
+    const uint32_t *stages = x->options.stage_of;
+
+    return stages ? stages[x->pl->params.owners[owner].op] : 0;
+}
+
+static uint32_t part_of(const struct fr__exchange *x, uint32_t owner)
+{
+    const uint8_t *parts = x->options.part_of;
+
+    return parts ? parts[x->pl->params.owners[owner].op] : 0;
+}
+
+static const struct fr__reduce_part *part_at(const struct fr__exchange *x, uint32_t set)
+{
+    return &x->options.parts[x->part_of_set[set]];
+}
+
+static const char *owner_name(const struct fr__exchange *x, uint32_t i)
+{
+    return x->pl->graph->ops[x->pl->params.owners[x->sets.owners[i]].op].name;
+}
+
+static void log_bucket(const struct fr__exchange *x, uint32_t b)
+{
+    uint32_t first = x->sets.first[b], end = x->sets.first[b + 1];
+    char bytes[32];
+
+    fr__log(x->pl->ctx, "bucket %u: %u gradients, %s, from %s to %s", b, end - first,
+            fr__format_bytes((double)x->sets.bytes[b], bytes, sizeof(bytes)), owner_name(x, first),
+            owner_name(x, end - 1));
+}
+
+/* Bytes of gradients as they travel, for so many of parameters. */
+static double traveling_bytes(const struct fr__exchange *x, uint64_t bytes)
+{
+    return (double)bytes * x->pl->gradient_factor;
+}
+
+static uint32_t add_collective(struct fr__exchange *x, uint32_t group, double bytes,
+                               enum fr_collective_kind kind, const char *label)
+{
+    struct fr__placer *pl = x->pl;
+
+    return fr__add_collective(pl,
+                              &(struct fr_collective){.bytes = bytes,
+                                                      .group = group,
+                                                      .label = fr_plan_add_string(pl->plan, label),
+                                                      .kind = kind,
+                                                      .is_folded = x->options.is_folded});
+}
+
+/* The collectives of a set, and which updates wait for it. */
+static void add_collectives(struct fr__exchange *x, uint32_t set, const char *label)
+{
+    const struct fr__reduce_part *part = part_at(x, set);
+    const struct fr__params *p = &x->pl->params;
+    const uint32_t *groups =
+        part->over.plan_group + (size_t)x->stage_of_set[set] * part->over.n_groups;
+    double bytes = (double)x->sets.bytes[set];
+    bool is_sharded = part->shards > 1;
+
+    for (uint32_t g = 0; g < part->over.n_groups; g++) {
+        uint32_t at = x->first_group[set] + g;
+
+        x->collectives[at] = x->gathers[at] = FR_NONE;
+        if (part->over.n_ranks < 2 || x->sets.bytes[set] == 0)
+            continue;
+        x->collectives[at] = add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
+                                            is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
+        if (is_sharded)
+            x->gathers[at] = add_collective(x, groups[g], bytes, FR_ALL_GATHER, label);
+    }
+    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {
+        const struct fr__owner *w = &p->owners[x->sets.owners[i]];
+
+        for (uint32_t k = 0; k < w->n_updates; k++)
+            x->set_of[p->updates[w->first_update + k]] = set;
+    }
+}
+
+static enum fr_status make_room(struct fr__exchange *x, struct fr_error *err)
+{
+    struct fr__arena *arena = x->pl->arena;
+    size_t n_ops = x->pl->graph->n_ops, n_devices = x->pl->in->topo->n_devices, n = 0;
+
+    x->first_group = fr__arena_alloc(arena, x->sets.n + 1, sizeof(*x->first_group));
+    x->members = fr__arena_alloc(arena, x->sets.n, sizeof(*x->members));
+    x->set_of = fr__arena_alloc(arena, n_ops, sizeof(*x->set_of));
+    if (!x->first_group || !x->members || !x->set_of)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < x->sets.n; s++) {
+        x->first_group[s] = (uint32_t)n;
+        n += part_at(x, s)->over.n_groups;
+    }
+    x->collectives = fr__arena_alloc(arena, n, sizeof(*x->collectives));
+    x->gathers = fr__arena_alloc(arena, n, sizeof(*x->gathers));
+    if (!x->collectives || !x->gathers)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < n_ops; o++)
+        x->set_of[o] = FR_NONE;
+    if (!x->options.has_two_stages)
+        return FR_OK;
+    x->first_member = fr__arena_alloc(arena, n_devices, sizeof(*x->first_member));
+    x->first_set = fr__arena_alloc(arena, n_devices, sizeof(*x->first_set));
+    if (!x->first_member || !x->first_set)
+        return fr__fail_nomem(err);
+    for (size_t d = 0; d < n_devices; d++)
+        x->first_member[d] = FR_NONE;
+    return FR_OK;
+}
+
+/* ---- buckets ---- */
+
+/* All are of stage 0. Buckets of several parts: an owner closes the bucket of another part. */
+enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err)
+{
+    uint32_t *parts, *stages;
+    char label[32];
+
+    FR_TRY(fr__buckets_make(&x->sets, &x->pl->params, x->options.bucket_bytes, x->options.part_of,
+                            x->pl->arena, err));
+    parts = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*parts));
+    stages = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*stages));
+    if (!parts || !stages)
+        return fr__fail_nomem(err);
+    for (uint32_t b = 0; b < x->sets.n; b++)
+        parts[b] = part_of(x, x->sets.owners[x->sets.first[b]]);
+    x->part_of_set = parts;
+    x->stage_of_set = stages;
+    FR_TRY(make_room(x, err));
+    for (uint32_t b = 0; b < x->sets.n; b++) {
+        snprintf(label, sizeof(label), "bucket %u", b);
+        add_collectives(x, b, label);
+        log_bucket(x, b);
+    }
+    return FR_OK;
+}
+
+/* ---- stages ---- */
+
+/* The trained owners, stage by stage, and in a stage part by part: sets by (stage, part). */
+static enum fr_status sort_by_stage(struct fr__exchange *x, struct fr_error *err)
+{
+    const struct fr__params *p = &x->pl->params;
+    struct fr__arena *arena = x->pl->arena;
+    uint32_t n_parts = x->options.n_parts, n = x->options.n_stages * n_parts, at = 0;
+    uint32_t *first = fr__arena_alloc(arena, n + 1, sizeof(*first));
+    uint32_t *owners = fr__arena_alloc(arena, p->n_owners, sizeof(*owners));
+    uint64_t *bytes = fr__arena_alloc(arena, n, sizeof(*bytes));
+    uint32_t *parts = fr__arena_alloc(arena, n, sizeof(*parts));
+    uint32_t *stages = fr__arena_alloc(arena, n, sizeof(*stages));
+
+    if (!first || !owners || !bytes || !parts || !stages)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < n; s++) {
+        stages[s] = s / n_parts;
+        parts[s] = s % n_parts;
+        for (uint32_t i = 0; i < p->n_owners; i++) {
+            if (p->owners[i].ready == FR_NONE || stage_of(x, i) != stages[s] ||
+                part_of(x, i) != parts[s])
+                continue;
+            bytes[s] += p->owners[i].bytes;
+            owners[at++] = i;
+        }
+        first[s + 1] = at;
+    }
+    x->sets = (struct fr__buckets){.n = n, .first = first, .owners = owners, .bytes = bytes};
+    x->part_of_set = parts;
+    x->stage_of_set = stages;
+    return FR_OK;
+}
+
+enum fr_status fr__stages_prepare(struct fr__exchange *x, struct fr_error *err)
+{
+    char label[60];
+
+    FR_TRY(sort_by_stage(x, err));
+    FR_TRY(make_room(x, err));
+    for (uint32_t s = 0; s < x->sets.n; s++) {
+        snprintf(label, sizeof(label), "%sgradients of stage %u",
+                 x->part_of_set[s] ? "experts' " : "", x->stage_of_set[s]);
+        add_collectives(x, s, label);
+    }
+    return FR_OK;
+}
+
+enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl, uint32_t n_stages,
+                             uint32_t n_replicas, const uint32_t devices[], struct fr_error *err)
+{
+    uint32_t *groups = fr__arena_alloc(pl->arena, n_stages, sizeof(*groups));
+    uint32_t *group_of = fr__arena_alloc(pl->arena, n_replicas, sizeof(*group_of));
+    uint32_t *rank_of = fr__arena_alloc(pl->arena, n_replicas, sizeof(*rank_of));
+
+    if (!groups || !group_of || !rank_of)
+        return fr__fail_nomem(err);
+    for (uint32_t r = 0; r < n_replicas; r++)
+        rank_of[r] = r;
+    for (uint32_t s = 0; n_replicas > 1 && s < n_stages; s++)
+        groups[s] = fr_plan_add_group_of(pl->plan, devices + (size_t)s * n_replicas, n_replicas);
+    *out = (struct fr__rank_groups){.n_groups = 1,
+                                    .n_ranks = n_replicas,
+                                    .plan_group = groups,
+                                    .group_of = group_of,
+                                    .rank_of = rank_of};
+    return FR_OK;
+}
+
+/* ---- a replica's part ---- */
+
+static uint32_t device_at(const struct fr__exchange *x, uint32_t stage, uint32_t rank)
+{
+    return x->options.devices[(size_t)stage * x->options.n_replicas + rank];
+}
+
+/* A device with two stages takes part in their sums in one order everywhere, or two devices would
+ * wait for each other. */
+static void keep_order(struct fr__exchange *x, uint32_t device, uint32_t set, uint32_t member)
+{
+    uint32_t other = x->first_member[device];
+
+    if (other == FR_NONE) {
+        x->first_member[device] = member;
+        x->first_set[device] = set;
+    } else if (x->first_set[device] < set) {
+        fr_plan_add_dep(x->pl->plan, other, member);
+    } else if (x->first_set[device] > set) {
+        fr_plan_add_dep(x->pl->plan, member, other);
+    }
+}
+
+static uint32_t add_member(struct fr__exchange *x, uint32_t device, uint32_t collective,
+                           uint32_t rank, enum fr_phase phase)
+{
+    return fr__add_task(x->pl, &(struct fr_task){.device = device,
+                                                 .cost_id = FR_NONE,
+                                                 .op = FR_NONE,
+                                                 .collective = collective,
+                                                 .rank = rank,
+                                                 .microbatch = FR_NONE,
+                                                 .kind = FR_TASK_COLLECTIVE,
+                                                 .phase = (uint8_t)phase,
+                                                 .stream = FR_STREAM_COMM});
+}
+
+/* The replica's member of a set's sum, after the gradients of the set. */
+static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint32_t set,
+                             uint32_t rank, uint32_t before)
+{
+    const struct fr__reduce_part *part = part_at(x, set);
+    struct fr__placer *pl = x->pl;
+    uint32_t device = device_at(x, x->stage_of_set[set], rank);
+    uint32_t collective = x->collectives[x->first_group[set] + part->over.group_of[rank]];
+    uint32_t member;
+
+    if (collective == FR_NONE)
+        return FR_NONE;
+    member = add_member(x, device, collective, part->over.rank_of[rank], FR_PHASE_BACKWARD_WEIGHT);
+    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++)
+        fr__after_gradient(r, &pl->params.owners[x->sets.owners[i]], member, false);
+    if (!x->options.overlap)
+        fr_plan_add_dep(pl->plan, r->done_of[device], member);
+    if (x->row->is_chained && before != FR_NONE)
+        fr_plan_add_dep(pl->plan, before, member);
+    if (x->options.has_two_stages)
+        keep_order(x, device, set, member);
+    if (x->row->keeps_copies && x->options.keeps_copies)
+        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, x->sets.bytes[set], FR_NONE, FR_NONE);
+    return member;
+}
+
+/* An update waits for the member of its set; or, as chained members end in order, for the last of
+ * all. */
+static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *r, uint32_t last)
+{
+    const struct fr__params *p = &x->pl->params;
+    bool waits_for_all = x->row->is_chained && !x->options.is_step_by_bucket;
+
+    for (size_t i = 0; i < p->n_updates; i++) {
+        uint32_t op = p->updates[i], set = x->set_of[op];
+
+        if (set == FR_NONE)
+            continue;
+        set = waits_for_all ? last : x->members[set];
+        if (set != FR_NONE)
+            fr_plan_add_dep(x->pl->plan, set, fr__update_task(r, op));
+    }
+}
+
+/* The updated parameters of a set, each rank's share, go to all. */
+static void place_gather(struct fr__exchange *x, const struct fr__replica *r, uint32_t set,
+                         uint32_t rank)
+{
+    const struct fr__reduce_part *part = part_at(x, set);
+    const struct fr__params *p = &x->pl->params;
+    uint32_t collective = x->gathers[x->first_group[set] + part->over.group_of[rank]], member;
+
+    if (collective == FR_NONE)
+        return;
+    member = add_member(x, device_at(x, x->stage_of_set[set], rank), collective,
+                        part->over.rank_of[rank], FR_PHASE_UPDATE);
+    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {
+        const struct fr__owner *w = &p->owners[x->sets.owners[i]];
+
+        for (uint32_t k = 0; k < w->n_updates; k++)
+            fr_plan_add_dep(x->pl->plan, fr__update_task(r, p->updates[w->first_update + k]),
+                            member);
+    }
+}
+
+void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
+{
+    uint32_t last = FR_NONE;
+
+    for (uint32_t set = 0; set < x->sets.n; set++) {
+        x->members[set] = place_member(x, r, set, rank, last);
+        if (x->members[set] != FR_NONE)
+            last = x->members[set];
+    }
+    fr__late_place(x, r, rank);
+    fr__place_updates(r);
+    hold_back_updates(x, r, last);
+    fr__late_hold_back(x, r);
+    for (uint32_t set = 0; set < x->sets.n; set++)
+        place_gather(x, r, set, rank);
+}

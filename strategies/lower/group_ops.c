@@ -1,0 +1,135 @@
+/* strategies/lower/group_ops.c - messages of a sharded graph become collectives: see group_ops.h.
+ *
+ * Collectives are numbered micro-batch by micro-batch, then message by message, then group by group,
+ * so that a block that is repeated for another micro-batch moves all of its collectives alike.
+ */
+#include "config.h"
+
+#include "strategies/lower/group_ops.h"
+
+#include "base/error.h"
+
+struct fr__group_ops {
+    struct fr__group_ops_problem in;
+    uint32_t *first;       /* [n_comms]: offset of a message's first group */
+    uint32_t base, stride; /* of the first micro-batch; from one to the next */
+};
+
+static uint8_t stream_of(uint32_t axis)
+{
+    return (uint8_t)(axis >= FR__AXIS_EXPERTS ? axis - FR__AXIS_EXPERTS + 6 : 4 + axis % 2);
+}
+
+static enum fr_collective_kind kind_of(const struct fr_op *op)
+{
+    switch (op->kind) {
+    case FR_OP_ALL_GATHER:
+        return FR_ALL_GATHER;
+    case FR_OP_REDUCE_SCATTER:
+        return FR_REDUCE_SCATTER;
+    case FR_OP_ALL_TO_ALL:
+        return FR_ALL_TO_ALL;
+    default:
+        return FR_ALL_REDUCE;
+    }
+}
+
+/* The message's collectives in one micro-batch, in the order of the groups. */
+static void add_message(const struct fr__group_ops *x, struct fr__placer *pl, uint32_t comm,
+                        double batch)
+{
+    const struct fr__comm *m = &x->in.sharded->comms[comm];
+    const struct fr__rank_groups *over = x->in.axes[m->axis];
+    uint32_t stage = x->in.stage_of ? x->in.stage_of[m->op] : 0;
+    double scale = m->scales ? batch / pl->graph->batch : 1;
+
+    for (uint32_t g = 0; g < over->n_groups; g++)
+        fr__add_collective(pl, &(struct fr_collective){
+                                   .bytes = m->bytes * scale,
+                                   .group = over->plan_group[(size_t)stage * over->n_groups + g],
+                                   .label = FR_NONE,
+                                   .kind = kind_of(&pl->graph->ops[m->op]),
+                                   .is_folded = x->in.is_folded,
+                               });
+}
+
+/* The first micro-batch's collectives once more. */
+static void repeat_all(const struct fr__group_ops *x, struct fr__placer *pl)
+{
+    for (uint32_t i = 0; i < x->stride; i++)
+        fr__repeat_collective(pl, x->base + i);
+}
+
+static enum fr_status number(struct fr__group_ops *x, struct fr__placer *pl, struct fr_error *err)
+{
+    size_t n_comms = x->in.sharded->n_comms;
+    uint64_t n = 0;
+
+    x->first = fr__arena_alloc(pl->arena, n_comms, sizeof(*x->first));
+    if (!x->first)
+        return fr__fail_nomem(err);
+    for (size_t k = 0; k < n_comms; k++) {
+        x->first[k] = (uint32_t)n;
+        n += x->in.axes[x->in.sharded->comms[k].axis]->n_groups;
+        if (n * x->in.share->n_micros >= FR_NONE)
+            return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                            "%zu messages in %u micro-batches are too many for one plan", n_comms,
+                            x->in.share->n_micros);
+    }
+    x->stride = (uint32_t)n;
+    return FR_OK;
+}
+
+enum fr_status fr__group_ops_add(struct fr__placer *pl, const struct fr__group_ops_problem *in,
+                                 struct fr_error *err)
+{
+    struct fr__group_ops *x = fr__arena_alloc(pl->arena, 1, sizeof(*x));
+    const struct fr__share *share = in->share;
+
+    if (!x)
+        return fr__fail_nomem(err);
+    x->in = *in;
+    FR_TRY(number(x, pl, err));
+    x->base = (uint32_t)pl->plan->n_collectives.n;
+    for (uint32_t m = 0; m < share->n_micros; m++) {
+        double batch = m + 1 < share->n_micros ? share->batch : share->last_batch;
+
+        if (m > 0 && batch <= share->batch && batch >= share->batch)
+            repeat_all(x, pl);
+        else
+            for (uint32_t k = 0; k < in->sharded->n_comms; k++)
+                add_message(x, pl, k, batch);
+    }
+    pl->group_ops = x;
+    return FR_OK;
+}
+
+bool fr__is_group_op(const struct fr__group_ops *x, uint32_t op)
+{
+    return x && x->in.sharded->comm_of[op] != FR_NONE;
+}
+
+uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, uint32_t op,
+                          uint32_t device, uint32_t replica, uint32_t micro, uint32_t microbatch)
+{
+    uint32_t k = x->in.sharded->comm_of[op];
+    const struct fr__rank_groups *over = x->in.axes[x->in.sharded->comms[k].axis];
+
+    return fr__add_task(
+        pl, &(struct fr_task){
+                .device = device,
+                .cost_id = FR_NONE,
+                .op = op,
+                .collective = x->base + micro * x->stride + x->first[k] + over->group_of[replica],
+                .rank = over->rank_of[replica],
+                .microbatch = microbatch,
+                .kind = FR_TASK_COLLECTIVE,
+                .phase = (uint8_t)pl->graph->ops[op].phase,
+                .stream = stream_of(x->in.sharded->comms[k].axis),
+            });
+}
+
+uint32_t fr__group_ops_stride(const struct fr__group_ops *x)
+{
+    return x ? x->stride : 0;
+}

@@ -1,0 +1,42 @@
+/* strategies/lower/group_ops.h - ops of a sharded graph that are messages: each becomes a member of
+ * a collective of the plan, one collective a micro-batch and group.
+ *
+ * A message of axis a runs on a stream of its own (fr__group_stream), so that it stands in the way
+ * of what reads it and of nothing else: a sum of an input's gradient runs beside the gradient of the
+ * weights, which does not wait for it.
+ */
+#ifndef FR_STRATEGIES_LOWER_GROUP_OPS_H
+#define FR_STRATEGIES_LOWER_GROUP_OPS_H
+
+#include "strategies/lower/rank_groups.h"
+#include "strategies/lower/replica.h"
+#include "workloads/passes/shard.h"
+
+enum { FR__N_SHARD_AXES = 32 };
+
+struct fr__group_ops_problem {
+    const struct fr__sharded *sharded;                    /* of the placer's graph */
+    const struct fr__rank_groups *axes[FR__N_SHARD_AXES]; /* by fr__comm.axis; NULL: not used */
+    const uint32_t *stage_of;                             /* [n_ops]; NULL: all in the first */
+    const struct fr__share *share;                        /* the same for all replicas */
+    bool is_folded;
+};
+
+/* Adds the collectives of all micro-batches to the plan and tells the placer, whose replicas ask
+ * for them from then on. Its memory comes from the placer's arena; *in is copied, what it points to
+ * must stay. FR_ENOMEM; FR_ERANGE: more collectives than a plan holds. */
+enum fr_status fr__group_ops_add(struct fr__placer *pl, const struct fr__group_ops_problem *in,
+                                 struct fr_error *err);
+
+struct fr__group_ops;
+
+/* Whether an op is a message. x: NULL where the graph is not sharded. */
+bool fr__is_group_op(const struct fr__group_ops *x, uint32_t op);
+/* Adds the member of a replica. */
+uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, uint32_t op,
+                          uint32_t device, uint32_t replica, uint32_t micro, uint32_t microbatch);
+/* How far the numbers of collectives are apart from one micro-batch to the next. 0 without
+ * messages. */
+uint32_t fr__group_ops_stride(const struct fr__group_ops *x);
+
+#endif
