@@ -47,7 +47,7 @@ START_TEST(given_values_replace_the_defaults)
     expect_ok("pp:stages=4,micro=2,schedule=gpipe");
     ck_assert_uint_eq(values.value[0], 4);
     ck_assert_uint_eq(values.value[1], 2);
-    ck_assert_uint_eq(values.value[2], 0);
+    ck_assert_str_eq(fr_option_text(&values, 2), "gpipe");
 }
 END_TEST
 
