@@ -40,6 +40,8 @@ enum fr_phase {
     X(TRANSPOSE, "transpose") X(LOSS, "loss") X(CAST, "cast") X(GRAD_ADD, "grad_add")              \
     X(UPDATE, "update") X(ROTARY, "rotary") X(GATHER, "gather") X(SCATTER, "scatter")              \
     X(TOPK, "topk")                                                                                \
+    X(ALL_REDUCE, "all_reduce") X(ALL_GATHER, "all_gather") X(REDUCE_SCATTER, "reduce_scatter")    \
+    X(ALL_TO_ALL, "all_to_all") X(SLICE, "slice")                                                  \
     X(LAYER, "layer") X(OTHER, "other")
 /* clang-format on */
 
@@ -49,6 +51,10 @@ enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
 
 const char *fr_op_kind_name(enum fr_op_kind kind);
 enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
+/* Whether such an op is a message between the ranks of a sharded graph (workloads/passes/shard.h):
+ * it has no FLOPs and no memory traffic of its own. A slice is none: it takes a rank's part of a
+ * tensor that the rank has. */
+bool fr_op_kind_is_message(enum fr_op_kind kind);
 const char *fr_phase_name(enum fr_phase phase);     /* "forward", "backward-data", ... */
 enum fr_phase fr_phase_parse(const char *name);     /* FR_N_PHASES: unknown */
 
@@ -157,6 +163,8 @@ struct fr_op {
     uint32_t n_params; /* parameter tensors it owns (weight, bias: 2), forward only */
     bool scales;       /* flops and bytes are proportional to the batch */
     bool is_in_place;  /* its output reuses its first input's storage */
+    bool is_recomputed; /* runs its forward op again for the backward pass; phase is
+                           backward-data */
     struct fr_shape shape;
 };
 

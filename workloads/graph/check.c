@@ -105,11 +105,12 @@ static bool is_loss(const struct fr_graph *g, uint32_t o)
     return g->in_first[o] < g->in_first[o + 1];
 }
 
-/* The gradient of its inputs may be that of its output, so it needs no backward op. */
+/* The gradient of its inputs may be that of its output, so it needs no backward op. A message of a
+ * sharded graph has its mirror image where one is needed. */
 static bool passes_gradient(const struct fr_graph *g, const struct fr_op *op)
 {
     return op->kind == FR_OP_ADD || op->kind == FR_OP_BIAS || op->kind == FR_OP_RESHAPE ||
-           is_view(g, op);
+           is_view(g, op) || fr_op_kind_is_message(op->kind) || op->kind == FR_OP_SLICE;
 }
 
 static void check_op(struct checker *c, uint32_t o, bool is_training)
@@ -126,7 +127,7 @@ static void check_op(struct checker *c, uint32_t o, bool is_training)
         report(c, "op '%s' (%s) does not say which forward op it derives from", op->name,
                fr_phase_name(op->phase));
     if (op->flops <= 0 && op->bytes <= 0 && op->param_bytes == 0 && !c->has_sample[o] &&
-        op->phase != FR_PHASE_INPUT && !is_view(c->g, op))
+        op->phase != FR_PHASE_INPUT && !is_view(c->g, op) && !fr_op_kind_is_message(op->kind))
         report(c, "op '%s' costs nothing: no flops, no bytes, no measured time", op->name);
     if (is_forward && op->param_bytes % c->g->param_elem_bytes)
         report(c, "op '%s' has %" PRIu64 " bytes of parameters, not a multiple of %u", op->name,

@@ -27,6 +27,19 @@ enum fr_op_kind fr_op_kind_parse(const char *name)
     return (enum fr_op_kind)fr__name_parse(&fr__op_kind_names, name);
 }
 
+bool fr_op_kind_is_message(enum fr_op_kind kind)
+{
+    switch (kind) {
+    case FR_OP_ALL_REDUCE:
+    case FR_OP_ALL_GATHER:
+    case FR_OP_REDUCE_SCATTER:
+    case FR_OP_ALL_TO_ALL:
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *fr_phase_name(enum fr_phase phase)
 {
     return fr__name_of(&fr__phase_names, phase);

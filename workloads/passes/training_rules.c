@@ -67,6 +67,11 @@ static const struct fr__rule rules[FR_N_OP_KINDS] = {
     [FR_OP_GATHER] = {FR__FLOW_ALL, INDICES, 0, true, 0, 1, 0, 0},
     [FR_OP_SCATTER] = {FR__FLOW_ALL, INDICES, 0, false, 0, 0, 0, 0},
     [FR_OP_TOPK] = {FR__FLOW_ALL, EXTRA, 0, false, 0, 0, 0, 0},
+    [FR_OP_ALL_REDUCE] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_ALL_GATHER] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_REDUCE_SCATTER] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_ALL_TO_ALL] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
+    [FR_OP_SLICE] = {FR__FLOW_REFUSED, 0, 0, false, 0, 0, 0, 0},
     [FR_OP_LAYER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
     [FR_OP_OTHER] = {FR__FLOW_ALL, IN | OUT | EXTRA, IN | OUT | EXTRA, true, 1, 0, 1, 0},
 };
