@@ -55,8 +55,8 @@ enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
  * it has no FLOPs and no memory traffic of its own. A slice is none: it takes a rank's part of a
  * tensor that the rank has. */
 bool fr_op_kind_is_message(enum fr_op_kind kind);
-const char *fr_phase_name(enum fr_phase phase);     /* "forward", "backward-data", ... */
-enum fr_phase fr_phase_parse(const char *name);     /* FR_N_PHASES: unknown */
+const char *fr_phase_name(enum fr_phase phase); /* "forward", "backward-data", ... */
+enum fr_phase fr_phase_parse(const char *name); /* FR_N_PHASES: unknown */
 
 #define FR_MAX_DIMS 6
 
@@ -160,9 +160,9 @@ struct fr_op {
     uint32_t layer;   /* dense number of the layer, in forward order */
     uint32_t forward; /* the forward op it derives from; itself for forward ops; FR_NONE */
     uint32_t first_tensor, n_tensors; /* its outputs */
-    uint32_t n_params; /* parameter tensors it owns (weight, bias: 2), forward only */
-    bool scales;       /* flops and bytes are proportional to the batch */
-    bool is_in_place;  /* its output reuses its first input's storage */
+    uint32_t n_params;  /* parameter tensors it owns (weight, bias: 2), forward only */
+    bool scales;        /* flops and bytes are proportional to the batch */
+    bool is_in_place;   /* its output reuses its first input's storage */
     bool is_recomputed; /* runs its forward op again for the backward pass; phase is
                            backward-data */
     struct fr_shape shape;

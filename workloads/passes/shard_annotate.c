@@ -1,0 +1,200 @@
+/* workloads/passes/shard_annotate.c - splits by structure, for models of any name.
+ *
+ * M. Shoeybi et al., Megatron-LM, 2019, section 3: a block begins with products that are split by
+ * columns and ends with one that is split by depth; between them every op works on its own columns
+ * or heads. So a product is split by columns where all that reads its columns leads to other
+ * products without meeting an op that needs all columns (a norm) or a sum with something else (a
+ * residual). What leads to the classes of a loss is the head.
+ */
+#include "config.h"
+
+#include "workloads/passes/shard_walk.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where a product's columns go ---- */
+
+struct tracing {
+    const struct fr_graph *g;
+    uint32_t *stack; /* [n_ops] */
+    uint32_t *seen;  /* [n_ops] number of the trace that saw the op last */
+    uint32_t *ends;  /* [n_ops] products by depth that the trace ended in */
+    uint32_t n_ends, number, n_stack;
+    bool is_head; /* it ended in a loss's classes */
+};
+
+static void visit(struct tracing *t, uint32_t op)
+{
+    if (t->seen[op] == t->number)
+        return;
+    t->seen[op] = t->number;
+    t->stack[t->n_stack++] = op;
+}
+
+/* Goes on from what `op` reads over in-edge i; false: its columns cannot stay split there. */
+static bool pass_through(struct tracing *t, uint32_t op, uint32_t i)
+{
+    const struct fr_graph *g = t->g;
+    const struct fr_op *o = &g->ops[op];
+
+    if (fr__shard_is_product(o)) {
+        if (fr__shard_input_dim(g, op, i, FR__SPLIT_DEPTH) < 0 || o->kind != FR_OP_MATMUL)
+            return false;
+        if (t->seen[op] != t->number)
+            t->ends[t->n_ends++] = op;
+        t->seen[op] = t->number;
+        return true;
+    }
+    if (o->kind == FR_OP_LOG_SOFTMAX && fr__shard_input_dim(g, op, i, FR__SPLIT_DEPTH) >= 0) {
+        t->is_head = true;
+        return true;
+    }
+    if (o->kind == FR_OP_ADD || o->kind == FR_OP_SCATTER || o->kind == FR_OP_GATHER ||
+        fr__shard_input_dim(g, op, i, FR__SPLIT_COLUMNS) < 0)
+        return false;
+    visit(t, op);
+    return true;
+}
+
+/* Whether the columns that p writes may stay split until they are summed over. */
+static bool trace(struct tracing *t, uint32_t p)
+{
+    const struct fr_graph *g = t->g;
+
+    t->number++;
+    t->n_ends = t->n_stack = 0;
+    t->is_head = false;
+    visit(t, p);
+    while (t->n_stack > 0) {
+        uint32_t o = t->stack[--t->n_stack];
+
+        for (uint32_t e = g->out_first[o]; e < g->out_first[o + 1]; e++) {
+            uint32_t dst = g->edges[e].dst, tensor = g->edges[e].tensor;
+
+            if (tensor == FR_NONE || g->ops[dst].phase != FR_PHASE_FORWARD)
+                continue;
+            for (uint32_t i = g->in_first[dst]; i < g->in_first[dst + 1]; i++)
+                if (g->in_edges[i] == e && !pass_through(t, dst, i))
+                    return false;
+        }
+    }
+    return t->n_ends > 0 || t->is_head;
+}
+
+/* ---- experts ---- */
+
+void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[])
+{
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+
+        expert_of[o] = FR_NONE;
+        if (op->phase != FR_PHASE_FORWARD || op->kind == FR_OP_SCATTER)
+            continue;
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            const struct fr_edge *e = &g->edges[g->in_edges[i]];
+            const struct fr_op *src = &g->ops[e->src];
+
+            if (e->tensor == FR_NONE)
+                continue;
+            if (src->kind == FR_OP_GATHER && src->n_tensors > 1)
+                expert_of[o] = e->tensor - src->first_tensor;
+            else if (expert_of[o] == FR_NONE)
+                expert_of[o] = expert_of[e->src];
+        }
+    }
+}
+
+/* ---- annotations ---- */
+
+/* Marks the steps of recurrences: ops of one layer that use the same parameters. */
+static void mark_steps(const struct fr_graph *g, bool is_step[])
+{
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+
+        if (e->tensor == FR_NONE && e->bytes && g->ops[e->src].layer == g->ops[e->dst].layer)
+            is_step[e->src] = is_step[e->dst] = true;
+    }
+}
+
+/* Rows of the largest table that is looked up by what the samples say: the vocabulary. */
+static uint64_t largest_vocabulary(const struct fr_graph *g)
+{
+    uint64_t most = 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+
+        if (op->phase == FR_PHASE_FORWARD && op->shape.of == FR_SHAPE_EMBEDDING && op->scales &&
+            op->shape.embedding.vocabulary > most)
+            most = op->shape.embedding.vocabulary;
+    }
+    return most;
+}
+
+static bool is_vocabulary(const struct fr_op *op, uint64_t vocabulary)
+{
+    return op->kind == FR_OP_EMBEDDING && op->shape.of == FR_SHAPE_EMBEDDING && op->scales &&
+           op->shape.embedding.vocabulary == vocabulary;
+}
+
+static void annotate(struct tracing *t, const uint32_t expert_of[], const bool is_step[],
+                     bool vocab_parallel, uint8_t split[])
+{
+    const struct fr_graph *g = t->g;
+    uint64_t vocabulary = vocab_parallel ? largest_vocabulary(g) : 0;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+
+        if (op->phase != FR_PHASE_FORWARD)
+            continue;
+        if (vocab_parallel && is_vocabulary(op, vocabulary))
+            split[o] = FR__SPLIT_DEPTH;
+        if (op->kind != FR_OP_MATMUL || split[o] != FR__SPLIT_DERIVED || expert_of[o] != FR_NONE ||
+            is_step[o] || fr__shard_output_dim(g, o, 0, FR__SPLIT_COLUMNS) < 0)
+            continue;
+        if (!trace(t, o) || (t->is_head && (!vocab_parallel || t->n_ends > 0)))
+            continue;
+        split[o] = FR__SPLIT_COLUMNS;
+        for (uint32_t i = 0; i < t->n_ends; i++)
+            split[t->ends[i]] = FR__SPLIT_DEPTH;
+    }
+}
+
+enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],
+                                  struct fr_error *err)
+{
+    uint32_t *numbers = calloc(4 * g->n_ops, sizeof(*numbers));
+    bool *is_step = calloc(g->n_ops, sizeof(*is_step));
+    struct tracing t = {.g = g};
+
+    if (!numbers || !is_step) {
+        free(numbers);
+        free(is_step);
+        return fr__fail_nomem(err);
+    }
+    t.stack = numbers;
+    t.seen = numbers + g->n_ops;
+    t.ends = numbers + 2 * g->n_ops;
+    memset(split, FR__SPLIT_DERIVED, g->n_ops);
+    fr__shard_find_experts(g, numbers + 3 * g->n_ops);
+    mark_steps(g, is_step);
+    annotate(&t, numbers + 3 * g->n_ops, is_step, vocab_parallel, split);
+    free(numbers);
+    free(is_step);
+    return FR_OK;
+}
+
+void fr__shard_context(const struct fr_graph *g, uint8_t split[])
+{
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        split[o] = g->ops[o].phase == FR_PHASE_FORWARD && g->ops[o].kind == FR_OP_EMBEDDING &&
+                           fr__shard_has_loop(g, o, FR__SPLIT_SEQUENCE)
+                       ? FR__SPLIT_SEQUENCE
+                       : FR__SPLIT_DERIVED;
+}
