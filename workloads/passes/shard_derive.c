@@ -86,7 +86,9 @@ static void coarsen_input(struct fr__sharding *s, uint32_t o, uint32_t input, ui
     int classes = fr__shard_input_dim(g, o, input, FR__SPLIT_DEPTH);
     int out;
 
-    if (op->kind == FR_OP_LOG_SOFTMAX && classes >= 0)
+    if ((op->kind == FR_OP_LOG_SOFTMAX ||
+         (op->kind == FR_OP_LOSS && g->in_first[o + 1] > g->in_first[o] + 1)) &&
+        classes >= 0)
         coarsen(s, t, classes, g->tensors[t].dims[classes], false, true);
     if (dim < 0 || op->n_tensors == 0 || fr__shard_is_product(op))
         return;
