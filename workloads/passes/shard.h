@@ -4,7 +4,7 @@
  * placement an axis: replicated (R), split along a dimension (S(d)), or partial (P: every rank holds
  * a term of the sum). How an axis divides an op is one word, its split: the loop of the op that is
  * divided. From it follow the placements of all that the forward op and both of its backward ops
- * read and write (rules: shard_rules.c): a tensor that has the loop is split along it, one that has
+ * read and write (rules: rules.c): a tensor that has the loop is split along it, one that has
  * not is replicated, a result that sums over it is partial. Where a reader needs another placement
  * than the writer gives, a redistribution is added as an op of the graph:
  *

@@ -1,4 +1,4 @@
-/* workloads/passes/shard_annotate.c - splits by structure, for models of any name.
+/* workloads/passes/shard/annotate.c - splits by structure, for models of any name.
  *
  * M. Shoeybi et al., Megatron-LM, 2019, section 3: a block begins with products that are split by
  * columns and ends with one that is split by depth; between them every op works on its own columns
@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 
@@ -164,6 +164,35 @@ static void annotate(struct tracing *t, const uint32_t expert_of[], const bool i
         for (uint32_t i = 0; i < t->n_ends; i++)
             split[t->ends[i]] = FR__SPLIT_DEPTH;
     }
+}
+
+/* The products of experts: by columns, then by depth. */
+static void annotate_experts(struct tracing *t, const uint32_t expert_of[], uint8_t split[])
+{
+    for (uint32_t o = 0; o < t->g->n_ops; o++) {
+        if (expert_of[o] == FR_NONE || t->g->ops[o].kind != FR_OP_MATMUL ||
+            split[o] != FR__SPLIT_DERIVED || !trace(t, o) || t->is_head)
+            continue;
+        split[o] = FR__SPLIT_COLUMNS;
+        for (uint32_t i = 0; i < t->n_ends; i++)
+            split[t->ends[i]] = FR__SPLIT_DEPTH;
+    }
+}
+
+enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32_t expert_of[],
+                                          uint8_t split[], struct fr_error *err)
+{
+    uint32_t *numbers = calloc(3 * g->n_ops, sizeof(*numbers));
+    struct tracing t = {.g = g};
+
+    if (!numbers)
+        return fr__fail_nomem(err);
+    t.stack = numbers;
+    t.seen = numbers + g->n_ops;
+    t.ends = numbers + 2 * g->n_ops;
+    annotate_experts(&t, expert_of, split);
+    free(numbers);
+    return FR_OK;
 }
 
 enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],

@@ -1,4 +1,4 @@
-/* workloads/passes/shard_rules.c - the table of loops, and which row an op follows.
+/* workloads/passes/shard/rules.c - the table of loops, and which row an op follows.
  *
  * A layout has a letter for each dimension: b samples, s sequence, c columns, k depth, q the
  * sequence of packed queries, keys and values, . no loop that may be divided. A row lists the
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_rules.h"
+#include "workloads/passes/shard/rules.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* workloads/passes/shard_backward.c - pairs the tensors of the backward pass with forward ones.
+/* workloads/passes/shard/backward.c - pairs the tensors of the backward pass with forward ones.
  *
  * The gradient of a tensor has its dimensions, so it has its loops and grain too. Edges do not say
  * of which input a gradient is; it follows from the order in which differentiation makes them
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 #include "workloads/passes/training.h"

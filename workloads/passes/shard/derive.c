@@ -1,4 +1,4 @@
-/* workloads/passes/shard_derive.c - how each forward op is split over each axis.
+/* workloads/passes/shard/derive.c - how each forward op is split over each axis.
  *
  * Ops are visited in order. An annotated op takes its split if it can; another one follows what it
  * reads: of the loops along which its inputs are split already, and of none at all, it takes the
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 
@@ -35,10 +35,28 @@ static int8_t at_dim(int dim)
     return dim == FR__LACKS ? FR__WHOLE : (int8_t)dim;
 }
 
+static bool is_from_expert(const struct fr__sharding *s, uint32_t op, uint32_t input)
+{
+    uint32_t src = s->g->edges[s->g->in_edges[input]].src;
+
+    (void)op;
+    return s->expert_of && s->expert_of[src] != FR_NONE;
+}
+
+/* Rows of tokens on their way to experts need not be shared alike. */
+static bool are_rows(const struct fr__sharding *s, uint32_t t)
+{
+    uint32_t op = s->g->tensors[t].op;
+
+    return s->expert_of && (s->expert_of[op] != FR_NONE || s->dispatch_of[op] == op);
+}
+
 int8_t fr__sharding_wants(const struct fr__sharding *s, uint32_t op, uint32_t input, size_t a)
 {
     enum fr__split loop = split_of(s, op, a);
 
+    if (a == s->etp_axis && s->g->ops[op].kind == FR_OP_SCATTER)
+        loop = is_from_expert(s, op, input) ? FR__SPLIT_SEQUENCE : FR__SPLIT_NONE;
     if (loop <= FR__SPLIT_NONE)
         return FR__WHOLE;
     return at_dim(fr__shard_input_dim(s->g, op, input, loop));
@@ -205,7 +223,7 @@ static bool fits_operand(const struct fr__sharding *s, uint32_t t, int d, uint64
 {
     struct extent e;
 
-    if (d < 0)
+    if (d < 0 || (d == 1 && are_rows(s, t)))
         return true;
     e = extent_of(s, t, d);
     *m = (struct misfit){e.units, ranks};
@@ -386,7 +404,7 @@ static enum fr_status choose(struct fr__sharding *s, uint32_t op, size_t a, stru
     enum fr__split split = FR__SPLIT_NONE;
     struct misfit m = {0};
 
-    if (axis->size > 1) {
+    if (axis->size > 1 && (a != s->etp_axis || s->expert_of[op] != FR_NONE)) {
         split = axis->split ? (enum fr__split)axis->split[op] : FR__SPLIT_DERIVED;
         if (split == FR__SPLIT_DERIVED)
             split = follow(s, op, a);
@@ -461,7 +479,7 @@ static enum fr_status set_rest(struct fr__sharding *s, uint32_t op, uint32_t k, 
     for (size_t b = 0; b < s->n_axes; b++)
         if (b != a && (b < a ? rest(s, t)[b] : written(s, t)[b]) == d)
             ranks *= s->axes[b].size;
-    if (tensor->dims[d] % ranks)
+    if (tensor->dims[d] % ranks && !are_rows(s, t))
         return fr__fail(err, FR_EUSAGE, s->g->ops[op].loc,
                         "the sums of op '%s' over '%s' cannot be split along the sequence: its "
                         "%" PRIu32 " positions are not shared alike by %" PRIu64 " ranks, but by "
@@ -489,6 +507,8 @@ static enum fr_status derive_op(struct fr__sharding *s, uint32_t op, struct fr_e
             written(s, t)[a] = FR__WHOLE;
             if (split > FR__SPLIT_NONE)
                 written(s, t)[a] = at_dim(fr__shard_output_dim(s->g, op, k, split));
+            if (a == s->etp_axis && s->dispatch_of[op] == op)
+                written(s, t)[a] = 1;
             if (k == 0 && fr__shard_sums_over(s->g, op, split))
                 written(s, t)[a] = FR__PARTIAL;
         }
