@@ -35,12 +35,21 @@ static int8_t at_dim(int dim)
     return dim == FR__LACKS ? FR__WHOLE : (int8_t)dim;
 }
 
-static bool is_from_expert(const struct fr__sharding *s, uint32_t op, uint32_t input)
+/* Ranks that share an expert keep its sums partial until they leave it: an op that is linear in what
+ * it reads does not mind. */
+static bool is_partial_sum(const struct fr__sharding *s, uint32_t op, uint32_t input)
 {
-    uint32_t src = s->g->edges[s->g->in_edges[input]].src;
+    uint32_t t = s->g->edges[s->g->in_edges[input]].tensor;
 
-    (void)op;
-    return s->expert_of && s->expert_of[src] != FR_NONE;
+    return t != FR_NONE && rest(s, t)[s->etp_axis] == FR__PARTIAL && fr__shard_is_linear(s->g, op);
+}
+
+static bool reads_partial_sum(const struct fr__sharding *s, uint32_t op)
+{
+    for (uint32_t i = s->g->in_first[op]; i < s->g->in_first[op + 1]; i++)
+        if (is_partial_sum(s, op, i))
+            return true;
+    return false;
 }
 
 /* Rows of tokens on their way to experts need not be shared alike. */
@@ -55,8 +64,8 @@ int8_t fr__sharding_wants(const struct fr__sharding *s, uint32_t op, uint32_t in
 {
     enum fr__split loop = split_of(s, op, a);
 
-    if (a == s->etp_axis && s->g->ops[op].kind == FR_OP_SCATTER)
-        loop = is_from_expert(s, op, input) ? FR__SPLIT_SEQUENCE : FR__SPLIT_NONE;
+    if (a == s->etp_axis && is_partial_sum(s, op, input))
+        return FR__PARTIAL;
     if (loop <= FR__SPLIT_NONE)
         return FR__WHOLE;
     return at_dim(fr__shard_input_dim(s->g, op, input, loop));
@@ -471,7 +480,7 @@ static enum fr_status set_rest(struct fr__sharding *s, uint32_t op, uint32_t k, 
     char sizes[128];
 
     rest(s, t)[a] = written(s, t)[a];
-    if (written(s, t)[a] != FR__PARTIAL)
+    if (written(s, t)[a] != FR__PARTIAL || a == s->etp_axis)
         return FR_OK;
     rest(s, t)[a] = FR__WHOLE;
     if (!s->axes[a].partial_to_sequence || d < 0)
@@ -507,8 +516,8 @@ static enum fr_status derive_op(struct fr__sharding *s, uint32_t op, struct fr_e
             written(s, t)[a] = FR__WHOLE;
             if (split > FR__SPLIT_NONE)
                 written(s, t)[a] = at_dim(fr__shard_output_dim(s->g, op, k, split));
-            if (a == s->etp_axis && s->dispatch_of[op] == op)
-                written(s, t)[a] = 1;
+            if (a == s->etp_axis && s->expert_of[op] != FR_NONE && reads_partial_sum(s, op))
+                written(s, t)[a] = FR__PARTIAL;
             if (k == 0 && fr__shard_sums_over(s->g, op, split))
                 written(s, t)[a] = FR__PARTIAL;
         }

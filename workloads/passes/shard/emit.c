@@ -115,7 +115,7 @@ static void set_outputs(struct fr__sharding *s, uint32_t o, const struct fr__inp
         int8_t here[FR__MAX_AXES];
 
         memcpy(here, &at[k * s->n_axes], s->n_axes);
-        if (s->is_raw && s->etp_axis < s->n_axes)
+        if (s->is_raw && s->etp_axis < s->n_axes) /* the axis does not exist there */
             here[s->etp_axis] = FR__WHOLE;
         out[k] = fr__sharding_local_tensor(s, t, here);
         out[k].alias = local_alias(s, g->tensors[t].alias, in, n_in);

@@ -5,8 +5,8 @@
  * combine another brings them back, and the backward pass mirrors both: four of tokens a layer, and
  * two of the weights that the router gave them (Megatron-LM, transformer/moe/token_dispatcher.py).
  * etp ranks share each expert, as one more axis that exists between the two all-to-alls only: the
- * rows of its ranks are parts of one sequence, gathered before the first products and scattered
- * again after the last.
+ * rows of its ranks are gathered before the first products, and what the last products leave is
+ * summed and scattered again, all experts of a rank in one message.
  *
  * Where tokens are not shared evenly, the busiest rank sets the time of an all-to-all, so its bytes
  * are what that rank receives.
@@ -144,47 +144,84 @@ bool fr__sharding_receives(const struct fr__sharding *s, uint32_t o)
     return op->phase == FR_PHASE_BACKWARD_DATA && is_dispatch(f) && op->kind == FR_OP_GATHER;
 }
 
-/* What one rank has of tensor t on its own side of the all-to-all. */
-static struct fr_tensor raw(struct fr__sharding *s, uint32_t t, const int8_t at[])
+/* Rows of tensor t that a rank has on its own side of the messages (its tokens, for this expert); on
+ * the way between two messages; and in the experts' ops. */
+enum side { AT_HOME, BETWEEN, AT_EXPERT };
+
+static struct fr_tensor on_side(struct fr__sharding *s, uint32_t t, const int8_t at[],
+                                enum side side)
 {
     int8_t there[FR__MAX_AXES];
     struct fr_tensor out;
 
     memcpy(there, at, s->n_axes);
     if (s->etp_axis < s->n_axes)
-        there[s->etp_axis] = FR__WHOLE;
-    s->is_raw = true;
+        there[s->etp_axis] = side == BETWEEN ? 1 : FR__WHOLE;
+    s->is_raw = side == AT_HOME;
     out = fr__sharding_local_tensor(s, t, there);
     s->is_raw = false;
     out.alias = FR_NONE;
     return out;
 }
 
-/* What the busiest rank receives, as bytes that each rank has. */
-static double all_to_all_bytes(const struct fr__sharding *s, const struct fr_tensor out[], size_t n)
+static double sum_of(const struct fr_tensor t[], size_t n)
 {
     double bytes = 0;
 
     for (size_t k = 0; k < n; k++)
-        bytes += (double)out[k].bytes;
-    return bytes * experts(s)->skew;
+        bytes += (double)t[k].bytes;
+    return bytes;
 }
 
-/* The all-to-all on behalf of op o that reads in[n_in] and writes out[n_out]; returns its first new
- * tensor. raw_bytes: of what a rank has for all experts. */
-static uint32_t add_all_to_all(struct fr__sharding *s, uint32_t o, const struct fr__version in[],
-                               size_t n_in, const struct fr_tensor out[], size_t n_out,
-                               double bytes, enum fr__pass pass)
+/* What moves together: tensors of one op, in the placement `at` of their first. */
+struct load {
+    uint32_t *tensors;     /* [n] given */
+    struct fr__version *v; /* [n] where they are now */
+    struct fr_tensor *out; /* [n] room for what a message writes */
+    size_t n;
+};
+
+static bool make_room(struct fr__sharding *s, struct load *l, size_t n)
 {
-    struct fr_op op = fr__sharding_moving_op(s, o, FR_OP_ALL_TO_ALL, "ep", pass);
+    l->tensors = fr__arena_alloc(s->arena, n, sizeof(*l->tensors));
+    l->v = fr__arena_alloc(s->arena, n, sizeof(*l->v));
+    l->out = fr__arena_alloc(s->arena, n, sizeof(*l->out));
+    if (!l->tensors || !l->v || !l->out)
+        s->is_out_of_memory = true;
+    return !s->is_out_of_memory;
+}
+
+/* One message on behalf of op o takes `from` to `to`, tensors that are on `side` then. bytes: 0: of
+ * what it reads. */
+static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint32_t axis,
+                 const struct load *from, struct load *to, enum side side)
+{
+    enum fr__pass pass = fr__sharding_pass(&s->g->ops[o]);
+    struct fr_op op =
+        fr__sharding_moving_op(s, o, kind, axis == FR__AXIS_EXPERTS ? "ep" : "etp", pass);
+    double bytes = 0;
     uint32_t id;
 
-    op.scales = n_out > 0 && out[0].scales;
-    id = fr__sharding_add_op(s, o, &op, out, n_out);
-    for (size_t i = 0; i < n_in && !s->is_out_of_memory; i++)
-        fr_graph_builder_edge(s->b, in[i].op, id, in[i].tensor, in[i].bytes);
-    fr__sharding_note_message(s, id, FR__AXIS_EXPERTS, bytes, op.scales);
-    return s->n_tensors - (uint32_t)n_out;
+    for (size_t k = 0; k < to->n; k++)
+        to->out[k] = on_side(s, to->tensors[k], from->v[0].at, side);
+    for (size_t k = 0; k < from->n; k++)
+        bytes += (double)from->v[k].bytes;
+    op.scales = to->n > 0 && to->out[0].scales;
+    id = fr__sharding_add_op(s, o, &op, to->out, to->n);
+    for (size_t k = 0; k < from->n && !s->is_out_of_memory; k++)
+        fr_graph_builder_edge(s->b, from->v[k].op, id, from->v[k].tensor, from->v[k].bytes);
+    if (kind == FR_OP_ALL_GATHER)
+        bytes = sum_of(to->out, to->n);
+    if (kind == FR_OP_ALL_TO_ALL)
+        bytes = (side == AT_HOME ? sum_of(to->out, to->n) : bytes) * experts(s)->skew;
+    if (kind != FR_OP_SLICE)
+        fr__sharding_note_message(s, id, axis, bytes, op.scales);
+    for (size_t k = 0; k < to->n; k++) {
+        to->v[k] = from->v[0];
+        to->v[k].op = id;
+        to->v[k].tensor = s->n_tensors - (uint32_t)(to->n - k);
+        to->v[k].bytes = to->out[k].bytes;
+    }
 }
 
 static bool is_here(const struct fr__sharding *s, uint32_t t)
@@ -194,82 +231,65 @@ static bool is_here(const struct fr__sharding *s, uint32_t t)
     return e / (s->g->ops[op].n_tensors / experts(s)->ep) == experts(s)->coord;
 }
 
-/* Sends the outputs of op o, made last, to the experts; at: [n_tensors][n_axes] where they are
- * then. */
 void fr__sharding_send(struct fr__sharding *s, uint32_t o, const int8_t *at)
 {
     const struct fr_op *op = &s->g->ops[o];
-    uint32_t n = op->n_tensors, n_here = 0, first;
-    struct fr__version *in = fr__arena_alloc(s->arena, n, sizeof(*in));
-    struct fr_tensor *out = fr__arena_alloc(s->arena, n, sizeof(*out));
-    struct fr_tensor *own = fr__arena_alloc(s->arena, n, sizeof(*own));
+    struct load home = {.n = op->n_tensors}, here = {.n = 0};
 
-    if (!in || !out || !own || s->is_out_of_memory) {
-        s->is_out_of_memory = true;
+    if (s->is_out_of_memory || !make_room(s, &home, home.n) || !make_room(s, &here, home.n))
         return;
-    }
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < op->n_tensors; k++) {
         uint32_t t = op->first_tensor + k;
 
-        own[k] = raw(s, t, &at[k * s->n_axes]);
-        in[k] = (struct fr__version){
-            .op = s->n_ops - 1, .tensor = s->n_tensors - n + k, .bytes = own[k].bytes};
-        if (experts(s)->ep == 1)
-            fr__sharding_add_version(s, t, n - k, own[k].bytes, &at[k * s->n_axes],
-                                     fr__sharding_pass(op), false);
-        else if (is_here(s, t)) {
-            out[n_here] = fr__sharding_local_tensor(s, t, &at[k * s->n_axes]);
-            out[n_here++].alias = FR_NONE;
-        }
+        home.tensors[k] = t;
+        home.v[k] = (struct fr__version){.op = s->n_ops - 1,
+                                         .tensor = s->n_tensors - op->n_tensors + k,
+                                         .bytes = on_side(s, t, at, AT_HOME).bytes};
+        memcpy(home.v[k].at, &at[k * s->n_axes], s->n_axes);
+        if (is_here(s, t))
+            here.tensors[here.n++] = t;
     }
-    if (experts(s)->ep == 1)
-        return;
-    first = add_all_to_all(s, o, in, n, out, n_here, all_to_all_bytes(s, own, n),
-                           fr__sharding_pass(op));
-    for (uint32_t k = 0, i = 0; k < n; k++)
-        if (is_here(s, op->first_tensor + k)) {
-            fr__sharding_add_version(s, op->first_tensor + k, s->n_tensors - first - i,
-                                     out[i].bytes, &at[k * s->n_axes], fr__sharding_pass(op),
-                                     false);
-            i++;
-        }
+    if (experts(s)->ep > 1)
+        move(s, o, FR_OP_ALL_TO_ALL, FR__AXIS_EXPERTS, &home, &here, BETWEEN);
+    else
+        here = home;
+    if (experts(s)->etp > 1)
+        move(s, o, FR_OP_ALL_GATHER, (uint32_t)s->etp_axis, &here, &here, AT_EXPERT);
+    for (size_t k = 0; k < here.n; k++)
+        fr__sharding_add_version(s, here.tensors[k], s->n_tensors - here.v[k].tensor,
+                                 here.v[k].bytes, home.v[k].at, fr__sharding_pass(op), false);
 }
 
-/* Brings what op o reads of experts back to where their tokens came from. in[n_in]: its inputs;
- * those of experts elsewhere have no version yet. at: where the experts leave them. */
 void fr__sharding_receive(struct fr__sharding *s, uint32_t o, struct fr__input in[], size_t n_in)
 {
     const struct fr_graph *g = s->g;
-    struct fr__version *from = fr__arena_alloc(s->arena, n_in, sizeof(*from));
-    struct fr_tensor *out = fr__arena_alloc(s->arena, n_in, sizeof(*out));
-    uint32_t n_out = 0, n_here = 0, first;
-    int8_t at[FR__MAX_AXES] = {0};
+    struct load here = {.n = 0}, home = {.n = 0};
 
-    if (!from || !out || s->is_out_of_memory) {
-        s->is_out_of_memory = true;
+    if (s->is_out_of_memory || !make_room(s, &here, n_in) || !make_room(s, &home, n_in))
         return;
+    for (size_t i = 0; i < n_in; i++) {
+        uint32_t t = g->edges[in[i].edge].tensor;
+
+        if (expert_of_tensor(s, t) == FR_NONE)
+            continue;
+        home.tensors[home.n++] = t;
+        if (is_here(s, t)) {
+            here.tensors[here.n] = t;
+            here.v[here.n++] = in[i].v;
+        }
     }
-    if (experts(s)->ep == 1)
+    if (here.n == 0)
         return;
-    for (size_t i = 0; i < n_in; i++)
-        if (expert_of_tensor(s, g->edges[in[i].edge].tensor) != FR_NONE &&
-            is_here(s, g->edges[in[i].edge].tensor)) {
-            from[n_here++] = in[i].v;
-            memcpy(at, in[i].v.at, sizeof(at));
-        }
-    for (size_t i = 0; i < n_in; i++)
-        if (expert_of_tensor(s, g->edges[in[i].edge].tensor) != FR_NONE)
-            out[n_out++] = raw(s, g->edges[in[i].edge].tensor, at);
-    if (n_out == 0)
-        return;
-    first = add_all_to_all(s, o, from, n_here, out, n_out, all_to_all_bytes(s, out, n_out),
-                           fr__sharding_pass(&g->ops[o]));
+    if (experts(s)->etp > 1)
+        move(s, o, here.v[0].at[s->etp_axis] == FR__PARTIAL ? FR_OP_REDUCE_SCATTER : FR_OP_SLICE,
+             (uint32_t)s->etp_axis, &here, &here, BETWEEN);
+    if (experts(s)->ep > 1)
+        move(s, o, FR_OP_ALL_TO_ALL, FR__AXIS_EXPERTS, &here, &home, AT_HOME);
+    else
+        home = here;
     for (size_t i = 0, k = 0; i < n_in; i++)
-        if (expert_of_tensor(s, g->edges[in[i].edge].tensor) != FR_NONE) {
-            in[i].v = (struct fr__version){
-                .op = s->n_ops - 1, .tensor = first + (uint32_t)k, .bytes = out[k].bytes};
-            k++;
-        }
+        if (expert_of_tensor(s, g->edges[in[i].edge].tensor) != FR_NONE)
+            in[i].v = home.v[k++];
 }
 
 /* ---- making ready ---- */

@@ -39,11 +39,18 @@ static void want_gradient(const struct fr__sharding *s, uint32_t o, uint32_t f, 
                                        : FR__WHOLE;
 
         want[a] = at == FR__PARTIAL ? FR__WHOLE : at;
-        if (is_of_parameters(s, o) ||
+        if (is_of_parameters(s, o) || (a == s->etp_axis && fr__sharding_receives(s, o)) ||
             (has[a] >= 0 && forward->n_tensors && gy->n_dims == y->n_dims &&
              gy->dims[has[a]] != y->dims[has[a]]))
             want[a] = has[a];
     }
+}
+
+/* Whether f multiplies terms of a sum with something else: that has a gradient which is a sum. */
+static bool f_writes_terms(const struct fr__sharding *s, uint32_t f)
+{
+    return s->written[(size_t)s->g->ops[f].first_tensor * s->n_axes + s->etp_axis] == FR__PARTIAL &&
+           split_of(s, f, s->etp_axis) <= FR__SPLIT_NONE;
 }
 
 /* Where o leaves its output t. */
@@ -58,6 +65,12 @@ static void place_gradient(const struct fr__sharding *s, uint32_t o, uint32_t f,
         if (input == FR_NONE || op->phase > FR_PHASE_BACKWARD_WEIGHT)
             continue;
         at[a] = fr__sharding_wants(s, f, input, a);
+        if (a == s->etp_axis && at[a] == FR__PARTIAL) { /* each term has the sum's gradient */
+            at[a] = FR__WHOLE;
+            continue;
+        }
+        if (a == s->etp_axis && f_writes_terms(s, f))
+            at[a] = FR__PARTIAL;
         if (at[a] == FR__WHOLE && split_of(s, f, a) > FR__SPLIT_NONE)
             at[a] = FR__PARTIAL;
     }

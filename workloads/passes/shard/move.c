@@ -259,7 +259,7 @@ struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const in
         return none;
     if (is_forward) /* a sum is resolved once, for all its readers in all passes */
         for (size_t a = 0; a < s->n_axes; a++)
-            if (s->versions[at].at[a] == FR__PARTIAL)
+            if (s->versions[at].at[a] == FR__PARTIAL && a != s->etp_axis)
                 at = change(s, t, at, a, s->rest[(size_t)s->twin[t] * s->n_axes + a], nobody.pass,
                             &nobody);
     found = find(s, t, want, reader->pass);
