@@ -110,7 +110,23 @@ void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[])
 
 /* ---- annotations ---- */
 
-/* Marks the steps of recurrences: ops of one layer that use the same parameters. */
+/* Whether another op of o's layer reads tensor t too. */
+static bool is_shared_in_layer(const struct fr_graph *g, uint32_t o, uint32_t t)
+{
+    uint32_t src = g->tensors[t].op;
+
+    for (uint32_t e = g->out_first[src]; e < g->out_first[src + 1]; e++) {
+        uint32_t dst = g->edges[e].dst;
+
+        if (g->edges[e].tensor == t && dst != o && g->ops[dst].phase == FR_PHASE_FORWARD &&
+            g->ops[dst].layer == g->ops[o].layer)
+            return true;
+    }
+    return false;
+}
+
+/* Marks the steps of recurrences: ops of one layer that use the same parameters, or the same cast
+ * of them. */
 static void mark_steps(const struct fr_graph *g, bool is_step[])
 {
     for (size_t i = 0; i < g->n_edges; i++) {
@@ -118,6 +134,10 @@ static void mark_steps(const struct fr_graph *g, bool is_step[])
 
         if (e->tensor == FR_NONE && e->bytes && g->ops[e->src].layer == g->ops[e->dst].layer)
             is_step[e->src] = is_step[e->dst] = true;
+        if (e->tensor != FR_NONE && g->ops[e->src].kind == FR_OP_CAST &&
+            g->ops[e->src].param_bytes && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+            is_shared_in_layer(g, e->dst, e->tensor))
+            is_step[e->dst] = true;
     }
 }
 
