@@ -115,9 +115,11 @@ enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel,
 /* Context parallelism: the embeddings by positions. All that reads them follows; attention gathers
  * keys and values. split: [n_ops]. */
 void fr__shard_context(const struct fr_graph *g, uint8_t split[]);
-/* A user's file: lines `op-glob,axis,placement`; placement R, P, S(d) of the op's first output, or a
- * split's name; the last line that matches counts. split: [n_axes][n_ops], FR__SPLIT_DERIVED where no
- * line says it. FR_EPARSE and FR_EUSAGE with line and column. */
+/* A user's file: CSV with the columns op,axis,placement. op: a pattern for names of forward ops ('*'
+ * any characters, '?' one); placement: R, P or S(dimension) of the op's first output, or a split's
+ * name. The last line that matches an op counts. split: [n_axes][n_ops], FR__SPLIT_DERIVED where no
+ * line says it; untouched on failure. FR_EPARSE, FR_EUSAGE with line and column; FR_EIO, FR_ENOMEM.
+ * O(lines * ops). */
 enum fr_status fr__shard_read(const char *path, const struct fr_graph *g, const char *const axes[],
                               size_t n_axes, uint8_t *const split[], struct fr_error *err);
 #endif

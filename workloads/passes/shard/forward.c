@@ -43,7 +43,8 @@ static void add_row_sums(struct fr__sharding *s, uint32_t o, const struct fr__ve
     struct fr_tensor row = {.alias = FR_NONE, .n_dims = 1, .scales = op->scales};
 
     *n_sums = 0;
-    if (op->kind != FR_OP_LOG_SOFTMAX && op->kind != FR_OP_LOSS)
+    if ((op->kind != FR_OP_LOG_SOFTMAX && op->kind != FR_OP_LOSS) ||
+        fr__shard_sums_over(s->g, f, FR__SPLIT_DEPTH))
         return;
     fr__sharding_local_op(s, o, NULL, &local);
     if (local.shape.of != FR_SHAPE_ROWS)

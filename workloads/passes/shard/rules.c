@@ -40,7 +40,8 @@ enum row {
     MAXPOOL,
     AVGPOOL,
     EMBEDDING,
-    LOSS,
+    LOSS,         /* of classes and targets: the sum over classes is made in messages of its own */
+    SUM_LOSS,     /* of all elements */
     HEADS_FIRST,  /* [batch, seq, width] to [batch, heads, seq, width of a head] */
     HEADS_LAST,   /* and back */
     REPEAT_HEADS, /* [batch, heads, ...] to more heads */
@@ -75,7 +76,8 @@ static const struct rule rules[N_ROWS] = {
     [MAXPOOL] = {"bc..", NULL, "bc..", NULL, "", "", false},
     [AVGPOOL] = {"bc..", NULL, "bc..", NULL, "", "", true},
     [EMBEDDING] = {"b bs", NULL, "bc bsc", NULL, "ck", "k", false},
-    [LOSS] = {"bk bsk", "b bs", "", NULL, "", "bsk", false},
+    [LOSS] = {"bk bsk", "b bs", "", NULL, "", "bs", false},
+    [SUM_LOSS] = {"bk bsk", NULL, "", NULL, "", "bsk", true},
     [HEADS_FIRST] = {"bsc", NULL, "bcs.", NULL, "", "", true},
     [HEADS_LAST] = {"bcs.", NULL, "bsc", NULL, "", "", true},
     [REPEAT_HEADS] = {"bcs.", NULL, "bcs.", NULL, "", "", true},
@@ -215,7 +217,6 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
         [FR_OP_AVGPOOL] = AVGPOOL,
         [FR_OP_EMBEDDING] = EMBEDDING,
         [FR_OP_LSTM] = SAMPLES_ONLY,
-        [FR_OP_LOSS] = LOSS,
         [FR_OP_SCATTER] = COMBINE,
         [FR_OP_TOPK] = TOPK,
         [FR_OP_LAYER] = SAMPLES_ONLY,
@@ -225,6 +226,8 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
 
     if (o->kind == FR_OP_ATTENTION)
         return input(g, op, 1) ? ATTENTION : ATTENTION_PACKED;
+    if (o->kind == FR_OP_LOSS)
+        return input(g, op, 1) ? LOSS : SUM_LOSS;
     if (o->kind == FR_OP_CONV2D)
         return o->shape.of == FR_SHAPE_CONV && o->shape.conv.groups > 1 ? CONV_GROUPED : CONV;
     if (of_kind[o->kind] != WHOLE || !x || !y)
