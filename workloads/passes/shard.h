@@ -122,4 +122,8 @@ void fr__shard_context(const struct fr_graph *g, uint8_t split[]);
  * O(lines * ops). */
 enum fr_status fr__shard_read(const char *path, const struct fr_graph *g, const char *const axes[],
                               size_t n_axes, uint8_t *const split[], struct fr_error *err);
+/* The same from memory; name stands for the path in messages. */
+enum fr_status fr__shard_read_text(const char *text, size_t len, const char *name,
+                                   const struct fr_graph *g, const char *const axes[],
+                                   size_t n_axes, uint8_t *const split[], struct fr_error *err);
 #endif

@@ -159,20 +159,40 @@ static enum fr_status read_line(void *user, const struct fr__cell cells[], struc
     return FR_OK;
 }
 
+static const struct fr__csv_column columns[] = {
+    [OP] = {"op", true}, [AXIS] = {"axis", true}, [PLACEMENT] = {"placement", true}, {0}};
+
+static bool begin(struct reading *r)
+{
+    r->split = calloc(r->n_axes * r->g->n_ops + 1, sizeof(*r->split)); /* FR__SPLIT_DERIVED is 0 */
+    return r->split != NULL;
+}
+
+static enum fr_status end(struct reading *r, enum fr_status st, uint8_t *const split[])
+{
+    for (size_t a = 0; st == FR_OK && a < r->n_axes; a++)
+        memcpy(split[a], &r->split[a * r->g->n_ops], r->g->n_ops);
+    free(r->split);
+    return st;
+}
+
 enum fr_status fr__shard_read(const char *path, const struct fr_graph *g, const char *const axes[],
                               size_t n_axes, uint8_t *const split[], struct fr_error *err)
 {
-    static const struct fr__csv_column columns[] = {
-        [OP] = {"op", true}, [AXIS] = {"axis", true}, [PLACEMENT] = {"placement", true}, {0}};
     struct reading r = {.g = g, .axes = axes, .n_axes = n_axes};
-    enum fr_status st;
 
-    r.split = calloc(n_axes * g->n_ops + 1, sizeof(*r.split)); /* FR__SPLIT_DERIVED is 0 */
-    if (!r.split)
+    if (!begin(&r))
         return fr__fail_nomem(err);
-    st = fr__csv_read(path, columns, read_line, &r, err);
-    for (size_t a = 0; st == FR_OK && a < n_axes; a++)
-        memcpy(split[a], &r.split[a * g->n_ops], g->n_ops);
-    free(r.split);
-    return st;
+    return end(&r, fr__csv_read(path, columns, read_line, &r, err), split);
+}
+
+enum fr_status fr__shard_read_text(const char *text, size_t len, const char *name,
+                                   const struct fr_graph *g, const char *const axes[],
+                                   size_t n_axes, uint8_t *const split[], struct fr_error *err)
+{
+    struct reading r = {.g = g, .axes = axes, .n_axes = n_axes};
+
+    if (!begin(&r))
+        return fr__fail_nomem(err);
+    return end(&r, fr__csv_read_text(text, len, name, columns, read_line, &r, err), split);
 }
