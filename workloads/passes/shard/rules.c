@@ -47,7 +47,8 @@ enum row {
     REPEAT_HEADS, /* [batch, heads, ...] to more heads */
     ONE_POSITION, /* [batch, seq, width] to [batch, width], one or more */
     STACK,        /* [batch, width], several, to [batch, seq, width] */
-    VIEW,         /* dimensions cut or joined behind those of the table */
+    VIEW,         /* the last dimension cut or joined behind a sequence */
+    FLATTEN,      /* all dimensions behind the first joined or cut */
     GATHER,
     DISPATCH, /* tokens copied out to experts */
     COMBINE,
@@ -68,7 +69,7 @@ static const struct rule rules[N_ROWS] = {
     [ATTENTION_PACKED] = {"bqc", NULL, "bsc", "bcs", "", "", false},
     [MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [LINEAR_MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
-    [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
+    [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [NORM] = {"b. bs. bcs.", NULL, "b. bs. bcs.", "b bs bcs", "", "", false},
     [SOFTMAX] = {"b. bs. bcs.", NULL, "b. bs. bcs.", NULL, "", "", false},
     [LOG_SOFTMAX] = {"bk bsk bcs.", NULL, "bk bsk bcs.", NULL, "", "", false},
@@ -84,6 +85,7 @@ static const struct rule rules[N_ROWS] = {
     [ONE_POSITION] = {"b.c", NULL, "bc", NULL, "", "", true},
     [STACK] = {"bc", NULL, "b.c", NULL, "", "", true},
     [VIEW] = {"bc bsc bsc.", NULL, "bc bsc bsc.", NULL, "", "", true},
+    [FLATTEN] = {"bc bc. bc..", NULL, "bc bc. bc..", NULL, "", "", true},
     [GATHER] = {"b.c", "bs", "bsc", NULL, "", "", true},
     [DISPATCH] = {"bsc", "bs.", "bsc", NULL, "", "", true},
     [COMBINE] = {"bsc", "bs.", "bsc", NULL, "", "", true},
@@ -164,7 +166,7 @@ static enum row row_of_reshape(const struct fr_tensor *x, const struct fr_tensor
     if (n < 2 || x->dims[0] != y->dims[0])
         return n > 0 && x->dims[0] == y->dims[0] ? SAMPLES_ONLY : WHOLE;
     if (n == 2)
-        return VIEW;
+        return FLATTEN;
     return n == 3 && x->dims[1] == y->dims[1] && x->n_dims + y->n_dims <= 7 ? VIEW : SAMPLES_ONLY;
 }
 
