@@ -19,6 +19,13 @@ bool fr__sharding_runs_forward(const struct fr_op *op)
     return op->phase <= FR_PHASE_FORWARD || op->is_recomputed;
 }
 
+enum fr__pass fr__sharding_pass(const struct fr_op *op)
+{
+    if (op->phase <= FR_PHASE_FORWARD)
+        return FR__PASS_FORWARD;
+    return op->is_recomputed ? FR__PASS_AGAIN : FR__PASS_BACKWARD;
+}
+
 bool fr__sharding_is_gradient(const struct fr_graph *g, uint32_t tensor)
 {
     return !fr__sharding_runs_forward(&g->ops[g->tensors[tensor].op]);

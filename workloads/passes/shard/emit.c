@@ -126,13 +126,6 @@ static void set_outputs(struct fr__sharding *s, uint32_t o, const struct fr__inp
     s->is_raw = false;
 }
 
-enum fr__pass fr__sharding_pass(const struct fr_op *op)
-{
-    if (op->phase <= FR_PHASE_FORWARD)
-        return FR__PASS_FORWARD;
-    return op->is_recomputed ? FR__PASS_AGAIN : FR__PASS_BACKWARD;
-}
-
 void fr__sharding_emit(struct fr__sharding *s, uint32_t o, const struct fr__input in[], size_t n_in,
                        const int8_t *at)
 {

@@ -312,6 +312,17 @@ static bool is_second(const struct fr_graph *g, uint32_t op, enum row row, uint3
 
 /* ---- loops ---- */
 
+static const char *const split_names[FR__N_SPLITS] = {
+    [FR__SPLIT_DERIVED] = "derived", [FR__SPLIT_NONE] = "none",
+    [FR__SPLIT_SAMPLES] = "samples", [FR__SPLIT_SEQUENCE] = "sequence",
+    [FR__SPLIT_COLUMNS] = "columns", [FR__SPLIT_DEPTH] = "depth",
+};
+
+const char *fr__split_name(enum fr__split split)
+{
+    return (unsigned)split < FR__N_SPLITS ? split_names[split] : "unknown";
+}
+
 static char letter_of(enum fr__split loop)
 {
     static const char letters[FR__N_SPLITS] = {'\0', '\0', 'b', 's', 'c', 'k'};

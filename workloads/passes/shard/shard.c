@@ -12,19 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const split_names[FR__N_SPLITS] = {
-    [FR__SPLIT_DERIVED] = "derived", [FR__SPLIT_NONE] = "none",
-    [FR__SPLIT_SAMPLES] = "samples", [FR__SPLIT_SEQUENCE] = "sequence",
-    [FR__SPLIT_COLUMNS] = "columns", [FR__SPLIT_DEPTH] = "depth",
-};
-
-const char *fr__split_name(enum fr__split split)
-{
-    return (unsigned)split < FR__N_SPLITS ? split_names[split] : "unknown";
-}
-
-/* ---- the whole ---- */
-
 static void walk(struct fr__sharding *s)
 {
     const struct fr_graph *g = s->g;

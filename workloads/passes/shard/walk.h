@@ -1,16 +1,19 @@
 /* workloads/passes/shard/walk.h - what the files of the sharding pass share.
  *
- *     shard.c           all steps in their order
- *     forward.c   forward ops, now or again: what they read
- *     gradients.c backward ops: what they read, which gradients of parameters are sums
- *     emit.c      one op of the new graph
- *     rules.c     loops and layouts of each kind
- *     derive.c    how each forward op is split, and what it writes
- *     backward.c  which forward tensor each tensor of the backward pass belongs to
- *     local.c     what is left of an op and a tensor on one rank
- *     move.c      redistributions
- *     sum.c       sums of gradients
- *     experts.c   experts on ranks of their own
+ *     shard.c      the steps in their order
+ *     annotate.c   splits by structure
+ *     rules.c      loops and layouts of each kind
+ *     derive.c     how each forward op is split, and what it writes
+ *     backward.c   which forward tensor each tensor of the backward pass belongs to
+ *     forward.c    forward ops, now or again: what they read
+ *     gradients.c  backward ops: what they read, which gradients of parameters are sums
+ *     sum.c        sums of gradients
+ *     emit.c       one op of the new graph
+ *     local.c      what is left of an op and a tensor on one rank
+ *     move.c       redistributions
+ *     experts.c    which experts a rank holds, and how many rows they get
+ *     exchange.c   the way of tokens to experts and back
+ *     read.c       layouts from a file
  *
  * Placements are one signed number for each tensor and axis: a dimension, or one of the names
  * below. "Rest" is the placement in which a forward tensor waits for its readers: as it is written,
@@ -128,6 +131,13 @@ double fr__sharding_rows_of_op(const struct fr__sharding *s, uint32_t f);
 /* Whether op o writes what goes to experts, reads what comes from them. */
 bool fr__sharding_sends(const struct fr__sharding *s, uint32_t o);
 bool fr__sharding_receives(const struct fr__sharding *s, uint32_t o);
+/* The expert whose rows tensor t holds, also on the way to it and from it; FR_NONE. Whether this rank
+ * holds that expert. */
+uint32_t fr__sharding_expert(const struct fr__sharding *s, uint32_t t);
+bool fr__sharding_is_here(const struct fr__sharding *s, uint32_t t);
+
+/* ---- exchange.c ---- */
+
 /* Sends the outputs of op o, made last, to the experts. at: [n_tensors of o][n_axes] where they are
  * then. */
 void fr__sharding_send(struct fr__sharding *s, uint32_t o, const int8_t *at);
@@ -157,6 +167,7 @@ struct fr__cut fr__sharding_cut(const struct fr__sharding *s, uint32_t op, size_
 enum fr_status fr__sharding_pair(struct fr__sharding *s, struct fr_error *err);
 /* Whether op runs a forward op, now or again; the forward op then. */
 bool fr__sharding_runs_forward(const struct fr_op *op);
+enum fr__pass fr__sharding_pass(const struct fr_op *op);
 bool fr__sharding_is_gradient(const struct fr_graph *g, uint32_t tensor);
 
 /* ---- local.c ---- */
@@ -214,7 +225,6 @@ void fr__sharding_add_sum(struct fr__sharding *s, uint32_t o);
  * at[n_tensors of o][n_axes]. */
 void fr__sharding_emit(struct fr__sharding *s, uint32_t o, const struct fr__input in[], size_t n_in,
                        const int8_t *at);
-enum fr__pass fr__sharding_pass(const struct fr_op *op);
 
 /* ---- forward.c ---- */
 
