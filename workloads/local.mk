@@ -19,9 +19,10 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
 	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
 	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \
-	workloads/passes/shard/gradients.c workloads/passes/shard/local.c workloads/passes/shard/move.c \
-	workloads/passes/shard/read.c workloads/passes/shard/rules.h workloads/passes/shard/rules.c \
-	workloads/passes/shard/shard.c workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
+	workloads/passes/shard/gradients.c workloads/passes/shard/grains.c \
+	workloads/passes/shard/local.c workloads/passes/shard/move.c workloads/passes/shard/read.c \
+	workloads/passes/shard/rules.h workloads/passes/shard/rules.c workloads/passes/shard/shard.c \
+	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \

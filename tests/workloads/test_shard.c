@@ -1,5 +1,5 @@
-/* tests/workloads/test_shard.c - messages of Megatron-LM's tensor, sequence and context parallelism:
- * kinds, numbers and bytes, from derivations.
+/* tests/workloads/test_shard.c - messages of Megatron-LM's tensor, sequence and context
+ * parallelism: kinds, numbers and bytes, from derivations.
  *
  * X is one activation, batch * sequence * width * 4 bytes. A unit is what a ring sends of it for
  * one all-gather or reduce-scatter, (t - 1) / t X; an all-reduce takes two.
@@ -51,7 +51,7 @@ START_TEST(a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_in
             if (k == 2 && cases[i].mesh.tp > 4)
                 continue; /* four heads of keys and values */
             shard_graph(&s, g, &cases[i].mesh);
-            /* the first of a norm's gradients is made in the layer before, where the norm is last */
+            /* a norm that comes last has its gradients in the layer before */
             assert_close(shard_units(&s, SHARD_TP, layer, true, X), cases[i].forward);
             assert_close(shard_units(&s, SHARD_TP, layer, false, X), cases[i].backward);
             fr__sharded_free(&s);

@@ -1,7 +1,7 @@
 /* tests/workloads/test_shard_experts.c - experts on ranks of their own.
  *
- * Four experts, two for each token. A rank of two, which split the sequence, has n = batch * seq / 2
- * tokens; one all-to-all of tokens holds n * 2 rows of the width.
+ * Four experts, two for each token. Of two ranks that split the sequence each has n = batch * seq /
+ * 2 tokens; one all-to-all of tokens holds n * 2 rows of the width.
  */
 #include "config.h"
 

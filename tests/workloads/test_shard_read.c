@@ -183,6 +183,105 @@ START_TEST(one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layer
 }
 END_TEST
 
+/* ---- layouts in a line or two ---- */
+
+static void shard_by_text(struct fr__sharded *s, const struct fr_graph *g, const char *text,
+                          uint32_t size)
+{
+    struct fr__shard_axis axis = {.name = "tp", .size = size};
+    const struct fr__shard_problem in = {
+        .graph = g, .n_axes = 1, .axes = &axis, .experts = {.ep = 1, .etp = 1, .skew = 1}};
+    struct fr_error err;
+    struct layout l;
+
+    ck_assert_msg(read_text(&l, g, text, &err) == FR_OK, "%s", err.text);
+    axis.split = l.split[0];
+    ck_assert_msg(fr__shard(s, &in, &err) == FR_OK, "%s", err.text);
+    forget(&l);
+}
+
+/* Data parallelism as a layout: the first op by samples, and all follow. Nothing is sent but the
+ * loss, where a sum of losses reads it, and every gradient is partial. */
+START_TEST(what_is_split_by_samples_stays_so_to_the_end)
+{
+    static const char *const cases[][2] = {
+        {"alexnet", "op,axis,placement\nconv1,tp,samples\n"},
+        {"resnet50", "op,axis,placement\nstem.conv,tp,S(0)\n"},
+        {GPT, "op,axis,placement\nembed.tokens,tp,samples\n"},
+        {"llama:layers=2,hidden=64,ffn=128,heads=8,kv_heads=4,seq=16,vocab=320",
+         "op,axis,placement\nembed,tp,samples\n"},
+        {"mixtral:layers=1,hidden=64,ffn=128,heads=8,kv_heads=8,seq=64,vocab=320",
+         "op,axis,placement\nembed,tp,samples\n"},
+        {"transformer:layers=2,hidden=64,heads=8,ffn=128,seq=16,vocab=320",
+         "op,axis,placement\n*embed.words,tp,samples\n"},
+        {"gnmt:encoder=2,decoder=2,hidden=64,vocab=320,source=8,target=8",
+         "op,axis,placement\n*embed*,tp,samples\n"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_graph *g = shard_load(cases[i][0], 8);
+        struct fr__sharded s;
+        struct fr_graph_totals whole, part;
+
+        shard_by_text(&s, g, cases[i][1], 4);
+        ck_assert_msg(s.n_comms == 0, "%s: %s", cases[i][0],
+                      s.n_comms ? s.graph->ops[s.comms[0].op].name : "");
+        fr_graph_totals(g, &whole);
+        fr_graph_totals(s.graph, &part);
+        ck_assert_double_eq_tol(4 * part.flops[FR_PHASE_FORWARD], whole.flops[FR_PHASE_FORWARD],
+                                1e-3 * whole.flops[FR_PHASE_FORWARD]);
+        ck_assert_uint_eq(part.params, whole.params);
+        for (uint32_t o = 0; o < s.graph->n_ops; o++)
+            if (s.graph->ops[o].phase == FR_PHASE_FORWARD && s.graph->ops[o].param_bytes)
+                ck_assert_msg(s.partial[o] == 1 && s.divided[o] == 0, "%s", s.graph->ops[o].name);
+        fr__sharded_free(&s);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+/* By channels that are written, then by channels that are read: one sum forward, and one backward
+ * of the images that the first reads, if they have a gradient. */
+START_TEST(two_convolutions_by_channels_sum_once)
+{
+    enum { IMAGES = 8, SIDE = 27, CHANNELS = 192 };
+    struct fr_graph *g = shard_load("alexnet", IMAGES);
+    struct fr__sharded s;
+    const struct fr_graph *n;
+
+    shard_by_text(&s, g, "op,axis,placement\nconv1,tp,columns\nconv2,tp,P\n", 4);
+    n = s.graph;
+    ck_assert_uint_eq(n->ops[shard_find(n, "conv1")].shape.conv.out_channels, 16);
+    ck_assert_uint_eq(n->ops[shard_find(n, "pool1")].shape.pool.channels, 16);
+    ck_assert_uint_eq(n->ops[shard_find(n, "conv2")].shape.conv.in_channels, 16);
+    ck_assert_uint_eq(n->ops[shard_find(n, "conv2")].param_bytes,
+                      g->ops[shard_find(g, "conv2")].param_bytes / 4);
+    ck_assert_uint_eq(n->ops[shard_find(n, "conv2.bias")].param_bytes, CHANNELS * 4);
+    ck_assert_uint_eq(s.n_comms, 1);
+    ck_assert_double_eq_tol(s.comms[0].bytes, 4.0 * IMAGES * CHANNELS * SIDE * SIDE, 1e-6);
+    ck_assert_int_eq(n->ops[s.comms[0].op].kind, FR_OP_ALL_REDUCE);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* A layer norm needs all columns, so a product by columns in front of it is moved: from columns to
+ * positions, and the gradient back. */
+START_TEST(columns_in_front_of_a_norm_become_positions)
+{
+    struct fr_graph *g = shard_load("bert:layers=1,hidden=64,heads=8,seq=16,vocab=320,head=mlm", 4);
+    struct fr__sharded s;
+
+    shard_by_text(&s, g, "op,axis,placement\nmlm.words,tp,columns\nlayer0.mlp.fc2,tp,columns\n", 4);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", true).n, 1);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", false).n, 1);
+    ck_assert_double_eq_tol(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", true).bytes,
+                            4.0 * 16 * 64 * 4 / 4, 1e-6);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("shard_read");
@@ -191,5 +290,8 @@ int main(void)
     tcase_add_test(c, a_wrong_line_is_refused_at_its_place);
     tcase_add_test(c, mesh_tensorflows_transformer_is_megatrons);
     tcase_add_test(c, one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layers);
+    tcase_add_test(c, what_is_split_by_samples_stays_so_to_the_end);
+    tcase_add_test(c, two_convolutions_by_channels_sum_once);
+    tcase_add_test(c, columns_in_front_of_a_norm_become_positions);
     return run_case(c, "workloads/shard_read");
 }

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static enum fr__split split_of(const struct fr__sharding *s, uint32_t op, size_t a)
-{
-    return (enum fr__split)s->split[a * s->g->n_ops + op];
-}
-
 static uint32_t root_of(const struct fr_graph *g, uint32_t t)
 {
     return g->tensors[t].alias == FR_NONE ? t : g->tensors[t].alias;
@@ -95,7 +90,7 @@ static void copy_samples(struct fr__sharding *s, uint32_t o)
     }
     /* a part of an op was not measured */
     for (size_t a = 0; f != FR_NONE && g->ops[f].phase <= FR_PHASE_FORWARD && a < s->n_axes; a++)
-        if (split_of(s, f, a) > FR__SPLIT_NONE)
+        if (fr__sharding_split(s, f, a) > FR__SPLIT_NONE)
             return;
     for (; low < g->n_samples && g->samples[low].op == o; low++)
         fr_graph_builder_sample(s->b, s->new_op[o], g->samples[low].device, g->samples[low].batch,

@@ -1,11 +1,11 @@
 /* workloads/passes/shard/exchange.c - the way of tokens to experts and back.
  *
- * After the dispatch one all-to-all brings each expert the rows that all ranks have for it, before the
- * combine another brings them back, and the backward pass mirrors both: four of tokens a layer, and
- * two of the weights that the router gave them (Megatron-LM, transformer/moe/token_dispatcher.py).
- * etp ranks share each expert, as one more axis that exists between the two all-to-alls only: the
- * rows of its ranks are gathered before the first products, and what the last products leave is
- * summed and scattered again, all experts of a rank in one message.
+ * After the dispatch one all-to-all brings each expert the rows that all ranks have for it, before
+ * the combine another brings them back, and the backward pass mirrors both: four of tokens a layer,
+ * and two of the weights that the router gave them (Megatron-LM, transformer/moe/
+ * token_dispatcher.py). etp ranks share each expert, as one more axis that exists between the two
+ * all-to-alls only: the rows of its ranks are gathered before the first products, and what the last
+ * products leave is summed and scattered again, all experts of a rank in one message.
  *
  * Where tokens are not shared evenly, the busiest rank sets the time of an all-to-all, so its bytes
  * are what that rank receives.
@@ -21,8 +21,8 @@ static const struct fr__shard_experts *experts(const struct fr__sharding *s)
     return &s->in->experts;
 }
 
-/* Rows of tensor t that a rank has on its own side of the messages (its tokens, for this expert); on
- * the way between two messages; and in the experts' ops. */
+/* Where the rows of an expert's tensor are: with the rank whose tokens they are; between the two
+ * messages; in the expert's ops. */
 enum side { AT_HOME, BETWEEN, AT_EXPERT };
 
 static struct fr_tensor on_side(struct fr__sharding *s, uint32_t t, const int8_t at[],

@@ -3,11 +3,6 @@
 
 #include "workloads/passes/shard/walk.h"
 
-static enum fr__split split_of(const struct fr__sharding *s, uint32_t op, size_t a)
-{
-    return (enum fr__split)s->split[a * s->g->n_ops + op];
-}
-
 /* The in-edge of forward op f that carries tensor t or what t is a copy of; FR_NONE. */
 uint32_t fr__sharding_input_of(const struct fr__sharding *s, uint32_t f, uint32_t t)
 {
@@ -52,8 +47,9 @@ static void add_row_sums(struct fr__sharding *s, uint32_t o, const struct fr__ve
     row.dims[0] = (uint32_t)local.shape.rows.rows;
     row.bytes = SUM_BYTES * local.shape.rows.rows;
     for (size_t a = 0; a < s->n_axes; a++)
-        for (unsigned i = 0;
-             split_of(s, f, a) == FR__SPLIT_DEPTH && i < (op->kind == FR_OP_LOSS ? 1u : 2u); i++) {
+        for (unsigned i = 0; fr__sharding_split(s, f, a) == FR__SPLIT_DEPTH &&
+                             i < (op->kind == FR_OP_LOSS ? 1u : 2u);
+             i++) {
             struct fr__version in = *n_sums ? sums[*n_sums - 1] : *x;
 
             sums[(*n_sums)++] =

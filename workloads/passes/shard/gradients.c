@@ -1,18 +1,14 @@
 /* workloads/passes/shard/gradients.c - backward ops: in which placement they read and write.
  *
  * A backward op reads gradients in the placement that is the mirror image of the forward tensor's:
- * split where that is split, whole where it is whole, and whole where it is partial, for each rank's
- * term has the gradient of the sum (M. Shoeybi et al., Megatron-LM, 2019, section 3: the functions f
- * and g). What it reads of the forward pass has the placement that its forward op reads or writes.
+ * split where that is split, whole where it is whole, and whole where it is partial, for each
+ * rank's term has the gradient of the sum (M. Shoeybi et al., Megatron-LM, 2019, section 3: the
+ * functions f and g). What it reads of the forward pass has the placement that its forward op reads
+ * or writes.
  */
 #include "config.h"
 
 #include "workloads/passes/shard/walk.h"
-
-static enum fr__split split_of(const struct fr__sharding *s, uint32_t op, size_t a)
-{
-    return (enum fr__split)s->split[a * s->g->n_ops + op];
-}
 
 /* Whether o only passes on what belongs to parameters: sums and updates, and the backward of a
  * cast. */
@@ -50,7 +46,7 @@ static void want_gradient(const struct fr__sharding *s, uint32_t o, uint32_t f, 
 static bool f_writes_terms(const struct fr__sharding *s, uint32_t f)
 {
     return s->written[(size_t)s->g->ops[f].first_tensor * s->n_axes + s->etp_axis] == FR__PARTIAL &&
-           split_of(s, f, s->etp_axis) <= FR__SPLIT_NONE;
+           fr__sharding_split(s, f, s->etp_axis) <= FR__SPLIT_NONE;
 }
 
 /* Where o leaves its output t. */
@@ -71,7 +67,7 @@ static void place_gradient(const struct fr__sharding *s, uint32_t o, uint32_t f,
         }
         if (a == s->etp_axis && f_writes_terms(s, f))
             at[a] = FR__PARTIAL;
-        if (at[a] == FR__WHOLE && split_of(s, f, a) > FR__SPLIT_NONE)
+        if (at[a] == FR__WHOLE && fr__sharding_split(s, f, a) > FR__SPLIT_NONE)
             at[a] = FR__PARTIAL;
     }
 }
@@ -86,7 +82,7 @@ static void note_parameters(struct fr__sharding *s, uint32_t o, uint32_t f,
         s->g->ops[o].kind == FR_OP_GRAD_ADD)
         return;
     for (size_t a = 0; a < s->n_axes; a++) {
-        enum fr__split split = split_of(s, f, a);
+        enum fr__split split = fr__sharding_split(s, f, a);
         uint32_t bit = UINT32_C(1) << (a == s->etp_axis ? (size_t)FR__AXIS_EXPERT_TENSOR : a);
 
         if (s->axes[a].size <= 1)

@@ -4,8 +4,8 @@
  * One axis changes at a time, by one op; first those changes that make a tensor smaller. All
  * readers in the same pass of the plan share the result. What is gathered in the forward pass is
  * gathered again for the backward pass, since keeping the part is why it was split (V. Korthikanti
- * et al., Reducing activation recomputation in large transformer models, MLSys 2023, section 4.2.2),
- * unless the axis says that the gathered tensor is kept.
+ * et al., Reducing activation recomputation in large transformer models, MLSys 2023, section
+ * 4.2.2), unless the axis says that the gathered tensor is kept.
  */
 #include "config.h"
 

@@ -3,6 +3,7 @@
  *     shard.c      the steps in their order
  *     annotate.c   splits by structure
  *     rules.c      loops and layouts of each kind
+ *     grains.c     how finely tensors and loops can be split
  *     derive.c     how each forward op is split, and what it writes
  *     backward.c   which forward tensor each tensor of the backward pass belongs to
  *     forward.c    forward ops, now or again: what they read
@@ -107,6 +108,11 @@ struct fr__sharding {
     bool is_out_of_memory;
 };
 
+static inline enum fr__split fr__sharding_split(const struct fr__sharding *s, uint32_t op, size_t a)
+{
+    return (enum fr__split)s->split[a * s->g->n_ops + op];
+}
+
 /* ---- annotate.c ---- */
 
 /* expert_of: [n_ops] which expert a forward op belongs to, FR_NONE. Experts are the ops between a
@@ -131,8 +137,8 @@ double fr__sharding_rows_of_op(const struct fr__sharding *s, uint32_t f);
 /* Whether op o writes what goes to experts, reads what comes from them. */
 bool fr__sharding_sends(const struct fr__sharding *s, uint32_t o);
 bool fr__sharding_receives(const struct fr__sharding *s, uint32_t o);
-/* The expert whose rows tensor t holds, also on the way to it and from it; FR_NONE. Whether this rank
- * holds that expert. */
+/* The expert whose rows tensor t holds, also on the way to it and from it; FR_NONE. Whether this
+ * rank holds that expert. */
 uint32_t fr__sharding_expert(const struct fr__sharding *s, uint32_t t);
 bool fr__sharding_is_here(const struct fr__sharding *s, uint32_t t);
 
@@ -151,6 +157,18 @@ void fr__sharding_receive(struct fr__sharding *s, uint32_t o, struct fr__input i
 enum fr_status fr__sharding_derive(struct fr__sharding *s, struct fr_error *err);
 /* The placement that forward op `op` asks of its input (index into in_edges) over axis a. */
 int8_t fr__sharding_wants(const struct fr__sharding *s, uint32_t op, uint32_t input, size_t a);
+/* ---- grains.c ---- */
+
+void fr__sharding_find_grains(struct fr__sharding *s);
+/* Units along dimension d of forward tensor t, or of a loop of a forward op; at least 1. */
+struct fr__extent {
+    uint64_t units;
+    bool is_shared, may_be_uneven; /* as struct fr__grain */
+};
+struct fr__extent fr__sharding_extent(const struct fr__sharding *s, uint32_t t, int d);
+struct fr__extent fr__sharding_loop(const struct fr__sharding *s, uint32_t op, enum fr__split loop);
+/* Over how many different parts so many ranks hold the units; 0: they cannot. */
+uint64_t fr__parts_of(const struct fr__extent *e, uint64_t ranks);
 /* Over how many different parts the ranks of axis a hold forward tensor t split along dimension
  * d. */
 uint64_t fr__sharding_parts(const struct fr__sharding *s, uint32_t t, size_t a, int d);
@@ -187,7 +205,7 @@ uint64_t fr__sharding_local_params(const struct fr__sharding *s, uint32_t op, ui
 /* Adds an op of the new graph that comes from given op `from`; returns its number. */
 uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, const struct fr_op *op,
                              const struct fr_tensor outputs[], size_t n_outputs);
-/* An op that moves what given op `from` writes, with its name; and the note that it is a message. */
+/* An op that moves what given op `from` writes, with its name. The note that it is a message. */
 struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
                                     const char *axis, enum fr__pass pass);
 void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
