@@ -206,7 +206,7 @@ START_TEST(what_is_split_by_samples_stays_so_to_the_end)
 {
     static const char *const cases[][2] = {
         {"alexnet", "op,axis,placement\nconv1,tp,samples\n"},
-        {"resnet50", "op,axis,placement\nstem.conv,tp,S(0)\n"},
+        {"resnet50", "op,axis,placement\nconv1,tp,S(0)\n"},
         {GPT, "op,axis,placement\nembed.tokens,tp,samples\n"},
         {"llama:layers=2,hidden=64,ffn=128,heads=8,kv_heads=4,seq=16,vocab=320",
          "op,axis,placement\nembed,tp,samples\n"},
@@ -265,18 +265,25 @@ START_TEST(two_convolutions_by_channels_sum_once)
 }
 END_TEST
 
-/* A layer norm needs all columns, so a product by columns in front of it is moved: from columns to
- * positions, and the gradient back. */
-START_TEST(columns_in_front_of_a_norm_become_positions)
+/* A layer norm needs all columns, so those of a product in front of it are gathered, and again for
+ * the norm's gradient. That is whole on every rank, and each takes its part of it without a
+ * message. */
+START_TEST(columns_in_front_of_a_norm_are_gathered)
 {
     struct fr_graph *g = shard_load("bert:layers=1,hidden=64,heads=8,seq=16,vocab=320,head=mlm", 4);
     struct fr__sharded s;
+    const struct fr_graph *n;
 
-    shard_by_text(&s, g, "op,axis,placement\nmlm.words,tp,columns\nlayer0.mlp.fc2,tp,columns\n", 4);
-    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", true).n, 1);
-    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", false).n, 1);
-    ck_assert_double_eq_tol(shard_count(&s, FR_OP_ALL_TO_ALL, 0, "", true).bytes,
-                            4.0 * 16 * 64 * 4 / 4, 1e-6);
+    shard_by_text(&s, g, "op,axis,placement\nlayer0.mlp.fc2,tp,columns\n", 4);
+    n = s.graph;
+    ck_assert_uint_eq(s.n_comms, 3);
+    ck_assert_str_eq(n->ops[s.comms[0].op].name, "layer0.mlp.add.tp.all_gather");
+    ck_assert_str_eq(n->ops[s.comms[1].op].name, "layer0.mlp.add.tp.all_gather2");
+    ck_assert_str_eq(n->ops[s.comms[2].op].name, "layer0.mlp.fc2.dgrad.tp.all_reduce");
+    ck_assert_double_eq_tol(s.comms[0].bytes, 4.0 * 16 * 64 * 4, 1e-6);
+    ck_assert_double_eq_tol(s.comms[1].bytes, 4.0 * 16 * 64 * 4, 1e-6);
+    ck_assert_double_eq_tol(s.comms[2].bytes, 4 * 4.0 * 16 * 64 * 4, 1e-6);
+    ck_assert_int_eq(n->ops[shard_find(n, "layer0.mlp.ln.dgrad.tp.slice")].kind, FR_OP_SLICE);
     fr__sharded_free(&s);
     fr_graph_free(g);
 }
@@ -292,6 +299,6 @@ int main(void)
     tcase_add_test(c, one_weird_trick_gathers_samples_in_front_of_the_fully_connected_layers);
     tcase_add_test(c, what_is_split_by_samples_stays_so_to_the_end);
     tcase_add_test(c, two_convolutions_by_channels_sum_once);
-    tcase_add_test(c, columns_in_front_of_a_norm_become_positions);
+    tcase_add_test(c, columns_in_front_of_a_norm_are_gathered);
     return run_case(c, "workloads/shard_read");
 }

@@ -225,6 +225,28 @@ static enum fr__split loop_of_input(const struct fr__sharding *s, uint32_t op, u
     return FR__SPLIT_NONE;
 }
 
+/* Whether all that the op reads is data that nobody has read yet, but other data is split by
+ * samples: then this is too. */
+static bool reads_samples(const struct fr__sharding *s, uint32_t op, size_t a)
+{
+    const struct fr_graph *g = s->g;
+    struct misfit m;
+    bool has_any = false;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor == FR_NONE)
+            continue;
+        if (rest(s, e->tensor)[a] != FR__UNDECIDED ||
+            (g->ops[e->src].phase == FR_PHASE_INPUT && !g->tensors[e->tensor].scales))
+            return false;
+        has_any = has_any || g->ops[e->src].phase == FR_PHASE_INPUT;
+    }
+    return has_any && s->has_samples_split[a] && fr__shard_has_loop(g, op, FR__SPLIT_SAMPLES) &&
+           fits(s, op, a, FR__SPLIT_SAMPLES, &m);
+}
+
 static enum fr__split follow(const struct fr__sharding *s, uint32_t op, size_t a)
 {
     const struct fr_graph *g = s->g;
@@ -232,6 +254,8 @@ static enum fr__split follow(const struct fr__sharding *s, uint32_t op, size_t a
     double least = cost_of_loop(s, op, a, best);
     struct misfit m;
 
+    if (reads_samples(s, op, a))
+        return FR__SPLIT_SAMPLES;
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
         enum fr__split loop;
         double cost;
@@ -292,6 +316,7 @@ static void decide_inputs(struct fr__sharding *s, uint32_t op, size_t a)
             s->grains[e->tensor] = (struct fr__grain){cut.units, 0, x.is_shared, x.may_be_uneven};
             s->split[a * g->n_ops + e->src] = FR__SPLIT_COLUMNS;
         } else if (want >= 0) {
+            s->has_samples_split[a] = s->has_samples_split[a] || want == 0;
             s->split[a * g->n_ops + e->src] = (uint8_t)(want == 0   ? FR__SPLIT_SAMPLES
                                                         : want == 1 ? FR__SPLIT_SEQUENCE
                                                                     : FR__SPLIT_COLUMNS);

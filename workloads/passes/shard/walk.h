@@ -81,8 +81,9 @@ struct fr__sharding {
     uint8_t *split;    /* [n_axes * n_ops] enum fr__split */
     uint32_t *tied_to; /* [n_ops] whose parameters it uses, FR_NONE */
     /* tensors */
-    int8_t *written, *rest;   /* [n_tensors * n_axes] */
-    struct fr__grain *grains; /* [n_tensors] of forward tensors */
+    int8_t *written, *rest;               /* [n_tensors * n_axes] */
+    bool has_samples_split[FR__MAX_AXES]; /* some of the data is split by samples */
+    struct fr__grain *grains;             /* [n_tensors] of forward tensors */
     uint32_t *twin; /* [n_tensors] forward tensor of which it is the gradient or a copy; itself;
                        FR_NONE: of parameters */
     /* experts; NULL where every rank has all of them */
