@@ -22,6 +22,8 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/report_check.c \
 	tests/support/report_check.h \
 	tests/support/report_pictures.c \
+	tests/support/shard_case.c \
+	tests/support/shard_case.h \
 	tests/support/sim_fixture.c \
 	tests/support/sim_fixture.h \
 	tests/support/strategies_case.c \

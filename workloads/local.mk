@@ -14,14 +14,17 @@ libworkloads_la_SOURCES = \
 	workloads/import/pipedream_parse.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/recompute.h \
 	workloads/passes/recompute.c workloads/passes/recompute_groups.h \
-	workloads/passes/recompute_groups.c workloads/passes/shard.h workloads/passes/shard.c \
-	workloads/passes/shard_annotate.c workloads/passes/shard_backward.c \
-	workloads/passes/shard_derive.c workloads/passes/shard_local.c workloads/passes/shard_move.c \
-	workloads/passes/shard_rules.h workloads/passes/shard_rules.c workloads/passes/shard_sum.c \
-	workloads/passes/shard_walk.h workloads/passes/training.h workloads/passes/training.c \
-	workloads/passes/training_data.c workloads/passes/training_ops.c \
+	workloads/passes/recompute_groups.c workloads/passes/shard.h workloads/passes/training.h \
+	workloads/passes/training.c workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
 	workloads/passes/units.c \
+	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
+	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
+	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \
+	workloads/passes/shard/gradients.c workloads/passes/shard/grains.c \
+	workloads/passes/shard/local.c workloads/passes/shard/move.c workloads/passes/shard/read.c \
+	workloads/passes/shard/rules.h workloads/passes/shard/rules.c workloads/passes/shard/shard.c \
+	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \
@@ -33,5 +36,6 @@ libworkloads_la_SOURCES = \
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \
+	examples/layouts/mesh-tensorflow-transformer.csv examples/layouts/one-weird-trick-alexnet.csv \
 	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
 	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml

@@ -11,6 +11,14 @@
 static enum fr_status read_splits(const struct fr_problem *in, const struct fr__hybrid_options *o,
                                   uint8_t *const split[], struct fr_error *err)
 {
+    static const char *const names[FR__N_HYBRID_AXES] = {
+        [FR__HYBRID_TP] = "tp", [FR__HYBRID_CP] = "cp"};
+
+    if (strncmp(o->annotations, "file:", 5) == 0)
+        return fr__shard_read(o->annotations + 5, in->graph, names, FR__N_HYBRID_AXES, split, err);
+    if (strcmp(o->annotations, "megatron") != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
+                        o->annotations);
     FR_TRY(fr__shard_megatron(in->graph, o->vocab_parallel, split[FR__HYBRID_TP], err));
     fr__shard_context(in->graph, split[FR__HYBRID_CP]);
     return FR_OK;

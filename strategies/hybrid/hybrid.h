@@ -32,8 +32,9 @@ struct fr__hybrid_options {
     unsigned zero;      /* 0 to 2 */
     const char *map;
     uint64_t bucket_bytes;
-    bool overlap; /* gradients leave during the backward pass */
-    bool fold;    /* ranks that do the same are placed once */
+    bool overlap;            /* gradients leave during the backward pass */
+    const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
+    bool fold;               /* ranks that do the same are placed once */
 };
 
 /* Reads and checks. FR_EUSAGE says what does not go together and what would. */

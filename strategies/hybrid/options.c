@@ -24,6 +24,7 @@ enum {
     OVERLAP,
     VOCAB,
     GATHERED,
+    SHARD,
     FOLD
 };
 
@@ -104,6 +105,10 @@ const struct fr_option fr__hybrid_option_rows[] = {
                   .fallback = "0",
                   .help =
                       "with sp, inputs gathered in the forward pass are kept, not gathered again"},
+    [SHARD] = {.name = "shard",
+               .type = FR_OPTION_TEXT,
+               .fallback = "megatron",
+               .help = "how ops are split: megatron, or file:PATH of lines op,axis,placement"},
     [FOLD] = {.name = "fold",
               .type = FR_OPTION_BOOL,
               .fallback = "1",
@@ -208,7 +213,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
                                    .bucket_bytes = v[BUCKET],
                                    .overlap = v[OVERLAP] != 0,
                                    .fold = v[FOLD] != 0,
-                                   .zero = (unsigned)v[ZERO]};
+                                   .zero = (unsigned)v[ZERO],
+                                   .annotations = fr_option_text(in->options, SHARD)};
 
     FR_TRY(read_degrees(&o, in, err));
     if (v[ZERO] > 2)

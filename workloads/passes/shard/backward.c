@@ -1,4 +1,4 @@
-/* workloads/passes/shard_backward.c - pairs the tensors of the backward pass with forward ones.
+/* workloads/passes/shard/backward.c - pairs the tensors of the backward pass with forward ones.
  *
  * The gradient of a tensor has its dimensions, so it has its loops and grain too. Edges do not say
  * of which input a gradient is; it follows from the order in which differentiation makes them
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 #include "workloads/passes/training.h"
@@ -17,6 +17,13 @@
 bool fr__sharding_runs_forward(const struct fr_op *op)
 {
     return op->phase <= FR_PHASE_FORWARD || op->is_recomputed;
+}
+
+enum fr__pass fr__sharding_pass(const struct fr_op *op)
+{
+    if (op->phase <= FR_PHASE_FORWARD)
+        return FR__PASS_FORWARD;
+    return op->is_recomputed ? FR__PASS_AGAIN : FR__PASS_BACKWARD;
 }
 
 bool fr__sharding_is_gradient(const struct fr_graph *g, uint32_t tensor)
@@ -95,11 +102,20 @@ static void pair_data(struct pairing *p, uint32_t o, uint32_t f)
         p->s->twin[op->first_tensor + k] = wanting(p, f, p->n_made[f]++);
 }
 
-/* The output of f that looks like tensor t; its first one if none does. */
-static uint32_t output_like(const struct fr_graph *g, uint32_t f, uint32_t t)
+/* The output of f whose gradients sum t adds up: what it reads is the gradient of that, or was
+ * passed on by a sum and looks alike. The first one if none does. */
+static uint32_t summed_output(const struct pairing *p, uint32_t f, uint32_t o, uint32_t t)
 {
+    const struct fr_graph *g = p->s->g;
     const struct fr_op *op = &g->ops[f];
 
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        uint32_t read = g->edges[g->in_edges[i]].tensor;
+        uint32_t twin = read == FR_NONE ? FR_NONE : p->s->twin[read];
+
+        if (twin != FR_NONE && g->tensors[twin].op == f)
+            return twin;
+    }
     for (uint32_t k = 0; k < op->n_tensors; k++)
         if (is_alike(&g->tensors[op->first_tensor + k], &g->tensors[t]))
             return op->first_tensor + k;
@@ -139,7 +155,7 @@ static void pair_op(struct pairing *p, uint32_t o)
         else if (op->is_recomputed)
             p->s->twin[t] = g->ops[f].first_tensor + k;
         else if (op->kind == FR_OP_GRAD_ADD && op->phase == FR_PHASE_BACKWARD_DATA)
-            p->s->twin[t] = output_like(g, f, t);
+            p->s->twin[t] = summed_output(p, f, o, t);
     }
     if (op->phase <= FR_PHASE_FORWARD || f == FR_NONE || op->is_recomputed ||
         op->kind == FR_OP_GRAD_ADD)

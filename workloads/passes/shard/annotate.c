@@ -1,4 +1,4 @@
-/* workloads/passes/shard_annotate.c - splits by structure, for models of any name.
+/* workloads/passes/shard/annotate.c - splits by structure, for models of any name.
  *
  * M. Shoeybi et al., Megatron-LM, 2019, section 3: a block begins with products that are split by
  * columns and ends with one that is split by depth; between them every op works on its own columns
@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 
@@ -110,7 +110,23 @@ void fr__shard_find_experts(const struct fr_graph *g, uint32_t expert_of[])
 
 /* ---- annotations ---- */
 
-/* Marks the steps of recurrences: ops of one layer that use the same parameters. */
+/* Whether another op of o's layer reads tensor t too. */
+static bool is_shared_in_layer(const struct fr_graph *g, uint32_t o, uint32_t t)
+{
+    uint32_t src = g->tensors[t].op;
+
+    for (uint32_t e = g->out_first[src]; e < g->out_first[src + 1]; e++) {
+        uint32_t dst = g->edges[e].dst;
+
+        if (g->edges[e].tensor == t && dst != o && g->ops[dst].phase == FR_PHASE_FORWARD &&
+            g->ops[dst].layer == g->ops[o].layer)
+            return true;
+    }
+    return false;
+}
+
+/* Marks the steps of recurrences: ops of one layer that use the same parameters, or the same cast
+ * of them. */
 static void mark_steps(const struct fr_graph *g, bool is_step[])
 {
     for (size_t i = 0; i < g->n_edges; i++) {
@@ -118,6 +134,10 @@ static void mark_steps(const struct fr_graph *g, bool is_step[])
 
         if (e->tensor == FR_NONE && e->bytes && g->ops[e->src].layer == g->ops[e->dst].layer)
             is_step[e->src] = is_step[e->dst] = true;
+        if (e->tensor != FR_NONE && g->ops[e->src].kind == FR_OP_CAST &&
+            g->ops[e->src].param_bytes && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+            is_shared_in_layer(g, e->dst, e->tensor))
+            is_step[e->dst] = true;
     }
 }
 
@@ -164,6 +184,35 @@ static void annotate(struct tracing *t, const uint32_t expert_of[], const bool i
         for (uint32_t i = 0; i < t->n_ends; i++)
             split[t->ends[i]] = FR__SPLIT_DEPTH;
     }
+}
+
+/* The products of experts: by columns, then by depth. */
+static void annotate_experts(struct tracing *t, const uint32_t expert_of[], uint8_t split[])
+{
+    for (uint32_t o = 0; o < t->g->n_ops; o++) {
+        if (expert_of[o] == FR_NONE || t->g->ops[o].kind != FR_OP_MATMUL ||
+            split[o] != FR__SPLIT_DERIVED || !trace(t, o) || t->is_head)
+            continue;
+        split[o] = FR__SPLIT_COLUMNS;
+        for (uint32_t i = 0; i < t->n_ends; i++)
+            split[t->ends[i]] = FR__SPLIT_DEPTH;
+    }
+}
+
+enum fr_status fr__shard_annotate_experts(const struct fr_graph *g, const uint32_t expert_of[],
+                                          uint8_t split[], struct fr_error *err)
+{
+    uint32_t *numbers = calloc(3 * g->n_ops, sizeof(*numbers));
+    struct tracing t = {.g = g};
+
+    if (!numbers)
+        return fr__fail_nomem(err);
+    t.stack = numbers;
+    t.seen = numbers + g->n_ops;
+    t.ends = numbers + 2 * g->n_ops;
+    annotate_experts(&t, expert_of, split);
+    free(numbers);
+    return FR_OK;
 }
 
 enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],

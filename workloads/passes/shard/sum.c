@@ -1,4 +1,4 @@
-/* workloads/passes/shard_sum.c - sums of gradients.
+/* workloads/passes/shard/sum.c - sums of gradients.
  *
  * All that a sum adds must be placed alike. Partial gradients stay partial, and their sum is
  * redistributed once: so the inputs of three products that read the same tensor cost one message,
@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* workloads/passes/shard_rules.h - which loops each kind of op has, and which dimension of each
+/* workloads/passes/shard/rules.h - which loops each kind of op has, and which dimension of each
  * operand carries which loop.
  *
  * A loop that is divided over ranks gives the placement of every operand: one that carries the loop

@@ -1,4 +1,4 @@
-/* workloads/passes/shard_local.c - what is left of an op and of a tensor on one rank.
+/* workloads/passes/shard/local.c - what is left of an op and of a tensor on one rank.
  *
  * All sizes follow from the same cuts: an op's FLOPs and shape from the loops that are divided, its
  * parameters from those of the loops that they carry, a tensor's extents from its placement. What
@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "workloads/graph/shape.h"
 
@@ -42,6 +42,7 @@ struct fr_tensor fr__sharding_local_tensor(const struct fr__sharding *s, uint32_
     struct fr_tensor local = s->g->tensors[t];
     uint32_t like = s->twin[t] == FR_NONE ? t : s->twin[t];
     unsigned n_dims = local.n_dims ? local.n_dims : 1;
+    double rows = fr__sharding_rows(s, t);
 
     for (int d = 0; d < (int)n_dims; d++) {
         uint64_t parts = 1, units = local.n_dims ? units_of(s, t, like, d) : s->grains[like].units;
@@ -49,6 +50,11 @@ struct fr_tensor fr__sharding_local_tensor(const struct fr__sharding *s, uint32_
         for (size_t a = 0; a < s->n_axes; a++)
             if (at[a] == d)
                 parts *= fr__sharding_parts(s, like, a, d);
+        if (d == 1 && (rows < 1 || rows > 1)) { /* of an expert: its rows are not the given ones */
+            units = (uint64_t)((double)local.dims[1] * rows + 0.5);
+            local.bytes = local.bytes / local.dims[1] * units;
+            local.dims[1] = (uint32_t)units;
+        }
         if (parts == 1)
             continue;
         local.bytes = part_of(local.bytes, units, parts);
@@ -109,11 +115,27 @@ static void set_elements(const struct fr__sharding *s, uint32_t o, const struct 
         ratio = (double)out->bytes / (double)s->g->tensors[whole->first_tensor].bytes;
     else if (whole->param_bytes)
         ratio = (double)op->param_bytes / (double)whole->param_bytes;
-    op->flops = ratio < 1 ? whole->flops * ratio : whole->flops;
-    if (op->shape.of == FR_SHAPE_ELEMENTS && ratio < 1)
+    if (!(ratio < 1 || ratio > 1))
+        return;
+    op->flops = whole->flops * ratio;
+    if (op->shape.of == FR_SHAPE_ELEMENTS)
         op->shape = out && out->n_dims
                         ? fr__shape_of_output(op->kind, out)
                         : fr__shape_of_parameters((double)whole->shape.elements.channels * ratio);
+}
+
+/* The rows that an expert works on are not those of the given graph. */
+static void set_rows(struct fr_op *op, double rows)
+{
+    uint64_t *size = op->shape.of == FR_SHAPE_PRODUCT    ? &op->shape.product.rows
+                     : op->shape.of == FR_SHAPE_ROWS     ? &op->shape.rows.rows
+                     : op->shape.of == FR_SHAPE_ELEMENTS ? &op->shape.elements.positions
+                                                         : NULL;
+
+    op->flops *= rows;
+    op->workspace_bytes = (uint64_t)((double)op->workspace_bytes * rows);
+    if (size)
+        *size = (uint64_t)((double)*size * rows + 0.5);
 }
 
 void fr__sharding_local_op(const struct fr__sharding *s, uint32_t o, const struct fr_tensor *out,
@@ -121,7 +143,7 @@ void fr__sharding_local_op(const struct fr__sharding *s, uint32_t o, const struc
 {
     const struct fr_graph *g = s->g;
     uint32_t f = g->ops[o].phase > FR_PHASE_FORWARD ? g->ops[o].forward : o;
-    double workspace = (double)op->workspace_bytes;
+    double workspace, rows;
 
     if (f == FR_NONE)
         return;
@@ -130,6 +152,10 @@ void fr__sharding_local_op(const struct fr__sharding *s, uint32_t o, const struc
         set_elements(s, o, out, op);
         return;
     }
+    rows = fr__sharding_rows_of_op(s, f);
+    if (rows < 1 || rows > 1)
+        set_rows(op, rows);
+    workspace = (double)op->workspace_bytes;
     for (unsigned loop = FR__SPLIT_SAMPLES; loop < FR__N_SPLITS; loop++) {
         struct fr__cut cut = cut_of(s, f, (enum fr__split)loop);
 

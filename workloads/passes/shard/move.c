@@ -1,15 +1,15 @@
-/* workloads/passes/shard_move.c - brings tensors from the placement they have to the one that is
+/* workloads/passes/shard/move.c - brings tensors from the placement they have to the one that is
  * wanted.
  *
  * One axis changes at a time, by one op; first those changes that make a tensor smaller. All
  * readers in the same pass of the plan share the result. What is gathered in the forward pass is
  * gathered again for the backward pass, since keeping the part is why it was split (V. Korthikanti
- * et al., Reducing activation recomputation in large transformer models, MLSys 2023, section 4.2.2),
- * unless the axis says that the gathered tensor is kept.
+ * et al., Reducing activation recomputation in large transformer models, MLSys 2023, section
+ * 4.2.2), unless the axis says that the gathered tensor is kept.
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -137,8 +137,8 @@ static const char *name_move(struct fr__sharding *s, uint32_t from, const char *
     return s->name;
 }
 
-static struct fr_op moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
-                              const char *axis, enum fr__pass pass)
+struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
+                                    const char *axis, enum fr__pass pass)
 {
     const struct fr_graph *g = s->g;
     uint32_t f = g->ops[from].forward;
@@ -153,13 +153,15 @@ static struct fr_op moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_
     return op;
 }
 
-static void note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
-                         bool scales)
+void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
+                               bool scales)
 {
     if (!fr__grow(&s->comms, &s->cap_comms, s->n_comms + 1, sizeof(*s->comms))) {
         s->is_out_of_memory = true;
         return;
     }
+    if (s->etp_axis < s->n_axes && axis == s->etp_axis)
+        axis = FR__AXIS_EXPERT_TENSOR;
     s->comms[s->n_comms++] =
         (struct fr__comm){.op = op, .axis = axis, .bytes = bytes, .scales = scales};
 }
@@ -170,14 +172,14 @@ struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t fro
                                             const struct fr_tensor *out, double bytes,
                                             enum fr__pass pass)
 {
-    struct fr_op op = moving_op(s, from, kind, name, pass);
+    struct fr_op op = fr__sharding_moving_op(s, from, kind, name, pass);
     struct fr__version v = {.bytes = out->bytes, .next = FR_NONE, .pass = pass};
 
     op.scales = out->scales;
     v.op = fr__sharding_add_op(s, from, &op, out, 1);
     v.tensor = s->n_tensors - 1;
     fr_graph_builder_edge(s->b, in->op, v.op, in->tensor, in->bytes);
-    note_message(s, v.op, axis, bytes, out->scales);
+    fr__sharding_note_message(s, v.op, axis, bytes, out->scales);
     return v;
 }
 
@@ -198,7 +200,7 @@ static uint32_t take_step(struct fr__sharding *s, const struct step *st, uint32_
     out = fr__sharding_local_tensor(s, st->tensor, in.at);
     out.alias = FR_NONE;
     if (kind == FR_OP_SLICE) {
-        struct fr_op op = moving_op(s, from, kind, axis, pass);
+        struct fr_op op = fr__sharding_moving_op(s, from, kind, axis, pass);
 
         op.scales = out.scales;
         if (st->to >= 0 && is_view(given, st->to))
@@ -257,7 +259,7 @@ struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const in
         return none;
     if (is_forward) /* a sum is resolved once, for all its readers in all passes */
         for (size_t a = 0; a < s->n_axes; a++)
-            if (s->versions[at].at[a] == FR__PARTIAL)
+            if (s->versions[at].at[a] == FR__PARTIAL && a != s->etp_axis)
                 at = change(s, t, at, a, s->rest[(size_t)s->twin[t] * s->n_axes + a], nobody.pass,
                             &nobody);
     found = find(s, t, want, reader->pass);

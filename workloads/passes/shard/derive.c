@@ -1,4 +1,4 @@
-/* workloads/passes/shard_derive.c - how each forward op is split over each axis.
+/* workloads/passes/shard/derive.c - how each forward op is split over each axis.
  *
  * Ops are visited in order. An annotated op takes its split if it can; another one follows what it
  * reads: of the loops along which its inputs are split already, and of none at all, it takes the
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_walk.h"
+#include "workloads/passes/shard/walk.h"
 
 #include "base/error.h"
 
@@ -25,172 +25,45 @@ static int8_t *rest(const struct fr__sharding *s, uint32_t t)
     return &s->rest[(size_t)t * s->n_axes];
 }
 
-static enum fr__split split_of(const struct fr__sharding *s, uint32_t op, size_t a)
-{
-    return (enum fr__split)s->split[a * s->g->n_ops + op];
-}
-
 static int8_t at_dim(int dim)
 {
     return dim == FR__LACKS ? FR__WHOLE : (int8_t)dim;
 }
 
+/* Ranks that share an expert keep its sums partial until they leave it: an op that is linear in
+ * what it reads does not mind. */
+static bool is_partial_sum(const struct fr__sharding *s, uint32_t op, uint32_t input)
+{
+    uint32_t t = s->g->edges[s->g->in_edges[input]].tensor;
+
+    return t != FR_NONE && rest(s, t)[s->etp_axis] == FR__PARTIAL && fr__shard_is_linear(s->g, op);
+}
+
+static bool reads_partial_sum(const struct fr__sharding *s, uint32_t op)
+{
+    for (uint32_t i = s->g->in_first[op]; i < s->g->in_first[op + 1]; i++)
+        if (is_partial_sum(s, op, i))
+            return true;
+    return false;
+}
+
+/* Rows of tokens on their way to experts need not be shared alike. */
+static bool are_rows(const struct fr__sharding *s, uint32_t t)
+{
+    uint32_t op = s->g->tensors[t].op;
+
+    return s->expert_of && (s->expert_of[op] != FR_NONE || s->dispatch_of[op] == op);
+}
+
 int8_t fr__sharding_wants(const struct fr__sharding *s, uint32_t op, uint32_t input, size_t a)
 {
-    enum fr__split loop = split_of(s, op, a);
+    enum fr__split loop = fr__sharding_split(s, op, a);
 
+    if (a == s->etp_axis && is_partial_sum(s, op, input))
+        return FR__PARTIAL;
     if (loop <= FR__SPLIT_NONE)
         return FR__WHOLE;
     return at_dim(fr__shard_input_dim(s->g, op, input, loop));
-}
-
-/* ---- grains ---- */
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t r = a % b;
-
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
-static uint64_t units_of(const struct fr__sharding *s, uint32_t t, int dim)
-{
-    const struct fr__grain *grain = &s->grains[t];
-
-    return grain->dim == dim ? grain->units : s->g->tensors[t].dims[dim];
-}
-
-/* Makes the units of dimension dim of t no finer than `units`. */
-static void coarsen(struct fr__sharding *s, uint32_t t, int dim, uint64_t units, bool is_shared,
-                    bool may_be_uneven)
-{
-    struct fr__grain *grain = &s->grains[t];
-
-    *grain = (struct fr__grain){.units = gcd(units_of(s, t, dim), units),
-                                .dim = (int8_t)dim,
-                                .is_shared = is_shared || (grain->dim == dim && grain->is_shared),
-                                .may_be_uneven =
-                                    may_be_uneven || (grain->dim == dim && grain->may_be_uneven)};
-}
-
-/* The grain that op o asks of its input t. */
-static void coarsen_input(struct fr__sharding *s, uint32_t o, uint32_t input, uint32_t t)
-{
-    const struct fr_graph *g = s->g;
-    const struct fr_op *op = &g->ops[o];
-    int dim = fr__shard_input_dim(g, o, input, FR__SPLIT_COLUMNS);
-    int classes = fr__shard_input_dim(g, o, input, FR__SPLIT_DEPTH);
-    int out;
-
-    if ((op->kind == FR_OP_LOG_SOFTMAX ||
-         (op->kind == FR_OP_LOSS && g->in_first[o + 1] > g->in_first[o] + 1)) &&
-        classes >= 0)
-        coarsen(s, t, classes, g->tensors[t].dims[classes], false, true);
-    if (dim < 0 || op->n_tensors == 0 || fr__shard_is_product(op))
-        return;
-    if (op->kind == FR_OP_ATTENTION && op->shape.of == FR_SHAPE_ATTENTION) {
-        bool has_queries = fr__shard_input_dim(g, o, input, FR__SPLIT_SEQUENCE) != FR__LACKS;
-        bool is_shared = !has_queries && op->shape.attention.kv_heads < op->shape.attention.heads;
-
-        coarsen(s, t, dim, is_shared ? op->shape.attention.kv_heads : op->shape.attention.heads,
-                is_shared, false);
-        return;
-    }
-    out = fr__shard_output_dim(g, o, 0, FR__SPLIT_COLUMNS);
-    if (out >= 0)
-        coarsen(s, t, dim, units_of(s, op->first_tensor, out),
-                s->grains[op->first_tensor].is_shared ||
-                    (op->kind == FR_OP_CONCAT &&
-                     g->tensors[t].dims[dim] < g->tensors[op->first_tensor].dims[out]),
-                s->grains[op->first_tensor].may_be_uneven);
-}
-
-static void find_grains(struct fr__sharding *s)
-{
-    const struct fr_graph *g = s->g;
-
-    for (size_t t = 0; t < g->n_tensors; t++)
-        s->grains[t].dim = -1;
-    for (uint32_t o = (uint32_t)g->n_ops; o-- > 0;) {
-        const struct fr_op *op = &g->ops[o];
-
-        if (op->phase != FR_PHASE_FORWARD)
-            continue;
-        if (op->kind == FR_OP_ATTENTION && op->n_tensors && op->shape.of == FR_SHAPE_ATTENTION)
-            coarsen(s, op->first_tensor, 2, op->shape.attention.heads, false, false);
-        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++)
-            if (g->edges[g->in_edges[i]].tensor != FR_NONE)
-                coarsen_input(s, o, i, g->edges[g->in_edges[i]].tensor);
-    }
-}
-
-/* ---- parts ---- */
-
-/* 0: that many ranks cannot share the units. */
-static uint64_t parts_of(uint64_t units, uint64_t ranks, bool is_shared, bool may_be_uneven)
-{
-    if (ranks == 0 || units % ranks == 0 || (may_be_uneven && units > ranks))
-        return ranks;
-    return is_shared && ranks % units == 0 ? units : 0;
-}
-
-uint64_t fr__sharding_parts(const struct fr__sharding *s, uint32_t t, size_t a, int d)
-{
-    const struct fr__grain *grain = &s->grains[t];
-    uint64_t ranks = s->axes[a].size;
-
-    return grain->dim == d && grain->is_shared && grain->units < ranks ? grain->units : ranks;
-}
-
-/* Units of a loop, and where they were found: the dimension that says it, of a tensor. */
-struct extent {
-    uint64_t units;
-    bool is_shared, may_be_uneven;
-};
-
-static struct extent extent_of(const struct fr__sharding *s, uint32_t t, int d)
-{
-    const struct fr__grain *grain = &s->grains[t];
-    bool has_grain = grain->dim == d;
-
-    return (struct extent){units_of(s, t, d), has_grain && grain->is_shared,
-                           has_grain && grain->may_be_uneven};
-}
-
-/* The loop's extent in the op's output, or else in an input. */
-static struct extent loop_extent(const struct fr__sharding *s, uint32_t op, enum fr__split loop)
-{
-    const struct fr_graph *g = s->g;
-    const struct fr_op *o = &g->ops[op];
-
-    if (o->kind == FR_OP_EMBEDDING && loop == FR__SPLIT_DEPTH)
-        return (struct extent){
-            o->shape.of == FR_SHAPE_EMBEDDING ? o->shape.embedding.vocabulary : 1, false, true};
-    for (uint32_t k = 0; k < o->n_tensors; k++) {
-        int d = fr__shard_output_dim(g, op, k, loop);
-
-        if (d >= 0)
-            return extent_of(s, o->first_tensor + k, d);
-    }
-    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
-        int d = fr__shard_input_dim(g, op, i, loop);
-
-        if (d >= 0)
-            return extent_of(s, g->edges[g->in_edges[i]].tensor, d);
-    }
-    return (struct extent){1, false, false};
-}
-
-struct fr__cut fr__sharding_cut(const struct fr__sharding *s, uint32_t op, size_t a)
-{
-    struct extent e = loop_extent(s, op, split_of(s, op, a));
-    uint64_t ranks = s->axes[a].size;
-
-    return (struct fr__cut){e.units, e.is_shared && e.units < ranks ? e.units : ranks};
 }
 
 /* ---- whether an op can be split so ---- */
@@ -203,13 +76,13 @@ struct misfit {
 static bool fits_operand(const struct fr__sharding *s, uint32_t t, int d, uint64_t ranks,
                          struct misfit *m)
 {
-    struct extent e;
+    struct fr__extent e;
 
-    if (d < 0)
+    if (d < 0 || (d == 1 && are_rows(s, t)))
         return true;
-    e = extent_of(s, t, d);
+    e = fr__sharding_extent(s, t, d);
     *m = (struct misfit){e.units, ranks};
-    return parts_of(e.units, ranks, e.is_shared, e.may_be_uneven) > 0;
+    return fr__parts_of(&e, ranks) > 0;
 }
 
 /* Ranks of axis a, and of the axes before it that divide the same loop of the op. */
@@ -219,7 +92,7 @@ static uint64_t ranks_of_loop(const struct fr__sharding *s, uint32_t op, size_t 
     uint64_t ranks = s->axes[a].size;
 
     for (size_t b = 0; b < a; b++)
-        if (split_of(s, op, b) == loop)
+        if (fr__sharding_split(s, op, b) == loop)
             ranks *= s->axes[b].size;
     return ranks;
 }
@@ -232,7 +105,7 @@ static bool fits(const struct fr__sharding *s, uint32_t op, size_t a, enum fr__s
     uint64_t ranks = ranks_of_loop(s, op, a, loop);
 
     if (o->kind == FR_OP_EMBEDDING && loop == FR__SPLIT_DEPTH) {
-        *m = (struct misfit){loop_extent(s, op, loop).units, ranks};
+        *m = (struct misfit){fr__sharding_loop(s, op, loop).units, ranks};
         return m->units > ranks;
     }
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
@@ -352,6 +225,28 @@ static enum fr__split loop_of_input(const struct fr__sharding *s, uint32_t op, u
     return FR__SPLIT_NONE;
 }
 
+/* Whether all that the op reads is data that nobody has read yet, but other data is split by
+ * samples: then this is too. */
+static bool reads_samples(const struct fr__sharding *s, uint32_t op, size_t a)
+{
+    const struct fr_graph *g = s->g;
+    struct misfit m;
+    bool has_any = false;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        if (e->tensor == FR_NONE)
+            continue;
+        if (rest(s, e->tensor)[a] != FR__UNDECIDED ||
+            (g->ops[e->src].phase == FR_PHASE_INPUT && !g->tensors[e->tensor].scales))
+            return false;
+        has_any = has_any || g->ops[e->src].phase == FR_PHASE_INPUT;
+    }
+    return has_any && s->has_samples_split[a] && fr__shard_has_loop(g, op, FR__SPLIT_SAMPLES) &&
+           fits(s, op, a, FR__SPLIT_SAMPLES, &m);
+}
+
 static enum fr__split follow(const struct fr__sharding *s, uint32_t op, size_t a)
 {
     const struct fr_graph *g = s->g;
@@ -359,6 +254,8 @@ static enum fr__split follow(const struct fr__sharding *s, uint32_t op, size_t a
     double least = cost_of_loop(s, op, a, best);
     struct misfit m;
 
+    if (reads_samples(s, op, a))
+        return FR__SPLIT_SAMPLES;
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
         enum fr__split loop;
         double cost;
@@ -386,7 +283,7 @@ static enum fr_status choose(struct fr__sharding *s, uint32_t op, size_t a, stru
     enum fr__split split = FR__SPLIT_NONE;
     struct misfit m = {0};
 
-    if (axis->size > 1) {
+    if (axis->size > 1 && (a != s->etp_axis || s->expert_of[op] != FR_NONE)) {
         split = axis->split ? (enum fr__split)axis->split[op] : FR__SPLIT_DERIVED;
         if (split == FR__SPLIT_DERIVED)
             split = follow(s, op, a);
@@ -414,11 +311,12 @@ static void decide_inputs(struct fr__sharding *s, uint32_t op, size_t a)
             continue;
         if (g->ops[e->src].kind == FR_OP_CAST && want == 0) {
             struct fr__cut cut = fr__sharding_cut(s, op, a);
-            struct extent x = loop_extent(s, op, split_of(s, op, a));
+            struct fr__extent x = fr__sharding_loop(s, op, fr__sharding_split(s, op, a));
 
             s->grains[e->tensor] = (struct fr__grain){cut.units, 0, x.is_shared, x.may_be_uneven};
             s->split[a * g->n_ops + e->src] = FR__SPLIT_COLUMNS;
         } else if (want >= 0) {
+            s->has_samples_split[a] = s->has_samples_split[a] || want == 0;
             s->split[a * g->n_ops + e->src] = (uint8_t)(want == 0   ? FR__SPLIT_SAMPLES
                                                         : want == 1 ? FR__SPLIT_SEQUENCE
                                                                     : FR__SPLIT_COLUMNS);
@@ -453,7 +351,7 @@ static enum fr_status set_rest(struct fr__sharding *s, uint32_t op, uint32_t k, 
     char sizes[128];
 
     rest(s, t)[a] = written(s, t)[a];
-    if (written(s, t)[a] != FR__PARTIAL)
+    if (written(s, t)[a] != FR__PARTIAL || a == s->etp_axis)
         return FR_OK;
     rest(s, t)[a] = FR__WHOLE;
     if (!s->axes[a].partial_to_sequence || d < 0)
@@ -461,7 +359,7 @@ static enum fr_status set_rest(struct fr__sharding *s, uint32_t op, uint32_t k, 
     for (size_t b = 0; b < s->n_axes; b++)
         if (b != a && (b < a ? rest(s, t)[b] : written(s, t)[b]) == d)
             ranks *= s->axes[b].size;
-    if (tensor->dims[d] % ranks)
+    if (tensor->dims[d] % ranks && !are_rows(s, t))
         return fr__fail(err, FR_EUSAGE, s->g->ops[op].loc,
                         "the sums of op '%s' over '%s' cannot be split along the sequence: its "
                         "%" PRIu32 " positions are not shared alike by %" PRIu64 " ranks, but by "
@@ -484,11 +382,13 @@ static enum fr_status derive_op(struct fr__sharding *s, uint32_t op, struct fr_e
         uint32_t t = o->first_tensor + k;
 
         for (size_t a = 0; a < s->n_axes; a++) {
-            enum fr__split split = split_of(s, op, a);
+            enum fr__split split = fr__sharding_split(s, op, a);
 
             written(s, t)[a] = FR__WHOLE;
             if (split > FR__SPLIT_NONE)
                 written(s, t)[a] = at_dim(fr__shard_output_dim(s->g, op, k, split));
+            if (a == s->etp_axis && s->expert_of[op] != FR_NONE && reads_partial_sum(s, op))
+                written(s, t)[a] = FR__PARTIAL;
             if (k == 0 && fr__shard_sums_over(s->g, op, split))
                 written(s, t)[a] = FR__PARTIAL;
         }
@@ -504,7 +404,7 @@ static enum fr_status derive_op(struct fr__sharding *s, uint32_t op, struct fr_e
  * along columns, or not at all. An embedding's table is a product's weights transposed. */
 static int division(const struct fr__sharding *s, uint32_t op, size_t a)
 {
-    enum fr__split split = split_of(s, op, a);
+    enum fr__split split = fr__sharding_split(s, op, a);
     bool is_table = s->g->ops[op].kind == FR_OP_EMBEDDING;
 
     if (split <= FR__SPLIT_NONE || !fr__shard_params_carry(s->g, op, split))
@@ -529,8 +429,8 @@ static enum fr_status check_ties(const struct fr__sharding *s, struct fr_error *
                                 "op '%s' uses the parameters of '%s', but over '%s' they are split "
                                 "by %s there and by %s here",
                                 s->g->ops[o].name, s->g->ops[owner].name, s->axes[a].name,
-                                fr__split_name(split_of(s, owner, a)),
-                                fr__split_name(split_of(s, o, a)));
+                                fr__split_name(fr__sharding_split(s, owner, a)),
+                                fr__split_name(fr__sharding_split(s, o, a)));
         }
     }
     return FR_OK;
@@ -540,7 +440,7 @@ enum fr_status fr__sharding_derive(struct fr__sharding *s, struct fr_error *err)
 {
     const struct fr_graph *g = s->g;
 
-    find_grains(s);
+    fr__sharding_find_grains(s);
     for (uint32_t o = 0; o < g->n_ops; o++) {
         const struct fr_op *op = &g->ops[o];
 

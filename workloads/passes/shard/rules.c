@@ -1,4 +1,4 @@
-/* workloads/passes/shard_rules.c - the table of loops, and which row an op follows.
+/* workloads/passes/shard/rules.c - the table of loops, and which row an op follows.
  *
  * A layout has a letter for each dimension: b samples, s sequence, c columns, k depth, q the
  * sequence of packed queries, keys and values, . no loop that may be divided. A row lists the
@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "workloads/passes/shard_rules.h"
+#include "workloads/passes/shard/rules.h"
 
 #include <string.h>
 
@@ -40,13 +40,15 @@ enum row {
     MAXPOOL,
     AVGPOOL,
     EMBEDDING,
-    LOSS,
+    LOSS,         /* of classes and targets: the sum over classes is made in messages of its own */
+    SUM_LOSS,     /* of all elements */
     HEADS_FIRST,  /* [batch, seq, width] to [batch, heads, seq, width of a head] */
     HEADS_LAST,   /* and back */
     REPEAT_HEADS, /* [batch, heads, ...] to more heads */
     ONE_POSITION, /* [batch, seq, width] to [batch, width], one or more */
     STACK,        /* [batch, width], several, to [batch, seq, width] */
-    VIEW,         /* dimensions cut or joined behind those of the table */
+    VIEW,         /* the last dimension cut or joined behind a sequence */
+    FLATTEN,      /* all dimensions behind the first joined or cut */
     GATHER,
     DISPATCH, /* tokens copied out to experts */
     COMBINE,
@@ -67,7 +69,7 @@ static const struct rule rules[N_ROWS] = {
     [ATTENTION_PACKED] = {"bqc", NULL, "bsc", "bcs", "", "", false},
     [MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [LINEAR_MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
-    [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
+    [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [NORM] = {"b. bs. bcs.", NULL, "b. bs. bcs.", "b bs bcs", "", "", false},
     [SOFTMAX] = {"b. bs. bcs.", NULL, "b. bs. bcs.", NULL, "", "", false},
     [LOG_SOFTMAX] = {"bk bsk bcs.", NULL, "bk bsk bcs.", NULL, "", "", false},
@@ -75,13 +77,15 @@ static const struct rule rules[N_ROWS] = {
     [MAXPOOL] = {"bc..", NULL, "bc..", NULL, "", "", false},
     [AVGPOOL] = {"bc..", NULL, "bc..", NULL, "", "", true},
     [EMBEDDING] = {"b bs", NULL, "bc bsc", NULL, "ck", "k", false},
-    [LOSS] = {"bk bsk", "b bs", "", NULL, "", "bsk", false},
+    [LOSS] = {"bk bsk", "b bs", "", NULL, "", "bs", false},
+    [SUM_LOSS] = {"bk bsk", NULL, "", NULL, "", "bsk", true},
     [HEADS_FIRST] = {"bsc", NULL, "bcs.", NULL, "", "", true},
     [HEADS_LAST] = {"bcs.", NULL, "bsc", NULL, "", "", true},
     [REPEAT_HEADS] = {"bcs.", NULL, "bcs.", NULL, "", "", true},
     [ONE_POSITION] = {"b.c", NULL, "bc", NULL, "", "", true},
     [STACK] = {"bc", NULL, "b.c", NULL, "", "", true},
     [VIEW] = {"bc bsc bsc.", NULL, "bc bsc bsc.", NULL, "", "", true},
+    [FLATTEN] = {"bc bc. bc..", NULL, "bc bc. bc..", NULL, "", "", true},
     [GATHER] = {"b.c", "bs", "bsc", NULL, "", "", true},
     [DISPATCH] = {"bsc", "bs.", "bsc", NULL, "", "", true},
     [COMBINE] = {"bsc", "bs.", "bsc", NULL, "", "", true},
@@ -162,7 +166,7 @@ static enum row row_of_reshape(const struct fr_tensor *x, const struct fr_tensor
     if (n < 2 || x->dims[0] != y->dims[0])
         return n > 0 && x->dims[0] == y->dims[0] ? SAMPLES_ONLY : WHOLE;
     if (n == 2)
-        return VIEW;
+        return FLATTEN;
     return n == 3 && x->dims[1] == y->dims[1] && x->n_dims + y->n_dims <= 7 ? VIEW : SAMPLES_ONLY;
 }
 
@@ -215,7 +219,6 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
         [FR_OP_AVGPOOL] = AVGPOOL,
         [FR_OP_EMBEDDING] = EMBEDDING,
         [FR_OP_LSTM] = SAMPLES_ONLY,
-        [FR_OP_LOSS] = LOSS,
         [FR_OP_SCATTER] = COMBINE,
         [FR_OP_TOPK] = TOPK,
         [FR_OP_LAYER] = SAMPLES_ONLY,
@@ -225,6 +228,8 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
 
     if (o->kind == FR_OP_ATTENTION)
         return input(g, op, 1) ? ATTENTION : ATTENTION_PACKED;
+    if (o->kind == FR_OP_LOSS)
+        return input(g, op, 1) ? LOSS : SUM_LOSS;
     if (o->kind == FR_OP_CONV2D)
         return o->shape.of == FR_SHAPE_CONV && o->shape.conv.groups > 1 ? CONV_GROUPED : CONV;
     if (of_kind[o->kind] != WHOLE || !x || !y)
@@ -306,6 +311,17 @@ static bool is_second(const struct fr_graph *g, uint32_t op, enum row row, uint3
 }
 
 /* ---- loops ---- */
+
+static const char *const split_names[FR__N_SPLITS] = {
+    [FR__SPLIT_DERIVED] = "derived", [FR__SPLIT_NONE] = "none",
+    [FR__SPLIT_SAMPLES] = "samples", [FR__SPLIT_SEQUENCE] = "sequence",
+    [FR__SPLIT_COLUMNS] = "columns", [FR__SPLIT_DEPTH] = "depth",
+};
+
+const char *fr__split_name(enum fr__split split)
+{
+    return (unsigned)split < FR__N_SPLITS ? split_names[split] : "unknown";
+}
 
 static char letter_of(enum fr__split loop)
 {

@@ -1,0 +1,562 @@
+/* tests/workloads/test_shard.c - messages of Megatron-LM's tensor, sequence and context
+ * parallelism: kinds, numbers and bytes, from derivations.
+ *
+ * X is one activation, batch * sequence * width * 4 bytes. A unit is what a ring sends of it for
+ * one all-gather or reduce-scatter, (t - 1) / t X; an all-reduce takes two.
+ */
+#include "config.h"
+
+#include "tests/support/base_check.h"
+#include "tests/support/shard_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 4, SEQ = 16, HIDDEN = 64, HEADS = 8, VOCAB = 320, X = BATCH * SEQ * HIDDEN * 4 };
+
+#define GPT "gpt:layers=2,hidden=64,heads=8,seq=16,vocab=320"
+#define LLAMA "llama:layers=2,hidden=64,ffn=128,heads=8,kv_heads=4,seq=16,vocab=320"
+#define BERT "bert:layers=2,hidden=64,heads=8,seq=16,vocab=320,head=mlm"
+
+static void assert_close(double a, double b)
+{
+    ck_assert_double_eq_tol(a, b, 1e-9 * (b > 1 ? b : 1));
+}
+
+/* ---- one layer ---- */
+
+START_TEST(a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_inputs_stay)
+{
+    static const struct {
+        struct shard_mesh mesh;
+        double forward, backward;
+    } cases[] = {
+        {{.tp = 2}, 4, 4},
+        {{.tp = 8}, 4, 4},
+        {{.tp = 4, .has_sequence_parallel = true}, 4, 6},
+        {{.tp = 4, .has_sequence_parallel = true, .keeps_gathered = true}, 4, 4},
+    };
+    static const char *const specs[] = {GPT, GPT ",attention=flash", LLAMA, BERT,
+                                        "transformer:layers=2,hidden=64,heads=8,ffn=128,seq=16,"
+                                        "vocab=320"};
+
+    for (size_t k = 0; k < sizeof(specs) / sizeof(specs[0]); k++) {
+        struct fr_graph *g = shard_load(specs[k], BATCH);
+        const char *layer = k == 4 ? "encoder0" : "layer0";
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            struct fr__sharded s;
+
+            if (k == 2 && cases[i].mesh.tp > 4)
+                continue; /* four heads of keys and values */
+            shard_graph(&s, g, &cases[i].mesh);
+            /* a norm that comes last has its gradients in the layer before */
+            assert_close(shard_units(&s, SHARD_TP, layer, true, X), cases[i].forward);
+            assert_close(shard_units(&s, SHARD_TP, layer, false, X), cases[i].backward);
+            fr__sharded_free(&s);
+        }
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+START_TEST(a_layer_without_split_sequences_has_four_all_reduces)
+{
+    const struct shard_mesh mesh = {.tp = 2};
+    struct fr_graph *g = shard_load(LLAMA, BATCH);
+    struct fr__sharded s;
+    const struct fr_graph *n;
+
+    shard_graph(&s, g, &mesh);
+    n = s.graph;
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "layer1", true).n, 2);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "layer1", false).n, 2);
+    /* the inputs of queries, keys and values: their sum, once */
+    ck_assert_ptr_nonnull(strstr(
+        n->ops[shard_find(n, "layer1.attn.norm.grad_add2.tp.all_reduce")].name, "grad_add2"));
+    ck_assert_uint_eq(n->ops[shard_find(n, "layer1.attn.q")].shape.product.columns, 32);
+    ck_assert_uint_eq(n->ops[shard_find(n, "layer1.attn.flash")].shape.attention.heads, 4);
+    ck_assert_uint_eq(n->ops[shard_find(n, "layer1.attn.flash")].shape.attention.kv_heads, 2);
+    ck_assert_uint_eq(n->ops[shard_find(n, "layer1.mlp.down")].shape.product.depth, 64);
+    ck_assert_uint_eq(n->ops[shard_find(n, "layer1.mlp.down.dgrad")].shape.product.depth, 64);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Sequence parallelism: an all-gather in front of each block and a reduce-scatter behind it;
+ * backward an all-gather of the gradient, another of the input, a reduce-scatter. */
+START_TEST(split_sequences_are_gathered_and_scattered_around_each_block)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_GATHER, SHARD_TP, "layer0", true).n, 2);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_REDUCE_SCATTER, SHARD_TP, "layer0", true).n, 2);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_GATHER, SHARD_TP, "layer0", false).n, 4);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_REDUCE_SCATTER, SHARD_TP, "layer0", false).n, 2);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "layer0", true).n, 0);
+    /* norms, residuals and dropout work on their part of the sequence */
+    ck_assert_uint_eq(
+        s.graph->tensors[s.graph->ops[shard_find(s.graph, "layer0.attn.ln")].first_tensor].dims[1],
+        SEQ / 2);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Edges into op o from ops of that kind; only those that carry nothing if is_order. */
+static size_t n_edges_from(const struct fr_graph *g, uint32_t o, enum fr_op_kind kind,
+                           bool is_order)
+{
+    size_t n = 0;
+
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+
+        n += g->ops[e->src].kind == kind && (e->tensor == FR_NONE) == is_order;
+    }
+    return n;
+}
+
+START_TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr__sharded s;
+    uint32_t again;
+
+    shard_graph(&s, g, &mesh);
+    again = shard_find(s.graph, "layer0.mlp.ln.tp.all_gather2");
+    ck_assert_int_eq(s.graph->ops[again].phase, FR_PHASE_BACKWARD_DATA);
+    /* what the first product writes goes through a bias, in place, and GELU */
+    ck_assert_uint_eq(n_edges_from(s.graph, again, FR_OP_GELU, true), 1);
+    ck_assert_uint_eq(
+        n_edges_from(s.graph, shard_find(s.graph, "layer0.mlp.fc1.wgrad"), FR_OP_ALL_GATHER, false),
+        1);
+    ck_assert_uint_eq(s.from[again], shard_find(g, "layer0.mlp.ln"));
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Norm last: the residual's gradient comes first and is whole, the three products' are partial. */
+START_TEST(partial_gradients_are_added_before_the_residuals)
+{
+    const struct shard_mesh mesh = {.tp = 2};
+    struct fr_graph *g = shard_load(BERT, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    /* one of the feed-forward's first product, one of the next layer's queries, keys and values */
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "layer0.mlp", false).n, 2);
+    ck_assert_uint_eq(n_edges_from(s.graph, shard_find(s.graph, "layer0.mlp.ln.grad_add3"),
+                                   FR_OP_ALL_REDUCE, false),
+                      1);
+    ck_assert_uint_eq(
+        n_edges_from(s.graph, shard_find(s.graph, "layer0.mlp.ln.grad_add2"), FR_OP_MATMUL, false),
+        1);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- embedding, head and loss ---- */
+
+START_TEST(embedding_head_and_loss_are_split_by_the_vocabulary)
+{
+    const struct shard_mesh plain = {.tp = 2}, split = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(LLAMA, BATCH);
+    struct fr__sharded s;
+    struct shard_sum loss;
+
+    shard_graph(&s, g, &plain);
+    assert_close(shard_units(&s, SHARD_TP, "embed", true, X), 2);
+    assert_close(shard_units(&s, SHARD_TP, "embed", false, X), 0);
+    assert_close(shard_units(&s, SHARD_TP, "final", true, X), 0);
+    assert_close(shard_units(&s, SHARD_TP, "head", true, X), 0);
+    assert_close(shard_units(&s, SHARD_TP, "head", false, X), 2);
+    loss = shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "loss", true);
+    ck_assert_uint_eq(loss.n, 3);
+    assert_close(loss.bytes, 3 * 4 * SEQ * BATCH);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "embed")].shape.embedding.vocabulary, 160);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "loss.log_softmax")].shape.rows.columns,
+                      160);
+    fr__sharded_free(&s);
+
+    shard_graph(&s, g, &split);
+    assert_close(shard_units(&s, SHARD_TP, "embed", true, X), 1);
+    assert_close(shard_units(&s, SHARD_TP, "embed", false, X), 1);
+    assert_close(shard_units(&s, SHARD_TP, "final", true, X), 1); /* gathered for the head */
+    /* the input again, and the scattered sum; the last layer's gradient is gathered there too */
+    assert_close(shard_units(&s, SHARD_TP, "head", false, X), 1);
+    assert_close(shard_units(&s, SHARD_TP, "final", false, X), 1 + 1);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_REDUCE, SHARD_TP, "loss", true).n, 3);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* large-models 9.3: t = 2, tied weights, L layers: 4 L gathers and scatters forward, 6 L backward,
+ * embedding 1 and 1, head 1 and 2, loss 3. */
+START_TEST(a_step_has_no_messages_but_those_of_its_parts)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    ck_assert_uint_eq(s.n_comms, 4 * 2 + 6 * 2 + 2 + 3 + 3);
+    for (size_t c = 0; c < s.n_comms; c++) {
+        const struct fr_op *op = &s.graph->ops[s.comms[c].op];
+
+        ck_assert(fr_op_kind_is_message(op->kind) && op->flops <= 0 && op->bytes <= 0);
+        ck_assert_uint_eq(s.comm_of[s.comms[c].op], c);
+    }
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(a_vocabulary_that_does_not_divide_takes_the_largest_part)
+{
+    const struct shard_mesh mesh = {.tp = 4};
+    struct fr_graph *g =
+        shard_load("llama:layers=1,hidden=64,ffn=128,heads=8,kv_heads=8,seq=16,vocab=321", BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "head")].shape.product.columns, 81);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "embed")].param_bytes, 81 * 64 * 4);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "loss.log_softmax")].shape.rows.columns, 81);
+    ck_assert_uint_eq(shard_count(&s, FR_OP_ALL_GATHER, SHARD_TP, "", true).n, 0);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(without_a_split_vocabulary_embedding_and_head_are_whole)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_whole_vocabulary = true};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    ck_assert_uint_eq(s.graph->ops[shard_find(s.graph, "embed.tokens")].param_bytes,
+                      VOCAB * HIDDEN * 4);
+    ck_assert_uint_eq(s.n_comms, 8);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- gradients that are sums ---- */
+
+static bool is_partial(const struct fr__sharded *s, const char *name, unsigned axis)
+{
+    return s->partial[shard_find(s->graph, name)] >> axis & 1;
+}
+
+static bool is_divided(const struct fr__sharded *s, const char *name, unsigned axis)
+{
+    return s->divided[shard_find(s->graph, name)] >> axis & 1;
+}
+
+START_TEST(what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients)
+{
+    const struct shard_mesh tp = {.tp = 2}, sp = {.tp = 2, .has_sequence_parallel = true},
+                            cp = {.cp = 2};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &tp);
+    for (uint32_t o = 0; o < s.graph->n_ops; o++)
+        ck_assert_uint_eq(s.partial[o], 0);
+    fr__sharded_free(&s);
+
+    shard_graph(&s, g, &sp);
+    ck_assert(is_partial(&s, "layer0.attn.ln", SHARD_TP));
+    ck_assert(is_partial(&s, "final.ln", SHARD_TP));
+    ck_assert(is_partial(&s, "layer0.attn.proj.bias", SHARD_TP)); /* added after the sum */
+    ck_assert(is_partial(&s, "layer0.mlp.fc2.bias", SHARD_TP));
+    ck_assert(!is_partial(&s, "layer0.attn.qkv", SHARD_TP));
+    ck_assert(!is_partial(&s, "layer0.attn.qkv.bias", SHARD_TP));
+    ck_assert(is_divided(&s, "layer0.attn.qkv.bias", SHARD_TP));
+    ck_assert(!is_partial(&s, "embed.tokens", SHARD_TP));
+    ck_assert(is_divided(&s, "embed.tokens", SHARD_TP));
+    fr__sharded_free(&s);
+
+    shard_graph(&s, g, &cp);
+    for (uint32_t o = 0; o < s.graph->n_ops; o++) {
+        const struct fr_op *op = &s.graph->ops[o];
+
+        if (op->phase == FR_PHASE_FORWARD && op->param_bytes)
+            ck_assert_msg(s.partial[o] == 1u << SHARD_CP && s.divided[o] == 0, "%s", op->name);
+    }
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Two heads of keys and values on eight ranks: four ranks hold each, and sum its gradient. */
+START_TEST(heads_of_keys_and_values_fewer_than_ranks_are_held_by_several)
+{
+    const struct shard_mesh mesh = {.tp = 8};
+    struct fr_graph *g =
+        shard_load("llama:layers=1,hidden=64,ffn=128,heads=8,kv_heads=2,seq=16,vocab=320", BATCH);
+    struct fr__sharded s;
+    uint32_t k, q;
+
+    shard_graph(&s, g, &mesh);
+    k = shard_find(s.graph, "layer0.attn.k");
+    q = shard_find(s.graph, "layer0.attn.q");
+    ck_assert_uint_eq(s.graph->ops[q].shape.product.columns, 8);
+    ck_assert_uint_eq(s.graph->ops[k].shape.product.columns, 8); /* a whole head */
+    ck_assert_uint_eq(s.graph->ops[k].param_bytes, 64 * 8 * 4);
+    ck_assert_uint_eq(s.replicas[k], 4);
+    ck_assert(is_partial(&s, "layer0.attn.k", SHARD_TP));
+    ck_assert(is_divided(&s, "layer0.attn.k", SHARD_TP));
+    ck_assert_uint_eq(s.replicas[q], 1);
+    ck_assert_uint_eq(s.partial[q], 0);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", true, X), 4);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", false, X), 4);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- context parallelism ---- */
+
+/* Keys and values are gathered, again for the backward pass, and their gradients scattered. Bytes
+ * of each: batch * sequence * width of keys and values * 4, for both. */
+START_TEST(context_parallelism_moves_keys_and_values_three_times)
+{
+    static const struct {
+        const char *spec;
+        double kv;
+    } cases[] = {{LLAMA, 2.0 * BATCH * SEQ * 32 * 4},
+                 {GPT, 2.0 * X},
+                 {GPT ",attention=flash", 2.0 * X},
+                 {BERT, 2.0 * X}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (uint32_t cp = 2; cp <= 8; cp *= 2) {
+            const struct shard_mesh mesh = {.cp = cp};
+            struct fr_graph *g = shard_load(cases[i].spec, BATCH);
+            struct fr__sharded s;
+
+            shard_graph(&s, g, &mesh);
+            assert_close(shard_count(&s, FR_OP_ALL_GATHER, SHARD_CP, "layer0", true).bytes,
+                         cases[i].kv);
+            assert_close(shard_count(&s, FR_OP_ALL_GATHER, SHARD_CP, "layer0", false).bytes,
+                         cases[i].kv);
+            assert_close(shard_count(&s, FR_OP_REDUCE_SCATTER, SHARD_CP, "layer0", false).bytes,
+                         cases[i].kv);
+            assert_close(shard_units(&s, SHARD_CP, "layer0", true, 1), cases[i].kv);
+            assert_close(shard_units(&s, SHARD_CP, "layer0", false, 1), 2 * cases[i].kv);
+            fr__sharded_free(&s);
+            fr_graph_free(g);
+        }
+}
+END_TEST
+
+START_TEST(each_rank_does_its_share_of_causal_attention)
+{
+    const struct shard_mesh mesh = {.cp = 4};
+    struct fr_graph *g = shard_load(LLAMA, BATCH);
+    struct fr__sharded s;
+    const struct fr_op *op;
+
+    shard_graph(&s, g, &mesh);
+    op = &s.graph->ops[shard_find(s.graph, "layer0.attn.flash")];
+    assert_close(4 * op->flops, g->ops[shard_find(g, "layer0.attn.flash")].flops);
+    assert_close(fr_op_shape_flops(op), op->flops);
+    ck_assert_uint_eq(op->shape.attention.query_len, SEQ / 4);
+    ck_assert_uint_eq(op->shape.attention.key_len, SEQ);
+    op = &s.graph->ops[shard_find(s.graph, "layer0.attn.flash.dgrad")];
+    assert_close(4 * op->flops, g->ops[shard_find(g, "layer0.attn.flash.dgrad")].flops);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* Both axes at once: a rank's messages over one have the sizes of its part over the other. */
+START_TEST(messages_over_one_axis_shrink_with_the_other)
+{
+    const struct shard_mesh mesh = {.tp = 2, .cp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(LLAMA, BATCH);
+    struct fr__sharded s;
+
+    shard_graph(&s, g, &mesh);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", true, X / 2), 4);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", false, X / 2), 6);
+    assert_close(shard_units(&s, SHARD_CP, "layer0", true, 2.0 * BATCH * SEQ * 32 * 4 / 2), 1);
+    assert_close(shard_units(&s, SHARD_CP, "layer0", false, 2.0 * BATCH * SEQ * 32 * 4 / 2), 2);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- recomputation ---- */
+
+static bool is_in_block(const struct fr_graph *g, uint32_t o)
+{
+    const char *name = g->layer_names[g->ops[o].layer];
+
+    return g->ops[o].phase == FR_PHASE_FORWARD && strncmp(name, "layer0", 6) == 0;
+}
+
+/* Adds op o of g to b, which reads the copies of what the block writes if it is a backward op. */
+static void copy_op(struct fr_graph_builder *b, const struct fr_graph *g, uint32_t o,
+                    const uint32_t again[], const uint32_t new_of[], const uint32_t first_of[],
+                    bool is_again)
+{
+    struct fr_op op = g->ops[o];
+    char name[128];
+    uint32_t id;
+
+    snprintf(name, sizeof(name), "%s%s", op.name, is_again ? ".again" : "");
+    op.name = name;
+    if (is_again) {
+        op.phase = FR_PHASE_BACKWARD_DATA;
+        op.is_recomputed = true;
+        op.param_bytes = 0;
+        op.n_params = 0;
+    }
+    if (op.forward != FR_NONE)
+        op.forward = is_again ? new_of[o] : new_of[op.forward];
+    op.is_in_place = false;
+    {
+        struct fr_tensor out[4];
+
+        for (uint32_t k = 0; k < op.n_tensors; k++) {
+            out[k] = g->tensors[op.first_tensor + k];
+            out[k].alias = FR_NONE;
+        }
+        id = fr_graph_builder_op(b, &op, g->layer_names[op.layer], out, op.n_tensors);
+    }
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        bool is_copy = again[e->src] != FR_NONE && (is_again || op.phase > FR_PHASE_FORWARD);
+        uint32_t src = is_copy ? again[e->src] : new_of[e->src];
+
+        if (e->tensor != FR_NONE)
+            fr_graph_builder_edge(
+                b, src, id, first_of[src] + e->tensor - g->ops[e->src].first_tensor, e->bytes);
+        else if (e->bytes && !is_again)
+            fr_graph_builder_tie(b, src, id);
+    }
+}
+
+/* The graph whose first block runs again in front of the backward pass. */
+static struct fr_graph *recomputed(const struct fr_graph *g)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    uint32_t *numbers = malloc(5 * g->n_ops * sizeof(*numbers));
+    uint32_t *again = numbers, *new_of = numbers + g->n_ops, *first_of = numbers + 2 * g->n_ops;
+    uint32_t n = 0, n_tensors = 0, first_backward = 0;
+    struct fr_graph *out = NULL;
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(numbers);
+    while (g->ops[first_backward].phase <= FR_PHASE_FORWARD)
+        first_backward++;
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        again[o] = FR_NONE;
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        for (uint32_t f = 0; o == first_backward && f < o; f++)
+            if (is_in_block(g, f)) {
+                again[f] = n;
+                first_of[n++] = n_tensors;
+                n_tensors += g->ops[f].n_tensors;
+                copy_op(b, g, f, again, new_of, first_of, true);
+            }
+        new_of[o] = n;
+        first_of[n++] = n_tensors;
+        n_tensors += g->ops[o].n_tensors;
+        copy_op(b, g, o, again, new_of, first_of, false);
+    }
+    ck_assert_msg(fr_graph_builder_finish(b, g, &out, &err) == FR_OK, "%s", err.text);
+    fr_graph_builder_free(b);
+    free(numbers);
+    return out;
+}
+
+/* Full recomputation repeats the forward messages of a layer: four units more. What the forward
+ * pass gathered is not kept, and what the copies gather is not kept for the gradients either. */
+START_TEST(a_layer_that_runs_again_takes_four_units_more)
+{
+    const struct shard_mesh plain = {.tp = 2}, split = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(GPT, BATCH), *twice = recomputed(g);
+    struct fr__sharded s;
+
+    shard_graph(&s, twice, &plain);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", true, X), 4);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", false, X), 4 + 4);
+    assert_close(shard_units(&s, SHARD_TP, "layer1", false, X), 4);
+    fr__sharded_free(&s);
+    shard_graph(&s, twice, &split);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", true, X), 4);
+    assert_close(shard_units(&s, SHARD_TP, "layer0", false, X), 6 + 4);
+    ck_assert(s.graph->ops[shard_find(s.graph, "layer0.mlp.fc1.again")].is_recomputed);
+    ck_assert_uint_eq(
+        s.graph->ops[shard_find(s.graph, "layer0.mlp.fc1.again")].shape.product.columns, 128);
+    fr__sharded_free(&s);
+    fr_graph_free(twice);
+    fr_graph_free(g);
+}
+END_TEST
+
+/* ---- mixed precision ---- */
+
+START_TEST(casts_of_weights_are_split_as_their_products)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    const struct fr_workload_options opt = {.batch = BATCH, .dtype = FR_AMP};
+    struct fr_graph *g = NULL;
+    struct fr__sharded s;
+    struct fr_error err;
+    uint32_t cast;
+
+    ck_assert_int_eq(fr_workload_load(&g, GPT, &opt, &err), FR_OK);
+    shard_graph(&s, g, &mesh);
+    cast = shard_find(s.graph, "layer0.mlp.fc1.weight_cast");
+    ck_assert_uint_eq(s.graph->ops[cast].param_bytes, 64 * 256 * 4 / 2);
+    ck_assert_uint_eq(s.graph->tensors[s.graph->ops[cast].first_tensor].bytes, 64 * 256 * 2 / 2);
+    ck_assert(is_divided(&s, "layer0.mlp.fc1.weight_cast", SHARD_TP));
+    ck_assert_uint_eq(s.partial[cast], 0);
+    ck_assert_uint_eq(
+        s.graph->ops[shard_find(s.graph, "layer0.mlp.fc1.weight_cast.update")].param_bytes,
+        64 * 256 * 4 / 2);
+    ck_assert(is_partial(&s, "layer0.mlp.ln", SHARD_TP));
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("shard");
+
+    tcase_add_test(c,
+                   a_layer_takes_8_units_10_with_split_sequences_and_8_where_gathered_inputs_stay);
+    tcase_add_test(c, a_layer_without_split_sequences_has_four_all_reduces);
+    tcase_add_test(c, split_sequences_are_gathered_and_scattered_around_each_block);
+    tcase_add_test(c, an_input_is_gathered_again_once_the_gradient_of_the_output_is_there);
+    tcase_add_test(c, partial_gradients_are_added_before_the_residuals);
+    tcase_add_test(c, embedding_head_and_loss_are_split_by_the_vocabulary);
+    tcase_add_test(c, a_step_has_no_messages_but_those_of_its_parts);
+    tcase_add_test(c, a_vocabulary_that_does_not_divide_takes_the_largest_part);
+    tcase_add_test(c, without_a_split_vocabulary_embedding_and_head_are_whole);
+    tcase_add_test(c, what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients);
+    tcase_add_test(c, heads_of_keys_and_values_fewer_than_ranks_are_held_by_several);
+    tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
+    tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
+    tcase_add_test(c, messages_over_one_axis_shrink_with_the_other);
+    tcase_add_test(c, a_layer_that_runs_again_takes_four_units_more);
+    tcase_add_test(c, casts_of_weights_are_split_as_their_products);
+    return run_case(c, "workloads/shard");
+}
