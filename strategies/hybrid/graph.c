@@ -8,65 +8,93 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum fr_status read_splits(const struct fr_problem *in, const struct fr__hybrid_options *o,
+/* ---- recomputation ---- */
+
+static bool recomputes(const struct fr__hybrid_options *o)
+{
+    return o->recompute != FR__RECOMPUTE_NONE;
+}
+
+/* Groups of units; their stages are taken as even parts of the model. */
+static enum fr_status group_units(const struct fr__hybrid_options *o, size_t n_units,
+                                  uint32_t group_of[], struct fr_error *err)
+{
+    uint32_t n_stages = o->pp * (o->n_virtual ? o->n_virtual : 1);
+    uint32_t *stage_of = calloc(n_units + 1, sizeof(*stage_of));
+
+    if (!stage_of)
+        return fr__fail_nomem(err);
+    for (size_t u = 0; u < n_units; u++)
+        stage_of[u] = (uint32_t)(u * n_stages / n_units);
+    fr__recompute_groups(o->recompute, o->n_recomputed, n_units, stage_of, group_of);
+    free(stage_of);
+    return FR_OK;
+}
+
+static enum fr_status recompute_units(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                                      const struct fr__hybrid_options *o,
+                                      const struct fr__units *units, struct fr_error *err)
+{
+    struct fr__recompute_problem p = {.graph = g, .units = units, .how = o->recompute};
+    uint32_t *group_of = calloc(units->n_units + 1, sizeof(*group_of));
+    enum fr_status st =
+        group_of ? group_units(o, units->n_units, group_of, err) : fr__fail_nomem(err);
+
+    p.group_of = group_of;
+    if (st == FR_OK)
+        st = fr__recompute(&out->recomputed, &p, err);
+    out->is_recomputed = st == FR_OK;
+    free(group_of);
+    return st;
+}
+
+static enum fr_status recompute(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                                const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    struct fr__units units;
+    enum fr_status st;
+
+    FR_TRY(fr__units_find(&units, g, err));
+    st = recompute_units(out, g, o, &units, err);
+    fr__units_free(&units);
+    return st;
+}
+
+/* ---- splits ---- */
+
+static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hybrid_options *o,
                                   uint8_t *const split[], struct fr_error *err)
 {
     static const char *const names[FR__N_HYBRID_AXES] = {
         [FR__HYBRID_TP] = "tp", [FR__HYBRID_CP] = "cp"};
 
     if (strncmp(o->annotations, "file:", 5) == 0)
-        return fr__shard_read(o->annotations + 5, in->graph, names, FR__N_HYBRID_AXES, split, err);
+        return fr__shard_read(o->annotations + 5, g, names, FR__N_HYBRID_AXES, split, err);
     if (strcmp(o->annotations, "megatron") != 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
                         o->annotations);
-    FR_TRY(fr__shard_megatron(in->graph, o->vocab_parallel, split[FR__HYBRID_TP], err));
-    fr__shard_context(in->graph, split[FR__HYBRID_CP]);
+    FR_TRY(fr__shard_megatron(g, o->vocab_parallel, split[FR__HYBRID_TP], err));
+    fr__shard_context(g, split[FR__HYBRID_CP]);
     return FR_OK;
 }
 
-/* The user's op that each op of the rank's graph stands for. */
-static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, struct fr_error *err)
+static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                            const struct fr__hybrid_options *o, struct fr_error *err)
 {
-    size_t n = g->sharded.graph->n_ops;
-    uint32_t *first = malloc((n + 1) * sizeof(*first));
-    enum fr_status st;
-
-    if (!first)
-        return fr__fail_nomem(err);
-    for (size_t o = 0; o <= n; o++)
-        first[o] = (uint32_t)o;
-    st = fr_plan_own_graph(plan, g->sharded.graph,
-                           &(struct fr_op_map){.first = first, .user = g->sharded.from}, err);
-    free(first);
-    if (st != FR_OK)
-        return st;
-    g->graph = g->sharded.graph;
-    g->sharded.graph = NULL; /* the plan's now */
-    return FR_OK;
-}
-
-enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,
-                                     const struct fr__hybrid_options *o, struct fr_plan *plan,
-                                     struct fr_error *err)
-{
-    size_t n = in->graph->n_ops;
     uint8_t *splits, *split[FR__N_HYBRID_AXES];
     struct fr__shard_axis axes[FR__N_HYBRID_AXES];
     struct fr__shard_problem p = {
-        .graph = in->graph,
+        .graph = g,
         .n_axes = FR__N_HYBRID_AXES,
         .axes = axes,
         .experts = {.ep = o->ep, .etp = o->etp, .is_balanced = true, .skew = 1}};
     enum fr_status st;
 
-    *out = (struct fr__hybrid_graph){.graph = in->graph};
-    if (o->tp == 1 && o->cp == 1 && o->ep == 1 && o->etp == 1)
-        return FR_OK;
-    splits = calloc(FR__N_HYBRID_AXES * n + 1, sizeof(*splits));
+    splits = calloc(FR__N_HYBRID_AXES * g->n_ops + 1, sizeof(*splits));
     if (!splits)
         return fr__fail_nomem(err);
     for (size_t a = 0; a < FR__N_HYBRID_AXES; a++)
-        split[a] = splits + a * n;
+        split[a] = splits + a * g->n_ops;
     axes[FR__HYBRID_TP] = (struct fr__shard_axis){.name = "tp",
                                                   .size = o->tp,
                                                   .partial_to_sequence = o->sequence_parallel,
@@ -74,18 +102,69 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
                                                   .split = split[FR__HYBRID_TP]};
     axes[FR__HYBRID_CP] =
         (struct fr__shard_axis){.name = "cp", .size = o->cp, .split = split[FR__HYBRID_CP]};
-    st = read_splits(in, o, split, err);
+    st = read_splits(g, o, split, err);
     if (st == FR_OK)
         st = fr__shard(&out->sharded, &p, err);
+    out->is_sharded = st == FR_OK;
     free(splits);
+    return st;
+}
+
+/* ---- the plan's graph ---- */
+
+/* The user's op that each op of the rank's graph stands for. */
+static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
+{
+    uint32_t o = (uint32_t)op;
+
+    if (g->is_sharded)
+        o = g->sharded.from[o];
+    return g->is_recomputed ? g->recomputed.from[o] : o;
+}
+
+static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, struct fr_error *err)
+{
+    struct fr_graph **graph = g->is_sharded ? &g->sharded.graph : &g->recomputed.graph;
+    size_t n = (*graph)->n_ops;
+    uint32_t *ids = malloc((2 * n + 2) * sizeof(*ids));
+    enum fr_status st;
+
+    if (!ids)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o <= n; o++)
+        ids[o] = (uint32_t)o;
+    for (size_t o = 0; o < n; o++)
+        ids[n + 1 + o] = user_op(g, o);
+    st = fr_plan_own_graph(plan, *graph, &(struct fr_op_map){.first = ids, .user = ids + n + 1},
+                           err);
+    free(ids);
     if (st != FR_OK)
         return st;
-    out->is_sharded = true;
-    return own(out, plan, err);
+    g->graph = *graph;
+    *graph = NULL; /* the plan's now */
+    return FR_OK;
+}
+
+enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,
+                                     const struct fr__hybrid_options *o, struct fr_plan *plan,
+                                     struct fr_error *err)
+{
+    const struct fr_graph *g = in->graph;
+
+    *out = (struct fr__hybrid_graph){.graph = g};
+    if (recomputes(o)) {
+        FR_TRY(recompute(out, g, o, err));
+        g = out->recomputed.graph;
+    }
+    if (o->tp > 1 || o->cp > 1 || o->ep > 1 || o->etp > 1)
+        FR_TRY(shard(out, g, o, err));
+    return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);
 }
 
 void fr__hybrid_graph_free(struct fr__hybrid_graph *g)
 {
     if (g->is_sharded)
         fr__sharded_free(&g->sharded);
+    if (g->is_recomputed)
+        fr__recomputed_free(&g->recomputed);
 }

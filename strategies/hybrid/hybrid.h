@@ -19,6 +19,7 @@
 #include "strategies/lower/group_ops.h"
 #include "strategies/lower/mesh.h"
 #include "strategies/lower/placer.h"
+#include "workloads/passes/recompute.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
 
@@ -29,7 +30,9 @@ struct fr__hybrid_options {
     uint32_t n_micros;    /* of each replica */
     const char *schedule;
     uint32_t n_virtual; /* 0: as the schedule needs */
-    unsigned zero;      /* 0 to 2 */
+    enum fr__recompute recompute;
+    uint32_t n_recomputed; /* units a group, or of each stage */
+    unsigned zero;         /* 0 to 2 */
     const char *map;
     uint64_t bucket_bytes;
     bool overlap;            /* gradients leave during the backward pass */
@@ -47,8 +50,10 @@ enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };
 /* The graph of one rank. */
 struct fr__hybrid_graph {
     const struct fr_graph *graph;
-    bool is_sharded; /* `sharded` holds; else graph is the problem's own */
+    bool is_sharded; /* `sharded` holds */
     struct fr__sharded sharded;
+    bool is_recomputed; /* `recomputed` holds: what was sharded then */
+    struct fr__recomputed recomputed;
 };
 
 /* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op

@@ -5,6 +5,9 @@
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
+#include "base/units.h"
+
+#include <string.h>
 
 enum {
     DP,
@@ -18,6 +21,7 @@ enum {
     ACCUMULATE,
     SCHEDULE,
     VIRTUAL,
+    RECOMPUTE,
     ZERO,
     MAP,
     BUCKET,
@@ -77,6 +81,14 @@ const struct fr_option fr__hybrid_option_rows[] = {
                  .type = FR_OPTION_COUNT,
                  .fallback = "0",
                  .help = "parts of the model a pipeline rank; 0: as the schedule needs"},
+    [RECOMPUTE] = {.name = "recompute",
+                   .type = FR_OPTION_TEXT,
+                   .fallback = "none",
+                   .help = "what the backward pass runs again instead of keeping it: none, "
+                           "selective (the attention core), full (each layer), or the number of "
+                           "layers of a stage",
+                   .advice = FR_ADVICE_LEAST,
+                   .advice_text = "full"},
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
@@ -200,6 +212,29 @@ static enum fr_status read_batch(struct fr__hybrid_options *o, const struct fr_p
     return FR_OK;
 }
 
+static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                     struct fr_error *err)
+{
+    static const char *const names[] = {[FR__RECOMPUTE_NONE] = "none",
+                                        [FR__RECOMPUTE_SELECTIVE] = "selective",
+                                        [FR__RECOMPUTE_FULL] = "full"};
+    const char *text = fr_option_text(in->options, RECOMPUTE);
+    uint64_t n = 0;
+
+    o->n_recomputed = 1;
+    for (int k = 0; k < 3; k++)
+        if (strcmp(text, names[k]) == 0) {
+            o->recompute = (enum fr__recompute)k;
+            return FR_OK;
+        }
+    if (fr__parse_count(text, "recompute", FR_NOWHERE, 1, UINT32_MAX - 1, &n, err) != FR_OK)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "recompute=%s is not none, selective, full or a number of layers", text);
+    o->recompute = FR__RECOMPUTE_SOME;
+    o->n_recomputed = (uint32_t)n;
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -217,6 +252,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
                                    .annotations = fr_option_text(in->options, SHARD)};
 
     FR_TRY(read_degrees(&o, in, err));
+    FR_TRY(read_recompute(&o, in, err));
     if (v[ZERO] > 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1 or 2",
                         (unsigned long long)v[ZERO]);

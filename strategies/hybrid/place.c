@@ -98,7 +98,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
     if (p->o->pp == 1)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
-    if (p->g->is_sharded || p->o->zero > 0)
+    if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0)
         FR_TRY(fr__units_find(&units, p->pl->graph, err));
     st = make_line(p, &units, err);
     fr__units_free(&units);
@@ -157,7 +157,7 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
 static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
-    bool is_plain = !p->g->is_sharded && p->o->zero == 0;
+    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0;
 
     if (is_plain)
         return FR_OK;
