@@ -1,12 +1,12 @@
 /* sim/memory/allocator.c - segments and blocks of a device's memory, as PyTorch divides it.
  *
- * The blocks of a segment form a list in the order of their addresses. Free blocks of a pool are
- * kept in bins by size, eight bins to each power of two, with one bit for each bin that is not
- * empty (two-level segregated fit: Masmano et al., ECRTS 2004). The blocks of one bin form a treap,
- * ordered by (size, address) (Seidel and Aragon, Algorithmica 16, 1996); most have one or two
- * blocks. Priorities of the treap come from a counter, not from a random source, so that the same
- * requests always give the same blocks. Free blocks that are whole segments are also on a list of
- * their own, because only these can be given back to the device.
+ * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread
+ * by size over bins, eight to each power of two, with a bit for each bin that has any (two-level
+ * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
+ * Algorithmica 16, 1996) by (size, address), mostly of one block, for which there is a short way.
+ * The priorities come from the blocks' numbers, not from a random source, so the same requests give
+ * the same blocks. Free blocks that are whole segments are on a list as well: it is these that can
+ * be given back.
  */
 #include "config.h"
 
@@ -42,10 +42,11 @@ struct bins {
 
 struct block {
     uint64_t address, bytes;
-    uint32_t before, after;                 /* neighbours in its segment; FR_NONE: none */
-    uint32_t left, right, parent, priority; /* in the treap of its bin, if free */
-    uint32_t whole_before, whole_after;     /* in the list of free whole segments */
-    uint32_t pool;
+    uint32_t before, after;             /* neighbours in its segment, FR_NONE at the ends */
+    uint32_t left, right, parent;       /* in the treap, when free */
+    uint32_t whole_before, whole_after; /* in the list of free whole segments */
+    uint16_t bin;                       /* when free */
+    uint8_t pool;
     bool is_free;
 };
 
@@ -55,7 +56,6 @@ struct fr__allocator {
     uint32_t unused; /* free slots, linked by `after` */
     struct bins pools[N_POOLS];
     uint32_t first_whole;
-    uint32_t n_priorities;
     uint64_t next_address, limit_bytes;
     struct fr__allocator_stats stats;
 };
@@ -102,9 +102,11 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 
 /* ---- slots ---- */
 
+/* Not free, and without neighbours. */
 static uint32_t new_block(struct fr__allocator *a, uint64_t address, uint64_t bytes, uint32_t pool)
 {
     uint32_t id = a->unused;
+    struct block *x;
 
     if (id != FR_NONE)
         a->unused = a->blocks[id].after;
@@ -112,8 +114,12 @@ static uint32_t new_block(struct fr__allocator *a, uint64_t address, uint64_t by
         id = (uint32_t)a->n++;
     else
         return FR_NONE;
-    a->blocks[id] = (struct block){
-        .address = address, .bytes = bytes, .before = FR_NONE, .after = FR_NONE, .pool = pool};
+    x = &a->blocks[id];
+    x->address = address;
+    x->bytes = bytes;
+    x->before = x->after = FR_NONE;
+    x->pool = (uint8_t)pool;
+    x->is_free = false;
     return id;
 }
 
@@ -151,17 +157,20 @@ static uint32_t scatter(uint32_t x)
     return x ^ (x >> 16);
 }
 
-static void treap_insert(struct fr__allocator *a, uint32_t id)
+static inline uint32_t priority_of(uint32_t id)
 {
-    struct block *b = a->blocks, *x = &b[id];
-    uint32_t bin = bin_of(x->bytes), left_parent = id, right_parent = id, rest;
-    struct bins *bins = &a->pools[x->pool];
-    uint32_t *at = &bins->root[bin], *left = &x->left, *right = &x->right;
+    return scatter(id);
+}
 
-    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
+/* Puts a block among the others of its bin. */
+static void treap_insert(struct block *b, uint32_t *root, uint32_t id)
+{
+    struct block *x = &b[id];
+    uint32_t left_parent = id, right_parent = id, rest, priority = priority_of(id);
+    uint32_t *at = root, *left = &x->left, *right = &x->right;
+
     x->parent = FR_NONE;
-    x->priority = scatter(a->n_priorities++);
-    while (*at != FR_NONE && b[*at].priority >= x->priority) {
+    while (*at != FR_NONE && priority_of(*at) >= priority) {
         x->parent = *at;
         at = goes_before(x, &b[*at]) ? &b[*at].left : &b[*at].right;
     }
@@ -184,17 +193,17 @@ static void treap_insert(struct fr__allocator *a, uint32_t id)
     *at = id;
 }
 
-static void treap_remove(struct fr__allocator *a, uint32_t id)
+/* Takes a block from among the others of its bin. */
+static void treap_remove(struct block *b, uint32_t *root, uint32_t id)
 {
-    struct block *b = a->blocks, *x = &b[id];
-    uint32_t left = x->left, right = x->right, parent = x->parent, bin = bin_of(x->bytes), last;
-    struct bins *bins = &a->pools[x->pool];
-    uint32_t *at = parent == FR_NONE      ? &bins->root[bin]
+    struct block *x = &b[id];
+    uint32_t left = x->left, right = x->right, parent = x->parent, last;
+    uint32_t *at = parent == FR_NONE      ? root
                    : b[parent].left == id ? &b[parent].left
                                           : &b[parent].right;
 
     while (left != FR_NONE && right != FR_NONE) {
-        if (b[left].priority >= b[right].priority) {
+        if (priority_of(left) >= priority_of(right)) {
             *at = left;
             b[left].parent = parent;
             parent = left;
@@ -212,8 +221,37 @@ static void treap_remove(struct fr__allocator *a, uint32_t id)
     *at = last;
     if (last != FR_NONE)
         b[last].parent = parent;
-    if (bins->root[bin] == FR_NONE)
-        bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+}
+
+/* Most bins hold one block. */
+static inline void bin_insert(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t bin = bin_of(x->bytes), *root = &bins->root[bin];
+
+    x->bin = (uint16_t)bin;
+    if (*root != FR_NONE) {
+        treap_insert(a->blocks, root, id);
+        return;
+    }
+    *root = id;
+    x->left = x->right = x->parent = FR_NONE;
+    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
+}
+
+static inline void bin_remove(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t bin = x->bin, *root = &bins->root[bin];
+
+    if (*root != id || (x->left & x->right) != FR_NONE) {
+        treap_remove(a->blocks, root, id);
+        return;
+    }
+    *root = FR_NONE;
+    bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
 /* The smallest block of a treap that has at least that many bytes, or FR_NONE. */
@@ -259,7 +297,7 @@ static void add_free(struct fr__allocator *a, uint32_t id)
     struct block *x = &a->blocks[id];
 
     x->is_free = true;
-    treap_insert(a, id);
+    bin_insert(a, id);
     if (!is_whole(x))
         return;
     x->whole_before = FR_NONE;
@@ -273,7 +311,7 @@ static void remove_free(struct fr__allocator *a, uint32_t id)
 {
     struct block *x = &a->blocks[id];
 
-    treap_remove(a, id);
+    bin_remove(a, id);
     x->is_free = false;
     if (!is_whole(x))
         return;

@@ -12,6 +12,7 @@ static bool play(const struct fr__requests *r, struct fr__played *out)
 {
     struct fr__allocator *a = fr__allocator_new(r->limit_bytes);
     uint32_t *blocks = malloc((r->n_takes + 1) * sizeof(*blocks)), n_takes = 0;
+    const struct fr__allocator_stats *stats = a ? fr__allocator_stats(a) : NULL;
     bool ok = a && blocks;
 
     out->first_over = FR_NONE;
@@ -22,12 +23,12 @@ static bool play(const struct fr__requests *r, struct fr__played *out)
         }
         blocks[n_takes] = fr__allocator_take(a, r->asked[i] >> 1);
         ok = blocks[n_takes] != FR_NONE;
-        if (out->first_over == FR_NONE && fr__allocator_stats(a)->is_over)
+        if (stats->is_over && out->first_over == FR_NONE)
             out->first_over = n_takes;
         n_takes++;
     }
     if (ok)
-        out->stats = *fr__allocator_stats(a);
+        out->stats = *stats;
     free(blocks);
     fr__allocator_free(a);
     return ok;
