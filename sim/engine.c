@@ -32,26 +32,34 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
         fr__fetch(&e->memory.live[e->memory.freed[k->free]]);
 }
 
-static void compute_start(struct engine *e, uint32_t task)
+static inline void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
 {
-    uint32_t d = fr__device_of(e, task);
+    if (!fr__turns_push(&e->events, t_s, id, what))
+        fr__engine_fail_nomem(e);
+}
+
+static inline void compute_start(struct engine *e, uint32_t task)
+{
+    struct state *k = &e->tasks[task];
+    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    struct device *device = &e->devices[d];
     double duration_s = fr__task_duration(e, task);
 
-    fr__task_started(e, task);
+    fr__start_task(e, k);
     if (e->parts)
         fr__parts_keep(e, task);
     if (e->o->alloc_at_start)
         fr__memory_alloc(e, task);
-    fr__device_account(e, &e->devices[d]);
-    e->devices[d].n_computing++;
+    fr__device_account(e, device);
+    device->n_computing++;
     e->results[d].work_s += duration_s;
     if (fr__has_interference(e))
         fr__compute_begin(e, task, duration_s);
     else
-        fr__push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
+        push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
 }
 
-static void compute_done(struct engine *e, uint32_t task)
+static inline void compute_done(struct engine *e, uint32_t task)
 {
     struct device *k = &e->devices[fr__device_of(e, task)];
 
@@ -61,7 +69,7 @@ static void compute_done(struct engine *e, uint32_t task)
         fr__parts_at_compute_done(e, task);
     if (fr__has_interference(e))
         fr__compute_end(e, task);
-    fr__task_done(e, task);
+    fr__end_task(e, task);
 }
 
 static void complete_markers(struct engine *e)
@@ -77,14 +85,24 @@ static void complete_markers(struct engine *e)
     }
 }
 
-static void dispatch(struct engine *e, struct waiting w)
+/* The host launches it; it starts when that is over. */
+static inline void compute_dispatch(struct engine *e, uint32_t task, const struct state *k)
+{
+    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    double host_s = e->devices[d].host_s += fr__launch_s(e, k->cost_id, d);
+
+    if (host_s > e->now_s)
+        push_event(e, host_s, task, EVENT_TASK_START);
+    else
+        compute_start(e, task);
+}
+
+static inline void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free)
 {
     uint32_t task = fr__task_of(w);
     struct state *k = &e->tasks[task];
-    struct stream *s = &e->streams[k->stream];
-    double host_s;
 
-    if (!fr__is_of_free(k->stream)) {
+    if (!is_of_free) {
         s->running = task;
         s->next++;
         /* it was not its predecessors that it waited for last, but the stream */
@@ -96,17 +114,12 @@ static void dispatch(struct engine *e, struct waiting w)
     if (!e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     k->progress = TASK_DISPATCHED;
-    if (k->kind == FR_TASK_COLLECTIVE) {
+    if (k->kind == FR_TASK_COMPUTE)
+        compute_dispatch(e, task, k);
+    else if (k->kind == FR_TASK_COLLECTIVE)
         fr__collective_arrive(e, task);
-    } else if (k->kind != FR_TASK_COMPUTE) {
+    else
         fr__transfer_arrive(e, task);
-    } else {
-        host_s = fr__host_launch(e, task);
-        if (host_s > e->now_s)
-            fr__push_event(e, host_s, task, EVENT_TASK_START);
-        else
-            compute_start(e, task);
-    }
 }
 
 static bool may_dispatch(const struct engine *e, const struct stream *s)
@@ -125,9 +138,9 @@ static void start_ready(struct engine *e)
         s->is_dirty = false;
         if (fr__is_of_free(id))
             while (s->n > 0)
-                dispatch(e, fr__stream_pop(e, s));
+                dispatch(e, s, fr__stream_pop(e, s), true);
         else if (may_dispatch(e, s))
-            dispatch(e, fr__stream_pop(e, s));
+            dispatch(e, s, fr__stream_pop(e, s), false);
     }
     e->n_dirty = 0;
 }
@@ -191,9 +204,9 @@ static inline void fetch_next(const struct engine *e)
     struct fr__event next;
     uint32_t id;
 
-    if (e->events.n == 0)
+    if (fr__turns_is_empty(&e->events))
         return;
-    next = fr__heap_top(&e->events);
+    next = fr__turns_top(&e->events);
     id = fr__event_id(next);
     switch (what_of(next)) {
     case EVENT_TASK_DONE:
@@ -234,8 +247,8 @@ static void run_instant(struct engine *e)
     uint64_t now_bits = fr__time_bits(e->now_s);
 
     do {
-        while (e->events.n > 0 && fr__heap_top(&e->events).time_bits <= now_bits) {
-            struct fr__event event = fr__heap_pop(&e->events);
+        while (fr__turns_next(&e->events) <= now_bits) {
+            struct fr__event event = fr__turns_pop(&e->events);
 
             fetch_next(e);
             handle(e, event);
@@ -244,8 +257,7 @@ static void run_instant(struct engine *e)
         }
         complete_markers(e);
         start_ready(e);
-    } while (e->status == FR_OK && e->events.n > 0 &&
-             fr__heap_top(&e->events).time_bits <= now_bits);
+    } while (e->status == FR_OK && fr__turns_next(&e->events) <= now_bits);
 }
 
 void fr__engine_loop(struct engine *e)
@@ -261,7 +273,8 @@ void fr__engine_loop(struct engine *e)
     /* ends that interference has made stale may outlast the last task: they take no time */
     while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
         double network_s = next_of_network(e);
-        double event_s = e->events.n > 0 ? fr__event_time(fr__heap_top(&e->events)) : INFINITY;
+        double event_s =
+            fr__turns_is_empty(&e->events) ? INFINITY : fr__event_time(fr__turns_top(&e->events));
         double next_s = network_s < event_s ? network_s : event_s;
 
         if (next_s == INFINITY)

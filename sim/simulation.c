@@ -52,9 +52,11 @@ static bool alloc_state(struct engine *e)
     return true;
 }
 
-/* How many a task's state can note. */
-static inline uint8_t noted(uint32_t n)
+/* How many items a task's state can note, of a list that ends where the next one begins. */
+static inline uint8_t noted(const uint32_t first[])
 {
+    uint32_t n = first[1] - first[0];
+
     return n < MANY ? (uint8_t)n : MANY;
 }
 
@@ -66,43 +68,41 @@ static inline uint32_t reference_of(const struct fr_task *k)
     return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
 }
 
-static inline struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
+static inline struct state state_at_start(const struct fr_plan_view *v, const struct fr_task *k,
+                                          size_t t)
 {
-    const struct fr_task *k = &v->tasks[t];
-    bool is_compute = k->kind == FR_TASK_COMPUTE;
     uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
 
     return (struct state){.waits = v->n_preds[t],
-                          .alloc = v->alloc_first[t],
                           .succ = v->succ_first[t],
-                          .free = v->free_first[t],
                           .priority = k->priority,
                           .stream = k->device * STREAMS_A_DEVICE + stream,
                           .cost_id = reference_of(k), /* whichever of the union it is */
                           .kind = k->kind & 7u,
                           .progress = TASK_WAITING,
-                          .has_own_cost = !is_compute && k->cost_id != FR_NONE,
-                          .n_alloc = noted(v->alloc_first[t + 1] - v->alloc_first[t]),
-                          .n_succ = noted(v->succ_first[t + 1] - v->succ_first[t]),
-                          .n_free = noted(v->free_first[t + 1] - v->free_first[t])};
+                          .has_own_cost = k->kind != FR_TASK_COMPUTE && k->cost_id != FR_NONE,
+                          .n_succ = noted(&v->succ_first[t])};
 }
 
 /* As the tasks are before the start, and room for as many markers as there are. */
 static bool set_tasks(struct engine *e)
 {
+    const struct fr_plan_view v = *e->v;
+    struct state *tasks = e->tasks;
     bool is_counted = fr__counts_memory(e->want);
     size_t n_markers = 0;
 
-    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
-        e->tasks[t] = state_at_start(e->v, t);
-        n_markers += e->tasks[t].kind == FR_TASK_MARKER;
-    }
-    for (uint32_t t = 0; !is_counted && t < e->v->n_tasks; t++) {
-        struct state *k = &e->tasks[t];
+    for (size_t t = 0; t < v.n_tasks; t++) {
+        struct state k = state_at_start(&v, &v.tasks[t], t);
 
-        k->alloc = k->free = 0;
-        k->n_alloc = 0;
-        k->n_free = 0;
+        if (is_counted) {
+            k.alloc = v.alloc_first[t];
+            k.free = v.free_first[t];
+            k.n_alloc = noted(&v.alloc_first[t]);
+            k.n_free = noted(&v.free_first[t]);
+        }
+        n_markers += k.kind == FR_TASK_MARKER;
+        tasks[t] = k;
     }
     e->markers = fr__arena_take(e->scratch, n_markers, sizeof(*e->markers));
     return e->markers != NULL;
@@ -267,7 +267,7 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     st = fr__routes_init(&e->network.routes, topo, err);
     e->scratch = fr__arena_new();
     e->streams = calloc(topo->n_devices * STREAMS_A_DEVICE + 1, sizeof(*e->streams));
-    if (st == FR_OK && (!e->scratch || !e->streams || !fr__heap_reserve(&e->events, FIRST_EVENTS)))
+    if (st == FR_OK && (!e->scratch || !e->streams || !fr__turns_init(&e->events, FIRST_EVENTS)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         *out = s;
@@ -288,7 +288,7 @@ void fr_simulation_free(struct fr_simulation *s)
     free(e->streams);
     fr__collectives_fini(e);
     fr__network_fini(e);
-    fr__heap_fini(&e->events);
+    fr__heap_fini(&e->events.rest);
     fr__arena_free(e->scratch);
     free(s);
 }
@@ -311,7 +311,7 @@ static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct
                          .streams = e->streams,
                          .network = e->network,
                          .collectives = e->collectives};
-    e->events.n = 0;
+    fr__turns_clear(&e->events);
 }
 
 static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64_t n_ring_searches,

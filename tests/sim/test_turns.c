@@ -1,5 +1,5 @@
 /* The queue of a few or of many against a plain array. */
-#include "sim/network/turns.h"
+#include "sim/turns.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
