@@ -29,6 +29,7 @@ struct fr_plan {
     struct fr_plan_view view; /* pointers set by finish */
     bool is_finished;
     bool is_out_of_memory;
+    bool is_trusted; /* see fr__plan_trust */
     struct fr__array n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings,
         n_deps, n_frees, n_group_devices, n_iterations;
     struct fr_task *tasks;
@@ -43,6 +44,13 @@ struct fr_plan {
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */
 };
+
+/* Its maker is known to make sound plans: fr_plan_finish looks at costs, messages and collectives
+ * alone, which hold the user's numbers. A build with sanitizers checks all plans. */
+static inline void fr__plan_trust(struct fr_plan *p)
+{
+    p->is_trusted = true;
+}
 
 /* An empty plan on the same topology and graphs. NULL: out of memory. */
 struct fr_plan *fr__plan_new_like(const struct fr_plan *p);

@@ -351,7 +351,6 @@ static enum fr_status place_replica_in(struct pipeline *p, struct fr__arena *scr
         p->device_of[o] = device_at(p, p->stages.stage_of[o], p->replica);
     FR_TRY(fr__replica_init(p->r, pl, p->device_of, &share, err));
     pl->next_priority = 0;
-    fr__placer_expect(pl, p->n_micros);
     fr__place_persistent(p->r, true);
     st = place_blocks(p, &g, err);
     if (st == FR_OK) {
@@ -420,4 +419,5 @@ const struct fr_strategy fr__strategy_pp = {
     .source = "Huang et al., GPipe, NeurIPS 2019; Narayanan et al., PipeDream, SOSP 2019",
     .options = options,
     .plan = plan,
+    .is_trusted = true,
 };

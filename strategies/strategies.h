@@ -100,6 +100,9 @@ struct fr_strategy {
                             const struct fr_run_options *run, const struct fr_context *ctx,
                             struct fr_learning **out, struct fr_error *err);
     bool learns_by_default; /* where learning is asked for and no strategy is named; one has it */
+    /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
+     * builds for debugging only. */
+    bool is_trusted;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
