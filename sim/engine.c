@@ -32,13 +32,13 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
         fr__fetch(&e->memory.live[e->memory.freed[k->free]]);
 }
 
-static inline void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
+FR__INLINE void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
 {
     if (!fr__turns_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 
-static inline void compute_start(struct engine *e, uint32_t task)
+FR__INLINE void compute_start(struct engine *e, uint32_t task)
 {
     struct state *k = &e->tasks[task];
     uint32_t d = k->stream / STREAMS_A_DEVICE;
@@ -59,7 +59,7 @@ static inline void compute_start(struct engine *e, uint32_t task)
         push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
 }
 
-static inline void compute_done(struct engine *e, uint32_t task)
+FR__INLINE void compute_done(struct engine *e, uint32_t task)
 {
     struct device *k = &e->devices[fr__device_of(e, task)];
 
@@ -86,7 +86,7 @@ static void complete_markers(struct engine *e)
 }
 
 /* The host launches it; it starts when that is over. */
-static inline void compute_dispatch(struct engine *e, uint32_t task, const struct state *k)
+FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k)
 {
     uint32_t d = k->stream / STREAMS_A_DEVICE;
     double host_s = e->devices[d].host_s += fr__launch_s(e, k->cost_id, d);
@@ -97,7 +97,7 @@ static inline void compute_dispatch(struct engine *e, uint32_t task, const struc
         compute_start(e, task);
 }
 
-static inline void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free)
+FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free)
 {
     uint32_t task = fr__task_of(w);
     struct state *k = &e->tasks[task];
@@ -122,14 +122,20 @@ static inline void dispatch(struct engine *e, struct stream *s, struct waiting w
         fr__transfer_arrive(e, task);
 }
 
-static bool may_dispatch(const struct engine *e, const struct stream *s)
+static inline bool may_dispatch(const struct engine *e, const struct stream *s)
 {
     if (s->n == 0 || s->running != FR_NONE)
         return false;
     return e->o->order != FR_ORDER_STRICT || fr__task_of(s->queue[0]) == e->order[s->next];
 }
 
-static void start_ready(struct engine *e)
+static void start_free(struct engine *e, struct stream *s)
+{
+    while (s->n > 0)
+        dispatch(e, s, fr__stream_pop(e, s), true);
+}
+
+FR__INLINE void start_ready(struct engine *e)
 {
     for (size_t i = 0; i < e->n_dirty; i++) {
         uint32_t id = e->dirty[i];
@@ -137,8 +143,7 @@ static void start_ready(struct engine *e)
 
         s->is_dirty = false;
         if (fr__is_of_free(id))
-            while (s->n > 0)
-                dispatch(e, s, fr__stream_pop(e, s), true);
+            start_free(e, s);
         else if (may_dispatch(e, s))
             dispatch(e, s, fr__stream_pop(e, s), false);
     }
@@ -166,14 +171,13 @@ static inline enum event_what what_of(struct fr__event event)
     return (enum event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
 }
 
-static void handle(struct engine *e, struct fr__event event)
+/* What is rarer than the end of a task. */
+static void handle_other(struct engine *e, struct fr__event event)
 {
-    uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
+    uint32_t id = fr__event_id(event);
 
     switch (what_of(event)) {
-    case EVENT_TASK_DONE:
-        if (!fr__has_interference(e) || fr__compute_is_current(e, id, version))
-            compute_done(e, id);
+    case EVENT_TASK_DONE: /* see handle */
         break;
     case EVENT_TASK_START:
         if (e->parts)
@@ -197,8 +201,18 @@ static void handle(struct engine *e, struct fr__event event)
     }
 }
 
+FR__INLINE void handle(struct engine *e, struct fr__event event)
+{
+    uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
+
+    if (what_of(event) != EVENT_TASK_DONE)
+        handle_other(e, event);
+    else if (!fr__has_interference(e) || fr__compute_is_current(e, id, version))
+        compute_done(e, id);
+}
+
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
-static inline void fetch_next(const struct engine *e)
+static void fetch_next(const struct engine *e)
 {
     const struct message *m;
     struct fr__event next;
@@ -241,40 +255,51 @@ static void look_up(struct engine *e)
 }
 
 /* All events of the present instant, then the starts they allow; these may add events of no
- * duration, so an instant ends only when none is left. */
-static void run_instant(struct engine *e)
+ * duration, so an instant ends only when none is left. Returns the time of the next event, as
+ * bits. */
+static uint64_t run_instant(struct engine *e)
 {
-    uint64_t now_bits = fr__time_bits(e->now_s);
+    uint64_t now_bits = fr__time_bits(e->now_s), next_bits = fr__turns_next(&e->events);
 
     do {
-        while (fr__turns_next(&e->events) <= now_bits) {
+        while (next_bits <= now_bits) {
             struct fr__event event = fr__turns_pop(&e->events);
 
-            fetch_next(e);
+            if (e->is_large)
+                fetch_next(e);
             handle(e, event);
             if (++e->stats.events % CANCEL_EVERY == 0)
                 look_up(e);
+            next_bits = fr__turns_next(&e->events);
         }
-        complete_markers(e);
+        if (e->n_markers > 0)
+            complete_markers(e);
         start_ready(e);
-    } while (e->status == FR_OK && fr__turns_next(&e->events) <= now_bits);
+        next_bits = fr__turns_next(&e->events);
+    } while (e->status == FR_OK && next_bits <= now_bits);
+    return next_bits;
+}
+
+static void start_first(struct engine *e)
+{
+    for (uint32_t t = 0, n = (uint32_t)e->v->n_tasks; t < n; t++)
+        if (e->tasks[t].waits == 0)
+            fr__task_ready(e, t, FR_NONE);
+    complete_markers(e);
+    start_ready(e);
 }
 
 void fr__engine_loop(struct engine *e)
 {
     double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
+    uint64_t next_bits;
 
-    for (uint32_t t = 0; t < e->v->n_tasks; t++)
-        if (e->tasks[t].waits == 0)
-            fr__task_ready(e, t, FR_NONE);
-    complete_markers(e);
-    start_ready(e);
-    run_instant(e);
+    start_first(e);
+    next_bits = run_instant(e);
     /* ends that interference has made stale may outlast the last task: they take no time */
     while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
         double network_s = next_of_network(e);
-        double event_s =
-            fr__turns_is_empty(&e->events) ? INFINITY : fr__event_time(fr__turns_top(&e->events));
+        double event_s = next_bits == UINT64_MAX ? INFINITY : fr__time_of_bits(next_bits);
         double next_s = network_s < event_s ? network_s : event_s;
 
         if (next_s == INFINITY)
@@ -288,6 +313,6 @@ void fr__engine_loop(struct engine *e)
         }
         if (network_s <= e->now_s)
             fr__network_advance(e);
-        run_instant(e);
+        next_bits = run_instant(e);
     }
 }

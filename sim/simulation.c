@@ -14,6 +14,9 @@
 #include <stdlib.h>
 
 enum { LINE = 64, FIRST_EVENTS = 1024 };
+/* A task with its dependencies and buffers takes some 100 bytes, a core's cache of the second level
+ * holds half a megabyte to two. */
+enum { LEAST_LARGE_TASKS = 10000 };
 
 struct run {
     struct fr_run pub;
@@ -114,6 +117,7 @@ static enum fr_status prepare(struct engine *e)
 
     if (!alloc_state(e) || !set_tasks(e))
         return fr__engine_fail_nomem(e);
+    e->is_large = v->n_tasks >= LEAST_LARGE_TASKS;
     for (size_t i = v->n_iterations < 2 ? 0 : v->n_iterations - 2; i < v->n_iterations; i++)
         e->tasks[v->iteration_ends[i]].ends_iteration = 1;
     if (e->o->order == FR_ORDER_STRICT)
