@@ -257,7 +257,7 @@ static void look_up(struct engine *e)
 /* All events of the present instant, then the starts they allow; these may add events of no
  * duration, so an instant ends only when none is left. Returns the time of the next event, as
  * bits. */
-static uint64_t run_instant(struct engine *e)
+FR__INLINE uint64_t run_instant(struct engine *e)
 {
     uint64_t now_bits = fr__time_bits(e->now_s), next_bits = fr__turns_next(&e->events);
 
@@ -292,16 +292,18 @@ static void start_first(struct engine *e)
 void fr__engine_loop(struct engine *e)
 {
     double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
-    uint64_t next_bits;
 
     start_first(e);
-    next_bits = run_instant(e);
-    /* ends that interference has made stale may outlast the last task: they take no time */
-    while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
-        double network_s = next_of_network(e);
-        double event_s = next_bits == UINT64_MAX ? INFINITY : fr__time_of_bits(next_bits);
-        double next_s = network_s < event_s ? network_s : event_s;
+    for (;;) {
+        uint64_t next_bits = run_instant(e);
+        double network_s, event_s, next_s;
 
+        /* ends that interference has made stale may outlast the last task: they take no time */
+        if (e->status != FR_OK || e->n_done == e->v->n_tasks)
+            break;
+        network_s = next_of_network(e);
+        event_s = next_bits == UINT64_MAX ? INFINITY : fr__time_of_bits(next_bits);
+        next_s = network_s < event_s ? network_s : event_s;
         if (next_s == INFINITY)
             break;
         /* rounding may put a message's end an ulp before the instant that solved it */
@@ -313,6 +315,5 @@ void fr__engine_loop(struct engine *e)
         }
         if (network_s <= e->now_s)
             fr__network_advance(e);
-        next_bits = run_instant(e);
     }
 }

@@ -55,11 +55,9 @@ static bool alloc_state(struct engine *e)
     return true;
 }
 
-/* How many items a task's state can note, of a list that ends where the next one begins. */
-static inline uint8_t noted(const uint32_t first[])
+/* How many items a task's state can note. */
+static inline uint8_t noted(uint32_t n)
 {
-    uint32_t n = first[1] - first[0];
-
     return n < MANY ? (uint8_t)n : MANY;
 }
 
@@ -71,20 +69,36 @@ static inline uint32_t reference_of(const struct fr_task *k)
     return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
 }
 
-static inline struct state state_at_start(const struct fr_plan_view *v, const struct fr_task *k,
-                                          size_t t)
+/* Where a task's lists begin in the plan's. */
+struct lists {
+    uint32_t succ, alloc, free;
+};
+
+static inline struct lists lists_at(const struct fr_plan_view *v, size_t t, bool is_counted)
+{
+    return (struct lists){.succ = v->succ_first[t],
+                          .alloc = is_counted ? v->alloc_first[t] : 0,
+                          .free = is_counted ? v->free_first[t] : 0};
+}
+
+static inline struct state state_at_start(const struct fr_task *k, uint32_t n_preds,
+                                          struct lists at, struct lists end)
 {
     uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
 
-    return (struct state){.waits = v->n_preds[t],
-                          .succ = v->succ_first[t],
+    return (struct state){.waits = n_preds,
+                          .alloc = at.alloc,
+                          .succ = at.succ,
+                          .free = at.free,
                           .priority = k->priority,
                           .stream = k->device * STREAMS_A_DEVICE + stream,
                           .cost_id = reference_of(k), /* whichever of the union it is */
                           .kind = k->kind & 7u,
                           .progress = TASK_WAITING,
                           .has_own_cost = k->kind != FR_TASK_COMPUTE && k->cost_id != FR_NONE,
-                          .n_succ = noted(&v->succ_first[t])};
+                          .n_alloc = noted(end.alloc - at.alloc),
+                          .n_succ = noted(end.succ - at.succ),
+                          .n_free = noted(end.free - at.free)};
 }
 
 /* As the tasks are before the start, and room for as many markers as there are. */
@@ -93,19 +107,13 @@ static bool set_tasks(struct engine *e)
     const struct fr_plan_view v = *e->v;
     struct state *tasks = e->tasks;
     bool is_counted = fr__counts_memory(e->want);
+    struct lists at = lists_at(&v, 0, is_counted), end;
     size_t n_markers = 0;
 
-    for (size_t t = 0; t < v.n_tasks; t++) {
-        struct state k = state_at_start(&v, &v.tasks[t], t);
-
-        if (is_counted) {
-            k.alloc = v.alloc_first[t];
-            k.free = v.free_first[t];
-            k.n_alloc = noted(&v.alloc_first[t]);
-            k.n_free = noted(&v.free_first[t]);
-        }
-        n_markers += k.kind == FR_TASK_MARKER;
-        tasks[t] = k;
+    for (size_t t = 0; t < v.n_tasks; t++, at = end) {
+        end = lists_at(&v, t + 1, is_counted);
+        tasks[t] = state_at_start(&v.tasks[t], v.n_preds[t], at, end);
+        n_markers += v.tasks[t].kind == FR_TASK_MARKER;
     }
     e->markers = fr__arena_take(e->scratch, n_markers, sizeof(*e->markers));
     return e->markers != NULL;

@@ -44,8 +44,14 @@ static inline bool fr__turns_push(struct fr__turns *t, double level, uint32_t id
 
     if (i == FR__FEW)
         return fr__heap_push(&t->rest, level, id, what);
-    for (; i && fr__event_before(t->few[i - 1], e); i--)
-        t->few[i] = t->few[i - 1];
+    /* times mostly differ, and a branch is cheaper then than fr__event_before() */
+    for (; i; i--) {
+        struct fr__event k = t->few[i - 1];
+
+        if (k.time_bits > e.time_bits || (k.time_bits == e.time_bits && k.key > e.key))
+            break;
+        t->few[i] = k;
+    }
     t->few[i] = e;
     t->n_few++;
     return true;

@@ -29,9 +29,15 @@ static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
-/* Sizes are counted in units of 512 bytes. The first 16 bins have one size each, then there are
- * eight bins to each power of two (bin_of). A block has at most 2^60 bytes, so at most 2^51 units,
- * which these bins cover. */
+/* Kept out of the short ways. */
+#ifdef __GNUC__
+#define NOT_INLINE static __attribute__((noinline))
+#else
+#define NOT_INLINE static
+#endif
+
+/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block
+ * has at most 2^60 bytes, rounded up: 2^52 units are more. */
 enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
 
 /* The free blocks of a pool. */
@@ -148,22 +154,15 @@ static inline bool goes_before(const struct block *x, const struct block *y)
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
 }
 
-/* Turns a counter into a priority that looks random: a bijection of 32 bits (C. Wellons, "hash
- * prospector", lowbias32, 2018). */
-static uint32_t scatter(uint32_t x)
-{
-    x = (x ^ (x >> 16)) * UINT32_C(0x7feb352d);
-    x = (x ^ (x >> 15)) * UINT32_C(0x846ca68b);
-    return x ^ (x >> 16);
-}
-
+/* Spreads numbers in a row evenly: Fibonacci hashing (Knuth, The Art of Computer Programming 3,
+ * section 6.4). */
 static inline uint32_t priority_of(uint32_t id)
 {
-    return scatter(id);
+    return id * UINT32_C(0x9e3779b9);
 }
 
 /* Puts a block among the others of its bin. */
-static void treap_insert(struct block *b, uint32_t *root, uint32_t id)
+NOT_INLINE void treap_insert(struct block *b, uint32_t *root, uint32_t id)
 {
     struct block *x = &b[id];
     uint32_t left_parent = id, right_parent = id, rest, priority = priority_of(id);
@@ -194,7 +193,7 @@ static void treap_insert(struct block *b, uint32_t *root, uint32_t id)
 }
 
 /* Takes a block from among the others of its bin. */
-static void treap_remove(struct block *b, uint32_t *root, uint32_t id)
+NOT_INLINE void treap_remove(struct block *b, uint32_t *root, uint32_t id)
 {
     struct block *x = &b[id];
     uint32_t left = x->left, right = x->right, parent = x->parent, last;
@@ -223,7 +222,7 @@ static void treap_remove(struct block *b, uint32_t *root, uint32_t id)
         b[last].parent = parent;
 }
 
-/* Most bins hold one block. */
+/* Many bins hold one block. */
 static inline void bin_insert(struct fr__allocator *a, uint32_t id)
 {
     struct block *x = &a->blocks[id];
@@ -297,30 +296,30 @@ static void add_free(struct fr__allocator *a, uint32_t id)
     struct block *x = &a->blocks[id];
 
     x->is_free = true;
+    if (is_whole(x)) {
+        x->whole_before = FR_NONE;
+        x->whole_after = a->first_whole;
+        if (a->first_whole != FR_NONE)
+            a->blocks[a->first_whole].whole_before = id;
+        a->first_whole = id;
+    }
     bin_insert(a, id);
-    if (!is_whole(x))
-        return;
-    x->whole_before = FR_NONE;
-    x->whole_after = a->first_whole;
-    if (a->first_whole != FR_NONE)
-        a->blocks[a->first_whole].whole_before = id;
-    a->first_whole = id;
 }
 
 static void remove_free(struct fr__allocator *a, uint32_t id)
 {
     struct block *x = &a->blocks[id];
 
-    bin_remove(a, id);
     x->is_free = false;
-    if (!is_whole(x))
-        return;
-    if (x->whole_after != FR_NONE)
-        a->blocks[x->whole_after].whole_before = x->whole_before;
-    if (x->whole_before != FR_NONE)
-        a->blocks[x->whole_before].whole_after = x->whole_after;
-    else
-        a->first_whole = x->whole_after;
+    if (is_whole(x)) {
+        if (x->whole_after != FR_NONE)
+            a->blocks[x->whole_after].whole_before = x->whole_before;
+        if (x->whole_before != FR_NONE)
+            a->blocks[x->whole_before].whole_after = x->whole_after;
+        else
+            a->first_whole = x->whole_after;
+    }
+    bin_remove(a, id);
 }
 
 /* ---- segments ---- */
