@@ -38,38 +38,48 @@ FR__INLINE void push_event(struct engine *e, double t_s, uint32_t id, enum event
         fr__engine_fail_nomem(e);
 }
 
-FR__INLINE void compute_start(struct engine *e, uint32_t task)
+/* The functions of the loop are made twice, for usual runs and for any. */
+
+FR__INLINE double duration_of(const struct engine *e, uint32_t task, const struct state *k,
+                              bool is_usual)
+{
+    if (!is_usual)
+        return fr__task_duration(e, task);
+    return k->cost_id == FR_NONE ? 0 : e->v->costs[k->cost_id].mean_s;
+}
+
+FR__INLINE void compute_start(struct engine *e, uint32_t task, bool is_usual)
 {
     struct state *k = &e->tasks[task];
     uint32_t d = k->stream / STREAMS_A_DEVICE;
     struct device *device = &e->devices[d];
-    double duration_s = fr__task_duration(e, task);
+    double duration_s = duration_of(e, task, k, is_usual);
 
     fr__start_task(e, k);
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_keep(e, task);
-    if (e->o->alloc_at_start)
+    if (!is_usual && e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     fr__device_account(e, device);
     device->n_computing++;
     e->results[d].work_s += duration_s;
-    if (fr__has_interference(e))
+    if (!is_usual && fr__has_interference(e))
         fr__compute_begin(e, task, duration_s);
     else
         push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
 }
 
-FR__INLINE void compute_done(struct engine *e, uint32_t task)
+FR__INLINE void compute_done(struct engine *e, uint32_t task, bool is_usual)
 {
     struct device *k = &e->devices[fr__device_of(e, task)];
 
     fr__device_account(e, k);
     k->n_computing--;
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_at_compute_done(e, task);
-    if (fr__has_interference(e))
+    if (!is_usual && fr__has_interference(e))
         fr__compute_end(e, task);
-    fr__end_task(e, task);
+    fr__end_task(e, task, is_usual);
 }
 
 static void complete_markers(struct engine *e)
@@ -86,18 +96,22 @@ static void complete_markers(struct engine *e)
 }
 
 /* The host launches it; it starts when that is over. */
-FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k)
+FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k,
+                                 bool is_usual)
 {
     uint32_t d = k->stream / STREAMS_A_DEVICE;
-    double host_s = e->devices[d].host_s += fr__launch_s(e, k->cost_id, d);
+    double launch_s = is_usual && k->cost_id != FR_NONE ? e->v->costs[k->cost_id].launch_s
+                                                        : fr__launch_s(e, k->cost_id, d);
+    double host_s = e->devices[d].host_s += launch_s;
 
     if (host_s > e->now_s)
         push_event(e, host_s, task, EVENT_TASK_START);
     else
-        compute_start(e, task);
+        compute_start(e, task, is_usual);
 }
 
-FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free)
+FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free,
+                         bool is_usual)
 {
     uint32_t task = fr__task_of(w);
     struct state *k = &e->tasks[task];
@@ -109,33 +123,34 @@ FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, b
         if (w.ready_s < e->now_s && s->last != FR_NONE)
             k->cause = s->last;
     }
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_at_end(e, k->cause);
-    if (!e->o->alloc_at_start)
+    if (is_usual || !e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     k->progress = TASK_DISPATCHED;
     if (k->kind == FR_TASK_COMPUTE)
-        compute_dispatch(e, task, k);
+        compute_dispatch(e, task, k, is_usual);
     else if (k->kind == FR_TASK_COLLECTIVE)
         fr__collective_arrive(e, task);
     else
         fr__transfer_arrive(e, task);
 }
 
-static inline bool may_dispatch(const struct engine *e, const struct stream *s)
+FR__INLINE bool may_dispatch(const struct engine *e, const struct stream *s, bool is_usual)
 {
     if (s->n == 0 || s->running != FR_NONE)
         return false;
-    return e->o->order != FR_ORDER_STRICT || fr__task_of(s->queue[0]) == e->order[s->next];
+    return is_usual || e->o->order != FR_ORDER_STRICT ||
+           fr__task_of(s->queue[0]) == e->order[s->next];
 }
 
 static void start_free(struct engine *e, struct stream *s)
 {
     while (s->n > 0)
-        dispatch(e, s, fr__stream_pop(e, s), true);
+        dispatch(e, s, fr__stream_pop(e, s), true, false);
 }
 
-FR__INLINE void start_ready(struct engine *e)
+FR__INLINE void start_ready(struct engine *e, bool is_usual)
 {
     for (size_t i = 0; i < e->n_dirty; i++) {
         uint32_t id = e->dirty[i];
@@ -144,8 +159,8 @@ FR__INLINE void start_ready(struct engine *e)
         s->is_dirty = false;
         if (fr__is_of_free(id))
             start_free(e, s);
-        else if (may_dispatch(e, s))
-            dispatch(e, s, fr__stream_pop(e, s), false);
+        else if (may_dispatch(e, s, is_usual))
+            dispatch(e, s, fr__stream_pop(e, s), false, is_usual);
     }
     e->n_dirty = 0;
 }
@@ -182,7 +197,7 @@ static void handle_other(struct engine *e, struct fr__event event)
     case EVENT_TASK_START:
         if (e->parts)
             fr__parts_at_launch(e, fr__device_of(e, id));
-        compute_start(e, id);
+        compute_start(e, id, false);
         break;
     case EVENT_TRANSFER_START:
         fr__transfer_launched(e, id);
@@ -201,14 +216,14 @@ static void handle_other(struct engine *e, struct fr__event event)
     }
 }
 
-FR__INLINE void handle(struct engine *e, struct fr__event event)
+FR__INLINE void handle(struct engine *e, struct fr__event event, bool is_usual)
 {
     uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
 
     if (what_of(event) != EVENT_TASK_DONE)
         handle_other(e, event);
-    else if (!fr__has_interference(e) || fr__compute_is_current(e, id, version))
-        compute_done(e, id);
+    else if (is_usual || !fr__has_interference(e) || fr__compute_is_current(e, id, version))
+        compute_done(e, id, is_usual);
 }
 
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
@@ -255,11 +270,11 @@ static void look_up(struct engine *e)
 }
 
 /* All events of the present instant, then the starts they allow; these may add events of no
- * duration, so an instant ends only when none is left. Returns the time of the next event, as
- * bits. */
-FR__INLINE uint64_t run_instant(struct engine *e)
+ * duration, so an instant ends only when none is left. next_bits: the time of the next event, as
+ * bits. Returns that of the one after. */
+FR__INLINE uint64_t run_instant(struct engine *e, uint64_t next_bits, bool is_usual)
 {
-    uint64_t now_bits = fr__time_bits(e->now_s), next_bits = fr__turns_next(&e->events);
+    uint64_t now_bits = fr__time_bits(e->now_s);
 
     do {
         while (next_bits <= now_bits) {
@@ -267,14 +282,14 @@ FR__INLINE uint64_t run_instant(struct engine *e)
 
             if (e->is_large)
                 fetch_next(e);
-            handle(e, event);
+            handle(e, event, is_usual);
             if (++e->stats.events % CANCEL_EVERY == 0)
                 look_up(e);
             next_bits = fr__turns_next(&e->events);
         }
         if (e->n_markers > 0)
             complete_markers(e);
-        start_ready(e);
+        start_ready(e, is_usual);
         next_bits = fr__turns_next(&e->events);
     } while (e->status == FR_OK && next_bits <= now_bits);
     return next_bits;
@@ -286,18 +301,20 @@ static void start_first(struct engine *e)
         if (e->tasks[t].waits == 0)
             fr__task_ready(e, t, FR_NONE);
     complete_markers(e);
-    start_ready(e);
+    start_ready(e, false);
 }
 
-void fr__engine_loop(struct engine *e)
+FR__INLINE void run_to_end(struct engine *e, bool is_usual)
 {
     double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
+    uint64_t next_bits;
 
     start_first(e);
+    next_bits = fr__turns_next(&e->events);
     for (;;) {
-        uint64_t next_bits = run_instant(e);
         double network_s, event_s, next_s;
 
+        next_bits = run_instant(e, next_bits, is_usual);
         /* ends that interference has made stale may outlast the last task: they take no time */
         if (e->status != FR_OK || e->n_done == e->v->n_tasks)
             break;
@@ -313,7 +330,17 @@ void fr__engine_loop(struct engine *e)
             e->is_stopped = true;
             break;
         }
-        if (network_s <= e->now_s)
+        if (network_s <= e->now_s) {
             fr__network_advance(e);
+            next_bits = fr__turns_next(&e->events);
+        }
     }
+}
+
+void fr__engine_loop(struct engine *e)
+{
+    if (e->is_usual)
+        run_to_end(e, true);
+    else
+        run_to_end(e, false);
 }

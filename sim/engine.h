@@ -228,6 +228,8 @@ struct engine {
     double now_s;
     uint32_t n_done;
     bool is_stopped; /* time has passed the options' stop_s */
+    bool is_usual;   /* no rare wish: strict order, allocation at start, interference, parts, times
+                        other than the costs' means */
     bool is_large;   /* the run does not fit into a cache, so memory is fetched ahead */
     bool is_varied;  /* tasks may take another time than their cost's mean */
     struct fr__turns events;

@@ -135,6 +135,8 @@ static enum fr_status prepare(struct engine *e)
     FR_TRY(fr__interference_init(e));
     FR_TRY(fr__network_reset(e));
     FR_TRY(fr__parts_init(e));
+    e->is_usual = e->o->order != FR_ORDER_STRICT && !e->o->alloc_at_start &&
+                  !fr__has_interference(e) && !e->parts && !e->is_varied;
     return fr__collectives_reset(e);
 }
 

@@ -115,7 +115,7 @@ void fr__account_iteration(struct engine *e, bool is_last)
 
 void fr__task_done(struct engine *e, uint32_t task)
 {
-    fr__end_task(e, task);
+    fr__end_task(e, task, false);
 }
 
 /* ---- the order of strict streams ---- */

@@ -116,7 +116,8 @@ static inline void fr__start_task(struct engine *e, struct state *k)
         fr__fetch_after(e, k);
 }
 
-FR__INLINE void fr__end_task(struct engine *e, uint32_t task)
+/* is_usual: of the run (struct engine); false is right for any. */
+FR__INLINE void fr__end_task(struct engine *e, uint32_t task, bool is_usual)
 {
     const struct fr_plan_view *v = e->v;
     struct state *k = &e->tasks[task], *tasks = e->tasks;
@@ -126,7 +127,7 @@ FR__INLINE void fr__end_task(struct engine *e, uint32_t task)
     fr__memory_free(e, task);
     k->end_s = e->now_s;
     k->progress = TASK_DONE;
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_keep(e, task);
     e->n_done++;
     if (k->ends_iteration)

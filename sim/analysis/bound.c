@@ -24,15 +24,19 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* A task that waits. */
+struct node {
+    double ready_s; /* when all predecessors visited so far are over */
+    size_t waits;   /* predecessors not visited */
+};
 
 struct walk {
     struct engine *e;
     const struct fr_task *tasks;       /* the plan's, */
     const uint32_t *succ_first, *succ; /* likewise */
     const struct fr_cost *mean_of;     /* likewise; NULL: tasks take another time than that */
-    uint32_t *waits;                   /* [n_tasks] predecessors not visited */
-    double *ready_s;                   /* [n_tasks] when all predecessors are over */
+    struct node *nodes;                /* [n_tasks] */
     uint32_t *late;                    /* [n_tasks] passed before they were ready, and ready now */
     size_t n_late;
     uint32_t at;       /* tasks up to this one have been passed */
@@ -44,27 +48,25 @@ struct walk {
 static inline void end_task(struct walk *w, uint32_t task, double end_s)
 {
     const uint32_t *next = w->succ + w->succ_first[task], *end = w->succ + w->succ_first[task + 1];
-    uint32_t *waits = w->waits, at = w->at;
-    double *ready_s = w->ready_s;
+    struct node *nodes = w->nodes;
 
     if (end_s > w->longest_s)
         w->longest_s = end_s;
     for (; next < end; next++) {
-        uint32_t t = *next, left = waits[t] - 1;
+        struct node *k = &nodes[*next];
 
-        waits[t] = left;
-        if (end_s > ready_s[t])
-            ready_s[t] = end_s;
-        if (left == 0 && t <= at)
-            w->late[w->n_late++] = t;
+        if (end_s > k->ready_s)
+            k->ready_s = end_s;
+        if (--k->waits == 0 && *next <= w->at)
+            w->late[w->n_late++] = *next;
     }
 }
 
 /* true when task is the last of the n members of a transfer or collective. */
 static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
 {
-    if (w->ready_s[task] > w->node_s[node])
-        w->node_s[node] = w->ready_s[task];
+    if (w->nodes[task].ready_s > w->node_s[node])
+        w->node_s[node] = w->nodes[task].ready_s;
     return ++w->arrived[node] == n;
 }
 
@@ -162,9 +164,25 @@ static inline void visit(struct walk *w, uint32_t task)
     const struct fr_task *k = &w->tasks[task];
 
     if (k->kind == FR_TASK_COMPUTE || k->kind == FR_TASK_MARKER)
-        end_task(w, task, w->ready_s[task] + alone_s(w, k, task));
+        end_task(w, task, w->nodes[task].ready_s + alone_s(w, k, task));
     else
         visit_member(w, task);
+}
+
+static bool make_nodes(struct walk *w, const struct fr_plan_view *v)
+{
+    size_t n = v->n_tasks, n_members = v->n_transfers + v->n_collectives;
+    const uint32_t *n_preds = v->n_preds;
+
+    w->nodes = fr__arena_take(w->e->scratch, n + 1, sizeof(*w->nodes));
+    w->late = fr__arena_take(w->e->scratch, n + 1, sizeof(*w->late));
+    w->node_s = fr__arena_alloc(w->e->scratch, n_members + 1, sizeof(*w->node_s));
+    w->arrived = fr__arena_alloc(w->e->scratch, n_members + 1, sizeof(*w->arrived));
+    if (!w->nodes || !w->late || !w->node_s || !w->arrived)
+        return false;
+    for (size_t t = 0; t < n; t++)
+        w->nodes[t] = (struct node){.ready_s = 0, .waits = n_preds[t]};
+    return true;
 }
 
 /* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone
@@ -172,36 +190,25 @@ static inline void visit(struct walk *w, uint32_t task)
 static enum fr_status longest_path(struct engine *e, double *out_s)
 {
     const struct fr_plan_view *v = e->v;
-    size_t n_nodes = v->n_transfers + v->n_collectives;
     struct walk w = {.e = e,
                      .tasks = v->tasks,
                      .succ_first = v->succ_first,
                      .succ = v->succ,
                      .mean_of = e->is_varied ? NULL : v->costs};
 
-    w.waits = malloc((v->n_tasks + 1) * sizeof(*w.waits));
-    w.ready_s = calloc(v->n_tasks + 1, sizeof(*w.ready_s));
-    w.late = malloc((v->n_tasks + 1) * sizeof(*w.late));
-    w.node_s = calloc(n_nodes + 1, sizeof(*w.node_s));
-    w.arrived = calloc(n_nodes + 1, sizeof(*w.arrived));
-    if (!w.waits || !w.ready_s || !w.late || !w.node_s || !w.arrived)
-        fr__engine_fail_nomem(e);
-    else
-        memcpy(w.waits, v->n_preds, v->n_tasks * sizeof(*w.waits));
-    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+    if (!make_nodes(&w, v))
+        return fr__engine_fail_nomem(e);
+    for (uint32_t t = 0, n = (uint32_t)v->n_tasks; t < n; t++) {
         w.at = t;
-        if (w.waits[t] == 0)
+        if (w.nodes[t].waits == 0)
             visit(&w, t);
-        while (e->status == FR_OK && w.n_late > 0)
+        while (w.n_late > 0 && e->status == FR_OK)
             visit(&w, w.late[--w.n_late]);
+        if (e->status != FR_OK)
+            return e->status;
     }
     *out_s = w.longest_s;
-    free(w.waits);
-    free(w.ready_s);
-    free(w.late);
-    free(w.node_s);
-    free(w.arrived);
-    return e->status;
+    return FR_OK;
 }
 
 /* The most work of one stream and the most launches of one device. */

@@ -79,6 +79,19 @@ struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
     return a;
 }
 
+void fr__allocator_reset(struct fr__allocator *a, uint64_t limit_bytes)
+{
+    for (int p = 0; p < N_POOLS; p++)
+        for (uint32_t word = 0; word < N_BIN_WORDS; word++)
+            for (uint64_t *some = &a->pools[p].some[word]; *some; *some &= *some - 1)
+                a->pools[p].root[64 * word + fr__lowest_bit(*some)] = FR_NONE;
+    a->n = 0;
+    a->unused = a->first_whole = FR_NONE;
+    a->next_address = 0;
+    a->limit_bytes = limit_bytes;
+    a->stats = (struct fr__allocator_stats){0};
+}
+
 void fr__allocator_free(struct fr__allocator *a)
 {
     if (a)
