@@ -170,15 +170,15 @@ FR__INLINE void start_ready(struct engine *e, bool is_usual)
 /* When the network model's own next event is due; INFINITY: never. */
 static inline double next_of_network(struct engine *e)
 {
-    const struct fr__network_model *model = e->network.model;
-    double next_s;
+    struct network *n = &e->network;
 
-    if (!model->next)
-        return INFINITY;
-    next_s = model->next(e->network.state, e->now_s);
-    if (e->parts)
-        fr__parts_rates_changed(e);
-    return next_s;
+    if (!n->is_next_known || e->parts) {
+        n->next_s = n->model->next ? n->model->next(n->state, e->now_s) : INFINITY;
+        n->is_next_known = true;
+        if (e->parts && n->model->next)
+            fr__parts_rates_changed(e);
+    }
+    return n->next_s;
 }
 
 static inline enum event_what what_of(struct fr__event event)

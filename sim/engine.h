@@ -202,6 +202,8 @@ struct network {
     size_t n_messages, cap_messages;
     uint32_t first_free;
     double *link_bytes; /* [n_links] result; NULL: not wanted */
+    double next_s;      /* the model's own next event */
+    bool is_next_known; /* nothing has changed since next_s was asked for */
 };
 
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,

@@ -227,6 +227,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     if (st == FR_OK) {
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
+        problem.params = m.tools->params;
         st = plan_and_run(&m, &problem, strategy, err);
     }
     if (st == FR_OK)
