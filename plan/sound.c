@@ -177,14 +177,14 @@ struct order {
     uint32_t *after;          /* [n_tasks] one more than the last task that it waits for, or 0 */
 };
 
-/* A late task comes after tasks that are not late, before its successors, and allocates nothing,
- * so that only what frees buffers asks for its place. */
+/* A late task comes before its successors, of which none is late, and allocates nothing, so that
+ * only what frees buffers asks for its place. */
 static bool is_late_task_sound(const struct order *o, const struct fr__pair *dep)
 {
     const struct fr_plan_view *v = &o->p->view;
     uint32_t late = dep->to;
 
-    if (o->after[dep->from] > 0 || v->alloc_first[late] < v->alloc_first[late + 1])
+    if (v->alloc_first[late] < v->alloc_first[late + 1])
         return false;
     for (uint32_t i = v->succ_first[late]; i < v->succ_first[late + 1]; i++)
         if (o->after[v->succ[i]] > 0 || v->succ[i] < o->after[late])

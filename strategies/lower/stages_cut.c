@@ -63,7 +63,8 @@ static size_t fill_cell(struct table *t, size_t p, size_t j, size_t at)
     return at;
 }
 
-/* A part's weight never falls with its end, so the crossing never moves back. Cost: O(n_parts n). */
+/* A part's weight never falls with its end, so the crossing never moves back.
+ * Cost: O(n_parts n). */
 static double solve(struct table *t, uint32_t first[])
 {
     size_t n = t->p->n, width = n + 1, n_parts = t->p->n_parts;
