@@ -1,9 +1,9 @@
 /* calibrate/cost_memo.h - remembers the costs of one graph's ops from question to question.
  *
  * Questions about one model on one cluster ask for the same ops at the same batches again and
- * again, and a model's layers are often alike: where no sample was measured, kernels of the same
- * sizes are priced once. A memo answers as fr_cost_op and fr_cost_bytes do, to the last bit. One
- * thread at a time.
+ * again. The layers of a model are often alike, too: where no sample was measured, kernels of the
+ * same sizes are priced once. A memo gives the same answers as fr_cost_op and fr_cost_bytes, to the
+ * last bit. One thread at a time may use it.
  */
 #ifndef FR_CALIBRATE_COST_MEMO_H
 #define FR_CALIBRATE_COST_MEMO_H

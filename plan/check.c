@@ -1,8 +1,8 @@
 /* plan/check.c - every violation a plan can hold, one line each.
  *
  * Two passes: references (indices that point outside), without which nothing may be followed; then
- * structure (rendezvous partners, ranks, cycles, buffers' lives), on the compressed rows. A plan
- * that plan/sound.c finds well at once is not looked at when it is finished.
+ * structure (rendezvous partners, ranks, cycles, buffers' lives), on the compressed rows.
+ * fr_plan_finish runs them only where plan/sound.c cannot say at once that the plan is sound.
  */
 #include "config.h"
 

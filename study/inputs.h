@@ -24,10 +24,10 @@ void fr__inputs_give(struct fr__inputs *in, const struct fr_setting *s);
 /* Tools that answer questions on one setting, and are faster after the first. For one thread at a
  * time. */
 struct fr__tools {
-    struct fr_simulation *simulation; /* of the topology: keeps routes and rings */
-    struct fr_cost_memo *memo;        /* of the graph under the cost model */
+    struct fr_simulation *simulation; /* of the topology; keeps routes and rings */
+    struct fr_cost_memo *memo;        /* costs of the graph's ops under the cost model */
     struct fr__kept_params *params;   /* of the graph */
-    uint64_t graph_id;                /* of the graph that memo and params are of */
+    uint64_t graph_id;                /* number of the graph of memo and params */
     struct fr__tools *next;           /* idle ones of the same topology */
 };
 

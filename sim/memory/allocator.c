@@ -1,12 +1,12 @@
 /* sim/memory/allocator.c - segments and blocks of a device's memory, as PyTorch divides it.
  *
- * Blocks of a segment are a list in the order of their addresses. Free blocks of a pool are spread
- * by size over bins, eight to each power of two, with a bit for each bin that has any (two-level
- * segregated fit: Masmano et al., ECRTS 2004); those of a bin are a treap (Seidel and Aragon,
- * Algorithmica 16, 1996) by (size, address), mostly of one block, for which there is a short way.
- * The priorities come from the blocks' numbers, not from a random source, so the same requests give
- * the same blocks. Free blocks that are whole segments are on a list as well: it is these that can
- * be given back.
+ * The blocks of a segment form a list in the order of their addresses. Free blocks of a pool are
+ * kept in bins by size, eight bins to each power of two, with one bit for each bin that is not
+ * empty (two-level segregated fit: Masmano et al., ECRTS 2004). The blocks of one bin form a treap,
+ * ordered by (size, address) (Seidel and Aragon, Algorithmica 16, 1996). A bin of one block needs
+ * none of its work. Priorities of the treap follow from the blocks' numbers, not from a random
+ * source, so that the same requests always give the same blocks. Free blocks that are whole
+ * segments are also on a list of their own, because only these can be given back to the device.
  */
 #include "config.h"
 
@@ -29,15 +29,16 @@ static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
-/* Kept out of the short ways. */
+/* For functions of the rare cases, which would only make the common ones longer. */
 #ifdef __GNUC__
 #define NOT_INLINE static __attribute__((noinline))
 #else
 #define NOT_INLINE static
 #endif
 
-/* Bins count in units of 512 bytes: below 16 one each, then eight an octave; see bin_of. A block
- * has at most 2^60 bytes, rounded up: 2^52 units are more. */
+/* Sizes are counted in units of 512 bytes. The first 16 bins have one size each, then there are
+ * eight bins to each power of two (bin_of). A block has at most 2^60 bytes, so at most 2^51 units,
+ * which these bins cover. */
 enum { UNIT_BITS = 9, N_BINS = 8 * 52, N_BIN_WORDS = (N_BINS + 63) / 64 };
 
 /* The free blocks of a pool. */
@@ -48,10 +49,10 @@ struct bins {
 
 struct block {
     uint64_t address, bytes;
-    uint32_t before, after;             /* neighbours in its segment, FR_NONE at the ends */
-    uint32_t left, right, parent;       /* in the treap, when free */
+    uint32_t before, after;             /* neighbours in its segment; FR_NONE: none */
+    uint32_t left, right, parent;       /* in the treap of its bin, if free */
     uint32_t whole_before, whole_after; /* in the list of free whole segments */
-    uint16_t bin;                       /* when free */
+    uint16_t bin;                       /* if free */
     uint8_t pool;
     bool is_free;
 };
