@@ -153,13 +153,11 @@ void fr__arena_reset(struct fr__arena *a)
         a->top = top;
 }
 
-bool fr__grow(void *array, size_t *cap, size_t need, size_t size)
+bool fr__grow_more(void *array, size_t *cap, size_t need, size_t size)
 {
     void *old, *grown;
     size_t want = *cap ? *cap : 16;
 
-    if (need <= *cap)
-        return true;
     while (want < need) {
         if (want > SIZE_MAX / 2)
             return false;

@@ -31,5 +31,9 @@ void fr__arena_reset(struct fr__arena *a);
 
 /* Makes *array (elements of `size` bytes, room for *cap) hold at least `need`; doubles. Heap, not
  * arena: the owner calls free(). false: out of memory, nothing changed. */
-bool fr__grow(void *array, size_t *cap, size_t need, size_t size);
+bool fr__grow_more(void *array, size_t *cap, size_t need, size_t size); /* need > *cap */
+static inline bool fr__grow(void *array, size_t *cap, size_t need, size_t size)
+{
+    return need <= *cap || fr__grow_more(array, cap, need, size);
+}
 #endif

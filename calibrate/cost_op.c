@@ -5,11 +5,6 @@
 #include "calibrate/cost_model.h"
 #include "calibrate/cost_samples.h"
 
-static bool is_free(const struct fr_op *o)
-{
-    return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
-}
-
 void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_graph *g, uint32_t op,
                 const struct fr_part *part, struct fr_cost *out)
 {
@@ -18,8 +13,8 @@ void fr_cost_op(const struct fr_cost_model *m, uint32_t type, const struct fr_gr
     *out = (struct fr_cost){.kind = o->kind, .trust = FR_TRUST_DATASHEET};
     if (g->n_samples > 0 && fr__cost_by_samples(m, type, g, op, part, out))
         return;
-    if (is_free(o))
-        return; /* a view has no kernel, so there is nothing to launch */
+    if (fr__op_is_free(o))
+        return;
     fr__cost_by_rule(out, m, type, g, op, part);
     out->launch_s = fr__cost_model_launch_s(m, type);
 }

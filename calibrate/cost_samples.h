@@ -32,4 +32,10 @@ bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint3
  * is set. */
 void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
                       const struct fr_graph *g, uint32_t op, const struct fr_part *part);
+
+/* A view: no kernel, so nothing to launch. */
+static inline bool fr__op_is_free(const struct fr_op *o)
+{
+    return o->flops <= 0 && o->bytes <= 0 && o->param_bytes == 0;
+}
 #endif

@@ -6,6 +6,7 @@
 #include "workloads/graph/infer_shape.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- traffic ---- */
 
@@ -220,4 +221,72 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
                  (p.parts * p.in_parts),
         .element_bytes = element_bytes(g, o)};
     out->has_shape = fr__op_shape(g, op, &shape) && kernel_shape_of(&p, &out->shape);
+}
+
+/* ---- as bits ---- */
+
+static size_t conv_numbers(const struct fr_kernel_shape *s, double n[])
+{
+    size_t i = 0;
+
+    n[i++] = s->conv.images;
+    n[i++] = s->conv.in_channels;
+    n[i++] = s->conv.height;
+    n[i++] = s->conv.width;
+    n[i++] = s->conv.out_channels;
+    n[i++] = s->conv.kernel_height;
+    n[i++] = s->conv.kernel_width;
+    n[i++] = s->conv.stride;
+    n[i++] = s->conv.pad;
+    n[i++] = s->conv.groups;
+    n[i++] = s->conv.out_height;
+    n[i++] = s->conv.out_width;
+    n[i++] = s->conv.is_dilated;
+    return i;
+}
+
+/* Those of the classes that kernel_shape_of makes. */
+static size_t shape_numbers(const struct fr_kernel_shape *s, double n[])
+{
+    size_t i = 0;
+
+    switch (s->op_class) {
+    case FR_CURVE_SOFTMAX:
+    case FR_CURVE_LAYERNORM:
+        n[i++] = s->rows.rows;
+        n[i++] = s->rows.columns;
+        return i;
+    case FR_CURVE_BATCHNORM:
+    case FR_CURVE_BATCHNORM_BACKWARD:
+        n[i++] = s->batchnorm.channels;
+        n[i++] = s->batchnorm.values;
+        return i;
+    case FR_CURVE_ATTENTION:
+        n[i++] = s->attention.batch;
+        n[i++] = s->attention.heads;
+        n[i++] = s->attention.kv_heads;
+        n[i++] = s->attention.seq;
+        n[i++] = s->attention.head_dim;
+        n[i++] = s->attention.is_causal;
+        return i;
+    case FR_CURVE_MATMUL:
+        n[i++] = s->matmul.batch;
+        n[i++] = s->matmul.rows;
+        n[i++] = s->matmul.columns;
+        n[i++] = s->matmul.depth;
+        return i;
+    default:
+        return conv_numbers(s, n);
+    }
+}
+
+void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS])
+{
+    double n[FR__KERNEL_WORDS] = {k->flops, k->bytes, k->element_bytes, k->has_shape};
+
+    if (k->has_shape) {
+        n[4] = (double)k->shape.op_class;
+        shape_numbers(&k->shape, n + 5);
+    }
+    memcpy(words, n, sizeof(n));
 }

@@ -24,4 +24,9 @@ struct fr__kernel {
 
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,
                    struct fr__kernel *out);
+
+/* All that a kernel is made of, as bits: two of equal words are priced alike, where op kind and
+ * phase are equal too. */
+enum { FR__KERNEL_WORDS = 18 };
+void fr__kernel_words(const struct fr__kernel *k, uint64_t words[FR__KERNEL_WORDS]);
 #endif

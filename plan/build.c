@@ -1,4 +1,4 @@
-/* plan/build.c - building a plan: growing arrays, then compressed rows. */
+/* plan/build.c - building a plan: arrays that grow, and the steps that finish it. */
 #include "config.h"
 
 #include "plan/internal.h"
@@ -237,106 +237,6 @@ void fr_plan_end_iteration(struct fr_plan *p, uint32_t task)
 
 /* ---- finishing ---- */
 
-/* Rows of pairs by `from` (0 .. n_rows-1), each row in the order the pairs were added. */
-static bool compress(struct fr_plan *p, const struct fr__pair *pairs, size_t n, size_t n_rows,
-                     const uint32_t **first_out, const uint32_t **items_out)
-{
-    uint32_t *first = fr__arena_alloc(p->arena, n_rows + 2, sizeof(*first));
-    uint32_t *items = fr__arena_take(p->arena, n + 1, sizeof(*items));
-
-    if (!first || !items || n >= FR_NONE)
-        return false;
-    /* counted two places on, so that filling moves each start to where it belongs */
-    for (size_t i = 0; i < n; i++)
-        first[pairs[i].from + 2]++;
-    for (size_t r = 2; r < n_rows + 2; r++)
-        first[r] += first[r - 1];
-    for (size_t i = 0; i < n; i++)
-        items[first[pairs[i].from + 1]++] = pairs[i].to;
-    *first_out = first;
-    *items_out = items;
-    return true;
-}
-
-static bool index_deps(struct fr_plan *p)
-{
-    struct fr_plan_view *v = &p->view;
-    uint32_t *n_preds = fr__arena_alloc(p->arena, v->n_tasks + 1, sizeof(*n_preds));
-
-    if (!n_preds)
-        return false;
-    for (size_t i = 0; i < p->n_deps.n; i++)
-        n_preds[p->deps[i].to]++;
-    v->n_preds = n_preds;
-    return compress(p, p->deps, p->n_deps.n, v->n_tasks, &v->succ_first, &v->succ);
-}
-
-/* The buffer whose storage b uses; references are checked, cycles are cut by the length. */
-static uint32_t alias_root(const struct fr_plan *p, uint32_t b)
-{
-    for (size_t steps = 0; p->buffers[b].alias != FR_NONE && steps < p->n_buffers.n; steps++)
-        b = p->buffers[b].alias;
-    return b;
-}
-
-static bool index_buffers(struct fr_plan *p)
-{
-    struct fr_plan_view *v = &p->view;
-    uint32_t *n_frees = fr__arena_alloc(p->arena, v->n_buffers + 1, sizeof(*n_frees));
-    struct fr__pair *allocs;
-    size_t n_allocs = 0;
-    bool ok;
-
-    allocs = malloc((v->n_buffers + 1) * sizeof(*allocs));
-    if (!n_frees || !allocs) {
-        free(allocs);
-        return false;
-    }
-    for (uint32_t b = 0; b < v->n_buffers; b++)
-        if (p->buffers[b].alloc != FR_NONE && p->buffers[b].alias == FR_NONE)
-            allocs[n_allocs++] = (struct fr__pair){p->buffers[b].alloc, b};
-    ok = compress(p, allocs, n_allocs, v->n_tasks, &v->alloc_first, &v->alloc);
-    free(allocs);
-    /* who frees an alias holds on to the storage it shares */
-    for (size_t i = 0; i < p->n_frees.n; i++) {
-        p->frees[i].to = alias_root(p, p->frees[i].to);
-        n_frees[p->frees[i].to]++;
-    }
-    v->n_frees = n_frees;
-    return ok && compress(p, p->frees, p->n_frees.n, v->n_tasks, &v->free_first, &v->free);
-}
-
-static bool index_members(struct fr_plan *p)
-{
-    struct fr_plan_view *v = &p->view;
-    uint32_t *first = fr__arena_alloc(p->arena, v->n_collectives + 1, sizeof(*first));
-    uint32_t *members;
-    uint64_t n = 0;
-
-    if (!first)
-        return false;
-    for (size_t c = 0; c < v->n_collectives; c++) {
-        n += fr__plan_n_members(p, (uint32_t)c);
-        if (n >= FR_NONE)
-            return false;
-        first[c + 1] = (uint32_t)n;
-    }
-    members = fr__arena_take(p->arena, n + 1, sizeof(*members));
-    if (!members)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        members[i] = FR_NONE;
-    for (uint32_t t = 0; t < v->n_tasks; t++) {
-        const struct fr_task *k = &p->tasks[t];
-
-        if (k->kind == FR_TASK_COLLECTIVE)
-            members[first[k->collective] + fr__plan_member_at(p, k)] = t;
-    }
-    v->member_first = first;
-    v->members = members;
-    return true;
-}
-
 static void set_view(struct fr_plan *p)
 {
     struct fr_plan_view *v = &p->view;
@@ -372,6 +272,38 @@ static void keep_first(void *user, const char *line)
     f->is_set = true;
 }
 
+static inline bool is_checked(const struct fr_plan *p)
+{
+#ifdef FR_CHECK_PLANS
+    (void)p;
+    return true;
+#else
+    return !p->is_trusted;
+#endif
+}
+
+/* Makes the rows and checks the plan; n_faults: how many there are, the first in *first. false: out
+ * of memory. */
+static bool index_and_check(struct fr_plan *p, size_t *n_faults, struct first_line *first)
+{
+    struct fr__span backward;
+    bool is_sound;
+
+    if (!is_checked(p)) {
+        *n_faults = fr__plan_check_tables(p, keep_first, first);
+        return *n_faults > 0 || fr__plan_index(p);
+    }
+    is_sound = fr__plan_refers_soundly(p, &backward);
+    *n_faults = is_sound ? 0 : fr__plan_check_references(p, keep_first, first);
+    if (*n_faults > 0)
+        return true;
+    if (!fr__plan_index(p))
+        return false;
+    if (!is_sound || !fr__plan_is_sound(p, backward))
+        *n_faults = fr__plan_check_structure(p, keep_first, first);
+    return true;
+}
+
 enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err)
 {
     struct first_line first = {.is_set = false};
@@ -382,12 +314,8 @@ enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err)
     if (p->is_out_of_memory)
         return fr__fail_nomem(err);
     set_view(p);
-    n_faults = fr__plan_check_references(p, keep_first, &first);
-    if (n_faults == 0) {
-        if (!index_deps(p) || !index_buffers(p) || !index_members(p))
-            return fr__fail_nomem(err);
-        n_faults = fr__plan_check_structure(p, keep_first, &first);
-    }
+    if (!index_and_check(p, &n_faults, &first))
+        return fr__fail_nomem(err);
     if (n_faults)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the plan has %zu fault%s, the first: %s",
                         n_faults, n_faults == 1 ? "" : "s", first.text);

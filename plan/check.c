@@ -2,6 +2,7 @@
  *
  * Two passes: references (indices that point outside), without which nothing may be followed; then
  * structure (rendezvous partners, ranks, cycles, buffers' lives), on the compressed rows.
+ * fr_plan_finish runs them only where plan/sound.c cannot say at once that the plan is sound.
  */
 #include "config.h"
 
@@ -42,19 +43,6 @@ static bool is_outside(uint32_t id, size_t n)
 }
 
 /* ---- references ---- */
-
-/* Most tasks are of a kind that refers to nothing else, and are found well in one go. */
-static inline bool is_plain_and_well(const struct fr_plan_view *v, const struct fr_task *k)
-{
-    size_t n_ops = v->graph ? v->graph->n_ops : FR_NONE;
-    bool is_plain = (k->kind == FR_TASK_COMPUTE) | (k->kind == FR_TASK_MARKER);
-
-    return is_plain & (k->device < v->topo->n_devices) &
-           ((k->stream < FR_N_STREAMS) | (k->stream == FR_STREAM_FREE)) & (k->phase < FR_N_PHASES) &
-           ((k->cost_id < v->n_costs) | (k->cost_id == FR_NONE)) &
-           ((k->op < n_ops) | (k->op == FR_NONE)) &
-           ((k->label < v->n_strings) | (k->label == FR_NONE));
-}
 
 static void check_task(struct report *r, uint32_t t)
 {
@@ -182,6 +170,15 @@ static void check_values(struct report *r)
     }
 }
 
+size_t fr__plan_check_tables(const struct fr_plan *p, void (*say)(void *, const char *), void *user)
+{
+    struct report r = {p, say, user, 0};
+
+    check_groups(&r);
+    check_values(&r);
+    return r.n;
+}
+
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user)
 {
@@ -191,8 +188,7 @@ size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, co
     check_groups(&r);
     check_values(&r);
     for (uint32_t t = 0; t < v->n_tasks; t++)
-        if (!is_plain_and_well(v, &v->tasks[t]))
-            check_task(&r, t);
+        check_task(&r, t);
     check_pairs(&r);
     for (uint32_t b = 0; b < v->n_buffers; b++) {
         const struct fr_buffer *k = &v->buffers[b];

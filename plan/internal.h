@@ -29,6 +29,7 @@ struct fr_plan {
     struct fr_plan_view view; /* pointers set by finish */
     bool is_finished;
     bool is_out_of_memory;
+    bool is_trusted; /* see fr__plan_trust */
     struct fr__array n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings,
         n_deps, n_frees, n_group_devices, n_iterations;
     struct fr_task *tasks;
@@ -55,6 +56,13 @@ static inline uint32_t fr__plan_n_members(const struct fr_plan *p, uint32_t coll
 static inline uint32_t fr__plan_member_at(const struct fr_plan *p, const struct fr_task *member)
 {
     return p->collectives[member->collective].is_folded ? 0 : member->rank;
+}
+
+/* Its maker is known to make sound plans: fr_plan_finish looks at costs, messages and collectives
+ * alone, which hold the user's numbers. A build with sanitizers checks all plans. */
+static inline void fr__plan_trust(struct fr_plan *p)
+{
+    p->is_trusted = true;
 }
 
 /* An empty plan on the same topology and graphs. NULL: out of memory. */
@@ -84,6 +92,34 @@ void fr__plan_copy_iteration(const struct fr_plan *p, struct fr_plan *out, struc
 /* All of a finished plan under the same numbers, not finished. NULL: out of memory. */
 struct fr_plan *fr__plan_copy(const struct fr_plan *p);
 
+/* ---- plan/index.c ---- */
+/* Makes the compressed rows; references must be sound. false: out of memory. */
+bool fr__plan_index(struct fr_plan *p);
+/* The buffer whose storage b uses; references must be sound. */
+static inline uint32_t fr__alias_root(const struct fr_plan *p, uint32_t b)
+{
+    /* the count cuts circles */
+    for (size_t steps = 0; p->buffers[b].alias != FR_NONE && steps < p->n_buffers.n; steps++)
+        b = p->buffers[b].alias;
+    return b;
+}
+
+/* ---- plan/sound.c ---- */
+/* A range of an array. */
+struct fr__span {
+    size_t first, end;
+};
+/* Whether the arrays surely hold no fault that fr__plan_check_references would report. *backward:
+ * where among the dependencies those on later tasks are. */
+bool fr__plan_refers_soundly(const struct fr_plan *p, struct fr__span *backward);
+/* Whether the plan surely holds no other fault either. fr__plan_refers_soundly was true, and the
+ * rows are made. */
+bool fr__plan_is_sound(const struct fr_plan *p, struct fr__span backward);
+
+/* ---- plan/check.c ---- */
+/* Reports violations of groups, costs, transfers and collectives, of which a plan has few. */
+size_t fr__plan_check_tables(const struct fr_plan *p, void (*say)(void *, const char *),
+                             void *user);
 /* Reports violations of the arrays' references, without which nothing else can be looked at. */
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user);

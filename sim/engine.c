@@ -32,36 +32,54 @@ static inline void fetch_end(const struct engine *e, uint32_t task)
         fr__fetch(&e->memory.live[e->memory.freed[k->free]]);
 }
 
-static void compute_start(struct engine *e, uint32_t task)
+FR__INLINE void push_event(struct engine *e, double t_s, uint32_t id, enum event_what what)
 {
-    uint32_t d = fr__device_of(e, task);
-    double duration_s = fr__task_duration(e, task);
-
-    fr__task_started(e, task);
-    if (e->parts)
-        fr__parts_keep(e, task);
-    if (e->o->alloc_at_start)
-        fr__memory_alloc(e, task);
-    fr__device_account(e, &e->devices[d]);
-    e->devices[d].n_computing++;
-    e->results[d].work_s += duration_s;
-    if (fr__has_interference(e))
-        fr__compute_begin(e, task, duration_s);
-    else
-        fr__push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
+    if (!fr__turns_push(&e->events, t_s, id, what))
+        fr__engine_fail_nomem(e);
 }
 
-static void compute_done(struct engine *e, uint32_t task)
+/* The functions of the loop are made twice, for usual runs and for any. */
+
+FR__INLINE double duration_of(const struct engine *e, uint32_t task, const struct state *k,
+                              bool is_usual)
+{
+    if (!is_usual)
+        return fr__task_duration(e, task);
+    return k->cost_id == FR_NONE ? 0 : e->v->costs[k->cost_id].mean_s;
+}
+
+FR__INLINE void compute_start(struct engine *e, uint32_t task, bool is_usual)
+{
+    struct state *k = &e->tasks[task];
+    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    struct device *device = &e->devices[d];
+    double duration_s = duration_of(e, task, k, is_usual);
+
+    fr__start_task(e, k);
+    if (!is_usual && e->parts)
+        fr__parts_keep(e, task);
+    if (!is_usual && e->o->alloc_at_start)
+        fr__memory_alloc(e, task);
+    fr__device_account(e, device);
+    device->n_computing++;
+    e->results[d].work_s += duration_s;
+    if (!is_usual && fr__has_interference(e))
+        fr__compute_begin(e, task, duration_s);
+    else
+        push_event(e, e->now_s + duration_s, task, EVENT_TASK_DONE);
+}
+
+FR__INLINE void compute_done(struct engine *e, uint32_t task, bool is_usual)
 {
     struct device *k = &e->devices[fr__device_of(e, task)];
 
     fr__device_account(e, k);
     k->n_computing--;
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_at_compute_done(e, task);
-    if (fr__has_interference(e))
+    if (!is_usual && fr__has_interference(e))
         fr__compute_end(e, task);
-    fr__task_done(e, task);
+    fr__end_task(e, task, is_usual);
 }
 
 static void complete_markers(struct engine *e)
@@ -77,46 +95,62 @@ static void complete_markers(struct engine *e)
     }
 }
 
-static void dispatch(struct engine *e, struct waiting w)
+/* The host launches it; it starts when that is over. */
+FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k,
+                                 bool is_usual)
+{
+    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    double launch_s = is_usual && k->cost_id != FR_NONE ? e->v->costs[k->cost_id].launch_s
+                                                        : fr__launch_s(e, k->cost_id, d);
+    double host_s = e->devices[d].host_s += launch_s;
+
+    if (host_s > e->now_s)
+        push_event(e, host_s, task, EVENT_TASK_START);
+    else
+        compute_start(e, task, is_usual);
+}
+
+FR__INLINE void dispatch(struct engine *e, struct stream *s, struct waiting w, bool is_of_free,
+                         bool is_usual)
 {
     uint32_t task = fr__task_of(w);
     struct state *k = &e->tasks[task];
-    struct stream *s = &e->streams[k->stream];
-    double host_s;
 
-    if (!fr__is_of_free(k->stream)) {
+    if (!is_of_free) {
         s->running = task;
         s->next++;
         /* it was not its predecessors that it waited for last, but the stream */
         if (w.ready_s < e->now_s && s->last != FR_NONE)
             k->cause = s->last;
     }
-    if (e->parts)
+    if (!is_usual && e->parts)
         fr__parts_at_end(e, k->cause);
-    if (!e->o->alloc_at_start)
+    if (is_usual || !e->o->alloc_at_start)
         fr__memory_alloc(e, task);
     k->progress = TASK_DISPATCHED;
-    if (k->kind == FR_TASK_COLLECTIVE) {
+    if (k->kind == FR_TASK_COMPUTE)
+        compute_dispatch(e, task, k, is_usual);
+    else if (k->kind == FR_TASK_COLLECTIVE)
         fr__collective_arrive(e, task);
-    } else if (k->kind != FR_TASK_COMPUTE) {
+    else
         fr__transfer_arrive(e, task);
-    } else {
-        host_s = fr__host_launch(e, task);
-        if (host_s > e->now_s)
-            fr__push_event(e, host_s, task, EVENT_TASK_START);
-        else
-            compute_start(e, task);
-    }
 }
 
-static bool may_dispatch(const struct engine *e, const struct stream *s)
+FR__INLINE bool may_dispatch(const struct engine *e, const struct stream *s, bool is_usual)
 {
     if (s->n == 0 || s->running != FR_NONE)
         return false;
-    return e->o->order != FR_ORDER_STRICT || fr__task_of(s->queue[0]) == e->order[s->next];
+    return is_usual || e->o->order != FR_ORDER_STRICT ||
+           fr__task_of(s->queue[0]) == e->order[s->next];
 }
 
-static void start_ready(struct engine *e)
+static void start_free(struct engine *e, struct stream *s)
+{
+    while (s->n > 0)
+        dispatch(e, s, fr__stream_pop(e, s), true, false);
+}
+
+FR__INLINE void start_ready(struct engine *e, bool is_usual)
 {
     for (size_t i = 0; i < e->n_dirty; i++) {
         uint32_t id = e->dirty[i];
@@ -124,10 +158,9 @@ static void start_ready(struct engine *e)
 
         s->is_dirty = false;
         if (fr__is_of_free(id))
-            while (s->n > 0)
-                dispatch(e, fr__stream_pop(e, s));
-        else if (may_dispatch(e, s))
-            dispatch(e, fr__stream_pop(e, s));
+            start_free(e, s);
+        else if (may_dispatch(e, s, is_usual))
+            dispatch(e, s, fr__stream_pop(e, s), false, is_usual);
     }
     e->n_dirty = 0;
 }
@@ -137,15 +170,15 @@ static void start_ready(struct engine *e)
 /* When the network model's own next event is due; INFINITY: never. */
 static inline double next_of_network(struct engine *e)
 {
-    const struct fr__network_model *model = e->network.model;
-    double next_s;
+    struct network *n = &e->network;
 
-    if (!model->next)
-        return INFINITY;
-    next_s = model->next(e->network.state, e->now_s);
-    if (e->parts)
-        fr__parts_rates_changed(e);
-    return next_s;
+    if (!n->is_next_known || e->parts) {
+        n->next_s = n->model->next ? n->model->next(n->state, e->now_s) : INFINITY;
+        n->is_next_known = true;
+        if (e->parts && n->model->next)
+            fr__parts_rates_changed(e);
+    }
+    return n->next_s;
 }
 
 static inline enum event_what what_of(struct fr__event event)
@@ -153,19 +186,18 @@ static inline enum event_what what_of(struct fr__event event)
     return (enum event_what)(fr__event_what(event) & ((1u << EVENT_WHAT_BITS) - 1));
 }
 
-static void handle(struct engine *e, struct fr__event event)
+/* What is rarer than the end of a task. */
+static void handle_other(struct engine *e, struct fr__event event)
 {
-    uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
+    uint32_t id = fr__event_id(event);
 
     switch (what_of(event)) {
-    case EVENT_TASK_DONE:
-        if (!fr__has_interference(e) || fr__compute_is_current(e, id, version))
-            compute_done(e, id);
+    case EVENT_TASK_DONE: /* see handle */
         break;
     case EVENT_TASK_START:
         if (e->parts)
             fr__parts_at_launch(e, fr__device_of(e, id));
-        compute_start(e, id);
+        compute_start(e, id, false);
         break;
     case EVENT_TRANSFER_START:
         fr__transfer_launched(e, id);
@@ -184,16 +216,26 @@ static void handle(struct engine *e, struct fr__event event)
     }
 }
 
+FR__INLINE void handle(struct engine *e, struct fr__event event, bool is_usual)
+{
+    uint32_t id = fr__event_id(event), version = fr__event_what(event) >> EVENT_WHAT_BITS;
+
+    if (what_of(event) != EVENT_TASK_DONE)
+        handle_other(e, event);
+    else if (is_usual || !fr__has_interference(e) || fr__compute_is_current(e, id, version))
+        compute_done(e, id, is_usual);
+}
+
 /* Asks for what the next event will touch, so that it comes while the present one is handled. */
-static inline void fetch_next(const struct engine *e)
+static void fetch_next(const struct engine *e)
 {
     const struct message *m;
     struct fr__event next;
     uint32_t id;
 
-    if (e->events.n == 0)
+    if (fr__turns_is_empty(&e->events))
         return;
-    next = fr__heap_top(&e->events);
+    next = fr__turns_top(&e->events);
     id = fr__event_id(next);
     switch (what_of(next)) {
     case EVENT_TASK_DONE:
@@ -228,42 +270,57 @@ static void look_up(struct engine *e)
 }
 
 /* All events of the present instant, then the starts they allow; these may add events of no
- * duration, so an instant ends only when none is left. */
-static void run_instant(struct engine *e)
+ * duration, so an instant ends only when none is left. next_bits: the time of the next event, as
+ * bits. Returns that of the one after. */
+FR__INLINE uint64_t run_instant(struct engine *e, uint64_t next_bits, bool is_usual)
 {
     uint64_t now_bits = fr__time_bits(e->now_s);
 
     do {
-        while (e->events.n > 0 && fr__heap_top(&e->events).time_bits <= now_bits) {
-            struct fr__event event = fr__heap_pop(&e->events);
+        while (next_bits <= now_bits) {
+            struct fr__event event = fr__turns_pop(&e->events);
 
-            fetch_next(e);
-            handle(e, event);
+            if (e->is_large)
+                fetch_next(e);
+            handle(e, event, is_usual);
             if (++e->stats.events % CANCEL_EVERY == 0)
                 look_up(e);
+            next_bits = fr__turns_next(&e->events);
         }
-        complete_markers(e);
-        start_ready(e);
-    } while (e->status == FR_OK && e->events.n > 0 &&
-             fr__heap_top(&e->events).time_bits <= now_bits);
+        if (e->n_markers > 0)
+            complete_markers(e);
+        start_ready(e, is_usual);
+        next_bits = fr__turns_next(&e->events);
+    } while (e->status == FR_OK && next_bits <= now_bits);
+    return next_bits;
 }
 
-void fr__engine_loop(struct engine *e)
+static void start_first(struct engine *e)
 {
-    double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
-
-    for (uint32_t t = 0; t < e->v->n_tasks; t++)
+    for (uint32_t t = 0, n = (uint32_t)e->v->n_tasks; t < n; t++)
         if (e->tasks[t].waits == 0)
             fr__task_ready(e, t, FR_NONE);
     complete_markers(e);
-    start_ready(e);
-    run_instant(e);
-    /* ends that interference has made stale may outlast the last task: they take no time */
-    while (e->status == FR_OK && e->n_done < e->v->n_tasks) {
-        double network_s = next_of_network(e);
-        double event_s = e->events.n > 0 ? fr__event_time(fr__heap_top(&e->events)) : INFINITY;
-        double next_s = network_s < event_s ? network_s : event_s;
+    start_ready(e, false);
+}
 
+FR__INLINE void run_to_end(struct engine *e, bool is_usual)
+{
+    double stop_s = e->o->stop_s > 0 ? e->o->stop_s : INFINITY;
+    uint64_t next_bits;
+
+    start_first(e);
+    next_bits = fr__turns_next(&e->events);
+    for (;;) {
+        double network_s, event_s, next_s;
+
+        next_bits = run_instant(e, next_bits, is_usual);
+        /* ends that interference has made stale may outlast the last task: they take no time */
+        if (e->status != FR_OK || e->n_done == e->v->n_tasks)
+            break;
+        network_s = next_of_network(e);
+        event_s = next_bits == UINT64_MAX ? INFINITY : fr__time_of_bits(next_bits);
+        next_s = network_s < event_s ? network_s : event_s;
         if (next_s == INFINITY)
             break;
         /* rounding may put a message's end an ulp before the instant that solved it */
@@ -273,8 +330,17 @@ void fr__engine_loop(struct engine *e)
             e->is_stopped = true;
             break;
         }
-        if (network_s <= e->now_s)
+        if (network_s <= e->now_s) {
             fr__network_advance(e);
-        run_instant(e);
+            next_bits = fr__turns_next(&e->events);
+        }
     }
+}
+
+void fr__engine_loop(struct engine *e)
+{
+    if (e->is_usual)
+        run_to_end(e, true);
+    else
+        run_to_end(e, false);
 }

@@ -23,12 +23,12 @@
 #define FR_SIM_ENGINE_H
 
 #include "plan/internal.h"
-#include "sim/heap.h"
 #include "sim/network/channels.h"
 #include "sim/network/model.h"
 #include "sim/network/rings.h"
 #include "sim/network/routes.h"
 #include "sim/sim.h"
+#include "sim/turns.h"
 
 #include "base/error.h"
 
@@ -95,8 +95,9 @@ struct stream {
     bool is_dirty;    /* may start something this instant */
 };
 
-/* One more than a plan may name: tasks that wait for no stream. */
-enum { STREAMS_A_DEVICE = FR_N_STREAMS + 1, STREAM_OF_FREE = FR_N_STREAMS };
+/* One more than a plan may name: tasks that wait for no stream. A power of two is quick to divide
+ * by. */
+enum { STREAMS_A_DEVICE = 2 * FR_N_STREAMS, STREAM_OF_FREE = FR_N_STREAMS };
 
 struct device {
     double since_s; /* `times` is up to date until here; INFINITY: no account is wanted */
@@ -174,11 +175,11 @@ struct parts {
 
 /* What buffers take; see memory/memory.c. */
 struct memory {
-    struct live *live;             /* in the order of the plan's list of what is allocated */
-    uint32_t *freed;               /* the plan's list of what is freed, as indices of `live` */
-    struct fr__requests *requests; /* [n_devices]; NULL: counted only */
-    uint64_t *asked;               /* theirs, device by device */
-    uint32_t *takes;               /* [n_buffers] of the device's requests, or FR_NONE; or NULL */
+    struct live *live;                /* in the order of the plan's list of what is allocated */
+    uint32_t *freed;                  /* the plan's list of what is freed, as indices of `live` */
+    struct fr__requests *requests;    /* [n_devices]; NULL: counted only */
+    uint64_t *asked;                  /* theirs, device by device */
+    uint32_t *takes;                  /* of the device's requests, by place in `live`; or NULL */
     uint32_t *held_from, *held_until; /* [n_buffers] the run's, see struct fr_run; or NULL */
     uint32_t n_allocations;           /* tasks that have allocated */
 };
@@ -201,6 +202,8 @@ struct network {
     size_t n_messages, cap_messages;
     uint32_t first_free;
     double *link_bytes; /* [n_links] result; NULL: not wanted */
+    double next_s;      /* the model's own next event */
+    bool is_next_known; /* nothing has changed since next_s was asked for */
 };
 
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
@@ -227,8 +230,11 @@ struct engine {
     double now_s;
     uint32_t n_done;
     bool is_stopped; /* time has passed the options' stop_s */
+    bool is_usual;   /* no rare wish: strict order, allocation at start, interference, parts, times
+                        other than the costs' means */
+    bool is_large;   /* the run does not fit into a cache, so memory is fetched ahead */
     bool is_varied;  /* tasks may take another time than their cost's mean */
-    struct fr__heap events;
+    struct fr__turns events;
 
     struct state *tasks;    /* [n_tasks] */
     uint32_t *order;        /* strict: tasks of each stream in the plan's order */
@@ -457,8 +463,19 @@ static inline bool fr__counts_memory(unsigned want)
     return (want & (FR_WANT_MEMORY | FR_WANT_HOLDERS)) != 0;
 }
 enum fr_status fr__memory_init(struct engine *e);
-void fr__memory_alloc(struct engine *e, uint32_t task);
-void fr__memory_free(struct engine *e, uint32_t task);
+void fr__memory_alloc_some(struct engine *e, uint32_t task); /* there are some */
+void fr__memory_free_some(struct engine *e, uint32_t task);
+static inline void fr__memory_alloc(struct engine *e, uint32_t task)
+{
+    if (e->tasks[task].n_alloc > 0)
+        fr__memory_alloc_some(e, task);
+}
+/* Of a task that is not done. */
+static inline void fr__memory_free(struct engine *e, uint32_t task)
+{
+    if (e->tasks[task].n_free > 0)
+        fr__memory_free_some(e, task);
+}
 enum fr_status fr__memory_result(struct engine *e, struct fr_run *run);
 
 /* ---- interference.c ---- */

@@ -37,12 +37,17 @@ static inline uint64_t fr__time_bits(double t_s)
     return bits;
 }
 
-static inline double fr__event_time(struct fr__event e)
+static inline double fr__time_of_bits(uint64_t bits)
 {
     double t_s;
 
-    memcpy(&t_s, &e.time_bits, sizeof(t_s));
+    memcpy(&t_s, &bits, sizeof(t_s));
     return t_s;
+}
+
+static inline double fr__event_time(struct fr__event e)
+{
+    return fr__time_of_bits(e.time_bits);
 }
 
 static inline uint32_t fr__event_id(struct fr__event e)

@@ -1,7 +1,7 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
-	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/streams.h sim/streams.c \
+	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/streams.h sim/streams.c sim/turns.h \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
 	sim/collectives/collective.c sim/collectives/cost.c sim/collectives/crowd.h \
@@ -13,4 +13,4 @@ libsim_la_SOURCES = \
 	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h \
 	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/rings.h \
 	sim/network/rings.c sim/network/routes.h sim/network/routes.c sim/network/tournament.h \
-	sim/network/tournament.c sim/network/turns.h
+	sim/network/tournament.c

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 
 enum { LINE = 64, FIRST_EVENTS = 1024 };
+/* A task with its dependencies and buffers takes some 100 bytes, a core's cache of the second level
+ * holds half a megabyte to two. */
+enum { LEAST_LARGE_TASKS = 10000 };
 
 struct run {
     struct fr_run pub;
@@ -52,7 +55,7 @@ static bool alloc_state(struct engine *e)
     return true;
 }
 
-/* How many a task's state can note. */
+/* How many items a task's state can note. */
 static inline uint8_t noted(uint32_t n)
 {
     return n < MANY ? (uint8_t)n : MANY;
@@ -66,43 +69,51 @@ static inline uint32_t reference_of(const struct fr_task *k)
     return k->kind == FR_TASK_COLLECTIVE ? fr_task_collective(k) : fr_task_transfer(k);
 }
 
-static inline struct state state_at_start(const struct fr_plan_view *v, uint32_t t)
+/* Where a task's lists begin in the plan's. */
+struct lists {
+    uint32_t succ, alloc, free;
+};
+
+static inline struct lists lists_at(const struct fr_plan_view *v, size_t t, bool is_counted)
 {
-    const struct fr_task *k = &v->tasks[t];
-    bool is_compute = k->kind == FR_TASK_COMPUTE;
+    return (struct lists){.succ = v->succ_first[t],
+                          .alloc = is_counted ? v->alloc_first[t] : 0,
+                          .free = is_counted ? v->free_first[t] : 0};
+}
+
+static inline struct state state_at_start(const struct fr_task *k, uint32_t n_preds,
+                                          struct lists at, struct lists end)
+{
     uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
 
-    return (struct state){.waits = v->n_preds[t],
-                          .alloc = v->alloc_first[t],
-                          .succ = v->succ_first[t],
-                          .free = v->free_first[t],
+    return (struct state){.waits = n_preds,
+                          .alloc = at.alloc,
+                          .succ = at.succ,
+                          .free = at.free,
                           .priority = k->priority,
                           .stream = k->device * STREAMS_A_DEVICE + stream,
                           .cost_id = reference_of(k), /* whichever of the union it is */
                           .kind = k->kind & 7u,
                           .progress = TASK_WAITING,
-                          .has_own_cost = !is_compute && k->cost_id != FR_NONE,
-                          .n_alloc = noted(v->alloc_first[t + 1] - v->alloc_first[t]),
-                          .n_succ = noted(v->succ_first[t + 1] - v->succ_first[t]),
-                          .n_free = noted(v->free_first[t + 1] - v->free_first[t])};
+                          .has_own_cost = k->kind != FR_TASK_COMPUTE && k->cost_id != FR_NONE,
+                          .n_alloc = noted(end.alloc - at.alloc),
+                          .n_succ = noted(end.succ - at.succ),
+                          .n_free = noted(end.free - at.free)};
 }
 
 /* As the tasks are before the start, and room for as many markers as there are. */
 static bool set_tasks(struct engine *e)
 {
+    const struct fr_plan_view v = *e->v;
+    struct state *tasks = e->tasks;
     bool is_counted = fr__counts_memory(e->want);
+    struct lists at = lists_at(&v, 0, is_counted), end;
     size_t n_markers = 0;
 
-    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
-        e->tasks[t] = state_at_start(e->v, t);
-        n_markers += e->tasks[t].kind == FR_TASK_MARKER;
-    }
-    for (uint32_t t = 0; !is_counted && t < e->v->n_tasks; t++) {
-        struct state *k = &e->tasks[t];
-
-        k->alloc = k->free = 0;
-        k->n_alloc = 0;
-        k->n_free = 0;
+    for (size_t t = 0; t < v.n_tasks; t++, at = end) {
+        end = lists_at(&v, t + 1, is_counted);
+        tasks[t] = state_at_start(&v.tasks[t], v.n_preds[t], at, end);
+        n_markers += v.tasks[t].kind == FR_TASK_MARKER;
     }
     e->markers = fr__arena_take(e->scratch, n_markers, sizeof(*e->markers));
     return e->markers != NULL;
@@ -114,6 +125,7 @@ static enum fr_status prepare(struct engine *e)
 
     if (!alloc_state(e) || !set_tasks(e))
         return fr__engine_fail_nomem(e);
+    e->is_large = v->n_tasks >= LEAST_LARGE_TASKS;
     for (size_t i = v->n_iterations < 2 ? 0 : v->n_iterations - 2; i < v->n_iterations; i++)
         e->tasks[v->iteration_ends[i]].ends_iteration = 1;
     if (e->o->order == FR_ORDER_STRICT)
@@ -123,6 +135,8 @@ static enum fr_status prepare(struct engine *e)
     FR_TRY(fr__interference_init(e));
     FR_TRY(fr__network_reset(e));
     FR_TRY(fr__parts_init(e));
+    e->is_usual = e->o->order != FR_ORDER_STRICT && !e->o->alloc_at_start &&
+                  !fr__has_interference(e) && !e->parts && !e->is_varied;
     return fr__collectives_reset(e);
 }
 
@@ -267,7 +281,7 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     st = fr__routes_init(&e->network.routes, topo, err);
     e->scratch = fr__arena_new();
     e->streams = calloc(topo->n_devices * STREAMS_A_DEVICE + 1, sizeof(*e->streams));
-    if (st == FR_OK && (!e->scratch || !e->streams || !fr__heap_reserve(&e->events, FIRST_EVENTS)))
+    if (st == FR_OK && (!e->scratch || !e->streams || !fr__turns_init(&e->events, FIRST_EVENTS)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         *out = s;
@@ -288,7 +302,7 @@ void fr_simulation_free(struct fr_simulation *s)
     free(e->streams);
     fr__collectives_fini(e);
     fr__network_fini(e);
-    fr__heap_fini(&e->events);
+    fr__heap_fini(&e->events.rest);
     fr__arena_free(e->scratch);
     free(s);
 }
@@ -311,7 +325,7 @@ static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct
                          .streams = e->streams,
                          .network = e->network,
                          .collectives = e->collectives};
-    e->events.n = 0;
+    fr__turns_clear(&e->events);
 }
 
 static void set_stats(struct fr_simulation *s, uint64_t n_route_searches, uint64_t n_ring_searches,

@@ -11,38 +11,11 @@
 
 void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
 {
-    if (!fr__heap_push(&e->events, t_s, id, what))
+    if (!fr__turns_push(&e->events, t_s, id, what))
         fr__engine_fail_nomem(e);
 }
 
-static inline void fetch_successors(const struct engine *e, const struct state *k)
-{
-    for (uint32_t i = 0; i < fr__n_fetched(k); i++)
-        fr__fetch(&e->tasks[e->v->succ[k->succ + i]]);
-    fr__fetch(&e->memory.freed[k->free]);
-}
-
-static inline void fetch_dispatch(const struct engine *e, const struct state *k)
-{
-    fr__fetch(&e->v->succ[k->succ]);
-}
-
 /* ---- queues ---- */
-
-static inline void mark_dirty(struct engine *e, uint32_t s)
-{
-    if (!e->streams[s].is_dirty) {
-        e->streams[s].is_dirty = true;
-        e->dirty[e->n_dirty++] = s;
-    }
-}
-
-static inline struct waiting waiting_of(const struct engine *e, uint32_t task)
-{
-    uint32_t priority = (uint32_t)e->tasks[task].priority ^ UINT32_C(0x80000000);
-
-    return (struct waiting){e->now_s, (uint64_t)priority << 32 | task};
-}
 
 static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
 {
@@ -51,7 +24,7 @@ static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
     return a.key < b.key;
 }
 
-static void queue_push(struct engine *e, struct stream *s, struct waiting w)
+void fr__queue_push(struct engine *e, struct stream *s, struct waiting w)
 {
     bool is_fifo = e->o->order == FR_ORDER_FIFO;
     uint32_t i = s->n;
@@ -94,35 +67,14 @@ static inline void sift_down(struct stream *s, struct waiting w, bool is_fifo)
     queue[i] = w;
 }
 
-struct waiting fr__stream_pop(struct engine *e, struct stream *s)
+void fr__queue_fill(const struct engine *e, struct stream *s)
 {
-    struct waiting top = s->queue[0], last = s->queue[--s->n];
+    struct waiting last = s->queue[s->n];
 
     if (e->o->order == FR_ORDER_FIFO)
         sift_down(s, last, true);
     else
         sift_down(s, last, false);
-    return top;
-}
-
-static inline void make_ready(struct engine *e, uint32_t task, uint32_t cause)
-{
-    struct state *k = &e->tasks[task];
-    struct waiting w = waiting_of(e, task);
-
-    k->cause = cause;
-    if (k->kind == FR_TASK_MARKER) {
-        e->markers[e->n_markers++] = task;
-        return;
-    }
-    fetch_dispatch(e, k);
-    queue_push(e, &e->streams[k->stream], w);
-    mark_dirty(e, k->stream);
-}
-
-void fr__task_ready(struct engine *e, uint32_t task, uint32_t cause)
-{
-    make_ready(e, task, cause);
 }
 
 /* ---- tasks ---- */
@@ -143,11 +95,7 @@ double fr__host_launch(struct engine *e, uint32_t task)
 
 void fr__task_started(struct engine *e, uint32_t task)
 {
-    struct state *k = &e->tasks[task];
-
-    k->start_s = e->now_s;
-    k->progress = TASK_STARTED;
-    fetch_successors(e, k);
+    fr__start_task(e, &e->tasks[task]);
 }
 
 void fr__account_iteration(struct engine *e, bool is_last)
@@ -167,30 +115,7 @@ void fr__account_iteration(struct engine *e, bool is_last)
 
 void fr__task_done(struct engine *e, uint32_t task)
 {
-    const struct fr_plan_view *v = e->v;
-    struct state *k = &e->tasks[task];
-    uint32_t first = k->succ;
-    uint32_t end = fr__list_end(v->succ_first, task, first, k->n_succ);
-
-    fr__memory_free(e, task);
-    k->end_s = e->now_s;
-    k->progress = TASK_DONE;
-    if (e->parts)
-        fr__parts_keep(e, task);
-    e->n_done++;
-    if (k->ends_iteration)
-        fr__account_iteration(e, task == v->iteration_ends[v->n_iterations - 1]);
-    if (!fr__is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
-        e->streams[k->stream].running = FR_NONE;
-        e->streams[k->stream].last = task;
-        mark_dirty(e, k->stream);
-    }
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t next = v->succ[i];
-
-        if (--e->tasks[next].waits == 0)
-            make_ready(e, next, task);
-    }
+    fr__end_task(e, task, false);
 }
 
 /* ---- the order of strict streams ---- */

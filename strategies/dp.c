@@ -313,4 +313,5 @@ const struct fr_strategy fr__strategy_dp = {
     .source = "Li et al., PyTorch Distributed, VLDB 2020; Li et al., Parameter Server, OSDI 2014",
     .options = options,
     .plan = plan,
+    .is_trusted = true,
 };

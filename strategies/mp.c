@@ -75,4 +75,5 @@ const struct fr_strategy fr__strategy_mp = {
     .source = "Dean et al., Large Scale Distributed Deep Networks, NIPS 2012",
     .options = options,
     .plan = plan,
+    .is_trusted = true,
 };

@@ -214,7 +214,6 @@ static enum fr_status place_copies(struct pipeline *p, struct fr__replica copies
 
     FR_TRY(init_copies(p, copies, replica, err));
     p->pl->next_priority = 0;
-    fr__placer_expect(p->pl, p->n_micros);
     for (uint32_t c = 0; c < n_copies; c++)
         fr__place_persistent(&copies[c], true);
     FR_TRY(fr__pipeline_place(&p->line, p->schedule, copies, p->replica_devices, err));
@@ -284,4 +283,5 @@ const struct fr_strategy fr__strategy_pp = {
     .source = "Huang et al., GPipe, NeurIPS 2019; Narayanan et al., PipeDream, SOSP 2019",
     .options = options,
     .plan = plan,
+    .is_trusted = true,
 };

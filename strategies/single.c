@@ -78,5 +78,6 @@ const struct fr_strategy fr__strategy_single = {
     .source = "baseline",
     .options = options,
     .plan = plan,
+    .is_trusted = true,
     .is_baseline = true,
 };

@@ -65,13 +65,15 @@ static inline const char *fr_option_text(const struct fr_option_values *v, size_
 }
 
 struct fr_cost_memo;
+struct fr__kept_params;
 
 struct fr_problem {
     const struct fr_topo *topo;
     const struct fr_graph *graph;      /* a training graph, at its own batch */
     const struct fr_cost_model *costs; /* of the topology's device types */
     struct fr_cost_memo *memo;         /* of costs and graph, calibrate/cost_memo.h; NULL: none */
-    const uint32_t *devices;           /* [n_devices] GPUs to use, rank by rank */
+    const struct fr__kept_params *params; /* of the graph, strategies/lower/params.h; NULL: none */
+    const uint32_t *devices;              /* [n_devices] GPUs to use, rank by rank */
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;
@@ -101,6 +103,9 @@ struct fr_strategy {
                             struct fr_learning **out, struct fr_error *err);
     bool learns_by_default; /* where learning is asked for and no strategy is named; one has it */
     bool folds;       /* ranks that do the same are planned once: large clusters cost no more */
+    /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
+     * builds for debugging only. */
+    bool is_trusted;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 

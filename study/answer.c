@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "plan/internal.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/study.h"
@@ -118,6 +119,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (!m->plan)
         return fr__fail_nomem(err);
     FR_TRY(strategy->plan(problem, m->context, m->plan, err));
+    if (q->is_brief && strategy->is_trusted)
+        fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
     m->options = q->run;
     m->options.messages = fr_cost_messages(problem->costs);
@@ -224,6 +227,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     if (st == FR_OK) {
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
+        problem.params = m.tools->params;
         st = plan_and_run(&m, &problem, strategy, err);
     }
     if (st == FR_OK)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "calibrate/cost_memo.h"
+#include "strategies/lower/params.h"
 #include "study/loading.h"
 
 #include <assert.h>
@@ -304,7 +305,18 @@ void fr__tools_free(struct fr__tools *t)
         return;
     fr_simulation_free(t->simulation);
     fr__cost_memo_free(t->memo);
+    fr__kept_params_free(t->params);
     free(t);
+}
+
+/* Gives the tools what they keep of the setting's graph. false: out of memory. */
+static bool turn_to_graph(struct fr__tools *t, const struct fr_setting *s)
+{
+    fr__cost_memo_free(t->memo);
+    fr__kept_params_free(t->params);
+    t->memo = fr__cost_memo_new(s->costs, s->graph);
+    t->params = fr__kept_params_new(s->graph);
+    return t->memo && t->params;
 }
 
 enum fr_status fr__tools_new(struct fr__tools **out, const struct fr_setting *s,
@@ -316,7 +328,7 @@ enum fr_status fr__tools_new(struct fr__tools **out, const struct fr_setting *s,
     if (!t)
         return fr__fail_nomem(err);
     st = fr_simulation_new(&t->simulation, s->topo, err);
-    if (st == FR_OK && !(t->memo = fr__cost_memo_new(s->costs, s->graph)))
+    if (st == FR_OK && !turn_to_graph(t, s))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         *out = t;
@@ -361,19 +373,18 @@ enum fr_status fr__inputs_take_tools(struct fr__inputs *in, const struct fr_sett
 {
     uint64_t graph_id = 0;
     struct fr__tools *t;
+    bool is_ready = true;
 
     pthread_mutex_lock(&in->lock);
     t = pick(find_taken(in, s, &graph_id), graph_id);
     pthread_mutex_unlock(&in->lock);
     if (!t)
         FR_TRY(fr__tools_new(&t, s, err));
-    else if (t->graph_id != graph_id) {
-        fr__cost_memo_free(t->memo);
-        t->memo = fr__cost_memo_new(s->costs, s->graph);
-    }
+    else if (t->graph_id != graph_id)
+        is_ready = turn_to_graph(t, s);
     t->graph_id = graph_id;
     *out = t;
-    if (t->memo)
+    if (is_ready)
         return FR_OK;
     fr__tools_free(t);
     return fr__fail_nomem(err);

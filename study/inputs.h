@@ -26,7 +26,8 @@ void fr__inputs_give(struct fr__inputs *in, const struct fr_setting *s);
 struct fr__tools {
     struct fr_simulation *simulation; /* of the topology; keeps routes and rings */
     struct fr_cost_memo *memo;        /* costs of the graph's ops under the cost model */
-    uint64_t graph_id;                /* number of the memo's graph */
+    struct fr__kept_params *params;   /* of the graph */
+    uint64_t graph_id;                /* number of the graph of memo and params */
     struct fr__tools *next;           /* idle ones of the same topology */
 };
 

@@ -24,13 +24,20 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* A task that waits. */
+struct node {
+    double ready_s; /* when all predecessors visited so far are over */
+    size_t waits;   /* predecessors not visited */
+};
 
 struct walk {
     struct engine *e;
-    uint32_t *waits; /* [n_tasks] predecessors not visited */
-    double *ready_s; /* [n_tasks] when all predecessors are over */
-    uint32_t *late;  /* [n_tasks] passed before they were ready, and ready now */
+    const struct fr_task *tasks;       /* the plan's, */
+    const uint32_t *succ_first, *succ; /* likewise */
+    const struct fr_cost *mean_of;     /* likewise; NULL: tasks take another time than that */
+    struct node *nodes;                /* [n_tasks] */
+    uint32_t *late;                    /* [n_tasks] passed before they were ready, and ready now */
     size_t n_late;
     uint32_t at;       /* tasks up to this one have been passed */
     double *node_s;    /* [n_transfers + n_collectives] latest member */
@@ -38,27 +45,28 @@ struct walk {
     double longest_s;
 };
 
-static void end_task(struct walk *w, uint32_t task, double end_s)
+static inline void end_task(struct walk *w, uint32_t task, double end_s)
 {
-    const struct fr_plan_view *v = w->e->v;
+    const uint32_t *next = w->succ + w->succ_first[task], *end = w->succ + w->succ_first[task + 1];
+    struct node *nodes = w->nodes;
 
     if (end_s > w->longest_s)
         w->longest_s = end_s;
-    for (uint32_t i = v->succ_first[task]; i < v->succ_first[task + 1]; i++) {
-        uint32_t next = v->succ[i];
+    for (; next < end; next++) {
+        struct node *k = &nodes[*next];
 
-        if (end_s > w->ready_s[next])
-            w->ready_s[next] = end_s;
-        if (--w->waits[next] == 0 && next <= w->at)
-            w->late[w->n_late++] = next;
+        if (end_s > k->ready_s)
+            k->ready_s = end_s;
+        if (--k->waits == 0 && *next <= w->at)
+            w->late[w->n_late++] = *next;
     }
 }
 
 /* true when task is the last of the n members of a transfer or collective. */
 static bool arrive(struct walk *w, size_t node, uint32_t task, uint32_t n)
 {
-    if (w->ready_s[task] > w->node_s[node])
-        w->node_s[node] = w->ready_s[task];
+    if (w->nodes[task].ready_s > w->node_s[node])
+        w->node_s[node] = w->nodes[task].ready_s;
     return ++w->arrived[node] == n;
 }
 
@@ -119,17 +127,14 @@ static double collective_s(struct engine *e, uint32_t collective)
     return own.bandwidth_s + own.latency_s;
 }
 
-static void visit(struct walk *w, uint32_t task)
+/* A task that starts and ends together with others. */
+static void visit_member(struct walk *w, uint32_t task)
 {
     const struct fr_plan_view *v = w->e->v;
     const struct fr_task *k = &v->tasks[task];
     double end_s;
 
-    if (k->kind == FR_TASK_COMPUTE) {
-        end_task(w, task, w->ready_s[task] + fr__task_duration(w->e, task));
-    } else if (k->kind == FR_TASK_MARKER) {
-        end_task(w, task, w->ready_s[task]);
-    } else if (k->kind == FR_TASK_COLLECTIVE) {
+    if (k->kind == FR_TASK_COLLECTIVE) {
         uint32_t c = k->collective, first = v->member_first[c], end = v->member_first[c + 1];
 
         if (!arrive(w, v->n_transfers + c, task, end - first))
@@ -146,37 +151,64 @@ static void visit(struct walk *w, uint32_t task)
     }
 }
 
+/* What a task takes that is done by itself: a compute task or a marker. */
+static inline double alone_s(const struct walk *w, const struct fr_task *k, uint32_t task)
+{
+    if (k->cost_id == FR_NONE || k->kind == FR_TASK_MARKER)
+        return 0;
+    return w->mean_of ? w->mean_of[k->cost_id].mean_s : fr__varied_duration(w->e, task);
+}
+
+static inline void visit(struct walk *w, uint32_t task)
+{
+    const struct fr_task *k = &w->tasks[task];
+
+    if (k->kind == FR_TASK_COMPUTE || k->kind == FR_TASK_MARKER)
+        end_task(w, task, w->nodes[task].ready_s + alone_s(w, k, task));
+    else
+        visit_member(w, task);
+}
+
+static bool make_nodes(struct walk *w, const struct fr_plan_view *v)
+{
+    size_t n = v->n_tasks, n_members = v->n_transfers + v->n_collectives;
+    const uint32_t *n_preds = v->n_preds;
+
+    w->nodes = fr__arena_take(w->e->scratch, n + 1, sizeof(*w->nodes));
+    w->late = fr__arena_take(w->e->scratch, n + 1, sizeof(*w->late));
+    w->node_s = fr__arena_alloc(w->e->scratch, n_members + 1, sizeof(*w->node_s));
+    w->arrived = fr__arena_alloc(w->e->scratch, n_members + 1, sizeof(*w->arrived));
+    if (!w->nodes || !w->late || !w->node_s || !w->arrived)
+        return false;
+    for (size_t t = 0; t < n; t++)
+        w->nodes[t] = (struct node){.ready_s = 0, .waits = n_preds[t]};
+    return true;
+}
+
 /* Any order that dependencies allow will do. Most tasks are numbered in one, so they are gone
  * through by number, and what waits for a later one catches up. */
 static enum fr_status longest_path(struct engine *e, double *out_s)
 {
     const struct fr_plan_view *v = e->v;
-    size_t n_nodes = v->n_transfers + v->n_collectives;
-    struct walk w = {.e = e};
+    struct walk w = {.e = e,
+                     .tasks = v->tasks,
+                     .succ_first = v->succ_first,
+                     .succ = v->succ,
+                     .mean_of = e->is_varied ? NULL : v->costs};
 
-    w.waits = malloc((v->n_tasks + 1) * sizeof(*w.waits));
-    w.ready_s = calloc(v->n_tasks + 1, sizeof(*w.ready_s));
-    w.late = malloc((v->n_tasks + 1) * sizeof(*w.late));
-    w.node_s = calloc(n_nodes + 1, sizeof(*w.node_s));
-    w.arrived = calloc(n_nodes + 1, sizeof(*w.arrived));
-    if (!w.waits || !w.ready_s || !w.late || !w.node_s || !w.arrived)
-        fr__engine_fail_nomem(e);
-    else
-        memcpy(w.waits, v->n_preds, v->n_tasks * sizeof(*w.waits));
-    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
+    if (!make_nodes(&w, v))
+        return fr__engine_fail_nomem(e);
+    for (uint32_t t = 0, n = (uint32_t)v->n_tasks; t < n; t++) {
         w.at = t;
-        if (w.waits[t] == 0)
+        if (w.nodes[t].waits == 0)
             visit(&w, t);
-        while (e->status == FR_OK && w.n_late > 0)
+        while (w.n_late > 0 && e->status == FR_OK)
             visit(&w, w.late[--w.n_late]);
+        if (e->status != FR_OK)
+            return e->status;
     }
     *out_s = w.longest_s;
-    free(w.waits);
-    free(w.ready_s);
-    free(w.late);
-    free(w.node_s);
-    free(w.arrived);
-    return e->status;
+    return FR_OK;
 }
 
 /* The most work of one stream and the most launches of one device. */
@@ -201,28 +233,54 @@ static double share_within(const struct engine *e, uint32_t task, const struct s
     return (fmin(end_s, to_s) - fmax(start_s, from_s)) / (end_s - start_s);
 }
 
-/* within: only what was done in that time; NULL: all. */
+/* Adds up work_s by stream, [n_devices][STREAMS_A_DEVICE], and launch_s by device, of tasks that
+ * take the means of their costs. */
+static void add_means(const struct engine *e, double work_s[], double launch_s[])
+{
+    const struct fr_task *tasks = e->v->tasks;
+    const struct fr_cost *costs = e->v->costs;
+
+    for (size_t t = 0, n = e->v->n_tasks; t < n; t++) {
+        const struct fr_task *k = &tasks[t];
+
+        if (k->cost_id == FR_NONE)
+            continue;
+        launch_s[k->device] += costs[k->cost_id].launch_s;
+        if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
+            work_s[k->device * STREAMS_A_DEVICE + k->stream] += costs[k->cost_id].mean_s;
+    }
+}
+
+/* The same, of any tasks. within: only what was done in that time; NULL: all. */
+static void add_work(const struct engine *e, const struct span *within, double work_s[],
+                     double launch_s[])
+{
+    for (uint32_t t = 0; t < e->v->n_tasks; t++) {
+        const struct fr_task *k = &e->v->tasks[t];
+
+        launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
+        if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
+            work_s[k->device * STREAMS_A_DEVICE + k->stream] +=
+                fr__task_duration(e, t) * (within ? share_within(e, t, within) : 1);
+    }
+}
+
 static enum fr_status most_work(struct engine *e, const struct span *within, struct most *out)
 {
-    const struct fr_plan_view *v = e->v;
-    size_t n_streams = v->topo->n_devices * STREAMS_A_DEVICE;
+    size_t n_devices = e->v->topo->n_devices, n_streams = n_devices * STREAMS_A_DEVICE;
     double *work_s = calloc(n_streams + 1, sizeof(*work_s));
-    double *launch_s = calloc(v->topo->n_devices + 1, sizeof(*launch_s));
+    double *launch_s = calloc(n_devices + 1, sizeof(*launch_s));
 
     *out = (struct most){0, 0};
     if (!work_s || !launch_s)
         fr__engine_fail_nomem(e);
-    for (uint32_t t = 0; e->status == FR_OK && t < v->n_tasks; t++) {
-        const struct fr_task *k = &v->tasks[t];
-        double *w = &work_s[k->device * STREAMS_A_DEVICE + k->stream % STREAMS_A_DEVICE];
-
-        launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
-        if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
-            *w += fr__task_duration(e, t) * (within ? share_within(e, t, within) : 1);
-    }
+    else if (within || e->is_varied)
+        add_work(e, within, work_s, launch_s);
+    else
+        add_means(e, work_s, launch_s);
     for (size_t s = 0; e->status == FR_OK && s < n_streams; s++)
         out->work_s = fmax(out->work_s, work_s[s]);
-    for (size_t d = 0; e->status == FR_OK && d < v->topo->n_devices; d++)
+    for (size_t d = 0; e->status == FR_OK && d < n_devices; d++)
         out->launch_s = fmax(out->launch_s, launch_s[d]);
     free(work_s);
     free(launch_s);

@@ -3,10 +3,10 @@
  * The blocks of a segment form a list in the order of their addresses. Free blocks of a pool are
  * kept in bins by size, eight bins to each power of two, with one bit for each bin that is not
  * empty (two-level segregated fit: Masmano et al., ECRTS 2004). The blocks of one bin form a treap,
- * ordered by (size, address) (Seidel and Aragon, Algorithmica 16, 1996); most have one or two
- * blocks. Priorities of the treap come from a counter, not from a random source, so that the same
- * requests always give the same blocks. Free blocks that are whole segments are also on a list of
- * their own, because only these can be given back to the device.
+ * ordered by (size, address) (Seidel and Aragon, Algorithmica 16, 1996). A bin of one block needs
+ * none of its work. Priorities of the treap follow from the blocks' numbers, not from a random
+ * source, so that the same requests always give the same blocks. Free blocks that are whole
+ * segments are also on a list of their own, because only these can be given back to the device.
  */
 #include "config.h"
 
@@ -29,6 +29,13 @@ static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
+/* For functions of the rare cases, which would only make the common ones longer. */
+#ifdef __GNUC__
+#define NOT_INLINE static __attribute__((noinline))
+#else
+#define NOT_INLINE static
+#endif
+
 /* Sizes are counted in units of 512 bytes. The first 16 bins have one size each, then there are
  * eight bins to each power of two (bin_of). A block has at most 2^60 bytes, so at most 2^51 units,
  * which these bins cover. */
@@ -42,10 +49,11 @@ struct bins {
 
 struct block {
     uint64_t address, bytes;
-    uint32_t before, after;                 /* neighbours in its segment; FR_NONE: none */
-    uint32_t left, right, parent, priority; /* in the treap of its bin, if free */
-    uint32_t whole_before, whole_after;     /* in the list of free whole segments */
-    uint32_t pool;
+    uint32_t before, after;             /* neighbours in its segment; FR_NONE: none */
+    uint32_t left, right, parent;       /* in the treap of its bin, if free */
+    uint32_t whole_before, whole_after; /* in the list of free whole segments */
+    uint16_t bin;                       /* if free */
+    uint8_t pool;
     bool is_free;
 };
 
@@ -55,7 +63,6 @@ struct fr__allocator {
     uint32_t unused; /* free slots, linked by `after` */
     struct bins pools[N_POOLS];
     uint32_t first_whole;
-    uint32_t n_priorities;
     uint64_t next_address, limit_bytes;
     struct fr__allocator_stats stats;
 };
@@ -71,6 +78,19 @@ struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
     for (int p = 0; p < N_POOLS; p++)
         memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* every byte 0xff: FR_NONE */
     return a;
+}
+
+void fr__allocator_reset(struct fr__allocator *a, uint64_t limit_bytes)
+{
+    for (int p = 0; p < N_POOLS; p++)
+        for (uint32_t word = 0; word < N_BIN_WORDS; word++)
+            for (uint64_t *some = &a->pools[p].some[word]; *some; *some &= *some - 1)
+                a->pools[p].root[64 * word + fr__lowest_bit(*some)] = FR_NONE;
+    a->n = 0;
+    a->unused = a->first_whole = FR_NONE;
+    a->next_address = 0;
+    a->limit_bytes = limit_bytes;
+    a->stats = (struct fr__allocator_stats){0};
 }
 
 void fr__allocator_free(struct fr__allocator *a)
@@ -102,9 +122,11 @@ static uint64_t round_up(uint64_t bytes, uint64_t to)
 
 /* ---- slots ---- */
 
+/* Not free, and without neighbours. */
 static uint32_t new_block(struct fr__allocator *a, uint64_t address, uint64_t bytes, uint32_t pool)
 {
     uint32_t id = a->unused;
+    struct block *x;
 
     if (id != FR_NONE)
         a->unused = a->blocks[id].after;
@@ -112,8 +134,12 @@ static uint32_t new_block(struct fr__allocator *a, uint64_t address, uint64_t by
         id = (uint32_t)a->n++;
     else
         return FR_NONE;
-    a->blocks[id] = (struct block){
-        .address = address, .bytes = bytes, .before = FR_NONE, .after = FR_NONE, .pool = pool};
+    x = &a->blocks[id];
+    x->address = address;
+    x->bytes = bytes;
+    x->before = x->after = FR_NONE;
+    x->pool = (uint8_t)pool;
+    x->is_free = false;
     return id;
 }
 
@@ -142,26 +168,22 @@ static inline bool goes_before(const struct block *x, const struct block *y)
     return x->bytes != y->bytes ? x->bytes < y->bytes : x->address < y->address;
 }
 
-/* Turns a counter into a priority that looks random: a bijection of 32 bits (C. Wellons, "hash
- * prospector", lowbias32, 2018). */
-static uint32_t scatter(uint32_t x)
+/* Spreads numbers in a row evenly: Fibonacci hashing (Knuth, The Art of Computer Programming 3,
+ * section 6.4). */
+static inline uint32_t priority_of(uint32_t id)
 {
-    x = (x ^ (x >> 16)) * UINT32_C(0x7feb352d);
-    x = (x ^ (x >> 15)) * UINT32_C(0x846ca68b);
-    return x ^ (x >> 16);
+    return id * UINT32_C(0x9e3779b9);
 }
 
-static void treap_insert(struct fr__allocator *a, uint32_t id)
+/* Puts a block among the others of its bin. */
+NOT_INLINE void treap_insert(struct block *b, uint32_t *root, uint32_t id)
 {
-    struct block *b = a->blocks, *x = &b[id];
-    uint32_t bin = bin_of(x->bytes), left_parent = id, right_parent = id, rest;
-    struct bins *bins = &a->pools[x->pool];
-    uint32_t *at = &bins->root[bin], *left = &x->left, *right = &x->right;
+    struct block *x = &b[id];
+    uint32_t left_parent = id, right_parent = id, rest, priority = priority_of(id);
+    uint32_t *at = root, *left = &x->left, *right = &x->right;
 
-    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
     x->parent = FR_NONE;
-    x->priority = scatter(a->n_priorities++);
-    while (*at != FR_NONE && b[*at].priority >= x->priority) {
+    while (*at != FR_NONE && priority_of(*at) >= priority) {
         x->parent = *at;
         at = goes_before(x, &b[*at]) ? &b[*at].left : &b[*at].right;
     }
@@ -184,17 +206,17 @@ static void treap_insert(struct fr__allocator *a, uint32_t id)
     *at = id;
 }
 
-static void treap_remove(struct fr__allocator *a, uint32_t id)
+/* Takes a block from among the others of its bin. */
+NOT_INLINE void treap_remove(struct block *b, uint32_t *root, uint32_t id)
 {
-    struct block *b = a->blocks, *x = &b[id];
-    uint32_t left = x->left, right = x->right, parent = x->parent, bin = bin_of(x->bytes), last;
-    struct bins *bins = &a->pools[x->pool];
-    uint32_t *at = parent == FR_NONE      ? &bins->root[bin]
+    struct block *x = &b[id];
+    uint32_t left = x->left, right = x->right, parent = x->parent, last;
+    uint32_t *at = parent == FR_NONE      ? root
                    : b[parent].left == id ? &b[parent].left
                                           : &b[parent].right;
 
     while (left != FR_NONE && right != FR_NONE) {
-        if (b[left].priority >= b[right].priority) {
+        if (priority_of(left) >= priority_of(right)) {
             *at = left;
             b[left].parent = parent;
             parent = left;
@@ -212,8 +234,37 @@ static void treap_remove(struct fr__allocator *a, uint32_t id)
     *at = last;
     if (last != FR_NONE)
         b[last].parent = parent;
-    if (bins->root[bin] == FR_NONE)
-        bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
+}
+
+/* Many bins hold one block. */
+static inline void bin_insert(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t bin = bin_of(x->bytes), *root = &bins->root[bin];
+
+    x->bin = (uint16_t)bin;
+    if (*root != FR_NONE) {
+        treap_insert(a->blocks, root, id);
+        return;
+    }
+    *root = id;
+    x->left = x->right = x->parent = FR_NONE;
+    bins->some[bin / 64] |= UINT64_C(1) << bin % 64;
+}
+
+static inline void bin_remove(struct fr__allocator *a, uint32_t id)
+{
+    struct block *x = &a->blocks[id];
+    struct bins *bins = &a->pools[x->pool];
+    uint32_t bin = x->bin, *root = &bins->root[bin];
+
+    if (*root != id || (x->left & x->right) != FR_NONE) {
+        treap_remove(a->blocks, root, id);
+        return;
+    }
+    *root = FR_NONE;
+    bins->some[bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
 /* The smallest block of a treap that has at least that many bytes, or FR_NONE. */
@@ -259,30 +310,30 @@ static void add_free(struct fr__allocator *a, uint32_t id)
     struct block *x = &a->blocks[id];
 
     x->is_free = true;
-    treap_insert(a, id);
-    if (!is_whole(x))
-        return;
-    x->whole_before = FR_NONE;
-    x->whole_after = a->first_whole;
-    if (a->first_whole != FR_NONE)
-        a->blocks[a->first_whole].whole_before = id;
-    a->first_whole = id;
+    if (is_whole(x)) {
+        x->whole_before = FR_NONE;
+        x->whole_after = a->first_whole;
+        if (a->first_whole != FR_NONE)
+            a->blocks[a->first_whole].whole_before = id;
+        a->first_whole = id;
+    }
+    bin_insert(a, id);
 }
 
 static void remove_free(struct fr__allocator *a, uint32_t id)
 {
     struct block *x = &a->blocks[id];
 
-    treap_remove(a, id);
     x->is_free = false;
-    if (!is_whole(x))
-        return;
-    if (x->whole_after != FR_NONE)
-        a->blocks[x->whole_after].whole_before = x->whole_before;
-    if (x->whole_before != FR_NONE)
-        a->blocks[x->whole_before].whole_after = x->whole_after;
-    else
-        a->first_whole = x->whole_after;
+    if (is_whole(x)) {
+        if (x->whole_after != FR_NONE)
+            a->blocks[x->whole_after].whole_before = x->whole_before;
+        if (x->whole_before != FR_NONE)
+            a->blocks[x->whole_before].whole_after = x->whole_after;
+        else
+            a->first_whole = x->whole_after;
+    }
+    bin_remove(a, id);
 }
 
 /* ---- segments ---- */

@@ -45,6 +45,8 @@ struct fr__allocator_stats {
 /* The device has limit_bytes. Beyond the limit the allocator goes on all the same, giving back what
  * it can each time, so that the peak says how much memory would be needed. NULL: out of memory. */
 struct fr__allocator *fr__allocator_new(uint64_t limit_bytes);
+/* Makes it as new for another device; the memory stays. */
+void fr__allocator_reset(struct fr__allocator *a, uint64_t limit_bytes);
 void fr__allocator_free(struct fr__allocator *a);
 
 /* Takes a block for 1 to 2^60 bytes. Returns its handle; FR_NONE: the host is out of memory. */

@@ -13,6 +13,7 @@
 #include "sim/engine.h"
 #include "sim/memory/requests.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,35 @@ static void note_peak(struct engine *e, uint32_t d, uint32_t task, uint64_t byte
         note_over(e, d, task, bytes);
 }
 
+static inline bool is_persistent(const struct fr_buffer *b)
+{
+    return b->alloc == FR_NONE && b->alias == FR_NONE;
+}
+
+static inline bool is_of_optimizer(const struct fr_buffer *b)
+{
+    return b->kind == FR_BUFFER_OPTIMIZER;
+}
+
+/* The plan's persistent buffers. */
+struct persistent {
+    uint32_t *ids; /* [n] */
+    size_t n;
+};
+
+static bool list_persistent(struct engine *e, struct persistent *k)
+{
+    const struct fr_buffer *buffers = e->v->buffers;
+    size_t n_buffers = e->v->n_buffers;
+
+    k->n = 0;
+    k->ids = fr__arena_take(e->scratch, n_buffers, sizeof(*k->ids));
+    for (uint32_t b = 0; k->ids && b < n_buffers; b++)
+        if (is_persistent(&buffers[b]))
+            k->ids[k->n++] = b;
+    return k->ids != NULL;
+}
+
 /* ---- with an allocator ---- */
 
 static inline uint32_t device_of(const struct live *b)
@@ -56,29 +86,29 @@ static inline uint32_t kind_of(const struct live *b)
     return b->of % FR_N_BUFFER_KINDS;
 }
 
-static inline void take_block(struct engine *e, uint32_t buffer, const struct live *b)
+/* Whether the allocator is asked for it. */
+static inline bool is_asked_for(const struct fr__requests *r, uint64_t bytes, uint32_t kind)
 {
-    struct fr__requests *r = &e->memory.requests[device_of(b)];
-
-    if (r->asked && kind_of(b) != FR_BUFFER_CONTEXT && b->bytes > 0)
-        e->memory.takes[buffer] = fr__requests_take(r, b->bytes);
+    return r->asked && kind != FR_BUFFER_CONTEXT && bytes > 0;
 }
 
-/* Room for what each GPU may ask for: a taking and a giving of each of its buffers. */
-static enum fr_status make_requests(struct engine *e)
+/* Room for what each GPU may ask for: a taking and a giving of each of its buffers; nobody gives
+ * persistent ones back. */
+static enum fr_status make_requests(struct engine *e, const struct persistent *k)
 {
     const struct fr_plan_view *v = e->v;
-    size_t n_devices = v->topo->n_devices, at = 0;
+    size_t n_devices = v->topo->n_devices, n_allocs = v->alloc_first[v->n_tasks], at = 0;
 
     e->memory.requests = fr__arena_alloc(e->scratch, n_devices, sizeof(*e->memory.requests));
-    e->memory.asked = fr__arena_take(e->scratch, 2 * v->n_buffers, sizeof(*e->memory.asked));
-    e->memory.takes = fr__arena_take(e->scratch, v->n_buffers, sizeof(*e->memory.takes));
+    e->memory.asked = fr__arena_take(e->scratch, 2 * (n_allocs + k->n), sizeof(*e->memory.asked));
+    e->memory.takes = fr__arena_take(e->scratch, n_allocs, sizeof(*e->memory.takes));
     if (!e->memory.requests || !e->memory.asked || !e->memory.takes)
         return fr__engine_fail_nomem(e);
-    for (size_t b = 0; b < v->n_buffers; b++)
-        e->memory.takes[b] = FR_NONE;
-    for (size_t b = 0; b < v->n_buffers; b++)
-        e->memory.requests[v->buffers[b].device].n += 2;
+    memset(e->memory.takes, 0xff, n_allocs * sizeof(*e->memory.takes)); /* FR_NONE each */
+    for (size_t i = 0; i < n_allocs; i++)
+        e->memory.requests[device_of(&e->memory.live[i])].n += 2;
+    for (size_t i = 0; i < k->n; i++)
+        e->memory.requests[v->buffers[k->ids[i]].device].n++;
     for (size_t d = 0; d < n_devices; d++) {
         size_t n = e->memory.requests[d].n;
         bool is_gpu = v->topo->types[v->topo->devices[d].type].is_gpu;
@@ -91,13 +121,25 @@ static enum fr_status make_requests(struct engine *e)
     return FR_OK;
 }
 
+/* The buffer that one of a device's takes is of. */
 static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take)
 {
-    uint32_t b = 0;
+    const struct fr_plan_view *v = e->v;
+    uint32_t n = 0;
 
-    while (e->v->buffers[b].device != d || e->memory.takes[b] != take)
-        b++;
-    return b;
+    for (uint32_t i = 0; i < v->alloc_first[v->n_tasks]; i++)
+        if (e->memory.takes[i] == take && device_of(&e->memory.live[i]) == d)
+            return v->alloc[i];
+    for (int is_optimizer = 0; is_optimizer < 2; is_optimizer++)
+        for (uint32_t b = 0; b < v->n_buffers; b++) {
+            const struct fr_buffer *k = &v->buffers[b];
+
+            if (is_persistent(k) && k->device == d && is_of_optimizer(k) == is_optimizer &&
+                is_asked_for(&e->memory.requests[d], k->bytes, k->kind) && n++ == take)
+                return b;
+        }
+    assert(false && "a take of no buffer");
+    return 0;
 }
 
 /* What the device's allocator came to. It is over before the sum of the buffers is: they are less
@@ -132,13 +174,21 @@ static enum fr_status play_requests(struct engine *e)
 
 /* ---- the account ---- */
 
-static struct live live_of(const struct fr_plan_view *v, uint32_t buffer)
+/* place_of: [n_buffers] set for those that tasks allocate. */
+static void set_live(const struct fr_plan_view *v, struct live live[], uint32_t place_of[])
 {
-    const struct fr_buffer *k = &v->buffers[buffer];
+    const struct fr_buffer *buffers = v->buffers;
+    const uint32_t *alloc = v->alloc, *n_frees = v->n_frees;
+    size_t n_allocs = v->alloc_first[v->n_tasks];
 
-    return (struct live){.bytes = k->bytes,
-                         .frees_left = v->n_frees[buffer],
-                         .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
+    for (uint32_t i = 0; i < n_allocs; i++) {
+        const struct fr_buffer *k = &buffers[alloc[i]];
+
+        live[i] = (struct live){.bytes = k->bytes,
+                                .frees_left = n_frees[alloc[i]],
+                                .of = k->device * FR_N_BUFFER_KINDS + (uint32_t)k->kind};
+        place_of[alloc[i]] = i;
+    }
 }
 
 /* What a plan frees it also allocates, so the place of each is known where it is freed. */
@@ -146,53 +196,45 @@ static enum fr_status make_live(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
     size_t n_allocs = v->alloc_first[v->n_tasks], n_frees = v->free_first[v->n_tasks];
-    uint32_t *place_of;
+    uint32_t *place_of, *freed;
 
     e->memory.live = fr__arena_take(e->scratch, n_allocs + 1, sizeof(*e->memory.live));
-    e->memory.freed = fr__arena_take(e->scratch, n_frees + 1, sizeof(*e->memory.freed));
+    freed = fr__arena_take(e->scratch, n_frees + 1, sizeof(*freed));
     place_of = fr__arena_take(e->scratch, v->n_buffers, sizeof(*place_of));
-    if (!place_of || !e->memory.live || !e->memory.freed)
+    if (!place_of || !e->memory.live || !freed)
         return fr__engine_fail_nomem(e);
-    for (uint32_t i = 0; i < n_allocs; i++) {
-        e->memory.live[i] = live_of(v, v->alloc[i]);
-        place_of[v->alloc[i]] = i;
-    }
-    for (uint32_t i = 0; i < n_frees; i++)
-        e->memory.freed[i] = place_of[v->free[i]];
+    set_live(v, e->memory.live, place_of);
+    for (size_t i = 0; i < n_frees; i++)
+        freed[i] = place_of[v->free[i]];
+    e->memory.freed = freed;
     return FR_OK;
 }
 
-static void hold_persistent(struct engine *e, bool is_optimizer)
+static void hold_persistent(struct engine *e, const struct persistent *p, bool is_optimizer)
 {
-    const struct fr_plan_view *v = e->v;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct fr_buffer *k = &e->v->buffers[p->ids[i]];
 
-    for (uint32_t b = 0; b < v->n_buffers; b++) {
-        const struct fr_buffer *k = &v->buffers[b];
-
-        if (k->alloc != FR_NONE || k->alias != FR_NONE ||
-            (k->kind == FR_BUFFER_OPTIMIZER) != is_optimizer)
+        if (is_of_optimizer(k) != is_optimizer)
             continue;
         e->devices[k->device].bytes += k->bytes;
         e->devices[k->device].by_kind[k->kind] += k->bytes;
         if (e->memory.held_from)
-            e->memory.held_from[b] = 0;
-        if (e->memory.requests) {
-            struct live block = live_of(v, b);
-
-            take_block(e, b, &block);
-        }
+            e->memory.held_from[p->ids[i]] = 0;
+        if (e->memory.requests && is_asked_for(&e->memory.requests[k->device], k->bytes, k->kind))
+            fr__requests_take(&e->memory.requests[k->device], k->bytes);
     }
 }
 
-/* What buffers but the context may take. */
-static void set_limits(struct engine *e)
+/* What buffers but the context, which is persistent, may take. */
+static void set_limits(struct engine *e, const struct persistent *p)
 {
     const struct fr_plan_view *v = e->v;
 
     for (size_t d = 0; d < v->topo->n_devices; d++)
         e->devices[d].limit_bytes = v->topo->types[v->topo->devices[d].type].mem_bytes;
-    for (size_t b = 0; b < v->n_buffers && e->o->memory == FR_MEMORY_DEVICE; b++) {
-        const struct fr_buffer *k = &v->buffers[b];
+    for (size_t i = 0; i < p->n && e->o->memory == FR_MEMORY_DEVICE; i++) {
+        const struct fr_buffer *k = &v->buffers[p->ids[i]];
         uint64_t *limit_bytes = &e->devices[k->device].limit_bytes;
 
         if (k->kind == FR_BUFFER_CONTEXT)
@@ -225,66 +267,74 @@ static enum fr_status make_nothing(struct engine *e)
 enum fr_status fr__memory_init(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
+    struct persistent persistent;
 
     if (!fr__counts_memory(e->want))
         return make_nothing(e);
     FR_TRY(make_live(e));
-    set_limits(e);
+    if (!list_persistent(e, &persistent))
+        return fr__engine_fail_nomem(e);
+    set_limits(e, &persistent);
     if (fr__wants(e, FR_WANT_HOLDERS))
         FR_TRY(make_log(e));
     if (e->o->memory == FR_MEMORY_DEVICE)
-        FR_TRY(make_requests(e));
-    hold_persistent(e, false);
-    hold_persistent(e, true);
+        FR_TRY(make_requests(e, &persistent));
+    hold_persistent(e, &persistent, false);
+    hold_persistent(e, &persistent, true);
     for (uint32_t d = 0; d < v->topo->n_devices; d++)
         note_peak(e, d, FR_NONE, e->devices[d].bytes);
     return e->status;
 }
 
-void fr__memory_alloc(struct engine *e, uint32_t task)
+/* A task's buffers are on its device. */
+void fr__memory_alloc_some(struct engine *e, uint32_t task)
 {
     const struct fr_plan_view *v = e->v;
     const struct state *t = &e->tasks[task];
-    uint32_t d = fr__device_of(e, task), first, end;
+    uint32_t d = fr__device_of(e, task);
+    uint32_t first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
+    uint32_t end = fr__list_end(v->alloc_first, task, first, t->n_alloc);
     struct device *k = &e->devices[d];
+    struct fr__requests *r = e->memory.requests ? &e->memory.requests[d] : NULL;
     uint64_t before_bytes = k->bytes;
 
-    if (t->n_alloc == 0)
-        return;
-    first = t->progress == TASK_WAITING ? t->alloc : v->alloc_first[task];
-    end = fr__list_end(v->alloc_first, task, first, t->n_alloc);
     e->memory.n_allocations++;
     for (uint32_t i = first; i < end; i++) {
         const struct live *b = &e->memory.live[i];
+        uint64_t bytes = b->bytes;
+        uint32_t kind = kind_of(b);
 
-        k->bytes += b->bytes;
-        k->by_kind[kind_of(b)] += b->bytes;
+        k->bytes += bytes;
+        k->by_kind[kind] += bytes;
         if (e->memory.held_from)
             e->memory.held_from[v->alloc[i]] = e->memory.n_allocations;
-        if (e->memory.requests)
-            take_block(e, v->alloc[i], b);
+        if (r && is_asked_for(r, bytes, kind))
+            e->memory.takes[i] = fr__requests_take(r, bytes);
     }
     note_peak(e, d, task, k->bytes - before_bytes);
 }
 
-void fr__memory_free(struct engine *e, uint32_t task)
+void fr__memory_free_some(struct engine *e, uint32_t task)
 {
-    const struct fr_plan_view *v = e->v;
     const struct state *t = &e->tasks[task];
-    uint32_t end = fr__list_end(v->free_first, task, t->free, t->n_free);
+    uint32_t i = t->free, end = fr__list_end(e->v->free_first, task, i, t->n_free);
+    const uint32_t *freed = e->memory.freed, *takes = e->memory.takes;
+    struct live *live = e->memory.live;
 
-    for (uint32_t i = t->free; i < end; i++) {
-        struct live *b = &e->memory.live[e->memory.freed[i]];
-        struct device *k = &e->devices[device_of(b)];
+    for (; i < end; i++) {
+        uint32_t place = freed[i];
+        struct live *b = &live[place];
+        struct device *k;
 
         if (--b->frees_left > 0)
             continue;
+        k = &e->devices[device_of(b)];
         k->bytes -= b->bytes;
         k->by_kind[kind_of(b)] -= b->bytes;
         if (e->memory.held_until)
-            e->memory.held_until[v->free[i]] = e->memory.n_allocations;
-        if (e->memory.takes && e->memory.takes[v->free[i]] != FR_NONE)
-            fr__requests_give(&e->memory.requests[device_of(b)], e->memory.takes[v->free[i]]);
+            e->memory.held_until[e->v->free[i]] = e->memory.n_allocations;
+        if (takes && takes[place] != FR_NONE)
+            fr__requests_give(&e->memory.requests[device_of(b)], takes[place]);
     }
 }
 

@@ -3,34 +3,57 @@
 
 #include "sim/memory/requests.h"
 
+#include "base/arena.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool play(const struct fr__requests *r, struct fr__played *out)
-{
-    struct fr__allocator *a = fr__allocator_new(r->limit_bytes);
-    uint32_t *blocks = malloc((r->n_takes + 1) * sizeof(*blocks)), n_takes = 0;
-    bool ok = a && blocks;
+/* What one device after the other is played with. */
+struct player {
+    struct fr__allocator *allocator; /* NULL: none yet */
+    uint32_t *blocks;                /* [cap] of the takes */
+    size_t cap;
+};
 
+static bool make_ready(struct player *p, const struct fr__requests *r)
+{
+    if (!p->allocator)
+        p->allocator = fr__allocator_new(r->limit_bytes);
+    else
+        fr__allocator_reset(p->allocator, r->limit_bytes);
+    return p->allocator &&
+           fr__grow(&p->blocks, &p->cap, (size_t)r->n_takes + 1, sizeof(*p->blocks));
+}
+
+static bool play(struct player *p, const struct fr__requests *r, struct fr__played *out)
+{
+    const struct fr__allocator_stats *stats;
+    struct fr__allocator *a;
+    uint32_t *blocks, n_takes = 0;
+
+    if (!make_ready(p, r))
+        return false;
+    a = p->allocator;
+    blocks = p->blocks;
+    stats = fr__allocator_stats(a);
     out->first_over = FR_NONE;
-    for (size_t i = 0; ok && i < r->n; i++) {
-        if (!(r->asked[i] & 1)) {
-            fr__allocator_give(a, blocks[r->asked[i] >> 1]);
+    for (size_t i = 0; i < r->n; i++) {
+        uint64_t asked = r->asked[i];
+
+        if (!(asked & 1)) {
+            fr__allocator_give(a, blocks[asked >> 1]);
             continue;
         }
-        blocks[n_takes] = fr__allocator_take(a, r->asked[i] >> 1);
-        ok = blocks[n_takes] != FR_NONE;
-        if (out->first_over == FR_NONE && fr__allocator_stats(a)->is_over)
+        blocks[n_takes] = fr__allocator_take(a, asked >> 1);
+        if (blocks[n_takes] == FR_NONE)
+            return false;
+        if (stats->is_over && out->first_over == FR_NONE)
             out->first_over = n_takes;
         n_takes++;
     }
-    if (ok)
-        out->stats = *fr__allocator_stats(a);
-    free(blocks);
-    fr__allocator_free(a);
-    return ok;
+    out->stats = *stats;
+    return true;
 }
 
 static bool is_same(const struct fr__requests *x, const struct fr__requests *y)
@@ -54,6 +77,7 @@ static uint32_t find_like(const struct fr__requests of[], const struct fr__hash_
 bool fr__requests_play(const struct fr__requests of[], size_t n, struct fr__played played[])
 {
     struct fr__hash_table table = {0};
+    struct player p = {.allocator = NULL};
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < n; i++) {
@@ -62,8 +86,10 @@ bool fr__requests_play(const struct fr__requests of[], size_t n, struct fr__play
         if (like != FR_NONE)
             played[i] = played[like];
         else
-            ok = play(&of[i], &played[i]) && fr__hash_add(&table, of[i].hash, i);
+            ok = play(&p, &of[i], &played[i]) && fr__hash_add(&table, of[i].hash, i);
     }
+    fr__allocator_free(p.allocator);
+    free(p.blocks);
     fr__hash_fini(&table);
     return ok;
 }

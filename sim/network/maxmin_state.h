@@ -15,7 +15,7 @@
 
 #include "sim/network/maxmin.h"
 #include "sim/network/tournament.h"
-#include "sim/network/turns.h"
+#include "sim/turns.h"
 
 #define FR__INLINE_ENTRIES 4u /* of a resource's list, before it moves to the heap */
 

@@ -68,7 +68,8 @@ struct fr__network_model {
     enum fr__fate (*wake)(void *state, const struct fr__departure *d, double now_s, double *wake_s);
 
     /* When the model's next event is due, INFINITY for never; called when everything of this
-     * instant has been started. NULL: no clock of its own. */
+     * instant has been started. It stays the same until start(), wake() or advance() is called, so
+     * the engine need not ask at each instant. NULL: no clock of its own. */
     double (*next)(void *state, double now_s);
     /* Brings the model to now_s. true: one more message has arrived, *message. false: no more until
      * next() is due again. NULL if next is. */

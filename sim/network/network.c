@@ -43,6 +43,7 @@ enum fr_status fr__network_reset(struct engine *e)
     n->n_messages = 0;
     n->first_free = FR_NONE;
     n->link_bytes = NULL;
+    n->is_next_known = false;
     if (fr__wants(e, FR_WANT_LINKS)) {
         n->link_bytes = fr__arena_alloc(e->arena, t->n_links + 1, sizeof(*n->link_bytes));
         if (!n->link_bytes)
@@ -164,6 +165,7 @@ static void message_go(struct engine *e, uint32_t id)
     d = departure_of(e, id, m, r, latency_of(e, m, r));
     if (e->parts)
         fr__parts_message_go(e, id);
+    e->network.is_next_known = false;
     fate = r->n_links > 0 ? e->network.model->start(e->network.state, &d, e->now_s, &wake_s)
                           : FR__WAKE_AT;
     follow_fate(e, id, fate, wake_s);
@@ -251,6 +253,7 @@ void fr__message_wake(struct engine *e, uint32_t id)
         return;
     }
     d = departure_of(e, id, m, r, 0);
+    e->network.is_next_known = false;
     fate = model->wake(e->network.state, &d, e->now_s, &wake_s);
     follow_fate(e, id, fate, wake_s);
 }
@@ -263,6 +266,7 @@ void fr__network_advance(struct engine *e)
     uint32_t id;
     bool is_any;
 
+    e->network.is_next_known = false;
     do {
         is_any = model->advance(e->network.state, e->now_s, &id);
         if (e->parts) /* advancing may change rates */

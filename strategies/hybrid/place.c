@@ -269,7 +269,6 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
     FR_TRY(find_groups(p, err));
     FR_TRY(make_exchange(p, err));
     FR_TRY(add_messages(p, err));
-    fr__placer_expect(pl, p->ranks->n_replicas * (size_t)p->o->n_micros);
     for (uint32_t i = 0; i < p->ranks->n_replicas; i++)
         FR_TRY(place_replica(p, i, err));
     fold_devices(p);

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 
+#include <stdlib.h>
+
 static enum fr__role role_of(const struct fr_op *o)
 {
     switch (o->phase) {
@@ -185,4 +187,43 @@ enum fr_status fr__params_find(struct fr__params *out, const struct fr_graph *g,
                                .updates = f.updates,
                                .tail = f.tail};
     return FR_OK;
+}
+
+/* ---- kept ---- */
+
+struct fr__kept_params {
+    const struct fr_graph *graph;
+    struct fr__arena *arena;
+    struct fr__params params;
+};
+
+struct fr__kept_params *fr__kept_params_new(const struct fr_graph *g)
+{
+    struct fr__kept_params *k = calloc(1, sizeof(*k));
+    struct fr_error ignored; /* the memory alone can fail */
+
+    if (!k)
+        return NULL;
+    k->graph = g;
+    k->arena = fr__arena_new();
+    if (k->arena && fr__params_find(&k->params, g, k->arena, &ignored) == FR_OK)
+        return k;
+    fr__kept_params_free(k);
+    return NULL;
+}
+
+void fr__kept_params_free(struct fr__kept_params *k)
+{
+    if (k)
+        fr__arena_free(k->arena);
+    free(k);
+}
+
+bool fr__kept_params_of(const struct fr__kept_params *k, const struct fr_graph *g,
+                        struct fr__params *out)
+{
+    if (!k || k->graph != g)
+        return false;
+    *out = k->params;
+    return true;
 }

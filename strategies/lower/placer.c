@@ -19,6 +19,8 @@ enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *i
     pl->has_context = fr__arena_alloc(pl->arena, in->topo->n_devices, sizeof(*pl->has_context));
     if (!pl->has_context)
         return fr__fail_nomem(err);
+    if (fr__kept_params_of(in->params, in->graph, &pl->params))
+        return FR_OK;
     return fr__params_find(&pl->params, in->graph, pl->arena, err);
 }
 

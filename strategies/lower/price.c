@@ -95,6 +95,15 @@ void fr__price_by_model(const struct fr_problem *in, uint32_t type, uint32_t op,
         fr_cost_op(in->costs, type, in->graph, op, part, cost);
 }
 
+static void price_bytes(const struct fr_problem *in, uint32_t type, double bytes,
+                        enum fr_op_kind kind, struct fr_cost *cost)
+{
+    if (in->memo)
+        fr__cost_memo_bytes(in->memo, type, bytes, kind, cost);
+    else
+        fr_cost_bytes(in->costs, type, bytes, kind, cost);
+}
+
 /* A measured update is taken as it is; else the optimizer decides what moves. */
 void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
                   const struct fr_part *part, struct fr_cost *cost)
@@ -104,13 +113,13 @@ void fr__price_op(const struct fr__placer *pl, uint32_t type, uint32_t op,
     fr__price_by_model(pl->in, type, op, part, cost);
     if (pl->params.roles[op] == FR__ROLE_UPDATE && !fr_trust_is_measured(cost->trust) &&
         o->param_bytes > 0)
-        fr_cost_bytes(pl->in->costs, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
+        price_bytes(pl->in, type, update_bytes(pl, o), FR_OP_UPDATE, cost);
 }
 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost)
 {
-    fr_cost_bytes(pl->in->costs, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
+    price_bytes(pl->in, type, (double)bytes * (double)(n + 1), FR_OP_GRAD_ADD, cost);
 }
 
 uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, double batch)

@@ -48,6 +48,23 @@ static void compare(const struct memo_case *c, struct fr_cost_memo *m, uint32_t 
     }
 }
 
+static void compare_bytes(const struct memo_case *c, struct fr_cost_memo *m)
+{
+    static const double bytes[] = {0, 1, 4096, 1e6, 1e9};
+
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+        for (int is_update = 0; is_update < 2; is_update++) {
+            enum fr_op_kind kind = is_update ? FR_OP_UPDATE : FR_OP_GRAD_ADD;
+            struct fr_cost want, got;
+
+            fr_cost_bytes(c->costs, 0, bytes[i], kind, &want);
+            fr__cost_memo_bytes(m, 0, bytes[i], kind, &got);
+            ck_assert_msg(memcmp(&want.mean_s, &got.mean_s, sizeof(want.mean_s)) == 0 &&
+                              want.kind == got.kind && want.trust == got.trust,
+                          "%g bytes", bytes[i]);
+        }
+}
+
 /* Twice: the first time fills it. More pairs than it has tables for; parts, which it does not
  * keep. */
 START_TEST(a_memo_says_what_the_model_says)
@@ -64,6 +81,7 @@ START_TEST(a_memo_says_what_the_model_says)
         compare(&c, m, 0, &(struct fr_part){.batch = 32, .channel_parts = 2});
         compare(&c, m, 0, &(struct fr_part){.batch = 32, .input_parts = 4});
         compare(&c, m, 0, &(struct fr_part){.batch = 32});
+        compare_bytes(&c, m);
     }
     fr__cost_memo_free(m);
     close_case(&c);

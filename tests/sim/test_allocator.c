@@ -41,6 +41,27 @@ START_TEST(one_byte_takes_512_of_a_segment_of_2_mib)
 }
 END_TEST
 
+START_TEST(a_reset_allocator_is_as_a_new_one)
+{
+    struct fr__allocator *a = fr__allocator_new(30 * MIB);
+    uint32_t small, large;
+
+    fr__allocator_take(a, 512);
+    large = fr__allocator_take(a, 5 * MIB);
+    fr__allocator_take(a, 40 * MIB);
+    fr__allocator_give(a, large);
+    fr__allocator_reset(a, NO_LIMIT);
+    ck_assert_uint_eq(fr__allocator_stats(a)->peak_reserved_bytes, 0);
+    ck_assert(!fr__allocator_stats(a)->is_over);
+    small = fr__allocator_take(a, 512);
+    ck_assert_uint_eq(fr__allocator_address(a, small), 0);
+    ck_assert_uint_eq(reserved(a), 2 * MIB); /* a new segment: nothing free is left of before */
+    fr__allocator_take(a, 40 * MIB);
+    ck_assert(!fr__allocator_stats(a)->is_over);
+    fr__allocator_free(a);
+}
+END_TEST
+
 /* Up to 1 MiB: 2 MiB; below 10 MiB: 20 MiB; from there the size rounded up to 2 MiB. A byte more
  * than 1 MiB is large, and a byte less than 10 MiB rounds up to 10 MiB, which is no longer below
  * it. */
@@ -483,6 +504,7 @@ static Suite *suite(void)
     TCase *t = tcase_create("rules");
 
     tcase_add_test(t, one_byte_takes_512_of_a_segment_of_2_mib);
+    tcase_add_test(t, a_reset_allocator_is_as_a_new_one);
     tcase_add_test(t, a_segment_s_size_follows_from_the_request);
     tcase_add_test(t, a_large_block_is_split_only_for_more_than_1_mib);
     tcase_add_test(t, takes_the_smallest_block_that_is_large_enough);

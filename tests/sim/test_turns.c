@@ -1,5 +1,5 @@
 /* The queue of a few or of many against a plain array. */
-#include "sim/network/turns.h"
+#include "sim/turns.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -40,6 +40,8 @@ static void play(uint64_t seed, uint32_t n)
 
         if (fr__turns_is_empty(&t) != (n_waiting == 0)) /* Check's own asserts are slow */
             ck_abort_msg("%u wait, is_empty says otherwise", n_waiting);
+        if (fr__turns_next(&t) != (n_waiting ? fr__turns_top(&t).time_bits : UINT64_MAX))
+            ck_abort_msg("the next time is not that of the next one");
         if (what < 3 && level[id] == 0) {
             level[id] = 1 + below(&state, 30);
             fr__turns_push(&t, level[id], id, what);

@@ -96,6 +96,20 @@ START_TEST(every_strategy_makes_sound_plans_of_models)
 }
 END_TEST
 
+/* Sweeps do not check plans of trusted strategies: the tests above do. */
+START_TEST(every_trusted_strategy_is_among_those_tested)
+{
+    for (size_t i = 0; fr_strategy_at(i); i++) {
+        const struct fr_strategy *s = fr_strategy_at(i);
+        bool is_tested = false;
+
+        for (int k = 0; k < N_SPECS; k++)
+            is_tested |= strcmp(specs[k], s->name) == 0;
+        ck_assert_msg(is_tested || !s->is_trusted, "%s", s->name);
+    }
+}
+END_TEST
+
 /* ---- memory ---- */
 
 static uint64_t bytes_of(const struct fr_plan *p, enum fr_buffer_kind kind, uint32_t device)
@@ -499,6 +513,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, every_strategy_makes_sound_plans_of_a_chain);
     tcase_add_test(c, every_strategy_makes_sound_plans_of_models);
+    tcase_add_test(c, every_trusted_strategy_is_among_those_tested);
     tcase_add_test(c, a_single_device_holds_parameters_gradients_states_and_activations);
     tcase_add_test(c, half_precision_parameters_keep_an_fp32_master_copy);
     tcase_add_test(c, micro_batches_share_one_gradient);

@@ -1,11 +1,11 @@
-/* sim/network/turns.h - a queue of things of which mostly few wait: these stand in a sorted array,
+/* sim/turns.h - a queue of things of which mostly few wait: these stand in a sorted array,
  * the rest in the engine's heap.
  *
  * Taking the next of a handful off a heap costs some forty instructions and a mispredicted branch a
  * step; off the end of a sorted array, two. Events are ordered as in sim/heap.h.
  */
-#ifndef FR_SIM_NETWORK_TURNS_H
-#define FR_SIM_NETWORK_TURNS_H
+#ifndef FR_SIM_TURNS_H
+#define FR_SIM_TURNS_H
 
 #include "sim/heap.h"
 
@@ -36,19 +36,25 @@ static inline bool fr__turns_is_empty(const struct fr__turns *t)
     return t->n_few + t->rest.n == 0;
 }
 
-static inline void fr__turns_push(struct fr__turns *t, double level, uint32_t id, uint32_t what)
+/* false: out of memory, which there was room for up to fr__turns_init()'s n. */
+static inline bool fr__turns_push(struct fr__turns *t, double level, uint32_t id, uint32_t what)
 {
     struct fr__event e = {fr__time_bits(level), (uint64_t)id << 32 | what};
     uint32_t i = t->n_few;
 
-    if (i == FR__FEW) {
-        fr__heap_push(&t->rest, level, id, what);
-        return;
+    if (i == FR__FEW)
+        return fr__heap_push(&t->rest, level, id, what);
+    /* times mostly differ, and a branch is cheaper then than fr__event_before() */
+    for (; i; i--) {
+        struct fr__event k = t->few[i - 1];
+
+        if (k.time_bits > e.time_bits || (k.time_bits == e.time_bits && k.key > e.key))
+            break;
+        t->few[i] = k;
     }
-    for (; i && fr__event_before(t->few[i - 1], e); i--)
-        t->few[i] = t->few[i - 1];
     t->few[i] = e;
     t->n_few++;
+    return true;
 }
 
 /* Whether the next one stands in the heap; something waits. */
@@ -62,6 +68,17 @@ static inline bool fr__turns_is_in_rest(const struct fr__turns *t)
 static inline struct fr__event fr__turns_top(const struct fr__turns *t)
 {
     return fr__turns_is_in_rest(t) ? fr__heap_top(&t->rest) : t->few[t->n_few - 1];
+}
+
+/* The time of the next one, as bits; all ones: nothing waits. */
+static inline uint64_t fr__turns_next(const struct fr__turns *t)
+{
+    uint64_t few = t->n_few > 0 ? t->few[t->n_few - 1].time_bits : UINT64_MAX, rest;
+
+    if (t->rest.n == 0)
+        return few;
+    rest = fr__heap_top(&t->rest).time_bits;
+    return rest < few ? rest : few;
 }
 
 static inline struct fr__event fr__turns_pop(struct fr__turns *t)
