@@ -1,18 +1,17 @@
 noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
-	workloads/load.c workloads/workloads.h \
+	workloads/load.c workloads/profile.h workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
-	workloads/graph/graph.c workloads/graph/infer_shape.h \
-	workloads/graph/infer_shape.c workloads/graph/kinds.h workloads/graph/kinds.c \
-	workloads/graph/native.h workloads/graph/native_edges.c workloads/graph/native_items.c \
-	workloads/graph/native_ops.c \
+	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
+	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
+	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
-	workloads/import/pipedream_parse.c \
+	workloads/import/pipedream_parse.c workloads/import/pipedream_profile.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/training.h \
 	workloads/passes/training.c workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c \
@@ -28,4 +27,5 @@ EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \
 	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
-	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml
+	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml \
+	examples/stages/README.md examples/stages/graph.txt
