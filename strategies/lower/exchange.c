@@ -1,5 +1,4 @@
-/* strategies/lower/exchange.c - the policies by which replicas average their gradients: see
- * exchange.h. */
+/* strategies/lower/exchange.c - the policies by which replicas average gradients: see exchange.h. */
 #include "config.h"
 
 #include "strategies/lower/exchange.h"
@@ -206,12 +205,13 @@ static enum fr_status prepare_stages(struct fr__exchange *x, struct fr_error *er
     FR_TRY(make_room(x, err));
     for (uint32_t s = 0; s < o->n_stages; s++) {
         const uint32_t *devices = o->devices + (size_t)s * o->n_replicas;
+        uint32_t n = o->replicas_of ? o->replicas_of[s] : o->n_replicas;
 
         x->collectives[s] = FR_NONE;
-        if (o->n_replicas == 1 || x->sets.bytes[s] == 0)
+        if (n == 1 || x->sets.bytes[s] == 0)
             continue;
         snprintf(label, sizeof(label), "gradients of stage %u", s);
-        add_collective(x, s, fr_plan_add_group_of(x->pl->plan, devices, o->n_replicas), label);
+        add_collective(x, s, fr_plan_add_group_of(x->pl->plan, devices, n), label);
     }
     return FR_OK;
 }
@@ -252,8 +252,7 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     return member;
 }
 
-/* An update waits for the member of its set; or, as chained members end in order, for the last of
- * all. */
+/* An update waits for the member of its set, or for the last: chained members end in order. */
 static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *r)
 {
     const struct fr__params *p = &x->pl->params;
@@ -262,7 +261,7 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
     for (size_t i = 0; i < p->n_updates; i++) {
         uint32_t op = p->updates[i], set = x->set_of[op];
 
-        if (set != FR_NONE)
+        if (set != FR_NONE && fr__update_task(r, op) != FR_NONE)
             fr_plan_add_dep(x->pl->plan, x->members[waits_for_all ? x->sets.n - 1 : set],
                             fr__update_task(r, op));
     }
@@ -270,8 +269,12 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
 
 static void place_reduced(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
+    const uint32_t *n = x->options.replicas_of; /* [sets]; NULL: all ranks */
+
     for (uint32_t set = 0; set < x->sets.n; set++)
-        x->members[set] = x->collectives[set] == FR_NONE ? FR_NONE : place_member(x, r, set, rank);
+        x->members[set] = x->collectives[set] == FR_NONE || (n && rank >= n[set])
+                              ? FR_NONE
+                              : place_member(x, r, set, rank);
     fr__place_updates(r);
     hold_back_updates(x, r);
 }

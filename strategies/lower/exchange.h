@@ -46,6 +46,8 @@ struct fr__exchange_options {
     uint32_t n_stages, n_replicas;
     const uint32_t *stage_of; /* [n_ops] */
     const uint32_t *devices;  /* [n_stages][n_replicas] */
+    /* [n_stages] of n_replicas, the most, those that the stage has: the first ranks; NULL: all */
+    const uint32_t *replicas_of;
     /* servers */
     enum fr__server_place place;
     bool pulls_at_start;

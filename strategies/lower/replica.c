@@ -131,6 +131,8 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         const struct fr__owner *w = &pl->params.owners[i];
         uint32_t device = r->device_of[w->op];
 
+        if (!fr__is_mine(r, w->op))
+            continue;
         fr__add_buffer(pl, FR_BUFFER_PARAMETER, device, w->bytes, FR_NONE, w->op);
         if (pl->in->keeps_gradients && w->ready != FR_NONE)
             fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, w->bytes, FR_NONE, w->op);
