@@ -18,24 +18,6 @@ static bool recognises(const char *head, size_t len)
     return strstr(head, " -- forward_compute_time=") != NULL;
 }
 
-enum fr_status fr__profile_name(struct fr__arena *scratch, const char *path, const char **out,
-                                struct fr_error *err)
-{
-    const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path, *end;
-
-    if (strcmp(start, "graph.txt") == 0 && slash && slash != path) {
-        end = slash;
-        for (start = end; start > path && start[-1] != '/'; start--)
-            ;
-    } else {
-        end = strrchr(start, '.');
-        if (!end || end == start)
-            end = start + strlen(start);
-    }
-    *out = end > start ? fr__arena_strndup(scratch, start, (size_t)(end - start)) : "profile";
-    return *out ? FR_OK : fr__fail_nomem(err);
-}
-
 enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
                                        const char *name, struct fr_error *err)
 {
