@@ -19,7 +19,7 @@ static const struct verb verbs[] = {
          "-o vgg19.trace.json\n"
          "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
          "-s dp --json\n"
-         "  forerun simulate -w graph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
+         "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
          "-o stages.txt\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE,
@@ -179,7 +179,7 @@ static const struct verb verbs[] = {
      .summary = "run the experiments of a paper: its figures, ours, the difference",
      .examples = "  forerun reproduce list\n"
                  "  forerun reproduce fastt\n"
-                 "  forerun reproduce pipedream profiles/\n"
+                 "  forerun reproduce pipedream\n"
                  "  forerun reproduce fastt -o gains.svg -o fastt.order.svg -o fastt.csv --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,

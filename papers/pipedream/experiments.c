@@ -13,6 +13,7 @@
 
 #include "papers/build.h"
 
+#include "base/file.h"
 #include "strategies/stage_plan.h"
 #include "study/staging.h"
 
@@ -302,11 +303,14 @@ enum fr_status fr__reproduce_pipedream(struct fr_reproduction **out, const char 
         "pipeline, flushed every four mini-batches a GPU (theirs never is and stashes weights); A "
         "has NVLink inside servers here, PCIe there",
         ctx);
-    enum fr_status st;
+    enum fr_status st = FR_OK;
 
     if (!b)
         return fr__fail_nomem(err);
-    st = clusters(b, data, ctx, err);
+    if (data && !fr__is_folder(data))
+        st = fr__fail(err, FR_ENOENT, FR_NOWHERE, "no folder '%.200s' of profiles", data);
+    if (st == FR_OK)
+        st = clusters(b, data, ctx, err);
     if (st == FR_OK)
         st = optimizer(b, data, ctx, err);
     return fr__repro_finish(b, st, out);
