@@ -1,4 +1,4 @@
-/* strategies/lower/exchange.c - the policies by which replicas average gradients: see exchange.h. */
+/* strategies/lower/exchange.c - how replicas average their gradients: see exchange.h. */
 #include "config.h"
 
 #include "strategies/lower/exchange.h"

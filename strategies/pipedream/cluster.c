@@ -128,8 +128,8 @@ static void seat_stage(struct seating *s, size_t first, uint32_t r, const struct
     s->seats->replicas_of[s->stage++] = (uint32_t)(n * r);
 }
 
-/* The next split of the plan, whose groups begin at device `first`. Splits come in the order in which
- * they were made, outermost first. */
+/* The next split of the plan, whose groups begin at device `first`. Splits come in the order in
+ * which they were made, outermost first. */
 static void seat_split(struct seating *s, size_t first, const struct copies *outer)
 {
     const struct fr_stage_split *split = &s->plan->splits[s->split++];

@@ -24,8 +24,8 @@ enum fr_status fr__pd_levels_of(struct fr__pd_options *o, const struct fr_proble
 
 /* Devices of each stage. A group of the level below is `inner` devices in a row; parts of a split
  * take groups in order, and replicas of a part do the same inside their groups. Replica q of a
- * stage that is r times in its group stands in group q mod R of the R: so a micro-batch stays on its
- * machine from stage to stage. */
+ * stage that is r times in its group stands in group q mod R of the R: so a micro-batch stays on
+ * its machine from stage to stage. */
 struct fr__pd_seats {
     size_t n_stages;
     uint32_t most;         /* the most replicas of a stage */

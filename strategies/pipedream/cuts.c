@@ -1,10 +1,10 @@
 /* strategies/pipedream/cuts.c - the places where a model can be cut through a single tensor.
  *
  * A model with wide branches has too many states to plan among (Inception-v3: 221 564). Those whose
- * layers on the near side are read across the cut from one layer alone are few, and found without the
- * others: for a layer u, all that it needs and all that hangs on these without passing through u.
- * What is left then falls into parts that only u joins; any of them but not all may stand before the
- * cut as well.
+ * layers on the near side are read across the cut from one layer alone are few, and found without
+ * the others: for a layer u, all that it needs and all that hangs on these without passing through
+ * u. What is left then falls into parts that only u joins; any of them but not all may stand before
+ * the cut as well.
  */
 #include "config.h"
 

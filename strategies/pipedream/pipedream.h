@@ -128,7 +128,7 @@ struct fr__pd_row {
 enum fr_status fr__pd_row_init(struct fr__pd_row *r, const struct fr__pd_table *t,
                                struct fr_error *err);
 void fr__pd_row_fini(struct fr__pd_row *r);
-/* Fills time_s for states first..j, j < end. Cost: O(n m^2 log n) on chains, O(n^2 m^2) at worst. */
+/* Fills time_s for states first..j, j < end. O(n m^2 log n) on chains, O(n^2 m^2) at worst. */
 void fr__pd_row_fill(struct fr__pd_row *r, uint32_t first, uint32_t end);
 /* The choice behind a cell of the filled row. */
 struct fr__pd_choice fr__pd_row_choice(const struct fr__pd_row *r, uint32_t j, uint32_t m);
@@ -140,8 +140,8 @@ double fr__pd_replicated_s(const struct fr__pd_table *t, uint32_t i, uint32_t j,
 double fr__pd_spread_s(const struct fr__pd_table *t, double base_s, double param_bytes, uint32_t m,
                        bool is_first);
 
-/* Seconds for what goes into a part of states k + 1..j on m groups and, mode=code, out of it; 0: not
- * counted. */
+/* Seconds for what goes into a part of states k + 1..j on m groups and, mode=code, out of it; 0:
+ * not counted. */
 double fr__pd_crossing_s(const struct fr__pd_table *t, uint32_t k, uint32_t j, uint32_t m);
 
 /* ---- all levels ---- */

@@ -67,8 +67,8 @@ static struct seat *seat_at(const struct placing *p, uint32_t stage, uint32_t q)
 
 /* ---- what cannot be done ---- */
 
-/* Parameters, or sums of gradients, that two stages share: each replica of one has to stand with one
- * of the other. */
+/* Parameters, or sums of gradients, that two stages share: each replica of one has to stand with
+ * one of the other. */
 static enum fr_status check_shared(const struct placing *p, struct fr_error *err)
 {
     const struct fr_graph *g = p->pl->graph;

@@ -47,7 +47,7 @@ static void join(struct fr_profile *p, uint32_t from, uint32_t to)
     edges[p->n_edges++][1] = to;
 }
 
-/* n blocks: `branches` branches of `length` layers (the first may be a bare edge), and their sum. */
+/* n blocks: `branches` branches of `length` layers and their sum, with a bare edge or not. */
 static void make(struct job *j, size_t n, size_t branches, size_t length, bool has_skip)
 {
     struct fr_profile *p = &j->profile;

@@ -94,8 +94,8 @@ START_TEST(many_micro_batches_come_at_the_pace_of_the_slowest_stage)
 }
 END_TEST
 
-/* A stage of r replicas holds ceil(devices from it on / r) micro-batches a replica: two in stage 0, one
- * in stage 1. */
+/* A stage of r replicas holds ceil(devices from it on / r) micro-batches a replica: two in
+ * stage 0, one in stage 1. */
 START_TEST(a_replica_begins_with_as_many_forwards_as_keep_it_busy)
 {
     struct fr_topo *t = case_topo(4, 1e9, GIB);
