@@ -33,9 +33,9 @@ struct fr_profile {
     void *priv;
 };
 
-/* Reads a PipeDream profile (graph.txt). path may be a folder that holds one of that name.
- * FR_ENOENT, FR_EIO, FR_EPARSE, FR_ERANGE with the place; FR_EUSAGE: the workload is no profile. The caller
- * frees it. */
+/* Reads a PipeDream profile (graph.txt). path may be a folder that holds one of that name. The
+ * caller frees it. FR_ENOENT, FR_EIO, FR_EPARSE, FR_ERANGE with the place; FR_EUSAGE: the workload
+ * is no profile. */
 enum fr_status fr_profile_load(struct fr_profile **out, const char *path, struct fr_error *err);
 /* The same from len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr_profile_load_text(struct fr_profile **out, const char *text, size_t len,

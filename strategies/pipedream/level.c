@@ -7,9 +7,9 @@
  *     A(i, j, m) = min over k inside j, m' < m of max(A(i, k, m - m'), T(k + 1, j, m'), C)
  *
  *   mode=code  T = (t + 4 (m' - 1) p / (B m')) / m', C only with `compression`: what goes in and
- *              out of the last part over m' links, 2 a / (B m') / compression. The program divides the
- *              second summand by the machines of the level below as well, but only where all m
- *              groups compute all of i..j (is_first).
+ *              out of the last part over m' links, 2 a / (B m') / compression. The program
+ *              divides the second summand by the machines of the level below as well, but only
+ *              where all m groups compute all of i..j (is_first).
  *   mode=paper T = max(t, 2 (m' - 1) p / B) / m', C = 2 a(k) / B, divided by `compression`
  *              if given; parts must be sets of layers (state i - 1 inside k inside j).
  *

@@ -127,8 +127,8 @@ END_TEST
 /* Two servers of two: each stage of an outer part that is on both servers stays on its server. */
 START_TEST(an_outer_replica_is_a_server_of_its_own)
 {
-    static const struct fr_stage_part outer[] = {{0, 2, 2, 0}}, inner[] = {{0, 1, 1, 0},
-                                                                          {1, 2, 1, 0}};
+    static const struct fr_stage_part outer[] = {{0, 2, 2, 0}},
+                                      inner[] = {{0, 1, 1, 0}, {1, 2, 1, 0}};
     static const struct fr_stage_split splits[] = {
         {.level = 1, .begin = 0, .end = 2, .n_parts = 1, .parts = outer},
         {.level = 0, .begin = 0, .end = 2, .n_parts = 2, .parts = inner}};
