@@ -42,7 +42,7 @@ static const struct dimension bytes_dimension = {byte_units, true, "16GiB or 512
                                                  "B " PREFIXES_TEXT};
 
 static const struct scale rate_units[] = {
-    {"bps", 0, -3, 1}, {"bit/s", 0, -3, 1}, {"B/s", 0, 0, 1}, {NULL, 0, 0, 0}};
+    {"bps", 0, -3, 1}, {"bit/s", 0, -3, 1}, {"B/s", 0, 0, 1}, {"Bps", 0, 0, 1}, {NULL, 0, 0, 0}};
 static const struct dimension rate_dimension = {rate_units, true, "25GB/s or 100Gbps",
                                                 "B/s, bps or bit/s " PREFIXES_TEXT};
 

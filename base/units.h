@@ -13,7 +13,7 @@
  * NaN, infinities, hexadecimal, negative values, trailing text (FR_EPARSE) and overflow or what is
  * out of range (FR_ERANGE); *out is then untouched. A value too small for a double reads as 0. One
  * space may stand before the unit. A unit takes K M G T P or Ki Mi Gi Ti Pi before it; times have
- * ns us ms s min h day days. Rates are B/s, or bits as bps or bit/s. */
+ * ns us ms s min h day days. Rates are B/s or Bps, or bits as bps or bit/s. */
 enum fr_status fr__parse_bytes(const char *text, const char *what, struct fr_loc loc,
                                uint64_t *out_bytes, struct fr_error *err); /* "16GiB", "512B" */
 enum fr_status fr__parse_rate(const char *text, const char *what, struct fr_loc loc,

@@ -174,6 +174,11 @@ bool cli_is_system(const char *name_or_path); /* a shipped one's name, or a file
  * it. */
 enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err);
 
+/* ---- stages.c ---- */
+
+/* Answers a question without a topology (fr_staging_is_for). */
+enum fr_status cli_stages(struct session *s, const struct fr_question *q, struct fr_error *err);
+
 /* ---- layers.c: a row for each layer of a graph ---- */
 
 /* totals: [n_layers], as fr_graph_layer_totals gives them. */

@@ -11,13 +11,16 @@
 
 static const struct verb verbs[] = {
     {.name = "simulate",
-     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY",
+     .arguments = "-w WORKLOAD [-t TOPOLOGY] -s STRATEGY",
      .summary = "time and memory of one training iteration",
-     .examples = "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp\n"
-                 "  forerun simulate -w vgg19 -t dgx1-v100 -s dp:sync=ring,bucket=25MiB "
-                 "-o vgg19.trace.json\n"
-                 "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
-                 "-s dp --json\n",
+     .examples =
+         "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp\n"
+         "  forerun simulate -w vgg19 -t dgx1-v100 -s dp:sync=ring,bucket=25MiB "
+         "-o vgg19.trace.json\n"
+         "  forerun simulate -w gpt2-small -t \"2x dgx1-v100 via ib:100Gbps\" -B 1 -O adam "
+         "-s dp --json\n"
+         "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
+         "-o stages.txt\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
                 OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE,
      .run = cli_simulate},
@@ -172,13 +175,15 @@ static const struct verb verbs[] = {
      .n_arguments = 1,
      .run = cli_validate},
     {.name = "reproduce",
-     .arguments = "list | PAPER",
+     .arguments = "list | PAPER [FOLDER]",
      .summary = "run the experiments of a paper: its figures, ours, the difference",
      .examples = "  forerun reproduce list\n"
                  "  forerun reproduce fastt\n"
+                 "  forerun reproduce pipedream\n"
                  "  forerun reproduce fastt -o gains.svg -o fastt.order.svg -o fastt.csv --json\n",
      .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON,
      .n_arguments = 1,
+     .has_more_arguments = true,
      .run = cli_reproduce},
     {.group = "calibrate",
      .name = "fit",

@@ -12,8 +12,10 @@ static void list(void)
     const struct fr_repro_paper *p;
 
     for (size_t i = 0; (p = fr_repro_paper_at(i)) != NULL; i++) {
-        cli_print_row(stdout, p->name, 8, p->summary);
-        printf("%10s%s\n", "", p->source);
+        cli_print_row(stdout, p->name, 9, p->summary);
+        printf("%12s%s\n", "", p->source);
+        if (p->data)
+            printf("%12swith the authors' %s\n", "", p->data);
     }
 }
 
@@ -34,7 +36,10 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
         list();
         return FR_OK;
     }
-    st = fr_reproduce(&r, o->arguments[0], &s->context, err);
+    if (o->n_arguments > 2)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", o->arguments[2]);
+    st = fr_reproduce(&r, o->arguments[0], o->n_arguments > 1 ? o->arguments[1] : NULL, &s->context,
+                      err);
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
         return st;

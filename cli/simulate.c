@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "study/staging.h"
 
 static void print_decision(void *user, const char *line)
 {
@@ -24,6 +25,8 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err)
                         "%zu strategies given, 'forerun simulate' takes one; try 'forerun compare'",
                         o->n_strategies);
     q.strategy = o->n_strategies ? o->strategies[0] : NULL;
+    if (fr_staging_is_for(&q))
+        return cli_stages(s, &q, err);
     q.sensitivity = cli_sensitivity(o);
     q.with_advice = !o->no_advice;
     FR_TRY(cli_check_files(o, false, err));

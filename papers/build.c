@@ -234,6 +234,11 @@ void fr__repro_draws_over(struct fr__repro *b, const char *column)
     b->tables[b->made.n_tables - 1].base = column;
 }
 
+const char *fr__repro_text(struct fr__repro *b, const char *text)
+{
+    return fr__arena_strdup(b->arena, text);
+}
+
 enum fr_status fr__repro_found(struct fr__repro *b, struct fr_error *err, const char *fmt, ...)
 {
     char text[600];

@@ -36,6 +36,8 @@ enum fr_status fr__repro_begin(struct fr__repro *b, const char *name, const char
                                size_t n, struct fr_error *err);
 enum fr_status fr__repro_row(struct fr__repro *b, const struct fr_repro_cell cells[],
                              struct fr_error *err);
+/* A text for a cell, which stays; NULL: out of memory. */
+const char *fr__repro_text(struct fr__repro *b, const char *text);
 /* The present table can be drawn, over that column. */
 void fr__repro_draws_over(struct fr__repro *b, const char *column);
 /* What came out, in a sentence: copied. */
@@ -46,6 +48,8 @@ enum fr_status fr__repro_found(struct fr__repro *b, struct fr_error *err, const 
 enum fr_status fr__repro_finish(struct fr__repro *b, enum fr_status st,
                                 struct fr_reproduction **out);
 
-enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const struct fr_context *ctx,
-                                   struct fr_error *err);
+enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const char *data,
+                                   const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__reproduce_pipedream(struct fr_reproduction **out, const char *data,
+                                       const struct fr_context *ctx, struct fr_error *err);
 #endif

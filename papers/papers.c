@@ -18,7 +18,10 @@
 static const struct fr_repro_paper papers[] = {
     {"fastt", "FastT: strong and weak scaling, order, splits and memory of nine models",
      "X. Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
-     fr__reproduce_fastt},
+     fr__reproduce_fastt, NULL},
+    {"pipedream", "PipeDream: plans of its models by cluster, and what they gain",
+     "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
+     fr__reproduce_pipedream, "profiles: FOLDER/vgg16/graph.txt, ..."},
 };
 
 enum { N_PAPERS = sizeof(papers) / sizeof(papers[0]) };
@@ -28,7 +31,7 @@ const struct fr_repro_paper *fr_repro_paper_at(size_t i)
     return i < N_PAPERS ? &papers[i] : NULL;
 }
 
-enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
                             const struct fr_context *ctx, struct fr_error *err)
 {
     const char *names[N_PAPERS];
@@ -36,8 +39,11 @@ enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
 
     for (size_t i = 0; i < N_PAPERS; i++) {
         names[i] = papers[i].name;
-        if (strcmp(names[i], paper) == 0)
-            return papers[i].run(out, ctx, err);
+        if (strcmp(names[i], paper) != 0)
+            continue;
+        if (data && !papers[i].data)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' takes no folder of data", paper);
+        return papers[i].run(out, data, ctx, err);
     }
     return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no experiments of a paper '%s'%s", paper,
                     fr__did_you_mean(paper, names, N_PAPERS, hint, sizeof(hint)));
@@ -67,6 +73,9 @@ static void write_cell(char out[FR__TABLE_CELL], const struct fr_repro_cell *c, 
         break;
     case FR_UNIT_FRACTION:
         snprintf(out, FR__TABLE_CELL, "%s %%", fr__fixed(100 * c->value, 1, text, sizeof(text)));
+        break;
+    case FR_UNIT_TIMES:
+        snprintf(out, FR__TABLE_CELL, "%sx", fr__fixed(c->value, 2, text, sizeof(text)));
         break;
     case FR_UNIT_TEXT:
         break;

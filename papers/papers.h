@@ -12,7 +12,14 @@
 extern "C" {
 #endif
 
-enum fr_unit { FR_UNIT_TEXT, FR_UNIT_COUNT, FR_UNIT_SECONDS, FR_UNIT_FRACTION, FR_UNIT_BYTES };
+enum fr_unit {
+    FR_UNIT_TEXT,
+    FR_UNIT_COUNT,
+    FR_UNIT_SECONDS,
+    FR_UNIT_FRACTION,
+    FR_UNIT_BYTES,
+    FR_UNIT_TIMES
+};
 
 struct fr_repro_column {
     const char *name; /* "iteration_s" in JSON and CSV */
@@ -46,14 +53,17 @@ struct fr_reproduction {
 
 struct fr_repro_paper {
     const char *name, *summary, *source;
-    enum fr_status (*run)(struct fr_reproduction **out, const struct fr_context *ctx,
-                          struct fr_error *err);
+    /* data: a folder with what the paper's authors published, where that is wanted; NULL */
+    enum fr_status (*run)(struct fr_reproduction **out, const char *data,
+                          const struct fr_context *ctx, struct fr_error *err);
+    const char *data; /* what that folder is, for help; NULL: takes none */
 };
 const struct fr_repro_paper *fr_repro_paper_at(size_t i); /* NULL past the end */
 
-/* Runs all experiments of a paper. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
+/* Runs all experiments of a paper. data: a folder of published data, or NULL; FR_EUSAGE where the
+ * paper takes none. FR_ENOENT with the nearest known name; FR_ECANCELLED; as
  * fr_answer. The caller frees it. */
-enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper,
+enum fr_status fr_reproduce(struct fr_reproduction **out, const char *paper, const char *data,
                             const struct fr_context *ctx, struct fr_error *err);
 void fr_reproduction_free(struct fr_reproduction *r);
 

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "study/collective_time.h"
 #include "study/learn.h"
+#include "strategies/stage_plan.h"
 #include "study/study.h"
 #include "study/sweep.h"
 #include "study/validate.h"
@@ -88,6 +89,16 @@ enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,
 const char *fr_learning_format(size_t i, const char **summary);
 /* FR_EUSAGE before long work. */
 enum fr_status fr_learning_check_path(const char *path, struct fr_error *err);
+
+/* ---- stages without a topology ---- */
+
+void fr_stages_print(FILE *f, const struct fr_stage_plan *p);
+void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p);
+/* By the ending: .txt (a PipeDream profile with stage_id) or .json; as fr_results_write and
+ * fr_results_check_path. */
+enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
+                               const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr_stages_check_path(const char *path, struct fr_error *err);
 
 /* ---- times of collectives ---- */
 

@@ -2,7 +2,7 @@ noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
 	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
 	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
-	strategies/single.c strategies/spec.c strategies/strategies.h \
+	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
 	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c strategies/fastt/dag_price.c \
@@ -32,6 +32,11 @@ libstrategies_la_SOURCES = \
 	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c \
+	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
+	strategies/pipedream/cuts.c strategies/pipedream/level.c strategies/pipedream/options.c \
+	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \
+	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
+	strategies/pipedream/trim.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
 	strategies/schedules/chimera.c strategies/schedules/dualpipe.c strategies/schedules/eager.c \
 	strategies/schedules/gpipe.c strategies/schedules/interleaved.c \

@@ -84,6 +84,9 @@ struct fr_problem {
     struct fr_decisions **decisions;
 };
 
+struct fr_profile;    /* workloads/profile.h */
+struct fr_stage_plan; /* strategies/stage_plan.h */
+
 struct fr_strategy {
     const char *name, *summary, *source; /* token [a-z0-9-]+; one line for help; the paper */
     const struct fr_option *options;     /* ends with a NULL name */
@@ -102,14 +105,20 @@ struct fr_strategy {
                             const struct fr_run_options *run, const struct fr_context *ctx,
                             struct fr_learning **out, struct fr_error *err);
     bool learns_by_default; /* where learning is asked for and no strategy is named; one has it */
-    bool folds;       /* ranks that do the same are planned once: large clusters cost no more */
+    /* Cuts a profile into stages for machines that its options describe, without a topology; the
+     * profile must outlive the answer, which the caller frees. NULL: it needs a topology. */
+    enum fr_status (*plan_stages)(const struct fr_profile *profile,
+                                  const struct fr_option_values *options,
+                                  const struct fr_context *ctx, struct fr_stage_plan **out,
+                                  struct fr_error *err);
+    bool folds; /* ranks that do the same are planned once: large clusters cost no more */
     /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
      * builds for debugging only. */
     bool is_trusted;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
-#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos)
+#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
 /* The strategy that learns where the user names none. */

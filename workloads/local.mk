@@ -1,6 +1,6 @@
 noinst_LTLIBRARIES += libworkloads.la
 libworkloads_la_SOURCES = \
-	workloads/load.c workloads/workloads.h \
+	workloads/load.c workloads/profile.h workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
 	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
@@ -11,7 +11,7 @@ libworkloads_la_SOURCES = \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
-	workloads/import/pipedream_parse.c \
+	workloads/import/pipedream_parse.c workloads/import/pipedream_profile.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/recompute.h \
 	workloads/passes/recompute.c workloads/passes/recompute_groups.h \
 	workloads/passes/recompute_groups.c workloads/passes/shard.h workloads/passes/training.h \
@@ -38,4 +38,5 @@ EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \
 	examples/layouts/mesh-tensorflow-transformer.csv examples/layouts/one-weird-trick-alexnet.csv \
 	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
-	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml
+	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml \
+	examples/stages/README.md examples/stages/graph.txt

@@ -474,8 +474,8 @@ static enum fr_status breakdown(struct fr__repro *b, struct fr_error *err)
         n[0], (int)N_MODELS, n[1], n[2]);
 }
 
-enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const struct fr_context *ctx,
-                                   struct fr_error *err)
+enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const char *data,
+                                   const struct fr_context *ctx, struct fr_error *err)
 {
     struct fr__repro *b = fr__repro_new(
         "fastt",
@@ -487,6 +487,7 @@ enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const struct fr
         ctx);
     enum fr_status st;
 
+    (void)data;
     if (!b)
         return fr__fail_nomem(err);
     st = scaling(b, false, err);

@@ -71,6 +71,9 @@ struct fr__exchange_options {
     const struct fr__late_sum *late;
     bool is_folded;      /* a replica stands for others that do the same */
     bool has_two_stages; /* a device has a stage of each of two copies of the model */
+    /* [n_stages] stages: of n_replicas, the most, those that the stage has: the first ones; its
+     * groups are of so many. NULL: all */
+    const uint32_t *replicas_of;
     /* servers */
     enum fr__server_place place;
     bool pulls_at_start;

@@ -131,6 +131,14 @@ static uint32_t add_collective(struct fr__exchange *x, uint32_t group, double by
                                                       .is_folded = x->options.is_folded});
 }
 
+/* How many ranks sum a set. */
+static uint32_t n_ranks_of(const struct fr__exchange *x, uint32_t set)
+{
+    const uint32_t *of_stage = x->options.replicas_of;
+
+    return of_stage ? of_stage[x->stage_of_set[set]] : part_at(x, set)->over.n_ranks;
+}
+
 /* The collectives of a set, and which updates wait for it. */
 static void add_collectives(struct fr__exchange *x, uint32_t set, const char *label)
 {
@@ -145,7 +153,7 @@ static void add_collectives(struct fr__exchange *x, uint32_t set, const char *la
         uint32_t at = x->first_group[set] + g;
 
         x->collectives[at] = x->gathers[at] = FR_NONE;
-        if (part->over.n_ranks < 2 || x->sets.bytes[set] == 0)
+        if (n_ranks_of(x, set) < 2 || x->sets.bytes[set] == 0)
             continue;
         x->collectives[at] = add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
                                             is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
@@ -334,7 +342,8 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     uint32_t collective = x->collectives[x->first_group[set] + part->over.group_of[rank]];
     uint32_t member;
 
-    if (collective == FR_NONE)
+    if (collective == FR_NONE ||
+        (x->options.replicas_of && rank >= x->options.replicas_of[x->stage_of_set[set]]))
         return FR_NONE;
     member = add_member(x, device, collective, part->over.rank_of[rank], FR_PHASE_BACKWARD_WEIGHT);
     for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++)
@@ -363,7 +372,7 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
         if (set == FR_NONE)
             continue;
         set = waits_for_all ? last : x->members[set];
-        if (set != FR_NONE)
+        if (set != FR_NONE && fr__update_task(r, op) != FR_NONE)
             fr_plan_add_dep(x->pl->plan, set, fr__update_task(r, op));
     }
 }

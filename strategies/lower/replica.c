@@ -139,6 +139,8 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         const struct fr__owner *w = &pl->params.owners[i];
         uint32_t device = r->device_of[w->op];
 
+        if (!fr__is_mine(r, w->op))
+            continue;
         fr__add_kept(pl, device, w, with_optimizer);
         for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
             if (fr__needs_tied_copy(r, e))

@@ -33,8 +33,9 @@ struct fr__replica {
     struct fr__placer *pl;
     struct fr__arena *arena;
     const uint32_t *device_of; /* [n_ops] caller's, lives as long */
-    uint32_t number;           /* among the replicas, for messages of a sharded graph */
-    struct fr__micro *micros;  /* [n_micros] */
+    const bool *is_mine; /* [n_ops] ops whose parameters are kept and updated here; NULL: all */
+    uint32_t number;     /* among the replicas, for messages of a sharded graph */
+    struct fr__micro *micros; /* [n_micros] */
     size_t n_micros;
     struct fr__micro tail;
     bool is_in_turn;      /* a micro-batch begins when the one before has ended its backward pass */

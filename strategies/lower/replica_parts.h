@@ -24,6 +24,11 @@ static inline bool fr__is_body_op(const struct fr__replica *r, uint32_t op)
     return role == FR__ROLE_FORWARD || role == FR__ROLE_BACKWARD;
 }
 
+static inline bool fr__is_mine(const struct fr__replica *r, uint32_t op)
+{
+    return !r->is_mine || r->is_mine[op];
+}
+
 /* ---- replica.c ---- */
 
 /* Whether edge i is the first that needs a copy of its source's parameters on its reader's

@@ -14,7 +14,7 @@ static void place_tail(struct fr__replica *r, enum fr__role role)
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i];
 
-        if (p->roles[op] == role && r->tail.task_of[op] == FR_NONE)
+        if (p->roles[op] == role && r->tail.task_of[op] == FR_NONE && fr__is_mine(r, op))
             fr__place_op(r, &r->tail, op, r->pl->n_tasks, FR_NONE);
     }
 }
@@ -57,7 +57,7 @@ void fr__place_updates(struct fr__replica *r)
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i], done = r->done_of[r->device_of[op]];
 
-        if (p->roles[op] != FR__ROLE_UPDATE)
+        if (p->roles[op] != FR__ROLE_UPDATE || !fr__is_mine(r, op))
             continue;
         if (done != FR_NONE)
             fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
@@ -67,7 +67,7 @@ void fr__place_updates(struct fr__replica *r)
         const struct fr__owner *w = &p->owners[i];
         uint32_t end = r->done_of[r->device_of[w->op]];
 
-        if (w->ready == FR_NONE || w->has_tensor)
+        if (w->ready == FR_NONE || w->has_tensor || !fr__is_mine(r, w->op))
             continue;
         if (w->n_updates > 0) /* else nobody updates: it is dropped at the end of the body */
             end = r->step_of[r->device_of[p->updates[w->first_update]]];
@@ -90,7 +90,8 @@ void fr__refresh_tied(struct fr__replica *r)
         uint32_t src = g->edges[i].src, send, recv;
         const struct fr__owner *w;
 
-        if (!fr__needs_tied_copy(r, i) || pl->params.owner_of[src] == FR_NONE)
+        if (!fr__is_mine(r, src) || !fr__needs_tied_copy(r, i) ||
+            pl->params.owner_of[src] == FR_NONE)
             continue;
         w = &pl->params.owners[pl->params.owner_of[src]];
         if (w->n_updates == 0)

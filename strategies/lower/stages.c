@@ -266,6 +266,15 @@ static enum fr_status make_chain(struct chain *c, struct fr__placer *pl,
     return FR_OK;
 }
 
+enum fr_status fr__items_list(struct fr__items *out, struct fr__placer *pl, struct fr_error *err)
+{
+    struct chain c;
+
+    FR_TRY(make_chain(&c, pl, &(struct fr__stages_problem){.n_stages = 1}, err));
+    *out = (struct fr__items){.n = c.n, .first = c.items, .item_of = c.item_of};
+    return FR_OK;
+}
+
 static enum fr_status cut(struct fr__stages *out, struct chain *c,
                           const struct fr__stages_problem *in, struct fr_error *err)
 {

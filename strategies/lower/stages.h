@@ -32,6 +32,15 @@ struct fr__cut_problem {
 enum fr_status fr__cut_chain(const struct fr__cut_problem *p, uint32_t first[], bool *fits,
                              struct fr_error *err);
 
+/* The items of the placer's graph, at least one; memory comes from its arena. An edge between ops
+ * of two items leads to the later one. FR_EUSAGE: no forward op. */
+struct fr__items {
+    size_t n;
+    const uint32_t *first;   /* [n] first forward op of each */
+    const uint32_t *item_of; /* [n_ops] all ops */
+};
+enum fr_status fr__items_list(struct fr__items *out, struct fr__placer *pl, struct fr_error *err);
+
 struct fr__stages {
     size_t n_stages, n_items;
     const uint32_t *items;    /* [n_items] first forward op of each */

@@ -179,7 +179,7 @@ START_TEST(a_paper_that_is_not_there_is_named)
     struct fr_reproduction *r;
     struct fr_error err;
 
-    ck_assert_int_eq(fr_reproduce(&r, "fasttt", NULL, &err), FR_ENOENT);
+    ck_assert_int_eq(fr_reproduce(&r, "fasttt", NULL, NULL, &err), FR_ENOENT);
     ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'fastt'"));
 }
 END_TEST

@@ -22,7 +22,7 @@ EXPLAINED = {
     # writes and fits each of these
     ("calibrate", "calibrate/curves", "calibrate/fit", "calibrate/fit/read"),
     # a table of papers beside the helpers of their experiments
-    ("papers", "papers/fastt"),
+    ("papers", "papers/fastt", "papers/pipedream"),
 }
 
 

@@ -16,6 +16,9 @@ struct fr__profile_node {
     const char *id, *desc; /* "node4", "Conv2d(3, 64, kernel_size=(11, 11), ...)" */
     struct fr_loc loc;
     double forward_s, backward_s;
+    double both_s; /* forward + backward, added before they were scaled */
+    double activation_bytes, parameter_bytes; /* as they stand there, not rounded; all outputs */
+    const char *line;                         /* as it stands there, without a stage */
     uint64_t param_bytes;
     uint32_t first_size, n_sizes; /* its outputs in sizes */
     enum fr_op_kind kind;
@@ -28,6 +31,7 @@ struct fr__profile {
     struct fr__profile_node *nodes;
     uint64_t *sizes; /* bytes of each output */
     uint32_t *in_first, *in_src;
+    uint32_t (*edges)[2]; /* [n_edges] in file order: from, to */
     size_t n_nodes, n_sizes, n_edges;
 };
 
@@ -53,6 +57,9 @@ uint32_t fr__profile_n_params(const struct fr__profile_node *node);
 /* Reads the text; everything lives in the arena. */
 enum fr_status fr__profile_parse(struct fr__arena *a, const char *text, size_t len,
                                  const char *name, struct fr__profile *out, struct fr_error *err);
+/* "vgg16" for ".../vgg16/graph.txt", "my" for "my.txt"; in the arena. */
+enum fr_status fr__profile_name(struct fr__arena *scratch, const char *path, const char **out,
+                                struct fr_error *err);
 enum fr_status fr__profile_to_graph(const struct fr__profile *p, struct fr_graph **out,
                                     struct fr_error *err);
 #endif

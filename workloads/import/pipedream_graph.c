@@ -336,25 +336,6 @@ static enum fr_status add_all(struct conversion *c, struct fr_error *err)
     return FR_OK;
 }
 
-/* "vgg16" for ".../vgg16/graph.txt", "my" for "my.txt". */
-static enum fr_status name_of(struct fr__arena *scratch, const char *path, const char **out,
-                              struct fr_error *err)
-{
-    const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path, *end;
-
-    if (strcmp(start, "graph.txt") == 0 && slash && slash != path) {
-        end = slash;
-        for (start = end; start > path && start[-1] != '/'; start--)
-            ;
-    } else {
-        end = strrchr(start, '.');
-        if (!end || end == start)
-            end = start + strlen(start);
-    }
-    *out = end > start ? fr__arena_strndup(scratch, start, (size_t)(end - start)) : "profile";
-    return *out ? FR_OK : fr__fail_nomem(err);
-}
-
 static enum fr_status convert(struct conversion *c, struct fr__arena *scratch,
                               struct fr_graph **out, struct fr_error *err)
 {
@@ -366,7 +347,7 @@ static enum fr_status convert(struct conversion *c, struct fr__arena *scratch,
     fr__profile_infer(c->p, &c->shape);
     FR_TRY(make_room(c, scratch, err));
     FR_TRY(add_all(c, err));
-    FR_TRY(name_of(scratch, c->p->name, &info.name, err));
+    FR_TRY(fr__profile_name(scratch, c->p->name, &info.name, err));
     info.batch = c->shape.batch;
     info.seq_len = c->shape.seq_len;
     info.source = c->shape.is_batch_assumed

@@ -95,24 +95,26 @@ static enum fr_status take_number(struct parser *ps, const char *what, double ma
     return fr__parse_number(digits, what, here(ps, start), 0, max, out, err);
 }
 
-/* PipeDream averages sizes over runs and prints them as decimals: to the nearest byte. */
+/* PipeDream averages sizes over runs and prints them as decimals: to the nearest byte, and as they
+ * stand there. */
 static enum fr_status take_bytes(struct parser *ps, const char *what, uint64_t *out,
-                                 struct fr_error *err)
+                                 double *out_exact, struct fr_error *err)
 {
-    double x;
-
-    FR_TRY(take_number(ps, what, (double)FR__MAX_BYTES, &x, err));
-    *out = (uint64_t)(x + 0.5);
+    FR_TRY(take_number(ps, what, (double)FR__MAX_BYTES, out_exact, err));
+    *out = (uint64_t)(*out_exact + 0.5);
     return FR_OK;
 }
 
-static enum fr_status take_size(struct parser *ps, struct fr_error *err)
+static enum fr_status take_size(struct parser *ps, struct fr__profile_node *node,
+                                struct fr_error *err)
 {
     uint64_t bytes;
+    double exact;
 
     if (ps->n_sizes >= MAX_SIZES)
         return fr__fail(err, FR_ERANGE, here(ps, ps->at), "more than %zu activations", MAX_SIZES);
-    FR_TRY(take_bytes(ps, "'activation_size'", &bytes, err));
+    FR_TRY(take_bytes(ps, "'activation_size'", &bytes, &exact, err));
+    node->activation_bytes += exact;
     if (!fr__grow(&ps->sizes, &ps->cap_sizes, ps->n_sizes + 1, sizeof(*ps->sizes)))
         return fr__fail_nomem(err);
     ps->sizes[ps->n_sizes++] = bytes;
@@ -127,15 +129,15 @@ static enum fr_status take_sizes(struct parser *ps, struct fr__profile_node *nod
     node->first_size = (uint32_t)ps->n_sizes;
     node->n_sizes = 1;
     if (ps->at == ps->end || *ps->at != '[')
-        return take_size(ps, err);
+        return take_size(ps, node, err);
     ps->at++;
-    FR_TRY(take_size(ps, err));
+    FR_TRY(take_size(ps, node, err));
     while (ps->at < ps->end && *ps->at == ';') {
         if (++node->n_sizes > MAX_SIZES_OF_NODE)
             return fr__fail(err, FR_ERANGE, here(ps, start), "'activation_size' has over %d items",
                             MAX_SIZES_OF_NODE);
         FR_TRY(take(ps, "; ", err));
-        FR_TRY(take_size(ps, err));
+        FR_TRY(take_size(ps, node, err));
     }
     return take(ps, "]", err);
 }
@@ -182,7 +184,10 @@ static enum fr_status take_fields(struct parser *ps, struct fr__profile_node *no
     FR_TRY(take(ps, ", activation_size=", err));
     FR_TRY(take_sizes(ps, node, err));
     FR_TRY(take(ps, ", parameter_size=", err));
-    FR_TRY(take_bytes(ps, "'parameter_size'", &node->param_bytes, err));
+    FR_TRY(take_bytes(ps, "'parameter_size'", &node->param_bytes, &node->parameter_bytes, err));
+    node->line = fr__arena_strndup(ps->arena, ps->line, (size_t)(ps->at - ps->line));
+    if (!node->line)
+        return fr__fail_nomem(err);
     if (ps->at < ps->end) {
         FR_TRY(take(ps, " -- stage_id=", err));
         FR_TRY(take_number(ps, "'stage_id'", (double)MAX_NODES, &stage, err));
@@ -191,6 +196,7 @@ static enum fr_status take_fields(struct parser *ps, struct fr__profile_node *no
         return fr__fail(err, FR_EPARSE, here(ps, ps->at), "text after the end of the node");
     node->forward_s = forward_ms / 1e3;
     node->backward_s = backward_ms / 1e3;
+    node->both_s = (forward_ms + backward_ms) / 1e3;
     return FR_OK;
 }
 
@@ -301,6 +307,7 @@ static enum fr_status group_edges(struct parser *ps, struct fr__profile *p, stru
         FR_TRY(find_node(ps, raw->dst, raw->line, raw->dst_col, &ends[e][1], err));
         p->in_first[ends[e][1] + 1]++;
     }
+    p->edges = ends;
     for (size_t v = 0; v < ps->n_nodes; v++)
         p->in_first[v + 1] += p->in_first[v];
     for (uint32_t e = 0; e < ps->n_edges; e++)
@@ -349,4 +356,22 @@ enum fr_status fr__profile_parse(struct fr__arena *a, const char *text, size_t l
     free(ps.edges);
     fr__strings_fini(&ps.ids);
     return st;
+}
+
+enum fr_status fr__profile_name(struct fr__arena *scratch, const char *path, const char **out,
+                                struct fr_error *err)
+{
+    const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path, *end;
+
+    if (strcmp(start, "graph.txt") == 0 && slash && slash != path) {
+        end = slash;
+        for (start = end; start > path && start[-1] != '/'; start--)
+            ;
+    } else {
+        end = strrchr(start, '.');
+        if (!end || end == start)
+            end = start + strlen(start);
+    }
+    *out = end > start ? fr__arena_strndup(scratch, start, (size_t)(end - start)) : "profile";
+    return *out ? FR_OK : fr__fail_nomem(err);
 }

@@ -1,0 +1,53 @@
+/* strategies/pipedream/cluster.h - a plan of stages on the GPUs of a topology: the profile of a
+ * training graph, the levels of the machines, and which GPU is which replica of which stage. */
+#ifndef FR_STRATEGIES_PIPEDREAM_CLUSTER_H
+#define FR_STRATEGIES_PIPEDREAM_CLUSTER_H
+
+#include "strategies/lower/placer.h"
+#include "strategies/pipedream/pipedream.h"
+
+/* ---- profile.c ---- */
+
+/* The placer's graph as a profile at so many samples, on the slowest of the problem's devices for
+ * each layer; layers are the items of strategies/lower/stages.h. item_of: [n_ops], out. All memory
+ * comes from the placer's arena. */
+enum fr_status fr__pd_profile_of(struct fr_profile *out, const uint32_t **item_of,
+                                 struct fr__placer *pl, double batch, struct fr_error *err);
+
+/* ---- cluster.c ---- */
+
+/* Fills in levels that the options do not give: GPUs of a machine and machines, where all machines
+ * have as many, else all GPUs on one level; the bandwidth is the narrowest link's between
+ * neighbours of the level. FR_EUSAGE: the options are for another number of GPUs. */
+enum fr_status fr__pd_levels_of(struct fr__pd_options *o, const struct fr_problem *in,
+                                struct fr_error *err);
+
+/* Devices of each stage. A group of the level below is `inner` devices in a row; parts of a split
+ * take groups in order, and replicas of a part do the same inside their groups. Replica q of a
+ * stage that is r times in its group stands in group q mod R of the R: so a micro-batch stays on
+ * its machine from stage to stage. */
+struct fr__pd_seats {
+    size_t n_stages;
+    uint32_t most;         /* the most replicas of a stage */
+    uint32_t *replicas_of; /* [n_stages] */
+    uint32_t *devices;     /* [n_stages][most] */
+};
+enum fr_status fr__pd_seat(struct fr__pd_seats *out, const struct fr_stage_plan *plan,
+                           const struct fr_problem *in, struct fr__arena *arena,
+                           struct fr_error *err);
+
+/* ---- run.c ---- */
+
+/* Adds the stages to the placer's plan: n_micros micro-batches of `batch` samples, the last of
+ * last_batch, round robin over the replicas of each stage, one forward one backward, and one
+ * update of all at the end. stage_of: [n_ops]. FR_EUNSUPPORTED: parameters shared by stages with
+ * different numbers of replicas. */
+struct fr__pd_run {
+    struct fr__placer *pl;
+    const struct fr__pd_seats *seats;
+    const uint32_t *stage_of;
+    uint32_t n_micros;
+    double batch, last_batch;
+};
+enum fr_status fr__pd_place(const struct fr__pd_run *run, struct fr_error *err);
+#endif

@@ -1,0 +1,384 @@
+/* strategies/pipedream/run.c - stages with different numbers of replicas as tasks.
+ *
+ * Micro-batch b goes to replica b mod r of a stage with r of them, forwards and backwards (1F1B-RR,
+ * PipeDream, SOSP 2019, section 3.2). A replica of stage s begins with as many forwards as keep it
+ * busy until the first backward comes back, ceil(machines from s on / r), then alternates; so no
+ * two stages wait for each other in a circle. Training is synchronous: gradients are added up
+ * over all micro-batches, replicas of a stage average theirs, and each updates once at the end.
+ * PipeDream itself updates after each mini-batch and stashes weights; that is not modelled here.
+ *
+ * The replicas of all stages with the same number q are a column. Columns keep and update
+ * parameters of their own; micro-batches pass through all of them, so there is one fr__replica,
+ * whose arrays of the column change with the block that is placed.
+ */
+#include "config.h"
+
+#include "strategies/pipedream/cluster.h"
+
+#include "base/error.h"
+#include "strategies/lower/exchange.h"
+#include "strategies/lower/log.h"
+#include "strategies/lower/replica.h"
+
+#include <string.h>
+
+/* A pass of a micro-batch. */
+struct slot {
+    uint32_t micro;
+    bool is_backward;
+};
+
+/* What a fr__replica keeps for one replica of each stage. */
+struct column {
+    uint32_t *first_task, *gradient_of;
+    struct fr__micro tail;
+    bool *is_mine;
+};
+
+/* The ops of one stage, forward and backward apart, in graph order. */
+struct block_ops {
+    uint32_t *ops;
+    size_t n;
+};
+
+struct seat {
+    struct slot *slots; /* [2 n_micros] */
+    size_t n, at;
+    uint32_t marker; /* end of the block before, FR_NONE */
+};
+
+struct placing {
+    const struct fr__pd_run *run;
+    struct fr__placer *pl;
+    const struct fr__pd_seats *seats;
+    struct fr__replica r;
+    struct fr__exchange *exchange;
+    uint32_t *device_of; /* [n_ops] of the micro-batch being placed */
+    struct column *columns;
+    struct block_ops (*blocks)[2]; /* [n_stages] */
+    struct seat *of;               /* [n_stages][most] */
+    bool *is_placed;               /* [n_stages][2][n_micros] */
+};
+
+static uint32_t device_at(const struct placing *p, uint32_t stage, uint32_t q)
+{
+    return p->seats->devices[(size_t)stage * p->seats->most + q];
+}
+
+static struct seat *seat_at(const struct placing *p, uint32_t stage, uint32_t q)
+{
+    return &p->of[(size_t)stage * p->seats->most + q];
+}
+
+/* ---- what cannot be done ---- */
+
+/* Parameters, or sums of gradients, that two stages share: each replica of one has to stand with
+ * one of the other. */
+static enum fr_status check_shared(const struct placing *p, struct fr_error *err)
+{
+    const struct fr_graph *g = p->pl->graph;
+    const enum fr__role *roles = p->pl->params.roles;
+
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        uint32_t a = p->run->stage_of[e->src], b = p->run->stage_of[e->dst];
+        bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
+        bool is_tail = roles[e->dst] == FR__ROLE_SUM || roles[e->dst] == FR__ROLE_UPDATE;
+
+        if ((is_tied || is_tail) && p->seats->replicas_of[a] != p->seats->replicas_of[b])
+            return fr__fail(
+                err, FR_EUNSUPPORTED, FR_NOWHERE,
+                "parameters of '%s' are shared by stages with %u and %u replicas, which "
+                "cannot be run; 'straight=1' replicates none",
+                g->ops[e->src].name, p->seats->replicas_of[a], p->seats->replicas_of[b]);
+    }
+    if (p->run->n_micros < p->seats->most)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%u micro-batches leave some of the %u replicas of a stage without work; a "
+                        "larger batch or a smaller 'micro' makes more",
+                        p->run->n_micros, p->seats->most);
+    if ((uint64_t)p->run->n_micros * g->n_ops >= INT32_MAX / 4)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "%u micro-batches of %zu ops are too many tasks for one plan",
+                        p->run->n_micros, g->n_ops);
+    return FR_OK;
+}
+
+/* ---- room ---- */
+
+static enum fr_status list_blocks(struct placing *p, struct fr_error *err)
+{
+    const struct fr_graph *g = p->pl->graph;
+    const enum fr__role *roles = p->pl->params.roles;
+    const uint32_t *stage_of = p->run->stage_of;
+
+    p->blocks = fr__arena_alloc(p->pl->arena, p->seats->n_stages, sizeof(*p->blocks));
+    if (!p->blocks)
+        return fr__fail_nomem(err);
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        p->blocks[stage_of[o]][roles[o] == FR__ROLE_BACKWARD].n++;
+    for (size_t s = 0; s < p->seats->n_stages; s++)
+        for (int way = 0; way < 2; way++) {
+            struct block_ops *b = &p->blocks[s][way];
+
+            b->ops = fr__arena_alloc(p->pl->arena, b->n, sizeof(*b->ops));
+            if (!b->ops)
+                return fr__fail_nomem(err);
+            b->n = 0;
+        }
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        struct block_ops *b = &p->blocks[stage_of[o]][roles[o] == FR__ROLE_BACKWARD];
+
+        if (roles[o] == FR__ROLE_FORWARD || roles[o] == FR__ROLE_BACKWARD)
+            b->ops[b->n++] = o;
+    }
+    return FR_OK;
+}
+
+static uint32_t *new_ids(struct placing *p, size_t n)
+{
+    uint32_t *ids = fr__arena_alloc(p->pl->arena, n, sizeof(*ids));
+
+    if (ids)
+        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
+    return ids;
+}
+
+static enum fr_status make_column(struct placing *p, uint32_t q, struct fr_error *err)
+{
+    const struct fr_graph *g = p->pl->graph;
+    struct fr__arena *arena = p->pl->arena;
+    struct column *c = &p->columns[q];
+
+    c->first_task = new_ids(p, g->n_ops);
+    c->gradient_of = new_ids(p, g->n_tensors);
+    c->tail = (struct fr__micro){.index = FR_NONE, .batch = g->batch};
+    c->tail.task_of = new_ids(p, g->n_ops);
+    c->tail.priority_of = fr__arena_alloc(arena, g->n_ops, sizeof(*c->tail.priority_of));
+    c->tail.buffer_of = new_ids(p, g->n_tensors);
+    c->tail.copies = new_ids(p, g->n_tensors);
+    c->tail.is_followed = fr__arena_alloc(arena, g->n_ops, sizeof(bool));
+    c->tail.end_of = new_ids(p, 2 * p->pl->in->topo->n_devices);
+    c->is_mine = fr__arena_alloc(arena, g->n_ops, sizeof(*c->is_mine));
+    if (!c->first_task || !c->gradient_of || !c->tail.task_of || !c->tail.priority_of ||
+        !c->tail.buffer_of || !c->tail.copies || !c->tail.is_followed || !c->tail.end_of ||
+        !c->is_mine)
+        return fr__fail_nomem(err);
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        c->is_mine[o] = q < p->seats->replicas_of[p->run->stage_of[o]];
+    return FR_OK;
+}
+
+/* One forward, one backward (1F1B) of n micro-batches, where so many stages follow. */
+static void list_slots(uint32_t depth, uint32_t n, struct slot slots[])
+{
+    uint32_t warm = n < depth ? n : depth, k = 0;
+
+    for (uint32_t m = 0; m < warm; m++)
+        slots[k++] = (struct slot){m, false};
+    for (uint32_t m = 0; m < n; m++) {
+        slots[k++] = (struct slot){m, true};
+        if (warm + m < n)
+            slots[k++] = (struct slot){warm + m, false};
+    }
+}
+
+/* Micro-batches of a seat in their order. */
+static enum fr_status make_seat(struct placing *p, uint32_t stage, uint32_t q, uint32_t n_devices,
+                                struct fr_error *err)
+{
+    uint32_t r = p->seats->replicas_of[stage], n = (p->run->n_micros - q + r - 1) / r;
+    uint32_t depth = (n_devices + r - 1) / r;
+    struct seat *s = seat_at(p, stage, q);
+
+    *s = (struct seat){.n = 2 * (size_t)n, .marker = FR_NONE};
+    s->slots = fr__arena_alloc(p->pl->arena, s->n, sizeof(*s->slots));
+    if (!s->slots)
+        return fr__fail_nomem(err);
+    /* as the first of so many stages of one replica */
+    list_slots(depth, n, s->slots);
+    for (size_t k = 0; k < s->n; k++)
+        s->slots[k].micro = s->slots[k].micro * r + q;
+    return FR_OK;
+}
+
+static enum fr_status make_room(struct placing *p, struct fr_error *err)
+{
+    const struct fr__pd_seats *seats = p->seats;
+    struct fr__arena *arena = p->pl->arena;
+    uint32_t n_devices = 0; /* from the stage on */
+
+    p->device_of = fr__arena_alloc(arena, p->pl->graph->n_ops, sizeof(*p->device_of));
+    p->columns = fr__arena_alloc(arena, seats->most, sizeof(*p->columns));
+    p->of = fr__arena_alloc(arena, seats->n_stages * seats->most, sizeof(*p->of));
+    p->is_placed = fr__arena_alloc(arena, 2 * seats->n_stages * p->run->n_micros, sizeof(bool));
+    if (!p->device_of || !p->columns || !p->of || !p->is_placed)
+        return fr__fail_nomem(err);
+    for (uint32_t q = 0; q < seats->most; q++)
+        FR_TRY(make_column(p, q, err));
+    for (uint32_t s = (uint32_t)seats->n_stages; s-- > 0;) {
+        n_devices += seats->replicas_of[s];
+        for (uint32_t q = 0; q < seats->replicas_of[s]; q++)
+            FR_TRY(make_seat(p, s, q, n_devices, err));
+    }
+    return list_blocks(p, err);
+}
+
+/* ---- blocks in an order in which they can run ---- */
+
+/* Where the ops of a micro-batch run, or those of a column. */
+static void stand(struct placing *p, uint32_t micro)
+{
+    for (uint32_t o = 0; o < p->pl->graph->n_ops; o++) {
+        uint32_t s = p->run->stage_of[o];
+
+        p->device_of[o] = device_at(p, s, micro % p->seats->replicas_of[s]);
+    }
+}
+
+static void enter(struct placing *p, uint32_t q)
+{
+    p->r.first_task = p->columns[q].first_task;
+    p->r.gradient_of = p->columns[q].gradient_of;
+    p->r.tail = p->columns[q].tail;
+    p->r.is_mine = p->columns[q].is_mine;
+}
+
+static bool *placed(const struct placing *p, uint32_t stage, bool is_backward, uint32_t micro)
+{
+    return &p->is_placed[((size_t)stage * 2 + is_backward) * p->run->n_micros + micro];
+}
+
+/* Stages between may hold no op of one way, and skip connections may lead over stages: so all
+ * stages before must have been there. */
+static bool can_place(const struct placing *p, uint32_t stage, const struct slot *k)
+{
+    if (!k->is_backward)
+        return stage == 0 || *placed(p, stage - 1, false, k->micro);
+    if (!*placed(p, stage, false, k->micro))
+        return false;
+    return stage + 1 == p->seats->n_stages || *placed(p, stage + 1, true, k->micro);
+}
+
+static void place_block(struct placing *p, uint32_t stage, uint32_t q)
+{
+    struct seat *seat = seat_at(p, stage, q);
+    const struct slot *k = &seat->slots[seat->at++];
+    const struct block_ops *b = &p->blocks[stage][k->is_backward];
+
+    *placed(p, stage, k->is_backward, k->micro) = true;
+    if (b->n == 0)
+        return;
+    stand(p, k->micro);
+    enter(p, q);
+    fr__place_ops(&p->r, k->micro, b->ops, b->n, seat->marker);
+    seat->marker = fr__place_join(&p->r, k->micro, b->ops, b->n, device_at(p, stage, q));
+}
+
+static enum fr_status place_blocks(struct placing *p, struct fr_error *err)
+{
+    size_t left = 2 * (size_t)p->run->n_micros * p->seats->n_stages, before = left + 1;
+
+    for (; left > 0 && left < before;) {
+        before = left;
+        if (fr__is_cancelled(p->pl->ctx))
+            return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
+        for (uint32_t s = 0; s < p->seats->n_stages; s++)
+            for (uint32_t q = 0; q < p->seats->replicas_of[s]; q++) {
+                const struct seat *seat = seat_at(p, s, q);
+
+                if (seat->at == seat->n || !can_place(p, s, &seat->slots[seat->at]))
+                    continue;
+                place_block(p, s, q);
+                left--;
+            }
+    }
+    if (left > 0)
+        return fr__fail(err, FR_ECHECK, FR_NOWHERE, "stages wait for each other in a circle");
+    for (uint32_t s = 0; s < p->seats->n_stages; s++)
+        for (uint32_t q = 0; q < p->seats->replicas_of[s]; q++)
+            p->r.done_of[device_at(p, s, q)] = seat_at(p, s, q)->marker;
+    return FR_OK;
+}
+
+/* ---- all of it ---- */
+
+static void place_columns(struct placing *p)
+{
+    for (uint32_t q = 0; q < p->seats->most; q++) {
+        stand(p, q);
+        enter(p, q);
+        fr__place_sums(&p->r);
+        fr__exchange_place(p->exchange, &p->r, q);
+        fr__refresh_tied(&p->r);
+    }
+}
+
+static enum fr_status place(struct placing *p, struct fr_error *err)
+{
+    const struct fr__share share = {p->run->n_micros, p->run->batch, p->run->last_batch};
+    enum fr_status st;
+
+    stand(p, 0);
+    FR_TRY(fr__replica_init(&p->r, p->pl, p->device_of, &share, err));
+    p->pl->next_priority = 0;
+    fr__placer_expect(p->pl, p->run->n_micros);
+    for (uint32_t q = 0; q < p->seats->most; q++) {
+        stand(p, q);
+        enter(p, q);
+        fr__place_persistent(&p->r, true);
+    }
+    st = place_blocks(p, err);
+    if (st == FR_OK)
+        place_columns(p);
+    return st == FR_OK ? fr__replica_status(&p->r, err) : st;
+}
+
+/* The replicas of each stage are a group. */
+static enum fr_status group_stages(struct placing *p, struct fr__reduce_part *out,
+                                   struct fr_error *err)
+{
+    const struct fr__pd_seats *seats = p->seats;
+    struct fr__arena *arena = p->pl->arena;
+    uint32_t *groups = fr__arena_alloc(arena, seats->n_stages, sizeof(*groups));
+    uint32_t *group_of = fr__arena_alloc(arena, seats->most, sizeof(*group_of));
+    uint32_t *rank_of = fr__arena_alloc(arena, seats->most, sizeof(*rank_of));
+
+    if (!groups || !group_of || !rank_of)
+        return fr__fail_nomem(err);
+    for (uint32_t q = 0; q < seats->most; q++)
+        rank_of[q] = q;
+    for (size_t s = 0; s < seats->n_stages; s++)
+        if (seats->replicas_of[s] > 1)
+            groups[s] = fr_plan_add_group_of(p->pl->plan, seats->devices + s * seats->most,
+                                             seats->replicas_of[s]);
+    out->over = (struct fr__rank_groups){.n_groups = 1,
+                                         .n_ranks = seats->most,
+                                         .plan_group = groups,
+                                         .group_of = group_of,
+                                         .rank_of = rank_of};
+    return FR_OK;
+}
+
+enum fr_status fr__pd_place(const struct fr__pd_run *run, struct fr_error *err)
+{
+    struct placing p = {.run = run, .pl = run->pl, .seats = run->seats};
+    struct fr__exchange_options exchange = {.policy = FR__EXCHANGE_STAGES, .overlap = true};
+    struct fr__reduce_part part = {.shards = 1};
+    enum fr_status st;
+
+    FR_TRY(check_shared(&p, err));
+    FR_TRY(make_room(&p, err));
+    exchange.n_stages = (uint32_t)run->seats->n_stages;
+    exchange.n_replicas = run->seats->most;
+    exchange.stage_of = run->stage_of;
+    exchange.devices = run->seats->devices;
+    exchange.replicas_of = run->seats->replicas_of;
+    exchange.n_parts = 1;
+    exchange.parts = &part;
+    FR_TRY(group_stages(&p, &part, err));
+    FR_TRY(fr__exchange_new(&p.exchange, run->pl, &exchange, err));
+    st = place(&p, err);
+    fr__replica_fini(&p.r);
+    return st;
+}

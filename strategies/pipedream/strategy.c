@@ -1,0 +1,150 @@
+/* strategies/pipedream/strategy.c - the row of the table of strategies: stages without a topology,
+ * and stages on one, which the engine runs. */
+#include "config.h"
+
+#include "strategies/pipedream/cluster.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "strategies/list.h"
+#include "strategies/lower/log.h"
+#include "strategies/lower/problem.h"
+
+static enum fr_status plan_stages(const struct fr_profile *profile,
+                                  const struct fr_option_values *options,
+                                  const struct fr_context *ctx, struct fr_stage_plan **out,
+                                  struct fr_error *err)
+{
+    struct fr__pd_options o;
+
+    FR_TRY(fr__pd_read_options(options, &o, err));
+    if (o.micro_batch)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option 'micro' needs a topology (-t): a profile has its own batch");
+    FR_TRY(fr__pd_plan(profile, &o, ctx, out, err));
+    (*out)->strategy = fr__strategy_pipedream.name;
+    return FR_OK;
+}
+
+/* ---- on a topology ---- */
+
+struct work {
+    struct fr__placer *pl;
+    struct fr__pd_options o;
+    struct fr_profile profile;
+    const uint32_t *item_of; /* [n_ops] */
+    struct fr_stage_plan *stages;
+};
+
+static enum fr_status choose_batch(struct work *w, struct fr__pd_run *run, struct fr_error *err)
+{
+    const struct fr_problem *in = w->pl->in;
+    uint32_t micro = w->o.micro_batch;
+
+    if (micro > in->global_batch)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "micro=%u is more than the %u samples", micro,
+                        in->global_batch);
+    if (micro == 0 && in->global_batch / 4 < in->n_devices)
+        micro = 1;
+    else if (micro == 0)
+        micro = in->global_batch / (4 * (uint32_t)in->n_devices);
+    run->n_micros = (in->global_batch - 1) / micro + 1;
+    run->batch = micro;
+    run->last_batch = in->global_batch - (run->n_micros - 1) * micro;
+    return FR_OK;
+}
+
+/* The stage of each op; layers that no cut reaches stand with the last that they read. */
+static enum fr_status assign(struct work *w, struct fr__pd_run *run, struct fr_error *err)
+{
+    const struct fr_profile *p = &w->profile;
+    uint32_t *of_layer = fr__arena_alloc(w->pl->arena, p->n_layers, sizeof(*of_layer));
+    uint32_t *of_op = fr__arena_alloc(w->pl->arena, w->pl->graph->n_ops, sizeof(*of_op));
+
+    if (!of_layer || !of_op)
+        return fr__fail_nomem(err);
+    for (size_t e = 0, v = 0; v < p->n_layers; v++) { /* edges come by their first end */
+        bool is_known = w->stages->stage_of[v] < w->stages->n_stages;
+
+        if (is_known)
+            of_layer[v] = w->stages->stage_of[v];
+        for (; e < p->n_edges && p->edges[e][0] == v; e++)
+            if (of_layer[v] > of_layer[p->edges[e][1]])
+                of_layer[p->edges[e][1]] = of_layer[v];
+    }
+    for (size_t o = 0; o < w->pl->graph->n_ops; o++)
+        of_op[o] = of_layer[w->item_of[o]];
+    run->stage_of = of_op;
+    return FR_OK;
+}
+
+static void log_stages(const struct work *w, const struct fr__pd_run *run)
+{
+    const struct fr_stage_plan *s = w->stages;
+    char time[32], params[32], bound[32];
+
+    if (!fr__wants_log(w->pl->ctx))
+        return;
+    fr__log(w->pl->ctx,
+            "%zu stages (mode=%s, %zu states), %u micro-batches of %.17g samples: PipeDream "
+            "promises one every %s",
+            s->n_stages, s->mode, s->n_planned, run->n_micros, run->batch,
+            fr__format_time(s->pipeline_time_s, time, sizeof(time)));
+    if (s->is_restricted)
+        fr__log(w->pl->ctx,
+                "restricted: cuts go through a single tensor, of over %zu places; none takes less "
+                "than %s",
+                s->n_states_at_least, fr__format_time(s->lower_bound_s, bound, sizeof(bound)));
+    for (size_t i = 0; i < s->n_stages; i++)
+        fr__log(w->pl->ctx, "stage %zu: %zu layers from %s, %u replicas from %s, %s, %s", i,
+                s->stages[i].n_layers,
+                s->stages[i].n_layers ? w->profile.layers[s->stages[i].layers[0]].name : "none",
+                s->stages[i].replicas,
+                w->pl->in->topo->devices[run->seats->devices[i * run->seats->most]].name,
+                fr__format_time(s->stages[i].time_s, time, sizeof(time)),
+                fr__format_bytes(s->stages[i].param_bytes, params, sizeof(params)));
+}
+
+static enum fr_status place(struct work *w, struct fr_error *err)
+{
+    struct fr__pd_run run = {.pl = w->pl};
+    struct fr__pd_seats seats;
+
+    FR_TRY(fr__pd_read_options(w->pl->in->options, &w->o, err));
+    if (w->o.compression_is_auto)
+        w->o.compression = 1; /* the engine will run it: what goes over cuts takes time */
+    FR_TRY(fr__pd_levels_of(&w->o, w->pl->in, err));
+    FR_TRY(choose_batch(w, &run, err));
+    FR_TRY(fr__pd_profile_of(&w->profile, &w->item_of, w->pl, run.batch, err));
+    FR_TRY(fr__pd_plan(&w->profile, &w->o, w->pl->ctx, &w->stages, err));
+    FR_TRY(fr__pd_seat(&seats, w->stages, w->pl->in, w->pl->arena, err));
+    run.seats = &seats;
+    FR_TRY(assign(w, &run, err));
+    log_stages(w, &run);
+    return fr__pd_place(&run, err);
+}
+
+static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
+                           struct fr_plan *out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    struct work w = {.pl = &pl};
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    st = fr__placer_init(&pl, in, ctx, out, err);
+    if (st == FR_OK)
+        st = place(&w, err);
+    fr_stage_plan_free(w.stages);
+    fr__placer_fini(&pl);
+    return st;
+}
+
+const struct fr_strategy fr__strategy_pipedream = {
+    .name = "pipedream",
+    .summary = "PipeDream's planner: stages of layers, replicated, by a measured profile",
+    .source = "Narayanan et al., PipeDream, SOSP 2019, section 3.1, and its published optimizer",
+    .options = fr__pd_option_list,
+    .plan = plan,
+    .plan_stages = plan_stages,
+};
