@@ -203,9 +203,11 @@ uint64_t fr__sharding_local_params(const struct fr__sharding *s, uint32_t op, ui
 
 /* ---- move.c ---- */
 
-/* Adds an op of the new graph that comes from given op `from`; returns its number. */
-uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, const struct fr_op *op,
-                             const struct fr_tensor outputs[], size_t n_outputs);
+/* Adds an op of the new graph that comes from given op `from`, in the layer of given op `beside`;
+ * returns its number. */
+uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                             const struct fr_op *op, const struct fr_tensor outputs[],
+                             size_t n_outputs);
 /* An op that moves what given op `from` writes, with its name. The note that it is a message. */
 struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
                                     const char *axis, enum fr__pass pass);
@@ -226,8 +228,8 @@ struct fr__reader {
 struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const int8_t want[],
                                     const struct fr__reader *reader);
 /* Adds a message over axis a that reads `in` and writes a tensor in its own right, on behalf of
- * given op `from`. Returns the version it makes, which belongs to no tensor. */
-struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from,
+ * given op `from`, in the layer of `beside`. Returns the version it makes, which belongs to no tensor. */
+struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from, uint32_t beside,
                                             enum fr_op_kind kind, uint32_t axis, const char *name,
                                             const struct fr__version *in,
                                             const struct fr_tensor *out, double bytes,
