@@ -165,6 +165,29 @@ START_TEST(partial_gradients_are_added_before_the_residuals)
 }
 END_TEST
 
+/* GPT-3 175B with t = 4, p = 8, one sample of 2048 a micro-batch, 64 of them, in 16 bits: 12 layers
+ * of 10 units, 3/4 of X each, are 289.9 GB. */
+START_TEST(gpt3_sends_as_much_over_four_ranks_as_was_worked_out)
+{
+    const struct shard_mesh mesh = {.tp = 4, .has_sequence_parallel = true};
+    const struct fr_workload_options opt = {.batch = 1, .dtype = FR_BF16};
+    const double x = 2048.0 * 12288 * 2;
+    struct fr_graph *g = NULL;
+    struct fr__sharded s;
+    struct fr_error err;
+    double units;
+
+    ck_assert_msg(fr_workload_load(&g, "gpt3-175b", &opt, &err) == FR_OK, "%s", err.text);
+    shard_graph(&s, g, &mesh);
+    units = shard_units(&s, SHARD_TP, "layer47", true, x) +
+            shard_units(&s, SHARD_TP, "layer47", false, x);
+    assert_close(units, 10);
+    ck_assert_double_eq_tol(12 * 64 * units * 3 / 4 * x, 289.9e9, 0.05e9);
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
 /* ---- embedding, head and loss ---- */
 
 START_TEST(embedding_head_and_loss_are_split_by_the_vocabulary)
@@ -299,6 +322,31 @@ START_TEST(what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradient
     }
     fr__sharded_free(&s);
     fr_graph_free(g);
+}
+END_TEST
+
+/* Bytes of layer 1's parameters that have partial gradients. */
+static uint64_t partial_bytes(const char *spec)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(spec, BATCH);
+    struct fr__sharded s;
+    uint64_t bytes = 0;
+
+    shard_graph(&s, g, &mesh);
+    for (uint32_t o = 0; o < s.graph->n_ops; o++)
+        if (s.partial[o] && strncmp(s.graph->ops[o].name, "layer1", 6) == 0)
+            bytes += s.graph->ops[o].param_bytes;
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+    return bytes;
+}
+
+/* Two norms of two parameters a column and two biases; two norms of one. */
+START_TEST(a_layer_sums_6_or_2_numbers_a_column_once_a_step)
+{
+    ck_assert_uint_eq(partial_bytes(GPT), 6 * HIDDEN * 4);
+    ck_assert_uint_eq(partial_bytes(LLAMA), 2 * HIDDEN * 4);
 }
 END_TEST
 
@@ -546,11 +594,13 @@ int main(void)
     tcase_add_test(c, split_sequences_are_gathered_and_scattered_around_each_block);
     tcase_add_test(c, an_input_is_gathered_again_once_the_gradient_of_the_output_is_there);
     tcase_add_test(c, partial_gradients_are_added_before_the_residuals);
+    tcase_add_test(c, gpt3_sends_as_much_over_four_ranks_as_was_worked_out);
     tcase_add_test(c, embedding_head_and_loss_are_split_by_the_vocabulary);
     tcase_add_test(c, a_step_has_no_messages_but_those_of_its_parts);
     tcase_add_test(c, a_vocabulary_that_does_not_divide_takes_the_largest_part);
     tcase_add_test(c, without_a_split_vocabulary_embedding_and_head_are_whole);
     tcase_add_test(c, what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients);
+    tcase_add_test(c, a_layer_sums_6_or_2_numbers_a_column_once_a_step);
     tcase_add_test(c, heads_of_keys_and_values_fewer_than_ranks_are_held_by_several);
     tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
     tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
