@@ -447,6 +447,49 @@ START_TEST(messages_over_one_axis_shrink_with_the_other)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+/* What a layer more keeps for the backward pass, in elements of X. */
+static double kept_by_a_layer(const struct shard_mesh *mesh)
+{
+    enum { S = 256, H = 256 };
+    const struct fr_workload_options opt = {.batch = 1, .dtype = FR_BF16};
+    uint64_t saved[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct fr_graph_totals totals;
+        struct fr_graph *g = NULL;
+        struct fr__sharded s;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_workload_load(&g,
+                                          i ? "gpt:layers=2,hidden=256,heads=16,seq=256,vocab=64"
+                                            : "gpt:layers=1,hidden=256,heads=16,seq=256,vocab=64",
+                                          &opt, &err),
+                         FR_OK);
+        shard_graph(&s, g, mesh);
+        fr_graph_totals(s.graph, &totals);
+        saved[i] = totals.saved_bytes;
+        fr__sharded_free(&s);
+        fr_graph_free(g);
+    }
+    return (double)(saved[1] - saved[0]) / (S * H);
+}
+
+/* V. Korthikanti et al., MLSys 2023, table 2, bytes over s b h, with a heads: without parallelism
+ * 34 + 5 a s / h; tensor-parallel 10 + 24 / t + 5 a s / (h t); with sequence parallelism all of it
+ * over t. They leave out the norms' statistics, 1/16 of a number here. */
+START_TEST(a_layer_keeps_what_korthikanti_says)
+{
+    const struct shard_mesh one = {.tp = 1}, tp = {.tp = 8},
+                            sp = {.tp = 8, .has_sequence_parallel = true};
+
+    ck_assert_double_eq_tol(kept_by_a_layer(&one), 34 + 80, 0.07);
+    ck_assert_double_eq_tol(kept_by_a_layer(&tp), 10 + 24.0 / 8 + 80.0 / 8, 0.07);
+    ck_assert_double_eq_tol(kept_by_a_layer(&sp), (34 + 80) / 8.0, 0.01);
+}
+END_TEST
+
 /* ---- recomputation ---- */
 
 static bool is_in_block(const struct fr_graph *g, uint32_t o)
@@ -605,6 +648,7 @@ int main(void)
     tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
     tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
     tcase_add_test(c, messages_over_one_axis_shrink_with_the_other);
+    tcase_add_test(c, a_layer_keeps_what_korthikanti_says);
     tcase_add_test(c, a_layer_that_runs_again_takes_four_units_more);
     tcase_add_test(c, casts_of_weights_are_split_as_their_products);
     return run_case(c, "workloads/shard");
