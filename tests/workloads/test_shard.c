@@ -144,6 +144,30 @@ START_TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
 }
 END_TEST
 
+/* So that a pipeline's stages exchange parts: what is gathered belongs to who reads it, a sum to who
+ * writes its terms. */
+START_TEST(a_message_belongs_to_the_layer_that_needs_it)
+{
+    const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};
+    struct fr_graph *g = shard_load(LLAMA, BATCH);
+    struct fr__sharded s;
+    const struct fr_graph *n;
+    uint32_t gathered, scattered;
+
+    shard_graph(&s, g, &mesh);
+    n = s.graph;
+    gathered = shard_find(n, "final.norm.dgrad.tp.all_gather");
+    ck_assert_str_eq(n->layer_names[n->ops[gathered].layer], "layer1.mlp");
+    ck_assert_uint_eq(n->ops[gathered].forward, shard_find(n, "layer1.mlp.down"));
+    gathered = shard_find(n, "final.norm.tp.all_gather");
+    ck_assert_str_eq(n->layer_names[n->ops[gathered].layer], "head");
+    scattered = shard_find(n, "embed.tp.reduce_scatter");
+    ck_assert_str_eq(n->layer_names[n->ops[scattered].layer], "embed");
+    fr__sharded_free(&s);
+    fr_graph_free(g);
+}
+END_TEST
+
 /* Norm last: the residual's gradient comes first and is whole, the three products' are partial. */
 START_TEST(partial_gradients_are_added_before_the_residuals)
 {
@@ -636,6 +660,7 @@ int main(void)
     tcase_add_test(c, a_layer_without_split_sequences_has_four_all_reduces);
     tcase_add_test(c, split_sequences_are_gathered_and_scattered_around_each_block);
     tcase_add_test(c, an_input_is_gathered_again_once_the_gradient_of_the_output_is_there);
+    tcase_add_test(c, a_message_belongs_to_the_layer_that_needs_it);
     tcase_add_test(c, partial_gradients_are_added_before_the_residuals);
     tcase_add_test(c, gpt3_sends_as_much_over_four_ranks_as_was_worked_out);
     tcase_add_test(c, embedding_head_and_loss_are_split_by_the_vocabulary);

@@ -75,7 +75,7 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
 {
     enum fr__pass pass = fr__sharding_pass(&s->g->ops[o]);
     struct fr_op op =
-        fr__sharding_moving_op(s, o, kind, axis == FR__AXIS_EXPERTS ? "ep" : "etp", pass);
+        fr__sharding_moving_op(s, o, o, kind, axis == FR__AXIS_EXPERTS ? "ep" : "etp", pass);
     double bytes = 0;
     uint32_t id;
 

@@ -138,11 +138,11 @@ static const char *name_move(struct fr__sharding *s, uint32_t from, const char *
     return s->name;
 }
 
-struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
-                                    const char *axis, enum fr__pass pass)
+struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                                    enum fr_op_kind kind, const char *axis, enum fr__pass pass)
 {
     const struct fr_graph *g = s->g;
-    uint32_t f = g->ops[from].forward;
+    uint32_t f = g->ops[beside].forward;
     struct fr_op op = {.kind = kind,
                        .loc = g->ops[from].loc,
                        .phase =
@@ -173,7 +173,7 @@ struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t fro
                                             const struct fr_tensor *out, double bytes,
                                             enum fr__pass pass)
 {
-    struct fr_op op = fr__sharding_moving_op(s, from, kind, name, pass);
+    struct fr_op op = fr__sharding_moving_op(s, from, beside, kind, name, pass);
     struct fr__version v = {.bytes = out->bytes, .next = FR_NONE, .pass = pass};
 
     op.scales = out->scales;
@@ -204,7 +204,7 @@ static uint32_t take_step(struct fr__sharding *s, const struct step *st, uint32_
     out = fr__sharding_local_tensor(s, st->tensor, in.at);
     out.alias = FR_NONE;
     if (kind == FR_OP_SLICE) {
-        struct fr_op op = fr__sharding_moving_op(s, from, kind, axis, pass);
+        struct fr_op op = fr__sharding_moving_op(s, from, beside, kind, axis, pass);
 
         op.scales = out.scales;
         if (st->to >= 0 && is_view(given, st->to))

@@ -208,9 +208,10 @@ uint64_t fr__sharding_local_params(const struct fr__sharding *s, uint32_t op, ui
 uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
                              const struct fr_op *op, const struct fr_tensor outputs[],
                              size_t n_outputs);
-/* An op that moves what given op `from` writes, with its name. The note that it is a message. */
-struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
-                                    const char *axis, enum fr__pass pass);
+/* An op that moves what given op `from` writes, with its name; backward it derives from what
+ * `beside` derives from. The note that it is a message. */
+struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                                    enum fr_op_kind kind, const char *axis, enum fr__pass pass);
 void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
                                bool scales);
 /* Says that the op added last writes tensor t, its k-th of n outputs, in placement at. */
