@@ -471,6 +471,54 @@ START_TEST(messages_over_one_axis_shrink_with_the_other)
 }
 END_TEST
 
+/* ---- graphs of others ---- */
+
+/* A copy of g in which the op of that name writes seven numbers. */
+static struct fr_graph *with_odd_gradient(const struct fr_graph *g, const char *name)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct fr_graph *out = NULL;
+    struct fr_error err;
+
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        const struct fr_op *op = &g->ops[o];
+        struct fr_tensor t = op->n_tensors ? g->tensors[op->first_tensor] : (struct fr_tensor){0};
+
+        t.n_dims = 1;
+        t.dims[0] = 7;
+        fr_graph_builder_op(b, op, g->layer_names[op->layer],
+                            strcmp(op->name, name) == 0 ? &t : &g->tensors[op->first_tensor],
+                            op->n_tensors);
+    }
+    for (size_t e = 0; e < g->n_edges; e++)
+        if (g->edges[e].tensor == FR_NONE && g->edges[e].bytes)
+            fr_graph_builder_tie(b, g->edges[e].src, g->edges[e].dst);
+        else
+            fr_graph_builder_edge(b, g->edges[e].src, g->edges[e].dst, g->edges[e].tensor,
+                                  g->edges[e].bytes);
+    ck_assert_msg(fr_graph_builder_finish(b, g, &out, &err) == FR_OK, "%s", err.text);
+    fr_graph_builder_free(b);
+    return out;
+}
+
+START_TEST(a_gradient_like_no_input_keeps_its_op_whole)
+{
+    const struct shard_mesh one = {.tp = 1}, two = {.tp = 2};
+    struct fr_graph *g = shard_load(GPT, BATCH);
+    struct fr_graph *odd = with_odd_gradient(g, "layer1.mlp.gelu.dgrad");
+    struct fr__sharded s;
+    struct fr_error err;
+
+    ck_assert_int_eq(shard_try(&s, odd, &two, &err), FR_EUSAGE);
+    ck_assert_str_eq(err.text, "op 'layer1.mlp.gelu' cannot be split over 'tp': what its gradient "
+                               "'layer1.mlp.gelu.dgrad' writes is like none of its inputs");
+    shard_graph(&s, odd, &one);
+    fr__sharded_free(&s);
+    fr_graph_free(odd);
+    fr_graph_free(g);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 /* What a layer more keeps for the backward pass, in elements of X. */
@@ -590,6 +638,7 @@ int main(void)
     tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
     tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
     tcase_add_test(c, messages_over_one_axis_shrink_with_the_other);
+    tcase_add_test(c, a_gradient_like_no_input_keeps_its_op_whole);
     tcase_add_test(c, a_layer_keeps_what_korthikanti_says);
     tcase_add_test(c, a_layer_that_runs_again_takes_four_units_more);
     tcase_add_test(c, casts_of_weights_are_split_as_their_products);

@@ -282,6 +282,59 @@ START_TEST(what_experts_cannot_do_is_refused)
 }
 END_TEST
 
+/* Two experts whose outputs meet in a sum. */
+START_TEST(experts_that_meet_in_a_sum_are_not_torn_apart)
+{
+    const struct fr_graph info = {
+        .name = "sum", .batch = 8, .seq_len = 4, .dtype = FR_FP32, .param_elem_bytes = 4};
+    const struct fr_tensor rows = {
+        .bytes = 8 * 4 * 2 * 4, .alias = FR_NONE, .n_dims = 3, .dims = {8, 4, 2}, .scales = true};
+    const struct fr_tensor both[] = {rows, rows};
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct fr_graph *forward = NULL, *g = NULL;
+    const struct shard_mesh mesh = {.experts = {.ep = 2, .etp = 1, .skew = 1}};
+    struct fr_op op = {.phase = FR_PHASE_INPUT, .kind = FR_OP_INPUT, .scales = true};
+    struct fr__sharded s;
+    struct fr_error err;
+
+    op.name = "x";
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op = (struct fr_op){.name = "norm",
+                        .kind = FR_OP_RMSNORM,
+                        .phase = FR_PHASE_FORWARD,
+                        .flops = 1,
+                        .param_bytes = 8,
+                        .n_params = 1,
+                        .scales = true};
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op = (struct fr_op){.name = "dispatch",
+                        .kind = FR_OP_GATHER,
+                        .phase = FR_PHASE_FORWARD,
+                        .flops = 1,
+                        .scales = true};
+    fr_graph_builder_op(b, &op, NULL, both, 2);
+    op.name = "sum";
+    op.kind = FR_OP_ADD;
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op.name = "loss";
+    op.kind = FR_OP_LOSS;
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    fr_graph_builder_edge(b, 0, 1, 0, rows.bytes);
+    fr_graph_builder_edge(b, 1, 2, 1, rows.bytes);
+    fr_graph_builder_edge(b, 2, 3, 2, rows.bytes);
+    fr_graph_builder_edge(b, 2, 3, 3, rows.bytes);
+    fr_graph_builder_edge(b, 3, 4, 4, rows.bytes);
+    ck_assert_msg(fr_graph_builder_finish(b, &info, &forward, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_graph_expand_training(forward, &g, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(shard_try(&s, g, &mesh, &err), FR_EUSAGE);
+    ck_assert_str_eq(err.text, "op 'sum' reads what several experts write, but is no scatter, so "
+                               "they cannot be held by several ranks");
+    fr_graph_builder_free(b);
+    fr_graph_free(forward);
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("shard_experts");
@@ -294,6 +347,7 @@ int main(void)
     tcase_add_test(c, rows_are_the_graphs_own_unless_balanced);
     tcase_add_test(c, parameters_of_experts_say_so);
     tcase_add_test(c, a_layer_that_runs_again_has_six_all_to_alls_of_tokens);
+    tcase_add_test(c, experts_that_meet_in_a_sum_are_not_torn_apart);
     tcase_add_test(c, what_experts_cannot_do_is_refused);
     return run_case(c, "workloads/shard_experts");
 }

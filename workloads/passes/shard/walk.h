@@ -184,6 +184,9 @@ struct fr__cut fr__sharding_cut(const struct fr__sharding *s, uint32_t op, size_
 
 /* Fills twin and tied_to. */
 enum fr_status fr__sharding_pair(struct fr__sharding *s, struct fr_error *err);
+/* Refuses gradients that belong to no forward tensor, of ops that are split. After the splits are
+ * derived. */
+enum fr_status fr__sharding_check_pairs(const struct fr__sharding *s, struct fr_error *err);
 /* Whether op runs a forward op, now or again; the forward op then. */
 bool fr__sharding_runs_forward(const struct fr_op *op);
 enum fr__pass fr__sharding_pass(const struct fr_op *op);
