@@ -1,5 +1,5 @@
-/* tests/workloads/test_shard.c - messages of Megatron-LM's tensor, sequence and context
- * parallelism: kinds, numbers and bytes, from derivations.
+/* tests/workloads/test_shard.c - messages of Megatron-LM's tensor and sequence
+ * parallelism: kinds, numbers and bytes, from derivations; recomputation, memory.
  *
  * X is one activation, batch * sequence * width * 4 bytes. A unit is what a ring sends of it for
  * one all-gather or reduce-scatter, (t - 1) / t X; an all-reduce takes two.
@@ -401,76 +401,6 @@ START_TEST(heads_of_keys_and_values_fewer_than_ranks_are_held_by_several)
 }
 END_TEST
 
-/* ---- context parallelism ---- */
-
-/* Keys and values are gathered, again for the backward pass, and their gradients scattered. Bytes
- * of each: batch * sequence * width of keys and values * 4, for both. */
-START_TEST(context_parallelism_moves_keys_and_values_three_times)
-{
-    static const struct {
-        const char *spec;
-        double kv;
-    } cases[] = {
-        {LLAMA, 2.0 * BATCH * SEQ * 32 * 4}, {GPT, 2.0 * X}, {GPT_FLASH, 2.0 * X}, {BERT, 2.0 * X}};
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        for (uint32_t cp = 2; cp <= 8; cp *= 2) {
-            const struct shard_mesh mesh = {.cp = cp};
-            struct fr_graph *g = shard_load(cases[i].spec, BATCH);
-            struct fr__sharded s;
-
-            shard_graph(&s, g, &mesh);
-            assert_close(shard_count(&s, FR_OP_ALL_GATHER, SHARD_CP, "layer0", true).bytes,
-                         cases[i].kv);
-            assert_close(shard_count(&s, FR_OP_ALL_GATHER, SHARD_CP, "layer0", false).bytes,
-                         cases[i].kv);
-            assert_close(shard_count(&s, FR_OP_REDUCE_SCATTER, SHARD_CP, "layer0", false).bytes,
-                         cases[i].kv);
-            assert_close(shard_units(&s, SHARD_CP, "layer0", true, 1), cases[i].kv);
-            assert_close(shard_units(&s, SHARD_CP, "layer0", false, 1), 2 * cases[i].kv);
-            fr__sharded_free(&s);
-            fr_graph_free(g);
-        }
-}
-END_TEST
-
-START_TEST(each_rank_does_its_share_of_causal_attention)
-{
-    const struct shard_mesh mesh = {.cp = 4};
-    struct fr_graph *g = shard_load(LLAMA, BATCH);
-    struct fr__sharded s;
-    const struct fr_op *op;
-
-    shard_graph(&s, g, &mesh);
-    op = &s.graph->ops[shard_find(s.graph, "layer0.attn.flash")];
-    assert_close(4 * op->flops, g->ops[shard_find(g, "layer0.attn.flash")].flops);
-    assert_close(fr_op_shape_flops(op), op->flops);
-    ck_assert_uint_eq(op->shape.attention.query_len, SEQ / 4);
-    ck_assert_uint_eq(op->shape.attention.key_len, SEQ);
-    op = &s.graph->ops[shard_find(s.graph, "layer0.attn.flash.dgrad")];
-    assert_close(4 * op->flops, g->ops[shard_find(g, "layer0.attn.flash.dgrad")].flops);
-    fr__sharded_free(&s);
-    fr_graph_free(g);
-}
-END_TEST
-
-/* Both axes at once: a rank's messages over one have the sizes of its part over the other. */
-START_TEST(messages_over_one_axis_shrink_with_the_other)
-{
-    const struct shard_mesh mesh = {.tp = 2, .cp = 2, .has_sequence_parallel = true};
-    struct fr_graph *g = shard_load(LLAMA, BATCH);
-    struct fr__sharded s;
-
-    shard_graph(&s, g, &mesh);
-    assert_close(shard_units(&s, SHARD_TP, "layer0", true, X / 2), 4);
-    assert_close(shard_units(&s, SHARD_TP, "layer0", false, X / 2), 6);
-    assert_close(shard_units(&s, SHARD_CP, "layer0", true, 2.0 * BATCH * SEQ * 32 * 4 / 2), 1);
-    assert_close(shard_units(&s, SHARD_CP, "layer0", false, 2.0 * BATCH * SEQ * 32 * 4 / 2), 2);
-    fr__sharded_free(&s);
-    fr_graph_free(g);
-}
-END_TEST
-
 /* ---- graphs of others ---- */
 
 /* A copy of g in which the op of that name writes seven numbers. */
@@ -635,9 +565,6 @@ int main(void)
     tcase_add_test(c, what_a_rank_computes_of_its_part_of_the_sequence_has_partial_gradients);
     tcase_add_test(c, a_layer_sums_6_or_2_numbers_a_column_once_a_step);
     tcase_add_test(c, heads_of_keys_and_values_fewer_than_ranks_are_held_by_several);
-    tcase_add_test(c, context_parallelism_moves_keys_and_values_three_times);
-    tcase_add_test(c, each_rank_does_its_share_of_causal_attention);
-    tcase_add_test(c, messages_over_one_axis_shrink_with_the_other);
     tcase_add_test(c, a_gradient_like_no_input_keeps_its_op_whole);
     tcase_add_test(c, a_layer_keeps_what_korthikanti_says);
     tcase_add_test(c, a_layer_that_runs_again_takes_four_units_more);
