@@ -33,6 +33,7 @@ unit_tests += tests/workloads/test_recompute
 unit_tests += tests/workloads/test_recurrent
 unit_tests += tests/workloads/test_shapes
 unit_tests += tests/workloads/test_shard
+unit_tests += tests/workloads/test_shard_context
 unit_tests += tests/workloads/test_shard_experts
 unit_tests += tests/workloads/test_shard_read
 unit_tests += tests/workloads/test_shard_rules

@@ -36,7 +36,8 @@ libworkloads_la_SOURCES = \
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \
-	examples/layouts/mesh-tensorflow-transformer.csv examples/layouts/one-weird-trick-alexnet.csv \
+	examples/layouts/README.md examples/layouts/mesh-tensorflow-transformer.csv \
+	examples/layouts/one-weird-trick-alexnet.csv \
 	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
 	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml \
 	examples/stages/README.md examples/stages/graph.txt

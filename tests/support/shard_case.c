@@ -5,6 +5,7 @@
 
 #include "tests/support/base_check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +94,87 @@ double shard_units(const struct fr__sharded *s, uint32_t axis, const char *layer
             units += s->comms[i].bytes / x_bytes *
                      (s->graph->ops[s->comms[i].op].kind == FR_OP_ALL_REDUCE ? 2 : 1);
     return units;
+}
+
+/* ---- recomputation ---- */
+
+static bool is_in_block(const struct fr_graph *g, uint32_t o)
+{
+    const char *name = g->layer_names[g->ops[o].layer];
+
+    return g->ops[o].phase == FR_PHASE_FORWARD && strncmp(name, "layer0", 6) == 0;
+}
+
+/* Adds op o of g to b, which reads the copies of what the block writes if it is a backward op. */
+static void copy_op(struct fr_graph_builder *b, const struct fr_graph *g, uint32_t o,
+                    const uint32_t again[], const uint32_t new_of[], const uint32_t first_of[],
+                    bool is_again)
+{
+    enum { MOST_OUTPUTS = 64 };
+    struct fr_tensor out[MOST_OUTPUTS];
+    struct fr_op op = g->ops[o];
+    char name[128];
+    uint32_t id;
+
+    snprintf(name, sizeof(name), "%s%s", op.name, is_again ? ".again" : "");
+    op.name = name;
+    if (is_again) {
+        op.phase = FR_PHASE_BACKWARD_DATA;
+        op.is_recomputed = true;
+        op.param_bytes = 0;
+        op.n_params = 0;
+    }
+    if (op.forward != FR_NONE)
+        op.forward = is_again ? new_of[o] : new_of[op.forward];
+    op.is_in_place = false;
+    ck_assert_uint_le(op.n_tensors, MOST_OUTPUTS);
+    for (uint32_t k = 0; k < op.n_tensors; k++) {
+        out[k] = g->tensors[op.first_tensor + k];
+        out[k].alias = FR_NONE;
+    }
+    id = fr_graph_builder_op(b, &op, g->layer_names[op.layer], out, op.n_tensors);
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[g->in_edges[i]];
+        bool is_copy = again[e->src] != FR_NONE && (is_again || op.phase > FR_PHASE_FORWARD);
+        uint32_t src = is_copy ? again[e->src] : new_of[e->src];
+
+        if (e->tensor != FR_NONE)
+            fr_graph_builder_edge(
+                b, src, id, first_of[src] + e->tensor - g->ops[e->src].first_tensor, e->bytes);
+        else if (e->bytes && !is_again)
+            fr_graph_builder_tie(b, src, id);
+    }
+}
+
+struct fr_graph *shard_run_again(const struct fr_graph *g)
+{
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    uint32_t *numbers = malloc(5 * g->n_ops * sizeof(*numbers));
+    uint32_t *again = numbers, *new_of = numbers + g->n_ops, *first_of = numbers + 2 * g->n_ops;
+    uint32_t n = 0, n_tensors = 0, first_backward = 0;
+    struct fr_graph *out = NULL;
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(numbers);
+    while (g->ops[first_backward].phase <= FR_PHASE_FORWARD)
+        first_backward++;
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        again[o] = FR_NONE;
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        for (uint32_t f = 0; o == first_backward && f < o; f++)
+            if (is_in_block(g, f)) {
+                again[f] = n;
+                first_of[n++] = n_tensors;
+                n_tensors += g->ops[f].n_tensors;
+                copy_op(b, g, f, again, new_of, first_of, true);
+            }
+        new_of[o] = n;
+        first_of[n++] = n_tensors;
+        n_tensors += g->ops[o].n_tensors;
+        copy_op(b, g, o, again, new_of, first_of, false);
+    }
+    ck_assert_msg(fr_graph_builder_finish(b, g, &out, &err) == FR_OK, "%s", err.text);
+    fr_graph_builder_free(b);
+    free(numbers);
+    return out;
 }

@@ -35,4 +35,7 @@ struct shard_sum shard_count(const struct fr__sharded *s, enum fr_op_kind kind, 
  * of a tensor of x_bytes: 2 for an all-reduce of it, 1 for a gather or a scatter. */
 double shard_units(const struct fr__sharded *s, uint32_t axis, const char *layer, bool is_forward,
                    double x_bytes);
+/* The graph whose layers "layer0..." run again in front of the backward pass, which reads the
+ * copies. */
+struct fr_graph *shard_run_again(const struct fr_graph *g);
 #endif

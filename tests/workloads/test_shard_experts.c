@@ -130,10 +130,11 @@ static double flops_of_experts(const struct fr_graph *g)
  * stands for as many ranks as the mesh has over ep. */
 START_TEST(the_parts_of_all_experts_make_the_whole)
 {
-    struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH);
+    struct fr_graph *g = shard_load(
+        "mixtral:layers=1,hidden=64,ffn=128,heads=4,kv_heads=4,seq=64,vocab=128,experts=8", BATCH);
     double whole = flops_of_experts(g);
 
-    for (uint32_t ep = 1; ep <= 4; ep *= 2)
+    for (uint32_t ep = 1; ep <= 8; ep *= 2)
         for (uint32_t etp = 1; etp <= 4; etp *= 2)
             for (uint32_t cp = 1; cp <= 4; cp *= 2) {
                 double all = 0, params = 0;
@@ -154,7 +155,7 @@ START_TEST(the_parts_of_all_experts_make_the_whole)
                     fr__sharded_free(&s);
                 }
                 assert_close(all, whole);
-                assert_close(params, 3.0 * EXPERTS * HIDDEN * FFN * 4);
+                assert_close(params, 3.0 * 8 * HIDDEN * FFN * 4);
             }
     fr_graph_free(g);
 }
@@ -226,6 +227,27 @@ START_TEST(parameters_of_experts_say_so)
 }
 END_TEST
 
+/* The whole layer runs again, its two all-to-alls of tokens too. */
+START_TEST(a_layer_that_runs_again_has_six_all_to_alls_of_tokens)
+{
+    struct fr_graph *g = shard_load("mixtral:" SIZES, BATCH), *twice = shard_run_again(g);
+    const struct shard_mesh mesh = mesh_of(2, 1, 1, 1);
+    struct fr__sharded s;
+    size_t n_tokens = 0;
+
+    shard_graph(&s, twice, &mesh);
+    for (size_t c = 0; c < s.n_comms; c++)
+        n_tokens += s.comms[c].axis == FR__AXIS_EXPERTS && s.comms[c].bytes > MOVED - 1;
+    ck_assert_uint_eq(n_tokens, 6);
+    ck_assert_uint_eq(
+        s.graph->ops[shard_find(s.graph, "layer0.mlp.expert2.w1.again")].shape.product.rows,
+        COPIES * 2 / EXPERTS);
+    fr__sharded_free(&s);
+    fr_graph_free(twice);
+    fr_graph_free(g);
+}
+END_TEST
+
 START_TEST(what_experts_cannot_do_is_refused)
 {
     static const struct {
@@ -260,6 +282,59 @@ START_TEST(what_experts_cannot_do_is_refused)
 }
 END_TEST
 
+/* Two experts whose outputs meet in a sum. */
+START_TEST(experts_that_meet_in_a_sum_are_not_torn_apart)
+{
+    const struct fr_graph info = {
+        .name = "sum", .batch = 8, .seq_len = 4, .dtype = FR_FP32, .param_elem_bytes = 4};
+    const struct fr_tensor rows = {
+        .bytes = 8 * 4 * 2 * 4, .alias = FR_NONE, .n_dims = 3, .dims = {8, 4, 2}, .scales = true};
+    const struct fr_tensor both[] = {rows, rows};
+    struct fr_graph_builder *b = fr_graph_builder_new();
+    struct fr_graph *forward = NULL, *g = NULL;
+    const struct shard_mesh mesh = {.experts = {.ep = 2, .etp = 1, .skew = 1}};
+    struct fr_op op = {.phase = FR_PHASE_INPUT, .kind = FR_OP_INPUT, .scales = true};
+    struct fr__sharded s;
+    struct fr_error err;
+
+    op.name = "x";
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op = (struct fr_op){.name = "norm",
+                        .kind = FR_OP_RMSNORM,
+                        .phase = FR_PHASE_FORWARD,
+                        .flops = 1,
+                        .param_bytes = 8,
+                        .n_params = 1,
+                        .scales = true};
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op = (struct fr_op){.name = "dispatch",
+                        .kind = FR_OP_GATHER,
+                        .phase = FR_PHASE_FORWARD,
+                        .flops = 1,
+                        .scales = true};
+    fr_graph_builder_op(b, &op, NULL, both, 2);
+    op.name = "sum";
+    op.kind = FR_OP_ADD;
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    op.name = "loss";
+    op.kind = FR_OP_LOSS;
+    fr_graph_builder_op(b, &op, NULL, &rows, 1);
+    fr_graph_builder_edge(b, 0, 1, 0, rows.bytes);
+    fr_graph_builder_edge(b, 1, 2, 1, rows.bytes);
+    fr_graph_builder_edge(b, 2, 3, 2, rows.bytes);
+    fr_graph_builder_edge(b, 2, 3, 3, rows.bytes);
+    fr_graph_builder_edge(b, 3, 4, 4, rows.bytes);
+    ck_assert_msg(fr_graph_builder_finish(b, &info, &forward, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_graph_expand_training(forward, &g, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(shard_try(&s, g, &mesh, &err), FR_EUSAGE);
+    ck_assert_str_eq(err.text, "op 'sum' reads what several experts write, but is no scatter, so "
+                               "they cannot be held by several ranks");
+    fr_graph_builder_free(b);
+    fr_graph_free(forward);
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("shard_experts");
@@ -271,6 +346,8 @@ int main(void)
     tcase_add_test(c, a_skew_gives_the_first_group_more_rows_and_the_others_less);
     tcase_add_test(c, rows_are_the_graphs_own_unless_balanced);
     tcase_add_test(c, parameters_of_experts_say_so);
+    tcase_add_test(c, a_layer_that_runs_again_has_six_all_to_alls_of_tokens);
+    tcase_add_test(c, experts_that_meet_in_a_sum_are_not_torn_apart);
     tcase_add_test(c, what_experts_cannot_do_is_refused);
     return run_case(c, "workloads/shard_experts");
 }

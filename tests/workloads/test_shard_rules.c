@@ -572,54 +572,10 @@ START_TEST(the_table_allows_what_was_found_legal_and_nothing_else)
 }
 END_TEST
 
-/* ---- shapes ---- */
-
-START_TEST(a_shape_is_divided_by_the_loop_of_its_op)
-{
-    struct fr_shape s = {.of = FR_SHAPE_PRODUCT,
-                         .product = {.batch = 1, .rows = 12, .columns = 10, .depth = 8}};
-
-    fr__shape_divide(&s, FR_OP_MATMUL, FR__SPLIT_COLUMNS, 4);
-    ck_assert_uint_eq(s.product.columns, 3); /* the largest part */
-    fr__shape_divide(&s, FR_OP_MATMUL, FR__SPLIT_SAMPLES, 2);
-    fr__shape_divide(&s, FR_OP_MATMUL, FR__SPLIT_SEQUENCE, 3);
-    ck_assert_uint_eq(s.product.rows, 2);
-    fr__shape_divide(&s, FR_OP_MATMUL, FR__SPLIT_DEPTH, 2);
-    ck_assert_uint_eq(s.product.depth, 4);
-    s = (struct fr_shape){.of = FR_SHAPE_ROWS, .rows = {64, 32}};
-    fr__shape_divide(&s, FR_OP_LOSS, FR__SPLIT_DEPTH, 4);
-    fr__shape_divide(&s, FR_OP_LOSS, FR__SPLIT_SEQUENCE, 2);
-    ck_assert_uint_eq(s.rows.columns, 8);
-    ck_assert_uint_eq(s.rows.rows, 32);
-    s = (struct fr_shape){.of = FR_SHAPE_ATTENTION,
-                          .attention = {.batch = 2,
-                                        .heads = 8,
-                                        .kv_heads = 2,
-                                        .head_width = 4,
-                                        .query_len = 16,
-                                        .key_len = 16}};
-    fr__shape_divide(&s, FR_OP_ATTENTION, FR__SPLIT_COLUMNS, 4);
-    fr__shape_divide(&s, FR_OP_ATTENTION, FR__SPLIT_SEQUENCE, 4);
-    ck_assert_uint_eq(s.attention.heads, 2);
-    ck_assert_uint_eq(s.attention.kv_heads, 1);
-    ck_assert_uint_eq(s.attention.query_len, 4);
-    ck_assert_uint_eq(s.attention.key_len, 16);
-    s = (struct fr_shape){.of = FR_SHAPE_CONV,
-                          .conv = {.images = 8, .in_channels = 6, .out_channels = 4}};
-    fr__shape_divide(&s, FR_OP_CONV2D, FR__SPLIT_DEPTH, 2);
-    fr__shape_divide(&s, FR_OP_CONV2D, FR__SPLIT_COLUMNS, 2);
-    fr__shape_divide(&s, FR_OP_CONV2D, FR__SPLIT_SAMPLES, 2);
-    ck_assert_uint_eq(s.conv.in_channels, 3);
-    ck_assert_uint_eq(s.conv.out_channels, 2);
-    ck_assert_uint_eq(s.conv.images, 4);
-}
-END_TEST
-
 int main(void)
 {
     TCase *c = tcase_create("shard_rules");
 
     tcase_add_test(c, the_table_allows_what_was_found_legal_and_nothing_else);
-    tcase_add_test(c, a_shape_is_divided_by_the_loop_of_its_op);
     return run_case(c, "workloads/shard_rules");
 }

@@ -80,7 +80,9 @@ struct fr__comm {
 struct fr__sharded {
     struct fr_graph *graph; /* one rank's */
     const uint32_t *from;   /* [n_ops] op of the given graph; for an added op the one whose tensor
-                               it moves; never FR_NONE */
+                               it moves; never FR_NONE. Sums belong to the layer of that op,
+                               what is gathered, sliced or exchanged to that of its first reader,
+                               and so do their `forward` */
     size_t n_comms;
     const struct fr__comm *comms; /* in graph order */
     const uint32_t *comm_of;      /* [n_ops] index into comms; FR_NONE */

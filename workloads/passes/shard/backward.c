@@ -181,3 +181,24 @@ enum fr_status fr__sharding_pair(struct fr__sharding *s, struct fr_error *err)
         pair_op(&p, o);
     return FR_OK;
 }
+
+enum fr_status fr__sharding_check_pairs(const struct fr__sharding *s, struct fr_error *err)
+{
+    const struct fr_graph *g = s->g;
+
+    for (size_t t = 0; t < g->n_tensors; t++) {
+        const struct fr_op *op = &g->ops[g->tensors[t].op];
+        uint32_t f = op->forward, twin = s->twin[t];
+
+        if (op->phase != FR_PHASE_BACKWARD_DATA || f == FR_NONE ||
+            (twin != FR_NONE && is_alike(&g->tensors[twin], &g->tensors[t])))
+            continue;
+        for (size_t a = 0; a < s->n_axes; a++)
+            if (fr__sharding_split(s, f, a) > FR__SPLIT_NONE)
+                return fr__fail(err, FR_EUSAGE, op->loc,
+                                "op '%s' cannot be split over '%s': what its gradient '%s' writes "
+                                "is like none of its inputs",
+                                g->ops[f].name, s->axes[a].name, op->name);
+    }
+    return FR_OK;
+}

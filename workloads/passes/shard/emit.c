@@ -138,7 +138,7 @@ void fr__sharding_emit(struct fr__sharding *s, uint32_t o, const struct fr__inpu
     op.bytes = local_traffic(s, o, in, n_in, out);
     if (op.phase > FR_PHASE_FORWARD && op.forward != FR_NONE)
         op.forward = s->new_op[op.forward];
-    s->new_op[o] = fr__sharding_add_op(s, o, &op, out, op.n_tensors);
+    s->new_op[o] = fr__sharding_add_op(s, o, o, &op, out, op.n_tensors);
     for (size_t i = 0; i < n_in; i++)
         fr_graph_builder_edge(s->b, in[i].v.op, s->new_op[o], in[i].v.tensor,
                               edge_bytes(g, &in[i]));

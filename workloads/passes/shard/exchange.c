@@ -75,7 +75,7 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
 {
     enum fr__pass pass = fr__sharding_pass(&s->g->ops[o]);
     struct fr_op op =
-        fr__sharding_moving_op(s, o, kind, axis == FR__AXIS_EXPERTS ? "ep" : "etp", pass);
+        fr__sharding_moving_op(s, o, o, kind, axis == FR__AXIS_EXPERTS ? "ep" : "etp", pass);
     double bytes = 0;
     uint32_t id;
 
@@ -84,7 +84,7 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
     for (size_t k = 0; k < from->n; k++)
         bytes += (double)from->v[k].bytes;
     op.scales = to->n > 0 && to->out[0].scales;
-    id = fr__sharding_add_op(s, o, &op, to->out, to->n);
+    id = fr__sharding_add_op(s, o, o, &op, to->out, to->n);
     for (size_t k = 0; k < from->n && !s->is_out_of_memory; k++)
         fr_graph_builder_edge(s->b, from->v[k].op, id, from->v[k].tensor, from->v[k].bytes);
     if (kind == FR_OP_ALL_GATHER)

@@ -162,6 +162,24 @@ static enum fr_status check_layer(const struct fr__sharding *s, uint32_t o, stru
     return FR_OK;
 }
 
+/* An op that reads the rows of two experts belongs to neither. */
+static enum fr_status check_apart(const struct fr__sharding *s, uint32_t o, struct fr_error *err)
+{
+    const struct fr_graph *g = s->g;
+
+    for (uint32_t i = g->in_first[o]; s->expert_of[o] != FR_NONE && i < g->in_first[o + 1]; i++) {
+        uint32_t t = g->edges[g->in_edges[i]].tensor;
+        uint32_t expert = t == FR_NONE ? FR_NONE : fr__sharding_expert(s, t);
+
+        if (expert != FR_NONE && expert != s->expert_of[o])
+            return fr__fail(err, FR_EUSAGE, g->ops[o].loc,
+                            "op '%s' reads what several experts write, but is no scatter, so they "
+                            "cannot be held by several ranks",
+                            g->ops[o].name);
+    }
+    return FR_OK;
+}
+
 /* Which dispatch the rows of each op of an expert come from, step by step. */
 static void find_dispatches(struct fr__sharding *s)
 {
@@ -199,11 +217,13 @@ enum fr_status fr__sharding_find_experts(struct fr__sharding *s, struct fr_error
         return fr__fail_nomem(err);
     fr__shard_find_experts(s->g, s->expert_of);
     find_dispatches(s);
-    for (uint32_t o = 0; o < s->g->n_ops; o++)
+    for (uint32_t o = 0; o < s->g->n_ops; o++) {
+        FR_TRY(check_apart(s, o, err));
         if (s->dispatch_of[o] == o) {
             has_any = true;
             FR_TRY(check_layer(s, o, err));
         }
+    }
     if (!has_any)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' has no layer of experts to share among ranks", s->g->name);

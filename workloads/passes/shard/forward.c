@@ -53,8 +53,8 @@ static void add_row_sums(struct fr__sharding *s, uint32_t o, const struct fr__ve
             struct fr__version in = *n_sums ? sums[*n_sums - 1] : *x;
 
             sums[(*n_sums)++] =
-                fr__sharding_add_message(s, o, FR_OP_ALL_REDUCE, (uint32_t)a, s->axes[a].name, &in,
-                                         &row, (double)row.bytes, fr__sharding_pass(op));
+                fr__sharding_add_message(s, o, o, FR_OP_ALL_REDUCE, (uint32_t)a, s->axes[a].name,
+                                         &in, &row, (double)row.bytes, fr__sharding_pass(op));
         }
 }
 

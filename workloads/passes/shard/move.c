@@ -16,13 +16,14 @@
 
 /* ---- ops and versions ---- */
 
-uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, const struct fr_op *op,
-                             const struct fr_tensor outputs[], size_t n_outputs)
+uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                             const struct fr_op *op, const struct fr_tensor outputs[],
+                             size_t n_outputs)
 {
     const struct fr_graph *g = s->g;
 
     if (s->is_out_of_memory || !fr__grow(&s->from, &s->cap_from, s->n_ops + 1, sizeof(*s->from)) ||
-        fr_graph_builder_op(s->b, op, g->layer_names[g->ops[from].layer], outputs, n_outputs) ==
+        fr_graph_builder_op(s->b, op, g->layer_names[g->ops[beside].layer], outputs, n_outputs) ==
             FR_NONE) {
         s->is_out_of_memory = true;
         return 0;
@@ -137,11 +138,11 @@ static const char *name_move(struct fr__sharding *s, uint32_t from, const char *
     return s->name;
 }
 
-struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
-                                    const char *axis, enum fr__pass pass)
+struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                                    enum fr_op_kind kind, const char *axis, enum fr__pass pass)
 {
     const struct fr_graph *g = s->g;
-    uint32_t f = g->ops[from].forward;
+    uint32_t f = g->ops[beside].forward;
     struct fr_op op = {.kind = kind,
                        .loc = g->ops[from].loc,
                        .phase =
@@ -166,17 +167,17 @@ void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axi
         (struct fr__comm){.op = op, .axis = axis, .bytes = bytes, .scales = scales};
 }
 
-struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from,
+struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from, uint32_t beside,
                                             enum fr_op_kind kind, uint32_t axis, const char *name,
                                             const struct fr__version *in,
                                             const struct fr_tensor *out, double bytes,
                                             enum fr__pass pass)
 {
-    struct fr_op op = fr__sharding_moving_op(s, from, kind, name, pass);
+    struct fr_op op = fr__sharding_moving_op(s, from, beside, kind, name, pass);
     struct fr__version v = {.bytes = out->bytes, .next = FR_NONE, .pass = pass};
 
     op.scales = out->scales;
-    v.op = fr__sharding_add_op(s, from, &op, out, 1);
+    v.op = fr__sharding_add_op(s, from, beside, &op, out, 1);
     v.tensor = s->n_tensors - 1;
     fr_graph_builder_edge(s->b, in->op, v.op, in->tensor, in->bytes);
     fr__sharding_note_message(s, v.op, axis, bytes, out->scales);
@@ -192,6 +193,9 @@ static uint32_t take_step(struct fr__sharding *s, const struct step *st, uint32_
     uint32_t from = given->op;
     const char *axis = s->axes[st->axis].name;
     enum fr_op_kind kind = kind_of(st);
+    bool is_sum = kind == FR_OP_ALL_REDUCE || kind == FR_OP_REDUCE_SCATTER;
+    /* what crosses from stage to stage is sums, and parts of them */
+    uint32_t beside = is_sum || reader->op == FR_NONE ? from : reader->op;
     bool is_gathered =
         in.is_gathered || (kind == FR_OP_ALL_GATHER && !s->axes[st->axis].keeps_gathered);
     struct fr_tensor out;
@@ -200,17 +204,17 @@ static uint32_t take_step(struct fr__sharding *s, const struct step *st, uint32_
     out = fr__sharding_local_tensor(s, st->tensor, in.at);
     out.alias = FR_NONE;
     if (kind == FR_OP_SLICE) {
-        struct fr_op op = fr__sharding_moving_op(s, from, kind, axis, pass);
+        struct fr_op op = fr__sharding_moving_op(s, from, beside, kind, axis, pass);
 
         op.scales = out.scales;
         if (st->to >= 0 && is_view(given, st->to))
             out.alias = in.tensor;
         else
             op.bytes = 2 * (double)out.bytes;
-        v.op = fr__sharding_add_op(s, from, &op, &out, 1);
+        v.op = fr__sharding_add_op(s, from, beside, &op, &out, 1);
         fr_graph_builder_edge(s->b, in.op, v.op, in.tensor, in.bytes);
     } else
-        v = fr__sharding_add_message(s, from, kind, (uint32_t)st->axis, axis, &in, &out,
+        v = fr__sharding_add_message(s, from, beside, kind, (uint32_t)st->axis, axis, &in, &out,
                                      message_bytes(s, st, &in, &out), pass);
     for (size_t i = 0; kind == FR_OP_ALL_GATHER && i < reader->n_after; i++)
         fr_graph_builder_edge(s->b, reader->after[i], v.op, FR_NONE, 0);
@@ -252,7 +256,7 @@ struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const in
     static const struct fr__version none = {.next = FR_NONE};
     uint32_t at = s->first_version[t];
     bool is_forward = fr__sharding_runs_forward(&s->g->ops[s->g->tensors[t].op]);
-    const struct fr__reader nobody = {.pass = own_pass(s->g, t)};
+    const struct fr__reader nobody = {.op = FR_NONE, .pass = own_pass(s->g, t)};
     uint32_t found;
 
     if (at == FR_NONE || s->is_out_of_memory)

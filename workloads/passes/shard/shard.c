@@ -163,6 +163,7 @@ static enum fr_status shard(struct fr__sharding *s, struct fr__sharded *out, str
     FR_TRY(add_expert_axis(s, err));
     FR_TRY(fr__sharding_derive(s, err));
     FR_TRY(fr__sharding_check_tokens(s, err));
+    FR_TRY(fr__sharding_check_pairs(s, err));
     walk(s);
     if (s->is_out_of_memory || !(arena = fr__arena_new()))
         return fr__fail_nomem(err);

@@ -184,6 +184,9 @@ struct fr__cut fr__sharding_cut(const struct fr__sharding *s, uint32_t op, size_
 
 /* Fills twin and tied_to. */
 enum fr_status fr__sharding_pair(struct fr__sharding *s, struct fr_error *err);
+/* Refuses gradients that belong to no forward tensor, of ops that are split. After the splits are
+ * derived. */
+enum fr_status fr__sharding_check_pairs(const struct fr__sharding *s, struct fr_error *err);
 /* Whether op runs a forward op, now or again; the forward op then. */
 bool fr__sharding_runs_forward(const struct fr_op *op);
 enum fr__pass fr__sharding_pass(const struct fr_op *op);
@@ -203,12 +206,15 @@ uint64_t fr__sharding_local_params(const struct fr__sharding *s, uint32_t op, ui
 
 /* ---- move.c ---- */
 
-/* Adds an op of the new graph that comes from given op `from`; returns its number. */
-uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, const struct fr_op *op,
-                             const struct fr_tensor outputs[], size_t n_outputs);
-/* An op that moves what given op `from` writes, with its name. The note that it is a message. */
-struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, enum fr_op_kind kind,
-                                    const char *axis, enum fr__pass pass);
+/* Adds an op of the new graph that comes from given op `from`, in the layer of given op `beside`;
+ * returns its number. */
+uint32_t fr__sharding_add_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                             const struct fr_op *op, const struct fr_tensor outputs[],
+                             size_t n_outputs);
+/* An op that moves what given op `from` writes, with its name; backward it derives from what
+ * `beside` derives from. The note that it is a message. */
+struct fr_op fr__sharding_moving_op(struct fr__sharding *s, uint32_t from, uint32_t beside,
+                                    enum fr_op_kind kind, const char *axis, enum fr__pass pass);
 void fr__sharding_note_message(struct fr__sharding *s, uint32_t op, uint32_t axis, double bytes,
                                bool scales);
 /* Says that the op added last writes tensor t, its k-th of n outputs, in placement at. */
@@ -226,8 +232,8 @@ struct fr__reader {
 struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const int8_t want[],
                                     const struct fr__reader *reader);
 /* Adds a message over axis a that reads `in` and writes a tensor in its own right, on behalf of
- * given op `from`. Returns the version it makes, which belongs to no tensor. */
-struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from,
+ * given op `from`, in the layer of `beside`. Returns the version it makes, which belongs to no tensor. */
+struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from, uint32_t beside,
                                             enum fr_op_kind kind, uint32_t axis, const char *name,
                                             const struct fr__version *in,
                                             const struct fr_tensor *out, double bytes,
