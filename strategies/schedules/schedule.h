@@ -172,8 +172,12 @@ enum fr_status fr_schedule_get(struct fr_schedule **out, const struct fr_schedul
 void fr_schedule_free(struct fr_schedule *s);
 
 /* Whether every stage runs each micro-batch once, forward and backward, on one rank, and all waits
- * end. FR_EPARSE: what is missing or twice; FR_EDEADLOCK: the circle of waits. FR_ENOMEM. */
+ * end. FR_EPARSE: what is missing or twice, or the circle of waits. FR_ENOMEM. */
 enum fr_status fr_schedule_check(const struct fr_schedule *s, struct fr_error *err);
+
+/* Whether a pass is of a later stage of its rank, or of the second direction: pictures show it
+ * lighter. */
+bool fr_schedule_is_second(const struct fr_schedule *s, uint32_t stage, uint32_t micro);
 
 /* CSV as fr_schedule_load reads it. false: the stream failed. */
 bool fr_schedule_write_csv(FILE *f, const struct fr_schedule *s);
