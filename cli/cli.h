@@ -42,7 +42,8 @@ enum option_group {
     OPTIONS_LEARN = 262144,
     OPTIONS_GPUS = 524288, /* which GPUs of a cluster */
     OPTIONS_SCHEDULE = 1048576,
-    OPTIONS_SCHEDULE_DRAW = 2097152
+    OPTIONS_SCHEDULE_DRAW = 2097152,
+    OPTIONS_SCHEDULE_COMMS = 4194304
 };
 
 enum {
@@ -83,7 +84,7 @@ struct options {
     /* schedule only */
     struct fr_schedule_spec schedule; /* but for the name */
     struct fr_schedule_times times;
-    bool has_times, is_one_model;
+    bool has_times, is_one_model, has_comms;
     double stage_scale[CLI_MAX_STAGES];
     size_t n_stage_scale; /* 0: not given */
 };
@@ -134,6 +135,7 @@ enum fr_status cli_set_group(struct options *o, const char *value, struct fr_err
 enum fr_status cli_set_backward(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_vertical_sync(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_times(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comms(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_one_model(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_stage_scale(struct options *o, const char *value, struct fr_error *err);
 

@@ -178,7 +178,7 @@ static const struct verb verbs[] = {
          "  forerun schedule show zb-h1 --ranks 4 --micro-batches 8 --times F=1,I=1,W=1,comm=0\n"
          "  forerun schedule show gpipe --ranks 2 --micro-batches 4 --backward ascending "
          "--json\n",
-     .options = OPTIONS_COMMON | OPTIONS_SCHEDULE | OPTIONS_JSON,
+     .options = OPTIONS_COMMON | OPTIONS_SCHEDULE | OPTIONS_SCHEDULE_COMMS | OPTIONS_JSON,
      .n_arguments = 1,
      .run = cli_schedule_show},
     {.group = "schedule",

@@ -372,6 +372,8 @@ static const struct option_row rows[] = {
      "of actions: F=1,I=1,W=1,B=2,FB=3,comm=0 are the defaults (B: I+W, FB: F+B)", cli_set_times},
     {OPTIONS_SCHEDULE, 0, "stages", "LIST", "a factor of the times of each stage: 1,2,1,1",
      cli_set_stage_scale},
+    {OPTIONS_SCHEDULE_COMMS, 0, "comms", NULL,
+     "with PyTorch's sends, receives, gathers and reductions between the passes", cli_set_comms},
     {OPTIONS_SCHEDULE, 0, "one-model", NULL,
      "times are of a device's share of the model: of two stages each takes half",
      cli_set_one_model},

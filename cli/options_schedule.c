@@ -61,6 +61,14 @@ enum fr_status cli_set_vertical_sync(struct options *o, const char *value, struc
     return FR_OK;
 }
 
+enum fr_status cli_set_comms(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    o->has_comms = true;
+    return FR_OK;
+}
+
 enum fr_status cli_set_one_model(struct options *o, const char *value, struct fr_error *err)
 {
     (void)value;

@@ -71,6 +71,16 @@ static enum fr_status replay(struct fr_timed_schedule *out, const struct options
     return fr_schedule_replay(&out->replay, out->schedule, &t, err);
 }
 
+static enum fr_status add_comms(struct fr_timed_schedule *x, struct fr_error *err)
+{
+    struct fr_schedule *with = NULL;
+
+    FR_TRY(fr_schedule_add_comms(&with, x->schedule, err));
+    fr_schedule_free(x->schedule);
+    x->schedule = with;
+    return FR_OK;
+}
+
 static enum fr_status load(struct fr_timed_schedule *out, const struct options *o, const char *name,
                            struct fr_error *err)
 {
@@ -89,6 +99,8 @@ static enum fr_status load(struct fr_timed_schedule *out, const struct options *
     st = check_given(o, spec.name, err);
     if (st == FR_OK)
         st = fr_schedule_get(&out->schedule, &spec, err);
+    if (st == FR_OK && o->has_comms)
+        st = add_comms(out, err);
     if (st == FR_OK)
         st = replay(out, o, err);
     free(path);

@@ -33,8 +33,8 @@ libstrategies_la_SOURCES = \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
-	strategies/schedules/chimera.c strategies/schedules/dualpipe.c strategies/schedules/eager.c \
-	strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
+	strategies/schedules/chimera.c strategies/schedules/comms.c strategies/schedules/dualpipe.c \
+	strategies/schedules/eager.c strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
 	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
 	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \
 	strategies/schedules/read.c strategies/schedules/replay.c strategies/schedules/schedule.h \

@@ -182,6 +182,12 @@ bool fr_schedule_is_second(const struct fr_schedule *s, uint32_t stage, uint32_t
 /* CSV as fr_schedule_load reads it. false: the stream failed. */
 bool fr_schedule_write_csv(FILE *f, const struct fr_schedule *s);
 
+/* A copy with PyTorch's communication: UNSHARD, RESHARD, REDUCE_GRAD, SEND_F, RECV_F, ...
+ * (comms.c). FR_EPARSE: as fr_schedule_check; FR_EUNSUPPORTED: a schedule of two directions, or
+ * one that has such actions; FR_ERANGE, FR_ENOMEM. O(actions stages). */
+enum fr_status fr_schedule_add_comms(struct fr_schedule **out, const struct fr_schedule *s,
+                                     struct fr_error *err);
+
 /* ---- replay ---- */
 
 /* How long actions take, in any unit; < 0: the default. */

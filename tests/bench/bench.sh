@@ -19,3 +19,4 @@ fi
 "$build/tests/bench/bench_load"
 "$build/tests/bench/bench_costs"
 "$build/tests/bench/bench_dpos"
+"$build/tests/bench/bench_schedules"

@@ -160,6 +160,66 @@ START_TEST(every_list_is_that_of_its_source)
 }
 END_TEST
 
+START_TEST(communication_stands_where_pytorch_puts_it)
+{
+    static const struct {
+        const char *file, *name;
+        uint32_t p, v, m;
+    } cases[] = {
+        {"DualPipeV_p2_v2_m4", "dualpipe-v", 2, 2, 4},
+        {"DualPipeV_p3_v2_m6", "dualpipe-v", 3, 2, 6},
+        {"DualPipeV_p4_v2_m8", "dualpipe-v", 4, 2, 8},
+        {"Interleaved1F1B_p2_v2_m4", "interleaved-1f1b", 2, 2, 4},
+        {"Interleaved1F1B_p3_v2_m6", "interleaved-1f1b", 3, 2, 6},
+        {"Interleaved1F1B_p4_v2_m8", "interleaved-1f1b", 4, 2, 8},
+        {"Interleaved1F1B_p4_v2_m10", "interleaved-1f1b", 4, 2, 10},
+        {"Interleaved1F1B_p4_v4_m16", "interleaved-1f1b", 4, 4, 16},
+        {"Interleaved1F1B_p8_v2_m16", "interleaved-1f1b", 8, 2, 16},
+        {"InterleavedZeroBubble_p3_v2_m6", "interleaved-zero-bubble", 3, 2, 6},
+        {"InterleavedZeroBubble_p4_v2_m10", "interleaved-zero-bubble", 4, 2, 10},
+        {"InterleavedZeroBubble_p8_v2_m16", "interleaved-zero-bubble", 8, 2, 16},
+        {"LoopedBFS_p3_v2_m7", "looped-bfs", 3, 2, 7},
+        {"LoopedBFS_p4_v2_m8", "looped-bfs", 4, 2, 8},
+        {"LoopedBFS_p4_v4_m8", "looped-bfs", 4, 4, 8},
+        {"ZBVZeroBubble_p2_v2_m4", "zb-v", 2, 2, 4},
+        {"ZBVZeroBubble_p3_v2_m6", "zb-v", 3, 2, 6},
+        {"ZBVZeroBubble_p4_v2_m8", "zb-v", 4, 2, 8},
+        {"ZBVZeroBubble_p8_v2_m16", "zb-v", 8, 2, 16},
+    };
+    FILE *f = open_data("summary.csv");
+
+    if (!f) {
+        printf("SKIP communication_stands_where_pytorch_puts_it: no schedules\n");
+        return;
+    }
+    fclose(f);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_schedule *s = make(cases[i].name, cases[i].p, cases[i].v, cases[i].m), *with;
+        struct row r;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_schedule_add_comms(&with, s, &err), FR_OK);
+        ck_assert_int_eq(fr_schedule_check(with, &err), FR_OK);
+        snprintf(r.name, sizeof(r.name), "with_comms/%s", cases[i].file);
+        compare_list(&r, with);
+        fr_schedule_free(s);
+        fr_schedule_free(with);
+    }
+}
+END_TEST
+
+START_TEST(two_directions_get_no_communication)
+{
+    struct fr_schedule *s = make("chimera", 2, 2, 2), *with = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_schedule_add_comms(&with, s, &err), FR_EUNSUPPORTED);
+    assert_message(&err, "communication is added to schedules of one direction, and 'chimera' has "
+                         "stage 0 on ranks 0 and 1");
+    fr_schedule_free(s);
+}
+END_TEST
+
 /* Reads "4;3;2" and says whether ours is the same, or nowhere more. */
 static void compare_live(const struct row *r, const char *text, const uint32_t ours[], uint32_t n,
                          bool is_most)
@@ -578,6 +638,8 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, every_list_is_that_of_its_source);
     tcase_add_test(t, every_replay_gives_the_figures_of_the_summary);
+    tcase_add_test(t, communication_stands_where_pytorch_puts_it);
+    tcase_add_test(t, two_directions_get_no_communication);
     tcase_add_test(t, makespans_are_those_of_the_papers);
     tcase_add_test(t, live_micro_batches_are_those_of_the_papers);
     tcase_add_test(t, transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch);
