@@ -96,8 +96,8 @@ static enum fr_status set_time(struct fr_schedule_times *t, char part[64], struc
     const struct {
         const char *name;
         double *time;
-    } times[] = {{"F", &t->forward},  {"I", &t->input}, {"W", &t->weight},
-                 {"B", &t->backward}, {"FB", &t->pair}, {"comm", &t->comm}};
+    } times[] = {{"F", &t->pass.forward},  {"I", &t->pass.input}, {"W", &t->pass.weight},
+                 {"B", &t->pass.backward}, {"FB", &t->pair},      {"comm", &t->comm}};
     char *value = strchr(part, '=');
 
     if (value)

@@ -21,7 +21,8 @@ enum fr_status cli_schedule_list(struct session *s, struct fr_error *err)
     return FR_OK;
 }
 
-/* Whether a name is a file's without the prefix: no schedule is called so, and it looks like one. */
+/* Whether a name is a file's without the prefix: no schedule is called so, and it looks like a
+ * path. */
 static bool is_path(const char *name)
 {
     size_t n = strlen(name);
@@ -42,33 +43,52 @@ static enum fr_status check_given(const struct options *o, const char *name, str
     return FR_OK;
 }
 
-/* What a device's share takes becomes what one of its stages takes; negative times are defaults. */
-static void share(struct fr_schedule_times *t, const struct fr_schedule *s)
+/* The times of one stage; negative times are defaults. */
+static struct fr_pass_times scale(const struct fr_pass_times *t, double factor)
 {
-    double part = (double)s->n_ranks / (double)s->n_stages;
+    return (struct fr_pass_times){.forward = factor * t->forward,
+                                  .input = factor * t->input,
+                                  .weight = factor * t->weight,
+                                  .backward = factor * t->backward};
+}
 
-    t->forward *= part;
-    t->input *= part;
-    t->weight *= part;
-    t->backward *= part;
-    t->pair *= part;
+static enum fr_status scale_stages(struct fr_pass_times **out, const struct options *o,
+                                   const struct fr_schedule *s, const struct fr_pass_times *t,
+                                   struct fr_error *err)
+{
+    struct fr_pass_times *of_stage;
+
+    if (o->n_stage_scale != s->n_stages)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--stages' has %zu factors, schedule '%s' has %u stages",
+                        o->n_stage_scale, s->name, s->n_stages);
+    of_stage = calloc(s->n_stages, sizeof(*of_stage));
+    if (!of_stage)
+        return fr__fail_nomem(err);
+    for (uint32_t i = 0; i < s->n_stages; i++)
+        of_stage[i] = scale(t, o->stage_scale[i]);
+    *out = of_stage;
+    return FR_OK;
 }
 
 static enum fr_status replay(struct fr_timed_schedule *out, const struct options *o,
                              struct fr_error *err)
 {
+    const struct fr_schedule *s = out->schedule;
     struct fr_schedule_times t = o->has_times ? o->times : fr_schedule_unit_times;
+    struct fr_pass_times *of_stage = NULL;
+    enum fr_status st;
 
-    if (o->is_one_model)
-        share(&t, out->schedule);
-    if (o->n_stage_scale > 0) {
-        if (o->n_stage_scale != out->schedule->n_stages)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                            "option '--stages' has %zu factors, schedule '%s' has %u stages",
-                            o->n_stage_scale, out->schedule->name, out->schedule->n_stages);
-        t.stage_scale = o->stage_scale;
+    if (o->is_one_model) { /* what a device's share takes becomes what one of its stages takes */
+        t.pass = scale(&t.pass, (double)s->n_ranks / (double)s->n_stages);
+        t.pair *= (double)s->n_ranks / (double)s->n_stages;
     }
-    return fr_schedule_replay(&out->replay, out->schedule, &t, err);
+    if (o->n_stage_scale > 0)
+        FR_TRY(scale_stages(&of_stage, o, s, &t.pass, err));
+    t.of_stage = of_stage;
+    st = fr_schedule_replay(&out->replay, s, &t, err);
+    free(of_stage);
+    return st;
 }
 
 static enum fr_status add_comms(struct fr_timed_schedule *x, struct fr_error *err)

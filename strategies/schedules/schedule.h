@@ -190,13 +190,17 @@ enum fr_status fr_schedule_add_comms(struct fr_schedule **out, const struct fr_s
 
 /* ---- replay ---- */
 
-/* How long actions take, in any unit; < 0: the default. */
-struct fr_schedule_times {
+/* How long the passes of a stage take, in any unit; < 0: the default. */
+struct fr_pass_times {
     double forward, input, weight;
     double backward; /* < 0: input + weight */
-    double pair;     /* an overlapped pair; < 0: forward and backward one after the other */
+};
+
+struct fr_schedule_times {
+    struct fr_pass_times pass;            /* of every stage, or */
+    const struct fr_pass_times *of_stage; /* [n_stages]; NULL: all alike */
+    double pair; /* an overlapped pair; < 0: forward and backward one after the other */
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
-    const double *stage_scale; /* [n_stages] factors of a stage's passes; NULL: all 1 */
 };
 /* All 1, comm 0, the others by default. */
 extern const struct fr_schedule_times fr_schedule_unit_times;

@@ -290,7 +290,7 @@ static double makespan(const struct fr_schedule *s, const struct fr_schedule_tim
 static void check_makespans(uint32_t p, uint32_t m)
 {
     const struct fr_schedule_times t = {
-        .forward = 3, .input = 2, .weight = 2, .backward = -1, .pair = -1};
+        .pass = {.forward = 3, .input = 2, .weight = 2, .backward = -1}, .pair = -1};
     const struct fr_schedule_times unit = fr_schedule_unit_times;
     const struct {
         const char *name;
@@ -420,11 +420,13 @@ END_TEST
  * 34-37, B3 37-43, B4 43-49. Stage 0 ends with B4 49-51. */
 START_TEST(unequal_stages_take_what_is_derived_by_hand)
 {
-    static const double scale[] = {1, 3, 2};
+    static const struct fr_pass_times stages[] = {{.forward = 1, .backward = 2},
+                                                  {.forward = 3, .backward = 6},
+                                                  {.forward = 2, .backward = 4}};
     struct fr_schedule_times t = fr_schedule_unit_times;
     struct fr_schedule *gpipe = make("gpipe", 3, 1, 5), *turns = make("1f1b", 3, 1, 5);
 
-    t.stage_scale = scale;
+    t.of_stage = stages;
     ck_assert_double_eq(makespan(gpipe, &t), 54);
     ck_assert_double_eq(makespan(turns, &t), 51);
     fr_schedule_free(gpipe);
