@@ -116,7 +116,7 @@ enum fr_status cli_set_times(struct options *o, const char *value, struct fr_err
 {
     char part[64];
 
-    o->times = fr_schedule_unit_times;
+    o->times = fr_schedule_unit_times();
     o->has_times = true;
     while (next_part(&value, part))
         FR_TRY(set_time(&o->times, part, err));

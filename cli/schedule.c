@@ -75,7 +75,7 @@ static enum fr_status replay(struct fr_timed_schedule *out, const struct options
                              struct fr_error *err)
 {
     const struct fr_schedule *s = out->schedule;
-    struct fr_schedule_times t = o->has_times ? o->times : fr_schedule_unit_times;
+    struct fr_schedule_times t = o->has_times ? o->times : fr_schedule_unit_times();
     struct fr_pass_times *of_stage = NULL;
     enum fr_status st;
 

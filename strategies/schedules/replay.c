@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fr_schedule_times fr_schedule_unit_times = {
-    .pass = {.forward = 1, .input = 1, .weight = 1, .backward = -1}, .pair = -1};
+struct fr_schedule_times fr_schedule_unit_times(void)
+{
+    return (struct fr_schedule_times){
+        .pass = {.forward = 1, .input = 1, .weight = 1, .backward = -1}, .pair = -1};
+}
 
 struct replay {
     struct fr_replay *out;
@@ -180,8 +183,9 @@ static enum fr_status replay(struct replay *x, struct fr__passes *p, struct fr_e
 enum fr_status fr_schedule_replay(struct fr_replay *out, const struct fr_schedule *s,
                                   const struct fr_schedule_times *t, struct fr_error *err)
 {
+    const struct fr_schedule_times unit = fr_schedule_unit_times();
     struct fr__passes p = {0};
-    struct replay x = {.out = out, .s = s, .p = &p, .t = t};
+    struct replay x = {.out = out, .s = s, .p = &p, .t = t ? t : &unit};
     enum fr_status st = allocate(out, s, err);
 
     x.end = calloc((size_t)s->n_ranks + 1, sizeof(*x.end));

@@ -109,6 +109,12 @@ struct fr_schedule_kind {
                            struct fr_error *err);
 };
 
+/* NULL past the last. */
+const struct fr_schedule_kind *fr_schedule_kind_at(size_t i);
+/* NULL: there is none of that name. */
+const struct fr_schedule_kind *fr_schedule_kind_find(const char *name);
+
+/* The table: a new kind is a file and a word here. */
 #define FR_SCHEDULES(X)                                                                            \
     X(gpipe)                                                                                       \
     X(1f1b)                                                                                        \
@@ -129,11 +135,6 @@ struct fr_schedule_kind {
     X(pipedream)                                                                                   \
     X(pipedream_2bw)                                                                               \
     X(pipemare)
-
-/* NULL past the last. */
-const struct fr_schedule_kind *fr_schedule_kind_at(size_t i);
-/* NULL: there is none of that name. */
-const struct fr_schedule_kind *fr_schedule_kind_find(const char *name);
 
 /* ---- schedules ---- */
 
@@ -203,7 +204,7 @@ struct fr_schedule_times {
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
 };
 /* All 1, comm 0, the others by default. */
-extern const struct fr_schedule_times fr_schedule_unit_times;
+struct fr_schedule_times fr_schedule_unit_times(void);
 
 struct fr_replay {
     double makespan, longest_span; /* longest_span: of one rank, from its first start to its end */
@@ -217,7 +218,7 @@ struct fr_replay {
 };
 
 /* Runs the lists: every action starts as early as its waits and its rank's order let it. The
- * schedule must be one that fr_schedule_check accepts. FR_ENOMEM. O(actions). */
+ * schedule must be one that fr_schedule_check accepts. t NULL: unit times. FR_ENOMEM. O(actions). */
 enum fr_status fr_schedule_replay(struct fr_replay *out, const struct fr_schedule *s,
                                   const struct fr_schedule_times *t, struct fr_error *err);
 void fr_replay_fini(struct fr_replay *r);

@@ -28,7 +28,7 @@ static double make(void *arg)
 static double replay(void *arg)
 {
     struct job *j = arg;
-    struct fr_schedule_times t = fr_schedule_unit_times;
+    struct fr_schedule_times t = fr_schedule_unit_times();
     struct fr_replay x;
     struct fr_error err;
     double start_s = bench_cpu_s();

@@ -14,7 +14,7 @@ static void replay(const struct fr_schedule *s)
     struct fr_replay x;
     struct fr_error err;
 
-    if (fr_schedule_replay(&x, s, &fr_schedule_unit_times, &err) != FR_OK)
+    if (fr_schedule_replay(&x, s, NULL, &err) != FR_OK)
         abort();
     for (size_t i = 0; i < s->n_actions; i++)
         if (x.finish[i] > x.makespan)

@@ -237,7 +237,7 @@ static void compare_live(const struct row *r, const char *text, const uint32_t o
 START_TEST(every_replay_gives_the_figures_of_the_summary)
 {
     FILE *f = open_data("summary.csv");
-    struct fr_schedule_times with_comm = fr_schedule_unit_times;
+    struct fr_schedule_times with_comm = fr_schedule_unit_times();
     struct row r;
 
     if (!f) {
@@ -251,7 +251,7 @@ START_TEST(every_replay_gives_the_figures_of_the_summary)
         struct fr_replay x;
         struct fr_error err;
 
-        ck_assert_int_eq(fr_schedule_replay(&x, s, &fr_schedule_unit_times, &err), FR_OK);
+        ck_assert_int_eq(fr_schedule_replay(&x, s, NULL, &err), FR_OK);
         ck_assert_msg(x.makespan == r.makespan, "%s: %g, not %g", r.name, x.makespan, r.makespan);
         ck_assert_msg(x.longest_span == r.span, "%s: span %g", r.name, x.longest_span);
         compare_live(&r, r.live_weight, x.live_weight, s->n_ranks, is_search);
@@ -291,7 +291,7 @@ static void check_makespans(uint32_t p, uint32_t m)
 {
     const struct fr_schedule_times t = {
         .pass = {.forward = 3, .input = 2, .weight = 2, .backward = -1}, .pair = -1};
-    const struct fr_schedule_times unit = fr_schedule_unit_times;
+    const struct fr_schedule_times unit = fr_schedule_unit_times();
     const struct {
         const char *name;
         uint32_t v;
@@ -335,7 +335,7 @@ static void assert_live(const char *name, uint32_t p, uint32_t v, uint32_t m,
     struct fr_replay x;
     struct fr_error err;
 
-    ck_assert_int_eq(fr_schedule_replay(&x, s, &fr_schedule_unit_times, &err), FR_OK);
+    ck_assert_int_eq(fr_schedule_replay(&x, s, NULL, &err), FR_OK);
     for (uint32_t r = 0; r < p; r++)
         ck_assert_msg(x.live_input[r] == expected(p, m, r), "%s p%u m%u: rank %u holds %u", name, p,
                       m, r, x.live_input[r]);
@@ -400,7 +400,7 @@ END_TEST
  *   p 8, m 64, eager:     (64 + 7) 3 + 14 / 4 = 216.5 */
 START_TEST(transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch)
 {
-    struct fr_schedule_times t = fr_schedule_unit_times;
+    struct fr_schedule_times t = fr_schedule_unit_times();
     struct fr_schedule *a = make("1f1b", 4, 1, 16), *b = make("1f1b", 8, 1, 16);
     struct fr_schedule *c = make("eager-1f1b", 8, 1, 64);
 
@@ -423,7 +423,7 @@ START_TEST(unequal_stages_take_what_is_derived_by_hand)
     static const struct fr_pass_times stages[] = {{.forward = 1, .backward = 2},
                                                   {.forward = 3, .backward = 6},
                                                   {.forward = 2, .backward = 4}};
-    struct fr_schedule_times t = fr_schedule_unit_times;
+    struct fr_schedule_times t = fr_schedule_unit_times();
     struct fr_schedule *gpipe = make("gpipe", 3, 1, 5), *turns = make("1f1b", 3, 1, 5);
 
     t.of_stage = stages;
@@ -443,7 +443,7 @@ static void assert_versions(const struct fr_schedule *s,
     struct fr_replay x;
     struct fr_error err;
 
-    ck_assert_int_eq(fr_schedule_replay(&x, s, &fr_schedule_unit_times, &err), FR_OK);
+    ck_assert_int_eq(fr_schedule_replay(&x, s, NULL, &err), FR_OK);
     for (uint32_t r = 0; r < s->n_ranks; r++) {
         ck_assert_uint_eq(x.versions[r], versions(s->n_ranks, r));
         ck_assert_uint_eq(x.staleness[r], staleness(s->n_ranks, r));
