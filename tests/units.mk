@@ -96,6 +96,7 @@ unit_tests += tests/strategies/test_plans
 unit_tests += tests/strategies/test_recipe
 unit_tests += tests/strategies/test_recompute_runs
 unit_tests += tests/strategies/test_runs
+unit_tests += tests/strategies/test_schedule_rules
 unit_tests += tests/strategies/test_schedules
 unit_tests += tests/strategies/test_stages
 unit_tests += tests/study/test_advice
