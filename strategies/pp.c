@@ -17,12 +17,13 @@
 #include "strategies/lower/exchange.h"
 #include "strategies/lower/line_up.h"
 #include "strategies/lower/log.h"
-#include "strategies/lower/pipeline.h"
+#include "strategies/lower/pipeline_async.h"
+#include "strategies/lower/pipeline_times.h"
 #include "strategies/lower/problem.h"
 
 #include <string.h>
 
-enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL };
+enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC };
 
 static const struct fr_option options[] = {
     [OPTION_STAGES] = {.name = "stages",
@@ -44,6 +45,10 @@ static const struct fr_option options[] = {
                         .type = FR_OPTION_COUNT,
                         .fallback = "0",
                         .help = "parts of the model a device; 0: as the schedule needs"},
+    [OPTION_SYNC] = {.name = "vertical-sync",
+                     .type = FR_OPTION_BOOL,
+                     .fallback = "0",
+                     .help = "of PipeDream: all stages read the first stage's version of weights"},
     {.name = NULL},
 };
 
@@ -75,13 +80,20 @@ static uint32_t batch_of(const struct pipeline *p, uint32_t replica)
 
 /* ---- options ---- */
 
-static enum fr_status make_schedule(struct pipeline *p, uint32_t n_micros, struct fr_error *err)
+static struct fr_schedule_spec spec_of(const struct pipeline *p, uint32_t n_micros)
 {
     const struct fr_option_values *v = p->pl->in->options;
-    const struct fr_schedule_spec spec = {.name = fr_option_text(v, OPTION_SCHEDULE),
-                                          .n_ranks = p->n_stages,
-                                          .n_micros = n_micros,
-                                          .n_virtual = (uint32_t)v->value[OPTION_VIRTUAL]};
+
+    return (struct fr_schedule_spec){.name = fr_option_text(v, OPTION_SCHEDULE),
+                                     .n_ranks = p->n_stages,
+                                     .n_micros = n_micros,
+                                     .n_virtual = (uint32_t)v->value[OPTION_VIRTUAL],
+                                     .vertical_sync = v->value[OPTION_SYNC] != 0};
+}
+
+static enum fr_status make_schedule(struct pipeline *p, uint32_t n_micros, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = spec_of(p, n_micros);
 
     if (p->schedule && p->n_micros == n_micros)
         return FR_OK;
@@ -240,7 +252,36 @@ static enum fr_status place_replica(struct pipeline *p, uint32_t replica, struct
     return st;
 }
 
-static enum fr_status place(struct pipeline *p, struct fr_error *err)
+/* ---- no flush ---- */
+
+static enum fr_status place_async(struct pipeline *p, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = spec_of(p, p->n_micros);
+    struct fr_pass_times *times = fr__arena_alloc(p->pl->arena, p->line.n_stages, sizeof(*times));
+    struct fr__unrolled u;
+    enum fr_status st;
+
+    if (!times)
+        return fr__fail_nomem(err);
+    if (p->n_replicas > 1 || batch_of(p, 0) % p->micro_batch)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "schedule '%s' never flushes: it takes one pipeline of all devices, and "
+                        "micro-batches that divide the batch",
+                        p->schedule->name);
+    fr__pipeline_times(times, &p->line, p->replica_devices, p->micro_batch);
+    FR_TRY(fr__pipeline_unroll(&u, &spec, times, err));
+    for (size_t o = 0; o < p->pl->graph->n_ops; o++)
+        p->device_of[0][o] = p->replica_devices[p->line.rank_of[p->line.stages.stage_of[o]]];
+    p->pl->next_priority = 0;
+    st = fr__pipeline_place_async(&p->line, &u, p->micro_batch, p->device_of[0], p->replica_devices,
+                                  err);
+    fr_schedule_free(u.schedule);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
 {
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
@@ -248,15 +289,24 @@ static enum fr_status place(struct pipeline *p, struct fr_error *err)
     FR_TRY(fr__pipeline_make(&p->line, p->pl,
                              &(struct fr__pipeline_problem){.schedule = p->schedule,
                                                             .devices = p->replica_devices,
-                                                            .micro_batch = p->micro_batch},
+                                                            .micro_batch = p->micro_batch,
+                                                            .is_asynchronous = true},
                              err));
-    FR_TRY(make_exchange(p, err));
     for (uint32_t c = 0; c < p->line.n_copies; c++) {
         p->device_of[c] =
             fr__arena_alloc(p->pl->arena, p->pl->graph->n_ops, sizeof(*p->device_of[c]));
         if (!p->device_of[c])
             return fr__fail_nomem(err);
     }
+    return FR_OK;
+}
+
+static enum fr_status place(struct pipeline *p, struct fr_error *err)
+{
+    FR_TRY(make_line(p, err));
+    if (p->schedule->weights != FR_WEIGHTS_FLUSH)
+        return place_async(p, err);
+    FR_TRY(make_exchange(p, err));
     for (uint32_t replica = 0; replica < p->n_replicas; replica++)
         FR_TRY(place_replica(p, replica, err));
     return FR_OK;
