@@ -93,6 +93,7 @@ unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/test_os_dpos
 unit_tests += tests/strategies/test_pipeline_async
+unit_tests += tests/strategies/test_pipeline_runs
 unit_tests += tests/strategies/test_plans
 unit_tests += tests/strategies/test_recipe
 unit_tests += tests/strategies/test_recompute_runs
