@@ -32,13 +32,15 @@ static const struct verb verbs[] = {
                 OPTIONS_FILES | OPTIONS_JSON,
      .run = cli_compare},
     {.name = "explain",
-     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY",
-     .summary = "how a planner came to its plan: ranks, path, each placement and split",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
+     .summary = "how a planner came to its plan, step by step; pipelines side by side",
      .examples =
          "  forerun explain -w examples/ten-tasks -t examples/ten-tasks/processors.yaml -s dpos\n"
          "  forerun explain -w vgg19 -t dgx1-v100 -g 2 -b 64 -s os-dpos --ops 10\n"
          "  forerun explain -w alexnet -t dgx1-v100 -g 2 -b 64 -s os-dpos:start=model "
          "-o plan.svg -o plan.graph.svg\n"
+         "  forerun explain -w vgg19 -t dgx1-v100 -g 4 -b 128 -s pp:schedule=1f1b "
+         "-s pp:schedule=zb-h1 -o two.svg\n"
          "  forerun explain -w lenet -t dgx1-v100 -g 2 -b 64 -s dpos --op \"conv1 of replica "
          "2\"\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |

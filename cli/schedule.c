@@ -91,108 +91,128 @@ static enum fr_status replay(struct fr_timed_schedule *out, const struct options
     return st;
 }
 
-static enum fr_status add_comms(struct fr_timed_schedule *x, struct fr_error *err)
+static enum fr_status add_comms(struct fr_schedule **s, struct fr_error *err)
 {
     struct fr_schedule *with = NULL;
 
-    FR_TRY(fr_schedule_add_comms(&with, x->schedule, err));
-    fr_schedule_free(x->schedule);
-    x->schedule = with;
+    FR_TRY(fr_schedule_add_comms(&with, *s, err));
+    fr_schedule_free(*s);
+    *s = with;
     return FR_OK;
 }
 
-static enum fr_status load(struct fr_timed_schedule *out, const struct options *o, const char *name,
-                           struct fr_error *err)
+/* The schedules that the arguments name. */
+struct loaded {
+    struct fr_schedule **schedules;  /* [n] */
+    struct fr_timed_schedule *timed; /* [n] of them */
+    size_t n;
+};
+
+static enum fr_status load_one(struct fr_schedule **out, const struct options *o, const char *name,
+                               struct fr_error *err)
 {
     struct fr_schedule_spec spec = o->schedule;
-    char *path = NULL;
+
+    spec.name = name;
+    FR_TRY(check_given(o, name, err));
+    FR_TRY(fr_schedule_get(out, &spec, err));
+    return o->has_comms ? add_comms(out, err) : FR_OK;
+}
+
+static enum fr_status load(struct fr_schedule **out, const struct options *o, const char *name,
+                           struct fr_error *err)
+{
+    static const char prefix[] = "file:";
+    size_t n = strlen(name);
+    char *path;
     enum fr_status st;
 
-    if (is_path(name)) {
-        path = malloc(strlen(name) + sizeof("file:"));
-        if (!path)
-            return fr__fail_nomem(err);
-        memcpy(path, "file:", 5);
-        memcpy(path + 5, name, strlen(name) + 1);
-    }
-    spec.name = path ? path : name;
-    st = check_given(o, spec.name, err);
-    if (st == FR_OK)
-        st = fr_schedule_get(&out->schedule, &spec, err);
-    if (st == FR_OK && o->has_comms)
-        st = add_comms(out, err);
-    if (st == FR_OK)
-        st = replay(out, o, err);
+    if (!is_path(name))
+        return load_one(out, o, name, err);
+    path = malloc(n + sizeof(prefix));
+    if (!path)
+        return fr__fail_nomem(err);
+    memcpy(path, prefix, sizeof(prefix) - 1);
+    memcpy(path + sizeof(prefix) - 1, name, n + 1);
+    st = load_one(out, o, path, err);
     free(path);
     return st;
 }
 
-static void release(struct fr_timed_schedule *all, size_t n)
+static void release(struct loaded *l)
 {
-    for (size_t i = 0; all && i < n; i++) {
-        fr_replay_fini(&all[i].replay);
-        fr_schedule_free(all[i].schedule);
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->timed)
+            fr_replay_fini(&l->timed[i].replay);
+        if (l->schedules)
+            fr_schedule_free(l->schedules[i]);
     }
-    free(all);
+    free(l->timed);
+    free(l->schedules);
 }
 
-static enum fr_status load_all(struct fr_timed_schedule **out, const struct options *o,
-                               struct fr_error *err)
+static enum fr_status load_all(struct loaded *l, const struct options *o, struct fr_error *err)
 {
-    struct fr_timed_schedule *all = calloc(o->n_arguments, sizeof(*all));
-    enum fr_status st = all ? FR_OK : fr__fail_nomem(err);
+    enum fr_status st = FR_OK;
 
-    for (size_t i = 0; i < o->n_arguments && st == FR_OK; i++)
-        st = load(&all[i], o, o->arguments[i], err);
-    if (st != FR_OK) {
-        release(all, o->n_arguments);
-        return st;
+    *l = (struct loaded){.n = o->n_arguments};
+    l->schedules = calloc(l->n, sizeof(*l->schedules));
+    l->timed = calloc(l->n, sizeof(*l->timed));
+    if (!l->schedules || !l->timed)
+        st = fr__fail_nomem(err);
+    for (size_t i = 0; i < l->n && st == FR_OK; i++) {
+        st = load(&l->schedules[i], o, o->arguments[i], err);
+        l->timed[i].schedule = l->schedules[i];
+        if (st == FR_OK)
+            st = replay(&l->timed[i], o, err);
     }
-    *out = all;
-    return FR_OK;
+    if (st != FR_OK)
+        release(l);
+    return st;
 }
+
+/* ---- the verbs ---- */
 
 enum fr_status cli_schedule_show(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    struct fr_timed_schedule *all;
+    struct loaded l;
 
-    FR_TRY(load_all(&all, o, err));
+    FR_TRY(load_all(&l, o, err));
     if (o->json)
-        fr_schedule_print_json(stdout, all);
+        fr_schedules_print_json(stdout, l.timed, 1);
     else if (o->has_times)
-        fr_schedules_print_summary(stdout, all, 1);
+        fr_schedules_print_summary(stdout, l.timed, 1);
     else
-        fr_schedule_write_csv(stdout, all->schedule);
-    release(all, o->n_arguments);
+        fr_schedule_write_csv(stdout, l.schedules[0]);
+    release(&l);
     return FR_OK;
 }
 
 enum fr_status cli_schedule_draw(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    struct fr_timed_schedule *all;
+    struct loaded l;
     enum fr_status st = FR_OK;
 
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_schedules_check_path(o->files[i], err));
-    FR_TRY(load_all(&all, o, err));
+    FR_TRY(load_all(&l, o, err));
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_schedules_write(all, o->n_arguments, o->files[i], &s->context, err);
+        st = fr_schedules_write(l.timed, l.n, o->files[i], &s->context, err);
     if (st == FR_OK && o->n_files == 0)
-        st = fr_schedules_print_boxes(stdout, all, o->n_arguments, err);
-    release(all, o->n_arguments);
+        st = fr_schedules_print_boxes(stdout, l.timed, l.n, err);
+    release(&l);
     return st;
 }
 
 enum fr_status cli_schedule_check(struct session *s, struct fr_error *err)
 {
-    const struct options *o = &s->options;
-    struct fr_timed_schedule *all;
+    struct loaded l;
 
-    FR_TRY(load_all(&all, o, err));
-    for (size_t i = 0; i < o->n_arguments; i++)
-        fr_schedule_print_check(stdout, &all[i]);
-    release(all, o->n_arguments);
+    FR_TRY(load_all(&l, &s->options, err));
+    for (size_t i = 0; i < l.n; i++)
+        fr_schedule_print_check(stdout, &l.timed[i]);
+    release(&l);
     return FR_OK;
 }

@@ -1,8 +1,8 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
 	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
-	results/formats.h results/formats.c results/learning.c results/results.h results/schedules.h \
-	results/schedules.c results/sweeps.c \
+	results/formats.h results/formats.c results/learning.c results/pipelines.c results/results.h \
+	results/schedules.h results/schedules.c results/sweeps.c \
 	results/data/collectives.c results/data/csv.c results/data/explain.c results/data/fits.h \
 	results/data/fits.c results/data/json.c results/data/learn.h results/data/learn.c \
 	results/data/schedule.c results/data/sweep.h results/data/sweep.c results/data/trace.c \
@@ -19,8 +19,9 @@ libresults_la_SOURCES = \
 	results/parts/lanes.h results/parts/lanes.c results/parts/memory_curve.h \
 	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
 	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
-	results/parts/speed_up.h results/parts/speed_up.c results/parts/sweep_names.h \
-	results/parts/sweep_names.c results/parts/task_order.h results/parts/task_order.c \
+	results/parts/schedule.h results/parts/schedule.c results/parts/speed_up.h \
+	results/parts/speed_up.c results/parts/sweep_names.h results/parts/sweep_names.c \
+	results/parts/task_order.h results/parts/task_order.c \
 	results/pictures/compare.c results/pictures/explain.h results/pictures/explain.c \
 	results/pictures/fit.h results/pictures/fit.c results/pictures/fit_axis.h \
 	results/pictures/fit_axis.c results/pictures/fit_kernels.c results/pictures/fit_runs.c \

@@ -12,16 +12,17 @@ extern "C" {
 #endif
 
 struct fr_timed_schedule {
-    struct fr_schedule *schedule;
+    const struct fr_schedule *schedule; /* whoever made it frees it */
     struct fr_replay replay;
+    const char *unit; /* of its times; NULL: none */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
 
 /* CSV, a row each: makespan, spans, bubble, and by rank what it holds (parts separated by ';'). */
 void fr_schedules_print_summary(FILE *f, const struct fr_timed_schedule all[], size_t n);
-/* An object: the same figures and the lists. */
-void fr_schedule_print_json(FILE *f, const struct fr_timed_schedule *x);
+/* An object each, in an array if there are several: the same figures and the lists. */
+void fr_schedules_print_json(FILE *f, const struct fr_timed_schedule all[], size_t n);
 /* Some lines for people. */
 void fr_schedule_print_check(FILE *f, const struct fr_timed_schedule *x);
 /* Over time, a line a rank; one below the other in one scale. FR_ENOMEM. */

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "strategies/list.h"
+#include "strategies/lower/decisions.h"
 #include "strategies/lower/exchange.h"
 #include "strategies/lower/line_up.h"
 #include "strategies/lower/log.h"
@@ -328,10 +329,78 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     return st;
 }
 
+/* ---- explained ---- */
+
+static const char *first_op(const struct pipeline *p, uint32_t stage, struct fr__arena *arena)
+{
+    const struct fr__block_ops *forward = &p->line.blocks[stage][FR_ACTION_F];
+
+    return forward->n ? fr__arena_strdup(arena, p->pl->graph->ops[forward->ops[0]].name) : "";
+}
+
+static enum fr_status tell(struct pipeline *p, struct fr_decisions **out, struct fr_error *err)
+{
+    uint32_t n = p->line.n_stages;
+    struct fr_decided_device *devices;
+    struct fr__arena *arena;
+    struct fr_decisions *d = fr__decisions_new(p->pl->in, &arena, &devices);
+    struct fr_decided_pipeline *line = d ? fr__arena_alloc(arena, 1, sizeof(*line)) : NULL;
+    struct fr_pass_times *times = d ? fr__arena_alloc(arena, n, sizeof(*times)) : NULL;
+    uint32_t *device_of = d ? fr__arena_alloc(arena, n, sizeof(*device_of)) : NULL;
+    const char **names = d ? fr__arena_alloc(arena, n, sizeof(*names)) : NULL;
+    bool is_out_of_memory = !line || !times || !device_of || !names;
+
+    for (uint32_t s = 0; !is_out_of_memory && s < n; s++) {
+        device_of[s] = p->replica_devices[p->line.rank_of[s]];
+        names[s] = first_op(p, s, arena);
+        is_out_of_memory = !names[s];
+    }
+    if (is_out_of_memory) {
+        fr_decisions_free(d);
+        return fr__fail_nomem(err);
+    }
+    fr__pipeline_times(times, &p->line, p->replica_devices, p->micro_batch);
+    *line = (struct fr_decided_pipeline){.schedule = p->schedule,
+                                         .of_stage = times,
+                                         .device_of = device_of,
+                                         .first_op = names,
+                                         .n_pipelines = p->n_replicas,
+                                         .micro_batch = p->micro_batch};
+    fr__decisions_own(d, p->schedule);
+    p->schedule = NULL;
+    d->pipeline = line;
+    *out = d;
+    return FR_OK;
+}
+
+static enum fr_status explain(const struct fr_problem *in, const struct fr_context *ctx,
+                              struct fr_decisions **out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    struct pipeline p = {.pl = &pl};
+    struct fr_plan *scratch;
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    scratch = fr_plan_new(in->topo, in->graph);
+    if (!scratch)
+        return fr__fail_nomem(err);
+    st = fr__placer_init(&pl, in, ctx, scratch, err);
+    if (st == FR_OK)
+        st = make_line(&p, err);
+    if (st == FR_OK)
+        st = tell(&p, out, err);
+    fr_schedule_free(p.schedule);
+    fr__placer_fini(&pl);
+    fr_plan_free(scratch);
+    return st;
+}
+
 const struct fr_strategy fr__strategy_pp = {
     .name = "pp",
     .summary = "pipeline parallelism: stages work on different micro-batches at once",
     .source = "Huang et al., GPipe, NeurIPS 2019; Narayanan et al., PipeDream, SOSP 2019",
     .options = options,
     .plan = plan,
+    .explain = explain,
 };

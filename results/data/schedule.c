@@ -86,30 +86,43 @@ static void write_lists(struct fr__json *j, const struct fr_timed_schedule *x)
     fr__json_close(j, ']');
 }
 
-void fr_schedule_print_json(FILE *f, const struct fr_timed_schedule *x)
+static void write_schedule(struct fr__json *j, const struct fr_timed_schedule *x)
 {
     const struct fr_schedule *s = x->schedule;
+
+    fr__json_open(j, NULL, '{', false);
+    fr__json_string(j, "name", s->name);
+    if (x->unit)
+        fr__json_string(j, "unit", x->unit);
+    fr__json_count(j, "ranks", s->n_ranks);
+    fr__json_count(j, "virtual", s->n_virtual);
+    fr__json_count(j, "micro_batches", s->n_micros);
+    fr__json_count(j, "stages", s->n_stages);
+    fr__json_count(j, "actions", s->n_actions);
+    fr__json_number(j, "makespan", x->replay.makespan);
+    fr__json_number(j, "longest_rank_span", x->replay.longest_span);
+    fr__json_number(j, "bubble", x->replay.bubble_frac);
+    fr__json_open(j, "busy", '[', true);
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        fr__json_number(j, NULL, x->replay.busy[r]);
+    fr__json_close(j, ']');
+    write_counts(j, "peak_live_until_weight", x->replay.live_weight, s->n_ranks);
+    write_counts(j, "peak_live_until_input_grad", x->replay.live_input, s->n_ranks);
+    write_counts(j, "weight_versions", x->replay.versions, s->n_ranks);
+    write_counts(j, "staleness", x->replay.staleness, s->n_ranks);
+    write_lists(j, x);
+    fr__json_close(j, '}');
+}
+
+void fr_schedules_print_json(FILE *f, const struct fr_timed_schedule all[], size_t n)
+{
     struct fr__json j;
 
     fr__json_init(&j, f);
-    fr__json_open(&j, NULL, '{', false);
-    fr__json_string(&j, "name", s->name);
-    fr__json_count(&j, "ranks", s->n_ranks);
-    fr__json_count(&j, "virtual", s->n_virtual);
-    fr__json_count(&j, "micro_batches", s->n_micros);
-    fr__json_count(&j, "stages", s->n_stages);
-    fr__json_count(&j, "actions", s->n_actions);
-    fr__json_number(&j, "makespan", x->replay.makespan);
-    fr__json_number(&j, "longest_rank_span", x->replay.longest_span);
-    fr__json_number(&j, "bubble", x->replay.bubble_frac);
-    fr__json_open(&j, "busy", '[', true);
-    for (uint32_t r = 0; r < s->n_ranks; r++)
-        fr__json_number(&j, NULL, x->replay.busy[r]);
-    fr__json_close(&j, ']');
-    write_counts(&j, "peak_live_until_weight", x->replay.live_weight, s->n_ranks);
-    write_counts(&j, "peak_live_until_input_grad", x->replay.live_input, s->n_ranks);
-    write_counts(&j, "weight_versions", x->replay.versions, s->n_ranks);
-    write_counts(&j, "staleness", x->replay.staleness, s->n_ranks);
-    write_lists(&j, x);
-    fr__json_close(&j, '}');
+    if (n != 1)
+        fr__json_open(&j, NULL, '[', false);
+    for (size_t i = 0; i < n; i++)
+        write_schedule(&j, &all[i]);
+    if (n != 1)
+        fr__json_close(&j, ']');
 }

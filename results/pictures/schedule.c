@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
+#include "results/parts/schedule.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 
@@ -150,7 +151,7 @@ static void write_caption(const struct panel *n)
     for (uint32_t r = 0; r < s->n_ranks; r++)
         most = x->live_weight[r] > most ? x->live_weight[r] : most;
     snprintf(text, sizeof(text), "%s: %s long, bubble %s %%, %u passes live at most", s->name,
-             fr__format_double(x->makespan, time, sizeof(time)),
+             fr__schedule_time(n->x, x->makespan, time, sizeof(time)),
              fr__fixed(100 * x->bubble_frac, 1, bubble, sizeof(bubble)), most);
     fputs("set label 3 ", n->f);
     fr__gnuplot_string(n->f, text, 120);
@@ -233,6 +234,8 @@ static void plot(FILE *script, const struct fr_timed_schedule all[], size_t n, s
                           .row_pixels = row * HIGH};
 
         fputs(i + 1 == n ? "set format x\n" : "set format x ''\n", script);
+        if (i + 1 == n && all[i].unit)
+            fprintf(script, "set xlabel 'time (%s)' tc rgb '" FR__COLOUR_TEXT "'\n", all[i].unit);
         write_panel(&p, y, low);
         fputs("unset label\n", script);
         y = low - gap;

@@ -4,13 +4,13 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/schedules.h"
+#include "results/parts/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 400 }; /* of boxes: more cannot be read */
+enum { MAX_COLUMNS = 400, MAX_REAL_COLUMNS = 60 }; /* of boxes: more cannot be read */
 
 static void print_live(FILE *f, const char *what, const uint32_t counts[], uint32_t n)
 {
@@ -27,11 +27,11 @@ static void print_caption(FILE *f, const struct fr_timed_schedule *x)
 
     fprintf(f, "%s: %u ranks, %u stages, %u micro-batches; makespan %s, bubble %s %%", s->name,
             s->n_ranks, s->n_stages, s->n_micros,
-            fr__format_double(x->replay.makespan, time, sizeof(time)),
+            fr__schedule_time(x, x->replay.makespan, time, sizeof(time)),
             fr__fixed(100 * x->replay.bubble_frac, 1, bubble, sizeof(bubble)));
     if (x->replay.longest_span < x->replay.makespan)
         fprintf(f, ", no rank longer than %s",
-                fr__format_double(x->replay.longest_span, span, sizeof(span)));
+                fr__schedule_time(x, x->replay.longest_span, span, sizeof(span)));
     putc('\n', f);
 }
 
@@ -80,7 +80,7 @@ static void measure(struct grid *g, const struct fr_timed_schedule all[], size_t
             if (x->finish[a] > x->start[a])
                 g->unit = fmin(g->unit, x->finish[a] - x->start[a]);
     }
-    g->unit = fmax(g->unit, longest / MAX_COLUMNS);
+    g->unit = fmax(g->unit, longest / (all[0].unit ? MAX_REAL_COLUMNS : MAX_COLUMNS));
     g->cell = (size_t)snprintf(text, sizeof(text), "%u", most_micros - 1) + 2;
     g->n_columns = isfinite(g->unit) && longest > 0 ? (size_t)ceil(longest / g->unit - 1e-9) : 0;
     g->name_width = (size_t)snprintf(text, sizeof(text), "rank %u", most_ranks - 1);
