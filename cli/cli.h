@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "results/draw.h"
 #include "results/results.h"
+#include "results/schedules.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
 enum {
@@ -39,10 +40,19 @@ enum option_group {
     OPTIONS_COSTS = 65536,   /* whence costs come */
     OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
     OPTIONS_LEARN = 262144,
-    OPTIONS_GPUS = 524288 /* which GPUs of a cluster */
+    OPTIONS_GPUS = 524288, /* which GPUs of a cluster */
+    OPTIONS_SCHEDULE = 1048576,
+    OPTIONS_SCHEDULE_DRAW = 2097152,
+    OPTIONS_SCHEDULE_COMMS = 4194304
 };
 
-enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
+enum {
+    CLI_MAX_STRATEGIES = 64,
+    CLI_MAX_FILES = 16,
+    CLI_MAX_ARGUMENTS = 256,
+    CLI_MAX_GPUS = 16,
+    CLI_MAX_STAGES = 256
+};
 
 struct options {
     struct fr_question question; /* but for the strategy */
@@ -71,6 +81,12 @@ struct options {
     size_t n_gpus;
     bool all; /* sweeps too */
     struct fr_learn_options learning;
+    /* schedule only */
+    struct fr_schedule_spec schedule; /* but for the name */
+    struct fr_schedule_times times;
+    bool has_times, is_one_model, has_comms;
+    double stage_scale[CLI_MAX_STAGES];
+    size_t n_stage_scale; /* 0: not given */
 };
 
 struct fr__json; /* base/json.h */
@@ -102,6 +118,26 @@ void cli_print_options(FILE *f, unsigned groups);
 
 /* What o's question is to find out about sensitivities: its files may show them. */
 enum fr_sensitivity cli_sensitivity(const struct options *o);
+
+/* ---- options_learn.c, options_schedule.c: setters of single options ---- */
+
+enum fr_status cli_set_rounds(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_measured(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_profiles(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_every(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_eps(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_activation(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_drift(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_ranks(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_virtual(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_micros(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_group(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_backward(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_vertical_sync(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_times(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comms(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_one_model(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_stage_scale(struct options *o, const char *value, struct fr_error *err);
 
 /* ---- command.c ---- */
 
@@ -158,6 +194,10 @@ enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_learn(struct session *s, struct fr_error *err);
+enum fr_status cli_schedule_list(struct session *s, struct fr_error *err);
+enum fr_status cli_schedule_show(struct session *s, struct fr_error *err);
+enum fr_status cli_schedule_draw(struct session *s, struct fr_error *err);
+enum fr_status cli_schedule_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_check(struct session *s, struct fr_error *err);
 enum fr_status cli_calibrate_show(struct session *s, struct fr_error *err);

@@ -35,13 +35,15 @@ static const struct verb verbs[] = {
                 OPTIONS_FILES | OPTIONS_JSON,
      .run = cli_compare},
     {.name = "explain",
-     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY",
-     .summary = "how a planner came to its plan: ranks, path, each placement and split",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
+     .summary = "how a planner came to its plan, step by step; pipelines side by side",
      .examples =
          "  forerun explain -w examples/ten-tasks -t examples/ten-tasks/processors.yaml -s dpos\n"
          "  forerun explain -w vgg19 -t dgx1-v100 -g 2 -b 64 -s os-dpos --ops 10\n"
          "  forerun explain -w alexnet -t dgx1-v100 -g 2 -b 64 -s os-dpos:start=model "
          "-o plan.svg -o plan.graph.svg\n"
+         "  forerun explain -w vgg19 -t dgx1-v100 -g 4 -b 128 -s pp:schedule=1f1b "
+         "-s pp:schedule=zb-h1 -o two.svg\n"
          "  forerun explain -w lenet -t dgx1-v100 -g 2 -b 64 -s dpos --op \"conv1 of replica "
          "2\"\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |
@@ -165,6 +167,47 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE,
      .n_arguments = 2,
      .run = cli_graph_export},
+    {.group = "schedule",
+     .name = "list",
+     .arguments = "",
+     .summary = "the pipeline schedules",
+     .examples = "  forerun schedule list\n",
+     .options = OPTIONS_COMMON,
+     .run = cli_schedule_list},
+    {.group = "schedule",
+     .name = "show",
+     .arguments = "NAME|file:PATH",
+     .summary = "what each device does in which order; with --times, how long it takes",
+     .examples =
+         "  forerun schedule show interleaved-1f1b --ranks 4 --virtual 2 --micro-batches 8\n"
+         "  forerun schedule show zb-h1 --ranks 4 --micro-batches 8 --times F=1,I=1,W=1,comm=0\n"
+         "  forerun schedule show gpipe --ranks 2 --micro-batches 4 --backward ascending "
+         "--json\n",
+     .options = OPTIONS_COMMON | OPTIONS_SCHEDULE | OPTIONS_SCHEDULE_COMMS | OPTIONS_JSON,
+     .n_arguments = 1,
+     .run = cli_schedule_show},
+    {.group = "schedule",
+     .name = "draw",
+     .arguments = "NAME|file:PATH...",
+     .summary = "schedules over time, under one another (text without -o)",
+     .examples =
+         "  forerun schedule draw 1f1b --ranks 4 --micro-batches 8\n"
+         "  forerun schedule draw gpipe 1f1b interleaved-1f1b zb-h1 zb-v dualpipe --ranks 4 "
+         "--micro-batches 8 \\\n      --one-model -o six.svg\n",
+     .options = OPTIONS_COMMON | OPTIONS_SCHEDULE | OPTIONS_SCHEDULE_DRAW,
+     .n_arguments = 1,
+     .has_more_arguments = true,
+     .run = cli_schedule_draw},
+    {.group = "schedule",
+     .name = "check",
+     .arguments = "NAME|file:PATH...",
+     .summary = "what is missing, or waits in a circle; else makespan, bubble and what is held",
+     .examples = "  forerun schedule check zb-v --ranks 4 --micro-batches 8\n"
+                 "  forerun schedule check file:mine.csv --times F=1,B=2,comm=0.25\n",
+     .options = OPTIONS_COMMON | OPTIONS_SCHEDULE,
+     .n_arguments = 1,
+     .has_more_arguments = true,
+     .run = cli_schedule_check},
     {.name = "validate",
      .arguments = "FILE.csv",
      .summary = "predictions against a table of measurements",

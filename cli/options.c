@@ -136,71 +136,6 @@ static enum fr_status set_deadline(struct options *o, const char *value, struct 
     return FR_OK;
 }
 
-/* ---- learning ---- */
-
-static enum fr_status set_count(const char *value, const char *what, uint64_t min, uint64_t max,
-                                uint32_t *out, struct fr_error *err)
-{
-    uint64_t n = 0;
-
-    FR_TRY(fr__parse_count(value, what, FR_NOWHERE, min, max, &n, err));
-    *out = (uint32_t)n;
-    return FR_OK;
-}
-
-static enum fr_status set_rounds(struct options *o, const char *value, struct fr_error *err)
-{
-    return set_count(value, "option '--rounds'", 0, 100000, &o->learning.rounds, err);
-}
-
-static enum fr_status set_measured(struct options *o, const char *value, struct fr_error *err)
-{
-    return set_count(value, "option '--iterations'", 1, 1000000, &o->learning.iterations, err);
-}
-
-static enum fr_status set_profiles(struct options *o, const char *value, struct fr_error *err)
-{
-    return set_count(value, "option '--profiles'", 0, 100000, &o->learning.profiles, err);
-}
-
-static enum fr_status set_every(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_count(value, "option '--every'", FR_NOWHERE, 0, 1000000000000,
-                           &o->learning.period, err);
-}
-
-static enum fr_status set_eps(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_number(value, "option '--eps'", FR_NOWHERE, 1e-9, 10, &o->learning.eps, err);
-}
-
-static enum fr_status set_activation(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_time(value, "option '--activation'", FR_NOWHERE, &o->learning.activation_s,
-                          err);
-}
-
-/* "1:2@500": GPU 1 takes twice as long from iteration 500 on. */
-static enum fr_status set_drift(struct options *o, const char *value, struct fr_error *err)
-{
-    const char *colon = strchr(value, ':'), *at = strchr(value, '@');
-    char gpu[16], factor[40];
-
-    if (!colon || !at || at < colon || (size_t)(colon - value) >= sizeof(gpu) ||
-        (size_t)(at - colon) > sizeof(factor))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "option '--drift' is \"%s\", expected GPU:FACTOR@ITERATION, such as "
-                        "1:2@500",
-                        value);
-    snprintf(gpu, sizeof(gpu), "%.*s", (int)(colon - value), value);
-    snprintf(factor, sizeof(factor), "%.*s", (int)(at - colon - 1), colon + 1);
-    FR_TRY(set_count(gpu, "option '--drift': the GPU", 0, UINT32_MAX, &o->learning.drift_gpu, err));
-    FR_TRY(fr__parse_number(factor, "option '--drift': the factor", FR_NOWHERE, 1e-3, 1e6,
-                            &o->learning.drift_factor, err));
-    return fr__parse_count(at + 1, "option '--drift': the iteration", FR_NOWHERE, 0, UINT64_MAX,
-                           &o->learning.drift_from, err);
-}
-
 /* ---- the rest ---- */
 
 static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
@@ -383,16 +318,18 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
     {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
      set_dry_run},
-    {OPTIONS_LEARN, 0, "rounds", "N", "most rounds of pre-training (100)", set_rounds},
-    {OPTIONS_LEARN, 0, "iterations", "N", "iterations measured in each round (10)", set_measured},
-    {OPTIONS_LEARN, 0, "eps", "X", "least relative change of a cost that counts (0.05)", set_eps},
+    {OPTIONS_LEARN, 0, "rounds", "N", "most rounds of pre-training (100)", cli_set_rounds},
+    {OPTIONS_LEARN, 0, "iterations", "N", "iterations measured in each round (10)",
+     cli_set_measured},
+    {OPTIONS_LEARN, 0, "eps", "X", "least relative change of a cost that counts (0.05)",
+     cli_set_eps},
     {OPTIONS_LEARN, 0, "activation", "TIME", "time to switch to another plan (30s)",
-     set_activation},
+     cli_set_activation},
     {OPTIONS_LEARN, 0, "profiles", "N", "rounds after pre-training that look for changes (0)",
-     set_profiles},
-    {OPTIONS_LEARN, 0, "every", "N", "iterations before each profile (500)", set_every},
+     cli_set_profiles},
+    {OPTIONS_LEARN, 0, "every", "N", "iterations before each profile (500)", cli_set_every},
     {OPTIONS_LEARN, 0, "drift", "GPU:FACTOR@ITERATION",
-     "from ITERATION on this GPU takes FACTOR times as long", set_drift},
+     "from ITERATION on this GPU takes FACTOR times as long", cli_set_drift},
     {OPTIONS_FILES, 'o', "output", "FILE",
      "also write a file, whose ending gives the format; several times", add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
@@ -419,6 +356,28 @@ static const struct option_row rows[] = {
     {OPTIONS_FITS, 'o', "output", "DIR|FILE",
      "pictures of fit against data: a folder, or one .png, .svg or .pdf; .csv: the rows; several "
      "times",
+     add_file},
+    {OPTIONS_SCHEDULE, 0, "ranks", "N", "devices of the pipeline", cli_set_ranks},
+    {OPTIONS_SCHEDULE, 0, "virtual", "N", "stages a device (default: the schedule's)",
+     cli_set_virtual},
+    {OPTIONS_SCHEDULE, 0, "micro-batches", "N", "of one step", cli_set_micros},
+    {OPTIONS_SCHEDULE, 0, "group", "N",
+     "micro-batches that visit a stage before the device's next one", cli_set_group},
+    {OPTIONS_SCHEDULE, 0, "backward", "ORDER",
+     "of micro-batches: descending or ascending, where the schedule leaves it open",
+     cli_set_backward},
+    {OPTIONS_SCHEDULE, 0, "vertical-sync", NULL,
+     "stages read the version of the weights that the first stage read", cli_set_vertical_sync},
+    {OPTIONS_SCHEDULE, 0, "times", "LIST",
+     "of actions: F=1,I=1,W=1,B=2,FB=3,comm=0 are the defaults (B: I+W, FB: F+B)", cli_set_times},
+    {OPTIONS_SCHEDULE, 0, "stages", "LIST", "a factor of the times of each stage: 1,2,1,1",
+     cli_set_stage_scale},
+    {OPTIONS_SCHEDULE_COMMS, 0, "comms", NULL,
+     "with PyTorch's sends, receives, gathers and reductions between the passes", cli_set_comms},
+    {OPTIONS_SCHEDULE, 0, "one-model", NULL,
+     "times are of a device's share of the model: of two stages each takes half",
+     cli_set_one_model},
+    {OPTIONS_SCHEDULE_DRAW, 'o', "output", "FILE", "a picture: .svg, .png or .pdf; several times",
      add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},

@@ -1,5 +1,5 @@
 dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
-dist_doc_DATA += doc/sweep.md doc/glossary.md
+dist_doc_DATA += doc/sweep.md doc/glossary.md doc/schedules.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/measuring.md
 dist_doc_DATA += doc/true.md doc/truth.md
@@ -8,7 +8,7 @@ dist_man_MANS += doc/forerun.1
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \
 	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg \
-	doc/pictures/resnet50.svg doc/pictures/truth.png doc/pictures/learn.svg
+	doc/pictures/resnet50.svg doc/pictures/schedules.png doc/pictures/truth.png doc/pictures/learn.svg
 EXTRA_DIST += doc/pictures/fit-all-reduce.png doc/pictures/fit-attention.png \
 	doc/pictures/fit-conv-backward-data.png \
 	doc/pictures/fit-conv-backward-filter.png doc/pictures/fit-conv-forward.png \

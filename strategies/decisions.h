@@ -11,6 +11,7 @@
 #define FORERUN_DECISIONS_H
 
 #include "base/base.h"
+#include "strategies/schedules/schedule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -152,6 +153,15 @@ struct fr_decided_rival {
     bool is_kept; /* it is the plan */
 };
 
+/* A pipeline: its schedule, and what the stages take of it. */
+struct fr_decided_pipeline {
+    const struct fr_schedule *schedule;
+    const struct fr_pass_times *of_stage; /* [n_stages] seconds of a micro-batch */
+    const uint32_t *device_of;         /* [n_stages] of the topology; of two copies, the first's */
+    const char *const *first_op;       /* [n_stages] the first of its forward ops; NULL: none */
+    uint32_t n_pipelines, micro_batch; /* samples */
+};
+
 struct fr_decisions {
     /* The answer in short. */
     double believed_s;               /* the step, as the strategy believes */
@@ -174,6 +184,7 @@ struct fr_decisions {
     const struct fr_decided_split *tries;
     size_t n_rivals;
     const struct fr_decided_rival *rivals;
+    const struct fr_decided_pipeline *pipeline; /* NULL: it is none; else there are no plans */
     void *priv;
 };
 void fr_decisions_free(struct fr_decisions *d);

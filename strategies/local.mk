@@ -25,11 +25,13 @@ libstrategies_la_SOURCES = \
 	strategies/lower/learning.c strategies/lower/line_up.h strategies/lower/line_up.c \
 	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
 	strategies/lower/params.h strategies/lower/params.c strategies/lower/pipeline.h \
-	strategies/lower/pipeline.c strategies/lower/pipeline_place.c strategies/lower/placer.h \
-	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
-	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/rank_groups.h \
-	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
-	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/pipeline.c strategies/lower/pipeline_async.h strategies/lower/pipeline_async.c \
+	strategies/lower/pipeline_place.c strategies/lower/pipeline_times.h \
+	strategies/lower/pipeline_times.c strategies/lower/placer.h strategies/lower/placer.c \
+	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
+	strategies/lower/problem.c strategies/lower/rank_groups.h strategies/lower/recipe.h \
+	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
+	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c \
 	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
@@ -38,8 +40,8 @@ libstrategies_la_SOURCES = \
 	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
 	strategies/pipedream/trim.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
-	strategies/schedules/chimera.c strategies/schedules/dualpipe.c strategies/schedules/eager.c \
-	strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
+	strategies/schedules/chimera.c strategies/schedules/comms.c strategies/schedules/dualpipe.c \
+	strategies/schedules/eager.c strategies/schedules/gpipe.c strategies/schedules/interleaved.c \
 	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
 	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \
 	strategies/schedules/read.c strategies/schedules/replay.c strategies/schedules/schedule.h \

@@ -14,15 +14,17 @@
 
 #include "base/error.h"
 #include "strategies/list.h"
+#include "strategies/lower/decisions.h"
 #include "strategies/lower/exchange.h"
 #include "strategies/lower/line_up.h"
 #include "strategies/lower/log.h"
-#include "strategies/lower/pipeline.h"
+#include "strategies/lower/pipeline_async.h"
+#include "strategies/lower/pipeline_times.h"
 #include "strategies/lower/problem.h"
 
 #include <string.h>
 
-enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL };
+enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC };
 
 static const struct fr_option options[] = {
     [OPTION_STAGES] = {.name = "stages",
@@ -44,6 +46,10 @@ static const struct fr_option options[] = {
                         .type = FR_OPTION_COUNT,
                         .fallback = "0",
                         .help = "parts of the model a device; 0: as the schedule needs"},
+    [OPTION_SYNC] = {.name = "vertical-sync",
+                     .type = FR_OPTION_BOOL,
+                     .fallback = "0",
+                     .help = "of PipeDream: all stages read the first stage's version of weights"},
     {.name = NULL},
 };
 
@@ -75,13 +81,20 @@ static uint32_t batch_of(const struct pipeline *p, uint32_t replica)
 
 /* ---- options ---- */
 
-static enum fr_status make_schedule(struct pipeline *p, uint32_t n_micros, struct fr_error *err)
+static struct fr_schedule_spec spec_of(const struct pipeline *p, uint32_t n_micros)
 {
     const struct fr_option_values *v = p->pl->in->options;
-    const struct fr_schedule_spec spec = {.name = fr_option_text(v, OPTION_SCHEDULE),
-                                          .n_ranks = p->n_stages,
-                                          .n_micros = n_micros,
-                                          .n_virtual = (uint32_t)v->value[OPTION_VIRTUAL]};
+
+    return (struct fr_schedule_spec){.name = fr_option_text(v, OPTION_SCHEDULE),
+                                     .n_ranks = p->n_stages,
+                                     .n_micros = n_micros,
+                                     .n_virtual = (uint32_t)v->value[OPTION_VIRTUAL],
+                                     .vertical_sync = v->value[OPTION_SYNC] != 0};
+}
+
+static enum fr_status make_schedule(struct pipeline *p, uint32_t n_micros, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = spec_of(p, n_micros);
 
     if (p->schedule && p->n_micros == n_micros)
         return FR_OK;
@@ -239,7 +252,36 @@ static enum fr_status place_replica(struct pipeline *p, uint32_t replica, struct
     return st;
 }
 
-static enum fr_status place(struct pipeline *p, struct fr_error *err)
+/* ---- no flush ---- */
+
+static enum fr_status place_async(struct pipeline *p, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = spec_of(p, p->n_micros);
+    struct fr_pass_times *times = fr__arena_alloc(p->pl->arena, p->line.n_stages, sizeof(*times));
+    struct fr__unrolled u;
+    enum fr_status st;
+
+    if (!times)
+        return fr__fail_nomem(err);
+    if (p->n_replicas > 1 || batch_of(p, 0) % p->micro_batch)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "schedule '%s' never flushes: it takes one pipeline of all devices, and "
+                        "micro-batches that divide the batch",
+                        p->schedule->name);
+    fr__pipeline_times(times, &p->line, p->replica_devices, p->micro_batch);
+    FR_TRY(fr__pipeline_unroll(&u, &spec, times, err));
+    for (size_t o = 0; o < p->pl->graph->n_ops; o++)
+        p->device_of[0][o] = p->replica_devices[p->line.rank_of[p->line.stages.stage_of[o]]];
+    p->pl->next_priority = 0;
+    st = fr__pipeline_place_async(&p->line, &u, p->micro_batch, p->device_of[0], p->replica_devices,
+                                  err);
+    fr_schedule_free(u.schedule);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
 {
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
@@ -247,15 +289,24 @@ static enum fr_status place(struct pipeline *p, struct fr_error *err)
     FR_TRY(fr__pipeline_make(&p->line, p->pl,
                              &(struct fr__pipeline_problem){.schedule = p->schedule,
                                                             .devices = p->replica_devices,
-                                                            .micro_batch = p->micro_batch},
+                                                            .micro_batch = p->micro_batch,
+                                                            .is_asynchronous = true},
                              err));
-    FR_TRY(make_exchange(p, err));
     for (uint32_t c = 0; c < p->line.n_copies; c++) {
         p->device_of[c] =
             fr__arena_alloc(p->pl->arena, p->pl->graph->n_ops, sizeof(*p->device_of[c]));
         if (!p->device_of[c])
             return fr__fail_nomem(err);
     }
+    return FR_OK;
+}
+
+static enum fr_status place(struct pipeline *p, struct fr_error *err)
+{
+    FR_TRY(make_line(p, err));
+    if (p->schedule->weights != FR_WEIGHTS_FLUSH)
+        return place_async(p, err);
+    FR_TRY(make_exchange(p, err));
     for (uint32_t replica = 0; replica < p->n_replicas; replica++)
         FR_TRY(place_replica(p, replica, err));
     return FR_OK;
@@ -277,11 +328,79 @@ static enum fr_status plan(const struct fr_problem *in, const struct fr_context 
     return st;
 }
 
+/* ---- explained ---- */
+
+static const char *first_op(const struct pipeline *p, uint32_t stage, struct fr__arena *arena)
+{
+    const struct fr__block_ops *forward = &p->line.blocks[stage][FR_ACTION_F];
+
+    return forward->n ? fr__arena_strdup(arena, p->pl->graph->ops[forward->ops[0]].name) : "";
+}
+
+static enum fr_status tell(struct pipeline *p, struct fr_decisions **out, struct fr_error *err)
+{
+    uint32_t n = p->line.n_stages;
+    struct fr_decided_device *devices;
+    struct fr__arena *arena;
+    struct fr_decisions *d = fr__decisions_new(p->pl->in, &arena, &devices);
+    struct fr_decided_pipeline *line = d ? fr__arena_alloc(arena, 1, sizeof(*line)) : NULL;
+    struct fr_pass_times *times = d ? fr__arena_alloc(arena, n, sizeof(*times)) : NULL;
+    uint32_t *device_of = d ? fr__arena_alloc(arena, n, sizeof(*device_of)) : NULL;
+    const char **names = d ? fr__arena_alloc(arena, n, sizeof(*names)) : NULL;
+    bool is_out_of_memory = !line || !times || !device_of || !names;
+
+    for (uint32_t s = 0; !is_out_of_memory && s < n; s++) {
+        device_of[s] = p->replica_devices[p->line.rank_of[s]];
+        names[s] = first_op(p, s, arena);
+        is_out_of_memory = !names[s];
+    }
+    if (is_out_of_memory) {
+        fr_decisions_free(d);
+        return fr__fail_nomem(err);
+    }
+    fr__pipeline_times(times, &p->line, p->replica_devices, p->micro_batch);
+    *line = (struct fr_decided_pipeline){.schedule = p->schedule,
+                                         .of_stage = times,
+                                         .device_of = device_of,
+                                         .first_op = names,
+                                         .n_pipelines = p->n_replicas,
+                                         .micro_batch = p->micro_batch};
+    fr__decisions_own(d, p->schedule);
+    p->schedule = NULL;
+    d->pipeline = line;
+    *out = d;
+    return FR_OK;
+}
+
+static enum fr_status explain(const struct fr_problem *in, const struct fr_context *ctx,
+                              struct fr_decisions **out, struct fr_error *err)
+{
+    struct fr__placer pl;
+    struct pipeline p = {.pl = &pl};
+    struct fr_plan *scratch;
+    enum fr_status st;
+
+    FR_TRY(fr__check_problem(in, err));
+    scratch = fr_plan_new(in->topo, in->graph);
+    if (!scratch)
+        return fr__fail_nomem(err);
+    st = fr__placer_init(&pl, in, ctx, scratch, err);
+    if (st == FR_OK)
+        st = make_line(&p, err);
+    if (st == FR_OK)
+        st = tell(&p, out, err);
+    fr_schedule_free(p.schedule);
+    fr__placer_fini(&pl);
+    fr_plan_free(scratch);
+    return st;
+}
+
 const struct fr_strategy fr__strategy_pp = {
     .name = "pp",
     .summary = "pipeline parallelism: stages work on different micro-batches at once",
     .source = "Huang et al., GPipe, NeurIPS 2019; Narayanan et al., PipeDream, SOSP 2019",
     .options = options,
     .plan = plan,
+    .explain = explain,
     .is_trusted = true,
 };

@@ -6,14 +6,17 @@
 struct box {
     struct fr_decisions decisions;
     struct fr__arena *arena;
+    struct fr_schedule *schedule; /* NULL: none */
 };
 
 void fr_decisions_free(struct fr_decisions *d)
 {
     struct box *box = d ? d->priv : NULL;
 
-    if (box)
-        fr__arena_free(box->arena);
+    if (!box)
+        return;
+    fr_schedule_free(box->schedule);
+    fr__arena_free(box->arena);
 }
 
 static struct fr_decided_device *list_devices(const struct fr_problem *in, struct fr__arena *arena)
@@ -48,4 +51,11 @@ struct fr_decisions *fr__decisions_new(const struct fr_problem *in, struct fr__a
     *arena = a;
     *devices = list;
     return &box->decisions;
+}
+
+void fr__decisions_own(struct fr_decisions *d, struct fr_schedule *schedule)
+{
+    struct box *box = d->priv;
+
+    box->schedule = schedule;
 }

@@ -9,4 +9,6 @@
  * devices are filled in, each with no room and column 0. NULL: out of memory. */
 struct fr_decisions *fr__decisions_new(const struct fr_problem *in, struct fr__arena **arena,
                                        struct fr_decided_device **devices);
+/* The record frees the schedule, its only one, with itself. */
+void fr__decisions_own(struct fr_decisions *d, struct fr_schedule *schedule);
 #endif

@@ -190,7 +190,7 @@ enum fr_status fr__pipeline_make(struct fr__pipeline *out, struct fr__placer *pl
     const struct fr_schedule *s = in->schedule;
     struct fr__pipeline p = {.pl = pl, .n_ranks = s->n_ranks, .n_stages = s->n_stages};
 
-    if (s->weights != FR_WEIGHTS_FLUSH)
+    if (s->weights != FR_WEIGHTS_FLUSH && !in->is_asynchronous)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "schedule '%s' updates the weights during an iteration; this strategy "
                         "updates them at its end",

@@ -46,6 +46,7 @@ struct fr__pipeline_problem {
     const uint32_t *devices;            /* [n_ranks] of a replica */
     double micro_batch;                 /* samples of a micro-batch */
     const uint32_t *unit_of_layer;      /* as in struct fr__stages_problem */
+    bool is_asynchronous;               /* the schedule may update within an iteration */
 };
 
 /* Cuts the placer's graph into the schedule's stages. FR_EUSAGE: the schedule updates the

@@ -191,6 +191,16 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
         fr__place_op(r, &r->micros[micro], ops[i], block_first, after);
 }
 
+/* Whether anything that the ops make goes on, other than to updates: not that of a pass which makes
+ * gradients of weights alone. */
+static bool has_results(const struct fr__replica *r, const uint32_t ops[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (r->pl->graph->ops[ops[i]].phase != FR_PHASE_BACKWARD_WEIGHT)
+            return true;
+    return false;
+}
+
 uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[], size_t n,
                         uint32_t device)
 {
@@ -204,7 +214,8 @@ uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[
     for (size_t i = 0; i < n; i++)
         if (!m->is_followed[ops[i]])
             fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);
-    m->end_of[2 * device + is_backward] = marker;
+    if (n == 0 || has_results(r, ops, n))
+        m->end_of[2 * device + is_backward] = marker;
     return marker;
 }
 

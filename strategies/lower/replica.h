@@ -93,6 +93,10 @@ void fr__place_sums(struct fr__replica *r);
 void fr__place_updates(struct fr__replica *r);
 void fr__refresh_tied(struct fr__replica *r);
 
+/* All three for the ops of one device, whose done_of must be set; bodies of other devices may still
+ * be to come. Returns the marker at the end of the updates and the first update, FR_NONE: none. */
+uint32_t fr__place_updates_on(struct fr__replica *r, uint32_t device, uint32_t *first);
+
 /* Makes `task` wait until the owner's gradient is complete. frees: the task also frees it, for
  * plans in which the replica itself makes no update. */
 void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task,

@@ -7,21 +7,28 @@
 
 /* ---- tail ---- */
 
-static void place_tail(struct fr__replica *r, enum fr__role role)
+/* device: FR_NONE stands for all. */
+static bool is_on(const struct fr__replica *r, uint32_t op, uint32_t device)
+{
+    return device == FR_NONE || r->device_of[op] == device;
+}
+
+static void place_tail(struct fr__replica *r, enum fr__role role, uint32_t device)
 {
     const struct fr__params *p = &r->pl->params;
 
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i];
 
-        if (p->roles[op] == role && r->tail.task_of[op] == FR_NONE && fr__is_mine(r, op))
+        if (p->roles[op] == role && r->tail.task_of[op] == FR_NONE && fr__is_mine(r, op) &&
+            is_on(r, op, device))
             fr__place_op(r, &r->tail, op, r->pl->n_tasks, FR_NONE);
     }
 }
 
 void fr__place_sums(struct fr__replica *r)
 {
-    place_tail(r, FR__ROLE_SUM);
+    place_tail(r, FR__ROLE_SUM, FR_NONE);
 }
 
 /* A gradient that is no tensor of the graph. */
@@ -48,16 +55,16 @@ static void hold_to_the_end(struct fr__replica *r)
     }
 }
 
-void fr__place_updates(struct fr__replica *r)
+static void place_updates(struct fr__replica *r, uint32_t device)
 {
     struct fr__placer *pl = r->pl;
     const struct fr__params *p = &pl->params;
 
-    place_tail(r, FR__ROLE_UPDATE);
+    place_tail(r, FR__ROLE_UPDATE, device);
     for (size_t i = 0; i < p->n_tail; i++) {
         uint32_t op = p->tail[i], done = r->done_of[r->device_of[op]];
 
-        if (p->roles[op] != FR__ROLE_UPDATE || !fr__is_mine(r, op))
+        if (p->roles[op] != FR__ROLE_UPDATE || !fr__is_mine(r, op) || !is_on(r, op, device))
             continue;
         if (done != FR_NONE)
             fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
@@ -67,12 +74,18 @@ void fr__place_updates(struct fr__replica *r)
         const struct fr__owner *w = &p->owners[i];
         uint32_t end = r->done_of[r->device_of[w->op]];
 
-        if (w->ready == FR_NONE || w->has_tensor || !fr__is_mine(r, w->op))
+        if (w->ready == FR_NONE || w->has_tensor || !fr__is_mine(r, w->op) ||
+            !is_on(r, w->op, device))
             continue;
         if (w->n_updates > 0) /* else nobody updates: it is dropped at the end of the body */
             end = r->step_of[r->device_of[p->updates[w->first_update]]];
         fr__add_free(pl, plain_gradient(r, w), end);
     }
+}
+
+void fr__place_updates(struct fr__replica *r)
+{
+    place_updates(r, FR_NONE);
     hold_to_the_end(r);
 }
 
@@ -81,7 +94,8 @@ uint32_t fr__update_task(const struct fr__replica *r, uint32_t op)
     return r->tail.task_of[op];
 }
 
-void fr__refresh_tied(struct fr__replica *r)
+/* Of parameters on that device; FR_NONE stands for all. */
+static void refresh_tied(struct fr__replica *r, uint32_t device)
 {
     struct fr__placer *pl = r->pl;
     const struct fr_graph *g = pl->graph;
@@ -94,7 +108,7 @@ void fr__refresh_tied(struct fr__replica *r)
             pl->params.owner_of[src] == FR_NONE)
             continue;
         w = &pl->params.owners[pl->params.owner_of[src]];
-        if (w->n_updates == 0)
+        if (w->n_updates == 0 || !is_on(r, src, device))
             continue;
         for (uint32_t k = 0; k < w->n_updates; k++) {
             uint32_t update = r->tail.task_of[pl->params.updates[w->first_update + k]];
@@ -118,6 +132,25 @@ void fr__refresh_tied(struct fr__replica *r)
                          &send, &recv);
         }
     }
+}
+
+void fr__refresh_tied(struct fr__replica *r)
+{
+    refresh_tied(r, FR_NONE);
+}
+
+uint32_t fr__place_updates_on(struct fr__replica *r, uint32_t device, uint32_t *first)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    *first = FR_NONE;
+    place_tail(r, FR__ROLE_SUM, device);
+    place_updates(r, device);
+    refresh_tied(r, device);
+    for (size_t i = p->n_tail; i-- > 0;)
+        if (p->roles[p->tail[i]] == FR__ROLE_UPDATE && is_on(r, p->tail[i], device))
+            *first = r->tail.task_of[p->tail[i]];
+    return r->step_of[device];
 }
 
 void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task, bool frees)

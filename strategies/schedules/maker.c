@@ -41,6 +41,13 @@ void fr_schedule_free(struct fr_schedule *s)
     free(s);
 }
 
+bool fr_schedule_is_second(const struct fr_schedule *s, uint32_t stage, uint32_t micro)
+{
+    if (s->n_stages > s->n_ranks)
+        return stage / s->n_ranks % 2 == 1;
+    return s->n_virtual > 1 && micro >= s->n_micros / 2;
+}
+
 void fr__schedule_rank(struct fr_schedule *s, uint32_t rank)
 {
     s->first[rank] = s->n_actions;

@@ -194,7 +194,7 @@ static enum fr_status fail_circle(const struct walk *w, uint32_t rank, struct fr
                                  fr_action_text(&w->s->actions[w->blocker[rank]], for_what), other);
         rank = other;
     } while (rank != first && used < sizeof(text) - 1);
-    return fr__fail(err, FR_EDEADLOCK, FR_NOWHERE, "schedule '%.64s' cannot end: %s%s", w->s->name,
+    return fr__fail(err, FR_EPARSE, FR_NOWHERE, "schedule '%.64s' cannot end: %s%s", w->s->name,
                     text, rank != first ? " ..." : "");
 }
 

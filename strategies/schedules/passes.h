@@ -21,7 +21,7 @@ enum { FR__MOST_WAITS = 4 };
 unsigned fr__action_waits(const struct fr__passes *p, const struct fr_schedule *s, size_t action,
                           uint32_t waits[FR__MOST_WAITS]);
 
-/* Calls `run` for all actions, each after what it waits for. FR_EDEADLOCK: the circle of waits;
+/* Calls `run` for all actions, each after what it waits for. FR_EPARSE: the circle of waits;
  * FR_ENOMEM. O(actions). */
 enum fr_status fr__passes_walk(const struct fr__passes *p, const struct fr_schedule *s,
                                void (*run)(void *user, size_t action, const uint32_t waits[],

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fr_schedule_times fr_schedule_unit_times = {
-    .forward = 1, .input = 1, .weight = 1, .backward = -1, .pair = -1, .comm = 0};
+struct fr_schedule_times fr_schedule_unit_times(void)
+{
+    return (struct fr_schedule_times){
+        .pass = {.forward = 1, .input = 1, .weight = 1, .backward = -1}, .pair = -1};
+}
 
 struct replay {
     struct fr_replay *out;
@@ -19,37 +22,31 @@ struct replay {
     double *end; /* [n_ranks] of the last action so far */
 };
 
-static double length_of(const struct fr_schedule_times *t, unsigned kind)
+static double length_of(const struct fr_schedule_times *t, unsigned kind, uint32_t stage)
 {
+    const struct fr_pass_times *p = t->of_stage ? &t->of_stage[stage] : &t->pass;
+
     switch (kind) {
     case FR_ACTION_F:
-        return t->forward;
+        return p->forward;
     case FR_ACTION_I:
-        return t->input;
+        return p->input;
     case FR_ACTION_W:
-        return t->weight;
+        return p->weight;
     case FR_ACTION_B:
-        return t->backward < 0 ? t->input + t->weight : t->backward;
+        return p->backward < 0 ? p->input + p->weight : p->backward;
     default:
         return 0;
     }
 }
 
-static double length_on(const struct fr_schedule_times *t, unsigned kind, uint32_t stage)
-{
-    return length_of(t, kind) * (t->stage_scale ? t->stage_scale[stage] : 1);
-}
-
-/* A pair of different stages takes the mean of its factors. */
 static double length(const struct fr_schedule_times *t, const struct fr_action *a)
 {
-    const double *scale = t->stage_scale;
-
     if (a->with == FR_ACTION_NONE)
-        return length_on(t, a->kind, a->stage);
-    if (t->pair < 0)
-        return length_on(t, a->kind, a->stage) + length_on(t, a->with, a->with_stage);
-    return t->pair * (scale ? (scale[a->stage] + scale[a->with_stage]) / 2 : 1);
+        return length_of(t, a->kind, a->stage);
+    if (t->pair >= 0)
+        return t->pair;
+    return length_of(t, a->kind, a->stage) + length_of(t, a->with, a->with_stage);
 }
 
 static void run(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
@@ -186,8 +183,9 @@ static enum fr_status replay(struct replay *x, struct fr__passes *p, struct fr_e
 enum fr_status fr_schedule_replay(struct fr_replay *out, const struct fr_schedule *s,
                                   const struct fr_schedule_times *t, struct fr_error *err)
 {
+    const struct fr_schedule_times unit = fr_schedule_unit_times();
     struct fr__passes p = {0};
-    struct replay x = {.out = out, .s = s, .p = &p, .t = t};
+    struct replay x = {.out = out, .s = s, .p = &p, .t = t ? t : &unit};
     enum fr_status st = allocate(out, s, err);
 
     x.end = calloc((size_t)s->n_ranks + 1, sizeof(*x.end));

@@ -109,6 +109,12 @@ struct fr_schedule_kind {
                            struct fr_error *err);
 };
 
+/* NULL past the last. */
+const struct fr_schedule_kind *fr_schedule_kind_at(size_t i);
+/* NULL: there is none of that name. */
+const struct fr_schedule_kind *fr_schedule_kind_find(const char *name);
+
+/* The table: a new kind is a file and a word here. */
 #define FR_SCHEDULES(X)                                                                            \
     X(gpipe)                                                                                       \
     X(1f1b)                                                                                        \
@@ -129,11 +135,6 @@ struct fr_schedule_kind {
     X(pipedream)                                                                                   \
     X(pipedream_2bw)                                                                               \
     X(pipemare)
-
-/* NULL past the last. */
-const struct fr_schedule_kind *fr_schedule_kind_at(size_t i);
-/* NULL: there is none of that name. */
-const struct fr_schedule_kind *fr_schedule_kind_find(const char *name);
 
 /* ---- schedules ---- */
 
@@ -172,24 +173,38 @@ enum fr_status fr_schedule_get(struct fr_schedule **out, const struct fr_schedul
 void fr_schedule_free(struct fr_schedule *s);
 
 /* Whether every stage runs each micro-batch once, forward and backward, on one rank, and all waits
- * end. FR_EPARSE: what is missing or twice; FR_EDEADLOCK: the circle of waits. FR_ENOMEM. */
+ * end. FR_EPARSE: what is missing or twice, or the circle of waits. FR_ENOMEM. */
 enum fr_status fr_schedule_check(const struct fr_schedule *s, struct fr_error *err);
+
+/* Whether a pass is of a later stage of its rank, or of the second direction: pictures show it
+ * lighter. */
+bool fr_schedule_is_second(const struct fr_schedule *s, uint32_t stage, uint32_t micro);
 
 /* CSV as fr_schedule_load reads it. false: the stream failed. */
 bool fr_schedule_write_csv(FILE *f, const struct fr_schedule *s);
 
+/* A copy with PyTorch's communication: UNSHARD, RESHARD, REDUCE_GRAD, SEND_F, RECV_F, ...
+ * (comms.c). FR_EPARSE: as fr_schedule_check; FR_EUNSUPPORTED: a schedule of two directions, or
+ * one that has such actions; FR_ERANGE, FR_ENOMEM. O(actions stages). */
+enum fr_status fr_schedule_add_comms(struct fr_schedule **out, const struct fr_schedule *s,
+                                     struct fr_error *err);
+
 /* ---- replay ---- */
 
-/* How long actions take, in any unit; < 0: the default. */
-struct fr_schedule_times {
+/* How long the passes of a stage take, in any unit; < 0: the default. */
+struct fr_pass_times {
     double forward, input, weight;
     double backward; /* < 0: input + weight */
-    double pair;     /* an overlapped pair; < 0: forward and backward one after the other */
+};
+
+struct fr_schedule_times {
+    struct fr_pass_times pass;            /* of every stage, or */
+    const struct fr_pass_times *of_stage; /* [n_stages]; NULL: all alike */
+    double pair; /* an overlapped pair; < 0: forward and backward one after the other */
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
-    const double *stage_scale; /* [n_stages] factors of a stage's passes; NULL: all 1 */
 };
 /* All 1, comm 0, the others by default. */
-extern const struct fr_schedule_times fr_schedule_unit_times;
+struct fr_schedule_times fr_schedule_unit_times(void);
 
 struct fr_replay {
     double makespan, longest_span; /* longest_span: of one rank, from its first start to its end */
@@ -203,7 +218,7 @@ struct fr_replay {
 };
 
 /* Runs the lists: every action starts as early as its waits and its rank's order let it. The
- * schedule must be one that fr_schedule_check accepts. FR_ENOMEM. O(actions). */
+ * schedule must be one that fr_schedule_check accepts. t NULL: unit times. FR_ENOMEM. O(actions). */
 enum fr_status fr_schedule_replay(struct fr_replay *out, const struct fr_schedule *s,
                                   const struct fr_schedule_times *t, struct fr_error *err);
 void fr_replay_fini(struct fr_replay *r);

@@ -26,11 +26,16 @@ enum { F0, F1, I1, I0, N_PASSES, W = N_PASSES, N_ROWS };
 
 enum { EMPTY = -1, INTERVAL = 6 };
 
+struct held {
+    int32_t live, due; /* activations; weight gradients that may run */
+};
+
 struct table {
     uint32_t p, n;     /* ranks, micro-batches */
     uint32_t n_slots;  /* that a rank's row of `what` has */
     int32_t *at;       /* [p][N_ROWS][2 n] the slot of each; n of the passes, 2 n of W */
     int8_t *what;      /* [p][n_slots] the pass there, or EMPTY */
+    struct held *held; /* [p][n_slots] after each slot, while passes are moved */
     uint32_t *count;   /* [p][N_ROWS] scratch: passes met so far */
     bool has_w;        /* weight gradients have slots of their own */
     int32_t most_live; /* activations of any rank */
@@ -104,25 +109,55 @@ static void put_weights(struct table *t)
 
 /* ---- memory ---- */
 
-/* The most activations that the rank holds. Where weight gradients have no slots, one runs in each
- * free slot. */
-static int32_t live_at_most(const struct table *t, uint32_t rank)
+static struct held *held_of(const struct table *t, uint32_t rank)
 {
-    const int8_t *row = row_of(t, rank);
-    int32_t last = last_slot(t, rank), n_due = 0, live = 0, most = 0;
+    return &t->held[(size_t)rank * t->n_slots];
+}
 
-    for (int32_t i = 0; i <= last; i++) {
-        if (row[i] == F0 || row[i] == F1) {
-            live++;
-        } else if (row[i] == W || (row[i] == EMPTY && !t->has_w && n_due > 0)) {
-            live--;
-            n_due--;
-        } else if (row[i] != EMPTY) {
-            n_due++;
-        }
-        most = live > most ? live : most;
+/* What a rank holds after a slot. Where weight gradients have no slots, one runs in each free slot
+ * for which one is due. */
+static struct held step(const struct table *t, struct held h, int what)
+{
+    if (what == F0 || what == F1) {
+        h.live++;
+    } else if (what == W || (what == EMPTY && !t->has_w && h.due > 0)) {
+        h.live--;
+        h.due--;
+    } else if (what != EMPTY) {
+        h.due++;
+    }
+    return h;
+}
+
+/* Counts for every slot; returns the most activations that the rank holds. */
+static int32_t count_held(const struct table *t, uint32_t rank)
+{
+    struct held h = {0, 0}, *held = held_of(t, rank);
+    int32_t most = 0;
+
+    for (uint32_t i = 0; i < t->n_slots; i++) {
+        held[i] = h = step(t, h, row_of(t, rank)[i]);
+        most = h.live > most ? h.live : most;
     }
     return most;
+}
+
+/* The counts after something changed in the slots from first to last: until they are as before.
+ * Whether nowhere more is held than allowed; then, and with is_kept, they are kept. */
+static bool recount(const struct table *t, uint32_t rank, int32_t first, int32_t last, bool is_kept)
+{
+    struct held *held = held_of(t, rank), h = first > 0 ? held[first - 1] : (struct held){0, 0};
+
+    for (int32_t i = first; i < (int32_t)t->n_slots; i++) {
+        h = step(t, h, row_of(t, rank)[i]);
+        if (h.live > t->most_live)
+            return false;
+        if (i >= last && h.live == held[i].live && h.due == held[i].due)
+            break;
+        if (is_kept)
+            held[i] = h;
+    }
+    return true;
 }
 
 /* ---- compression ---- */
@@ -173,8 +208,10 @@ static void move_early(struct table *t, uint32_t rank, int row, uint32_t k, int3
         what[i] = (int8_t)row;
         what[slot] = EMPTY;
         *slot_of(t, rank, row, k) = i;
-        if (live_at_most(t, rank) <= t->most_live)
+        if (recount(t, rank, i, slot, false)) {
+            (void)recount(t, rank, i, slot, true);
             return;
+        }
         what[i] = EMPTY;
         what[slot] = (int8_t)row;
         *slot_of(t, rank, row, k) = slot;
@@ -191,7 +228,7 @@ static void compress(struct table *t)
 
     t->most_live = 0;
     for (uint32_t r = 0; r < t->p; r++)
-        t->most_live = later(t->most_live, live_at_most(t, r));
+        t->most_live = later(t->most_live, count_held(t, r));
     clear_counts(t);
     for (int32_t slot = 0; slot < (int32_t)t->n_slots; slot++)
         for (uint32_t r = 0; r < t->p; r++) {
@@ -331,7 +368,9 @@ static enum fr_status make(const struct fr_schedule_spec *spec, offsets_fn offse
     t.at = calloc((size_t)t.p * N_ROWS * 2 * t.n, sizeof(*t.at));
     t.what = calloc((size_t)t.p * t.n_slots, sizeof(*t.what));
     t.count = calloc((size_t)t.p * N_ROWS, sizeof(*t.count));
-    st = t.at && t.what && t.count ? search(&t, offsets, out, err) : fr__fail_nomem(err);
+    t.held = calloc((size_t)t.p * t.n_slots, sizeof(*t.held));
+    st = t.at && t.what && t.count && t.held ? search(&t, offsets, out, err) : fr__fail_nomem(err);
+    free(t.held);
     free(t.count);
     free(t.what);
     free(t.at);

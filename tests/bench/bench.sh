@@ -20,3 +20,4 @@ fi
 "$build/tests/bench/bench_costs"
 "$build/tests/bench/bench_dpos"
 "$build/tests/bench/bench_pipedream"
+"$build/tests/bench/bench_schedules"

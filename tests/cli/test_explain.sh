@@ -110,9 +110,9 @@ check an_unwritable_file_fails fails 1 "no/such/x.svg"
 run explain $ten
 check a_strategy_is_needed fails 2 "no strategy given"
 run explain $ten -s dp
-check others_have_nothing_to_explain fails 2 "'dp' has nothing to explain, expected 'dpos' or 'os-dpos'"
+check others_have_nothing_to_explain fails 2 "'dp' has nothing to explain, expected 'pp' or 'dpos' or 'os-dpos'"
 run explain $ten -s dpos -s os-dpos
-check one_strategy_at_a_time fails 2 "2 strategies given, 'forerun explain' takes one"
+check planners_are_not_told_side_by_side fails 2 "only pipelines are explained side by side"
 run explain $ten -s dposs
 check a_misspelt_strategy_has_a_hint fails 2 "did you mean 'dpos'"
 run explain $ten -s dpos --op t11
@@ -155,5 +155,22 @@ if command -v gnuplot > gnuplot.path; then
     check markup_is_escaped drawn texts hostile.svg
 fi
 check nothing_was_run test ! -e hacked
+
+# ---- pipelines ----
+
+line="-w lenet -t dgx1-v100 -g 2 -b 8"
+run explain $line -s pp:micro=1,schedule=gpipe -s pp:micro=1,schedule=1f1b
+check pipelines_are_told_side_by_side succeeds
+check each_schedule_is_drawn equals "$(grep -c '^rank ' out)" 4
+run explain $line -s pp:micro=1,schedule=zb-h1 --json
+check a_pipeline_is_json grep -q '"unit": "ms"' out
+run explain $line -s pp:micro=1,schedule=zb-h9
+check an_unknown_schedule_is_named fails 2 "'zb-h9' is no schedule"
+run explain $line -s pp:micro=1 -s dpos
+check others_do_not_stand_beside_pipelines fails 2 "strategy 'dpos' is no pipeline"
+if command -v gnuplot > /dev/null; then
+    run explain $line -s pp:micro=1,schedule=gpipe -s pp:micro=1,schedule=zb-h2 -o two.svg
+    check two_schedules_are_drawn grep -q 'gradient of the input' two.svg
+fi
 
 finish
