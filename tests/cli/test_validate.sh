@@ -26,7 +26,7 @@ mp=$(seconds 4 mp 256)
     echo "AA-2,lenet,dgx1-v100,4,dp,256,fp32,-O momentum,$(product "$four" 0.8),,x"         # +25 %
     echo "AA-3,lenet,dgx1-v100,4,mp,256,fp32,--optimizer=momentum,$(product "$mp" 2),,x"    # -50 %
     echo "B-1,lenet,dgx1-v100,4,mp,256,fp32,'-O' 'momentum',$(product "$mp" 1.25),,x"     # -20 %
-    echo "B-2,lenet,dgx1-v100,4,hybrid:tp=2,256,fp32,,1,,no such strategy"
+    echo "B-2,lenet,dgx1-v100,4,alpa:tp=2,256,fp32,,1,,no such strategy"
     echo "B-3,vgg19,dgx1-v100,1,single,4096,fp32,,1,,does not fit"
     echo "B-4,lenet,dgx1-v100,1,single,64,fp32,--workload vgg16,1,,no such option here"
     echo "B-5,lenet,dgx1-v100,1,single,64,fp12,,1,,no such format"
@@ -41,7 +41,7 @@ check "strategies_have_groups" says "^  strategy  mp   *2  35.0 %"
 # AA-1 against AA-2: speed-up predicted over measured is (one/four) / (one/(0.8 four)) = 0.8
 check "scaling_compares_speed_ups" says "^scaling, N GPUs against 1: median 20.0 % off, 1 pairs$"
 check "what_cannot_be_predicted_is_counted" says "^not predicted: 4 of 8 rows$"
-check "an_unknown_strategy_is_named" says "1: unknown strategy 'hybrid'"
+check "an_unknown_strategy_is_named" says "1: unknown strategy 'alpa'"
 check "what_does_not_fit_is_named" says "1: does not fit: n0.gpu0 lacks"
 check "a_column_is_no_option" says "1: '--workload' is not an option of a row"
 check "rows_are_listed" says "^  AA-2  lenet .* +25.0 %$"

@@ -55,8 +55,8 @@ START_TEST(what_is_recorded_has_one_precision_and_length)
     opt.dtype = FR_FP32;
     opt.seq_len = 50;
     ck_assert_int_eq(fr_workload_load(&g, path, &opt, &err), FR_EUSAGE);
-    ck_assert_str_eq(err.text, "workload 'gnmt-head' is recorded at sequence length 48, so not to "
-                               "be had at 50");
+    ck_assert_str_eq(err.text, "workload 'gnmt-head' was recorded at sequence length 48 and cannot "
+                               "be changed to 50");
     ck_assert_ptr_null(g);
 }
 END_TEST
