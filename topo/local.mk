@@ -8,8 +8,8 @@ libtopo_la_SOURCES = \
 	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/load.h \
 	topo/load/network.c \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
-	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/list.c topo/presets/p2_16xlarge.c \
-	topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
+	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
+	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
 nodist_libtopo_la_SOURCES = topo/device_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.
