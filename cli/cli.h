@@ -150,6 +150,10 @@ enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
+/* What was assumed of an imported file, for people and for programs; nothing where it was not. */
+struct fr__json;
+void cli_topo_print_notes(const struct fr_topo *t);
+void cli_topo_write_notes(struct fr__json *j, const struct fr_topo *t);
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);

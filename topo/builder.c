@@ -117,6 +117,7 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->systems);
     free(b->messages);
     free(b->system_of);
+    free(b->notes);
     fr__strings_fini(&b->sources);
     fr__hash_fini(&b->by_name);
     fr__hash_fini(&b->by_ends);
@@ -403,6 +404,22 @@ void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const c
     while (b->n_system_of <= machine)
         b->system_of[b->n_system_of++] = FR_NONE;
     b->system_of[machine] = system;
+}
+
+void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)
+{
+    const char *copy;
+
+    for (size_t i = 0; i < b->n_notes; i++)
+        if (strcmp(b->notes[i], text) == 0)
+            return;
+    if (b->n_notes == FR__MAX_NOTES || b->fault != FR_OK)
+        return;
+    copy = fr__arena_strdup(b->arena, text);
+    if (copy && fr__grow(&b->notes, &b->cap_notes, b->n_notes + 1, sizeof(*b->notes)))
+        b->notes[b->n_notes++] = copy;
+    else
+        fail_nomem(b);
 }
 
 void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,

@@ -140,10 +140,12 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
                           .messages = settle(a, b->messages, b->n_messages, sizeof(*b->messages)),
                           .network_system = b->network_system,
                           .network_system_why = b->network_system_why,
+                          .n_notes = b->n_notes,
+                          .notes = settle(a, b->notes, b->n_notes, sizeof(*b->notes)),
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, cpu, gpu};
     if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of ||
-        !t->messages)
+        !t->messages || !t->notes)
         return fr__fail_nomem(err);
     *out = t;
     return FR_OK;

@@ -112,6 +112,8 @@ struct fr_topo {
     uint32_t network_system;                /* over several machines, or FR_NONE: */
     const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
+    size_t n_notes;
+    const char *const *notes; /* [n_notes] what was assumed where an imported file is silent */
     void *priv;
 };
 

@@ -187,8 +187,8 @@ static enum fr_status read_gpu(struct reader *r, const struct fr__xml *x,
     FR_TRY(fr__xml_integer(x, "sm", FR__NCCL_UNSAID, 0, 4096, &g->sm, r->err));
     FR_TRY(fr__xml_integer(x, "rank", FR__NCCL_UNSAID, -1, MAX_DEVICE, &g->rank, r->err));
     FR_TRY(fr__xml_integer(x, "gdr", FR__NCCL_UNSAID, 0, 1, &g->gdr, r->err));
-    FR_TRY(fr__xml_integer(x, "gcn", FR__NCCL_UNSAID, 0, MAX_DEVICE, &g->gcn, r->err));
-    r->system->is_rccl |= g->gcn != FR__NCCL_UNSAID;
+    g->gcn = fr__xml_get(x, "gcn");
+    r->system->is_rccl |= g->gcn != NULL;
     return FR_OK;
 }
 

@@ -73,11 +73,11 @@ struct fr__nccl_pci {
 };
 
 struct fr__nccl_gpu {
-    int64_t dev;  /* CUDA's number; each may be FR__NCCL_UNSAID */
-    int64_t sm;   /* compute capability, 80 for 8.0; of RCCL: compute units */
-    int64_t rank; /* NCCL leaves a GPU without rank out */
-    int64_t gdr;  /* GPUDirect RDMA, 0 or 1 */
-    int64_t gcn;  /* RCCL's architecture: 906, 908, 910 (gfx90a), 940, ... */
+    int64_t dev;     /* CUDA's number; each may be FR__NCCL_UNSAID */
+    int64_t sm;      /* compute capability, 80 for 8.0; of RCCL: compute units */
+    int64_t rank;    /* NCCL leaves a GPU without rank out */
+    int64_t gdr;     /* GPUDirect RDMA, 0 or 1 */
+    const char *gcn; /* RCCL's architecture: "906", "910" (gfx90a), "gfx942"; NULL: unsaid */
 };
 
 /* Parallel links from the GPU around it; NCCL adds up several elements with one target. */

@@ -151,22 +151,47 @@ static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_e
 
 /* ---- joining ---- */
 
+static const char *own_network(const struct part *p)
+{
+    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
+}
+
+static enum fr_status fail_unsaid(const struct part *p, struct fr_error *err)
+{
+    return fr__fail(
+        err, FR_EUSAGE, FR_NOWHERE,
+        "'%s' does not say which network its NICs are for, add one like 'via ib:100Gbps'", p->name);
+}
+
+/* What the NIC at a vertex of the part speaks: `via`, else its own, else the part's. NULL: none. */
+static const char *network_at(const struct part *p, const char *via, size_t row)
+{
+    const char *own = via || !p->file ? NULL : fr__topo_file_nic_network(p->file, row);
+
+    return via ? via : own ? own : own_network(p);
+}
+
 /* Wires the NICs among the vertices from `first` on that have no network yet to the switch. */
 static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size_t first,
-                           const char *text, uint32_t hub, struct fr_error *err)
+                           const char *via, uint32_t hub, struct fr_error *err)
 {
+    const char *text = via ? via : own_network(p), *last = text;
     struct fr__network net;
     size_t n_nics = 0;
 
-    if (!text)
-        return fr__fail(
-            err, FR_EUSAGE, FR_NOWHERE,
-            "'%s' does not say which network its NICs are for, add one like 'via ib:100Gbps'",
-            p->name);
-    FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+    if (text)
+        FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+    else if (!p->file || !fr__topo_file_has_networks(p->file))
+        return fail_unsaid(p, err);
     for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
         if (fr__topo_builder_get(b, (uint32_t)v)->kind != FR_VERTEX_NIC)
             continue;
+        text = network_at(p, via, v - first);
+        if (!text)
+            return fail_unsaid(p, err);
+        if (text != last)
+            FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+        last = text;
         n_nics++;
         fr__topo_builder_cable(b, FR_LINK_NET, (uint32_t)v, hub, net.bw_Bps, net.latency_s,
                                net.source);
@@ -178,11 +203,6 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
 }
 
 /* ---- collectives over the machines ---- */
-
-static const char *own_network(const struct part *p)
-{
-    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
-}
 
 /* What was measured of several machines like these holds if they are all of one make, and on the
  * network it was measured on; else the builder is told why not. */
@@ -246,8 +266,10 @@ static enum fr_status build(const struct line *l, struct fr_topo_builder *b, str
                             "'%s' has a network of its own and cannot be joined to others",
                             p->name);
         machine += place(b, p, machine);
+        if (p->file)
+            fr__topo_file_note(p->file, b);
         if (is_joined)
-            FR_TRY(join(b, p, first, l->via ? l->via : own_network(p), hub, err));
+            FR_TRY(join(b, p, first, l->via, hub, err));
     }
     return machine > 1 ? name_system(l, b, err) : FR_OK;
 }

@@ -58,6 +58,12 @@ uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_build
     return machine - first;
 }
 
+void fr__topo_file_note(const struct fr__topo_file *f, struct fr_topo_builder *b)
+{
+    for (size_t i = 0; i < f->n_notes; i++)
+        fr__topo_builder_note(b, f->notes[i]);
+}
+
 static enum fr_status place_fabric(const struct fr__topo_file *f, struct fr_topo_builder *b,
                                    struct fr_error *err)
 {
@@ -106,6 +112,7 @@ enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo 
     if (!b)
         return fr__fail_nomem(err);
     fr__topo_file_place(f, b, 0);
+    fr__topo_file_note(f, b);
     if (f->system)
         fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
     status = place_fabric(f, b, err);
