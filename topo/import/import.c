@@ -1,6 +1,7 @@
 /* topo/import/import.c - the table of importers, and which one a text is for. */
 #include "config.h"
 
+#include "base/units.h"
 #include "topo/import/defaults.h"
 #include "topo/import/import.h"
 
@@ -55,6 +56,35 @@ enum fr_status fr__import_check_gpu(const char *gpu_type, struct fr_error *err)
     }
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no facts of GPUs of type '%s'%s", gpu_type,
                     fr__did_you_mean(gpu_type, names, SIZE_MAX, hint, sizeof(hint)));
+}
+
+const struct fr__gpu_facts *fr__import_gpu(struct fr__sketch *s, const char *fallback)
+{
+    struct fr__gpu_clues c = {.type = s->gpu_type ? s->gpu_type : fallback, .device = -1};
+    enum fr__gpu_match match;
+
+    if (!s->gpu_type)
+        fr__sketch_note(s, "processors are taken for %s: the file does not say what they are",
+                        fallback);
+    return fr__gpu_facts_find(&c, &match);
+}
+
+enum fr_status fr__import_number(const struct fr__yaml *node, const char *what, double min,
+                                 double max, double *out, struct fr_error *err)
+{
+    FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, what, err));
+    return fr__parse_number(node->text, what, node->loc, min, max, out, err);
+}
+
+enum fr_status fr__import_count(const struct fr__yaml *node, const char *what, uint64_t min,
+                                uint64_t max, uint32_t *out, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, what, err));
+    FR_TRY(fr__parse_count(node->text, what, node->loc, min, max, &n, err));
+    *out = (uint32_t)n;
+    return FR_OK;
 }
 
 /* Past the comment, declaration or DOCTYPE that begins at text; NULL: it does not end. */

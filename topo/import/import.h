@@ -6,6 +6,8 @@
 #ifndef FR_TOPO_IMPORT_IMPORT_H
 #define FR_TOPO_IMPORT_IMPORT_H
 
+#include "base/yaml.h"
+#include "topo/import/defaults.h"
 #include "topo/import/sketch.h"
 
 struct fr__importer {
@@ -18,7 +20,7 @@ struct fr__importer {
     enum fr_status (*read)(struct fr__sketch *s, const char *text, size_t len);
 };
 
-#define FR__IMPORTERS(X) X(nccl) X(nvidia_smi)
+#define FR__IMPORTERS(X) X(nccl) X(nvidia_smi) X(astra) X(taccl)
 
 #define FR__DECLARE_IMPORTER(id) extern const struct fr__importer fr__importer_##id;
 FR__IMPORTERS(FR__DECLARE_IMPORTER)
@@ -40,6 +42,14 @@ enum fr_status fr__import(const struct fr__importer *importer, struct fr__arena 
 
 /* ---- for the importers ---- */
 
+/* The type that the caller names, else the fallback, with a note that it was assumed. */
+const struct fr__gpu_facts *fr__import_gpu(struct fr__sketch *s, const char *fallback);
+/* The number of a scalar of YAML or JSON, in [min, max]; what names it. */
+enum fr_status fr__import_number(const struct fr__yaml *node, const char *what, double min,
+                                 double max, double *out, struct fr_error *err);
+/* The same of a whole number. */
+enum fr_status fr__import_count(const struct fr__yaml *node, const char *what, uint64_t min,
+                                uint64_t max, uint32_t *out, struct fr_error *err);
 /* Whether the first element of an XML text is <name>; looks at its first 64 KiB. */
 bool fr__xml_begins_with(const char *text, size_t len, const char *name);
 

@@ -140,6 +140,21 @@ void fr__sketch_link(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src,
                                        .loc = loc});
 }
 
+void fr__sketch_wire(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
+                     double bw_Bps, double latency_s, const char *source, struct fr_loc loc)
+{
+    if (has_room(s, &s->links, &s->cap_links, s->n_links, sizeof(*s->links), FR__MAX_LINKS, "links",
+                 loc))
+        s->links[s->n_links++] = (struct fr__link_row){.kind = kind,
+                                                       .src = src,
+                                                       .dst = dst,
+                                                       .bw_Bps = bw_Bps,
+                                                       .latency_s = latency_s,
+                                                       .is_duplex = true,
+                                                       .source = source,
+                                                       .loc = loc};
+}
+
 void fr__sketch_message(struct fr__sketch *s, const char *system, const char *message)
 {
     if (s->fault != FR_OK || s->n_links == 0)

@@ -47,6 +47,9 @@ uint32_t fr__sketch_vertex(struct fr__sketch *s, enum fr_vertex_kind kind, const
 void fr__sketch_link(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
                      double bw_Bps, double latency_s, bool is_duplex, const char *source,
                      struct fr_loc loc);
+/* The same, full duplex, of a pair that is known to have none yet: O(1). */
+void fr__sketch_wire(struct fr__sketch *s, enum fr_link_kind kind, uint32_t src, uint32_t dst,
+                     double bw_Bps, double latency_s, const char *source, struct fr_loc loc);
 /* Messages over the link added last behave like that link of that system; kept, not copied. */
 void fr__sketch_message(struct fr__sketch *s, const char *system, const char *message);
 /* Collectives inside the make behave like the system. */
