@@ -42,6 +42,8 @@ struct builder {
     const struct fr__xml **pending; /* children of the open elements, the outermost first */
     size_t n_pending, pending_cap;
     size_t n_elements;
+    char *text; /* since the last tag */
+    size_t n_text, text_cap;
     const struct fr__xml *root;
 };
 
@@ -114,6 +116,8 @@ static void on_start(void *user, const XML_Char *name, const XML_Char **attribut
         return;
     }
     node->loc = here(b);
+    node->text = "";
+    b->n_text = 0;
     if (!copy_attributes(b, node, attributes))
         return;
     if (b->depth)
@@ -121,6 +125,27 @@ static void on_start(void *user, const XML_Char *name, const XML_Char **attribut
     else
         b->root = node;
     b->frames[b->depth++] = (struct frame){node, b->n_pending};
+}
+
+static void on_text(void *user, const XML_Char *text, int len)
+{
+    struct builder *b = user;
+
+    if (b->status != FR_OK || len <= 0)
+        return;
+    if (!fr__grow(&b->text, &b->text_cap, b->n_text + (size_t)len, 1)) {
+        stop(b, fr__fail_nomem(b->err));
+        return;
+    }
+    memcpy(b->text + b->n_text, text, (size_t)len);
+    b->n_text += (size_t)len;
+}
+
+static void keep_text(struct builder *b, struct fr__xml *node)
+{
+    node->text = fr__arena_strndup(b->arena, b->text, b->n_text);
+    if (!node->text)
+        stop(b, fr__fail_nomem(b->err));
 }
 
 static void on_end(void *user, const XML_Char *name)
@@ -145,6 +170,9 @@ static void on_end(void *user, const XML_Char *name)
         items[i] = b->pending[f->first + i];
     f->node->items = items;
     f->node->n = n;
+    if (n == 0 && b->n_text > 0)
+        keep_text(b, f->node);
+    b->n_text = 0;
     b->n_pending = f->first;
 }
 
@@ -187,6 +215,7 @@ static enum fr_status parse(struct builder *b, const char *text, size_t len)
         return fr__fail_nomem(b->err);
     XML_SetUserData(b->parser, b);
     XML_SetElementHandler(b->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(b->parser, on_text);
     XML_SetStartDoctypeDeclHandler(b->parser, on_doctype);
     XML_SetEntityDeclHandler(b->parser, on_entity);
     XML_SetSkippedEntityHandler(b->parser, on_skipped);
@@ -218,6 +247,7 @@ enum fr_status fr__xml_load_text(struct fr__arena *a, const char *text, size_t l
     if (status == FR_OK)
         *out = b->root;
     free(b->pending);
+    free(b->text);
     free(b);
     return status;
 }

@@ -1,6 +1,6 @@
 /* base/xml.h - a small XML document as a tree of elements with positions (expat's events).
  *
- * Elements and attributes only: text between tags, comments and processing instructions are passed
+ * Text is kept where it is all that an element has; comments and processing instructions are passed
  * over. Refused: any entity that the document declares or uses beside XML's own five, an internal
  * subset of a DOCTYPE (an external one is never opened), nesting beyond 64, more than 64 attributes
  * an element, files over 16 MiB or 200 000 elements, and what is not well formed. Names are as
@@ -21,7 +21,8 @@ struct fr__xml {
     struct fr_loc loc; /* of its '<' */
     size_t n_attributes;
     const struct fr__xml_attribute *attributes; /* as written; no name twice */
-    size_t n;                                   /* elements directly inside, in order */
+    const char *text; /* between the tags of an element without others inside, else "" */
+    size_t n;         /* elements directly inside, in order */
     const struct fr__xml *const *items;
 };
 

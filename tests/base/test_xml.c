@@ -27,8 +27,9 @@ static enum fr_status read_text(const char *text, const struct fr__xml **root, s
 
 START_TEST(elements_keep_their_order_attributes_and_places)
 {
-    static const char text[] = "<?xml version='1.0'?>\n<!DOCTYPE a SYSTEM \"a.dtd\">\n"
-                               "<a x=\"1\">\n  <!-- no -->text<b y='&lt;2'/><c/>\n</a>\n";
+    static const char text[] =
+        "<?xml version='1.0'?>\n<!DOCTYPE a SYSTEM \"a.dtd\">\n"
+        "<a x=\"1\">\n  <!-- no -->text<b y='&lt;2'/><c> one &amp; two </c>\n</a>\n";
     const struct fr__xml *root = NULL;
     struct fr_error err;
 
@@ -41,7 +42,10 @@ START_TEST(elements_keep_their_order_attributes_and_places)
     ck_assert_uint_eq(root->n, 2);
     ck_assert_str_eq(root->items[0]->name, "b");
     ck_assert_str_eq(fr__xml_get(root->items[0], "y"), "<2");
+    ck_assert_str_eq(root->text, "");
+    ck_assert_str_eq(root->items[0]->text, "");
     ck_assert_str_eq(root->items[1]->name, "c");
+    ck_assert_str_eq(root->items[1]->text, " one & two ");
     ck_assert_uint_eq(root->items[1]->loc.line, 4);
     ck_assert_uint_eq(root->items[1]->loc.col, 32);
 }

@@ -20,7 +20,7 @@ struct fr__importer {
     enum fr_status (*read)(struct fr__sketch *s, const char *text, size_t len);
 };
 
-#define FR__IMPORTERS(X) X(nccl) X(nvidia_smi) X(simgrid) X(astra) X(taccl)
+#define FR__IMPORTERS(X) X(nccl) X(nvidia_smi) X(hwloc) X(simgrid) X(astra) X(taccl)
 
 #define FR__DECLARE_IMPORTER(id) extern const struct fr__importer fr__importer_##id;
 FR__IMPORTERS(FR__DECLARE_IMPORTER)
