@@ -39,7 +39,9 @@ enum option_group {
     OPTIONS_COSTS = 65536,   /* whence costs come */
     OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
     OPTIONS_LEARN = 262144,
-    OPTIONS_GPUS = 524288 /* which GPUs of a cluster */
+    OPTIONS_GPUS = 524288,      /* which GPUs of a cluster */
+    OPTIONS_EXCHANGE = 1048576, /* files of a cluster */
+    OPTIONS_IMPORT = 2097152    /* what a file of another tool leaves out */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -50,6 +52,7 @@ struct options {
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t n_strategies, n_files, n_arguments;
+    const char *gpu_type; /* of topo import; NULL: what the file says */
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
     /* sweeps only */
@@ -149,6 +152,8 @@ enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_import(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_export(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
 /* What was assumed of an imported file, for people and for programs; nothing where it was not. */
 struct fr__json;

@@ -250,7 +250,7 @@ uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind k
                                 const char *name, uint32_t machine, uint32_t type,
                                 struct fr_loc loc)
 {
-    struct fr_vertex v = {NULL, kind, machine, FR_NONE};
+    struct fr_vertex v = {NULL, kind, machine, FR_NONE, NULL};
     bool is_device = kind == FR_VERTEX_GPU || kind == FR_VERTEX_CPU;
 
     if (b->fault != FR_OK || !check_vertex(b, kind, name, machine, type, loc))
@@ -404,6 +404,15 @@ void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const c
     while (b->n_system_of <= machine)
         b->system_of[b->n_system_of++] = FR_NONE;
     b->system_of[machine] = system;
+}
+
+void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text)
+{
+    if (b->fault != FR_OK || vertex >= b->n_vertices)
+        return;
+    b->vertices[vertex].network = fr__arena_strdup(b->arena, text);
+    if (!b->vertices[vertex].network)
+        fail_nomem(b);
 }
 
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)

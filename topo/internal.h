@@ -41,6 +41,8 @@ const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, ui
  * device type's name, NULL for switches and NICs. */
 uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
                               const char *name, unsigned number, const char *type);
+/* What a NIC speaks that no network joins yet; copied. */
+void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text);
 /* A sentence about what was assumed, for people; copied, the same one twice is one. */
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text);
 /* A full-duplex link made by the program itself. */

@@ -19,6 +19,8 @@
 
 #include "base/base.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,8 +61,9 @@ enum fr_link_kind {
 struct fr_vertex {
     const char *name; /* unique, e.g. "n0.gpu3", "n1.plx0", "net.switch" */
     enum fr_vertex_kind kind;
-    uint32_t machine; /* FR_NONE: belongs to no machine (network switches) */
-    uint32_t device;  /* index of the device, FR_NONE for switches and NICs */
+    uint32_t machine;    /* FR_NONE: belongs to no machine (network switches) */
+    uint32_t device;     /* index of the device, FR_NONE for switches and NICs */
+    const char *network; /* what a NIC speaks that is on no network yet, "ib:100Gbps"; else NULL */
 };
 
 struct fr_device {
@@ -133,6 +136,27 @@ const char *fr_topo_preset_summary(size_t i);
 /* Known device types, past the end NULL. */
 const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
+
+/* Reads a file of another tool (doc/topology.md lists them): told by its content, as fr_topo_load
+ * does. gpu_type: the device type of its GPUs, NULL where the file or its default says it. *format:
+ * the importer's name, "nccl". FR_EUSAGE: nothing is known of GPUs of that type; else as
+ * fr_topo_load; FR_EPARSE for a file of our own or of no known tool. */
+enum fr_status fr_topo_import(struct fr_topo **out, const char *path, const char *gpu_type,
+                              const char **format, struct fr_error *err);
+/* The formats that can be read, for lists and help: name and one line; NULL past the end. */
+const char *fr_topo_format_name(size_t i);
+const char *fr_topo_format_summary(size_t i);
+
+/* Writes the topology as a file that fr_topo_load reads as the same one. Faults of the stream show
+ * in ferror(f). FR_ENOMEM. Cost: O(vertices + links). */
+enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_error *err);
+/* Writes it as a SimGrid platform (version 4.1): GPUs as hosts, each link in its direction, the
+ * routes that a router finds. FR_ERANGE: more than 1024 GPUs; FR_ENOENT: unreachable; FR_ENOMEM.
+ * Cost: O(GPUs^2 * length of routes). */
+enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr_error *err);
+/* The preset whose GPUs have the same types and, between any two, routes of the same length, rate
+ * and latency; NULL: none. FR_ENOMEM. */
+enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, struct fr_error *err);
 
 /* Reports everything that is wrong with a topology (unreachable pairs, vertices without a link,
  * links of bandwidth zero, links whose way back differs), one line each, through say() (may be

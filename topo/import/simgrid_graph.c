@@ -30,11 +30,33 @@ void fr__sg_fini(struct fr__sg *g)
 
 /* ---- vertices ---- */
 
+/* The id as a name of ours: other characters become '-', and what had to change or is too long gets
+ * the vertex's number behind. */
+static void make_name(const char *id, uint32_t vertex, char name[FR__MAX_VERTEX_NAME + 1])
+{
+    static const char known[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
+    size_t n = strlen(id);
+    bool has_changed = n == 0 || n > FR__MAX_VERTEX_NAME;
+
+    n = n > FR__MAX_VERTEX_NAME ? FR__MAX_VERTEX_NAME : n;
+    memcpy(name, id, n);
+    name[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (!strchr(known, name[i])) {
+            name[i] = '-';
+            has_changed = true;
+        }
+    if (has_changed)
+        snprintf(name + (n > 50 ? 50 : n), FR__MAX_VERTEX_NAME + 1 - (n > 50 ? 50 : n), "-%u",
+                 (unsigned)vertex);
+}
+
 enum fr_status fr__sg_vertex(struct fr__sg *g, const char *id, const char *global,
                              struct fr_loc loc, uint32_t *out)
 {
     const char *copy = fr__arena_strdup(g->s->arena, id);
-    char excerpt[FR__EXCERPT];
+    char excerpt[FR__EXCERPT], name[FR__MAX_VERTEX_NAME + 1];
     bool is_new;
 
     *out = copy ? fr__strings_add(&g->ids, copy, &is_new) : FR_NONE;
@@ -42,11 +64,12 @@ enum fr_status fr__sg_vertex(struct fr__sg *g, const char *id, const char *globa
         return fr__fail_nomem(g->s->err);
     if (!is_new)
         return fr__fail(g->s->err, FR_EPARSE, loc, "'%s' appears twice", fr__excerpt(id, excerpt));
-    g->names[*out] = fr__arena_strdup(g->s->arena, global ? global : id);
+    make_name(id, *out, name);
+    g->names[*out] = fr__arena_strdup(g->s->arena, global ? global : name);
     if (!g->names[*out])
         return fr__fail_nomem(g->s->err);
     if (!global)
-        fr__sketch_switch(g->s, id, loc);
+        fr__sketch_switch(g->s, name, loc);
     return FR_OK;
 }
 

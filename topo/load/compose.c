@@ -202,6 +202,17 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
     return FR_OK;
 }
 
+/* A machine alone keeps what its NICs would speak, for those who write it to a file. */
+static void name_networks(struct fr_topo_builder *b, const struct part *p, size_t first)
+{
+    for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
+        const char *text = network_at(p, NULL, v - first);
+
+        if (text && fr__topo_builder_get(b, (uint32_t)v)->kind == FR_VERTEX_NIC)
+            fr__topo_builder_network(b, (uint32_t)v, text);
+    }
+}
+
 /* ---- collectives over the machines ---- */
 
 /* What was measured of several machines like these holds if they are all of one make, and on the
@@ -270,6 +281,8 @@ static enum fr_status build(const struct line *l, struct fr_topo_builder *b, str
             fr__topo_file_note(p->file, b);
         if (is_joined)
             FR_TRY(join(b, p, first, l->via, hub, err));
+        else
+            name_networks(b, p, first);
     }
     return machine > 1 ? name_system(l, b, err) : FR_OK;
 }

@@ -22,7 +22,8 @@ static void place_link(const struct fr__link_row *l, struct fr_topo_builder *b, 
         fr_topo_builder_message(b, link + 1, l->system, l->message, l->message_loc);
 }
 
-static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, uint32_t machine)
+static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, uint32_t machine,
+                          const char *network)
 {
     uint32_t first = FR_NONE;
 
@@ -39,6 +40,8 @@ static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, u
         if (id == FR_NONE)
             return; /* the builder keeps the fault */
         first = i == 0 ? id : first;
+        if (v->kind == FR_VERTEX_NIC && (v->network || network))
+            fr__topo_builder_network(b, id, v->network ? v->network : network);
     }
     for (size_t i = 0; i < m->n_links; i++) {
         const struct fr__link_row *l = &m->links[i];
@@ -54,7 +57,7 @@ uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_build
 
     for (size_t i = 0; i < f->n_makes; i++)
         for (uint32_t k = 0; k < f->makes[i].count && !fr__topo_builder_has_fault(b); k++)
-            place_machine(&f->makes[i], b, machine++);
+            place_machine(&f->makes[i], b, machine++, f->network);
     return machine - first;
 }
 
@@ -68,7 +71,7 @@ static enum fr_status place_fabric(const struct fr__topo_file *f, struct fr_topo
                                    struct fr_error *err)
 {
     for (size_t i = 0; i < f->n_switches; i++)
-        fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, f->switches[i].name, FR_NONE, FR_NONE,
+        fr_topo_builder_vertex(b, f->switches[i].kind, f->switches[i].name, FR_NONE, FR_NONE,
                                f->switches[i].loc);
     for (size_t i = 0; i < f->n_links; i++) {
         const struct fr__link_row *l = &f->links[i];
