@@ -17,6 +17,7 @@ unit_tests += tests/base/test_yaml
 unit_tests += tests/topo/test_builder
 unit_tests += tests/topo/test_devices
 unit_tests += tests/topo/test_file
+unit_tests += tests/topo/import/test_import
 unit_tests += tests/topo/import/test_nccl_xml
 unit_tests += tests/topo/test_load
 unit_tests += tests/topo/test_preset

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DIMENSIONS = 8, MAX_CABLES = 1 << 20 };
+enum { MAX_DIMENSIONS = 8, MAX_CABLES = 1 << 18 };
 
 enum shape { RING, FULL, SWITCH };
 
@@ -239,10 +239,11 @@ static bool has_key(const char *text, const char *key)
 {
     size_t n = strlen(key);
 
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += line != text;
+    for (const char *line = text; line;) {
         if (strncmp(line, key, n) == 0 && (line[n] == ':' || line[n] == ' '))
             return true;
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
     }
     return false;
 }

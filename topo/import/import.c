@@ -87,15 +87,28 @@ enum fr_status fr__import_count(const struct fr__yaml *node, const char *what, u
     return FR_OK;
 }
 
-/* Past the comment, declaration or DOCTYPE that begins at text; NULL: it does not end. */
-static const char *skip_prolog(const char *text, const char *end)
+/* Behind the next `close` from text on; NULL: there is none. */
+static const char *skip_past(const char *text, const char *end, const char *close)
 {
-    const char *close = strncmp(text, "<!--", 4) == 0 ? "-->" : ">";
-
     for (size_t n = strlen(close); text + n <= end; text++)
         if (memcmp(text, close, n) == 0)
             return text + n;
     return NULL;
+}
+
+/* Past the comment, declaration or DOCTYPE that begins at text; NULL: it does not end. */
+static const char *skip_prolog(const char *text, const char *end)
+{
+    const char *subset, *close;
+
+    if (strncmp(text, "<!--", 4) == 0)
+        return skip_past(text, end, "-->");
+    subset = skip_past(text, end, "[");
+    close = skip_past(text, end, ">");
+    if (text[1] != '!' || !subset || !close || subset > close)
+        return close;
+    subset = skip_past(subset, end, "]");
+    return subset ? skip_past(subset, end, ">") : NULL;
 }
 
 bool fr__xml_begins_with(const char *text, size_t len, const char *name)
