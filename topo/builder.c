@@ -415,6 +415,11 @@ void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const 
         fail_nomem(b);
 }
 
+void fr_topo_builder_relays(struct fr_topo_builder *b)
+{
+    b->has_relays = true;
+}
+
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)
 {
     const char *copy;

@@ -31,7 +31,8 @@ struct front {
 struct fr__route_search {
     const struct fr_topo *topo;
     struct adjacency out, in;
-    uint64_t *latency_ps; /* [n_links] */
+    uint64_t *latency_ps;    /* [n_links] */
+    uint32_t target_machine; /* of the search for all, FR_NONE: no relays in this search */
     struct front to_dst, from_src;
     /* [n_vertices] of the chosen way to the target */
     uint64_t *sum_ps;
@@ -80,6 +81,7 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
     if (!s)
         return NULL;
     s->topo = t;
+    s->target_machine = FR_NONE;
     s->latency_ps = calloc(t->n_links + 1, sizeof(*s->latency_ps));
     s->sum_ps = calloc(n, sizeof(*s->sum_ps));
     s->width_Bps = calloc(n, sizeof(*s->width_Bps));
@@ -144,6 +146,19 @@ static void start(struct front *f, uint32_t v)
     reach(f, v, 0);
 }
 
+static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l);
+
+/* Whether the GPU, which the front to the target has reached, passes on what comes over NVLink. */
+static bool relays(const struct fr__route_search *s, uint32_t v)
+{
+    if (s->target_machine == FR_NONE || s->topo->vertices[v].machine == s->target_machine)
+        return false;
+    for (uint32_t i = s->out.first[v]; i < s->out.first[v + 1]; i++)
+        if (s->topo->links[s->out.list[i]].kind != FR_LINK_PCIE && is_step(s, v, s->out.list[i]))
+            return false;
+    return true;
+}
+
 /* Reaches the next level; false: there is none. */
 static bool grow(const struct fr__route_search *s, struct front *f)
 {
@@ -154,13 +169,15 @@ static bool grow(const struct fr__route_search *s, struct front *f)
     for (uint32_t i = last.first; i < last.end; i++) {
         uint32_t v = f->queue[i];
 
-        if (f->radius > 1 && is_gpu(s, v))
+        bool is_relay = f->radius > 1 && is_gpu(s, v);
+
+        if (is_relay && !(is_in && relays(s, v)))
             continue;
         for (uint32_t k = f->links->first[v]; k < f->links->first[v + 1]; k++) {
             const struct fr_link *l = &s->topo->links[f->links->list[k]];
             uint32_t u = is_in ? l->src : l->dst;
 
-            if (f->dist[u] == FR_NONE)
+            if (f->dist[u] == FR_NONE && (!is_relay || l->kind == FR_LINK_NVLINK))
                 reach(f, u, f->radius);
         }
     }
@@ -197,7 +214,9 @@ static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l)
     const uint32_t *dist = s->to_dst.dist;
     uint32_t v = s->topo->links[l].dst;
 
-    return dist[v] != FR_NONE && dist[v] + 1 == dist[u] && (dist[v] == 0 || !is_gpu(s, v));
+    return dist[v] != FR_NONE && dist[v] + 1 == dist[u] &&
+           (dist[v] == 0 || !is_gpu(s, v) ||
+            (s->topo->links[l].kind == FR_LINK_NVLINK && relays(s, v)));
 }
 
 /* Looks for steps from u at the links into the vertices one level nearer, if these are fewer than
@@ -280,6 +299,8 @@ void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t nex
 
     for (size_t v = 0; v < s->topo->n_vertices; v++)
         next[v] = FR_NONE;
+    if (s->topo->has_relays)
+        s->target_machine = s->topo->vertices[target].machine;
     start(&s->to_dst, target);
     while (grow(s, &s->to_dst))
         ;

@@ -13,6 +13,11 @@
  * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies
  * are compared in whole picoseconds. GPUs never forward for others: a copy between two GPUs without
  * an NVLink between them crosses PCIe.
+ *
+ * The one exception is a topology with relays. There a message to another machine may go over NVLink
+ * to a GPU of its own machine first, and on from there by that GPU's way to its host, as NCCL's PXN
+ * does on separate rails. Routes there have the fewest links of the network first, then the fewest
+ * between sockets, then the fewest of all.
  */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H
@@ -113,6 +118,7 @@ struct fr_topo {
     size_t n_messages;
     const struct fr_topo_message *messages; /* [n_messages] different ones */
     uint32_t network_system;                /* over several machines, or FR_NONE: */
+    bool has_relays;                        /* GPUs pass on messages to other machines: PXN */
     const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
     size_t n_notes;
@@ -216,6 +222,8 @@ void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name,
  * like. name and system are copied. */
 void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
                              const char *name, struct fr_loc loc);
+/* GPUs pass on what others of their machine send to other machines, see above. */
+void fr_topo_builder_relays(struct fr_topo_builder *b);
 /* Checks everything and makes the topology. Afterwards the builder may only be freed. FR_ERANGE,
  * FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

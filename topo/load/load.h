@@ -11,6 +11,7 @@
 
 struct fr__network {
     double bw_Bps;    /* of one NIC, each direction */
+    double hop_s;     /* that one more switch on the way takes */
     double latency_s; /* of one NIC-to-switch link */
     const char *kind; /* "ib": one of ours, so that addresses tell them apart */
     const char *source;
@@ -24,6 +25,10 @@ bool fr__network_is_same(const struct fr__network *a, const struct fr__network *
  * copied. FR_EPARSE, FR_ERANGE. */
 enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
                                  struct fr_error *err);
+
+/* A kind of network alone, "ib": its latencies, no rate. FR_EPARSE. */
+enum fr_status fr__network_kind(struct fr__network *out, const char *name, struct fr_loc loc,
+                                struct fr_error *err);
 
 /* ---- files (file.c reads, file_place.c builds) ---- */
 
