@@ -2,9 +2,11 @@
  *
  * The distance of a vertex is its number of links to the target. GPUs are reached but not passed
  * through, but for relays: where the topology has them, a GPU of another machine than the target's
- * whose next links lead to its host may be entered by NVLink, and links of the network count before
- * those between sockets, and these before all others. So rails are kept to even where a spine joins
- * them.
+ * whose next links lead to its host may be entered by NVLink, and routes have the fewest network links
+ * first, so that rails are kept to even where a spine joins them. Nearest first, each vertex chooses its next link among those that lead one step nearer.
+ * Comparing (latency, width) hop by hop from the target is exact: both only get worse along a path,
+ * and by the same rule whatever came before. Latencies are compared in whole picoseconds, so that
+ * two equal routes whose hops come in another order stay equal.
  *
  * In the order of their distance, vertices choose their next link among those that lead one step
  * nearer. Comparing (latency, width) hop by hop from the target is exact, because both only get
