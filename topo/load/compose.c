@@ -275,7 +275,7 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
     const char *name = p->preset ? p->preset->network_system : fr__topo_file_system(p->file, &loc);
     char why[2 * MAX_LINE];
 
-    if (!name)
+    if (!name || fr__fabric_is(own_network(p)))
         return FR_OK;
     FR_TRY(fr__network_parse(&own, own_network(p), FR_NOWHERE, err));
     if (l->has_fabric)
@@ -392,6 +392,22 @@ static char *normalise(const struct line *l)
     return text;
 }
 
+/* Several machines of one file that names a fabric stand in that fabric. */
+static enum fr_status take_own_fabric(struct line *l, struct fr_error *err)
+{
+    const char *own = l->parts[0].file ? fr__topo_file_network(l->parts[0].file) : NULL;
+
+    if (l->via || !own || !fr__fabric_is(own))
+        return FR_OK;
+    if (l->n_parts > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' names a fabric of its own: say by 'via' what joins it to others",
+                        l->parts[0].name);
+    l->via = own;
+    l->has_fabric = true;
+    return fr__fabric_parse(&l->fabric, own, FR_NOWHERE, err);
+}
+
 static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr_topo **out,
                                 struct fr_error *err)
 {
@@ -408,6 +424,7 @@ static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr
         FR_TRY(find_part(a, &l->parts[i], err));
     if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less && l->parts[0].file)
         return fr__topo_file_load(l->parts[0].file, out, err);
+    FR_TRY(take_own_fabric(l, err));
     name = normalise(l);
     b = fr_topo_builder_new();
     status = b && name ? build(l, b, err) : fr__fail_nomem(err);

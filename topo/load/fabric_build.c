@@ -66,11 +66,12 @@ static double join_nic(struct build *x, const struct fr__fabric_nic *nic, uint32
 
 static enum fr_status build_rails(struct build *x)
 {
-    uint32_t n = x->f->rails, *rails;
+    uint32_t n = 0, *rails;
     double *down_Bps;
 
-    for (size_t i = 0; i < x->n_nics && x->f->rails == 0; i++)
+    for (size_t i = 0; i < x->n_nics; i++)
         n = x->nics[i].number / x->f->bond + 1 > n ? x->nics[i].number / x->f->bond + 1 : n;
+    n = x->f->rails && x->f->rails < n ? x->f->rails : n; /* a rail without NICs joins nothing */
     rails = calloc(n ? n : 1, sizeof(*rails));
     down_Bps = calloc(n ? n : 1, sizeof(*down_Bps));
     if (!rails || !down_Bps) {

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "topo/import/import.h"
+#include "topo/load/fabric.h"
 #include "topo/load/file.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     static const char *const known[] = {"name",     "network",  "collectives", "source", "types",
                                         "machines", "switches", "links",       NULL};
     const struct fr__yaml *network;
+    struct fr__fabric no_fabric;
     struct fr__network unused;
     struct fr_loc loc;
 
@@ -30,7 +32,10 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     network = fr__yaml_get(root, "network");
     if (network) {
         FR_TRY(fr__yaml_text(root, "network", NULL, &f->network, &loc, err));
-        FR_TRY(fr__network_parse(&unused, f->network, loc, err));
+        if (fr__fabric_is(f->network))
+            FR_TRY(fr__fabric_parse(&no_fabric, f->network, loc, err));
+        else
+            FR_TRY(fr__network_parse(&unused, f->network, loc, err));
     }
     FR_TRY(fr__topo_file_types(f, root, err));
     FR_TRY(fr__topo_file_machines(f, root, err));

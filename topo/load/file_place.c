@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "topo/load/fabric.h"
 #include "topo/load/file.h"
 
 #include <stdio.h>
@@ -53,11 +54,13 @@ static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, u
 uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
                              uint32_t first)
 {
+    /* a fabric is the network of several machines, not what one NIC speaks */
+    const char *network = f->network && !fr__fabric_is(f->network) ? f->network : NULL;
     uint32_t machine = first;
 
     for (size_t i = 0; i < f->n_makes; i++)
         for (uint32_t k = 0; k < f->makes[i].count && !fr__topo_builder_has_fault(b); k++)
-            place_machine(&f->makes[i], b, machine++, f->network);
+            place_machine(&f->makes[i], b, machine++, network);
     return machine - first;
 }
 
