@@ -1,8 +1,8 @@
 /* base/xml.c - the tree of an XML document, and typed reading of its attributes.
  *
- * expat finds tags and checks that the text is well formed; limits, positions and the tree are ours.
- * Entities are never expanded: a document that declares one is refused at the declaration, so no
- * small file becomes a large one.
+ * expat finds tags and checks that the text is well formed; limits, positions and the tree are
+ * ours. Entities are never expanded: a document that declares one is refused at the declaration,
+ * so no small file becomes a large one.
  */
 #include "config.h"
 

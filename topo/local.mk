@@ -4,12 +4,13 @@ libtopo_la_SOURCES = \
 	topo/layout.c topo/rings.c topo/route.c topo/route_search.h topo/route_search.c topo/router.h \
 	topo/rows.h topo/select_named.c topo/topo.h topo/topo.c \
 	topo/export/simgrid.c topo/export/yaml.c \
-	topo/import/amd.c topo/import/astra.c topo/import/defaults.h topo/import/defaults.c \
-	topo/import/hwloc.c topo/import/import.h topo/import/import.c topo/import/nccl.c \
-	topo/import/nccl_xml.h topo/import/nccl_xml.c topo/import/nvidia_smi.c topo/import/simgrid.h \
-	topo/import/simgrid.c topo/import/simgrid_cluster.c topo/import/simgrid_graph.h \
-	topo/import/simgrid_graph.c topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h \
-	topo/import/smi_matrix.c topo/import/taccl.c \
+	topo/import/amd.c topo/import/astra.c topo/import/common.c topo/import/defaults.h \
+	topo/import/defaults.c topo/import/hwloc.c topo/import/import.h topo/import/import.c \
+	topo/import/nccl.c topo/import/nccl_xml.h topo/import/nccl_xml.c topo/import/nvidia_smi.c \
+	topo/import/simgrid.h topo/import/simgrid.c topo/import/simgrid_cluster.c \
+	topo/import/simgrid_graph.h topo/import/simgrid_graph.c topo/import/simgrid_parts.c \
+	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h topo/import/smi_matrix.c \
+	topo/import/taccl.c \
 	topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
 	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
 	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \

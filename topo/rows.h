@@ -2,8 +2,8 @@
  *
  * Whatever the format, a file becomes rows first: a list of machine makes, each with its vertices
  * and links by local number, and the fabric between machines by global names. Placing a machine is
- * then a loop, so that a composition of a thousand copies parses nothing twice. topo/load/ reads our
- * own format into rows and builds topologies of them; topo/import/ reads those of others.
+ * then a loop, so that a composition of a thousand copies parses nothing twice. topo/load/ reads
+ * our own format into rows and builds topologies of them; topo/import/ reads those of others.
  */
 #ifndef FR_TOPO_ROWS_H
 #define FR_TOPO_ROWS_H

@@ -1,8 +1,8 @@
 /* topo/topo.h - a cluster: devices, switches and the directed links between them.
  *
  * Vertices are devices (GPU, CPU), switches (NVSwitch, PCIe, network) and NICs. Every link is
- * directed: a full-duplex cable is two links. A message crosses the links of its route. The network
- * model (sim/sim.h) says how long that takes, not the topology.
+ * directed: a full-duplex cable is two links. A message crosses the links of its route. The
+ * network model (sim/sim.h) says how long that takes, not the topology.
  *
  * Devices are numbered GPUs first (machine by machine, in order), then one CPU of each machine. So
  * in a homogeneous cluster GPU g is in machine g / gpus_per_machine.
@@ -10,14 +10,14 @@
  * A route has the fewest links; among those the least sum of latencies; among those the greatest
  * bandwidth of its narrowest link. Among next hops that are still equal, the candidate with number
  * (destination device index mod number of candidates) in link order is taken, which is the d-mod-k
- * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies
- * are compared in whole picoseconds. GPUs never forward for others: a copy between two GPUs without
- * an NVLink between them crosses PCIe.
+ * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012).
+ * Latencies are compared in whole picoseconds. GPUs never forward for others: a copy between two
+ * GPUs without an NVLink between them crosses PCIe.
  *
- * The one exception is a topology with relays. There a message to another machine may go over NVLink
- * to a GPU of its own machine first, and on from there by that GPU's way to its host, as NCCL's PXN
- * does on separate rails. Routes there have the fewest links of the network first, then the fewest
- * between sockets, then the fewest of all.
+ * The one exception is a topology with relays. There a message to another machine may go over
+ * NVLink to a GPU of its own machine first, and on from there by that GPU's way to its host, as
+ * NCCL's PXN does on separate rails. Routes there have the fewest links of the network first, then
+ * the fewest between sockets, then the fewest of all.
  */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H

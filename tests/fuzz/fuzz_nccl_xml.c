@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_nccl_xml.c - libFuzzer: any bytes are an NCCL topology's tree or an error, never a
- * crash.
+/* tests/fuzz/fuzz_nccl_xml.c - libFuzzer: any bytes are an NCCL topology's tree or an error, never
+ * a crash.
  *
  * Built and run as tests/fuzz/fuzz_csv.c says.
  */

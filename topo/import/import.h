@@ -1,7 +1,7 @@
 /* topo/import/import.h - topology files of other tools, told by their content.
  *
- * A format is a file here and a word in the list. What is read becomes rows (topo/rows.h), so that a
- * file of any format may stand wherever one of our own may.
+ * A format is a file here and a word in the list. What is read becomes rows (topo/rows.h), so that
+ * a file of any format may stand wherever one of our own may.
  */
 #ifndef FR_TOPO_IMPORT_IMPORT_H
 #define FR_TOPO_IMPORT_IMPORT_H

@@ -1,10 +1,10 @@
 /* topo/import/nccl_xml.h - an NCCL topology file as a typed tree: what the file says, no more.
  *
- * NCCL writes the file with NCCL_TOPO_DUMP_FILE and reads it with NCCL_TOPO_FILE; RCCL's has the same
- * grammar with some names of its own. The tree keeps the order of the file, since NCCL numbers GPUs
- * and breaks ties by it. It is neutral: nccl.c makes a machine of Forerun of it, and a model of
- * NCCL's own graph may be made of it as well. What the file leaves out is told by a value that no
- * file has (FR__NCCL_UNSAID, or NULL), never by a default.
+ * NCCL writes the file with NCCL_TOPO_DUMP_FILE and reads it with NCCL_TOPO_FILE; RCCL's has the
+ * same grammar with some names of its own. The tree keeps the order of the file, since NCCL
+ * numbers GPUs and breaks ties by it. It is neutral: nccl.c makes a machine of Forerun of it, and
+ * a model of NCCL's own graph may be made of it as well. What the file leaves out is told by a
+ * value that no file has (FR__NCCL_UNSAID, or NULL), never by a default.
  *
  * Source:  NVIDIA/nccl 2.30.7, src/graph/xml.cc (grammar), topo.h and topo.cc (units); ROCm/rccl,
  *          tools/topo_expl/models (its names).

@@ -1,7 +1,8 @@
 /* topo/import/simgrid_cluster.c - the <cluster> of a SimGrid platform: star, backbone, fat tree or
  * torus.
  *
- * Source:  SimGrid's manual, "The XML reference" and "Platform examples" (cluster, FAT_TREE, TORUS).
+ * Source:  SimGrid's manual, "The XML reference" and "Platform examples" (cluster, FAT_TREE,
+ * TORUS).
  * Ignores: loopbacks, since a host's message to itself takes nothing here; power and properties.
  *          In a torus routes have the fewest links, as SimGrid's dimension order has, but between
  *          several such ways the choice is ours.

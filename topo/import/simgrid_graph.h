@@ -1,10 +1,10 @@
 /* topo/import/simgrid_graph.h - a SimGrid platform as vertices and directed links.
  *
- * SimGrid says which links a route crosses, not what a link joins. A link that one route alone uses,
- * and alone, joins that route's ends. Any other becomes a pair of vertices with the link between
- * them, and routes pass from pair to pair over joints, as wide as the narrower side, which take no
- * time. So each link is shared by exactly those that share it in SimGrid; whether routes found by
- * fewest links are the file's is checked at the end.
+ * SimGrid says which links a route crosses, not what a link joins. A link that one route alone
+ * uses, and alone, joins that route's ends. Any other becomes a pair of vertices with the link
+ * between them, and routes pass from pair to pair over joints, as wide as the narrower side, which
+ * take no time. So each link is shared by exactly those that share it in SimGrid; whether routes
+ * found by fewest links are the file's is checked at the end.
  */
 #ifndef FR_TOPO_IMPORT_SIMGRID_GRAPH_H
 #define FR_TOPO_IMPORT_SIMGRID_GRAPH_H

@@ -227,7 +227,7 @@ static enum fr_status check_symmetry(const struct reader *r)
     return FR_OK;
 }
 
-/* Captures without NICs' rows: what GPUs say of NICs holds back, and NICs are far from each other. */
+/* Captures without NICs' rows: what GPUs say of NICs holds back; NICs are far from each other. */
 static void mirror_nics(struct reader *r)
 {
     size_t n = r->m->n;

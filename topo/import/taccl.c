@@ -1,8 +1,9 @@
 /* topo/import/taccl.c - machines of a TACCL topology (JSON): measured alpha and beta of its links.
  *
  * alpha is a message's fixed time in us, beta the time of a MB in us. The file of one beta is a
- * DGX-2, all GPUs on NVSwitches; of two an NDv2, whose links are known to TACCL's loader, not to the
- * file; a custom one has matrices `links` and `betas`. Files named ..._1KB count in 10 ns and a KB.
+ * DGX-2, all GPUs on NVSwitches; of two an NDv2, whose links are known to TACCL's loader, not to
+ * the file; a custom one has matrices `links` and `betas`. Files named ..._1KB count in 10 ns and
+ * a KB.
  *
  * Source:  microsoft/taccl, taccl/topologies/generic.py; A. Shah and others, NSDI 2023, table 1.
  * Ignores: invbws, the reciprocal bandwidth under contention: here contention shares a link.

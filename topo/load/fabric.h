@@ -3,8 +3,8 @@
  *   fabric = SHAPE [ ":" option { "," option } ]
  *   option = [ N "x" ] RATE | KEY [ "=" VALUE ]
  *
- * Shapes and what their options mean are in the table of fabric.c. Machines stand in order; a rack's
- * trays are machines. Switches are ideal inside: they never block, their links do.
+ * Shapes and what their options mean are in the table of fabric.c. Machines stand in order; a
+ * rack's trays are machines. Switches are ideal inside: they never block, their links do.
  */
 #ifndef FR_TOPO_LOAD_FABRIC_H
 #define FR_TOPO_LOAD_FABRIC_H

@@ -1,7 +1,8 @@
 /* topo/load/file.c - reads a topology file as a whole (doc/topology.md has the format).
  *
- * A file of another tool is handed to its importer. The keys at the top of our own are read here. The device types in it, and the machines and links, are read
- * in files of their own. file_place.c makes a topology of what was read.
+ * A file of another tool is handed to its importer. The keys at the top of our own are read here.
+ * The device types in it, and the machines and links, are read in files of their own. file_place.c
+ * makes a topology of what was read.
  */
 #include "config.h"
 

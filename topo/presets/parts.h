@@ -41,8 +41,8 @@ struct fr__host {
     struct fr__wire to_socket; /* QPI, UPI, xGMI */
 };
 
-/* Two sockets each: Broadwell of a DGX-1, Skylake of a DGX-2, Rome of a DGX A100, Sapphire Rapids of
- * a DGX H100, Emerald Rapids of a DGX B200, Grace of a GB200 tray. */
+/* Two sockets each: Broadwell of a DGX-1, Skylake of a DGX-2, Rome of a DGX A100, Sapphire Rapids
+ * of a DGX H100, Emerald Rapids of a DGX B200, Grace of a GB200 tray. */
 extern const struct fr__host fr__host_broadwell, fr__host_skylake, fr__host_rome,
     fr__host_sapphire_rapids, fr__host_emerald_rapids, fr__host_grace;
 
