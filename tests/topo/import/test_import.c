@@ -421,6 +421,41 @@ START_TEST(alpha_and_beta_of_taccl_become_latency_and_rate)
 }
 END_TEST
 
+/* ---- hwloc ---- */
+
+/* The sample has an idle GPU, whose link is at a quarter of its speed, and a display of the
+ * board's own controller. */
+START_TEST(hwlocs_packages_bridges_and_nvlink_matrix_become_a_machine)
+{
+    const char *srcdir = getenv("srcdir"), *format;
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/fuzz_import_hwloc/four-v100.xml",
+             srcdir ? srcdir : ".");
+    ck_assert_msg(fr_topo_import(&t, path, NULL, &format, &err) == FR_OK, "%s", err.text);
+    ck_assert_str_eq(format, "hwloc");
+    ck_assert_uint_eq(t->n_gpus, 4);
+    ck_assert_str_eq(t->types[t->devices[0].type].name, "v100-sxm2-16gb");
+    ck_assert_double_eq(link_Bps(t, "n0.gpu0>n0.plx0"), link_Bps(t, "n0.gpu1>n0.plx0"));
+    ck_assert_double_eq_tol(link_Bps(t, "n0.plx0>n0.nic0"), 12e9, 1e7);
+    ck_assert_ptr_nonnull(topo_case_link(t, "n0.socket1>n0.plx1"));
+    /* 51562 MB/s are two NVLinks, 25781 one; none between GPUs 1 and 3 */
+    ck_assert_double_eq(link_Bps(t, "n0.gpu0>n0.gpu3"), 2 * link_Bps(t, "n0.gpu0>n0.gpu1"));
+    ck_assert_ptr_null(topo_case_link(t, "n0.gpu1>n0.gpu3"));
+    ck_assert_uint_eq(fr_topo_check(t, topo_case_print, NULL), 0);
+    fr_topo_free(t);
+    t = NULL;
+    ck_assert(fr_topo_import(&t, path, "p100-sxm2-16gb", NULL, &err) == FR_OK);
+    ck_assert_str_eq(t->types[t->devices[0].type].name, "p100-sxm2-16gb");
+    fr_topo_free(t);
+    t = NULL;
+    ck_assert_int_eq(fr_topo_import(&t, path, "p1000", NULL, &err), FR_EUSAGE);
+    ck_assert_ptr_null(t);
+}
+END_TEST
+
 /* ---- hostile input ---- */
 
 START_TEST(hostile_xml_of_any_importer_is_refused_at_once)
@@ -562,6 +597,7 @@ int main(void)
         tcase_add_test(tc, a_simgrid_star_shares_its_backbone);
         tcase_add_test(tc, a_simgrid_fat_tree_routes_by_destination);
         tcase_add_test(tc, simgrid_zones_keep_who_shares_a_link);
+        tcase_add_test(tc, hwlocs_packages_bridges_and_nvlink_matrix_become_a_machine);
         tcase_add_test(tc, hostile_xml_of_any_importer_is_refused_at_once);
         tcase_add_loop_test(tc, every_file_at_hand_loads_or_is_refused_for_a_known_reason, 0, 8);
     }
