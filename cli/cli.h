@@ -43,7 +43,9 @@ enum option_group {
     OPTIONS_GPUS = 524288, /* which GPUs of a cluster */
     OPTIONS_SCHEDULE = 1048576,
     OPTIONS_SCHEDULE_DRAW = 2097152,
-    OPTIONS_SCHEDULE_COMMS = 4194304
+    OPTIONS_SCHEDULE_COMMS = 4194304,
+    OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
+    OPTIONS_IMPORT = 16777216   /* what a file of another tool leaves out */
 };
 
 enum {
@@ -60,6 +62,7 @@ struct options {
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
     size_t n_strategies, n_files, n_arguments;
+    const char *gpu_type; /* of topo import; NULL: what the file says */
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
     /* sweeps only */
@@ -185,7 +188,13 @@ enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_import(struct session *s, struct fr_error *err);
+enum fr_status cli_topo_export(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
+/* What was assumed of an imported file, for people and for programs; nothing where it was not. */
+struct fr__json;
+void cli_topo_print_notes(const struct fr_topo *t);
+void cli_topo_write_notes(struct fr__json *j, const struct fr_topo *t);
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);

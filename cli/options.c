@@ -53,6 +53,13 @@ static enum fr_status set_system(struct options *o, const char *value, struct fr
     return FR_OK;
 }
 
+static enum fr_status set_gpu_type(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->gpu_type = value;
+    return FR_OK;
+}
+
 static enum fr_status set_rows_of(struct options *o, const char *value, struct fr_error *err)
 {
     (void)err;
@@ -339,6 +346,10 @@ static const struct option_row rows[] = {
     {OPTIONS_OPS, 0, "ops", NULL, "single ops instead of layers", set_ops},
     {OPTIONS_OPS, 0, "phase", "PHASE",
      "forward (default), backward, update, ...: ops and FLOPs; several times", add_phase},
+    {OPTIONS_EXCHANGE, 'o', "output", "FILE",
+     "write the cluster too: .yaml, or .xml for SimGrid; several times", add_file},
+    {OPTIONS_IMPORT, 0, "gpu-type", "TYPE", "what the GPUs of the file are, where it does not say",
+     set_gpu_type},
     {OPTIONS_PICTURE, 'o', "output", "FILE",
      "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
     {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",

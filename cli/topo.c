@@ -150,6 +150,23 @@ static void print_links(const struct fr_topo *t)
     }
 }
 
+/* What was assumed where an imported file is silent. */
+void cli_topo_print_notes(const struct fr_topo *t)
+{
+    if (t->n_notes > 0)
+        puts("\nAssumed, since the file does not say:");
+    for (size_t i = 0; i < t->n_notes; i++)
+        printf("  %s\n", t->notes[i]);
+}
+
+void cli_topo_write_notes(struct fr__json *j, const struct fr_topo *t)
+{
+    fr__json_open(j, "assumptions", '[', false);
+    for (size_t i = 0; i < t->n_notes; i++)
+        fr__json_string(j, NULL, t->notes[i]);
+    fr__json_close(j, ']');
+}
+
 static void print_topo(const struct fr_topo *t)
 {
     printf("%s\n%s\n%zu machine%s, %zu GPUs, %zu links\n", t->name, t->summary ? t->summary : "",
@@ -158,6 +175,7 @@ static void print_topo(const struct fr_topo *t)
     print_devices(t);
     print_systems(t);
     print_messages(t);
+    cli_topo_print_notes(t);
     print_links(t);
 }
 
@@ -242,6 +260,8 @@ static void write_topo(const struct fr_topo *t)
     fr__json_string(&j, "summary", t->summary);
     fr__json_count(&j, "machines", t->n_machines);
     fr__json_count(&j, "gpus", t->n_gpus);
+    if (t->n_notes > 0)
+        cli_topo_write_notes(&j, t);
     write_types(&j, t);
     write_vertices(&j, t);
     fr__json_open(&j, "links", '[', false);

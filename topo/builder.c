@@ -117,6 +117,7 @@ void fr_topo_builder_free(struct fr_topo_builder *b)
     free(b->systems);
     free(b->messages);
     free(b->system_of);
+    free(b->notes);
     fr__strings_fini(&b->sources);
     fr__hash_fini(&b->by_name);
     fr__hash_fini(&b->by_ends);
@@ -249,7 +250,7 @@ uint32_t fr_topo_builder_vertex(struct fr_topo_builder *b, enum fr_vertex_kind k
                                 const char *name, uint32_t machine, uint32_t type,
                                 struct fr_loc loc)
 {
-    struct fr_vertex v = {NULL, kind, machine, FR_NONE};
+    struct fr_vertex v = {NULL, kind, machine, FR_NONE, NULL};
     bool is_device = kind == FR_VERTEX_GPU || kind == FR_VERTEX_CPU;
 
     if (b->fault != FR_OK || !check_vertex(b, kind, name, machine, type, loc))
@@ -403,6 +404,36 @@ void fr_topo_builder_system(struct fr_topo_builder *b, uint32_t machine, const c
     while (b->n_system_of <= machine)
         b->system_of[b->n_system_of++] = FR_NONE;
     b->system_of[machine] = system;
+}
+
+void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text)
+{
+    if (b->fault != FR_OK || vertex >= b->n_vertices)
+        return;
+    b->vertices[vertex].network = fr__arena_strdup(b->arena, text);
+    if (!b->vertices[vertex].network)
+        fail_nomem(b);
+}
+
+void fr_topo_builder_relays(struct fr_topo_builder *b)
+{
+    b->has_relays = true;
+}
+
+void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)
+{
+    const char *copy;
+
+    for (size_t i = 0; i < b->n_notes; i++)
+        if (strcmp(b->notes[i], text) == 0)
+            return;
+    if (b->n_notes == FR__MAX_NOTES || b->fault != FR_OK)
+        return;
+    copy = fr__arena_strdup(b->arena, text);
+    if (copy && fr__grow(&b->notes, &b->cap_notes, b->n_notes + 1, sizeof(*b->notes)))
+        b->notes[b->n_notes++] = copy;
+    else
+        fail_nomem(b);
 }
 
 void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name, const char *why,

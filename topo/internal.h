@@ -14,6 +14,7 @@ enum {
     FR__MAX_MESSAGES = 255, /* a byte holds these and a number for "none" */
     FR__MAX_VERTICES = 1 << 20,
     FR__MAX_LINKS = 1 << 23,
+    FR__MAX_NOTES = 256,
     FR__MAX_VERTEX_NAME = 63 /* bytes */
 };
 
@@ -40,6 +41,15 @@ const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, ui
  * device type's name, NULL for switches and NICs. */
 uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
                               const char *name, unsigned number, const char *type);
+/* What is left of the network links at a vertex, or of the one link of that name and the way back:
+ * frac of their rate; 0 takes them away. FR_ENOENT: nothing of that name; FR_EUSAGE: no network
+ * link there. Cost: O(links). */
+enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,
+                                        struct fr_error *err);
+/* What a NIC speaks that no network joins yet; copied. */
+void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text);
+/* A sentence about what was assumed, for people; copied, the same one twice is one. */
+void fr__topo_builder_note(struct fr_topo_builder *b, const char *text);
 /* A full-duplex link made by the program itself. */
 void fr__topo_builder_cable(struct fr_topo_builder *b, enum fr_link_kind kind, uint32_t one,
                             uint32_t other, double bw_Bps, double latency_s, const char *source);

@@ -139,11 +139,14 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
                           .n_messages = b->n_messages,
                           .messages = settle(a, b->messages, b->n_messages, sizeof(*b->messages)),
                           .network_system = b->network_system,
+                          .has_relays = b->has_relays,
                           .network_system_why = b->network_system_why,
+                          .n_notes = b->n_notes,
+                          .notes = settle(a, b->notes, b->n_notes, sizeof(*b->notes)),
                           .priv = priv};
     *priv = (struct fr__topo_priv){a, cpu, gpu};
     if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of ||
-        !t->messages)
+        !t->messages || !t->notes)
         return fr__fail_nomem(err);
     *out = t;
     return FR_OK;

@@ -1,14 +1,23 @@
 noinst_LTLIBRARIES += libtopo.la
 libtopo_la_SOURCES = \
-	topo/builder.h topo/builder.c topo/check.c topo/device_types.c topo/internal.h topo/layout.c \
-	topo/rings.c topo/route.c topo/route_search.h topo/route_search.c topo/router.h \
-	topo/select_named.c topo/topo.h topo/topo.c \
-	topo/load/compose.c topo/load/file.h topo/load/file.c topo/load/file_machines.c \
-	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/load.h \
-	topo/load/network.c \
+	topo/builder.h topo/builder.c topo/check.c topo/degrade.c topo/device_types.c topo/internal.h \
+	topo/layout.c topo/rings.c topo/route.c topo/route_search.h topo/route_search.c topo/router.h \
+	topo/rows.h topo/select_named.c topo/topo.h topo/topo.c \
+	topo/export/simgrid.c topo/export/yaml.c \
+	topo/import/amd.c topo/import/astra.c topo/import/common.c topo/import/defaults.h \
+	topo/import/defaults.c topo/import/hwloc.c topo/import/import.h topo/import/import.c \
+	topo/import/nccl.c topo/import/nccl_xml.h topo/import/nccl_xml.c topo/import/nvidia_smi.c \
+	topo/import/simgrid.h topo/import/simgrid.c topo/import/simgrid_cluster.c \
+	topo/import/simgrid_graph.h topo/import/simgrid_graph.c topo/import/simgrid_parts.c \
+	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h topo/import/smi_matrix.c \
+	topo/import/taccl.c \
+	topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
+	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
+	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
+	topo/load/load.h topo/load/network.c \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
-	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/list.c topo/presets/p2_16xlarge.c \
-	topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
+	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
+	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h
 nodist_libtopo_la_SOURCES = topo/device_table.c
 
 # The built-in device types, in the order of lists; compiled into a table and installed.
@@ -51,3 +60,4 @@ CLEANFILES += topo/device_table.c
 EXTRA_DIST += $(device_type_files) topo/devices/table.awk
 device_typesdir = $(pkgdatadir)/device-types
 device_types_DATA = $(device_type_files)
+EXTRA_DIST += examples/machines/nccl-topo.xml examples/machines/smi-topo.txt

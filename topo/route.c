@@ -152,7 +152,7 @@ enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
     *n_hops = 0;
     if (src == dst)
         return FR_OK;
-    if (!r->trees[dst] && r->n_seen[dst] < r->topo->n_links)
+    if (!r->topo->has_relays && !r->trees[dst] && r->n_seen[dst] < r->topo->n_links)
         n = fr__route_search_pair(r->search, src, dst, FR__MAX_HOPS, hops, &r->n_seen[dst]);
     else if (grow_tree(r, dst)) {
         n = follow_tree(r, src, dst, hops);

@@ -28,10 +28,18 @@ struct front {
     uint32_t n;                    /* reached */
 };
 
+/* A vertex and how far it may be; the nearest is on top of the heap. */
+struct reached {
+    uint32_t dist, vertex;
+};
+
 struct fr__route_search {
     const struct fr_topo *topo;
+    struct reached *heap; /* [n_links + 1], NULL: no relays */
+    size_t n_heap;
     struct adjacency out, in;
-    uint64_t *latency_ps; /* [n_links] */
+    uint64_t *latency_ps;    /* [n_links] */
+    uint32_t target_machine; /* of the search for all, FR_NONE: no relays in this search */
     struct front to_dst, from_src;
     /* [n_vertices] of the chosen way to the target */
     uint64_t *sum_ps;
@@ -80,6 +88,8 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
     if (!s)
         return NULL;
     s->topo = t;
+    s->target_machine = FR_NONE;
+    s->heap = t->has_relays ? calloc(t->n_links + 1, sizeof(*s->heap)) : NULL;
     s->latency_ps = calloc(t->n_links + 1, sizeof(*s->latency_ps));
     s->sum_ps = calloc(n, sizeof(*s->sum_ps));
     s->width_Bps = calloc(n, sizeof(*s->width_Bps));
@@ -87,9 +97,10 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
     s->steps = calloc(t->n_links + 1, sizeof(*s->steps));
     s->on_route = calloc(2 * n, sizeof(*s->on_route));
     s->is_on_route = calloc(n, sizeof(*s->is_on_route));
-    if (!s->latency_ps || !s->sum_ps || !s->width_Bps || !s->next || !s->steps || !s->on_route ||
-        !s->is_on_route || !adjacency_init(&s->out, t, true) || !adjacency_init(&s->in, t, false) ||
-        !front_init(&s->to_dst, &s->in, n) || !front_init(&s->from_src, &s->out, n)) {
+    if ((t->has_relays && !s->heap) || !s->latency_ps || !s->sum_ps || !s->width_Bps || !s->next ||
+        !s->steps || !s->on_route || !s->is_on_route || !adjacency_init(&s->out, t, true) ||
+        !adjacency_init(&s->in, t, false) || !front_init(&s->to_dst, &s->in, n) ||
+        !front_init(&s->from_src, &s->out, n)) {
         fr__route_search_free(s);
         return NULL;
     }
@@ -102,6 +113,7 @@ void fr__route_search_free(struct fr__route_search *s)
 {
     if (!s)
         return;
+    free(s->heap);
     free(s->out.first);
     free(s->out.list);
     free(s->in.first);
@@ -142,6 +154,37 @@ static void start(struct front *f, uint32_t v)
     f->n = f->radius = 0;
     f->levels[0] = (struct level){0, 0, 0};
     reach(f, v, 0);
+}
+
+static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l);
+
+/* How far a link is: with relays the network's count first, then those between sockets. */
+static uint32_t length(const struct fr__route_search *s, uint32_t l)
+{
+    static const uint32_t lengths[FR_N_LINK_KINDS] = {1, 1, 1 << 10, 1 << 20};
+
+    return s->target_machine == FR_NONE ? 1 : lengths[s->topo->links[l].kind];
+}
+
+/* Whether links between these two are NVLink's own: not a GPU's way to its host. */
+static bool is_nvlink(const struct fr__route_search *s, uint32_t l)
+{
+    enum fr_vertex_kind src = s->topo->vertices[s->topo->links[l].src].kind;
+    enum fr_vertex_kind dst = s->topo->vertices[s->topo->links[l].dst].kind;
+
+    return (src == FR_VERTEX_GPU || src == FR_VERTEX_NVSWITCH) &&
+           (dst == FR_VERTEX_GPU || dst == FR_VERTEX_NVSWITCH);
+}
+
+/* Whether the GPU, whose distance is known, passes on what comes over NVLink. */
+static bool relays(const struct fr__route_search *s, uint32_t v)
+{
+    if (s->target_machine == FR_NONE || s->topo->vertices[v].machine == s->target_machine)
+        return false;
+    for (uint32_t i = s->out.first[v]; i < s->out.first[v + 1]; i++)
+        if (is_nvlink(s, s->out.list[i]) && is_step(s, v, s->out.list[i]))
+            return false;
+    return true;
 }
 
 /* Reaches the next level; false: there is none. */
@@ -197,7 +240,8 @@ static bool is_step(const struct fr__route_search *s, uint32_t u, uint32_t l)
     const uint32_t *dist = s->to_dst.dist;
     uint32_t v = s->topo->links[l].dst;
 
-    return dist[v] != FR_NONE && dist[v] + 1 == dist[u] && (dist[v] == 0 || !is_gpu(s, v));
+    return dist[v] != FR_NONE && dist[v] + length(s, l) == dist[u] &&
+           (dist[v] == 0 || !is_gpu(s, v) || (is_nvlink(s, l) && relays(s, v)));
 }
 
 /* Looks for steps from u at the links into the vertices one level nearer, if these are fewer than
@@ -231,7 +275,7 @@ static bool gather_backwards(struct fr__route_search *s, uint32_t u)
 static void gather(struct fr__route_search *s, uint32_t u)
 {
     s->n_steps = 0;
-    if (gather_backwards(s, u))
+    if (s->target_machine == FR_NONE && gather_backwards(s, u))
         return;
     for (uint32_t i = s->out.first[u]; i < s->out.first[u + 1]; i++)
         if (is_step(s, u, s->out.list[i]))
@@ -272,6 +316,81 @@ static void start_choices(struct fr__route_search *s, uint32_t target)
     s->width_Bps[target] = INFINITY;
 }
 
+/* ---- distances with relays: Dijkstra, Numerische Mathematik 1, 1959, on a binary heap ---- */
+
+static bool is_nearer(struct reached a, struct reached b)
+{
+    return a.dist != b.dist ? a.dist < b.dist : a.vertex < b.vertex;
+}
+
+static void push(struct fr__route_search *s, struct reached r)
+{
+    size_t at = s->n_heap++;
+
+    for (; at > 0 && is_nearer(r, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        s->heap[at] = s->heap[(at - 1) / 2];
+    s->heap[at] = r;
+}
+
+static struct reached pop(struct fr__route_search *s)
+{
+    struct reached top = s->heap[0], last = s->heap[--s->n_heap];
+    size_t at = 0;
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child + 1 < s->n_heap && is_nearer(s->heap[child + 1], s->heap[child]))
+            child++;
+        if (child >= s->n_heap || !is_nearer(s->heap[child], last))
+            break;
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    return top;
+}
+
+/* Reaches what leads to v, which is settled, over links that v passes on. */
+static void settle(struct fr__route_search *s, uint32_t v)
+{
+    uint32_t *dist = s->to_dst.dist;
+    bool is_relay = dist[v] > 0 && is_gpu(s, v);
+
+    if (is_relay && !relays(s, v))
+        return;
+    for (uint32_t k = s->in.first[v]; k < s->in.first[v + 1]; k++) {
+        uint32_t l = s->in.list[k], u = s->topo->links[l].src;
+        uint32_t far = dist[v] + length(s, l);
+
+        if (far >= dist[u] || (is_relay && !is_nvlink(s, l)))
+            continue;
+        dist[u] = far;
+        push(s, (struct reached){far, u});
+    }
+}
+
+/* The distances of all vertices from the target, and the vertices in that order. A vertex is pushed
+ * at most once for each link out of it. */
+static void settle_all(struct fr__route_search *s, uint32_t target)
+{
+    struct front *f = &s->to_dst;
+
+    s->target_machine = s->topo->vertices[target].machine;
+    s->n_heap = 0;
+    f->n = 0;
+    f->dist[target] = 0;
+    push(s, (struct reached){0, target});
+    while (s->n_heap > 0) {
+        struct reached r = pop(s);
+
+        if (r.dist > f->dist[r.vertex])
+            continue; /* reached again since, and nearer */
+        f->queue[f->n++] = r.vertex;
+        settle(s, r.vertex);
+    }
+}
+
 /* ---- for all sources ---- */
 
 void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t next[])
@@ -280,9 +399,13 @@ void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t nex
 
     for (size_t v = 0; v < s->topo->n_vertices; v++)
         next[v] = FR_NONE;
-    start(&s->to_dst, target);
-    while (grow(s, &s->to_dst))
-        ;
+    if (s->topo->has_relays) {
+        settle_all(s, target);
+    } else {
+        start(&s->to_dst, target);
+        while (grow(s, &s->to_dst))
+            ;
+    }
     start_choices(s, target);
     for (uint32_t i = 1; i < s->to_dst.n; i++)
         next[s->to_dst.queue[i]] = choose(s, s->to_dst.queue[i], dst);

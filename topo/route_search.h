@@ -1,10 +1,15 @@
 /* topo/route_search.h - searches routes by the rule of topo.h, from all sources or from one.
  *
  * The distance of a vertex is its number of links to the target. GPUs are reached but not passed
- * through. In the order of their distance, vertices choose their next link among those that lead
- * one step nearer. Comparing (latency, width) hop by hop from the target is exact, because both
- * only get worse along a path. Latencies are compared in whole picoseconds, so that two equal
- * routes with their hops in another order stay equal.
+ * through, except relays: where the topology has them, a GPU of another machine than the target's
+ * whose next links lead to its host may be entered by NVLink, and links of the network count before
+ * those between sockets, and these before all others. So traffic stays on rails, also where a spine
+ * joins them.
+ *
+ * In the order of their distance, vertices choose their next link among those that lead one step
+ * nearer. Comparing (latency, width) hop by hop from the target is exact, because both only get
+ * worse along a path. Latencies are compared in whole picoseconds, so that two equal routes with
+ * their hops in another order stay equal.
  *
  * The search from one source works from both ends (Pohl, Bi-directional search, Machine
  * Intelligence 6, 1971). Both ends grow level by level, always the one whose next level has fewer
@@ -26,9 +31,10 @@ void fr__route_search_free(struct fr__route_search *s);
  * vertices and links. */
 void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t next[]);
 
-/* The route of one pair of different devices into links: [max]; returns how many links it has, 0
- * where there is none; more than max: nothing is written. Cost: the links within half the way of
- * either end; how many were looked at is added to *n_seen. */
+/* The route of one pair of different devices into links: [max]. Not where the topology has relays.
+ * Returns how many links it has, 0 where there is none. If that is more than max, nothing is
+ * written. Cost: the links within half the way of either end; how many were looked at is added to
+ * *n_seen. */
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
                              uint32_t links[], uint64_t *n_seen);
 #endif

@@ -1,8 +1,8 @@
 /* topo/topo.h - a cluster: devices, switches and the directed links between them.
  *
  * Vertices are devices (GPU, CPU), switches (NVSwitch, PCIe, network) and NICs. Every link is
- * directed: a full-duplex cable is two links. A message crosses the links of its route. The network
- * model (sim/sim.h) says how long that takes, not the topology.
+ * directed: a full-duplex cable is two links. A message crosses the links of its route. The
+ * network model (sim/sim.h) says how long that takes, not the topology.
  *
  * Devices are numbered GPUs first (machine by machine, in order), then one CPU of each machine. So
  * in a homogeneous cluster GPU g is in machine g / gpus_per_machine.
@@ -10,14 +10,21 @@
  * A route has the fewest links; among those the least sum of latencies; among those the greatest
  * bandwidth of its narrowest link. Among next hops that are still equal, the candidate with number
  * (destination device index mod number of candidates) in link order is taken, which is the d-mod-k
- * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012). Latencies
- * are compared in whole picoseconds. GPUs never forward for others: a copy between two GPUs without
- * an NVLink between them crosses PCIe.
+ * rule of fat trees (Zahavi, Journal of Parallel and Distributed Computing 72(11), 2012).
+ * Latencies are compared in whole picoseconds. GPUs never forward for others: a copy between two
+ * GPUs without an NVLink between them crosses PCIe.
+ *
+ * The one exception is a topology with relays. There a message to another machine may go over
+ * NVLink to a GPU of its own machine first, and on from there by that GPU's way to its host, as
+ * NCCL's PXN does on separate rails. Routes there have the fewest links of the network first, then
+ * the fewest between sockets, then the fewest of all.
  */
 #ifndef FORERUN_TOPO_H
 #define FORERUN_TOPO_H
 
 #include "base/base.h"
+
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,8 +66,9 @@ enum fr_link_kind {
 struct fr_vertex {
     const char *name; /* unique, e.g. "n0.gpu3", "n1.plx0", "net.switch" */
     enum fr_vertex_kind kind;
-    uint32_t machine; /* FR_NONE: belongs to no machine (network switches) */
-    uint32_t device;  /* index of the device, FR_NONE for switches and NICs */
+    uint32_t machine;    /* FR_NONE: belongs to no machine (network switches) */
+    uint32_t device;     /* index of the device, FR_NONE for switches and NICs */
+    const char *network; /* what a NIC speaks that is on no network yet, "ib:100Gbps"; else NULL */
 };
 
 struct fr_device {
@@ -110,8 +118,11 @@ struct fr_topo {
     size_t n_messages;
     const struct fr_topo_message *messages; /* [n_messages] different ones */
     uint32_t network_system;                /* over several machines, or FR_NONE: */
+    bool has_relays;                        /* GPUs pass on messages to other machines: PXN */
     const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
+    size_t n_notes;
+    const char *const *notes; /* [n_notes] what was assumed where an imported file is silent */
     void *priv;
 };
 
@@ -131,6 +142,27 @@ const char *fr_topo_preset_summary(size_t i);
 /* Known device types, past the end NULL. */
 const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
+
+/* Reads a file of another tool (doc/topology.md lists them): told by its content, as fr_topo_load
+ * does. gpu_type: the device type of its GPUs, NULL where the file or its default says it. *format:
+ * the importer's name, "nccl". FR_EUSAGE: nothing is known of GPUs of that type; else as
+ * fr_topo_load; FR_EPARSE for a file of our own or of no known tool. */
+enum fr_status fr_topo_import(struct fr_topo **out, const char *path, const char *gpu_type,
+                              const char **format, struct fr_error *err);
+/* The formats that can be read, for lists and help: name and one line; NULL past the end. */
+const char *fr_topo_format_name(size_t i);
+const char *fr_topo_format_summary(size_t i);
+
+/* Writes the topology as a file that fr_topo_load reads as the same one. Faults of the stream show
+ * in ferror(f). FR_ENOMEM. Cost: O(vertices + links). */
+enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_error *err);
+/* Writes it as a SimGrid platform (version 4.1): GPUs as hosts, each link in its direction, the
+ * routes that a router finds. FR_ERANGE: more than 1024 GPUs; FR_ENOENT: unreachable; FR_ENOMEM.
+ * Cost: O(GPUs^2 * length of routes). */
+enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr_error *err);
+/* The preset whose GPUs have the same types and, between any two, routes of the same length, rate
+ * and latency; NULL: none. FR_ENOMEM. */
+enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, struct fr_error *err);
 
 /* Reports everything that is wrong with a topology (unreachable pairs, vertices without a link,
  * links of bandwidth zero, links whose way back differs), one line each, through say() (may be
@@ -190,6 +222,8 @@ void fr_topo_builder_network_system(struct fr_topo_builder *b, const char *name,
  * like. name and system are copied. */
 void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const char *system,
                              const char *name, struct fr_loc loc);
+/* GPUs pass on what others of their machine send to other machines, see above. */
+void fr_topo_builder_relays(struct fr_topo_builder *b);
 /* Checks everything and makes the topology. Afterwards the builder may only be freed. FR_ERANGE,
  * FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

@@ -192,6 +192,26 @@ bad 2 ".*\"-100Gbps\".*" topo show '2x dgx1-v100 via ib:-100Gbps'
 bad 2 ".*\"nanGbps\".*" topo show '2x dgx1-v100 via ib:nanGbps'
 bad 2 ".*\"1e999Gbps\".*" topo show '2x dgx1-v100 via ib:1e999Gbps'
 bad 2 "'extra' in the topology, .*" topo show '2x dgx1-v100 via ib:100Gbps extra'
+
+# ---- fabrics and files of other tools ----
+
+bad 2 "'spin' is no option of rails, did you mean 'spine'\?" topo show '2x dgx1-v100 via rails:spin=2:1'
+bad 2 ".*make 9 machines, and there are 2" topo show '2x dgx1-v100 via torus:dims=3x3'
+bad 2 "nothing after 'less', links like n0.nic1=0.5 expected" topo show '2x dgx1-v100 via rails less'
+bad 2 "no vertex or link 'n7.nic0'; .*" topo show '2x dgx1-v100 via rails less n7.nic0=0'
+printf '<!DOCTYPE s [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><system>&b;</system>' >bomb.xml
+bad 2 "bomb.xml:1:[0-9]+: the DOCTYPE has declarations of its own, .*|bomb.xml: is XML, .*" topo import bomb.xml -o out/a.yaml
+i=0
+while [ $i -lt 100 ]; do printf '<pci>'; i=$((i + 1)); done >deep
+{ printf '<system><cpu>' && cat deep; } >deep.xml
+bad 2 "deep.xml:1:[0-9]+: nested deeper than 64 elements|deep.xml: is XML, .*" topo show deep.xml
+printf '\tGPU0\tGPU1\nGPU0\t X \tNV1000000000\nGPU1\tNV1000000000\t X \n' >many.txt
+bad 2 "many.txt:2:[0-9]+: 'NV1000000000' is no connection, .*" topo import many.txt -o out/a.yaml
+printf '\tGPU0\tGPU1\nGPU0\t X \tSYS\n' >short.txt
+bad 2 "short.txt:2:1: the matrix ends before row 'GPU1'" topo show '4x short.txt via ib:100Gbps'
+bad 2 "no facts of GPUs of type 'h1000'.*" topo import many.txt --gpu-type h1000
+bad 2 "'out/a.txt' ends neither in .yaml .* nor in .xml .*" topo export dgx1-v100 -o out/a.txt
+bad 2 "deep: is of no format that is known here: .*" topo import deep
 bad 2 "the topology is longer than [0-9]+ bytes" topo show \
     "2x dgx1-v100 via ib:100Gbps$(printf '%65536s' '')"
 

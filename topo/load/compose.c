@@ -1,8 +1,12 @@
 /* topo/load/compose.c - reads the line that names a cluster, "2x dgx1-v100 + a.yaml via ib:1Gbps".
  *
- *   line    = part { "+" part } [ "via" network ]        words stand between blanks
+ *   line    = part { "+" part } [ "via" ( network | fabric ) ] [ "less" loss { "," loss } ]
  *   part    = [ COUNT "x" ] NAME                         a preset or a file
  *   network = KIND ":" RATE [ "," LATENCY ]              see network.c
+ *   fabric                                               see fabric.h
+ *   loss    = NAME "=" PART                              a link or all of a vertex', 0: failed
+ *
+ * Words stand between blanks.
  *
  * All NICs that have no network link yet join one ideal switch, "net.switch", each at the given
  * rate or, where no network is named, at the one its preset or file states. A single machine
@@ -12,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "topo/load/fabric.h"
 #include "topo/load/load.h"
 #include "topo/presets/presets.h"
 
@@ -32,7 +37,12 @@ struct line {
     struct fr__arena *arena;
     struct part parts[MAX_PARTS];
     size_t n_parts;
-    const char *via; /* NULL: each part's own */
+    const char *via;  /* NULL: each part's own */
+    const char *less; /* "n0.nic1=0.5,net.rail3=0", NULL: all links are whole */
+    bool has_fabric;  /* via is more than one switch: */
+    struct fr__fabric fabric;
+    struct fr__fabric_nic *nics; /* heap */
+    size_t n_nics, cap_nics;
 };
 
 /* ---- reading the line ---- */
@@ -115,10 +125,17 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
                             "no network after 'via', one like ib:100Gbps expected");
         l->via = words[at++];
     }
+    if (at < n && strcmp(words[at], "less") == 0) {
+        if (++at == n)
+            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                            "nothing after 'less', links like n0.nic1=0.5 expected");
+        l->less = words[at++];
+    }
     if (at < n)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' in the topology, '+' or 'via' expected",
                         words[at]);
-    return FR_OK;
+    l->has_fabric = l->via && fr__fabric_is(l->via);
+    return l->has_fabric ? fr__fabric_parse(&l->fabric, l->via, FR_NOWHERE, err) : FR_OK;
 }
 
 /* ---- finding what the names mean ---- */
@@ -151,22 +168,47 @@ static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_e
 
 /* ---- joining ---- */
 
+static const char *own_network(const struct part *p)
+{
+    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
+}
+
+static enum fr_status fail_unsaid(const struct part *p, struct fr_error *err)
+{
+    return fr__fail(
+        err, FR_EUSAGE, FR_NOWHERE,
+        "'%s' does not say which network its NICs are for, add one like 'via ib:100Gbps'", p->name);
+}
+
+/* What the NIC at a vertex of the part speaks: `via`, else its own, else the part's. NULL: none. */
+static const char *network_at(const struct part *p, const char *via, size_t row)
+{
+    const char *own = via || !p->file ? NULL : fr__topo_file_nic_network(p->file, row);
+
+    return via ? via : own ? own : own_network(p);
+}
+
 /* Wires the NICs among the vertices from `first` on that have no network yet to the switch. */
 static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size_t first,
-                           const char *text, uint32_t hub, struct fr_error *err)
+                           const char *via, uint32_t hub, struct fr_error *err)
 {
+    const char *text = via ? via : own_network(p), *last = text;
     struct fr__network net;
     size_t n_nics = 0;
 
-    if (!text)
-        return fr__fail(
-            err, FR_EUSAGE, FR_NOWHERE,
-            "'%s' does not say which network its NICs are for, add one like 'via ib:100Gbps'",
-            p->name);
-    FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+    if (text)
+        FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+    else if (!p->file || !fr__topo_file_has_networks(p->file))
+        return fail_unsaid(p, err);
     for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
         if (fr__topo_builder_get(b, (uint32_t)v)->kind != FR_VERTEX_NIC)
             continue;
+        text = network_at(p, via, v - first);
+        if (!text)
+            return fail_unsaid(p, err);
+        if (text != last)
+            FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+        last = text;
         n_nics++;
         fr__topo_builder_cable(b, FR_LINK_NET, (uint32_t)v, hub, net.bw_Bps, net.latency_s,
                                net.source);
@@ -177,12 +219,50 @@ static enum fr_status join(struct fr_topo_builder *b, const struct part *p, size
     return FR_OK;
 }
 
-/* ---- collectives over the machines ---- */
-
-static const char *own_network(const struct part *p)
+/* Keeps the NICs among the vertices from `first` on for the fabric, each with its rate. */
+static enum fr_status keep_nics(struct line *l, struct fr_topo_builder *b, const struct part *p,
+                                size_t first, struct fr_error *err)
 {
-    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
+    size_t before = l->n_nics;
+
+    for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
+        const struct fr_vertex *vertex = fr__topo_builder_get(b, (uint32_t)v);
+        const char *text = network_at(p, NULL, v - first);
+        const struct fr__fabric_nic *last = l->n_nics ? &l->nics[l->n_nics - 1] : NULL;
+        struct fr__network net = l->fabric.net;
+        struct fr__fabric_nic nic = {.vertex = (uint32_t)v, .machine = vertex->machine};
+
+        if (vertex->kind != FR_VERTEX_NIC)
+            continue;
+        nic.number = last && last->machine == nic.machine ? last->number + 1 : 0;
+        nic.latency_s = net.latency_s;
+        if (net.bw_Bps <= 0 && !text)
+            return fail_unsaid(p, err);
+        if (net.bw_Bps <= 0)
+            FR_TRY(fr__network_parse(&net, text, FR_NOWHERE, err));
+        nic.bw_Bps = net.bw_Bps;
+        if (!fr__grow(&l->nics, &l->cap_nics, l->n_nics + 1, sizeof(*l->nics)))
+            return fr__fail_nomem(err);
+        l->nics[l->n_nics++] = nic;
+    }
+    if (l->n_nics == before && !fr__topo_builder_has_fault(b))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has no NIC to join it to others by",
+                        p->name);
+    return FR_OK;
 }
+
+/* A machine alone keeps what its NICs would speak, for those who write it to a file. */
+static void name_networks(struct fr_topo_builder *b, const struct part *p, size_t first)
+{
+    for (size_t v = first; v < fr__topo_builder_n_vertices(b); v++) {
+        const char *text = network_at(p, NULL, v - first);
+
+        if (text && fr__topo_builder_get(b, (uint32_t)v)->kind == FR_VERTEX_NIC)
+            fr__topo_builder_network(b, (uint32_t)v, text);
+    }
+}
+
+/* ---- collectives over the machines ---- */
 
 /* What was measured of several machines like these holds if they are all of one make, and on the
  * network it was measured on; else the builder is told why not. */
@@ -195,10 +275,13 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
     const char *name = p->preset ? p->preset->network_system : fr__topo_file_system(p->file, &loc);
     char why[2 * MAX_LINE];
 
-    if (!name)
+    if (!name || fr__fabric_is(own_network(p)))
         return FR_OK;
     FR_TRY(fr__network_parse(&own, own_network(p), FR_NOWHERE, err));
-    FR_TRY(fr__network_parse(&now, l->via ? l->via : own.text, FR_NOWHERE, err));
+    if (l->has_fabric)
+        now = (struct fr__network){.kind = ""};
+    else
+        FR_TRY(fr__network_parse(&now, l->via ? l->via : own.text, FR_NOWHERE, err));
     for (size_t i = 1; i < l->n_parts; i++)
         if (strcmp(l->parts[i].name, p->name) != 0) {
             snprintf(why, sizeof(why), "%s is of several %s alone", name, p->name);
@@ -227,14 +310,35 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
     return machine - first;
 }
 
-static enum fr_status build(const struct line *l, struct fr_topo_builder *b, struct fr_error *err)
+/* "n0.nic1=0.5,net.rail3=0": the network's links of each are that part of what they were. */
+static enum fr_status lose(struct fr_topo_builder *b, const char *text, struct fr_error *err)
+{
+    while (*text) {
+        size_t n = strcspn(text, ","), name_length = strcspn(text, "=,");
+        char name[2 * FR__MAX_VERTEX_NAME + 2], part[32];
+        double frac = 0;
+
+        if (name_length >= n || name_length >= sizeof(name) || n - name_length > sizeof(part) ||
+            name_length == 0)
+            return fr__fail(err, FR_EPARSE, FR_NOWHERE,
+                            "\"%.60s\" after 'less', links like n0.nic1=0.5 expected", text);
+        snprintf(name, sizeof(name), "%.*s", (int)name_length, text);
+        snprintf(part, sizeof(part), "%.*s", (int)(n - name_length - 1), text + name_length + 1);
+        FR_TRY(fr__parse_number(part, "what is left of a link", FR_NOWHERE, 0, 1, &frac, err));
+        FR_TRY(fr__topo_builder_degrade(b, name, frac, err));
+        text += n + (text[n] == ',');
+    }
+    return FR_OK;
+}
+
+static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr_error *err)
 {
     const struct fr__preset *first_preset = l->parts[0].preset;
     bool is_joined = l->via || l->n_parts > 1 || l->parts[0].count > 1 ||
                      (first_preset && first_preset->n_machines > 1);
     uint32_t machine = 0, hub = FR_NONE;
 
-    if (is_joined)
+    if (is_joined && !l->has_fabric)
         hub =
             fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, "net.switch", FR_NONE, FR_NONE, FR_NOWHERE);
     for (size_t i = 0; i < l->n_parts; i++) {
@@ -246,22 +350,32 @@ static enum fr_status build(const struct line *l, struct fr_topo_builder *b, str
                             "'%s' has a network of its own and cannot be joined to others",
                             p->name);
         machine += place(b, p, machine);
-        if (is_joined)
-            FR_TRY(join(b, p, first, l->via ? l->via : own_network(p), hub, err));
+        if (p->file)
+            fr__topo_file_note(p->file, b);
+        if (l->has_fabric)
+            FR_TRY(keep_nics(l, b, p, first, err));
+        else if (is_joined)
+            FR_TRY(join(b, p, first, l->via, hub, err));
+        else
+            name_networks(b, p, first);
     }
+    if (l->has_fabric)
+        FR_TRY(fr__fabric_build(&l->fabric, b, l->nics, l->n_nics, machine, err));
+    if (l->less)
+        FR_TRY(lose(b, l->less, err));
     return machine > 1 ? name_system(l, b, err) : FR_OK;
 }
 
 /* The line again with single blanks; "1x" only where something follows. */
 static char *normalise(const struct line *l)
 {
-    bool is_alone = l->n_parts == 1 && l->parts[0].count == 1 && !l->via;
+    bool is_alone = l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less;
     size_t size = 1, used = 0;
     char *text;
 
     for (size_t i = 0; i < l->n_parts; i++)
         size += strlen(l->parts[i].name) + 16;
-    size += l->via ? strlen(l->via) + 8 : 0;
+    size += (l->via ? strlen(l->via) + 8 : 0) + (l->less ? strlen(l->less) + 8 : 0);
     text = fr__arena_alloc(l->arena, size, 1);
     if (!text)
         return NULL;
@@ -272,8 +386,26 @@ static char *normalise(const struct line *l)
         used += (size_t)snprintf(text + used, size - used, "%s", l->parts[i].name);
     }
     if (l->via)
-        snprintf(text + used, size - used, " via %s", l->via);
+        used += (size_t)snprintf(text + used, size - used, " via %s", l->via);
+    if (l->less)
+        snprintf(text + used, size - used, " less %s", l->less);
     return text;
+}
+
+/* Several machines of one file that names a fabric stand in that fabric. */
+static enum fr_status take_own_fabric(struct line *l, struct fr_error *err)
+{
+    const char *own = l->parts[0].file ? fr__topo_file_network(l->parts[0].file) : NULL;
+
+    if (l->via || !own || !fr__fabric_is(own))
+        return FR_OK;
+    if (l->n_parts > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s' names a fabric of its own: say by 'via' what joins it to others",
+                        l->parts[0].name);
+    l->via = own;
+    l->has_fabric = true;
+    return fr__fabric_parse(&l->fabric, own, FR_NOWHERE, err);
 }
 
 static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr_topo **out,
@@ -290,14 +422,16 @@ static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr
     FR_TRY(read_line(l, spec, err));
     for (size_t i = 0; i < l->n_parts; i++)
         FR_TRY(find_part(a, &l->parts[i], err));
-    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && l->parts[0].file)
+    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && !l->less && l->parts[0].file)
         return fr__topo_file_load(l->parts[0].file, out, err);
+    FR_TRY(take_own_fabric(l, err));
     name = normalise(l);
     b = fr_topo_builder_new();
     status = b && name ? build(l, b, err) : fr__fail_nomem(err);
     if (status == FR_OK)
         status = fr_topo_builder_finish(b, name, out, err);
     fr_topo_builder_free(b);
+    free(l->nics);
     return status;
 }
 

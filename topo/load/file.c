@@ -1,11 +1,20 @@
 /* topo/load/file.c - reads a topology file as a whole (doc/topology.md has the format).
  *
- * The keys at its top are read here. The device types in it, and the machines and links, are read
- * in files of their own. file_place.c makes a topology of what was read.
+ * A file of another tool is handed to its importer. The keys at the top of our own are read here.
+ * The device types in it, and the machines and links, are read in files of their own. file_place.c
+ * makes a topology of what was read.
  */
 #include "config.h"
 
+#include "base/file.h"
+#include "topo/import/import.h"
+#include "topo/load/fabric.h"
 #include "topo/load/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 16 << 20 };
 
 static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *root,
                                 struct fr_error *err)
@@ -13,6 +22,7 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     static const char *const known[] = {"name",     "network",  "collectives", "source", "types",
                                         "machines", "switches", "links",       NULL};
     const struct fr__yaml *network;
+    struct fr__fabric no_fabric;
     struct fr__network unused;
     struct fr_loc loc;
 
@@ -23,7 +33,10 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
     network = fr__yaml_get(root, "network");
     if (network) {
         FR_TRY(fr__yaml_text(root, "network", NULL, &f->network, &loc, err));
-        FR_TRY(fr__network_parse(&unused, f->network, loc, err));
+        if (fr__fabric_is(f->network))
+            FR_TRY(fr__fabric_parse(&no_fabric, f->network, loc, err));
+        else
+            FR_TRY(fr__network_parse(&unused, f->network, loc, err));
     }
     FR_TRY(fr__topo_file_types(f, root, err));
     FR_TRY(fr__topo_file_machines(f, root, err));
@@ -53,28 +66,66 @@ static enum fr_status make_file(struct fr__arena *a, const char *path, const str
     return FR_OK;
 }
 
-enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct fr__topo_file **out,
-                                  struct fr_error *err)
-{
-    const struct fr__yaml *root;
-
-    FR_TRY(fr__yaml_load(a, path, &root, err));
-    return make_file(a, path, root, out, err);
-}
-
 enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, size_t len,
                                        const char *name, struct fr__topo_file **out,
                                        struct fr_error *err)
 {
+    const struct fr__importer *importer = fr__importer_find(text, len);
     const struct fr__yaml *root;
 
+    if (importer)
+        return fr__import(importer, a, text, len, name, NULL, out, err);
+    if (text[strspn(text, " \t\r\n")] == '<')
+        return fr__fail(err, FR_EPARSE, (struct fr_loc){name, 1, 1},
+                        "is XML whose root is not of a topology that is known here: NCCL's "
+                        "<system>, hwloc's <topology> or SimGrid's <platform>");
     FR_TRY(fr__yaml_load_text(a, text, len, name, &root, err));
     return make_file(a, name, root, out, err);
+}
+
+enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct fr__topo_file **out,
+                                  struct fr_error *err)
+{
+    enum fr_status status;
+    char *text;
+    size_t len;
+
+    FR_TRY(fr__read_file(path, MAX_FILE_BYTES, &text, &len, err));
+    status = fr__topo_file_read_text(a, text, len, path, out, err);
+    free(text);
+    return status;
 }
 
 bool fr__topo_file_has_fabric(const struct fr__topo_file *f)
 {
     return f->n_switches > 0 || f->n_links > 0;
+}
+
+bool fr__topo_file_has_networks(const struct fr__topo_file *f)
+{
+    for (size_t i = 0; i < f->n_makes; i++)
+        for (size_t v = 0; v < f->makes[i].n_vertices; v++)
+            if (f->makes[i].vertices[v].network)
+                return true;
+    return false;
+}
+
+/* Rows stand make by make, each as often as it has machines; then the file begins again. */
+const char *fr__topo_file_nic_network(const struct fr__topo_file *f, size_t row)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_makes; i++)
+        n += f->makes[i].n_vertices * f->makes[i].count;
+    row = n ? row % n : 0;
+    for (size_t i = 0; i < f->n_makes; i++) {
+        const struct fr__make *m = &f->makes[i];
+
+        if (row < m->n_vertices * m->count)
+            return m->vertices[row % m->n_vertices].network;
+        row -= m->n_vertices * m->count;
+    }
+    return NULL;
 }
 
 const char *fr__topo_file_network(const struct fr__topo_file *f)

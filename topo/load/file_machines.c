@@ -26,11 +26,20 @@ static const char *const link_kinds[FR_N_LINK_KINDS + 1] = {
 static enum fr_status read_vertex(const struct fr__topo_file *f, const struct fr__yaml *map,
                                   struct fr__vertex_row *v, struct fr_error *err)
 {
+    struct fr__network unused;
+    struct fr_loc loc;
     unsigned kind;
 
     FR_TRY(fr__yaml_text(map, "name", NULL, &v->name, &v->loc, err));
     FR_TRY(fr__topo_value_word(map, "kind", NULL, vertex_kinds, FR_N_VERTEX_KINDS, &kind, err));
     v->kind = (enum fr_vertex_kind)kind;
+    if (fr__yaml_get(map, "network")) {
+        if (v->kind != FR_VERTEX_NIC)
+            return fr__fail(err, FR_EPARSE, fr__yaml_get(map, "network")->key_loc,
+                            "'%s' is no NIC and has no 'network'", v->name);
+        FR_TRY(fr__yaml_text(map, "network", NULL, &v->network, &loc, err));
+        FR_TRY(fr__network_parse(&unused, v->network, loc, err));
+    }
     if (v->kind == FR_VERTEX_GPU || v->kind == FR_VERTEX_CPU)
         return fr__topo_file_type(f, map, &v->type, err);
     if (fr__yaml_get(map, "type"))
@@ -118,7 +127,7 @@ enum { MAX_MAKE_VERTICES = 1024, MAX_MAKE_LINKS = 16384 };
 static enum fr_status read_make(const struct fr__topo_file *f, const struct fr__yaml *map,
                                 struct fr__make *m, struct fr_error *err)
 {
-    static const char *const known[] = {"name", "kind", "type", NULL};
+    static const char *const known[] = {"name", "kind", "type", "network", NULL};
     const struct fr__yaml *list;
 
     FR_TRY(fr__topo_value_count(map, "count", "1", FR__MAX_MACHINES, &m->count, err));
@@ -167,7 +176,7 @@ enum fr_status fr__topo_file_machines(struct fr__topo_file *f, const struct fr__
 enum fr_status fr__topo_file_switches(struct fr__topo_file *f, const struct fr__yaml *root,
                                       struct fr_error *err)
 {
-    static const char *const known[] = {"name", NULL};
+    static const char *const known[] = {"name", "kind", NULL};
     const struct fr__yaml *list;
 
     FR_TRY(fr__topo_value_list(root, "switches", known, &list, err));
@@ -178,8 +187,14 @@ enum fr_status fr__topo_file_switches(struct fr__topo_file *f, const struct fr__
         return fr__fail_nomem(err);
     for (; f->n_switches < list->n; f->n_switches++) {
         struct fr__vertex_row *v = &f->switches[f->n_switches];
+        unsigned kind;
 
-        v->kind = FR_VERTEX_SWITCH;
+        FR_TRY(fr__topo_value_word(list->items[f->n_switches], "kind", "switch", vertex_kinds,
+                                   FR_N_VERTEX_KINDS, &kind, err));
+        v->kind = (enum fr_vertex_kind)kind;
+        if (v->kind == FR_VERTEX_GPU || v->kind == FR_VERTEX_CPU)
+            return fr__fail(err, FR_EPARSE, list->items[f->n_switches]->loc,
+                            "a device between machines; it belongs to one of 'machines'");
         FR_TRY(fr__yaml_text(list->items[f->n_switches], "name", NULL, &v->name, &v->loc, err));
     }
     return FR_OK;

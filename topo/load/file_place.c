@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "topo/load/fabric.h"
 #include "topo/load/file.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ static void place_link(const struct fr__link_row *l, struct fr_topo_builder *b, 
         fr_topo_builder_message(b, link + 1, l->system, l->message, l->message_loc);
 }
 
-static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, uint32_t machine)
+static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, uint32_t machine,
+                          const char *network)
 {
     uint32_t first = FR_NONE;
 
@@ -39,6 +41,8 @@ static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, u
         if (id == FR_NONE)
             return; /* the builder keeps the fault */
         first = i == 0 ? id : first;
+        if (v->kind == FR_VERTEX_NIC && (v->network || network))
+            fr__topo_builder_network(b, id, v->network ? v->network : network);
     }
     for (size_t i = 0; i < m->n_links; i++) {
         const struct fr__link_row *l = &m->links[i];
@@ -50,19 +54,27 @@ static void place_machine(const struct fr__make *m, struct fr_topo_builder *b, u
 uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
                              uint32_t first)
 {
+    /* a fabric is the network of several machines, not what one NIC speaks */
+    const char *network = f->network && !fr__fabric_is(f->network) ? f->network : NULL;
     uint32_t machine = first;
 
     for (size_t i = 0; i < f->n_makes; i++)
         for (uint32_t k = 0; k < f->makes[i].count && !fr__topo_builder_has_fault(b); k++)
-            place_machine(&f->makes[i], b, machine++);
+            place_machine(&f->makes[i], b, machine++, network);
     return machine - first;
+}
+
+void fr__topo_file_note(const struct fr__topo_file *f, struct fr_topo_builder *b)
+{
+    for (size_t i = 0; i < f->n_notes; i++)
+        fr__topo_builder_note(b, f->notes[i]);
 }
 
 static enum fr_status place_fabric(const struct fr__topo_file *f, struct fr_topo_builder *b,
                                    struct fr_error *err)
 {
     for (size_t i = 0; i < f->n_switches; i++)
-        fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, f->switches[i].name, FR_NONE, FR_NONE,
+        fr_topo_builder_vertex(b, f->switches[i].kind, f->switches[i].name, FR_NONE, FR_NONE,
                                f->switches[i].loc);
     for (size_t i = 0; i < f->n_links; i++) {
         const struct fr__link_row *l = &f->links[i];
@@ -106,6 +118,7 @@ enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo 
     if (!b)
         return fr__fail_nomem(err);
     fr__topo_file_place(f, b, 0);
+    fr__topo_file_note(f, b);
     if (f->system)
         fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
     status = place_fabric(f, b, err);

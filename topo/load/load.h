@@ -11,6 +11,7 @@
 
 struct fr__network {
     double bw_Bps;    /* of one NIC, each direction */
+    double hop_s;     /* that one more switch on the way takes */
     double latency_s; /* of one NIC-to-switch link */
     const char *kind; /* "ib": one of ours, so that addresses tell them apart */
     const char *source;
@@ -24,6 +25,10 @@ bool fr__network_is_same(const struct fr__network *a, const struct fr__network *
  * copied. FR_EPARSE, FR_ERANGE. */
 enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
                                  struct fr_error *err);
+
+/* A kind of network alone, "ib": its latencies, no rate. FR_EPARSE. */
+enum fr_status fr__network_kind(struct fr__network *out, const char *name, struct fr_loc loc,
+                                struct fr_error *err);
 
 /* ---- files (file.c reads, file_place.c builds) ---- */
 
@@ -40,10 +45,16 @@ uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_build
                              uint32_t first);
 bool fr__topo_file_has_fabric(const struct fr__topo_file *f);     /* switches or links between */
 const char *fr__topo_file_network(const struct fr__topo_file *f); /* NULL: not said */
+/* What the NIC at a row of its machines speaks, counted on over copies of the file; NULL: what the
+ * file does. */
+const char *fr__topo_file_nic_network(const struct fr__topo_file *f, size_t row);
+bool fr__topo_file_has_networks(const struct fr__topo_file *f); /* some NIC says its own */
+/* What was assumed of it goes to the builder. */
+void fr__topo_file_note(const struct fr__topo_file *f, struct fr_topo_builder *b);
 /* What collectives over its machines behave like, on its network; NULL: not said. */
 const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *loc);
 
-/* Reads YAML text as fr_topo_load reads a file; name stands for the path. */
+/* Reads a text, YAML or of another tool, as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
                                   const char *name, struct fr_error *err);
 

@@ -14,22 +14,23 @@
 struct kind {
     const char *name;
     double latency_s; /* NIC to NIC */
+    double hop_s;     /* a switch: of the product briefs and the paper that `source` names */
     const char *source;
 };
 
 static const struct kind kinds[] = {
-    {"ib", 0.7e-6,
+    {"ib", 0.7e-6, 0.09e-6,
      "latency: 2.7 us from GPU to GPU (NCCL src/graph/tuning.cc, ring LL over a network; 2.68 us "
      "by "
      "ib_write_lat on NDR) less four PCIe links of 0.5 us"},
-    {"roce", 0.91e-6,
+    {"roce", 0.91e-6, 0.3e-6,
      "latency: InfiniBand's and 0.21 us for an Ethernet switch (Mellanox SN2700, 300 ns, against "
      "SB7700, 90 ns: product briefs)"},
-    {"slingshot", 0.96e-6,
+    {"slingshot", 0.96e-6, 0.35e-6,
      "latency: InfiniBand's and 0.26 us for a Rosetta switch (De Sensi and others, SC 2020, "
      "section II: "
      "350 ns, against SB7700's 90 ns: product brief)"},
-    {"eth", 30.91e-6,
+    {"eth", 30.91e-6, 0.3e-6,
      "latency: RoCE's and 15 us for the kernel's network stack on each side (Rumble et al., HotOS "
      "2011, table 1)"},
 };
@@ -56,12 +57,28 @@ static const struct kind *find_kind(const char *name)
     return NULL;
 }
 
+enum fr_status fr__network_kind(struct fr__network *out, const char *name, struct fr_loc loc,
+                                struct fr_error *err)
+{
+    const struct kind *kind = find_kind(name);
+    char excerpt[FR__EXCERPT];
+
+    if (!kind)
+        return fr__fail(err, FR_EPARSE, loc,
+                        "the network is of kind '%s', one of ib, roce, slingshot, eth expected",
+                        fr__excerpt(name, excerpt));
+    out->kind = kind->name;
+    out->latency_s = kind->latency_s / 2; /* two links from NIC to NIC */
+    out->hop_s = kind->hop_s;
+    out->source = kind->source;
+    return FR_OK;
+}
+
 enum fr_status fr__network_parse(struct fr__network *out, const char *text, struct fr_loc loc,
                                  struct fr_error *err)
 {
     const char *colon = strchr(text, ':'), *end = text + strlen(text), *comma;
     char name[PIECE], rate[PIECE], latency[PIECE];
-    const struct kind *kind;
 
     if (!colon)
         return fr__fail(err, FR_EPARSE, loc,
@@ -70,23 +87,17 @@ enum fr_status fr__network_parse(struct fr__network *out, const char *text, stru
     if (!cut(name, text, colon) || !cut(rate, colon + 1, comma ? comma : end) ||
         (comma && !cut(latency, comma + 1, end)))
         return fr__fail(err, FR_EPARSE, loc, "the network '%.40s...' is too long", text);
-    kind = find_kind(name);
-    if (!kind)
-        return fr__fail(err, FR_EPARSE, loc,
-                        "the network is of kind '%s', one of ib, roce, slingshot, eth expected",
-                        name);
-    out->kind = kind->name;
-    out->latency_s = kind->latency_s;
-    out->source = kind->source;
+    FR_TRY(fr__network_kind(out, name, loc, err));
     out->text = text;
     FR_TRY(fr__parse_rate(rate, "the network's rate", loc, &out->bw_Bps, err));
     if (comma)
         FR_TRY(fr__parse_time(latency, "the network's latency", loc, &out->latency_s, err));
+    if (comma)
+        out->latency_s /= 2;
     if (!(out->bw_Bps > 0))
         return fr__fail(err, FR_ERANGE, loc, "the network's rate is 0");
     if (comma)
         out->source = "latency: as given";
-    out->latency_s /= 2; /* two links from NIC to NIC */
     return FR_OK;
 }
 

@@ -10,7 +10,7 @@ struct cube_mesh {
     const char *gpu;
     const struct fr__wire *nvlink;
     const unsigned char (*nvlinks)[8]; /* [8][8] between GPUs; 0 is PCIe only */
-    struct fr__host host;
+    const char *cpu;                   /* on Broadwell's sockets */
     const char *messages[2]; /* over one NVLink: of a system, a link; NULL: not measured */
     bool has_one_nic;        /* on the first socket, instead of one on each PCIe switch */
 };
@@ -31,46 +31,26 @@ static const unsigned char v100_nvlinks[8][8] = {
     {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0},
 };
 
-static const struct fr__wire nvlink1 = {
-    20e9 * 0.92, 0.7e-6,
-    "NVIDIA Tesla P100 white paper WP-08019-001, 2016: 20 GB/s a link and direction; 18.4 GB/s "
-    "measured on one (Tartan, IISWC 2018, DGX-1); latency: as NVLink 2.0 by TACCL, NSDI 2023, "
-    "table "
-    "1, our assumption"};
-
-#define BROADWELL_MEMORY                                                                           \
-    {                                                                                              \
-        76.8e9, 0.1e-6,                                                                            \
-            "four DDR4-2400 channels a socket (Intel ARK, E5-2698 v4); latency: our assumption"    \
-    }
-#define BROADWELL_QPI                                                                              \
-    {                                                                                              \
-        6e9, 0.1e-6,                                                                               \
-            "NCCL src/graph/topo.h, QPI_BW: GPU traffic between Broadwell sockets (rings of 5 "    \
-            "GPUs on a "                                                                           \
-            "DGX-1 measured at 5.6 GB/s by Tartan, IISWC 2018); latency: our assumption"           \
-    }
-
 static const struct cube_mesh dgx1_p100 = {
     .gpu = "p100-sxm2-16gb",
-    .nvlink = &nvlink1,
+    .nvlink = &fr__wire_nvlink1,
     .nvlinks = p100_nvlinks,
     .messages = {"dgx1-p100", "NVLink1"},
-    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+    .cpu = "2x-xeon-e5-2698v4",
 };
 
 static const struct cube_mesh dgx1_v100 = {
     .gpu = "v100-sxm2-16gb",
     .nvlink = &fr__wire_nvlink2,
     .nvlinks = v100_nvlinks,
-    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+    .cpu = "2x-xeon-e5-2698v4",
 };
 
 static const struct cube_mesh dgx1_v100_32g = {
     .gpu = "v100-sxm2-32gb",
     .nvlink = &fr__wire_nvlink2,
     .nvlinks = v100_nvlinks,
-    .host = {"2x-xeon-e5-2698v4", BROADWELL_MEMORY, BROADWELL_QPI},
+    .cpu = "2x-xeon-e5-2698v4",
 };
 
 /* Its virtual machine hides the PCIe tree (`nvidia-smi topo -m` prints PHB): switches as in a
@@ -79,12 +59,13 @@ static const struct cube_mesh p3_16xlarge = {
     .gpu = "v100-sxm2-16gb",
     .nvlink = &fr__wire_nvlink2,
     .nvlinks = v100_nvlinks,
-    .host = {"2x-xeon-e5-2686v4", BROADWELL_MEMORY, BROADWELL_QPI},
+    .cpu = "2x-xeon-e5-2686v4",
     .has_one_nic = true,
 };
 
 static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube_mesh *m)
 {
+    struct fr__host host = fr__host_broadwell;
     uint32_t gpu[8], socket[2];
 
     for (unsigned i = 0; i < 8; i++)
@@ -95,7 +76,8 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube
                 fr__wire_join_measured(b, gpu[i], gpu[j], m->nvlink, m->nvlinks[i][j],
                                        m->messages[0], m->messages[1]);
 
-    fr__host_build(b, machine, &m->host, socket);
+    host.cpu = m->cpu;
+    fr__host_build(b, machine, &host, socket);
     for (unsigned p = 0; p < 4; p++) {
         uint32_t plx = fr__topo_builder_add(b, FR_VERTEX_PCIE, machine, "plx", p, NULL);
         uint32_t nic = FR_NONE;

@@ -13,28 +13,11 @@
 
 #include "topo/presets/parts.h"
 
-static const struct fr__wire nvlink = {
-    125e9 / 6, 0.35e-6,
-    "six NVLink 2.0 a GPU, 150 GB/s raw (NVIDIA DGX-2 data sheet, 2018); 8 us for 1 MB, 125 GB/s, "
-    "measured through the NVSwitches, and half of the 0.7 us of a transfer: TACCL, NSDI 2023, "
-    "table "
-    "1"};
-
 static const struct fr__wire trunk = {
     125e9 / 6, 0.1e-6,
     "48 NVLink 2.0 between the boards, 2.4 TB/s both ways (NVIDIA NVSwitch technical overview, "
     "2018), with the share of the raw rate that the GPUs' own links reach; latency: our "
     "assumption"};
-
-static const struct fr__host host = {
-    .cpu = "2x-xeon-8168",
-    .memory = {128e9, 0.1e-6,
-               "six DDR4-2666 channels a socket (Intel ARK, Xeon Platinum 8168); latency: our "
-               "assumption"},
-    .to_socket = {10e9, 0.1e-6,
-                  "NCCL src/graph/topo.h, SKL_QPI_BW: GPU traffic between Skylake "
-                  "sockets; latency: our assumption"},
-};
 
 static void build(struct fr_topo_builder *b, uint32_t machine)
 {
@@ -45,10 +28,10 @@ static void build(struct fr_topo_builder *b, uint32_t machine)
     fr__wire_join(b, FR_LINK_NVLINK, nvswitch[0], nvswitch[1], &trunk, 48);
     for (unsigned i = 0; i < 16; i++) {
         gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, "v100-sxm3-32gb");
-        fr__wire_join(b, FR_LINK_NVLINK, gpu[i], nvswitch[i / 8], &nvlink, 6);
+        fr__wire_join(b, FR_LINK_NVLINK, gpu[i], nvswitch[i / 8], &fr__wire_nvlink2_nvswitch, 6);
     }
 
-    fr__host_build(b, machine, &host, socket);
+    fr__host_build(b, machine, &fr__host_skylake, socket);
     for (unsigned p = 0; p < 4; p++) {
         uint32_t upper = fr__topo_builder_add(b, FR_VERTEX_PCIE, machine, "plx", p, NULL);
 

@@ -28,16 +28,6 @@ static const struct fr__wire c2c = {
     "NVIDIA GB200 NVL72 datasheet, 2024: 900 GB/s both ways over NVLink-C2C, that is 225 GB/s for "
     "each of two GPUs and direction; taken whole, latency: our assumptions"};
 
-static const struct fr__host host = {
-    .cpu = "2x-grace",
-    .memory = {512e9, 0.1e-6,
-               "NVIDIA GB200 NVL72 datasheet, 2024: 18.4 TB/s over 36 Graces; latency: our "
-               "assumption"},
-    .to_socket = {6e9, 0.1e-6,
-                  "NCCL src/graph/topo.h, ARM_BW: GPU traffic between Arm sockets; "
-                  "latency: our assumption"},
-};
-
 static void build_tray(struct fr_topo_builder *b, uint32_t machine, uint32_t nvswitch)
 {
     uint32_t gpu[4], socket[2];
@@ -46,7 +36,7 @@ static void build_tray(struct fr_topo_builder *b, uint32_t machine, uint32_t nvs
         gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, "gb200-186gb");
         fr__wire_join(b, FR_LINK_NVLINK, gpu[i], nvswitch, &nvlinks, 1);
     }
-    fr__host_build(b, machine, &host, socket);
+    fr__host_build(b, machine, &fr__host_grace, socket);
     for (unsigned i = 0; i < 4; i++) {
         uint32_t nic = fr__topo_builder_add(b, FR_VERTEX_NIC, machine, "nic", i, NULL);
 
