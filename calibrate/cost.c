@@ -94,7 +94,7 @@ struct target {
  * has an op for each pass. */
 static double passes_of(const struct fr_op *o)
 {
-    return o->kind == FR_OP_BATCHNORM && o->phase == FR_PHASE_FORWARD ? 1.5 : 1;
+    return o->kind == FR_OP_BATCHNORM && fr_op_runs_forward(o) ? 1.5 : 1;
 }
 
 /* The number format that has this size. */
@@ -176,7 +176,7 @@ static void use_rows(struct fr_cost *c, const struct target *t, const struct fr_
     struct fr_kernel_shape shape = kernel->shape;
     double numbers = shape.rows.rows * shape.rows.columns;
 
-    if (o->phase != FR_PHASE_FORWARD)
+    if (!fr_op_runs_forward(o))
         shape.op_class = shape.op_class == FR_CURVE_SOFTMAX ? FR_CURVE_SOFTMAX_BACKWARD
                                                             : FR_CURVE_LAYERNORM_BACKWARD;
     if (use_passes(c, t, &shape, numbers, kernel))
@@ -210,7 +210,7 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     struct fr_kernel_shape shape = kernel->shape;
     double s;
 
-    if (o->phase != FR_PHASE_FORWARD && own.curve) {
+    if (!fr_op_runs_forward(o) && own.curve) {
         shape.op_class = FR_CURVE_ATTENTION_BACKWARD;
         set_known(c, fr__kernel_s(&own, &shape), &own);
         return;
@@ -218,7 +218,7 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     if (!k.curve)
         return;
     s = fr__kernel_s(&k, &kernel->shape);
-    set_known(c, o->phase == FR_PHASE_FORWARD ? s : s * 2.5 * 73 / 63, &k);
+    set_known(c, fr_op_runs_forward(o) ? s : s * 2.5 * 73 / 63, &k);
 }
 
 /* Prices a convolution in a format that was measured for matrix products only, as the implicit
@@ -300,7 +300,7 @@ static bool is_streaming(enum fr_op_kind kind)
 /* The class of an op of which only the bytes are known. */
 static enum fr_curve_class streaming_class(const struct fr_op *o)
 {
-    bool is_forward = o->phase == FR_PHASE_FORWARD;
+    bool is_forward = fr_op_runs_forward(o);
 
     if (o->phase == FR_PHASE_UPDATE)
         return FR_CURVE_OPTIMIZER;

@@ -16,7 +16,7 @@ static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
     double bytes = 0;
 
     if (o->phase != FR_PHASE_FORWARD)
-        return 0;
+        return 0; /* an op that runs again has them in its param_bytes */
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
         const struct fr_edge *e = &g->edges[g->in_edges[i]];
 
@@ -31,7 +31,7 @@ static double borrowed_bytes(const struct fr_graph *g, const struct fr_op *o)
  * `bytes`. */
 static double param_traffic(const struct fr_graph *g, const struct fr_op *o)
 {
-    bool is_lookup = o->kind == FR_OP_EMBEDDING && o->phase == FR_PHASE_FORWARD && o->bytes > 0;
+    bool is_lookup = o->kind == FR_OP_EMBEDDING && fr_op_runs_forward(o) && o->bytes > 0;
 
     return is_lookup ? 0 : (double)o->param_bytes + borrowed_bytes(g, o);
 }
@@ -103,7 +103,7 @@ static void conv_of(const struct piece *p, struct fr_kernel_shape *out)
 {
     const struct fr_shape *s = p->shape;
 
-    out->op_class = p->op->phase == FR_PHASE_FORWARD         ? FR_CURVE_CONV_FORWARD
+    out->op_class = fr_op_runs_forward(p->op)                ? FR_CURVE_CONV_FORWARD
                     : p->op->phase == FR_PHASE_BACKWARD_DATA ? FR_CURVE_CONV_BACKWARD_DATA
                                                              : FR_CURVE_CONV_BACKWARD_FILTER;
     out->conv.images = share((double)s->conv.images * p->ratio, 1);
@@ -133,8 +133,7 @@ static void batchnorm_of(const struct piece *p, struct fr_kernel_shape *out)
 {
     const struct fr_shape *s = p->shape;
 
-    out->op_class =
-        p->op->phase == FR_PHASE_FORWARD ? FR_CURVE_BATCHNORM : FR_CURVE_BATCHNORM_BACKWARD;
+    out->op_class = fr_op_runs_forward(p->op) ? FR_CURVE_BATCHNORM : FR_CURVE_BATCHNORM_BACKWARD;
     out->batchnorm.channels = (double)s->elements.channels / p->parts;
     out->batchnorm.values =
         share((double)s->elements.batch * (double)s->elements.positions * p->ratio, 1);

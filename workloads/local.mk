@@ -3,19 +3,21 @@ libworkloads_la_SOURCES = \
 	workloads/load.c workloads/workloads.h \
 	workloads/graph/builder.h workloads/graph/builder.c workloads/graph/builder_check.c \
 	workloads/graph/check.c workloads/graph/elements.h workloads/graph/elements.c \
-	workloads/graph/graph.c workloads/graph/infer_shape.h \
-	workloads/graph/infer_shape.c workloads/graph/kinds.h workloads/graph/kinds.c \
-	workloads/graph/native.h workloads/graph/native_edges.c workloads/graph/native_items.c \
-	workloads/graph/native_ops.c \
+	workloads/graph/graph.c workloads/graph/infer_shape.h workloads/graph/infer_shape.c \
+	workloads/graph/kinds.h workloads/graph/kinds.c workloads/graph/native.h \
+	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
 	workloads/import/pipedream_parse.c \
-	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/training.h \
-	workloads/passes/training.c workloads/passes/training_data.c workloads/passes/training_ops.c \
-	workloads/passes/training_rules.c workloads/passes/training_weights.c \
+	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/recompute.h \
+	workloads/passes/recompute.c workloads/passes/recompute_groups.h \
+	workloads/passes/recompute_groups.c workloads/passes/training.h workloads/passes/training.c \
+	workloads/passes/training_data.c workloads/passes/training_ops.c \
+	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
+	workloads/passes/units.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \

@@ -154,12 +154,16 @@ struct fr_op {
     uint32_t layer;   /* dense number of the layer, in forward order */
     uint32_t forward; /* the forward op it derives from; itself for forward ops; FR_NONE */
     uint32_t first_tensor, n_tensors; /* its outputs */
-    uint32_t n_params; /* parameter tensors it owns (weight, bias: 2), forward only */
-    bool scales;       /* flops and bytes are proportional to the batch */
-    bool is_in_place;  /* its output reuses its first input's storage */
+    uint32_t n_params;  /* parameter tensors it owns (weight, bias: 2), forward only */
+    bool scales;        /* flops and bytes are proportional to the batch */
+    bool is_in_place;   /* its output reuses its first input's storage */
+    bool is_recomputed; /* runs its forward op again for the backward pass; phase is
+                           backward-data */
     struct fr_shape shape;
 };
 
+/* Whether it does what a forward op does: it is one, or it runs one again. */
+bool fr_op_runs_forward(const struct fr_op *op);
 /* FLOPs of an op by its shape: of products, convolutions and fused attention, forward or backward.
  * 0: the shape does not say. */
 double fr_op_shape_flops(const struct fr_op *op);
@@ -226,9 +230,12 @@ struct fr_graph_totals {
     uint64_t param_bytes;
     uint64_t param_tensors;
     uint64_t saved_bytes; /* unique storages that backward ops read, parameters left out */
+    /* by phase, without what runs again (workloads/passes/recompute.h) */
     double flops[FR_N_PHASES];
     size_t ops[FR_N_PHASES];
     double sample_s[FR_N_PHASES]; /* measured time by phase, 0 where there is none */
+    double recomputed_flops, recomputed_sample_s;
+    size_t recomputed_ops;
 };
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
 

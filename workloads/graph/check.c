@@ -36,7 +36,14 @@ static void report(struct checker *c, const char *fmt, ...)
     c->n_said++;
 }
 
-/* Returns whether there is any backward op. */
+static void mark_read(struct checker *c, uint32_t o)
+{
+    for (uint32_t t = 0; o != FR_NONE && t < c->g->ops[o].n_tensors; t++)
+        c->is_read[c->g->ops[o].first_tensor + t] = true;
+}
+
+/* Where an op runs again, what it made the first time may serve nobody, or the second time.
+ * Returns whether there is any backward op. */
 static bool mark(struct checker *c)
 {
     const struct fr_graph *g = c->g;
@@ -45,13 +52,17 @@ static bool mark(struct checker *c)
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct fr_op *op = &g->ops[i];
         bool is_update = op->phase == FR_PHASE_UPDATE;
-        bool is_backward = op->phase > FR_PHASE_FORWARD && !is_update;
+        bool is_backward = op->phase > FR_PHASE_FORWARD && !is_update && !op->is_recomputed;
 
         any = any || is_backward;
         if (op->forward != FR_NONE && is_backward)
             c->has_backward[op->forward] = true;
         if (op->forward != FR_NONE && is_update)
             c->has_update[op->forward] = true;
+        if (op->is_recomputed) {
+            mark_read(c, op->forward);
+            mark_read(c, (uint32_t)i);
+        }
     }
     for (size_t i = 0; i < g->n_edges; i++)
         if (g->edges[i].tensor != FR_NONE)

@@ -59,7 +59,7 @@ static void guess_matmul(const struct source *s, struct fr_shape *out)
     out->product.columns = last_dim(s->output);
     out->product.depth = size_of(depth);
     out->product.is_transposed = true;
-    if (s->op->phase != FR_PHASE_FORWARD)
+    if (!fr_op_runs_forward(s->op))
         out->product.gradient_of =
             s->op->phase == FR_PHASE_BACKWARD_WEIGHT ? FR_OPERAND_RIGHT : FR_OPERAND_LEFT;
 }

@@ -358,7 +358,12 @@ static double attention_flops(const struct fr_op *op)
     double once = PRODUCT(s->attention.batch, s->attention.heads, s->attention.query_len,
                           s->attention.key_len, s->attention.head_width);
 
-    return (s->attention.is_causal ? 2 : 4) * once * (op->phase == FR_PHASE_FORWARD ? 1 : 2.5);
+    return (s->attention.is_causal ? 2 : 4) * once * (fr_op_runs_forward(op) ? 1 : 2.5);
+}
+
+bool fr_op_runs_forward(const struct fr_op *op)
+{
+    return op->phase == FR_PHASE_FORWARD || op->is_recomputed;
 }
 
 double fr_op_shape_flops(const struct fr_op *op)

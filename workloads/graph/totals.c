@@ -57,9 +57,15 @@ void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
         const struct fr_op *op = &g->ops[i];
         double time_s;
 
+        at += sample_time(g, g->samples + at, g->n_samples - at, (uint32_t)i, &time_s);
+        if (op->is_recomputed) {
+            out->recomputed_ops++;
+            out->recomputed_flops += op->flops;
+            out->recomputed_sample_s += time_s;
+            continue;
+        }
         out->ops[op->phase]++;
         out->flops[op->phase] += op->flops;
-        at += sample_time(g, g->samples + at, g->n_samples - at, (uint32_t)i, &time_s);
         out->sample_s[op->phase] += time_s;
         if (op->phase != FR_PHASE_FORWARD)
             continue;
@@ -83,7 +89,7 @@ static void add_kind(struct fr_layer_totals *layer, enum fr_op_kind kind)
 static void add_to_layer(const struct fr_graph *g, const struct fr_op *op,
                          struct fr_layer_totals *layer)
 {
-    if (is_backward(op->phase))
+    if (is_backward(op->phase) && !op->is_recomputed)
         layer->backward_flops += op->flops;
     if (op->phase != FR_PHASE_FORWARD && op->phase != FR_PHASE_INPUT)
         return;

@@ -1,0 +1,72 @@
+/* workloads/passes/recompute.h - runs parts of the forward pass again just before the backward pass
+ * reads them, instead of keeping what they made (T. Chen et al., Training Deep Nets with Sublinear
+ * Memory Cost, 2016; V. Korthikanti et al., Reducing Activation Recomputation in Large Transformer
+ * Models, 2022, sections 4 and 5).
+ *
+ * It rewrites a training graph. Ops are taken in groups:
+ *
+ *     selective   the attention core: from the product of queries and keys to the product with the
+ *                 values. Fused attention has none of these ops, so nothing changes.
+ *     full        units (workloads/passes/units.h), n of them a group: what enters a group is kept
+ *     some        the first n units of each pipeline stage, each a group of its own
+ *
+ * The backward ops of a group read copies of its forward ops, NAME.again, with is_recomputed set.
+ * A copy has the price of its forward op and owns no parameters. The copies of a group wait for the
+ * gradient that reaches the group's end, so none runs early. A tensor of the group that a backward
+ * op outside reads stays kept: what enters the next group.
+ *
+ * Only what a backward op of the group needs runs again, directly or through another copy, as with
+ * PyTorch's checkpoint that stops early. With runs_all the whole group runs again, as with
+ * Megatron-LM's checkpoint, which calls the forward function once more.
+ *
+ * Random numbers: a mask of dropout is drawn again from the saved state of the generator, so it is
+ * not kept either (both implementations).
+ *
+ * Convolutional networks: the units are their blocks, so a ResNet keeps the inputs of its residual
+ * blocks. Ignores: that batch norm's running means are updated twice, which frameworks avoid.
+ */
+#ifndef FR_WORKLOADS_PASSES_RECOMPUTE_H
+#define FR_WORKLOADS_PASSES_RECOMPUTE_H
+
+#include "workloads/passes/units.h"
+
+enum fr__recompute {
+    FR__RECOMPUTE_NONE,
+    FR__RECOMPUTE_SELECTIVE,
+    FR__RECOMPUTE_FULL,
+    FR__RECOMPUTE_SOME
+};
+
+struct fr__recompute_problem {
+    const struct fr_graph *graph; /* a training graph without recomputed ops */
+    const struct fr__units *units;
+    enum fr__recompute how;
+    /* [n_units] group of each unit, FR_NONE: keeps everything; fr__recompute_groups() fills it.
+     * NULL: each unit is a group. Selective: units with FR_NONE keep their attention core. */
+    const uint32_t *group_of;
+    bool runs_all;
+};
+
+/* Fills group_of as the mode says. n: units a group (full; 0 is taken as 1) or units a stage
+ * (some). stage_of: [n_units] pipeline stage of each unit, those of one stage one after another;
+ * NULL: there is one stage. A group has units of one stage only. */
+void fr__recompute_groups(enum fr__recompute how, uint32_t n, size_t n_units,
+                          const uint32_t stage_of[], uint32_t group_of[]);
+
+struct fr__recomputed {
+    struct fr_graph *graph;
+    const uint32_t
+        *from; /* [n_ops] op of the given graph: itself, or the forward op that is copied */
+    void *priv;
+};
+
+/* Makes the graph; the caller frees it with fr__recomputed_free(), or the graph alone with
+ * fr_graph_free() after it has set out->graph to NULL here. Layers, samples and the order of the
+ * given graph's ops stay.
+ * FR_EUSAGE: there are no units to recompute; an op of a group writes over what enters the group; a
+ * forward op of a group comes after the group's backward pass. FR_ENOMEM. O((ops + edges) log). */
+enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
+                             struct fr_error *err);
+void fr__recomputed_free(struct fr__recomputed *r);
+
+#endif

@@ -1,0 +1,20 @@
+/* workloads/passes/recompute_groups.h - which ops make up a group that is recomputed together; used
+ * by workloads/passes/recompute.c alone.
+ */
+#ifndef FR_WORKLOADS_PASSES_RECOMPUTE_GROUPS_H
+#define FR_WORKLOADS_PASSES_RECOMPUTE_GROUPS_H
+
+#include "base/arena.h"
+#include "workloads/passes/recompute.h"
+
+struct fr__groups {
+    size_t n_groups;
+    uint32_t *group_of_op; /* [n_ops] of forward and backward ops; FR_NONE */
+    uint32_t *first, *ops; /* [n_groups + 1], [n_grouped]: a group's ops in graph order */
+};
+
+/* Everything in `arena`. FR_EUSAGE: the graph has no units. FR_ENOMEM. */
+enum fr_status fr__groups_find(struct fr__groups *out, const struct fr__recompute_problem *in,
+                               struct fr__arena *arena, struct fr_error *err);
+
+#endif
