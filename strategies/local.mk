@@ -22,7 +22,8 @@ libstrategies_la_SOURCES = \
 	strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
 	strategies/lower/params.h strategies/lower/params.c strategies/lower/placer.h \
 	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
-	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/replica.h \
-	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/recipe.h \
+	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
+	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/schedule.h strategies/lower/schedule.c \
 	strategies/lower/stages.h strategies/lower/stages.c strategies/lower/stages_cut.c

@@ -88,6 +88,7 @@ unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/test_os_dpos
 unit_tests += tests/strategies/test_plans
+unit_tests += tests/strategies/test_recipe
 unit_tests += tests/strategies/test_recompute_runs
 unit_tests += tests/strategies/test_runs
 unit_tests += tests/strategies/test_stages
