@@ -206,7 +206,10 @@ struct fr_record_advice {
 struct fr_record {
     const char *workload, *topology, *strategy; /* normalised names */
     const char *dtype, *optimizer, *order, *network;
-    const char *command;                      /* the command that asked for it; NULL: not known */
+    bool is_dtype_default; /* not fp32, though nobody asked for it: the workload's own */
+    size_t n_warnings;
+    const char *const *warnings; /* what to know before the figures are believed; a line each */
+    const char *command;         /* the command that asked for it; NULL: not known */
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;

@@ -104,6 +104,7 @@ unit_tests += tests/study/test_session
 unit_tests += tests/study/test_store
 unit_tests += tests/study/test_sweep
 unit_tests += tests/study/test_uncertainty
+unit_tests += tests/study/test_warnings
 unit_tests += tests/study/test_zoo
 unit_tests += tests/results/test_draw
 unit_tests += tests/results/test_explain

@@ -206,7 +206,7 @@ struct fr_graph {
 struct fr_workload_options {
     uint32_t batch;      /* 0: the workload's own */
     uint32_t seq_len;    /* 0: the model's own */
-    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own (fp32) */
+    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own */
     uint32_t image_size; /* side of square images in pixels; 0: the model's own */
     const char
         *profile_device; /* device type of the measured times that name none; NULL: not known */

@@ -231,6 +231,10 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     if (r->interference)
         fr__json_string(j, "interference", r->interference);
     fr__json_count(j, "seed", r->seed);
+    fr__json_open(j, "warnings", '[', true);
+    for (size_t i = 0; i < r->n_warnings; i++)
+        fr__json_string(j, NULL, r->warnings[i]);
+    fr__json_close(j, ']');
 }
 
 static void write_order(struct fr__json *j, const struct fr_record *r)

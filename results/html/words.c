@@ -234,7 +234,8 @@ void fr__html_answer(FILE *f, const struct fr_results *rs)
         fr__html_text(f, r->strategy);
         fputs(", ", f);
     }
-    fprintf(f, "global batch %u, %s, %s</p>\n", r->global_batch, r->dtype, r->optimizer);
+    fprintf(f, "global batch %u, %s%s, %s</p>\n", r->global_batch, r->dtype,
+            r->is_dtype_default ? " by default" : "", r->optimizer);
     if (rs->is_comparison)
         write_comparison(f, rs);
     else

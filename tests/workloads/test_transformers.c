@@ -13,8 +13,7 @@
 
 static struct fr_graph *load(const char *spec, uint32_t batch, uint32_t seq_len)
 {
-    const struct fr_workload_options opt = {
-        .batch = batch, .seq_len = seq_len, .dtype = FR_N_DTYPES};
+    const struct fr_workload_options opt = {.batch = batch, .seq_len = seq_len, .dtype = FR_FP32};
     struct fr_graph *g = NULL;
     struct fr_error err;
 
@@ -417,6 +416,38 @@ START_TEST(sequence_length_and_precision_reach_every_model)
 }
 END_TEST
 
+/* Nobody trains these in fp32; the other models keep it. */
+START_TEST(large_models_are_in_bf16_unless_asked_otherwise)
+{
+    static const struct {
+        const char *model;
+        enum fr_dtype own;
+    } models[] = {
+        {"gpt3-125m", FR_BF16},
+        {"llama2-7b", FR_BF16},
+        {"llama3-8b", FR_BF16},
+        {"llama:layers=2", FR_BF16},
+        {"mixtral:layers=2", FR_BF16},
+        {"gpt2-small", FR_FP32},
+        {"gpt:layers=2", FR_FP32},
+        {"bert-base", FR_FP32},
+        {"transformer-base", FR_FP32},
+        {"resnet50", FR_FP32},
+        {"rnnlm", FR_FP32},
+    };
+
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+        for (unsigned asked = 0; asked <= FR_N_DTYPES; asked++) {
+            const struct fr_workload_options opt = {.batch = 1, .dtype = (enum fr_dtype)asked};
+            struct fr_graph *g = NULL;
+
+            ck_assert_int_eq(fr__zoo_load(&g, models[i].model, &opt, NULL), FR_OK);
+            ck_assert_int_eq(g->dtype, asked < FR_N_DTYPES ? asked : models[i].own);
+            fr_graph_free(g);
+        }
+}
+END_TEST
+
 START_TEST(models_of_any_size_are_the_published_ones_at_their_sizes)
 {
     static const struct {
@@ -487,6 +518,7 @@ static Suite *make_suite(void)
     tcase_add_test(options, refuses_words_that_an_option_does_not_know);
     tcase_add_test(options, refuses_shapes_and_lengths_that_do_not_go_together);
     tcase_add_test(options, sequence_length_and_precision_reach_every_model);
+    tcase_add_test(options, large_models_are_in_bf16_unless_asked_otherwise);
     tcase_add_test(options, models_of_any_size_are_the_published_ones_at_their_sizes);
     tcase_add_test(options, models_of_one_group_follow_each_other);
     suite_add_tcase(s, kept);
