@@ -36,6 +36,7 @@ struct fr_device_type {
     unsigned n_sms;
     double launch_s;        /* host time to launch one op (framework included) */
     uint64_t context_bytes; /* CUDA context and libraries */
+    double board_W;         /* what the board may draw at most; 0: not known */
     const char *source;
 };
 
