@@ -30,7 +30,7 @@ enum fr_status fr__parse_number(const char *text, const char *what, struct fr_lo
                                 double max, double *out, struct fr_error *err);
 enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc loc, uint64_t min,
                                uint64_t max, uint64_t *out, struct fr_error *err);
-/* A number that may end in K, M, G or B (as people write billions), or T: "300B", "1.5T", "1e12". */
+/* A number that may end in K, M, G or B (as people write billions), or T: "300B", "1.5T". */
 enum fr_status fr__parse_amount(const char *text, const char *what, struct fr_loc loc, double min,
                                 double max, double *out, struct fr_error *err);
 /* One of n words (at most 16), named by number. FR_EUSAGE lists them, with the nearest. */

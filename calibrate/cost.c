@@ -17,27 +17,12 @@
 
 #include <math.h>
 
-/* Whether ops of this kind run on matrix units, at the peak rate of their dtype. */
-static bool uses_matrix_units(enum fr_op_kind kind)
-{
-    switch (kind) {
-    case FR_OP_CONV2D:
-    case FR_OP_MATMUL:
-    case FR_OP_BATCH_MATMUL:
-    case FR_OP_ATTENTION:
-    case FR_OP_LSTM:  /* eight matrix products a step */
-    case FR_OP_LAYER: /* a whole layer is mostly its matrix products */
-        return true;
-    default:
-        return false;
-    }
-}
-
+/* Products run on matrix units: their peak is the dtype's. */
 static double peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind kind,
                                enum fr_dtype dtype)
 {
-    return uses_matrix_units(kind) ? fr_device_type_peak_flops_per_s(d, dtype)
-                                   : d->vector_flops_per_s;
+    return fr_op_kind_is_product(kind) ? fr_device_type_peak_flops_per_s(d, dtype)
+                                       : d->vector_flops_per_s;
 }
 
 /* amount / rate; a rate of 0 is not known and sets no limit. */
@@ -356,7 +341,7 @@ bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint3
     double side;
 
     fr__kernel_of(g, op, part, &kernel);
-    if (!k.curve || !uses_matrix_units(g->ops[op].kind) || !(kernel.flops > 0))
+    if (!k.curve || !fr_op_kind_is_product(g->ops[op].kind) || !(kernel.flops > 0))
         return false;
     side = cbrt(kernel.flops / 2);
     shape = (struct fr_kernel_shape){.op_class = FR_CURVE_MATMUL, .matmul = {1, side, side, side}};

@@ -39,7 +39,8 @@ enum option_group {
     OPTIONS_COSTS = 65536,   /* whence costs come */
     OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
     OPTIONS_LEARN = 262144,
-    OPTIONS_GPUS = 524288 /* which GPUs of a cluster */
+    OPTIONS_GPUS = 524288,  /* which GPUs of a cluster */
+    OPTIONS_WHOLE = 1048576 /* the whole training run */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -52,9 +53,9 @@ struct options {
     size_t n_strategies, n_files, n_arguments;
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
+    struct fr_sweep_terms terms; /* of the whole training run */
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
-    struct fr_sweep_terms terms;
     const char *store;
     unsigned n_jobs;
     bool dry_run;
@@ -195,6 +196,9 @@ enum fr_status cli_open_drawing(const struct session *s, FILE **dot, struct fr_e
 
 /* Refuses files with unknown endings before long work starts. */
 enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err);
+/* FR_EUSAGE unless what was said of the whole run goes together. */
+enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
+#define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
 /* Writes the -o files, then prints the table or JSON. */
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err);

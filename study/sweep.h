@@ -186,6 +186,9 @@ enum fr_status fr_prices_parse(struct fr_prices *p, const char *text, struct fr_
 /* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies. */
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err);
+/* The same, of one topology. */
+enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_topo *t,
+                                    struct fr_error *err);
 /* Of all GPUs in gpu_types, an hour; NAN when one of them has no price. */
 double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types);
 
@@ -193,9 +196,20 @@ double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types);
 
 struct fr_sweep_terms {
     double samples;          /* of the whole run; 0: a million, for comparison */
+    double tokens;           /* of the whole run instead; 0: samples say it */
     double deadline_s;       /* 0: none */
     struct fr_prices prices; /* without any, costs are GPU hours */
 };
+
+/* The whole run of an answer. */
+struct fr_record_run {
+    double time_s, gpu_hours;
+    double cost_usd; /* NAN: a GPU has no price */
+    double energy_J; /* at most, all boards at their board power; NAN: not known of all */
+};
+/* false: terms ask for no run, or nothing runs (out of memory), or there are no tokens to count. */
+bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *terms,
+                      struct fr_record_run *out);
 
 /* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its
  * GPUs, or number of GPUs. NAN where it does not fit or has no price. */

@@ -49,8 +49,10 @@ enum fr_op_kind { FR_OP_KINDS(FR_OP_ENUM) FR_N_OP_KINDS };
 
 const char *fr_op_kind_name(enum fr_op_kind kind);
 enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
-const char *fr_phase_name(enum fr_phase phase);     /* "forward", "backward-data", ... */
-enum fr_phase fr_phase_parse(const char *name);     /* FR_N_PHASES: unknown */
+/* Whether ops of the kind are matrix products, or mostly so: what GPUs have matrix units for. */
+bool fr_op_kind_is_product(enum fr_op_kind kind);
+const char *fr_phase_name(enum fr_phase phase); /* "forward", "backward-data", ... */
+enum fr_phase fr_phase_parse(const char *name); /* FR_N_PHASES: unknown */
 
 #define FR_MAX_DIMS 6
 
@@ -236,6 +238,11 @@ struct fr_graph_totals {
     double sample_s[FR_N_PHASES]; /* measured time by phase, 0 where there is none */
     double recomputed_flops, recomputed_sample_s;
     size_t recomputed_ops;
+    /* Of the matrix products in the forward and backward pass (fr_op_kind_is_product), at the
+     * graph's batch. The model's: what training needs; nothing counts that runs again, and the
+     * backward pass of fused attention counts as twice the forward pass, though it computes the
+     * scores once more. The hardware's: all of it (A. Chowdhery et al., PaLM, 2022, appendix B). */
+    double model_flops, hardware_flops;
 };
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
 

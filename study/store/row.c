@@ -324,33 +324,6 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     return FR_OK;
 }
 
-/* "v100-sxm2-16gb:4" for the GPUs asked for, by type. */
-static char *gpu_types(const struct fr_topo *t, const struct fr_record *r, struct fr__arena *arena)
-{
-    size_t *count = fr__arena_alloc(arena, t->n_types, sizeof(*count));
-    char *text = NULL, *copy;
-    const char *separator = "";
-    size_t length;
-    FILE *f = open_memstream(&text, &length);
-
-    if (!f)
-        return NULL;
-    for (size_t i = 0; count && i < r->n_gpus; i++) /* they come first */
-        count[t->devices[r->devices[i].device].type]++;
-    for (size_t i = 0; count && i < t->n_types; i++) {
-        if (count[i] == 0)
-            continue;
-        fputs(separator, f);
-        for (const char *c = t->types[i].name; *c; c++)
-            putc(*c == ';' || (unsigned char)*c < 0x20 ? '_' : *c, f);
-        fprintf(f, ":%zu", count[i]);
-        separator = ";";
-    }
-    copy = fclose(f) == 0 && count ? fr__arena_strdup(arena, text) : NULL;
-    free(text);
-    return copy;
-}
-
 static char *record_line(const struct fr_record *r, fr__print_record print, struct fr__arena *arena)
 {
     char *text = NULL, *copy;
@@ -417,7 +390,7 @@ enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_quest
                                  struct fr_error *err)
 {
     FR_TRY(begin(row, q, arena, err));
-    row->gpu_types = gpu_types(setting->topo, r, arena);
+    row->gpu_types = clean(arena, r->gpu_types);
     row->record = print ? record_line(r, print, arena) : "";
     if (!row->gpu_types || !row->record)
         return fr__fail_nomem(err);

@@ -416,6 +416,42 @@ START_TEST(sequence_length_and_precision_reach_every_model)
 }
 END_TEST
 
+/* FLOPs a token that NVIDIA's benchmarks state for these models: all scores, or the half that a
+ * causal mask leaves (research on large models: NeMo pages up to 25.07 and after 25.09). */
+START_TEST(model_flops_are_those_that_benchmarks_state)
+{
+    static const struct {
+        const char *model;
+        double flops_per_token;
+    } rows[] = {{"gpt3-175b", 107.65e10}, {"llama3-8b:attention=unfused", 5.79e10},
+                {"llama3-8b", 5.147e10},  {"llama3-70b:attention=unfused", 48.14e10},
+                {"llama3-70b", 44.92e10}, {"llama3-405b:attention=unfused", 262.5e10},
+                {"llama3-405b", 252.4e10}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_graph *g = load(rows[i].model, 1, 0);
+        struct fr_graph_totals t;
+
+        fr_graph_totals(g, &t);
+        ck_assert_double_eq_tol(t.model_flops / g->seq_len, rows[i].flops_per_token,
+                                4e-4 * rows[i].flops_per_token);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+/* A fused kernel's backward pass has 5 products where the forward pass has 2; training needs 4. */
+START_TEST(the_hardware_computes_the_scores_of_fused_attention_once_more)
+{
+    struct fr_graph_totals flash = totals("llama:layers=3,seq=2048", 2, 0);
+    struct fr_graph_totals plain = totals("llama:layers=3,seq=2048,attention=unfused", 2, 0);
+    double scores = 3 * 2 * 2048. * 2048 * 4096; /* of all layers, 2 FLOPs for half of them */
+
+    ck_assert_double_eq(flash.hardware_flops - flash.model_flops, scores);
+    ck_assert_double_eq(plain.hardware_flops, plain.model_flops);
+}
+END_TEST
+
 /* Nobody trains these in fp32; the other models keep it. */
 START_TEST(large_models_are_in_bf16_unless_asked_otherwise)
 {
@@ -519,6 +555,8 @@ static Suite *make_suite(void)
     tcase_add_test(options, refuses_shapes_and_lengths_that_do_not_go_together);
     tcase_add_test(options, sequence_length_and_precision_reach_every_model);
     tcase_add_test(options, large_models_are_in_bf16_unless_asked_otherwise);
+    tcase_add_test(options, model_flops_are_those_that_benchmarks_state);
+    tcase_add_test(options, the_hardware_computes_the_scores_of_fused_attention_once_more);
     tcase_add_test(options, models_of_any_size_are_the_published_ones_at_their_sizes);
     tcase_add_test(options, models_of_one_group_follow_each_other);
     suite_add_tcase(s, kept);

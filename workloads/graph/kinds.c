@@ -27,6 +27,21 @@ enum fr_op_kind fr_op_kind_parse(const char *name)
     return (enum fr_op_kind)fr__name_parse(&fr__op_kind_names, name);
 }
 
+bool fr_op_kind_is_product(enum fr_op_kind kind)
+{
+    switch (kind) {
+    case FR_OP_CONV2D:
+    case FR_OP_MATMUL:
+    case FR_OP_BATCH_MATMUL:
+    case FR_OP_ATTENTION:
+    case FR_OP_LSTM:  /* eight matrix products a step */
+    case FR_OP_LAYER: /* a whole layer is mostly its matrix products */
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *fr_phase_name(enum fr_phase phase)
 {
     return fr__name_of(&fr__phase_names, phase);
