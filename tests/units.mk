@@ -100,6 +100,7 @@ unit_tests += tests/study/test_iterations
 unit_tests += tests/study/test_profiles
 unit_tests += tests/study/test_rates
 unit_tests += tests/study/test_record
+unit_tests += tests/study/test_scaling
 unit_tests += tests/study/test_sensitivity
 unit_tests += tests/study/test_session
 unit_tests += tests/study/test_store
