@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct fr_record *answer(const char *workload, const char *topology, size_t n_gpus,
                                 uint32_t batch)
@@ -173,6 +174,34 @@ START_TEST(a_run_without_tokens_or_a_price_says_so)
 }
 END_TEST
 
+START_TEST(the_report_has_tokens_in_words)
+{
+    struct fr_record *r = answer("gpt3-125m", "dgx1-v100", 2, 2);
+    const struct fr_record *const records[] = {r};
+    const struct fr_results rs = {records, 1, false, NULL};
+    char path[] = "test_rates_XXXXXX.html", page[65536];
+    int fd = mkstemps(path, 5);
+    struct fr_error err;
+    size_t n;
+    FILE *f;
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_msg(fr_results_write(&rs, path, NULL, &err) == FR_OK, "%s", err.text);
+    f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    n = fread(page, 1, sizeof(page) - 1, f);
+    page[n] = '\0';
+    fclose(f);
+    unlink(path);
+    ck_assert_ptr_nonnull(strstr(page, " tokens a second, "));
+    ck_assert_ptr_nonnull(strstr(page, "(MFU)"));
+    ck_assert_ptr_nonnull(strstr(page, "bf16 by default"));
+    ck_assert_ptr_nonnull(strstr(page, "<p>Warning: v100-sxm2-16gb has no bf16 arithmetic"));
+    fr_record_free(r);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_has_no_rates)
 {
     struct fr_record *r = answer("gpt3-6.7b", "dgx1-v100", 1, 8);
@@ -198,6 +227,7 @@ int main(void)
     tcase_add_test(tc, images_have_no_tokens_but_an_mfu);
     tcase_add_test(tc, a_run_takes_its_tokens_at_the_answers_rate);
     tcase_add_test(tc, a_run_without_tokens_or_a_price_says_so);
+    tcase_add_test(tc, the_report_has_tokens_in_words);
     tcase_add_test(tc, what_does_not_fit_has_no_rates);
     return run_case(tc, "rates");
 }
