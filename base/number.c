@@ -202,6 +202,28 @@ enum fr_status fr__parse_number(const char *text, const char *what, struct fr_lo
     return FR_OK;
 }
 
+enum fr_status fr__parse_amount(const char *text, const char *what, struct fr_loc loc, double min,
+                                double max, double *out, struct fr_error *err)
+{
+    static const struct {
+        char letter;
+        int exponent;
+    } suffixes[] = {{'\0', 0}, {'K', 3}, {'M', 6}, {'G', 9}, {'B', 9}, {'T', 12}};
+    struct fr__decimal d;
+    size_t n = fr__decimal_scan(text, &d), i = 0;
+    double x;
+
+    while (i < sizeof(suffixes) / sizeof(suffixes[0]) && suffixes[i].letter != text[n])
+        i++;
+    if (n == 0 || i == sizeof(suffixes) / sizeof(suffixes[0]) || (text[n] && text[n + 1]))
+        return fail_not_number(text, what, "a number such as 300B, 1.5T or 1e12", loc, err);
+    x = fr__decimal_value(&d, suffixes[i].exponent);
+    if (!isfinite(x) || x < min || x > max)
+        return fail_outside(text, what, min, max, loc, err);
+    *out = x + 0.0; /* -0 becomes 0 */
+    return FR_OK;
+}
+
 enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc loc, uint64_t min,
                                uint64_t max, uint64_t *out, struct fr_error *err)
 {

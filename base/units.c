@@ -58,6 +58,10 @@ static const struct scale flops_units[] = {
 static const struct dimension flops_dimension = {flops_units, true, "125Tflop/s or 19.5Tflop/s",
                                                  "flop/s " PREFIXES_TEXT};
 
+static const struct scale power_units[] = {{"W", 0, 0, 1}, {NULL, 0, 0, 0}};
+static const struct dimension power_dimension = {power_units, true, "400W or 1.2KW",
+                                                 "W " PREFIXES_TEXT};
+
 static bool find_unit(const struct dimension *dim, const char *name, struct scale *out)
 {
     size_t n_prefixes = dim->has_prefixes ? N_PREFIXES : 1;
@@ -171,6 +175,12 @@ enum fr_status fr__parse_flops_rate(const char *text, const char *what, struct f
                                     double *out_flops_per_s, struct fr_error *err)
 {
     return parse_real(&flops_dimension, text, what, loc, out_flops_per_s, err);
+}
+
+enum fr_status fr__parse_power(const char *text, const char *what, struct fr_loc loc, double *out_W,
+                               struct fr_error *err)
+{
+    return parse_real(&power_dimension, text, what, loc, out_W, err);
 }
 
 enum whole { IS_WHOLE, IS_FRACTION, IS_OVER };

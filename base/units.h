@@ -23,11 +23,16 @@ enum fr_status fr__parse_time(const char *text, const char *what, struct fr_loc 
 enum fr_status fr__parse_flops_rate(const char *text, const char *what, struct fr_loc loc,
                                     double *out_flops_per_s,
                                     struct fr_error *err); /* "125Tflop/s" */
+enum fr_status fr__parse_power(const char *text, const char *what, struct fr_loc loc, double *out_W,
+                               struct fr_error *err); /* "400W" */
 /* Without unit: a plain number, a count (digits only), in [min, max]. */
 enum fr_status fr__parse_number(const char *text, const char *what, struct fr_loc loc, double min,
                                 double max, double *out, struct fr_error *err);
 enum fr_status fr__parse_count(const char *text, const char *what, struct fr_loc loc, uint64_t min,
                                uint64_t max, uint64_t *out, struct fr_error *err);
+/* A number that may end in K, M, G or B (as people write billions), or T: "300B", "1.5T". */
+enum fr_status fr__parse_amount(const char *text, const char *what, struct fr_loc loc, double min,
+                                double max, double *out, struct fr_error *err);
 /* One of n words (at most 16), named by number. FR_EUSAGE lists them, with the nearest. */
 enum fr_status fr__parse_choice(const char *text, const char *what, unsigned n,
                                 const char *(*name_of)(unsigned i), unsigned *out,

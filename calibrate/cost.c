@@ -17,32 +17,12 @@
 
 #include <math.h>
 
-/* Whether ops of this kind run on matrix units, at the peak rate of their dtype. */
-static bool uses_matrix_units(enum fr_op_kind kind)
-{
-    switch (kind) {
-    case FR_OP_CONV2D:
-    case FR_OP_MATMUL:
-    case FR_OP_BATCH_MATMUL:
-    case FR_OP_ATTENTION:
-    case FR_OP_LSTM:  /* eight matrix products a step */
-    case FR_OP_LAYER: /* a whole layer is mostly its matrix products */
-        return true;
-    default:
-        return false;
-    }
-}
-
+/* Products run on matrix units: their peak is the dtype's. */
 static double peak_flops_per_s(const struct fr_device_type *d, enum fr_op_kind kind,
                                enum fr_dtype dtype)
 {
-    if (!uses_matrix_units(kind))
-        return d->vector_flops_per_s;
-    if (dtype == FR_AMP)
-        dtype = FR_FP16;
-    if ((unsigned)dtype < FR_N_DTYPES && d->flops_per_s[dtype] > 0)
-        return d->flops_per_s[dtype];
-    return d->flops_per_s[FR_FP32] > 0 ? d->flops_per_s[FR_FP32] : d->vector_flops_per_s;
+    return fr_op_kind_is_product(kind) ? fr_device_type_peak_flops_per_s(d, dtype)
+                                       : d->vector_flops_per_s;
 }
 
 /* amount / rate; a rate of 0 is not known and sets no limit. */
@@ -328,22 +308,18 @@ static enum fr_curve_class fallback_of(enum fr_curve_class c)
     return c == FR_CURVE_EMBEDDING ? c : FR_CURVE_ELEMENTWISE;
 }
 
-static enum fr_dtype units_of(enum fr_dtype dtype)
-{
-    return dtype == FR_AMP ? FR_FP16 : dtype;
-}
-
 void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
                       const struct fr_graph *g, uint32_t op, const struct fr_part *part)
 {
     const struct fr_op *o = &g->ops[op];
-    struct target t = {.model = m, .type = type, .dtype = units_of(g->dtype)};
+    const struct fr_device_type *d = fr__cost_model_type(m, type);
+    struct target t = {.model = m, .type = type, .dtype = fr_device_type_arithmetic(d, g->dtype)};
     struct fr__kernel kernel;
 
     fr__kernel_of(g, op, part, &kernel);
     c->trust = FR_TRUST_DATASHEET;
     c->error_frac = DATASHEET_ERROR;
-    set_roofline(c, fr__cost_model_type(m, type), g->dtype, kernel.flops, kernel.bytes);
+    set_roofline(c, d, g->dtype, kernel.flops, kernel.bytes);
     if (kernel.has_shape)
         use_shape(c, &t, o, &kernel);
     else if (is_streaming(o->kind) && kernel.bytes > 0) {
@@ -357,13 +333,15 @@ void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t
 bool fr__cost_as_product(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
                          const struct fr_graph *g, uint32_t op, const struct fr_part *part)
 {
-    struct fr__known k = fr__cost_model_curve(m, type, FR_CURVE_MATMUL, units_of(g->dtype));
+    struct fr__known k =
+        fr__cost_model_curve(m, type, FR_CURVE_MATMUL,
+                             fr_device_type_arithmetic(fr__cost_model_type(m, type), g->dtype));
     struct fr__kernel kernel;
     struct fr_kernel_shape shape;
     double side;
 
     fr__kernel_of(g, op, part, &kernel);
-    if (!k.curve || !uses_matrix_units(g->ops[op].kind) || !(kernel.flops > 0))
+    if (!k.curve || !fr_op_kind_is_product(g->ops[op].kind) || !(kernel.flops > 0))
         return false;
     side = cbrt(kernel.flops / 2);
     shape = (struct fr_kernel_shape){.op_class = FR_CURVE_MATMUL, .matmul = {1, side, side, side}};

@@ -45,7 +45,8 @@ enum option_group {
     OPTIONS_SCHEDULE_DRAW = 2097152,
     OPTIONS_SCHEDULE_COMMS = 4194304,
     OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
-    OPTIONS_IMPORT = 16777216   /* what a file of another tool leaves out */
+    OPTIONS_IMPORT = 16777216,  /* what a file of another tool leaves out */
+    OPTIONS_WHOLE = 33554432    /* the whole training run */
 };
 
 enum {
@@ -65,9 +66,9 @@ struct options {
     const char *gpu_type; /* of topo import; NULL: what the file says */
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
+    struct fr_sweep_terms terms; /* of the whole training run */
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
-    struct fr_sweep_terms terms;
     const char *store;
     unsigned n_jobs;
     bool dry_run;
@@ -249,6 +250,9 @@ enum fr_status cli_open_drawing(const struct session *s, FILE **dot, struct fr_e
 
 /* Refuses files with unknown endings before long work starts. */
 enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err);
+/* FR_EUSAGE unless what was said of the whole run goes together. */
+enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
+#define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
 /* Writes the -o files, then prints the table or JSON. */
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err);

@@ -63,7 +63,8 @@ static void print_left_out(const struct comparison *c)
 static enum fr_status write_all(struct comparison *c, struct fr_error *err)
 {
     const struct fr_record *records[CLI_MAX_STRATEGIES];
-    struct fr_results rs = {.records = records, .n = c->n, .is_comparison = true};
+    struct fr_results rs = {
+        .records = records, .n = c->n, .is_comparison = true, .terms = &c->session->options.terms};
 
     c->session->status = CLI_NO_MEMORY;
     for (size_t i = 0; i < c->n; i++) {
@@ -83,6 +84,7 @@ enum fr_status cli_compare(struct session *s, struct fr_error *err)
 
     c.question.sensitivity = cli_sensitivity(&s->options);
     FR_TRY(cli_check_files(&s->options, true, err));
+    FR_TRY(cli_check_terms(&s->options, err));
     if (!is_asked_for)
         choose_all(&s->options);
     c.asking = fr_session_new(NULL);

@@ -22,7 +22,7 @@ static const struct verb verbs[] = {
          "  forerun simulate -w mygraph.txt -s 'pipedream:machines=8x2,bandwidth=30GB/s;25Gbps' "
          "-o stages.txt\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE,
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_ADVICE | OPTIONS_WHOLE,
      .run = cli_simulate},
     {.name = "compare",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]...",
@@ -30,9 +30,11 @@ static const struct verb verbs[] = {
      .examples = "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -s single -s dp "
                  "-s dp:overlap=0 -o vgg19.png\n"
-                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n",
+                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n"
+                 "  forerun compare -w gpt3-1.3b -t dgx-a100-80g -b 8 -O adam -s dp -s pp "
+                 "--tokens 26B --price 2.5\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON,
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
      .run = cli_compare},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",

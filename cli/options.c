@@ -131,6 +131,12 @@ static enum fr_status set_samples(struct options *o, const char *value, struct f
                             err);
 }
 
+/* "1T" or "300B": of language models people count so. */
+static enum fr_status set_tokens(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_amount(value, "option '--tokens'", FR_NOWHERE, 1, 1e30, &o->terms.tokens, err);
+}
+
 static enum fr_status set_deadline(struct options *o, const char *value, struct fr_error *err)
 {
     double s;
@@ -310,6 +316,12 @@ static const struct option_row rows[] = {
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one per core)", set_jobs},
     {OPTIONS_VALIDATE, 0, "all", NULL, "print every row", set_all},
+    {OPTIONS_WHOLE, 0, "tokens", "N",
+     "tokens of the whole training run, for its time and cost: 300B, 1.5T", set_tokens},
+    {OPTIONS_WHOLE, 0, "samples", "N", "samples of the whole training run instead (1e9)",
+     set_samples},
+    {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
+     "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
      set_no_advice},
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
@@ -317,6 +329,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...",
      "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
     {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", set_samples},
+    {OPTIONS_SWEEP, 0, "tokens", "N", "tokens of the whole training run instead: 300B, 1.5T",
+     set_tokens},
     {OPTIONS_SWEEP, 0, "deadline", "TIME", "time for the whole run: 36h, 30days", set_deadline},
     {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", set_jobs},
     {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",

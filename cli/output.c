@@ -11,11 +11,24 @@ enum fr_status cli_check_files(const struct options *o, bool is_comparison, stru
     return FR_OK;
 }
 
+enum fr_status cli_check_terms(const struct options *o, struct fr_error *err)
+{
+    const struct fr_sweep_terms *t = &o->terms;
+
+    if (t->tokens > 0 && t->samples > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (t->prices.n > 0 && !(t->tokens > 0 || t->samples > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--price' needs the length of the run: --tokens or --samples");
+    return FR_OK;
+}
+
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err)
 {
     const struct options *o = &s->options;
 
+    FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_results_write(rs, o->files[i], &s->context, err));
     if (o->json)

@@ -17,7 +17,7 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err)
     struct fr_question q = o->question;
     struct fr_record *record;
     const struct fr_record *records[1];
-    struct fr_results rs = {.records = records, .n = 1};
+    struct fr_results rs = {.records = records, .n = 1, .terms = &o->terms};
     enum fr_status st;
 
     if (o->n_strategies > 1)
@@ -30,6 +30,7 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err)
     q.sensitivity = cli_sensitivity(o);
     q.with_advice = !o->no_advice;
     FR_TRY(cli_check_files(o, false, err));
+    FR_TRY(cli_check_terms(o, err));
     if (o->verbose)
         s->context.log = print_decision;
     FR_TRY(fr_answer(&q, &s->context, &record, err));

@@ -75,10 +75,12 @@ static void print_types(const struct fr_topo *t)
         print_flops_rate("vector", type->vector_flops_per_s);
         for (unsigned dtype = 0; dtype < FR_N_DTYPES; dtype++)
             print_flops_rate(fr_dtype_name((enum fr_dtype)dtype), type->flops_per_s[dtype]);
-        printf("\n    launch %s, context %s; source: %s\n",
+        printf("\n    launch %s, context %s",
                fr__format_time(type->launch_s, launch, sizeof(launch)),
-               fr__format_bytes((double)type->context_bytes, memory, sizeof(memory)),
-               type->source ? type->source : "not given");
+               fr__format_bytes((double)type->context_bytes, memory, sizeof(memory)));
+        if (type->board_W > 0)
+            printf(", board %s W", fr__format_double(type->board_W, memory, sizeof(memory)));
+        printf("; source: %s\n", type->source ? type->source : "not given");
     }
 }
 
@@ -200,6 +202,7 @@ static void write_types(struct fr__json *j, const struct fr_topo *t)
         fr__json_count(j, "sms", type->n_sms);
         fr__json_number(j, "launch_s", type->launch_s);
         fr__json_count(j, "context_bytes", type->context_bytes);
+        fr__json_number(j, "board_W", type->board_W);
         fr__json_string(j, "source", type->source);
         fr__json_close(j, '}');
     }

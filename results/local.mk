@@ -30,13 +30,13 @@ libresults_la_SOURCES = \
 	results/pictures/plot.c results/pictures/record.h results/pictures/record.c \
 	results/pictures/schedule.h results/pictures/schedule.c results/pictures/sweep.h \
 	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
-	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/explain.h \
-	results/text/explain.c results/text/explain_cells.c results/text/explain_gantt.c \
-	results/text/explain_op.c results/text/explain_steps.c results/text/learn.c \
-	results/text/record.h results/text/record.c results/text/record_details.c \
-	results/text/record_memory.c results/text/record_question.c results/text/schedule.c \
-	results/text/stages.c results/text/sweep.c results/text/table.h results/text/table.c \
-	results/text/validate.c
+	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/comparison.c \
+	results/text/explain.h results/text/explain.c results/text/explain_cells.c \
+	results/text/explain_gantt.c results/text/explain_op.c results/text/explain_steps.c \
+	results/text/learn.c results/text/record.h results/text/record.c results/text/record_details.c \
+	results/text/record_memory.c results/text/record_question.c results/text/record_run.c \
+	results/text/schedule.c results/text/stages.c results/text/sweep.c results/text/table.h \
+	results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

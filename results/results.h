@@ -25,6 +25,7 @@ struct fr_results {
     const struct fr_record *const *records; /* [n] */
     size_t n;
     bool is_comparison; /* several strategies, even if one is left: {"results": [...]} */
+    const struct fr_sweep_terms *terms; /* of the whole training run, or NULL: nobody asks */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */

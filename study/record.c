@@ -352,6 +352,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     if (q->command && !r->command)
         return fr__fail_nomem(err);
     r->dtype = fr_dtype_name(m->setting->graph->dtype);
+    r->is_dtype_default = q->dtype == FR_N_DTYPES && m->setting->graph->dtype != FR_FP32;
     r->optimizer = fr_optimizer_name(q->optimizer);
     r->order = fr_order_name(q->run.order);
     r->network = fr_network_name(q->run.network);
@@ -382,6 +383,8 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
+    FR_TRY(fr__fill_rates(r, box->arena, m, err));
+    FR_TRY(fr__fill_warnings(r, box->arena, m, err));
     FR_TRY(judge_memory(box, m, err));
     if (!q->is_brief) {
         FR_TRY(fill_links(box, m, err));

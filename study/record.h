@@ -39,6 +39,13 @@ enum fr_status fr__fill_uncertainty(struct fr_record *r, struct fr__arena *arena
 enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              const struct fr__making *m, const struct fr_record_device *device,
                              struct fr_error *err);
+/* Fills in tokens, FLOPs and what the GPUs asked for could do and draw; after iteration_s.
+ * FR_ENOMEM. */
+enum fr_status fr__fill_rates(struct fr_record *r, struct fr__arena *arena,
+                              const struct fr__making *m, struct fr_error *err);
+/* Fills in the warnings. FR_ENOMEM. */
+enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
+                                 const struct fr__making *m, struct fr_error *err);
 /* Lives as long as the record. */
 struct fr__arena *fr__record_arena(struct fr_record *r);
 /* The record releases the setting when it is freed. */

@@ -206,7 +206,10 @@ struct fr_record_advice {
 struct fr_record {
     const char *workload, *topology, *strategy; /* normalised names */
     const char *dtype, *optimizer, *order, *network;
-    const char *command;                      /* the command that asked for it; NULL: not known */
+    bool is_dtype_default; /* not fp32, though nobody asked for it: the workload's own */
+    size_t n_warnings;
+    const char *const *warnings; /* what to know before the figures are believed; a line each */
+    const char *command;         /* the command that asked for it; NULL: not known */
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     uint32_t global_batch;
     uint64_t seed;
@@ -230,6 +233,14 @@ struct fr_record {
         *advice;                       /* what leaves the training as it is first, then fastest */
     uint32_t advice_tried;             /* simulations */
     double iteration_s, samples_per_s; /* if out of memory, as if memory were unlimited */
+    uint32_t tokens_per_sample;        /* 0: not a sequence model */
+    double tokens_per_s;
+    /* An iteration's, see struct fr_graph_totals; 0: the workload does not say. */
+    double model_flops, hardware_flops;
+    double peak_flops_per_s; /* of all GPUs asked for, at the precision that they run in */
+    double mfu, hfu;         /* model and hardware FLOPs over what the peak could do meanwhile */
+    double board_W;          /* of all GPUs asked for; 0: not known of all */
+    const char *gpu_types;   /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
     bool puts_in_order; /* the order is that of what devices receive: random, tic or tac */
     size_t n_ordered;   /* transfers of an iteration that have such an order */

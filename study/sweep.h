@@ -80,6 +80,8 @@ struct fr_sweep_row {
     uint64_t over_bytes; /* what is missing on the worst device */
     double cost_frac[FR_N_TRUSTS];
     uint64_t tasks;
+    /* NAN: the workload has no tokens, no FLOPs; or it does not fit */
+    double tokens_per_s, model_flops_per_s_per_gpu, mfu, hfu;
     const char
         *record; /* as print_record of struct fr_sweep_options writes it; "" where nothing ran,
                            when records were not asked for, or over a million bytes */
@@ -101,7 +103,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * a row is known by its key. A store belongs to one version of Forerun, for another may answer
  * otherwise, and to one process at a time.
  */
-enum { FR_STORE_FORMAT = 3 };
+enum { FR_STORE_FORMAT = 4 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no
@@ -186,6 +188,9 @@ enum fr_status fr_prices_parse(struct fr_prices *p, const char *text, struct fr_
 /* FR_ENOENT unless each name fits a type that is built in or among the sweep's topologies. */
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err);
+/* The same, of one topology. */
+enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_topo *t,
+                                    struct fr_error *err);
 /* Of all GPUs in gpu_types, an hour; NAN when one of them has no price. */
 double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types);
 
@@ -193,9 +198,20 @@ double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types);
 
 struct fr_sweep_terms {
     double samples;          /* of the whole run; 0: a million, for comparison */
+    double tokens;           /* of the whole run instead; 0: samples say it */
     double deadline_s;       /* 0: none */
     struct fr_prices prices; /* without any, costs are GPU hours */
 };
+
+/* The whole run of an answer. */
+struct fr_record_run {
+    double time_s, gpu_hours;
+    double cost_usd; /* NAN: a GPU has no price */
+    double energy_J; /* at most, all boards at their board power; NAN: not known of all */
+};
+/* false: terms ask for no run, or nothing runs (out of memory), or there are no tokens to count. */
+bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *terms,
+                      struct fr_record_run *out);
 
 /* A row's run: time_s = samples / samples_per_s; cost = time_s / 3600 h x price an hour of its
  * GPUs, or number of GPUs. NAN where it does not fit or has no price. */
@@ -228,8 +244,15 @@ struct fr_sweep_summary {
     size_t n_groups;
     const struct fr_sweep_group *groups;
     struct fr_sweep_terms terms;
+    bool has_tokens; /* some row that fits counts tokens */
+    /* [points] samples a second and GPU over those of the same question on the fewest GPUs that it
+     * fits on; NAN: the point does not fit. The other one has another number of GPUs, or fewer
+     * machines of the kind ("hgx-h100" for "4x hgx-h100 via ib:400Gbps") in the same network. NULL:
+     * no question fits on several numbers of GPUs. */
+    const double *scaling;
     void *priv;
 };
+/* O(points * (log points + numbers of GPUs * topologies)). */
 enum fr_status fr_sweep_summarise(const struct fr_sweep *s, const struct fr_sweep_terms *terms,
                                   struct fr_sweep_summary **out, struct fr_error *err);
 void fr_sweep_summary_free(struct fr_sweep_summary *m);

@@ -155,7 +155,7 @@ static bool is_same_type(const struct fr_device_type *a, const struct fr_device_
            a->context_bytes == b->context_bytes && !(a->mem_Bps < b->mem_Bps) &&
            !(a->mem_Bps > b->mem_Bps) && !(a->vector_flops_per_s < b->vector_flops_per_s) &&
            !(a->vector_flops_per_s > b->vector_flops_per_s) && !(a->launch_s < b->launch_s) &&
-           !(a->launch_s > b->launch_s);
+           !(a->launch_s > b->launch_s) && !(a->board_W < b->board_W) && !(a->board_W > b->board_W);
 }
 
 /* There are few types, so a linear search is enough. */
@@ -171,8 +171,8 @@ uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_
 {
     struct fr_device_type copy = *type;
     uint32_t known;
-    bool is_sound =
-        is_rate(type->mem_Bps) && is_rate(type->vector_flops_per_s) && is_rate(type->launch_s);
+    bool is_sound = is_rate(type->mem_Bps) && is_rate(type->vector_flops_per_s) &&
+                    is_rate(type->launch_s) && is_rate(type->board_W);
 
     if (b->fault != FR_OK)
         return FR_NONE;

@@ -22,3 +22,23 @@ const struct fr_device_type *fr_device_type_find(const char *name)
             return &fr__device_types[i];
     return NULL;
 }
+
+enum fr_dtype fr_device_type_arithmetic(const struct fr_device_type *type, enum fr_dtype dtype)
+{
+    if (dtype == FR_AMP)
+        dtype = FR_FP16;
+    if ((unsigned)dtype >= FR_N_DTYPES || type->flops_per_s[dtype] > 0)
+        return (unsigned)dtype < FR_N_DTYPES ? dtype : FR_FP32;
+    if (dtype == FR_FP8 && type->flops_per_s[FR_BF16] > 0)
+        return FR_BF16;
+    if (dtype == FR_FP8 && type->flops_per_s[FR_FP16] > 0)
+        return FR_FP16;
+    return FR_FP32;
+}
+
+double fr_device_type_peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype)
+{
+    double rate = type->flops_per_s[fr_device_type_arithmetic(type, dtype)];
+
+    return rate > 0 ? rate : type->vector_flops_per_s;
+}

@@ -37,11 +37,13 @@ struct fr_device_type {
     uint64_t mem_bytes;              /* capacity */
     double mem_Bps;                  /* memory bandwidth */
     double flops_per_s[FR_N_DTYPES]; /* dense peak of matrix units where the dtype has them;
-                                           0: the dtype is not supported, fp32 rate applies */
+                                           0: the dtype is not supported, another's rate applies
+                                           (fr_device_type_arithmetic) */
     double vector_flops_per_s;       /* fp32 peak without matrix units */
     unsigned n_sms;
     double launch_s;        /* host time to launch one op (framework included) */
     uint64_t context_bytes; /* CUDA context and libraries */
+    double board_W;         /* what the board may draw at most; 0: not known */
     const char *source;
 };
 
@@ -142,6 +144,12 @@ const char *fr_topo_preset_summary(size_t i);
 /* Known device types, past the end NULL. */
 const struct fr_device_type *fr_device_type_builtin(size_t i);
 const struct fr_device_type *fr_device_type_find(const char *name);
+/* The format in which devices of the type compute matrix products that are asked for in dtype:
+ * dtype itself where they have a rate for it; else the next one with a rate that holds its numbers:
+ * fp8 as bf16, fp16 or fp32, the others as fp32. Never FR_AMP, whose products are fp16. */
+enum fr_dtype fr_device_type_arithmetic(const struct fr_device_type *type, enum fr_dtype dtype);
+/* The peak rate of that; 0: not known. */
+double fr_device_type_peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);
 
 /* Reads a file of another tool (doc/topology.md lists them): told by its content, as fr_topo_load
  * does. gpu_type: the device type of its GPUs, NULL where the file or its default says it. *format:

@@ -8,7 +8,8 @@ libworkloads_la_SOURCES = \
 	workloads/graph/native_edges.c workloads/graph/native_items.c workloads/graph/native_ops.c \
 	workloads/graph/native_read.c workloads/graph/native_shape.c workloads/graph/native_write.c \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
-	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.c \
+	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
+	workloads/graph/totals.c \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
 	workloads/import/pipedream_parse.c workloads/import/pipedream_profile.c \

@@ -55,6 +55,8 @@ enum fr_op_kind fr_op_kind_parse(const char *name); /* FR_N_OP_KINDS: unknown */
  * it has no FLOPs and no memory traffic of its own. A slice is none: it takes a rank's part of a
  * tensor that the rank has. */
 bool fr_op_kind_is_message(enum fr_op_kind kind);
+/* Whether ops of the kind are matrix products, or mostly so: what GPUs have matrix units for. */
+bool fr_op_kind_is_product(enum fr_op_kind kind);
 const char *fr_phase_name(enum fr_phase phase); /* "forward", "backward-data", ... */
 enum fr_phase fr_phase_parse(const char *name); /* FR_N_PHASES: unknown */
 
@@ -212,7 +214,7 @@ struct fr_graph {
 struct fr_workload_options {
     uint32_t batch;      /* 0: the workload's own */
     uint32_t seq_len;    /* 0: the model's own */
-    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own (fp32) */
+    enum fr_dtype dtype; /* FR_N_DTYPES: the workload's own */
     uint32_t image_size; /* side of square images in pixels; 0: the model's own */
     const char
         *profile_device; /* device type of the measured times that name none; NULL: not known */
@@ -242,6 +244,11 @@ struct fr_graph_totals {
     double sample_s[FR_N_PHASES]; /* measured time by phase, 0 where there is none */
     double recomputed_flops, recomputed_sample_s;
     size_t recomputed_ops;
+    /* Of the matrix products in the forward and backward pass (fr_op_kind_is_product), at the
+     * graph's batch. The model's: what training needs; nothing counts that runs again, and the
+     * backward pass of fused attention counts as twice the forward pass, though it computes the
+     * scores once more. The hardware's: all of it (A. Chowdhery et al., PaLM, 2022, appendix B). */
+    double model_flops, hardware_flops;
 };
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out);
 

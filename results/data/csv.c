@@ -9,6 +9,7 @@
 #include "results/formats.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static void cell_text(FILE *f, const char *text)
 {
@@ -38,7 +39,30 @@ static void write_header(FILE *f)
         fprintf(f, "cost_%s_frac,",
                 trust == FR_TRUST_PROFILED_ELSEWHERE ? "profiled_elsewhere"
                                                      : fr_trust_name((enum fr_trust)trust));
-    fputs("plan_cpu_s,wall_s,tasks\n", f);
+    fputs("plan_cpu_s,wall_s,tasks,tokens_per_s,tokens_per_s_per_gpu,model_flops_per_s_per_gpu,"
+          "hardware_flops_per_s_per_gpu,mfu,hfu\n",
+          f);
+}
+
+/* Empty where it does not run, or where the workload does not say. */
+static void cell_rate(FILE *f, const struct fr_record *r, double x, bool is_last)
+{
+    char buf[40];
+
+    fprintf(f, "%s%s", !r->oom && x > 0 ? fr__format_double(x, buf, sizeof(buf)) : "",
+            is_last ? "\n" : ",");
+}
+
+static void write_rates(FILE *f, const struct fr_record *r)
+{
+    double gpu_s = r->iteration_s > 0 ? r->iteration_s * (double)r->n_gpus : INFINITY;
+
+    cell_rate(f, r, r->tokens_per_s, false);
+    cell_rate(f, r, r->tokens_per_s / (double)r->n_gpus, false);
+    cell_rate(f, r, r->model_flops / gpu_s, false);
+    cell_rate(f, r, r->hardware_flops / gpu_s, false);
+    cell_rate(f, r, r->mfu, false);
+    cell_rate(f, r, r->hfu, true);
 }
 
 static void write_row(FILE *f, const struct fr_record *r)
@@ -72,7 +96,8 @@ static void write_row(FILE *f, const struct fr_record *r)
         cell_number(f, r->cost_frac[trust]);
     cell_number(f, r->plan_cpu_s);
     cell_number(f, r->wall_s);
-    fprintf(f, "%zu\n", r->n_tasks);
+    fprintf(f, "%zu,", r->n_tasks);
+    write_rates(f, r);
 }
 
 static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,

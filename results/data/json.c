@@ -231,6 +231,10 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     if (r->interference)
         fr__json_string(j, "interference", r->interference);
     fr__json_count(j, "seed", r->seed);
+    fr__json_open(j, "warnings", '[', true);
+    for (size_t i = 0; i < r->n_warnings; i++)
+        fr__json_string(j, NULL, r->warnings[i]);
+    fr__json_close(j, ']');
 }
 
 static void write_order(struct fr__json *j, const struct fr_record *r)
@@ -243,7 +247,65 @@ static void write_order(struct fr__json *j, const struct fr_record *r)
         fr__json_count(j, "ordered_transfers", r->n_ordered);
 }
 
-static void write_record(struct fr__json *j, const struct fr_record *r, bool is_compact)
+/* Of an answer that takes time; null where it does not. */
+static void write_rate(struct fr__json *j, const struct fr_record *r, const char *key, double x)
+{
+    if (r->oom || r->iteration_s <= 0)
+        fr__json_null(j, key);
+    else
+        fr__json_number(j, key, x);
+}
+
+/* What the workload does not say has no key. */
+static void write_rates(struct fr__json *j, const struct fr_record *r)
+{
+    double gpus = (double)r->n_gpus;
+
+    if (r->tokens_per_sample > 0) {
+        fr__json_count(j, "tokens_per_sample", r->tokens_per_sample);
+        write_rate(j, r, "tokens_per_s", r->tokens_per_s);
+        write_rate(j, r, "tokens_per_s_per_gpu", r->tokens_per_s / gpus);
+    }
+    if (r->model_flops > 0) {
+        fr__json_number(j, "model_flops", r->model_flops);
+        fr__json_number(j, "hardware_flops", r->hardware_flops);
+        write_rate(j, r, "model_flops_per_s_per_gpu", r->model_flops / r->iteration_s / gpus);
+        write_rate(j, r, "hardware_flops_per_s_per_gpu", r->hardware_flops / r->iteration_s / gpus);
+    }
+    if (r->model_flops > 0 && r->peak_flops_per_s > 0) {
+        fr__json_number(j, "peak_flops_per_s_per_gpu", r->peak_flops_per_s / gpus);
+        write_rate(j, r, "mfu", r->mfu);
+        write_rate(j, r, "hfu", r->hfu);
+    }
+    if (r->board_W > 0)
+        fr__json_number(j, "board_W", r->board_W);
+}
+
+static void write_run(struct fr__json *j, const struct fr_record *r,
+                      const struct fr_sweep_terms *terms)
+{
+    struct fr_record_run run;
+
+    if (!terms || !(terms->tokens > 0 || terms->samples > 0))
+        return;
+    if (terms->tokens > 0)
+        fr__json_number(j, "run_tokens", terms->tokens);
+    else
+        fr__json_number(j, "run_samples", terms->samples);
+    if (!fr_record_run_of(r, terms, &run)) {
+        fr__json_null(j, "run_s");
+        return;
+    }
+    fr__json_number(j, "run_s", run.time_s);
+    fr__json_number(j, "gpu_hours", run.gpu_hours);
+    if (terms->prices.n > 0)
+        fr__json_number(j, "cost_usd", run.cost_usd);
+    if (r->board_W > 0)
+        fr__json_number(j, "energy_J", run.energy_J);
+}
+
+static void write_record(struct fr__json *j, const struct fr_record *r,
+                         const struct fr_sweep_terms *terms, bool is_compact)
 {
     fr__json_open(j, NULL, '{', is_compact);
     if (r->oom) { /* it does not run, so it takes no time */
@@ -254,6 +316,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r, bool is_
         fr__json_number(j, "samples_per_s", r->samples_per_s);
     }
     write_question(j, r);
+    write_rates(j, r);
+    write_run(j, r, terms);
     write_oom(j, r);
     write_advice(j, r);
     fr__json_number(j, "compute_s", r->compute_s);
@@ -300,7 +364,7 @@ void fr_results_print_json(FILE *f, const struct fr_results *rs)
         fr__json_open(&j, "results", '[', false);
     }
     for (size_t i = 0; i < rs->n; i++)
-        write_record(&j, rs->records[i], false);
+        write_record(&j, rs->records[i], rs->terms, false);
     if (rs->is_comparison) {
         fr__json_close(&j, ']');
         fr__json_close(&j, '}');
@@ -313,7 +377,7 @@ void fr_record_print_json(FILE *f, const struct fr_record *r)
     struct fr__json j;
 
     fr__json_init(&j, f);
-    write_record(&j, r, true);
+    write_record(&j, r, NULL, true);
 }
 
 static enum fr_status write_json(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,

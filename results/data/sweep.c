@@ -42,10 +42,11 @@ static void write_question(struct fr__json *j, const struct fr_sweep_row *r)
         fr__json_count(j, "peak_bytes", r->peak_bytes);
 }
 
-static void write_result(struct fr__json *j, const struct fr_sweep_row *r,
-                         const struct fr_sweep_terms *terms)
+static void write_result(struct fr__json *j, const struct fr_sweep *s,
+                         const struct fr_sweep_summary *m, size_t point)
 {
-    const struct fr_sweep_value v = fr_sweep_value(r, terms);
+    const struct fr_sweep_row *r = s->rows[point];
+    const struct fr_sweep_value v = fr_sweep_value(r, &m->terms);
 
     fr__json_open(j, NULL, '{', true);
     if (r->record[0])
@@ -56,7 +57,9 @@ static void write_result(struct fr__json *j, const struct fr_sweep_row *r,
     fr__json_string(j, "reason", r->reason[0] ? r->reason : NULL);
     fr__json_string(j, "gpu_types", r->gpu_types);
     fr__json_number(j, "run_s", v.time_s);
-    fr__json_number(j, cost_name(terms), v.cost);
+    fr__json_number(j, cost_name(&m->terms), v.cost);
+    if (m->scaling)
+        fr__json_number(j, "scaling", m->scaling[point]);
     fr__json_close(j, '}');
 }
 
@@ -100,7 +103,10 @@ static void write_summary(struct fr__json *j, const struct fr_sweep *s,
     fr__json_open(j, "summary", '{', false);
     for (unsigned o = 0; o < FR_N_OUTCOMES; o++)
         fr__json_count(j, fr_outcome_name((enum fr_outcome)o), m->n[o]);
-    fr__json_number(j, "samples", m->terms.samples > 0 ? m->terms.samples : 1e6);
+    if (m->terms.tokens > 0)
+        fr__json_number(j, "tokens", m->terms.tokens);
+    else
+        fr__json_number(j, "samples", m->terms.samples > 0 ? m->terms.samples : 1e6);
     fr__json_number(j, "deadline_s", m->terms.deadline_s > 0 ? m->terms.deadline_s : NAN);
     fr__json_string(j, "cost", cost_name(&m->terms));
     fr__json_open(j, "workloads", '[', false);
@@ -119,7 +125,7 @@ void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_swee
     fr__json_open(&j, "results", '[', false);
     for (size_t i = 0; i < s->n_points; i++)
         if (s->rows[i])
-            write_result(&j, s->rows[i], &m->terms);
+            write_result(&j, s, m, i);
     fr__json_close(&j, ']');
     write_summary(&j, s, m);
     fr__json_close(&j, '}');
@@ -146,7 +152,7 @@ void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_swee
     for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
         if (is_for_readers(c))
             fprintf(f, "%s,", c->name);
-    fprintf(f, "run_s,%s\n", cost_name(&m->terms));
+    fprintf(f, "run_s,%s,scaling\n", cost_name(&m->terms));
     for (size_t i = 0; i < s->n_points; i++) {
         struct fr_sweep_value v;
 
@@ -162,6 +168,8 @@ void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_swee
         write_number_cell(f, v.time_s);
         putc(',', f);
         write_number_cell(f, v.cost);
+        putc(',', f);
+        write_number_cell(f, m->scaling ? m->scaling[i] : NAN);
         putc('\n', f);
     }
 }

@@ -83,6 +83,33 @@ static void write_parts(FILE *f, const struct fr_record *r)
     fputs("</p>\n", f);
 }
 
+/* Tokens, and how much of the peak that takes, of sequence models. */
+static void write_rates(FILE *f, const struct fr_record *r)
+{
+    if (r->tokens_per_sample == 0 || r->oom)
+        return;
+    fputs("<p>That is ", f);
+    put_rate(f, r->tokens_per_s);
+    fputs(" tokens a second, ", f);
+    put_rate(f, r->tokens_per_s / (double)r->n_gpus);
+    fputs(" a GPU", f);
+    if (r->mfu > 0) {
+        fputs("; the model needs ", f);
+        put_percent(f, r->mfu);
+        fputs(" of the GPUs' peak for it (MFU)", f);
+    }
+    fputs(".</p>\n", f);
+}
+
+static void write_warnings(FILE *f, const struct fr_record *r)
+{
+    for (size_t i = 0; i < r->n_warnings; i++) {
+        fputs("<p>Warning: ", f);
+        fr__html_text(f, r->warnings[i]);
+        fputs(".</p>\n", f);
+    }
+}
+
 /* What the planner believed of it, where there is one. */
 static void write_planned(FILE *f, const struct fr_record *r)
 {
@@ -165,6 +192,7 @@ static void write_answer(FILE *f, const struct fr_record *r)
         put_rate(f, r->samples_per_s);
         fputs("</b> samples a second.</p>\n", f);
     }
+    write_rates(f, r);
     write_parts(f, r);
     write_planned(f, r);
     write_memory(f, r);
@@ -234,7 +262,9 @@ void fr__html_answer(FILE *f, const struct fr_results *rs)
         fr__html_text(f, r->strategy);
         fputs(", ", f);
     }
-    fprintf(f, "global batch %u, %s, %s</p>\n", r->global_batch, r->dtype, r->optimizer);
+    fprintf(f, "global batch %u, %s%s, %s</p>\n", r->global_batch, r->dtype,
+            r->is_dtype_default ? " by default" : "", r->optimizer);
+    write_warnings(f, r);
     if (rs->is_comparison)
         write_comparison(f, rs);
     else

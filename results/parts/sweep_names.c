@@ -75,7 +75,7 @@ void fr__sweep_group_text(const struct fr_sweep_group *g, char *buf, size_t n)
 
 const char *fr__sweep_time_title(const struct fr_sweep_terms *terms)
 {
-    return terms->samples > 0 ? "run time" : "1 M samples";
+    return terms->samples > 0 || terms->tokens > 0 ? "run time" : "1 M samples";
 }
 
 const char *fr__sweep_cost_title(const struct fr_sweep_terms *terms)

@@ -257,7 +257,10 @@ static void write_panel(const struct picture *p, const struct fr_sweep_group *g,
     fr__gnuplot_string(p->f, name, 80);
     fprintf(p->f, " font ',%d' tc rgb '" FR__COLOUR_TEXT "'\n", p->n_panels > 2 ? 12 : 15);
     fprintf(p->f, "set xlabel '%s (%s)' tc rgb '" FR__COLOUR_TEXT "'\n",
-            p->summary->terms.samples > 0 ? "time of the run" : "time of a million samples", unit);
+            p->summary->terms.samples > 0 || p->summary->terms.tokens > 0
+                ? "time of the run"
+                : "time of a million samples",
+            unit);
     fprintf(p->f, "set ylabel '%s' tc rgb '" FR__COLOUR_TEXT "'\n",
             fr__sweep_cost_title(&p->summary->terms));
     write_ranges(p, g, factor);

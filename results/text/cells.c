@@ -37,3 +37,11 @@ void fr__rate_cell(char cell[FR__TABLE_CELL], double per_s)
 {
     fr__fixed(per_s, per_s >= 1000 ? 0 : per_s >= 100 ? 1 : per_s >= 10 ? 2 : 3, cell, NUMBER);
 }
+
+void fr__gap_cell(char cell[FR__TABLE_CELL], double time_s, double bound_s)
+{
+    if (bound_s <= 0)
+        return;
+    cell[0] = '+';
+    fr__percent(time_s / bound_s - 1, cell + 1, NUMBER);
+}

@@ -12,4 +12,6 @@ const char *fr__percent(double frac, char *buf, size_t n);
 void fr__change_cell(char cell[FR__TABLE_CELL], double frac);
 /* A rate with four digits, more only before the point. */
 void fr__rate_cell(char cell[FR__TABLE_CELL], double per_s);
+/* How far a time is above its lower bound, "+3.1 %"; nothing without a bound. */
+void fr__gap_cell(char cell[FR__TABLE_CELL], double time_s, double bound_s);
 #endif

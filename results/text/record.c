@@ -1,39 +1,32 @@
-/* results/text/record.c - records as tables for people: a summary of one, a row each of several.
+/* results/text/record.c - a record as a table for people.
  *
- * It is separate from what stands above and below both tables (record_question.c, record_memory.c,
- * record_details.c).
+ * It is separate from what stands above and below the table (record_question.c, record_run.c,
+ * record_memory.c, record_details.c) and from the table of several (comparison.c).
  */
 #include "config.h"
 
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/parts/speed_up.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
 enum { NUMBER = 32, MOST_HOLDERS = 5 };
-
-/* How far above the lower bound, "+3.1 %"; nothing without a bound. */
-static void gap_cell(char cell[FR__TABLE_CELL], const struct fr_record *r)
-{
-    if (r->lower_bound_s <= 0)
-        return;
-    cell[0] = '+';
-    fr__percent(r->iteration_s / r->lower_bound_s - 1, cell + 1, NUMBER);
-}
 
 /* ---- one result ---- */
 
 enum summary_row {
     ROW_ITERATION,
     ROW_THROUGHPUT,
+    ROW_TOKENS, /* these three of sequence models */
+    ROW_MODEL,
+    ROW_HARDWARE,
     ROW_COMPUTE,
     ROW_EXPOSED,
     ROW_BUBBLE,
     ROW_BOUND,
     ROW_PEAK,
     ROW_RESERVED,
-    ROW_HELD, /* the last: a record may lack it */
+    ROW_HELD,
     N_SUMMARY_ROWS
 };
 
@@ -60,12 +53,73 @@ static void memory_cells(struct fr__table_row *row, const struct fr_record *r)
              r->peak_device ? r->peak_device : "no GPU");
 }
 
+/* What the products of an iteration come to, a GPU and second. */
+static void flops_cells(struct fr__table_row *row, const struct fr_record *r, double flops,
+                        double of_peak_frac)
+{
+    char text[NUMBER];
+
+    snprintf(row->cell[1], FR__TABLE_CELL, "%s/s",
+             fr__format_flops(r->iteration_s > 0 ? flops / r->iteration_s / (double)r->n_gpus : 0,
+                              text, sizeof(text)));
+    if (r->peak_flops_per_s > 0)
+        fr__percent(of_peak_frac, row->cell[2], NUMBER);
+}
+
+struct summary {
+    const struct fr_record *record;
+    enum summary_row rows[N_SUMMARY_ROWS]; /* [n] */
+    size_t n;
+};
+
+static bool has_row(const struct fr_record *r, enum summary_row row)
+{
+    switch (row) {
+    case ROW_TOKENS:
+        return r->tokens_per_sample > 0;
+    case ROW_MODEL:
+        return r->tokens_per_sample > 0 && r->model_flops > 0;
+    case ROW_HARDWARE: /* more than 1 % apart */
+        return r->tokens_per_sample > 0 && r->hardware_flops > 1.01 * r->model_flops;
+    case ROW_HELD:
+        return r->peak.device != NULL;
+    default:
+        return true;
+    }
+}
+
+static void fill_rates(const struct fr_record *r, enum summary_row which, struct fr__table_row *row)
+{
+    char text[FR__TABLE_CELL];
+
+    switch (which) {
+    case ROW_TOKENS:
+        fr__table_text(row->cell[0], "tokens per second");
+        fr__rate_cell(row->cell[1], r->tokens_per_s);
+        fr__rate_cell(text, r->tokens_per_s / (double)r->n_gpus);
+        snprintf(row->cell[3], FR__TABLE_CELL, "%.32s a GPU", text);
+        break;
+    case ROW_MODEL:
+        fr__table_text(row->cell[0], "model FLOP/s");
+        flops_cells(row, r, r->model_flops, r->mfu);
+        snprintf(row->cell[3], FR__TABLE_CELL, "a GPU; MFU, of the %s/s of its matrix products",
+                 fr__format_flops(r->peak_flops_per_s / (double)r->n_gpus, text, sizeof(text)));
+        break;
+    default:
+        fr__table_text(row->cell[0], "hardware FLOP/s");
+        flops_cells(row, r, r->hardware_flops, r->hfu);
+        fr__table_text(row->cell[3], "a GPU; HFU, with what is computed again");
+        break;
+    }
+}
+
 static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
 {
-    const struct fr_record *r = user;
+    const struct summary *s = user;
+    const struct fr_record *r = s->record;
     char text[NUMBER], more[NUMBER];
 
-    switch ((enum summary_row)i) {
+    switch (s->rows[i]) {
     case ROW_ITERATION:
         fr__table_text(row->cell[0], "iteration time");
         fr__format_time(r->iteration_s, row->cell[1], NUMBER);
@@ -75,6 +129,11 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
     case ROW_THROUGHPUT:
         fr__table_text(row->cell[0], "samples per second");
         fr__rate_cell(row->cell[1], r->samples_per_s);
+        break;
+    case ROW_TOKENS:
+    case ROW_MODEL:
+    case ROW_HARDWARE:
+        fill_rates(r, s->rows[i], row);
         break;
     case ROW_COMPUTE:
         part_cells(row, "compute", r->compute_s, r);
@@ -93,7 +152,7 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
     case ROW_BOUND:
         fr__table_text(row->cell[0], "lower bound");
         fr__format_time(r->lower_bound_s, row->cell[1], NUMBER);
-        gap_cell(row->cell[2], r);
+        fr__gap_cell(row->cell[2], r->iteration_s, r->lower_bound_s);
         fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
         break;
     case ROW_PEAK:
@@ -159,17 +218,23 @@ static void print_planned(FILE *f, const struct fr_record *r)
             gap);
 }
 
-static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
+static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_terms *terms,
+                      bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
         {"", false}, {"", true}, {"", true}, {"", false}};
-    const struct fr__table t = {columns, 4, r->peak.device ? N_SUMMARY_ROWS : ROW_HELD,
-                                fill_summary, r};
+    struct summary s = {.record = r};
+    struct fr__table t = {columns, 4, 0, fill_summary, &s};
 
+    for (unsigned row = 0; row < N_SUMMARY_ROWS; row++)
+        if (has_row(r, (enum summary_row)row))
+            s.rows[s.n++] = (enum summary_row)row;
+    t.n_rows = s.n;
     fr__record_put_question(f, r, true);
     fr__table_print(f, &t);
     fputs("\ncosts from ", f);
     fr__record_put_cost_sources(f, r);
+    fr__record_put_run(f, r, terms);
     print_planned(f, r);
     print_order(f, r);
     if (r->oom)
@@ -183,73 +248,10 @@ static void print_one(FILE *f, const struct fr_record *r, bool is_verbose)
         fr__record_put_details(f, r);
 }
 
-/* ---- several results ---- */
-
-struct comparison {
-    const struct fr_results *results;
-    const struct fr_record *base; /* of speed-ups */
-};
-
-static void fill_comparison(const void *user, size_t i, struct fr__table_row *row)
-{
-    const struct comparison *c = user;
-    const struct fr_record *r = c->results->records[i];
-    char text[NUMBER];
-
-    fr__table_text(row->cell[0], r->strategy);
-    fr__format_time(r->iteration_s, row->cell[1], NUMBER);
-    fr__rate_cell(row->cell[2], r->samples_per_s);
-    if (r->iteration_s > 0)
-        snprintf(row->cell[3], FR__TABLE_CELL, "%sx",
-                 fr__fixed(c->base->iteration_s / r->iteration_s, 2, text, sizeof(text)));
-    fr__format_time(r->compute_s, row->cell[4], NUMBER);
-    fr__format_time(r->exposed_comm_s, row->cell[5], NUMBER);
-    fr__format_time(r->bubble_s, row->cell[6], NUMBER);
-    gap_cell(row->cell[7], r);
-    fr__format_bytes((double)r->peak_bytes, row->cell[8], NUMBER);
-    if (r->oom)
-        snprintf(row->cell[9], FR__TABLE_CELL, "OUT OF MEMORY by %s",
-                 fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
-    else
-        snprintf(row->cell[9], FR__TABLE_CELL, "fits in %s",
-                 fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
-}
-
-static void print_comparison(FILE *f, const struct fr_results *rs, bool is_verbose)
-{
-    static const struct fr__table_column columns[] = {
-        {"strategy", false}, {"iteration", true},  {"samples/s", true},
-        {"speed-up", true},  {"compute", true},    {"exposed comm", true},
-        {"bubble", true},    {"over bound", true}, {"peak memory", true},
-        {"", false},
-    };
-    struct comparison c = {rs, fr__speed_up_base(rs)};
-    const struct fr__table t = {columns, 10, rs->n, fill_comparison, &c};
-
-    fr__record_put_question(f, rs->records[0], false);
-    fr__table_print(f, &t);
-    fputs("\nspeed-up against ", f);
-    fr__put_clean(f, c.base->strategy);
-    fputs("; costs from ", f);
-    fr__record_put_cost_sources(f, c.base);
-    for (size_t i = 0; i < rs->n; i++) {
-        if (!is_verbose && rs->records[i]->n_sensitivities == 0)
-            continue;
-        fputs("\n-- ", f);
-        fr__put_clean(f, rs->records[i]->strategy);
-        putc('\n', f);
-        if (is_verbose && rs->records[i]->oom)
-            fr__record_put_oom(f, rs->records[i]);
-        fr__record_put_sensitivities(f, rs->records[i]);
-        if (is_verbose)
-            fr__record_put_details(f, rs->records[i]);
-    }
-}
-
 void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose)
 {
     if (rs->is_comparison && rs->n > 0)
-        print_comparison(f, rs, is_verbose);
+        fr__record_put_comparison(f, rs, is_verbose);
     for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
-        print_one(f, rs->records[i], is_verbose);
+        print_one(f, rs->records[i], rs->terms, is_verbose);
 }

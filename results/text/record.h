@@ -12,6 +12,23 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
 /* "profiled 31.1 %, calibrated 68.9 %": where the costs of computing come from, and a line end. */
 void fr__record_put_cost_sources(FILE *f, const struct fr_record *r);
 
+/* ---- comparison.c ---- */
+
+/* rs has records. is_verbose: devices, links and the critical path of each, too. */
+void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_verbose);
+
+/* ---- record_run.c ---- */
+
+/* What the whole training run takes and costs; nothing without terms that name one. */
+void fr__record_put_run(FILE *f, const struct fr_record *r, const struct fr_sweep_terms *terms);
+/* "1 T tokens"; "" where the terms (or NULL) name no run. */
+void fr__record_run_title(char cell[FR__TABLE_CELL], const struct fr_sweep_terms *terms);
+/* How long it takes and what it costs, "" where it does not run; its title: "cost (USD)" with
+ * prices, else "GPU hours". */
+void fr__record_run_cells(char time[FR__TABLE_CELL], char cost[FR__TABLE_CELL],
+                          const struct fr_record *r, const struct fr_sweep_terms *terms);
+const char *fr__record_cost_title(const struct fr_sweep_terms *terms);
+
 /* ---- record_memory.c ---- */
 
 /* Which device lacks how much memory, and which task asks for it first. */

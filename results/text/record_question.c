@@ -54,14 +54,20 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
         fputs(", strategy ", f);
         fr__put_clean(f, r->strategy);
     }
-    fprintf(f, "\nglobal batch %u, %s, %s, order %s, network %s", r->global_batch, r->dtype,
-            r->optimizer, r->order, r->network);
+    fprintf(f, "\nglobal batch %u, %s%s, %s, order %s, network %s", r->global_batch, r->dtype,
+            r->is_dtype_default ? " by default" : "", r->optimizer, r->order, r->network);
     print_collectives(f, r);
     if (r->interference) {
         fputs(", interference as on ", f);
         fr__put_clean(f, r->interference);
     }
-    fputs("\n\n", f);
+    putc('\n', f);
+    for (size_t i = 0; i < r->n_warnings; i++) {
+        fputs("warning: ", f);
+        fr__put_clean(f, r->warnings[i]);
+        putc('\n', f);
+    }
+    putc('\n', f);
 }
 
 void fr__record_put_cost_sources(FILE *f, const struct fr_record *r)

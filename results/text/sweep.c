@@ -10,11 +10,12 @@
 #include "results/text/cells.h"
 #include "study/sweep/state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_SETTING_COLUMNS = 6, /* one for the label and five for measures are the rest */
+    MAX_SETTING_COLUMNS = 6, /* one for the label and eight for measures are the rest */
     MAX_GROUPS = 4,          /* with a table each */
     MAX_LISTED = 10,         /* of what does not fit or cannot be, unless all are asked for */
     NUMBER = 32
@@ -88,42 +89,112 @@ static void columns_of(const struct listing *l, struct fr__table_column columns[
 
 /* ---- rows that fit ---- */
 
+enum measure {
+    MEASURE_ITERATION,
+    MEASURE_SAMPLES,
+    MEASURE_TOKENS, /* these two where a workload has tokens */
+    MEASURE_MFU,
+    MEASURE_SCALING, /* where a question is asked of several numbers of GPUs */
+    MEASURE_MEMORY,
+    MEASURE_TIME,
+    MEASURE_COST,
+    N_MEASURES
+};
+
+static bool has_measure(const struct listing *l, enum measure m)
+{
+    return m == MEASURE_TOKENS || m == MEASURE_MFU ? l->summary->has_tokens
+           : m == MEASURE_SCALING                  ? l->summary->scaling != NULL
+                                                   : true;
+}
+
+static void percent_cell(char cell[FR__TABLE_CELL], double frac)
+{
+    if (!isnan(frac))
+        fr__percent(frac, cell, NUMBER);
+}
+
+static void fill_measure(const struct listing *l, size_t point, enum measure m,
+                         char cell[FR__TABLE_CELL])
+{
+    const struct fr_sweep_row *r = l->sweep->rows[point];
+    const struct fr_sweep_value v = fr_sweep_value(r, &l->summary->terms);
+    char text[NUMBER];
+
+    switch (m) {
+    case MEASURE_ITERATION:
+        fr__format_time(r->iteration_s, cell, NUMBER);
+        break;
+    case MEASURE_SAMPLES:
+        fr__rate_cell(cell, r->samples_per_s);
+        break;
+    case MEASURE_TOKENS:
+        if (!isnan(r->tokens_per_s))
+            fr__rate_cell(cell, r->tokens_per_s / (double)r->gpus);
+        break;
+    case MEASURE_MFU:
+        if (!isnan(r->tokens_per_s))
+            percent_cell(cell, r->mfu);
+        break;
+    case MEASURE_SCALING:
+        percent_cell(cell, l->summary->scaling[point]);
+        break;
+    case MEASURE_MEMORY:
+        fr__format_bytes((double)r->peak_bytes, cell, NUMBER);
+        break;
+    case MEASURE_TIME:
+        snprintf(cell, FR__TABLE_CELL, "%s%s", v.is_late ? "late: " : "",
+                 fr__format_time(v.time_s, text, sizeof(text)));
+        break;
+    case MEASURE_COST:
+        fr__table_text(cell, fr__sweep_cost_text(v.cost, text, sizeof(text)));
+        break;
+    case N_MEASURES:
+        break;
+    }
+}
+
 static void fill_measures(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct listing *l = user;
     const struct fr_sweep_row *r = l->sweep->rows[l->points[i]];
-    const struct fr_sweep_value v = fr_sweep_value(r, &l->summary->terms);
     size_t at = 1 + l->n_columns_of_settings;
-    char text[NUMBER];
 
     label_cell(row->cell[0], l, i);
     setting_cells(row, l, l->points[i]);
-    if (r->outcome != FR_FITS) {
-        fr__table_text(row->cell[at], r->outcome == FR_OOM ? "OOM" : fr_outcome_name(r->outcome));
-        if (r->outcome == FR_OOM)
-            fr__format_bytes((double)r->peak_bytes, row->cell[at + 2], NUMBER);
-        return;
+    for (unsigned m = 0; m < N_MEASURES; m++) {
+        if (!has_measure(l, (enum measure)m))
+            continue;
+        if (r->outcome == FR_FITS)
+            fill_measure(l, l->points[i], (enum measure)m, row->cell[at]);
+        else if (m == MEASURE_ITERATION)
+            fr__table_text(row->cell[at],
+                           r->outcome == FR_OOM ? "OOM" : fr_outcome_name(r->outcome));
+        else if (m == MEASURE_MEMORY && r->outcome == FR_OOM)
+            fr__format_bytes((double)r->peak_bytes, row->cell[at], NUMBER);
+        at++;
     }
-    fr__format_time(r->iteration_s, row->cell[at], NUMBER);
-    fr__rate_cell(row->cell[at + 1], r->samples_per_s);
-    fr__format_bytes((double)r->peak_bytes, row->cell[at + 2], NUMBER);
-    snprintf(row->cell[at + 3], FR__TABLE_CELL, "%s%s", v.is_late ? "late: " : "",
-             fr__format_time(v.time_s, text, sizeof(text)));
-    fr__table_text(row->cell[at + 4], fr__sweep_cost_text(v.cost, text, sizeof(text)));
 }
 
 static void print_measures(FILE *f, const struct listing *l, size_t n, const char *label_title)
 {
+    const char *const titles[N_MEASURES] = {
+        [MEASURE_ITERATION] = "iteration",
+        [MEASURE_SAMPLES] = "samples/s",
+        [MEASURE_TOKENS] = "tokens/s/GPU",
+        [MEASURE_MFU] = "MFU",
+        [MEASURE_SCALING] = "scaling",
+        [MEASURE_MEMORY] = "peak memory",
+        [MEASURE_TIME] = fr__sweep_time_title(&l->summary->terms),
+        [MEASURE_COST] = fr__sweep_cost_title(&l->summary->terms),
+    };
     struct fr__table_column columns[FR__TABLE_MAX_COLUMNS];
-    size_t at = 1 + l->n_columns_of_settings;
-    struct fr__table t = {columns, at + 5, n, fill_measures, l};
+    struct fr__table t = {columns, 1 + l->n_columns_of_settings, n, fill_measures, l};
 
     columns_of(l, columns, label_title);
-    columns[at] = (struct fr__table_column){"iteration", true};
-    columns[at + 1] = (struct fr__table_column){"samples/s", true};
-    columns[at + 2] = (struct fr__table_column){"peak memory", true};
-    columns[at + 3] = (struct fr__table_column){fr__sweep_time_title(&l->summary->terms), true};
-    columns[at + 4] = (struct fr__table_column){fr__sweep_cost_title(&l->summary->terms), true};
+    for (unsigned m = 0; m < N_MEASURES; m++)
+        if (has_measure(l, (enum measure)m))
+            columns[t.n_columns++] = (struct fr__table_column){titles[m], true};
     fr__table_print(f, &t);
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { FR__TABLE_MAX_COLUMNS = 12, FR__TABLE_CELL = 200 };
+enum { FR__TABLE_MAX_COLUMNS = 16, FR__TABLE_CELL = 200 };
 
 struct fr__table_column {
     const char *title;

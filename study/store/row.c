@@ -68,6 +68,10 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("cost_datasheet_frac", NUMBER, cost_frac[FR_TRUST_DATASHEET]),
     COLUMN("cost_profiled_elsewhere_frac", NUMBER, cost_frac[FR_TRUST_PROFILED_ELSEWHERE]),
     COLUMN("tasks", COUNT, tasks),
+    COLUMN("tokens_per_s", NUMBER, tokens_per_s),
+    COLUMN("model_flops_per_s_per_gpu", NUMBER, model_flops_per_s_per_gpu),
+    COLUMN("mfu", NUMBER, mfu),
+    COLUMN("hfu", NUMBER, hfu),
     COLUMN("record", TEXT, record),
     {NULL, FR__COLUMN_TEXT, 0},
 };
@@ -321,34 +325,8 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->device_cv = q->run.device_cv;
     row->iteration_s = row->samples_per_s = row->compute_s = row->comm_s = NAN;
     row->exposed_comm_s = row->bubble_s = row->lower_bound_s = NAN;
+    row->tokens_per_s = row->model_flops_per_s_per_gpu = row->mfu = row->hfu = NAN;
     return FR_OK;
-}
-
-/* "v100-sxm2-16gb:4" for the GPUs asked for, by type. */
-static char *gpu_types(const struct fr_topo *t, const struct fr_record *r, struct fr__arena *arena)
-{
-    size_t *count = fr__arena_alloc(arena, t->n_types, sizeof(*count));
-    char *text = NULL, *copy;
-    const char *separator = "";
-    size_t length;
-    FILE *f = open_memstream(&text, &length);
-
-    if (!f)
-        return NULL;
-    for (size_t i = 0; count && i < r->n_gpus; i++) /* they come first */
-        count[t->devices[r->devices[i].device].type]++;
-    for (size_t i = 0; count && i < t->n_types; i++) {
-        if (count[i] == 0)
-            continue;
-        fputs(separator, f);
-        for (const char *c = t->types[i].name; *c; c++)
-            putc(*c == ';' || (unsigned char)*c < 0x20 ? '_' : *c, f);
-        fprintf(f, ":%zu", count[i]);
-        separator = ";";
-    }
-    copy = fclose(f) == 0 && count ? fr__arena_strdup(arena, text) : NULL;
-    free(text);
-    return copy;
 }
 
 static char *record_line(const struct fr_record *r, fr__print_record print, struct fr__arena *arena)
@@ -375,12 +353,26 @@ static void drop_signs_of_zero(struct fr_sweep_row *row)
             *fr__row_number(row, c) += 0.0;
 }
 
+static void add_rates(struct fr_sweep_row *row, const struct fr_record *r)
+{
+    if (r->tokens_per_sample > 0)
+        row->tokens_per_s = r->tokens_per_s;
+    if (!(r->model_flops > 0) || !(r->iteration_s > 0))
+        return;
+    row->model_flops_per_s_per_gpu = r->model_flops / r->iteration_s / (double)r->n_gpus;
+    if (r->peak_flops_per_s > 0) {
+        row->mfu = r->mfu;
+        row->hfu = r->hfu;
+    }
+}
+
 static void add_measures(struct fr_sweep_row *row, const struct fr_record *r)
 {
     row->outcome = r->oom ? FR_OOM : FR_FITS;
     if (!r->oom) {
         row->iteration_s = r->iteration_s;
         row->samples_per_s = r->samples_per_s;
+        add_rates(row, r);
     }
     row->compute_s = r->compute_s;
     row->comm_s = r->comm_s;
@@ -417,7 +409,7 @@ enum fr_status fr__row_of_record(struct fr_sweep_row *row, const struct fr_quest
                                  struct fr_error *err)
 {
     FR_TRY(begin(row, q, arena, err));
-    row->gpu_types = gpu_types(setting->topo, r, arena);
+    row->gpu_types = clean(arena, r->gpu_types);
     row->record = print ? record_line(r, print, arena) : "";
     if (!row->gpu_types || !row->record)
         return fr__fail_nomem(err);

@@ -121,7 +121,8 @@ static uint64_t digest_type(uint64_t d, const struct fr_device_type *type)
     d = fr__digest_number(d, type->vector_flops_per_s);
     d = fr__digest_count(d, type->n_sms);
     d = fr__digest_number(d, type->launch_s);
-    return fr__digest_count(d, type->context_bytes);
+    d = fr__digest_count(d, type->context_bytes);
+    return fr__digest_number(d, type->board_W);
 }
 
 static uint64_t digest_machines(uint64_t d, const struct fr_topo *t)

@@ -117,15 +117,12 @@ static enum fr_status fail_unknown(const char *name, const char *const types[], 
     return st;
 }
 
-enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
-                               struct fr_error *err)
+/* types: [MAX_NAMES], of which n are filled in; the built-in ones are added. */
+static enum fr_status check_names(const struct fr_prices *p, const char *types[], size_t n,
+                                  struct fr_error *err)
 {
-    const char *types[MAX_NAMES];
     const struct fr_device_type *type;
-    size_t n = 0;
 
-    for (size_t i = 0; i < s->n_types && n < MAX_NAMES; i++)
-        types[n++] = s->types[i];
     for (size_t i = 0; (type = fr_device_type_builtin(i)) != NULL && n < MAX_NAMES; i++)
         if (type->is_gpu)
             types[n++] = type->name;
@@ -133,6 +130,29 @@ enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep 
         if (!fits_any(p->price[i].type, types, n))
             return fail_unknown(p->price[i].type, types, n, err);
     return FR_OK;
+}
+
+enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
+                               struct fr_error *err)
+{
+    const char *types[MAX_NAMES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_types && n < MAX_NAMES; i++)
+        types[n++] = s->types[i];
+    return check_names(p, types, n, err);
+}
+
+enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_topo *t,
+                                    struct fr_error *err)
+{
+    const char *types[MAX_NAMES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n_types && n < MAX_NAMES; i++)
+        if (t->types[i].is_gpu)
+            types[n++] = t->types[i].name;
+    return check_names(p, types, n, err);
 }
 
 static double price_of(const struct fr_prices *p, const char *type, size_t n)
@@ -161,7 +181,7 @@ double fr_prices_usd_per_hour(const struct fr_prices *p, const char *gpu_types)
     return usd;
 }
 
-/* ---- a row's run ---- */
+/* ---- a whole run ---- */
 
 struct fr_sweep_value fr_sweep_value(const struct fr_sweep_row *row,
                                      const struct fr_sweep_terms *terms)
@@ -171,10 +191,29 @@ struct fr_sweep_value fr_sweep_value(const struct fr_sweep_row *row,
     double per_hour = terms->prices.n > 0 ? fr_prices_usd_per_hour(&terms->prices, row->gpu_types)
                                           : (double)row->gpus;
 
-    if (row->outcome != FR_FITS || !(row->samples_per_s > 0))
+    if (terms->tokens > 0)
+        samples = terms->tokens / (double)row->seq_len;
+    if (row->outcome != FR_FITS || !(row->samples_per_s > 0) || !isfinite(samples))
         return v;
     v.time_s = samples / row->samples_per_s;
     v.cost = v.time_s / 3600 * per_hour;
     v.is_late = terms->deadline_s > 0 && v.time_s > terms->deadline_s;
     return v;
+}
+
+bool fr_record_run_of(const struct fr_record *r, const struct fr_sweep_terms *terms,
+                      struct fr_record_run *out)
+{
+    double per_s = terms->tokens > 0 ? r->tokens_per_s : r->samples_per_s;
+    double n = terms->tokens > 0 ? terms->tokens : terms->samples;
+
+    if (r->oom || !(n > 0) || !(per_s > 0))
+        return false;
+    out->time_s = n / per_s;
+    out->gpu_hours = out->time_s / 3600 * (double)r->n_gpus;
+    out->cost_usd = terms->prices.n > 0 && r->gpu_types
+                        ? out->time_s / 3600 * fr_prices_usd_per_hour(&terms->prices, r->gpu_types)
+                        : NAN;
+    out->energy_J = r->board_W > 0 ? out->time_s * r->board_W : NAN;
+    return true;
 }

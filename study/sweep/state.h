@@ -44,6 +44,10 @@ enum fr_status fr__sweep_keep(struct fr_sweep *s, size_t point, const struct fr_
 /* Number of the point's group (struct fr_sweep_group). */
 size_t fr__sweep_group_of(const struct fr_sweep *s, size_t point);
 
+/* Fills struct fr_sweep_summary's scaling, frac: [n_points]. Returns whether any question fits on
+ * several numbers of GPUs. */
+bool fr__sweep_scaling(const struct fr_sweep *s, double frac[]);
+
 /* Loads every workload and topology of the axes once, for their errors, digests and types;
  * digests the costs. */
 enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err);

@@ -270,6 +270,20 @@ static enum fr_status fill(struct box *box, const struct fr_sweep *s, struct fr_
     return find_frontiers(s, box, groups, n, err);
 }
 
+static enum fr_status fill_scaling(struct box *box, const struct fr_sweep *s, struct fr_error *err)
+{
+    double *frac = fr__arena_alloc(box->arena, s->n_points, sizeof(*frac));
+
+    if (!frac)
+        return fr__fail_nomem(err);
+    if (fr__sweep_scaling(s, frac))
+        box->summary.scaling = frac;
+    for (size_t i = 0; i < s->n_points; i++)
+        if (s->rows[i] && !isnan(s->rows[i]->tokens_per_s))
+            box->summary.has_tokens = true;
+    return FR_OK;
+}
+
 enum fr_status fr_sweep_summarise(const struct fr_sweep *s, const struct fr_sweep_terms *terms,
                                   struct fr_sweep_summary **out, struct fr_error *err)
 {
@@ -282,6 +296,8 @@ enum fr_status fr_sweep_summarise(const struct fr_sweep *s, const struct fr_swee
     box->summary.terms = *terms;
     box->summary.priv = box;
     st = box->arena ? fill(box, s, err) : fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = fill_scaling(box, s, err);
     if (st == FR_OK)
         *out = &box->summary;
     else

@@ -277,6 +277,45 @@ START_TEST(plain_numbers_keep_to_their_range)
 }
 END_TEST
 
+START_TEST(amounts_may_end_in_a_power_of_a_thousand)
+{
+    static const struct {
+        const char *text;
+        double x;
+    } good[] = {{"1", 1},      {"1.5T", 1.5e12}, {"300B", 300e9}, {"300G", 300e9},
+                {"26M", 26e6}, {"7K", 7e3},      {"1e12", 1e12},  {"2e3K", 2e6}};
+    static const char *const bad[] = {"", "T", "1X", "1TB", "1 T", "1k", "0x1T", "nan", "1T "};
+    struct fr_error err;
+    double x = 42;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ck_assert_int_eq(fr__parse_amount(bad[i], "'x'", here, 0, 1e15, &x, &err), FR_EPARSE);
+        assert_same(x, 42);
+    }
+    ck_assert_int_eq(fr__parse_amount("2000T", "'x'", here, 0, 1e15, &x, &err), FR_ERANGE);
+    ck_assert_int_eq(fr__parse_amount("-1K", "'x'", here, 0, 1e15, &x, &err), FR_ERANGE);
+    ck_assert_int_eq(fr__parse_amount("1e308T", "'x'", here, 0, HUGE_VAL, &x, &err), FR_ERANGE);
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ck_assert_int_eq(fr__parse_amount(good[i].text, "'x'", here, 0, 1e15, &x, &err), FR_OK);
+        assert_same(x, good[i].x);
+    }
+}
+END_TEST
+
+START_TEST(power_is_in_watts)
+{
+    struct fr_error err;
+    double x = 42;
+
+    ck_assert_int_eq(fr__parse_power("400", "'x'", here, &x, &err), FR_EPARSE);
+    ck_assert_int_eq(fr__parse_power("400V", "'x'", here, &x, &err), FR_EPARSE);
+    ck_assert_int_eq(fr__parse_power("-4W", "'x'", here, &x, &err), FR_ERANGE);
+    assert_same(x, 42);
+    ck_assert_int_eq(fr__parse_power("1.2KW", "'x'", here, &x, &err), FR_OK);
+    assert_same(x, 1200);
+}
+END_TEST
+
 START_TEST(counts_are_digits_only)
 {
     static const struct {
@@ -517,6 +556,8 @@ int main(void)
     tcase_add_test(tc, bad_times_are_refused);
     tcase_add_test(tc, flops_rates_take_both_spellings);
     tcase_add_test(tc, plain_numbers_keep_to_their_range);
+    tcase_add_test(tc, amounts_may_end_in_a_power_of_a_thousand);
+    tcase_add_test(tc, power_is_in_watts);
     tcase_add_test(tc, counts_are_digits_only);
     tcase_add_test(tc, a_long_text_is_cut_in_the_message);
     tcase_add_test(tc, strtod_says_where_it_stopped);

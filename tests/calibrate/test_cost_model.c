@@ -163,6 +163,49 @@ START_TEST(ops_are_priced_by_curves_unless_the_datasheet_is_asked_for)
 }
 END_TEST
 
+/* Time of one product of BERT in a precision on a built-in type, and how it is known. */
+static double product_s(const char *device, enum fr_dtype dtype, bool datasheet_only,
+                        enum fr_trust *trust)
+{
+    const struct fr_workload_options opt = {.batch = 32, .dtype = dtype};
+    struct fr_cost_model *m = model_of(fr_device_type_find(device), 1, datasheet_only);
+    const struct fr_part part = {.batch = 32};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    struct fr_cost c;
+    uint32_t op = 0;
+
+    ck_assert_int_eq(fr_workload_load(&g, "bert-large", &opt, &err), FR_OK);
+    while (strcmp(g->ops[op].name, "layer3.mlp.fc1") != 0)
+        ck_assert_uint_lt(++op, (uint32_t)g->n_ops);
+    fr_cost_op(m, 0, g, op, &part, &c);
+    fr_graph_free(g);
+    fr_cost_model_free(m);
+    *trust = c.trust;
+    return c.mean_s;
+}
+
+START_TEST(a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in)
+{
+    static const struct {
+        const char *device;
+        enum fr_dtype asked, runs;
+    } rows[] = {{"v100-sxm2-16gb", FR_BF16, FR_FP32}, {"v100-sxm2-16gb", FR_TF32, FR_FP32},
+                {"v100-sxm2-16gb", FR_FP8, FR_FP16},  {"p100-pcie-16gb", FR_TF32, FR_FP32},
+                {"a100-sxm4-80gb", FR_FP8, FR_BF16},  {"p4", FR_FP16, FR_FP32}};
+    enum fr_trust asked, runs;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (unsigned sheet = 0; sheet < 2; sheet++) {
+            double got = product_s(rows[i].device, rows[i].asked, sheet, &asked);
+
+            ck_assert_double_eq(got, product_s(rows[i].device, rows[i].runs, sheet, &runs));
+            ck_assert_int_eq(asked, runs);
+            ck_assert_int_eq(asked == FR_TRUST_DATASHEET, sheet);
+        }
+}
+END_TEST
+
 /* In fp16 an A100's layer normalisation was measured in an inference server, at 40 % of the
  * bandwidth; in fp32, on the PCIe board, in PyTorch. PyTorch's fp16 on an A100
  * (PrincetonUniversity/LLMCompass, framework's call included) goes from 8192 to 16384 rows of
@@ -451,6 +494,7 @@ int main(void)
     tcase_add_test(t, a_kernel_leaves_out_the_launch_that_was_measured_with_it);
     tcase_add_test(t, ops_are_priced_by_curves_unless_the_datasheet_is_asked_for);
     tcase_add_test(t, curves_move_whole_and_only_to_formats_that_a_device_has);
+    tcase_add_test(t, a_format_without_arithmetic_takes_the_time_of_the_one_it_runs_in);
     tcase_add_test(t, layer_normalisation_is_a_frameworks_on_another_board_of_the_chip);
     tcase_add_test(t, a_users_device_file_comes_before_another_board);
     tcase_add_test(t, a_device_file_for_another_device_is_refused);

@@ -91,6 +91,7 @@ START_TEST(a_file_read_as_a_topologys_own_type_gives_the_same_numbers)
     ck_assert_uint_eq(own->n_sms, type->n_sms);
     ck_assert_double_eq(own->launch_s, type->launch_s);
     ck_assert(own->context_bytes == type->context_bytes);
+    ck_assert_double_eq(own->board_W, type->board_W);
     ck_assert_str_eq(own->source, type->source);
     fr_topo_free(t);
 }
@@ -141,6 +142,7 @@ START_TEST(the_figures_are_plausible)
     ck_assert(type->launch_s <= 50e-6 && (type->launch_s > 0) == type->is_gpu);
     ck_assert(type->context_bytes <= UINT64_C(1) << 30);
     ck_assert_int_eq(type->context_bytes > 0, type->is_gpu);
+    ck_assert(type->is_gpu ? type->board_W >= 50 && type->board_W <= 1500 : type->board_W <= 0);
 }
 END_TEST
 
@@ -202,6 +204,58 @@ START_TEST(the_figures_are_the_known_ones)
 }
 END_TEST
 
+/* NVIDIA's datasheets, each GPU's most. */
+START_TEST(boards_draw_what_their_datasheets_say)
+{
+    static const struct {
+        const char *type;
+        double watts;
+    } rows[] = {{"p100-sxm2-16gb", 300}, {"v100-sxm2-16gb", 300},
+                {"v100-sxm3-32gb", 350}, {"t4", 70},
+                {"a100-sxm4-80gb", 400}, {"a100-pcie-40gb", 250},
+                {"h100-sxm5-80gb", 700}, {"b200-sxm-180gb", 1000},
+                {"gb200-186gb", 1200}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ck_assert_double_eq(fr_device_type_find(rows[i].type)->board_W, rows[i].watts);
+}
+END_TEST
+
+/* What a chip has no arithmetic for is computed in what holds its numbers. */
+START_TEST(a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers)
+{
+    static const struct {
+        const char *type;
+        enum fr_dtype asked, runs;
+        double tflops_per_s;
+    } rows[] = {
+        {"v100-sxm2-16gb", FR_BF16, FR_FP32, 15.7},
+        {"v100-sxm2-16gb", FR_TF32, FR_FP32, 15.7},
+        {"v100-sxm2-16gb", FR_FP16, FR_FP16, 125},
+        {"v100-sxm2-16gb", FR_AMP, FR_FP16, 125},
+        {"v100-sxm2-16gb", FR_FP8, FR_FP16, 125},
+        {"a100-sxm4-80gb", FR_FP8, FR_BF16, 312},
+        {"a100-sxm4-80gb", FR_BF16, FR_BF16, 312},
+        {"h100-sxm5-80gb", FR_FP8, FR_FP8, 1978.9},
+        {"p100-sxm2-16gb", FR_TF32, FR_FP32, 10.6},
+        {"p4", FR_FP16, FR_FP32, 5.5},
+        {"p4", FR_AMP, FR_FP32, 5.5},
+        {"p4", FR_FP32, FR_FP32, 5.5},
+    };
+    const struct fr_device_type plain = {.vector_flops_per_s = 7e12};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct fr_device_type *type = fr_device_type_find(rows[i].type);
+
+        ck_assert_int_eq(fr_device_type_arithmetic(type, rows[i].asked), rows[i].runs);
+        ck_assert_double_eq_tol(fr_device_type_peak_flops_per_s(type, rows[i].asked),
+                                rows[i].tflops_per_s * 1e12, 1);
+    }
+    ck_assert_int_eq(fr_device_type_arithmetic(&plain, FR_FP8), FR_FP32);
+    ck_assert_double_eq(fr_device_type_peak_flops_per_s(&plain, FR_FP32), 7e12);
+}
+END_TEST
+
 START_TEST(past_the_end_there_is_none)
 {
     ck_assert_ptr_null(fr_device_type_builtin(fr__n_device_types));
@@ -220,6 +274,8 @@ int main(void)
     tcase_add_loop_test(tc, the_figures_are_plausible, 0, (int)fr__n_device_types);
     tcase_add_test(tc, every_file_is_in_the_table);
     tcase_add_test(tc, the_figures_are_the_known_ones);
+    tcase_add_test(tc, boards_draw_what_their_datasheets_say);
+    tcase_add_test(tc, a_format_without_arithmetic_runs_in_the_next_that_holds_its_numbers);
     tcase_add_test(tc, past_the_end_there_is_none);
     return run_case(tc, "devices");
 }

@@ -183,6 +183,9 @@ START_TEST(a_checkpoint_that_calls_the_forward_function_runs_all_of_it)
     ck_assert_uint_ne(find(r.graph, "layer2.mlp.down.again"), FR_NONE);
     ck_assert_double_eq(after.recomputed_flops, layers_flops);
     ck_assert_uint_eq(after.recomputed_ops, n_ops);
+    ck_assert_double_eq(after.model_flops, before.model_flops);
+    ck_assert_double_gt(after.hardware_flops, before.hardware_flops);
+    ck_assert_double_le(after.hardware_flops, before.hardware_flops + layers_flops);
     /* the ops that were there count as before */
     ck_assert_mem_eq(after.flops, before.flops, sizeof(after.flops));
     ck_assert_mem_eq(after.ops, before.ops, sizeof(after.ops));

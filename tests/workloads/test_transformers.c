@@ -13,8 +13,7 @@
 
 static struct fr_graph *load(const char *spec, uint32_t batch, uint32_t seq_len)
 {
-    const struct fr_workload_options opt = {
-        .batch = batch, .seq_len = seq_len, .dtype = FR_N_DTYPES};
+    const struct fr_workload_options opt = {.batch = batch, .seq_len = seq_len, .dtype = FR_FP32};
     struct fr_graph *g = NULL;
     struct fr_error err;
 
@@ -417,6 +416,74 @@ START_TEST(sequence_length_and_precision_reach_every_model)
 }
 END_TEST
 
+/* FLOPs a token that NVIDIA's benchmarks state for these models: all scores, or the half that a
+ * causal mask leaves (research on large models: NeMo pages up to 25.07 and after 25.09). */
+START_TEST(model_flops_are_those_that_benchmarks_state)
+{
+    static const struct {
+        const char *model;
+        double flops_per_token;
+    } rows[] = {{"gpt3-175b", 107.65e10}, {"llama3-8b:attention=unfused", 5.79e10},
+                {"llama3-8b", 5.147e10},  {"llama3-70b:attention=unfused", 48.14e10},
+                {"llama3-70b", 44.92e10}, {"llama3-405b:attention=unfused", 262.5e10},
+                {"llama3-405b", 252.4e10}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_graph *g = load(rows[i].model, 1, 0);
+        struct fr_graph_totals t;
+
+        fr_graph_totals(g, &t);
+        ck_assert_double_eq_tol(t.model_flops / g->seq_len, rows[i].flops_per_token,
+                                4e-4 * rows[i].flops_per_token);
+        fr_graph_free(g);
+    }
+}
+END_TEST
+
+/* A fused kernel's backward pass has 5 products where the forward pass has 2; training needs 4. */
+START_TEST(the_hardware_computes_the_scores_of_fused_attention_once_more)
+{
+    struct fr_graph_totals flash = totals("llama:layers=3,seq=2048", 2, 0);
+    struct fr_graph_totals plain = totals("llama:layers=3,seq=2048,attention=unfused", 2, 0);
+    double scores = 3 * 2 * 2048. * 2048 * 4096; /* of all layers, 2 FLOPs for half of them */
+
+    ck_assert_double_eq(flash.hardware_flops - flash.model_flops, scores);
+    ck_assert_double_eq(plain.hardware_flops, plain.model_flops);
+}
+END_TEST
+
+/* Nobody trains these in fp32; the other models keep it. */
+START_TEST(large_models_are_in_bf16_unless_asked_otherwise)
+{
+    static const struct {
+        const char *model;
+        enum fr_dtype own;
+    } models[] = {
+        {"gpt3-125m", FR_BF16},
+        {"llama2-7b", FR_BF16},
+        {"llama3-8b", FR_BF16},
+        {"llama:layers=2", FR_BF16},
+        {"mixtral:layers=2", FR_BF16},
+        {"gpt2-small", FR_FP32},
+        {"gpt:layers=2", FR_FP32},
+        {"bert-base", FR_FP32},
+        {"transformer-base", FR_FP32},
+        {"resnet50", FR_FP32},
+        {"rnnlm", FR_FP32},
+    };
+
+    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
+        for (unsigned asked = 0; asked <= FR_N_DTYPES; asked++) {
+            const struct fr_workload_options opt = {.batch = 1, .dtype = (enum fr_dtype)asked};
+            struct fr_graph *g = NULL;
+
+            ck_assert_int_eq(fr__zoo_load(&g, models[i].model, &opt, NULL), FR_OK);
+            ck_assert_int_eq(g->dtype, asked < FR_N_DTYPES ? asked : models[i].own);
+            fr_graph_free(g);
+        }
+}
+END_TEST
+
 START_TEST(models_of_any_size_are_the_published_ones_at_their_sizes)
 {
     static const struct {
@@ -487,6 +554,9 @@ static Suite *make_suite(void)
     tcase_add_test(options, refuses_words_that_an_option_does_not_know);
     tcase_add_test(options, refuses_shapes_and_lengths_that_do_not_go_together);
     tcase_add_test(options, sequence_length_and_precision_reach_every_model);
+    tcase_add_test(options, large_models_are_in_bf16_unless_asked_otherwise);
+    tcase_add_test(options, model_flops_are_those_that_benchmarks_state);
+    tcase_add_test(options, the_hardware_computes_the_scores_of_fused_attention_once_more);
     tcase_add_test(options, models_of_any_size_are_the_published_ones_at_their_sizes);
     tcase_add_test(options, models_of_one_group_follow_each_other);
     suite_add_tcase(s, kept);

@@ -96,6 +96,7 @@ BEGIN {
     add_key("sms", ".n_sms", "count")
     add_key("launch", ".launch_s", "time")
     add_key("context", ".context_bytes", "bytes")
+    add_key("board_power", ".board_W", "power")
     add_key("source", ".source", "text")
     add_unit("bytes", "MiB", "UINT64_C(%s) << 20")
     add_unit("bytes", "GiB", "UINT64_C(%s) << 30")
@@ -105,6 +106,7 @@ BEGIN {
     add_unit("flops", "Tflop/s", "%se12")
     add_unit("flops", "Pflop/s", "%se15")
     add_unit("time", "us", "%se-6")
+    add_unit("power", "W", "%s")
     add_unit("count", "", "%s")
     print "/* Made by topo/devices/table.awk from topo/devices/. */"
     print "#include \"config.h\"\n"

@@ -62,15 +62,17 @@ static enum fr_status read_type(const struct fr__topo_file *f, const struct fr__
     type->n_sms = n_sms;
     FR_TRY(fr__topo_value_quantity(map, "launch", false, fr__parse_time, &type->launch_s, err));
     FR_TRY(read_bytes(map, "context", "0B", &type->context_bytes, err));
+    FR_TRY(
+        fr__topo_value_quantity(map, "board_power", false, fr__parse_power, &type->board_W, err));
     return fr__yaml_text(map, "source", f->source, &type->source, &loc, err);
 }
 
 enum fr_status fr__topo_file_types(struct fr__topo_file *f, const struct fr__yaml *root,
                                    struct fr_error *err)
 {
-    static const char *const known[] = {"name",    "kind",   "memory", "memory_bandwidth",
-                                        "vector",  "flops",  "sms",    "launch",
-                                        "context", "source", NULL};
+    static const char *const known[] = {"name",    "kind",        "memory", "memory_bandwidth",
+                                        "vector",  "flops",       "sms",    "launch",
+                                        "context", "board_power", "source", NULL};
     const struct fr__yaml *list;
 
     FR_TRY(fr__topo_value_list(root, "types", known, &list, err));

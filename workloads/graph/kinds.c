@@ -40,6 +40,21 @@ bool fr_op_kind_is_message(enum fr_op_kind kind)
     }
 }
 
+bool fr_op_kind_is_product(enum fr_op_kind kind)
+{
+    switch (kind) {
+    case FR_OP_CONV2D:
+    case FR_OP_MATMUL:
+    case FR_OP_BATCH_MATMUL:
+    case FR_OP_ATTENTION:
+    case FR_OP_LSTM:  /* eight matrix products a step */
+    case FR_OP_LAYER: /* a whole layer is mostly its matrix products */
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *fr_phase_name(enum fr_phase phase)
 {
     return fr__name_of(&fr__phase_names, phase);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "workloads/graph/builder.h"
+#include "workloads/graph/totals.h"
 
 #include "base/error.h"
 
@@ -48,11 +49,40 @@ static size_t sample_time(const struct fr_graph *g, const struct fr_sample sampl
     return i;
 }
 
+static double needed_flops(const struct fr_graph *g, const struct fr_op *op)
+{
+    const struct fr_op *forward = op->forward == FR_NONE ? op : &g->ops[op->forward];
+
+    if (op->is_recomputed)
+        return 0;
+    return op->kind == FR_OP_ATTENTION && is_backward(op->phase) && op->flops > 2 * forward->flops
+               ? 2 * forward->flops
+               : op->flops;
+}
+
+struct fr__product_flops fr__product_flops(const struct fr_graph *g)
+{
+    struct fr__product_flops sum = {0};
+
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *op = &g->ops[i];
+
+        if (!fr_op_kind_is_product(op->kind) || op->phase == FR_PHASE_UPDATE)
+            continue;
+        sum.model += needed_flops(g, op);
+        sum.hardware += op->flops;
+        sum.recomputed += op->is_recomputed ? op->flops : 0;
+    }
+    return sum;
+}
+
 void fr_graph_totals(const struct fr_graph *g, struct fr_graph_totals *out)
 {
+    const struct fr__product_flops products = fr__product_flops(g);
     size_t at = 0;
 
-    *out = (struct fr_graph_totals){0};
+    *out = (struct fr_graph_totals){.model_flops = products.model,
+                                    .hardware_flops = products.hardware};
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct fr_op *op = &g->ops[i];
         double time_s;

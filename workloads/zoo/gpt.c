@@ -102,17 +102,17 @@ static void build_free(struct fr__net *net, const struct fr__model *m, const uin
     build_decoder(net, &shape, (enum fr__attention_form)values[ATTENTION], values[SEQ]);
 }
 
-#define PUBLISHED(token, size, context, paper, ...)                                                \
+#define PUBLISHED(token, size, context, format, paper, ...)                                        \
     {                                                                                              \
         .name = token, .summary = size " parameters, sequence " #context ", batch 8",              \
-        .source = paper, .batch = 8, .seq_len = context, .keys = keys, .build = build,             \
-        .shape = &(const struct gpt_shape){__VA_ARGS__, 50257},                                    \
+        .source = paper, .batch = 8, .dtype = format, .seq_len = context, .keys = keys,            \
+        .build = build, .shape = &(const struct gpt_shape){__VA_ARGS__, 50257},                    \
     }
 #define GPT2(token, size, ...)                                                                     \
-    PUBLISHED("gpt2-" token, "GPT-2, " size, 1024, "Radford et al., 2019", __VA_ARGS__)
+    PUBLISHED("gpt2-" token, "GPT-2, " size, 1024, FR_FP32, "Radford et al., 2019", __VA_ARGS__)
 #define GPT3(token, size, ...)                                                                     \
-    PUBLISHED("gpt3-" token, "GPT-3, " size, 2048, "Brown et al., NeurIPS 2020, table 2.1",        \
-              __VA_ARGS__)
+    PUBLISHED("gpt3-" token, "GPT-3, " size, 2048, FR_BF16,                                        \
+              "Brown et al., NeurIPS 2020, table 2.1", __VA_ARGS__)
 
 /* layers, width, heads */
 const struct fr__model fr__models_gpt[] = {

@@ -135,8 +135,9 @@ static void build_free(struct fr__net *net, const struct fr__model *m, const uin
 #define PUBLISHED(token, text, context, paper, ...)                                                \
     {                                                                                              \
         .name = token, .summary = text " parameters, sequence " #context ", batch 8",              \
-        .source = paper, .batch = 8, .seq_len = context, .n_positions = FR__ANY_LENGTH,            \
-        .keys = keys, .build = build, .shape = &(const struct fr__llama_shape){__VA_ARGS__},       \
+        .source = paper, .batch = 8, .dtype = FR_BF16, .seq_len = context,                         \
+        .n_positions = FR__ANY_LENGTH, .keys = keys, .build = build,                               \
+        .shape = &(const struct fr__llama_shape){__VA_ARGS__},                                     \
     }
 #define LLAMA2(token, size, ...)                                                                   \
     PUBLISHED("llama2-" token, "Llama 2, " size, 4096, "Touvron et al., 2023", __VA_ARGS__, 32000)
@@ -156,6 +157,7 @@ const struct fr__model fr__models_llama[] = {
      .summary = "of any size: llama:layers=,hidden=,ffn=,heads=,kv_heads=,seq=,vocab= (batch 8)",
      .source = "the shape of Llama 2 (Touvron et al., 2023)",
      .batch = 8,
+     .dtype = FR_BF16,
      .seq_len = 4096,
      .n_positions = FR__ANY_LENGTH,
      .keys = free_keys,

@@ -98,6 +98,7 @@ const struct fr__model fr__models_mixtral[] = {
      .summary = "Mixtral, 46.7 G parameters, 12.9 G a token, sequence 4096, batch 8; skew=0..100",
      .source = "Jiang et al., 2024, table 1",
      .batch = 8,
+     .dtype = FR_BF16,
      .seq_len = 4096,
      .n_positions = FR__ANY_LENGTH,
      .min_seq_len = 8 / N_CHOSEN, /* a token for each expert */
@@ -109,6 +110,7 @@ const struct fr__model fr__models_mixtral[] = {
      .summary = "of any size: as llama, and mixtral:experts=,skew= (batch 8)",
      .source = "the shape of Mixtral 8x7B (Jiang et al., 2024)",
      .batch = 8,
+     .dtype = FR_BF16,
      .seq_len = 4096,
      .n_positions = FR__ANY_LENGTH,
      .min_seq_len = FR__MAX_EXPERTS / N_CHOSEN,

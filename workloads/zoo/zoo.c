@@ -271,7 +271,7 @@ static enum fr_status settle(const struct fr__model *m, const struct fr_workload
     if (out->batch > MAX_BATCH)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "batch %u is over %d", out->batch, MAX_BATCH);
     if ((unsigned)out->dtype >= FR_N_DTYPES)
-        out->dtype = FR_FP32;
+        out->dtype = m->dtype;
     if (out->seq_len && !seq_len)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "model '%s' has no sequence length", m->name);
     if (!out->seq_len)

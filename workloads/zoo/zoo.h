@@ -29,6 +29,7 @@ enum {
 struct fr__model {
     const char *name, *summary, *source; /* token or pattern; one line; the paper */
     uint32_t batch;                      /* samples a step unless the user says otherwise */
+    enum fr_dtype dtype;                 /* in which it is trained unless the user says so */
     uint32_t seq_len;                    /* unless the user says otherwise; 0: no sequence model */
     uint32_t n_positions;                /* longest sequence; 0: seq_len, as learned positions */
     uint32_t min_seq_len;                /* shortest sequence */

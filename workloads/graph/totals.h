@@ -1,0 +1,14 @@
+/* workloads/graph/totals.h - the FLOPs of a graph's matrix products, for rates of FLOP/s. */
+#ifndef FR_WORKLOADS_GRAPH_TOTALS_H
+#define FR_WORKLOADS_GRAPH_TOTALS_H
+
+#include "workloads/workloads.h"
+
+struct fr__product_flops {
+    double model, hardware; /* as in struct fr_graph_totals */
+    double recomputed;      /* of these the hardware's, by ops that run again */
+};
+/* At the graph's batch. Looks at ops alone. */
+struct fr__product_flops fr__product_flops(const struct fr_graph *g);
+
+#endif
