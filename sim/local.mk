@@ -1,17 +1,28 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
-	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c sim/random.c \
-	sim/resources.c sim/sim.h sim/simulation.c sim/streams.h sim/streams.c \
+	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
+	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/streams.h sim/streams.c \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
 	sim/collectives/collective.c sim/collectives/cost.c sim/collectives/form.c \
 	sim/collectives/shares.c sim/collectives/steps.c \
+	sim/collectives/algorithms/binomial.c sim/collectives/algorithms/bruck.c \
+	sim/collectives/algorithms/bucket.c sim/collectives/algorithms/chain.c \
+	sim/collectives/algorithms/custom.h sim/collectives/algorithms/custom.c \
+	sim/collectives/algorithms/custom_file.h sim/collectives/algorithms/custom_file.c \
+	sim/collectives/algorithms/direct.c sim/collectives/algorithms/halving.c \
+	sim/collectives/algorithms/hierarchical.c sim/collectives/algorithms/in_switch.c \
+	sim/collectives/algorithms/list.c sim/collectives/algorithms/neighbour.c \
+	sim/collectives/algorithms/pairwise.c sim/collectives/algorithms/pairwise_nodes.c \
+	sim/collectives/algorithms/pat.c sim/collectives/algorithms/ring.c \
+	sim/collectives/algorithms/schedule.h sim/collectives/algorithms/schedule.c \
+	sim/collectives/algorithms/schedule_check.c sim/collectives/algorithms/tree.c \
+	sim/collectives/nccl/trees.h sim/collectives/nccl/trees.c \
 	sim/memory/allocator.h sim/memory/allocator.c sim/memory/memory.c sim/memory/requests.h \
 	sim/memory/requests.c \
-	sim/network/model.h sim/network/models.c sim/network/analytic.c sim/network/flow.c \
-	sim/network/alone.h sim/network/alone.c sim/network/routes.h sim/network/routes.c \
-	sim/network/rings.h sim/network/rings.c sim/network/channels.h sim/network/channels.c \
-	sim/network/network.c \
-	sim/network/maxmin.h sim/network/maxmin.c sim/network/maxmin_fill.c sim/network/maxmin_level.c \
-	sim/network/maxmin_state.h \
-	sim/network/tournament.h sim/network/tournament.c sim/network/turns.h
+	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \
+	sim/network/channels.c sim/network/flow.c sim/network/maxmin.h sim/network/maxmin.c \
+	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h \
+	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/rings.h \
+	sim/network/rings.c sim/network/routes.h sim/network/routes.c sim/network/tournament.h \
+	sim/network/tournament.c sim/network/turns.h
