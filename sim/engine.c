@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/run.h"
 #include "sim/streams.h"
 
 #include <math.h>
@@ -181,6 +182,9 @@ static void handle(struct engine *e, struct fr__event event)
     case EVENT_MESSAGE:
         fr__message_wake(e, id);
         break;
+    case EVENT_STEPS_BEGIN:
+        fr__steps_begin(e, id);
+        break;
     }
 }
 
@@ -210,6 +214,7 @@ static inline void fetch_next(const struct engine *e)
     case EVENT_TRANSFER_START:
     case EVENT_COLLECTIVE_START:
     case EVENT_COLLECTIVE_DONE:
+    case EVENT_STEPS_BEGIN:
         break;
     }
 }

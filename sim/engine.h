@@ -39,6 +39,7 @@ enum event_what {
     EVENT_COLLECTIVE_START, /* all hosts have */
     EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
     EVENT_MESSAGE,          /* the network model asked to be woken for it */
+    EVENT_STEPS_BEGIN,      /* of a collective by a schedule (collectives/run.c) */
 };
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
@@ -117,13 +118,14 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
-enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING };
+enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING, MESSAGE_OF_STEP };
 
 /* A message that is under way or waits for its channels. */
 struct message {
     double bytes;
     uint32_t route;
-    uint32_t owner;     /* transfer, or ring in progress; of a free entry: the next free one */
+    uint32_t owner;     /* transfer, ring in progress, or step's message of collectives/run.c; of a
+                           free entry: the next free one */
     uint32_t hop;       /* position in the ring */
     uint8_t owner_kind; /* enum message_owner */
 };
@@ -213,6 +215,7 @@ struct collectives {
     struct ring_state *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
+    struct fr__step_work *steps; /* schedules in progress; NULL: none so far */
 };
 
 struct engine {

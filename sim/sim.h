@@ -58,6 +58,26 @@ enum fr_want {
                     FR_WANT_CRITICAL | FR_WANT_BOUND | FR_WANT_CHECK
 };
 
+/* How collectives without a cost of their own are done. */
+struct fr_collective_options {
+    const char *algorithm;  /* of fr_collective_algorithm_name, or "file:PATH"; NULL: rings for
+                                 all-reduce, all-gather, reduce-scatter, chains for broadcast and
+                                 reduce, a shift for all-to-all; also for a kind that the algorithm
+                                 does not have */
+    const char *protocol;   /* of NCCL: "LL", "LL128", "Simple"; NULL: messages as the links are */
+    unsigned nccl_channels; /* most trees at the same time; 0: as the algorithm likes */
+    const char *nccl_version; /* whose constants a protocol has, "2.21"; NULL: the newest known */
+};
+struct fr_collective_way;
+/* Immutable, so that threads may share it. The caller frees it. FR_EUSAGE with the nearest known
+ * name; errors of reading a file (sim/collectives/algorithms/custom.h); FR_ENOMEM. */
+enum fr_status fr_collective_way_new(struct fr_collective_way **out,
+                                     const struct fr_collective_options *o, struct fr_error *err);
+void fr_collective_way_free(struct fr_collective_way *w);
+/* NULL past the end. */
+const char *fr_collective_algorithm_name(size_t i);
+const char *fr_collective_algorithm_summary(size_t i);
+
 struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
@@ -70,6 +90,7 @@ struct fr_run_options {
     unsigned channels; /* transfers that a device sends, and receives, at once; 0: no limit */
     unsigned rings;    /* most rings a collective uses; 0: as many as the links give;
                                        1: one ring in rank order */
+    const struct fr_collective_way *way; /* how collectives go; NULL: as rings */
     uint64_t seed;
     double jitter_cv;              /* per task, standard deviation over mean */
     double device_cv;              /* one slow-down per device, standard deviation over mean */

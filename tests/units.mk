@@ -74,6 +74,7 @@ unit_tests += tests/sim/test_simgrid
 unit_tests += tests/sim/test_simulation
 unit_tests += tests/sim/test_tournament
 unit_tests += tests/sim/test_turns
+unit_tests += tests/sim/test_way
 unit_tests += tests/strategies/test_accumulate
 unit_tests += tests/strategies/test_dag
 unit_tests += tests/strategies/test_dims

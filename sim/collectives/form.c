@@ -27,7 +27,7 @@
  */
 #include "config.h"
 
-#include "sim/engine.h"
+#include "sim/collectives/way.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -257,6 +257,10 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 
 double fr__collective_alone(struct engine *e, uint32_t collective)
 {
+    struct fr__way way;
+
+    if (fr__way_of(e, collective, &way))
+        return fr__way_alone(e, collective, &way);
     return fr__collective_hops(e, collective, NULL, NULL);
 }
 
@@ -286,8 +290,14 @@ static void add_shift_bytes(struct engine *e, const struct ring *k, double link_
 
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
 {
-    uint32_t n_rings = fr__collective_n_rings(e, collective);
+    uint32_t n_rings;
+    struct fr__way way;
 
+    if (fr__way_of(e, collective, &way)) {
+        fr__way_bytes(e, collective, &way, link_bytes);
+        return;
+    }
+    n_rings = fr__collective_n_rings(e, collective);
     for (uint32_t r = 0; r < n_rings; r++) {
         struct ring k = fr__collective_ring(e, collective, r);
         uint32_t n_hops = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;

@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/run.h"
 #include "sim/engine.h"
 
 #include <stdlib.h>
@@ -103,6 +104,8 @@ static double latency_of(struct engine *e, const struct message *m, const struct
 {
     struct fr__alone a;
 
+    if (m->owner_kind == MESSAGE_OF_STEP)
+        return fr__step_latency_s(e, m->owner, r);
     if (m->owner_kind != MESSAGE_OF_TRANSFER || r->fit == FR__NO_FIT || !e->o->messages)
         return r->latency_s;
     a = fr__transfer_alone(e, r, m->bytes);
@@ -221,6 +224,8 @@ static void message_done(struct engine *e, uint32_t id)
     n->first_free = id;
     if (m.owner_kind == MESSAGE_OF_TRANSFER)
         transfer_done(e, m.owner);
+    else if (m.owner_kind == MESSAGE_OF_STEP)
+        fr__step_done(e, m.owner);
     else
         fr__ring_hop_done(e, m.owner, m.hop);
     if (e->o->channels && src != dst)

@@ -95,6 +95,7 @@ const struct fr__algorithm fr__chain_algorithm = {
     .summary = "one rank after the other, chunk by chunk",
     .source = "NCCL 2.30 src/device/broadcast.h, reduce.h (its ring, cut open at the root)",
     .kinds = FR__FOR_BROADCAST | FR__FOR_REDUCE,
+    .is_pipeline = true,
     .shape = shape,
     .step = step,
     .send = send,

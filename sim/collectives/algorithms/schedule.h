@@ -48,6 +48,7 @@ struct fr__algorithm {
     const char *source;  /* authors, venue, year */
     unsigned kinds;      /* 1 << enum fr_collective_kind, or-ed */
     bool is_rendezvous;
+    bool is_pipeline; /* does the same for each of n_chunks chunks, one after the other */
     /* Why the schedule's ranks are not for this algorithm, a sentence; NULL: they are. May be
      * NULL. */
     const char *(*refuse)(const struct fr__schedule *s);

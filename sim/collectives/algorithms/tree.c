@@ -187,6 +187,7 @@ const struct fr__algorithm fr__tree_algorithm = {
     .source = "P. Sanders, J. Speck, J. L. Traeff, Parallel Computing 35(12), 2009; NCCL 2.30 "
               "src/graph/trees.cc, connect.cc",
     .kinds = FR__FOR_ALL_REDUCE | FR__FOR_BROADCAST | FR__FOR_REDUCE,
+    .is_pipeline = true,
     .shape = shape,
     .step = step,
     .send = send,

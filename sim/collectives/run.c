@@ -1,0 +1,349 @@
+/* sim/collectives/run.c - a schedule's steps as messages over the network.
+ *
+ * algorithms/schedule.h says how slots, steps and messages belong together. Of each collective in
+ * progress only the slots' places and the messages under way are kept.
+ */
+#include "config.h"
+
+#include "sim/collectives/run.h"
+#include "sim/collectives/way.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct slot {
+    uint32_t step, sends_left, recvs_left;
+    uint32_t first_early, last_early; /* of what is there before its step, by step; or FR_NONE */
+    bool is_open, has_sent;
+};
+
+/* A message that has come before its step, or (flight) waits to leave until its step begins. */
+struct early {
+    uint32_t step, flight, next;
+};
+
+struct flight {
+    uint32_t progress, from, to, to_step; /* of a free one: progress is the next free one */
+    double bytes;
+};
+
+struct in_progress {
+    struct fr__way way;
+    uint32_t collective;
+    struct slot *slots;   /* [n_entities * n_slots] */
+    uint32_t *slots_left; /* [n_entities] that are not over */
+    uint32_t n_left;      /* entities that are not over */
+    uint32_t next_free;
+};
+
+struct fr__step_work {
+    struct in_progress **at; /* each owned */
+    size_t n, cap;
+    struct flight *flights;
+    size_t n_flights, cap_flights;
+    struct early *early;
+    size_t n_early, cap_early;
+    uint32_t free_progress, free_flight, free_early;
+};
+
+/* ---- life ---- */
+
+static void empty(struct in_progress *p)
+{
+    free(p->slots);
+    free(p->slots_left);
+    p->slots = NULL;
+    p->slots_left = NULL;
+}
+
+void fr__step_work_reset(struct fr__step_work *w)
+{
+    if (!w)
+        return;
+    w->free_progress = w->free_flight = w->free_early = FR_NONE;
+    w->n_flights = w->n_early = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        empty(w->at[i]);
+        w->at[i]->next_free = w->free_progress;
+        w->free_progress = (uint32_t)i;
+    }
+}
+
+void fr__step_work_free(struct fr__step_work *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->n; i++) {
+        empty(w->at[i]);
+        free(w->at[i]);
+    }
+    free(w->at);
+    free(w->flights);
+    free(w->early);
+    free(w);
+}
+
+static uint32_t new_progress(struct engine *e)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    uint32_t id;
+
+    if (!w) {
+        w = e->collectives.steps = calloc(1, sizeof(*w));
+        if (!w)
+            return FR_NONE;
+        fr__step_work_reset(w);
+    }
+    id = w->free_progress;
+    if (id != FR_NONE) {
+        w->free_progress = w->at[id]->next_free;
+        return id;
+    }
+    if (!fr__grow(&w->at, &w->cap, w->n + 1, sizeof(struct in_progress *)))
+        return FR_NONE;
+    w->at[w->n] = calloc(1, sizeof(struct in_progress));
+    return w->at[w->n] ? (uint32_t)w->n++ : FR_NONE;
+}
+
+/* ---- messages ---- */
+
+static uint32_t new_flight(struct engine *e, struct flight flight)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    uint32_t id = w->free_flight;
+
+    if (id != FR_NONE)
+        w->free_flight = w->flights[id].progress;
+    else if (fr__grow(&w->flights, &w->cap_flights, w->n_flights + 1, sizeof(*w->flights)))
+        id = (uint32_t)w->n_flights++;
+    else
+        fr__engine_fail_nomem(e);
+    if (id != FR_NONE)
+        w->flights[id] = flight;
+    return id;
+}
+
+/* Puts something of a later step with the slot. */
+static void keep_early(struct engine *e, struct slot *k, uint32_t step, uint32_t flight)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    uint32_t id = w->free_early, *at = &k->first_early;
+
+    if (id != FR_NONE)
+        w->free_early = w->early[id].next;
+    else if (fr__grow(&w->early, &w->cap_early, w->n_early + 1, sizeof(*w->early)))
+        id = (uint32_t)w->n_early++;
+    if (id == FR_NONE) {
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    if (*at != FR_NONE && w->early[k->last_early].step <= step)
+        at = &w->early[k->last_early].next;
+    while (*at != FR_NONE && w->early[*at].step <= step)
+        at = &w->early[*at].next;
+    w->early[id] = (struct early){.step = step, .flight = flight, .next = *at};
+    *at = id;
+    if (w->early[id].next == FR_NONE)
+        k->last_early = id;
+}
+
+static void leave(struct engine *e, uint32_t flight)
+{
+    struct flight f = e->collectives.steps->flights[flight];
+    struct in_progress *p = e->collectives.steps->at[f.progress];
+    const struct fr__schedule *s = &p->way.schedule;
+    uint32_t route = fr__way_route(e, p->collective, &p->way, fr__slot_entity(s, f.from),
+                                   fr__slot_entity(s, f.to));
+
+    if (route == FR_NONE)
+        return;
+    e->stats.steps++;
+    fr__message_start(e, MESSAGE_OF_STEP, flight, 0, route, f.bytes * p->way.wire_factor);
+}
+
+double fr__step_latency_s(const struct engine *e, uint32_t flight, const struct fr__route *route)
+{
+    const struct fr__step_work *w = e->collectives.steps;
+
+    return fr__way_latency_s(e, &w->at[w->flights[flight].progress]->way, route);
+}
+
+/* ---- slots ---- */
+
+static void go_on(struct engine *e, uint32_t progress, uint32_t slot);
+
+static bool waits_for(const struct in_progress *p, uint32_t slot, uint32_t step)
+{
+    return p->slots[slot].is_open && p->slots[slot].step == step;
+}
+
+static void arrive(struct engine *e, uint32_t progress, uint32_t slot, uint32_t step)
+{
+    struct in_progress *p = e->collectives.steps->at[progress];
+
+    if (!waits_for(p, slot, step)) {
+        keep_early(e, &p->slots[slot], step, FR_NONE);
+        return;
+    }
+    p->slots[slot].recvs_left--;
+    go_on(e, progress, slot);
+}
+
+static void post(struct engine *e, uint32_t progress, uint32_t slot)
+{
+    struct in_progress *p = e->collectives.steps->at[progress];
+    const struct fr__schedule *s = &p->way.schedule;
+    uint32_t step = p->slots[slot].step, n = p->slots[slot].sends_left;
+
+    p->slots[slot].has_sent = true;
+    for (uint32_t k = 0; k < n && e->status == FR_OK; k++) {
+        struct fr__send m;
+        uint32_t id;
+
+        fr__schedule_send(s, slot, step, k, &m);
+        if (fr__slot_entity(s, m.to) == fr__slot_entity(s, slot)) { /* to itself */
+            p->slots[slot].sends_left--;
+            arrive(e, progress, m.to, m.to_step);
+            continue;
+        }
+        id = new_flight(e, (struct flight){progress, slot, m.to, m.to_step, m.bytes});
+        if (id == FR_NONE)
+            return;
+        if (s->algorithm->is_rendezvous && !waits_for(p, m.to, m.to_step))
+            keep_early(e, &p->slots[m.to], m.to_step, id);
+        else
+            leave(e, id);
+    }
+}
+
+/* Takes what came early for the step that begins, and lets what waits for it leave. */
+static void take_early(struct engine *e, struct slot *k)
+{
+    struct fr__step_work *w = e->collectives.steps;
+
+    while (k->first_early != FR_NONE && w->early[k->first_early].step == k->step) {
+        uint32_t id = k->first_early, flight = w->early[id].flight;
+
+        k->first_early = w->early[id].next;
+        w->early[id].next = w->free_early;
+        w->free_early = id;
+        if (flight == FR_NONE)
+            k->recvs_left--;
+        else
+            leave(e, flight);
+    }
+}
+
+static void end_slot(struct engine *e, uint32_t progress, uint32_t slot)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    struct in_progress *p = w->at[progress];
+    uint32_t entity = fr__slot_entity(&p->way.schedule, slot);
+    uint32_t first = e->v->member_first[p->collective];
+
+    if (--p->slots_left[entity] > 0)
+        return;
+    p->n_left--;
+    if (entity < p->way.schedule.n)
+        fr__member_done(e, e->v->members[first + entity]);
+}
+
+static void go_on(struct engine *e, uint32_t progress, uint32_t slot)
+{
+    struct in_progress *p = e->collectives.steps->at[progress];
+    struct slot *k = &p->slots[slot];
+
+    while (e->status == FR_OK) {
+        struct fr__step at;
+
+        if (k->is_open) {
+            if (!k->has_sent && k->recvs_left == 0)
+                post(e, progress, slot);
+            if (k->sends_left > 0 || k->recvs_left > 0)
+                return;
+            k->is_open = false;
+            k->step++;
+        }
+        if (k->step == p->way.schedule.n_steps) {
+            end_slot(e, progress, slot);
+            return;
+        }
+        fr__schedule_step(&p->way.schedule, slot, k->step, &at);
+        k->is_open = true;
+        k->has_sent = false;
+        k->sends_left = at.n_sends;
+        k->recvs_left = at.n_recvs;
+        take_early(e, k);
+        if (!at.is_relay)
+            post(e, progress, slot);
+    }
+}
+
+/* ---- for the engine ---- */
+
+static void finish_if_over(struct engine *e, uint32_t progress)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    struct in_progress *p = w->at[progress];
+
+    if (p->n_left > 0)
+        return;
+    empty(p);
+    p->next_free = w->free_progress;
+    w->free_progress = progress;
+}
+
+void fr__step_done(struct engine *e, uint32_t flight)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    struct flight f = w->flights[flight];
+
+    w->flights[flight].progress = w->free_flight;
+    w->free_flight = flight;
+    w->at[f.progress]->slots[f.from].sends_left--;
+    arrive(e, f.progress, f.to, f.to_step);
+    go_on(e, f.progress, f.from);
+    finish_if_over(e, f.progress);
+}
+
+void fr__steps_begin(struct engine *e, uint32_t progress)
+{
+    const struct in_progress *p = e->collectives.steps->at[progress];
+    uint32_t n_slots = p->way.schedule.n_entities * p->way.schedule.n_slots;
+
+    for (uint32_t slot = 0; slot < n_slots; slot++)
+        if (!p->slots[slot].is_open && p->slots[slot].step == 0)
+            go_on(e, progress, slot);
+    finish_if_over(e, progress);
+}
+
+void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *way)
+{
+    uint32_t id = new_progress(e), n_entities = way->schedule.n_entities;
+    size_t n_slots = (size_t)n_entities * way->schedule.n_slots;
+    struct in_progress *p;
+
+    if (id == FR_NONE) {
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    p = e->collectives.steps->at[id];
+    p->way = *way;
+    p->collective = collective;
+    p->n_left = n_entities;
+    p->slots = calloc(n_slots, sizeof(*p->slots));
+    p->slots_left = calloc(n_entities, sizeof(*p->slots_left));
+    if (!p->slots || !p->slots_left) {
+        empty(p);
+        fr__engine_fail_nomem(e);
+        return;
+    }
+    for (size_t i = 0; i < n_slots; i++)
+        p->slots[i].first_early = p->slots[i].last_early = FR_NONE;
+    for (uint32_t i = 0; i < n_entities; i++)
+        p->slots_left[i] = way->schedule.n_slots;
+    if (way->start_s > 0)
+        fr__push_event(e, e->now_s + way->start_s, id, EVENT_STEPS_BEGIN);
+    else
+        fr__steps_begin(e, id);
+}
