@@ -120,6 +120,9 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     FR_TRY(strategy->plan(problem, m->context, m->plan, err));
     FR_TRY(fr_plan_finish(m->plan, err));
     m->options = q->run;
+    if (q->way.algorithm || q->way.protocol)
+        FR_TRY(fr_collective_way_new(&m->way, &q->way, err));
+    m->options.way = m->way;
     m->options.messages = fr_cost_messages(problem->costs);
     FR_TRY(put_in_order(m, err));
     if (q->iterations > 1)
@@ -135,7 +138,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     m->options.context = m->context;
     m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
     /* a user who says how rings run wants rings */
-    m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
+    m->options.rings_only =
+        q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 || m->way != NULL;
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
@@ -234,6 +238,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_plan_free(m.plan);
     }
     fr__tools_give(s, m.tools);
+    fr_collective_way_free(m.way);
     free(m.devices);
     return st;
 }

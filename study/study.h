@@ -59,6 +59,9 @@ struct fr_question {
     enum fr_optimizer optimizer;
     bool keeps_gradients;            /* --zero-grad zero */
     enum fr_collectives collectives; /* decides run.closed_form_collectives and run.rings_only */
+    struct fr_collective_options
+        way;             /* of collectives at no fitted time; an algorithm or a protocol
+                                         asks that none takes its fitted time */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
@@ -79,7 +82,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 25 };
+enum { FR_N_SETTINGS = 29 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
