@@ -100,9 +100,9 @@ enum fr__nccl_path nccl_path_of(const char *name)
                                         "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
     unsigned i = 0;
 
-    while (i < FR__NCCL_N_PATHS && strcmp(name, NAMES[i]) != 0)
+    while (i < FR__N_PATHS && strcmp(name, NAMES[i]) != 0)
         i++;
-    return i < FR__NCCL_N_PATHS ? (enum fr__nccl_path)i : FR__NCCL_LOC;
+    return i < FR__N_PATHS ? (enum fr__nccl_path)i : FR__PATH_LOC;
 }
 
 static struct fr__nccl_graph graph_of(const struct nccl_row *r)

@@ -11,19 +11,19 @@
 
 /* NCCL's kinds of paths, best first (src/graph/topo.h of 2.30). */
 enum fr__nccl_path {
-    FR__NCCL_LOC, /* itself */
-    FR__NCCL_NVL, /* NVLink */
-    FR__NCCL_NVB, /* NVLink through one GPU */
-    FR__NCCL_C2C, /* chip to chip, GPU to CPU */
-    FR__NCCL_PIX, /* one PCIe switch */
-    FR__NCCL_PXB, /* several, not the host bridge */
-    FR__NCCL_P2C, /* C2C, then PCIe */
-    FR__NCCL_PXN, /* through a GPU that is nearer to the NIC */
-    FR__NCCL_PHB, /* the host bridge */
-    FR__NCCL_SYS, /* between CPUs */
-    FR__NCCL_NET,
-    FR__NCCL_DIS, /* no way */
-    FR__NCCL_N_PATHS
+    FR__PATH_LOC, /* itself */
+    FR__PATH_NVL, /* NVLink */
+    FR__PATH_NVB, /* NVLink through one GPU */
+    FR__PATH_C2C, /* chip to chip, GPU to CPU */
+    FR__PATH_PIX, /* one PCIe switch */
+    FR__PATH_PXB, /* several, not the host bridge */
+    FR__PATH_P2C, /* C2C, then PCIe */
+    FR__PATH_PXN, /* through a GPU that is nearer to the NIC */
+    FR__PATH_PHB, /* the host bridge */
+    FR__PATH_SYS, /* between CPUs */
+    FR__PATH_NET,
+    FR__PATH_DIS, /* no way */
+    FR__N_PATHS
 };
 
 enum fr__nccl_pattern {

@@ -154,11 +154,11 @@ static bool has_ll128(const struct fr__nccl_comm *c)
 static bool is_enabled(const struct view *v, enum fr__nccl_algorithm a, enum fr__nccl_protocol p)
 {
     const struct fr__nccl_graph *g = graph_of(v, a);
-    enum fr__nccl_path most = v->comm->min_sm >= 90 ? FR__NCCL_PXN : FR__NCCL_PXB;
+    enum fr__nccl_path most = v->comm->min_sm >= 90 ? FR__PATH_PXN : FR__PATH_PXB;
 
     if (p != FR__NCCL_LL128)
         return true;
-    return has_ll128(v->comm) && g->type_intra <= FR__NCCL_NVB && g->type_inter <= most;
+    return has_ll128(v->comm) && g->type_intra <= FR__PATH_NVB && g->type_inter <= most;
 }
 
 /* ---- bandwidth ---- */
@@ -255,7 +255,7 @@ static struct hops hops_of(const struct view *v, enum fr__nccl_algorithm a,
     const struct fr__nccl_graph *g = graph_of(v, a);
     const struct fr__nccl_constants *k = &v->constants;
     enum fr__nccl_hop inside =
-        g->type_intra == FR__NCCL_NVL ? FR__NCCL_HOP_NVLINK : FR__NCCL_HOP_PCI;
+        g->type_intra == FR__PATH_NVL ? FR__NCCL_HOP_NVLINK : FR__NCCL_HOP_PCI;
     bool is_nvls = a == FR__NCCL_ALGO_NVLS || a == FR__NCCL_ALGO_NVLS_TREE;
     bool is_exposed = v->comm->n_nodes == v->comm->n_ranks && !k->is_old_when_alone;
     enum fr__nccl_algorithm across = is_exposed ? FR__NCCL_ALGO_TREE : a;
