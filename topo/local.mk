@@ -3,6 +3,7 @@ libtopo_la_SOURCES = \
 	topo/builder.h topo/builder.c topo/check.c topo/device_types.c topo/internal.h topo/layout.c \
 	topo/rings.c topo/route.c topo/route_search.h topo/route_search.c topo/router.h \
 	topo/select_named.c topo/topo.h topo/topo.c \
+	topo/import/nccl_xml.h topo/import/nccl_xml.c \
 	topo/load/compose.c topo/load/file.h topo/load/file.c topo/load/file_machines.c \
 	topo/load/file_place.c topo/load/file_types.c topo/load/file_values.c topo/load/load.h \
 	topo/load/network.c \
