@@ -216,6 +216,7 @@ struct collectives {
     size_t n_rings, cap_rings;
     uint32_t free_ring;
     struct fr__step_work *steps; /* schedules in progress; NULL: none so far */
+    struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
 };
 
 struct engine {

@@ -60,7 +60,8 @@ enum fr_want {
 
 /* How collectives without a cost of their own are done. */
 struct fr_collective_options {
-    const char *algorithm;  /* of fr_collective_algorithm_name, or "file:PATH"; NULL: rings for
+    const char *algorithm;  /* of fr_collective_algorithm_name; "nccl": what NCCL's tuner would take
+                                 for each collective; or "file:PATH"; NULL: rings for
                                  all-reduce, all-gather, reduce-scatter, chains for broadcast and
                                  reduce, a shift for all-to-all; also for a kind that the algorithm
                                  does not have */
@@ -77,6 +78,25 @@ void fr_collective_way_free(struct fr_collective_way *w);
 /* NULL past the end. */
 const char *fr_collective_algorithm_name(size_t i);
 const char *fr_collective_algorithm_summary(size_t i);
+
+/* What NCCL's tuner makes of some GPUs (sim/collectives/nccl/tuner.h): its graphs, searched on the
+ * topology's links, and its table of costs. Immutable. */
+struct fr_nccl_model;
+struct fr_nccl_choice {
+    const char *algorithm, *protocol; /* "Tree", "LL128" */
+    unsigned channels, threads;
+    double time_s; /* its own estimate */
+};
+/* devices: [n] rank by rank. version: "2.21"; NULL: the newest known. The caller frees *out.
+ * FR_EUSAGE: no such version, or NCCL would not run on these GPUs (err says why); FR_ERANGE;
+ * FR_ENOMEM. Cost: up to 1 s. */
+enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_topo *t,
+                                 const uint32_t devices[], uint32_t n, const char *version,
+                                 struct fr_error *err);
+void fr_nccl_model_free(struct fr_nccl_model *m);
+/* protocol: only this one; NULL: any. false: NCCL's table has none (all-to-all). */
+bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
+                          const char *protocol, struct fr_nccl_choice *out);
 
 struct fr_run_options {
     enum fr_network network;

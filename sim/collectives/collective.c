@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/chosen.h"
 #include "sim/collectives/run.h"
 #include "sim/collectives/way.h"
 
@@ -36,6 +37,7 @@ void fr__collectives_fini(struct engine *e)
         free(c->rings[r].launched);
     free(c->rings);
     fr__step_work_free(c->steps);
+    fr__chosen_free(c->models);
     fr__rings_fini(&c->found);
 }
 

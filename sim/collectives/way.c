@@ -1,6 +1,7 @@
 /* sim/collectives/way.c - see way.h. */
 #include "config.h"
 
+#include "sim/collectives/chosen.h"
 #include "sim/collectives/way.h"
 
 #include <math.h>
@@ -40,11 +41,15 @@ static enum fr_status set_algorithm(struct fr_collective_way *w, const char *nam
         w->algorithm = &fr__custom_algorithm;
         return fr__custom_load(&w->custom, name + sizeof(FILE_PREFIX) - 1, err);
     }
+    w->is_nccl = strcmp(name, "nccl") == 0;
+    if (w->is_nccl)
+        return FR_OK;
     w->algorithm = fr__algorithm_find(name);
     if (w->algorithm)
         return FR_OK;
-    for (; n < 32 && fr__algorithm_at(n); n++)
-        names[n] = fr__algorithm_at(n)->name;
+    names[n++] = "nccl";
+    for (; n < 32 && fr__algorithm_at(n - 1); n++)
+        names[n] = fr__algorithm_at(n - 1)->name;
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no algorithm of collectives '%s'%s", name,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
@@ -102,13 +107,13 @@ static uint32_t chunks_of(double bytes, double chunk_bytes)
 
 /* Lanes and chunks of a pipeline. Trees: a pair for each rank of a machine, so that each begins at
  * another NIC. */
-static void set_pipeline(const struct fr_collective_way *way, struct fr__schedule *s)
+static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
 {
     const struct fr__algorithm *a = s->algorithm;
     double chunk = CHUNK_BYTES;
 
     if (a == &fr__tree_algorithm && s->kind == FR_ALL_REDUCE) {
-        uint32_t most = way->n_channels ? way->n_channels : 2 * s->per_node;
+        uint32_t most = n_channels ? n_channels : 2 * s->per_node;
 
         s->n_lanes = most < 2 * s->per_node ? most : 2 * s->per_node;
     }
@@ -143,8 +148,8 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
     return true;
 }
 
-static void set_protocol_costs(const struct fr_collective_way *way, const struct fr__algorithm *a,
-                               struct fr__way *out)
+static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
+                               const struct fr__algorithm *a, struct fr__way *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
         [FR_LINK_NVLINK] = FR__NCCL_HOP_NVLINK,
@@ -155,58 +160,104 @@ static void set_protocol_costs(const struct fr_collective_way *way, const struct
     enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
 
     out->wire_factor = 1;
-    if (way->protocol == FR__NCCL_N_PROTOCOLS)
+    if (p == FR__NCCL_N_PROTOCOLS)
         return;
     if (a == &fr__tree_algorithm)
         row = FR__NCCL_ALGO_TREE;
     else if (a == &fr__nvls_algorithm)
         row = FR__NCCL_ALGO_NVLS_TREE;
-    out->wire_factor = fr__nccl_wire_factor(way->protocol);
-    out->start_s = 1e-6 * fr__nccl_base_us(way->version, row, way->protocol);
+    out->wire_factor = fr__nccl_wire_factor(p);
+    out->start_s = 1e-6 * fr__nccl_base_us(version, row, p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        out->hop_s[k] = 1e-6 * fr__nccl_hop_us(way->version, HOPS[k], row, way->protocol);
+        out->hop_s[k] = 1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p);
 }
 
-/* What the algorithm by hand stands for with this kind; NULL: it has none. */
-static const struct fr__algorithm *algorithm_for(const struct fr_collective_way *way,
-                                                 enum fr_collective_kind kind)
-{
-    const struct fr__algorithm *a = way->algorithm;
+/* What is to be done, and by which protocol. */
+struct recipe {
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    enum fr__nccl_protocol protocol;
+    unsigned n_channels;
+};
 
-    if (a && a->kinds >> kind & 1 && (!way->custom || fr__custom_kind(way->custom) == kind))
-        return a;
-    if (way->protocol == FR__NCCL_N_PROTOCOLS) /* rings, chains, shifts */
-        return NULL;
+static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
+{
     if (kind == FR_ALL_TO_ALL)
         return &fr__pairwise_algorithm;
     return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
 }
 
-bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
+/* As NCCL chooses; where it has no model rings by the protocol asked for. */
+static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
+{
+    static const struct fr__algorithm *const ALGORITHMS[FR__NCCL_N_ALGORITHMS] = {
+        [FR__NCCL_ALGO_TREE] = &fr__tree_algorithm,
+        [FR__NCCL_ALGO_NVLS] = &fr__nvls_algorithm,
+        [FR__NCCL_ALGO_NVLS_TREE] = &fr__nvls_algorithm,
+        [FR__NCCL_ALGO_PAT] = &fr__pat_algorithm};
+    const struct fr_collective_way *way = e->o->way;
+    enum fr_collective_kind kind = e->v->collectives[collective].kind;
+    struct fr__nccl_choice c;
+
+    if (!fr__chosen(e, collective, way->version, way->protocol, &c))
+        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
+                               way->protocol, way->n_channels};
+    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
+                                                             : ALGORITHMS[c.algorithm],
+                           c.protocol, way->n_channels ? way->n_channels : c.channels};
+}
+
+/* What is asked for by hand stands for the kinds that it has. */
+static struct recipe recipe_of(struct engine *e, uint32_t collective)
 {
     const struct fr_collective_way *way = e->o->way;
+    const struct fr__algorithm *a = way ? way->algorithm : NULL;
+    enum fr_collective_kind kind = e->v->collectives[collective].kind;
+    struct recipe r = {.protocol = FR__NCCL_N_PROTOCOLS};
+
+    if (!way)
+        return r;
+    if (way->is_nccl)
+        return nccl_recipe(e, collective);
+    r.protocol = way->protocol;
+    r.n_channels = way->n_channels;
+    if (a && a->kinds >> kind & 1 && (!way->custom || fr__custom_kind(way->custom) == kind))
+        r.algorithm = a;
+    else if (way->protocol < FR__NCCL_N_PROTOCOLS)
+        r.algorithm = usual_for(kind);
+    if (way->protocol == FR__NCCL_N_PROTOCOLS &&
+        (r.algorithm == &fr__ring_algorithm || r.algorithm == &fr__chain_algorithm))
+        r.algorithm = NULL; /* as form.c has them */
+    return r;
+}
+
+bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
+{
     const struct fr_collective *c = &e->v->collectives[collective];
-    const struct fr__algorithm *a = way ? algorithm_for(way, c->kind) : NULL;
     struct fr__schedule *s = &out->schedule;
     uint32_t n = fr_plan_group_size(e->plan, c->group), machines;
+    const struct fr__algorithm *a;
+    struct recipe r;
     enum fr_status st;
 
-    if (n < 2 || !a || (a == &fr__ring_algorithm && way->protocol == FR__NCCL_N_PROTOCOLS) ||
-        (a == &fr__chain_algorithm && way->protocol == FR__NCCL_N_PROTOCOLS))
+    if (n < 2 || !e->o->way)
+        return false;
+    r = recipe_of(e, collective);
+    a = r.algorithm;
+    if (!a)
         return false;
     machines = fr_plan_group_machines(e->plan, c->group);
     *out = (struct fr__way){.start_s = 0};
     *s = (struct fr__schedule){.algorithm = a, .kind = c->kind, .n = n, .bytes = c->bytes};
     s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;
     s->per_node = machines ? n / machines : 1;
-    s->custom = way->custom;
+    s->custom = e->o->way->custom;
     s->dims[0] = s->per_node;
     s->dims[1] = n / s->per_node;
     s->n_dims = s->per_node > 1 && s->dims[1] > 1 ? 2 : 0;
     if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, s))
         return false;
-    set_pipeline(way, s);
-    set_protocol_costs(way, a, out);
+    set_pipeline(r.n_channels, s);
+    set_protocol_costs(e->o->way->version, r.protocol, a, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);

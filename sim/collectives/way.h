@@ -13,8 +13,9 @@
 #include "sim/engine.h"
 
 struct fr_collective_way {
-    const struct fr__algorithm *algorithm;
-    struct fr__custom *custom;       /* owned; NULL: not from a file */
+    const struct fr__algorithm *algorithm; /* NULL: none by hand */
+    bool is_nccl;                          /* what NCCL would choose */
+    struct fr__custom *custom;             /* owned; NULL: not from a file */
     enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, messages as the links are */
     unsigned version;                /* of NCCL, whose latencies a protocol has */
     unsigned n_channels;             /* 0: as many as the algorithm likes */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "sim/collectives/nccl/from_topo.h"
 #include "sim/collectives/nccl/from_xml.h"
 #include "tests/support/base_check.h"
 #include "tests/support/nccl_case.h"
@@ -196,6 +197,38 @@ START_TEST(channels_and_speeds_are_nccls)
 }
 END_TEST
 
+/* What NCCL 2.30.7 finds on such machines (graphs.csv), from our presets' links. */
+START_TEST(our_presets_have_the_rings_of_their_machines)
+{
+    static const struct {
+        const char *topology;
+        unsigned n_channels;
+        double speed;
+    } cases[] = {
+        {"dgx1-v100", 6, 20},    {"dgx-a100-80g", 12, 20},   {"hgx-h100", 12, 30},
+        {"hgx-b200", 16, 45},    {"2x dgx-a100-80g", 8, 24}, {"2x hgx-h100", 8, 48},
+        {"16x hgx-h100", 8, 48},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_error err = {.text = ""};
+        struct fr_topo *t = NULL;
+        struct fr__nccl_comm c;
+        uint32_t devices[128];
+
+        ck_assert_msg(fr_topo_load(&t, cases[i].topology, &err) == FR_OK, "%s", err.text);
+        for (uint32_t d = 0; d < t->n_gpus; d++)
+            devices[d] = d;
+        ck_assert_msg(fr__nccl_comm_of(t, devices, (uint32_t)t->n_gpus, 230, &c, &err) == FR_OK,
+                      "%s", err.text);
+        ck_assert_msg(c.ring.n_channels == cases[i].n_channels &&
+                          fabs(c.ring.bw_intra - cases[i].speed) < 1e-3,
+                      "%s: %u x %g", cases[i].topology, c.ring.n_channels, c.ring.bw_intra);
+        fr_topo_free(t);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("nccl_search");
@@ -203,5 +236,6 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_test(c, kinds_and_bandwidths_of_paths_are_nccls);
     tcase_add_test(c, channels_and_speeds_are_nccls);
+    tcase_add_test(c, our_presets_have_the_rings_of_their_machines);
     return run_case(c, "sim/nccl_search");
 }
