@@ -39,7 +39,8 @@ enum option_group {
     OPTIONS_COSTS = 65536,   /* whence costs come */
     OPTIONS_ANSWER = 131072, /* what else to find out in an answer */
     OPTIONS_LEARN = 262144,
-    OPTIONS_GPUS = 524288 /* which GPUs of a cluster */
+    OPTIONS_GPUS = 524288, /* which GPUs of a cluster */
+    OPTIONS_COMM = 1048576 /* sizes of a collective, and how it goes */
 };
 
 enum { CLI_MAX_STRATEGIES = 64, CLI_MAX_FILES = 16, CLI_MAX_ARGUMENTS = 256, CLI_MAX_GPUS = 16 };
@@ -71,6 +72,9 @@ struct options {
     size_t n_gpus;
     bool all; /* sweeps too */
     struct fr_learn_options learning;
+    /* comm only; 0: not given */
+    uint64_t comm_min_bytes, comm_max_bytes;
+    uint32_t comm_factor;
 };
 
 struct fr__json; /* base/json.h */
@@ -148,6 +152,7 @@ enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
+enum fr_status cli_comm(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_list(struct session *s, struct fr_error *err);

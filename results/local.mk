@@ -1,9 +1,9 @@
 noinst_LTLIBRARIES += libresults.la
 libresults_la_SOURCES = \
-	results/draw.h results/explain.h results/explain.c results/fits.h results/fits.c \
-	results/formats.h results/formats.c results/learning.c results/results.h \
+	results/comm_table.h results/draw.h results/explain.h results/explain.c results/fits.h \
+	results/fits.c results/formats.h results/formats.c results/learning.c results/results.h \
 	results/sweeps.c \
-	results/data/collectives.c results/data/csv.c results/data/explain.c \
+	results/data/collectives.c results/data/comm.c results/data/csv.c results/data/explain.c \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
 	results/data/learn.c results/data/sweep.h results/data/sweep.c results/data/trace.c \
 	results/data/validate.c \
@@ -18,10 +18,9 @@ libresults_la_SOURCES = \
 	results/parts/colours.h results/parts/explanation.h results/parts/explanation.c \
 	results/parts/lanes.h results/parts/lanes.c results/parts/memory_curve.h \
 	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
-	results/parts/output.h results/parts/output.c results/parts/program.h \
-	results/parts/program.c results/parts/speed_up.h results/parts/speed_up.c \
-	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
-	results/parts/task_order.c \
+	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
+	results/parts/speed_up.h results/parts/speed_up.c results/parts/sweep_names.h \
+	results/parts/sweep_names.c results/parts/task_order.h results/parts/task_order.c \
 	results/pictures/compare.c results/pictures/explain.h results/pictures/explain.c \
 	results/pictures/fit.h results/pictures/fit.c results/pictures/fit_axis.h \
 	results/pictures/fit_axis.c results/pictures/fit_kernels.c results/pictures/fit_runs.c \
@@ -30,13 +29,12 @@ libresults_la_SOURCES = \
 	results/pictures/plot.c results/pictures/record.h results/pictures/record.c \
 	results/pictures/sweep.h results/pictures/sweep.c results/pictures/timeline.c \
 	results/pictures/validate.c \
-	results/text/cells.h results/text/cells.c results/text/collectives.c \
+	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/comm.c \
 	results/text/explain.h results/text/explain.c results/text/explain_cells.c \
 	results/text/explain_gantt.c results/text/explain_op.c results/text/explain_steps.c \
-	results/text/learn.c results/text/record.h results/text/record.c \
-	results/text/record_details.c results/text/record_memory.c \
-	results/text/record_question.c results/text/sweep.c results/text/table.h \
-	results/text/table.c results/text/validate.c
+	results/text/learn.c results/text/record.h results/text/record.c results/text/record_details.c \
+	results/text/record_memory.c results/text/record_question.c results/text/sweep.c \
+	results/text/table.h results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

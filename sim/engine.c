@@ -185,6 +185,9 @@ static void handle(struct engine *e, struct fr__event event)
     case EVENT_STEPS_BEGIN:
         fr__steps_begin(e, id);
         break;
+    case EVENT_STEP_TAKEN:
+        fr__step_taken(e, id);
+        break;
     }
 }
 
@@ -215,6 +218,7 @@ static inline void fetch_next(const struct engine *e)
     case EVENT_COLLECTIVE_START:
     case EVENT_COLLECTIVE_DONE:
     case EVENT_STEPS_BEGIN:
+    case EVENT_STEP_TAKEN:
         break;
     }
 }

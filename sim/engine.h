@@ -40,6 +40,7 @@ enum event_what {
     EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
     EVENT_MESSAGE,          /* the network model asked to be woken for it */
     EVENT_STEPS_BEGIN,      /* of a collective by a schedule (collectives/run.c) */
+    EVENT_STEP_TAKEN,       /* the receiver of one of its messages has it */
 };
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };

@@ -161,13 +161,6 @@ static void leave(struct engine *e, uint32_t flight)
     fr__message_start(e, MESSAGE_OF_STEP, flight, 0, route, f.bytes * p->way.wire_factor);
 }
 
-double fr__step_latency_s(const struct engine *e, uint32_t flight, const struct fr__route *route)
-{
-    const struct fr__step_work *w = e->collectives.steps;
-
-    return fr__way_latency_s(e, &w->at[w->flights[flight].progress]->way, route);
-}
-
 /* ---- slots ---- */
 
 static void go_on(struct engine *e, uint32_t progress, uint32_t slot);
@@ -293,15 +286,35 @@ static void finish_if_over(struct engine *e, uint32_t progress)
     w->free_progress = progress;
 }
 
-void fr__step_done(struct engine *e, uint32_t flight)
+static uint32_t take(struct engine *e, uint32_t flight)
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
 
     w->flights[flight].progress = w->free_flight;
     w->free_flight = flight;
-    w->at[f.progress]->slots[f.from].sends_left--;
     arrive(e, f.progress, f.to, f.to_step);
+    return f.progress;
+}
+
+void fr__step_taken(struct engine *e, uint32_t flight)
+{
+    finish_if_over(e, take(e, flight));
+}
+
+/* The sender goes on at once, so that what a protocol takes at the receiver delays no later chunk.
+ * */
+void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route)
+{
+    struct fr__step_work *w = e->collectives.steps;
+    struct flight f = w->flights[flight];
+    double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route);
+
+    w->at[f.progress]->slots[f.from].sends_left--;
+    if (extra_s > 0)
+        fr__push_event(e, e->now_s + extra_s, flight, EVENT_STEP_TAKEN);
+    else
+        take(e, flight);
     go_on(e, f.progress, f.from);
     finish_if_over(e, f.progress);
 }

@@ -11,9 +11,9 @@ void fr__step_work_reset(struct fr__step_work *w);
 void fr__step_work_free(struct fr__step_work *w);
 /* The event EVENT_STEPS_BEGIN: a collective's start is over. */
 void fr__steps_begin(struct engine *e, uint32_t progress);
-/* A message of a step has arrived. */
-void fr__step_done(struct engine *e, uint32_t flight);
-/* What passes before it shares its links. */
-double fr__step_latency_s(const struct engine *e, uint32_t flight, const struct fr__route *route);
+/* A message of a step has crossed its links; its receiver may take it later. */
+void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route);
+/* The event EVENT_STEP_TAKEN. */
+void fr__step_taken(struct engine *e, uint32_t flight);
 
 #endif

@@ -343,8 +343,8 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
     return fr__route_take(e, device_of(e, collective, from), device_of(e, collective, to));
 }
 
-double fr__way_latency_s(const struct engine *e, const struct fr__way *w,
-                         const struct fr__route *route)
+double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
+                       const struct fr__route *route)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, route);
     enum fr_link_kind outermost = FR_LINK_NVLINK;
@@ -352,7 +352,7 @@ double fr__way_latency_s(const struct engine *e, const struct fr__way *w,
     for (uint32_t i = 0; i < route->n_links; i++)
         if (e->v->topo->links[links[i]].kind > outermost)
             outermost = e->v->topo->links[links[i]].kind;
-    return fmax(route->latency_s, route->n_links > 0 ? w->hop_s[outermost] : 0);
+    return route->n_links > 0 ? fmax(w->hop_s[outermost] - route->latency_s, 0) : 0;
 }
 
 /* ---- closed form ---- */
@@ -361,6 +361,7 @@ struct closed {
     struct engine *e;
     uint32_t collective;
     const struct fr__way *w;
+    bool without_extra;
 };
 
 static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
@@ -373,7 +374,9 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
     if (route == FR_NONE)
         return 0;
     r = fr__route_at(c->e, route);
-    s = fr__way_latency_s(c->e, c->w, r) + bytes * c->w->wire_factor / r->bw_Bps;
+    s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
+    if (!c->without_extra)
+        s += fr__way_extra_s(c->e, c->w, r);
     fr__route_release(c->e, route);
     return s;
 }
@@ -401,21 +404,32 @@ static double busiest_link_s(struct engine *e, uint32_t collective, const struct
     return most_s;
 }
 
+/* Of the first n chunks alone. */
+static double chunks_alone(const struct closed *c, uint32_t n)
+{
+    struct fr__way some = *c->w;
+    struct fr__schedule *s = &some.schedule;
+    struct closed of = {c->e, c->collective, &some, c->without_extra};
+
+    s->bytes *= (double)n / s->n_chunks;
+    s->n_chunks = n;
+    s->algorithm->shape(s);
+    return fr__schedule_alone(s, hop_alone, &of);
+}
+
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
 {
-    struct closed c = {e, collective, w};
-    struct fr__way first = *w; /* the first chunk alone: the time to fill a pipeline */
-    double alone_s = fr__schedule_alone(&w->schedule, hop_alone, &c), fill_s;
+    struct closed c = {e, collective, w, false};
+    double n = w->schedule.n_chunks, fill_s, next_s;
 
-    if (w->schedule.n_chunks < 2)
-        return w->start_s + fmax(alone_s, busiest_link_s(e, collective, w));
-    first.schedule.bytes /= w->schedule.n_chunks;
-    first.schedule.n_chunks = 1;
-    first.schedule.algorithm->shape(&first.schedule);
-    c.w = &first;
-    fill_s = fr__schedule_alone(&first.schedule, hop_alone, &c);
-    return w->start_s + fmax(alone_s, fill_s + busiest_link_s(e, collective, w) *
-                                                   (1 - 1.0 / w->schedule.n_chunks));
+    if (n < 2)
+        return w->start_s + fmax(fr__schedule_alone(&w->schedule, hop_alone, &c),
+                                 busiest_link_s(e, collective, w));
+    fill_s = chunks_alone(&c, 1);
+    c.without_extra = true; /* chunks follow each other as fast as they leave */
+    next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
+    return w->start_s + fill_s +
+           fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
 }
 
 static void add_step(struct engine *e, uint32_t collective, const struct fr__way *w, uint32_t slot,

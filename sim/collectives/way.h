@@ -35,8 +35,9 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out);
  * fr__route_release or with the message; FR_NONE with the failure kept. */
 uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
                        uint32_t from, uint32_t to);
-double fr__way_latency_s(const struct engine *e, const struct fr__way *w,
-                         const struct fr__route *route);
+/* What the protocol takes at the receiver beyond the route's latency. */
+double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
+                       const struct fr__route *route);
 /* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
  * than the busiest link needs. Cost: O(messages). */
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w);

@@ -104,8 +104,6 @@ static double latency_of(struct engine *e, const struct message *m, const struct
 {
     struct fr__alone a;
 
-    if (m->owner_kind == MESSAGE_OF_STEP)
-        return fr__step_latency_s(e, m->owner, r);
     if (m->owner_kind != MESSAGE_OF_TRANSFER || r->fit == FR__NO_FIT || !e->o->messages)
         return r->latency_s;
     a = fr__transfer_alone(e, r, m->bytes);
@@ -225,7 +223,7 @@ static void message_done(struct engine *e, uint32_t id)
     if (m.owner_kind == MESSAGE_OF_TRANSFER)
         transfer_done(e, m.owner);
     else if (m.owner_kind == MESSAGE_OF_STEP)
-        fr__step_done(e, m.owner);
+        fr__step_done(e, m.owner, r);
     else
         fr__ring_hop_done(e, m.owner, m.hop);
     if (e->o->channels && src != dst)
