@@ -14,6 +14,7 @@ struct kept {
     unsigned version;
     bool is_known;
     struct fr__nccl_model model;
+    uint32_t *chains, *places; /* [tree channels, each twice][GPUs of a machine], owned */
 };
 
 struct fr__kept_models {
@@ -27,6 +28,8 @@ void fr__chosen_free(struct fr__kept_models *k)
         return;
     for (size_t i = 0; i < k->n; i++) {
         free(k->at[i]->devices);
+        free(k->at[i]->chains);
+        free(k->at[i]->places);
         free(k->at[i]);
     }
     free(k->at);
@@ -62,25 +65,48 @@ static bool is_alike(const struct fr_topo *t, const struct kept *k, const uint32
     return true;
 }
 
+/* A channel's two trees go along the same chain. false: out of memory. */
+static bool set_chains(struct kept *k, const uint32_t *gpus)
+{
+    size_t each = k->n / k->model.comm.n_nodes, n = 2 * (size_t)k->model.comm.tree.n_channels;
+
+    k->chains = calloc(n * each + 1, sizeof(*k->chains));
+    k->places = calloc(n * each + 1, sizeof(*k->places));
+    if (!k->chains || !k->places)
+        return false;
+    for (size_t lane = 0; lane < n; lane++)
+        for (uint32_t i = 0; i < each; i++) {
+            uint32_t gpu = gpus[lane / 2 * each + i];
+
+            k->chains[lane * each + i] = gpu;
+            k->places[lane * each + gpu] = i;
+        }
+    return true;
+}
+
 static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsigned version)
 {
     struct kept *k = calloc(1, sizeof(*k));
     struct fr__nccl_comm comm;
+    uint32_t *gpus = NULL;
     enum fr_status st;
 
     if (!k)
         return NULL;
-    st = fr__nccl_comm_of(e->v->topo, devices, n, version, &comm, NULL);
+    st = fr__nccl_comm_of(e->v->topo, devices, n, version, &comm, &gpus, NULL);
     if (st == FR_ENOMEM) {
         free(k);
         return NULL;
     }
     k->is_known = st == FR_OK;
-    if (k->is_known)
-        fr__nccl_model_make(&k->model, &comm);
-    k->devices = devices;
     k->n = n;
     k->version = version;
+    if (k->is_known) {
+        fr__nccl_model_make(&k->model, &comm);
+        k->is_known = set_chains(k, gpus);
+    }
+    free(gpus);
+    k->devices = devices;
     return k;
 }
 
@@ -111,21 +137,39 @@ static const struct kept *model_of(struct engine *e, uint32_t group, unsigned ve
     return m->at[m->n++] = k;
 }
 
+/* NULL: not of GPUs alone, or the failure is kept. */
+static const struct kept *kept_of(struct engine *e, uint32_t group, unsigned version)
+{
+    uint32_t n = fr_plan_group_size(e->plan, group);
+    const struct kept *k;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (fr_plan_group_device(e->plan, group, i) >= e->v->topo->n_gpus)
+            return NULL;
+    k = model_of(e, group, version);
+    if (!k)
+        fr__engine_fail_nomem(e);
+    return k && k->is_known ? k : NULL;
+}
+
 bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
                 enum fr__nccl_protocol protocol, struct fr__nccl_choice *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    uint32_t n = fr_plan_group_size(e->plan, c->group);
-    const struct kept *k;
+    const struct kept *k = kept_of(e, c->group, version);
 
-    for (uint32_t i = 0; i < n; i++)
-        if (fr_plan_group_device(e->plan, c->group, i) >= e->v->topo->n_gpus)
-            return false;
-    k = model_of(e, c->group, version);
-    if (!k) {
-        fr__engine_fail_nomem(e);
+    return k && fr__nccl_choose(&k->model, c->kind, c->bytes, FR__NCCL_N_ALGORITHMS, protocol, out);
+}
+
+bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)
+{
+    const struct kept *k = kept_of(e, group, version);
+
+    if (!k)
         return false;
-    }
-    return k->is_known &&
-           fr__nccl_choose(&k->model, c->kind, c->bytes, FR__NCCL_N_ALGORITHMS, protocol, out);
+    *out = (struct fr__chains){.n_lanes = 2 * k->model.comm.tree.n_channels,
+                               .per_node = k->n / k->model.comm.n_nodes,
+                               .order = k->chains,
+                               .place = k->places};
+    return true;
 }

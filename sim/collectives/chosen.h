@@ -10,6 +10,12 @@
  * the failure is kept. */
 bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
                 enum fr__nccl_protocol protocol, struct fr__nccl_choice *out);
+/* The chains inside machines of NCCL's trees, a lane a tree; the model keeps them. */
+struct fr__chains {
+    uint32_t n_lanes, per_node;
+    const uint32_t *order, *place; /* [n_lanes][per_node] */
+};
+bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out);
 void fr__chosen_free(struct fr__kept_models *k);
 
 #endif

@@ -24,7 +24,7 @@ enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_top
     if (number == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
                         version);
-    FR_TRY(fr__nccl_comm_of(t, devices, n, number, &comm, err));
+    FR_TRY(fr__nccl_comm_of(t, devices, n, number, &comm, NULL, err));
     m = calloc(1, sizeof(*m));
     if (!m)
         return fr__fail_nomem(err);

@@ -10,7 +10,7 @@
 
 /* NCCL's chunk of trees and chains (4 MiB in 8 steps: NCCL_BUFFSIZE, NCCL_STEPS) and of NVLS
  * (src/enqueue.cc). More chunks than MOST_CHUNKS change a pipeline by less than its depth in 64. */
-enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64 };
+enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
 
 static const char FILE_PREFIX[] = "file:";
 
@@ -113,9 +113,10 @@ static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
     double chunk = CHUNK_BYTES;
 
     if (a == &fr__tree_algorithm && s->kind == FR_ALL_REDUCE) {
-        uint32_t most = n_channels ? n_channels : 2 * s->per_node;
+        uint32_t most = s->n_lanes ? s->n_lanes : 2 * s->per_node;
 
-        s->n_lanes = most < 2 * s->per_node ? most : 2 * s->per_node;
+        most = most < MOST_TREES ? most : MOST_TREES;
+        s->n_lanes = n_channels && n_channels < most ? n_channels : most;
     }
     if (a == &fr__nvls_algorithm) {
         s->n_lanes = s->per_node;
@@ -148,6 +149,18 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
     return true;
 }
 
+/* As NCCL's search finds them; without its model by number. */
+static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
+{
+    struct fr__chains chains;
+
+    if (!fr__chosen_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
+        return;
+    s->n_lanes = chains.n_lanes;
+    s->order = chains.order;
+    s->place = chains.place;
+}
+
 static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
                                const struct fr__algorithm *a, struct fr__way *out)
 {
@@ -170,6 +183,9 @@ static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
     out->start_s = 1e-6 * fr__nccl_base_us(version, row, p);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         out->hop_s[k] = 1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p);
+    if (row ==
+        FR__NCCL_ALGO_NVLS_TREE) /* the table has it once for the four ways to and from a switch */
+        out->hop_s[FR_LINK_NVLINK] /= 4;
 }
 
 /* What is to be done, and by which protocol. */
@@ -256,6 +272,8 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     s->n_dims = s->per_node > 1 && s->dims[1] > 1 ? 2 : 0;
     if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, s))
         return false;
+    if (a == &fr__tree_algorithm)
+        set_chains(e, c->group, s);
     set_pipeline(r.n_channels, s);
     set_protocol_costs(e->o->way->version, r.protocol, a, out);
     st = fr__schedule_make(s, e->err);

@@ -161,7 +161,7 @@ START_TEST(channels_and_speeds_are_nccls)
             is_there =
                 load(row.field[1], version_of(row.field[0]), atoi(row.field[3]), row.nodes > 1, &s);
             if (is_there)
-                ck_assert(fr__ns_comm(&s, row.nodes, &comm, &err) == FR_OK);
+                ck_assert(fr__ns_comm(&s, row.nodes, &comm, NULL, &err) == FR_OK);
             fr__ns_fini(&s);
             snprintf(now, sizeof(now), "%s", name);
         }
@@ -219,7 +219,8 @@ START_TEST(our_presets_have_the_rings_of_their_machines)
         ck_assert_msg(fr_topo_load(&t, cases[i].topology, &err) == FR_OK, "%s", err.text);
         for (uint32_t d = 0; d < t->n_gpus; d++)
             devices[d] = d;
-        ck_assert_msg(fr__nccl_comm_of(t, devices, (uint32_t)t->n_gpus, 230, &c, &err) == FR_OK,
+        ck_assert_msg(fr__nccl_comm_of(t, devices, (uint32_t)t->n_gpus, 230, &c, NULL, &err) ==
+                          FR_OK,
                       "%s", err.text);
         ck_assert_msg(c.ring.n_channels == cases[i].n_channels &&
                           fabs(c.ring.bw_intra - cases[i].speed) < 1e-3,

@@ -421,6 +421,20 @@ START_TEST(a_ring_follows_the_order_that_it_is_given)
 }
 END_TEST
 
+START_TEST(trees_follow_the_chains_that_they_are_given)
+{
+    const uint32_t order[] = {2, 0, 3, 1, 1, 3, 0, 2}, place[] = {1, 3, 0, 2, 2, 0, 3, 1};
+
+    for (uint32_t nodes = 1; nodes <= 9; nodes++) {
+        struct fr__schedule s = {
+            .n_lanes = 2, .per_node = 4, .n_chunks = 3, .order = order, .place = place};
+
+        ck_assert(make(&s, "tree", FR_ALL_REDUCE, 4 * nodes));
+        must_be_right(&s);
+    }
+}
+END_TEST
+
 /* ---- a person's own ---- */
 
 static enum fr_status parse(const char *text, struct fr_error *err)
@@ -510,6 +524,7 @@ int main(void)
     tcase_add_test(c, sums_in_a_switch_spare_the_ranks);
     tcase_add_test(c, an_all_to_all_may_have_bytes_of_its_own_for_each_pair);
     tcase_add_test(c, a_ring_follows_the_order_that_it_is_given);
+    tcase_add_test(c, trees_follow_the_chains_that_they_are_given);
     tcase_add_test(c, a_persons_own_algorithm_is_taken_when_it_is_right);
     tcase_add_test(c, a_persons_own_algorithm_is_refused_with_what_is_missing);
     return run_case(c, "sim/schedule");

@@ -1,5 +1,5 @@
-/* sim/collectives/algorithms/bucket.c - the bucket algorithm: rings along every dimension of a torus, both
- * ways.
+/* sim/collectives/algorithms/bucket.c - the bucket algorithm: rings along every dimension of a
+ * torus, both ways.
  *
  * E. Chan, M. Heimlich, A. Purkayastha and R. van de Geijn, Concurrency and Computation 19(13),
  * 2007 (bucket algorithms on meshes). Ranks stand in a torus of D dimensions. The data are cut into

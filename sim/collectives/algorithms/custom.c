@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/custom.c - the generator of a person's own algorithm; custom_file.c reads it. */
+/* sim/collectives/algorithms/custom.c - the generator of a person's own algorithm; custom_file.c
+ * reads it. */
 #include "config.h"
 
 #include "sim/collectives/algorithms/custom_file.h"

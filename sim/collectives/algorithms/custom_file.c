@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/custom_file.c - reads a person's own algorithm and proves that it is right. */
+/* sim/collectives/algorithms/custom_file.c - reads a person's own algorithm and proves that it is
+ * right. */
 #include "config.h"
 
 #include "sim/collectives/algorithms/custom_file.h"

@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/hierarchical.c - collectives in phases: inside the machines and across them.
+/* sim/collectives/algorithms/hierarchical.c - collectives in phases: inside the machines and across
+ * them.
  *
  * M machines of m ranks. Two kinds of all-reduce (P. Goyal et al., Accurate, Large Minibatch SGD,
  * arXiv:1706.02677, section 4; NVIDIA's and Horovod's hierarchical all-reduce):

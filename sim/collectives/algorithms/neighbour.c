@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/neighbour.c - all-gather by neighbour exchange, of an even number of ranks.
+/* sim/collectives/algorithms/neighbour.c - all-gather by neighbour exchange, of an even number of
+ * ranks.
  *
  * J. Chen, L. Zhang, Y. Zhang and W. Yuan, HPC Asia 2005. Neighbours in pairs exchange their
  * blocks; then each rank exchanges in turn with its other and its first neighbour the two blocks

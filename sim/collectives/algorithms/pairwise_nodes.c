@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/pairwise_nodes.c - all-to-all in two stages: inside machines, then along rails.
+/* sim/collectives/algorithms/pairwise_nodes.c - all-to-all in two stages: inside machines, then
+ * along rails.
  *
  * NVIDIA's PXN (NCCL 2.12) and DeepEP's dispatch. M machines of m ranks, S bytes a rank. First each
  * rank hands its machine's rank j all that goes to ranks of number j anywhere, in m - 1 rounds of

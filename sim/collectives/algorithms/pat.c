@@ -1,4 +1,5 @@
-/* sim/collectives/algorithms/pat.c - PAT: all-gather and reduce-scatter along binomial trees, for any n.
+/* sim/collectives/algorithms/pat.c - PAT: all-gather and reduce-scatter along binomial trees, for
+ * any n.
  *
  * S. Jeaugey, PAT: a new algorithm for all-gather and reduce-scatter operations at scale,
  * arXiv:2506.20252, 2025; NCCL 2.30 src/include/collectives.h. Peers are at distances of powers of

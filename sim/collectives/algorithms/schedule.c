@@ -1,5 +1,5 @@
-/* sim/collectives/algorithms/schedule.c - what all algorithms share: making a schedule, walking its steps,
- * counting its messages and what it takes where no link is shared. */
+/* sim/collectives/algorithms/schedule.c - what all algorithms share: making a schedule, walking its
+ * steps, counting its messages and what it takes where no link is shared. */
 #include "config.h"
 
 #include "sim/collectives/algorithms/schedule.h"

@@ -86,8 +86,10 @@ struct fr__schedule {
     uint32_t n_chunks;   /* of a pipeline's lane; 0: 1 */
     uint32_t aggregated; /* PAT: most pieces in a message, a power of two; 0: no limit */
     uint32_t dims[FR__MOST_DIMS], n_dims; /* of a torus, the innermost first; 0: one ring */
-    const uint32_t *order;                /* [n_lanes][n] ranks in ring order; NULL: rank order */
-    const uint32_t *place;    /* [n_lanes][n] where each rank stands in it; NULL with order */
+    /* [n_lanes][n] ranks in ring order; of trees [n_lanes][per_node] a machine's ranks along the
+     * chain, counted from its first; NULL: rank order */
+    const uint32_t *order;
+    const uint32_t *place;    /* where each rank stands in it; NULL with order */
     const double *share_frac; /* [n_lanes] of the bytes; NULL: equal shares */
     const double *pair_bytes; /* all-to-all: [n][n] from rank to rank; NULL: bytes / n each */
     const struct fr__custom *custom; /* a person's own */

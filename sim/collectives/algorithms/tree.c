@@ -1,10 +1,12 @@
-/* sim/collectives/algorithms/tree.c - double binary trees over the machines, a chain inside each, pipelined.
+/* sim/collectives/algorithms/tree.c - double binary trees over the machines, a chain inside each,
+ * pipelined.
  *
  * As NCCL does (src/graph/connect.cc, src/device/all_reduce.h): sums go up a tree and come down it,
- * chunk by chunk. Each lane has a tree: even lanes the first, odd lanes the second of
- * nccl/trees.h. Lane l of per_node ranks has its chain begin at rank l/2 mod per_node of each
- * machine. The chain's first rank has the parent and the second child, its second rank the first
- * child (NCCL's pattern BALANCED). A broadcast and a reduce use one tree, from or to their root.
+ * chunk by chunk. Each lane has a tree: even lanes the first, odd lanes the second of nccl/trees.h.
+ * Lane l of per_node ranks has its chain begin at rank l/2 mod per_node of each machine, or goes in
+ * the order that it is given (NCCL's searched channels). The chain's first rank has the parent and
+ * the second child, its second rank the first child (NCCL's pattern BALANCED). A broadcast and a
+ * reduce use one tree, from or to their root.
  *
  * Closed form, D edges from the deepest rank to the root, c chunks, where no two messages share a
  * link: an all-reduce of a lane with S bytes takes
@@ -29,7 +31,8 @@ struct links {
 /* The tree of a lane stands on ranks as they are numbered from the root of a broadcast. */
 struct frame {
     uint32_t lane, m, n_nodes, shift_node, shift_local;
-    bool is_one; /* a single tree, from the root */
+    const uint32_t *order, *place; /* [m] of the lane's chain; NULL: by number from shift_local */
+    bool is_one;                   /* a single tree, from the root */
 };
 
 static struct frame frame_of(const struct fr__schedule *s, uint32_t lane)
@@ -39,12 +42,16 @@ static struct frame frame_of(const struct fr__schedule *s, uint32_t lane)
     f.is_one = s->kind != FR_ALL_REDUCE;
     f.shift_node = f.is_one ? s->root / f.m : 0;
     f.shift_local = f.is_one ? s->root % f.m : lane / 2 % f.m;
+    f.order = s->order && !f.is_one ? s->order + (size_t)lane * f.m : NULL;
+    f.place = f.order ? s->place + (size_t)lane * f.m : NULL;
     return f;
 }
 
 static uint32_t rank_at(const struct frame *f, uint32_t node, uint32_t in_chain)
 {
-    return (node + f->shift_node) % f->n_nodes * f->m + (in_chain + f->shift_local) % f->m;
+    uint32_t local = f->order ? f->order[in_chain] : (in_chain + f->shift_local) % f->m;
+
+    return (node + f->shift_node) % f->n_nodes * f->m + local;
 }
 
 /* Where in the chain a child of the tree over machines hangs. */
@@ -56,7 +63,7 @@ static uint32_t hook(const struct frame *f, uint32_t child_no)
 static struct links links_of(const struct frame *f, uint32_t rank)
 {
     uint32_t node = (rank / f->m + f->n_nodes - f->shift_node) % f->n_nodes;
-    uint32_t k = (rank % f->m + f->m - f->shift_local) % f->m;
+    uint32_t k = f->place ? f->place[rank % f->m] : (rank % f->m + f->m - f->shift_local) % f->m;
     struct fr__tree_node t = fr__nccl_tree(f->n_nodes, f->is_one ? 0 : f->lane % 2, node);
     struct links l = {.parent = FR_NONE};
 

@@ -237,8 +237,11 @@ static void add_links(struct builder *b)
 /* ---- the whole ---- */
 
 static enum fr_status search(struct builder *b, const uint32_t devices[], uint32_t each,
-                             uint32_t n_nodes, struct fr__nccl_comm *out, struct fr_error *err)
+                             uint32_t n_nodes, struct fr__nccl_comm *out, uint32_t **chains,
+                             struct fr_error *err)
 {
+    struct fr__ns_channels tree = {NULL, NULL};
+
     add_gpus(b, devices, each);
     add_vertices(b);
     add_links(b);
@@ -251,11 +254,18 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
     if (n_nodes > 1 && b->s->count[FR__NS_NET] == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "the machines have no NICs");
     FR_TRY(fr__ns_finish(b->s, n_nodes > 1, err));
-    return fr__ns_comm(b->s, n_nodes, out, err);
+    FR_TRY(fr__ns_comm(b->s, n_nodes, out, &tree, err));
+    free(tree.nets);
+    if (chains)
+        *chains = tree.gpus;
+    else
+        free(tree.gpus);
+    return FR_OK;
 }
 
 enum fr_status fr__nccl_comm_of(const struct fr_topo *t, const uint32_t devices[], uint32_t n,
-                                unsigned version, struct fr__nccl_comm *out, struct fr_error *err)
+                                unsigned version, struct fr__nccl_comm *out, uint32_t **chains,
+                                struct fr_error *err)
 {
     struct fr__ns s = {.version = version, .can_peer = true};
     struct builder b = {.t = t, .s = &s};
@@ -269,7 +279,7 @@ enum fr_status fr__nccl_comm_of(const struct fr_topo *t, const uint32_t devices[
         memset(b.node_of, 0xff, t->n_vertices * sizeof(*b.node_of)); /* FR_NONE */
         find_domains(&b);
         each = per_domain(&b, devices, n);
-        st = each > 0 ? search(&b, devices, each, n / each, out, err)
+        st = each > 0 ? search(&b, devices, each, n / each, out, chains, err)
                       : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                                  "the machines have different numbers of these GPUs");
     } else {

@@ -383,7 +383,7 @@ static unsigned channels_of(const struct fr__ns *s, unsigned n_nodes, const stru
 }
 
 enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_comm *out,
-                           struct fr_error *err)
+                           struct fr__ns_channels *tree, struct fr_error *err)
 {
     unsigned most = s->version >= 226 ? 32 : 16;
 
@@ -401,11 +401,11 @@ enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_c
     }
     out->ring.pattern = FR__NCCL_RING;
     FR_TRY(fr__ns_search(s, &out->ring, 1, most, NULL, err));
-    out->tree.pattern = FR__NCCL_BALANCED_TREE;
-    FR_TRY(fr__ns_search(s, &out->tree, out->ring.n_channels, out->ring.n_channels, NULL, err));
     out->nvls.pattern = FR__NCCL_NVLS;
     if (s->count[FR__NS_GPU] > 1)
         FR_TRY(fr__ns_search(s, &out->nvls, 1, 2 * most, NULL, err));
+    out->tree.pattern = FR__NCCL_BALANCED_TREE;
+    FR_TRY(fr__ns_search(s, &out->tree, out->ring.n_channels, out->ring.n_channels, tree, err));
     out->n_channels = channels_of(s, n_nodes, out);
     return FR_OK;
 }

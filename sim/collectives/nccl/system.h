@@ -128,8 +128,9 @@ struct fr__ns_channels {
  * to free. FR_ENOMEM. */
 enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, unsigned least,
                              unsigned most, struct fr__ns_channels *out, struct fr_error *err);
-/* All three, and the channels of the communicator of n_nodes such machines. */
+/* All three, and the channels of the communicator of n_nodes such machines. tree: as out of
+ * fr__ns_search. */
 enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_comm *out,
-                           struct fr_error *err);
+                           struct fr__ns_channels *tree, struct fr_error *err);
 
 #endif
