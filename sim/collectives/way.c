@@ -119,7 +119,7 @@ static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
         s->n_lanes = n_channels && n_channels < most ? n_channels : most;
     }
     if (a == &fr__nvls_algorithm) {
-        s->n_lanes = s->per_node;
+        s->n_lanes = s->per_node * (s->n > s->per_node ? 2 : 1);
         chunk = NVLS_CHUNK_BYTES;
     }
     if (a->is_pipeline)

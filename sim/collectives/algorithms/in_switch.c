@@ -6,8 +6,9 @@
  * NVLS (NCCL 2.17 and later, src/transport/nvls.cc). Each rank of a machine is the head of a lane
  * with S/m bytes. All m ranks send the lane's chunk to the machine's NVSwitch, which hands the sum
  * to the head. The head sends the result back, and the switch hands it to all. Each rank sends and
- * receives S (1 + 1/m). On several machines the heads of a lane are joined by a binary tree, even
- * lanes by the first and odd lanes by the second of nccl/trees.h (NVLSTree).
+ * receives S (1 + 1/m). On several machines each head has two lanes of
+ * half the bytes, whose heads are joined by the first and by the second tree of nccl/trees.h
+ * (NVLSTree).
  *
  * SHARP (R. Graham et al., COMHPC 2016): one network switch sums for all ranks. Each sends S once
  * and receives S once: t = 2 a + (1 + 1/c) S b with c chunks, a to or from the switch.
@@ -29,9 +30,15 @@ static bool is_sharp(const struct fr__schedule *s)
     return s->algorithm == &fr__sharp_algorithm;
 }
 
+/* On several machines a head has a lane of each tree. */
+static uint32_t lanes_a_head(const struct fr__schedule *s)
+{
+    return s->n > s->per_node ? 2 : 1;
+}
+
 static void shape(struct fr__schedule *s)
 {
-    s->n_lanes = is_sharp(s) ? 1 : s->per_node;
+    s->n_lanes = is_sharp(s) ? 1 : s->per_node * lanes_a_head(s);
     s->n_entities = s->n + (is_sharp(s) ? 1 : s->n / s->per_node);
     s->n_slots = SLOTS_A_LANE * s->n_lanes;
     s->n_steps = 2 * s->n_chunks; /* a head waits for its switch, then for its children */
@@ -41,6 +48,7 @@ static void shape(struct fr__schedule *s)
 struct place {
     uint32_t entity, lane, what, node, n_summed;
     uint32_t first; /* rank of those that its switch sums */
+    uint32_t head;  /* rank of the lane, in the same machine */
     bool is_switch, is_head;
     struct fr__tree_node tree; /* of a head's machine */
 };
@@ -56,7 +64,8 @@ static struct place place_of(const struct fr__schedule *s, uint32_t slot)
     p.node = p.is_switch ? p.entity - s->n : p.entity / m;
     p.first = p.node * m;
     p.n_summed = m;
-    p.is_head = !p.is_switch && !is_sharp(s) && p.entity == p.first + p.lane;
+    p.head = p.first + (is_sharp(s) ? 0 : p.lane / lanes_a_head(s));
+    p.is_head = !p.is_switch && !is_sharp(s) && p.entity == p.head;
     if (p.is_head)
         p.tree = fr__nccl_tree(s->n / m, p.lane % 2, p.node);
     return p;
@@ -121,7 +130,7 @@ static uint32_t child(const struct fr__schedule *s, const struct place *p, uint3
 {
     uint32_t node = p->tree.child[0] != FR__NO_NODE && k == 0 ? p->tree.child[0] : p->tree.child[1];
 
-    return node * s->per_node + p->lane;
+    return node * s->per_node + p->head % s->per_node;
 }
 
 static void send_from_switch(const struct fr__schedule *s, const struct place *p, uint32_t k,
@@ -132,7 +141,7 @@ static void send_from_switch(const struct fr__schedule *s, const struct place *p
     else if (is_sharp(s))
         out->to = slot_of(s, p->entity, p, SPREAD);
     else
-        out->to = slot_of(s, p->first + p->lane, p, UP);
+        out->to = slot_of(s, p->head, p, UP);
 }
 
 static void send(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint32_t k,
@@ -151,7 +160,7 @@ static void send(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint32
         out->to = slot_of(s, p.entity, &p, DOWN);
         out->to_step = i - 1;
     } else if (p.what == UP) {
-        out->to = slot_of(s, p.tree.parent * s->per_node + p.lane, &p, UP);
+        out->to = slot_of(s, p.tree.parent * s->per_node + p.head % s->per_node, &p, UP);
         out->is_sum = true;
     } else if (k == 0) {
         out->to = slot_of(s, switch_of(s, &p), &p, SPREAD);
