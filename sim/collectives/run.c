@@ -25,6 +25,9 @@ struct early {
 struct flight {
     uint32_t progress, from, to, to_step; /* of a free one: progress is the next free one */
     double bytes;
+    double extra_s; /* from its arrival until the receiver has it */
+    enum fr_link_kind extra_kind;
+    double *parts; /* the moment of its arrival, where parts are asked for; owned */
 };
 
 struct in_progress {
@@ -33,6 +36,7 @@ struct in_progress {
     struct slot *slots;   /* [n_entities * n_slots] */
     uint32_t *slots_left; /* [n_entities] that are not over */
     uint32_t n_left;      /* entities that are not over */
+    double *parts;        /* the moment of its start, likewise */
     uint32_t next_free;
 };
 
@@ -46,14 +50,49 @@ struct fr__step_work {
     uint32_t free_progress, free_flight, free_early;
 };
 
+/* ---- what a moment is made of (analysis/sensitivity.c) ---- */
+
+/* A copy of the present moment for a later one; NULL: not asked for, or the failure is kept. */
+static double *keep_moment(struct engine *e)
+{
+    double *copy = e->parts ? malloc(e->parts->n * sizeof(*copy)) : NULL;
+
+    if (copy)
+        memcpy(copy, e->parts->now_s, e->parts->n * sizeof(*copy));
+    else if (e->parts)
+        fr__engine_fail_nomem(e);
+    return copy;
+}
+
+/* Now is that moment and so many seconds of a latency. */
+static void take_moment(struct engine *e, double **kept, enum fr_link_kind kind, double s)
+{
+    if (!*kept)
+        return;
+    memcpy(e->parts->now_s, *kept, e->parts->n * sizeof(**kept));
+    e->parts->now_s[fr_link_resource(kind, FR_LINK_LATENCY)] += s;
+    free(*kept);
+    *kept = NULL;
+}
+
 /* ---- life ---- */
 
 static void empty(struct in_progress *p)
 {
     free(p->slots);
     free(p->slots_left);
+    free(p->parts);
+    p->parts = NULL;
     p->slots = NULL;
     p->slots_left = NULL;
+}
+
+static void drop_moments(struct fr__step_work *w)
+{
+    for (size_t i = 0; i < w->n_flights; i++) {
+        free(w->flights[i].parts);
+        w->flights[i].parts = NULL;
+    }
 }
 
 void fr__step_work_reset(struct fr__step_work *w)
@@ -61,6 +100,7 @@ void fr__step_work_reset(struct fr__step_work *w)
     if (!w)
         return;
     w->free_progress = w->free_flight = w->free_early = FR_NONE;
+    drop_moments(w);
     w->n_flights = w->n_early = 0;
     for (size_t i = 0; i < w->n; i++) {
         empty(w->at[i]);
@@ -73,6 +113,7 @@ void fr__step_work_free(struct fr__step_work *w)
 {
     if (!w)
         return;
+    drop_moments(w);
     for (size_t i = 0; i < w->n; i++) {
         empty(w->at[i]);
         free(w->at[i]);
@@ -199,7 +240,11 @@ static void post(struct engine *e, uint32_t progress, uint32_t slot)
             arrive(e, progress, m.to, m.to_step);
             continue;
         }
-        id = new_flight(e, (struct flight){progress, slot, m.to, m.to_step, m.bytes});
+        id = new_flight(e, (struct flight){.progress = progress,
+                                           .from = slot,
+                                           .to = m.to,
+                                           .to_step = m.to_step,
+                                           .bytes = m.bytes});
         if (id == FR_NONE)
             return;
         if (s->algorithm->is_rendezvous && !waits_for(p, m.to, m.to_step))
@@ -299,6 +344,9 @@ static uint32_t take(struct engine *e, uint32_t flight)
 
 void fr__step_taken(struct engine *e, uint32_t flight)
 {
+    struct flight *f = &e->collectives.steps->flights[flight];
+
+    take_moment(e, &f->parts, f->extra_kind, f->extra_s);
     finish_if_over(e, take(e, flight));
 }
 
@@ -308,22 +356,28 @@ void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *ro
 {
     struct fr__step_work *w = e->collectives.steps;
     struct flight f = w->flights[flight];
-    double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route);
+    enum fr_link_kind kind;
+    double extra_s = fr__way_extra_s(e, &w->at[f.progress]->way, route, &kind);
 
     w->at[f.progress]->slots[f.from].sends_left--;
-    if (extra_s > 0)
+    if (extra_s > 0) {
+        w->flights[flight].extra_s = extra_s;
+        w->flights[flight].extra_kind = kind;
+        w->flights[flight].parts = keep_moment(e);
         fr__push_event(e, e->now_s + extra_s, flight, EVENT_STEP_TAKEN);
-    else
+    } else {
         take(e, flight);
+    }
     go_on(e, f.progress, f.from);
     finish_if_over(e, f.progress);
 }
 
 void fr__steps_begin(struct engine *e, uint32_t progress)
 {
-    const struct in_progress *p = e->collectives.steps->at[progress];
+    struct in_progress *p = e->collectives.steps->at[progress];
     uint32_t n_slots = p->way.schedule.n_entities * p->way.schedule.n_slots;
 
+    take_moment(e, &p->parts, p->way.start_kind, p->way.start_s);
     for (uint32_t slot = 0; slot < n_slots; slot++)
         if (!p->slots[slot].is_open && p->slots[slot].step == 0)
             go_on(e, progress, slot);
@@ -355,6 +409,8 @@ void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *
         p->slots[i].first_early = p->slots[i].last_early = FR_NONE;
     for (uint32_t i = 0; i < n_entities; i++)
         p->slots_left[i] = way->schedule.n_slots;
+    if (way->start_s > 0)
+        p->parts = keep_moment(e);
     if (way->start_s > 0)
         fr__push_event(e, e->now_s + way->start_s, id, EVENT_STEPS_BEGIN);
     else

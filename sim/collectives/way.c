@@ -161,7 +161,13 @@ static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
     s->place = chains.place;
 }
 
-static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
+/* Where links are made slower in latency, so is what a protocol takes over them. */
+static double slowness(const struct engine *e, enum fr_link_kind kind)
+{
+    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, FR_LINK_LATENCY)] : 1;
+}
+
+static void set_protocol_costs(const struct engine *e, enum fr__nccl_protocol p,
                                const struct fr__algorithm *a, struct fr__way *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
@@ -171,6 +177,7 @@ static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
         [FR_LINK_NET] = FR__NCCL_HOP_NET,
     };
     enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
+    unsigned version = e->o->way->version;
 
     out->wire_factor = 1;
     if (p == FR__NCCL_N_PROTOCOLS)
@@ -180,9 +187,11 @@ static void set_protocol_costs(unsigned version, enum fr__nccl_protocol p,
     else if (a == &fr__nvls_algorithm)
         row = FR__NCCL_ALGO_NVLS_TREE;
     out->wire_factor = fr__nccl_wire_factor(p);
-    out->start_s = 1e-6 * fr__nccl_base_us(version, row, p);
+    out->start_kind = out->schedule.per_node < out->schedule.n ? FR_LINK_NET : FR_LINK_NVLINK;
+    out->start_s = 1e-6 * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
-        out->hop_s[k] = 1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p);
+        out->hop_s[k] =
+            1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
     if (row ==
         FR__NCCL_ALGO_NVLS_TREE) /* the table has it once for the four ways to and from a switch */
         out->hop_s[FR_LINK_NVLINK] /= 4;
@@ -275,7 +284,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
     set_pipeline(r.n_channels, s);
-    set_protocol_costs(e->o->way->version, r.protocol, a, out);
+    set_protocol_costs(e, r.protocol, a, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);
@@ -362,7 +371,7 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
 }
 
 double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
-                       const struct fr__route *route)
+                       const struct fr__route *route, enum fr_link_kind *kind)
 {
     const uint32_t *links = fr__route_links(&e->network.routes, route);
     enum fr_link_kind outermost = FR_LINK_NVLINK;
@@ -370,6 +379,7 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
     for (uint32_t i = 0; i < route->n_links; i++)
         if (e->v->topo->links[links[i]].kind > outermost)
             outermost = e->v->topo->links[links[i]].kind;
+    *kind = outermost;
     return route->n_links > 0 ? fmax(w->hop_s[outermost] - route->latency_s, 0) : 0;
 }
 
@@ -387,6 +397,7 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
     const struct closed *c = user;
     uint32_t route = fr__way_route(c->e, c->collective, c->w, from, to);
     const struct fr__route *r;
+    enum fr_link_kind kind;
     double s;
 
     if (route == FR_NONE)
@@ -394,7 +405,7 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
     r = fr__route_at(c->e, route);
     s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
     if (!c->without_extra)
-        s += fr__way_extra_s(c->e, c->w, r);
+        s += fr__way_extra_s(c->e, c->w, r, &kind);
     fr__route_release(c->e, route);
     return s;
 }

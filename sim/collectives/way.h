@@ -24,6 +24,7 @@ struct fr_collective_way {
 /* One collective of a run. */
 struct fr__way {
     struct fr__schedule schedule;
+    enum fr_link_kind start_kind;  /* of which start_s is a latency */
     double start_s;                /* before the first message */
     double wire_factor;            /* bytes on the wire for each byte of data */
     double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
@@ -35,9 +36,10 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out);
  * fr__route_release or with the message; FR_NONE with the failure kept. */
 uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
                        uint32_t from, uint32_t to);
-/* What the protocol takes at the receiver beyond the route's latency. */
+/* What the protocol takes at the receiver beyond the route's latency. *kind: of the links whose
+ * latency it is. */
 double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
-                       const struct fr__route *route);
+                       const struct fr__route *route, enum fr_link_kind *kind);
 /* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
  * than the busiest link needs. Cost: O(messages). */
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w);
