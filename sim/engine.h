@@ -401,9 +401,11 @@ void fr__collectives_fini(struct engine *e);
 void fr__collective_arrive(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-/* ---- collectives/form.c ---- */
+/* ---- collectives/group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
+
+/* ---- collectives/form.c ---- */
 /* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
  * failure kept. */
 uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);
