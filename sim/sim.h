@@ -167,6 +167,7 @@ struct fr_device_result {
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
     uint64_t fitted_messages; /* transfers at a fitted time */
+    uint64_t by_way; /* collectives done as the options' way says, not as rings for want of it */
     /* searches that a simulation object made for this run; 0: it had the results already */
     uint64_t router_builds, route_searches, ring_searches;
 };

@@ -24,10 +24,10 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as rings
- * step by step if that is affordable (at most 5 million steps of one ring in the whole plan), or by
- * the closed form. EXPANDED: all as rings step by step. CLOSED: all as rings by their closed form.
- * A limit to run.rings also asks for rings. */
+/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as NCCL would
+ * choose, or as rings with data sheet costs, step by step if that is affordable (at most 5 million
+ * steps of one ring in the whole plan), or by the closed form. EXPANDED: all as rings step by step.
+ * CLOSED: all as rings by their closed form. A limit to run.rings also asks for rings. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
 /* What to find out about faster links and devices. RUN: what one run says. RERUN: also what runs
@@ -217,7 +217,10 @@ struct fr_record {
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
     size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
     size_t n_network_rings;            /* over several machines at no fitted time */
-    uint64_t n_fitted_messages;     /* between GPUs, of all iterations, at the time of a system */
+    uint64_t n_fitted_messages; /* between GPUs, of all iterations, at the time of a system */
+    const char
+        *collective_way; /* of those at no fitted time: "NCCL's choice", an algorithm's name, a
+                                   protocol's; NULL: rings */
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
     const char

@@ -113,12 +113,19 @@ void fr__collective_start(struct engine *e, uint32_t collective)
     uint32_t n = e->v->member_first[collective + 1] - first;
     uint32_t cause = e->tasks[e->collectives.arrivals[collective].last].cause;
     struct fr__way way;
+    bool has_way;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
-    if (n < 2 || e->o->closed_form_collectives || fr__collective_has_cost(e, collective))
+    if (n < 2 || fr__collective_has_cost(e, collective)) {
         start_known(e, collective, n);
-    else if (fr__way_of(e, collective, &way))
+        return;
+    }
+    has_way = fr__way_of(e, collective, &way);
+    e->stats.by_way += has_way;
+    if (e->o->closed_form_collectives)
+        start_known(e, collective, n);
+    else if (has_way)
         fr__way_start(e, collective, &way);
     else if (e->status == FR_OK)
         fr__collective_steps(e, collective);
