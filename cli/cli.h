@@ -46,7 +46,8 @@ enum option_group {
     OPTIONS_SCHEDULE_COMMS = 4194304,
     OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
     OPTIONS_IMPORT = 16777216,  /* what a file of another tool leaves out */
-    OPTIONS_WHOLE = 33554432    /* the whole training run */
+    OPTIONS_WHOLE = 33554432,   /* the whole training run */
+    OPTIONS_COMM = 67108864     /* sizes of a collective, and how it goes */
 };
 
 enum {
@@ -91,6 +92,9 @@ struct options {
     bool has_times, is_one_model, has_comms;
     double stage_scale[CLI_MAX_STAGES];
     size_t n_stage_scale; /* 0: not given */
+    /* comm only; 0: not given */
+    uint64_t comm_min_bytes, comm_max_bytes;
+    uint32_t comm_factor;
 };
 
 struct fr__json; /* base/json.h */
@@ -188,6 +192,7 @@ enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_show(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err);
+enum fr_status cli_comm(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_time(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_import(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_export(struct session *s, struct fr_error *err);

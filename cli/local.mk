@@ -1,11 +1,10 @@
 bin_PROGRAMS += forerun
-forerun_SOURCES = cli/cli.h cli/main.c cli/options.c cli/help.c cli/output.c cli/simulate.c \
-	cli/stages.c cli/explain.c \
-	cli/compare.c cli/topo.c cli/topo_import.c cli/topo_time.c cli/graph.c cli/layers.c cli/draw.c cli/graph_draw.c cli/progress.c cli/signals.c \
-	cli/command.c
-forerun_SOURCES += cli/sweep.c cli/mpi.h cli/mpi.c cli/calibrate.c cli/calibrate_system.c \
-	cli/validate.c cli/reproduce.c cli/learn.c cli/options_learn.c \
-	cli/options_schedule.c cli/schedule.c
+forerun_SOURCES = cli/calibrate.c cli/calibrate_system.c cli/cli.h cli/comm.c cli/command.c \
+	cli/compare.c cli/draw.c cli/explain.c cli/graph.c cli/graph_draw.c cli/help.c cli/layers.c \
+	cli/learn.c cli/main.c cli/mpi.c cli/mpi.h cli/options.c cli/options_learn.c \
+	cli/options_schedule.c cli/output.c cli/progress.c cli/reproduce.c cli/schedule.c cli/signals.c \
+	cli/simulate.c cli/stages.c cli/sweep.c cli/topo.c cli/topo_import.c cli/topo_time.c \
+	cli/validate.c
 # libbase: the command reads and prints quantities as the library does
 forerun_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 forerun_LDADD = libforerun.la libbase.la $(LIB_DEPS) $(MPI_LIBS)

@@ -82,6 +82,16 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_LEARN |
                 OPTIONS_FILES | OPTIONS_JSON,
      .run = cli_learn},
+    {.name = "comm",
+     .arguments = "COLLECTIVE | list",
+     .summary = "a collective over a range of sizes, as nccl-tests prints it",
+     .examples = "  forerun comm all-reduce -t \"8x hgx-h100\" -b 8 -e 4G -f 4\n"
+                 "  forerun comm all-reduce -t hgx-h100 -g 4 -e 64M --protocol Simple --json\n"
+                 "  forerun comm all-to-all -t \"4x dgx-a100-80g\" -e 64M --collective-algorithm "
+                 "hierarchical-pairwise\n",
+     .options = OPTIONS_COMMON | OPTIONS_GPUS | OPTIONS_COSTS | OPTIONS_JSON | OPTIONS_COMM,
+     .n_arguments = 1,
+     .run = cli_comm},
     {.group = "topo",
      .name = "list",
      .arguments = "",

@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/run.h"
 #include "sim/streams.h"
 
 #include <math.h>
@@ -213,6 +214,12 @@ static void handle_other(struct engine *e, struct fr__event event)
     case EVENT_MESSAGE:
         fr__message_wake(e, id);
         break;
+    case EVENT_STEPS_BEGIN:
+        fr__steps_begin(e, id);
+        break;
+    case EVENT_STEP_TAKEN:
+        fr__step_taken(e, id);
+        break;
     }
 }
 
@@ -252,6 +259,8 @@ static void fetch_next(const struct engine *e)
     case EVENT_TRANSFER_START:
     case EVENT_COLLECTIVE_START:
     case EVENT_COLLECTIVE_DONE:
+    case EVENT_STEPS_BEGIN:
+    case EVENT_STEP_TAKEN:
         break;
     }
 }

@@ -39,6 +39,8 @@ enum event_what {
     EVENT_COLLECTIVE_START, /* all hosts have */
     EVENT_COLLECTIVE_DONE,  /* closed form, or at its own cost */
     EVENT_MESSAGE,          /* the network model asked to be woken for it */
+    EVENT_STEPS_BEGIN,      /* of a collective by a schedule (collectives/run.c) */
+    EVENT_STEP_TAKEN,       /* the receiver of one of its messages has it */
 };
 /* The event's word: what it is, and for things whose rate may change the version that counts. */
 enum { EVENT_WHAT_BITS = 8 };
@@ -118,13 +120,14 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
-enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING };
+enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING, MESSAGE_OF_STEP };
 
 /* A message that is under way or waits for its channels. */
 struct message {
     double bytes;
     uint32_t route;
-    uint32_t owner;     /* transfer, or ring in progress; of a free entry: the next free one */
+    uint32_t owner;     /* transfer, ring in progress, or step's message of collectives/run.c; of a
+                           free entry: the next free one */
     uint32_t hop;       /* position in the ring */
     uint8_t owner_kind; /* enum message_owner */
 };
@@ -216,6 +219,8 @@ struct collectives {
     struct ring_state *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
+    struct fr__step_work *steps; /* schedules in progress; NULL: none so far */
+    struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
 };
 
 struct engine {
@@ -402,9 +407,11 @@ void fr__collectives_fini(struct engine *e);
 void fr__collective_arrive(struct engine *e, uint32_t task);
 void fr__collective_start(struct engine *e, uint32_t collective);
 void fr__collective_done(struct engine *e, uint32_t collective); /* closed form or at its cost */
-/* ---- collectives/form.c ---- */
+/* ---- collectives/group_rings.c ---- */
 /* The rings of a group; NULL with the failure kept. */
 const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group);
+
+/* ---- collectives/form.c ---- */
 /* The rings of a collective, which run at the same time; 0 for fewer than two ranks, or with the
  * failure kept. */
 uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective);

@@ -58,6 +58,46 @@ enum fr_want {
                     FR_WANT_CRITICAL | FR_WANT_BOUND | FR_WANT_CHECK
 };
 
+/* How collectives without a cost of their own are done. */
+struct fr_collective_options {
+    const char *algorithm;  /* of fr_collective_algorithm_name; "nccl": what NCCL's tuner would take
+                                 for each collective; or "file:PATH"; NULL: rings for
+                                 all-reduce, all-gather, reduce-scatter, chains for broadcast and
+                                 reduce, a shift for all-to-all; also for a kind that the algorithm
+                                 does not have */
+    const char *protocol;   /* of NCCL: "LL", "LL128", "Simple"; NULL: messages as the links are */
+    unsigned nccl_channels; /* most trees at the same time; 0: as the algorithm likes */
+    const char *nccl_version; /* whose constants a protocol has, "2.21"; NULL: the newest known */
+};
+struct fr_collective_way;
+/* Immutable, so that threads may share it. The caller frees it. FR_EUSAGE with the nearest known
+ * name; errors of reading a file (sim/collectives/algorithms/custom.h); FR_ENOMEM. */
+enum fr_status fr_collective_way_new(struct fr_collective_way **out,
+                                     const struct fr_collective_options *o, struct fr_error *err);
+void fr_collective_way_free(struct fr_collective_way *w);
+/* NULL past the end. */
+const char *fr_collective_algorithm_name(size_t i);
+const char *fr_collective_algorithm_summary(size_t i);
+
+/* What NCCL's tuner makes of some GPUs (sim/collectives/nccl/tuner.h): its graphs, searched on the
+ * topology's links, and its table of costs. Immutable. */
+struct fr_nccl_model;
+struct fr_nccl_choice {
+    const char *algorithm, *protocol; /* "Tree", "LL128" */
+    unsigned channels, threads;
+    double time_s; /* its own estimate */
+};
+/* devices: [n] rank by rank. version: "2.21"; NULL: the newest known. The caller frees *out.
+ * FR_EUSAGE: no such version, or NCCL would not run on these GPUs (err says why); FR_ERANGE;
+ * FR_ENOMEM. Cost: up to 1 s. */
+enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_topo *t,
+                                 const uint32_t devices[], uint32_t n, const char *version,
+                                 struct fr_error *err);
+void fr_nccl_model_free(struct fr_nccl_model *m);
+/* protocol: only this one; NULL: any. false: NCCL's table has none (all-to-all). */
+bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
+                          const char *protocol, struct fr_nccl_choice *out);
+
 struct fr_run_options {
     enum fr_network network;
     enum fr_order order;
@@ -70,6 +110,7 @@ struct fr_run_options {
     unsigned channels; /* transfers that a device sends, and receives, at once; 0: no limit */
     unsigned rings;    /* most rings a collective uses; 0: as many as the links give;
                                        1: one ring in rank order */
+    const struct fr_collective_way *way; /* how collectives go; NULL: as rings */
     uint64_t seed;
     double jitter_cv;              /* per task, standard deviation over mean */
     double device_cv;              /* one slow-down per device, standard deviation over mean */
@@ -126,6 +167,7 @@ struct fr_device_result {
 struct fr_run_stats {
     uint64_t events, solves, flows, flows_visited, flows_live_max, steps;
     uint64_t fitted_messages; /* transfers at a fitted time */
+    uint64_t by_way; /* collectives done as the options' way says, not as rings for want of it */
     /* searches that a simulation object made for this run; 0: it had the results already */
     uint64_t router_builds, route_searches, ring_searches;
 };

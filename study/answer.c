@@ -108,6 +108,22 @@ static double ring_steps(const struct fr_plan *p)
     return steps;
 }
 
+/* By hand, or as NCCL would choose; rings where rings are asked for, or data sheets alone. */
+static enum fr_status choose_way(struct fr__making *m, struct fr_error *err)
+{
+    const struct fr_question *q = m->question;
+    struct fr_collective_options way = q->way;
+    bool wants_rings = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
+                       (q->costs && strcmp(q->costs, "datasheet") == 0);
+
+    if (wants_rings && !way.algorithm && !way.protocol)
+        return FR_OK;
+    way.algorithm = way.algorithm ? way.algorithm : "nccl";
+    FR_TRY(fr_collective_way_new(&m->way, &way, err));
+    m->options.way = m->way;
+    return FR_OK;
+}
+
 /* Plans and runs into m, which owns what it gets even on failure. */
 static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
                                    const struct fr_strategy *strategy, struct fr_error *err)
@@ -123,6 +139,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
     m->options = q->run;
+    FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
     FR_TRY(put_in_order(m, err));
     if (q->iterations > 1)
@@ -137,8 +154,9 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         m->options.want |= FR_WANT_TOTALS;
     m->options.context = m->context;
     m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
-    /* a user who says how rings run wants rings */
-    m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0;
+    /* a user who says how collectives run wants no fitted time */
+    m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
+                            q->way.algorithm || q->way.protocol;
     m->options.closed_form_collectives =
         q->collectives == FR_COLLECTIVES_CLOSED ||
         (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
@@ -238,6 +256,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
         fr_plan_free(m.plan);
     }
     fr__tools_give(s, m.tools);
+    fr_collective_way_free(m.way);
     free(m.devices);
     return st;
 }

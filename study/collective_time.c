@@ -148,8 +148,8 @@ static enum fr_status name_system(const struct work *w, const struct fr_collecti
 
 /* ---- the question ---- */
 
-static enum fr_status parse_kind(const char *text, enum fr_collective_kind *out,
-                                 struct fr_error *err)
+enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_kind *out,
+                                         struct fr_error *err)
 {
     const char *names[FR_N_COLLECTIVE_KINDS];
     char hint[128];
@@ -217,7 +217,7 @@ enum fr_status fr_collective_times(struct fr_collective_times **out,
 {
     struct fr_collective_times *t = calloc(1, sizeof(*t));
     struct work w = {.ctx = ctx};
-    enum fr_status st = t ? parse_kind(q->kind, &t->kind, err) : fr__fail_nomem(err);
+    enum fr_status st = t ? fr__collective_kind_named(q->kind, &t->kind, err) : fr__fail_nomem(err);
 
     if (st == FR_OK)
         st = load(&w, q, err);

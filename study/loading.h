@@ -16,4 +16,9 @@ size_t fr__setting_index(const char *name);
 enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *topo,
                               const struct fr_graph *graph, const struct fr_question *q,
                               struct fr_error *err);
+
+/* The kind of collective that text names. FR_EUSAGE with the nearest known one. */
+enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_kind *out,
+                                         struct fr_error *err);
+
 #endif

@@ -47,22 +47,25 @@ NAME_SETTING(costs, "calibrated")
 #undef NAME_SETTING
 
 /* Of these "none" is what stands for "not given". */
-#define OPTIONAL_NAME_SETTING(member)                                                              \
-    static enum fr_status set_##member(struct fr_question *q, const char *text, const char *what,  \
-                                       struct fr_error *err)                                       \
+#define OPTIONAL_NAME_SETTING(name, member)                                                        \
+    static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
+                                     struct fr_error *err)                                         \
     {                                                                                              \
         (void)what;                                                                                \
         (void)err;                                                                                 \
         q->member = strcmp(text, "none") == 0 ? NULL : text;                                       \
         return FR_OK;                                                                              \
     }                                                                                              \
-    static const char *text_##member(const struct fr_question *q, char buf[VALUE])                 \
+    static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
     {                                                                                              \
         (void)buf;                                                                                 \
         return q->member ? q->member : "none";                                                     \
     }
-OPTIONAL_NAME_SETTING(devices)
-OPTIONAL_NAME_SETTING(profile_device)
+OPTIONAL_NAME_SETTING(devices, devices)
+OPTIONAL_NAME_SETTING(profile_device, profile_device)
+OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
+OPTIONAL_NAME_SETTING(protocol, way.protocol)
+OPTIONAL_NAME_SETTING(nccl_version, way.nccl_version)
 #undef OPTIONAL_NAME_SETTING
 
 /* ---- counts: some have a word for what 0 stands for ---- */
@@ -106,6 +109,7 @@ COUNT_SETTING(batch_per_gpu, uint32_t, batch_per_gpu, "default", UINT32_MAX - 1)
 COUNT_SETTING(seq_len, uint32_t, seq_len, "default", UINT32_MAX - 1)
 COUNT_SETTING(image_size, uint32_t, image_size, "default", UINT32_MAX - 1)
 COUNT_SETTING(channels, unsigned, run.channels, "inf", UINT32_MAX - 1)
+COUNT_SETTING(nccl_channels, unsigned, way.nccl_channels, "default", 1024)
 #undef COUNT_SETTING
 
 static enum fr_status set_iterations(struct fr_question *q, const char *text, const char *what,
@@ -249,7 +253,11 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(jitter, "jitter", true)                                                                      \
     X(device_jitter, "device-jitter", true)                                                        \
     X(costs, "costs", false)                                                                       \
-    X(profile_device, "profile-device", true)
+    X(profile_device, "profile-device", true)                                                      \
+    X(collective_algorithm, "collective-algorithm", true)                                          \
+    X(protocol, "protocol", true)                                                                  \
+    X(nccl_channels, "nccl-channels", true)                                                        \
+    X(nccl_version, "nccl-version", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};

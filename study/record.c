@@ -289,8 +289,8 @@ static const char *name_systems(struct fr__arena *arena, const struct fr_topo *t
     return text;
 }
 
-/* Why collectives over several machines run as rings, although such machines were measured; NULL
- * where they were not, or nobody asked. */
+/* Why collectives over several machines take no fitted time, although such machines were measured;
+ * NULL where they were not, or nobody asked. */
 static enum fr_status fill_network_why(struct record_box *box, const struct fr_setting *setting,
                                        struct fr_error *err)
 {
@@ -319,6 +319,10 @@ static enum fr_status fill_collectives(struct record_box *box, const struct fr__
         return fr__fail_nomem(err);
     r->closed_form_collectives = m->options.closed_form_collectives;
     r->n_collectives = v->n_collectives;
+    if (m->way && m->run->stats.by_way > 0)
+        r->collective_way = m->question->way.algorithm  ? m->question->way.algorithm
+                            : m->question->way.protocol ? m->question->way.protocol
+                                                        : "NCCL's choice";
     for (size_t c = 0; c < v->n_collectives && !m->options.rings_only; c++) {
         const struct fr_collective *k = &v->collectives[c];
         uint32_t system = fr_plan_group_system(m->plan, k->group);

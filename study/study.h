@@ -24,10 +24,10 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as rings
- * step by step if that is affordable (at most 5 million steps of one ring in the whole plan), or by
- * the closed form. EXPANDED: all as rings step by step. CLOSED: all as rings by their closed form.
- * A limit to run.rings also asks for rings. */
+/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as NCCL would
+ * choose, or as rings with data sheet costs, step by step if that is affordable (at most 5 million
+ * steps of one ring in the whole plan), or by the closed form. EXPANDED: all as rings step by step.
+ * CLOSED: all as rings by their closed form. A limit to run.rings also asks for rings. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
 /* What to find out about faster links and devices. RUN: what one run says. RERUN: also what runs
@@ -59,6 +59,9 @@ struct fr_question {
     enum fr_optimizer optimizer;
     bool keeps_gradients;            /* --zero-grad zero */
     enum fr_collectives collectives; /* decides run.closed_form_collectives and run.rings_only */
+    struct fr_collective_options
+        way;             /* of collectives at no fitted time; an algorithm or a protocol
+                                         asks that none takes its fitted time */
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
@@ -79,7 +82,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 25 };
+enum { FR_N_SETTINGS = 29 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -217,7 +220,10 @@ struct fr_record {
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
     size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
     size_t n_network_rings;            /* over several machines at no fitted time */
-    uint64_t n_fitted_messages;     /* between GPUs, of all iterations, at the time of a system */
+    uint64_t n_fitted_messages; /* between GPUs, of all iterations, at the time of a system */
+    const char
+        *collective_way; /* of those at no fitted time: "NCCL's choice", an algorithm's name, a
+                                   protocol's; NULL: rings */
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
     const char

@@ -19,6 +19,8 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/native_case.h \
 	tests/support/profile_case.c \
 	tests/support/profile_case.h \
+	tests/support/nccl_case.c \
+	tests/support/nccl_case.h \
 	tests/support/random_plan.c \
 	tests/support/random_plan.h \
 	tests/support/report_check.c \

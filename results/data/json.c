@@ -224,6 +224,7 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "network", r->network);
     fr__json_string(j, "collectives", fr_record_collectives(r));
     fr__json_string(j, "collective_systems", r->collective_systems ? r->collective_systems : "");
+    fr__json_string(j, "collective_way", r->collective_way);
     fr__json_count(j, "fitted_collectives", r->n_fitted_collectives);
     fr__json_count(j, "extrapolated_collectives", r->n_extrapolated_collectives);
     fr__json_count(j, "fitted_messages", r->n_fitted_messages);

@@ -328,16 +328,17 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
     if (r->n_fitted_messages > 0)
         fputs("<li>copies between GPUs take, alone, the time fitted to their links</li>\n", f);
     if (r->network_system_why) {
-        fputs("<li>collectives over several machines are rings: ", f);
+        fprintf(f, "<li>collectives over several machines are %s: ",
+                r->collective_way ? "not as measured" : "rings");
         fr__html_text(f, r->network_system_why);
         fputs("</li>\n", f);
     }
     if (r->n_fitted_collectives < r->n_collectives || r->n_collectives == 0)
-        fprintf(f, "<li>%scollectives are rings, %s</li>\n",
-                r->n_fitted_collectives > 0 ? "other " : "",
-                r->closed_form_collectives
-                    ? "from their closed form: no contention with anything else"
-                    : "step by step");
+        fprintf(
+            f, "<li>%scollectives are %s%s, %s</li>\n", r->n_fitted_collectives > 0 ? "other " : "",
+            r->collective_way ? "by " : "rings", r->collective_way ? r->collective_way : "",
+            r->closed_form_collectives ? "from their closed form: no contention with anything else"
+                                       : "step by step");
     fprintf(f, "<li>%s in %s order; buffers come to be at %s</li>\n",
             r->puts_in_order ? "what devices receive is sent" : "ready tasks go", r->order,
             r->alloc_at_start ? "start" : "dispatch");

@@ -13,6 +13,12 @@ enum { NUMBER = 32 };
 static void print_fitted(FILE *f, const struct fr_record *r)
 {
     const char *by_formula = r->closed_form_collectives ? "collectives by formula" : "";
+    bool is_any_left = r->n_fitted_collectives < r->n_collectives;
+
+    if (is_any_left && r->collective_way) {
+        fprintf(f, ", %scollectives by ", r->n_fitted_collectives > 0 ? "other " : "");
+        fr__put_clean(f, r->collective_way);
+    }
 
     if (r->n_fitted_collectives == 0) {
         fprintf(f, "%s%s", by_formula[0] ? ", " : "", by_formula);
@@ -37,7 +43,8 @@ static void print_collectives(FILE *f, const struct fr_record *r)
         fputs(", copies between GPUs as measured", f);
     if (!r->network_system_why)
         return;
-    fputs(", those over several machines as rings: ", f);
+    fprintf(f, ", those over several machines %s: ",
+            r->collective_way ? "not as measured" : "as rings");
     fr__put_clean(f, r->network_system_why);
 }
 

@@ -20,7 +20,7 @@
  */
 #include "config.h"
 
-#include "sim/engine.h"
+#include "sim/collectives/way.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,9 +120,10 @@ static double steps_s(struct engine *e, uint32_t collective)
 static double collective_s(struct engine *e, uint32_t collective)
 {
     struct own_cost own;
+    struct fr__way way;
 
     if (!fr__collective_has_cost(e, collective))
-        return steps_s(e, collective);
+        return fr__way_of(e, collective, &way) ? way.start_s : steps_s(e, collective);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }

@@ -4,7 +4,9 @@
  */
 #include "config.h"
 
-#include "sim/engine.h"
+#include "sim/collectives/chosen.h"
+#include "sim/collectives/run.h"
+#include "sim/collectives/way.h"
 
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@ enum fr_status fr__collectives_reset(struct engine *e)
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
     fr__rings_reset(&c->found);
+    fr__step_work_reset(c->steps);
     c->free_ring = FR_NONE;
     for (uint32_t r = 0; r < c->n_rings; r++) {
         c->rings[r].next_free = c->free_ring;
@@ -33,6 +36,8 @@ void fr__collectives_fini(struct engine *e)
     for (size_t r = 0; r < c->n_rings; r++)
         free(c->rings[r].launched);
     free(c->rings);
+    fr__step_work_free(c->steps);
+    fr__chosen_free(c->models);
     fr__rings_fini(&c->found);
 }
 
@@ -106,11 +111,21 @@ void fr__collective_start(struct engine *e, uint32_t collective)
     uint32_t first = e->v->member_first[collective];
     uint32_t n = e->v->member_first[collective + 1] - first;
     uint32_t cause = e->tasks[e->collectives.arrivals[collective].last].cause;
+    struct fr__way way;
+    bool has_way;
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
-    if (n < 2 || e->o->closed_form_collectives || fr__collective_has_cost(e, collective))
+    if (n < 2 || fr__collective_has_cost(e, collective)) {
         start_known(e, collective, n);
-    else
+        return;
+    }
+    has_way = fr__way_of(e, collective, &way);
+    e->stats.by_way += has_way;
+    if (e->o->closed_form_collectives)
+        start_known(e, collective, n);
+    else if (has_way)
+        fr__way_start(e, collective, &way);
+    else if (e->status == FR_OK)
         fr__collective_steps(e, collective);
 }

@@ -27,39 +27,12 @@
  */
 #include "config.h"
 
-#include "sim/engine.h"
+#include "sim/collectives/way.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_RINGS = 16, CHAIN_CHUNK_BYTES = 512 << 10 };
-
-/* ---- rings of a group ---- */
-
-const struct fr__ring_set *fr__group_rings(struct engine *e, uint32_t group)
-{
-    const struct fr__ring_set **set = &e->collectives.ring_set[group];
-    uint32_t n, *devices;
-    struct fr__mark mark;
-    size_t max_rings;
-    enum fr_status st;
-
-    if (*set)
-        return *set;
-    n = fr_plan_group_size(e->plan, group);
-    max_rings = e->o->rings && e->o->rings < MOST_RINGS ? e->o->rings : MOST_RINGS;
-    mark = fr__arena_mark(e->scratch);
-    devices = fr__arena_take(e->scratch, n, sizeof(*devices));
-    for (uint32_t i = 0; devices && i < n; i++)
-        devices[i] = fr_plan_group_device(e->plan, group, i);
-    st = devices ? fr__rings_find(&e->collectives.found, &e->network.routes, devices, n, max_rings,
-                                  set, e->err)
-                 : fr__fail_nomem(e->err);
-    fr__arena_rewind(e->scratch, mark);
-    if (st != FR_OK)
-        fr__engine_fail(e, st);
-    return *set;
-}
+enum { CHAIN_CHUNK_BYTES = 512 << 10 };
 
 /* ---- the rings of a collective ---- */
 
@@ -257,6 +230,10 @@ double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn
 
 double fr__collective_alone(struct engine *e, uint32_t collective)
 {
+    struct fr__way way;
+
+    if (fr__way_of(e, collective, &way))
+        return fr__way_alone(e, collective, &way);
     return fr__collective_hops(e, collective, NULL, NULL);
 }
 
@@ -286,8 +263,14 @@ static void add_shift_bytes(struct engine *e, const struct ring *k, double link_
 
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[])
 {
-    uint32_t n_rings = fr__collective_n_rings(e, collective);
+    uint32_t n_rings;
+    struct fr__way way;
 
+    if (fr__way_of(e, collective, &way)) {
+        fr__way_bytes(e, collective, &way, link_bytes);
+        return;
+    }
+    n_rings = fr__collective_n_rings(e, collective);
     for (uint32_t r = 0; r < n_rings; r++) {
         struct ring k = fr__collective_ring(e, collective, r);
         uint32_t n_hops = k.algorithm == ALGORITHM_CHAIN ? k.n - 1 : k.n;

@@ -40,7 +40,8 @@ void fr__parts_at_collective_done(struct engine *e, uint32_t collective)
         add_own_cost(e, collective, e->now_s - e->tasks[member].start_s);
         return;
     }
-    alone_s = fr__collective_alone(e, collective);
+    /* of a schedule as well: rings over the same links stand for its mix of latency and bytes */
+    alone_s = fr__collective_hops(e, collective, NULL, NULL);
     if (!(alone_s > 0))
         return;
     scale = (e->now_s - e->tasks[member].start_s) / alone_s;

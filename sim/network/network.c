@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/run.h"
 #include "sim/engine.h"
 
 #include <stdlib.h>
@@ -232,6 +233,8 @@ static void message_done(struct engine *e, uint32_t id)
     n->first_free = id;
     if (m.owner_kind == MESSAGE_OF_TRANSFER)
         transfer_done(e, m.owner);
+    else if (m.owner_kind == MESSAGE_OF_STEP)
+        fr__step_done(e, m.owner, r);
     else
         fr__ring_hop_done(e, m.owner, m.hop);
     if (e->o->channels && src != dst)

@@ -175,6 +175,23 @@ enum fr_status fr__routes_take(struct fr__routes *r, uint32_t src, uint32_t dst,
     return FR_OK;
 }
 
+enum fr_status fr__routes_part(struct fr__routes *r, uint32_t route, uint32_t first, uint32_t n,
+                               uint32_t *out, struct fr_error *err)
+{
+    const struct fr__route *whole = &r->at[route];
+    struct fr__route part = {.src = whole->src, .dst = whole->dst, .fit = FR__NO_FIT};
+    uint32_t hops[FR__MAX_HOPS];
+
+    memcpy(hops, fr__route_links(r, whole) + first, n * sizeof(*hops));
+    if (!set_links(r, &part, hops, n) || !new_route(r, out))
+        return fr__fail_nomem(err);
+    set_speed(r, &part);
+    part.is_passing = n <= FR__INLINE_HOPS;
+    r->n_passing += part.is_passing;
+    r->at[*out] = part;
+    return FR_OK;
+}
+
 /* ---- another run ---- */
 
 static void free_passing(struct fr__routes *r)

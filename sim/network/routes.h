@@ -64,6 +64,11 @@ enum fr_status fr__routes_find(struct fr__routes *r, uint32_t src, uint32_t dst,
 enum fr_status fr__routes_take(struct fr__routes *r, uint32_t src, uint32_t dst, uint32_t *out,
                                struct fr_error *err);
 
+/* Part of a route for one message: n links of it from `first` on, as a route from the same device
+ * to the same device. Give it back with fr__routes_release. FR_ENOMEM. */
+enum fr_status fr__routes_part(struct fr__routes *r, uint32_t route, uint32_t first, uint32_t n,
+                               uint32_t *out, struct fr_error *err);
+
 static inline void fr__routes_release(struct fr__routes *r, uint32_t route)
 {
     if (!r->at[route].is_passing)

@@ -15,7 +15,7 @@ import sys
 # What calls back, and why that is left so.
 EXPLAINED = {
     # a step of a collective sends a message, whose end starts the next step (sim/engine.h)
-    ("sim/collectives/steps", "sim/network/network"),
+    ("sim/collectives/run", "sim/collectives/steps", "sim/network/network"),
     # an event-driven engine and its parts call each other back (sim/engine.h)
     ("sim", "sim/analysis", "sim/collectives", "sim/network"),
     # device files hold what a fit found of launches and of work side by side: one file reads,

@@ -198,7 +198,8 @@ START_TEST(a_key_spells_out_every_setting)
              "batch-per-gpu=32|strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|"
              "network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
-             "jitter=0.1|device-jitter=0|costs=calibrated|profile-device=none");
+             "jitter=0.1|device-jitter=0|costs=calibrated|profile-device=none|"
+             "collective-algorithm=none|protocol=none|nccl-channels=default|nccl-version=none");
     free(key);
 }
 END_TEST
@@ -244,7 +245,11 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"jitter", "0.25"},
                   {"device-jitter", "0.125"},
                   {"costs", "datasheet"},
-                  {"profile-device", "a40-48gb"}};
+                  {"profile-device", "a40-48gb"},
+                  {"collective-algorithm", "tree"},
+                  {"protocol", "LL128"},
+                  {"nccl-channels", "16"},
+                  {"nccl-version", "2.21"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);

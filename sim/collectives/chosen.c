@@ -1,0 +1,175 @@
+/* sim/collectives/chosen.c - see chosen.h. */
+#include "config.h"
+
+#include "sim/collectives/chosen.h"
+#include "sim/collectives/nccl/from_topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the groups asked about; few differ in more than where they begin. */
+struct kept {
+    uint32_t *devices; /* [n], owned */
+    uint32_t n;
+    unsigned version;
+    bool is_known;
+    struct fr__nccl_model model;
+    uint32_t *chains, *places; /* [tree channels, each twice][GPUs of a machine], owned */
+};
+
+struct fr__kept_models {
+    struct kept **at; /* each owned */
+    size_t n, cap;
+};
+
+void fr__chosen_free(struct fr__kept_models *k)
+{
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->n; i++) {
+        free(k->at[i]->devices);
+        free(k->at[i]->chains);
+        free(k->at[i]->places);
+        free(k->at[i]);
+    }
+    free(k->at);
+    free(k);
+}
+
+/* Groups that lie alike on machines that are alike have the same model: device by device the same
+ * distance from the first, where both begin at a machine's GPU of the same number and type. */
+static bool is_alike(const struct fr_topo *t, const struct kept *k, const uint32_t devices[],
+                     uint32_t n, unsigned version)
+{
+    uint32_t shift;
+
+    if (k->n != n || k->version != version)
+        return false;
+    shift = devices[0] - k->devices[0];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fr_device *a = &t->devices[k->devices[i]], *b = &t->devices[devices[i]];
+
+        if (devices[i] - k->devices[i] != shift || a->type != b->type)
+            return false;
+    }
+    if (shift == 0)
+        return true;
+    /* another place inside a machine may be wired in another way */
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fr_device *a = &t->devices[k->devices[i]], *b = &t->devices[devices[i]];
+        const char *one = strchr(a->name, '.'), *other = strchr(b->name, '.');
+
+        if (!one || !other || strcmp(one, other) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A channel's two trees go along the same chain. false: out of memory. */
+static bool set_chains(struct kept *k, const uint32_t *gpus)
+{
+    size_t each = k->n / k->model.comm.n_nodes, n = 2 * (size_t)k->model.comm.tree.n_channels;
+
+    k->chains = calloc(n * each + 1, sizeof(*k->chains));
+    k->places = calloc(n * each + 1, sizeof(*k->places));
+    if (!k->chains || !k->places)
+        return false;
+    for (size_t lane = 0; lane < n; lane++)
+        for (uint32_t i = 0; i < each; i++) {
+            uint32_t gpu = gpus[lane / 2 * each + i];
+
+            k->chains[lane * each + i] = gpu;
+            k->places[lane * each + gpu] = i;
+        }
+    return true;
+}
+
+static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsigned version)
+{
+    struct kept *k = calloc(1, sizeof(*k));
+    struct fr__nccl_comm comm;
+    uint32_t *gpus = NULL;
+    enum fr_status st;
+
+    if (!k)
+        return NULL;
+    st = fr__nccl_comm_of(e->v->topo, devices, n, version, &comm, &gpus, NULL);
+    if (st == FR_ENOMEM) {
+        free(k);
+        return NULL;
+    }
+    k->is_known = st == FR_OK;
+    k->n = n;
+    k->version = version;
+    if (k->is_known) {
+        fr__nccl_model_make(&k->model, &comm);
+        k->is_known = set_chains(k, gpus);
+    }
+    free(gpus);
+    k->devices = devices;
+    return k;
+}
+
+static const struct kept *model_of(struct engine *e, uint32_t group, unsigned version)
+{
+    struct fr__kept_models *m = e->collectives.models;
+    uint32_t n = fr_plan_group_size(e->plan, group), *devices;
+    struct kept *k;
+
+    if (!m)
+        m = e->collectives.models = calloc(1, sizeof(*m));
+    devices = m ? calloc(n, sizeof(*devices)) : NULL;
+    if (!devices)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++)
+        devices[i] = fr_plan_group_device(e->plan, group, i);
+    for (size_t i = 0; i < m->n; i++)
+        if (is_alike(e->v->topo, m->at[i], devices, n, version)) {
+            free(devices);
+            return m->at[i];
+        }
+    k = fr__grow(&m->at, &m->cap, m->n + 1, sizeof(struct kept *)) ? make(e, devices, n, version)
+                                                                   : NULL;
+    if (!k) {
+        free(devices);
+        return NULL;
+    }
+    return m->at[m->n++] = k;
+}
+
+/* NULL: not of GPUs alone, or the failure is kept. */
+static const struct kept *kept_of(struct engine *e, uint32_t group, unsigned version)
+{
+    uint32_t n = fr_plan_group_size(e->plan, group);
+    const struct kept *k;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (fr_plan_group_device(e->plan, group, i) >= e->v->topo->n_gpus)
+            return NULL;
+    k = model_of(e, group, version);
+    if (!k)
+        fr__engine_fail_nomem(e);
+    return k && k->is_known ? k : NULL;
+}
+
+bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
+                enum fr__nccl_protocol protocol, struct fr__nccl_choice *out)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    const struct kept *k = kept_of(e, c->group, version);
+
+    return k && fr__nccl_choose(&k->model, c->kind, c->bytes, FR__NCCL_N_ALGORITHMS, protocol, out);
+}
+
+bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)
+{
+    const struct kept *k = kept_of(e, group, version);
+
+    if (!k)
+        return false;
+    *out = (struct fr__chains){.n_lanes = 2 * k->model.comm.tree.n_channels,
+                               .per_node = k->n / k->model.comm.n_nodes,
+                               .order = k->chains,
+                               .place = k->places};
+    return true;
+}

@@ -1,0 +1,21 @@
+/* sim/collectives/chosen.h - what NCCL chooses for a collective of a run. */
+#ifndef FR_SIM_COLLECTIVES_CHOSEN_H
+#define FR_SIM_COLLECTIVES_CHOSEN_H
+
+#include "sim/collectives/nccl/tuner.h"
+#include "sim/engine.h"
+
+/* By the cost table of the group's communicator, searched once and kept from run to run. protocol:
+ * only this one, or FR__NCCL_N_PROTOCOLS. false: NCCL has no model of this group or collective, or
+ * the failure is kept. */
+bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
+                enum fr__nccl_protocol protocol, struct fr__nccl_choice *out);
+/* The chains inside machines of NCCL's trees, a lane a tree; the model keeps them. */
+struct fr__chains {
+    uint32_t n_lanes, per_node;
+    const uint32_t *order, *place; /* [n_lanes][per_node] */
+};
+bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out);
+void fr__chosen_free(struct fr__kept_models *k);
+
+#endif

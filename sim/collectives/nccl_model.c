@@ -1,0 +1,56 @@
+/* sim/collectives/nccl_model.c - NCCL's own estimate and choice, for people: see sim.h. */
+#include "config.h"
+
+#include "sim/collectives/nccl/from_topo.h"
+#include "sim/collectives/nccl/tuner.h"
+#include "sim/sim.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+struct fr_nccl_model {
+    struct fr__nccl_model table;
+};
+
+enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_topo *t,
+                                 const uint32_t devices[], uint32_t n, const char *version,
+                                 struct fr_error *err)
+{
+    unsigned number = fr__nccl_version_parse(version ? version : "2.30");
+    struct fr__nccl_comm comm;
+    struct fr_nccl_model *m;
+
+    if (number == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
+                        version);
+    FR_TRY(fr__nccl_comm_of(t, devices, n, number, &comm, NULL, err));
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return fr__fail_nomem(err);
+    fr__nccl_model_make(&m->table, &comm);
+    *out = m;
+    return FR_OK;
+}
+
+void fr_nccl_model_free(struct fr_nccl_model *m)
+{
+    free(m);
+}
+
+bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
+                          const char *protocol, struct fr_nccl_choice *out)
+{
+    enum fr__nccl_protocol only =
+        protocol ? fr__nccl_protocol_parse(protocol) : FR__NCCL_N_PROTOCOLS;
+    struct fr__nccl_choice c;
+
+    if (!fr__nccl_choose(&m->table, kind, bytes, FR__NCCL_N_ALGORITHMS, only, &c))
+        return false;
+    *out = (struct fr_nccl_choice){.algorithm = fr__nccl_algorithm_name(c.algorithm),
+                                   .protocol = fr__nccl_protocol_name(c.protocol),
+                                   .channels = c.channels,
+                                   .threads = c.threads,
+                                   .time_s = 1e-6 * c.time_us};
+    return true;
+}

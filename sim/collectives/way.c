@@ -1,0 +1,498 @@
+/* sim/collectives/way.c - see way.h. */
+#include "config.h"
+
+#include "sim/collectives/chosen.h"
+#include "sim/collectives/way.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NCCL's chunk of trees and chains (4 MiB in 8 steps: NCCL_BUFFSIZE, NCCL_STEPS) and of NVLS
+ * (src/enqueue.cc). More chunks than MOST_CHUNKS change a pipeline by less than its depth in 64. */
+enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
+
+static const char FILE_PREFIX[] = "file:";
+
+/* ---- from options ---- */
+
+const char *fr_collective_algorithm_name(size_t i)
+{
+    const struct fr__algorithm *a = fr__algorithm_at(i);
+
+    return a ? a->name : NULL;
+}
+
+const char *fr_collective_algorithm_summary(size_t i)
+{
+    const struct fr__algorithm *a = fr__algorithm_at(i);
+
+    return a ? a->summary : NULL;
+}
+
+static enum fr_status set_algorithm(struct fr_collective_way *w, const char *name,
+                                    struct fr_error *err)
+{
+    const char *names[32];
+    char hint[128];
+    size_t n = 0;
+
+    if (strncmp(name, FILE_PREFIX, sizeof(FILE_PREFIX) - 1) == 0) {
+        w->algorithm = &fr__custom_algorithm;
+        return fr__custom_load(&w->custom, name + sizeof(FILE_PREFIX) - 1, err);
+    }
+    w->is_nccl = strcmp(name, "nccl") == 0;
+    if (w->is_nccl)
+        return FR_OK;
+    w->algorithm = fr__algorithm_find(name);
+    if (w->algorithm)
+        return FR_OK;
+    names[n++] = "nccl";
+    for (; n < 32 && fr__algorithm_at(n - 1); n++)
+        names[n] = fr__algorithm_at(n - 1)->name;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no algorithm of collectives '%s'%s", name,
+                    fr__did_you_mean(name, names, n, hint, sizeof(hint)));
+}
+
+static enum fr_status set_protocol(struct fr_collective_way *w,
+                                   const struct fr_collective_options *o, struct fr_error *err)
+{
+    if (o->protocol)
+        w->protocol = fr__nccl_protocol_parse(o->protocol);
+    if (o->protocol && w->protocol == FR__NCCL_N_PROTOCOLS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "no protocol '%s'; known are LL, LL128 and Simple", o->protocol);
+    w->version = fr__nccl_version_parse(o->nccl_version ? o->nccl_version : "2.30");
+    if (w->version == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no NCCL '%s'; known are 2.18 and later",
+                        o->nccl_version);
+    return FR_OK;
+}
+
+enum fr_status fr_collective_way_new(struct fr_collective_way **out,
+                                     const struct fr_collective_options *o, struct fr_error *err)
+{
+    struct fr_collective_way *w = calloc(1, sizeof(*w));
+    enum fr_status st = w ? FR_OK : fr__fail_nomem(err);
+
+    if (st != FR_OK)
+        return st;
+    w->protocol = FR__NCCL_N_PROTOCOLS;
+    w->n_channels = o->nccl_channels;
+    if (o->algorithm)
+        st = set_algorithm(w, o->algorithm, err);
+    if (st == FR_OK)
+        st = set_protocol(w, o, err);
+    if (st == FR_OK)
+        *out = w;
+    else
+        fr_collective_way_free(w);
+    return st;
+}
+
+void fr_collective_way_free(struct fr_collective_way *w)
+{
+    if (!w)
+        return;
+    fr__custom_free(w->custom);
+    free(w);
+}
+
+/* ---- one collective ---- */
+
+static uint32_t chunks_of(double bytes, double chunk_bytes)
+{
+    return (uint32_t)fmin(fmax(ceil(bytes / chunk_bytes), 1), MOST_CHUNKS);
+}
+
+/* Lanes and chunks of a pipeline. Trees: a pair for each rank of a machine, so that each begins at
+ * another NIC. */
+static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
+{
+    const struct fr__algorithm *a = s->algorithm;
+    double chunk = CHUNK_BYTES;
+
+    if (a == &fr__tree_algorithm && s->kind == FR_ALL_REDUCE) {
+        uint32_t most = s->n_lanes ? s->n_lanes : 2 * s->per_node;
+
+        most = most < MOST_TREES ? most : MOST_TREES;
+        s->n_lanes = n_channels && n_channels < most ? n_channels : most;
+    }
+    if (a == &fr__nvls_algorithm) {
+        s->n_lanes = s->per_node * (s->n > s->per_node ? 2 : 1);
+        chunk = NVLS_CHUNK_BYTES;
+    }
+    if (a->is_pipeline)
+        s->n_chunks = chunks_of(s->bytes / (s->n_lanes ? s->n_lanes : 1), chunk);
+}
+
+/* Rings over the link graph, as form.c has them. */
+static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr__schedule *s)
+{
+    const struct fr__ring_set *rings = fr__group_rings(e, c->group);
+    uint32_t *place;
+
+    if (!rings)
+        return false;
+    place = fr__arena_alloc(e->scratch, (size_t)rings->n_rings * rings->n, sizeof(*place));
+    if (!place) {
+        fr__engine_fail_nomem(e);
+        return false;
+    }
+    for (uint32_t r = 0; r < rings->n_rings; r++)
+        for (uint32_t i = 0; i < rings->n; i++)
+            place[r * rings->n + rings->ranks[r * rings->n + i]] = i;
+    s->n_lanes = rings->n_rings;
+    s->order = rings->ranks;
+    s->place = place;
+    s->share_frac = rings->share_frac;
+    return true;
+}
+
+/* As NCCL's search finds them; without its model by number. */
+static void set_chains(struct engine *e, uint32_t group, struct fr__schedule *s)
+{
+    struct fr__chains chains;
+
+    if (!fr__chosen_chains(e, group, e->o->way->version, &chains) || chains.per_node != s->per_node)
+        return;
+    s->n_lanes = chains.n_lanes;
+    s->order = chains.order;
+    s->place = chains.place;
+}
+
+/* Where links are made slower in latency, so is what a protocol takes over them. */
+static double slowness(const struct engine *e, enum fr_link_kind kind)
+{
+    return e->o->slowness ? e->o->slowness[fr_link_resource(kind, FR_LINK_LATENCY)] : 1;
+}
+
+static void set_protocol_costs(const struct engine *e, enum fr__nccl_protocol p,
+                               const struct fr__algorithm *a, struct fr__way *out)
+{
+    static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
+        [FR_LINK_NVLINK] = FR__NCCL_HOP_NVLINK,
+        [FR_LINK_PCIE] = FR__NCCL_HOP_PCI,
+        [FR_LINK_CPU] = FR__NCCL_HOP_PCI,
+        [FR_LINK_NET] = FR__NCCL_HOP_NET,
+    };
+    enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
+    unsigned version = e->o->way->version;
+
+    out->wire_factor = 1;
+    if (p == FR__NCCL_N_PROTOCOLS)
+        return;
+    if (a == &fr__tree_algorithm)
+        row = FR__NCCL_ALGO_TREE;
+    else if (a == &fr__nvls_algorithm)
+        row = FR__NCCL_ALGO_NVLS_TREE;
+    out->wire_factor = fr__nccl_wire_factor(p);
+    out->start_kind = out->schedule.per_node < out->schedule.n ? FR_LINK_NET : FR_LINK_NVLINK;
+    out->start_s = 1e-6 * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
+    for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
+        out->hop_s[k] =
+            1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
+    if (row ==
+        FR__NCCL_ALGO_NVLS_TREE) /* the table has it once for the four ways to and from a switch */
+        out->hop_s[FR_LINK_NVLINK] /= 4;
+}
+
+/* What is to be done, and by which protocol. */
+struct recipe {
+    const struct fr__algorithm *algorithm; /* NULL: rings, chains, shifts of form.c */
+    enum fr__nccl_protocol protocol;
+    unsigned n_channels;
+};
+
+static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
+{
+    if (kind == FR_ALL_TO_ALL)
+        return &fr__pairwise_algorithm;
+    return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
+}
+
+/* As NCCL chooses; where it has no model rings by the protocol asked for. */
+static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
+{
+    static const struct fr__algorithm *const ALGORITHMS[FR__NCCL_N_ALGORITHMS] = {
+        [FR__NCCL_ALGO_TREE] = &fr__tree_algorithm,
+        [FR__NCCL_ALGO_NVLS] = &fr__nvls_algorithm,
+        [FR__NCCL_ALGO_NVLS_TREE] = &fr__nvls_algorithm,
+        [FR__NCCL_ALGO_PAT] = &fr__pat_algorithm};
+    const struct fr_collective_way *way = e->o->way;
+    enum fr_collective_kind kind = e->v->collectives[collective].kind;
+    struct fr__nccl_choice c;
+
+    if (!fr__chosen(e, collective, way->version, way->protocol, &c))
+        return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
+                               way->protocol, way->n_channels};
+    return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
+                                                             : ALGORITHMS[c.algorithm],
+                           c.protocol, way->n_channels ? way->n_channels : c.channels};
+}
+
+/* What is asked for by hand stands for the kinds that it has. */
+static struct recipe recipe_of(struct engine *e, uint32_t collective)
+{
+    const struct fr_collective_way *way = e->o->way;
+    const struct fr__algorithm *a = way ? way->algorithm : NULL;
+    enum fr_collective_kind kind = e->v->collectives[collective].kind;
+    struct recipe r = {.protocol = FR__NCCL_N_PROTOCOLS};
+
+    if (!way)
+        return r;
+    if (way->is_nccl)
+        return nccl_recipe(e, collective);
+    r.protocol = way->protocol;
+    r.n_channels = way->n_channels;
+    if (a && a->kinds >> kind & 1 && (!way->custom || fr__custom_kind(way->custom) == kind))
+        r.algorithm = a;
+    else if (way->protocol < FR__NCCL_N_PROTOCOLS)
+        r.algorithm = usual_for(kind);
+    if (way->protocol == FR__NCCL_N_PROTOCOLS &&
+        (r.algorithm == &fr__ring_algorithm || r.algorithm == &fr__chain_algorithm))
+        r.algorithm = NULL; /* as form.c has them */
+    return r;
+}
+
+bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    struct fr__schedule *s = &out->schedule;
+    uint32_t n = fr_plan_group_size(e->plan, c->group), machines;
+    const struct fr__algorithm *a;
+    struct recipe r;
+    enum fr_status st;
+
+    if (n < 2 || !e->o->way)
+        return false;
+    r = recipe_of(e, collective);
+    a = r.algorithm;
+    if (!a)
+        return false;
+    machines = fr_plan_group_machines(e->plan, c->group);
+    *out = (struct fr__way){.start_s = 0};
+    *s = (struct fr__schedule){.algorithm = a, .kind = c->kind, .n = n, .bytes = c->bytes};
+    s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;
+    s->per_node = machines ? n / machines : 1;
+    s->custom = e->o->way->custom;
+    s->dims[0] = s->per_node;
+    s->dims[1] = n / s->per_node;
+    s->n_dims = s->per_node > 1 && s->dims[1] > 1 ? 2 : 0;
+    if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, s))
+        return false;
+    if (a == &fr__tree_algorithm)
+        set_chains(e, c->group, s);
+    set_pipeline(r.n_channels, s);
+    set_protocol_costs(e, r.protocol, a, out);
+    st = fr__schedule_make(s, e->err);
+    if (st != FR_OK)
+        fr__engine_fail(e, st);
+    return st == FR_OK;
+}
+
+/* ---- messages ---- */
+
+static uint32_t device_of(const struct engine *e, uint32_t collective, uint32_t rank)
+{
+    return fr_plan_group_device(e->plan, e->v->collectives[collective].group, rank);
+}
+
+/* How many links of a route lead to the switch that sums; 0: none. NVLS: the first NVSwitch. Else
+ * of the network switches on the way the one in the middle. */
+static uint32_t links_to_switch(const struct engine *e, uint32_t route, bool is_nvls)
+{
+    const struct fr__route *r = fr__route_at(e, route);
+    const uint32_t *links = fr__route_links(&e->network.routes, r);
+    const struct fr_topo *t = e->v->topo;
+    enum fr_vertex_kind kind = is_nvls ? FR_VERTEX_NVSWITCH : FR_VERTEX_SWITCH;
+    uint32_t n = 0, at = 0;
+
+    for (uint32_t i = 0; i < r->n_links; i++)
+        n += t->vertices[t->links[links[i]].dst].kind == kind;
+    for (uint32_t i = 0, seen = 0; i < r->n_links && at == 0; i++)
+        if (t->vertices[t->links[links[i]].dst].kind == kind && seen++ == (is_nvls ? 0 : n / 2))
+            at = i + 1;
+    return at;
+}
+
+/* A rank whose route from `rank` crosses the switch: the next of its machine, or of another one. */
+static uint32_t rank_beyond(const struct engine *e, uint32_t collective,
+                            const struct fr__schedule *s, uint32_t rank, bool is_nvls)
+{
+    uint32_t m = s->per_node;
+
+    (void)e, (void)collective;
+    if (is_nvls)
+        return rank / m * m + (rank % m + 1) % m;
+    return (rank + (s->n > m ? m : 1)) % s->n;
+}
+
+static uint32_t switch_route(struct engine *e, uint32_t collective, const struct fr__way *w,
+                             uint32_t rank, bool is_up)
+{
+    bool is_nvls = w->schedule.algorithm == &fr__nvls_algorithm;
+    uint32_t beyond = rank_beyond(e, collective, &w->schedule, rank, is_nvls);
+    uint32_t src = device_of(e, collective, is_up ? rank : beyond);
+    uint32_t dst = device_of(e, collective, is_up ? beyond : rank);
+    uint32_t whole, part = FR_NONE, at;
+    enum fr_status st = FR_OK;
+
+    if (src == dst) { /* alone in its machine: nothing to sum */
+        return fr__route_take(e, src, dst);
+    }
+    whole = fr__route_take(e, src, dst);
+    if (whole == FR_NONE)
+        return FR_NONE;
+    at = links_to_switch(e, whole, is_nvls);
+    if (at == 0)
+        st = fr__fail(e->err, FR_EUSAGE, FR_NOWHERE, "%s: no %s between %s and %s that could sum",
+                      w->schedule.algorithm->name, is_nvls ? "NVSwitch" : "network switch",
+                      e->v->topo->devices[src].name, e->v->topo->devices[dst].name);
+    else if (is_up)
+        st = fr__routes_part(&e->network.routes, whole, 0, at, &part, e->err);
+    else
+        st = fr__routes_part(&e->network.routes, whole, at, fr__route_at(e, whole)->n_links - at,
+                             &part, e->err);
+    fr__route_release(e, whole);
+    if (st != FR_OK)
+        fr__engine_fail(e, st);
+    return part;
+}
+
+uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
+                       uint32_t from, uint32_t to)
+{
+    if (to >= w->schedule.n)
+        return switch_route(e, collective, w, from, true);
+    if (from >= w->schedule.n)
+        return switch_route(e, collective, w, to, false);
+    return fr__route_take(e, device_of(e, collective, from), device_of(e, collective, to));
+}
+
+double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
+                       const struct fr__route *route, enum fr_link_kind *kind)
+{
+    const uint32_t *links = fr__route_links(&e->network.routes, route);
+    enum fr_link_kind outermost = FR_LINK_NVLINK;
+
+    for (uint32_t i = 0; i < route->n_links; i++)
+        if (e->v->topo->links[links[i]].kind > outermost)
+            outermost = e->v->topo->links[links[i]].kind;
+    *kind = outermost;
+    return route->n_links > 0 ? fmax(w->hop_s[outermost] - route->latency_s, 0) : 0;
+}
+
+/* ---- closed form ---- */
+
+struct closed {
+    struct engine *e;
+    uint32_t collective;
+    const struct fr__way *w;
+    bool without_extra;
+};
+
+static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
+{
+    const struct closed *c = user;
+    uint32_t route = fr__way_route(c->e, c->collective, c->w, from, to);
+    const struct fr__route *r;
+    enum fr_link_kind kind;
+    double s;
+
+    if (route == FR_NONE)
+        return 0;
+    r = fr__route_at(c->e, route);
+    s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
+    if (!c->without_extra)
+        s += fr__way_extra_s(c->e, c->w, r, &kind);
+    fr__route_release(c->e, route);
+    return s;
+}
+
+/* What the busiest link needs for all bytes of the collective, under a model where links are
+ * shared. */
+static double busiest_link_s(struct engine *e, uint32_t collective, const struct fr__way *w)
+{
+    struct fr__mark mark = fr__arena_mark(e->scratch);
+    size_t n = e->v->topo->n_links;
+    double *bytes, most_s = 0;
+
+    if (e->network.model->is_end_known)
+        return 0;
+    bytes = fr__arena_alloc(e->scratch, n + 1, sizeof(*bytes));
+    if (!bytes) {
+        fr__engine_fail_nomem(e);
+        return 0;
+    }
+    fr__way_bytes(e, collective, w, bytes);
+    for (size_t l = 0; l < n; l++)
+        if (bytes[l] > 0)
+            most_s = fmax(most_s, bytes[l] / fr__link_bw_Bps(&e->network.routes, (uint32_t)l));
+    fr__arena_rewind(e->scratch, mark);
+    return most_s;
+}
+
+/* Of the first n chunks alone. */
+static double chunks_alone(const struct closed *c, uint32_t n)
+{
+    struct fr__way some = *c->w;
+    struct fr__schedule *s = &some.schedule;
+    struct closed of = {c->e, c->collective, &some, c->without_extra};
+
+    s->bytes *= (double)n / s->n_chunks;
+    s->n_chunks = n;
+    s->algorithm->shape(s);
+    return fr__schedule_alone(s, hop_alone, &of);
+}
+
+double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
+{
+    struct closed c = {e, collective, w, false};
+    double n = w->schedule.n_chunks, fill_s, next_s;
+
+    if (n < 2)
+        return w->start_s + fmax(fr__schedule_alone(&w->schedule, hop_alone, &c),
+                                 busiest_link_s(e, collective, w));
+    fill_s = chunks_alone(&c, 1);
+    c.without_extra = true; /* chunks follow each other as fast as they leave */
+    next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
+    return w->start_s + fill_s +
+           fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
+}
+
+static void add_step(struct engine *e, uint32_t collective, const struct fr__way *w, uint32_t slot,
+                     uint32_t i, double n, double link_bytes[])
+{
+    const struct fr__schedule *s = &w->schedule;
+    struct fr__step step;
+
+    fr__schedule_step(s, slot, i, &step);
+    for (uint32_t k = 0; k < step.n_sends; k++) {
+        uint32_t from = fr__slot_entity(s, slot), route;
+        const struct fr__route *r;
+        struct fr__send m;
+
+        fr__schedule_send(s, slot, i, k, &m);
+        if (fr__slot_entity(s, m.to) == from)
+            continue;
+        route = fr__way_route(e, collective, w, from, fr__slot_entity(s, m.to));
+        if (route == FR_NONE)
+            return;
+        r = fr__route_at(e, route);
+        for (uint32_t l = 0; l < r->n_links; l++)
+            link_bytes[fr__route_links(&e->network.routes, r)[l]] += n * m.bytes * w->wire_factor;
+        fr__route_release(e, route);
+    }
+}
+
+void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
+                   double link_bytes[])
+{
+    const struct fr__schedule *s = &w->schedule;
+    uint32_t repeats = s->n_chunks; /* a pipeline does the same for each of its equal chunks */
+
+    for (uint32_t slot = 0; slot < s->n_entities * s->n_slots; slot++)
+        for (uint32_t i = 0; i < s->n_steps / repeats; i++)
+            add_step(e, collective, w, slot, i, repeats, link_bytes);
+}

@@ -1,0 +1,55 @@
+/* sim/collectives/way.h - how each collective of a run is done, where the options say more than
+ * rings.
+ *
+ * A way is made once from what a person asks for (struct fr_collective_options) and shared by runs.
+ * fr__way_of turns it into a schedule for one collective. Collectives for which it returns false go
+ * by the rings, chains and shifts of form.c.
+ */
+#ifndef FR_SIM_COLLECTIVES_WAY_H
+#define FR_SIM_COLLECTIVES_WAY_H
+
+#include "sim/collectives/algorithms/custom.h"
+#include "sim/collectives/nccl/tuner.h"
+#include "sim/engine.h"
+
+struct fr_collective_way {
+    const struct fr__algorithm *algorithm; /* NULL: none by hand */
+    bool is_nccl;                          /* what NCCL would choose */
+    struct fr__custom *custom;             /* owned; NULL: not from a file */
+    enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, messages as the links are */
+    unsigned version;                /* of NCCL, whose latencies a protocol has */
+    unsigned n_channels;             /* 0: as many as the algorithm likes */
+};
+
+/* One collective of a run. */
+struct fr__way {
+    struct fr__schedule schedule;
+    enum fr_link_kind start_kind;  /* of which start_s is a latency */
+    double start_s;                /* before the first message */
+    double wire_factor;            /* bytes on the wire for each byte of data */
+    double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
+};
+
+/* false: it goes by form.c, or the failure is kept. */
+bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out);
+/* The route of a message between two entities of the schedule, to be given back by
+ * fr__route_release or with the message; FR_NONE with the failure kept. */
+uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
+                       uint32_t from, uint32_t to);
+/* What the protocol takes at the receiver beyond the route's latency. *kind: of the links whose
+ * latency it is. */
+double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
+                       const struct fr__route *route, enum fr_link_kind *kind);
+/* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
+ * than the busiest link needs. Cost: O(messages). */
+double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w);
+/* Adds what its steps put on each link. link_bytes: [n_links]. */
+void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
+                   double link_bytes[]);
+
+/* ---- run.c: the steps ---- */
+
+/* Begins the messages of a collective whose members have all started. */
+void fr__way_start(struct engine *e, uint32_t collective, const struct fr__way *w);
+
+#endif
