@@ -159,8 +159,10 @@ static void check_values(struct report *r)
                  k->root >= fr_plan_group_size(r->plan, k->group))
             fault(r, "collective %u: its root is rank %u of %u", c, k->root,
                   fr_plan_group_size(r->plan, k->group));
-        if (k->is_folded && !k->has_cost)
+        if (k->is_folded && !k->has_cost && !k->is_formula)
             fault(r, "collective %u: one member stands for all, but its time is not known", c);
+        if (!isfinite(k->crowding) || k->crowding < 0)
+            fault(r, "collective %u: %g times longer than alone", c, k->crowding);
         if (k->has_cost && k->cost_id >= v->n_costs)
             fault(r, "collective %u: cost %u does not exist (there are %zu)", c, k->cost_id,
                   v->n_costs);

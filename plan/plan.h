@@ -97,6 +97,9 @@ struct fr_collective {
     uint32_t cost_id; /* row of the cost table; else its messages go over the links */
     uint32_t root;    /* rank, of a broadcast and a reduce */
     bool is_folded;   /* one member stands for all ranks: they do the same at the same time */
+    bool is_formula;  /* it takes what its algorithm takes alone, by formula, times `crowding` where
+                         that is above 1: other groups use the same links at the same time */
+    double crowding;
 };
 
 enum fr_buffer_kind {

@@ -116,7 +116,8 @@ void fr__collective_start(struct engine *e, uint32_t collective)
 
     for (uint32_t i = 0; i < n; i++)
         member_start(e, e->v->members[first + i], cause);
-    if (n < 2 || fr__collective_has_cost(e, collective)) {
+    if (n < 2 || e->v->collectives[collective].is_formula ||
+        fr__collective_has_cost(e, collective)) {
         start_known(e, collective, n);
         return;
     }

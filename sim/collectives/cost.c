@@ -39,10 +39,12 @@ struct own_cost fr__collective_cost(struct engine *e, uint32_t collective)
 
 double fr__collective_s(struct engine *e, uint32_t collective)
 {
+    const struct fr_collective *c = &e->v->collectives[collective];
     struct own_cost own;
 
     if (!fr__collective_has_cost(e, collective))
-        return fr__collective_alone(e, collective);
+        return fr__collective_alone(e, collective) *
+               (c->is_formula && c->crowding > 1 ? c->crowding : 1);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }

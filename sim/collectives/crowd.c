@@ -23,9 +23,10 @@ struct round {
 struct fr__crowd {
     struct fr__routes *routes;
     struct fr__crowd_groups groups;
-    uint32_t *messages;   /* [n_links] of the round that is being counted; zero between rounds */
-    struct round ring;    /* to the next rank */
-    struct round *shifts; /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
+    uint32_t *messages;      /* [n_links] of the round that is being counted; zero between rounds */
+    struct round ring;       /* to the next rank */
+    struct fr__crowd *alone; /* the first group; NULL: not asked for yet */
+    struct round *shifts;    /* [n - 1] to the rank r + 1 further; NULL: not asked for yet */
 };
 
 /* ---- routes ---- */
@@ -192,6 +193,7 @@ void fr__crowd_free(struct fr__crowd *c)
     for (uint32_t i = 0; c->shifts && i + 1 < c->groups.n; i++)
         free(c->shifts[i].hops);
     free(c->shifts);
+    fr__crowd_free(c->alone);
     free(c->ring.hops);
     free(c->messages);
     free(c);
@@ -241,6 +243,28 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
     *time_s = latency_s + moving_s;
     *bytes_s = moving_s;
     return FR_OK;
+}
+
+enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
+                                struct fr_error *err)
+{
+    const double bytes = 1e9 * c->groups.n; /* any will do: the latency is left out */
+    struct fr__crowd_groups one = c->groups;
+    double time_s, all_s, alone_s;
+    enum fr_status st;
+
+    *factor = 1;
+    if (c->groups.n_groups < 2)
+        return FR_OK;
+    if (!c->alone) {
+        one.n_groups = 1;
+        FR_TRY(fr__crowd_new(&c->alone, c->routes, &one, err));
+    }
+    FR_TRY(fr__crowd_time(c, kind, bytes, &time_s, &all_s, err));
+    st = fr__crowd_time(c->alone, kind, bytes, &time_s, &alone_s, err);
+    if (st == FR_OK && alone_s > 0 && all_s > alone_s)
+        *factor = all_s / alone_s;
+    return st;
 }
 
 /* ---- messages one by one ---- */

@@ -39,6 +39,11 @@ void fr__crowd_free(struct fr__crowd *c);
 enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
                               double *time_s, double *bytes_s, struct fr_error *err);
 
+/* How much slower the bytes of a collective move with all groups at work than with the first group
+ * alone; at least 1. */
+enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
+                                struct fr_error *err);
+
 /* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the
  * most on any link of the first one's route. *is_even: all have that number, on links that are
  * their narrowest. FR_ENOENT, FR_ENOMEM. */

@@ -38,6 +38,7 @@ struct fr__hybrid_options {
     bool overlap;            /* gradients leave during the backward pass */
     const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
     bool fold;               /* ranks that do the same are placed once */
+    bool is_fold_wanted;     /* the user said so */
 };
 
 /* Reads and checks. FR_EUSAGE says what does not go together and what would. */

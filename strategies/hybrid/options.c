@@ -248,6 +248,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
                                    .bucket_bytes = v[BUCKET],
                                    .overlap = v[OVERLAP] != 0,
                                    .fold = v[FOLD] != 0,
+                                   .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
                                    .zero = (unsigned)v[ZERO],
                                    .annotations = fr_option_text(in->options, SHARD)};
 

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_UNFOLDED = 128 }; /* replicas that are placed one by one unless asked otherwise */
+
 /* ---- devices ---- */
 
 static enum fr_status line_up_devices(struct fr__hybrid_ranks *r, struct fr_error *err)
@@ -104,6 +106,12 @@ static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
     return FR_OK;
 }
 
+/* Whether all ranks are replicas of one group, as in plain data parallelism. */
+static bool is_one_group(const struct fr__hybrid_ranks *r)
+{
+    return r->o->dp == r->pl->in->n_devices;
+}
+
 /* The crowd of a stage's groups; NULL where one group is alone and the engine sends its messages. */
 static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__crowd **out,
                                  struct fr_error *err)
@@ -113,7 +121,7 @@ static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__
 
     *out = NULL;
     FR_TRY(all_groups(g, stage, &groups, err));
-    if (groups.n_groups < 2 && !r->is_folded)
+    if (groups.n_groups < 2 && !r->is_folded && is_one_group(r))
         return FR_OK;
     if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
         return fr__fail_nomem(err);
@@ -328,6 +336,8 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
         return "fold=0";
     if (r->o->pp == in->n_devices)
         return "no two ranks do the same";
+    if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !r->o->is_fold_wanted)
+        return "the messages of the one group go over the links";
     for (size_t i = 1; i < in->n_devices; i++)
         if (in->topo->devices[in->devices[i]].type != in->topo->devices[in->devices[0]].type)
             return "the devices are of several types";

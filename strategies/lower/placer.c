@@ -6,6 +6,7 @@
 #include "strategies/lower/placer.h"
 
 #include "base/error.h"
+#include "sim/collectives/crowd.h"
 
 enum fr_status fr__placer_init(struct fr__placer *pl, const struct fr_problem *in,
                                const struct fr_context *ctx, struct fr_plan *plan,
@@ -71,6 +72,17 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
                                               .stream = FR_STREAM_FREE});
 }
 
+/* The collective goes by formula, and as much slower as its rings are with all groups at work. A
+ * crowd that cannot be looked at (no route, no memory) shows when the plan runs. */
+static void crowd(struct fr__crowd *others, struct fr_collective *c)
+{
+    struct fr_error ignored;
+
+    c->is_formula = true;
+    if (fr__crowd_factor(others, c->kind, &c->crowding, &ignored) != FR_OK)
+        c->crowding = 1;
+}
+
 uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *collective)
 {
     struct fr_collective c = *collective;
@@ -81,6 +93,8 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     c.has_cost = fr__price_collective(pl, &c, &cost);
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
+    else if (c.group < pl->n_crowd_of && pl->crowd_of[c.group])
+        crowd(pl->crowd_of[c.group], &c);
     return fr_plan_add_collective(pl->plan, &c);
 }
 

@@ -184,13 +184,6 @@ static bool is_summed_in_switch(enum fr_dtype dtype)
 bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
                           struct fr_cost *cost)
 {
-    struct fr__crowd *crowd = c->group < pl->n_crowd_of ? pl->crowd_of[c->group] : NULL;
-    struct fr_error ignored;
-
-    if (fr_plan_collective_cost(pl->plan, pl->in->costs, c, is_summed_in_switch(pl->graph->dtype),
-                                cost))
-        return true;
-    *cost = (struct fr_cost){.kind = FR_N_OP_KINDS, .trust = FR_TRUST_DATASHEET};
-    return crowd && fr__crowd_time(crowd, c->kind, c->bytes, &cost->mean_s, &cost->bytes_s,
-                                   &ignored) == FR_OK;
+    return fr_plan_collective_cost(pl->plan, pl->in->costs, c,
+                                   is_summed_in_switch(pl->graph->dtype), cost);
 }

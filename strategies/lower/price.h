@@ -30,8 +30,8 @@ uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, 
 void fr__price_sum(const struct fr__placer *pl, uint32_t type, uint64_t bytes, size_t n,
                    struct fr_cost *cost);
 
-/* What a collective on a group of the plan costs as a whole: as measured on the group's system, or
- * among the groups that do the same at the same time. false: not known. */
+/* What a collective on a group of the plan costs as a whole, as measured on the group's system.
+ * false: not known, *cost untouched. */
 bool fr__price_collective(const struct fr__placer *pl, const struct fr_collective *c,
                           struct fr_cost *cost);
 
