@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { FR__NO_NODE = UINT32_MAX };
+#define FR__NO_NODE UINT32_MAX
 
 struct fr__tree_node {
     uint32_t parent, child[2]; /* FR__NO_NODE: none */
