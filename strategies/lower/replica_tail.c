@@ -122,7 +122,10 @@ static void refresh_tied(struct fr__replica *r, uint32_t device)
                          &(struct fr__move){.src = r->device_of[src],
                                             .dst = r->device_of[g->edges[i].dst],
                                             .from = update,
-                                            .bytes = (double)w->bytes,
+                                            .bytes = pl->keeping
+                                                         ? (double)fr__kept_bytes(
+                                                               pl, FR__PART_WEIGHT, src, w->bytes)
+                                                         : (double)w->bytes,
                                             .op = src,
                                             .microbatch = FR_NONE,
                                             .label = FR_NONE,

@@ -5,6 +5,8 @@
 
 #include "strategies/lower/replica_parts.h"
 
+#include "strategies/lower/group_ops.h"
+
 /* ---- inputs ---- */
 
 /* A gradient is complete after the last micro-batch's task, or where another may be the last to
@@ -221,7 +223,8 @@ void fr__write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, 
                               .alloc = task,
                               .alias = shared_storage(r, m, x, device),
                               .op = op,
-                              .kind = is_sum ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
+                              .kind = is_sum ? FR_BUFFER_GRADIENT
+                                             : fr__group_ops_buffer(pl->group_ops, pl->graph, t)};
 
         if (pl->params.is_gradient[t] && pl->in->keeps_gradients && !is_summed(r, t))
             b.kind = FR_BUFFER_GRADIENT; /* the new one, added to the kept one at once */
