@@ -145,9 +145,7 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
             if (fr__needs_tied_copy(r, e))
                 fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst],
-                               pl->keeping ? fr__kept_bytes(pl, FR__PART_WEIGHT, w->op, w->bytes)
-                                           : w->bytes,
-                               FR_NONE, w->op);
+                               fr__weight_bytes(pl, w->op, w->bytes), FR_NONE, w->op);
     }
 }
 

@@ -183,7 +183,9 @@ bool fr__read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, ui
         if (s.task != last) /* edges come grouped by source */
             fr_plan_add_dep(r->pl->plan, s.task, task);
         last = s.task;
-        fr__add_free(r->pl, s.buffer, fr__drops_at(r, op, task, s.task));
+        if (r->pl->params.roles[op] != FR__ROLE_UPDATE ||
+            !fr__gradient_leaves(r->pl, g->ops[op].forward))
+            fr__add_free(r->pl, s.buffer, fr__drops_at(r, op, task, s.task));
     }
     return is_inside;
 }
