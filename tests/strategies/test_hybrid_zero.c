@@ -69,8 +69,8 @@ static void count_messages(struct outcome *out, const struct fr_plan *p)
         if (t->kind != FR_TASK_COLLECTIVE || t->device != 0)
             continue;
         c = &v->collectives[t->collective];
-        if (t->op != FR_NONE && c->kind == FR_ALL_GATHER &&
-            !strstr(v->graph->ops[t->op].name, ".gather_parameters"))
+        if (t->op != FR_NONE && !strstr(v->graph->ops[t->op].name, "_parameters") &&
+            !strstr(v->graph->ops[t->op].name, "_gradients"))
             continue; /* of activations */
         n = fr_plan_group_size(p, c->group);
         sent = c->bytes * (n - 1) / n;
