@@ -26,6 +26,7 @@ unit_tests += tests/topo/test_rings
 unit_tests += tests/topo/test_route
 unit_tests += tests/topo/test_select_named
 unit_tests += tests/workloads/test_autocast
+unit_tests += tests/workloads/test_gather
 unit_tests += tests/workloads/test_graph
 unit_tests += tests/workloads/test_images
 unit_tests += tests/workloads/test_load
