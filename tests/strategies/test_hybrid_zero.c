@@ -1,13 +1,13 @@
 /* tests/strategies/test_hybrid_zero.c - sharded optimizers: what travels and what a rank keeps.
  *
- * Of psi parameters on d ranks, with weights of w bytes and gradients of g in a message, a rank sends
- * (d-1)/d of the bytes of each gather and of each reduce-scatter. FSDP gathers the parameters of each
- * unit twice a micro-batch and those of the root once, and scatters all gradients once:
+ * Of psi parameters on d ranks, with weights of w bytes and gradients of g in a message, a rank
+ * sends (d-1)/d of the bytes of each gather and of each reduce-scatter. FSDP gathers the parameters
+ * of each unit twice a micro-batch and those of the root once, and scatters all gradients once:
  *
  *     (d-1)/d (2 w psi_units + w psi_root + g psi)
  *
- * A rank keeps 1/d of weights, gradients, master weights and states; beside these it has at most the
- * gathered root and two gathered units, and two units of whole gradients.
+ * A rank keeps 1/d of weights, gradients, master weights and states; beside these it has at most
+ * the gathered root and two gathered units, and two units of whole gradients.
  */
 #include "config.h"
 

@@ -203,8 +203,8 @@ START_TEST(a_gather_waits_for_the_end_of_the_unit_that_makes_room)
     n = gathers_of_units(s.graph, ".gather_parameters_again", ops);
     ck_assert_uint_eq(n, 4);
     for (size_t k = 1; k < n; k++) {
-        /* an op that reads a gather can come before the gather of the k-th unit after it only if that
-         * many units fit */
+        /* an op that reads a gather can come before the gather of the k-th unit after it only if
+         * that many units fit */
         for (size_t before = 0; before < k; before++) {
             bool waits = false;
 

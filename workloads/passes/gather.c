@@ -18,28 +18,7 @@ static uint32_t *nones(struct fr__arena *arena, size_t n)
     return ids;
 }
 
-static bool is_tie(const struct fr_edge *e)
-{
-    return e->tensor == FR_NONE && e->bytes > 0;
-}
-
-static bool owns(const struct fr_op *op)
-{
-    return op->phase == FR_PHASE_FORWARD && op->param_bytes > 0;
-}
-
-static bool is_shared(const struct fr__gathering *x, uint32_t owner)
-{
-    return x->in->ranks[fr__gather_set_of(x, owner)] > 1;
-}
-
 /* ---- what belongs to a unit ---- */
-
-/* The unit whose gather brings an owner's parameters to an op. */
-static uint32_t unit_for(const struct fr__gathering *x, uint32_t owner, uint32_t op)
-{
-    return fr__gather_unit_of(x, x->in->is_cut ? op : owner);
-}
 
 static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
 {
@@ -54,12 +33,13 @@ static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
 static bool is_first_foreign(const struct fr__gathering *x, uint32_t tie)
 {
     const struct fr_edge *e = &x->g->edges[tie];
-    uint32_t unit = unit_for(x, e->src, e->dst);
+    uint32_t unit = fr__gather_unit_for(x, e->src, e->dst);
 
     if (unit == fr__gather_unit_of(x, e->src))
         return false;
     for (uint32_t k = x->g->out_first[e->src]; k < tie; k++)
-        if (is_tie(&x->g->edges[k]) && unit_for(x, e->src, x->g->edges[k].dst) == unit)
+        if (fr__gather_is_tie(&x->g->edges[k]) &&
+            fr__gather_unit_for(x, e->src, x->g->edges[k].dst) == unit)
             return false;
     return true;
 }
@@ -67,47 +47,16 @@ static bool is_first_foreign(const struct fr__gathering *x, uint32_t tie)
 static void add_parameters(struct fr__gathering *x)
 {
     for (uint32_t o = 0; o < x->g->n_ops; o++) {
-        if (!owns(&x->g->ops[o]) || !is_shared(x, o))
+        if (!fr__gather_owns(&x->g->ops[o]) || !fr__gather_is_shared(x, o))
             continue;
         add_owner(x, o, fr__gather_unit_of(x, o));
         for (uint32_t i = x->g->out_first[o]; i < x->g->out_first[o + 1]; i++)
-            if (is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
-                add_owner(x, o, unit_for(x, o, x->g->edges[i].dst));
-    }
-}
-
-void fr__gather_for_sets(struct fr__gathering *x, uint32_t op, fr__gather_reader call)
-{
-    const struct fr_graph *g = x->g;
-    uint32_t f = g->ops[op].forward;
-    bool reads = g->ops[op].phase == FR_PHASE_FORWARD ||
-                 (g->ops[op].phase == FR_PHASE_BACKWARD_DATA && g->ops[op].param_bytes > 0);
-
-    if (!reads || f == FR_NONE)
-        return;
-    if (owns(&g->ops[f]) && is_shared(x, f))
-        call(x, op, unit_for(x, f, f), fr__gather_set_of(x, f));
-    for (uint32_t i = g->in_first[f]; i < g->in_first[f + 1]; i++) {
-        const struct fr_edge *e = &g->edges[g->in_edges[i]];
-
-        if (is_tie(e) && owns(&g->ops[e->src]) && is_shared(x, e->src))
-            call(x, op, unit_for(x, e->src, f), fr__gather_set_of(x, e->src));
+            if (fr__gather_is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
+                add_owner(x, o, fr__gather_unit_for(x, o, x->g->edges[i].dst));
     }
 }
 
 /* ---- gradients ---- */
-
-struct fr__gather_set *fr__gather_of_update(const struct fr__gathering *x, size_t i)
-{
-    const struct fr_edge *e = &x->g->edges[i];
-    uint32_t owner = x->g->ops[e->dst].forward;
-
-    if (x->g->ops[e->dst].phase != FR_PHASE_UPDATE || owner == FR_NONE ||
-        !owns(&x->g->ops[owner]) || !is_shared(x, owner) ||
-        !fr__gather_is_backward(&x->g->ops[e->src]))
-        return NULL;
-    return &x->units[fr__gather_unit_of(x, owner)].sets[fr__gather_set_of(x, owner)];
-}
 
 static void find_gradients(struct fr__gathering *x, bool is_trained[])
 {

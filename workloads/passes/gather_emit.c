@@ -1,5 +1,5 @@
-/* workloads/passes/gather_emit.c - the graph with its gathers and reduce-scatters; the rules are in
- * gather.h. */
+/* workloads/passes/gather_emit.c - the graph with its gathers and reduce-scatters; the rules are
+ * in gather.h. */
 #include "config.h"
 
 #include "workloads/passes/gather_parts.h"
@@ -273,8 +273,8 @@ static void read_set(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32
     s->reader = op;
 }
 
-/* An op reads the sets of its parameters; the last op of a unit all of the unit's, which stays until
- * then. */
+/* An op reads the sets of its parameters; the last op of a unit all of the unit's, which stays
+ * until then. */
 static void read_sets_of(struct fr__gathering *x, uint32_t o)
 {
     uint32_t unit = fr__gather_unit_of(x, o);

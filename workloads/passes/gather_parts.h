@@ -1,4 +1,5 @@
-/* workloads/passes/gather_parts.h - what the files of the gathering pass share; others use gather.h. */
+/* workloads/passes/gather_parts.h - what the files of the gathering pass share; others use
+ * gather.h. */
 #ifndef FR_WORKLOADS_PASSES_GATHER_PARTS_H
 #define FR_WORKLOADS_PASSES_GATHER_PARTS_H
 
@@ -72,6 +73,30 @@ static inline uint32_t fr__gather_set_of(const struct fr__gathering *x, uint32_t
     return s && s->divided[owner] >> FR__AXIS_EXPERTS & 1 ? FR__GATHER_EXPERTS : FR__GATHER_DENSE;
 }
 
+static inline bool fr__gather_is_tie(const struct fr_edge *e)
+{
+    return e->tensor == FR_NONE && e->bytes > 0;
+}
+
+static inline bool fr__gather_owns(const struct fr_op *op)
+{
+    return op->phase == FR_PHASE_FORWARD && op->param_bytes > 0;
+}
+
+static inline bool fr__gather_is_shared(const struct fr__gathering *x, uint32_t owner)
+{
+    return x->in->ranks[fr__gather_set_of(x, owner)] > 1;
+}
+
+/* The unit whose gather brings an owner's parameters to an op. */
+static inline uint32_t fr__gather_unit_for(const struct fr__gathering *x, uint32_t owner,
+                                           uint32_t op)
+{
+    return fr__gather_unit_of(x, x->in->is_cut ? op : owner);
+}
+
+/* ---- gather_sets.c ---- */
+
 /* Whether edge i leads from a gradient to the update that reads it, and which set it is of. */
 struct fr__gather_set *fr__gather_of_update(const struct fr__gathering *x, size_t i);
 
@@ -79,6 +104,8 @@ struct fr__gather_set *fr__gather_of_update(const struct fr__gathering *x, size_
 typedef void (*fr__gather_reader)(struct fr__gathering *x, uint32_t op, uint32_t unit,
                                   uint32_t set);
 void fr__gather_for_sets(struct fr__gathering *x, uint32_t op, fr__gather_reader call);
+
+/* ---- gather_emit.c ---- */
 
 /* Writes the new graph once units, order and places are known. */
 enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out,
