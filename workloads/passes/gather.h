@@ -8,13 +8,13 @@
  *     a reduce_scatter of its gradients after its backward ops, whose result the updates read.
  *
  * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
- * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of tied
- * parameters come before the reduce_scatter; they become ordinary ops (add).
+ * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
+ * tied parameters come before the reduce_scatter; they become ordinary ops (add).
  *
  * Order. Gathers go one after the other. With prefetch n the gather of unit k + 1 + n waits for
  * the end of unit k, so at most n + 1 units are gathered; backward likewise, in the order of the
- * backward pass, from the end of the forward pass on. A unit's backward ops wait until the gradients of the
- * unit two before have left, so two units of whole gradients are there at most.
+ * backward pass, from the end of the forward pass on. A unit's backward ops wait until the
+ * gradients of the unit two before have left, so two units of whole gradients are there at most.
  *
  * Source:  Y. Zhao et al., PyTorch FSDP, VLDB 2023, sections 3.1 to 3.4; PyTorch 2.4,
  *          torch/distributed/_composable/fsdp (one message a unit, root kept, order); S.
@@ -41,8 +41,8 @@ struct fr__gather_problem {
     /* The graph will be cut into stages of a pipeline: each layer of the root is gathered by
      * itself, and so are tied parameters in each unit that reads them. */
     bool is_cut;
-    /* For each byte of parameters in the graph: bytes of a weight in a message, of a gathered weight
-     * in memory (copies that are made of it too), of a gradient. */
+    /* For each byte of parameters in the graph: bytes of a weight in a message, of a gathered
+     * weight in memory (copies that are made of it too), of a gradient. */
     double sent, kept, gradient;
 };
 
