@@ -243,7 +243,7 @@ START_TEST(folded_ranks_take_the_time_of_all)
     char folded[100], unfolded[100];
     struct outcome a, b;
 
-    snprintf(folded, sizeof(folded), "hybrid:zero=3%s", options[_i]);
+    snprintf(folded, sizeof(folded), "hybrid:zero=3,fold=1%s", options[_i]);
     snprintf(unfolded, sizeof(unfolded), "hybrid:zero=3,fold=0%s", options[_i]);
     a = run_spec(GPT, 48, FR_BF16, folded);
     b = run_spec(GPT, 48, FR_BF16, unfolded);
