@@ -110,6 +110,51 @@ static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph 
     return st;
 }
 
+/* ---- shared parameters ---- */
+
+/* The graph with its gathers takes the place of the sharded one. */
+static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                                   const struct fr__hybrid_options *o,
+                                   const struct fr__units *units, struct fr_error *err)
+{
+    const struct fr__recipe *recipe = fr__recipe_of(g->dtype);
+    double elem_bytes = g->param_elem_bytes, weight = fr__recipe_gathered_bytes(recipe);
+    struct fr__sharded gathered;
+    const struct fr__gather_problem p = {
+        .graph = g,
+        .sharded = out->is_sharded ? &out->sharded : NULL,
+        .n_axes = FR__N_HYBRID_AXES,
+        .units = units,
+        .ranks = {[FR__GATHER_DENSE] = o->dp * o->cp,
+                  [FR__GATHER_EXPERTS] = o->dp * o->cp * o->tp / (o->ep * o->etp)},
+        .prefetch = o->prefetch,
+        .reshards = o->reshards,
+        .is_cut = o->pp > 1,
+        .sent = weight / elem_bytes,
+        .kept = (weight + recipe->bytes[FR__PART_CACHE]) / elem_bytes,
+        .gradient = fr__recipe_reduced_bytes(recipe) / elem_bytes,
+    };
+
+    FR_TRY(fr__gather(&gathered, &p, err));
+    if (out->is_sharded)
+        fr__sharded_free(&out->sharded);
+    out->sharded = gathered;
+    out->is_sharded = out->is_gathered = true;
+    return FR_OK;
+}
+
+static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                             const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    struct fr__units units;
+    enum fr_status st;
+
+    FR_TRY(fr__units_find(&units, g, err));
+    st = gather_units(out, g, o, &units, err);
+    fr__units_free(&units);
+    return st;
+}
+
 /* ---- the plan's graph ---- */
 
 /* The user's op that each op of the rank's graph stands for. */
@@ -158,6 +203,8 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     }
     if (o->tp > 1 || o->cp > 1 || o->ep > 1 || o->etp > 1)
         FR_TRY(shard(out, g, o, err));
+    if (o->zero >= 3 && (o->dp > 1 || o->cp > 1))
+        FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
     return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);
 }
 

@@ -19,6 +19,7 @@
 #include "strategies/lower/group_ops.h"
 #include "strategies/lower/mesh.h"
 #include "strategies/lower/placer.h"
+#include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
@@ -32,7 +33,9 @@ struct fr__hybrid_options {
     uint32_t n_virtual; /* 0: as the schedule needs */
     enum fr__recompute recompute;
     uint32_t n_recomputed; /* units a group, or of each stage */
-    unsigned zero;         /* 0 to 2 */
+    unsigned zero;         /* 0 to 3 */
+    uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
+    bool reshards;         /* zero 3: gathered again for the backward pass */
     const char *map;
     uint64_t bucket_bytes;
     bool overlap;            /* gradients leave during the backward pass */
@@ -55,6 +58,7 @@ struct fr__hybrid_graph {
     struct fr__sharded sharded;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
+    bool is_gathered; /* parameters are gathered and gradients scattered by ops of the graph */
 };
 
 /* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op

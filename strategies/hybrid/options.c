@@ -23,6 +23,8 @@ enum {
     VIRTUAL,
     RECOMPUTE,
     ZERO,
+    PREFETCH,
+    RESHARD,
     MAP,
     BUCKET,
     OVERLAP,
@@ -92,9 +94,20 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
-              .help = "shard over the replicas: 1 optimizer state, 2 gradients too",
+              .help = "shard over the replicas: 1 optimizer state, 2 gradients too, 3 parameters "
+                      "too (FSDP)",
               .advice = FR_ADVICE_LEAST,
-              .advice_text = "2"},
+              .advice_text = "3"},
+    [PREFETCH] = {.name = "prefetch",
+                  .type = FR_OPTION_COUNT,
+                  .fallback = "1",
+                  .help =
+                      "zero=3: layers whose parameters are gathered ahead of the one that runs"},
+    [RESHARD] = {.name = "reshard",
+                 .type = FR_OPTION_BOOL,
+                 .fallback = "1",
+                 .help = "zero=3: parameters are dropped after the forward pass of a layer and "
+                         "gathered again; 0: kept for its backward pass"},
     [MAP] = {.name = "map",
              .type = FR_OPTION_TEXT,
              .fallback = "megatron",
@@ -239,23 +252,26 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
                                struct fr_error *err)
 {
     const uint64_t *v = in->options->value;
-    struct fr__hybrid_options o = {.sequence_parallel = v[SP] != 0,
-                                   .vocab_parallel = v[VOCAB] != 0,
-                                   .keeps_gathered = v[GATHERED] != 0,
-                                   .n_virtual = (uint32_t)v[VIRTUAL],
-                                   .schedule = fr_option_text(in->options, SCHEDULE),
-                                   .map = fr_option_text(in->options, MAP),
-                                   .bucket_bytes = v[BUCKET],
-                                   .overlap = v[OVERLAP] != 0,
-                                   .fold = v[FOLD] != 0,
-                                   .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
-                                   .zero = (unsigned)v[ZERO],
-                                   .annotations = fr_option_text(in->options, SHARD)};
+    struct fr__hybrid_options o = {
+        .sequence_parallel = v[SP] != 0,
+        .vocab_parallel = v[VOCAB] != 0,
+        .keeps_gathered = v[GATHERED] != 0,
+        .n_virtual = (uint32_t)v[VIRTUAL],
+        .schedule = fr_option_text(in->options, SCHEDULE),
+        .map = fr_option_text(in->options, MAP),
+        .bucket_bytes = v[BUCKET],
+        .overlap = v[OVERLAP] != 0,
+        .fold = v[FOLD] != 0,
+        .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
+        .zero = (unsigned)v[ZERO],
+        .prefetch = (uint32_t)(v[PREFETCH] < UINT32_MAX / 2 ? v[PREFETCH] : UINT32_MAX / 2),
+        .reshards = v[RESHARD] != 0,
+        .annotations = fr_option_text(in->options, SHARD)};
 
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
-    if (v[ZERO] > 2)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1 or 2",
+    if (v[ZERO] > 3)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);
     if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])
         o.schedule = "interleaved-1f1b";

@@ -22,6 +22,7 @@ struct placing {
     uint32_t *rank_devices;   /* [pp] of the replica being placed */
     uint32_t *device_of;      /* [n_ops] likewise */
     struct fr__rank_groups tensor, context, experts, expert_tensor; /* by stage of the schedule */
+    struct fr__rank_groups replicas[2];                             /* likewise, by part */
     struct fr__reduce_part parts[2];
     uint8_t *part_of; /* [n_ops] owners of experts: 1 */
     bool *is_partial; /* [n_ops] owners whose gradients a tensor group sums */
@@ -148,8 +149,14 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     FR_TRY(by_stage(p, &r->context, &p->context, err));
     FR_TRY(by_stage(p, &r->experts, &p->experts, err));
     FR_TRY(by_stage(p, &r->expert_tensor, &p->expert_tensor, err));
-    p->late[0] = (struct fr__late_sum){
-        .over = p->tensor, .is_partial = p->is_partial, .label = "partial gradients"};
+    p->replicas[PART_DENSE] = p->parts[PART_DENSE].over;
+    p->replicas[PART_EXPERTS] = p->parts[PART_EXPERTS].over;
+    if (p->g->is_gathered) /* the body has summed them */
+        p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
+    p->late[0] = (struct fr__late_sum){.over = p->tensor,
+                                       .is_partial = p->is_partial,
+                                       .shards = p->g->is_gathered ? p->shards : NULL,
+                                       .label = "partial gradients"};
     return FR_OK;
 }
 
@@ -179,7 +186,7 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
         .overlap = p->o->overlap,
         .bucket_bytes = p->o->bucket_bytes,
-        .keeps_copies = p->ranks->data.n_ranks > 1,
+        .keeps_copies = p->ranks->data.n_ranks > 1 && p->o->zero == 0,
         .n_stages = p->n_stages,
         .n_replicas = p->ranks->n_replicas,
         .stage_of = p->stage_of,
@@ -206,6 +213,8 @@ static enum fr_status add_messages(struct placing *p, struct fr_error *err)
         return FR_OK;
     in.axes[FR__HYBRID_TP] = &p->tensor;
     in.axes[FR__HYBRID_CP] = &p->context;
+    in.axes[FR__AXIS_REPLICAS] = &p->replicas[PART_DENSE];
+    in.axes[FR__AXIS_EXPERT_REPLICAS] = &p->replicas[PART_EXPERTS];
     in.axes[FR__AXIS_EXPERTS] = &p->experts;
     in.axes[FR__AXIS_EXPERT_TENSOR] = &p->expert_tensor;
     return fr__group_ops_add(p->pl, &in, err);

@@ -50,7 +50,9 @@ struct fr__reduce_part {
 struct fr__late_sum {
     struct fr__rank_groups over;
     const bool *is_partial; /* [n_ops] owners whose gradients are summed */
-    const char *label;      /* "norms' gradients" */
+    const uint32_t
+        *shards;       /* [n_ops] of owners: a rank has one of so many parts; NULL: all of it */
+    const char *label; /* "norms' gradients" */
 };
 
 struct fr__exchange_options {

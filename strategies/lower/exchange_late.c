@@ -29,7 +29,8 @@ static double late_bytes(const struct fr__exchange *x, const struct fr__late_sum
 
     for (size_t i = 0; i < p->n_owners; i++)
         if (is_late(x, late, stage, &p->owners[i]))
-            bytes += (double)p->owners[i].bytes;
+            bytes +=
+                (double)p->owners[i].bytes / (late->shards ? late->shards[p->owners[i].op] : 1);
     return bytes * x->pl->gradient_factor;
 }
 

@@ -18,6 +18,7 @@ struct fr__exchange {
     uint32_t *gathers;            /* like collectives: of updated parameters; FR_NONE: none */
     uint32_t *set_of;             /* [n_ops] by update op, FR_NONE */
     uint32_t *members;            /* [sets] of the rank being placed, FR_NONE */
+    uint32_t *shares;             /* [sets] buffer of its share of the gradients, FR_NONE */
     uint32_t *late_collectives;   /* [late sums][stages][groups of each], FR_NONE: nothing */
     uint32_t *late_first;         /* [late sums] */
     uint32_t *late_members;       /* [late sums][stages] of the rank being placed */

@@ -175,8 +175,9 @@ static enum fr_status make_room(struct fr__exchange *x, struct fr_error *err)
 
     x->first_group = fr__arena_alloc(arena, x->sets.n + 1, sizeof(*x->first_group));
     x->members = fr__arena_alloc(arena, x->sets.n, sizeof(*x->members));
+    x->shares = fr__arena_alloc(arena, x->sets.n, sizeof(*x->shares));
     x->set_of = fr__arena_alloc(arena, n_ops, sizeof(*x->set_of));
-    if (!x->first_group || !x->members || !x->set_of)
+    if (!x->first_group || !x->members || !x->shares || !x->set_of)
         return fr__fail_nomem(err);
     for (uint32_t s = 0; s < x->sets.n; s++) {
         x->first_group[s] = (uint32_t)n;
@@ -332,6 +333,24 @@ static uint32_t add_member(struct fr__exchange *x, uint32_t device, uint32_t col
                                                  .stream = FR_STREAM_COMM});
 }
 
+/* The whole gradients go with the member where the rank's share is all that stays. */
+static void take_gradients(struct fr__exchange *x, struct fr__replica *r, uint32_t set,
+                           uint32_t device, uint32_t member)
+{
+    struct fr__placer *pl = x->pl;
+    uint64_t bytes = 0;
+
+    x->shares[set] = FR_NONE;
+    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {
+        const struct fr__owner *w = &pl->params.owners[x->sets.owners[i]];
+        bool leaves = fr__gradient_leaves(pl, w->op) && w->n_updates > 0;
+
+        fr__after_gradient(r, w, member, leaves);
+        bytes += leaves ? fr__kept_bytes(pl, FR__PART_GRADIENT, w->op, w->bytes) : 0;
+    }
+    x->shares[set] = fr__add_buffer(pl, FR_BUFFER_GRADIENT, device, bytes, member, FR_NONE);
+}
+
 /* The replica's member of a set's sum, after the gradients of the set. */
 static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint32_t set,
                              uint32_t rank, uint32_t before)
@@ -346,8 +365,7 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
         (x->options.replicas_of && rank >= x->options.replicas_of[x->stage_of_set[set]]))
         return FR_NONE;
     member = add_member(x, device, collective, part->over.rank_of[rank], FR_PHASE_BACKWARD_WEIGHT);
-    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++)
-        fr__after_gradient(r, &pl->params.owners[x->sets.owners[i]], member, false);
+    take_gradients(x, r, set, device, member);
     if (!x->options.overlap)
         fr_plan_add_dep(pl->plan, r->done_of[device], member);
     if (x->row->is_chained && before != FR_NONE)
@@ -371,6 +389,8 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
 
         if (set == FR_NONE)
             continue;
+        if (x->members[set] != FR_NONE && fr__update_task(r, op) != FR_NONE)
+            fr__add_free(x->pl, x->shares[set], fr__update_task(r, op));
         set = waits_for_all ? last : x->members[set];
         if (set != FR_NONE && fr__update_task(r, op) != FR_NONE)
             fr_plan_add_dep(x->pl->plan, set, fr__update_task(r, op));

@@ -15,8 +15,11 @@ struct fr__group_ops {
     uint32_t base, stride; /* of the first micro-batch; from one to the next */
 };
 
-static uint8_t stream_of(uint32_t axis)
+/* Gathers of parameters have a stream, and sums of gradients that of all such sums. */
+static uint8_t stream_of(uint32_t axis, enum fr_op_kind kind)
 {
+    if (axis == FR__AXIS_REPLICAS || axis == FR__AXIS_EXPERT_REPLICAS)
+        return kind == FR_OP_ALL_GATHER ? FR_STREAM_RECV : FR_STREAM_COMM;
     return (uint8_t)(axis >= FR__AXIS_EXPERTS ? axis - FR__AXIS_EXPERTS + 6 : 4 + axis % 2);
 }
 
@@ -125,8 +128,37 @@ uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, 
                 .microbatch = microbatch,
                 .kind = FR_TASK_COLLECTIVE,
                 .phase = (uint8_t)pl->graph->ops[op].phase,
-                .stream = stream_of(x->in.sharded->comms[k].axis),
+                .stream = stream_of(x->in.sharded->comms[k].axis, pl->graph->ops[op].kind),
             });
+}
+
+/* Whether an op is a message of a sharded optimizer, of that kind. */
+static bool is_of_parameters(const struct fr__group_ops *x, const struct fr_graph *g, uint32_t op,
+                             enum fr_op_kind kind)
+{
+    uint32_t k = x->in.sharded->comm_of[op];
+
+    return k != FR_NONE && g->ops[op].kind == kind &&
+           (x->in.sharded->comms[k].axis == FR__AXIS_REPLICAS ||
+            x->in.sharded->comms[k].axis == FR__AXIS_EXPERT_REPLICAS);
+}
+
+enum fr_buffer_kind fr__group_ops_buffer(const struct fr__group_ops *x, const struct fr_graph *g,
+                                         uint32_t tensor)
+{
+    uint32_t op = g->tensors[tensor].op;
+
+    if (!x)
+        return FR_BUFFER_ACTIVATION;
+    if (is_of_parameters(x, g, op, FR_OP_ALL_GATHER))
+        return FR_BUFFER_COMMUNICATION;
+    if (g->ops[op].phase != FR_PHASE_BACKWARD_WEIGHT)
+        return FR_BUFFER_ACTIVATION;
+    for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++)
+        if (g->edges[i].tensor == tensor &&
+            is_of_parameters(x, g, g->edges[i].dst, FR_OP_REDUCE_SCATTER))
+            return FR_BUFFER_GRADIENT;
+    return FR_BUFFER_ACTIVATION;
 }
 
 uint32_t fr__group_ops_stride(const struct fr__group_ops *x)

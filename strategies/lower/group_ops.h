@@ -35,6 +35,10 @@ bool fr__is_group_op(const struct fr__group_ops *x, uint32_t op);
 /* Adds the member of a replica. */
 uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, uint32_t op,
                           uint32_t device, uint32_t replica, uint32_t micro, uint32_t microbatch);
+/* What a tensor that a body op writes is kept as: gathered parameters are communication, whole
+ * gradients before they are scattered are gradients, all else activations. x: NULL: likewise. */
+enum fr_buffer_kind fr__group_ops_buffer(const struct fr__group_ops *x, const struct fr_graph *g,
+                                         uint32_t tensor);
 /* How far the numbers of collectives are apart from one micro-batch to the next. 0 without
  * messages. */
 uint32_t fr__group_ops_stride(const struct fr__group_ops *x);

@@ -198,6 +198,7 @@ static void add_kept_by_recipe(struct fr__placer *pl, uint32_t device, const str
 
     for (int part = 0; part < FR__N_PARTS; part++) {
         if (kinds[part] == FR_N_BUFFER_KINDS ||
+            (part == FR__PART_CACHE && pl->keeping->zero >= 3 && pl->keeping->shards[w->op] > 1) ||
             (kinds[part] == FR_BUFFER_GRADIENT && w->ready == FR_NONE) ||
             (kinds[part] == FR_BUFFER_OPTIMIZER && (!with_optimizer || w->n_updates == 0)))
             continue;

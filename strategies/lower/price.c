@@ -68,9 +68,24 @@ uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, 
                       0.5);
 }
 
+uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes)
+{
+    bool is_shared = pl->keeping && fr__recipe_is_sharded(FR__PART_WEIGHT, pl->keeping->zero);
+
+    return is_shared ? fr__kept_bytes(pl, FR__PART_WEIGHT, owner, param_bytes) : param_bytes;
+}
+
 bool fr__has_main_gradients(const struct fr__placer *pl)
 {
     return pl->keeping && !(pl->keeping->recipe->bytes[FR__PART_GRADIENT] > 0);
+}
+
+bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
+{
+    const struct fr__keeping *k = pl->keeping;
+
+    return k && k->zero == 2 && owner != FR_NONE && pl->params.owner_of[owner] != FR_NONE &&
+           k->shards[owner] > 1 && !fr__has_main_gradients(pl);
 }
 
 /* Memory traffic of an update op: a rank updates its share. */

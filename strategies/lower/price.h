@@ -41,8 +41,14 @@ bool fr__price_collective(const struct fr__placer *pl, const struct fr_collectiv
  * Only where the placer has a keeping. */
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,
                         uint64_t param_bytes);
+/* Bytes that a rank has of the weights of an owner, which are so many in the graph. */
+uint64_t fr__weight_bytes(const struct fr__placer *pl, uint32_t owner, uint64_t param_bytes);
 /* Whether the backward pass adds to gradients that are there from the start. */
 bool fr__has_main_gradients(const struct fr__placer *pl);
+
+/* Whether the gradient of an owner goes when it has been summed, and the rank's share of it stays:
+ * ZeRO's second level where gradients are tensors of the graph. */
+bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner);
 
 /* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
  * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each,

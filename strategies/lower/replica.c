@@ -144,8 +144,8 @@ void fr__place_persistent(struct fr__replica *r, bool with_optimizer)
         fr__add_kept(pl, device, w, with_optimizer);
         for (uint32_t e = g->out_first[w->op]; e < g->out_first[w->op + 1]; e++)
             if (fr__needs_tied_copy(r, e))
-                fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst], w->bytes,
-                               FR_NONE, w->op);
+                fr__add_buffer(pl, FR_BUFFER_PARAMETER, r->device_of[g->edges[e].dst],
+                               fr__weight_bytes(pl, w->op, w->bytes), FR_NONE, w->op);
     }
 }
 

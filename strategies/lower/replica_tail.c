@@ -77,6 +77,8 @@ static void place_updates(struct fr__replica *r, uint32_t device)
         if (w->ready == FR_NONE || w->has_tensor || !fr__is_mine(r, w->op) ||
             !is_on(r, w->op, device))
             continue;
+        if (w->n_updates > 0 && fr__gradient_leaves(pl, w->op))
+            continue;         /* the sum has dropped it */
         if (w->n_updates > 0) /* else nobody updates: it is dropped at the end of the body */
             end = r->step_of[r->device_of[p->updates[w->first_update]]];
         fr__add_free(pl, plain_gradient(r, w), end);
@@ -122,7 +124,7 @@ static void refresh_tied(struct fr__replica *r, uint32_t device)
                          &(struct fr__move){.src = r->device_of[src],
                                             .dst = r->device_of[g->edges[i].dst],
                                             .from = update,
-                                            .bytes = (double)w->bytes,
+                                            .bytes = (double)fr__weight_bytes(pl, src, w->bytes),
                                             .op = src,
                                             .microbatch = FR_NONE,
                                             .label = FR_NONE,

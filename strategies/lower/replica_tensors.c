@@ -5,6 +5,8 @@
 
 #include "strategies/lower/replica_parts.h"
 
+#include "strategies/lower/group_ops.h"
+
 /* ---- inputs ---- */
 
 /* A gradient is complete after the last micro-batch's task, or where another may be the last to
@@ -181,7 +183,9 @@ bool fr__read_inputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, ui
         if (s.task != last) /* edges come grouped by source */
             fr_plan_add_dep(r->pl->plan, s.task, task);
         last = s.task;
-        fr__add_free(r->pl, s.buffer, fr__drops_at(r, op, task, s.task));
+        if (r->pl->params.roles[op] != FR__ROLE_UPDATE ||
+            !fr__gradient_leaves(r->pl, g->ops[op].forward))
+            fr__add_free(r->pl, s.buffer, fr__drops_at(r, op, task, s.task));
     }
     return is_inside;
 }
@@ -221,7 +225,8 @@ void fr__write_outputs(struct fr__replica *r, struct fr__micro *m, uint32_t op, 
                               .alloc = task,
                               .alias = shared_storage(r, m, x, device),
                               .op = op,
-                              .kind = is_sum ? FR_BUFFER_GRADIENT : FR_BUFFER_ACTIVATION};
+                              .kind = is_sum ? FR_BUFFER_GRADIENT
+                                             : fr__group_ops_buffer(pl->group_ops, pl->graph, t)};
 
         if (pl->params.is_gradient[t] && pl->in->keeps_gradients && !is_summed(r, t))
             b.kind = FR_BUFFER_GRADIENT; /* the new one, added to the kept one at once */

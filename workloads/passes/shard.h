@@ -64,7 +64,14 @@ struct fr__shard_experts {
     double skew; /* 1..ep: rows of coord 0's experts over the mean, the others share the rest */
 };
 
-enum { FR__AXIS_EXPERTS = 30, FR__AXIS_EXPERT_TENSOR = 31 }; /* numbers of these axes in fr__comm */
+/* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a sharded
+ * optimizer (workloads/passes/gather.h): of all, and of those that hold the same experts. */
+enum {
+    FR__AXIS_REPLICAS = 28,
+    FR__AXIS_EXPERT_REPLICAS = 29,
+    FR__AXIS_EXPERTS = 30,
+    FR__AXIS_EXPERT_TENSOR = 31
+};
 
 /* A redistribution that is a message. Its op in the graph has kind all_reduce, all_gather,
  * reduce_scatter or all_to_all, no FLOPs, no memory traffic. */

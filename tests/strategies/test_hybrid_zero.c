@@ -1,0 +1,334 @@
+/* tests/strategies/test_hybrid_zero.c - sharded optimizers: what travels and what a rank keeps.
+ *
+ * Of psi parameters on d ranks, with weights of w bytes and gradients of g in a message, a rank
+ * sends (d-1)/d of the bytes of each gather and of each reduce-scatter. FSDP gathers the parameters
+ * of each unit twice a micro-batch and those of the root once, and scatters all gradients once:
+ *
+ *     (d-1)/d (2 w psi_units + w psi_root + g psi)
+ *
+ * A rank keeps 1/d of weights, gradients, master weights and states; beside these it has at most
+ * the gathered root and two gathered units, and two units of whole gradients.
+ */
+#include "config.h"
+
+#include "calibrate/calibrate.h"
+#include "strategies/strategies.h"
+#include "tests/support/base_check.h"
+#include "workloads/passes/units.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What device 0 does. */
+struct outcome {
+    double time_s, gathered, scattered, summed; /* bytes that it sends */
+    double kept[FR_N_BUFFER_KINDS];             /* from the start to the end */
+    uint64_t peak[FR_N_BUFFER_KINDS];
+    double psi, psi_root, psi_unit; /* parameters: all, of the root, of the largest unit */
+};
+
+static struct fr_graph *load(const char *spec, uint32_t batch, enum fr_dtype dtype)
+{
+    const struct fr_workload_options opt = {.batch = batch, .dtype = dtype};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g, spec, &opt, &err) == FR_OK, "%s: %s", spec, err.text);
+    return g;
+}
+
+static void count_parameters(struct outcome *out, const struct fr_graph *g)
+{
+    struct fr__units units;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__units_find(&units, g, &err), FR_OK);
+    out->psi_root = (double)units.root_param_bytes / g->param_elem_bytes;
+    out->psi = out->psi_root;
+    for (size_t u = 0; u < units.n_units; u++) {
+        double psi = (double)units.units[u].param_bytes / g->param_elem_bytes;
+
+        out->psi += psi;
+        out->psi_unit = psi > out->psi_unit ? psi : out->psi_unit;
+    }
+    fr__units_free(&units);
+}
+
+static void count_messages(struct outcome *out, const struct fr_plan *p)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+
+    for (size_t i = 0; i < v->n_tasks; i++) {
+        const struct fr_task *t = &v->tasks[i];
+        const struct fr_collective *c;
+        double n, sent;
+
+        if (t->kind != FR_TASK_COLLECTIVE || t->device != 0)
+            continue;
+        c = &v->collectives[t->collective];
+        if (t->op != FR_NONE && !strstr(v->graph->ops[t->op].name, "_parameters") &&
+            !strstr(v->graph->ops[t->op].name, "_gradients"))
+            continue; /* of activations */
+        n = fr_plan_group_size(p, c->group);
+        sent = c->bytes * (n - 1) / n;
+        if (c->kind == FR_ALL_GATHER)
+            out->gathered += sent;
+        else if (c->kind == FR_REDUCE_SCATTER)
+            out->scattered += sent;
+        else
+            out->summed += 2 * sent;
+    }
+}
+
+static void count_kept(struct outcome *out, const struct fr_plan *p)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+
+    for (size_t i = 0; i < v->n_buffers; i++)
+        if (v->buffers[i].device == 0 && v->buffers[i].alloc == FR_NONE)
+            out->kept[v->buffers[i].kind] += (double)v->buffers[i].bytes;
+}
+
+static void plan_and_run(struct outcome *out, const struct fr_problem *in,
+                         const struct fr_strategy *s)
+{
+    struct fr_run_options o;
+    struct fr_run *r = NULL;
+    struct fr_error err;
+    struct fr_plan *p = fr_plan_new(in->topo, in->graph);
+
+    ck_assert_msg(s->plan(in, NULL, p, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_plan_finish(p, &err) == FR_OK, "%s", err.text);
+    count_messages(out, p);
+    count_kept(out, p);
+    fr_run_options_init(&o);
+    ck_assert_msg(fr_simulate(p, &o, &r, &err) == FR_OK, "%s", err.text);
+    out->time_s = r->makespan_s;
+    memcpy(out->peak, r->devices[0].peak_by_kind, sizeof(out->peak));
+    fr_run_free(r);
+    fr_plan_free(p);
+}
+
+static struct outcome run(const struct fr_graph *g, const char *strategy)
+{
+    static const uint32_t devices[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const struct fr_cost_options rooflines = {.datasheet_only = true};
+    struct fr_option_values values;
+    const struct fr_strategy *s;
+    struct fr_cost_model *costs = NULL;
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    struct outcome out = {0};
+    struct fr_problem in = {.graph = g,
+                            .devices = devices,
+                            .n_devices = 8,
+                            .global_batch = g->batch,
+                            .optimizer = FR_ADAM,
+                            .options = &values};
+
+    ck_assert_msg(fr_topo_load(&t, "hgx-h200", &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_strategy_parse(strategy, &s, &values, &err) == FR_OK, "%s", err.text);
+    ck_assert_int_eq(fr_cost_model_new(&costs, t->types, t->n_types, &rooflines, &err), FR_OK);
+    in.topo = t;
+    in.costs = costs;
+    plan_and_run(&out, &in, s);
+    count_parameters(&out, g);
+    fr_cost_model_free(costs);
+    fr_topo_free(t);
+    return out;
+}
+
+static struct outcome run_spec(const char *spec, uint32_t batch, enum fr_dtype dtype,
+                               const char *strategy)
+{
+    struct fr_graph *g = load(spec, batch, dtype);
+    struct outcome out = run(g, strategy);
+
+    fr_graph_free(g);
+    return out;
+}
+
+static void check_near(double got, double want, double tolerance, const char *what)
+{
+    ck_assert_msg(fabs(got - want) <= tolerance * fabs(want), "%s: %.17g, derived %.17g", what, got,
+                  want);
+}
+
+#define GPT "gpt:layers=6,hidden=64,heads=4,seq=32,vocab=1000"
+
+static const struct {
+    enum fr_dtype dtype;
+    double w, g, kept; /* bytes of a weight and of a gradient in a message; kept by Adam */
+} recipes[] = {{FR_FP32, 4, 4, 16}, {FR_BF16, 2, 4, 18}};
+
+START_TEST(the_messages_are_those_derived_for_each_micro_batch)
+{
+    static const struct {
+        const char *options;
+        double micros, gathers;
+    } rows[] = {{"zero=3", 1, 2},
+                {"zero=3,reshard=0", 1, 1},
+                {"zero=3,accumulate=4", 4, 2},
+                {"zero=3,prefetch=0", 1, 2},
+                {"zero=3,prefetch=3", 1, 2},
+                {"zero=3,recompute=full", 1, 2},
+                {"zero=3,cp=2", 1, 2}};
+    char strategy[100];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct outcome o;
+        double part = 7.0 / 8 * rows[i].micros;
+
+        snprintf(strategy, sizeof(strategy), "hybrid:%s", rows[i].options);
+        o = run_spec(GPT, 32, recipes[_i].dtype, strategy);
+        check_near(o.gathered,
+                   part * recipes[_i].w * (rows[i].gathers * (o.psi - o.psi_root) + o.psi_root),
+                   1e-12, strategy);
+        check_near(o.scattered, part * recipes[_i].g * o.psi, 1e-12, strategy);
+        ck_assert_msg(rows[i].options[7] == 'c' || o.summed <= 0, "%s sums too", strategy);
+    }
+}
+END_TEST
+
+START_TEST(a_rank_keeps_one_part_of_everything)
+{
+    struct outcome o = run_spec(GPT, 32, recipes[_i].dtype, "hybrid:zero=3");
+    double kept =
+        o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
+    /* fp32: gradients are tensors of the graph, made by the first reduce-scatter */
+    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+
+    check_near(kept, (recipes[_i].kept - missing) / 8 * o.psi, 1e-6, "kept");
+}
+END_TEST
+
+START_TEST(at_most_two_units_are_gathered_beside_the_root)
+{
+    struct outcome o = run_spec(GPT, 8, recipes[_i].dtype, "hybrid:zero=3");
+    double most = recipes[_i].w * (o.psi_root + 2 * o.psi_unit);
+
+    ck_assert_double_gt((double)o.peak[FR_BUFFER_COMMUNICATION], 0);
+    ck_assert_double_le((double)o.peak[FR_BUFFER_COMMUNICATION], most * (1 + 1e-9));
+}
+END_TEST
+
+START_TEST(whole_gradients_are_there_of_two_units_at_most)
+{
+    struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 8,
+                                recipes[_i].dtype, "hybrid:zero=3");
+    double most = recipes[_i].g * (o.psi / 8 + o.psi_root + 2 * o.psi_unit);
+
+    ck_assert_double_gt((double)o.peak[FR_BUFFER_GRADIENT], 0);
+    ck_assert_double_le((double)o.peak[FR_BUFFER_GRADIENT], most * (1 + 1e-6));
+}
+END_TEST
+
+START_TEST(what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages)
+{
+    struct outcome again = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3");
+    struct outcome kept = run_spec(GPT, 32, FR_BF16, "hybrid:zero=3,reshard=0");
+
+    ck_assert_double_lt(kept.gathered, again.gathered);
+    ck_assert_uint_gt(kept.peak[FR_BUFFER_COMMUNICATION], again.peak[FR_BUFFER_COMMUNICATION]);
+}
+END_TEST
+
+START_TEST(folded_ranks_take_the_time_of_all)
+{
+    static const char *const options[] = {"", ",tp=2", ",tp=2,sp=1,cp=2", ",pp=2,micro=1",
+                                          ",recompute=full,accumulate=3"};
+    char folded[100], unfolded[100];
+    struct outcome a, b;
+
+    snprintf(folded, sizeof(folded), "hybrid:zero=3,fold=1%s", options[_i]);
+    snprintf(unfolded, sizeof(unfolded), "hybrid:zero=3,fold=0%s", options[_i]);
+    a = run_spec(GPT, 48, FR_BF16, folded);
+    b = run_spec(GPT, 48, FR_BF16, unfolded);
+    check_near(a.time_s, b.time_s, 1e-12, folded);
+    ck_assert_mem_eq(a.peak, b.peak, sizeof(a.peak));
+}
+END_TEST
+
+START_TEST(experts_are_shared_by_the_ranks_that_hold_the_same)
+{
+    struct outcome all = run_spec("mixtral-8x7b", 8, FR_BF16, "hybrid:zero=3,recompute=full");
+    struct outcome two = run_spec("mixtral-8x7b", 8, FR_BF16, "hybrid:zero=3,ep=4,recompute=full");
+
+    /* the parts are as small, but each rank gathers only its experts */
+    check_near(two.kept[FR_BUFFER_PARAMETER], all.kept[FR_BUFFER_PARAMETER], 1e-6, "parameters");
+    ck_assert_double_lt(two.gathered, all.gathered / 3);
+}
+END_TEST
+
+START_TEST(the_second_level_keeps_weights_whole_and_a_part_of_gradients)
+{
+    struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 8, FR_FP32,
+                                "hybrid:zero=2,bucket=1KiB");
+    double kept = o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER];
+
+    check_near(kept, (4 + 8.0 / 8) * o.psi, 1e-6, "weights and states");
+    ck_assert_double_le(o.kept[FR_BUFFER_COMMUNICATION], 0);
+    check_near(o.scattered, 7.0 / 8 * 4 * o.psi, 1e-12, "scattered");
+    check_near(o.gathered, 7.0 / 8 * 4 * o.psi, 1e-12, "gathered");
+}
+END_TEST
+
+START_TEST(whole_gradients_of_the_second_level_go_with_their_bucket)
+{
+    struct outcome one = run_spec(GPT, 8, FR_FP32, "hybrid:zero=1,bucket=16KiB");
+    struct outcome two = run_spec(GPT, 8, FR_FP32, "hybrid:zero=2,bucket=16KiB");
+    double all = 0, less = 0;
+
+    for (int k = 0; k < FR_N_BUFFER_KINDS; k++) {
+        all += (double)one.peak[k];
+        less += (double)two.peak[k];
+    }
+    check_near(two.time_s, one.time_s, 1e-12, "time");
+    ck_assert_double_lt(less, all);
+}
+END_TEST
+
+START_TEST(a_level_that_does_not_exist_is_refused)
+{
+    struct fr_graph *g = load(GPT, 8, FR_FP32);
+    static const uint32_t devices[] = {0, 1};
+    struct fr_option_values values;
+    const struct fr_strategy *s;
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    struct fr_plan *p;
+    struct fr_problem in = {
+        .graph = g, .devices = devices, .n_devices = 2, .global_batch = 8, .options = &values};
+
+    ck_assert_int_eq(fr_topo_load(&t, "hgx-h200", &err), FR_OK);
+    ck_assert_int_eq(fr_strategy_parse("hybrid:zero=4", &s, &values, &err), FR_OK);
+    in.topo = t;
+    p = fr_plan_new(t, g);
+    ck_assert_int_eq(s->plan(&in, NULL, p, &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "zero=4"));
+    fr_plan_free(p);
+    fr_topo_free(t);
+    fr_graph_free(g);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("hybrid_zero");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, the_messages_are_those_derived_for_each_micro_batch, 0, 2);
+    tcase_add_loop_test(t, a_rank_keeps_one_part_of_everything, 0, 2);
+    tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
+    tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
+    tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
+    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 5);
+    tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
+    tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
+    tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);
+    tcase_add_test(t, a_level_that_does_not_exist_is_refused);
+    return run_case(t, "hybrid_zero");
+}

@@ -1,0 +1,315 @@
+/* workloads/passes/gather.c - which parameters are gathered together, and where; the rules are in
+ * gather.h, gather_emit.c writes the new graph. */
+#include "config.h"
+
+#include "workloads/passes/gather_parts.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *nones(struct fr__arena *arena, size_t n)
+{
+    uint32_t *ids = fr__arena_take(arena, n, sizeof(*ids));
+
+    if (ids)
+        memset(ids, 0xff, n * sizeof(*ids)); /* FR_NONE each */
+    return ids;
+}
+
+/* ---- what belongs to a unit ---- */
+
+static void add_owner(struct fr__gathering *x, uint32_t owner, uint32_t unit)
+{
+    struct fr__gather_set *s = &x->units[unit].sets[fr__gather_set_of(x, owner)];
+
+    s->bytes += x->g->ops[owner].param_bytes;
+    if (s->owner == FR_NONE)
+        s->owner = owner;
+}
+
+/* Whether the tie is the first of its parameters in a unit that is not the owner's. */
+static bool is_first_foreign(const struct fr__gathering *x, uint32_t tie)
+{
+    const struct fr_edge *e = &x->g->edges[tie];
+    uint32_t unit = fr__gather_unit_for(x, e->src, e->dst);
+
+    if (unit == fr__gather_unit_of(x, e->src))
+        return false;
+    for (uint32_t k = x->g->out_first[e->src]; k < tie; k++)
+        if (fr__gather_is_tie(&x->g->edges[k]) &&
+            fr__gather_unit_for(x, e->src, x->g->edges[k].dst) == unit)
+            return false;
+    return true;
+}
+
+static void add_parameters(struct fr__gathering *x)
+{
+    for (uint32_t o = 0; o < x->g->n_ops; o++) {
+        if (!fr__gather_owns(&x->g->ops[o]) || !fr__gather_is_shared(x, o))
+            continue;
+        add_owner(x, o, fr__gather_unit_of(x, o));
+        for (uint32_t i = x->g->out_first[o]; i < x->g->out_first[o + 1]; i++)
+            if (fr__gather_is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
+                add_owner(x, o, fr__gather_unit_for(x, o, x->g->edges[i].dst));
+    }
+}
+
+/* ---- gradients ---- */
+
+static void find_gradients(struct fr__gathering *x, bool is_trained[])
+{
+    for (size_t i = 0; i < x->g->n_edges; i++) {
+        const struct fr_edge *e = &x->g->edges[i];
+        struct fr__gather_set *s = fr__gather_of_update(x, i);
+        uint32_t owner = x->g->ops[e->dst].forward;
+
+        if (!s)
+            continue;
+        if (s->ready == FR_NONE || s->ready < e->src)
+            s->ready = e->src;
+        if (!is_trained[owner])
+            s->trained_bytes += x->g->ops[owner].param_bytes;
+        is_trained[owner] = true;
+    }
+}
+
+/* ---- places ---- */
+
+static void come_before(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32_t set)
+{
+    unsigned side = fr__gather_is_backward(&x->g->ops[op]);
+
+    (void)set;
+    if (op < x->units[unit].first[side])
+        x->units[unit].first[side] = op;
+}
+
+static void find_places(struct fr__gathering *x)
+{
+    for (uint32_t o = 0; o < x->g->n_ops; o++) {
+        const struct fr_op *op = &x->g->ops[o];
+        unsigned side = fr__gather_is_backward(op);
+        struct fr__gather_unit *u = &x->units[fr__gather_unit_of(x, o)];
+
+        if (op->phase != FR_PHASE_FORWARD && side == FR__SIDE_FORWARD)
+            continue;
+        if (o < u->first[side])
+            u->first[side] = o;
+        if (u->last[side] == FR_NONE || op->phase != FR_PHASE_BACKWARD_WEIGHT)
+            u->last[side] = o;
+        fr__gather_for_sets(x, o, come_before);
+    }
+}
+
+struct place {
+    uint32_t first, unit;
+};
+
+static int by_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static bool is_gathered(const struct fr__gathering *x, const struct fr__gather_unit *u,
+                        unsigned side)
+{
+    if (u->sets[FR__GATHER_DENSE].bytes + u->sets[FR__GATHER_EXPERTS].bytes == 0 ||
+        u->first[side] == FR_NONE)
+        return false;
+    return side == FR__SIDE_FORWARD || (!u->is_root && x->in->reshards);
+}
+
+static void order_side(struct fr__gathering *x, unsigned side, struct place places[])
+{
+    size_t n = 0;
+
+    for (uint32_t u = 0; u < x->n_units; u++)
+        if (is_gathered(x, &x->units[u], side))
+            places[n++] = (struct place){x->units[u].first[side], u};
+    qsort(places, n, sizeof(*places), by_first);
+    for (size_t i = 0; i < n; i++)
+        x->order[side][i] = places[i].unit;
+    x->n_ordered[side] = n;
+    while (n-- > 0) {
+        uint32_t *at = &x->gather_at[side][places[n].first];
+
+        x->units[places[n].unit].next_at[side] = *at;
+        *at = places[n].unit;
+    }
+}
+
+static void place_scatters(struct fr__gathering *x)
+{
+    for (uint32_t u = (uint32_t)x->n_units; u-- > 0;) {
+        uint32_t ready = FR_NONE;
+
+        for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
+            uint32_t r = x->units[u].sets[k].ready;
+
+            if (r != FR_NONE && (ready == FR_NONE || r > ready))
+                ready = r;
+        }
+        if (ready == FR_NONE)
+            continue;
+        x->units[u].next_scatter = x->scatter_at[ready];
+        x->scatter_at[ready] = u;
+    }
+}
+
+/* ---- the whole ---- */
+
+static void begin_units(struct fr__gathering *x)
+{
+    for (size_t u = 0; u < x->n_units; u++) {
+        x->units[u] = (struct fr__gather_unit){.first = {FR_NONE, FR_NONE},
+                                               .last = {FR_NONE, FR_NONE},
+                                               .next_at = {FR_NONE, FR_NONE},
+                                               .next_scatter = FR_NONE,
+                                               .is_root = u >= x->in->units->n_units};
+        for (unsigned k = 0; k < FR__N_GATHER_SETS; k++)
+            x->units[u].sets[k] = (struct fr__gather_set){
+                .owner = FR_NONE,
+                .ready = FR_NONE,
+                .reader = FR_NONE,
+                .gather = {{FR_NONE, FR_NONE}, {FR_NONE, FR_NONE}},
+                .scatter = {FR_NONE, FR_NONE},
+            };
+    }
+}
+
+static bool allocate(struct fr__gathering *x)
+{
+    const struct fr_graph *g = x->g;
+    size_t n_old = x->in->sharded ? x->in->sharded->n_comms : 0, n_new;
+
+    x->keep = fr__arena_new();
+    x->scratch = fr__arena_new();
+    x->b = fr_graph_builder_new();
+    if (!x->keep || !x->scratch || !x->b)
+        return false;
+    x->n_units = x->in->units->n_units + (x->in->is_cut ? g->n_layers : 1);
+    n_new = 3 * FR__N_GATHER_SETS * x->n_units;
+    x->units = fr__arena_take(x->scratch, x->n_units, sizeof(*x->units));
+    x->new_op = nones(x->scratch, g->n_ops);
+    x->new_tensor = nones(x->scratch, g->n_tensors);
+    x->scatter_at = nones(x->scratch, g->n_ops);
+    for (unsigned side = 0; side < FR__N_SIDES; side++) {
+        x->order[side] = nones(x->scratch, x->n_units);
+        x->gather_at[side] = nones(x->scratch, g->n_ops);
+        if (!x->order[side] || !x->gather_at[side])
+            return false;
+    }
+    x->from = nones(x->keep, g->n_ops + n_new);
+    x->comms = fr__arena_alloc(x->keep, n_old + n_new, sizeof(*x->comms));
+    return x->units && x->new_op && x->new_tensor && x->scatter_at && x->from && x->comms;
+}
+
+static enum fr_status find(struct fr__gathering *x, struct fr_error *err)
+{
+    bool *is_trained = fr__arena_alloc(x->scratch, x->g->n_ops, sizeof(*is_trained));
+    struct place *places = fr__arena_alloc(x->scratch, x->n_units, sizeof(*places));
+    uint64_t trained = 0;
+
+    if (!is_trained || !places)
+        return fr__fail_nomem(err);
+    begin_units(x);
+    add_parameters(x);
+    find_gradients(x, is_trained);
+    for (size_t u = 0; u < x->n_units; u++)
+        for (unsigned k = 0; k < FR__N_GATHER_SETS; k++)
+            trained += x->units[u].sets[k].trained_bytes;
+    if (trained == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "workload '%s' has no updates of parameters, so they cannot be shared out",
+                        x->g->name);
+    find_places(x);
+    for (unsigned side = 0; side < FR__N_SIDES; side++)
+        order_side(x, side, places);
+    place_scatters(x);
+    return FR_OK;
+}
+
+/* What is told of an op of the given graph, for the new one. given: NULL: 0. */
+static bool carry(const struct fr__gathering *x, const uint32_t *given, const uint32_t **out)
+{
+    uint32_t *of = fr__arena_alloc(x->keep, x->n_ops, sizeof(*of));
+
+    for (uint32_t o = 0; of && given && o < x->g->n_ops; o++)
+        of[x->new_op[o]] = given[o];
+    *out = of;
+    return of;
+}
+
+static bool carry_splits(const struct fr__gathering *x, const uint8_t **out)
+{
+    const struct fr__sharded *s = x->in->sharded;
+    uint8_t *split = fr__arena_alloc(x->keep, x->in->n_axes * x->n_ops + 1, 1);
+
+    for (size_t a = 0; split && s && s->split && a < x->in->n_axes; a++)
+        for (uint32_t o = 0; o < x->g->n_ops; o++)
+            split[a * x->n_ops + x->new_op[o]] = s->split[a * x->g->n_ops + o];
+    *out = split;
+    return split;
+}
+
+static int by_op(const void *a, const void *b)
+{
+    const struct fr__comm *x = a, *y = b;
+
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static enum fr_status publish(struct fr__gathering *x, struct fr__sharded *out,
+                              struct fr_error *err)
+{
+    const struct fr__sharded *s = x->in->sharded;
+    uint32_t *comm_of = nones(x->keep, x->n_ops);
+
+    if (!comm_of || !carry(x, s ? s->partial : NULL, &out->partial) ||
+        !carry(x, s ? s->divided : NULL, &out->divided) ||
+        !carry(x, s ? s->replicas : NULL, &out->replicas) || !carry_splits(x, &out->split))
+        return fr__fail_nomem(err);
+    for (size_t k = 0; s && k < s->n_comms; k++) {
+        x->comms[x->n_comms] = s->comms[k];
+        x->comms[x->n_comms++].op = x->new_op[s->comms[k].op];
+    }
+    qsort(x->comms, x->n_comms, sizeof(*x->comms), by_op);
+    for (size_t k = 0; k < x->n_comms; k++)
+        comm_of[x->comms[k].op] = (uint32_t)k;
+    for (uint32_t o = 0; s && o < x->n_ops; o++)
+        x->from[o] = s->from[x->from[o]];
+    out->from = x->from;
+    out->n_comms = x->n_comms;
+    out->comms = x->comms;
+    out->comm_of = comm_of;
+    out->priv = x->keep;
+    return FR_OK;
+}
+
+enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,
+                          struct fr_error *err)
+{
+    struct fr__gathering x = {.in = in, .g = in->graph, .last_scatter = FR_NONE};
+    struct fr__sharded made = {.graph = NULL};
+    enum fr_status st = allocate(&x) ? find(&x, err) : fr__fail_nomem(err);
+
+    if (st == FR_OK)
+        st = fr__gather_emit(&x, &made.graph, err);
+    if (st == FR_OK)
+        st = publish(&x, &made, err);
+    fr_graph_builder_free(x.b);
+    fr__arena_free(x.scratch);
+    if (st == FR_OK) {
+        *out = made;
+        return FR_OK;
+    }
+    fr_graph_free(made.graph);
+    fr__arena_free(x.keep);
+    return st;
+}

@@ -1,0 +1,56 @@
+/* workloads/passes/gather.h - parameters that the replicas share out: gathered unit by unit, as
+ * PyTorch FSDP and ZeRO's third level do.
+ *
+ * It rewrites the training graph of one rank. For each unit (workloads/passes/units.h) it adds
+ *
+ *     an all_gather of the unit's parameters before its forward ops, freed after them;
+ *     the same before its backward ops, freed after them, unless the first one is kept;
+ *     a reduce_scatter of its gradients after its backward ops, whose result the updates read.
+ *
+ * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
+ * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
+ * tied parameters come before the reduce_scatter; they become ordinary ops (add).
+ *
+ * Order. Gathers go one after the other. With prefetch n the gather of unit k + 1 + n waits for
+ * the end of unit k, so at most n + 1 units are gathered; backward likewise, in the order of the
+ * backward pass, from the end of the forward pass on. A unit's backward ops wait until the
+ * gradients of the unit two before have left, so two units of whole gradients are there at most.
+ *
+ * Source:  Y. Zhao et al., PyTorch FSDP, VLDB 2023, sections 3.1 to 3.4; PyTorch 2.4,
+ *          torch/distributed/_composable/fsdp (one message a unit, root kept, order); S.
+ *          Rajbhandari et al., ZeRO, SC 2020, section 5.3.
+ * Ignores: padding of parts to equal sizes; that a gather of the next micro-batch can start before
+ *          the end of this one.
+ */
+#ifndef FR_WORKLOADS_PASSES_GATHER_H
+#define FR_WORKLOADS_PASSES_GATHER_H
+
+#include "workloads/passes/shard.h"
+#include "workloads/passes/units.h"
+
+enum { FR__GATHER_DENSE, FR__GATHER_EXPERTS, FR__N_GATHER_SETS };
+
+struct fr__gather_problem {
+    const struct fr_graph *graph;      /* one rank's training graph */
+    const struct fr__sharded *sharded; /* that made it; NULL: it is not split */
+    size_t n_axes;                     /* of `sharded` */
+    const struct fr__units *units;     /* of the graph */
+    uint32_t ranks[FR__N_GATHER_SETS]; /* that share the parameters; 1: they are not shared */
+    uint32_t prefetch;                 /* units */
+    bool reshards;                     /* gathered again for the backward pass */
+    /* The graph will be cut into stages of a pipeline: each layer of the root is gathered by
+     * itself, and so are tied parameters in each unit that reads them. */
+    bool is_cut;
+    /* For each byte of parameters in the graph: bytes of a weight in a message, of a gathered
+     * weight in memory (copies that are made of it too), of a gradient. */
+    double sent, kept, gradient;
+};
+
+/* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS or
+ * FR__AXIS_EXPERT_REPLICAS. All of *out is of the new graph, but out->from, which is the op of the
+ * graph that `sharded` was made from. The caller frees it with fr__sharded_free(). FR_EUSAGE: no
+ * op updates parameters; FR_ENOMEM. O(ops + edges). */
+enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,
+                          struct fr_error *err);
+
+#endif
