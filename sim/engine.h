@@ -219,7 +219,7 @@ struct collectives {
     struct ring_state *rings;
     size_t n_rings, cap_rings;
     uint32_t free_ring;
-    struct fr__step_work *steps; /* schedules in progress; NULL: none so far */
+    struct fr__step_work *steps;    /* schedules in progress; NULL: none so far */
     struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
 };
 

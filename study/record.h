@@ -16,7 +16,7 @@ struct fr__making {
     struct fr_run_options options;       /* options of the run */
     struct fr_interference interference; /* what the options point to, if the devices' interference
                                           * is known */
-    struct fr_collective_way *way; /* what they point to as well; NULL: rings */
+    struct fr_collective_way *way;       /* what they point to as well; NULL: rings */
     double wall_s, plan_cpu_s;
     size_t n_ordered;                 /* transfers that the order asked for has put in order */
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */

@@ -80,7 +80,8 @@ static struct fr_topo *mesh(uint32_t n, bool is_one)
         snprintf(name, sizeof(name), "n%u.gpu%u", is_one ? 0 : i, is_one ? i : 0);
         fr_topo_builder_vertex(b, FR_VERTEX_GPU, name, is_one ? 0 : i, type, FR_NOWHERE);
         for (uint32_t j = 0; j < i; j++)
-            fr_topo_builder_link(b, is_one ? FR_LINK_NVLINK : FR_LINK_NET, j, i, BW, LAT, true, "test", FR_NOWHERE);
+            fr_topo_builder_link(b, is_one ? FR_LINK_NVLINK : FR_LINK_NET, j, i, BW, LAT, true,
+                                 "test", FR_NOWHERE);
     }
     ck_assert_msg(fr_topo_builder_finish(b, "mesh", &t, &err) == FR_OK, "%s", err.text);
     fr_topo_builder_free(b);
