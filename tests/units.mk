@@ -118,6 +118,7 @@ unit_tests += tests/strategies/test_stages
 unit_tests += tests/study/test_advice
 unit_tests += tests/study/test_collectives
 unit_tests += tests/study/test_devices
+unit_tests += tests/study/test_hybrid
 unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_iterations
 unit_tests += tests/study/test_profiles

@@ -280,9 +280,11 @@ static void find_share(const struct paths *p, const struct fr__routes *routes, u
 
         if (i == 0)
             *share = most;
-        /* the narrowest link as it is, shared by that many, must be what holds the message back */
-        *is_even &= most == *share && p->at[i].n > 0 && h.Bps * most >= Bps * (1 - 1e-12) &&
-                    h.Bps * most <= Bps * (1 + 1e-12);
+        /* the narrowest link as it is, shared by that many, must be what holds the message back;
+         * messages of another latency end at another time */
+        *is_even &= most == *share && p->at[i].n > 0 &&
+                    fabs(h.latency_s - p->at[0].latency_s) <= 1e-12 * h.latency_s &&
+                    h.Bps * most >= Bps * (1 - 1e-12) && h.Bps * most <= Bps * (1 + 1e-12);
     }
 }
 

@@ -305,6 +305,10 @@ static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *e
     };
 
     FR_TRY(fr__mesh_make(&r->dense, o->map, dense, err));
+    if (o->ep == 1 && o->etp == 1) {
+        r->expert = r->dense;
+        return FR_OK;
+    }
     FR_TRY(fr__mesh_make(&r->expert, o->map, expert, err));
     if (o->pp > 1 && r->dense.stride[FR__MESH_PP] != r->expert.stride[FR__MESH_PP])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
