@@ -14,6 +14,7 @@
 #include "strategies/lower/line_up.h"
 #include "strategies/lower/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,14 +349,16 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
     return NULL;
 }
 
-static void log_folding(const struct fr__hybrid_ranks *r, const char *why)
+static void say_folding(const struct fr__hybrid_ranks *r, const char *why)
 {
-    size_t n = r->pl->in->n_devices;
+    char text[120];
 
     if (why)
-        fr__log(r->pl->ctx, "not folded: %s", why);
+        snprintf(text, sizeof(text), "not folded: %s", why);
     else
-        fr__log(r->pl->ctx, "folded: %zu ranks as %zu", n, (size_t)r->o->pp);
+        snprintf(text, sizeof(text), "folded: %zu ranks as %u", r->pl->in->n_devices, r->o->pp);
+    fr__log(r->pl->ctx, "%s", text);
+    fr_plan_say_folding(r->pl->plan, text);
 }
 
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
@@ -378,7 +381,7 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
     }
-    log_folding(out, why);
+    say_folding(out, why);
     if (out->is_folded) {
         pl->share_of = share_of;
         pl->share_user = out;
