@@ -119,6 +119,7 @@ static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__
 {
     struct fr__hybrid_ranks *r = g->r;
     struct fr__crowd_groups groups = {0};
+    bool is_even = true;
 
     *out = NULL;
     FR_TRY(all_groups(g, stage, &groups, err));
@@ -128,6 +129,9 @@ static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__
         return fr__fail_nomem(err);
     FR_TRY(fr__crowd_new(out, r->routes, &groups, err));
     r->crowds[r->n_crowds++] = *out;
+    if (r->is_folded)
+        FR_TRY(fr__crowd_is_even(*out, &is_even, err));
+    r->has_uneven_groups |= !is_even;
     return FR_OK;
 }
 
@@ -381,12 +385,18 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
     }
+    FR_TRY(make_all_groups(out, err));
+    if (out->is_folded && out->has_uneven_groups) {
+        why = "groups of ranks have links of several kinds";
+        out->is_folded = false;
+        FR_TRY(list_replicas(out, err));
+        FR_TRY(make_all_groups(out, err));
+    }
     say_folding(out, why);
     if (out->is_folded) {
         pl->share_of = share_of;
         pl->share_user = out;
     }
-    FR_TRY(make_all_groups(out, err));
     pl->crowd_of = out->crowd_of;
     pl->n_crowd_of = out->n_crowd_of;
     return FR_OK;

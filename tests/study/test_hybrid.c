@@ -128,6 +128,8 @@ END_TEST
 #define EIGHT_A_NIC "test_hybrid.topo"        /* likewise, all alike */
 #define OWN_NICS "2x hgx-h100 via ib:400Gbps" /* a NIC a GPU */
 #define UNEVEN "not folded: messages between stages share links unevenly"
+#define ONE_GROUP "not folded: the messages of the one group go over the links"
+#define OTHER_LINKS "not folded: groups of ranks have links of several kinds"
 #define GPT "gpt:hidden=256,heads=8,seq=128,vocab=1000,layers=8"
 #define MOE "mixtral:hidden=256,heads=8,kv_heads=8,ffn=512,experts=8,seq=128,vocab=1000,layers=4"
 
@@ -141,14 +143,14 @@ static const struct {
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=4,sp=1", "folded: 8 ranks as 1", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,cp=2,sp=1", "folded: 8 ranks as 1", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "cp=4,zero=1", "folded: 8 ranks as 1", false},
-    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "zero=2,recompute=full", "folded: 8 ranks as 1", false},
+    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "zero=2,recompute=full", ONE_GROUP, false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,pp=2,micro=1", "folded: 8 ranks as 2", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16},
      "tp=2,pp=4,micro=1,virtual=2",
      "folded: 8 ranks as 4",
      false},
     {{GPT, ONE_NIC, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1", UNEVEN, false},
-    {{GPT, ONE_NIC, 0, 32, FR_BF16}, "tp=8,sp=1,zero=1", "folded: 16 ranks as 1", false},
+    {{GPT, ONE_NIC, 0, 32, FR_BF16}, "tp=8,sp=1,zero=1", OTHER_LINKS, false},
     {{GPT, ONE_NIC, 0, 32, FR_BF16}, "tp=4,pp=2,micro=2,zero=1", UNEVEN, false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16},
      "tp=4,pp=2,micro=2,zero=1,recompute=selective",
@@ -168,15 +170,12 @@ static const struct {
      "pp=4,tp=8,micro=1,recompute=1",
      NULL,
      false},
-    {{"resnet50", ONE_NIC, 0, 64, FR_FP32}, "", "folded: 16 ranks as 1", true},
-    {{MOE, "hgx-h100", 8, 16, FR_BF16}, "ep=8", "folded: 8 ranks as 1", false},
+    {{"resnet50", ONE_NIC, 0, 64, FR_FP32}, "", ONE_GROUP, true},
+    {{MOE, "hgx-h100", 8, 16, FR_BF16}, "ep=8", ONE_GROUP, false},
     {{MOE, "hgx-h100", 8, 16, FR_BF16}, "tp=2,ep=4,etp=2,sp=1", "folded: 8 ranks as 1", false},
     {{MOE, ONE_NIC, 0, 32, FR_BF16}, "tp=2,ep=4,sp=1,pp=2,micro=2,zero=1", UNEVEN, false},
-    {{MOE, OWN_NICS, 0, 32, FR_BF16}, "ep=8,zero=1", "folded: 16 ranks as 1", false},
-    {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16},
-     "tp=8,pp=2,micro=1",
-     "not folded: messages between stages meet those of a stage's one group",
-     false},
+    {{MOE, OWN_NICS, 0, 32, FR_BF16}, "ep=8,zero=1", ONE_GROUP, false},
+    {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1", "folded: 16 ranks as 2", false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1,zero=1", "folded: 16 ranks as 2", false},
     {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16},
      "tp=4,pp=2,micro=2,zero=1",
