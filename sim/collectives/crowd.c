@@ -267,7 +267,7 @@ enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kin
     return st;
 }
 
-/* The sum of latencies around a group's ring and its narrowest link, with no other group at work. */
+/* The sum of latencies around a group's ring and its narrowest link, with no other at work. */
 static enum fr_status look_at_ring(struct fr__crowd *c, uint32_t group, struct hop *out,
                                    struct fr_error *err)
 {
