@@ -180,6 +180,12 @@ void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count)
         p->device_counts[device] = count;
 }
 
+void fr_plan_say_folding(struct fr_plan *p, const char *text)
+{
+    p->folding = fr__arena_strdup(p->arena, text);
+    p->is_out_of_memory |= !p->folding;
+}
+
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count)
 {
     uint32_t id = grow_one(p, &p->n_groups, &p->groups, sizeof(*p->groups));
@@ -256,6 +262,7 @@ static void set_view(struct fr_plan *p)
     v->buffers = p->buffers;
     v->iteration_ends = p->iteration_ends;
     v->device_counts = p->device_counts;
+    v->folding = p->folding;
 }
 
 struct first_line {

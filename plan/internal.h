@@ -41,6 +41,7 @@ struct fr_plan {
     struct fr__pair *deps, *frees;
     uint32_t *group_devices, *iteration_ends;
     uint32_t *device_counts; /* [topology's devices]; NULL: not folded */
+    char *folding;           /* NULL: nothing was said */
     const char **strings;
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */

@@ -176,6 +176,8 @@ uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, d
 void fr_plan_share_transfer(struct fr_plan *p, uint32_t transfer, uint32_t share);
 /* Of a folded plan: the device stands for so many that do the same, itself among them. */
 void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count);
+/* How many ranks stand for how many, or why each is by itself: "folded: 16 ranks as 2". */
+void fr_plan_say_folding(struct fr_plan *p, const char *text);
 /* Ranks first, first+stride, ...: device indices. */
 uint32_t fr_plan_add_group(struct fr_plan *p, uint32_t first, uint32_t stride, uint32_t count);
 /* Any devices, rank by rank. devices: [n], copied. */
@@ -252,6 +254,7 @@ struct fr_plan_view {
     const uint32_t *iteration_ends;
     const uint32_t *device_counts; /* [topo->n_devices] devices that each stands for; 0: used by no
                                       one itself. NULL: the plan is not folded */
+    const char *folding;           /* "folded: 16 ranks as 2", or why not; NULL: nothing was said */
 };
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
 uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);

@@ -50,6 +50,8 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     d->name = t->devices[device].name;
     d->device = device;
     d->count = 1;
+    if (fr_plan_view(m->plan)->device_counts && fr_plan_view(m->plan)->device_counts[device] > 0)
+        d->count = fr_plan_view(m->plan)->device_counts[device];
     d->is_gpu = type->is_gpu;
     d->compute_s = r->iteration.compute_s;
     d->comm_s = r->iteration.comm_s;
@@ -92,7 +94,15 @@ static enum fr_status fill_critical_work(struct record_box *box, struct fr_recor
     return FR_OK;
 }
 
-/* The GPUs asked for in rank order, then every other device that works or holds something. */
+/* Another device does what this one does. */
+static bool is_stood_for(const struct fr__making *m, uint32_t device)
+{
+    const uint32_t *counts = fr_plan_view(m->plan)->device_counts;
+
+    return counts && counts[device] == 0;
+}
+
+/* The GPUs asked for in rank order, of a folded plan those that stand for them, then every other device that works or holds something. */
 static enum fr_status fill_devices(struct record_box *box, const struct fr__making *m,
                                    struct fr_error *err)
 {
@@ -111,13 +121,14 @@ static enum fr_status fill_devices(struct record_box *box, const struct fr__maki
 
         fill_device(d, m, device);
         is_listed[device] = true;
+        r->n_devices -= is_stood_for(m, device);
         if (!is_working[device])
             continue;
-        n_used++;
-        r->compute_s += d->compute_s;
-        r->comm_s += d->comm_s;
-        r->exposed_comm_s += d->exposed_comm_s;
-        r->bubble_s += d->idle_s;
+        n_used += d->count;
+        r->compute_s += d->count * d->compute_s;
+        r->comm_s += d->count * d->comm_s;
+        r->exposed_comm_s += d->count * d->exposed_comm_s;
+        r->bubble_s += d->count * d->idle_s;
     }
     for (uint32_t device = 0; device < n_all; device++)
         if (!is_listed[device] && (is_working[device] || m->run->devices[device].peak_bytes > 0))
@@ -129,6 +140,7 @@ static enum fr_status fill_devices(struct record_box *box, const struct fr__maki
         r->bubble_s /= (double)n_used;
     }
     r->n_gpus_used = n_used;
+    r->folding = fr_plan_view(m->plan)->folding;
     r->devices = list;
     return fill_critical_work(box, list, r->n_devices, err);
 }

@@ -214,6 +214,7 @@ struct fr_record {
     const char *const *warnings; /* what to know before the figures are believed; a line each */
     const char *command;         /* the command that asked for it; NULL: not known */
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
+    const char *folding; /* "folded: 16 ranks as 2", or why not; NULL: nothing to say */
     uint32_t global_batch;
     uint64_t seed;
     size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */

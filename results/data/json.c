@@ -217,6 +217,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "topology", r->topology);
     fr__json_count(j, "gpus", r->n_gpus);
     fr__json_count(j, "gpus_used", r->n_gpus_used);
+    if (r->folding)
+        fr__json_string(j, "folded", r->folding);
     fr__json_count(j, "global_batch", r->global_batch);
     fr__json_string(j, "precision", r->dtype);
     fr__json_string(j, "optimizer", r->optimizer);

@@ -267,6 +267,40 @@ enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kin
     return st;
 }
 
+/* The sum of latencies around a group's ring and its narrowest link, with no other at work. */
+static enum fr_status look_at_ring(struct fr__crowd *c, uint32_t group, struct hop *out,
+                                   struct fr_error *err)
+{
+    *out = (struct hop){0, INFINITY};
+    for (uint32_t r = 0; r < c->groups.n; r++) {
+        const struct fr__route *k;
+        uint32_t number;
+
+        FR_TRY(
+            fr__routes_take(c->routes, device(c, group, r), device(c, group, r + 1), &number, err));
+        k = &c->routes->at[number];
+        out->latency_s += k->latency_s;
+        out->Bps = fmin(out->Bps, k->bw_Bps);
+        fr__routes_release(c->routes, number);
+    }
+    return FR_OK;
+}
+
+enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err)
+{
+    struct hop first = {0, INFINITY}, k;
+
+    *is_even = true;
+    for (uint32_t g = 0; g < c->groups.n_groups && *is_even; g++) {
+        FR_TRY(look_at_ring(c, g, &k, err));
+        if (g == 0)
+            first = k;
+        *is_even = fabs(k.latency_s - first.latency_s) <= 1e-12 * first.latency_s &&
+                   fabs(k.Bps - first.Bps) <= 1e-12 * first.Bps;
+    }
+    return FR_OK;
+}
+
 /* ---- messages one by one ---- */
 
 static void find_share(const struct paths *p, const struct fr__routes *routes, uint32_t messages[],
@@ -280,9 +314,11 @@ static void find_share(const struct paths *p, const struct fr__routes *routes, u
 
         if (i == 0)
             *share = most;
-        /* the narrowest link as it is, shared by that many, must be what holds the message back */
-        *is_even &= most == *share && p->at[i].n > 0 && h.Bps * most >= Bps * (1 - 1e-12) &&
-                    h.Bps * most <= Bps * (1 + 1e-12);
+        /* the narrowest link as it is, shared by that many, must be what holds the message back;
+         * messages of another latency end at another time */
+        *is_even &= most == *share && p->at[i].n > 0 &&
+                    fabs(h.latency_s - p->at[0].latency_s) <= 1e-12 * h.latency_s &&
+                    h.Bps * most >= Bps * (1 - 1e-12) && h.Bps * most <= Bps * (1 + 1e-12);
     }
 }
 

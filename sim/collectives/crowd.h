@@ -44,9 +44,12 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
 enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
                                 struct fr_error *err);
 
+/* Whether the rings of all groups are alike: the same latencies, the same narrowest link. O(ranks). */
+enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err);
+
 /* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the
  * most on any link of the first one's route. *is_even: all have that number, on links that are
- * their narrowest. FR_ENOENT, FR_ENOMEM. */
+ * their narrowest, and the same latency. FR_ENOENT, FR_ENOMEM. */
 enum fr_status fr__crowd_share(struct fr__routes *routes, const uint32_t src[],
                                const uint32_t dst[], size_t n, uint32_t *share, bool *is_even,
                                struct fr_error *err);

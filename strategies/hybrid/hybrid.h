@@ -82,9 +82,10 @@ struct fr__hybrid_ranks {
     struct fr__mesh dense, expert;
     const uint32_t *devices_by_rank; /* [n_devices] */
     bool is_folded;
-    uint32_t n_replicas; /* that are placed */
-    uint32_t *rank_of;   /* [n_replicas] at the first stage */
-    uint32_t *devices;   /* [pp][n_replicas] */
+    bool has_uneven_groups; /* of an axis, in a stage: one cannot stand for the others */
+    uint32_t n_replicas;    /* that are placed */
+    uint32_t *rank_of;      /* [n_replicas] at the first stage */
+    uint32_t *devices;      /* [pp][n_replicas] */
     struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
     struct fr__routes *routes;
     struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */

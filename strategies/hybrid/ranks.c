@@ -14,6 +14,7 @@
 #include "strategies/lower/line_up.h"
 #include "strategies/lower/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,7 @@ static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__
 {
     struct fr__hybrid_ranks *r = g->r;
     struct fr__crowd_groups groups = {0};
+    bool is_even = true;
 
     *out = NULL;
     FR_TRY(all_groups(g, stage, &groups, err));
@@ -127,6 +129,9 @@ static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__
         return fr__fail_nomem(err);
     FR_TRY(fr__crowd_new(out, r->routes, &groups, err));
     r->crowds[r->n_crowds++] = *out;
+    if (r->is_folded)
+        FR_TRY(fr__crowd_is_even(*out, &is_even, err));
+    r->has_uneven_groups |= !is_even;
     return FR_OK;
 }
 
@@ -305,6 +310,10 @@ static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *e
     };
 
     FR_TRY(fr__mesh_make(&r->dense, o->map, dense, err));
+    if (o->ep == 1 && o->etp == 1) {
+        r->expert = r->dense;
+        return FR_OK;
+    }
     FR_TRY(fr__mesh_make(&r->expert, o->map, expert, err));
     if (o->pp > 1 && r->dense.stride[FR__MESH_PP] != r->expert.stride[FR__MESH_PP])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -344,14 +353,16 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
     return NULL;
 }
 
-static void log_folding(const struct fr__hybrid_ranks *r, const char *why)
+static void say_folding(const struct fr__hybrid_ranks *r, const char *why)
 {
-    size_t n = r->pl->in->n_devices;
+    char text[120];
 
     if (why)
-        fr__log(r->pl->ctx, "not folded: %s", why);
+        snprintf(text, sizeof(text), "not folded: %s", why);
     else
-        fr__log(r->pl->ctx, "folded: %zu ranks as %zu", n, (size_t)r->o->pp);
+        snprintf(text, sizeof(text), "folded: %zu ranks as %u", r->pl->in->n_devices, r->o->pp);
+    fr__log(r->pl->ctx, "%s", text);
+    fr_plan_say_folding(r->pl->plan, text);
 }
 
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
@@ -374,12 +385,18 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
     }
-    log_folding(out, why);
+    FR_TRY(make_all_groups(out, err));
+    if (out->is_folded && out->has_uneven_groups) {
+        why = "groups of ranks have links of several kinds";
+        out->is_folded = false;
+        FR_TRY(list_replicas(out, err));
+        FR_TRY(make_all_groups(out, err));
+    }
+    say_folding(out, why);
     if (out->is_folded) {
         pl->share_of = share_of;
         pl->share_user = out;
     }
-    FR_TRY(make_all_groups(out, err));
     pl->crowd_of = out->crowd_of;
     pl->n_crowd_of = out->n_crowd_of;
     return FR_OK;

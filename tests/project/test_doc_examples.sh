@@ -47,7 +47,7 @@ while read -r line; do
 done <list
 
 # shellcheck disable=SC2094 # two files named page
-for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md; do
+for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md doc/large-models.md; do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)

@@ -1,0 +1,293 @@
+/* tests/strategies/test_hybrid.c - what the ranks of a hybrid send each other, counted in the plan,
+ * and what is refused.
+ *
+ * The counts are those of Megatron-LM's code: U = (t - 1)/t X bytes sent, X = s b h w the
+ * activation of a layer, is one gather or scatter over t ranks; an all-reduce is two (Korthikanti et
+ * al., 2023, section 4.2).
+ */
+#include "config.h"
+
+#include "tests/support/base_check.h"
+#include "tests/support/shard_case.h"
+#include "tests/support/strategies_case.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { SEQ = 64, HIDDEN = 128, N_MICROS = 2, N_GPUS = 8 };
+
+#define GPT "gpt:hidden=128,heads=8,seq=64,vocab=1000,layers="
+#define MOE "mixtral:hidden=128,heads=8,kv_heads=8,ffn=256,experts=8,seq=64,vocab=1000,layers="
+
+static struct fr_topo *topo;
+
+/* What device 0 sends and takes part in. */
+struct sent {
+    double wire_bytes[FR_N_COLLECTIVE_KINDS];
+    size_t n[FR_N_COLLECTIVE_KINDS];
+    uint32_t n_ranks; /* of the last group */
+};
+
+static bool is_asked(const struct fr_plan *p, const struct fr_collective *c, const char *label)
+{
+    return label ? c->label != FR_NONE && strstr(fr_plan_string(p, c->label), label)
+                 : c->label == FR_NONE;
+}
+
+/* label: a part of it; NULL: messages inside the graph, which have none. */
+static struct sent count(const struct fr_plan *p, const char *label)
+{
+    const struct fr_plan_view *v = fr_plan_view(p);
+    struct sent sum = {.n_ranks = 0};
+
+    for (size_t t = 0; t < v->n_tasks; t++) {
+        const struct fr_collective *c;
+        double n;
+
+        if (v->tasks[t].kind != FR_TASK_COLLECTIVE || v->tasks[t].device != 0)
+            continue;
+        c = &v->collectives[v->tasks[t].collective];
+        if (!is_asked(p, c, label))
+            continue;
+        sum.n_ranks = fr_plan_group_size(p, c->group);
+        n = sum.n_ranks;
+        sum.n[c->kind]++;
+        sum.wire_bytes[c->kind] += (c->kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) / n * c->bytes;
+    }
+    return sum;
+}
+
+static void free_all(struct fr_plan *p)
+{
+    struct fr_graph *g = (struct fr_graph *)(uintptr_t)fr_plan_view(p)->user_graph;
+
+    fr_plan_free(p);
+    fr_graph_free(g);
+}
+
+/* On two micro-batches of one sample a replica; free_all. */
+static struct fr_plan *plan(const char *model, const char *layers, uint32_t dp, const char *spec)
+{
+    struct case_problem c = {topo, NULL, N_GPUS, dp * N_MICROS, FR_ADAM, NULL};
+    const struct fr_workload_options o = {.batch = 8, .dtype = FR_BF16};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    char name[200];
+
+    snprintf(name, sizeof(name), "%s%s", model, layers);
+    ck_assert_msg(fr_workload_load(&g, name, &o, &err) == FR_OK, "%s", err.text);
+    c.graph = g;
+    return case_plan(&c, spec);
+}
+
+/* Two layers more: what a layer and micro-batch adds. */
+static struct sent of_a_layer(const char *model, uint32_t dp, const char *spec, const char *label)
+{
+    struct fr_plan *few = plan(model, "2", dp, spec), *many = plan(model, "4", dp, spec);
+    struct sent a = count(few, label), b = count(many, label);
+    double n = label ? 2 : 2 * N_MICROS;
+
+    for (int k = 0; k < FR_N_COLLECTIVE_KINDS; k++) {
+        b.wire_bytes[k] = (b.wire_bytes[k] - a.wire_bytes[k]) / n;
+        b.n[k] = b.n[k] - a.n[k];
+    }
+    free_all(few);
+    free_all(many);
+    return b;
+}
+
+/* ---- messages of a layer ---- */
+
+#define X_BYTES ((double)SEQ * HIDDEN * 2)
+#define U_BYTES (3.0 / 4 * X_BYTES) /* four ranks */
+
+static double all_bytes(const struct sent *s)
+{
+    double sum = 0;
+
+    for (int k = 0; k < FR_N_COLLECTIVE_KINDS; k++)
+        sum += s->wire_bytes[k];
+    return sum;
+}
+
+static const struct {
+    const char *spec;
+    double reduce, gather, scatter; /* U a layer and micro-batch */
+} tensor[] = {
+    {"hybrid:tp=4,micro=1", 8, 0, 0},
+    {"hybrid:tp=4,micro=1,recompute=selective", 8, 0, 0},
+    {"hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
+    {"hybrid:tp=4,sp=1,micro=1", 0, 6, 4},
+    {"hybrid:tp=4,sp=1,micro=1,zero=1", 0, 6, 4},
+    {"hybrid:tp=4,sp=1,micro=1,keep-gathered=1", 0, 4, 4},
+    {"hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+};
+
+START_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism)
+{
+    struct sent s = of_a_layer(GPT, 2, tensor[_i].spec, NULL);
+
+    ck_assert_uint_eq(s.n_ranks, 4);
+    ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_REDUCE], tensor[_i].reduce * U_BYTES, 1e-6);
+    ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_GATHER], tensor[_i].gather * U_BYTES, 1e-6);
+    ck_assert_double_eq_tol(s.wire_bytes[FR_REDUCE_SCATTER], tensor[_i].scatter * U_BYTES, 1e-6);
+    ck_assert_double_eq_tol(all_bytes(&s),
+                            (tensor[_i].reduce + tensor[_i].gather + tensor[_i].scatter) * U_BYTES,
+                            1e-6);
+}
+END_TEST
+
+/* Keys and values, 2 (s/c) b h w a rank, are gathered, gathered again in the backward pass, and
+ * their gradients scattered: (c - 1) times each. */
+START_TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients)
+{
+    struct sent s = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1", NULL);
+    double chunk = 2 * X_BYTES / 2;
+
+    ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_GATHER], 2 * chunk, 1e-6);
+    ck_assert_double_eq_tol(s.wire_bytes[FR_REDUCE_SCATTER], chunk, 1e-6);
+    ck_assert_double_eq_tol(all_bytes(&s), 3 * chunk, 1e-6);
+}
+END_TEST
+
+/* Two experts a token: tokens there and back, and their gradients; beside them two numbers a token
+ * there, and their gradients back, in fp32 or less. */
+START_TEST(experts_exchange_each_token_four_times)
+{
+    struct sent s = of_a_layer(MOE, 8, "hybrid:ep=4,micro=1", NULL);
+    double tokens = 4 * 2 * U_BYTES, weights = s.wire_bytes[FR_ALL_TO_ALL] - tokens;
+
+    ck_assert_double_ge(weights, 0);
+    ck_assert_double_le(weights, 2 * 2 * SEQ * 4 * 3.0 / 4);
+    ck_assert_double_eq_tol(all_bytes(&s), s.wire_bytes[FR_ALL_TO_ALL], 1e-6);
+}
+END_TEST
+
+/* ---- sums of gradients ---- */
+
+/* Weights and biases of a layer of GPT: qkv, output, two of the MLP, two norms. */
+#define LAYER_PARAMS (12.0 * HIDDEN * HIDDEN + 13 * HIDDEN)
+
+START_TEST(gradients_are_summed_over_replicas_and_context_groups_in_fp32)
+{
+    struct sent all = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1", "bucket");
+    struct sent sharded = of_a_layer(GPT, 4, "hybrid:cp=2,micro=1,zero=1", "bucket");
+
+    ck_assert_uint_eq(all.n_ranks, 8);
+    ck_assert_double_eq_tol(all_bytes(&all), 2 * 7.0 / 8 * LAYER_PARAMS * 4, 1e-6);
+    ck_assert_double_eq_tol(sharded.wire_bytes[FR_REDUCE_SCATTER], 7.0 / 8 * LAYER_PARAMS * 4,
+                            1e-6);
+    ck_assert_double_eq_tol(sharded.wire_bytes[FR_ALL_GATHER], 7.0 / 8 * LAYER_PARAMS * 2, 1e-6);
+    ck_assert_double_eq_tol(sharded.wire_bytes[FR_ALL_REDUCE], 0, 1e-6);
+}
+END_TEST
+
+/* Llama's attention, the router and two norms over all eight ranks; 8/4 experts of three products
+ * over the two that hold the same. */
+START_TEST(gradients_of_experts_are_summed_by_those_who_hold_them)
+{
+    struct sent s = of_a_layer(MOE, 8, "hybrid:ep=4,micro=1", "bucket");
+    double dense = 4.0 * HIDDEN * HIDDEN + 8 * HIDDEN + 2 * HIDDEN;
+    double experts = 3.0 * HIDDEN * (2 * HIDDEN) * 8 / 4;
+
+    ck_assert_double_eq_tol(all_bytes(&s), 2 * 7.0 / 8 * dense * 4 + 2 * 1.0 / 2 * experts * 4,
+                            1e-6);
+}
+END_TEST
+
+/* Two norms' weights and biases, and the biases of the two products that are split by depth: 6 h in
+ * fp32, once for both micro-batches. */
+START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
+{
+    struct fr_plan *p = plan(GPT, "2", 2, "hybrid:tp=4,sp=1,micro=1");
+    struct sent once = count(p, "partial gradients"),
+                s = of_a_layer(GPT, 2, "hybrid:tp=4,sp=1,micro=1", "partial gradients");
+
+    ck_assert_uint_eq(once.n[FR_ALL_REDUCE], 1);
+    ck_assert_uint_eq(s.n_ranks, 4);
+    ck_assert_double_eq_tol(all_bytes(&s), 2 * 3.0 / 4 * 6 * HIDDEN * 4, 1e-6);
+    s = of_a_layer(GPT, 2, "hybrid:tp=4,micro=1", "partial gradients");
+    ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
+    free_all(p);
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+static const struct {
+    const char *model, *spec, *says;
+} refused[] = {
+    {GPT, "hybrid:tp=3",
+     "tp=3, cp=1 and pp=1 do not divide the 8 devices (dp is what is left; "
+     "choose the number of devices with -g)"},
+    {GPT, "hybrid:tp=0", "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1"},
+    {GPT, "hybrid:tp=2,dp=2", "dp=2, tp=2, cp=1 and pp=1 make 4 ranks, but there are 8 devices"},
+    {GPT, "hybrid:zero=9", NULL},
+    {GPT, "hybrid:ep=3", "ep=3 times etp=1 does not divide the 8 ranks of a stage (dp x tp x cp)"},
+    {MOE, "hybrid:tp=2,ep=4",
+     "ep=4 with tp=2 needs sp=1: without it all ranks of a tensor group "
+     "hold the same tokens"},
+    {GPT, "hybrid:micro=1,accumulate=2",
+     "micro and accumulate say the same thing; give one of them"},
+    {GPT, "hybrid:accumulate=3", "accumulate=3 does not divide the 2 samples of a replica"},
+    {GPT, "hybrid:micro=3", "micro=3 is more than the 2 samples of a replica"},
+    {GPT, "hybrid:recompute=all",
+     "recompute=all is not none, selective, full or a number of layers"},
+    {GPT, "hybrid:tp=2,shard=mine", "shard=mine is neither megatron nor file:PATH"},
+    {GPT, "hybrid:tp=2,shard=file:no-such-file.csv", NULL},
+    {GPT, "hybrid:map=tp-xx",
+     "map=tp-xx: \"xx\" is no axis; expected tp, cp, ep, dp and pp joined "
+     "by '-', innermost first, or megatron, megatron-dp, deepspeed, "
+     "torchtitan, calculon"},
+    {MOE, "hybrid:ep=2,pp=2,map=megatron-dp",
+     "map=megatron-dp gives experts other stages than the rest; with ep or etp it must end in pp"},
+    {GPT, "hybrid:pp=2,virtual=99", NULL},
+};
+
+START_TEST(what_does_not_go_together_is_refused_with_the_reason)
+{
+    const struct fr_workload_options o = {.batch = 8, .dtype = FR_BF16};
+    struct case_problem c = {topo, NULL, N_GPUS, 16, FR_ADAM, NULL};
+    struct fr_graph *g = NULL;
+    struct fr_error err;
+    char name[200];
+
+    snprintf(name, sizeof(name), "%s2", refused[_i].model);
+    ck_assert_msg(fr_workload_load(&g, name, &o, &err) == FR_OK, "%s", err.text);
+    c.graph = g;
+    case_fails(&c, refused[_i].spec, &err);
+    if (refused[_i].says)
+        ck_assert_str_eq(err.text, refused[_i].says);
+    ck_assert(err.text[0]);
+    fr_graph_free(g);
+}
+END_TEST
+
+static void make_topo(void)
+{
+    topo = case_topo(N_GPUS, 1e11, UINT64_C(1) << 36);
+}
+
+static void free_topo(void)
+{
+    fr_topo_free(topo);
+}
+
+int main(void)
+{
+    TCase *c = tcase_create("hybrid");
+
+    tcase_add_checked_fixture(c, make_topo, free_topo);
+    tcase_add_loop_test(c,
+                        a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism,
+                        0, sizeof(tensor) / sizeof(tensor[0]));
+    tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
+    tcase_add_test(c, experts_exchange_each_token_four_times);
+    tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
+    tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
+    tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
+    tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
+                        sizeof(refused) / sizeof(refused[0]));
+    return run_case(c, "strategies/hybrid");
+}
