@@ -179,7 +179,8 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
         .overlap = p->o->overlap,
         .bucket_bytes = p->o->bucket_bytes,
-        .keeps_copies = p->ranks->data.n_ranks > 1,
+        /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
+        .keeps_copies = p->ranks->data.n_ranks > 1 && !p->pl->keeping,
         .n_stages = p->n_stages,
         .n_replicas = p->ranks->n_replicas,
         .stage_of = p->stage_of,
