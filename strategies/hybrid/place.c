@@ -69,7 +69,8 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
                                  .schedule = p->schedule,
                                  .devices = p->rank_devices,
                                  .micro_batch = p->o->micro_batch,
-                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL},
+                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL,
+                                 .is_by_count = p->o->cuts_by_count && units->n_units},
                              err));
     if (p->line.n_copies > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -98,7 +99,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
     if (p->o->pp == 1)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
-    if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0)
+    if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0 || p->o->cuts_by_count)
         FR_TRY(fr__units_find(&units, p->pl->graph, err));
     st = make_line(p, &units, err);
     fr__units_free(&units);

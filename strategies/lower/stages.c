@@ -275,6 +275,30 @@ enum fr_status fr__items_list(struct fr__items *out, struct fr__placer *pl, stru
     return FR_OK;
 }
 
+/* The same number of units a part, or one less. */
+static enum fr_status cut_by_count(const struct chain *c, const struct fr__stages_problem *in,
+                                   uint32_t first[], struct fr_error *err)
+{
+    const struct fr_op *ops = c->pl->graph->ops;
+    size_t k = in->n_stages, n = 0, s = 1, at = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        n += in->unit_of_layer[ops[c->items[i]].layer] != FR_NONE;
+    if (n < k)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has %zu layers, too few for %zu parts",
+                        c->pl->graph->name, n, k);
+    first[0] = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        if (in->unit_of_layer[ops[c->items[i]].layer] == FR_NONE)
+            continue;
+        if (s < k && at == s * n / k)
+            first[s++] = (uint32_t)i;
+        at++;
+    }
+    first[k] = (uint32_t)c->n;
+    return FR_OK;
+}
+
 static enum fr_status cut(struct fr__stages *out, struct chain *c,
                           const struct fr__stages_problem *in, struct fr_error *err)
 {
@@ -290,7 +314,7 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
                                 .live_bytes = c->live_bytes,
                                 .in_flight = in->in_flight,
                                 .capacity_bytes = capacity};
-    bool fits = false;
+    bool fits = true;
 
     if (!sum_s || !capacity || !first)
         return fr__fail_nomem(err);
@@ -301,7 +325,8 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
 
         capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes) / in->stages_a_device;
     }
-    FR_TRY(fr__cut_chain(&p, first, &fits, err));
+    FR_TRY(in->is_by_count ? cut_by_count(c, in, first, err)
+                           : fr__cut_chain(&p, first, &fits, err));
     log_stages(c, &p, in->devices, first, fits);
     out->first = first;
     return FR_OK;
