@@ -4,10 +4,10 @@
 usage: large_rows.py training.csv > rows.csv
 
 One table of rules turns a row into a question. It was written before the first prediction of these
-rows, but for one: LMX-0002 had been asked by hand, and no rule was changed for what it said. One
-rule was changed after a look, for a reason in the code bases: pipelines are cut into stages of as
-many layers (cut=layers), as all of them do; stages had been cut by time. No constant of the program
-is fitted to any of the rows. A row without a rule is left out and counted
+rows, but for one: LMX-0002 had been asked by hand, and no rule was changed for what it said. Two
+rules came after a look: pipelines are cut into stages of as many layers (cut=layers), as all these
+code bases do, where stages had been cut by time; and rows that need more than the peak FLOP/s of
+the GPU are left out. No constant of the program is fitted to any of the rows. A row without a rule is left out and counted
 on standard error, by reason; a row that `hybrid` refuses stays in, and `validate` counts it.
 
     flagged     SUSPECT, CHECK or WARNING in the notes: left out (as the data's own README asks)
@@ -17,6 +17,7 @@ on standard error, by reason; a row that `hybrid` refuses stays in, and `validat
                 source has them for this width, else hidden/128. Vocabulary not printed: SOURCES.
                 Not in the zoo: left out
     attention   flash from Megatron-Core on and in FSDP code; SC21, BigScience and vTrain: unfused
+    peak        a step with more model FLOP than PEAKS allows in its time: left out
     machine     MACHINES by GPU and memory, GPUs of the row counted from the first machine on; its
                 own network cards unless SOURCES has a network
     precision   BF16 and mixtures with it: bf16; FP8 of any scaling: fp8; FP16, and blank: fp16, as
@@ -100,6 +101,10 @@ SOURCES = [
     Source(r"TT|LMA", "none", 0, 3, 1, "flash", 0, "full", ""),
     Source(r"VTRS", "full", 0, 0, 0, "unfused", 50257, "sc21", ""),
 ]
+
+# Dense FLOP/s of a GPU by precision, 1e12 (data sheets); a row that needs more contradicts itself
+PEAKS = {"A100": (312, 312), "H100": (989, 1979), "B200": (2250, 4500), "GB200": (2450, 4900),
+         "V100": (125, 125)}
 
 # SC21 table 1: micro-batch and parts of the model a pipeline rank (run_table_1.sh)
 MICRO = {"MEG-0001": (16, 1), "MEG-0002": (16, 1), "MEG-0003": (16, 1), "MEG-0004": (8, 1),
@@ -223,8 +228,8 @@ def strategy(row, source):
 
 
 def flop_of_step(row, source, shape, seq):
-    """What a printed FLOP/s counts: SC21's formula with the recomputed forward pass, or
-    6 N + 12 L h s a token, N without the input embedding (NeMo to 25.07, Megatron-Core, papers)."""
+    """What a printed FLOP/s counts: SC21's formula with the recomputed forward pass; 6 N + 12 L h s
+    a token, N without the input embedding (NeMo to 25.07, Megatron-Core, papers); or 6 N alone."""
     kind, layers, hidden, heads, kv_heads, ffn, vocab = shape
     tokens = float(row["global_batch"]) * seq
     if source.flop == "sc21":
@@ -233,6 +238,8 @@ def flop_of_step(row, source, shape, seq):
     weights = 12 * hidden**2
     if kind != "gpt":
         weights = hidden * (2 * hidden + 2 * hidden * kv_heads / heads + 3 * ffn)
+    if source.flop == "weights":
+        return tokens * 6 * (layers * weights + vocab * hidden)
     return tokens * (6 * (layers * weights + vocab * hidden) + 12 * layers * hidden * seq)
 
 
@@ -268,12 +275,16 @@ def convert(row, heads_of):
     if not row["global_batch"]:
         raise LeftOut("no batch")
     allocated = row["id"].startswith("LMX")
+    time = seconds(row, source, shape, seq)
+    flop = flop_of_step(row, source._replace(flop="weights"), shape, seq)
+    if flop > time * int(row["gpus"]) * PEAKS[row["gpu"]][number == "fp8"] * 1e12:
+        raise LeftOut("faster than the GPU's peak")
     peak = float(row["peak_mem_gb"]) * 2**30 if row["peak_mem_gb"] else ""
     return {"id": row["id"], "workload": workload(shape, source, seq), "topology": place,
             "gpus": row["gpus"], "strategy": said, "global_batch": int(float(row["global_batch"])),
             "precision": number,
             "options": "-O adam" + (" --memory liveness" if allocated else ""),
-            "iteration_s": repr(seconds(row, source, shape, seq)),
+            "iteration_s": repr(time),
             "peak_bytes": repr(peak) if peak else "", "notes": row["framework"]}
 
 
