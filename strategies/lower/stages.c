@@ -275,25 +275,34 @@ enum fr_status fr__items_list(struct fr__items *out, struct fr__placer *pl, stru
     return FR_OK;
 }
 
-/* The same number of units a part, or one less. */
+static bool is_unit(const struct chain *c, const struct fr__stages_problem *in, size_t item)
+{
+    return in->unit_of_layer[c->pl->graph->ops[c->items[item]].layer] != FR_NONE;
+}
+
+/* The same number of layers a part, or one less: see struct fr__stages_problem. */
 static enum fr_status cut_by_count(const struct chain *c, const struct fr__stages_problem *in,
                                    uint32_t first[], struct fr_error *err)
 {
-    const struct fr_op *ops = c->pl->graph->ops;
-    size_t k = in->n_stages, n = 0, s = 1, at = 0;
+    size_t k = in->n_stages, n_units = 0, n, s = 1, passed = 0;
+    bool with_ends;
 
     for (size_t i = 0; i < c->n; i++)
-        n += in->unit_of_layer[ops[c->items[i]].layer] != FR_NONE;
-    if (n < k)
+        n_units += is_unit(c, in, i);
+    with_ends = n_units % k != 0 && (n_units + 2) % k == 0;
+    n = n_units + (with_ends ? 2 : 0);
+    if (n < k || (with_ends && c->n < k))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has %zu layers, too few for %zu parts",
-                        c->pl->graph->name, n, k);
+                        c->pl->graph->name, n_units, k);
     first[0] = 0;
     for (size_t i = 0; i < c->n; i++) {
-        if (in->unit_of_layer[ops[c->items[i]].layer] == FR_NONE)
+        bool is_end = passed == n_units;
+
+        if (!is_unit(c, in, i) && !is_end)
             continue;
-        if (s < k && at == s * n / k)
+        if (s < k && passed + (with_ends ? 1 : 0) >= s * n / k && (!is_end || with_ends))
             first[s++] = (uint32_t)i;
-        at++;
+        passed += is_unit(c, in, i);
     }
     first[k] = (uint32_t)c->n;
     return FR_OK;

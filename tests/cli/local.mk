@@ -7,6 +7,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_fits.sh \
 	tests/cli/test_refit.sh \
 	tests/cli/test_tables.sh \
+	tests/cli/test_hybrid_cut.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_schedule.sh \
 	tests/cli/test_sweep.sh \

@@ -5,7 +5,7 @@ usage: large_report.py rows.csv answers.json
 
 Errors are of the step's time, |predicted / measured - 1|, never pooled over sources; bias is the
 median of the signed ones. tau: Kendall's, of predicted against measured seconds a sample among
-configurations of one model (whatever its length and cut) on as many GPUs of one machine. Rows whose
+configurations of one model on as many GPUs of one machine. Rows whose
 memory we find too small have no time; they are counted, and so is every other reason.
 """
 import collections
@@ -43,9 +43,9 @@ def tau_of(rows):
     groups = collections.defaultdict(list)
     for question, answer in rows:
         batch = float(question["global_batch"])
-        groups[question["model"], question["topology"], question["gpus"], question["precision"]
+        groups[question["workload"], question["topology"], question["gpus"], question["precision"]
                ].append((answer["measured_s"] / batch, answer["predicted_s"] / batch,
-                         question["workload"], question["strategy"], question["global_batch"]))
+                         question["strategy"], question["global_batch"]))
     for group in groups.values():
         for i, one in enumerate(group):
             for other in group[:i]:
@@ -57,13 +57,6 @@ def tau_of(rows):
     return (f"{agree / pairs:+.2f}" if pairs else "-"), pairs
 
 
-def model_of(workload):
-    """The shape without depth and length."""
-    kind, _, rest = workload.partition(":")
-    words = [w for w in rest.split(",") if w.split("=")[0] in ("hidden", "ffn", "kv_heads")]
-    return kind + ":" + ",".join(words)
-
-
 def main():
     with open(sys.argv[1], newline="", encoding="utf-8") as f:
         questions = {row["id"]: row for row in csv.DictReader(f)}
@@ -72,7 +65,6 @@ def main():
     sources = collections.defaultdict(list)
     for answer in answers:
         question = questions[answer["id"]]
-        question["model"] = model_of(question["workload"])
         sources[answer["id"].split("-")[0]].append((question, answer))
     print("| source | rows | predicted | median | p90 | worst | bias | tau | pairs | aim |")
     print("|---|---|---|---|---|---|---|---|---|---|")
