@@ -223,7 +223,7 @@ def strategy(row, source):
         recompute = "full"
     elif "activation checkpointing: selective" in row["notes"]:
         recompute = "selective"
-    words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}"]
+    words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}", "fold=1"]
     return "hybrid:" + ",".join(words)
 
 
