@@ -31,6 +31,7 @@ struct fr__hybrid_options {
     uint32_t n_micros;    /* of each replica */
     const char *schedule;
     uint32_t n_virtual; /* 0: as the schedule needs */
+    bool cuts_by_count; /* stages have as many layers */
     enum fr__recompute recompute;
     uint32_t n_recomputed; /* units a group, or of each stage */
     unsigned zero;         /* 0 to 3 */

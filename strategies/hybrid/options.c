@@ -21,6 +21,7 @@ enum {
     ACCUMULATE,
     SCHEDULE,
     VIRTUAL,
+    CUT,
     RECOMPUTE,
     ZERO,
     PREFETCH,
@@ -83,6 +84,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
                  .type = FR_OPTION_COUNT,
                  .fallback = "0",
                  .help = "parts of the model a pipeline rank; 0: as the schedule needs"},
+    [CUT] = {.name = "cut",
+             .type = FR_OPTION_CHOICE,
+             .fallback = "time",
+             .choices = "time|layers",
+             .help = "stages that take as long, or that have as many layers"},
     [RECOMPUTE] = {.name = "recompute",
                    .type = FR_OPTION_TEXT,
                    .fallback = "none",
@@ -142,6 +148,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
 };
 
 /* ---- degrees ---- */
+
+enum { CUT_TIME, CUT_LAYERS };
 
 static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr_problem *in,
                                    struct fr_error *err)
@@ -257,6 +265,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .vocab_parallel = v[VOCAB] != 0,
         .keeps_gathered = v[GATHERED] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],
+        .cuts_by_count = v[CUT] == CUT_LAYERS,
         .schedule = fr_option_text(in->options, SCHEDULE),
         .map = fr_option_text(in->options, MAP),
         .bucket_bytes = v[BUCKET],

@@ -70,7 +70,8 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
                                  .schedule = p->schedule,
                                  .devices = p->rank_devices,
                                  .micro_batch = p->o->micro_batch,
-                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL},
+                                 .unit_of_layer = units->n_units ? units->unit_of_layer : NULL,
+                                 .is_by_count = p->o->cuts_by_count && units->n_units},
                              err));
     if (p->line.n_copies > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -99,7 +100,7 @@ static enum fr_status cut_stages(struct placing *p, struct fr_error *err)
     if (p->o->pp == 1)
         return FR_OK;
     FR_TRY(fr__schedule_for_pipeline(&p->schedule, &spec, err));
-    if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0)
+    if (p->g->is_sharded || p->g->is_recomputed || p->o->zero > 0 || p->o->cuts_by_count)
         FR_TRY(fr__units_find(&units, p->pl->graph, err));
     st = make_line(p, &units, err);
     fr__units_free(&units);
@@ -186,7 +187,8 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
         .overlap = p->o->overlap,
         .bucket_bytes = p->o->bucket_bytes,
-        .keeps_copies = p->ranks->data.n_ranks > 1 && p->o->zero == 0,
+        /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
+        .keeps_copies = p->ranks->data.n_ranks > 1 && !p->pl->keeping,
         .n_stages = p->n_stages,
         .n_replicas = p->ranks->n_replicas,
         .stage_of = p->stage_of,

@@ -134,6 +134,7 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .batch = in->micro_batch,
                               .stages_a_device = s->n_virtual ? s->n_virtual : 1,
                               .unit_of_layer = in->unit_of_layer,
+                              .is_by_count = in->is_by_count,
                           },
                           err);
 }

@@ -45,7 +45,8 @@ struct fr__pipeline_problem {
     const struct fr_schedule *schedule; /* checked */
     const uint32_t *devices;            /* [n_ranks] of a replica */
     double micro_batch;                 /* samples of a micro-batch */
-    const uint32_t *unit_of_layer;      /* as in struct fr__stages_problem */
+    const uint32_t *unit_of_layer;      /* as in struct fr__stages_problem, */
+    bool is_by_count;                   /* and so is this */
     bool is_asynchronous;               /* the schedule may update within an iteration */
 };
 

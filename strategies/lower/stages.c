@@ -275,6 +275,39 @@ enum fr_status fr__items_list(struct fr__items *out, struct fr__placer *pl, stru
     return FR_OK;
 }
 
+static bool is_unit(const struct chain *c, const struct fr__stages_problem *in, size_t item)
+{
+    return in->unit_of_layer[c->pl->graph->ops[c->items[item]].layer] != FR_NONE;
+}
+
+/* The same number of layers a part, or one less: see struct fr__stages_problem. */
+static enum fr_status cut_by_count(const struct chain *c, const struct fr__stages_problem *in,
+                                   uint32_t first[], struct fr_error *err)
+{
+    size_t k = in->n_stages, n_units = 0, n, s = 1, passed = 0;
+    bool with_ends;
+
+    for (size_t i = 0; i < c->n; i++)
+        n_units += is_unit(c, in, i);
+    with_ends = n_units % k != 0 && (n_units + 2) % k == 0;
+    n = n_units + (with_ends ? 2 : 0);
+    if (n < k || (with_ends && c->n < k))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has %zu layers, too few for %zu parts",
+                        c->pl->graph->name, n_units, k);
+    first[0] = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        bool is_end = passed == n_units;
+
+        if (!is_unit(c, in, i) && !is_end)
+            continue;
+        if (s < k && passed + (with_ends ? 1 : 0) >= s * n / k && (!is_end || with_ends))
+            first[s++] = (uint32_t)i;
+        passed += is_unit(c, in, i);
+    }
+    first[k] = (uint32_t)c->n;
+    return FR_OK;
+}
+
 static enum fr_status cut(struct fr__stages *out, struct chain *c,
                           const struct fr__stages_problem *in, struct fr_error *err)
 {
@@ -290,7 +323,7 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
                                 .live_bytes = c->live_bytes,
                                 .in_flight = in->in_flight,
                                 .capacity_bytes = capacity};
-    bool fits = false;
+    bool fits = true;
 
     if (!sum_s || !capacity || !first)
         return fr__fail_nomem(err);
@@ -301,7 +334,8 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
 
         capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes) / in->stages_a_device;
     }
-    FR_TRY(fr__cut_chain(&p, first, &fits, err));
+    FR_TRY(in->is_by_count ? cut_by_count(c, in, first, err)
+                           : fr__cut_chain(&p, first, &fits, err));
     log_stages(c, &p, in->devices, first, fits);
     out->first = first;
     return FR_OK;

@@ -59,10 +59,16 @@ struct fr__stages_problem {
     const uint32_t
         *unit_of_layer; /* [n_layers] layers of a unit stay together, and so do the ops of
                                       a layer of none (FR_NONE); NULL: cut anywhere */
+    bool is_by_count;   /* as many units a stage, whatever they take: stage s ends before unit
+                         (s + 1) n / n_stages, rounded down; what stands before the first unit is of
+                         the first stage, after the last of the last. Where n_stages divides n + 2
+                         and not n, these two count as a unit each (Megatron-LM's
+                         get_num_layers_to_build with account_for_embedding_in_pipeline_split and
+                         ..loss..). Needs unit_of_layer */
 };
 
 /* Cuts the placer's graph. Logs each stage. Memory comes from the placer's arena.
- * FR_EUSAGE: fewer items than stages. */
+ * FR_EUSAGE: fewer items, or by count fewer units, than stages. */
 enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
                               const struct fr__stages_problem *in, struct fr_error *err);
 

@@ -92,7 +92,20 @@ check "a_missing_file_is_refused" refuses nowhere.csv "nowhere.csv"
 data=$source/../shared/data/measured/training.csv
 if [ -r "$data" ] && command -v python3 >/dev/null; then
     python3 "$source/tests/oracles/training_rows.py" "$data" >real.csv 2>err
-    check "published_rates_become_rows" test "$(wc -l <real.csv)" -gt 1000
+    check "published_rates_become_rows" test "$(wc -l <real.csv)" -gt 400
+    python3 "$source/tests/oracles/large_rows.py" "$data" >large.csv 2>err
+    check "steps_of_large_models_become_rows" test "$(wc -l <large.csv)" -gt 1300
+    left=$(awk '{ n += $1 } END { print n }' err)
+    asked=$(($(wc -l <large.csv) - 1))
+    large=$(grep -cE '^(LM[A-Z]|LLMF|VTRS|MEG|TT|NEMO|BSA|BSV)-' "$data")
+    check "each_row_of_a_large_model_is_asked_or_counted" test $((left + asked)) -eq "$large"
+    { head -1 large.csv; grep '^LMX-000[1-4]' large.csv; } >few.csv
+    "$forerun" validate few.csv --json >few.json 2>err
+    check "steps_of_large_models_are_predicted" test $? -eq 0
+    python3 "$source/tests/oracles/large_report.py" few.csv few.json >few.txt 2>err
+    check "and_summed_up_by_source" grep -q '^| SimuMax (LMX) | 4 | 4 | ' few.txt
+    check "allocated_bytes_are_within_two_per_cent" python3 -c 'import json, sys
+sys.exit(any(abs(r["memory_error"]) > 0.02 for r in json.load(open("few.json"))["rows"]))'
 else
     echo "SKIP: no published rates in $data"
 fi

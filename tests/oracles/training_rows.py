@@ -12,8 +12,8 @@ counted on standard error, by reason. A row that our strategies cannot express y
 
     flagged     SUSPECT, CHECK or WARNING in the notes: left out (as the data's own README asks)
     model       ResNet-50 (v1.5), -101, -152, VGG16, AlexNet, Inception v3 (no auxiliary head),
-                BERT-Large, GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big), GPT of given layers
-                and hidden size
+                BERT-Large, GNMT v2 (4 + 4 layers: gnmt-8), Transformer (big); GPT and larger ones:
+                large_rows.py
     head        BERT with SQuAD or fine-tuning in the notes: pooler; else the pre-training heads
     GPU         V100: dgx1-v100, with 32 GB dgx1-v100-32g, on a DGX-2 dgx2; A100 of 40 or 80 GB:
                 dgx-a100-40g, -80g (80 if the row does not say); H100 SXM5: hgx-h100; K80:
@@ -22,11 +22,10 @@ counted on standard error, by reason. A row that our strategies cannot express y
     precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer
                 under PyTorch, whose convolutions and NGC builds use it by default
     strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu;
-                FSDP: dp:zero=3; tp, dp, pp: hybrid with the recomputation that the vTrain
-                repository states
+                FSDP: dp:zero=3; tp, pp: large_rows.py
     data        a TensorFlow benchmark row with real data: left out, since we have no input pipeline
     batch       batch_per_gpu times GPUs; Transformer's counts tokens: sentences of 27
-    length      blank: 27 tokens a sentence for GNMT and Transformer (an assumption), 1024 for GPT
+    length      blank: 27 tokens a sentence for GNMT and Transformer (an assumption)
     time        iteration_ms, else batch over rate; PyTorch's GNMT counts source and target tokens;
                 what TensorFlow's counts is not known: left out
     accumulation  grad_accum=N over 1: accumulate=N; batch_per_gpu is then a micro-batch, unless the
@@ -66,12 +65,6 @@ def workload(row):
         return "gnmt-8", f"-O adam --seq-len {SENTENCE}", 2 * SENTENCE
     if model == "Transformer (big)":
         return "transformer-big", f"-O adam --seq-len {SENTENCE}", SENTENCE
-    gpt = re.search(r"layers=(\d+) hidden=(\d+) heads=(\d+)", row["notes"])
-    if gpt:
-        layers, hidden, heads = gpt.groups()
-        seq = row["seq_len"] or "1024"
-        return (f"gpt:layers={layers},hidden={hidden},heads={heads},seq={seq},vocab=50257",
-                "-O adam", 0)
     raise LeftOut("no such model in the zoo, or no sequence length: " + model)
 
 
@@ -120,9 +113,6 @@ def strategy(row):
     """Ours, or the name that it will have."""
     said, notes = row["strategy"], row["notes"].lower()
     n = min(micro_batches(row), MOST_MICROS)
-    if row["id"].startswith("VTRS"):
-        degrees = ",".join(said.split())
-        return f"hybrid:{degrees},micro={row['batch_per_gpu']},schedule=1f1b,recompute=full"
     if row["gpus"] == "1":
         return f"single:accumulate={n}" if n > 1 else "single"
     if "FSDP" in said:
@@ -136,6 +126,8 @@ def strategy(row):
 
 def convert(row):
     """One row of the output."""
+    if row["id"].startswith("VTRS"):
+        raise LeftOut("vTrain's, with the large models (large_rows.py)")
     if re.search("SUSPECT|CHECK|WARNING", row["notes"]):
         raise LeftOut("flagged in the data")
     if row["id"].startswith("TFB") and "real" in row["notes"].lower():
@@ -148,8 +140,6 @@ def convert(row):
     micros = micro_batches(row)
     if "includes gradient accumulation" not in row["notes"]:
         batch *= micros
-    if row["id"].startswith("VTRS"):
-        batch = float(row["global_batch"])
     if name == "transformer-big":
         batch = round(batch / SENTENCE / gpus) * gpus
     if row["iteration_ms"]:
