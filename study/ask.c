@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "study/advice.h"
+#include "study/advice/advice.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/session.h"

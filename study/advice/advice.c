@@ -1,9 +1,10 @@
-/* study/advice.c - finds changes that make a question fit in memory, by trying them. */
+/* study/advice/advice.c - finds changes that make a question fit in memory, by trying them. */
 #include "config.h"
 
-#include "study/advice.h"
+#include "study/advice/advice.h"
 
 #include "base/error.h"
+#include "study/advice/adviser.h"
 #include "study/session.h"
 
 #include <inttypes.h>
@@ -13,39 +14,16 @@
 
 static const uint64_t MOST_EVENTS_ONCE = 1000000;
 static const uint64_t MOST_EVENTS = 10000000;
-static const uint64_t MOST_DOUBLED = 64;
 static const double MOST_TASKS = 1e6;
 
-struct adviser {
-    const struct fr_setting *setting;
-    struct fr_question question; /* the question, without what only costs time here */
-    struct fr_context context;
-    struct fr_record *record;
-    struct fr__arena *arena;
-    struct fr_error *err;
-    uint64_t events; /* simulated so far */
-    struct fr_record_advice list[FR_RECORD_MAX_ADVICE];
-    size_t n;
-    uint32_t n_tried;
-    bool is_cut_short;
-};
-
-/* Result of a trial; fits is also false if the question cannot be answered. */
-struct trial {
-    bool fits;
-    double samples_per_s;
-    uint64_t peak_bytes;
-};
-
-/* Tries a question; returns only failures that end the whole search. */
-static enum fr_status try_on(struct adviser *a, const struct fr_setting *s,
-                             const struct fr_question *q, struct trial *out)
+enum fr_status fr__advice_try(struct adviser *a, const struct fr_setting *s,
+                              const struct fr_question *q, struct trial *out)
 {
     struct fr_record *r = NULL;
     struct fr_error err;
     enum fr_status st;
 
-    *out = (struct trial){false, 0, 0};
+    *out = (struct trial){0};
     if (a->events > MOST_EVENTS) {
         a->is_cut_short = true;
         return FR_OK;
@@ -59,13 +37,16 @@ static enum fr_status try_on(struct adviser *a, const struct fr_setting *s,
     if (st != FR_OK)
         return FR_OK;
     a->events += r->run->stats.events;
-    *out = (struct trial){!r->oom, r->samples_per_s, r->peak_bytes};
+    *out = (struct trial){.fits = !r->oom,
+                          .is_answered = true,
+                          .samples_per_s = r->samples_per_s,
+                          .peak_bytes = r->peak_bytes};
     fr_record_free(r);
     return FR_OK;
 }
 
-static enum fr_status add(struct adviser *a, const struct trial *t, const char *change,
-                          const char *options, bool changes_training)
+enum fr_status fr__advice_add(struct adviser *a, const struct trial *t, const char *change,
+                              const char *options, bool changes_training)
 {
     struct fr_record_advice *x = &a->list[a->n];
 
@@ -91,7 +72,7 @@ static enum fr_status try_batch(struct adviser *a, uint32_t batch, struct trial 
         q.batch_per_gpu = batch;
     else
         q.global_batch = batch;
-    return try_on(a, a->setting, &q, out);
+    return fr__advice_try(a, a->setting, &q, out);
 }
 
 static enum fr_status advise_batch(struct adviser *a)
@@ -99,7 +80,7 @@ static enum fr_status advise_batch(struct adviser *a)
     bool is_per_gpu = a->question.batch_per_gpu > 0;
     uint32_t asked = is_per_gpu ? a->question.batch_per_gpu : a->record->global_batch;
     uint32_t fits = 0, too_many = asked;
-    struct trial best = {false, 0, 0}, t;
+    struct trial best = {0}, t;
     char change[96], options[32];
 
     while (too_many - fits > 1) {
@@ -116,7 +97,7 @@ static enum fr_status advise_batch(struct adviser *a)
     snprintf(change, sizeof(change), "%u samples%s instead of %u", fits, is_per_gpu ? " a GPU" : "",
              asked);
     snprintf(options, sizeof(options), "%s %u", is_per_gpu ? "-B" : "-b", fits);
-    return add(a, &best, change, options, true);
+    return fr__advice_add(a, &best, change, options, true);
 }
 
 static enum fr_status try_strategy(struct adviser *a, const char *spec, bool *fits)
@@ -126,29 +107,11 @@ static enum fr_status try_strategy(struct adviser *a, const char *spec, bool *fi
     struct trial t;
 
     q.strategy = spec;
-    FR_TRY(try_on(a, a->setting, &q, &t));
+    FR_TRY(fr__advice_try(a, a->setting, &q, &t));
     snprintf(change, sizeof(change), "strategy %s", spec);
     snprintf(options, sizeof(options), "-s %s", spec);
     *fits = t.fits;
-    return add(a, &t, change, options, false);
-}
-
-/* Tries a strategy with the option value that needs least memory, unless the user asked for
- * that. */
-static enum fr_status try_least(struct adviser *a, const struct fr_strategy *strategy)
-{
-    bool fits;
-
-    for (const struct fr_option *o = strategy->options; o->name; o++) {
-        char spec[80];
-
-        if (o->advice != FR_ADVICE_LEAST)
-            continue;
-        snprintf(spec, sizeof(spec), "%s:%s=%s", strategy->name, o->name, o->advice_text);
-        if (strcmp(a->question.strategy, spec) != 0)
-            FR_TRY(try_strategy(a, spec, &fits));
-    }
-    return FR_OK;
+    return fr__advice_add(a, &t, change, options, false);
 }
 
 /* Whether a plan of the strategy would cost more than an answer about advice is worth. */
@@ -161,88 +124,32 @@ static bool is_too_large(struct adviser *a, const struct fr_strategy *s)
     return is_large;
 }
 
+static bool is_asked_for(const struct adviser *a, const struct fr_strategy *strategy)
+{
+    size_t n = strlen(strategy->name);
+
+    return strncmp(a->question.strategy, strategy->name, n) == 0 &&
+           (a->question.strategy[n] == '\0' || a->question.strategy[n] == ':');
+}
+
+/* Options of the strategy that the user asked for; then every other strategy with its defaults,
+ * and if one does not fit, with its options. */
 static enum fr_status advise_strategies(struct adviser *a)
 {
     const struct fr_strategy *strategy;
     bool fits;
 
+    for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL; i++)
+        if (is_asked_for(a, strategy))
+            FR_TRY(fr__advise_options(a, strategy, a->question.strategy, true));
     for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL; i++) {
-        size_t n = strlen(strategy->name);
-
-        if (strncmp(a->question.strategy, strategy->name, n) == 0 &&
-            (a->question.strategy[n] == '\0' || a->question.strategy[n] == ':'))
-            fits = false; /* asked for */
-        else if (is_too_large(a, strategy))
+        if (is_asked_for(a, strategy) || is_too_large(a, strategy))
             continue;
-        else
-            FR_TRY(try_strategy(a, strategy->name, &fits));
+        FR_TRY(try_strategy(a, strategy->name, &fits));
         if (!fits)
-            FR_TRY(try_least(a, strategy));
+            FR_TRY(fr__advise_options(a, strategy, strategy->name, false));
     }
     return FR_OK;
-}
-
-/* The option of the user's strategy whose value may be doubled, and its value; NULL: none. */
-static const struct fr_option *find_doubled(const struct adviser *a, uint64_t *value)
-{
-    const struct fr_strategy *strategy;
-    struct fr_option_values values;
-    struct fr_error err;
-
-    if (fr_strategy_parse(a->question.strategy, &strategy, &values, &err) != FR_OK)
-        return NULL;
-    for (size_t i = 0; strategy->options[i].name; i++)
-        if (strategy->options[i].advice == FR_ADVICE_DOUBLE) {
-            *value = values.value[i];
-            return &strategy->options[i];
-        }
-    return NULL;
-}
-
-/* The place in the spec where the option's name begins; NULL: it is not there. */
-static const char *find_in_spec(const char *spec, const char *name)
-{
-    const char *at = strchr(spec, ':');
-    size_t n = strlen(name);
-
-    while (at && (strncmp(at + 1, name, n) != 0 || at[1 + n] != '='))
-        at = strchr(at + 1, ',');
-    return at ? at + 1 : NULL;
-}
-
-/* Writes the spec with name=n in place of the option's value. */
-static void change_option(const char *spec, const char *name, uint64_t n, char *out, size_t size)
-{
-    const char *old = find_in_spec(spec, name);
-    int before = old ? (int)(old - spec) : (int)strlen(spec);
-    const char *after = old ? old + strcspn(old, ",") : "";
-
-    snprintf(out, size, "%.*s%s%s=%" PRIu64 "%s", before, spec,
-             old                 ? ""
-             : strchr(spec, ':') ? ","
-                                 : ":",
-             name, n, after);
-}
-
-static enum fr_status advise_doubling(struct adviser *a)
-{
-    uint64_t asked = 0;
-    const struct fr_option *o = find_doubled(a, &asked);
-    char spec[128], change[160], options[160];
-    struct trial t = {false, 0, 0};
-
-    for (uint64_t n = 2 * asked; n > 0 && n <= MOST_DOUBLED && !t.fits; n *= 2) {
-        struct fr_question q = a->question;
-
-        if (strlen(q.strategy) + strlen(o->name) + 22 > sizeof(spec))
-            return FR_OK;
-        change_option(a->question.strategy, o->name, n, spec, sizeof(spec));
-        q.strategy = spec;
-        FR_TRY(try_on(a, a->setting, &q, &t));
-        snprintf(change, sizeof(change), "%" PRIu64 " %s", n, o->advice_text);
-        snprintf(options, sizeof(options), "-s %s", spec);
-    }
-    return t.fits ? add(a, &t, change, options, false) : FR_OK;
 }
 
 static enum fr_status advise_gpus(struct adviser *a)
@@ -250,18 +157,18 @@ static enum fr_status advise_gpus(struct adviser *a)
     struct fr_question q = a->question;
     size_t n_all = a->setting->topo->n_gpus, n = a->record->n_gpus;
     char change[96], options[32];
-    struct trial t = {false, 0, 0};
+    struct trial t = {0};
 
     while (n < n_all && !t.fits) {
         n = 2 * n < n_all ? 2 * n : n_all;
         q.n_gpus = n;
         q.devices = NULL;
-        FR_TRY(try_on(a, a->setting, &q, &t));
+        FR_TRY(fr__advice_try(a, a->setting, &q, &t));
     }
     snprintf(change, sizeof(change), "%zu GPUs instead of %s%zu", n,
              a->question.devices ? "the named " : "", a->record->n_gpus);
     snprintf(options, sizeof(options), "-g %zu", n);
-    return add(a, &t, change, options, q.batch_per_gpu > 0);
+    return fr__advice_add(a, &t, change, options, q.batch_per_gpu > 0);
 }
 
 static enum fr_status advise_gradients(struct adviser *a)
@@ -272,8 +179,8 @@ static enum fr_status advise_gradients(struct adviser *a)
     if (!q.keeps_gradients)
         return FR_OK;
     q.keeps_gradients = false;
-    FR_TRY(try_on(a, a->setting, &q, &t));
-    return add(a, &t, "gradients dropped after the step", "--zero-grad none", false);
+    FR_TRY(fr__advice_try(a, a->setting, &q, &t));
+    return fr__advice_add(a, &t, "gradients dropped after the step", "--zero-grad none", false);
 }
 
 static enum fr_status advise_optimizers(struct adviser *a)
@@ -284,11 +191,11 @@ static enum fr_status advise_optimizers(struct adviser *a)
         struct trial t;
 
         q.optimizer = (enum fr_optimizer)i;
-        FR_TRY(try_on(a, a->setting, &q, &t));
+        FR_TRY(fr__advice_try(a, a->setting, &q, &t));
         snprintf(change, sizeof(change), "%s instead of %s", fr_optimizer_name(q.optimizer),
                  fr_optimizer_name(a->question.optimizer));
         snprintf(options, sizeof(options), "-O %s", fr_optimizer_name(q.optimizer));
-        FR_TRY(add(a, &t, change, options, true));
+        FR_TRY(fr__advice_add(a, &t, change, options, true));
     }
     return FR_OK;
 }
@@ -322,12 +229,12 @@ static enum fr_status try_format(struct adviser *a, enum fr_dtype dtype)
         *a->err = err;
         return st == FR_ENOMEM ? st : FR_OK;
     }
-    st = try_on(a, &s, &q, &t);
+    st = fr__advice_try(a, &s, &q, &t);
     fr_setting_fini(&s);
     FR_TRY(st);
     snprintf(change, sizeof(change), "%s instead of %s", fr_dtype_name(dtype), a->record->dtype);
     snprintf(options, sizeof(options), "-p %s", fr_dtype_name(dtype));
-    return add(a, &t, change, options, true);
+    return fr__advice_add(a, &t, change, options, true);
 }
 
 static enum fr_status advise_formats(struct adviser *a)
@@ -382,9 +289,9 @@ enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
     a.question.with_advice = false;
     if (r->run->stats.events > MOST_EVENTS_ONCE)
         a.is_cut_short = true;
-    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_doubling(&a)) == FR_OK &&
-             (st = advise_strategies(&a)) == FR_OK && (st = advise_gpus(&a)) == FR_OK &&
-             (st = advise_gradients(&a)) == FR_OK && (st = advise_optimizers(&a)) == FR_OK)
+    else if ((st = advise_batch(&a)) == FR_OK && (st = advise_strategies(&a)) == FR_OK &&
+             (st = advise_gpus(&a)) == FR_OK && (st = advise_gradients(&a)) == FR_OK &&
+             (st = advise_optimizers(&a)) == FR_OK)
         st = advise_formats(&a);
     r->advice_tried = a.n_tried;
     r->is_advice_cut_short = a.is_cut_short;
