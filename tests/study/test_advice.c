@@ -200,7 +200,7 @@ START_TEST(says_when_nothing_helps)
     fr_results_print_table(
         f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false, NULL}, false);
     fclose(f);
-    snprintf(line, sizeof(line), "\nno single change fits: %u were simulated\n", r->advice_tried);
+    snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);
     free(text);
     fr_record_free(r);
