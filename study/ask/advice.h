@@ -1,6 +1,6 @@
-/* study/advice/advice.h - what would help a question whose answer does not fit in memory. */
-#ifndef FR_STUDY_ADVICE_ADVICE_H
-#define FR_STUDY_ADVICE_ADVICE_H
+/* study/ask/advice.h - what would help a question whose answer does not fit in memory. */
+#ifndef FR_STUDY_ASK_ADVICE_H
+#define FR_STUDY_ASK_ADVICE_H
 
 #include "base/arena.h"
 #include "study/study.h"

@@ -1,6 +1,6 @@
-/* study/advice/adviser.h - a search for changes that fit, between the files of this folder. */
-#ifndef FR_STUDY_ADVICE_ADVISER_H
-#define FR_STUDY_ADVICE_ADVISER_H
+/* study/ask/adviser.h - a search for changes that fit, between the files of this folder. */
+#ifndef FR_STUDY_ASK_ADVISER_H
+#define FR_STUDY_ASK_ADVISER_H
 
 #include "base/arena.h"
 #include "study/study.h"

@@ -1,4 +1,4 @@
-/* study/advice/options.c - options of a strategy that make a question fit, alone or two together.
+/* study/ask/options.c - options of a strategy that make a question fit, alone or two together.
  *
  * A remedy is an option with a value. Of an option's values, and of the pairs that two options
  * make, the mildest that fits is kept; what fits alone is in no pair.
@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "study/advice/adviser.h"
+#include "study/ask/adviser.h"
 
 #include <inttypes.h>
 #include <stdio.h>
