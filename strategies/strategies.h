@@ -34,7 +34,7 @@ enum fr_option_type {
 enum fr_option_advice {
     FR_ADVICE_NONE,
     FR_ADVICE_DOUBLE, /* a count of which twice as many needs less memory */
-    FR_ADVICE_LEAST   /* one value needs least memory */
+    FR_ADVICE_LEAST   /* some values need less memory */
 };
 
 struct fr_option {
@@ -44,7 +44,8 @@ struct fr_option {
     const char *choices;  /* FR_OPTION_CHOICE only */
     const char *help;
     enum fr_option_advice advice;
-    /* FR_ADVICE_DOUBLE: what the values count, for people. FR_ADVICE_LEAST: that value. */
+    /* FR_ADVICE_DOUBLE: what the values count, for people. FR_ADVICE_LEAST: those values, joined
+     * by '|', the one that needs least memory last. */
     const char *advice_text;
 };
 

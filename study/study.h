@@ -65,7 +65,7 @@ struct fr_question {
     uint32_t iterations; /* simulated in a row, device by device; 0 or 1: one by itself */
     enum fr_sensitivity sensitivity;
     enum fr_uncertainty uncertainty;
-    bool with_advice; /* fr_answer only: if it does not fit, what would; see study/advice.h */
+    bool with_advice; /* fr_answer only: if it does not fit, what would; see study/ask/advice.h */
     /* Only the figures that a row of a sweep has: a record without links, critical path, holders
      * of memory, whose run is not held against its plan afterwards. Figures are the same. */
     bool is_brief;

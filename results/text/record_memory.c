@@ -109,7 +109,7 @@ void fr__record_put_advice(FILE *f, const struct fr_record *r)
     if (r->n_advice > 0)
         fr__table_print(f, &(struct fr__table){columns, 6, r->n_advice, fill_advice, r});
     else if (r->advice_tried > 0)
-        fprintf(f, "no single change fits: %u were simulated\n", r->advice_tried);
+        fprintf(f, "no change fits: %u were simulated\n", r->advice_tried);
     if (r->is_advice_cut_short)
         fputs("not everything was tried: simulations of this size take too long\n", f);
 }

@@ -96,14 +96,14 @@ const struct fr_option fr__hybrid_option_rows[] = {
                            "selective (the attention core), full (each layer), or the number of "
                            "layers of a stage",
                    .advice = FR_ADVICE_LEAST,
-                   .advice_text = "full"},
+                   .advice_text = "selective|full"},
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
               .help = "shard over the replicas: 1 optimizer state, 2 gradients too, 3 parameters "
                       "too (FSDP)",
               .advice = FR_ADVICE_LEAST,
-              .advice_text = "3"},
+              .advice_text = "1|2|3"},
     [PREFETCH] = {.name = "prefetch",
                   .type = FR_OPTION_COUNT,
                   .fallback = "1",

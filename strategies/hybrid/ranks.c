@@ -86,19 +86,26 @@ static void devices_of(const struct grouping *g, uint32_t rank, uint32_t devices
         devices[i] = g->r->devices_by_rank[devices[i]];
 }
 
+static bool is_first(const uint32_t coord[], fr__mesh_axes axes)
+{
+    for (int a = 0; a < FR__N_MESH_AXES; a++)
+        if (axes & 1u << a && coord[a] != 0)
+            return false;
+    return true;
+}
+
 /* All groups of a stage, those that are not placed too. */
 static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
                                  struct fr__crowd_groups *out, struct fr_error *err)
 {
     uint32_t n_ranks = g->mesh->n_ranks / g->r->o->pp, coord[FR__N_MESH_AXES], ranks_done = 0;
     uint32_t *devices = fr__arena_alloc(g->r->pl->arena, n_ranks, sizeof(*devices));
-    uint32_t *ranks = fr__arena_alloc(g->r->pl->arena, g->n, sizeof(*ranks));
 
-    if (!devices || !ranks)
+    if (!devices)
         return fr__fail_nomem(err);
     for (uint32_t rank = 0; rank < g->mesh->n_ranks; rank++) {
         fr__mesh_coord(g->mesh, rank, coord);
-        if (coord[FR__MESH_PP] != stage || fr__mesh_group(g->mesh, g->axes, rank, ranks) != 0)
+        if (coord[FR__MESH_PP] != stage || !is_first(coord, g->axes))
             continue;
         devices_of(g, rank, devices + ranks_done);
         ranks_done += g->n;

@@ -21,3 +21,4 @@ fi
 "$build/tests/bench/bench_dpos"
 "$build/tests/bench/bench_pipedream"
 "$build/tests/bench/bench_schedules"
+"$build/tests/bench/bench_hybrid"

@@ -181,6 +181,106 @@ START_TEST(an_optimizer_that_keeps_less_may_help)
 }
 END_TEST
 
+/* A model that fits nowhere without options: what an advice says is what its options give when
+ * they are asked for, and neither of two options that are named together would do alone. */
+static void ask_large(struct asked *a, const char *strategy)
+{
+    ask(a, strategy, 0, 32);
+    a->question.workload = "llama2-7b";
+    a->question.topology = "hgx-h100";
+    a->question.dtype = FR_BF16;
+    a->question.optimizer = FR_ADAM;
+    a->question.with_advice = false;
+}
+
+static bool fits(const char *strategy, double *samples_per_s)
+{
+    struct fr_record *r;
+    struct asked a;
+    bool does_fit;
+
+    ask_large(&a, strategy);
+    r = answer(&a);
+    does_fit = !r->oom;
+    *samples_per_s = r->samples_per_s;
+    fr_record_free(r);
+    return does_fit;
+}
+
+/* "NAME:A,B" is taken apart into NAME:A and NAME:B. */
+static void neither_fits(const char *spec)
+{
+    const char *comma = strchr(spec, ','), *colon = strchr(spec, ':');
+    char one[160];
+    double ignored;
+
+    ck_assert(colon && comma);
+    snprintf(one, sizeof(one), "%.*s", (int)(comma - spec), spec);
+    ck_assert_msg(!fits(one, &ignored), "%s", one);
+    snprintf(one, sizeof(one), "%.*s%s", (int)(colon + 1 - spec), spec, comma + 1);
+    ck_assert_msg(!fits(one, &ignored), "%s", one);
+}
+
+START_TEST(two_options_together_help_where_neither_does)
+{
+    static const char *const asked[] = {"hybrid", "dp"};
+
+    for (size_t k = 0; k < 2; k++) {
+        unsigned n_pairs = 0;
+        struct fr_record *r;
+        struct asked a;
+
+        ask_large(&a, asked[k]);
+        a.question.with_advice = true;
+        r = answer(&a);
+        ck_assert(r->oom && !r->is_advice_cut_short);
+        for (size_t i = 0; i < r->n_advice; i++) {
+            const struct fr_record_advice *x = &r->advice[i];
+            double samples_per_s;
+
+            if (strncmp(x->options, "-s hybrid:", 10) != 0)
+                continue;
+            ck_assert(fits(x->options + 3, &samples_per_s) && !x->changes_training);
+            ck_assert_double_eq(samples_per_s, x->samples_per_s);
+            ck_assert_double_eq_tol(x->speed, samples_per_s / r->samples_per_s, 1e-12);
+            ck_assert(strstr(x->change, k == 0 ? " and " : "strategy hybrid:"));
+            neither_fits(x->options + 3);
+            n_pairs++;
+        }
+        ck_assert_uint_ge(n_pairs, 2);
+        ck_assert_uint_le(n_pairs, 4);
+        fr_record_free(r);
+    }
+}
+END_TEST
+
+/* What the user asked for stays in the spec, and values that are there or are milder are not
+ * tried. */
+START_TEST(options_are_changed_on_top_of_those_asked_for)
+{
+    struct fr_record *r;
+    struct asked a;
+    bool has_some = false;
+
+    ask_large(&a, "hybrid:zero=1,sp=0");
+    a.question.with_advice = true;
+    r = answer(&a);
+    ck_assert(r->oom);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        const char *options = r->advice[i].options;
+
+        if (strncmp(options, "-s hybrid:", 10) != 0)
+            continue;
+        ck_assert_ptr_nonnull(strstr(options, ",sp=0"));
+        ck_assert_ptr_null(strstr(r->advice[i].change, "zero=1"));
+        has_some = true;
+    }
+    ck_assert_ptr_nonnull(find(r, "-s hybrid:zero=1,sp=0,recompute=full"));
+    ck_assert(has_some);
+    fr_record_free(r);
+}
+END_TEST
+
 /* The 528 MiB of vgg16's parameters alone are too much for any of 64 MiB. */
 START_TEST(says_when_nothing_helps)
 {
@@ -200,7 +300,7 @@ START_TEST(says_when_nothing_helps)
     fr_results_print_table(
         f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false, NULL}, false);
     fclose(f);
-    snprintf(line, sizeof(line), "\nno single change fits: %u were simulated\n", r->advice_tried);
+    snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);
     free(text);
     fr_record_free(r);
@@ -274,6 +374,8 @@ static Suite *suite(void)
     tcase_add_test(t, more_gpus_than_the_named_ones_help_too);
     tcase_add_test(t, micro_batches_leave_the_training_as_it_is);
     tcase_add_test(t, an_optimizer_that_keeps_less_may_help);
+    tcase_add_test(t, two_options_together_help_where_neither_does);
+    tcase_add_test(t, options_are_changed_on_top_of_those_asked_for);
     tcase_add_test(t, says_when_nothing_helps);
     tcase_add_test(t, is_not_looked_for_unless_asked_and_needed);
     tcase_add_test(t, the_json_has_it_too);

@@ -1,17 +1,18 @@
-/* study/advice.h - what would help a question whose answer does not fit in memory. */
-#ifndef FR_STUDY_ADVICE_H
-#define FR_STUDY_ADVICE_H
+/* study/ask/advice.h - what would help a question whose answer does not fit in memory. */
+#ifndef FR_STUDY_ASK_ADVICE_H
+#define FR_STUDY_ASK_ADVICE_H
 
 #include "base/arena.h"
 #include "study/study.h"
 
-/* Fills in the advice of a record that is out of memory. Each advice is a single change to the
- * question that was planned and simulated, and fits. These changes are tried:
+/* Fills in the advice of a record that is out of memory. Each advice is a change to the question
+ * that was planned and simulated, and fits. These changes are tried:
  * - the largest batch that fits, by halving the interval;
- * - an option of the strategy whose value may be doubled (enum fr_option_advice): twice, four
- *   times, ... as much, up to the first that fits;
- * - every other strategy with its defaults; if one does not fit, with the value of an option that
- *   needs least memory;
+ * - options of the strategy (enum fr_option_advice), one by one: twice, four times, ... as much,
+ *   or the values that need less memory, up to the first that fits; then two that do not fit
+ *   alone together. The four fastest are kept;
+ * - every other strategy with its defaults; if one does not fit, with its options in the same way
+ *   (what may be doubled is left as it is where ranks that do the same are not planned once);
  * - twice, four times, ... as many GPUs, up to all of the topology, up to the first that fits;
  * - gradients dropped after the step; optimizers that keep less; number formats for which the GPUs
  *   have matrix units.

@@ -1,8 +1,8 @@
-/* study/ask.c - asks a session, or one that is made for a single question. */
+/* study/ask/ask.c - asks a session, or one that is made for a single question. */
 #include "config.h"
 
 #include "base/error.h"
-#include "study/advice.h"
+#include "study/ask/advice.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/session.h"
