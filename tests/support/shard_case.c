@@ -11,7 +11,7 @@
 
 struct fr_graph *shard_load(const char *spec, uint32_t batch)
 {
-    const struct fr_workload_options opt = {.batch = batch, .dtype = FR_N_DTYPES};
+    const struct fr_workload_options opt = {.batch = batch, .dtype = FR_FP32};
     struct fr_graph *g = NULL;
     struct fr_error err;
 
