@@ -61,7 +61,7 @@ static const char *next_word(struct reader *r, const char **p, const char *stop,
                              bool *is_full)
 {
     char buf[128];
-    size_t n = 0, colour;
+    size_t n = 0, colour = 0;
     const char *copy;
 
     while (*p < stop && (is_blank(**p) || (colour = colour_length(*p, stop)) > 0))
