@@ -17,7 +17,7 @@ static struct fr_profile *chain(size_t n, const double both_ms[], const double a
                                 const double param_bytes[])
 {
     struct profile_case t = {.n = 0};
-    char name[2][8];
+    char name[2][24];
 
     for (size_t i = 0; i < n; i++) {
         snprintf(name[0], sizeof(name[0]), "%zu", i);
