@@ -48,3 +48,4 @@ libstrategies_la_SOURCES = \
 	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.c \
 	strategies/schedules/zb_v.h strategies/schedules/zb_v.c strategies/schedules/zb_v_auto.c \
 	strategies/schedules/zero_bubble.c
+EXTRA_DIST += examples/schedules/late-backward.csv
