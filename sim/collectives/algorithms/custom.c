@@ -50,7 +50,7 @@ static const struct fr__custom_send *sends_of(const struct fr__schedule *s, uint
     const uint32_t *first = s->custom->first + (size_t)round * s->n + rank;
 
     *n = first[1] - first[0];
-    return s->custom->sends + first[0];
+    return *n > 0 ? s->custom->sends + first[0] : NULL; /* there may be no sends at all */
 }
 
 static void step(const struct fr__schedule *s, uint32_t slot, uint32_t i, struct fr__step *out)
