@@ -31,8 +31,9 @@ enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
 /* All of it. */
 void fr_explanation_print_json(FILE *f, const struct fr_explanation *e);
 
-/* Of strategies that are pipelines, several side by side: what their stages take and their schedules
- * over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as fr_schedules_write. */
+/* Of strategies that are pipelines, several side by side: what their stages take and their
+ * schedules over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as
+ * fr_schedules_write. */
 bool fr_explanation_is_pipeline(const struct fr_explanation *e);
 enum fr_status fr_explanation_print_pipelines(FILE *f, struct fr_explanation *const es[], size_t n,
                                               bool is_json, struct fr_error *err);

@@ -102,7 +102,8 @@ static bool is_stood_for(const struct fr__making *m, uint32_t device)
     return counts && counts[device] == 0;
 }
 
-/* The GPUs asked for in rank order, of a folded plan those that stand for them, then every other device that works or holds something. */
+/* The GPUs asked for in rank order, of a folded plan those that stand for them, then every other
+ * device that works or holds something. */
 static enum fr_status fill_devices(struct record_box *box, const struct fr__making *m,
                                    struct fr_error *err)
 {

@@ -24,8 +24,8 @@ extern "C" {
 
 /* ---- questions ---- */
 
-/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as NCCL would
- * choose, or as rings with data sheet costs, step by step if that is affordable (at most 5 million
+/* How collectives run. AUTO: at the time fitted to their machine if there is one; else as NCCL
+ * would choose, or as rings with data sheet costs, step by step if that is affordable (at most 5 million
  * steps of one ring in the whole plan), or by the closed form. EXPANDED: all as rings step by step.
  * CLOSED: all as rings by their closed form. A limit to run.rings also asks for rings. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };

@@ -1,11 +1,13 @@
-/* sim/collectives/crowd.h - what a collective takes when many groups like it run one at the same time.
+/* sim/collectives/crowd.h - what a collective takes when many equal groups run one at the same
+ * time.
  *
- * The ranks of a mesh fall into groups along each axis, and all groups of an axis do the same at the
- * same time: eight groups of one GPU a machine share the machine's network. Here each group runs one
- * ring in the order of its ranks (form.c says what a ring is), and a link gives each of the messages
- * that cross it in a round an equal part of its bandwidth:
+ * The ranks of a mesh fall into groups along each axis, and all groups of an axis do the same at
+ * the same time: eight groups of one GPU a machine share the machine's network. Here each group
+ * runs one ring in the order of its ranks (form.c says what a ring is). A link gives each message
+ * that crosses it in a round an equal part of its bandwidth:
  *
- *     t = rounds x max over hops (latency + chunk / min over the hop's links (bandwidth / messages))
+ *     t = rounds x max over hops (latency + chunk / B)
+ *     B = min over the links of the hop (bandwidth / messages)
  *
  * All-to-all goes in shifts (form.c): the sum over rounds of the slowest message of each. Neighbour
  * messages of a pipeline are one round.
@@ -44,7 +46,8 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
 enum fr_status fr__crowd_factor(struct fr__crowd *c, enum fr_collective_kind kind, double *factor,
                                 struct fr_error *err);
 
-/* Whether the rings of all groups are alike: the same latencies, the same narrowest link. O(ranks). */
+/* Whether the rings of all groups are alike: the same latencies, the same narrowest link.
+ * O(ranks). */
 enum fr_status fr__crowd_is_even(struct fr__crowd *c, bool *is_even, struct fr_error *err);
 
 /* How many of n messages, from src[i] to dst[i] at the same time, use the same links: *share is the

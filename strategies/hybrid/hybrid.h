@@ -1,5 +1,5 @@
-/* strategies/hybrid/hybrid.h - data, tensor, sequence, context, expert and pipeline parallelism, and
- * sharded optimizers, in any combination: what the files of the room share.
+/* strategies/hybrid/hybrid.h - data, tensor, sequence, context, expert and pipeline parallelism,
+ * and sharded optimizers, in any combination: what the files of the room share.
  *
  *     options.c   what the user asked for, and whether the degrees go together
  *     graph.c     the graph that one rank runs: recomputed, split, with its messages

@@ -1,5 +1,5 @@
-/* strategies/hybrid/ranks.c - which ranks are placed, on which devices, and the groups in which they
- * meet.
+/* strategies/hybrid/ranks.c - which ranks are placed, on which devices, and the groups in which
+ * they meet.
  *
  * All ranks of a stage run the same graph on as many samples, so one of them can stand for all: the
  * plan is folded. Its groups still name all their devices, and what a group's collective takes is
@@ -120,7 +120,8 @@ static bool is_one_group(const struct fr__hybrid_ranks *r)
     return r->o->dp == r->pl->in->n_devices;
 }
 
-/* The crowd of a stage's groups; NULL where one group is alone and the engine sends its messages. */
+/* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
+ * messages. */
 static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__crowd **out,
                                  struct fr_error *err)
 {

@@ -1,9 +1,9 @@
-/* strategies/lower/exchange_late.c - gradients that ranks of a tensor or expert group hold in parts,
- * summed once a step after the sums over replicas.
+/* strategies/lower/exchange_late.c - gradients that ranks of a tensor or expert group hold in
+ * parts, summed once a step after the sums over replicas.
  *
- * Under sequence parallelism each rank of a tensor group sees its own positions, so the gradients of
- * norms and of biases after a reduction are partial sums there. Megatron-LM adds them up in one
- * all-reduce a stage (megatron/core/distributed/finalize_model_grads.py).
+ * Under sequence parallelism each rank of a tensor group sees its own positions, so the
+ * gradients of norms and of biases after a reduction are partial sums there. Megatron-LM adds
+ * them up in one all-reduce a stage (megatron/core/distributed/finalize_model_grads.py).
  */
 #include "config.h"
 

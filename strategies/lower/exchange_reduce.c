@@ -1,5 +1,5 @@
-/* strategies/lower/exchange_reduce.c - gradients summed by collectives: which of them travel together,
- * and a replica's part in it. The policies are described in exchange.h.
+/* strategies/lower/exchange_reduce.c - gradients summed by collectives: which of them travel
+ * together, and a replica's part in it. The policies are described in exchange.h.
  */
 #include "config.h"
 

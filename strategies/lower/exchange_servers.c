@@ -1,5 +1,5 @@
-/* strategies/lower/exchange_servers.c - parameter servers: who serves what, and one owner's round of
- * pushes, sum, updates and pulls. The policy is described in exchange.h.
+/* strategies/lower/exchange_servers.c - parameter servers: who serves what, and one owner's
+ * round of pushes, sum, updates and pulls. The policy is described in exchange.h.
  */
 #include "config.h"
 

@@ -1,7 +1,8 @@
 /* strategies/lower/group_ops.c - messages of a sharded graph become collectives: see group_ops.h.
  *
- * Collectives are numbered micro-batch by micro-batch, then message by message, then group by group,
- * so that a block that is repeated for another micro-batch moves all of its collectives alike.
+ * Collectives are numbered micro-batch by micro-batch, then message by message, then group by
+ * group, so that a block that is repeated for another micro-batch moves all of its collectives
+ * alike.
  */
 #include "config.h"
 

@@ -2,8 +2,8 @@
  * a collective of the plan, one collective a micro-batch and group.
  *
  * A message of axis a runs on a stream of its own (fr__group_stream), so that it stands in the way
- * of what reads it and of nothing else: a sum of an input's gradient runs beside the gradient of the
- * weights, which does not wait for it.
+ * of what reads it and of nothing else: a sum of an input's gradient runs beside the gradient of
+ * the weights, which does not wait for it.
  */
 #ifndef FR_STRATEGIES_LOWER_GROUP_OPS_H
 #define FR_STRATEGIES_LOWER_GROUP_OPS_H

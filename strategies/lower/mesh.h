@@ -10,8 +10,8 @@
  *     calculon      tp-cp-pp-dp       tensor, then pipeline, then data
  *
  * Experts have a grid of their own over the same ranks (Megatron's "parallel folding"): there the
- * axis `tp` is the experts' tensor degree, `cp` does not exist, `ep` is between, and `dp` is what is
- * left. The dense grid has no `ep`.
+ * axis `tp` is the experts' tensor degree, `cp` does not exist, `ep` is between, and `dp` is what
+ * is left. The dense grid has no `ep`.
  */
 #ifndef FR_STRATEGIES_LOWER_MESH_H
 #define FR_STRATEGIES_LOWER_MESH_H

@@ -1,5 +1,5 @@
-/* strategies/lower/pipeline.c - what the replicas of a pipeline share: stages, and which ops a block
- * has. */
+/* strategies/lower/pipeline.c - what the replicas of a pipeline share: stages, and which ops a
+ * block has. */
 #include "config.h"
 
 #include "strategies/lower/pipeline.h"

@@ -1,5 +1,5 @@
-/* strategies/lower/rank_groups.h - how replicas fall into groups that do something together, stage by
- * stage of a pipeline.
+/* strategies/lower/rank_groups.h - how replicas fall into groups that do something together,
+ * stage by stage of a pipeline.
  *
  * Replicas are those that are placed. In a folded plan one stands for others, and its groups name
  * devices that have no task.

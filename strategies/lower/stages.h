@@ -48,8 +48,8 @@ struct fr__stages {
     const uint32_t *first;    /* [n_stages + 1] into items */
 };
 
-/* What to cut: stage s stands on devices[s] and holds in_flight[s] micro-batches of `batch` samples.
- * Of a device that has several stages, each takes its share of the memory. */
+/* What to cut: stage s stands on devices[s] and holds in_flight[s] micro-batches of `batch`
+ * samples. Of a device that has several stages, each takes its share of the memory. */
 struct fr__stages_problem {
     size_t n_stages;
     const uint32_t *devices; /* [n_stages] */

@@ -218,7 +218,8 @@ struct fr_replay {
 };
 
 /* Runs the lists: every action starts as early as its waits and its rank's order let it. The
- * schedule must be one that fr_schedule_check accepts. t NULL: unit times. FR_ENOMEM. O(actions). */
+ * schedule must be one that fr_schedule_check accepts. t NULL: unit times. FR_ENOMEM.
+ * O(actions). */
 enum fr_status fr_schedule_replay(struct fr_replay *out, const struct fr_schedule *s,
                                   const struct fr_schedule_times *t, struct fr_error *err);
 void fr_replay_fini(struct fr_replay *r);

@@ -2,8 +2,8 @@
  * and what is refused.
  *
  * The counts are those of Megatron-LM's code: U = (t - 1)/t X bytes sent, X = s b h w the
- * activation of a layer, is one gather or scatter over t ranks; an all-reduce is two (Korthikanti et
- * al., 2023, section 4.2).
+ * activation of a layer, is one gather or scatter over t ranks; an all-reduce is two
+ * (Korthikanti et al., 2023, section 4.2).
  */
 #include "config.h"
 

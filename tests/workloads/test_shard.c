@@ -144,8 +144,8 @@ START_TEST(an_input_is_gathered_again_once_the_gradient_of_the_output_is_there)
 }
 END_TEST
 
-/* So that a pipeline's stages exchange parts: what is gathered belongs to who reads it, a sum to who
- * writes its terms. */
+/* So that a pipeline's stages exchange parts: what is gathered belongs to who reads it, a sum to
+ * who writes its terms. */
 START_TEST(a_message_belongs_to_the_layer_that_needs_it)
 {
     const struct shard_mesh mesh = {.tp = 2, .has_sequence_parallel = true};

@@ -64,8 +64,9 @@ struct fr__shard_experts {
     double skew; /* 1..ep: rows of coord 0's experts over the mean, the others share the rest */
 };
 
-/* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a sharded
- * optimizer (workloads/passes/gather.h): of all, and of those that hold the same experts. */
+/* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a
+ * sharded optimizer (workloads/passes/gather.h): of all, and of those that hold the same
+ * experts. */
 enum {
     FR__AXIS_REPLICAS = 28,
     FR__AXIS_EXPERT_REPLICAS = 29,

@@ -232,7 +232,8 @@ struct fr__reader {
 struct fr__version fr__sharding_get(struct fr__sharding *s, uint32_t t, const int8_t want[],
                                     const struct fr__reader *reader);
 /* Adds a message over axis a that reads `in` and writes a tensor in its own right, on behalf of
- * given op `from`, in the layer of `beside`. Returns the version it makes, which belongs to no tensor. */
+ * given op `from`, in the layer of `beside`. Returns the version it makes, which belongs to no
+ * tensor. */
 struct fr__version fr__sharding_add_message(struct fr__sharding *s, uint32_t from, uint32_t beside,
                                             enum fr_op_kind kind, uint32_t axis, const char *name,
                                             const struct fr__version *in,
