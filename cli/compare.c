@@ -20,7 +20,8 @@ static void choose_all(struct options *o)
     const struct fr_strategy *strategy;
 
     for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL && i < CLI_MAX_STRATEGIES; i++)
-        o->strategies[o->n_strategies++] = strategy->name;
+        if (!strategy->is_by_name_only)
+            o->strategies[o->n_strategies++] = strategy->name;
 }
 
 /* A strategy that was not asked for by name may be unable to do it: that is worth a note only. */

@@ -30,6 +30,7 @@ struct fr_decided_bounds {
     double path_s;  /* the longest chain, each operation on the device that is fastest for it */
     double work_s;  /* all work shared evenly */
     double cross_s; /* the best chain through a move that memory makes necessary */
+    double search_s; /* what a search proved; 0: there was none */
 };
 
 enum fr_reason_kind {
@@ -77,6 +78,7 @@ struct fr_decided_op {
      * reads). */
     double rank_s, longest_s, via_s;
     uint32_t via;
+    double down_s; /* downward rank: the longest way from a source */
     /* What follows is told with a reason only. */
     const struct fr_reason *reason;
     uint32_t follows;              /* FR_REASON_FOLLOWS: this operation */
@@ -125,6 +127,7 @@ struct fr_decided_plan {
     const uint32_t *place; /* [n_ops] in list */
     const struct fr_alternative *alternatives; /* [n_ops][n_devices] */
     const char *rank_rule, *list_rule;         /* NULL: no ranks; no rule */
+    bool has_down_ranks; /* by the sum of both ranks operations are taken */
     /* The critical path and the rounds in which devices took parts of it. */
     size_t n_path, n_rounds;
     const uint32_t *path;                              /* [n_path] operations */

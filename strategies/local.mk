@@ -18,6 +18,13 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
 	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/options.c \
 	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
+	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
+	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
+	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \
+	strategies/lists/heft.c strategies/lists/lists.h strategies/lists/mcp.c \
+	strategies/lists/random.c strategies/lists/ranks.h strategies/lists/ranks.c \
+	strategies/lists/ready.h strategies/lists/ready.c strategies/lists/run.c \
+	strategies/lists/timetable.h strategies/lists/timetable.c \
 	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
 	strategies/lower/exchange.c strategies/lower/exchange_late.c strategies/lower/exchange_parts.h \
 	strategies/lower/exchange_reduce.c strategies/lower/exchange_servers.c \

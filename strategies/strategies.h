@@ -116,10 +116,15 @@ struct fr_strategy {
     /* Its tests show that its plans are sound, whatever the problem. Sweeps then check them in
      * builds for debugging only. */
     bool is_trusted;
+    /* Not among "all" strategies: compared, swept and advised where its name is given only. */
+    bool is_by_name_only;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
-#define FR_STRATEGIES(X) X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream)
+#define FR_STRATEGIES(X)                                                                           \
+    X(single)                                                                                      \
+    X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream) X(heft) X(cpop) X(mcp) X(etf)      \
+        X(fifo) X(critical_path) X(random) X(exact)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
 /* The strategy that learns where the user names none. */

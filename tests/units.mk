@@ -102,6 +102,7 @@ unit_tests += tests/strategies/test_learn
 unit_tests += tests/strategies/test_learn_costs
 unit_tests += tests/strategies/test_learn_sim
 unit_tests += tests/strategies/test_line_up
+unit_tests += tests/strategies/test_lists
 unit_tests += tests/strategies/test_memory
 unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options

@@ -99,6 +99,8 @@ static void write_plan(struct fr__json *j, const struct fr_decisions *x,
     fr__json_number(j, "path_bound_s", p->bounds.path_s);
     fr__json_number(j, "work_bound_s", p->bounds.work_s);
     fr__json_number(j, "cross_bound_s", p->bounds.cross_s);
+    if (p->bounds.search_s > 0)
+        fr__json_number(j, "search_bound_s", p->bounds.search_s);
     fr__json_open(j, "path", '[', false);
     for (size_t i = 0; i < p->n_path; i++)
         fr__json_string(j, NULL, p->ops[p->path[i]].name);

@@ -183,6 +183,8 @@ static void write_decisions(struct fr__json *j, const struct fr_record *r)
     fr__json_number(j, "chain_s", p->bounds.path_s);
     fr__json_number(j, "work_s", p->bounds.work_s);
     fr__json_number(j, "crossing_s", p->bounds.cross_s);
+    if (p->bounds.search_s > 0)
+        fr__json_number(j, "search_s", p->bounds.search_s);
     fr__json_close(j, '}');
     fr__json_string(j, "planned_from", d->start);
     fr__json_bool(j, "keeps_replicas", d->keeps_replicas);

@@ -85,6 +85,10 @@ static void fill_rank(const void *user, size_t i, struct fr__table_row *row)
     fr__tell_cell_op(row->cell[1], t, op);
     fr__tell_cell_time(row->cell[2], t, o->longest_s);
     fr__tell_cell_time(row->cell[5], t, o->rank_s);
+    if (t->p->has_down_ranks) {
+        fr__tell_cell_time(row->cell[7], t, o->down_s);
+        fr__tell_cell_time(row->cell[8], t, o->rank_s + o->down_s);
+    }
     if (o->via == FR_NONE)
         return;
     fr__tell_cell_time(row->cell[3], t, o->via_s);
@@ -95,10 +99,11 @@ static void fill_rank(const void *user, size_t i, struct fr__table_row *row)
 static void tell_ranks(const struct fr__telling *t)
 {
     static const struct fr__table_column columns[] = {
-        {"#", true},      {"operation", false}, {"w", true}, {"+ c", true}, {"+ rank there", true},
-        {"= rank", true}, {"through", false}};
+        {"#", true},        {"operation", false},   {"w", true},
+        {"+ c", true},      {"+ rank there", true}, {"= rank", true},
+        {"through", false}, {"+ downward", true},   {"= priority", true}};
     const struct fr__table table = {.columns = columns,
-                                    .n_columns = 7,
+                                    .n_columns = t->p->has_down_ranks ? 9 : 7,
                                     .n_rows = fr__tell_shown(t, t->p->n_ops),
                                     .fill = fill_rank,
                                     .user = t};
@@ -289,17 +294,20 @@ static void tell_bounds(const struct fr__telling *t)
 {
     static const struct fr__table_column columns[] = {{"", false}, {"", true}};
     const struct fr_decided_bounds *b = &t->p->bounds;
-    const struct bound rows[] = {
+    struct bound rows[3] = {
         {t, "the longest chain, each operation on its fastest device", b->path_s},
-        {t, "all work shared evenly", b->work_s},
-        {t, "the best chain through a move that memory makes necessary", b->cross_s}};
+        {t, "all work shared evenly", b->work_s}};
     const struct fr__table table = {.columns = columns,
                                     .n_columns = 2,
-                                    .n_rows = b->cross_s > 0 ? 3 : 2,
+                                    .n_rows = b->cross_s > 0 || b->search_s > 0 ? 3 : 2,
                                     .fill = fill_bound,
                                     .user = rows};
     char makespan[TIME], best[TIME];
 
+    rows[2] = b->search_s > 0
+                  ? (struct bound){t, "what the search proved", b->search_s}
+                  : (struct bound){t, "the best chain through a move that memory makes necessary",
+                                   b->cross_s};
     fprintf(t->f, "\nThe step takes %s %s.",
             fr__explain_time(&t->unit, t->p->makespan_s, makespan, sizeof(makespan)), t->unit.name);
     if (!(b->best_s > 0)) {

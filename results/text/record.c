@@ -212,7 +212,8 @@ static void print_planned(FILE *f, const struct fr_record *r)
     fr__change_cell(gap, b->best_s > 0 ? d->believed_s / b->best_s - 1 : 0);
     fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
             fr__format_time(b->best_s, bound, sizeof(bound)),
-            b->best_s <= b->path_s   ? "their longest chain"
+            b->best_s <= b->search_s ? "what the search proved"
+            : b->best_s <= b->path_s ? "their longest chain"
             : b->best_s <= b->work_s ? "their work shared evenly"
                                      : "what must cross between devices",
             gap);

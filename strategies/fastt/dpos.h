@@ -168,6 +168,7 @@ struct fr__dpos_bounds {
     /* The best chain through an edge that crosses devices, if memory needs more than one device and
      * the dag is connected; otherwise 0. */
     double cross_s;
+    double search_s; /* what another planner's search proved; 0: nothing */
     uint64_t bytes; /* memory of the dag; it must not exceed the room of all devices */
     double best_s;  /* the largest of them */
 };

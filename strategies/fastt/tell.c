@@ -161,6 +161,25 @@ static const struct fr_reason reasons[] = {
                          .words = "left where its replica stands"},
 };
 
+static const struct fr__tell_words own_words = {
+    .reasons = reasons,
+    .rank_rule =
+        "Ranks: w, the longest cost, and the most of c + rank over the readers, c the slowest\n"
+        "move to them. By falling rank, which is the order in which operations are placed:",
+    .list_rule =
+        "Operation by operation: when its inputs could be there (ready), its earliest start\n"
+        "(EST) and end (EFT). It goes where it ends first, into the first gap that is long "
+        "enough:",
+    .path_rule =
+        "The critical path: from the source of the highest rank on to the reader of the highest\n"
+        "rank, and so on:",
+};
+
+static const struct fr__tell_words *words_of(const struct fr__tell_run *run)
+{
+    return run->words ? run->words : &own_words;
+}
+
 /* The reader that a variable waited for, the first of them all. */
 static uint32_t first_reader(const struct fr__dag *dag, const uint32_t place[], uint32_t variable)
 {
@@ -184,15 +203,16 @@ static void fill_reasons(struct fr_decided_op ops[], const struct fr__tell_run *
         struct fr_decided_op *o = &ops[i];
 
         o->longest_s = r->longest_s[i];
+        o->down_s = words_of(run)->down_s ? words_of(run)->down_s[i] : 0;
         if (r->via[i] != FR_NONE) {
             o->via = run->dag->edges[r->via[i]].dst;
             o->via_s = r->via_s[i];
         }
-        o->reason = &reasons[r->why[i]];
+        o->reason = &words_of(run)->reasons[r->why[i]];
         o->needs_bytes = r->needs_bytes[i];
         if (r->why[i] == FR__DPOS_WITH_READER)
             o->follows = first_reader(run->dag, place, i);
-        if (r->why[i] == FR__DPOS_ENDS_FIRST && o->is_on_path)
+        if (!run->words && r->why[i] == FR__DPOS_ENDS_FIRST && o->is_on_path)
             o->remark = ", on the critical path, but its device has no room for what it receives";
     }
 }
@@ -278,13 +298,9 @@ static bool fill_decisions(struct fr_decided_plan *out, struct fr_decided_op ops
         place[run->result->priority[i]] = i;
     out->place = place;
     fill_reasons(ops, run, place);
-    out->rank_rule =
-        "Ranks: w, the longest cost, and the most of c + rank over the readers, c the slowest\n"
-        "move to them. By falling rank, which is the order in which operations are placed:";
-    out->list_rule =
-        "Operation by operation: when its inputs could be there (ready), its earliest start\n"
-        "(EST) and end (EFT). It goes where it ends first, into the first gap that is long "
-        "enough:";
+    out->rank_rule = words_of(run)->rank_rule;
+    out->list_rule = words_of(run)->list_rule;
+    out->has_down_ranks = words_of(run)->down_s;
     return fill_gaps(ops, arena, run) && fill_alternatives(out, arena, run);
 }
 
@@ -327,9 +343,7 @@ static bool fill_path(struct fr_decided_plan *out, struct fr__arena *arena,
 
     out->n_path = r->n_path;
     out->path = copy_of(arena, r->path, r->n_path, sizeof(*r->path));
-    out->path_rule =
-        "The critical path: from the source of the highest rank on to the reader of the highest\n"
-        "rank, and so on:";
+    out->path_rule = words_of(run)->path_rule;
     return out->path && fill_rounds(out, arena, run);
 }
 
@@ -342,7 +356,8 @@ bool fr__tell_run(struct fr_decided_plan *out, struct fr__arena *arena,
                                     .bounds = {.best_s = run->bounds->best_s,
                                                .path_s = run->bounds->path_s,
                                                .work_s = run->bounds->work_s,
-                                               .cross_s = run->bounds->cross_s}};
+                                               .cross_s = run->bounds->cross_s,
+                                               .search_s = run->bounds->search_s}};
     ops = fill_ops(out, arena, run);
     if (!ops)
         return false;

@@ -5,6 +5,14 @@
 #include "strategies/fastt/fastt.h"
 #include "strategies/lower/decisions.h"
 
+/* How another planner than FastT's speaks of the same decisions; the strings must live as long as
+ * the record. */
+struct fr__tell_words {
+    const struct fr_reason *reasons; /* by enum fr__dpos_why, those that the planner has */
+    const char *rank_rule, *list_rule, *path_rule; /* NULL: nothing is told of it */
+    const double *down_s;                          /* [n_ops] downward ranks; NULL: it has none */
+};
+
 /* One run of DPOS, and how much of it is reported. */
 struct fr__tell_run {
     const struct fr__dag *dag;
@@ -14,6 +22,7 @@ struct fr__tell_run {
     const uint32_t *tasks; /* [n_ops] of the plan; NULL: none */
     const struct fr__dpos_record
         *record; /* how it was decided; NULL: only the schedule is reported */
+    const struct fr__tell_words *words; /* NULL: FastT's */
 };
 
 /* Fills out, without its words: token, heading, title, caption, note, is_given. All memory comes

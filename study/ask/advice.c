@@ -94,7 +94,7 @@ static enum fr_status advise_strategies(struct adviser *a)
         if (is_asked_for(a, strategy))
             FR_TRY(fr__advise_options(a, strategy, a->question.strategy, true));
     for (size_t i = 0; (strategy = fr_strategy_at(i)) != NULL; i++) {
-        if (is_asked_for(a, strategy) || is_too_large(a, strategy))
+        if (strategy->is_by_name_only || is_asked_for(a, strategy) || is_too_large(a, strategy))
             continue;
         FR_TRY(try_strategy(a, strategy->name, &fits));
         if (!fits)
