@@ -34,6 +34,8 @@ struct reader {
     const struct fr__csv_column *columns;
     size_t n_columns;
     fr__csv_row_fn row;
+    fr__csv_header_fn header; /* NULL, or takes the header, after which nothing more is read */
+    bool is_done;
     void *user;
     struct fr_error *err;
     enum fr_status st; /* not FR_OK: nothing more is read */
@@ -139,8 +141,21 @@ static enum fr_status match_header_cell(struct reader *r, size_t i)
     return FR_OK;
 }
 
+/* Gives the names of the columns to the caller. */
+static enum fr_status hand_header(struct reader *r)
+{
+    struct fr__cell cells[MAX_CELLS];
+
+    for (size_t i = 0; i < r->n_cells; i++)
+        cells[i] = (struct fr__cell){r->text + r->spans[i].start, span_loc(r, i)};
+    r->has_header = r->is_done = true;
+    return r->header(r->user, cells, r->n_cells, r->err);
+}
+
 static enum fr_status take_header(struct reader *r)
 {
+    if (r->header)
+        return hand_header(r);
     for (size_t i = 0; i < r->n_cells; i++)
         FR_TRY(match_header_cell(r, i));
     for (size_t c = 0; c < r->n_columns; c++) {
@@ -179,7 +194,7 @@ static void take_row(int terminator, void *user)
 
     (void)terminator;
     r->has_cell_ended = true;
-    if (r->st == FR_OK)
+    if (r->st == FR_OK && !r->is_done)
         r->st = r->has_header ? take_record(r) : take_header(r);
     r->n_cells = 0;
     r->n_text = 0;
@@ -242,7 +257,7 @@ static void feed_piece(struct reader *r, const char *s, size_t n)
 
 static void feed(struct reader *r, const char *s, size_t n)
 {
-    for (size_t i = 0, start = 0; i < n && r->st == FR_OK; i++) {
+    for (size_t i = 0, start = 0; i < n && r->st == FR_OK && !r->is_done; i++) {
         bool is_end = s[i] == ',' || s[i] == '\n' || s[i] == '\r';
 
         if (is_end || i + 1 == n) {
@@ -284,7 +299,7 @@ static enum fr_status finish(struct reader *r)
 {
     struct fr_loc open_cell = r->cell;
 
-    if (r->st == FR_OK && csv_fini(&r->parser, take_cell, take_row, r) != 0) {
+    if (r->st == FR_OK && !r->is_done && csv_fini(&r->parser, take_cell, take_row, r) != 0) {
         if (csv_error(&r->parser) == CSV_EPARSE)
             fail_at(r, open_cell, "the quote that opens here is never closed");
         else
@@ -318,8 +333,8 @@ static struct reader *reader_new(const char *name, const struct fr__csv_column c
         return NULL;
     while (columns[r->n_columns].name)
         r->n_columns++;
-    assert(r->n_columns > 0 && r->n_columns <= MAX_CELLS);
-    r->cells = calloc(r->n_columns, sizeof(*r->cells));
+    assert(r->n_columns <= MAX_CELLS);
+    r->cells = calloc(r->n_columns + 1, sizeof(*r->cells));
     if (!r->cells || csv_init(&r->parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         free(r->cells);
         free(r);
@@ -354,6 +369,23 @@ enum fr_status fr__csv_read_text(const char *text, size_t len, const char *name,
     r = reader_new(name, columns, row, user, err);
     if (!r)
         return fr__fail_nomem(err);
+    feed_text(r, text + skip, len - skip, true);
+    st = finish(r);
+    reader_fini(r);
+    return st;
+}
+
+enum fr_status fr__csv_header_text(const char *text, size_t len, const char *name,
+                                   fr__csv_header_fn header, void *user, struct fr_error *err)
+{
+    static const struct fr__csv_column none[] = {{NULL, false}};
+    size_t skip = mark_length(text, len);
+    struct reader *r = reader_new(name, none, NULL, user, err);
+    enum fr_status st;
+
+    if (!r)
+        return fr__fail_nomem(err);
+    r->header = header;
     feed_text(r, text + skip, len - skip, true);
     st = finish(r);
     reader_fini(r);

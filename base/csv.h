@@ -35,6 +35,13 @@ enum fr_status fr__csv_read_text(const char *text, size_t len, const char *name,
                                  const struct fr__csv_column columns[], fr__csv_row_fn row,
                                  void *user, struct fr_error *err);
 
+/* Called with the n names of the columns. */
+typedef enum fr_status (*fr__csv_header_fn)(void *user, const struct fr__cell cells[], size_t n,
+                                            struct fr_error *err);
+/* Reads the header row alone, for files whose columns must be known first. */
+enum fr_status fr__csv_header_text(const char *text, size_t len, const char *name,
+                                   fr__csv_header_fn header, void *user, struct fr_error *err);
+
 /* Cell readers: like the ones of units.h, with "'column' is "text", not a number". */
 enum fr_status fr__cell_number(const struct fr__cell *c, const char *column, double min, double max,
                                double *out, struct fr_error *err);

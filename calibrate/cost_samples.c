@@ -308,6 +308,10 @@ bool fr__cost_by_samples(const struct fr_cost_model *m, uint32_t type, const str
         return true;
     }
     unnamed = samples_on(g, op, "*");
+    if (g->is_tasks && unnamed.first < unnamed.end) {
+        cost_from_samples(&s, part->batch, unnamed, out);
+        return true;
+    }
     r = named_samples(m, type, g, op, &s.from);
     if (r.first < r.end && (s.from != FR_NONE || unnamed.first == unnamed.end))
         return cost_from_named(&s, r, out);

@@ -13,6 +13,7 @@ libworkloads_la_SOURCES = \
 	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
 	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
 	workloads/import/pipedream_parse.c workloads/import/pipedream_profile.c \
+	workloads/import/tasks.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/gather.h \
 	workloads/passes/gather.c workloads/passes/gather_emit.c workloads/passes/gather_parts.h \
 	workloads/passes/gather_sets.c workloads/passes/recompute.h workloads/passes/recompute.c \

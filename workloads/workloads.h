@@ -200,6 +200,8 @@ struct fr_graph {
     uint32_t seq_len;          /* 0: not a sequence model */
     enum fr_dtype dtype;       /* of activations and arithmetic */
     unsigned param_elem_bytes; /* bytes of one parameter element as stored in param_bytes */
+    bool is_tasks; /* a task graph: its times are given, not measured, and those of device "*" hold
+                      on every device that has none of its own */
     size_t n_ops, n_tensors, n_edges, n_samples, n_layers;
     const struct fr_op *ops;
     const struct fr_tensor *tensors;     /* grouped by op */

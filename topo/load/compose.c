@@ -408,16 +408,36 @@ static enum fr_status take_own_fabric(struct line *l, struct fr_error *err)
     return fr__fabric_parse(&l->fabric, own, FR_NOWHERE, err);
 }
 
+/* Single blanks between the words. NULL: out of memory. */
+static char *join_words(struct fr__arena *a, const char *const words[], size_t n)
+{
+    size_t size = 1, used = 0;
+    char *text;
+
+    for (size_t i = 0; i < n; i++)
+        size += strlen(words[i]) + 1;
+    text = fr__arena_alloc(a, size, 1);
+    for (size_t i = 0; text && i < n; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", words[i]);
+    return text;
+}
+
 static enum fr_status load_line(struct fr__arena *a, const char *spec, struct fr_topo **out,
                                 struct fr_error *err)
 {
     struct line *l = fr__arena_alloc(a, 1, sizeof(*l));
+    const char *words[MAX_WORDS], *name;
     struct fr_topo_builder *b;
     enum fr_status status;
-    const char *name;
+    size_t n;
 
     if (!l)
         return fr__fail_nomem(err);
+    FR_TRY(split(a, spec, words, &n, err));
+    if (fr__toy_is(words, n)) {
+        name = join_words(a, words, n);
+        return name ? fr__toy_load(a, words, n, name, out, err) : fr__fail_nomem(err);
+    }
     l->arena = a;
     FR_TRY(read_line(l, spec, err));
     for (size_t i = 0; i < l->n_parts; i++)

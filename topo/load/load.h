@@ -54,6 +54,14 @@ void fr__topo_file_note(const struct fr__topo_file *f, struct fr_topo_builder *b
 /* What collectives over its machines behave like, on its network; NULL: not said. */
 const char *fr__topo_file_system(const struct fr__topo_file *f, struct fr_loc *loc);
 
+/* ---- machines without hardware (toy.c) ---- */
+
+/* Whether the words of a line are some: "3 machines", "machines P1 P2 via 1GB/s". */
+bool fr__toy_is(const char *const words[], size_t n);
+/* name: of the topology. FR_EPARSE, FR_ERANGE, FR_ENOMEM. */
+enum fr_status fr__toy_load(struct fr__arena *a, const char *const words[], size_t n,
+                            const char *name, struct fr_topo **out, struct fr_error *err);
+
 /* Reads a text, YAML or of another tool, as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
                                   const char *name, struct fr_error *err);

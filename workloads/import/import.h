@@ -12,12 +12,15 @@ struct fr__importer {
     enum fr_status (*load)(struct fr_graph **out, const char *path, struct fr_error *err);
 };
 
-#define FR__IMPORTERS(X) X(pipedream)
+#define FR__IMPORTERS(X) X(pipedream) X(tasks)
 
 #define FR__IMPORTER_DECLARE(name) extern const struct fr__importer fr__importer_##name;
 FR__IMPORTERS(FR__IMPORTER_DECLARE)
 #undef FR__IMPORTER_DECLARE
 
+/* A task graph in memory (tasks.c): len bytes and a NUL after them; name stands for the path. */
+enum fr_status fr__tasks_load_text(struct fr_graph **out, const char *text, size_t len,
+                                   const char *name, struct fr_error *err);
 /* A PipeDream profile in memory: len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
                                        const char *name, struct fr_error *err);
