@@ -41,7 +41,9 @@ enum fr_status cli_topo_list(struct session *s, struct fr_error *err)
     puts("Presets:");
     for (size_t i = 0; fr_topo_preset_name(i); i++)
         cli_print_row(stdout, fr_topo_preset_name(i), 16, fr_topo_preset_summary(i));
-    puts("\nSeveral machines: \"2x dgx1-v100 via ib:100Gbps\"; or a YAML file.\n\nDevice types:");
+    puts("\nSeveral machines: \"2x dgx1-v100 via ib:100Gbps\"; without hardware: \"3 machines via "
+         "1GB/s\"; or a "
+         "YAML file.\n\nDevice types:");
     for (size_t i = 0; (type = fr_device_type_builtin(i)) != NULL; i++) {
         char memory[NUMBER], rate[NUMBER];
 

@@ -43,6 +43,7 @@ unit_tests += tests/workloads/test_shard_experts
 unit_tests += tests/workloads/test_shard_read
 unit_tests += tests/workloads/test_shard_rules
 unit_tests += tests/workloads/test_shard_zoo
+unit_tests += tests/workloads/test_tasks
 unit_tests += tests/workloads/test_training
 unit_tests += tests/workloads/test_transformers
 unit_tests += tests/workloads/test_units

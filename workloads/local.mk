@@ -45,3 +45,5 @@ EXTRA_DIST += doc/workloads.md \
 	examples/ten-tasks/workload.yaml examples/ten-tasks/ops.csv examples/ten-tasks/edges.csv \
 	examples/ten-tasks/times.csv examples/ten-tasks/processors.yaml \
 	examples/stages/README.md examples/stages/graph.txt
+EXTRA_DIST += examples/tasks/README.md examples/tasks/heft.csv examples/tasks/graham.csv \
+	examples/tasks/graham-shorter.csv examples/tasks/graham-fewer-edges.csv
