@@ -16,7 +16,7 @@ headers=$(sed -n '/^public_api = /,/[^\\]$/p' "$source/Makefile.am" |
 # declared FILE: the names of the functions that a header declares. Comments, lines of the
 # preprocessor, types of functions and what is defined in the header itself are no declarations.
 declared() {
-    grep -v '^ *#' "$1" | tr '\n' ' ' |
+    sed -e :a -e '/\\$/N; s/\\\n//; ta' "$1" | grep -v '^ *#' | tr '\n' ' ' |
         sed 's,/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/,,g; s/[;{}]/\n/g' |
         grep -v -w -e typedef -e static | sed -n 's/^[^(]*\b\(fr_[a-z0-9_]*\)(.*/\1/p'
 }
