@@ -58,7 +58,10 @@ static enum fr_status fail_unrecognised(const char *path, struct fr_error *err)
                     known);
 }
 
-static enum fr_status load_file(struct fr_graph **out, const char *path, struct fr_error *err)
+/* *is_model: the options have shaped it. */
+static enum fr_status load_file(struct fr_graph **out, const char *path,
+                                const struct fr_workload_options *opt, bool *is_model,
+                                struct fr_error *err)
 {
     char *head = malloc(HEAD_BYTES + 1);
     const struct fr__importer *importer = NULL;
@@ -73,6 +76,9 @@ static enum fr_status load_file(struct fr_graph **out, const char *path, struct 
             importer = importers[i];
     free(head);
     FR_TRY(st);
+    *is_model = importer && importer->load_model;
+    if (*is_model)
+        return importer->load_model(out, path, opt, err);
     return importer ? importer->load(out, path, err) : fail_unrecognised(path, err);
 }
 
@@ -138,6 +144,7 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
                                 const struct fr_workload_options *opt, struct fr_error *err)
 {
     struct fr_graph *g;
+    bool is_model = false;
     enum fr_status st;
 
     if (fr__zoo_find(spec))
@@ -145,9 +152,13 @@ enum fr_status fr_workload_load(struct fr_graph **out, const char *spec,
     if (fr__is_folder(spec))
         FR_TRY(load_folder(&g, spec, err));
     else if (fr__exists(spec))
-        FR_TRY(load_file(&g, spec, err));
+        FR_TRY(load_file(&g, spec, opt, &is_model, err));
     else
         return fail_unknown(spec, err);
+    if (is_model) {
+        *out = g;
+        return FR_OK;
+    }
     st = check_options(g, opt, err);
     if (st == FR_OK && opt && opt->profile_device)
         st = fr__graph_name_device(g, opt->profile_device, err);

@@ -10,10 +10,10 @@ libworkloads_la_SOURCES = \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
-	workloads/import/import.h workloads/import/pipedream.h workloads/import/pipedream.c \
-	workloads/import/pipedream_graph.c workloads/import/pipedream_layers.c \
-	workloads/import/pipedream_parse.c workloads/import/pipedream_profile.c \
-	workloads/import/tasks.c \
+	workloads/import/hf_config.c workloads/import/import.h workloads/import/pipedream.h \
+	workloads/import/pipedream.c workloads/import/pipedream_graph.c \
+	workloads/import/pipedream_layers.c workloads/import/pipedream_parse.c \
+	workloads/import/pipedream_profile.c workloads/import/tasks.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/gather.h \
 	workloads/passes/gather.c workloads/passes/gather_emit.c workloads/passes/gather_parts.h \
 	workloads/passes/gather_sets.c workloads/passes/recompute.h workloads/passes/recompute.c \
@@ -31,9 +31,9 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
-	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/nn.h workloads/zoo/nn.c \
-	workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c workloads/zoo/nn_image.h \
-	workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
+	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/nn.h \
+	workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
+	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/resnet.h \
 	workloads/zoo/resnet.c workloads/zoo/rnnlm.c workloads/zoo/transformer.c workloads/zoo/vgg.c \
 	workloads/zoo/wresnet.c workloads/zoo/zoo.h workloads/zoo/zoo.c

@@ -9,10 +9,13 @@ struct fr__importer {
     const char *name, *summary; /* token; one line for messages and help */
     /* Whether the first len bytes of a file (NUL-terminated) look like this format. */
     bool (*recognises)(const char *head, size_t len);
+    /* One of the two: a recorded workload, which is as it is, or a model, which options shape. */
     enum fr_status (*load)(struct fr_graph **out, const char *path, struct fr_error *err);
+    enum fr_status (*load_model)(struct fr_graph **out, const char *path,
+                                 const struct fr_workload_options *opt, struct fr_error *err);
 };
 
-#define FR__IMPORTERS(X) X(pipedream) X(tasks)
+#define FR__IMPORTERS(X) X(pipedream) X(tasks) X(hf_config)
 
 #define FR__IMPORTER_DECLARE(name) extern const struct fr__importer fr__importer_##name;
 FR__IMPORTERS(FR__IMPORTER_DECLARE)
@@ -21,6 +24,10 @@ FR__IMPORTERS(FR__IMPORTER_DECLARE)
 /* A task graph in memory (tasks.c): len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr__tasks_load_text(struct fr_graph **out, const char *text, size_t len,
                                    const char *name, struct fr_error *err);
+/* A config.json in memory (hf_config.c), likewise; opt may be NULL. */
+enum fr_status fr__hf_config_load_text(struct fr_graph **out, const char *text, size_t len,
+                                       const char *name, const struct fr_workload_options *opt,
+                                       struct fr_error *err);
 /* A PipeDream profile in memory: len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr__pipedream_load_text(struct fr_graph **out, const char *text, size_t len,
                                        const char *name, struct fr_error *err);

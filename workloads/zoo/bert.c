@@ -23,7 +23,7 @@ enum bert_head { PRETRAIN, MLM, POOLER };
 static const char *const heads[] = {
     [PRETRAIN] = "pretrain", [MLM] = "mlm", [POOLER] = "pooler", NULL};
 
-enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB };
+enum bert_key { ATTENTION, HEAD, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN, POSITIONS, SEGMENTS };
 
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
@@ -37,13 +37,18 @@ static const struct fr__model_key free_keys[] = {
     [LAYERS] = {"layers", 12, 1, 1024, NULL},
     [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
     [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
-    [SEQ] = {"seq", 128, 1, N_POSITIONS, NULL},
+    [SEQ] = {"seq", 128, 1, FR__ANY_LENGTH, NULL},
     [VOCAB] = {"vocab", 30522, 2, 1 << 24, NULL},
+    [FFN] = {"ffn", 0, 0, 1 << 19, NULL},
+    [POSITIONS] = {"positions", N_POSITIONS, 1, FR__ANY_LENGTH, NULL},
+    [SEGMENTS] = {"segments", N_SEGMENTS, 1, 1 << 16, NULL},
     {0},
 };
 
 struct bert_shape {
     uint32_t layers, hidden, heads, vocab;
+    uint32_t ffn; /* 0: 4 hidden */
+    uint32_t positions, segments;
 };
 
 static struct fr__value add_and_norm(struct fr__net *net, struct fr__value x, struct fr__value y)
@@ -63,10 +68,11 @@ static struct fr__value attention(struct fr__net *net, const struct fr__dot_atte
     return add_and_norm(net, x, fr__nn_dense(net, "out", fr__nn_attend(net, a, q, k, v), hidden));
 }
 
-static struct fr__value mlp(struct fr__net *net, struct fr__value x)
+static struct fr__value mlp(struct fr__net *net, uint32_t ffn, struct fr__value x)
 {
     uint32_t hidden = x.t.dims[2];
-    struct fr__value y = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc1", x, 4 * hidden));
+    struct fr__value y =
+        fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc1", x, ffn ? ffn : 4 * hidden));
 
     return add_and_norm(net, x, fr__nn_dense(net, "fc2", y, hidden));
 }
@@ -80,10 +86,10 @@ static struct fr__value embed(struct fr__net *net, const struct bert_shape *s,
 
     fr__nn_layer(net, "embed");
     *table = fr__nn_embedding(net, "words", words, s->vocab, s->hidden);
-    x = fr__nn_embedding(net, "segments", segments, N_SEGMENTS, s->hidden);
+    x = fr__nn_embedding(net, "segments", segments, s->segments, s->hidden);
     x = fr__nn_add(net, "add_segments", *table, x, false);
     x = fr__nn_add(net, "add_positions", x,
-                   fr__nn_learned_positions(net, "positions", N_POSITIONS, s->hidden), false);
+                   fr__nn_learned_positions(net, "positions", s->positions, s->hidden), false);
     return fr__nn_dropout(net, "dropout", fr__nn_layernorm(net, "ln", x));
 }
 
@@ -127,7 +133,7 @@ static void build_model(struct fr__net *net, const struct bert_shape *s, const u
         fr__nn_layer(net, "layer%u.attn", i);
         x = attention(net, &a, x);
         fr__nn_layer(net, "layer%u.mlp", i);
-        x = mlp(net, x);
+        x = mlp(net, s->ffn, x);
     }
     if (values[HEAD] == POOLER) {
         fr__nn_sum_loss(net, "loss", pool(net, x));
@@ -152,14 +158,19 @@ static enum fr_status check(const struct fr__model *m, const uint32_t values[], 
 
 static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
 {
-    const struct bert_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB]};
+    const struct bert_shape shape = {values[LAYERS],  values[HIDDEN], values[HEADS],
+                                     values[VOCAB],   values[FFN],    values[POSITIONS],
+                                     values[SEGMENTS]};
 
-    (void)m;
-    build_model(net, &shape, values);
+    if (net->seq_len > shape.positions)
+        fr__nn_fault(net, "model '%s' has %u learned positions, a sequence of %u does not fit",
+                     m->name, shape.positions, net->seq_len);
+    else
+        build_model(net, &shape, values);
 }
 
-static const struct bert_shape base = {12, 768, 12, 30522};
-static const struct bert_shape large = {24, 1024, 16, 30522};
+static const struct bert_shape base = {12, 768, 12, 30522, 0, N_POSITIONS, N_SEGMENTS};
+static const struct bert_shape large = {24, 1024, 16, 30522, 0, N_POSITIONS, N_SEGMENTS};
 
 static const char source[] = "Devlin et al., NAACL 2019";
 
@@ -187,7 +198,7 @@ const struct fr__model fr__models_bert[] = {
      .source = "the shape of BERT (Devlin et al., NAACL 2019)",
      .batch = 32,
      .seq_len = 128,
-     .n_positions = N_POSITIONS,
+     .n_positions = FR__ANY_LENGTH,
      .keys = free_keys,
      .check = check,
      .build = build_free},

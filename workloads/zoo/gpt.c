@@ -19,9 +19,10 @@
 
 struct gpt_shape {
     uint32_t layers, hidden, heads, vocab;
+    uint32_t ffn; /* 0: 4 hidden */
 };
 
-enum gpt_key { ATTENTION, LAYERS, HIDDEN, HEADS, SEQ, VOCAB };
+enum gpt_key { ATTENTION, LAYERS, HIDDEN, HEADS, SEQ, VOCAB, FFN };
 
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
@@ -35,6 +36,7 @@ static const struct fr__model_key free_keys[] = {
     [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
     [SEQ] = {"seq", 1024, 1, 1 << 20, NULL},
     [VOCAB] = {"vocab", 50257, 2, 1 << 24, NULL},
+    [FFN] = {"ffn", 0, 0, 1 << 19, NULL},
     {0},
 };
 
@@ -57,14 +59,14 @@ static struct fr__value attention(struct fr__net *net, uint32_t layer,
     return fr__nn_add(net, "add", x, fr__nn_dropout(net, "proj.dropout", y), false);
 }
 
-static struct fr__value mlp(struct fr__net *net, uint32_t layer, struct fr__value x)
+static struct fr__value mlp(struct fr__net *net, uint32_t layer, uint32_t ffn, struct fr__value x)
 {
     uint32_t hidden = x.t.dims[2];
     struct fr__value y;
 
     fr__nn_layer(net, "layer%u.mlp", layer);
     y = fr__nn_layernorm(net, "ln", x);
-    y = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc1", y, 4 * hidden));
+    y = fr__nn_gelu(net, "gelu", fr__nn_dense(net, "fc1", y, ffn ? ffn : 4 * hidden));
     y = fr__nn_dense(net, "fc2", y, hidden);
     return fr__nn_add(net, "add", x, fr__nn_dropout(net, "dropout", y), false);
 }
@@ -82,7 +84,7 @@ static void build_decoder(struct fr__net *net, const struct gpt_shape *s,
     x = fr__nn_embedding(net, "positions", fr__nn_positions(net, "index"), positions, s->hidden);
     x = fr__nn_dropout(net, "dropout", fr__nn_add(net, "add", table, x, false));
     for (uint32_t i = 0; i < s->layers; i++)
-        x = mlp(net, i, attention(net, i, &a, x));
+        x = mlp(net, i, s->ffn, attention(net, i, &a, x));
     fr__nn_layer(net, "final");
     x = fr__nn_layernorm(net, "ln", x);
     fr__nn_layer(net, "head");
@@ -96,7 +98,8 @@ static void build(struct fr__net *net, const struct fr__model *m, const uint32_t
 
 static void build_free(struct fr__net *net, const struct fr__model *m, const uint32_t values[])
 {
-    const struct gpt_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB]};
+    const struct gpt_shape shape = {values[LAYERS], values[HIDDEN], values[HEADS], values[VOCAB],
+                                    values[FFN]};
 
     (void)m;
     build_decoder(net, &shape, (enum fr__attention_form)values[ATTENTION], values[SEQ]);
@@ -106,7 +109,7 @@ static void build_free(struct fr__net *net, const struct fr__model *m, const uin
     {                                                                                              \
         .name = token, .summary = size " parameters, sequence " #context ", batch 8",              \
         .source = paper, .batch = 8, .dtype = format, .seq_len = context, .keys = keys,            \
-        .build = build, .shape = &(const struct gpt_shape){__VA_ARGS__, 50257},                    \
+        .build = build, .shape = &(const struct gpt_shape){__VA_ARGS__, 50257, 0},                 \
     }
 #define GPT2(token, size, ...)                                                                     \
     PUBLISHED("gpt2-" token, "GPT-2, " size, 1024, FR_FP32, "Radford et al., 2019", __VA_ARGS__)

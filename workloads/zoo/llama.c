@@ -14,7 +14,20 @@
 #include "workloads/zoo/llama.h"
 #include "workloads/zoo/zoo.h"
 
-enum llama_key { ATTENTION, LAYERS, HIDDEN, FFN, HEADS, KV_HEADS, SEQ, VOCAB };
+enum llama_key {
+    ATTENTION,
+    LAYERS,
+    HIDDEN,
+    FFN,
+    HEADS,
+    KV_HEADS,
+    SEQ,
+    VOCAB,
+    HEAD_WIDTH,
+    TIED,
+    QKV_BIAS,
+    QK_NORM
+};
 
 static const struct fr__model_key keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_FLASH)},
@@ -30,6 +43,10 @@ static const struct fr__model_key free_keys[] = {
     [KV_HEADS] = {"kv_heads", 32, 1, 1 << 12, NULL},
     [SEQ] = {"seq", 4096, 1, FR__ANY_LENGTH, NULL},
     [VOCAB] = {"vocab", 32000, 2, 1 << 24, NULL},
+    [HEAD_WIDTH] = {"head_width", 0, 0, 1 << 16, NULL},
+    [TIED] = {"tied", 0, 0, 1, NULL},
+    [QKV_BIAS] = {"qkv_bias", 0, 0, 1, NULL},
+    [QK_NORM] = {"qk_norm", 0, 0, 1, NULL},
     {0},
 };
 
@@ -38,7 +55,8 @@ static const struct fr__model_key free_keys[] = {
 enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *s,
                                struct fr_error *err)
 {
-    FR_TRY(fr__check_heads(model, s->hidden, s->heads, err));
+    if (!s->head_width)
+        FR_TRY(fr__check_heads(model, s->hidden, s->heads, err));
     if (s->heads % s->kv_heads != 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "model '%s': %u heads are not a multiple of %u heads of keys and values",
@@ -46,15 +64,28 @@ enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *
     return FR_OK;
 }
 
+/* Queries, keys or values of so many heads. */
+static struct fr__value project(struct fr__net *net, const char *name,
+                                const struct fr__llama_shape *s, struct fr__value x, uint32_t heads)
+{
+    uint32_t width = s->head_width ? s->head_width : s->hidden / s->heads;
+
+    return s->has_qkv_bias ? fr__nn_dense(net, name, x, heads * width)
+                           : fr__nn_linear(net, name, x, heads * width);
+}
+
 static struct fr__value attention(struct fr__net *net, const struct fr__llama_shape *s,
                                   const struct fr__dot_attention *a, struct fr__value x)
 {
-    uint32_t kv_hidden = s->hidden / s->heads * s->kv_heads;
     struct fr__value y = fr__nn_rmsnorm(net, "norm", x);
-    struct fr__value q = fr__nn_linear(net, "q", y, s->hidden);
-    struct fr__value k = fr__nn_linear(net, "k", y, kv_hidden);
-    struct fr__value v = fr__nn_linear(net, "v", y, kv_hidden);
+    struct fr__value q = project(net, "q", s, y, s->heads);
+    struct fr__value k = project(net, "k", s, y, s->kv_heads);
+    struct fr__value v = project(net, "v", s, y, s->kv_heads);
 
+    if (s->has_qk_norm) {
+        q = fr__nn_rmsnorm_heads(net, "q.norm", q, q.t.dims[2] / s->heads);
+        k = fr__nn_rmsnorm_heads(net, "k.norm", k, k.t.dims[2] / s->kv_heads);
+    }
     q = fr__nn_rotary(net, "q.rotary", q);
     k = fr__nn_rotary(net, "k.rotary", k);
     y = fr__nn_linear(net, "out", fr__nn_attend(net, a, q, k, v), s->hidden);
@@ -70,10 +101,10 @@ void fr__llama_build(struct fr__net *net, const struct fr__llama_shape *s,
 {
     const struct fr__dot_attention a = {
         .heads = s->heads, .kv_heads = s->kv_heads, .form = form, .is_causal = true};
-    struct fr__value x = fr__nn_tokens(net), y;
+    struct fr__value table, x = fr__nn_tokens(net), y;
 
     fr__nn_layer(net, "embed");
-    x = fr__nn_embedding(net, "", x, s->vocab, s->hidden);
+    x = table = fr__nn_embedding(net, "", x, s->vocab, s->hidden);
     for (uint32_t i = 0; i < s->layers; i++) {
         fr__nn_layer(net, "layer%u.attn", i);
         x = attention(net, s, &a, x);
@@ -84,7 +115,8 @@ void fr__llama_build(struct fr__net *net, const struct fr__llama_shape *s,
     fr__nn_layer(net, "final");
     x = fr__nn_rmsnorm(net, "norm", x);
     fr__nn_layer(net, "head");
-    fr__nn_cross_entropy(net, fr__nn_linear(net, "", x, s->vocab));
+    fr__nn_cross_entropy(net, s->is_tied ? fr__nn_tied_linear(net, "", x, table, s->vocab)
+                                         : fr__nn_linear(net, "", x, s->vocab));
 }
 
 /* ---- Llama ---- */
@@ -112,7 +144,11 @@ static struct fr__llama_shape asked_for(const uint32_t values[])
                                     .ffn = values[FFN],
                                     .heads = values[HEADS],
                                     .kv_heads = values[KV_HEADS],
-                                    .vocab = values[VOCAB]};
+                                    .vocab = values[VOCAB],
+                                    .head_width = values[HEAD_WIDTH],
+                                    .is_tied = values[TIED] != 0,
+                                    .has_qkv_bias = values[QKV_BIAS] != 0,
+                                    .has_qk_norm = values[QK_NORM] != 0};
 }
 
 static enum fr_status check(const struct fr__model *m, const uint32_t values[], uint32_t *seq_len,
@@ -137,7 +173,7 @@ static void build_free(struct fr__net *net, const struct fr__model *m, const uin
         .name = token, .summary = text " parameters, sequence " #context ", batch 8",              \
         .source = paper, .batch = 8, .dtype = FR_BF16, .seq_len = context,                         \
         .n_positions = FR__ANY_LENGTH, .keys = keys, .build = build,                               \
-        .shape = &(const struct fr__llama_shape){__VA_ARGS__},                                     \
+        .shape = &(const struct fr__llama_shape){__VA_ARGS__, 0, false, false, false},             \
     }
 #define LLAMA2(token, size, ...)                                                                   \
     PUBLISHED("llama2-" token, "Llama 2, " size, 4096, "Touvron et al., 2023", __VA_ARGS__, 32000)

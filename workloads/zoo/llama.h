@@ -6,9 +6,13 @@
 
 struct fr__llama_shape {
     uint32_t layers, hidden, ffn, heads, kv_heads, vocab;
+    uint32_t head_width; /* 0: hidden / heads */
+    bool is_tied;        /* the output layer's weights are the embedding's */
+    bool has_qkv_bias;   /* of queries, keys and values (Qwen2) */
+    bool has_qk_norm;    /* queries and keys are normalised, each head by itself (Qwen3) */
 };
 
-/* heads divides hidden, kv_heads divides heads. FR_EUSAGE. */
+/* heads divides hidden unless the width of a head is given, kv_heads divides heads. FR_EUSAGE. */
 enum fr_status fr__llama_check(const char *model, const struct fr__llama_shape *s,
                                struct fr_error *err);
 

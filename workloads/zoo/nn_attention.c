@@ -8,6 +8,7 @@
 
 /* Arithmetic per element, counted off the formula; a transcendental function counts as one. */
 static const double silu_flops = 4;    /* x / (1 + exp(-x)) */
+static const double sigmoid_flops = 3; /* 1 / (1 + exp(-x)) */
 static const double rotary_flops = 3;  /* x cos + its partner sin */
 static const double rmsnorm_flops = 4; /* square, sum; scale; weight */
 
@@ -40,6 +41,11 @@ static struct fr__value map(struct fr__net *net, const char *name, enum fr_op_ki
 struct fr__value fr__nn_silu(struct fr__net *net, const char *name, struct fr__value x)
 {
     return map(net, name, FR_OP_SILU, x, silu_flops);
+}
+
+struct fr__value fr__nn_sigmoid(struct fr__net *net, const char *name, struct fr__value x)
+{
+    return map(net, name, FR_OP_SIGMOID, x, sigmoid_flops);
 }
 
 struct fr__value fr__nn_rotary(struct fr__net *net, const char *name, struct fr__value x)
@@ -81,6 +87,25 @@ struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr
                                      .n_params = 1};
     struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1),
                               fr__nn_tensor(net, FLOAT_BYTES, 2, x.t.dims, BATCH | DIM_1)};
+
+    return fr__nn_op(net, &spec, &x, 1, out, 2);
+}
+
+struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, struct fr__value x,
+                                      uint32_t width)
+{
+    uint32_t heads = x.t.dims[2] / width;
+    const uint32_t dims[] = {x.t.dims[0], x.t.dims[1], heads};
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_RMSNORM,
+        .flops = rmsnorm_flops * (double)fr__nn_elements(net, &x.t),
+        .n_weights = width,
+        .n_params = 1,
+        .shape = {.of = FR_SHAPE_ROWS,
+                  .rows = {fr__nn_product(net, (uint64_t)dims[0] * dims[1], heads), width}}};
+    struct fr_tensor out[] = {fr__nn_like(net, &x.t, net->elem_bytes, BATCH | DIM_1 | DIM_2),
+                              fr__nn_tensor(net, FLOAT_BYTES, 3, dims, BATCH | DIM_1 | DIM_2)};
 
     return fr__nn_op(net, &spec, &x, 1, out, 2);
 }

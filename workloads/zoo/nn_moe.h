@@ -11,7 +11,7 @@
 
 #include "workloads/zoo/nn.h"
 
-enum { FR__MAX_EXPERTS = 64 };
+enum { FR__MAX_EXPERTS = 256 };
 
 struct fr__moe {
     uint32_t n_experts, n_chosen,

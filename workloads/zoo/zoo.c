@@ -306,6 +306,13 @@ static enum fr_status cast(struct fr_graph **forward, struct fr_error *err)
 enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
                             const struct fr_workload_options *opt, struct fr_error *err)
 {
+    return fr__zoo_load_as(out, spec, spec, NULL, opt, err);
+}
+
+enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const char *name,
+                               const char *source, const struct fr_workload_options *opt,
+                               struct fr_error *err)
+{
     static const struct fr_workload_options own = {.dtype = FR_N_DTYPES};
     const struct fr__model *m = find(spec);
     uint32_t values[FR__MAX_MODEL_KEYS] = {0};
@@ -322,7 +329,7 @@ enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
     FR_TRY(fr__nn_init(&net, o.batch, o.seq_len, o.dtype == FR_AMP ? FR_FP32 : o.dtype, err));
     net.image_size = o.image_size;
     m->build(&net, m, values);
-    st = fr__nn_finish(&net, spec, m->source, &forward, err);
+    st = fr__nn_finish(&net, name, source ? source : m->source, &forward, err);
     fr__nn_fini(&net);
     if (st != FR_OK)
         return st;

@@ -20,7 +20,7 @@ struct fr__model_key {
 };
 
 enum {
-    FR__MAX_MODEL_KEYS = 12,
+    FR__MAX_MODEL_KEYS = 20,
     /* as n_positions */
     FR__ANY_LENGTH = 1 << 20, /* positions are computed, so no table ends */
     FR__MAX_STEPS = 2000      /* unrolled in time: some million ops */
@@ -53,7 +53,7 @@ struct fr__model {
 #define FR__IMAGE_FAMILIES(X)                                                                      \
     X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)
 #define FR__RECURRENT_FAMILIES(X) X(rnnlm) X(gnmt)
-#define FR__TRANSFORMER_FAMILIES(X) X(transformer) X(bert) X(gpt) X(llama) X(mixtral)
+#define FR__TRANSFORMER_FAMILIES(X) X(transformer) X(bert) X(gpt) X(neox) X(llama) X(mixtral)
 #define FR__MODEL_FAMILIES(X)                                                                      \
     FR__IMAGE_FAMILIES(X) FR__RECURRENT_FAMILIES(X) FR__TRANSFORMER_FAMILIES(X)
 /* clang-format on */
@@ -70,4 +70,8 @@ bool fr__zoo_find(const char *spec);
  * FR_ENOMEM. */
 enum fr_status fr__zoo_load(struct fr_graph **out, const char *spec,
                             const struct fr_workload_options *opt, struct fr_error *err);
+/* The same under another name, with a source of its own (NULL: the model's). */
+enum fr_status fr__zoo_load_as(struct fr_graph **out, const char *spec, const char *name,
+                               const char *source, const struct fr_workload_options *opt,
+                               struct fr_error *err);
 #endif

@@ -34,6 +34,7 @@ enum row {
     LINEAR_MAP, /* elementwise and linear */
     BIAS,
     NORM,
+    NORM_OF_HEADS, /* each head a row of its own */
     SOFTMAX,
     LOG_SOFTMAX,
     BATCHNORM,
@@ -71,6 +72,7 @@ static const struct rule rules[N_ROWS] = {
     [LINEAR_MAP] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", true},
     [BIAS] = {"c bc bsc bcs.", NULL, "c bc bsc bcs.", NULL, "c", "", false},
     [NORM] = {"b. bs. bcs.", NULL, "b. bs. bcs.", "b bs bcs", "", "", false},
+    [NORM_OF_HEADS] = {"bsc", NULL, "bsc", "bsc", "", "", false},
     [SOFTMAX] = {"b. bs. bcs.", NULL, "b. bs. bcs.", NULL, "", "", false},
     [LOG_SOFTMAX] = {"bk bsk bcs.", NULL, "bk bsk bcs.", NULL, "", "", false},
     [BATCHNORM] = {"bc bc. bc..", NULL, "bc bc. bc..", "c", "c", "", false},
@@ -226,6 +228,9 @@ static enum row row_of(const struct fr_graph *g, uint32_t op)
     const struct fr_tensor *x = input(g, op, 0), *y = output(g, op);
     const struct fr_op *o = &g->ops[op];
 
+    if (o->kind == FR_OP_RMSNORM && x && x->n_dims == 3 && o->shape.of == FR_SHAPE_ROWS &&
+        o->shape.rows.columns < x->dims[2])
+        return NORM_OF_HEADS;
     if (o->kind == FR_OP_ATTENTION)
         return input(g, op, 1) ? ATTENTION : ATTENTION_PACKED;
     if (o->kind == FR_OP_LOSS)
