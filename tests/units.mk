@@ -28,6 +28,7 @@ unit_tests += tests/topo/test_select_named
 unit_tests += tests/workloads/test_autocast
 unit_tests += tests/workloads/test_gather
 unit_tests += tests/workloads/test_graph
+unit_tests += tests/workloads/test_hf_config
 unit_tests += tests/workloads/test_images
 unit_tests += tests/workloads/test_load
 unit_tests += tests/workloads/test_native

@@ -6,6 +6,7 @@ fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_device_file \
 	tests/fuzz/fuzz_devices \
 	tests/fuzz/fuzz_graph_txt \
+	tests/fuzz/fuzz_hf_config \
 	tests/fuzz/fuzz_import_astra \
 	tests/fuzz/fuzz_import_hwloc \
 	tests/fuzz/fuzz_import_nccl \
@@ -28,6 +29,7 @@ tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_devices_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_graph_txt_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_hf_config_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_astra_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_hwloc_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_nccl_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -75,6 +75,16 @@ struct fact {
  * and 8 h of the router. As in the published weights (meta-llama and mistralai on Hugging Face:
  * 6,738,415,616, 13,015,864,320, 68,976,648,192, 8,030,261,248, 70,553,706,496, 405,853,388,800,
  * 46,702,792,704). */
+/* T5 (Raffel et al., 2020), h wide, heads a wide together, feed-forward f wide, 512 tokens: 4 h a +
+ * 2 h f + 2 n a a token and encoder layer, 8 h a + 2 h f + 4 n a a decoder layer, V h. ViT: 197
+ * tokens, 4 h^2 + 2 h f + 2 n h a layer, 196 patches of 768 numbers, 1000 classes. Parameters as
+ * published with the weights (60,506,624, 222,903,552, 737,668,096; google/vit-base-patch16-224 and
+ * large 86,567,656 and 304,326,632; EleutherAI/gpt-neox-20b 20,554,567,680). */
+#define T5_MACS(layers, h, a, f)                                                                   \
+    (512 * ((layers) * (12 * (h) * (a) + 4 * (h) * (f) + 6 * 512 * (a)) + 32128 * (h)))
+#define VIT_MACS(layers, h, f)                                                                     \
+    (197 * (layers) * (4 * (h) * (h) + 2 * (h) * (f) + 2 * 197 * (h)) + 196 * 768 * (h) +          \
+     1000 * (h))
 #define GPT3(size, layers, h)                                                                      \
     {                                                                                              \
         "gpt3-" size,                                                                              \
@@ -154,6 +164,14 @@ static const struct fact facts[] = {
      LLAMA_MACS(8192, 126, 16384.0, 1024, 3 * 53248.0, 128256), 0},
     {"mixtral-8x7b:attention=unfused", 46702792704, 995,
      LLAMA_MACS(4096, 32, 4096.0, 1024, 8 + 2 * 3 * 14336.0, 32000), 0},
+    {"gpt-neox-20b:attention=unfused", 20554567680, 708,
+     2048 * (44 * (4 * 6144.0 * 6144 + 2 * 6144.0 * 24576 + 2 * 2048.0 * 6144) + 50432.0 * 6144),
+     0},
+    {"t5-small", 60506624, 131, T5_MACS(6, 512.0, 512.0, 2048.0), 0},
+    {"t5-base", 222903552, 257, T5_MACS(12, 768.0, 768.0, 3072.0), 0},
+    {"t5-large", 737668096, 509, T5_MACS(24, 1024.0, 1024.0, 4096.0), 0},
+    {"vit-base:attention=unfused", 86567656, 200, VIT_MACS(12, 768.0, 3072.0), 0},
+    {"vit-large:attention=unfused", 304326632, 392, VIT_MACS(24, 1024.0, 4096.0), 0},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };
@@ -182,8 +200,9 @@ START_TEST(every_model_has_its_facts_checked)
 
     for (i = 0; (name = fr_zoo_name(i)) != NULL; i++) {
         /* models of any size have tests of their own */
-        static const char *const any_size[] = {"gnmt",  "transformer", "bert",       "gpt",
-                                               "llama", "mixtral",     "wresnet-L-W"};
+        static const char *const any_size[] = {"gnmt",     "transformer", "bert",        "gpt",
+                                               "llama",    "mixtral",     "wresnet-L-W", "t5",
+                                               "gpt-neox", "vit"};
         bool is_checked = false;
         size_t n = strlen(name);
 

@@ -33,6 +33,7 @@ struct field {
     const char *theirs, *ours;
     /* where the file is silent: a number; "" leaves the model's own; NULL: it must be said */
     const char *fallback;
+    const char *const *words; /* the words that stand for 0, 1, ..., ending with NULL; NULL: none */
 };
 
 /* A key that must have one of these values where it is said, since the model knows no other. */
@@ -43,7 +44,8 @@ struct limit {
 struct family {
     const char *type, *model; /* model_type; of the zoo */
     const char *fixed;        /* options that all of the family have: "qkv_bias=1"; NULL */
-    const char *positions, *n_positions; /* the key of the longest sequence, and its default */
+    /* The key of the longest sequence, and its default; NULL: it takes images. */
+    const char *positions, *n_positions;
     bool is_table; /* positions are a learned table, of that many rows, whatever the sequence */
     const struct field *fields; /* ends with NULL */
     const struct limit *limits; /* ends with NULL */
@@ -51,118 +53,141 @@ struct family {
 
 /* ---- the families ---- */
 
-static const struct field llama_fields[] = {{"num_hidden_layers", "layers", "32"},
-                                            {"hidden_size", "hidden", "4096"},
-                                            {"intermediate_size", "ffn", "11008"},
-                                            {"num_attention_heads", "heads", "32"},
-                                            {"num_key_value_heads", "kv_heads", "=heads"},
-                                            {"head_dim", "head_width", ""},
-                                            {"vocab_size", "vocab", "32000"},
-                                            {"tie_word_embeddings", "tied", "false"},
-                                            {NULL, NULL, NULL}};
+static const struct field llama_fields[] = {{"num_hidden_layers", "layers", "32", NULL},
+                                            {"hidden_size", "hidden", "4096", NULL},
+                                            {"intermediate_size", "ffn", "11008", NULL},
+                                            {"num_attention_heads", "heads", "32", NULL},
+                                            {"num_key_value_heads", "kv_heads", "=heads", NULL},
+                                            {"head_dim", "head_width", "", NULL},
+                                            {"vocab_size", "vocab", "32000", NULL},
+                                            {"tie_word_embeddings", "tied", "false", NULL},
+                                            {NULL, NULL, NULL, NULL}};
 static const struct limit llama_limits[] = {{"attention_bias", "false|null"},
                                             {"mlp_bias", "false|null"},
                                             {"hidden_act", "silu|swish"},
                                             {NULL, NULL}};
 
-static const struct field mistral_fields[] = {{"num_hidden_layers", "layers", "32"},
-                                              {"hidden_size", "hidden", "4096"},
-                                              {"intermediate_size", "ffn", "14336"},
-                                              {"num_attention_heads", "heads", "32"},
-                                              {"num_key_value_heads", "kv_heads", "8"},
-                                              {"head_dim", "head_width", ""},
-                                              {"vocab_size", "vocab", "32000"},
-                                              {"tie_word_embeddings", "tied", "false"},
-                                              {NULL, NULL, NULL}};
+static const struct field mistral_fields[] = {{"num_hidden_layers", "layers", "32", NULL},
+                                              {"hidden_size", "hidden", "4096", NULL},
+                                              {"intermediate_size", "ffn", "14336", NULL},
+                                              {"num_attention_heads", "heads", "32", NULL},
+                                              {"num_key_value_heads", "kv_heads", "8", NULL},
+                                              {"head_dim", "head_width", "", NULL},
+                                              {"vocab_size", "vocab", "32000", NULL},
+                                              {"tie_word_embeddings", "tied", "false", NULL},
+                                              {NULL, NULL, NULL, NULL}};
 
-static const struct field mixtral_fields[] = {{"num_hidden_layers", "layers", "32"},
-                                              {"hidden_size", "hidden", "4096"},
-                                              {"intermediate_size", "ffn", "14336"},
-                                              {"num_attention_heads", "heads", "32"},
-                                              {"num_key_value_heads", "kv_heads", "8"},
-                                              {"head_dim", "head_width", ""},
-                                              {"vocab_size", "vocab", "32000"},
-                                              {"num_local_experts", "experts", "8"},
-                                              {"num_experts_per_tok", "chosen", "2"},
-                                              {"tie_word_embeddings", "tied", "false"},
-                                              {NULL, NULL, NULL}};
+static const struct field mixtral_fields[] = {{"num_hidden_layers", "layers", "32", NULL},
+                                              {"hidden_size", "hidden", "4096", NULL},
+                                              {"intermediate_size", "ffn", "14336", NULL},
+                                              {"num_attention_heads", "heads", "32", NULL},
+                                              {"num_key_value_heads", "kv_heads", "8", NULL},
+                                              {"head_dim", "head_width", "", NULL},
+                                              {"vocab_size", "vocab", "32000", NULL},
+                                              {"num_local_experts", "experts", "8", NULL},
+                                              {"num_experts_per_tok", "chosen", "2", NULL},
+                                              {"tie_word_embeddings", "tied", "false", NULL},
+                                              {NULL, NULL, NULL, NULL}};
 
 static const struct field qwen2_fields[] = {
-    {"num_hidden_layers", "layers", "32"},     {"hidden_size", "hidden", "4096"},
-    {"intermediate_size", "ffn", "22016"},     {"num_attention_heads", "heads", "32"},
-    {"num_key_value_heads", "kv_heads", "32"}, {"vocab_size", "vocab", "151936"},
-    {"tie_word_embeddings", "tied", "false"},  {NULL, NULL, NULL}};
+    {"num_hidden_layers", "layers", "32", NULL},     {"hidden_size", "hidden", "4096", NULL},
+    {"intermediate_size", "ffn", "22016", NULL},     {"num_attention_heads", "heads", "32", NULL},
+    {"num_key_value_heads", "kv_heads", "32", NULL}, {"vocab_size", "vocab", "151936", NULL},
+    {"tie_word_embeddings", "tied", "false", NULL},  {NULL, NULL, NULL, NULL}};
 static const struct limit qwen_limits[] = {
     {"hidden_act", "silu|swish"}, {"use_sliding_window", "false|null"}, {NULL, NULL}};
 
 static const struct field qwen2_moe_fields[] = {
-    {"num_hidden_layers", "layers", "24"},
-    {"hidden_size", "hidden", "2048"},
-    {"moe_intermediate_size", "ffn", "1408"},
-    {"shared_expert_intermediate_size", "shared", "5632"},
-    {"num_attention_heads", "heads", "16"},
-    {"num_key_value_heads", "kv_heads", "16"},
-    {"vocab_size", "vocab", "151936"},
-    {"num_experts", "experts", "60"},
-    {"num_experts_per_tok", "chosen", "4"},
-    {"tie_word_embeddings", "tied", "false"},
-    {NULL, NULL, NULL}};
+    {"num_hidden_layers", "layers", "24", NULL},
+    {"hidden_size", "hidden", "2048", NULL},
+    {"moe_intermediate_size", "ffn", "1408", NULL},
+    {"shared_expert_intermediate_size", "shared", "5632", NULL},
+    {"num_attention_heads", "heads", "16", NULL},
+    {"num_key_value_heads", "kv_heads", "16", NULL},
+    {"vocab_size", "vocab", "151936", NULL},
+    {"num_experts", "experts", "60", NULL},
+    {"num_experts_per_tok", "chosen", "4", NULL},
+    {"tie_word_embeddings", "tied", "false", NULL},
+    {NULL, NULL, NULL, NULL}};
 static const struct limit moe_limits[] = {
     {"hidden_act", "silu|swish"},     {"use_sliding_window", "false|null"},
     {"attention_bias", "false|null"}, {"decoder_sparse_step", "1"},
     {"mlp_only_layers", "[]|null"},   {NULL, NULL}};
 
-static const struct field qwen3_fields[] = {{"num_hidden_layers", "layers", "32"},
-                                            {"hidden_size", "hidden", "4096"},
-                                            {"intermediate_size", "ffn", "22016"},
-                                            {"num_attention_heads", "heads", "32"},
-                                            {"num_key_value_heads", "kv_heads", "32"},
-                                            {"head_dim", "head_width", "128"},
-                                            {"vocab_size", "vocab", "151936"},
-                                            {"tie_word_embeddings", "tied", "false"},
-                                            {NULL, NULL, NULL}};
+static const struct field qwen3_fields[] = {{"num_hidden_layers", "layers", "32", NULL},
+                                            {"hidden_size", "hidden", "4096", NULL},
+                                            {"intermediate_size", "ffn", "22016", NULL},
+                                            {"num_attention_heads", "heads", "32", NULL},
+                                            {"num_key_value_heads", "kv_heads", "32", NULL},
+                                            {"head_dim", "head_width", "128", NULL},
+                                            {"vocab_size", "vocab", "151936", NULL},
+                                            {"tie_word_embeddings", "tied", "false", NULL},
+                                            {NULL, NULL, NULL, NULL}};
 static const struct limit qwen3_limits[] = {{"hidden_act", "silu|swish"},
                                             {"use_sliding_window", "false|null"},
                                             {"attention_bias", "false|null"},
                                             {NULL, NULL}};
 
-static const struct field qwen3_moe_fields[] = {{"num_hidden_layers", "layers", "24"},
-                                                {"hidden_size", "hidden", "2048"},
-                                                {"moe_intermediate_size", "ffn", "768"},
-                                                {"num_attention_heads", "heads", "32"},
-                                                {"num_key_value_heads", "kv_heads", "4"},
-                                                {"head_dim", "head_width", ""},
-                                                {"vocab_size", "vocab", "151936"},
-                                                {"num_experts", "experts", "128"},
-                                                {"num_experts_per_tok", "chosen", "8"},
-                                                {"tie_word_embeddings", "tied", "false"},
-                                                {NULL, NULL, NULL}};
+static const struct field qwen3_moe_fields[] = {{"num_hidden_layers", "layers", "24", NULL},
+                                                {"hidden_size", "hidden", "2048", NULL},
+                                                {"moe_intermediate_size", "ffn", "768", NULL},
+                                                {"num_attention_heads", "heads", "32", NULL},
+                                                {"num_key_value_heads", "kv_heads", "4", NULL},
+                                                {"head_dim", "head_width", "", NULL},
+                                                {"vocab_size", "vocab", "151936", NULL},
+                                                {"num_experts", "experts", "128", NULL},
+                                                {"num_experts_per_tok", "chosen", "8", NULL},
+                                                {"tie_word_embeddings", "tied", "false", NULL},
+                                                {NULL, NULL, NULL, NULL}};
 
 static const struct field gpt2_fields[] = {
-    {"n_layer", "layers", "12"}, {"n_embd", "hidden", "768"},      {"n_head", "heads", "12"},
-    {"n_inner", "ffn", ""},      {"vocab_size", "vocab", "50257"}, {NULL, NULL, NULL}};
+    {"n_layer", "layers", "12", NULL},      {"n_embd", "hidden", "768", NULL},
+    {"n_head", "heads", "12", NULL},        {"n_inner", "ffn", "", NULL},
+    {"vocab_size", "vocab", "50257", NULL}, {NULL, NULL, NULL, NULL}};
 static const struct limit gpt2_limits[] = {{"tie_word_embeddings", "true|null"}, {NULL, NULL}};
 
-static const struct field neox_fields[] = {{"num_hidden_layers", "layers", "44"},
-                                           {"hidden_size", "hidden", "6144"},
-                                           {"intermediate_size", "ffn", "24576"},
-                                           {"num_attention_heads", "heads", "64"},
-                                           {"vocab_size", "vocab", "50432"},
-                                           {"use_parallel_residual", "parallel", "true"},
-                                           {NULL, NULL, NULL}};
+static const struct field neox_fields[] = {{"num_hidden_layers", "layers", "44", NULL},
+                                           {"hidden_size", "hidden", "6144", NULL},
+                                           {"intermediate_size", "ffn", "24576", NULL},
+                                           {"num_attention_heads", "heads", "64", NULL},
+                                           {"vocab_size", "vocab", "50432", NULL},
+                                           {"use_parallel_residual", "parallel", "true", NULL},
+                                           {NULL, NULL, NULL, NULL}};
 static const struct limit neox_limits[] = {
     {"tie_word_embeddings", "false|null"}, {"attention_bias", "true|null"}, {NULL, NULL}};
 
-static const struct field bert_fields[] = {{"num_hidden_layers", "layers", "12"},
-                                           {"hidden_size", "hidden", "768"},
-                                           {"intermediate_size", "ffn", "3072"},
-                                           {"num_attention_heads", "heads", "12"},
-                                           {"vocab_size", "vocab", "30522"},
-                                           {"type_vocab_size", "segments", "2"},
-                                           {"max_position_embeddings", "positions", "512"},
-                                           {NULL, NULL, NULL}};
+static const struct field bert_fields[] = {{"num_hidden_layers", "layers", "12", NULL},
+                                           {"hidden_size", "hidden", "768", NULL},
+                                           {"intermediate_size", "ffn", "3072", NULL},
+                                           {"num_attention_heads", "heads", "12", NULL},
+                                           {"vocab_size", "vocab", "30522", NULL},
+                                           {"type_vocab_size", "segments", "2", NULL},
+                                           {"max_position_embeddings", "positions", "512", NULL},
+                                           {NULL, NULL, NULL, NULL}};
 static const struct limit bert_limits[] = {
     {"position_embedding_type", "absolute|null"}, {"is_decoder", "false|null"}, {NULL, NULL}};
+
+static const char *const t5_forms[] = {"relu", "gated-gelu", NULL};
+static const struct field t5_fields[] = {{"num_layers", "layers", "6", NULL},
+                                         {"num_decoder_layers", "decoder_layers", "", NULL},
+                                         {"d_model", "hidden", "512", NULL},
+                                         {"d_ff", "ffn", "2048", NULL},
+                                         {"num_heads", "heads", "8", NULL},
+                                         {"d_kv", "head_width", "64", NULL},
+                                         {"vocab_size", "vocab", "32128", NULL},
+                                         {"relative_attention_num_buckets", "buckets", "32", NULL},
+                                         {"feed_forward_proj", "gated", "0", t5_forms},
+                                         {"tie_word_embeddings", "tied", "true", NULL},
+                                         {NULL, NULL, NULL, NULL}};
+
+static const struct field vit_fields[] = {
+    {"num_hidden_layers", "layers", "12", NULL}, {"hidden_size", "hidden", "768", NULL},
+    {"intermediate_size", "ffn", "3072", NULL},  {"num_attention_heads", "heads", "12", NULL},
+    {"patch_size", "patch", "16", NULL},         {"num_channels", "channels", "3", NULL},
+    {"id2label", "classes", "2", NULL},          {NULL, NULL, NULL, NULL}};
+static const struct limit vit_limits[] = {{"qkv_bias", "true|null"}, {NULL, NULL}};
+
+static const struct limit no_limits[] = {{NULL, NULL}};
 
 static const struct family families[] = {
     {"bert", "bert", NULL, "max_position_embeddings", "512", false, bert_fields, bert_limits},
@@ -182,6 +207,8 @@ static const struct family families[] = {
      qwen3_limits},
     {"qwen3_moe", "mixtral", "qk_norm=1", "max_position_embeddings", "32768", false,
      qwen3_moe_fields, moe_limits},
+    {"t5", "t5", NULL, "n_positions", "512", false, t5_fields, no_limits},
+    {"vit", "vit", NULL, NULL, NULL, false, vit_fields, vit_limits},
 };
 enum { N_FAMILIES = sizeof(families) / sizeof(families[0]) };
 
@@ -219,16 +246,41 @@ static const struct fr__yaml *said(const struct reading *r, const char *key)
     return node && node->kind == FR__YAML_SCALAR && strcmp(node->text, "null") == 0 ? NULL : node;
 }
 
-/* A number, or true and false as 1 and 0. */
+/* A number, true and false as 1 and 0, how many keys a map has, or which of some words it is. */
 static enum fr_status read_count(const struct fr__yaml *node, const char *key, uint64_t *out,
                                  struct fr_error *err)
 {
+    char what[80];
+
+    if (node->kind == FR__YAML_MAP) {
+        *out = node->n;
+        return FR_OK;
+    }
     FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, key, err));
     if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0) {
         *out = node->text[0] == 't';
         return FR_OK;
     }
-    return fr__parse_count(node->text, key, node->loc, 0, UINT32_MAX, out, err);
+    snprintf(what, sizeof(what), "'%s'", key);
+    return fr__parse_count(node->text, what, node->loc, 0, UINT32_MAX, out, err);
+}
+
+static enum fr_status read_word(const struct fr__yaml *node, const struct field *f, uint64_t *out,
+                                struct fr_error *err)
+{
+    char known[128] = "";
+    bool is_too_long = false;
+
+    FR_TRY(fr__yaml_expect(node, FR__YAML_SCALAR, f->theirs, err));
+    for (size_t i = 0; f->words[i]; i++) {
+        append(known, sizeof(known), &is_too_long, "%s%s", i ? "|" : "", f->words[i]);
+        if (strcmp(node->text, f->words[i]) == 0) {
+            *out = i;
+            return FR_OK;
+        }
+    }
+    return fr__fail(err, FR_EUNSUPPORTED, node->loc, "'%s' is \"%.60s\", known are %s", f->theirs,
+                    node->text, known);
 }
 
 static enum fr_status take_field(struct reading *r, const struct field *f, struct fr_error *err)
@@ -240,7 +292,9 @@ static enum fr_status take_field(struct reading *r, const struct field *f, struc
 
     if (!node && fallback && !*fallback)
         return FR_OK;
-    if (node) {
+    if (node && f->words) {
+        FR_TRY(read_word(node, f, &value, err));
+    } else if (node) {
         FR_TRY(read_count(node, f->theirs, &value, err));
     } else {
         snprintf(heads, sizeof(heads), "%llu", (unsigned long long)r->heads);
@@ -336,7 +390,8 @@ static enum fr_status read_config(struct reading *r, struct fr_error *err)
         FR_TRY(check_limit(r, l, err));
     for (const struct field *f = r->family->fields; f->theirs; f++)
         FR_TRY(take_field(r, f, err));
-    FR_TRY(take_positions(r, err));
+    if (r->family->positions)
+        FR_TRY(take_positions(r, err));
     return r->is_too_long ? fr__fail(err, FR_ERANGE, r->map->loc, "too much to say of it") : FR_OK;
 }
 
@@ -362,6 +417,20 @@ static enum fr_status settle_dtype(const struct reading *r, struct fr_workload_o
         }
     return fr__fail(err, FR_EUNSUPPORTED, node->loc,
                     "'torch_dtype' is \"%.60s\", known are bfloat16, float16, float32", node->text);
+}
+
+/* The size of the images, likewise. */
+static enum fr_status settle_images(const struct reading *r, struct fr_workload_options *opt,
+                                    struct fr_error *err)
+{
+    const struct fr__yaml *node = said(r, "image_size");
+    uint64_t size;
+
+    if (opt->image_size || r->family->positions || !node)
+        return FR_OK;
+    FR_TRY(read_count(node, "image_size", &size, err));
+    opt->image_size = (uint32_t)size;
+    return FR_OK;
 }
 
 /* "Llama-2-7b" of "meta/Llama-2-7b" in the file or of "Llama-2-7b/config.json"; in the arena. */
@@ -394,6 +463,7 @@ static enum fr_status load_text(struct fr_graph **out, const char *text, size_t 
     FR_TRY(fr__yaml_load_text(arena, text, len, path, &r.map, err));
     FR_TRY(read_config(&r, err));
     FR_TRY(settle_dtype(&r, &o, err));
+    FR_TRY(settle_images(&r, &o, err));
     name = name_of(&r, arena, path);
     if (!name)
         return fr__fail_nomem(err);

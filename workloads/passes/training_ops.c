@@ -221,9 +221,12 @@ bool fr__expansion_sum_up(struct fr__expansion *x, struct fr__summing *s, uint32
     op.shape = shape->n_dims ? fr__shape_of_output(FR_OP_GRAD_ADD, shape)
                              : fr__shape_of_parameters(n_elements(x, shape));
     *sum = x->reads[x->reads[last].next];
-    op.flops = n_elements(x, shape);
     for (uint32_t at = x->reads[last].next; at != last;) {
         at = x->reads[at].next;
+        /* what is the same for all samples may come as one gradient for each */
+        op.flops = n_elements(x, shape);
+        if (x->reads[at].scales && !shape->scales && shape->bytes > 0)
+            op.flops *= (double)x->reads[at].bytes / (double)shape->bytes;
         fr__expansion_read(x, *sum);
         fr__expansion_read(x, x->reads[at]);
         s->n_sums++;

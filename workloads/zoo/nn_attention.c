@@ -138,6 +138,24 @@ struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name,
     return fr__nn_op(net, &spec, NULL, 0, &out, 1);
 }
 
+struct fr__value fr__nn_relative_positions(struct fr__net *net, const char *name,
+                                           uint32_t n_buckets, uint32_t heads)
+{
+    const uint32_t dims[] = {1, heads, net->seq_len, net->seq_len};
+    struct fr_tensor out = activation(net, 4, dims, DIM_1);
+    const struct fr__op_spec spec = {
+        .name = name,
+        .kind = FR_OP_EMBEDDING,
+        .bytes = 2 * (double)out.bytes,
+        .n_weights = fr__nn_product(net, n_buckets, heads),
+        .n_params = 1,
+        .shape = {.of = FR_SHAPE_EMBEDDING,
+                  .embedding = {(uint64_t)net->seq_len * net->seq_len, heads, n_buckets}}};
+
+    out.scales = false;
+    return fr__nn_op(net, &spec, NULL, 0, &out, 1);
+}
+
 struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
                                        struct fr__value indices, struct fr__value embedded,
                                        uint32_t n_rows)
@@ -242,7 +260,11 @@ static struct fr__value unfused(struct fr__net *net, const struct fr__dot_attent
 {
     struct fr__value y = fr__nn_batch_matmul(net, "scores", q, k, k.t.dims[2]);
 
-    y = fr__nn_mask(net, "mask", fr__nn_scale(net, "scale", y));
+    if (!a->is_unscaled)
+        y = fr__nn_scale(net, "scale", y);
+    if (a->bias)
+        y = fr__nn_add(net, "position", y, *a->bias, false);
+    y = fr__nn_mask(net, "mask", y);
     y = fr__nn_softmax(net, "softmax", y);
     if (a->has_dropout)
         y = fr__nn_dropout(net, "dropout", y);

@@ -32,6 +32,9 @@ struct fr__dot_attention {
     enum fr__attention_form form;
     bool is_causal;   /* a position sees those up to its own; a flash kernel skips the others */
     bool has_dropout; /* of the weights */
+    bool is_unscaled; /* scores are not divided by the root of a head's width; unfused only */
+    const struct fr__value
+        *bias; /* added to the scores, [1, heads, seq, seq]; unfused only; NULL */
 };
 
 /* What the queries q make of keys k and values v, in q's shape, before the output projection. Keys
@@ -75,6 +78,10 @@ struct fr__value fr__nn_indices(struct fr__net *net, const char *name, uint32_t 
  * tensor of a step but a constant. */
 struct fr__value fr__nn_learned_positions(struct fr__net *net, const char *name, uint32_t n_rows,
                                           uint32_t width);
+/* A number a head for each bucket of distances, looked up for every pair of positions:
+ * [1, heads, seq, seq] (C. Raffel et al., T5, JMLR 21, 2020, section 2.1). */
+struct fr__value fr__nn_relative_positions(struct fr__net *net, const char *name,
+                                           uint32_t n_buckets, uint32_t heads);
 /* Looks rows up in the table of another embedding, which stays its owner. */
 struct fr__value fr__nn_tied_embedding(struct fr__net *net, const char *name,
                                        struct fr__value indices, struct fr__value embedded,

@@ -1,0 +1,193 @@
+/* tests/workloads/test_hf_config.c - models by their config.json: parameters as published, what is
+ * not said, what is refused. The sizes are those of the models' papers and cards. */
+#include "config.h"
+
+#include "tests/support/base_check.h"
+#include "workloads/import/import.h"
+
+#include <check.h>
+#include <string.h>
+
+static enum fr_status load(const char *text, const struct fr_workload_options *opt,
+                           struct fr_graph **g, struct fr_error *err)
+{
+    *g = NULL;
+    return fr__hf_config_load_text(g, text, strlen(text), "in/tiny/config.json", opt, err);
+}
+
+static struct fr_graph *load_ok(const char *text, const struct fr_workload_options *opt)
+{
+    struct fr_graph *g;
+    struct fr_error err = {0};
+    char line[800];
+
+    ck_assert_msg(load(text, opt, &g, &err) == FR_OK, "%s",
+                  fr_error_string(&err, line, sizeof(line)));
+    return g;
+}
+
+static const struct {
+    const char *text;
+    uint64_t params;
+} published[] = {
+    /* Llama 2 7B */
+    {"{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 11008,"
+     "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"num_key_value_heads\": 32,"
+     "\"vocab_size\": 32000, \"max_position_embeddings\": 4096}",
+     6738415616},
+    /* Llama 3 8B */
+    {"{\"model_type\": \"llama\", \"hidden_size\": 4096, \"intermediate_size\": 14336,"
+     "\"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"num_key_value_heads\": 8,"
+     "\"vocab_size\": 128256, \"max_position_embeddings\": 8192}",
+     8030261248},
+    /* Mistral 7B, all by default */
+    {"{\"model_type\": \"mistral\"}", 7241732096},
+    /* Mixtral 8x7B, all by default */
+    {"{\"model_type\": \"mixtral\"}", 46702792704},
+    /* Qwen2 7B */
+    {"{\"model_type\": \"qwen2\", \"hidden_size\": 3584, \"intermediate_size\": 18944,"
+     "\"num_hidden_layers\": 28, \"num_attention_heads\": 28, \"num_key_value_heads\": 4,"
+     "\"vocab_size\": 152064, \"tie_word_embeddings\": false}",
+     7615616512},
+    /* Qwen2.5 0.5B: tied */
+    {"{\"model_type\": \"qwen2\", \"hidden_size\": 896, \"intermediate_size\": 4864,"
+     "\"num_hidden_layers\": 24, \"num_attention_heads\": 14, \"num_key_value_heads\": 2,"
+     "\"vocab_size\": 151936, \"tie_word_embeddings\": true}",
+     494032768},
+    /* Qwen3 8B */
+    {"{\"model_type\": \"qwen3\", \"hidden_size\": 4096, \"intermediate_size\": 12288,"
+     "\"num_hidden_layers\": 36, \"num_attention_heads\": 32, \"num_key_value_heads\": 8,"
+     "\"head_dim\": 128, \"vocab_size\": 151936}",
+     8190735360},
+    /* Qwen3 30B A3B: 128 experts, heads wider than the model */
+    {"{\"model_type\": \"qwen3_moe\", \"hidden_size\": 2048, \"moe_intermediate_size\": 768,"
+     "\"num_hidden_layers\": 48, \"num_attention_heads\": 32, \"num_key_value_heads\": 4,"
+     "\"head_dim\": 128, \"num_experts\": 128, \"num_experts_per_tok\": 8,"
+     "\"decoder_sparse_step\": 1, \"mlp_only_layers\": [], \"vocab_size\": 151936}",
+     30532122624},
+    /* Qwen1.5 MoE A2.7B: 60 experts and a shared one, all by default */
+    {"{\"model_type\": \"qwen2_moe\"}", 14315784192},
+    /* GPT-2 small, all by default */
+    {"{\"model_type\": \"gpt2\", \"n_inner\": null}", 124439808},
+    /* GPT-NeoX 20B, all by default */
+    {"{\"model_type\": \"gpt_neox\"}", 20554567680},
+    /* Pythia 1B */
+    {"{\"model_type\": \"gpt_neox\", \"hidden_size\": 2048, \"intermediate_size\": 8192,"
+     "\"num_hidden_layers\": 16, \"num_attention_heads\": 8, \"vocab_size\": 50304}",
+     1011781632},
+    /* BERT base, with both heads of pre-training, all by default */
+    {"{\"model_type\": \"bert\"}", 110106428},
+    /* T5 small, all by default */
+    {"{\"model_type\": \"t5\", \"feed_forward_proj\": \"relu\"}", 60506624},
+    /* FLAN-T5 base */
+    {"{\"model_type\": \"t5\", \"d_model\": 768, \"d_ff\": 2048, \"num_layers\": 12,"
+     "\"num_heads\": 12, \"feed_forward_proj\": \"gated-gelu\", \"tie_word_embeddings\": false}",
+     247577856},
+    /* ViT base without its classes: two */
+    {"{\"model_type\": \"vit\", \"id2label\": {\"0\": \"cat\", \"1\": \"dog\"}}",
+     86567656 - 998 * 769},
+};
+
+START_TEST(models_have_the_published_parameters)
+{
+    struct fr_workload_options opt = {.batch = 1, .dtype = FR_N_DTYPES, .seq_len = 64};
+    struct fr_graph_totals t;
+    struct fr_graph *g;
+
+    if (strstr(published[_i].text, "\"vit\""))
+        opt.seq_len = 0;
+    g = load_ok(published[_i].text, &opt);
+    fr_graph_totals(g, &t);
+    ck_assert_uint_eq(t.params, published[_i].params);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(what_is_not_said_is_listed)
+{
+    struct fr_graph *g = load_ok("{\"model_type\": \"qwen2\", \"hidden_size\": 64,"
+                                 "\"intermediate_size\": 96, \"num_hidden_layers\": 1,"
+                                 "\"num_attention_heads\": 32, \"vocab_size\": 100,"
+                                 "\"torch_dtype\": \"float16\"}",
+                                 NULL);
+
+    ck_assert_str_eq(g->name, "tiny");
+    ck_assert_str_eq(g->source,
+                     "a Hugging Face config.json of a qwen2; not said there: num_key_value_heads = "
+                     "32, tie_word_embeddings = false, sequences of 4096 (of the positions; "
+                     "--seq-len takes others)");
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(precision_and_sequence_are_the_files_unless_the_user_says_otherwise)
+{
+    static const char text[] = "{\"model_type\": \"gpt2\", \"n_layer\": 1, \"n_embd\": 64,"
+                               "\"n_head\": 4, \"n_positions\": 128, \"vocab_size\": 100,"
+                               "\"torch_dtype\": \"bfloat16\", \"_name_or_path\": \"org/small\"}";
+    const struct fr_workload_options opt = {.dtype = FR_FP32, .seq_len = 32, .batch = 3};
+    struct fr_graph *g = load_ok(text, NULL);
+
+    ck_assert_str_eq(g->name, "small");
+    ck_assert_int_eq(g->dtype, FR_BF16);
+    ck_assert_uint_eq(g->seq_len, 128);
+    fr_graph_free(g);
+    g = load_ok(text, &opt);
+    ck_assert_int_eq(g->dtype, FR_FP32);
+    ck_assert_uint_eq(g->seq_len, 32);
+    ck_assert_uint_eq(g->batch, 3);
+    fr_graph_free(g);
+}
+END_TEST
+
+START_TEST(what_is_not_simulated_is_refused_with_its_place)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"model_type\": \"lama\"}",
+         "in/tiny/config.json:1:16: 'model_type' is \"lama\", known are bert, gpt2, gpt_neox, "
+         "llama, "
+         "mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, t5, vit, did you mean 'llama'?"},
+        {"{\"architectures\": [\"X\"]}", "in/tiny/config.json:1:1: key 'model_type' is missing"},
+        {"{\"model_type\": \"llama\",\n \"attention_bias\": true}",
+         "in/tiny/config.json:2:20: 'attention_bias' is true; of 'llama' models only false|null is "
+         "simulated here"},
+        {"{\"model_type\": \"t5\", \"feed_forward_proj\": \"gated-silu\"}",
+         "in/tiny/config.json:1:43: 'feed_forward_proj' is \"gated-silu\", known are "
+         "relu|gated-gelu"},
+        {"{\"model_type\": \"llama\", \"hidden_size\": \"big\"}",
+         "in/tiny/config.json:1:40: 'hidden_size' is \"big\", not a whole number"},
+        {"{\"model_type\": \"llama\", \"max_position_embeddings\": 0}",
+         "in/tiny/config.json:1:52: 'max_position_embeddings' is 0"},
+        {"{\"model_type\": \"llama\", \"torch_dtype\": \"int8\"}",
+         "in/tiny/config.json:1:40: 'torch_dtype' is \"int8\", known are bfloat16, float16, "
+         "float32"},
+        {"{\"model_type\": \"llama\", \"num_attention_heads\": 33}",
+         "model 'llama': hidden 4096 is not a multiple of 33 heads"},
+        {"[1, 2]", "in/tiny/config.json:1:1: a model's configuration is a list, expected a map "
+                   "(\"key: value\")"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_graph *g;
+        struct fr_error err = {0};
+        char line[800];
+
+        ck_assert_int_ne(load(cases[i].text, NULL, &g, &err), FR_OK);
+        ck_assert_str_eq(fr_error_string(&err, line, sizeof(line)), cases[i].message);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("hf_config");
+
+    tcase_add_loop_test(tc, models_have_the_published_parameters, 0,
+                        (int)(sizeof(published) / sizeof(published[0])));
+    tcase_add_test(tc, what_is_not_said_is_listed);
+    tcase_add_test(tc, precision_and_sequence_are_the_files_unless_the_user_says_otherwise);
+    tcase_add_test(tc, what_is_not_simulated_is_refused_with_its_place);
+    return run_case(tc, "workloads/hf_config");
+}
