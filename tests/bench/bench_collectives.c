@@ -69,8 +69,7 @@ static void run(const struct job *job)
                                     .size = (double)r->stats.flows,
                                     .unit = "flows",
                                     .cpu_s = bench_cpu_s() - begin_s});
-    printf("  %.9f s simulated; %llu events\n", r->makespan_s,
-           (unsigned long long)r->stats.events);
+    printf("  %.9f s simulated; %llu events\n", r->makespan_s, (unsigned long long)r->stats.events);
     fflush(stdout);
     fr_run_free(r);
     fr_plan_free(p);
