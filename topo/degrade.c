@@ -14,10 +14,21 @@ static bool is_meant(const struct fr_link *l, uint32_t vertex, const struct fr_l
     return l->kind == FR_LINK_NET && (l->src == vertex || l->dst == vertex);
 }
 
+/* By "src>dst". */
 static const struct fr_link *find_link(const struct fr_topo_builder *b, const char *name)
 {
-    for (size_t i = 0; i < b->n_links; i++)
-        if (strcmp(b->links[i].name, name) == 0)
+    const char *between = strchr(name, '>');
+    char from[FR__MAX_VERTEX_NAME + 1];
+    uint32_t src, dst;
+
+    if (!between || between - name > FR__MAX_VERTEX_NAME)
+        return NULL;
+    memcpy(from, name, (size_t)(between - name));
+    from[between - name] = '\0';
+    src = fr__topo_builder_find(b, from);
+    dst = fr__topo_builder_find(b, between + 1);
+    for (size_t i = 0; i < b->n_links && src != FR_NONE && dst != FR_NONE; i++)
+        if (b->links[i].src == src && b->links[i].dst == dst)
             return &b->links[i];
     return NULL;
 }

@@ -45,13 +45,16 @@ static bool is_near(double a, double b)
 
 static void check_same(struct fr_plan *p, const struct fr_run *a, const struct fr_run *b)
 {
+    char name[FR_LINK_NAME];
+
     for (size_t t = 0; t < a->n_tasks; t++)
         ck_assert_msg(is_near(a->start_s[t], b->start_s[t]) && is_near(a->end_s[t], b->end_s[t]),
                       "task %zu runs from %.17g to %.17g s instead of %.17g to %.17g", t,
                       a->start_s[t], a->end_s[t], b->start_s[t], b->end_s[t]);
-    for (size_t l = 0; l < a->n_links; l++)
+    for (uint32_t l = 0; l < a->n_links; l++)
         ck_assert_msg(is_near(a->link_bytes[l], b->link_bytes[l]), "%s carries %.17g instead of %g",
-                      fr_plan_view(p)->topo->links[l].name, a->link_bytes[l], b->link_bytes[l]);
+                      fr_topo_link_name(fr_plan_view(p)->topo, l, name), a->link_bytes[l],
+                      b->link_bytes[l]);
     ck_assert_uint_eq(a->stats.flows, b->stats.flows);
     ck_assert_uint_eq(a->stats.steps, b->stats.steps);
 }

@@ -56,12 +56,13 @@ static void route_text(struct fr_router *r, const struct fr_topo *t, uint32_t sr
     const uint32_t *links;
     size_t n_links, used = 0;
     struct fr_error err;
+    char name[FR_LINK_NAME];
 
     ck_assert_int_eq(fr_router_path(r, src, dst, &links, &n_links, &err), FR_OK);
     buf[0] = '\0';
     for (size_t i = 0; i < n_links; i++)
-        used +=
-            (size_t)snprintf(buf + used, n - used, "%s%s", i ? " " : "", t->links[links[i]].name);
+        used += (size_t)snprintf(buf + used, n - used, "%s%s", i ? " " : "",
+                                 fr_topo_link_name(t, links[i], name));
 }
 
 static void expect_route(const struct fr_topo *t, uint32_t src, uint32_t dst, const char *want)
@@ -269,6 +270,7 @@ static void simgrid_name(const char *ours, char *buf, size_t n)
 static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t src, uint32_t dst,
                           const char *theirs)
 {
+    char name[FR_LINK_NAME];
     const uint32_t *links;
     size_t n;
     struct fr_error err;
@@ -283,7 +285,7 @@ static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t
             sscanf(theirs, "link_from_%u_%u_%u_%7[UPDOWN]%n", &below, &above, &number, way, &used),
             4);
         snprintf(want, sizeof(want), "%u_%u %s", below, above, way);
-        simgrid_name(t->links[links[i]].name, got, sizeof(got));
+        simgrid_name(fr_topo_link_name(t, links[i], name), got, sizeof(got));
         ck_assert_str_eq(got, want);
         theirs += used;
         theirs += *theirs == '|';
@@ -467,6 +469,7 @@ static void compare_with_trees(const struct fr_topo *t)
         fr__route_search_all(s, dst, tree);
         for (uint32_t src = 0; src < t->n_devices; src++) {
             uint32_t hops[FR__MAX_HOPS], v = t->devices[src].vertex;
+            char name[FR_LINK_NAME], other[FR_LINK_NAME];
             enum fr_status st;
             size_t n;
 
@@ -479,8 +482,9 @@ static void compare_with_trees(const struct fr_topo *t)
             ck_assert_int_eq(st, FR_OK);
             for (size_t k = 0; k < n; k++) {
                 ck_assert_msg(hops[k] == tree[v], "from %s to %s over %s instead of %s in '%s'",
-                              t->devices[src].name, t->devices[dst].name, t->links[hops[k]].name,
-                              t->links[tree[v]].name, t->name);
+                              t->devices[src].name, t->devices[dst].name,
+                              fr_topo_link_name(t, hops[k], name),
+                              fr_topo_link_name(t, tree[v], other), t->name);
                 v = t->links[hops[k]].dst;
             }
             ck_assert_uint_eq(v, t->devices[dst].vertex);

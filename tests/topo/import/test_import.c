@@ -495,8 +495,9 @@ START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
     t = load_text(text, "written.yaml");
     ck_assert_uint_eq(t->n_links, a->n_links);
     ck_assert_uint_eq(t->n_vertices, a->n_vertices);
-    for (size_t i = 0; i < a->n_links; i++) {
-        const struct fr_link *l = topo_case_link(t, a->links[i].name);
+    for (uint32_t i = 0; i < a->n_links; i++) {
+        char name[FR_LINK_NAME];
+        const struct fr_link *l = topo_case_link(t, fr_topo_link_name(a, i, name));
 
         ck_assert_ptr_nonnull(l);
         ck_assert_double_eq(l->bw_Bps, a->links[i].bw_Bps);
