@@ -504,7 +504,7 @@ START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
         ck_assert_double_eq(l->latency_s, a->links[i].latency_s);
         ck_assert_int_eq(l->message == FR_NONE, a->links[i].message == FR_NONE);
         if (i > 40)
-            i += a->n_links / 37; /* a sample: finding a link is slow */
+            i += (uint32_t)(a->n_links / 37); /* a sample: finding a link is slow */
     }
     for (size_t m = 0; m < a->n_machines; m++)
         ck_assert_int_eq(t->system_of[m] == FR_NONE, a->system_of[m] == FR_NONE);
