@@ -152,6 +152,11 @@ static enum fr_status set_deadline(struct options *o, const char *value, struct 
 
 /* ---- the rest ---- */
 
+static enum fr_status set_seeds(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr_question_set(&o->question, "seed", value, err);
+}
+
 static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
 {
     (void)value;
@@ -305,11 +310,18 @@ static const struct option_row rows[] = {
      "device (allocator and context) or liveness (tensors alone)", NULL},
     {OPTIONS_RUN, 0, "costs", "SOURCE", "calibrated (default), datasheet, or a device file's path",
      NULL},
-    {OPTIONS_RUN, 0, "seed", "N", "seed of all random numbers", NULL},
-    {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times: standard deviation over mean",
+    {OPTIONS_RUN, 0, "seed", "N|A..B",
+     "seed of all random numbers; 0..19: mean, error and percentiles of 20 runs", NULL},
+    {OPTIONS_RUN, 0, "jitter", "[SHAPE:]CV",
+     "random spread of task times: standard deviation over mean; normal, uniform, lognormal, gamma",
      NULL},
-    {OPTIONS_RUN, 0, "device-jitter", "CV",
+    {OPTIONS_RUN, 0, "device-jitter", "[SHAPE:]CV",
      "random slow-down of whole devices: standard deviation over mean", NULL},
+    {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
+     "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
+    {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",
+     "these links carry PART of what they would: n0.nic1=0.5; 0: failed", NULL},
+    {OPTIONS_ANSWER, 0, "seeds", "A..B", "the same as --seed A..B", set_seeds},
     {OPTIONS_ANSWER, 0, "iterations", "N",
      "iterations in a row; the time of the last is the answer", NULL},
     {OPTIONS_ANSWER, 0, "sensitivity", NULL,

@@ -5,6 +5,7 @@
 #include "plan/internal.h"
 #include "study/lending.h"
 #include "study/record.h"
+#include "study/slow.h"
 #include "study/study.h"
 
 #include <stdlib.h>
@@ -88,7 +89,10 @@ static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
     if (!fr_order_is_pass(m->options.order))
         return FR_OK;
     FR_TRY(fr_run_order(m->plan, &m->options, &ordered, &m->n_ordered, err));
-    fr_plan_free(m->plan);
+    if (m->question->n_seeds > 1)
+        m->unordered = m->plan;
+    else
+        fr_plan_free(m->plan);
     m->plan = ordered;
     return FR_OK;
 }
@@ -139,6 +143,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
     m->options = q->run;
+    if (m->slow)
+        m->options.device_slowdown = m->slow;
     FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
     FR_TRY(put_in_order(m, err));
@@ -207,7 +213,8 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                            .graph = s->graph,
                            .costs = s->costs,
                            .optimizer = q->optimizer,
-                           .keeps_gradients = q->keeps_gradients};
+                           .keeps_gradients = q->keeps_gradients,
+                           .why_devices_differ = fr__why_devices_differ(q)};
     uint32_t *list;
     enum fr_status st;
 
@@ -241,7 +248,9 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     problem.decisions = &m.decisions;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
-    st = fr__tools_take(s, &m.tools, err);
+    st = fr__slow_devices(&m.slow, s->topo, q, err);
+    if (st == FR_OK)
+        st = fr__tools_take(s, &m.tools, err);
     if (st == FR_OK) {
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
@@ -257,6 +266,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     }
     fr__tools_give(s, m.tools);
     fr_collective_way_free(m.way);
+    fr_plan_free(m.unordered);
+    free(m.slow);
     free(m.devices);
     return st;
 }

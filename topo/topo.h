@@ -135,6 +135,10 @@ struct fr_topo {
  * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EUSAGE (machines that
  * cannot be joined), FR_EIO, FR_ENOMEM. */
 enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
+/* The same with links that carry less: less is what stands behind the word in a composition,
+ * "n0.nic1=0.5,n*.nic7=0"; NULL: all are whole. */
+enum fr_status fr_topo_load_less(struct fr_topo **out, const char *spec, const char *less,
+                                 struct fr_error *err);
 void fr_topo_free(struct fr_topo *t);
 
 /* Presets for lists and help: name and one-line summary; NULL past the end. */
@@ -196,6 +200,15 @@ enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, ui
  * failure *n does not change. Cost: O(vertices + length of text). */
 enum fr_status fr_topo_select_named(const struct fr_topo *t, const char *text, uint32_t devices[],
                                     size_t *n, struct fr_error *err);
+
+/* Marks the devices that a pattern stands for: "n3.gpu2", "n0..1.gpu0..7", "n*.gpu0" ("*" is any
+ * text, FROM..TO any number in between).
+ *
+ * is_meant: [n_devices], set to true where it matches, else left; *n: how many match, at least 1.
+ * FR_ENOENT: none does (with the nearest known GPU); FR_EPARSE, FR_ERANGE: a range that is none.
+ * Cost: O(devices). */
+enum fr_status fr_topo_match(const struct fr_topo *t, const char *pattern, bool is_meant[],
+                             size_t *n, struct fr_error *err);
 
 /* The CPU of a device's machine, or FR_NONE. */
 uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device);

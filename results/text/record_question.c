@@ -68,6 +68,10 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
         fputs(", interference as on ", f);
         fr__put_clean(f, r->interference);
     }
+    if (r->slow) {
+        fputs(", slowed: ", f);
+        fr__put_clean(f, r->slow);
+    }
     if (r->folding && with_strategy) {
         putc('\n', f);
         fr__put_clean(f, r->folding);

@@ -39,6 +39,9 @@ enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct 
 /* The whole file: machines from number 0, network and all. */
 enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
                                   struct fr_error *err);
+/* Adds all of it to an empty builder: machines, switches, links between, what was assumed. */
+enum fr_status fr__topo_file_fill(const struct fr__topo_file *f, struct fr_topo_builder *b,
+                                  struct fr_error *err);
 /* Adds its machines under numbers from first on; returns how many. Only for a file without
  * switches and links between machines. */
 uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
