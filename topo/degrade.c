@@ -1,4 +1,4 @@
-/* topo/degrade.c - links of a builder that carry less, or nothing any more.
+/* topo/degrade.c - links of a builder that carry less, nothing any more, or more.
  *
  * A name stands for links in one of two ways: it matches a vertex, and means the network links
  * there, or it matches a link, and means that link and the way back.
@@ -137,4 +137,15 @@ enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *n
                     "'%s' has no link of the network; another link is named by both ends, like "
                     "n0.gpu0>n0.gpu1",
                     name);
+}
+
+void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[])
+{
+    for (size_t i = 0; i < b->n_links; i++) {
+        struct fr_link *l = &b->links[i];
+        double factor = factors[l->src] > 0 ? factors[l->src] : factors[l->dst];
+
+        if (l->kind == FR_LINK_PCIE && factor > 0)
+            l->bw_Bps *= factor;
+    }
 }

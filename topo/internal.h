@@ -48,6 +48,8 @@ uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kin
  * that is none. Cost: O(links). */
 enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,
                                         struct fr_error *err);
+/* Multiplies the rate of the PCIe links at each vertex; factors: [n_vertices], 0: as they are. */
+void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[]);
 /* What a NIC speaks that no network joins yet; copied. */
 void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text);
 /* A sentence about what was assumed, for people; copied, the same one twice is one. */

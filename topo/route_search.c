@@ -3,6 +3,8 @@
 
 #include "topo/route_search.h"
 
+#include "base/rng.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -282,6 +284,15 @@ static void gather(struct fr__route_search *s, uint32_t u)
             s->steps[s->n_steps++] = s->out.list[i];
 }
 
+/* What picks among equal links of u: the destination's number, or where ways of the network are
+ * taken by hash, a hash of both. */
+static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t dst_device)
+{
+    uint64_t state = (uint64_t)u << 32 | dst_device;
+
+    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
+}
+
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */
 static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_device)
 {
@@ -307,7 +318,7 @@ static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_devi
     assert(n_best > 0);
     s->sum_ps[u] = best_ps;
     s->width_Bps[u] = best_Bps;
-    return s->steps[dst_device % n_best];
+    return s->steps[pick(s->topo, s->steps[0], u, dst_device) % n_best];
 }
 
 static void start_choices(struct fr__route_search *s, uint32_t target)

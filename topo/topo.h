@@ -121,6 +121,7 @@ struct fr_topo {
     const struct fr_topo_message *messages; /* [n_messages] different ones */
     uint32_t network_system;                /* over several machines, or FR_NONE: */
     bool has_relays;                        /* GPUs pass on messages to other machines: PXN */
+    bool has_hash;                          /* equal ways of the network are taken by hash */
     const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
     size_t n_notes;
@@ -245,6 +246,9 @@ void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const cha
                              const char *name, struct fr_loc loc);
 /* GPUs pass on what others of their machine send to other machines, see above. */
 void fr_topo_builder_relays(struct fr_topo_builder *b);
+/* Of equally good ways over the network a hash of switch and destination picks one, so that some
+ * carry several flows and others none, as ECMP does; without it the destination's number does. */
+void fr_topo_builder_hash(struct fr_topo_builder *b);
 /* Checks everything and makes the topology. Afterwards the builder may only be freed. FR_ERANGE,
  * FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

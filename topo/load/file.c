@@ -19,8 +19,11 @@ enum { MAX_FILE_BYTES = 16 << 20 };
 static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *root,
                                 struct fr_error *err)
 {
-    static const char *const known[] = {"name",     "network",  "collectives", "source", "types",
-                                        "machines", "switches", "links",       NULL};
+    static const char *const known[] = {"name",   "network",  "collectives", "source",
+                                        "types",  "machines", "switches",    "links",
+                                        "relays", "routing",  NULL};
+    static const char *const no_yes[] = {"no", "yes"}, *const routings[] = {"modulo", "hash"};
+    unsigned word;
     const struct fr__yaml *network;
     struct fr__fabric no_fabric;
     struct fr__network unused;
@@ -38,6 +41,10 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
         else
             FR_TRY(fr__network_parse(&unused, f->network, loc, err));
     }
+    FR_TRY(fr__topo_value_word(root, "relays", "no", no_yes, 2, &word, err));
+    f->has_relays = word == 1;
+    FR_TRY(fr__topo_value_word(root, "routing", "modulo", routings, 2, &word, err));
+    f->has_hash = word == 1;
     FR_TRY(fr__topo_file_types(f, root, err));
     FR_TRY(fr__topo_file_machines(f, root, err));
     FR_TRY(fr__topo_file_switches(f, root, err));

@@ -115,6 +115,10 @@ enum fr_status fr__topo_file_fill(const struct fr__topo_file *f, struct fr_topo_
     fr__topo_file_note(f, b);
     if (f->system)
         fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
+    if (f->has_relays)
+        fr_topo_builder_relays(b);
+    if (f->has_hash)
+        fr_topo_builder_hash(b);
     return place_fabric(f, b, err);
 }
 

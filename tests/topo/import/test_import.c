@@ -483,7 +483,8 @@ END_TEST
 START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
 {
     static const char *const specs[] = {"dgx1-v100", "2x hgx-h100", "1x gb200-nvl72",
-                                        "1x dgx2 + 2x p3.16xlarge via eth:25Gbps,10us"};
+                                        "1x dgx2 + 2x p3.16xlarge via eth:25Gbps,10us",
+                                        "2x hgx-h100 via rails:spine,spines=2,routing=hash"};
     struct fr_topo *a = topo_case_load(specs[_i]), *t;
     struct fr_error err;
     char *text = NULL;
@@ -495,6 +496,7 @@ START_TEST(what_is_written_as_yaml_reads_back_as_the_same)
     t = load_text(text, "written.yaml");
     ck_assert_uint_eq(t->n_links, a->n_links);
     ck_assert_uint_eq(t->n_vertices, a->n_vertices);
+    ck_assert(t->has_relays == a->has_relays && t->has_hash == a->has_hash);
     for (size_t i = 0; i < a->n_links; i++) {
         const struct fr_link *l = topo_case_link(t, a->links[i].name);
 
@@ -605,6 +607,6 @@ int main(void)
     tcase_add_test(tc, broken_matrices_are_refused_where_they_break);
     tcase_add_test(tc, dimensions_of_astra_sim_become_a_machine_and_the_network);
     tcase_add_test(tc, alpha_and_beta_of_taccl_become_latency_and_rate);
-    tcase_add_loop_test(tc, what_is_written_as_yaml_reads_back_as_the_same, 0, 4);
+    tcase_add_loop_test(tc, what_is_written_as_yaml_reads_back_as_the_same, 0, 5);
     return run_case(tc, "topo/import");
 }
