@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "plan/internal.h"
+#include "study/interference.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/slow.h"
@@ -23,23 +24,6 @@ void fr_question_init(struct fr_question *q)
     fr_run_options_init(&q->run);
     q->run.memory = FR_MEMORY_DEVICE;
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
-}
-
-const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
-                                                  struct fr_interference *store)
-{
-    static const enum fr_beside class_of[FR_N_WORK_CLASSES] = {
-        [FR_WORK_COMPUTE] = FR_BESIDE_COMPUTE,
-        [FR_WORK_COPY] = FR_BESIDE_COPY,
-        [FR_WORK_COLLECTIVE] = FR_BESIDE_COLLECTIVE};
-    const struct fr_slowdowns *s = fr_cost_slowdowns(costs, &store->source);
-
-    if (!s)
-        return NULL;
-    for (unsigned a = 0; a < FR_N_WORK_CLASSES; a++)
-        for (unsigned b = 0; b < FR_N_WORK_CLASSES; b++)
-            store->factor[a][b] = s->of[class_of[a]][class_of[b]].factor;
-    return store;
 }
 
 static double clock_s(clockid_t id)
@@ -159,7 +143,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->run.channels == 1)
         m->options.want |= FR_WANT_TOTALS;
     m->options.context = m->context;
-    m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
+    m->options.interference = fr__interference_of(m->setting->costs, q, &m->interference);
     /* a user who says how collectives run wants no fitted time */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
                             q->way.algorithm || q->way.protocol;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "study/interference.h"
 #include "study/record.h"
 #include "study/session.h"
 #include "study/slow.h"
@@ -102,7 +103,7 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     FR_TRY(parse_strategy(q->strategy, &strategy, &values, err));
     FR_TRY(fr__problem_make(&problem, &devices, s, q, err));
     problem.options = &values;
-    run.interference = fr__interference_of(s->costs, &interference);
+    run.interference = fr__interference_of(s->costs, q, &interference);
     st = check(o, problem.n_devices, err);
     if (st == FR_OK)
         st = fr__slow_devices(&slow, s->topo, q, err);

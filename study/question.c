@@ -214,6 +214,35 @@ SPREAD_SETTING(jitter, run.jitter_shape, run.jitter_cv)
 SPREAD_SETTING(device_jitter, run.device_shape, run.device_cv)
 #undef SPREAD_SETTING
 
+/* "measured", "none", "published" or a factor. */
+static enum fr_status set_interference(struct fr_question *q, const char *text, const char *what,
+                                       struct fr_error *err)
+{
+    static const char *const words[] = {"measured", "none", "published"};
+    static const double factors[] = {0, 1, FR_PUBLISHED_INTERFERENCE};
+    char hint[128];
+
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            q->beside_collectives = factors[i];
+            return FR_OK;
+        }
+    if (isdigit((unsigned char)text[0]))
+        return fr__parse_number(text, what, FR_NOWHERE, 1, 100, &q->beside_collectives, err);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "%s is \"%.40s\", expected measured, none, published or a factor such as 1.2%s",
+                    what, text, fr__did_you_mean(text, words, 3, hint, sizeof(hint)));
+}
+
+static const char *text_interference(const struct fr_question *q, char buf[VALUE])
+{
+    double x = q->beside_collectives;
+
+    if (x == FR_PUBLISHED_INTERFERENCE)
+        return "published";
+    return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
+}
+
 /* ---- one word of several ---- */
 
 static const char *name_precision(unsigned i)
@@ -316,6 +345,7 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(seed, "seed", true)                                                                          \
     X(jitter, "jitter", true)                                                                      \
     X(device_jitter, "device-jitter", true)                                                        \
+    X(interference, "interference", true)                                                          \
     X(slow, "slow", false)                                                                         \
     X(degrade, "degrade", false)                                                                   \
     X(costs, "costs", false)                                                                       \

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "study/interference.h"
 #include "study/record.h"
 
 #include <stdatomic.h>
@@ -393,11 +394,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_ordered = m->n_ordered;
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
-    if (m->options.interference) {
-        r->interference = fr__arena_strdup(box->arena, m->options.interference->source);
-        if (!r->interference)
-            return fr__fail_nomem(err);
-    }
+    FR_TRY(fr__fill_interference(r, box->arena, m, err));
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));

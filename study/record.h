@@ -83,9 +83,4 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);
 
-/* How work slows other work on a topology's GPUs (fr_cost_slowdowns), in *store, with the measured
- * device's name as the source. NULL: not known. */
-const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
-                                                  struct fr_interference *store);
-
 #endif

@@ -252,6 +252,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "network_system_why", r->network_system_why ? r->network_system_why : "");
     if (r->interference)
         fr__json_string(j, "interference", r->interference);
+    if (r->interference)
+        fr__json_number(j, "interference_s", r->interference_s);
     if (r->slow)
         fr__json_string(j, "slow", r->slow);
     fr__json_count(j, "seed", r->seed);

@@ -193,14 +193,14 @@ START_TEST(a_key_spells_out_every_setting)
     q.run.jitter_cv = 0.1;
     char *key = fr_question_key(&q);
     ck_assert_str_eq(
-        key,
-        "workload=vgg19|topology=2x dgx1-v100 via ib:100Gbps|precision=default|"
-        "seq-len=default|image-size=default|gpus=16|spread=0|devices=none|batch=default|"
-        "batch-per-gpu=32|strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|"
-        "network=flow|"
-        "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
-        "jitter=0.1|device-jitter=0|slow=none|degrade=none|costs=calibrated|profile-device=none|"
-        "collective-algorithm=none|protocol=none|nccl-channels=default|nccl-version=none");
+        key, "workload=vgg19|topology=2x dgx1-v100 via ib:100Gbps|precision=default|"
+             "seq-len=default|image-size=default|gpus=16|spread=0|devices=none|batch=default|"
+             "batch-per-gpu=32|strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|"
+             "network=flow|"
+             "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
+             "jitter=0.1|device-jitter=0|interference=measured|slow=none|degrade=none|costs="
+             "calibrated|profile-device=none|"
+             "collective-algorithm=none|protocol=none|nccl-channels=default|nccl-version=none");
     free(key);
 }
 END_TEST
@@ -245,6 +245,7 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"seed", "18446744073709551615"},
                   {"jitter", "0.25"},
                   {"device-jitter", "0.125"},
+                  {"interference", "1.25"},
                   {"slow", "n0.gpu1=2"},
                   {"degrade", "n0.nic0=0.5"},
                   {"costs", "datasheet"},
