@@ -82,10 +82,7 @@ enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, si
 
     if (importer)
         return fr__import(importer, a, text, len, name, NULL, out, err);
-    if (text[strspn(text, " \t\r\n")] == '<')
-        return fr__fail(err, FR_EPARSE, (struct fr_loc){name, 1, 1},
-                        "is XML whose root is not of a topology that is known here: NCCL's "
-                        "<system>, hwloc's <topology> or SimGrid's <platform>");
+    FR_TRY(fr__topo_refuse_others(text, len, name, err));
     FR_TRY(fr__yaml_load_text(a, text, len, name, &root, err));
     return make_file(a, name, root, out, err);
 }

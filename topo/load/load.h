@@ -65,6 +65,11 @@ bool fr__toy_is(const char *const words[], size_t n);
 enum fr_status fr__toy_load(struct fr__arena *a, const char *const words[], size_t n,
                             const char *name, struct fr_topo **out, struct fr_error *err);
 
+/* FR_EPARSE: the text is a graph of NCCL, other XML, or of ASTRA-sim's other back ends; asked where
+ * no importer knows it. */
+enum fr_status fr__topo_refuse_others(const char *text, size_t len, const char *name,
+                                      struct fr_error *err);
+
 /* Reads a text, YAML or of another tool, as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,
                                   const char *name, struct fr_error *err);
