@@ -20,6 +20,7 @@ unit_tests += tests/topo/test_fabric
 unit_tests += tests/topo/test_file
 unit_tests += tests/topo/import/test_import
 unit_tests += tests/topo/import/test_nccl_xml
+unit_tests += tests/topo/import/test_simgrid
 unit_tests += tests/topo/test_load
 unit_tests += tests/topo/test_preset
 unit_tests += tests/topo/test_rings
