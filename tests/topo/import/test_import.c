@@ -298,6 +298,8 @@ START_TEST(broken_matrices_are_refused_where_they_break)
 }
 END_TEST
 
+/* ---- ASTRA-sim, TACCL ---- */
+
 START_TEST(dimensions_of_astra_sim_become_a_machine_and_the_network)
 {
     struct fr_topo *t = load_text("topology: [Switch, Ring]\nnpus_count: [2, 3]\n"
