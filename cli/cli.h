@@ -133,6 +133,13 @@ enum fr_status cli_set_rounds(struct options *o, const char *value, struct fr_er
 enum fr_status cli_set_measured(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_profiles(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_every(struct options *o, const char *value, struct fr_error *err);
+/* cli/options_answer.c */
+enum fr_status cli_set_seeds(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_sensitivity(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
+                                         struct fr_error *err);
 /* cli/options_comm.c */
 enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err);

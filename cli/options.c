@@ -152,41 +152,6 @@ static enum fr_status set_deadline(struct options *o, const char *value, struct 
 
 /* ---- the rest ---- */
 
-static enum fr_status set_sensitivity(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)value;
-    (void)err;
-    if (o->question.sensitivity == FR_SENSITIVITY_NONE)
-        o->question.sensitivity = FR_SENSITIVITY_RUN;
-    return FR_OK;
-}
-
-static enum fr_status set_uncertainty(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)value;
-    (void)err;
-    if (o->question.uncertainty == FR_UNCERTAINTY_NONE)
-        o->question.uncertainty = FR_UNCERTAINTY_INTERVAL;
-    return FR_OK;
-}
-
-static enum fr_status set_why_uncertain(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)value;
-    (void)err;
-    o->question.uncertainty = FR_UNCERTAINTY_WHY;
-    return FR_OK;
-}
-
-static enum fr_status set_sensitivity_rerun(struct options *o, const char *value,
-                                            struct fr_error *err)
-{
-    (void)value;
-    (void)err;
-    o->question.sensitivity = FR_SENSITIVITY_RERUN;
-    return FR_OK;
-}
-
 static const char *phase_name(unsigned i)
 {
     return i < FR_N_PHASES ? fr_phase_name((enum fr_phase)i) : "backward";
@@ -305,21 +270,32 @@ static const struct option_row rows[] = {
      "device (allocator and context) or liveness (tensors alone)", NULL},
     {OPTIONS_RUN, 0, "costs", "SOURCE", "calibrated (default), datasheet, or a device file's path",
      NULL},
-    {OPTIONS_RUN, 0, "seed", "N", "seed of all random numbers", NULL},
-    {OPTIONS_RUN, 0, "jitter", "CV", "random spread of task times: standard deviation over mean",
+    {OPTIONS_RUN, 0, "seed", "N|A..B",
+     "seed of all random numbers; 0..19: mean, error and percentiles of 20 runs", NULL},
+    {OPTIONS_RUN, 0, "jitter", "[SHAPE:]CV",
+     "random spread of task times: standard deviation over mean; normal, uniform, lognormal, gamma",
      NULL},
-    {OPTIONS_RUN, 0, "device-jitter", "CV",
+    {OPTIONS_RUN, 0, "device-jitter", "[SHAPE:]CV",
      "random slow-down of whole devices: standard deviation over mean", NULL},
+    {OPTIONS_RUN, 0, "interference", "SOURCE|FACTOR",
+     "compute beside collectives: measured (default, where a device file says), published, none, "
+     "1.2",
+     NULL},
+    {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
+     "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
+    {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",
+     "these links carry PART of what they would: n0.nic1=0.5; 0: failed", NULL},
+    {OPTIONS_ANSWER, 0, "seeds", "A..B", "the same as --seed A..B", cli_set_seeds},
     {OPTIONS_ANSWER, 0, "iterations", "N",
      "iterations in a row; the time of the last is the answer", NULL},
     {OPTIONS_ANSWER, 0, "sensitivity", NULL,
-     "how much faster links and devices would help, from one run", set_sensitivity},
+     "how much faster links and devices would help, from one run", cli_set_sensitivity},
     {OPTIONS_ANSWER, 0, "sensitivity-rerun", NULL,
-     "the same, and run again with each of them faster", set_sensitivity_rerun},
+     "the same, and run again with each of them faster", cli_set_sensitivity_rerun},
     {OPTIONS_ANSWER, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
-     set_uncertainty},
+     cli_set_uncertainty},
     {OPTIONS_ANSWER, 0, "why-uncertain", NULL, "the same, and which ops cause it",
-     set_why_uncertain},
+     cli_set_why_uncertain},
     {OPTIONS_COSTS, 0, "costs", "SOURCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_EXPLAIN, 'o', "output", "FILE",

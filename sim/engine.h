@@ -28,6 +28,7 @@
 #include "sim/network/rings.h"
 #include "sim/network/routes.h"
 #include "sim/sim.h"
+#include "sim/spread.h"
 #include "sim/turns.h"
 
 #include "base/error.h"
@@ -269,6 +270,7 @@ struct engine {
     struct device *devices;
     struct fr_device_result *results; /* [n_devices] */
     double *slowdown;                 /* [n_devices] or NULL */
+    struct fr__spread jitter;         /* of tasks, see random.c */
 
     struct memory memory;
     struct interference work;

@@ -1,7 +1,8 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
-	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/streams.h sim/streams.c sim/turns.h \
+	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c sim/streams.h \
+	sim/streams.c sim/turns.h \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
 	sim/collectives/chosen.h sim/collectives/chosen.c sim/collectives/collective.c \

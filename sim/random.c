@@ -1,7 +1,7 @@
 /* sim/random.c - jitter of tasks and slow devices.
  *
  * Each task and each device draws from a stream of its own, so that a draw depends on nothing but
- * the seed and who draws. Factors are 1 + cv z with z of variance 1, not below a tenth.
+ * the seed and who draws. The distributions are in sim/spread.c.
  */
 #include "config.h"
 
@@ -9,23 +9,23 @@
 
 #include "base/rng.h"
 
-static const double LEAST_FACTOR = 0.1;
 static const uint64_t DEVICE_STREAMS = (uint64_t)1 << 40; /* beyond the numbers of all tasks */
 
-static double factor(uint64_t seed, uint64_t entity, double cv)
+static double factor(const struct fr__spread *spread, uint64_t seed, uint64_t entity)
 {
     struct fr__rng rng;
-    double f;
 
     fr__rng_init(&rng, seed, entity);
-    f = 1 + cv * fr__rng_normal(&rng);
-    return f < LEAST_FACTOR ? LEAST_FACTOR : f;
+    return fr__spread_draw(spread, &rng);
 }
 
 enum fr_status fr__random_init(struct engine *e)
 {
     size_t n = e->v->topo->n_devices;
+    struct fr__spread spread;
 
+    fr__spread_init(&e->jitter, e->o->jitter_shape, e->o->jitter_cv);
+    fr__spread_init(&spread, e->o->device_shape, e->o->device_cv);
     e->is_varied = e->o->cost_s || e->o->slowness || e->o->device_slowdown || e->o->device_cv > 0 ||
                    e->o->jitter_cv > 0;
     if (e->o->device_cv <= 0 && !e->o->device_slowdown)
@@ -36,7 +36,7 @@ enum fr_status fr__random_init(struct engine *e)
     for (size_t d = 0; d < n; d++) {
         e->slowdown[d] = e->o->device_slowdown ? e->o->device_slowdown[d] : 1;
         if (e->o->device_cv > 0)
-            e->slowdown[d] *= factor(e->o->seed, DEVICE_STREAMS + d, e->o->device_cv);
+            e->slowdown[d] *= factor(&spread, e->o->seed, DEVICE_STREAMS + d);
     }
     return FR_OK;
 }
@@ -65,6 +65,6 @@ double fr__varied_duration(const struct engine *e, uint32_t task)
     if (e->slowdown)
         duration_s *= e->slowdown[k->device];
     if (e->o->jitter_cv > 0)
-        duration_s *= factor(e->o->seed, task, e->o->jitter_cv);
+        duration_s *= factor(&e->jitter, e->o->seed, task);
     return duration_s;
 }

@@ -41,6 +41,22 @@ struct fr_interference {
     const char *source;
 };
 
+/* Distributions of random factors on times. All have mean 1 and the coefficient of variation (cv,
+ * standard deviation over mean) asked for. BY_SIZE: normal up to a cv of 0.3, lognormal above, as
+ * times below 0 do not exist. See sim/spread.c. */
+enum fr_spread_shape {
+    FR_SPREAD_BY_SIZE,
+    FR_SPREAD_NORMAL,
+    FR_SPREAD_UNIFORM,
+    FR_SPREAD_LOGNORMAL,
+    FR_SPREAD_GAMMA,
+    FR_N_SPREAD_SHAPES
+};
+const char *fr_spread_shape_name(enum fr_spread_shape s);
+/* FR_ERANGE: no such distribution of factors above 0 has that cv; what: named in the message. */
+enum fr_status fr_spread_check(enum fr_spread_shape shape, double cv, const char *what,
+                               struct fr_error *err);
+
 /* Parts of a run's result. Each takes time to make and is left out (zeros, NULL) unless asked for;
  * none needs another. The simulated times of a run do not depend on what is wanted. */
 enum fr_want {
@@ -112,8 +128,9 @@ struct fr_run_options {
                                        1: one ring in rank order */
     const struct fr_collective_way *way; /* how collectives go; NULL: as rings */
     uint64_t seed;
-    double jitter_cv;              /* per task, standard deviation over mean */
-    double device_cv;              /* one slow-down per device, standard deviation over mean */
+    double jitter_cv; /* per task, standard deviation over mean */
+    double device_cv; /* one slow-down per device, standard deviation over mean */
+    enum fr_spread_shape jitter_shape, device_shape; /* their distributions */
     const double *cost_s;          /* [n_costs] instead of the plan's means; NULL: the means */
     const double *device_slowdown; /* [n_devices] factors >= 0 on compute; NULL: 1 */
     const double *slowness;        /* [fr_n_resources] factors > 0; NULL: 1; see below */

@@ -78,6 +78,9 @@ struct fr_problem {
     size_t n_devices;
     uint32_t global_batch; /* samples an iteration, over all devices */
     enum fr_optimizer optimizer;
+    /* Why GPUs of one type do not take the same time for the same work: some are slowed by name, or
+     * times are random. NULL: they do. */
+    const char *why_devices_differ;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
     /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks

@@ -3,8 +3,10 @@
 
 #include "base/error.h"
 #include "plan/internal.h"
+#include "study/interference.h"
 #include "study/lending.h"
 #include "study/record.h"
+#include "study/slow.h"
 #include "study/study.h"
 
 #include <stdlib.h>
@@ -22,23 +24,6 @@ void fr_question_init(struct fr_question *q)
     fr_run_options_init(&q->run);
     q->run.memory = FR_MEMORY_DEVICE;
     q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
-}
-
-const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
-                                                  struct fr_interference *store)
-{
-    static const enum fr_beside class_of[FR_N_WORK_CLASSES] = {
-        [FR_WORK_COMPUTE] = FR_BESIDE_COMPUTE,
-        [FR_WORK_COPY] = FR_BESIDE_COPY,
-        [FR_WORK_COLLECTIVE] = FR_BESIDE_COLLECTIVE};
-    const struct fr_slowdowns *s = fr_cost_slowdowns(costs, &store->source);
-
-    if (!s)
-        return NULL;
-    for (unsigned a = 0; a < FR_N_WORK_CLASSES; a++)
-        for (unsigned b = 0; b < FR_N_WORK_CLASSES; b++)
-            store->factor[a][b] = s->of[class_of[a]][class_of[b]].factor;
-    return store;
 }
 
 static double clock_s(clockid_t id)
@@ -88,7 +73,10 @@ static enum fr_status put_in_order(struct fr__making *m, struct fr_error *err)
     if (!fr_order_is_pass(m->options.order))
         return FR_OK;
     FR_TRY(fr_run_order(m->plan, &m->options, &ordered, &m->n_ordered, err));
-    fr_plan_free(m->plan);
+    if (m->question->n_seeds > 1)
+        m->unordered = m->plan;
+    else
+        fr_plan_free(m->plan);
     m->plan = ordered;
     return FR_OK;
 }
@@ -139,6 +127,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
         fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
     m->options = q->run;
+    if (m->slow)
+        m->options.device_slowdown = m->slow;
     FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
     FR_TRY(put_in_order(m, err));
@@ -153,7 +143,7 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->run.channels == 1)
         m->options.want |= FR_WANT_TOTALS;
     m->options.context = m->context;
-    m->options.interference = fr__interference_of(m->setting->costs, &m->interference);
+    m->options.interference = fr__interference_of(m->setting->costs, q, &m->interference);
     /* a user who says how collectives run wants no fitted time */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
                             q->way.algorithm || q->way.protocol;
@@ -207,7 +197,8 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                            .graph = s->graph,
                            .costs = s->costs,
                            .optimizer = q->optimizer,
-                           .keeps_gradients = q->keeps_gradients};
+                           .keeps_gradients = q->keeps_gradients,
+                           .why_devices_differ = fr__why_devices_differ(q)};
     uint32_t *list;
     enum fr_status st;
 
@@ -241,7 +232,9 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     problem.decisions = &m.decisions;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
-    st = fr__tools_take(s, &m.tools, err);
+    st = fr__slow_devices(&m.slow, s->topo, q, err);
+    if (st == FR_OK)
+        st = fr__tools_take(s, &m.tools, err);
     if (st == FR_OK) {
         m.simulation = m.tools->simulation;
         problem.memo = m.tools->memo;
@@ -257,6 +250,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     }
     fr__tools_give(s, m.tools);
     fr_collective_way_free(m.way);
+    fr_plan_free(m.unordered);
+    free(m.slow);
     free(m.devices);
     return st;
 }

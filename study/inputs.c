@@ -22,6 +22,7 @@ struct input {
     char *name;
     char *profile_device; /* as the question has it, or NULL */
     char *costs;          /* topologies: likewise */
+    char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
     enum fr_dtype dtype;
@@ -85,6 +86,7 @@ static void free_input(struct input *x)
     fr_graph_free(x->graph);
     free(x->name);
     free(x->costs);
+    free(x->degrade);
     free(x->profile_device);
     free(x->profile);
     free(x);
@@ -131,7 +133,7 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
         return false;
     if (l->is_of_topos)
         return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs) &&
-               is_same(x->profile, profile_of(g, q));
+               is_same(x->degrade, q->degrade) && is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype;
 }
@@ -187,6 +189,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
             copy(&x->profile_device, q->profile_device) &&
             copy(&x->costs, l->is_of_topos ? q->costs : NULL) &&
+            copy(&x->degrade, l->is_of_topos ? q->degrade : NULL) &&
             copy(&x->profile, l->is_of_topos ? profile_of(g, q) : NULL)) {
             l->inputs[l->n++] = x;
             return x;
@@ -207,7 +210,7 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
                                             .dtype = x->dtype,
                                             .image_size = x->image_size,
                                             .profile_device = x->profile_device};
-    enum fr_status st = is_topo ? fr_topo_load(&x->topo, x->name, &x->why)
+    enum fr_status st = is_topo ? fr_topo_load_less(&x->topo, x->name, x->degrade, &x->why)
                                 : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 
     if (is_topo && st == FR_OK)

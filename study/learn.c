@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "study/interference.h"
 #include "study/record.h"
 #include "study/session.h"
+#include "study/slow.h"
 #include "strategies/list.h"
 #include "strategies/lower/learning.h"
 
@@ -92,13 +94,20 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     struct fr_learning *learning = NULL;
     struct fr_problem problem;
     uint32_t *devices = NULL;
+    double *slow = NULL;
     enum fr_status st;
 
+    if (q->n_seeds > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "learning takes one seed, not %u",
+                        (unsigned)q->n_seeds);
     FR_TRY(parse_strategy(q->strategy, &strategy, &values, err));
     FR_TRY(fr__problem_make(&problem, &devices, s, q, err));
     problem.options = &values;
-    run.interference = fr__interference_of(s->costs, &interference);
+    run.interference = fr__interference_of(s->costs, q, &interference);
     st = check(o, problem.n_devices, err);
+    if (st == FR_OK)
+        st = fr__slow_devices(&slow, s->topo, q, err);
+    run.device_slowdown = slow;
     if (st == FR_OK)
         st = strategy->learn(&problem, o, &run, ctx, &learning, err);
     if (st == FR_OK)
@@ -108,6 +117,7 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     else
         fr_learning_free(learning);
     free(devices);
+    free(slow);
     return st;
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 48 };
+enum { VALUE = 48, MAX_SEEDS = 10000 };
 
 struct setting {
     const char *name;
@@ -62,6 +62,8 @@ NAME_SETTING(costs, "calibrated")
         return q->member ? q->member : "none";                                                     \
     }
 OPTIONAL_NAME_SETTING(devices, devices)
+OPTIONAL_NAME_SETTING(slow, slow)
+OPTIONAL_NAME_SETTING(degrade, degrade)
 OPTIONAL_NAME_SETTING(profile_device, profile_device)
 OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
 OPTIONAL_NAME_SETTING(protocol, way.protocol)
@@ -123,32 +125,123 @@ static const char *text_iterations(const struct fr_question *q, char buf[VALUE])
     return count_text(q->iterations ? q->iterations : 1, NULL, buf);
 }
 
+/* "7", or "0..19" for 20 of them. */
 static enum fr_status set_seed(struct fr_question *q, const char *text, const char *what,
                                struct fr_error *err)
 {
-    return fr__parse_count(text, what, FR_NOWHERE, 0, UINT64_MAX, &q->run.seed, err);
+    const char *dots = strstr(text, "..");
+    uint64_t first = 0, last = 0;
+    char number[VALUE];
+
+    if (!dots || (size_t)(dots - text) >= sizeof(number)) {
+        FR_TRY(fr__parse_count(text, what, FR_NOWHERE, 0, UINT64_MAX, &q->run.seed, err));
+        q->n_seeds = 0;
+        return FR_OK;
+    }
+    snprintf(number, sizeof(number), "%.*s", (int)(dots - text), text);
+    FR_TRY(fr__parse_count(number, what, FR_NOWHERE, 0, UINT64_MAX, &first, err));
+    FR_TRY(fr__parse_count(dots + 2, what, FR_NOWHERE, 0, UINT64_MAX, &last, err));
+    if (last < first || last - first >= MAX_SEEDS)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "%s is \"%s\", expected FIRST..LAST with at most %d seeds", what, text,
+                        (int)MAX_SEEDS);
+    q->run.seed = first;
+    q->n_seeds = (uint32_t)(last - first) + 1;
+    return FR_OK;
 }
 
 static const char *text_seed(const struct fr_question *q, char buf[VALUE])
 {
-    return count_text(q->run.seed, NULL, buf);
+    if (q->n_seeds < 2)
+        return count_text(q->run.seed, NULL, buf);
+    snprintf(buf, VALUE, "%" PRIu64 "..%" PRIu64, q->run.seed, q->run.seed + q->n_seeds - 1);
+    return buf;
 }
 
 /* ---- spreads ---- */
 
-#define SPREAD_SETTING(name, member)                                                               \
+static const char *name_shape(unsigned i)
+{
+    return fr_spread_shape_name((enum fr_spread_shape)(i + 1));
+}
+
+/* "0.05", or with its distribution "gamma:0.5". */
+static enum fr_status parse_spread(const char *text, const char *what, enum fr_spread_shape *shape,
+                                   double *cv, struct fr_error *err)
+{
+    enum fr_spread_shape s = FR_SPREAD_BY_SIZE;
+    const char *colon = strchr(text, ':');
+    double x = 0;
+
+    if (colon) {
+        char word[VALUE];
+        unsigned i = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(colon - text < VALUE ? colon - text : VALUE - 1),
+                 text);
+        FR_TRY(fr__parse_choice(word, what, FR_N_SPREAD_SHAPES - 1, name_shape, &i, err));
+        s = (enum fr_spread_shape)(i + 1);
+    }
+    FR_TRY(fr__parse_number(colon ? colon + 1 : text, what, FR_NOWHERE, 0, 10, &x, err));
+    FR_TRY(fr_spread_check(s, x, what, err));
+    *shape = s;
+    *cv = x;
+    return FR_OK;
+}
+
+static const char *spread_text(enum fr_spread_shape shape, double cv, char buf[VALUE])
+{
+    char number[VALUE];
+
+    if (shape == FR_SPREAD_BY_SIZE)
+        return fr__format_double(cv, buf, VALUE);
+    snprintf(buf, VALUE, "%s:%.30s", fr_spread_shape_name(shape),
+             fr__format_double(cv, number, sizeof(number)));
+    return buf;
+}
+
+#define SPREAD_SETTING(name, shape, cv)                                                            \
     static enum fr_status set_##name(struct fr_question *q, const char *text, const char *what,    \
                                      struct fr_error *err)                                         \
     {                                                                                              \
-        return fr__parse_number(text, what, FR_NOWHERE, 0, 10, &q->member, err);                   \
+        return parse_spread(text, what, &q->shape, &q->cv, err);                                   \
     }                                                                                              \
     static const char *text_##name(const struct fr_question *q, char buf[VALUE])                   \
     {                                                                                              \
-        return fr__format_double(q->member, buf, VALUE);                                           \
+        return spread_text(q->shape, q->cv, buf);                                                  \
     }
-SPREAD_SETTING(jitter, run.jitter_cv)
-SPREAD_SETTING(device_jitter, run.device_cv)
+SPREAD_SETTING(jitter, run.jitter_shape, run.jitter_cv)
+SPREAD_SETTING(device_jitter, run.device_shape, run.device_cv)
 #undef SPREAD_SETTING
+
+/* "measured", "none", "published" or a factor. */
+static enum fr_status set_interference(struct fr_question *q, const char *text, const char *what,
+                                       struct fr_error *err)
+{
+    static const char *const words[] = {"measured", "none", "published"};
+    static const double factors[] = {0, 1, FR_PUBLISHED_INTERFERENCE};
+    char hint[128];
+
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) {
+            q->beside_collectives = factors[i];
+            return FR_OK;
+        }
+    if (isdigit((unsigned char)text[0]))
+        return fr__parse_number(text, what, FR_NOWHERE, 1, 100, &q->beside_collectives, err);
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "%s is \"%.40s\", expected measured, none, published or a factor such as 1.2%s",
+                    what, text, fr__did_you_mean(text, words, 3, hint, sizeof(hint)));
+}
+
+static const char *text_interference(const struct fr_question *q, char buf[VALUE])
+{
+    double x = q->beside_collectives;
+
+    if (x == FR_PUBLISHED_INTERFERENCE)
+        return "published";
+    return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
+}
 
 /* ---- one word of several ---- */
 
@@ -252,6 +345,9 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(seed, "seed", true)                                                                          \
     X(jitter, "jitter", true)                                                                      \
     X(device_jitter, "device-jitter", true)                                                        \
+    X(interference, "interference", true)                                                          \
+    X(slow, "slow", false)                                                                         \
+    X(degrade, "degrade", false)                                                                   \
     X(costs, "costs", false)                                                                       \
     X(profile_device, "profile-device", true)                                                      \
     X(collective_algorithm, "collective-algorithm", true)                                          \

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "study/interference.h"
 #include "study/record.h"
 
 #include <stdatomic.h>
@@ -388,7 +389,8 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_tasks = fr_plan_view(m->plan)->n_tasks;
     r->n_iterations = m->run->n_iterations;
     r->n_fitted_messages = m->run->stats.fitted_messages;
-    r->iteration_s = m->run->iteration_s;
+    FR_TRY(fr__fill_seeds(r, m, err));
+    r->iteration_s = r->seeds.n > 0 ? r->seeds.mean_s : m->run->iteration_s;
     r->samples_per_s = r->iteration_s > 0 ? r->global_batch / r->iteration_s : 0;
     r->lower_bound_s = m->run->lower_bound_s;
     r->has_totals = (m->options.want & FR_WANT_TOTALS) != 0;
@@ -398,11 +400,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_ordered = m->n_ordered;
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
-    if (m->options.interference) {
-        r->interference = fr__arena_strdup(box->arena, m->options.interference->source);
-        if (!r->interference)
-            return fr__fail_nomem(err);
-    }
+    FR_TRY(fr__fill_interference(r, box->arena, m, err));
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
@@ -413,6 +411,9 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
         FR_TRY(fill_links(box, m, err));
         FR_TRY(fill_critical_path(box, err));
     }
+    r->slow = q->slow ? fr__arena_strdup(box->arena, q->slow) : NULL;
+    if (q->slow && !r->slow)
+        return fr__fail_nomem(err);
     FR_TRY(fr__fill_sensitivities(r, box->arena, m, err));
     return fr__fill_uncertainty(r, box->arena, m, err);
 }

@@ -21,7 +21,10 @@ struct fr__making {
     size_t n_ordered;                 /* transfers that the order asked for has put in order */
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
     struct fr__tools *tools;          /* tools that the simulation belongs to */
-    struct fr_plan *plan;             /* go over to the record on success */
+    double *slow;                     /* what the options' device_slowdown points to, or NULL */
+    /* the plan before an order was put on it, kept where several seeds draw theirs; else NULL */
+    struct fr_plan *unordered;
+    struct fr_plan *plan; /* go over to the record on success */
     struct fr_run *run;
     struct fr_decisions *decisions; /* or NULL */
 };
@@ -36,6 +39,9 @@ enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *are
  * runs, and two for each kind of op and trust. */
 enum fr_status fr__fill_uncertainty(struct fr_record *r, struct fr__arena *arena,
                                     const struct fr__making *m, struct fr_error *err);
+/* Runs it with the question's other seeds too. Cost: a run a seed. */
+enum fr_status fr__fill_seeds(struct fr_record *r, const struct fr__making *m,
+                              struct fr_error *err);
 /* Fills in who holds the memory of that device at its peak. Cost: O(buffers log). */
 enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
                              const struct fr__making *m, const struct fr_record_device *device,
@@ -76,10 +82,5 @@ enum fr_status fr__devices_choose(uint32_t **devices, size_t *n, const struct fr
 enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
                                 const struct fr_setting *s, const struct fr_question *q,
                                 struct fr_error *err);
-
-/* How work slows other work on a topology's GPUs (fr_cost_slowdowns), in *store, with the measured
- * device's name as the source. NULL: not known. */
-const struct fr_interference *fr__interference_of(const struct fr_cost_model *costs,
-                                                  struct fr_interference *store);
 
 #endif

@@ -18,7 +18,7 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
 
     *out = s;
     FR_TRY(fr__question_check(q, err));
-    FR_TRY(fr_topo_load(&s.topo, q->topology, err));
+    FR_TRY(fr_topo_load_less(&s.topo, q->topology, q->degrade, err));
     st = fr_workload_load(&s.graph, q->workload, &opt, err);
     if (st == FR_OK)
         st = fr__costs_load(&s.costs, s.topo, s.graph, q, err);

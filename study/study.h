@@ -34,6 +34,7 @@ enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIV
  * with each of them 1 % slower and faster, and FR_FASTER times as fast, say. */
 enum fr_sensitivity { FR_SENSITIVITY_NONE, FR_SENSITIVITY_RUN, FR_SENSITIVITY_RERUN };
 #define FR_FASTER 1.25
+#define FR_PUBLISHED_INTERFERENCE 1.189
 
 /* How far the errors of op costs may move the time. INTERVAL: an interval; WHY: also which ops
  * cause it. */
@@ -59,6 +60,15 @@ struct fr_question {
     enum fr_optimizer optimizer;
     bool keeps_gradients;            /* --zero-grad zero */
     enum fr_collectives collectives; /* decides run.closed_form_collectives and run.rings_only */
+    /* Devices by name that take longer: "n3.gpu2=1.3,n0..1.gpu*=1.1" (fr_topo_match); factors of
+     * one that is named twice multiply. NULL: none. */
+    const char *slow;
+    /* How many times as long compute takes while a collective runs on its GPU. 0: as a device file
+     * says, 1 where none does; 1: nothing slows anything, whatever a file says;
+     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c. */
+    double beside_collectives;
+    const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
+    uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
         way;             /* of collectives at no fitted time; an algorithm or a protocol
                                          asks that none takes its fitted time */
@@ -82,7 +92,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 29 };
+enum { FR_N_SETTINGS = 32 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -203,6 +213,16 @@ struct fr_record_advice {
     uint64_t peak_bytes;
 };
 
+/* What runs with n seeds from `first` on took. Percentiles lie between two runs in proportion
+ * (Hyndman and Fan, The American Statistician 50(4), 1996, definition 7). The standard error is of
+ * the mean: the standard deviation (n - 1) over the root of n. */
+struct fr_record_seeds {
+    uint64_t first;
+    uint32_t n;        /* 0: one run was asked for */
+    bool is_all_alike; /* nothing in the question is random */
+    double mean_s, standard_error_s, min_s, p50_s, p95_s, p99_s, max_s;
+};
+
 /* Everything below belongs to the record (setting, plan and run included, where it made them).
  * Times are an iteration's; compute, communication and bubble are means over the GPUs in use, and
  * compute + exposed communication + bubble is the iteration. */
@@ -217,6 +237,9 @@ struct fr_record {
     const char *folding; /* "folded: 16 ranks as 2", or why not; NULL: nothing to say */
     uint32_t global_batch;
     uint64_t seed;
+    struct fr_record_seeds seeds; /* iteration_s and all rates are of their mean, other figures of
+                                     the first one */
+    const char *slow;             /* devices slowed by name, as asked for; NULL: none */
     size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
     size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
@@ -227,9 +250,10 @@ struct fr_record {
                                    protocol's; NULL: rings */
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
-    const char
-        *interference; /* device whose measured factors slow work side by side; NULL: none known */
-    bool alloc_at_start; /* else at dispatch: when buffers come to be */
+    /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
+    const char *interference;
+    double interference_s; /* of the iteration, that it adds; 0 in a brief record */
+    bool alloc_at_start;   /* else at dispatch: when buffers come to be */
     bool oom;
     struct fr_record_oom oom_why; /* when oom */
     enum fr_memory_model memory_model;

@@ -410,6 +410,11 @@ void fr_topo_builder_relays(struct fr_topo_builder *b)
     b->has_relays = true;
 }
 
+void fr_topo_builder_hash(struct fr_topo_builder *b)
+{
+    b->has_hash = true;
+}
+
 void fr__topo_builder_note(struct fr_topo_builder *b, const char *text)
 {
     const char *copy;

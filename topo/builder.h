@@ -22,7 +22,7 @@ struct fr_topo_builder {
     size_t n_systems, n_system_of;
     size_t cap_types, cap_vertices, cap_vertex_types, cap_links;
     size_t cap_systems, cap_system_of;
-    bool has_relays;
+    bool has_relays, has_hash;
     const char **notes; /* heap; the texts are in the arena */
     size_t n_notes, cap_notes;
     struct fr__hash_table by_name, by_ends; /* of vertices, of links */

@@ -43,11 +43,15 @@ const struct fr_vertex *fr__topo_builder_get(const struct fr_topo_builder *b, ui
  * device type's name, NULL for switches and NICs. */
 uint32_t fr__topo_builder_add(struct fr_topo_builder *b, enum fr_vertex_kind kind, uint32_t machine,
                               const char *name, unsigned number, const char *type);
-/* What is left of the network links at a vertex, or of the one link of that name and the way back:
- * frac of their rate; 0 takes them away. FR_ENOENT: nothing of that name; FR_EUSAGE: no network
- * link there. Cost: O(links). */
+/* What is left of the network links at a vertex, or of a link and the way back: frac of their rate;
+ * 0 takes them away. name: of vertices or links, or a pattern of them (topo/pattern.h). What was
+ * measured of whole links is no longer said of these, their machines and the network.
+ * FR_ENOENT: nothing of that name; FR_EUSAGE: no network link there; FR_EPARSE, FR_ERANGE: a range
+ * that is none. Cost: O(links). */
 enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,
                                         struct fr_error *err);
+/* Multiplies the rate of the PCIe links at each vertex; factors: [n_vertices], 0: as they are. */
+void fr__topo_builder_widen(struct fr_topo_builder *b, const double factors[]);
 /* What a NIC speaks that no network joins yet; copied. */
 void fr__topo_builder_network(struct fr_topo_builder *b, uint32_t vertex, const char *text);
 /* A sentence about what was assumed, for people; copied, the same one twice is one. */

@@ -1,8 +1,9 @@
 noinst_LTLIBRARIES += libtopo.la
 libtopo_la_SOURCES = \
 	topo/alike.h topo/alike.c topo/builder.h topo/builder.c topo/check.c topo/degrade.c \
-	topo/device_types.c topo/internal.h topo/layout.c topo/rings.c topo/route.c topo/route_search.h \
-	topo/route_search.c topo/router.h topo/rows.h topo/select_named.c topo/topo.h topo/topo.c \
+	topo/device_types.c topo/internal.h topo/layout.c topo/pattern.h topo/pattern.c topo/rings.c \
+	topo/route.c topo/route_search.h topo/route_search.c topo/router.h topo/rows.h \
+	topo/select_named.c topo/topo.h topo/topo.c \
 	topo/export/simgrid.c topo/export/yaml.c \
 	topo/import/amd.c topo/import/astra.c topo/import/common.c topo/import/defaults.h \
 	topo/import/defaults.c topo/import/hwloc.c topo/import/import.h topo/import/import.c \
@@ -14,7 +15,7 @@ libtopo_la_SOURCES = \
 	topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
 	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
 	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
-	topo/load/load.h topo/load/network.c topo/load/toy.c \
+	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/toy.c \
 	topo/presets/cube_mesh.c topo/presets/dgx2.c topo/presets/gb200_nvl72.c \
 	topo/presets/gh200_quad.c topo/presets/hgx.c topo/presets/hosts.c topo/presets/list.c \
 	topo/presets/p2_16xlarge.c topo/presets/parts.h topo/presets/parts.c topo/presets/presets.h

@@ -3,6 +3,8 @@
 
 #include "topo/route_search.h"
 
+#include "base/rng.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -301,6 +303,8 @@ static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint
     }
     if (n_into > 0 && n_into < n)
         s->modulus = 0;
+    if (t->has_hash && n > 1 && t->links[s->steps[0]].kind == FR_LINK_NET)
+        s->modulus = 0; /* it is not the destination's number that picks */
     if (s->modulus == 0 || s->modulus % n == 0)
         return;
     while (rest > 0) { /* Euclid */
@@ -317,6 +321,15 @@ static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint
 uint32_t fr__route_search_modulus(const struct fr__route_search *s)
 {
     return s->modulus;
+}
+
+/* What picks among equal links of u: the destination's number, or where ways of the network are
+ * taken by hash, a hash of both. */
+static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t dst_device)
+{
+    uint64_t state = (uint64_t)u << 32 | dst_device;
+
+    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
 }
 
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */
@@ -346,7 +359,7 @@ static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_devi
     s->width_Bps[u] = best_Bps;
     if (s->modulus > 0)
         note_choice(s, u, n_best, dst_device);
-    return s->steps[dst_device % n_best];
+    return s->steps[pick(s->topo, s->steps[0], u, dst_device) % n_best];
 }
 
 static void start_choices(struct fr__route_search *s, uint32_t target)

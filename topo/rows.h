@@ -48,6 +48,7 @@ struct fr__topo_file {
     struct fr__vertex_row *switches;
     struct fr__link_row *links;
     size_t n_types, n_makes, n_switches, n_links;
+    bool has_relays, has_hash;
     size_t n_notes;
     const char *const *notes; /* what was assumed where the file is silent, a sentence each */
 };

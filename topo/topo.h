@@ -121,6 +121,7 @@ struct fr_topo {
     const struct fr_topo_message *messages; /* [n_messages] different ones */
     uint32_t network_system;                /* over several machines, or FR_NONE: */
     bool has_relays;                        /* GPUs pass on messages to other machines: PXN */
+    bool has_hash;                          /* equal ways of the network are taken by hash */
     const char *network_system_why;         /* not taken, since "b200-infiniband was measured on
                                              ib:400Gbps"; NULL: there is none */
     size_t n_notes;
@@ -135,6 +136,10 @@ struct fr_topo {
  * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EUSAGE (machines that
  * cannot be joined), FR_EIO, FR_ENOMEM. */
 enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
+/* The same with links that carry less: less is what stands behind the word in a composition,
+ * "n0.nic1=0.5,n*.nic7=0"; NULL: all are whole. */
+enum fr_status fr_topo_load_less(struct fr_topo **out, const char *spec, const char *less,
+                                 struct fr_error *err);
 void fr_topo_free(struct fr_topo *t);
 
 /* Presets for lists and help: name and one-line summary; NULL past the end. */
@@ -201,6 +206,15 @@ enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, ui
 enum fr_status fr_topo_select_named(const struct fr_topo *t, const char *text, uint32_t devices[],
                                     size_t *n, struct fr_error *err);
 
+/* Marks the devices that a pattern stands for: "n3.gpu2", "n0..1.gpu0..7", "n*.gpu0" ("*" is any
+ * text, FROM..TO any number in between).
+ *
+ * is_meant: [n_devices], set to true where it matches, else left; *n: how many match, at least 1.
+ * FR_ENOENT: none does (with the nearest known GPU); FR_EPARSE, FR_ERANGE: a range that is none.
+ * Cost: O(devices). */
+enum fr_status fr_topo_match(const struct fr_topo *t, const char *pattern, bool is_meant[],
+                             size_t *n, struct fr_error *err);
+
 /* The CPU of a device's machine, or FR_NONE. */
 uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device);
 
@@ -236,6 +250,9 @@ void fr_topo_builder_message(struct fr_topo_builder *b, uint32_t link, const cha
                              const char *name, struct fr_loc loc);
 /* GPUs pass on what others of their machine send to other machines, see above. */
 void fr_topo_builder_relays(struct fr_topo_builder *b);
+/* Of equally good ways over the network a hash of switch and destination picks one, so that some
+ * carry several flows and others none, as ECMP does; without it the destination's number does. */
+void fr_topo_builder_hash(struct fr_topo_builder *b);
 /* Checks everything and makes the topology. Afterwards the builder may only be freed. FR_ERANGE,
  * FR_ENOMEM: the first fault of any call. */
 enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *name,

@@ -29,7 +29,16 @@ static void cell_count(FILE *f, uint64_t x)
     fprintf(f, "%" PRIu64 ",", x);
 }
 
-static void write_header(FILE *f)
+/* Columns of many seeds stand there only if some record has them. */
+static bool has_seeds(const struct fr_results *rs)
+{
+    for (size_t i = 0; i < rs->n; i++)
+        if (rs->records[i]->seeds.n > 0)
+            return true;
+    return false;
+}
+
+static void write_header(FILE *f, bool with_seeds)
 {
     fputs("strategy,workload,topology,gpus,gpus_used,global_batch,precision,optimizer,oom,"
           "iteration_s,samples_per_s,compute_s,comm_s,exposed_comm_s,bubble_s,lower_bound_s,"
@@ -40,8 +49,13 @@ static void write_header(FILE *f)
                 trust == FR_TRUST_PROFILED_ELSEWHERE ? "profiled_elsewhere"
                                                      : fr_trust_name((enum fr_trust)trust));
     fputs("plan_cpu_s,wall_s,tasks,tokens_per_s,tokens_per_s_per_gpu,model_flops_per_s_per_gpu,"
-          "hardware_flops_per_s_per_gpu,mfu,hfu\n",
+          "hardware_flops_per_s_per_gpu,mfu,hfu",
           f);
+    if (with_seeds)
+        fputs(",seeds,seeds_mean_s,seeds_standard_error_s,seeds_min_s,seeds_p50_s,seeds_p95_s,"
+              "seeds_p99_s,seeds_max_s",
+              f);
+    putc('\n', f);
 }
 
 /* Empty where it does not run, or where the workload does not say. */
@@ -50,7 +64,22 @@ static void cell_rate(FILE *f, const struct fr_record *r, double x, bool is_last
     char buf[40];
 
     fprintf(f, "%s%s", !r->oom && x > 0 ? fr__format_double(x, buf, sizeof(buf)) : "",
-            is_last ? "\n" : ",");
+            is_last ? "" : ",");
+}
+
+/* Empty for a record of one seed. */
+static void write_seeds(FILE *f, const struct fr_record_seeds *s)
+{
+    const double cells[] = {s->mean_s, s->standard_error_s, s->min_s, s->p50_s, s->p95_s, s->p99_s,
+                            s->max_s};
+    char buf[40];
+
+    if (s->n > 0)
+        fprintf(f, ",%u", (unsigned)s->n);
+    else
+        putc(',', f);
+    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++)
+        fprintf(f, ",%s", s->n > 0 ? fr__format_double(cells[i], buf, sizeof(buf)) : "");
 }
 
 static void write_rates(FILE *f, const struct fr_record *r)
@@ -65,7 +94,7 @@ static void write_rates(FILE *f, const struct fr_record *r)
     cell_rate(f, r, r->hfu, true);
 }
 
-static void write_row(FILE *f, const struct fr_record *r)
+static void write_row(FILE *f, const struct fr_record *r, bool with_seeds)
 {
     cell_text(f, r->strategy);
     cell_text(f, r->workload);
@@ -98,6 +127,9 @@ static void write_row(FILE *f, const struct fr_record *r)
     cell_number(f, r->wall_s);
     fprintf(f, "%zu,", r->n_tasks);
     write_rates(f, r);
+    if (with_seeds)
+        write_seeds(f, &r->seeds);
+    putc('\n', f);
 }
 
 static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
@@ -105,9 +137,9 @@ static enum fr_status write_csv(const struct fr_results *rs, FILE *f, const stru
 {
     (void)ctx;
     (void)err;
-    write_header(f);
+    write_header(f, has_seeds(rs));
     for (size_t i = 0; i < rs->n; i++)
-        write_row(f, rs->records[i]);
+        write_row(f, rs->records[i], has_seeds(rs));
     return FR_OK;
 }
 

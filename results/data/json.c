@@ -103,6 +103,23 @@ static void write_uncertainty(struct fr__json *j, const struct fr_record *r)
     fr__json_close(j, ']');
 }
 
+static void write_seeds(struct fr__json *j, const struct fr_record_seeds *s)
+{
+    if (s->n == 0)
+        return;
+    fr__json_open(j, "seeds", '{', true);
+    fr__json_count(j, "first", s->first);
+    fr__json_count(j, "n", s->n);
+    fr__json_number(j, "mean_s", s->mean_s);
+    fr__json_number(j, "standard_error_s", s->standard_error_s);
+    fr__json_number(j, "min_s", s->min_s);
+    fr__json_number(j, "p50_s", s->p50_s);
+    fr__json_number(j, "p95_s", s->p95_s);
+    fr__json_number(j, "p99_s", s->p99_s);
+    fr__json_number(j, "max_s", s->max_s);
+    fr__json_close(j, '}');
+}
+
 static void write_oom(struct fr__json *j, const struct fr_record *r)
 {
     fr__json_bool(j, "oom", r->oom);
@@ -235,7 +252,12 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "network_system_why", r->network_system_why ? r->network_system_why : "");
     if (r->interference)
         fr__json_string(j, "interference", r->interference);
+    if (r->interference)
+        fr__json_number(j, "interference_s", r->interference_s);
+    if (r->slow)
+        fr__json_string(j, "slow", r->slow);
     fr__json_count(j, "seed", r->seed);
+    write_seeds(j, &r->seeds);
     fr__json_open(j, "warnings", '[', true);
     for (size_t i = 0; i < r->n_warnings; i++)
         fr__json_string(j, NULL, r->warnings[i]);

@@ -5,7 +5,8 @@
  * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
  * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
  * looks like one), its NVSwitches as bars, its NICs. Vertices of no machine are bars below, and the
- * other machines are boxes.
+ * other machines are boxes. Switches that join only switches (spines, cores) stand above those and
+ * right of the machine, a row for each tier.
  */
 #include "config.h"
 
@@ -18,6 +19,7 @@ enum {
     MAX_DRAWN_OUT = 160, /* vertices of a machine; larger ones are boxes */
     MAX_SWITCHES = 12,   /* of the network, in one row */
     MAX_BOXES = 8,
+    MAX_TIERS = 4,
     GPU_W = 58,
     GPU_H = 34,
     GAP_W = 26, /* right of a column of GPUs, for lines down to what is below */
@@ -40,8 +42,9 @@ struct maker {
     uint32_t *parent;      /* [n_vertices] in the PCIe tree, FR_NONE */
     unsigned *depth;       /* [n_vertices] */
     unsigned max_depth;
-    double x;            /* the next free column */
-    double shared_right; /* right end of what is shared, and of the boxes */
+    double x;             /* the next free column */
+    const uint32_t *tier; /* [n_vertices] of network switches, see find_tiers */
+    double shared_right;  /* right end of what is shared, and of the boxes */
 };
 
 static bool is_inside(const struct maker *m, uint32_t v)
@@ -358,6 +361,15 @@ static void bound(struct fr__layout *l)
         l->left = l->right = l->bottom = l->top = 0;
 }
 
+/* Switches of a higher tier stand in rows of their own. */
+static bool is_in_row(const struct maker *m, uint32_t v, enum fr_vertex_kind kind)
+{
+    const struct fr_vertex *x = &m->topo->vertices[v];
+
+    return x->machine == FR_NONE && x->kind == kind &&
+           !(kind == FR_VERTEX_SWITCH && m->tier[v] != FR_NONE && m->tier[v] > 0);
+}
+
 /* A row of bars for the vertices of one kind that belong to no machine. */
 static void place_shared(struct maker *m, enum fr_vertex_kind kind, double *y)
 {
@@ -366,20 +378,79 @@ static void place_shared(struct maker *m, enum fr_vertex_kind kind, double *y)
     size_t n = 0, at = 0;
 
     for (uint32_t v = 0; v < t->n_vertices; v++)
-        n += t->vertices[v].machine == FR_NONE && t->vertices[v].kind == kind;
+        n += is_in_row(m, v, kind);
     if (n > MAX_SWITCHES) {
         m->out->n_hidden_switches += n - MAX_SWITCHES;
         n = MAX_SWITCHES;
     }
     width = wider(width, 90.0 * (double)n);
     for (uint32_t v = 0; v < t->n_vertices && at < n; v++) {
-        if (t->vertices[v].machine != FR_NONE || t->vertices[v].kind != kind)
+        if (!is_in_row(m, v, kind))
             continue;
         put(m, v, from + width * ((double)at + 0.5) / (double)n, *y, width / (double)n - 12, BAR_H);
         at++;
     }
     if (n)
         *y -= LEVEL;
+}
+
+/* How many switches lie between a network switch and the nearest NIC or GPU: leaves 0, spines 1,
+ * cores 2. tier: [n_vertices], FR_NONE for all else. Cost: O(tiers * links). */
+static uint32_t find_tiers(const struct fr_topo *t, uint32_t tier[])
+{
+    uint32_t highest = 0;
+    bool is_new = true;
+
+    for (uint32_t v = 0; v < t->n_vertices; v++)
+        tier[v] = FR_NONE;
+    for (uint32_t at = 0; is_new && at < MAX_TIERS; at++) {
+        is_new = false;
+        for (size_t i = 0; i < t->n_links; i++) {
+            const struct fr_link *l = &t->links[i];
+            bool is_below =
+                at == 0 ? t->vertices[l->src].kind != FR_VERTEX_SWITCH : tier[l->src] == at - 1;
+
+            if (t->vertices[l->dst].kind != FR_VERTEX_SWITCH || tier[l->dst] != FR_NONE ||
+                !is_below)
+                continue;
+            tier[l->dst] = at;
+            highest = at;
+            is_new = true;
+        }
+    }
+    return highest;
+}
+
+/* A row of bars for the switches of a tier above the leaves, from x on. */
+static void place_tier(struct maker *m, const uint32_t tier[], uint32_t which, double x, double y)
+{
+    const struct fr_topo *t = m->topo;
+    size_t n = 0;
+
+    for (uint32_t v = 0; v < t->n_vertices; v++) {
+        double w = text_width(t->vertices[v].name);
+
+        if (tier[v] != which)
+            continue;
+        if (n++ >= MAX_SWITCHES) {
+            m->out->n_hidden_switches++;
+            continue;
+        }
+        put(m, v, x + w / 2, y, w, BAR_H);
+        x += w + 12;
+    }
+}
+
+/* The network's switches: leaves in a row below the machine, the tiers above them at its right. */
+static void place_network(struct maker *m, uint32_t tier[], double *y)
+{
+    uint32_t highest = find_tiers(m->topo, tier);
+    double leaves_y = *y;
+
+    m->tier = tier;
+    place_shared(m, FR_VERTEX_SWITCH, y);
+    for (uint32_t k = 1; k <= highest; k++)
+        place_tier(m, tier, k, m->shared_right + 40, leaves_y + k * LEVEL);
 }
 
 /* What a machine is made of, in a number: equal for equal ones. FNV-1a over the kinds and types. */
@@ -458,9 +529,12 @@ enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, cons
     struct fr__layout *l = out;
     uint32_t n_inside = 0, folded[MAX_BOXES], first;
     size_t n_boxes;
+    uint32_t *tier = fr__arena_alloc(a, t->n_vertices, sizeof(*tier));
     uint64_t *hash;
     double y;
 
+    if (!tier)
+        return fr__fail_nomem(err);
     *out = (struct fr__layout){.has_frame = t->n_machines > 1};
     FR_TRY(allocate(&m, &hash, err));
     for (uint32_t v = 0; v < t->n_vertices; v++)
@@ -480,7 +554,7 @@ enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, cons
     m.shared_right = wider(l->right, l->left + (double)n_boxes * (BOX_W + 14));
     y = l->bottom - LEVEL - (l->has_frame ? 14 : 0);
     place_shared(&m, FR_VERTEX_NVSWITCH, &y);
-    place_shared(&m, FR_VERTEX_SWITCH, &y);
+    place_network(&m, tier, &y);
     place_shared(&m, FR_VERTEX_PCIE, &y);
     place_boxes(&m, folded, n_boxes, first, y - BOX_H / 2.0 + 6);
     bound(l);

@@ -236,6 +236,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_
     fputs("\ncosts from ", f);
     fr__record_put_cost_sources(f, r);
     fr__record_put_run(f, r, terms);
+    fr__record_put_seeds(f, r);
     print_planned(f, r);
     print_order(f, r);
     if (r->oom)

@@ -47,5 +47,6 @@ void fr__record_put_details(FILE *f, const struct fr_record *r);
 /* Sensitivities that show in the tenths of a percent. */
 void fr__record_put_sensitivities(FILE *f, const struct fr_record *r);
 /* The interval of the iteration time, and the costs that make it wide. */
+void fr__record_put_seeds(FILE *f, const struct fr_record *r);
 void fr__record_put_uncertainty(FILE *f, const struct fr_record *r);
 #endif

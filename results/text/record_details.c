@@ -121,6 +121,28 @@ static void fill_doubt(const void *user, size_t i, struct fr__table_row *row)
     fr__percent(d->share, row->cell[4], NUMBER);
 }
 
+/* Prints what many seeds have in common: one line of the mean, one of the spread. */
+void fr__record_put_seeds(FILE *f, const struct fr_record *r)
+{
+    const struct fr_record_seeds *s = &r->seeds;
+    char a[NUMBER], b[NUMBER], c[NUMBER];
+
+    if (s->n == 0)
+        return;
+    fprintf(f, "\nseeds %llu to %llu: mean %s, standard error %s", (unsigned long long)s->first,
+            (unsigned long long)(s->first + s->n - 1), fr__format_time(s->mean_s, a, sizeof(a)),
+            fr__format_time(s->standard_error_s, b, sizeof(b)));
+    if (s->is_all_alike) {
+        fputs("; nothing in this question is random\n", f);
+        return;
+    }
+    fprintf(f, "\n  P50 %s, P95 %s, P99 %s", fr__format_time(s->p50_s, a, sizeof(a)),
+            fr__format_time(s->p95_s, b, sizeof(b)), fr__format_time(s->p99_s, c, sizeof(c)));
+    fprintf(f, "; from %s to %s; parts of the iteration are of seed %llu\n",
+            fr__format_time(s->min_s, a, sizeof(a)), fr__format_time(s->max_s, b, sizeof(b)),
+            (unsigned long long)s->first);
+}
+
 /* Prints the groups that cause at least half a percent of it. */
 void fr__record_put_uncertainty(FILE *f, const struct fr_record *r)
 {

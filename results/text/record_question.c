@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/units.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
@@ -48,6 +49,19 @@ static void print_collectives(FILE *f, const struct fr_record *r)
     fr__put_clean(f, r->network_system_why);
 }
 
+/* ", interference as on a100-sxm4-80gb, +2.1 ms" */
+static void print_interference(FILE *f, const struct fr_record *r)
+{
+    char text[NUMBER];
+
+    if (!r->interference)
+        return;
+    fputs(", interference as on ", f);
+    fr__put_clean(f, r->interference);
+    if (r->interference_s > 0)
+        fprintf(f, ", +%s", fr__format_time(r->interference_s, text, sizeof(text)));
+}
+
 /* "vgg19 on 4 of 8 GPUs of dgx1-v100" and the rest of the question, values as they were used. */
 void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strategy)
 {
@@ -64,9 +78,10 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
     fprintf(f, "\nglobal batch %u, %s%s, %s, order %s, network %s", r->global_batch, r->dtype,
             r->is_dtype_default ? " by default" : "", r->optimizer, r->order, r->network);
     print_collectives(f, r);
-    if (r->interference) {
-        fputs(", interference as on ", f);
-        fr__put_clean(f, r->interference);
+    print_interference(f, r);
+    if (r->slow) {
+        fputs(", slowed: ", f);
+        fr__put_clean(f, r->slow);
     }
     if (r->folding && with_strategy) {
         putc('\n', f);

@@ -353,6 +353,8 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
         return "fold=0";
     if (r->o->pp == in->n_devices)
         return "no two ranks do the same";
+    if (in->why_devices_differ)
+        return in->why_devices_differ;
     if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !r->o->is_fold_wanted)
         return "the messages of the one group go over the links";
     for (size_t i = 1; i < in->n_devices; i++)

@@ -286,6 +286,32 @@ START_TEST(equal_machines_fold_into_one_box_that_counts_them)
 }
 END_TEST
 
+/* The height at which a switch stands in the picture. */
+static double height_of(const struct fr_topo *t, const struct dot_graph *g, const char *name)
+{
+    for (uint32_t v = 0; v < t->n_vertices; v++)
+        if (strcmp(t->vertices[v].name, name) == 0)
+            return node_of(g, v)->y;
+    ck_abort_msg("no switch %s", name);
+    return 0;
+}
+
+START_TEST(a_tier_of_switches_stands_above_the_one_below_it)
+{
+    struct fr_topo *t = load("8x dgx1-v100 via fat-tree:100Gbps,machines=2,leaves=2,cores=2");
+    struct dot_graph *g = read_drawn(t);
+    double leaf = height_of(t, g, "net.leaf0"), spine = height_of(t, g, "net.pod0-spine0");
+
+    check_cluster(t, g);
+    ck_assert_double_eq(height_of(t, g, "net.leaf3"), leaf);
+    ck_assert_double_gt(spine, leaf);
+    ck_assert_double_eq(height_of(t, g, "net.pod1-spine0"), spine);
+    ck_assert_double_gt(height_of(t, g, "net.core1"), spine);
+    dot_free(g);
+    fr_topo_free(t);
+}
+END_TEST
+
 START_TEST(every_preset_is_drawn)
 {
     for (size_t i = 0; fr_topo_preset_name(i); i++) {
@@ -573,6 +599,7 @@ int main(void)
     tcase_add_loop_test(c, points_are_inches_with_three_decimals, 0, 5);
     tcase_add_test(c, a_dgx1_shows_each_part_and_each_cable_once);
     tcase_add_loop_test(c, equal_machines_fold_into_one_box_that_counts_them, 0, 7);
+    tcase_add_test(c, a_tier_of_switches_stands_above_the_one_below_it);
     tcase_add_test(c, every_preset_is_drawn);
     tcase_add_test(c, odd_machines_are_drawn_too);
     tcase_add_loop_test(c, equal_blocks_fold_into_one_that_counts_them, 0, 4);

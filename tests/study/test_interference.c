@@ -31,7 +31,7 @@ static void write_device(const char *device)
     fclose(f);
 }
 
-static struct fr_record *answer(const char *topology, const char *costs)
+static struct fr_record *answer_with(const char *topology, const char *costs, const char *how)
 {
     struct fr_record *r = NULL;
     struct fr_error err = {.text = ""};
@@ -44,8 +44,14 @@ static struct fr_record *answer(const char *topology, const char *costs)
     q.n_gpus = 2;
     q.global_batch = 64;
     q.costs = costs;
+    ck_assert_msg(fr_question_set(&q, "interference", how, &err) == FR_OK, "%s", err.text);
     ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s: %s", err.file, err.text);
     return r;
+}
+
+static struct fr_record *answer(const char *topology, const char *costs)
+{
+    return answer_with(topology, costs, "measured");
 }
 
 /* How long a collective runs on the device while that task does. Those of one group come one
@@ -62,19 +68,13 @@ static double overlap_s(const struct fr_record *r, uint32_t task)
     return sum_s;
 }
 
-/* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O
- * / 1.5, so T = alone + O / 3. */
-START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
+/* While a collective runs, a kernel does 1/f of its work in the same time: alone = (T - O) + O / f,
+ * so T = alone + O (1 - 1/f). Returns how much they share. */
+static double assert_kernels_share(const struct fr_record *r, double f)
 {
-    struct fr_record *r;
+    const struct fr_plan_view *v = fr_plan_view(r->plan);
     double shared_s = 0;
-    const struct fr_plan_view *v;
 
-    write_device("a100-sxm4-80gb");
-    r = answer("dgx-a100-80g", path);
-    unlink(path);
-    v = fr_plan_view(r->plan);
-    ck_assert_str_eq(r->interference, "a100-sxm4-80gb");
     for (uint32_t t = 0; t < v->n_tasks; t++) {
         double alone_s, both_s;
 
@@ -83,9 +83,23 @@ START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
         alone_s = v->costs[v->tasks[t].cost_id].mean_s;
         both_s = overlap_s(r, t);
         shared_s += both_s;
-        ck_assert_double_eq_tol(r->run->end_s[t] - r->run->start_s[t], alone_s + both_s / 3, 1e-12);
+        ck_assert_double_eq_tol(r->run->end_s[t] - r->run->start_s[t],
+                                alone_s + both_s * (1 - 1 / f), 1e-12);
     }
-    ck_assert_double_gt(shared_s, 1e-3);
+    return shared_s;
+}
+
+/* While a collective runs, a kernel does 1/1.5 of its work in the same time: alone = (T - O) + O
+ * / 1.5, so T = alone + O / 3. */
+START_TEST(kernels_take_longer_by_a_third_of_what_they_share_with_collectives)
+{
+    struct fr_record *r;
+
+    write_device("a100-sxm4-80gb");
+    r = answer("dgx-a100-80g", path);
+    unlink(path);
+    ck_assert_str_eq(r->interference, "a100-sxm4-80gb");
+    ck_assert_double_gt(assert_kernels_share(r, FACTOR), 1e-3);
     fr_record_free(r);
 }
 END_TEST
@@ -109,6 +123,49 @@ START_TEST(factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_know
 }
 END_TEST
 
+START_TEST(an_answer_says_what_interference_adds)
+{
+    static const char *const how[] = {"published", "1.5", "none"};
+    struct fr_record *plain = answer("dgx-a100-80g", "calibrated");
+
+    for (size_t i = 0; i < 3; i++) {
+        struct fr_record *r = answer_with("dgx-a100-80g", "calibrated", how[i]);
+        double added_s = r->iteration_s - plain->iteration_s;
+
+        ck_assert(r->interference_s == added_s);
+        ck_assert((added_s > 0) == (i < 2) && (r->interference != NULL) == (i < 2));
+        assert_kernels_share(r, i == 0 ? 1.189 : i == 1 ? 1.5 : 1);
+        fr_record_free(r);
+    }
+    fr_record_free(plain);
+}
+END_TEST
+
+START_TEST(none_is_none_whatever_a_device_file_says)
+{
+    struct fr_record *r;
+
+    write_device("a100-sxm4-80gb");
+    r = answer_with("dgx-a100-80g", path, "none");
+    unlink(path);
+    ck_assert_ptr_null(r->interference);
+    fr_record_free(r);
+}
+END_TEST
+
+START_TEST(words_for_interference_that_mean_nothing_are_refused)
+{
+    static const char *const words[] = {"non", "0.5", "nan", "-1", "1.2x", "101"};
+    struct fr_question q;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        ck_assert_msg(fr_question_set(&q, "interference", words[i], &err) != FR_OK, "%s", words[i]);
+    ck_assert(q.beside_collectives == 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("interference");
@@ -117,5 +174,8 @@ int main(void)
     tcase_set_timeout(t, 30);
     tcase_add_test(t, kernels_take_longer_by_a_third_of_what_they_share_with_collectives);
     tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
+    tcase_add_test(t, an_answer_says_what_interference_adds);
+    tcase_add_test(t, none_is_none_whatever_a_device_file_says);
+    tcase_add_test(t, words_for_interference_that_mean_nothing_are_refused);
     return run_case(t, "results/interference");
 }

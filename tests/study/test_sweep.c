@@ -198,7 +198,8 @@ START_TEST(a_key_spells_out_every_setting)
              "batch-per-gpu=32|strategy=dp:overlap=0|optimizer=sgd|zero-grad=none|order=priority|"
              "network=flow|"
              "channels=inf|collectives=auto|alloc=dispatch|memory=device|iterations=1|seed=0|"
-             "jitter=0.1|device-jitter=0|costs=calibrated|profile-device=none|"
+             "jitter=0.1|device-jitter=0|interference=measured|slow=none|degrade=none|costs="
+             "calibrated|profile-device=none|"
              "collective-algorithm=none|protocol=none|nccl-channels=default|nccl-version=none");
     free(key);
 }
@@ -244,6 +245,9 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"seed", "18446744073709551615"},
                   {"jitter", "0.25"},
                   {"device-jitter", "0.125"},
+                  {"interference", "1.25"},
+                  {"slow", "n0.gpu1=2"},
+                  {"degrade", "n0.nic0=0.5"},
                   {"costs", "datasheet"},
                   {"profile-device", "a40-48gb"},
                   {"collective-algorithm", "tree"},

@@ -253,6 +253,85 @@ START_TEST(bonded_nics_are_one_link_of_their_sum)
     ck_assert_ptr_null(topo_case_link(t, "n0.nic3>net.rail1"));
     ck_assert_double_eq(link_Bps(t, "n3.nic2>net.rail1"), 25e9); /* its own 2 x 100 Gbit/s */
     fr_topo_free(t);
+    /* four NICs of a machine in bonds of three: three, and one by itself */
+    t = topo_case_load("2x dgx1-v100 via rails:100Gbps,bond=3");
+    ck_assert_double_eq(link_Bps(t, "n0.nic0>net.rail0"), 37.5e9);
+    ck_assert_double_eq(link_Bps(t, "n0.nic3>net.rail1"), 12.5e9);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* The slot of an adapter is as wide as its ports together, so a copy of the host gets all of it. */
+START_TEST(a_bond_is_not_held_back_by_the_slot_of_one_nic)
+{
+    struct fr_topo *one = topo_case_load("2x gh200-quad via rails:200Gbps");
+    struct fr_topo *t = topo_case_load("2x gh200-quad via rails:200Gbps,bond=4");
+
+    for (size_t i = 0; i < one->n_links; i++) {
+        const struct fr_link *l = &one->links[i], *now = topo_case_link(t, l->name);
+        bool is_slot =
+            l->kind == FR_LINK_PCIE && (strstr(l->name, "nic0>") || strstr(l->name, ">n0.nic0") ||
+                                        strstr(l->name, ">n1.nic0"));
+
+        if (now && l->kind != FR_LINK_NET)
+            ck_assert_double_eq_tol(now->bw_Bps, is_slot ? 4 * l->bw_Bps : l->bw_Bps, 1);
+    }
+    fr_topo_free(one);
+    fr_topo_free(t);
+}
+END_TEST
+
+/* What goes over each spine of a leaf, in flows of GPU 0 .. 15 to 16 .. 31 (machines 0, 1 to 2, 3). */
+static size_t flows_on_spine(struct fr_router *r, const struct fr_topo *t, const char *name)
+{
+    size_t n = 0;
+
+    for (uint32_t g = 0; g < 16; g++) {
+        const uint32_t *links;
+        struct fr_error err;
+        size_t n_links;
+
+        ck_assert(fr_router_path(r, g, 16 + g, &links, &n_links, &err) == FR_OK);
+        for (size_t i = 0; i < n_links; i++)
+            n += strcmp(t->vertices[t->links[links[i]].dst].name, name) == 0;
+    }
+    return n;
+}
+
+/* 16 flows over 4 spines: by number 4 each; by hash they collide somewhere, the same in every run;
+ * adaptive routing has one switch with the four spines' links in sum. */
+START_TEST(equal_ways_are_taken_by_number_by_hash_or_all_at_once)
+{
+    struct fr_topo *t = topo_case_load("4x hgx-h100 via leaf-spine:machines=2,spines=4");
+    struct fr_topo *h =
+        topo_case_load("4x hgx-h100 via leaf-spine:machines=2,spines=4,routing=hash");
+    struct fr_topo *a =
+        topo_case_load("4x hgx-h100 via leaf-spine:machines=2,spines=4,routing=adaptive");
+    struct fr_router *rt = new_router(t), *rh = new_router(h), *again = new_router(h);
+    size_t most = 0, sum = 0;
+
+    for (unsigned s = 0; s < 4; s++) {
+        char name[32];
+        size_t n;
+
+        snprintf(name, sizeof(name), "net.spine%u", s);
+        ck_assert_uint_eq(flows_on_spine(rt, t, name), 4);
+        n = flows_on_spine(rh, h, name);
+        ck_assert_uint_eq(n, flows_on_spine(again, h, name));
+        most = n > most ? n : most;
+        sum += n;
+    }
+    ck_assert_uint_eq(sum, 16);
+    ck_assert_uint_gt(most, 4);
+    ck_assert_double_eq(link_Bps(a, "net.leaf0>net.spine0"),
+                        4 * link_Bps(t, "net.leaf0>net.spine0"));
+    ck_assert_ptr_null(topo_case_link(a, "net.leaf0>net.spine1"));
+    fr_router_free(rt);
+    fr_router_free(rh);
+    fr_router_free(again);
+    fr_topo_free(t);
+    fr_topo_free(h);
+    fr_topo_free(a);
 }
 END_TEST
 
@@ -285,6 +364,8 @@ START_TEST(fabrics_that_mean_nothing_are_refused)
         {"2x hgx-h100 via rails:", FR_EPARSE, "nothing behind 'rails:'"},
         {"2x hgx-h100 via torus:dims=3x3", FR_EUSAGE, "make 9 machines, and there are 2"},
         {"2x hgx-h100 via torus", FR_EPARSE, "torus lacks dims=..."},
+        {"2x hgx-h100 via rails:routing=hsh", FR_EUSAGE, "did you mean 'hash'?"},
+        {"2x hgx-h100 via ring:routing=hash", FR_EPARSE, "'routing' is no option of ring"},
         {"2x hgx-h100 via torus:8x400Gbps,dims=2", FR_EPARSE, "stands with rails alone"},
         {"2x hgx-h100 via leaf-spine:machines=1000000000", FR_ERANGE, "'machines' of the fabric"},
         {"2x hgx-h100 via rails less n9.nic0=0.5", FR_ENOENT, "no vertex or link 'n9.nic0'"},
@@ -318,6 +399,8 @@ int main(void)
     tcase_add_test(tc, a_dragonfly_has_one_link_between_any_two_groups);
     tcase_add_test(tc, rings_and_full_meshes_join_neighbours_and_all);
     tcase_add_test(tc, bonded_nics_are_one_link_of_their_sum);
+    tcase_add_test(tc, a_bond_is_not_held_back_by_the_slot_of_one_nic);
+    tcase_add_test(tc, equal_ways_are_taken_by_number_by_hash_or_all_at_once);
     tcase_add_test(tc, links_carry_less_or_nothing_where_the_line_says_so);
     tcase_add_test(tc, fabrics_that_mean_nothing_are_refused);
     return run_case(tc, "topo/fabric");

@@ -279,6 +279,10 @@ enum fr_status fr_topo_write_yaml(FILE *f, const struct fr_topo *t, struct fr_er
     putc('\n', f);
     for (size_t i = 0; i < t->n_notes; i++)
         fprintf(f, "# assumed: %s\n", t->notes[i]);
+    if (t->has_relays)
+        fputs("relays: yes\n", f);
+    if (t->has_hash)
+        fputs("routing: hash\n", f);
     write_types(f, t);
     status = write_machines(f, &w, err);
     if (status == FR_OK)

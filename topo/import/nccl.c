@@ -157,7 +157,7 @@ static enum fr_status identify(struct reader *r, struct gpu *g)
     if (!g->facts)
         return fr__fail(r->s->err, FR_EPARSE, g->node->loc,
                         "the GPU at '%s' does not say what it is: a 'device' of its <pci> or an "
-                        "'sm' of its <gpu> that is known expected",
+                        "'sm' of its <gpu> that is known expected, or --gpu-type of 'topo import'",
                         fr__excerpt(pci->busid, excerpt));
     note_match(r, g, &c, match);
     return FR_OK;

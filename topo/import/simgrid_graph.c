@@ -3,6 +3,8 @@
 
 #include "topo/import/simgrid_graph.h"
 
+#include "base/rng.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,20 +267,49 @@ enum fr_status fr__sg_route(struct fr__sg *g, uint32_t src, uint32_t dst, size_t
 struct search {
     const struct fr__sg *g;
     uint32_t *first, *next; /* adjacency: [vertices + 1], [edges] */
-    uint32_t *distance, *ways, *queue;
+    uint32_t *distance, *queue;
+    uint32_t *link_of; /* [vertices] whose pair it is, both directions alike; FR_NONE: no link's */
+    uint64_t *trail;   /* [vertices] a hash of the links of all shortest ways there */
+    bool *has_lanes;   /* [vertices] these ways differ in the direction of a link */
 };
 
-/* Fewest links from src to dst, and in how many ways. */
+/* Trails that differ in a link; no hash of one (fr__splitmix64 of a sum) is taken to be it. */
+static const uint64_t SEVERAL = 0;
+
+static uint64_t longer_trail(const struct search *s, uint64_t trail, uint32_t v)
+{
+    uint64_t state = trail + (s->link_of[v] != FR_NONE ? s->link_of[v] + 1 : (uint64_t)v << 32);
+    uint64_t x = fr__splitmix64(&state);
+
+    return x == SEVERAL ? 1 : x;
+}
+
+/* One more shortest way to w, over v. */
+static void meet(struct search *s, uint32_t v, uint32_t w, bool is_first)
+{
+    uint64_t trail = s->trail[v] == SEVERAL ? SEVERAL : longer_trail(s, s->trail[v], w);
+
+    if (is_first) {
+        s->trail[w] = trail;
+        s->has_lanes[w] = s->has_lanes[v];
+        return;
+    }
+    if (s->trail[w] != trail)
+        s->trail[w] = SEVERAL;
+    s->has_lanes[w] = true;
+}
+
+/* Fewest links from src to dst, and whether all such ways go over the same links of the file. */
 static void search(struct search *s, uint32_t src, uint32_t dst)
 {
     size_t head = 0, tail = 0;
 
     for (size_t v = 0; v < s->g->ids.n; v++) {
         s->distance[v] = FR_NONE;
-        s->ways[v] = 0;
+        s->has_lanes[v] = false;
     }
     s->distance[src] = 0;
-    s->ways[src] = 1;
+    s->trail[src] = 1;
     s->queue[tail++] = src;
     while (head < tail) {
         uint32_t v = s->queue[head++];
@@ -288,14 +319,30 @@ static void search(struct search *s, uint32_t src, uint32_t dst)
         for (uint32_t i = s->first[v]; i < s->first[v + 1]; i++) {
             uint32_t w = s->g->edges[s->next[i]][1];
 
-            if (s->distance[w] == FR_NONE) {
+            bool is_first = s->distance[w] == FR_NONE;
+
+            if (is_first) {
                 s->distance[w] = s->distance[v] + 1;
                 s->queue[tail++] = w;
             }
-            if (s->distance[w] == s->distance[v] + 1 && s->ways[w] < 2)
-                s->ways[w] += s->ways[v];
+            if (s->distance[w] == s->distance[v] + 1)
+                meet(s, v, w, is_first);
         }
     }
+}
+
+/* Vertices of a link's pairs; into and out of it are told apart. */
+static void name_links(struct search *s)
+{
+    const struct fr__sg *g = s->g;
+
+    for (size_t v = 0; v < g->ids.n; v++)
+        s->link_of[v] = FR_NONE;
+    for (uint32_t i = 0; i < g->link_ids.n; i++)
+        for (unsigned side = 0; side < 2; side++)
+            for (uint32_t end = 0; end < 2; end++)
+                if (g->links[i].pairs[side][end] != FR_NONE)
+                    s->link_of[g->links[i].pairs[side][end]] = 2 * i + end;
 }
 
 static enum fr_status check_all(struct search *s)
@@ -312,11 +359,16 @@ static enum fr_status check_all(struct search *s)
         s->queue[v] = s->first[v];
     for (size_t e = 0; e < g->n_edges; e++)
         s->next[s->queue[g->edges[e][0]]++] = (uint32_t)e;
+    name_links(s);
     for (size_t i = 0; i < g->n_routes; i++) {
         const struct fr__sg_route *r = &g->routes[i];
 
         search(s, r->src, r->dst);
-        if (s->distance[r->dst] != r->n_edges || s->ways[r->dst] != 1)
+        if (s->distance[r->dst] == r->n_edges && s->has_lanes[r->dst])
+            fr__sketch_note(g->s,
+                            "where routes cross links alike, messages may take either of their "
+                            "directions, which the file keeps apart");
+        if (s->distance[r->dst] != r->n_edges || s->trail[r->dst] == SEVERAL)
             return fr__fail(g->s->err, FR_EPARSE, r->loc,
                             "the route from '%.60s' to '%.60s' is not the only one of fewest "
                             "links, which is how messages go here",
@@ -340,11 +392,14 @@ enum fr_status fr__sg_check_routes(struct fr__sg *g)
         s.first = fr__arena_alloc(a, g->ids.n + 1, sizeof(*s.first));
         s.next = fr__arena_alloc(a, g->n_edges, sizeof(*s.next));
         s.distance = fr__arena_alloc(a, g->ids.n, sizeof(*s.distance));
-        s.ways = fr__arena_alloc(a, g->ids.n, sizeof(*s.ways));
+        s.link_of = fr__arena_alloc(a, g->ids.n, sizeof(*s.link_of));
+        s.trail = fr__arena_alloc(a, g->ids.n, sizeof(*s.trail));
+        s.has_lanes = fr__arena_alloc(a, g->ids.n, sizeof(*s.has_lanes));
         s.queue = fr__arena_alloc(a, g->ids.n, sizeof(*s.queue));
     }
-    status = s.first && s.next && s.distance && s.ways && s.queue ? check_all(&s)
-                                                                  : fr__fail_nomem(g->s->err);
+    status = s.first && s.next && s.distance && s.link_of && s.trail && s.has_lanes && s.queue
+                 ? check_all(&s)
+                 : fr__fail_nomem(g->s->err);
     fr__arena_free(a);
     return status;
 }

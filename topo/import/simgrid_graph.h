@@ -71,8 +71,9 @@ enum fr_status fr__sg_find_link(struct fr__sg *g, const char *id, struct fr_loc 
 enum fr_status fr__sg_route(struct fr__sg *g, uint32_t src, uint32_t dst, size_t n,
                             struct fr__sg_link *const links[], const unsigned char is_down[],
                             bool is_symmetrical, struct fr_loc loc);
-/* FR_EPARSE: a route of the file is not the one of fewest links, or not the only one. Cost: routes
- * times links. */
+/* FR_EPARSE: a route of the file is not of fewest links, or another one is of as few and over other
+ * links. Ways that differ only in the direction of a link are alike, with a note. Cost: routes times
+ * links. */
 enum fr_status fr__sg_check_routes(struct fr__sg *g);
 
 #endif

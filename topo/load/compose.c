@@ -288,8 +288,12 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
             fr_topo_builder_network_system(b, name, why, loc);
             return FR_OK;
         }
-    snprintf(why, sizeof(why), "%s was measured on %s", name, own.text);
-    fr_topo_builder_network_system(b, name, fr__network_is_same(&own, &now) ? NULL : why, loc);
+    if (l->less)
+        snprintf(why, sizeof(why), "%s was measured on links that are whole", name);
+    else
+        snprintf(why, sizeof(why), "%s was measured on %s", name, own.text);
+    fr_topo_builder_network_system(b, name,
+                                   fr__network_is_same(&own, &now) && !l->less ? NULL : why, loc);
     return FR_OK;
 }
 
@@ -338,6 +342,10 @@ static enum fr_status build(struct line *l, struct fr_topo_builder *b, struct fr
                      (first_preset && first_preset->n_machines > 1);
     uint32_t machine = 0, hub = FR_NONE;
 
+    if (l->n_parts == 1 && l->parts[0].count == 1 && !l->via && l->parts[0].file) {
+        FR_TRY(fr__topo_file_fill(l->parts[0].file, b, err));
+        return lose(b, l->less, err);
+    }
     if (is_joined && !l->has_fabric)
         hub =
             fr_topo_builder_vertex(b, FR_VERTEX_SWITCH, "net.switch", FR_NONE, FR_NONE, FR_NOWHERE);
@@ -477,4 +485,32 @@ enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_er
     }
     fr__arena_free(a);
     return status;
+}
+
+/* The line with `less` behind what it says already. On the heap. */
+static char *append_less(const char *spec, const char *less)
+{
+    static const char word[] = " less ";
+    size_t n = strlen(spec) + strlen(less) + sizeof(word);
+    char *text = malloc(n);
+
+    if (text)
+        snprintf(text, n, "%s%s%s", spec, strstr(spec, word) ? "," : word, less);
+    return text;
+}
+
+enum fr_status fr_topo_load_less(struct fr_topo **out, const char *spec, const char *less,
+                                 struct fr_error *err)
+{
+    enum fr_status st;
+    char *text;
+
+    if (!less)
+        return fr_topo_load(out, spec, err);
+    text = append_less(spec, less);
+    if (!text)
+        return fr__fail_nomem(err);
+    st = fr_topo_load(out, text, err);
+    free(text);
+    return st;
 }

@@ -24,6 +24,7 @@ enum key {
     KEY_DIMS = 2048,
     KEY_BOND = 4096,
     KEY_RAILS = 8192, /* the N of NxRATE */
+    KEY_ROUTING = 16384,
     KEYS_ALL = KEY_KIND | KEY_LATENCY | KEY_BOND
 };
 
@@ -31,10 +32,11 @@ static const struct {
     const char *name;
     unsigned keys;
 } shapes[FR__N_SHAPES] = {
-    [FR__SHAPE_RAILS] = {"rails", KEYS_ALL | KEY_RAILS | KEY_SPINE | KEY_SPINES},
-    [FR__SHAPE_LEAVES] = {"leaf-spine", KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER},
+    [FR__SHAPE_RAILS] = {"rails", KEYS_ALL | KEY_RAILS | KEY_SPINE | KEY_SPINES | KEY_ROUTING},
+    [FR__SHAPE_LEAVES] = {"leaf-spine",
+                          KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER | KEY_ROUTING},
     [FR__SHAPE_FAT_TREE] = {"fat-tree", KEYS_ALL | KEY_MACHINES | KEY_SPINES | KEY_OVER |
-                                            KEY_LEAVES | KEY_CORES | KEY_CORE_OVER},
+                                            KEY_LEAVES | KEY_CORES | KEY_CORE_OVER | KEY_ROUTING},
     [FR__SHAPE_DRAGONFLY] = {"dragonfly", KEYS_ALL | KEY_MACHINES | KEY_ROUTERS | KEY_LINK},
     [FR__SHAPE_TORUS] = {"torus", KEYS_ALL | KEY_DIMS | KEY_LINK},
     [FR__SHAPE_MESH] = {"mesh", KEYS_ALL | KEY_DIMS | KEY_LINK},
@@ -50,7 +52,7 @@ static const struct {
     {"spine", KEY_SPINE},         {"spines", KEY_SPINES},   {"over", KEY_OVER},
     {"machines", KEY_MACHINES},   {"leaves", KEY_LEAVES},   {"cores", KEY_CORES},
     {"core-over", KEY_CORE_OVER}, {"routers", KEY_ROUTERS}, {"dims", KEY_DIMS},
-    {"bond", KEY_BOND},
+    {"bond", KEY_BOND},           {"routing", KEY_ROUTING},
 };
 
 enum { N_KEYS = sizeof(keys) / sizeof(keys[0]), OPTION = 64, MAX_COUNT = 65536 };
@@ -132,11 +134,19 @@ static enum fr_status read_dims(struct reader *r, const char *text)
     return FR_OK;
 }
 
+static const char *routing_name(unsigned i)
+{
+    static const char *const names[FR__N_ROUTINGS] = {"modulo", "hash", "adaptive"};
+
+    return names[i];
+}
+
 static enum fr_status read_value(struct reader *r, enum key key, const char *what,
                                  const char *value)
 {
     struct fr__fabric *f = r->f;
     double seconds = 0;
+    unsigned word = 0;
 
     switch (key) {
     case KEY_KIND:
@@ -165,6 +175,10 @@ static enum fr_status read_value(struct reader *r, enum key key, const char *wha
         return read_count(r, value, what, &f->routers);
     case KEY_DIMS:
         return read_dims(r, value);
+    case KEY_ROUTING:
+        FR_TRY(fr__parse_choice(value, what, FR__N_ROUTINGS, routing_name, &word, r->err));
+        f->routing = (enum fr__routing)word;
+        return FR_OK;
     case KEY_BOND:
     case KEY_RAILS:
     case KEYS_ALL:
@@ -234,6 +248,10 @@ static enum fr_status complete(struct reader *r)
         f->spines = f->spines ? f->spines : 1;
     if ((f->shape == FR__SHAPE_LEAVES || f->shape == FR__SHAPE_FAT_TREE) && f->spines == 0)
         f->spines = 1;
+    if (f->routing == FR__ROUTING_ADAPTIVE) {
+        f->spines = f->spines ? 1 : 0;
+        f->cores = 1;
+    }
     if ((f->shape == FR__SHAPE_TORUS || f->shape == FR__SHAPE_MESH) && f->n_dims == 0)
         return fr__fail(r->err, FR_EPARSE, r->loc, "%s lacks dims=..., one like dims=4x4",
                         shapes[f->shape].name);

@@ -23,6 +23,11 @@ enum fr__shape {
     FR__N_SHAPES
 };
 
+/* Which of several equal ways over spines and cores a message takes. MODULO: the one that the
+ * destination's number picks (d-mod-k), HASH: the one that a hash picks, ADAPTIVE: all of them at
+ * once, each packet the emptiest, so that parallel switches are as one that carries their sum. */
+enum fr__routing { FR__ROUTING_MODULO, FR__ROUTING_HASH, FR__ROUTING_ADAPTIVE, FR__N_ROUTINGS };
+
 enum { FR__MAX_FABRIC_DIMS = 6 };
 
 struct fr__fabric {
@@ -36,7 +41,8 @@ struct fr__fabric {
     uint32_t spines;        /* of rails or leaves, or of a pod; 0: no spine */
     uint32_t leaves, cores; /* of a pod; in all */
     uint32_t routers;       /* of a group */
-    uint32_t bond;          /* NICs of one adapter, each as wide as all of them */
+    uint32_t bond;          /* NICs of one adapter, which is as wide as all of them */
+    enum fr__routing routing;
     uint32_t dims[FR__MAX_FABRIC_DIMS];
     size_t n_dims;
 };

@@ -7,8 +7,11 @@
  *
  * Sources: C. Leiserson, IEEE Transactions on Computers C-34(10), 1985 (fat trees); J. Kim and
  *          others, ISCA 2008 (dragonfly); NVIDIA DGX SuperPOD reference architecture (rails).
- * Ignores: adaptive routing. Where several ways are equally short, the destination's number picks
- *          one (see topo.h), which is ECMP with one fixed hash.
+ * Routing: where several ways are equally short, the destination's number picks one (see topo.h),
+ *          which spreads orderly traffic evenly; or a hash does, as ECMP; or all are taken, as
+ *          adaptive routing does packet by packet: then parallel spines, and cores, are one switch
+ *          with the sum of their links.
+ * Ignores: what adaptive routing loses (some percent to late answers), and ways that are longer.
  */
 #include "config.h"
 
@@ -50,12 +53,24 @@ static void join_switches(struct build *x, uint32_t one, uint32_t other, double 
         fr__topo_builder_cable(x->b, FR_LINK_NET, one, other, bw_Bps, x->f->net.hop_s, LINK_SOURCE);
 }
 
+/* What the NIC and those bonded to it carry, which come behind it; 0: it is one of these. */
+static double bond_Bps(const struct build *x, const struct fr__fabric_nic *nic)
+{
+    double bw_Bps = 0;
+
+    if (nic->number % x->f->bond != 0)
+        return 0;
+    for (uint32_t k = 0; k < x->f->bond && nic + k < x->nics + x->n_nics; k++)
+        bw_Bps += nic[k].machine == nic->machine ? nic[k].bw_Bps : 0;
+    return bw_Bps;
+}
+
 /* The NIC's link; returns what it carries. Of bonded ones the first carries for all. */
 static double join_nic(struct build *x, const struct fr__fabric_nic *nic, uint32_t to)
 {
-    double bw_Bps = nic->bw_Bps * x->f->bond;
+    double bw_Bps = bond_Bps(x, nic);
 
-    if (nic->number % x->f->bond != 0)
+    if (!(bw_Bps > 0))
         return 0;
     fr__topo_builder_cable(x->b, FR_LINK_NET, nic->vertex, to, bw_Bps, nic->latency_s,
                            x->f->net.source);
@@ -283,12 +298,30 @@ static enum fr_status build_full(struct build *x)
     return FR_OK;
 }
 
+/* Bonded NICs are ports of one adapter, whose slot is as wide as theirs together. */
+static enum fr_status widen_slots(struct build *x)
+{
+    double *factors = calloc(fr__topo_builder_n_vertices(x->b) + 1, sizeof(*factors));
+
+    if (!factors)
+        return fr__fail_nomem(x->err);
+    for (size_t i = 0; i < x->n_nics; i++)
+        factors[x->nics[i].vertex] = bond_Bps(x, &x->nics[i]) / x->nics[i].bw_Bps;
+    fr__topo_builder_widen(x->b, factors);
+    free(factors);
+    return FR_OK;
+}
+
 enum fr_status fr__fabric_build(const struct fr__fabric *f, struct fr_topo_builder *b,
                                 const struct fr__fabric_nic nics[], size_t n_nics,
                                 uint32_t n_machines, struct fr_error *err)
 {
     struct build x = {f, b, nics, n_nics, n_machines, err};
 
+    if (f->routing == FR__ROUTING_HASH)
+        fr_topo_builder_hash(b);
+    if (f->bond > 1)
+        FR_TRY(widen_slots(&x));
     switch (f->shape) {
     case FR__SHAPE_RAILS:
         return build_rails(&x);

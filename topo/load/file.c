@@ -19,8 +19,11 @@ enum { MAX_FILE_BYTES = 16 << 20 };
 static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *root,
                                 struct fr_error *err)
 {
-    static const char *const known[] = {"name",     "network",  "collectives", "source", "types",
-                                        "machines", "switches", "links",       NULL};
+    static const char *const known[] = {"name",   "network",  "collectives", "source",
+                                        "types",  "machines", "switches",    "links",
+                                        "relays", "routing",  NULL};
+    static const char *const no_yes[] = {"no", "yes"}, *const routings[] = {"modulo", "hash"};
+    unsigned word;
     const struct fr__yaml *network;
     struct fr__fabric no_fabric;
     struct fr__network unused;
@@ -38,6 +41,10 @@ static enum fr_status read_file(struct fr__topo_file *f, const struct fr__yaml *
         else
             FR_TRY(fr__network_parse(&unused, f->network, loc, err));
     }
+    FR_TRY(fr__topo_value_word(root, "relays", "no", no_yes, 2, &word, err));
+    f->has_relays = word == 1;
+    FR_TRY(fr__topo_value_word(root, "routing", "modulo", routings, 2, &word, err));
+    f->has_hash = word == 1;
     FR_TRY(fr__topo_file_types(f, root, err));
     FR_TRY(fr__topo_file_machines(f, root, err));
     FR_TRY(fr__topo_file_switches(f, root, err));
@@ -75,10 +82,7 @@ enum fr_status fr__topo_file_read_text(struct fr__arena *a, const char *text, si
 
     if (importer)
         return fr__import(importer, a, text, len, name, NULL, out, err);
-    if (text[strspn(text, " \t\r\n")] == '<')
-        return fr__fail(err, FR_EPARSE, (struct fr_loc){name, 1, 1},
-                        "is XML whose root is not of a topology that is known here: NCCL's "
-                        "<system>, hwloc's <topology> or SimGrid's <platform>");
+    FR_TRY(fr__topo_refuse_others(text, len, name, err));
     FR_TRY(fr__yaml_load_text(a, text, len, name, &root, err));
     return make_file(a, name, root, out, err);
 }

@@ -108,6 +108,20 @@ static enum fr_status add_name(struct fr_topo *t, const char *name, struct fr_er
     return FR_OK;
 }
 
+enum fr_status fr__topo_file_fill(const struct fr__topo_file *f, struct fr_topo_builder *b,
+                                  struct fr_error *err)
+{
+    fr__topo_file_place(f, b, 0);
+    fr__topo_file_note(f, b);
+    if (f->system)
+        fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
+    if (f->has_relays)
+        fr_topo_builder_relays(b);
+    if (f->has_hash)
+        fr_topo_builder_hash(b);
+    return place_fabric(f, b, err);
+}
+
 enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
                                   struct fr_error *err)
 {
@@ -117,11 +131,7 @@ enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo 
 
     if (!b)
         return fr__fail_nomem(err);
-    fr__topo_file_place(f, b, 0);
-    fr__topo_file_note(f, b);
-    if (f->system)
-        fr_topo_builder_network_system(b, f->system, NULL, f->system_loc);
-    status = place_fabric(f, b, err);
+    status = fr__topo_file_fill(f, b, err);
     if (status == FR_OK)
         status = fr_topo_builder_finish(b, f->path, &t, err);
     if (status == FR_OK)

@@ -32,6 +32,13 @@ static enum fr_status fail_unknown(const char *path, struct fr_error *err)
                     "is of no format that is known here: %s", names);
 }
 
+static enum fr_status fail_other(const char *text, size_t len, const char *path,
+                                 struct fr_error *err)
+{
+    FR_TRY(fr__topo_refuse_others(text, len, path, err));
+    return fail_unknown(path, err);
+}
+
 enum fr_status fr_topo_import(struct fr_topo **out, const char *path, const char *gpu_type,
                               const char **format, struct fr_error *err)
 {
@@ -50,7 +57,7 @@ enum fr_status fr_topo_import(struct fr_topo **out, const char *path, const char
     if (!a)
         status = fr__fail_nomem(err);
     else if (!importer)
-        status = fail_unknown(path, err);
+        status = fail_other(text, len, path, err);
     else
         status = fr__import(importer, a, text, len, path, gpu_type, &f, err);
     if (status == FR_OK)

@@ -39,6 +39,9 @@ enum fr_status fr__topo_file_read(struct fr__arena *a, const char *path, struct 
 /* The whole file: machines from number 0, network and all. */
 enum fr_status fr__topo_file_load(const struct fr__topo_file *f, struct fr_topo **out,
                                   struct fr_error *err);
+/* Adds all of it to an empty builder: machines, switches, links between, what was assumed. */
+enum fr_status fr__topo_file_fill(const struct fr__topo_file *f, struct fr_topo_builder *b,
+                                  struct fr_error *err);
 /* Adds its machines under numbers from first on; returns how many. Only for a file without
  * switches and links between machines. */
 uint32_t fr__topo_file_place(const struct fr__topo_file *f, struct fr_topo_builder *b,
@@ -61,6 +64,11 @@ bool fr__toy_is(const char *const words[], size_t n);
 /* name: of the topology. FR_EPARSE, FR_ERANGE, FR_ENOMEM. */
 enum fr_status fr__toy_load(struct fr__arena *a, const char *const words[], size_t n,
                             const char *name, struct fr_topo **out, struct fr_error *err);
+
+/* FR_EPARSE: the text is a graph of NCCL, other XML, or of ASTRA-sim's other back ends; asked where
+ * no importer knows it. */
+enum fr_status fr__topo_refuse_others(const char *text, size_t len, const char *name,
+                                      struct fr_error *err);
 
 /* Reads a text, YAML or of another tool, as fr_topo_load reads a file; name stands for the path. */
 enum fr_status fr__topo_load_text(struct fr_topo **out, const char *text, size_t len,

@@ -279,7 +279,10 @@ static enum fr_status take_room(struct levels *l, struct fr_error *err)
     l->trial.now.nets = calloc(2 * n, sizeof(uint32_t));
     l->best.gpus = calloc(n * n_gpus + 1, sizeof(uint32_t));
     l->best.nets = calloc(2 * n, sizeof(uint32_t));
-    if (!l->trial.now.gpus || !l->trial.now.nets || !l->best.gpus || !l->best.nets)
+    l->trial.room = calloc(fr__ns_room_of(l->trial.s, l->trial.most), sizeof(uint32_t));
+    l->trial.scores = calloc(n_gpus + 1, sizeof(*l->trial.scores));
+    if (!l->trial.now.gpus || !l->trial.now.nets || !l->best.gpus || !l->best.nets ||
+        !l->trial.room || !l->trial.scores)
         return fr__fail_nomem(err);
     return FR_OK;
 }
@@ -354,6 +357,8 @@ enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, uns
     }
     free(l.trial.now.gpus);
     free(l.trial.now.nets);
+    free(l.trial.room);
+    free(l.trial.scores);
     if (out && st == FR_OK) {
         out->gpus = l.best.gpus;
         out->nets = l.best.nets;

@@ -107,11 +107,6 @@ static bool follow(struct trial *t, enum fr__ns_type from, uint32_t i, enum fr__
 
 /* ---- the next GPU ---- */
 
-struct score {
-    uint32_t g, start;
-    int inter_bw, pci_bw, inter_hops, intra_bw, intra_hops;
-};
-
 static int by_score(const void *one, const void *other)
 {
     const struct score *a = one, *b = other;
@@ -178,7 +173,7 @@ static uint32_t sort_next(const struct trial *t, uint32_t g, int order, uint32_t
 {
     const struct fr__ns *s = t->s;
     uint32_t n_gpus = s->count[FR__NS_GPU], n = 0;
-    struct score scores[FR__NS_MOST_GPUS];
+    struct score *scores = t->scores;
     bool is_even = true;
 
     for (uint32_t i = 1; i < n_gpus; i++) {
@@ -319,10 +314,12 @@ static void back_to_net(struct trial *t, uint32_t g, uint32_t step, struct way_b
                         int *time)
 {
     bool is_balanced = t->now.pattern == FR__NCCL_BALANCED_TREE;
-    uint32_t nets[FR__NS_MOST_NODES], n = fr__ns_select_nets(t->s, t->now.type_inter, g, nets);
+    uint32_t *nets = t->room + t->n_room;
+    uint32_t n = fr__ns_select_nets(t->s, t->now.type_inter, g, nets);
     struct way_back after = {-1, w.first};
     float saved = t->now.speed_inter;
 
+    t->n_room += FR__NS_MOST_NODES;
     for (uint32_t i = 0; i < n; i++) {
         bool is_there;
 
@@ -343,12 +340,13 @@ static void back_to_net(struct trial *t, uint32_t g, uint32_t step, struct way_b
         follow(t, FR__NS_GPU, g, FR__NS_NET, nets[i], -1);
         t->now.speed_inter = saved;
     }
+    t->n_room -= FR__NS_MOST_NODES;
 }
 
 static void next_gpus(struct trial *t, uint32_t g, uint32_t step, struct way_back w, int order,
                       int *time)
 {
-    uint32_t n_gpus = t->s->count[FR__NS_GPU], next[FR__NS_MOST_GPUS], n = 1;
+    uint32_t n_gpus = t->s->count[FR__NS_GPU], *next = t->room + t->n_room, n = 1;
 
     if (order == PCI_ORDER)
         next[0] = step + 1;
@@ -356,8 +354,10 @@ static void next_gpus(struct trial *t, uint32_t g, uint32_t step, struct way_bac
         next[0] = t->now.gpus[(t->now.n - 1) * n_gpus + step + 1];
     else
         n = sort_next(t, g, w.net == -1 ? 0 : w.net == (int)step + 1 ? 1 : -1, next);
+    t->n_room += n_gpus;
     for (uint32_t i = 0; i < n; i++)
         try_gpu(t, FR__NS_GPU, g, next[i], step + 1, w, order, time);
+    t->n_room -= n_gpus;
 }
 
 static void at_gpu(struct trial *t, uint32_t g, uint32_t step, struct way_back w, int order,
