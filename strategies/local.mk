@@ -41,6 +41,9 @@ libstrategies_la_SOURCES = \
 	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c \
+	strategies/partition/best.h strategies/partition/best.c strategies/partition/chain.h \
+	strategies/partition/chain.c strategies/partition/choose.h strategies/partition/choose.c \
+	strategies/partition/timed.h strategies/partition/timed.c \
 	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
 	strategies/pipedream/cuts.c strategies/pipedream/level.c strategies/pipedream/options.c \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \

@@ -109,6 +109,7 @@ unit_tests += tests/strategies/test_memory
 unit_tests += tests/strategies/test_mesh
 unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/test_os_dpos
+unit_tests += tests/strategies/test_partition
 unit_tests += tests/strategies/test_pipedream
 unit_tests += tests/strategies/test_pipedream_run
 unit_tests += tests/strategies/test_pipedream_search
