@@ -16,8 +16,9 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
-	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/options.c \
-	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
+	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/message_times.h \
+	strategies/hybrid/message_times.c strategies/hybrid/options.c strategies/hybrid/place.c \
+	strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
 	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
 	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
 	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \
@@ -40,7 +41,8 @@ libstrategies_la_SOURCES = \
 	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
 	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
-	strategies/lower/stages_cut.c \
+	strategies/lower/stages_cut.c strategies/lower/stages_given.h strategies/lower/stages_given.c \
+	strategies/lower/stages_price.h strategies/lower/stages_price.c \
 	strategies/partition/best.h strategies/partition/best.c strategies/partition/chain.h \
 	strategies/partition/chain.c strategies/partition/choose.h strategies/partition/choose.c \
 	strategies/partition/timed.h strategies/partition/timed.c \

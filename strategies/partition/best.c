@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = 20000000 };
+enum { MOST_PARTS = 10000000 };
 /* A limit lies that far below what was reached, so that rounding makes no new one. */
 static const double BELOW = 1 - 1e-9;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ACTIONS = 4000000 };
+enum { MOST_ACTIONS = 1000000 };
 static const double BETTER = 1 - 1e-6;
 
 struct choosing {
@@ -20,7 +20,7 @@ struct choosing {
     struct fr__timed_stage *stages;
     double *tail_s;       /* [n_ranks] */
     double *excess_bytes; /* [n_ranks] */
-    uint32_t *first, *trial;
+    uint32_t *first, *trial, *given;
     double best_s;
     size_t n_tried;
 };
@@ -243,11 +243,27 @@ static enum fr_status search(struct choosing *x, struct fr_error *err)
     return FR_OK;
 }
 
+/* From the cut that is the best so far. given: the caller's. */
+static enum fr_status improve(struct choosing *x, const uint32_t given[], struct fr__choice *out,
+                              struct fr_error *err)
+{
+    out->tried_all = can_try_all(x);
+    FR_TRY(out->tried_all ? try_all(x, err) : search(x, err));
+    out->by = FR__CHOSEN_REPLAY;
+    if (x->best_s >= out->given_s * (1 - x->in->least_gain_frac)) {
+        out->by = FR__CHOSEN_GIVEN;
+        x->best_s = out->given_s;
+        memcpy(x->first, given, (x->in->chain->n_stages + 1) * sizeof(*given));
+    }
+    return FR_OK;
+}
+
 static enum fr_status choose(struct choosing *x, struct fr__choice *out, struct fr_error *err)
 {
     const struct fr__chain *c = x->in->chain;
     bool fits = fr__cut_excess_bytes(c, x->first, x->excess_bytes) <= 0, is_better = false;
 
+    memcpy(x->given, x->first, (c->n_stages + 1) * sizeof(*x->given));
     out->rule = x->aim.rule;
     FR_TRY(fr__cut_best(c, &x->aim, x->trial, &out->best, err));
     FR_TRY(price(x, x->first, &out->given_s, err));
@@ -255,14 +271,12 @@ static enum fr_status choose(struct choosing *x, struct fr__choice *out, struct 
     if (!isinf(out->best.cost_s))
         FR_TRY(try(x, BETTER, &is_better, err));
     out->by = is_better ? FR__CHOSEN_FORM : FR__CHOSEN_GIVEN;
-    if (x->aim.rule == FR__CUT_TURNS && !isinf(x->best_s)) {
-        double before_s = x->best_s;
-
-        out->tried_all = can_try_all(x);
-        FR_TRY(out->tried_all ? try_all(x, err) : search(x, err));
-        if (is_better || x->best_s < before_s)
-            out->by = FR__CHOSEN_REPLAY;
-    }
+    if (!fits)
+        out->given_s = INFINITY; /* whatever fits is better */
+    if (x->aim.rule == FR__CUT_TURNS && !isinf(x->best_s))
+        FR_TRY(improve(x, x->given, out, err));
+    if (isinf(out->given_s))
+        FR_TRY(price(x, x->given, &out->given_s, err));
     out->planned_s = isinf(x->best_s) ? out->given_s : x->best_s;
     out->n_tried = x->n_tried;
     return FR_OK;
@@ -277,6 +291,7 @@ static void release(struct choosing *x)
     free(x->tail_s);
     free(x->excess_bytes);
     free(x->trial);
+    free(x->given);
 }
 
 static enum fr_status begin(struct choosing *x, struct fr_error *err)
@@ -288,6 +303,9 @@ static enum fr_status begin(struct choosing *x, struct fr_error *err)
     x->tail_s = calloc(c->n_ranks, sizeof(*x->tail_s));
     x->excess_bytes = calloc(c->n_ranks, sizeof(*x->excess_bytes));
     x->trial = calloc(c->n_stages + 1, sizeof(*x->trial));
+    x->given = calloc(c->n_stages + 1, sizeof(*x->given));
+    if (!x->given)
+        return fr__fail_nomem(err);
     if (!x->stages || !x->tail_s || !x->excess_bytes || !x->trial)
         return fr__fail_nomem(err);
     if (x->aim.rule != FR__CUT_PERIOD)

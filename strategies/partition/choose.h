@@ -20,6 +20,8 @@ struct fr__choice_problem {
     double n_together;             /* micro-batches of an iteration, where it never flushes */
     const double *const *weight_s; /* [n_stages][n + 1] of the backward, what weights take */
     const double *const *tail_s;   /* [n_stages][n + 1] updates of the first items */
+    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
+                                      may be that far off */
 };
 
 enum fr__chosen_by {
@@ -44,8 +46,7 @@ enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32
                                double *planned_s, struct fr_error *err);
 
 /* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not fit
- * into memory, it stays unless the dynamic program finds one that does. It also stays where the
- * other is better by less than a millionth. Cost: that of fr__cut_best, and some 10^7 actions.
+ * into memory, it stays unless the dynamic program finds one that does. Cost: that of fr__cut_best, and some 10^6 actions.
  * FR_ENOMEM. */
 enum fr_status fr__cut_choose(const struct fr__choice_problem *in, uint32_t first[],
                               struct fr__choice *out, struct fr_error *err);
