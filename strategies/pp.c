@@ -23,6 +23,7 @@
 #include "strategies/lower/problem.h"
 #include "strategies/lower/stages_given.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC, OPTION_CUTS };
@@ -320,15 +321,41 @@ static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
     return FR_OK;
 }
 
-static enum fr_status place(struct pipeline *p, struct fr_error *err)
+/* What the plan of the cut says of an iteration, for the answer. */
+static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
 {
-    FR_TRY(make_line(p, err));
-    if (p->schedule->weights != FR_WEIGHTS_FLUSH)
-        return place_async(p, err);
+    const struct fr__choice *c = p->line.stages.choice;
+    bool is_async = p->schedule->weights != FR_WEIGHTS_FLUSH;
+    bool has_sums = p->n_replicas > 1 || p->line.n_copies > 1;
+    char left_out[160];
+
+    snprintf(left_out, sizeof(left_out), "%s%slinks that messages share",
+             has_sums ? "sums of gradients among replicas, " : "",
+             batch_of(p, 0) % p->micro_batch ? "a smaller last micro-batch, " : "");
+    return fr__decisions_promise(
+        p->pl->in,
+        &(struct fr_decided_promise){.planned_s = p->line.stages.planned_s,
+                                     .by = is_async ? "slowest stage or link"
+                                           : c && c->rule == FR__CUT_PHASES
+                                               ? "closed form of the schedule"
+                                               : "replay of the schedule",
+                                     .left_out = left_out},
+        err);
+}
+
+static enum fr_status place_flushed(struct pipeline *p, struct fr_error *err)
+{
     FR_TRY(make_exchange(p, err));
     for (uint32_t replica = 0; replica < p->n_replicas; replica++)
         FR_TRY(place_replica(p, replica, err));
     return FR_OK;
+}
+
+static enum fr_status place(struct pipeline *p, struct fr_error *err)
+{
+    FR_TRY(make_line(p, err));
+    FR_TRY(p->schedule->weights == FR_WEIGHTS_FLUSH ? place_flushed(p, err) : place_async(p, err));
+    return promise(p, err);
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,

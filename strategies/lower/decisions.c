@@ -3,6 +3,8 @@
 
 #include "strategies/lower/decisions.h"
 
+#include "base/error.h"
+
 struct box {
     struct fr_decisions decisions;
     struct fr__arena *arena;
@@ -58,4 +60,30 @@ void fr__decisions_own(struct fr_decisions *d, struct fr_schedule *schedule)
     struct box *box = d->priv;
 
     box->schedule = schedule;
+}
+
+enum fr_status fr__decisions_promise(const struct fr_problem *in,
+                                     const struct fr_decided_promise *promise, struct fr_error *err)
+{
+    struct fr_decided_device *devices;
+    struct fr_decided_promise *copy;
+    struct fr_decisions *d;
+    struct fr__arena *arena;
+
+    if (!in->decisions)
+        return FR_OK;
+    d = fr__decisions_new(in, &arena, &devices);
+    copy = d ? fr__arena_alloc(arena, 1, sizeof(*copy)) : NULL;
+    if (copy) {
+        *copy = *promise;
+        copy->by = fr__arena_strdup(arena, promise->by);
+        copy->left_out = fr__arena_strdup(arena, promise->left_out);
+    }
+    if (!copy || !copy->by || !copy->left_out) {
+        fr_decisions_free(d);
+        return fr__fail_nomem(err);
+    }
+    d->promise = copy;
+    *in->decisions = d;
+    return FR_OK;
 }

@@ -125,8 +125,8 @@ START_TEST(cuts_that_cannot_be_are_refused_by_name)
 {
     refuse("pp:cuts=l1;l9",
            "option 'cuts': 'chain' has no layer or forward op 'l9'; nearest is 'l0'");
-    refuse("pp:cuts=l3;l2", "option 'cuts': 'l2' does not come after 'l3', with which the stage "
-                            "before begins");
+    refuse("pp:cuts=l3;l2", "option 'cuts': 'l2' does not come after 'l3.forward', with which the "
+                            "stage before begins");
     refuse("pp:cuts=l0;l2", "option 'cuts': the first stage begins with 'l0' anyway");
     refuse("pp:stages=3,cuts=l2", "option 'cuts' names 1 place, but 3 stages need 2");
     refuse("pp:cuts=l1;", "option 'cuts' has a name that is empty or of over 255 letters");
