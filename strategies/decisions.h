@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "strategies/schedules/schedule.h"
+#include "strategies/stage_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -196,6 +197,7 @@ struct fr_decisions {
     const struct fr_decided_rival *rivals;
     const struct fr_decided_pipeline *pipeline; /* NULL: it is none; else there are no plans */
     const struct fr_decided_promise *promise;   /* NULL: it makes none */
+    const struct fr_stage_plan *stages;         /* of a profile (stage_plan.h); NULL: none */
     void *priv;
 };
 void fr_decisions_free(struct fr_decisions *d);

@@ -46,8 +46,9 @@ libstrategies_la_SOURCES = \
 	strategies/partition/best.h strategies/partition/best.c strategies/partition/chain.h \
 	strategies/partition/chain.c strategies/partition/choose.h strategies/partition/choose.c \
 	strategies/partition/timed.h strategies/partition/timed.c \
-	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
-	strategies/pipedream/cuts.c strategies/pipedream/level.c strategies/pipedream/options.c \
+	strategies/pipedream/async.c strategies/pipedream/bound.c strategies/pipedream/cluster.h \
+	strategies/pipedream/cluster.c strategies/pipedream/cuts.c strategies/pipedream/level.c \
+	strategies/pipedream/lists.h strategies/pipedream/lists.c strategies/pipedream/options.c \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \
 	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
 	strategies/pipedream/trim.c \

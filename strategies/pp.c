@@ -329,7 +329,7 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
     bool has_sums = p->n_replicas > 1 || p->line.n_copies > 1;
     char left_out[160];
 
-    snprintf(left_out, sizeof(left_out), "%s%slinks that messages share",
+    snprintf(left_out, sizeof(left_out), "%s%slinks that messages share, interference",
              has_sums ? "sums of gradients among replicas, " : "",
              batch_of(p, 0) % p->micro_batch ? "a smaller last micro-batch, " : "");
     return fr__decisions_promise(
@@ -340,7 +340,7 @@ static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
                                                ? "closed form of the schedule"
                                                : "replay of the schedule",
                                      .left_out = left_out},
-        err);
+        NULL, err);
 }
 
 static enum fr_status place_flushed(struct pipeline *p, struct fr_error *err)

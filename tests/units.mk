@@ -112,6 +112,7 @@ unit_tests += tests/strategies/test_options
 unit_tests += tests/strategies/test_os_dpos
 unit_tests += tests/strategies/test_partition
 unit_tests += tests/strategies/test_pipedream
+unit_tests += tests/strategies/test_pipedream_async
 unit_tests += tests/strategies/test_pipedream_run
 unit_tests += tests/strategies/test_pipedream_search
 unit_tests += tests/strategies/test_pipeline_async

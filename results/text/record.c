@@ -217,9 +217,9 @@ static void print_promise(FILE *f, const struct fr_record *r)
             fr__format_time(r->iteration_s, made, sizeof(made)), off);
     fprintf(f, "not planned: %s", p->left_out);
     if (d)
-        fprintf(f, "; the busiest GPU, %s, computes %s of the time and waits for messages %s",
-                d->name, fr__percent(d->compute_s / r->iteration_s, share, sizeof(share)),
-                fr__percent(d->exposed_comm_s / r->iteration_s, waits, sizeof(waits)));
+        fprintf(f, "; the busiest GPU, %s, computes %s and waits for messages %s", d->name,
+                fr__format_time(d->compute_s, share, sizeof(share)),
+                fr__format_time(d->exposed_comm_s, waits, sizeof(waits)));
     putc('\n', f);
 }
 
