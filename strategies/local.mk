@@ -58,7 +58,7 @@ libstrategies_la_SOURCES = \
 	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
 	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \
 	strategies/schedules/read.c strategies/schedules/replay.c strategies/schedules/schedule.h \
-	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.c \
-	strategies/schedules/zb_v.h strategies/schedules/zb_v.c strategies/schedules/zb_v_auto.c \
-	strategies/schedules/zero_bubble.c
+	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.h \
+	strategies/schedules/zb_h2.c strategies/schedules/zb_v.h strategies/schedules/zb_v.c \
+	strategies/schedules/zb_v_auto.c strategies/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv
