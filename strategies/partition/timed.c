@@ -86,25 +86,36 @@ static void hand_on(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t 
         *there_s = *free_s = later(end_s, *free_s) + took_s;
 }
 
+/* One pass from ready_s on, or when the rank is free. */
+static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t stage,
+                     uint32_t micro, double ready_s)
+{
+    double end_s = later(t->rank_s[rank], ready_s) + pass_s(t, kind, stage);
+
+    hand_on(t, rank, kind, stage, micro, end_s);
+    t->rank_s[rank] = end_s;
+}
+
+/* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are. */
 static void run(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
 {
     struct fr__timed *t = user;
     const struct fr_action *a = &t->s->actions[action];
     uint32_t rank = t->passes.rank_of[action];
-    double start_s = later(t->rank_s[rank], inputs_s(t, a->kind, a->stage, a->micro)), end_s;
-    bool is_pair = a->with != FR_ACTION_NONE;
+    double ready_s = later(t->rank_s[rank], inputs_s(t, a->kind, a->stage, a->micro)), with_s = 0;
+    bool is_pair = a->with != FR_ACTION_NONE, is_first = true;
 
     (void)waits;
     (void)n_waits;
-    if (is_pair)
-        start_s = later(start_s, inputs_s(t, a->with, a->with_stage, a->with_micro));
-    end_s = start_s + pass_s(t, a->kind, a->stage);
-    hand_on(t, rank, a->kind, a->stage, a->micro, end_s);
     if (is_pair) {
-        end_s += pass_s(t, a->with, a->with_stage);
-        hand_on(t, rank, a->with, a->with_stage, a->with_micro, end_s);
+        with_s = later(t->rank_s[rank], inputs_s(t, a->with, a->with_stage, a->with_micro));
+        is_first = ready_s <= with_s;
     }
-    t->rank_s[rank] = end_s;
+    if (!is_first)
+        run_pass(t, rank, a->with, a->with_stage, a->with_micro, with_s);
+    run_pass(t, rank, a->kind, a->stage, a->micro, ready_s);
+    if (is_pair && is_first)
+        run_pass(t, rank, a->with, a->with_stage, a->with_micro, with_s);
 }
 
 enum fr_status fr__timed_run(struct fr__timed *t, const struct fr__timed_stage stages[],

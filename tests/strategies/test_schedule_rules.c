@@ -184,6 +184,28 @@ START_TEST(live_micro_batches_are_those_of_the_papers)
 }
 END_TEST
 
+/* PipeMare: (2 (p - 1 - s) + 1) / m steps of the optimizer. */
+START_TEST(the_delay_of_pipemare_is_that_of_its_paper)
+{
+    for (uint32_t p = 1; p <= 12; p++) {
+        struct fr_schedule *s = make("pipemare", p, 1, 3 * p), *other = make("pipedream", p, 1, p);
+        struct fr_replay x, y;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_schedule_replay(&x, s, NULL, &err), FR_OK);
+        ck_assert_int_eq(fr_schedule_replay(&y, other, NULL, &err), FR_OK);
+        for (uint32_t r = 0; r < p; r++) {
+            ck_assert_double_eq(x.delay_steps[r], (2.0 * (p - 1 - r) + 1) / (3 * p));
+            ck_assert_double_eq(y.delay_steps[r], 0);
+        }
+        fr_replay_fini(&x);
+        fr_replay_fini(&y);
+        fr_schedule_free(s);
+        fr_schedule_free(other);
+    }
+}
+END_TEST
+
 /* A transfer of c delays 1F1B by (2 (p - 1) m / p + 2 (p - 2)) c, eager 1F1B by 2 (p - 1) c only:
  *   p 4, m 16, F 1, B 2:  (16 + 3) 3 + (24 + 4) / 4 = 64
  *   p 8, m 16:            (16 + 7) 3 + (28 + 12) / 4 = 79
@@ -431,6 +453,7 @@ int main(void)
     tcase_add_test(t, makespans_are_those_of_the_papers);
     tcase_add_test(t, searches_keep_to_their_closed_forms_at_all_sizes);
     tcase_add_test(t, live_micro_batches_are_those_of_the_papers);
+    tcase_add_test(t, the_delay_of_pipemare_is_that_of_its_paper);
     tcase_add_test(t, transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch);
     tcase_add_test(t, unequal_stages_take_what_is_derived_by_hand);
     tcase_add_test(t, asynchronous_pipelines_keep_the_versions_of_their_papers);
