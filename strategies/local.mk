@@ -43,9 +43,10 @@ libstrategies_la_SOURCES = \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c strategies/lower/stages_given.h strategies/lower/stages_given.c \
 	strategies/lower/stages_price.h strategies/lower/stages_price.c \
-	strategies/partition/best.h strategies/partition/best.c strategies/partition/chain.h \
-	strategies/partition/chain.c strategies/partition/choose.h strategies/partition/choose.c \
-	strategies/partition/timed.h strategies/partition/timed.c \
+	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
+	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
+	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
+	strategies/partition/timed.c \
 	strategies/pipedream/async.c strategies/pipedream/bound.c strategies/pipedream/cluster.h \
 	strategies/pipedream/cluster.c strategies/pipedream/cuts.c strategies/pipedream/level.c \
 	strategies/pipedream/lists.h strategies/pipedream/lists.c strategies/pipedream/options.c \

@@ -4,6 +4,7 @@
 #include "strategies/partition/choose.h"
 
 #include "base/error.h"
+#include "strategies/partition/balance.h"
 #include "strategies/partition/timed.h"
 
 #include <math.h>
@@ -20,9 +21,9 @@ struct choosing {
     struct fr__timed_stage *stages;
     double *tail_s;       /* [n_ranks] */
     double *excess_bytes; /* [n_ranks] */
-    uint32_t *first, *trial, *given;
+    uint32_t *first, *trial, *given, *other;
     double best_s;
-    size_t n_tried;
+    size_t n_tried, n_before; /* n_before: when the search began */
 };
 
 /* ---- which rule ---- */
@@ -147,7 +148,7 @@ static bool move(struct choosing *x, size_t from, size_t to, bool is_up)
 
 static bool has_work(const struct choosing *x)
 {
-    return (x->n_tried + 1) * x->in->schedule->n_actions <= MOST_ACTIONS;
+    return (x->n_tried + 1 - x->n_before) * x->in->schedule->n_actions <= MOST_ACTIONS;
 }
 
 /* Moves of `width` borders at once; *helped: one did. */
@@ -243,12 +244,38 @@ static enum fr_status search(struct choosing *x, struct fr_error *err)
     return FR_OK;
 }
 
+/* Ranks with several stages: from where they are as even as they get, too. The better of both ways
+ * down stays. */
+static enum fr_status search_balanced(struct choosing *x, struct fr_error *err)
+{
+    const struct fr__chain *c = x->in->chain;
+    size_t bytes = (c->n_stages + 1) * sizeof(*x->first);
+    double before_s = x->best_s;
+
+    memcpy(x->other, x->first, bytes);
+    FR_TRY(fr__cut_balance(c, x->first, err));
+    if (fr__cut_excess_bytes(c, x->first, x->excess_bytes) > 0)
+        x->best_s = INFINITY;
+    else
+        FR_TRY(price(x, x->first, &x->best_s, err));
+    x->n_before = x->n_tried;
+    if (!isinf(x->best_s))
+        FR_TRY(search(x, err));
+    if (x->best_s >= before_s) {
+        x->best_s = before_s;
+        memcpy(x->first, x->other, bytes);
+    }
+    return FR_OK;
+}
+
 /* From the cut that is the best so far. given: the caller's. */
 static enum fr_status improve(struct choosing *x, const uint32_t given[], struct fr__choice *out,
                               struct fr_error *err)
 {
     out->tried_all = can_try_all(x);
     FR_TRY(out->tried_all ? try_all(x, err) : search(x, err));
+    if (!out->tried_all && x->in->chain->n_stages > x->in->chain->n_ranks)
+        FR_TRY(search_balanced(x, err));
     out->by = FR__CHOSEN_REPLAY;
     if (x->best_s >= out->given_s * (1 - x->in->least_gain_frac)) {
         out->by = FR__CHOSEN_GIVEN;
@@ -292,6 +319,7 @@ static void release(struct choosing *x)
     free(x->excess_bytes);
     free(x->trial);
     free(x->given);
+    free(x->other);
 }
 
 static enum fr_status begin(struct choosing *x, struct fr_error *err)
@@ -304,7 +332,8 @@ static enum fr_status begin(struct choosing *x, struct fr_error *err)
     x->excess_bytes = calloc(c->n_ranks, sizeof(*x->excess_bytes));
     x->trial = calloc(c->n_stages + 1, sizeof(*x->trial));
     x->given = calloc(c->n_stages + 1, sizeof(*x->given));
-    if (!x->given)
+    x->other = calloc(c->n_stages + 1, sizeof(*x->other));
+    if (!x->given || !x->other)
         return fr__fail_nomem(err);
     if (!x->stages || !x->tail_s || !x->excess_bytes || !x->trial)
         return fr__fail_nomem(err);

@@ -2,6 +2,7 @@
  * forms. */
 #include "config.h"
 
+#include "strategies/partition/balance.h"
 #include "strategies/partition/choose.h"
 #include "strategies/partition/timed.h"
 #include "tests/support/base_check.h"
@@ -318,6 +319,23 @@ START_TEST(no_cut_has_a_shorter_replay_than_the_chosen)
 }
 END_TEST
 
+/* Eight items of a second. Ranks 0 and 1 have two stages each: from 1 + 1 and 1 + 5 to 4 and 4. */
+START_TEST(ranks_are_balanced_not_stages)
+{
+    static const double f_s[] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, none[9] = {0};
+    const double *const f[] = {f_s, f_s, f_s, f_s}, *const n[] = {none, none, none, none};
+    static const uint32_t rank_of[] = {0, 1, 0, 1};
+    static const double in_flight[] = {1, 1, 1, 1}, capacity[] = {1, 1};
+    const struct fr__chain c = {8, 4, 2, rank_of, f, n, n, n, none, none, in_flight, capacity};
+    uint32_t first[] = {0, 1, 2, 3, 8};
+    struct fr_error err;
+
+    ck_assert_int_eq(fr__cut_balance(&c, first, &err), FR_OK);
+    ck_assert_uint_eq(first[1] - first[0] + first[3] - first[2], 4);
+    ck_assert_uint_eq(first[2] - first[1] + first[4] - first[3], 4);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("partition");
@@ -328,5 +346,6 @@ int main(void)
     tcase_add_test(c, transfers_hold_up_1f1b_as_they_should);
     tcase_add_test(c, the_closed_form_of_phases_is_the_replay);
     tcase_add_loop_test(c, no_cut_has_a_shorter_replay_than_the_chosen, 0, 4);
+    tcase_add_test(c, ranks_are_balanced_not_stages);
     return run_case(c, "strategies/partition");
 }
