@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = 10000000 };
+enum { MOST_PARTS = 10000000, MOST_LIMITS = 8 };
 /* A limit lies that far below what was reached, so that rounding makes no new one. */
 static const double BELOW = 1 - 1e-9;
 
@@ -26,6 +26,7 @@ struct search {
     double *capacity_bytes; /* [n_stages] of a stage */
     struct cell *cells;     /* [n_stages][n + 1] */
     uint32_t *trial;        /* [n_stages + 1] */
+    uint32_t *low, *high;   /* [n_stages + 1] where a stage may begin, below the limits */
     double limit_s[FR__CUT_CLASSES];
     int small;    /* class that is made small */
     bool by_load; /* only the largest load counts, no sum */
@@ -61,11 +62,47 @@ static bool passes_are_over(const struct search *x, size_t s, size_t i, size_t j
     return f_s + b_s >= x->limit_s[0] || (x->by_load && f_s + b_s >= best_s);
 }
 
+/* Whether a part is below the limits by its passes and fits, as it must. */
+static bool can_be(const struct search *x, size_t s, size_t i, size_t j)
+{
+    return fits(x, s, i, j) && !passes_are_over(x, s, i, j, INFINITY);
+}
+
+/* Where each stage may begin: no later than if all before it are as long as they can be, no earlier
+ * than if all from it on are. false: no cut is below the limits. */
+static bool find_reach(struct search *x)
+{
+    size_t n = x->c->n, k = x->c->n_stages;
+
+    x->high[0] = 0;
+    for (size_t s = 0; s < k; s++) {
+        size_t j = x->high[s], most = n - (k - 1 - s);
+
+        while (j < most && can_be(x, s, x->high[s], j + 1))
+            j++;
+        if (j == x->high[s])
+            return false;
+        x->high[s + 1] = (uint32_t)j;
+    }
+    x->low[k] = (uint32_t)n;
+    for (size_t s = k; s-- > 0;) {
+        size_t i = x->low[s + 1];
+
+        while (i > s && can_be(x, s, i - 1, x->low[s + 1]))
+            i--;
+        x->low[s] = (uint32_t)i;
+        if (i > x->high[s])
+            return false;
+    }
+    x->n_parts += 2 * n;
+    return x->high[k] == n;
+}
+
 static void fill_cell(struct search *x, size_t s, size_t j)
 {
     struct cell best = {INFINITY, INFINITY, FR_NONE};
 
-    for (size_t i = s > 0 ? j : 1; i-- > s;) {
+    for (size_t i = j <= x->high[s] ? j : x->high[s] + 1; i-- > x->low[s];) {
         const struct cell *before = s > 0 ? cell_at(x, s - 1, i) : NULL;
         size_t begin = s > 0 ? i : 0;
         struct fr__cut_part part;
@@ -93,12 +130,11 @@ static bool solve(struct search *x)
 {
     size_t n = x->c->n, k = x->c->n_stages;
 
-    for (size_t s = 0; s < k; s++) {
-        for (size_t j = 0; j <= n; j++)
-            cell_at(x, s, j)->from = FR_NONE;
-        for (size_t j = s + 1 == k ? n : s + 1; j + (k - 1 - s) <= n; j++)
+    if (!find_reach(x))
+        return false;
+    for (size_t s = 0; s < k; s++)
+        for (size_t j = x->low[s + 1]; j <= x->high[s + 1]; j++)
             fill_cell(x, s, j);
-    }
     if (cell_at(x, k - 1, n)->from == FR_NONE)
         return false;
     x->trial[k] = (uint32_t)n;
@@ -128,30 +164,73 @@ static double weigh(struct search *x, double load_s[FR__CUT_CLASSES])
     return sum_s;
 }
 
-/* The least largest load of a class without limits; INFINITY: nothing fits. */
+/* Half of the passes of a stage of even ones, from where limits rise until a cut is below. */
+static double first_limit(const struct search *x, int class)
+{
+    const struct fr__chain *c = x->c;
+    double all_s = class == 1                     ? c->backward_s[0][c->n]
+                   : x->a->rule == FR__CUT_PHASES ? c->forward_s[0][c->n]
+                                                  : fr__cut_base_s(c);
+
+    return all_s / (2 * (double)c->n_stages);
+}
+
+/* The least largest load of a class without limits to the other; INFINITY: nothing fits. */
 static double least_load(struct search *x, int class)
 {
-    double load_s[FR__CUT_CLASSES];
+    double load_s[FR__CUT_CLASSES], limit_s = first_limit(x, class);
+    bool is_found = false;
 
     x->limit_s[0] = x->limit_s[1] = INFINITY;
     x->by_load = true;
     x->small = class;
-    if (!solve(x))
+    for (int i = 0; !is_found && i < MOST_LIMITS && limit_s > 0; i++, limit_s *= 2) {
+        x->limit_s[class] = limit_s;
+        is_found = solve(x);
+    }
+    x->limit_s[class] = INFINITY;
+    if (!is_found && !solve(x))
         return INFINITY;
     (void)weigh(x, load_s);
     x->by_load = false;
     return load_s[class];
 }
 
-/* S of the cheapest cut, whatever its loads: transfers, and passes on slower ranks. */
-static double least_sum(struct search *x)
+/* The cut of least S, whatever its loads; of one micro-batch it is the best. */
+static void least_sum(struct search *x)
 {
     double load_s[FR__CUT_CLASSES];
 
     x->limit_s[0] = x->limit_s[1] = INFINITY;
     x->small = 0;
     (void)solve(x);
-    return weigh(x, load_s);
+    (void)weigh(x, load_s);
+}
+
+/* No S is less: each border at the place where least crosses, each item on the rank where it takes
+ * least, with what every cut has taken away. */
+static double sum_floor(const struct fr__chain *c)
+{
+    double floor_s = 0;
+
+    for (size_t s = 1; s < c->n_stages; s++) {
+        double least_s = INFINITY;
+
+        for (size_t i = s; i + (c->n_stages - s) <= c->n; i++)
+            least_s = fmin(least_s, c->send_s[s][i] + c->back_s[s][i]);
+        floor_s += least_s;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        double least_s = 0;
+
+        for (size_t s = 1; s < c->n_stages; s++)
+            least_s = fmin(least_s, c->forward_s[s][i + 1] - c->forward_s[s][i] +
+                                        c->backward_s[s][i + 1] - c->backward_s[s][i] -
+                                        (c->forward_s[0][i + 1] - c->forward_s[0][i]) -
+                                        (c->backward_s[0][i + 1] - c->backward_s[0][i]));
+        floor_s += least_s;
+    }
+    return floor_s;
 }
 
 /* What no cut is below. */
@@ -214,8 +293,10 @@ static void look(struct search *x, struct fr__best_cut *out)
     if (x->a->rule == FR__CUT_PHASES)
         f.load_s[1] = least_load(x, 1);
     if (x->a->rule != FR__CUT_PERIOD)
-        f.sum_s = least_sum(x);
-    if (x->a->rule != FR__CUT_PERIOD && x->a->n_micros > 1)
+        f.sum_s = sum_floor(x->c);
+    if (x->a->rule != FR__CUT_PERIOD && x->a->n_micros <= 1)
+        least_sum(x);
+    else if (x->a->rule != FR__CUT_PERIOD)
         out->is_exact =
             x->a->rule == FR__CUT_PHASES ? come_down_twice(x, &f) : come_down(x, 0, &f, &none_s);
     out->cost_s = base_s + x->best_s;
@@ -231,7 +312,9 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
     x.capacity_bytes = calloc(c->n_stages, sizeof(*x.capacity_bytes));
     x.cells = calloc(c->n_stages * (c->n + 1), sizeof(*x.cells));
     x.trial = calloc(c->n_stages + 1, sizeof(*x.trial));
-    if (!x.capacity_bytes || !x.cells || !x.trial)
+    x.low = calloc(c->n_stages + 1, sizeof(*x.low));
+    x.high = calloc(c->n_stages + 1, sizeof(*x.high));
+    if (!x.capacity_bytes || !x.cells || !x.trial || !x.low || !x.high)
         st = fr__fail_nomem(err);
     for (size_t s = 0; s < c->n_stages && st == FR_OK; s++) {
         size_t n_of_rank = 0;
@@ -245,5 +328,7 @@ enum fr_status fr__cut_best(const struct fr__chain *c, const struct fr__cut_aim 
     free(x.capacity_bytes);
     free(x.cells);
     free(x.trial);
+    free(x.low);
+    free(x.high);
     return st;
 }
