@@ -40,9 +40,9 @@ libstrategies_la_SOURCES = \
 	strategies/lower/problem.c strategies/lower/rank_groups.h strategies/lower/recipe.h \
 	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
 	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
-	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
-	strategies/lower/stages_cut.c strategies/lower/stages_given.h strategies/lower/stages_given.c \
-	strategies/lower/stages_price.h strategies/lower/stages_price.c \
+	strategies/lower/replica_tensors.c strategies/lower/stage_plan.c strategies/lower/stages.h \
+	strategies/lower/stages.c strategies/lower/stages_cut.c strategies/lower/stages_given.h \
+	strategies/lower/stages_given.c strategies/lower/stages_price.h strategies/lower/stages_price.c \
 	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
 	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
 	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
