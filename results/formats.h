@@ -21,7 +21,7 @@ struct fr__format {
 };
 
 /* The formats: gives their declarations, the table (formats.c), help and messages. */
-#define FR__FORMATS(X) X(json) X(csv) X(trace) X(html) X(png) X(svg) X(pdf)
+#define FR__FORMATS(X) X(json) X(csv) X(trace) X(html) X(stage_profile) X(png) X(svg) X(pdf)
 
 #define FR__FORMAT_DECLARE(name) extern const struct fr__format fr__format_##name;
 FR__FORMATS(FR__FORMAT_DECLARE)

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "strategies/schedules/schedule.h"
+#include "strategies/stage_plan.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -165,6 +166,13 @@ struct fr_decided_pipeline {
     uint32_t n_pipelines, micro_batch; /* samples */
 };
 
+/* What the planner of a pipeline promises, to be held beside what the run takes. */
+struct fr_decided_promise {
+    double planned_s;     /* an iteration */
+    const char *by;       /* how it was found: "replay of the schedule" */
+    const char *left_out; /* what takes time in a run and is not in it, why the two differ */
+};
+
 struct fr_decisions {
     /* The answer in short. */
     double believed_s;               /* the step, as the strategy believes */
@@ -188,14 +196,16 @@ struct fr_decisions {
     size_t n_rivals;
     const struct fr_decided_rival *rivals;
     const struct fr_decided_pipeline *pipeline; /* NULL: it is none; else there are no plans */
+    const struct fr_decided_promise *promise;   /* NULL: it makes none */
+    const struct fr_stage_plan *stages;         /* of a profile (stage_plan.h); NULL: none */
     void *priv;
 };
 void fr_decisions_free(struct fr_decisions *d);
 
-/* The plan that was taken. */
+/* The plan that was taken; NULL: it tells of none. */
 static inline const struct fr_decided_plan *fr_decisions_plan(const struct fr_decisions *d)
 {
-    return &d->plans[d->n_plans - 1];
+    return d->n_plans > 0 ? &d->plans[d->n_plans - 1] : NULL;
 }
 
 #ifdef __cplusplus

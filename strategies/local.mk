@@ -16,8 +16,9 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
-	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/options.c \
-	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
+	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/message_times.h \
+	strategies/hybrid/message_times.c strategies/hybrid/options.c strategies/hybrid/place.c \
+	strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
 	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
 	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
 	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \
@@ -39,10 +40,16 @@ libstrategies_la_SOURCES = \
 	strategies/lower/problem.c strategies/lower/rank_groups.h strategies/lower/recipe.h \
 	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
 	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
-	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
-	strategies/lower/stages_cut.c \
-	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
-	strategies/pipedream/cuts.c strategies/pipedream/level.c strategies/pipedream/options.c \
+	strategies/lower/replica_tensors.c strategies/lower/stage_plan.c strategies/lower/stages.h \
+	strategies/lower/stages.c strategies/lower/stages_cut.c strategies/lower/stages_given.h \
+	strategies/lower/stages_given.c strategies/lower/stages_price.h strategies/lower/stages_price.c \
+	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
+	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
+	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
+	strategies/partition/timed.c \
+	strategies/pipedream/async.c strategies/pipedream/bound.c strategies/pipedream/cluster.h \
+	strategies/pipedream/cluster.c strategies/pipedream/cuts.c strategies/pipedream/level.c \
+	strategies/pipedream/lists.h strategies/pipedream/lists.c strategies/pipedream/options.c \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \
 	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
 	strategies/pipedream/trim.c \
@@ -52,7 +59,7 @@ libstrategies_la_SOURCES = \
 	strategies/schedules/looped_bfs.c strategies/schedules/maker.h strategies/schedules/maker.c \
 	strategies/schedules/one_f_one_b.c strategies/schedules/passes.h strategies/schedules/passes.c \
 	strategies/schedules/read.c strategies/schedules/replay.c strategies/schedules/schedule.h \
-	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.c \
-	strategies/schedules/zb_v.h strategies/schedules/zb_v.c strategies/schedules/zb_v_auto.c \
-	strategies/schedules/zero_bubble.c
+	strategies/schedules/table.c strategies/schedules/v_pattern.c strategies/schedules/zb_h2.h \
+	strategies/schedules/zb_h2.c strategies/schedules/zb_v.h strategies/schedules/zb_v.c \
+	strategies/schedules/zb_v_auto.c strategies/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv

@@ -21,10 +21,12 @@
 #include "strategies/lower/pipeline_async.h"
 #include "strategies/lower/pipeline_times.h"
 #include "strategies/lower/problem.h"
+#include "strategies/lower/stages_given.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC };
+enum { OPTION_STAGES, OPTION_MICRO, OPTION_SCHEDULE, OPTION_VIRTUAL, OPTION_SYNC, OPTION_CUTS };
 
 static const struct fr_option options[] = {
     [OPTION_STAGES] = {.name = "stages",
@@ -50,6 +52,12 @@ static const struct fr_option options[] = {
                      .type = FR_OPTION_BOOL,
                      .fallback = "0",
                      .help = "of PipeDream: all stages read the first stage's version of weights"},
+    [OPTION_CUTS] = {.name = "cuts",
+                     .type = FR_OPTION_TEXT,
+                     .fallback = "",
+                     .help =
+                         "layers or ops with which further stages begin, layer12;layer24; none: "
+                         "the best cut"},
     {.name = NULL},
 };
 
@@ -104,13 +112,23 @@ static enum fr_status make_schedule(struct pipeline *p, uint32_t n_micros, struc
     return fr__schedule_for_pipeline(&p->schedule, &spec, err);
 }
 
+/* As many as cuts given by hand make, with one stage a device; else one a device. */
+static uint32_t default_stages(const struct fr_problem *in)
+{
+    size_t n_cuts = fr__stages_count_given(fr_option_text(in->options, OPTION_CUTS));
+
+    if (n_cuts > 0 && n_cuts < in->n_devices && in->options->value[OPTION_VIRTUAL] <= 1)
+        return (uint32_t)n_cuts + 1;
+    return (uint32_t)in->n_devices;
+}
+
 static enum fr_status read_options(struct pipeline *p, struct fr_error *err)
 {
     const struct fr_problem *in = p->pl->in;
     const uint64_t *values = in->options->value;
     uint32_t n = (uint32_t)in->n_devices, batch, shortest, n_micros;
 
-    p->n_stages = values[OPTION_STAGES] ? (uint32_t)values[OPTION_STAGES] : n;
+    p->n_stages = values[OPTION_STAGES] ? (uint32_t)values[OPTION_STAGES] : default_stages(in);
     if (p->n_stages > n || n % p->n_stages)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%u devices do not make whole pipelines of %u stages", n, p->n_stages);
@@ -286,12 +304,14 @@ static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
     FR_TRY(read_options(p, err));
     FR_TRY(choose_devices(p, err));
     take_replica(p, 0);
-    FR_TRY(fr__pipeline_make(&p->line, p->pl,
-                             &(struct fr__pipeline_problem){.schedule = p->schedule,
-                                                            .devices = p->replica_devices,
-                                                            .micro_batch = p->micro_batch,
-                                                            .is_asynchronous = true},
-                             err));
+    FR_TRY(fr__pipeline_make(
+        &p->line, p->pl,
+        &(struct fr__pipeline_problem){.schedule = p->schedule,
+                                       .devices = p->replica_devices,
+                                       .micro_batch = p->micro_batch,
+                                       .cuts = fr_option_text(p->pl->in->options, OPTION_CUTS),
+                                       .is_asynchronous = true},
+        err));
     for (uint32_t c = 0; c < p->line.n_copies; c++) {
         p->device_of[c] =
             fr__arena_alloc(p->pl->arena, p->pl->graph->n_ops, sizeof(*p->device_of[c]));
@@ -301,15 +321,41 @@ static enum fr_status make_line(struct pipeline *p, struct fr_error *err)
     return FR_OK;
 }
 
-static enum fr_status place(struct pipeline *p, struct fr_error *err)
+/* What the plan of the cut says of an iteration, for the answer. */
+static enum fr_status promise(const struct pipeline *p, struct fr_error *err)
 {
-    FR_TRY(make_line(p, err));
-    if (p->schedule->weights != FR_WEIGHTS_FLUSH)
-        return place_async(p, err);
+    const struct fr__choice *c = p->line.stages.choice;
+    bool is_async = p->schedule->weights != FR_WEIGHTS_FLUSH;
+    bool has_sums = p->n_replicas > 1 || p->line.n_copies > 1;
+    char left_out[160];
+
+    snprintf(left_out, sizeof(left_out), "%s%slinks that messages share, interference",
+             has_sums ? "sums of gradients among replicas, " : "",
+             batch_of(p, 0) % p->micro_batch ? "a smaller last micro-batch, " : "");
+    return fr__decisions_promise(
+        p->pl->in,
+        &(struct fr_decided_promise){.planned_s = p->line.stages.planned_s,
+                                     .by = is_async ? "slowest stage or link"
+                                           : c && c->rule == FR__CUT_PHASES
+                                               ? "closed form of the schedule"
+                                               : "replay of the schedule",
+                                     .left_out = left_out},
+        NULL, err);
+}
+
+static enum fr_status place_flushed(struct pipeline *p, struct fr_error *err)
+{
     FR_TRY(make_exchange(p, err));
     for (uint32_t replica = 0; replica < p->n_replicas; replica++)
         FR_TRY(place_replica(p, replica, err));
     return FR_OK;
+}
+
+static enum fr_status place(struct pipeline *p, struct fr_error *err)
+{
+    FR_TRY(make_line(p, err));
+    FR_TRY(p->schedule->weights == FR_WEIGHTS_FLUSH ? place_flushed(p, err) : place_async(p, err));
+    return promise(p, err);
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,

@@ -299,9 +299,8 @@ enum fr_status fr__reproduce_pipedream(struct fr_reproduction **out, const char 
         "pipedream",
         "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP "
         "2019",
-        "simulated: our models and V100 servers, fp32, SGD, calibrated costs; a synchronous "
-        "pipeline, flushed every four mini-batches a GPU (theirs never is and stashes weights); A "
-        "has NVLink inside servers here, PCIe there",
+        "simulated: our models and V100 servers, fp32, SGD, calibrated costs, weights "
+        "stashed, an update after each mini-batch; A has NVLink inside servers here, PCIe there",
         ctx);
     enum fr_status st = FR_OK;
 

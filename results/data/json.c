@@ -187,6 +187,18 @@ static void write_peak(struct fr__json *j, const struct fr_record_peak *p)
     fr__json_close(j, '}');
 }
 
+/* A pipeline's planned time; the gap is what the run takes beyond it. */
+static void write_promise(struct fr__json *j, const struct fr_record *r)
+{
+    const struct fr_decided_promise *p = r->decisions->promise;
+
+    fr__json_number(j, "planned_s", p->planned_s);
+    fr__json_string(j, "planned_by", p->by);
+    fr__json_number(j, "planned_gap_frac",
+                    p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
+    fr__json_string(j, "not_planned", p->left_out);
+}
+
 /* In the order of execution. */
 static void write_decisions(struct fr__json *j, const struct fr_record *r)
 {
@@ -368,7 +380,9 @@ static void write_record(struct fr__json *j, const struct fr_record *r,
     fr__json_count(j, "critical_path_total", r->critical_total);
     write_sensitivities(j, r);
     write_uncertainty(j, r);
-    if (r->decisions)
+    if (r->decisions && r->decisions->promise)
+        write_promise(j, r);
+    if (r->decisions && fr_decisions_plan(r->decisions))
         write_decisions(j, r);
     fr__json_open(j, "cost_sources", '{', true);
     for (unsigned trust = 0; trust < FR_N_TRUSTS; trust++)

@@ -110,6 +110,12 @@ static void write_schedule(struct fr__json *j, const struct fr_timed_schedule *x
     write_counts(j, "peak_live_until_input_grad", x->replay.live_input, s->n_ranks);
     write_counts(j, "weight_versions", x->replay.versions, s->n_ranks);
     write_counts(j, "staleness", x->replay.staleness, s->n_ranks);
+    if (s->weights == FR_WEIGHTS_CURRENT) {
+        fr__json_open(j, "delay_steps", '[', true);
+        for (uint32_t r = 0; r < s->n_ranks; r++)
+            fr__json_number(j, NULL, x->replay.delay_steps[r]);
+        fr__json_close(j, ']');
+    }
     write_lists(j, x);
     fr__json_close(j, '}');
 }

@@ -114,15 +114,20 @@ static void write_warnings(FILE *f, const struct fr_record *r)
 static void write_planned(FILE *f, const struct fr_record *r)
 {
     const struct fr_decisions *d = r->decisions;
+    bool is_promise = d && d->promise;
 
-    if (!d)
+    if (!d || (!is_promise && !fr_decisions_plan(d)))
         return;
     fputs("<p>The planner believed in ", f);
-    put_time(f, d->believed_s);
+    put_time(f, is_promise ? d->promise->planned_s : d->believed_s);
     if (d->n_splits > 0)
         fprintf(f, ", with %zu operation%s split", d->n_splits, d->n_splits == 1 ? "" : "s");
     fprintf(f, "; the %s network and %s order made it ", r->network, r->order);
     put_time(f, r->iteration_s);
+    if (is_promise) {
+        fprintf(f, ". Not planned: %s.</p>\n", d->promise->left_out);
+        return;
+    }
     fputs(". No placement of these operations takes less than ", f);
     put_time(f, fr_decisions_plan(d)->bounds.best_s);
     fputs(".</p>\n", f);

@@ -191,15 +191,48 @@ static void print_order(FILE *f, const struct fr_record *r)
                 fr__percent(r->order_speedup_potential, potential, sizeof(potential)));
 }
 
+/* The GPU that computes most; NULL: there is none. */
+static const struct fr_record_device *busiest(const struct fr_record *r)
+{
+    const struct fr_record_device *most = NULL;
+
+    for (size_t i = 0; i < r->n_devices; i++)
+        if (r->devices[i].is_gpu && (!most || r->devices[i].compute_s > most->compute_s))
+            most = &r->devices[i];
+    return most;
+}
+
+/* A pipeline's planned time beside the run's, and where the difference may come from. */
+static void print_promise(FILE *f, const struct fr_record *r)
+{
+    const struct fr_decided_promise *p = r->decisions ? r->decisions->promise : NULL;
+    const struct fr_record_device *d = busiest(r);
+    char planned[NUMBER], made[NUMBER], off[FR__TABLE_CELL], share[NUMBER], waits[NUMBER];
+
+    if (!p || r->iteration_s <= 0)
+        return;
+    fr__change_cell(off, p->planned_s > 0 ? r->iteration_s / p->planned_s - 1 : 0);
+    fprintf(f, "\nplanned: %s by the %s; the run made it %s, %s\n",
+            fr__format_time(p->planned_s, planned, sizeof(planned)), p->by,
+            fr__format_time(r->iteration_s, made, sizeof(made)), off);
+    fprintf(f, "not planned: %s", p->left_out);
+    if (d)
+        fprintf(f, "; the busiest GPU, %s, computes %s and waits for messages %s", d->name,
+                fr__format_time(d->compute_s, share, sizeof(share)),
+                fr__format_time(d->exposed_comm_s, waits, sizeof(waits)));
+    putc('\n', f);
+}
+
 /* The time that the planner believed, the time of the run, and the bound of any placement. */
 static void print_planned(FILE *f, const struct fr_record *r)
 {
     const struct fr_decisions *d = r->decisions;
-    const struct fr_decided_bounds *b = d ? &fr_decisions_plan(d)->bounds : NULL;
+    const struct fr_decided_plan *p = d ? fr_decisions_plan(d) : NULL;
+    const struct fr_decided_bounds *b = p ? &p->bounds : NULL;
     char planned[NUMBER], before[NUMBER], made[NUMBER], bound[NUMBER];
     char off[FR__TABLE_CELL], gap[FR__TABLE_CELL];
 
-    if (!d)
+    if (!p)
         return;
     fprintf(f, "\nplanned: %s, ", fr__format_time(d->believed_s, planned, sizeof(planned)));
     if (d->n_splits > 0)
@@ -238,6 +271,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_
     fr__record_put_run(f, r, terms);
     fr__record_put_seeds(f, r);
     print_planned(f, r);
+    print_promise(f, r);
     print_order(f, r);
     if (r->oom)
         fr__record_put_oom(f, r);

@@ -49,6 +49,12 @@ void fr_schedule_print_check(FILE *f, const struct fr_timed_schedule *x)
         print_live(f, "versions of the weights, by rank", x->replay.versions, s->n_ranks);
         print_live(f, "updates that weights are behind", x->replay.staleness, s->n_ranks);
     }
+    if (s->weights == FR_WEIGHTS_CURRENT) {
+        fputs("  steps from forward to backward          ", f);
+        for (uint32_t r = 0; r < s->n_ranks; r++)
+            fprintf(f, " %.4g", x->replay.delay_steps[r]);
+        putc('\n', f);
+    }
 }
 
 /* ---- boxes ---- */

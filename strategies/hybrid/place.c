@@ -5,6 +5,7 @@
 #include "strategies/hybrid/hybrid.h"
 
 #include "base/error.h"
+#include "strategies/hybrid/message_times.h"
 #include "strategies/lower/pipeline.h"
 #include "workloads/passes/units.h"
 
@@ -62,14 +63,17 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
                                 struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
+    const double *message_s;
 
     for (uint32_t s = 0; s < p->o->pp; s++)
         p->rank_devices[s] = fr__hybrid_device(r, s, 0);
+    FR_TRY(fr__hybrid_message_times(&message_s, p->pl, p->g, r, err));
     FR_TRY(fr__pipeline_make(&p->line, p->pl,
                              &(struct fr__pipeline_problem){
                                  .schedule = p->schedule,
                                  .devices = p->rank_devices,
                                  .micro_batch = p->o->micro_batch,
+                                 .message_s = message_s,
                                  .unit_of_layer = units->n_units ? units->unit_of_layer : NULL,
                                  .is_by_count = p->o->cuts_by_count && units->n_units},
                              err));

@@ -135,6 +135,10 @@ static enum fr_status cut(struct fr__pipeline *p, const struct fr__pipeline_prob
                               .stages_a_device = s->n_virtual ? s->n_virtual : 1,
                               .unit_of_layer = in->unit_of_layer,
                               .is_by_count = in->is_by_count,
+                              .schedule = s,
+                              .rank_of = p->rank_of,
+                              .message_s = in->message_s,
+                              .given = in->cuts,
                           },
                           err);
 }

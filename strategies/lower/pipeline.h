@@ -47,6 +47,8 @@ struct fr__pipeline_problem {
     double micro_batch;                 /* samples of a micro-batch */
     const uint32_t *unit_of_layer;      /* as in struct fr__stages_problem, */
     bool is_by_count;                   /* and so is this */
+    const double *message_s;            /* likewise */
+    const char *cuts;                   /* struct fr__stages_problem's `given` */
     bool is_asynchronous;               /* the schedule may update within an iteration */
 };
 

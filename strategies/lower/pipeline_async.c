@@ -277,9 +277,15 @@ static void log_versions(const struct placing *g)
             g->u->has_settled ? "" : ", though the interval has not settled by then",
             g->u->n_together, g->u->n_together == 1 ? "" : "es");
     for (uint32_t r = 0; r < g->s->n_ranks; r++)
-        fr__log(g->p->pl->ctx,
-                "stage %u keeps %u versions of its weights and uses them %u updates old", r,
-                x.versions[r], x.staleness[r]);
+        if (g->s->weights == FR_WEIGHTS_CURRENT)
+            fr__log(g->p->pl->ctx,
+                    "stage %u keeps no old version of its weights: a backward is %.4g steps after "
+                    "its forward",
+                    r, x.delay_steps[r] * g->s->n_micros / g->u->n_together);
+        else
+            fr__log(g->p->pl->ctx,
+                    "stage %u keeps %u versions of its weights and uses them %u updates old", r,
+                    x.versions[r], x.staleness[r]);
     fr_replay_fini(&x);
 }
 

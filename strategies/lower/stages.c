@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/lower/log.h"
+#include "strategies/lower/stages_given.h"
+#include "strategies/lower/stages_price.h"
 
 struct chain {
     struct fr__placer *pl;
@@ -308,6 +310,64 @@ static enum fr_status cut_by_count(const struct chain *c, const struct fr__stage
     return FR_OK;
 }
 
+static void log_choice(const struct fr__placer *pl, const struct fr__choice *c)
+{
+    static const char *const by[] = {[FR__CHOSEN_GIVEN] = "the least largest passes",
+                                     [FR__CHOSEN_FORM] = "the dynamic program",
+                                     [FR__CHOSEN_REPLAY] = "replays of the schedule"};
+    char given[32], planned[32];
+
+    if (!fr__wants_log(pl->ctx))
+        return;
+    fr__log(pl->ctx,
+            "cut by %s, planned %s with transfers and updates (%s where only passes count), %s%zu "
+            "cuts tried%s",
+            by[c->by], fr__format_time(c->planned_s, planned, sizeof(planned)),
+            fr__format_time(c->given_s, given, sizeof(given)), c->tried_all ? "all " : "",
+            c->n_tried, c->best.is_exact ? "" : "; the program was not searched to its end");
+}
+
+/* By the schedule: chosen, or only priced where somebody else has cut. */
+static enum fr_status plan_cut(struct fr__stages *out, struct chain *c,
+                               const struct fr__stages_problem *in, uint32_t first[],
+                               bool is_chosen, struct fr_error *err)
+{
+    const struct fr__items items = {.n = c->n, .first = c->items, .item_of = c->item_of};
+    struct fr__choice *choice = fr__arena_alloc(c->pl->arena, 1, sizeof(*choice));
+    struct fr__choice_problem p;
+
+    if (!choice)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__stages_price(&p, c->pl, in, &items, c->fixed_bytes, c->live_bytes, err));
+    if (!is_chosen)
+        return fr__cut_planned(&p, first, &out->planned_s, err);
+    FR_TRY(fr__cut_choose(&p, first, choice, err));
+    out->planned_s = choice->planned_s;
+    out->choice = choice;
+    log_choice(c->pl, choice);
+    return FR_OK;
+}
+
+/* The cut, whoever makes it. fits: by the memory that passes alone leave. */
+static enum fr_status find_cut(struct fr__stages *out, struct chain *c,
+                               const struct fr__stages_problem *in, const struct fr__cut_problem *p,
+                               uint32_t first[], bool *fits, struct fr_error *err)
+{
+    const struct fr__items items = {.n = c->n, .first = c->items, .item_of = c->item_of};
+    bool is_given = in->given && *in->given;
+
+    *fits = true;
+    if (is_given)
+        FR_TRY(fr__stages_given(first, in->n_stages, in->given, c->pl->graph, &items, err));
+    else if (in->is_by_count)
+        FR_TRY(cut_by_count(c, in, first, err));
+    else
+        FR_TRY(fr__cut_chain(p, first, fits, err));
+    if (!in->schedule)
+        return FR_OK;
+    return plan_cut(out, c, in, first, !is_given && !in->is_by_count, err);
+}
+
 static enum fr_status cut(struct fr__stages *out, struct chain *c,
                           const struct fr__stages_problem *in, struct fr_error *err)
 {
@@ -323,7 +383,7 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
                                 .live_bytes = c->live_bytes,
                                 .in_flight = in->in_flight,
                                 .capacity_bytes = capacity};
-    bool fits = true;
+    bool fits;
 
     if (!sum_s || !capacity || !first)
         return fr__fail_nomem(err);
@@ -334,8 +394,7 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
 
         capacity[s] = ((double)type->mem_bytes - (double)type->context_bytes) / in->stages_a_device;
     }
-    FR_TRY(in->is_by_count ? cut_by_count(c, in, first, err)
-                           : fr__cut_chain(&p, first, &fits, err));
+    FR_TRY(find_cut(out, c, in, &p, first, &fits, err));
     log_stages(c, &p, in->devices, first, fits);
     out->first = first;
     return FR_OK;

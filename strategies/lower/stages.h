@@ -6,12 +6,16 @@
  * forward plus backward. Its fixed memory is parameters, gradients and optimizer state. Its live
  * memory is what it saves for the backward pass, for each micro-batch in flight.
  *
- * Ignores: transfers at the cuts, tensors received from earlier parts, gradients of activations.
+ * Where a schedule is known, the cut is the best for it (strategies/partition/choose.h): transfers
+ * at the cuts, updates, unequal devices and several stages on a device count. Without one, the cut
+ * ignores transfers. Both ignore memory of tensors received from earlier parts and of gradients of
+ * activations.
  */
 #ifndef FR_STRATEGIES_LOWER_STAGES_H
 #define FR_STRATEGIES_LOWER_STAGES_H
 
 #include "strategies/lower/placer.h"
+#include "strategies/partition/choose.h"
 
 /* A chain of n items to cut into n_parts contiguous parts of at least one item each. */
 struct fr__cut_problem {
@@ -46,6 +50,11 @@ struct fr__stages {
     const uint32_t *items;    /* [n_items] first forward op of each */
     const uint32_t *stage_of; /* [n_ops] all ops */
     const uint32_t *first;    /* [n_stages + 1] into items */
+    /* What an iteration takes of a replica by the schedule, with transfers and updates, without what
+     * replicas do together; 0: no schedule was given. */
+    double planned_s;
+    const struct fr__choice
+        *choice; /* how the cut was chosen; NULL: it was given, or no schedule */
 };
 
 /* What to cut: stage s stands on devices[s] and holds in_flight[s] micro-batches of `batch`
@@ -65,10 +74,18 @@ struct fr__stages_problem {
                          and not n, these two count as a unit each (Megatron-LM's
                          get_num_layers_to_build with account_for_embedding_in_pipeline_split and
                          ..loss..). Needs unit_of_layer */
+    /* The schedule that will run: NULL, or with the rank of each stage (of two copies, the first's).
+     */
+    const struct fr_schedule *schedule;
+    const uint32_t *rank_of; /* [n_stages] */
+    /* [n_ops] what messages among the replicas of a stage take, which are ops of the graph, at the
+     * graph's own batch; NULL: there are none */
+    const double *message_s;
+    const char *given; /* where stages begin, by name (stages_given.h); NULL or "": chosen */
 };
 
 /* Cuts the placer's graph. Logs each stage. Memory comes from the placer's arena.
- * FR_EUSAGE: fewer items, or by count fewer units, than stages. */
+ * FR_EUSAGE: fewer items, or by count fewer units, than stages; as fr__stages_given. */
 enum fr_status fr__stages_cut(struct fr__stages *out, struct fr__placer *pl,
                               const struct fr__stages_problem *in, struct fr_error *err);
 

@@ -50,4 +50,14 @@ struct fr__pd_run {
     double batch, last_batch;
 };
 enum fr_status fr__pd_place(const struct fr__pd_run *run, struct fr_error *err);
+/* What no run can do. FR_EUNSUPPORTED, FR_EUSAGE, FR_ERANGE. */
+enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *err);
+
+/* ---- async.c ---- */
+
+/* The same without a flush: a replica updates after each of its micro-batches, replicas of a stage
+ * with the sum of a round; a backward reads the version of the weights that its forward read. The
+ * plan holds several iterations in a row, until the interval between them has settled; last_batch
+ * must be batch. */
+enum fr_status fr__pd_place_async(const struct fr__pd_run *run, struct fr_error *err);
 #endif

@@ -19,7 +19,8 @@ enum option {
     OPTION_FEWER,
     OPTION_COMPRESSION,
     OPTION_MAX_STATES,
-    OPTION_MICRO
+    OPTION_MICRO,
+    OPTION_FLUSH
 };
 
 #define OF_CLUSTER "cluster"
@@ -67,6 +68,11 @@ const struct fr_option fr__pd_option_list[] = {
                           "with -t: samples a micro-batch; 0: at least four micro-batches a GPU",
                       .advice = FR_ADVICE_LEAST,
                       .advice_text = "1"},
+    [OPTION_FLUSH] = {.name = "flush",
+                      .type = FR_OPTION_BOOL,
+                      .fallback = "0",
+                      .help = "with -t: one update of all at the end; else one after each "
+                              "micro-batch, with weight stashing"},
     {.name = NULL},
 };
 
@@ -173,7 +179,9 @@ enum fr_status fr__pd_read_options(const struct fr_option_values *values,
                                .is_straight = values->value[OPTION_STRAIGHT] != 0,
                                .uses_fewer = values->value[OPTION_FEWER] != 0,
                                .max_states = (size_t)values->value[OPTION_MAX_STATES],
-                               .micro_batch = (uint32_t)values->value[OPTION_MICRO]};
+                               .micro_batch = (uint32_t)values->value[OPTION_MICRO],
+                               .has_flush = values->value[OPTION_FLUSH] != 0,
+                               .is_flush_given = values->is_set[OPTION_FLUSH]};
     enum fr_status st = read(values, &o, err);
 
     if (st == FR_EPARSE || st == FR_ERANGE) {

@@ -35,6 +35,8 @@ struct fr__pd_options {
     bool uses_fewer;          /* machines may stay idle */
     bool has_bandwidths;      /* given, not the default of 1 GB/s */
     uint32_t micro_batch;     /* samples, on a topology; 0: not given */
+    bool has_flush;           /* on a topology: one update of all at the end */
+    bool is_flush_given;
     size_t max_states;
 };
 

@@ -356,9 +356,3 @@ enum fr_status fr__pd_plan(const struct fr_profile *profile, const struct fr__pd
     }
     return st;
 }
-
-void fr_stage_plan_free(struct fr_stage_plan *p)
-{
-    if (p)
-        fr__arena_free(p->priv);
-}

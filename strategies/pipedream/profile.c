@@ -118,7 +118,7 @@ enum fr_status fr__pd_profile_of(struct fr_profile *out, const uint32_t **item_o
         return fr__fail_nomem(err);
     for (size_t i = 0; i < b.items.n; i++) {
         b.layers[i].name = pl->graph->ops[b.items.first[i]].name;
-        b.layers[i].description = ""; /* none is an input that is taken out */
+        b.layers[i].description = fr_op_kind_name(pl->graph->ops[b.items.first[i]].kind);
     }
     FR_TRY(time_all(&b, err));
     weigh(&b);

@@ -1,11 +1,8 @@
-/* strategies/pipedream/run.c - stages with different numbers of replicas as tasks.
+/* strategies/pipedream/run.c - stages with different numbers of replicas as tasks, with a flush.
  *
- * Micro-batch b goes to replica b mod r of a stage with r of them, forwards and backwards (1F1B-RR,
- * PipeDream, SOSP 2019, section 3.2). A replica of stage s begins with as many forwards as keep it
- * busy until the first backward comes back, ceil(machines from s on / r), then alternates; so no
- * two stages wait for each other in a circle. Training is synchronous: gradients are added up
- * over all micro-batches, replicas of a stage average theirs, and each updates once at the end.
- * PipeDream itself updates after each mini-batch and stashes weights; that is not modelled here.
+ * Micro-batches take the ways of lists.h. Training is synchronous: gradients are added up over all
+ * micro-batches, replicas of a stage average theirs, and each updates once at the end. PipeDream
+ * itself updates after each mini-batch and stashes weights: see async.c.
  *
  * The replicas of all stages with the same number q are a column. Columns keep and update
  * parameters of their own; micro-batches pass through all of them, so there is one fr__replica,
@@ -13,38 +10,19 @@
  */
 #include "config.h"
 
-#include "strategies/pipedream/cluster.h"
+#include "strategies/pipedream/lists.h"
 
 #include "base/error.h"
 #include "strategies/lower/exchange.h"
-#include "strategies/lower/log.h"
 #include "strategies/lower/replica.h"
 
 #include <string.h>
-
-/* A pass of a micro-batch. */
-struct slot {
-    uint32_t micro;
-    bool is_backward;
-};
 
 /* What a fr__replica keeps for one replica of each stage. */
 struct column {
     uint32_t *first_task, *gradient_of;
     struct fr__micro tail;
     bool *is_mine;
-};
-
-/* The ops of one stage, forward and backward apart, in graph order. */
-struct block_ops {
-    uint32_t *ops;
-    size_t n;
-};
-
-struct seat {
-    struct slot *slots; /* [2 n_micros] */
-    size_t n, at;
-    uint32_t marker; /* end of the block before, FR_NONE */
 };
 
 struct placing {
@@ -55,9 +33,9 @@ struct placing {
     struct fr__exchange *exchange;
     uint32_t *device_of; /* [n_ops] of the micro-batch being placed */
     struct column *columns;
-    struct block_ops (*blocks)[2]; /* [n_stages] */
-    struct seat *of;               /* [n_stages][most] */
-    bool *is_placed;               /* [n_stages][2][n_micros] */
+    struct fr__pd_block (*blocks)[2]; /* [n_stages] */
+    struct fr__pd_lists lists;
+    uint32_t *marker; /* [n_stages][most] end of the block before, FR_NONE */
 };
 
 static uint32_t device_at(const struct placing *p, uint32_t stage, uint32_t q)
@@ -65,75 +43,46 @@ static uint32_t device_at(const struct placing *p, uint32_t stage, uint32_t q)
     return p->seats->devices[(size_t)stage * p->seats->most + q];
 }
 
-static struct seat *seat_at(const struct placing *p, uint32_t stage, uint32_t q)
+static uint32_t *marker_at(const struct placing *p, uint32_t stage, uint32_t q)
 {
-    return &p->of[(size_t)stage * p->seats->most + q];
+    return &p->marker[(size_t)stage * p->seats->most + q];
 }
 
 /* ---- what cannot be done ---- */
 
 /* Parameters, or sums of gradients, that two stages share: each replica of one has to stand with
  * one of the other. */
-static enum fr_status check_shared(const struct placing *p, struct fr_error *err)
+enum fr_status fr__pd_check_run(const struct fr__pd_run *run, struct fr_error *err)
 {
-    const struct fr_graph *g = p->pl->graph;
-    const enum fr__role *roles = p->pl->params.roles;
+    const struct fr_graph *g = run->pl->graph;
+    const enum fr__role *roles = run->pl->params.roles;
 
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
-        uint32_t a = p->run->stage_of[e->src], b = p->run->stage_of[e->dst];
+        uint32_t a = run->stage_of[e->src], b = run->stage_of[e->dst];
         bool is_tied = e->tensor == FR_NONE && e->bytes > 0;
         bool is_tail = roles[e->dst] == FR__ROLE_SUM || roles[e->dst] == FR__ROLE_UPDATE;
 
-        if ((is_tied || is_tail) && p->seats->replicas_of[a] != p->seats->replicas_of[b])
+        if ((is_tied || is_tail) && run->seats->replicas_of[a] != run->seats->replicas_of[b])
             return fr__fail(
                 err, FR_EUNSUPPORTED, FR_NOWHERE,
                 "parameters of '%s' are shared by stages with %u and %u replicas, which "
                 "cannot be run; 'straight=1' replicates none",
-                g->ops[e->src].name, p->seats->replicas_of[a], p->seats->replicas_of[b]);
+                g->ops[e->src].name, run->seats->replicas_of[a], run->seats->replicas_of[b]);
     }
-    if (p->run->n_micros < p->seats->most)
+    if (run->n_micros < run->seats->most)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%u micro-batches leave some of the %u replicas of a stage without work; a "
                         "larger batch or a smaller 'micro' makes more",
-                        p->run->n_micros, p->seats->most);
-    if ((uint64_t)p->run->n_micros * g->n_ops >= INT32_MAX / 4)
+                        run->n_micros, run->seats->most);
+    if ((uint64_t)run->n_micros * g->n_ops >= INT32_MAX / 4)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "%u micro-batches of %zu ops are too many tasks for one plan",
-                        p->run->n_micros, g->n_ops);
+                        run->n_micros, g->n_ops);
     return FR_OK;
 }
 
 /* ---- room ---- */
-
-static enum fr_status list_blocks(struct placing *p, struct fr_error *err)
-{
-    const struct fr_graph *g = p->pl->graph;
-    const enum fr__role *roles = p->pl->params.roles;
-    const uint32_t *stage_of = p->run->stage_of;
-
-    p->blocks = fr__arena_alloc(p->pl->arena, p->seats->n_stages, sizeof(*p->blocks));
-    if (!p->blocks)
-        return fr__fail_nomem(err);
-    for (uint32_t o = 0; o < g->n_ops; o++)
-        p->blocks[stage_of[o]][roles[o] == FR__ROLE_BACKWARD].n++;
-    for (size_t s = 0; s < p->seats->n_stages; s++)
-        for (int way = 0; way < 2; way++) {
-            struct block_ops *b = &p->blocks[s][way];
-
-            b->ops = fr__arena_alloc(p->pl->arena, b->n, sizeof(*b->ops));
-            if (!b->ops)
-                return fr__fail_nomem(err);
-            b->n = 0;
-        }
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-        struct block_ops *b = &p->blocks[stage_of[o]][roles[o] == FR__ROLE_BACKWARD];
-
-        if (roles[o] == FR__ROLE_FORWARD || roles[o] == FR__ROLE_BACKWARD)
-            b->ops[b->n++] = o;
-    }
-    return FR_OK;
-}
 
 static uint32_t *new_ids(struct placing *p, size_t n)
 {
@@ -169,59 +118,20 @@ static enum fr_status make_column(struct placing *p, uint32_t q, struct fr_error
     return FR_OK;
 }
 
-/* One forward, one backward (1F1B) of n micro-batches, where so many stages follow. */
-static void list_slots(uint32_t depth, uint32_t n, struct slot slots[])
-{
-    uint32_t warm = n < depth ? n : depth, k = 0;
-
-    for (uint32_t m = 0; m < warm; m++)
-        slots[k++] = (struct slot){m, false};
-    for (uint32_t m = 0; m < n; m++) {
-        slots[k++] = (struct slot){m, true};
-        if (warm + m < n)
-            slots[k++] = (struct slot){warm + m, false};
-    }
-}
-
-/* Micro-batches of a seat in their order. */
-static enum fr_status make_seat(struct placing *p, uint32_t stage, uint32_t q, uint32_t n_devices,
-                                struct fr_error *err)
-{
-    uint32_t r = p->seats->replicas_of[stage], n = (p->run->n_micros - q + r - 1) / r;
-    uint32_t depth = (n_devices + r - 1) / r;
-    struct seat *s = seat_at(p, stage, q);
-
-    *s = (struct seat){.n = 2 * (size_t)n, .marker = FR_NONE};
-    s->slots = fr__arena_alloc(p->pl->arena, s->n, sizeof(*s->slots));
-    if (!s->slots)
-        return fr__fail_nomem(err);
-    /* as the first of so many stages of one replica */
-    list_slots(depth, n, s->slots);
-    for (size_t k = 0; k < s->n; k++)
-        s->slots[k].micro = s->slots[k].micro * r + q;
-    return FR_OK;
-}
-
 static enum fr_status make_room(struct placing *p, struct fr_error *err)
 {
     const struct fr__pd_seats *seats = p->seats;
     struct fr__arena *arena = p->pl->arena;
-    uint32_t n_devices = 0; /* from the stage on */
 
     p->device_of = fr__arena_alloc(arena, p->pl->graph->n_ops, sizeof(*p->device_of));
     p->columns = fr__arena_alloc(arena, seats->most, sizeof(*p->columns));
-    p->of = fr__arena_alloc(arena, seats->n_stages * seats->most, sizeof(*p->of));
-    p->is_placed = fr__arena_alloc(arena, 2 * seats->n_stages * p->run->n_micros, sizeof(bool));
-    if (!p->device_of || !p->columns || !p->of || !p->is_placed)
+    p->marker = new_ids(p, seats->n_stages * seats->most);
+    if (!p->device_of || !p->columns || !p->marker)
         return fr__fail_nomem(err);
     for (uint32_t q = 0; q < seats->most; q++)
         FR_TRY(make_column(p, q, err));
-    for (uint32_t s = (uint32_t)seats->n_stages; s-- > 0;) {
-        n_devices += seats->replicas_of[s];
-        for (uint32_t q = 0; q < seats->replicas_of[s]; q++)
-            FR_TRY(make_seat(p, s, q, n_devices, err));
-    }
-    return list_blocks(p, err);
+    FR_TRY(fr__pd_lists_make(&p->lists, seats, p->run->n_micros, false, arena, err));
+    return fr__pd_blocks_make(&p->blocks, p->pl, p->run->stage_of, seats->n_stages, err);
 }
 
 /* ---- blocks in an order in which they can run ---- */
@@ -244,60 +154,29 @@ static void enter(struct placing *p, uint32_t q)
     p->r.is_mine = p->columns[q].is_mine;
 }
 
-static bool *placed(const struct placing *p, uint32_t stage, bool is_backward, uint32_t micro)
+static enum fr_status place_block(void *user, uint32_t stage, uint32_t q,
+                                  const struct fr__pd_slot *k, struct fr_error *err)
 {
-    return &p->is_placed[((size_t)stage * 2 + is_backward) * p->run->n_micros + micro];
-}
+    struct placing *p = user;
+    const struct fr__pd_block *b = &p->blocks[stage][k->pass];
+    uint32_t *marker = marker_at(p, stage, q);
 
-/* Stages between may hold no op of one way, and skip connections may lead over stages: so all
- * stages before must have been there. */
-static bool can_place(const struct placing *p, uint32_t stage, const struct slot *k)
-{
-    if (!k->is_backward)
-        return stage == 0 || *placed(p, stage - 1, false, k->micro);
-    if (!*placed(p, stage, false, k->micro))
-        return false;
-    return stage + 1 == p->seats->n_stages || *placed(p, stage + 1, true, k->micro);
-}
-
-static void place_block(struct placing *p, uint32_t stage, uint32_t q)
-{
-    struct seat *seat = seat_at(p, stage, q);
-    const struct slot *k = &seat->slots[seat->at++];
-    const struct block_ops *b = &p->blocks[stage][k->is_backward];
-
-    *placed(p, stage, k->is_backward, k->micro) = true;
+    (void)err;
     if (b->n == 0)
-        return;
+        return FR_OK;
     stand(p, k->micro);
     enter(p, q);
-    fr__place_ops(&p->r, k->micro, b->ops, b->n, seat->marker);
-    seat->marker = fr__place_join(&p->r, k->micro, b->ops, b->n, device_at(p, stage, q));
+    fr__place_ops(&p->r, k->micro, b->ops, b->n, *marker);
+    *marker = fr__place_join(&p->r, k->micro, b->ops, b->n, device_at(p, stage, q));
+    return FR_OK;
 }
 
 static enum fr_status place_blocks(struct placing *p, struct fr_error *err)
 {
-    size_t left = 2 * (size_t)p->run->n_micros * p->seats->n_stages, before = left + 1;
-
-    for (; left > 0 && left < before;) {
-        before = left;
-        if (fr__is_cancelled(p->pl->ctx))
-            return fr__fail(err, FR_ECANCELLED, FR_NOWHERE, "interrupted");
-        for (uint32_t s = 0; s < p->seats->n_stages; s++)
-            for (uint32_t q = 0; q < p->seats->replicas_of[s]; q++) {
-                const struct seat *seat = seat_at(p, s, q);
-
-                if (seat->at == seat->n || !can_place(p, s, &seat->slots[seat->at]))
-                    continue;
-                place_block(p, s, q);
-                left--;
-            }
-    }
-    if (left > 0)
-        return fr__fail(err, FR_ECHECK, FR_NOWHERE, "stages wait for each other in a circle");
+    FR_TRY(fr__pd_lists_walk(&p->lists, p->pl->ctx, place_block, p, err));
     for (uint32_t s = 0; s < p->seats->n_stages; s++)
         for (uint32_t q = 0; q < p->seats->replicas_of[s]; q++)
-            p->r.done_of[device_at(p, s, q)] = seat_at(p, s, q)->marker;
+            p->r.done_of[device_at(p, s, q)] = *marker_at(p, s, q);
     return FR_OK;
 }
 
@@ -367,7 +246,7 @@ enum fr_status fr__pd_place(const struct fr__pd_run *run, struct fr_error *err)
     struct fr__reduce_part part = {.shards = 1};
     enum fr_status st;
 
-    FR_TRY(check_shared(&p, err));
+    FR_TRY(fr__pd_check_run(run, err));
     FR_TRY(make_room(&p, err));
     exchange.n_stages = (uint32_t)run->seats->n_stages;
     exchange.n_replicas = run->seats->most;

@@ -7,8 +7,11 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "strategies/list.h"
+#include "strategies/lower/decisions.h"
 #include "strategies/lower/log.h"
 #include "strategies/lower/problem.h"
+
+#include <stdio.h>
 
 static enum fr_status plan_stages(const struct fr_profile *profile,
                                   const struct fr_option_values *options,
@@ -21,6 +24,9 @@ static enum fr_status plan_stages(const struct fr_profile *profile,
     if (o.micro_batch)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option 'micro' needs a topology (-t): a profile has its own batch");
+    if (o.is_flush_given)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option 'flush' needs a topology (-t): nothing is run without one");
     FR_TRY(fr__pd_plan(profile, &o, ctx, out, err));
     (*out)->strategy = fr__strategy_pipedream.name;
     return FR_OK;
@@ -48,6 +54,13 @@ static enum fr_status choose_batch(struct work *w, struct fr__pd_run *run, struc
         micro = 1;
     else if (micro == 0)
         micro = in->global_batch / (4 * (uint32_t)in->n_devices);
+    while (w->o.micro_batch == 0 && !w->o.has_flush && in->global_batch % micro)
+        micro--;
+    if (!w->o.has_flush && in->global_batch % micro)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "micro=%u does not divide the %u samples, as it must without a flush "
+                        "('flush=1' has one)",
+                        micro, in->global_batch);
     run->n_micros = (in->global_batch - 1) / micro + 1;
     run->batch = micro;
     run->last_batch = in->global_batch - (run->n_micros - 1) * micro;
@@ -105,6 +118,25 @@ static void log_stages(const struct work *w, const struct fr__pd_run *run)
                 fr__format_bytes(s->stages[i].param_bytes, params, sizeof(params)));
 }
 
+/* The planner counts passes, sums of gradients and, if asked to, what goes over cuts: of the slowest
+ * stage, for ever. */
+static enum fr_status promise(struct work *w, const struct fr__pd_run *run, struct fr_error *err)
+{
+    char by[64], left_out[160];
+
+    snprintf(by, sizeof(by), "slowest stage of PipeDream's planner, mode=%s", w->stages->mode);
+    snprintf(left_out, sizeof(left_out),
+             "%s%supdates, waits of stages for each other, interference",
+             w->o.has_flush ? "filling and emptying the pipeline, " : "",
+             w->o.compression > 0 ? "" : "transfers between stages, ");
+    return fr__decisions_promise(
+        w->pl->in,
+        &(struct fr_decided_promise){.planned_s = w->stages->pipeline_time_s * run->n_micros,
+                                     .by = by,
+                                     .left_out = left_out},
+        &w->stages, err);
+}
+
 static enum fr_status place(struct work *w, struct fr_error *err)
 {
     struct fr__pd_run run = {.pl = w->pl};
@@ -121,7 +153,8 @@ static enum fr_status place(struct work *w, struct fr_error *err)
     run.seats = &seats;
     FR_TRY(assign(w, &run, err));
     log_stages(w, &run);
-    return fr__pd_place(&run, err);
+    FR_TRY(w->o.has_flush ? fr__pd_place(&run, err) : fr__pd_place_async(&run, err));
+    return promise(w, &run, err);
 }
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,

@@ -133,6 +133,22 @@ static void count_versions(const struct replay *x, uint32_t rank, uint32_t versi
     }
 }
 
+/* In the order of the rank's list. at: [n_micros] scratch. */
+static double delay_steps(const struct replay *x, uint32_t rank, uint32_t at[])
+{
+    size_t most = 0;
+
+    for (size_t i = x->s->first[rank]; i < x->s->first[rank + 1]; i++) {
+        const struct fr_action *a = &x->s->actions[i];
+
+        if (a->kind == FR_ACTION_F)
+            at[a->micro] = (uint32_t)i;
+        else if (a->kind == FR_ACTION_B && i - at[a->micro] > most)
+            most = i - at[a->micro];
+    }
+    return (double)most / x->s->n_micros;
+}
+
 static enum fr_status count_all_versions(const struct replay *x, struct fr_error *err)
 {
     uint32_t *version_of = calloc(x->s->n_micros, sizeof(*version_of));
@@ -146,6 +162,8 @@ static enum fr_status count_all_versions(const struct replay *x, struct fr_error
         x->out->staleness[r] = is_double;
         if (!is_double && x->s->weights != FR_WEIGHTS_FLUSH)
             count_versions(x, r, version_of);
+        if (x->s->weights == FR_WEIGHTS_CURRENT)
+            x->out->delay_steps[r] = delay_steps(x, r, version_of);
     }
     free(version_of);
     return FR_OK;
@@ -164,8 +182,9 @@ static enum fr_status allocate(struct fr_replay *out, const struct fr_schedule *
     out->live_input = calloc((size_t)s->n_ranks + 1, sizeof(*out->live_input));
     out->versions = calloc((size_t)s->n_ranks + 1, sizeof(*out->versions));
     out->staleness = calloc((size_t)s->n_ranks + 1, sizeof(*out->staleness));
+    out->delay_steps = calloc((size_t)s->n_ranks + 1, sizeof(*out->delay_steps));
     if (!out->start || !out->finish || !out->busy || !out->live_weight || !out->live_input ||
-        !out->versions || !out->staleness)
+        !out->versions || !out->staleness || !out->delay_steps)
         return fr__fail_nomem(err);
     return FR_OK;
 }
@@ -207,5 +226,6 @@ void fr_replay_fini(struct fr_replay *r)
     free(r->live_input);
     free(r->versions);
     free(r->staleness);
+    free(r->delay_steps);
     *r = (struct fr_replay){0};
 }

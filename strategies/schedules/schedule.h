@@ -215,6 +215,10 @@ struct fr_replay {
     uint32_t *live_input;  /* [n_ranks] so, whose I or B has not ended */
     uint32_t *versions;    /* [n_ranks] of the weights that the rank must keep, at most */
     uint32_t *staleness;   /* [n_ranks] updates that the weights of a forward miss, at most */
+    /* [n_ranks] where no version is kept: passes from a forward to its backward over n_micros, the
+     * optimizer's steps between them by which PipeMare scales the learning rate (B. Yang et al.,
+     * PipeMare, MLSys 2021): (2 (p - 1 - s) + 1) / m on rank s. Else 0. */
+    double *delay_steps;
 };
 
 /* Runs the lists: every action starts as early as its waits and its rank's order let it. The

@@ -11,9 +11,11 @@
  */
 #include "config.h"
 
+#include "strategies/schedules/zb_h2.h"
+
 #include "strategies/schedules/maker.h"
 
-static void add_rank(const struct fr_schedule_spec *spec, struct fr_schedule *out, uint32_t r)
+void fr__zb_h2_add_rank(const struct fr_schedule_spec *spec, struct fr_schedule *out, uint32_t r)
 {
     uint32_t p = spec->n_ranks, n = spec->n_micros;
     uint32_t n_warm = fr__min_u32(2 * (uint64_t)(p - r) - 1, n);
@@ -40,7 +42,7 @@ static enum fr_status make(const struct fr_schedule_spec *spec, struct fr_schedu
     (void)err;
     for (uint32_t r = 0; r < spec->n_ranks; r++) {
         fr__schedule_rank(out, r);
-        add_rank(spec, out, r);
+        fr__zb_h2_add_rank(spec, out, r);
     }
     return FR_OK;
 }

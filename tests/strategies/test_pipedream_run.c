@@ -51,7 +51,7 @@ START_TEST(replicas_of_a_stage_take_turns)
     struct fr_topo *t = case_topo(4, 1e6, GIB);
     struct fr_graph *g = case_chain(&chain2);
     struct case_problem c = {t, g, 4, 12, FR_SGD, NULL};
-    struct fr_plan *p = case_plan(&c, "pipedream:micro=1");
+    struct fr_plan *p = case_plan(&c, "pipedream:flush=1,micro=1");
     const struct fr_plan_view *v = fr_plan_view(p);
 
     for (uint32_t d = 0; d < 3; d++) {
@@ -81,7 +81,7 @@ START_TEST(many_micro_batches_come_at_the_pace_of_the_slowest_stage)
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain2);
     struct case_problem c = {t, g, 4, 240, FR_SGD, NULL};
-    struct fr_plan *p = case_plan(&c, "pipedream:micro=1");
+    struct fr_plan *p = case_plan(&c, "pipedream:flush=1,micro=1");
     struct fr_run *r;
     double s = makespan_s(p, &r);
 
@@ -101,7 +101,7 @@ START_TEST(a_replica_begins_with_as_many_forwards_as_keep_it_busy)
     struct fr_topo *t = case_topo(4, 1e9, GIB);
     struct fr_graph *g = case_chain(&chain2);
     struct case_problem c = {t, g, 4, 12, FR_SGD, NULL};
-    struct fr_plan *p = case_plan(&c, "pipedream:micro=1");
+    struct fr_plan *p = case_plan(&c, "pipedream:flush=1,micro=1");
     const struct fr_plan_view *v = fr_plan_view(p);
     unsigned n_forward[4] = {0};
     bool has_turned[4] = {false};
@@ -169,10 +169,10 @@ START_TEST(what_cannot_be_run_is_said)
     struct fr_graph *g = case_chain(&chain2);
     struct case_problem c = {t, g, 4, 12, FR_SGD, NULL}, few = {t, g, 4, 2, FR_SGD, NULL};
 
-    expect_refused(&c, "pipedream:micro=13", "micro=13 is more than the 12 samples");
+    expect_refused(&c, "pipedream:flush=1,micro=13", "micro=13 is more than the 12 samples");
     expect_refused(&c, "pipedream:machines=3", "does not make 4 GPUs");
     expect_refused(&c, "pipedream:straight=1", "a place to cut at");
-    expect_refused(&few, "pipedream:micro=1", "2 micro-batches leave some of the 3 replicas");
+    expect_refused(&few, "pipedream:flush=1,micro=1", "2 micro-batches leave some of the 3 replicas");
     fr_graph_free(g);
     fr_topo_free(t);
 }
@@ -193,7 +193,7 @@ START_TEST(tied_weights_run_or_are_refused)
     ck_assert_int_eq(
         fr__zoo_load(&g, "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000", &opt, &err), FR_OK);
     c = (struct case_problem){t, g, 4, 16, FR_ADAM, NULL};
-    p = case_plan(&c, "pipedream:straight=1,micro=1");
+    p = case_plan(&c, "pipedream:flush=1,straight=1,micro=1");
     ck_assert_double_gt(makespan_s(p, &r), 0);
     fr_run_free(r);
     fr_plan_free(p);

@@ -36,8 +36,9 @@ static const char *const specs[] = {
     "pp:stages=2",
     "pp:stages=2,micro=3,schedule=gpipe",
     "pipedream:straight=1,fewer=1",
-    "pipedream:straight=1,fewer=1,micro=2,mode=paper",
-    "pipedream:straight=1,fewer=1,machines=2x2,micro=3",
+    "pipedream:straight=1,fewer=1,micro=2,mode=paper,flush=1",
+    "pipedream:straight=1,fewer=1,machines=2x2,micro=1",
+    "pipedream:straight=1,fewer=1,machines=2x2,micro=3,flush=1",
 };
 enum { N_SPECS = sizeof(specs) / sizeof(specs[0]) };
 

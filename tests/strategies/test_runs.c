@@ -364,7 +364,8 @@ START_TEST(no_order_of_ready_tasks_makes_a_plan_hang)
                                         "pp:micro=1",
                                         "pp:micro=2,schedule=gpipe",
                                         "pp:stages=2,micro=1",
-                                        "pipedream:straight=1,fewer=1,micro=2"};
+                                        "pipedream:straight=1,fewer=1,micro=1",
+                                        "pipedream:straight=1,fewer=1,micro=2,flush=1"};
     static const char *const models[] = {"lenet", "resnet18",
                                          "gpt:layers=4,hidden=64,heads=4,seq=32,vocab=1000",
                                          "rnnlm:layers=3,hidden=16,vocab=100",

@@ -92,6 +92,30 @@ START_TEST(makespans_are_those_of_the_papers)
 }
 END_TEST
 
+/* Of the authors' searches, at sizes beyond the data: m >= 2 p, p >= 4. An even p has a gap of three
+ * slots in the pattern of V-Half, a p that 3 divides one of two in that of V-Min. */
+START_TEST(searches_keep_to_their_closed_forms_at_all_sizes)
+{
+    for (uint32_t p = 4; p <= 13; p++)
+        for (uint32_t m = 2 * p; m <= 2 * p + 3; m++) {
+            struct fr_schedule *half = make("v-half", p, 2, m), *least = make("v-min", p, 2, m);
+            struct fr_replay x;
+            struct fr_error err;
+
+            ck_assert_int_eq(fr_schedule_check(half, &err), FR_OK);
+            ck_assert_int_eq(fr_schedule_check(least, &err), FR_OK);
+            ck_assert_double_eq(makespan(least, NULL), 6.0 * m + 4 * p - (p % 3 == 0 ? 7 : 5));
+            ck_assert_int_eq(fr_schedule_replay(&x, half, NULL, &err), FR_OK);
+            ck_assert_double_eq(x.makespan, 6.0 * m + 3 * p - (p % 2 == 0 ? 7 : 4));
+            for (uint32_t r = 0; r < p; r++)
+                ck_assert_uint_le(x.live_weight[r], p + 2);
+            fr_replay_fini(&x);
+            fr_schedule_free(half);
+            fr_schedule_free(least);
+        }
+}
+END_TEST
+
 static void assert_live(const char *name, uint32_t p, uint32_t v, uint32_t m,
                         uint32_t (*expected)(uint32_t p, uint32_t m, uint32_t rank))
 {
@@ -149,12 +173,36 @@ START_TEST(live_micro_batches_are_those_of_the_papers)
             assert_live("gpipe", p, 1, k * p, all_micros);
             assert_live("1f1b", p, 1, k * p + 1, as_1f1b);
             assert_live("eager-1f1b", p, 1, k * p + 1, as_eager);
-            assert_live("zb-h1", p, 1, k * p, as_1f1b);
+            /* no more micro-batches than ranks: the forwards of ZB-H2, as the authors' search has */
+            assert_live("zb-h1", p, 1, k * p, k == 1 ? as_eager : as_1f1b);
+            assert_live("zb-h1", p, 1, p + 1, as_1f1b);
             assert_live("zb-h2", p, 1, k * p, as_eager);
             assert_live("interleaved-1f1b", p, 2, k * p, as_interleaved);
             if (k >= 2)
                 assert_live("zb-v", p, 2, k * p, as_v);
         }
+}
+END_TEST
+
+/* PipeMare: (2 (p - 1 - s) + 1) / m steps of the optimizer. */
+START_TEST(the_delay_of_pipemare_is_that_of_its_paper)
+{
+    for (uint32_t p = 1; p <= 12; p++) {
+        struct fr_schedule *s = make("pipemare", p, 1, 3 * p), *other = make("pipedream", p, 1, p);
+        struct fr_replay x, y;
+        struct fr_error err;
+
+        ck_assert_int_eq(fr_schedule_replay(&x, s, NULL, &err), FR_OK);
+        ck_assert_int_eq(fr_schedule_replay(&y, other, NULL, &err), FR_OK);
+        for (uint32_t r = 0; r < p; r++) {
+            ck_assert_double_eq(x.delay_steps[r], (2.0 * (p - 1 - r) + 1) / (3 * p));
+            ck_assert_double_eq(y.delay_steps[r], 0);
+        }
+        fr_replay_fini(&x);
+        fr_replay_fini(&y);
+        fr_schedule_free(s);
+        fr_schedule_free(other);
+    }
 }
 END_TEST
 
@@ -403,7 +451,9 @@ int main(void)
         n_kinds++;
     tcase_set_timeout(t, 60);
     tcase_add_test(t, makespans_are_those_of_the_papers);
+    tcase_add_test(t, searches_keep_to_their_closed_forms_at_all_sizes);
     tcase_add_test(t, live_micro_batches_are_those_of_the_papers);
+    tcase_add_test(t, the_delay_of_pipemare_is_that_of_its_paper);
     tcase_add_test(t, transfers_that_nothing_hides_delay_1f1b_at_every_micro_batch);
     tcase_add_test(t, unequal_stages_take_what_is_derived_by_hand);
     tcase_add_test(t, asynchronous_pipelines_keep_the_versions_of_their_papers);

@@ -42,7 +42,7 @@ static const struct family {
     {"DualPipeV", "dualpipe-v", 0, false},
     {"DualPipeVAuthors", "dualpipe-v", 0, false},
     {"Chimera", "chimera", 0, false},
-    {"ZBAuto1p", "zb-h1", 0, true},
+    {"ZBAuto1p", "zb-h1", 0, false}, /* at every size at hand */
     {"ZBAuto2p", "zb-h2", 0, true},
     {"ZBVAuto", "zb-v-auto", 0, true},
     {"VHalf", "v-half", 0, true},

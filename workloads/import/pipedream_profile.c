@@ -119,6 +119,16 @@ void fr_profile_free(struct fr_profile *p)
     free(l);
 }
 
+/* A layer of a profile that was made, not loaded. */
+static void write_layer(FILE *f, const struct fr_profile_layer *l)
+{
+    fprintf(f,
+            "%s -- %s -- forward_compute_time=%.17g, backward_compute_time=%.17g, "
+            "activation_size=%.17g, parameter_size=%.17g",
+            l->name, l->description, 1e3 * l->forward_s, 1e3 * l->backward_s, l->activation_bytes,
+            l->param_bytes);
+}
+
 void fr_profile_write(FILE *f, const struct fr_profile *p, const uint32_t stage_of[])
 {
     const struct loaded *l = p->priv;
@@ -126,7 +136,10 @@ void fr_profile_write(FILE *f, const struct fr_profile *p, const uint32_t stage_
     for (size_t v = 0; v < p->n_layers; v++) {
         if (stage_of[v] == FR_PROFILE_LEFT_OUT)
             continue;
-        fputs(l->lines[v], f);
+        if (l)
+            fputs(l->lines[v], f);
+        else
+            write_layer(f, &p->layers[v]);
         if (stage_of[v] != FR_PROFILE_NO_STAGE)
             fprintf(f, " -- stage_id=%u", (unsigned)stage_of[v]);
         putc('\n', f);

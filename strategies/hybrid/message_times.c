@@ -1,0 +1,118 @@
+/* strategies/hybrid/message_times.c - the messages of a sharded graph, each alone. */
+#include "config.h"
+
+#include "strategies/hybrid/message_times.h"
+
+#include "base/error.h"
+#include "sim/network/alone.h"
+
+#include <math.h>
+
+static const struct fr__rank_groups *groups_of(const struct fr__hybrid_ranks *r, uint32_t axis)
+{
+    switch (axis) {
+    case FR__HYBRID_TP:
+        return &r->tensor;
+    case FR__HYBRID_CP:
+        return &r->context;
+    case FR__AXIS_REPLICAS:
+        return &r->data;
+    case FR__AXIS_EXPERT_REPLICAS:
+        return &r->expert_data;
+    case FR__AXIS_EXPERTS:
+        return &r->experts;
+    default:
+        return &r->expert_tensor;
+    }
+}
+
+static enum fr_collective_kind kind_of(enum fr_op_kind kind)
+{
+    switch (kind) {
+    case FR_OP_ALL_GATHER:
+        return FR_ALL_GATHER;
+    case FR_OP_REDUCE_SCATTER:
+        return FR_REDUCE_SCATTER;
+    case FR_OP_ALL_TO_ALL:
+        return FR_ALL_TO_ALL;
+    default:
+        return FR_ALL_REDUCE;
+    }
+}
+
+/* The worst pair of neighbours in a group of the plan. */
+static struct fr__alone_line neighbours(const struct fr__placer *pl, struct fr__routes *routes,
+                                        uint32_t group)
+{
+    uint32_t n = fr_plan_group_size(pl->plan, group);
+    struct fr__alone_line worst = {0, INFINITY};
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t src = fr_plan_group_device(pl->plan, group, i);
+        uint32_t dst = fr_plan_group_device(pl->plan, group, (i + 1) % n), route;
+        struct fr__alone_line line;
+        struct fr_error ignored;
+
+        if (src == dst || fr__routes_take(routes, src, dst, &route, &ignored) != FR_OK)
+            continue;
+        line = fr__alone_line(&routes->at[route], NULL);
+        fr__routes_release(routes, route);
+        worst.latency_s = fmax(worst.latency_s, line.latency_s);
+        worst.Bps = fmin(worst.Bps, line.Bps);
+    }
+    return worst;
+}
+
+static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
+                        const struct fr__comm *m, uint32_t group)
+{
+    struct fr_collective c = {.bytes = m->bytes,
+                              .group = group,
+                              .label = FR_NONE,
+                              .kind = kind_of(pl->graph->ops[m->op].kind)};
+    double k = fr_plan_group_size(pl->plan, group);
+    struct fr__alone_line line;
+    struct fr_cost cost;
+
+    if (k < 2)
+        return 0;
+    if (fr__price_collective(pl, &c, &cost))
+        return cost.mean_s;
+    line = neighbours(pl, routes, group);
+    return (c.kind == FR_ALL_REDUCE ? 2 : 1) * (k - 1) *
+           (line.latency_s + m->bytes / (k * line.Bps));
+}
+
+static void fill(double s[], const struct fr__placer *pl, const struct fr__hybrid_graph *g,
+                 const struct fr__hybrid_ranks *r, struct fr__routes *routes)
+{
+    for (size_t i = 0; i < g->sharded.n_comms; i++) {
+        const struct fr__comm *m = &g->sharded.comms[i];
+        const struct fr__rank_groups *over = groups_of(r, m->axis);
+
+        if (over->n_groups > 0)
+            s[m->op] = message_s(pl, routes, m, over->plan_group[0]);
+    }
+}
+
+enum fr_status fr__hybrid_message_times(const double **out, struct fr__placer *pl,
+                                        const struct fr__hybrid_graph *g,
+                                        const struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    double *s;
+    struct fr__routes routes;
+    enum fr_status st;
+
+    *out = NULL;
+    if (!g->is_sharded)
+        return FR_OK;
+    s = fr__arena_alloc(pl->arena, pl->graph->n_ops, sizeof(*s));
+    if (!s)
+        return fr__fail_nomem(err);
+    st = fr__routes_init(&routes, pl->in->topo, err);
+    if (st == FR_OK)
+        fill(s, pl, g, r, &routes);
+    fr__routes_fini(&routes);
+    *out = s;
+    return st;
+}

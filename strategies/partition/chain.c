@@ -1,0 +1,77 @@
+/* strategies/partition/chain.c - what a cut of a chain costs and holds. */
+#include "config.h"
+
+#include "strategies/partition/chain.h"
+
+#include <math.h>
+
+struct fr__cut_part fr__cut_part(const struct fr__chain *c, const struct fr__cut_aim *a, size_t s,
+                                 size_t begin, size_t end)
+{
+    double f_s = c->forward_s[s][end] - c->forward_s[s][begin];
+    double b_s = c->backward_s[s][end] - c->backward_s[s][begin];
+    double base_s = c->forward_s[0][end] - c->forward_s[0][begin] + c->backward_s[0][end] -
+                    c->backward_s[0][begin];
+    double send_s = s > 0 ? c->send_s[s][begin] : 0, back_s = s > 0 ? c->back_s[s][begin] : 0;
+    struct fr__cut_part part = {.sum_s = f_s + b_s - base_s + send_s + back_s};
+
+    if (a->is_sequential) {
+        bool is_last = s + 1 == c->n_stages;
+
+        f_s += send_s + (is_last ? 0 : c->send_s[s + 1][end]);
+        b_s += back_s + (is_last ? 0 : c->back_s[s + 1][end]);
+        send_s = back_s = 0;
+    }
+    if (a->rule == FR__CUT_PHASES) {
+        part.load_s[0] = fmax(f_s, send_s);
+        part.load_s[1] = fmax(b_s, back_s);
+    } else {
+        part.load_s[0] = fmax(f_s + b_s, fmax(send_s, back_s));
+    }
+    return part;
+}
+
+double fr__cut_base_s(const struct fr__chain *c)
+{
+    return c->forward_s[0][c->n] + c->backward_s[0][c->n];
+}
+
+double fr__cut_total_s(const struct fr__cut_aim *a, const double load_s[FR__CUT_CLASSES],
+                       double sum_s)
+{
+    if (a->rule == FR__CUT_PERIOD)
+        return load_s[0];
+    return sum_s + (a->n_micros - 1) * (load_s[0] + load_s[1]);
+}
+
+double fr__cut_cost_s(const struct fr__chain *c, const struct fr__cut_aim *a,
+                      const uint32_t first[])
+{
+    double load_s[FR__CUT_CLASSES] = {0}, sum_s = 0;
+
+    for (size_t s = 0; s < c->n_stages; s++) {
+        const struct fr__cut_part part = fr__cut_part(c, a, s, first[s], first[s + 1]);
+
+        for (int k = 0; k < FR__CUT_CLASSES; k++)
+            load_s[k] = fmax(load_s[k], part.load_s[k]);
+        sum_s += part.sum_s;
+    }
+    if (a->rule != FR__CUT_PERIOD)
+        sum_s += fr__cut_base_s(c);
+    return fr__cut_total_s(a, load_s, sum_s);
+}
+
+double fr__cut_excess_bytes(const struct fr__chain *c, const uint32_t first[], double scratch[])
+{
+    double worst = -INFINITY;
+
+    for (size_t r = 0; r < c->n_ranks; r++)
+        scratch[r] = -c->capacity_bytes[r];
+    for (size_t s = 0; s < c->n_stages; s++)
+        scratch[c->rank_of[s]] +=
+            c->fixed_bytes[first[s + 1]] - c->fixed_bytes[first[s]] +
+            c->in_flight[s] * (c->live_bytes[first[s + 1]] - c->live_bytes[first[s]]);
+    for (size_t r = 0; r < c->n_ranks; r++)
+        worst = fmax(worst, scratch[r]);
+    return worst;
+}

@@ -1,0 +1,54 @@
+/* strategies/partition/choose.h - the cut of a model for a schedule: dynamic programs propose, the
+ * schedule itself decides.
+ *
+ * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed form
+ * (`phases`), and one that never flushes an interval (`period`): there the dynamic program's answer
+ * is the answer. Others have none. Of these the schedule is replayed, with transfers, for
+ * the cut that the caller has, the dynamic program's, and then cuts in which one stage border or
+ * several neighbours move by an item, as long as that helps; or all cuts, where they are few. With
+ * several stages a rank this balances ranks, not stages, which no program over stages does.
+ */
+#ifndef FR_STRATEGIES_PARTITION_CHOOSE_H
+#define FR_STRATEGIES_PARTITION_CHOOSE_H
+
+#include "strategies/partition/best.h"
+#include "strategies/schedules/schedule.h"
+
+struct fr__choice_problem {
+    const struct fr__chain *chain;
+    const struct fr_schedule *schedule;
+    double n_together;             /* micro-batches of an iteration, where it never flushes */
+    const double *const *weight_s; /* [n_stages][n + 1] of the backward, what weights take */
+    const double *const *tail_s;   /* [n_stages][n + 1] updates of the first items */
+    double least_gain_frac; /* the caller's cut stays where another gains less by replay: times
+                                      may be that far off */
+};
+
+enum fr__chosen_by {
+    FR__CHOSEN_GIVEN,  /* it was the caller's and stays */
+    FR__CHOSEN_FORM,   /* least by the closed form or the interval */
+    FR__CHOSEN_REPLAY, /* least by replays of those that were tried */
+};
+
+struct fr__choice {
+    enum fr__chosen_by by;
+    enum fr__cut_rule rule;
+    struct fr__best_cut best; /* of the dynamic program */
+    double given_s;           /* what the caller's cut takes */
+    double planned_s; /* what the chosen one takes, of the same kind: an iteration, updates and
+                                 transfers counted */
+    bool tried_all;   /* every cut was replayed: no cut that fits takes less */
+    size_t n_tried;   /* cuts replayed */
+};
+
+/* Prices a cut; first: [n_stages + 1]. */
+enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32_t first[],
+                               double *planned_s, struct fr_error *err);
+
+/* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not fit
+ * into memory, it stays unless the dynamic program finds one that does. Cost: that of fr__cut_best, and some 10^6 actions.
+ * FR_ENOMEM. */
+enum fr_status fr__cut_choose(const struct fr__choice_problem *in, uint32_t first[],
+                              struct fr__choice *out, struct fr_error *err);
+
+#endif
