@@ -26,19 +26,20 @@ libstrategies_la_SOURCES = \
 	strategies/lists/ready.h strategies/lists/ready.c strategies/lists/run.c \
 	strategies/lists/timetable.h strategies/lists/timetable.c \
 	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
-	strategies/lower/exchange.c strategies/lower/exchange_late.c strategies/lower/exchange_parts.h \
-	strategies/lower/exchange_reduce.c strategies/lower/exchange_servers.c \
+	strategies/lower/exchange.c strategies/lower/exchange_gather.c strategies/lower/exchange_late.c \
+	strategies/lower/exchange_parts.h strategies/lower/exchange_reduce.c \
+	strategies/lower/exchange_servers.c strategies/lower/exchange_stages.c \
 	strategies/lower/group_ops.h strategies/lower/group_ops.c strategies/lower/learning.h \
 	strategies/lower/learning.c strategies/lower/line_up.h strategies/lower/line_up.c \
 	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
 	strategies/lower/params.h strategies/lower/params.c strategies/lower/pipeline.h \
 	strategies/lower/pipeline.c strategies/lower/pipeline_async.h strategies/lower/pipeline_async.c \
-	strategies/lower/pipeline_place.c strategies/lower/pipeline_times.h \
-	strategies/lower/pipeline_times.c strategies/lower/placer.h strategies/lower/placer.c \
-	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
-	strategies/lower/problem.c strategies/lower/rank_groups.h strategies/lower/recipe.h \
-	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
-	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/pipeline_ends.c strategies/lower/pipeline_place.c \
+	strategies/lower/pipeline_times.h strategies/lower/pipeline_times.c strategies/lower/placer.h \
+	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
+	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/rank_groups.h \
+	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
+	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
 	strategies/lower/stages_cut.c \
 	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \

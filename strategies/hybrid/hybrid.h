@@ -38,8 +38,9 @@ struct fr__hybrid_options {
     uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
     bool reshards;         /* zero 3: gathered again for the backward pass */
     const char *map;
-    uint64_t bucket_bytes;
+    uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
     bool overlap;            /* gradients leave during the backward pass */
+    bool gathers_at_start;   /* zero 1, 2: parameters are gathered when an iteration begins */
     const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
     bool fold;               /* ranks that do the same are placed once */
     bool is_fold_wanted;     /* the user said so */

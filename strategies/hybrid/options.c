@@ -29,6 +29,7 @@ enum {
     MAP,
     BUCKET,
     OVERLAP,
+    OVERLAP_GATHER,
     VOCAB,
     GATHERED,
     SHARD,
@@ -122,11 +123,17 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [BUCKET] = {.name = "bucket",
                 .type = FR_OPTION_BYTES,
                 .fallback = "25MiB",
-                .help = "gradients that travel together, without pipeline"},
+                .help = "gradients that travel together; with pp, if not given, Megatron-LM's: "
+                        "40 million parameters, or a million a replica if that is more"},
     [OVERLAP] = {.name = "overlap",
                  .type = FR_OPTION_BOOL,
                  .fallback = "1",
-                 .help = "gradients leave during the backward pass"},
+                 .help = "gradients leave during the backward pass, that of the last micro-batch"},
+    [OVERLAP_GATHER] = {.name = "overlap-gather",
+                        .type = FR_OPTION_BOOL,
+                        .fallback = "0",
+                        .help = "zero=1, 2: updated parameters are gathered beside the next "
+                                "forward pass, not after the updates"},
     [VOCAB] = {.name = "vocab-parallel",
                .type = FR_OPTION_BOOL,
                .fallback = "1",
@@ -270,6 +277,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .map = fr_option_text(in->options, MAP),
         .bucket_bytes = v[BUCKET],
         .overlap = v[OVERLAP] != 0,
+        .gathers_at_start = v[OVERLAP_GATHER] != 0,
         .fold = v[FOLD] != 0,
         .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
         .zero = (unsigned)v[ZERO],
@@ -282,6 +290,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     if (v[ZERO] > 3)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);
+    if (o.pp > 1 && !in->options->is_set[BUCKET])
+        o.bucket_bytes = 0;
     if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)

@@ -16,11 +16,12 @@ struct placing {
     struct fr__share share;
     struct fr_schedule *schedule; /* NULL: one stage, micro-batch after micro-batch */
     struct fr__pipeline line;
-    uint32_t n_stages;        /* of the schedule, or 1 */
-    const uint32_t *stage_of; /* [n_ops]; NULL: one stage */
-    uint32_t *devices;        /* [n_stages][n_replicas] */
-    uint32_t *rank_devices;   /* [pp] of the replica being placed */
-    uint32_t *device_of;      /* [n_ops] likewise */
+    struct fr__stage_ends ends; /* NULL: gradients leave when all micro-batches are done */
+    uint32_t n_stages;          /* of the schedule, or 1 */
+    const uint32_t *stage_of;   /* [n_ops]; NULL: one stage */
+    uint32_t *devices;          /* [n_stages][n_replicas] */
+    uint32_t *rank_devices;     /* [pp] of the replica being placed */
+    uint32_t *device_of;        /* [n_ops] likewise */
     struct fr__rank_groups tensor, context, experts, expert_tensor; /* by stage of the schedule */
     struct fr__rank_groups replicas[2];                             /* likewise, by part */
     struct fr__reduce_part parts[2];
@@ -181,12 +182,32 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
     return FR_OK;
 }
 
+/* Bytes of parameters in a bucket. Megatron-LM: max(40e6, 1e6 d) parameters of d replicas
+ * (megatron/core/distributed/distributed_data_parallel.py). */
+static uint64_t bucket_bytes(const struct placing *p)
+{
+    uint64_t replicas = p->ranks->data.n_ranks;
+
+    if (p->o->bucket_bytes)
+        return p->o->bucket_bytes;
+    return 1000000 * (replicas > 40 ? replicas : 40) * p->pl->graph->param_elem_bytes;
+}
+
+static enum fr__exchange_policy policy(const struct placing *p)
+{
+    if (!p->schedule)
+        return FR__EXCHANGE_BUCKETS;
+    return p->ends.order ? FR__EXCHANGE_STAGE_BUCKETS : FR__EXCHANGE_STAGES;
+}
+
 static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
 {
     const struct fr__exchange_options o = {
-        .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
+        .policy = policy(p),
         .overlap = p->o->overlap,
-        .bucket_bytes = p->o->bucket_bytes,
+        .bucket_bytes = bucket_bytes(p),
+        .gathers_at_start = p->o->gathers_at_start,
+        .stage_order = p->ends.order,
         /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
         .keeps_copies = p->ranks->data.n_ranks > 1 && !p->pl->keeping,
         .n_stages = p->n_stages,
@@ -202,6 +223,17 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
     };
 
     return fr__exchange_new(&p->exchange, p->pl, &o, err);
+}
+
+/* Where stages have replicas, their gradients leave during their last backward pass. */
+static enum fr_status find_ends(struct placing *p, struct fr_error *err)
+{
+    bool is_summed =
+        p->parts[PART_DENSE].over.n_ranks > 1 || p->parts[PART_EXPERTS].over.n_ranks > 1;
+
+    if (!p->schedule || !p->o->overlap || !is_summed)
+        return FR_OK;
+    return fr__pipeline_ends(&p->ends, &p->line, p->schedule, err);
 }
 
 static enum fr_status add_messages(struct placing *p, struct fr_error *err)
@@ -246,6 +278,7 @@ static enum fr_status place_replica(struct placing *p, uint32_t replica, struct 
         p->device_of[o] = p->rank_devices[rank_of_stage(p, p->stage_of ? p->stage_of[o] : 0)];
     st = fr__replica_init(&r, pl, p->device_of, &p->share, err);
     r.number = replica;
+    r.last_micro = p->ends.last_micro;
     if (st == FR_OK)
         st = place_body(p, &r, err);
     if (st == FR_OK) {
@@ -278,6 +311,7 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
     FR_TRY(cut_stages(p, err));
     FR_TRY(list_devices(p, err));
     FR_TRY(find_groups(p, err));
+    FR_TRY(find_ends(p, err));
     FR_TRY(make_exchange(p, err));
     FR_TRY(add_messages(p, err));
     for (uint32_t i = 0; i < p->ranks->n_replicas; i++)

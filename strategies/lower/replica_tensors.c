@@ -9,12 +9,14 @@
 
 /* ---- inputs ---- */
 
-/* A gradient is complete after the last micro-batch's task, or where another may be the last to
- * run, after the device's whole body. */
+/* A gradient is complete after the last micro-batch's task, or where it is not known which one that
+ * is, after the device's whole body. */
 uint32_t fr__complete_task(const struct fr__replica *r, uint32_t op)
 {
     if (r->n_micros == 1 || r->is_in_turn)
         return r->micros[r->n_micros - 1].task_of[op];
+    if (r->last_micro)
+        return r->micros[r->last_micro[op]].task_of[op];
     return r->done_of[r->device_of[op]];
 }
 
