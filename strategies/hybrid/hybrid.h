@@ -60,7 +60,8 @@ struct fr__hybrid_graph {
     struct fr__sharded sharded;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
-    bool is_gathered; /* parameters are gathered and gradients scattered by ops of the graph */
+    bool is_gathered;  /* parameters are gathered by ops of the graph */
+    bool is_scattered; /* and gradients scattered, or these alone */
 };
 
 /* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op

@@ -101,8 +101,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
-              .help = "shard over the replicas: 1 optimizer state, 2 gradients too, 3 parameters "
-                      "too (FSDP)",
+              .help = "shard over the replicas: 1 optimizer state, 2 gradients too (each "
+                      "micro-batch scatters its own), 3 parameters too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
     [PREFETCH] = {.name = "prefetch",

@@ -153,11 +153,12 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     FR_TRY(by_stage(p, &r->expert_tensor, &p->expert_tensor, err));
     p->replicas[PART_DENSE] = p->parts[PART_DENSE].over;
     p->replicas[PART_EXPERTS] = p->parts[PART_EXPERTS].over;
-    if (p->g->is_gathered) /* the body has summed them */
+    p->parts[PART_DENSE].is_summed = p->parts[PART_EXPERTS].is_summed = p->g->is_scattered;
+    if (p->g->is_gathered) /* and nothing is gathered at the end */
         p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
     p->late[0] = (struct fr__late_sum){.over = p->tensor,
                                        .is_partial = p->is_partial,
-                                       .shards = p->g->is_gathered ? p->shards : NULL,
+                                       .shards = p->g->is_scattered ? p->shards : NULL,
                                        .label = "partial gradients"};
     return FR_OK;
 }
@@ -175,8 +176,10 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
         return fr__fail_nomem(err);
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->shards[o] = p->parts[p->part_of[o]].shards;
-    p->keeping = (struct fr__keeping){
-        .recipe = fr__recipe_of(pl->graph->dtype), .zero = p->o->zero, .shards = p->shards};
+    p->keeping = (struct fr__keeping){.recipe = fr__recipe_of(pl->graph->dtype),
+                                      .zero = p->o->zero,
+                                      .shards = p->shards,
+                                      .is_scattered = p->g->is_scattered};
     pl->keeping = &p->keeping;
     pl->gradient_factor = fr__recipe_reduced_bytes(p->keeping.recipe) / pl->graph->param_elem_bytes;
     return FR_OK;
@@ -231,7 +234,7 @@ static enum fr_status find_ends(struct placing *p, struct fr_error *err)
     bool is_summed =
         p->parts[PART_DENSE].over.n_ranks > 1 || p->parts[PART_EXPERTS].over.n_ranks > 1;
 
-    if (!p->schedule || !p->o->overlap || !is_summed)
+    if (!p->schedule || !p->o->overlap || !is_summed || p->g->is_scattered)
         return FR_OK;
     return fr__pipeline_ends(&p->ends, &p->line, p->schedule, err);
 }

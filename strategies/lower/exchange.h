@@ -56,6 +56,7 @@ struct fr__reduce_part {
     uint32_t shards; /* > 1: each rank keeps its share of the optimizer's state and updates it: the
                         sum is a reduce-scatter, and an all-gather of parameters follows (S.
                         Rajbhandari et al., ZeRO, SC 2020, stages 1 and 2) */
+    bool is_summed;  /* ops of the graph sum it: what follows is the all-gather */
 };
 
 /* A sum over further ranks: see exchange_late.c. */

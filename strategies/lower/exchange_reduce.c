@@ -135,8 +135,10 @@ void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char
         x->collectives[at] = x->gathers[at] = FR_NONE;
         if (n_ranks_of(x, set) < 2 || x->sets.bytes[set] == 0)
             continue;
-        x->collectives[at] = add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
-                                            is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
+        if (!part->is_summed)
+            x->collectives[at] =
+                add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
+                               is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
         if (is_sharded)
             x->gathers[at] = add_collective(x, groups[g], bytes, FR_ALL_GATHER, label);
     }

@@ -145,6 +145,8 @@ static const struct {
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "cp=4,zero=1", "folded: 8 ranks as 1", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "zero=2,recompute=full", ONE_GROUP, false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,pp=2,micro=1", "folded: 8 ranks as 2", false},
+    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,sp=1,zero=2,micro=1", "folded: 8 ranks as 1", false},
+    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "pp=2,zero=2,micro=1", "folded: 8 ranks as 2", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16},
      "tp=2,pp=4,micro=1,virtual=2",
      "folded: 8 ranks as 4",

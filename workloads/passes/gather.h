@@ -16,6 +16,13 @@
  * backward pass, from the end of the forward pass on. A unit's backward ops wait until the
  * gradients of the unit two before have left, so two units of whole gradients are there at most.
  *
+ * ZeRO's second level keeps parameters whole: then there are reduce_scatters alone, of buckets of
+ * gradients in the order in which they are complete. A bucket is closed as soon as it has
+ * bucket_bytes of parameters (in a graph that will be cut: with each unit). The first op that
+ * writes a gradient of a bucket waits until the bucket two before has left; without overlap
+ * nothing runs beside a reduce_scatter (DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py,
+ * reduce_independent_p_g_buckets_and_remove_grads, with overlap_comm or not).
+ *
  * Source:  Y. Zhao et al., PyTorch FSDP, VLDB 2023, sections 3.1 to 3.4; PyTorch 2.4,
  *          torch/distributed/_composable/fsdp (one message a unit, root kept, order); S.
  *          Rajbhandari et al., ZeRO, SC 2020, section 5.3.
@@ -38,6 +45,9 @@ struct fr__gather_problem {
     uint32_t ranks[FR__N_GATHER_SETS]; /* that share the parameters; 1: they are not shared */
     uint32_t prefetch;                 /* units */
     bool reshards;                     /* gathered again for the backward pass */
+    bool keeps_parameters; /* they are whole on each rank: gradients alone are shared out, */
+    uint64_t bucket_bytes; /* so many bytes of parameters together, */
+    bool overlaps;         /* beside the rest of the backward pass */
     /* The graph will be cut into stages of a pipeline: each layer of the root is gathered by
      * itself, and so are tied parameters in each unit that reads them. */
     bool is_cut;
