@@ -78,6 +78,16 @@ static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hyb
     return FR_OK;
 }
 
+uint32_t fr__hybrid_alike(const struct fr__hybrid_graph *g, size_t op)
+{
+    const struct fr__sharded *s = &g->sharded;
+    uint32_t tp = 1u << FR__HYBRID_TP;
+
+    if (!g->is_sharded || !(s->divided[op] & tp) || !(s->partial[op] & tp))
+        return 1;
+    return s->replicas[op] > 1 ? s->replicas[op] : 1;
+}
+
 static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {

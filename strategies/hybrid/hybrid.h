@@ -64,6 +64,10 @@ struct fr__hybrid_graph {
     bool is_scattered; /* and gradients scattered, or these alone */
 };
 
+/* How many neighbours of a tensor group hold the same parameters of an op: 1 where these are split
+ * evenly, or whole. */
+uint32_t fr__hybrid_alike(const struct fr__hybrid_graph *g, size_t op);
+
 /* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op
  * cannot be split so. */
 enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,
@@ -90,6 +94,9 @@ struct fr__hybrid_ranks {
     uint32_t *rank_of;      /* [n_replicas] at the first stage */
     uint32_t *devices;      /* [pp][n_replicas] */
     struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
+    /* [n_alike] of neighbours in a tensor group that hold the same heads of keys and values */
+    struct fr__rank_groups *alike;
+    uint32_t n_alike;
     struct fr__routes *routes;
     struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
     struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
@@ -101,7 +108,8 @@ struct fr__hybrid_ranks {
 
 /* fini may follow a failed make. */
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
-                                     const struct fr__hybrid_options *o, struct fr_error *err);
+                                     const struct fr__hybrid_options *o,
+                                     const struct fr__hybrid_graph *g, struct fr_error *err);
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);

@@ -26,8 +26,9 @@ struct placing {
     struct fr__rank_groups replicas[2];                             /* likewise, by part */
     struct fr__reduce_part parts[2];
     uint8_t *part_of; /* [n_ops] owners of experts: 1 */
-    bool *is_partial; /* [n_ops] owners whose gradients a tensor group sums */
-    struct fr__late_sum late[1];
+    struct fr__late_sum
+        *late; /* [n_late] gradients that a tensor group sums, or neighbours in it */
+    uint32_t n_late;
     struct fr__exchange *exchange;
     struct fr__keeping keeping;
     uint32_t *shards; /* [n_ops] of owners */
@@ -129,15 +130,46 @@ static enum fr_status find_parts(struct placing *p, struct fr_error *err)
     const struct fr__sharded *s = &p->g->sharded;
 
     p->part_of = fr__arena_alloc(p->pl->arena, n, sizeof(*p->part_of));
-    p->is_partial = fr__arena_alloc(p->pl->arena, n, sizeof(*p->is_partial));
-    if (!p->part_of || !p->is_partial)
+    if (!p->part_of)
         return fr__fail_nomem(err);
     p->parts[PART_DENSE].shards = p->o->zero ? p->ranks->data.n_ranks : 1;
     p->parts[PART_EXPERTS].shards = p->o->zero ? p->ranks->expert_data.n_ranks : 1;
-    for (size_t o = 0; p->g->is_sharded && o < n; o++) {
+    for (size_t o = 0; p->g->is_sharded && o < n; o++)
         p->part_of[o] = s->divided[o] & 1u << FR__AXIS_EXPERTS ? PART_EXPERTS : PART_DENSE;
-        p->is_partial[o] = s->partial[o] & 1u << FR__HYBRID_TP;
-    }
+    return FR_OK;
+}
+
+/* Gradients that are summed over `over` once a step: of ops that as many neighbours hold, 1: that
+ * the whole tensor group has parts of. */
+static enum fr_status add_late_sum(struct placing *p, const struct fr__rank_groups *over,
+                                   uint32_t n_alike, const char *label, struct fr_error *err)
+{
+    size_t n = p->pl->graph->n_ops;
+    bool *is_partial = fr__arena_alloc(p->pl->arena, n, sizeof(*is_partial));
+    struct fr__late_sum *late = &p->late[p->n_late++];
+
+    if (!is_partial)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; p->g->is_sharded && o < n; o++)
+        is_partial[o] =
+            p->g->sharded.partial[o] & 1u << FR__HYBRID_TP && fr__hybrid_alike(p->g, o) == n_alike;
+    *late = (struct fr__late_sum){
+        .is_partial = is_partial, .shards = p->g->is_scattered ? p->shards : NULL, .label = label};
+    return by_stage(p, over, &late->over, err);
+}
+
+static enum fr_status find_late_sums(struct placing *p, struct fr_error *err)
+{
+    const struct fr__hybrid_ranks *r = p->ranks;
+
+    p->late = fr__arena_alloc(p->pl->arena, r->n_alike + 1, sizeof(*p->late));
+    if (!p->late)
+        return fr__fail_nomem(err);
+    if (!p->g->is_sharded)
+        return FR_OK;
+    FR_TRY(add_late_sum(p, &r->tensor, 1, "partial gradients", err));
+    for (uint32_t i = 0; i < r->n_alike; i++)
+        FR_TRY(add_late_sum(p, &r->alike[i], r->alike[i].n_ranks, "gradients of equal heads", err));
     return FR_OK;
 }
 
@@ -156,11 +188,7 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     p->parts[PART_DENSE].is_summed = p->parts[PART_EXPERTS].is_summed = p->g->is_scattered;
     if (p->g->is_gathered) /* and nothing is gathered at the end */
         p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
-    p->late[0] = (struct fr__late_sum){.over = p->tensor,
-                                       .is_partial = p->is_partial,
-                                       .shards = p->g->is_scattered ? p->shards : NULL,
-                                       .label = "partial gradients"};
-    return FR_OK;
+    return find_late_sums(p, err);
 }
 
 /* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
@@ -220,7 +248,7 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .n_parts = p->g->is_sharded ? 2 : 1,
         .parts = p->parts,
         .part_of = p->g->is_sharded ? p->part_of : NULL,
-        .n_late = p->g->is_sharded ? 1 : 0,
+        .n_late = p->n_late,
         .late = p->late,
         .is_folded = p->ranks->is_folded,
     };

@@ -19,6 +19,7 @@ enum { SEQ = 64, HIDDEN = 128, N_MICROS = 2, N_GPUS = 8 };
 
 #define GPT "gpt:hidden=128,heads=8,seq=64,vocab=1000,layers="
 #define MOE "mixtral:hidden=128,heads=8,kv_heads=8,ffn=256,experts=8,seq=64,vocab=1000,layers="
+#define GQA "llama:hidden=128,heads=8,kv_heads=2,ffn=256,seq=64,vocab=1000,layers="
 
 static struct fr_topo *topo;
 
@@ -213,6 +214,26 @@ START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
 }
 END_TEST
 
+/* Two heads of keys and values on eight ranks: four neighbours hold each, and sum the gradients of
+ * its two products, 2 h d in fp32 with d = h/8, among themselves; ranks 0 to 3 are of one group. */
+START_TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
+{
+    struct sent s = of_a_layer(GQA, 1, "hybrid:tp=8,micro=1", "equal heads");
+    struct fr_plan *p = plan(GQA, "2", 1, "hybrid:tp=8,sp=1,micro=1,fold=0");
+    struct sent once = count(p, "equal heads"), norms = count(p, "partial gradients");
+
+    ck_assert_uint_eq(s.n_ranks, 4);
+    ck_assert_double_eq_tol(all_bytes(&s), 2 * 3.0 / 4 * 2 * HIDDEN * (HIDDEN / 8.0) * 4, 1e-6);
+    ck_assert_uint_eq(once.n[FR_ALL_REDUCE], 1);
+    ck_assert_uint_eq(norms.n_ranks, 8);
+    free_all(p);
+    s = of_a_layer(GQA, 1, "hybrid:tp=8,micro=1", "partial gradients");
+    ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
+    s = of_a_layer(GQA, 4, "hybrid:tp=2,micro=1", "equal heads"); /* a head each */
+    ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -287,6 +308,7 @@ int main(void)
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
+    tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
     return run_case(c, "strategies/hybrid");

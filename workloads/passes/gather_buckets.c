@@ -1,5 +1,5 @@
-/* workloads/passes/gather_buckets.c - gradients that leave together where parameters stay whole; the
- * rule is in gather.h. */
+/* workloads/passes/gather_buckets.c - which gradients leave together where parameters stay whole;
+ * the rule is in gather.h. */
 #include "config.h"
 
 #include "workloads/passes/gather_parts.h"
