@@ -37,6 +37,7 @@ struct fr__hybrid_options {
     unsigned zero;         /* 0 to 3 */
     uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
     bool reshards;         /* zero 3: gathered again for the backward pass */
+    uint32_t shard_group;  /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;
     uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
     bool overlap;            /* gradients leave during the backward pass */
@@ -93,7 +94,9 @@ struct fr__hybrid_ranks {
     uint32_t n_replicas;    /* that are placed */
     uint32_t *rank_of;      /* [n_replicas] at the first stage */
     uint32_t *devices;      /* [pp][n_replicas] */
-    struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
+    struct fr__rank_groups tensor, context, experts, expert_tensor, expert_data;
+    struct fr__rank_groups data;   /* who sum gradients; zero 3: who share parameters */
+    struct fr__rank_groups copies; /* zero 3: who have the same part in groups that share alike */
     /* [n_alike] of neighbours in a tensor group that hold the same heads of keys and values */
     struct fr__rank_groups *alike;
     uint32_t n_alike;

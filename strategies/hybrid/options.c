@@ -26,6 +26,7 @@ enum {
     ZERO,
     PREFETCH,
     RESHARD,
+    SHARD_GROUP,
     MAP,
     BUCKET,
     OVERLAP,
@@ -115,6 +116,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
                  .fallback = "1",
                  .help = "zero=3: parameters are dropped after the forward pass of a layer and "
                          "gathered again; 0: kept for its backward pass"},
+    [SHARD_GROUP] = {.name = "shard-group",
+                     .type = FR_OPTION_COUNT,
+                     .fallback = "0",
+                     .help = "zero=3: ranks of dp x cp that share parameters; groups of so many "
+                             "are copies (HSDP); 0: all share"},
     [MAP] = {.name = "map",
              .type = FR_OPTION_TEXT,
              .fallback = "megatron",
@@ -204,6 +210,33 @@ static enum fr_status check_experts(const struct fr__hybrid_options *o, struct f
                         "ep=%u with tp=%u needs sp=1: without it all ranks of a tensor group hold "
                         "the same tokens",
                         o->ep, o->tp);
+    return FR_OK;
+}
+
+/* Groups of neighbours along dp; cp is inside them, as torchtitan's dp_shard x cp. */
+static enum fr_status read_shard_group(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                       struct fr_error *err)
+{
+    uint64_t n = in->options->value[SHARD_GROUP], all = (uint64_t)o->dp * o->cp;
+
+    o->shard_group = (uint32_t)all;
+    if (n == 0)
+        return FR_OK;
+    if (o->zero != 3)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu is of zero=3; with zero=%u all replicas share",
+                        (unsigned long long)n, o->zero);
+    if (o->ep > 1 || o->etp > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu is not combined with ep or etp, whose experts are "
+                        "shared by other ranks",
+                        (unsigned long long)n);
+    if (n < 2 || n > all || all % n || n % o->cp)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu does not cut the %llu ranks of dp x cp into groups of "
+                        "at least 2 and a multiple of cp=%u",
+                        (unsigned long long)n, (unsigned long long)all, o->cp);
+    o->shard_group = (uint32_t)n;
     return FR_OK;
 }
 
@@ -297,6 +330,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
     FR_TRY(check_experts(&o, err));
+    FR_TRY(read_shard_group(&o, in, err));
     FR_TRY(read_batch(&o, in, err));
     *out = o;
     return FR_OK;

@@ -23,7 +23,7 @@ struct placing {
     uint32_t *rank_devices;     /* [pp] of the replica being placed */
     uint32_t *device_of;        /* [n_ops] likewise */
     struct fr__rank_groups tensor, context, experts, expert_tensor; /* by stage of the schedule */
-    struct fr__rank_groups replicas[2];                             /* likewise, by part */
+    struct fr__rank_groups replicas[2], copies;                     /* likewise; by part */
     struct fr__reduce_part parts[2];
     uint8_t *part_of; /* [n_ops] owners of experts: 1 */
     struct fr__late_sum
@@ -179,6 +179,7 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
 
     FR_TRY(by_stage(p, &r->data, &p->parts[PART_DENSE].over, err));
     FR_TRY(by_stage(p, &r->expert_data, &p->parts[PART_EXPERTS].over, err));
+    FR_TRY(by_stage(p, &r->copies, &p->copies, err));
     FR_TRY(by_stage(p, &r->tensor, &p->tensor, err));
     FR_TRY(by_stage(p, &r->context, &p->context, err));
     FR_TRY(by_stage(p, &r->experts, &p->experts, err));
@@ -280,6 +281,7 @@ static enum fr_status add_messages(struct placing *p, struct fr_error *err)
     in.axes[FR__HYBRID_CP] = &p->context;
     in.axes[FR__AXIS_REPLICAS] = &p->replicas[PART_DENSE];
     in.axes[FR__AXIS_EXPERT_REPLICAS] = &p->replicas[PART_EXPERTS];
+    in.axes[FR__AXIS_COPIES] = &p->copies;
     in.axes[FR__AXIS_EXPERTS] = &p->experts;
     in.axes[FR__AXIS_EXPERT_TENSOR] = &p->expert_tensor;
     return fr__group_ops_add(p->pl, &in, err);

@@ -117,7 +117,7 @@ static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
 /* Whether all ranks are replicas of one group, as in plain data parallelism. */
 static bool is_one_group(const struct fr__hybrid_ranks *r)
 {
-    return r->o->dp == r->pl->in->n_devices;
+    return r->o->dp == r->pl->in->n_devices && r->o->shard_group == r->o->dp;
 }
 
 /* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
@@ -331,15 +331,15 @@ static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *e
     return FR_OK;
 }
 
-/* The dense mesh with each tensor group cut into groups of n neighbours; the axis of experts, which
- * this mesh has not, counts them. */
-static struct fr__mesh cut_tensor_groups(const struct fr__mesh *dense, uint32_t n)
+/* The dense mesh with the groups of an axis cut into groups of n neighbours; the axis of experts,
+ * which this mesh has not, counts them. */
+static struct fr__mesh cut_axis(const struct fr__mesh *dense, enum fr__mesh_axis axis, uint32_t n)
 {
     struct fr__mesh m = *dense;
 
-    m.size[FR__MESH_EP] = m.size[FR__MESH_TP] / n;
-    m.stride[FR__MESH_EP] = m.stride[FR__MESH_TP] * n;
-    m.size[FR__MESH_TP] = n;
+    m.size[FR__MESH_EP] = m.size[axis] / n;
+    m.stride[FR__MESH_EP] = m.stride[axis] * n;
+    m.size[axis] = n;
     return m;
 }
 
@@ -365,7 +365,7 @@ static enum fr_status make_alike(struct fr__hybrid_ranks *r, const struct fr__hy
 
         if (n < 2 || has_alike(r, n))
             continue;
-        mesh = cut_tensor_groups(&r->dense, n);
+        mesh = cut_axis(&r->dense, FR__MESH_TP, n);
         FR_TRY(make_groups(r, &mesh, 1u << FR__MESH_TP, &r->alike[r->n_alike++], err));
     }
     return FR_OK;
@@ -376,10 +376,12 @@ static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, const struct f
 {
     const fr__mesh_axes tp = 1u << FR__MESH_TP, cp = 1u << FR__MESH_CP, ep = 1u << FR__MESH_EP,
                         dp = 1u << FR__MESH_DP;
+    struct fr__mesh shared = cut_axis(&r->dense, FR__MESH_DP, r->o->shard_group / r->o->cp);
 
     FR_TRY(make_groups(r, &r->dense, tp, &r->tensor, err));
     FR_TRY(make_groups(r, &r->dense, cp, &r->context, err));
-    FR_TRY(make_groups(r, &r->dense, dp | cp, &r->data, err));
+    FR_TRY(make_groups(r, &shared, dp | cp, &r->data, err));
+    FR_TRY(make_groups(r, &shared, ep, &r->copies, err));
     FR_TRY(make_groups(r, &r->expert, ep, &r->experts, err));
     FR_TRY(make_groups(r, &r->expert, tp, &r->expert_tensor, err));
     FR_TRY(make_groups(r, &r->expert, dp, &r->expert_data, err));

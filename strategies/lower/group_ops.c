@@ -16,9 +16,12 @@ struct fr__group_ops {
     uint32_t base, stride; /* of the first micro-batch; from one to the next */
 };
 
-/* Gathers of parameters have a stream, and sums of gradients that of all such sums. */
+/* Gathers of parameters have a stream, and sums of gradients that of all such sums. Sums over copies
+ * have that of experts' tensor groups, with which they do not go together. */
 static uint8_t stream_of(uint32_t axis, enum fr_op_kind kind)
 {
+    if (axis == FR__AXIS_COPIES)
+        axis = FR__AXIS_EXPERT_TENSOR;
     if (axis == FR__AXIS_REPLICAS || axis == FR__AXIS_EXPERT_REPLICAS)
         return kind == FR_OP_ALL_GATHER ? FR_STREAM_RECV : FR_STREAM_COMM;
     return (uint8_t)(axis >= FR__AXIS_EXPERTS ? axis - FR__AXIS_EXPERTS + 6 : 4 + axis % 2);
@@ -137,11 +140,12 @@ uint32_t fr__add_group_op(const struct fr__group_ops *x, struct fr__placer *pl, 
 static bool is_of_parameters(const struct fr__group_ops *x, const struct fr_graph *g, uint32_t op,
                              enum fr_op_kind kind)
 {
-    uint32_t k = x->in.sharded->comm_of[op];
+    uint32_t k = x->in.sharded->comm_of[op], axis;
 
-    return k != FR_NONE && g->ops[op].kind == kind &&
-           (x->in.sharded->comms[k].axis == FR__AXIS_REPLICAS ||
-            x->in.sharded->comms[k].axis == FR__AXIS_EXPERT_REPLICAS);
+    if (k == FR_NONE || g->ops[op].kind != kind)
+        return false;
+    axis = x->in.sharded->comms[k].axis;
+    return axis == FR__AXIS_REPLICAS || axis == FR__AXIS_EXPERT_REPLICAS || axis == FR__AXIS_COPIES;
 }
 
 enum fr_buffer_kind fr__group_ops_buffer(const struct fr__group_ops *x, const struct fr_graph *g,
@@ -157,7 +161,8 @@ enum fr_buffer_kind fr__group_ops_buffer(const struct fr__group_ops *x, const st
         return FR_BUFFER_ACTIVATION;
     for (uint32_t i = g->out_first[op]; i < g->out_first[op + 1]; i++)
         if (g->edges[i].tensor == tensor &&
-            is_of_parameters(x, g, g->edges[i].dst, FR_OP_REDUCE_SCATTER))
+            (is_of_parameters(x, g, g->edges[i].dst, FR_OP_REDUCE_SCATTER) ||
+             is_of_parameters(x, g, g->edges[i].dst, FR_OP_ALL_REDUCE)))
             return FR_BUFFER_GRADIENT;
     return FR_BUFFER_ACTIVATION;
 }

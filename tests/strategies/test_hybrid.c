@@ -264,6 +264,16 @@ static const struct {
     {MOE, "hybrid:ep=2,pp=2,map=megatron-dp",
      "map=megatron-dp gives experts other stages than the rest; with ep or etp it must end in pp"},
     {GPT, "hybrid:pp=2,virtual=99", NULL},
+    {GPT, "hybrid:zero=1,shard-group=4",
+     "shard-group=4 is of zero=3; with zero=1 all replicas share"},
+    {GPT, "hybrid:zero=3,shard-group=3",
+     "shard-group=3 does not cut the 8 ranks of dp x cp into groups of at least 2 and a multiple "
+     "of cp=1"},
+    {GPT, "hybrid:zero=3,cp=4,shard-group=2",
+     "shard-group=2 does not cut the 8 ranks of dp x cp into groups of at least 2 and a multiple "
+     "of cp=4"},
+    {MOE, "hybrid:zero=3,ep=2,shard-group=2",
+     "shard-group=2 is not combined with ep or etp, whose experts are shared by other ranks"},
 };
 
 START_TEST(what_does_not_go_together_is_refused_with_the_reason)

@@ -238,8 +238,13 @@ END_TEST
 
 START_TEST(folded_ranks_take_the_time_of_all)
 {
-    static const char *const options[] = {"", ",tp=2", ",tp=2,sp=1,cp=2", ",pp=2,micro=1",
-                                          ",recompute=full,accumulate=3"};
+    static const char *const options[] = {"",
+                                          ",tp=2",
+                                          ",tp=2,sp=1,cp=2",
+                                          ",pp=2,micro=1",
+                                          ",recompute=full,accumulate=3",
+                                          ",shard-group=4",
+                                          ",shard-group=2,tp=2,sp=1,pp=2,micro=1"};
     char folded[100], unfolded[100];
     struct outcome a, b;
 
@@ -333,6 +338,42 @@ START_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets)
 }
 END_TEST
 
+/* Shards over n of the eight ranks, copies over the other 8/n: inside, (n-1)/n of the bytes of each
+ * gather and each reduce-scatter; across, 2 (c-1)/c of a part, g psi/n. A rank keeps 1/n. */
+START_TEST(groups_that_share_alike_sum_their_parts)
+{
+    static const struct {
+        const char *options;
+        double n, micros;
+    } rows[] = {{"", 8, 1},
+                {",shard-group=8", 8, 1},
+                {",shard-group=4", 4, 1},
+                {",shard-group=2", 2, 1},
+                {",shard-group=4,accumulate=4", 4, 4},
+                {",shard-group=4,cp=2", 4, 1},
+                {",shard-group=2,fold=0", 2, 1}};
+    /* fp32: gradients are tensors of the graph, made by the first reduce-scatter */
+    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+    char strategy[100];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        double n = rows[i].n, inside = (n - 1) / n * rows[i].micros, kept, copies = 8 / n;
+        struct outcome o;
+
+        snprintf(strategy, sizeof(strategy), "hybrid:zero=3%s", rows[i].options);
+        o = run_spec(GPT, 32, recipes[_i].dtype, strategy);
+        kept =
+            o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
+        check_near(o.gathered, inside * recipes[_i].w * (2 * (o.psi - o.psi_root) + o.psi_root),
+                   1e-12, strategy);
+        check_near(o.scattered, inside * recipes[_i].g * o.psi, 1e-12, strategy);
+        check_near(o.summed, rows[i].micros * 2 * (copies - 1) / copies * recipes[_i].g * o.psi / n,
+                   1e-12, strategy);
+        check_near(kept, (recipes[_i].kept - missing) / n * o.psi, 1e-6, strategy);
+    }
+}
+END_TEST
+
 START_TEST(a_level_that_does_not_exist_is_refused)
 {
     struct fr_graph *g = load(GPT, 8, FR_FP32);
@@ -367,12 +408,13 @@ int main(void)
     tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
     tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
     tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
-    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 5);
+    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 7);
     tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
     tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
     tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);
     tcase_add_loop_test(t, the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 2);
     tcase_add_loop_test(t, the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 2);
+    tcase_add_loop_test(t, groups_that_share_alike_sum_their_parts, 0, 2);
     tcase_add_test(t, a_level_that_does_not_exist_is_refused);
     return run_case(t, "hybrid_zero");
 }

@@ -7,6 +7,9 @@
  *     the same before its backward ops, freed after them, unless the first one is kept;
  *     a reduce_scatter of its gradients after its backward ops, whose result the updates read.
  *
+ * Where several groups of replicas share alike (PyTorch's HSDP), an all_reduce of the parts over the
+ * groups follows each reduce_scatter, and the updates read its result.
+ *
  * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
  * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
  * tied parameters come before the reduce_scatter; they become ordinary ops (add).
@@ -43,6 +46,7 @@ struct fr__gather_problem {
     size_t n_axes;                     /* of `sharded` */
     const struct fr__units *units;     /* of the graph */
     uint32_t ranks[FR__N_GATHER_SETS]; /* that share the parameters; 1: they are not shared */
+    uint32_t copies;                   /* groups of so many that share alike; 1: all are one */
     uint32_t prefetch;                 /* units */
     bool reshards;                     /* gathered again for the backward pass */
     bool keeps_parameters; /* they are whole on each rank: gradients alone are shared out, */
@@ -56,8 +60,8 @@ struct fr__gather_problem {
     double sent, kept, gradient;
 };
 
-/* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS or
- * FR__AXIS_EXPERT_REPLICAS. All of *out is of the new graph, but out->from, which is the op of the
+/* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS,
+ * FR__AXIS_EXPERT_REPLICAS or FR__AXIS_COPIES. All of *out is of the new graph, but out->from, which is the op of the
  * graph that `sharded` was made from. The caller frees it with fr__sharded_free(). FR_EUSAGE: no
  * op updates parameters; FR_ENOMEM. O(ops + edges). */
 enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,

@@ -22,6 +22,7 @@ struct fr__gather_set {
     uint32_t ready;         /* the last op that writes a gradient of them; FR_NONE */
     uint32_t reader;        /* the last op noted as a reader; FR_NONE */
     struct fr__gather_message gather[FR__N_SIDES], scatter;
+    struct fr__gather_message sum; /* of the part over the copies; the scatter: there is one copy */
 };
 
 struct fr__gather_unit {
