@@ -41,7 +41,7 @@ libstrategies_la_SOURCES = \
 	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
 	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stages.h strategies/lower/stages.c \
-	strategies/lower/stages_cut.c \
+	strategies/lower/stages_cut.c strategies/lower/stages_even.c \
 	strategies/pipedream/bound.c strategies/pipedream/cluster.h strategies/pipedream/cluster.c \
 	strategies/pipedream/cuts.c strategies/pipedream/level.c strategies/pipedream/options.c \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \

@@ -16,8 +16,8 @@ struct fr__group_ops {
     uint32_t base, stride; /* of the first micro-batch; from one to the next */
 };
 
-/* Gathers of parameters have a stream, and sums of gradients that of all such sums. Sums over copies
- * have that of experts' tensor groups, with which they do not go together. */
+/* Gathers of parameters have a stream, and sums of gradients that of all such sums. Sums over
+ * copies have that of experts' tensor groups, with which they do not go together. */
 static uint8_t stream_of(uint32_t axis, enum fr_op_kind kind)
 {
     if (axis == FR__AXIS_COPIES)

@@ -34,12 +34,32 @@ static uint32_t first_reader(const struct chain *c, uint32_t op)
     return item == FR_NONE ? 0 : item;
 }
 
+/* A sum of gradients of one tensor stands with the first of those who feed it, so that a boundary
+ * between them and who reads the sum is crossed once. */
+static uint32_t first_feeder(const struct chain *c, uint32_t op)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t first = FR_NONE;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        uint32_t item = c->item_of[g->edges[g->in_edges[i]].src];
+
+        first = item < first ? item : first;
+    }
+    return first;
+}
+
 /* Other ops stand with the forward op they derive from, or with who feeds them. */
 static uint32_t item_of_derived(const struct chain *c, uint32_t op)
 {
     const struct fr_graph *g = c->pl->graph;
-    uint32_t forward = g->ops[op].forward;
+    uint32_t forward = g->ops[op].forward, first;
 
+    if (g->ops[op].kind == FR_OP_GRAD_ADD && g->ops[op].phase == FR_PHASE_BACKWARD_DATA) {
+        first = first_feeder(c, op);
+        if (first != FR_NONE)
+            return first;
+    }
     if (forward != FR_NONE && c->item_of[forward] != FR_NONE)
         return c->item_of[forward];
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
@@ -336,6 +356,8 @@ static enum fr_status cut(struct fr__stages *out, struct chain *c,
     }
     FR_TRY(in->is_by_count ? cut_by_count(c, in, first, err)
                            : fr__cut_chain(&p, first, &fits, err));
+    if (!in->is_by_count && fits && in->stages_a_device > 1)
+        FR_TRY(fr__stages_even(&p, in->devices, first, err));
     log_stages(c, &p, in->devices, first, fits);
     out->first = first;
     return FR_OK;

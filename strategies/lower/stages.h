@@ -32,6 +32,13 @@ struct fr__cut_problem {
 enum fr_status fr__cut_chain(const struct fr__cut_problem *p, uint32_t first[], bool *fits,
                              struct fr_error *err);
 
+/* Moves items between parts so that devices which have several parts take as long; part p is on
+ * devices[p]. first: a cut that fits; the devices' memory still does afterwards. A local search:
+ * see stages_even.c. Cost: O(n_parts^2) times the parts of a device, for each item that is moved.
+ * FR_ENOMEM: a valid cut is left. */
+enum fr_status fr__stages_even(const struct fr__cut_problem *p, const uint32_t devices[],
+                               uint32_t first[], struct fr_error *err);
+
 /* The items of the placer's graph, at least one; memory comes from its arena. An edge between ops
  * of two items leads to the later one. FR_EUSAGE: no forward op. */
 struct fr__items {

@@ -165,6 +165,28 @@ START_TEST(experts_exchange_each_token_four_times)
 }
 END_TEST
 
+/* The tensor between two layers is read by a norm and by an add; the sum of both gradients is made
+ * by who has them, so that one tensor of X crosses the boundary in each micro-batch. */
+START_TEST(one_gradient_crosses_a_boundary_between_stages)
+{
+    struct fr_plan *p = plan(GPT, "4", 4, "hybrid:pp=2,micro=1,recompute=full,fold=0");
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double there = 0, back = 0;
+
+    for (size_t i = 0; i < v->n_transfers; i++) {
+        const struct fr_task *t = &v->tasks[v->transfers[i].send];
+
+        if (t->device == 0 && t->phase == FR_PHASE_FORWARD)
+            there += v->transfers[i].bytes;
+        if (t->device == 4 && t->phase == FR_PHASE_BACKWARD_DATA)
+            back += v->transfers[i].bytes;
+    }
+    ck_assert_double_eq_tol(there, N_MICROS * X_BYTES, 1e-6);
+    ck_assert_double_eq_tol(back, N_MICROS * X_BYTES, 1e-6);
+    free_all(p);
+}
+END_TEST
+
 /* ---- sums of gradients ---- */
 
 /* Weights and biases of a layer of GPT: qkv, output, two of the MLP, two norms. */
@@ -315,6 +337,7 @@ int main(void)
                         0, sizeof(tensor) / sizeof(tensor[0]));
     tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
     tcase_add_test(c, experts_exchange_each_token_four_times);
+    tcase_add_test(c, one_gradient_crosses_a_boundary_between_stages);
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);

@@ -138,6 +138,66 @@ END_TEST
 
 /* Owners 0..4 in graph order, ready in the order 4 3 2 1 0 with 6 3 8 1 2 bytes; owner 5 is not
  * trained. Buckets of at least 8: {6 3} {8} {1 2}, the last one smaller. */
+/* ---- devices with two parts ---- */
+
+/* Eight items, the last of 3 s; parts 0 and 2 are on one device, 1 and 3 on the other. Ten seconds
+ * are five for each; the parts may be 3, 2, 2 and 3. */
+START_TEST(devices_with_two_parts_each_take_as_long)
+{
+    static const double sum_s[] = {0, 1, 2, 3, 4, 5, 6, 7, 10}, none[9] = {0};
+    static const double *const rows[] = {sum_s, sum_s, sum_s, sum_s};
+    static const double flight[] = {1, 1, 1, 1}, capacity[] = {1, 1, 1, 1};
+    static const uint32_t devices[] = {7, 4, 7, 4};
+    const struct fr__cut_problem p = {8, 4, rows, none, none, flight, capacity};
+    uint32_t first[5];
+    bool fits;
+
+    ck_assert_int_eq(fr__cut_chain(&p, first, &fits, NULL), FR_OK);
+    ck_assert_int_eq(fr__stages_even(&p, devices, first, NULL), FR_OK);
+    ck_assert_double_eq(sum_s[first[1]] + sum_s[first[3]] - sum_s[first[2]], 5);
+    ck_assert_double_eq(time_of(&p, first), 3);
+}
+END_TEST
+
+static double longest_device(const struct fr__cut_problem *p, const uint32_t first[])
+{
+    double load_s[2] = {0, 0};
+
+    for (size_t k = 0; k < p->n_parts; k++)
+        load_s[k % 2] += p->sum_s[k][first[k + 1]] - p->sum_s[k][first[k]];
+    return fmax(load_s[0], load_s[1]);
+}
+
+START_TEST(evening_devices_leaves_a_cut_that_fits_and_is_no_longer)
+{
+    uint64_t r = 7;
+    struct random_chain c;
+    size_t n_better = 0;
+
+    for (int round = 0; round < 2000; round++) {
+        static const uint32_t devices[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+        uint32_t first[MAX_PARTS + 1];
+        double before_s;
+        bool fits;
+
+        draw(&c, &r, round % 2);
+        ck_assert_uint_le(c.p.n_parts, sizeof(devices) / sizeof(*devices));
+        ck_assert_int_eq(fr__cut_chain(&c.p, first, &fits, NULL), FR_OK);
+        if (!fits)
+            continue;
+        before_s = longest_device(&c.p, first);
+        ck_assert_int_eq(fr__stages_even(&c.p, devices, first, NULL), FR_OK);
+        ck_assert_double_le(longest_device(&c.p, first), before_s);
+        n_better += longest_device(&c.p, first) < before_s;
+        ck_assert_uint_eq(first[0], 0);
+        ck_assert_uint_eq(first[c.p.n_parts], c.p.n);
+        for (size_t k = 0; k < c.p.n_parts; k++)
+            ck_assert_uint_lt(first[k], first[k + 1]);
+    }
+    ck_assert_uint_gt(n_better, 200);
+}
+END_TEST
+
 START_TEST(buckets_close_once_they_hold_the_wanted_size)
 {
     struct fr__owner owners[] = {
@@ -187,6 +247,8 @@ int main(void)
 
     tcase_add_test(c, the_cut_is_the_best_of_all_cuts);
     tcase_add_test(c, the_cut_respects_memory_or_exceeds_it_least);
+    tcase_add_test(c, devices_with_two_parts_each_take_as_long);
+    tcase_add_test(c, evening_devices_leaves_a_cut_that_fits_and_is_no_longer);
     tcase_add_test(c, buckets_close_once_they_hold_the_wanted_size);
     tcase_add_test(c, nothing_to_train_makes_no_bucket);
     return run_case(c, "strategies/stages");

@@ -7,8 +7,8 @@
  *     the same before its backward ops, freed after them, unless the first one is kept;
  *     a reduce_scatter of its gradients after its backward ops, whose result the updates read.
  *
- * Where several groups of replicas share alike (PyTorch's HSDP), an all_reduce of the parts over the
- * groups follows each reduce_scatter, and the updates read its result.
+ * Where several groups of replicas share alike (PyTorch's HSDP), an all_reduce of the parts over
+ * the groups follows each reduce_scatter, and the updates read its result.
  *
  * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
  * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
@@ -61,9 +61,9 @@ struct fr__gather_problem {
 };
 
 /* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS,
- * FR__AXIS_EXPERT_REPLICAS or FR__AXIS_COPIES. All of *out is of the new graph, but out->from, which is the op of the
- * graph that `sharded` was made from. The caller frees it with fr__sharded_free(). FR_EUSAGE: no
- * op updates parameters; FR_ENOMEM. O(ops + edges). */
+ * FR__AXIS_EXPERT_REPLICAS or FR__AXIS_COPIES. All of *out is of the new graph, but out->from,
+ * which is the op of the graph that `sharded` was made from. The caller frees it with
+ * fr__sharded_free(). FR_EUSAGE: no op updates parameters; FR_ENOMEM. O(ops + edges). */
 enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,
                           struct fr_error *err);
 
