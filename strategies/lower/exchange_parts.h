@@ -86,6 +86,21 @@ static inline bool fr__exchange_has_stage(const struct fr__exchange *x, uint32_t
     return !x->options.replicas_of || rank < x->options.replicas_of[stage];
 }
 
+/* A rank's part in a collective, on the stream of all sums. */
+static inline uint32_t fr__exchange_member(struct fr__exchange *x, uint32_t device,
+                                           uint32_t collective, uint32_t rank, enum fr_phase phase)
+{
+    return fr__add_task(x->pl, &(struct fr_task){.device = device,
+                                                 .cost_id = FR_NONE,
+                                                 .op = FR_NONE,
+                                                 .collective = collective,
+                                                 .rank = rank,
+                                                 .microbatch = FR_NONE,
+                                                 .kind = FR_TASK_COLLECTIVE,
+                                                 .phase = (uint8_t)phase,
+                                                 .stream = FR_STREAM_COMM});
+}
+
 /* ---- exchange_reduce.c ---- */
 enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err);
 void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank);
@@ -95,9 +110,6 @@ enum fr_status fr__reduce_make_room(struct fr__exchange *x, struct fr_error *err
 void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char *label);
 /* One line about a bucket. */
 void fr__reduce_log(const struct fr__exchange *x, uint32_t b);
-/* A rank's part in a collective, on the stream of all sums. */
-uint32_t fr__exchange_member(struct fr__exchange *x, uint32_t device, uint32_t collective,
-                             uint32_t rank, enum fr_phase phase);
 
 /* ---- exchange_stages.c ---- */
 /* A set for each stage and part. */

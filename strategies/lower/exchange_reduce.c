@@ -253,20 +253,6 @@ static void keep_order(struct fr__exchange *x, uint32_t device, uint32_t set, ui
     }
 }
 
-uint32_t fr__exchange_member(struct fr__exchange *x, uint32_t device, uint32_t collective,
-                             uint32_t rank, enum fr_phase phase)
-{
-    return fr__add_task(x->pl, &(struct fr_task){.device = device,
-                                                 .cost_id = FR_NONE,
-                                                 .op = FR_NONE,
-                                                 .collective = collective,
-                                                 .rank = rank,
-                                                 .microbatch = FR_NONE,
-                                                 .kind = FR_TASK_COLLECTIVE,
-                                                 .phase = (uint8_t)phase,
-                                                 .stream = FR_STREAM_COMM});
-}
-
 /* The whole gradients go with the member where the rank's share is all that stays. */
 static void take_gradients(struct fr__exchange *x, struct fr__replica *r, uint32_t set,
                            uint32_t device, uint32_t member)
