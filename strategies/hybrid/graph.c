@@ -222,6 +222,7 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
         FR_TRY(recompute(out, g, o, err));
         g = out->recomputed.graph;
     }
+    out->whole = g;
     if (o->tp > 1 || o->cp > 1 || o->ep > 1 || o->etp > 1)
         FR_TRY(shard(out, g, o, err));
     if (is_in_graph(o))

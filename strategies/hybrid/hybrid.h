@@ -5,6 +5,7 @@
  *     graph.c     the graph that one rank runs: recomputed, split, with its messages
  *     ranks.c     which ranks are placed, on which devices, and their groups
  *     place.c     ranks become tasks
+ *     crossings.c tensors that go from stage to stage in parts
  *     strategy.c  the strategy's row
  *
  * Nothing here knows what an op is. Which ops are split how is a choice of placements
@@ -40,6 +41,7 @@ struct fr__hybrid_options {
     uint32_t shard_group;  /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;
     uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
+    bool sends_parts;        /* between stages each rank of a tensor group sends its part */
     bool overlap;            /* gradients leave during the backward pass */
     bool gathers_at_start;   /* zero 1, 2: parameters are gathered when an iteration begins */
     const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
@@ -57,7 +59,8 @@ enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };
 /* The graph of one rank. */
 struct fr__hybrid_graph {
     const struct fr_graph *graph;
-    bool is_sharded; /* `sharded` holds */
+    const struct fr_graph *whole; /* that was split over the mesh */
+    bool is_sharded;              /* `sharded` holds */
     struct fr__sharded sharded;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
@@ -116,6 +119,15 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);
+
+/* Of what goes from one rank of the pipeline to another, that which a tensor group has whole.
+ * stage_of: [n_ops], rank_of: [n_stages]. Fills crossings, their number and crossing_of of *out,
+ * from the arena. FR_ENOMEM. O(edges^2 of one tensor). */
+enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
+                                    const struct fr__hybrid_graph *g,
+                                    const struct fr__hybrid_options *o, const uint32_t stage_of[],
+                                    const uint32_t rank_of[], struct fr__arena *arena,
+                                    struct fr_error *err);
 
 /* Places all ranks. */
 enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,

@@ -28,6 +28,7 @@ enum {
     RESHARD,
     SHARD_GROUP,
     MAP,
+    SCATTER_GATHER,
     BUCKET,
     OVERLAP,
     OVERLAP_GATHER,
@@ -126,6 +127,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
              .fallback = "megatron",
              .help = "order of the axes on the devices, innermost first: tp-cp-ep-dp-pp, or "
                      "megatron, megatron-dp, deepspeed, torchtitan, calculon"},
+    [SCATTER_GATHER] = {.name = "scatter-gather",
+                        .type = FR_OPTION_BOOL,
+                        .fallback = "0",
+                        .help = "with tp and pp but not sp: between stages each rank of a tensor "
+                                "group sends its part, and the receivers gather"},
     [BUCKET] = {.name = "bucket",
                 .type = FR_OPTION_BYTES,
                 .fallback = "25MiB",
@@ -309,6 +315,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .schedule = fr_option_text(in->options, SCHEDULE),
         .map = fr_option_text(in->options, MAP),
         .bucket_bytes = v[BUCKET],
+        .sends_parts = v[SCATTER_GATHER] != 0,
         .overlap = v[OVERLAP] != 0,
         .gathers_at_start = v[OVERLAP_GATHER] != 0,
         .fold = v[FOLD] != 0,
@@ -331,6 +338,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.sequence_parallel = false;
     FR_TRY(check_experts(&o, err));
     FR_TRY(read_shard_group(&o, in, err));
+    if (o.sends_parts && (o.tp == 1 || o.pp == 1 || o.sequence_parallel))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "scatter-gather=1 is for stages of tensor groups without sp: it needs tp "
+                        "and pp of at least 2, and with sp=1 each rank sends its part anyway");
     FR_TRY(read_batch(&o, in, err));
     *out = o;
     return FR_OK;

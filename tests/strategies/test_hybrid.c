@@ -187,6 +187,35 @@ START_TEST(one_gradient_crosses_a_boundary_between_stages)
 }
 END_TEST
 
+/* Four ranks of a tensor group send a quarter of X each; the next stage's group gathers it. */
+START_TEST(a_tensor_group_sends_parts_that_the_next_stage_gathers)
+{
+    struct fr_plan *p =
+        plan(GPT, "4", 1, "hybrid:pp=2,tp=4,micro=1,recompute=full,scatter-gather=1,fold=0");
+    struct fr_plan *whole = plan(GPT, "4", 1, "hybrid:pp=2,tp=4,micro=1,recompute=full,fold=0");
+    const struct fr_plan_view *v = fr_plan_view(p);
+    struct sent s = count(p, NULL), w = count(whole, NULL);
+    double there = 0, back = 0;
+
+    for (size_t i = 0; i < v->n_transfers; i++) {
+        const struct fr_task *t = &v->tasks[v->transfers[i].send];
+
+        if (t->device == 0 && t->phase == FR_PHASE_FORWARD)
+            there += v->transfers[i].bytes;
+        if (t->device == 4 && t->phase == FR_PHASE_BACKWARD_DATA)
+            back += v->transfers[i].bytes;
+    }
+    ck_assert_double_eq_tol(there, N_MICROS * X_BYTES / 4, 1e-6);
+    ck_assert_double_eq_tol(back, N_MICROS * X_BYTES / 4, 1e-6);
+    ck_assert_uint_eq(s.n[FR_ALL_GATHER], N_MICROS); /* of gradients, on device 0 */
+    ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_GATHER], N_MICROS * U_BYTES, 1e-6);
+    ck_assert_uint_eq(w.n[FR_ALL_GATHER], 0);
+    ck_assert_uint_eq(s.n[FR_ALL_REDUCE], w.n[FR_ALL_REDUCE]);
+    free_all(p);
+    free_all(whole);
+}
+END_TEST
+
 /* ---- sums of gradients ---- */
 
 /* Weights and biases of a layer of GPT: qkv, output, two of the MLP, two norms. */
@@ -286,6 +315,9 @@ static const struct {
     {MOE, "hybrid:ep=2,pp=2,map=megatron-dp",
      "map=megatron-dp gives experts other stages than the rest; with ep or etp it must end in pp"},
     {GPT, "hybrid:pp=2,virtual=99", NULL},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,scatter-gather=1",
+     "scatter-gather=1 is for stages of tensor groups without sp: it needs tp and pp of at least "
+     "2, and with sp=1 each rank sends its part anyway"},
     {GPT, "hybrid:zero=1,shard-group=4",
      "shard-group=4 is of zero=3; with zero=1 all replicas share"},
     {GPT, "hybrid:zero=3,shard-group=3",
@@ -338,6 +370,7 @@ int main(void)
     tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
     tcase_add_test(c, experts_exchange_each_token_four_times);
     tcase_add_test(c, one_gradient_crosses_a_boundary_between_stages);
+    tcase_add_test(c, a_tensor_group_sends_parts_that_the_next_stage_gathers);
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
