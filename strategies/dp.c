@@ -269,7 +269,7 @@ static enum fr_status average_over_all(struct fr__placer *pl, struct fr__exchang
     o->keeps_copies = true;
     o->n_parts = 1;
     o->parts = part;
-    part->shards = 1;
+    *part = (struct fr__reduce_part){.shards = 1};
     return fr__group_all(&part->over, pl, 1, o->n_replicas, o->devices, err);
 }
 

@@ -16,9 +16,9 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
-	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/message_times.h \
-	strategies/hybrid/message_times.c strategies/hybrid/options.c strategies/hybrid/place.c \
-	strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
+	strategies/hybrid/crossings.c strategies/hybrid/graph.c strategies/hybrid/hybrid.h \
+	strategies/hybrid/message_times.h strategies/hybrid/message_times.c strategies/hybrid/options.c \
+	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
 	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
 	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
 	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \
@@ -27,19 +27,20 @@ libstrategies_la_SOURCES = \
 	strategies/lists/ready.h strategies/lists/ready.c strategies/lists/run.c \
 	strategies/lists/timetable.h strategies/lists/timetable.c \
 	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
-	strategies/lower/exchange.c strategies/lower/exchange_late.c strategies/lower/exchange_parts.h \
-	strategies/lower/exchange_reduce.c strategies/lower/exchange_servers.c \
+	strategies/lower/exchange.c strategies/lower/exchange_gather.c strategies/lower/exchange_late.c \
+	strategies/lower/exchange_parts.h strategies/lower/exchange_reduce.c \
+	strategies/lower/exchange_servers.c strategies/lower/exchange_stages.c \
 	strategies/lower/group_ops.h strategies/lower/group_ops.c strategies/lower/learning.h \
 	strategies/lower/learning.c strategies/lower/line_up.h strategies/lower/line_up.c \
 	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
 	strategies/lower/params.h strategies/lower/params.c strategies/lower/pipeline.h \
 	strategies/lower/pipeline.c strategies/lower/pipeline_async.h strategies/lower/pipeline_async.c \
-	strategies/lower/pipeline_place.c strategies/lower/pipeline_times.h \
-	strategies/lower/pipeline_times.c strategies/lower/placer.h strategies/lower/placer.c \
-	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
-	strategies/lower/problem.c strategies/lower/rank_groups.h strategies/lower/recipe.h \
-	strategies/lower/recipe.c strategies/lower/replica.h strategies/lower/replica.c \
-	strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
+	strategies/lower/pipeline_ends.c strategies/lower/pipeline_place.c \
+	strategies/lower/pipeline_times.h strategies/lower/pipeline_times.c strategies/lower/placer.h \
+	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
+	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/rank_groups.h \
+	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
+	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
 	strategies/lower/replica_tensors.c strategies/lower/stage_plan.c strategies/lower/stages.h \
 	strategies/lower/stages.c strategies/lower/stages_cut.c strategies/lower/stages_given.h \
 	strategies/lower/stages_given.c strategies/lower/stages_price.h strategies/lower/stages_price.c \

@@ -78,6 +78,16 @@ static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hyb
     return FR_OK;
 }
 
+uint32_t fr__hybrid_alike(const struct fr__hybrid_graph *g, size_t op)
+{
+    const struct fr__sharded *s = &g->sharded;
+    uint32_t tp = 1u << FR__HYBRID_TP;
+
+    if (!g->is_sharded || !(s->divided[op] & tp) || !(s->partial[op] & tp))
+        return 1;
+    return s->replicas[op] > 1 ? s->replicas[op] : 1;
+}
+
 static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {
@@ -125,11 +135,13 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
         .sharded = out->is_sharded ? &out->sharded : NULL,
         .n_axes = FR__N_HYBRID_AXES,
         .units = units,
-        .ranks = {[FR__GATHER_DENSE] = o->dp * o->cp,
+        .copies = o->dp * o->cp / o->shard_group,
+        .ranks = {[FR__GATHER_DENSE] = o->shard_group,
                   [FR__GATHER_EXPERTS] = o->dp * o->cp * o->tp / (o->ep * o->etp)},
         .prefetch = o->prefetch,
         .reshards = o->reshards,
-        .is_cut = o->pp > 1,
+        .keeps_parameters =
+            o->zero<3, .bucket_bytes = o->bucket_bytes, .overlaps = o->overlap, .is_cut = o->pp> 1,
         .sent = weight / elem_bytes,
         .kept = (weight + recipe->bytes[FR__PART_CACHE]) / elem_bytes,
         .gradient = fr__recipe_reduced_bytes(recipe) / elem_bytes,
@@ -139,7 +151,8 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
     if (out->is_sharded)
         fr__sharded_free(&out->sharded);
     out->sharded = gathered;
-    out->is_sharded = out->is_gathered = true;
+    out->is_sharded = out->is_scattered = true;
+    out->is_gathered = o->zero >= 3;
     return FR_OK;
 }
 
@@ -190,6 +203,14 @@ static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, stru
     return FR_OK;
 }
 
+/* Whether messages of a sharded optimizer are ops of the graph, once a micro-batch: of FSDP, and of
+ * ZeRO's second level where there are several micro-batches, since their whole gradients are not
+ * kept. */
+static bool is_in_graph(const struct fr__hybrid_options *o)
+{
+    return (o->dp > 1 || o->cp > 1) && (o->zero >= 3 || (o->zero == 2 && o->n_micros > 1));
+}
+
 enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct fr_problem *in,
                                      const struct fr__hybrid_options *o, struct fr_plan *plan,
                                      struct fr_error *err)
@@ -201,9 +222,10 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
         FR_TRY(recompute(out, g, o, err));
         g = out->recomputed.graph;
     }
+    out->whole = g;
     if (o->tp > 1 || o->cp > 1 || o->ep > 1 || o->etp > 1)
         FR_TRY(shard(out, g, o, err));
-    if (o->zero >= 3 && (o->dp > 1 || o->cp > 1))
+    if (is_in_graph(o))
         FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
     return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);
 }

@@ -5,6 +5,7 @@
  *     graph.c     the graph that one rank runs: recomputed, split, with its messages
  *     ranks.c     which ranks are placed, on which devices, and their groups
  *     place.c     ranks become tasks
+ *     crossings.c tensors that go from stage to stage in parts
  *     strategy.c  the strategy's row
  *
  * Nothing here knows what an op is. Which ops are split how is a choice of placements
@@ -37,9 +38,12 @@ struct fr__hybrid_options {
     unsigned zero;         /* 0 to 3 */
     uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
     bool reshards;         /* zero 3: gathered again for the backward pass */
+    uint32_t shard_group;  /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;
-    uint64_t bucket_bytes;
+    uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
+    bool sends_parts;        /* between stages each rank of a tensor group sends its part */
     bool overlap;            /* gradients leave during the backward pass */
+    bool gathers_at_start;   /* zero 1, 2: parameters are gathered when an iteration begins */
     const char *annotations; /* how ops are split: "megatron" or "file:PATH" */
     bool fold;               /* ranks that do the same are placed once */
     bool is_fold_wanted;     /* the user said so */
@@ -55,12 +59,18 @@ enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };
 /* The graph of one rank. */
 struct fr__hybrid_graph {
     const struct fr_graph *graph;
-    bool is_sharded; /* `sharded` holds */
+    const struct fr_graph *whole; /* that was split over the mesh */
+    bool is_sharded;              /* `sharded` holds */
     struct fr__sharded sharded;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
-    bool is_gathered; /* parameters are gathered and gradients scattered by ops of the graph */
+    bool is_gathered;  /* parameters are gathered by ops of the graph */
+    bool is_scattered; /* and gradients scattered, or these alone */
 };
+
+/* How many neighbours of a tensor group hold the same parameters of an op: 1 where these are split
+ * evenly, or whole. */
+uint32_t fr__hybrid_alike(const struct fr__hybrid_graph *g, size_t op);
 
 /* Makes the graph and, unless it is the problem's own, gives it to the plan. FR_EUSAGE: an op
  * cannot be split so. */
@@ -87,7 +97,12 @@ struct fr__hybrid_ranks {
     uint32_t n_replicas;    /* that are placed */
     uint32_t *rank_of;      /* [n_replicas] at the first stage */
     uint32_t *devices;      /* [pp][n_replicas] */
-    struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
+    struct fr__rank_groups tensor, context, experts, expert_tensor, expert_data;
+    struct fr__rank_groups data;   /* who sum gradients; zero 3: who share parameters */
+    struct fr__rank_groups copies; /* zero 3: who have the same part in groups that share alike */
+    /* [n_alike] of neighbours in a tensor group that hold the same heads of keys and values */
+    struct fr__rank_groups *alike;
+    uint32_t n_alike;
     struct fr__routes *routes;
     struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
     struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
@@ -99,10 +114,20 @@ struct fr__hybrid_ranks {
 
 /* fini may follow a failed make. */
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
-                                     const struct fr__hybrid_options *o, struct fr_error *err);
+                                     const struct fr__hybrid_options *o,
+                                     const struct fr__hybrid_graph *g, struct fr_error *err);
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);
+
+/* Of what goes from one rank of the pipeline to another, that which a tensor group has whole.
+ * stage_of: [n_ops], rank_of: [n_stages]. Fills crossings, their number and crossing_of of *out,
+ * from the arena. FR_ENOMEM. O(edges^2 of one tensor). */
+enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
+                                    const struct fr__hybrid_graph *g,
+                                    const struct fr__hybrid_options *o, const uint32_t stage_of[],
+                                    const uint32_t rank_of[], struct fr__arena *arena,
+                                    struct fr_error *err);
 
 /* Places all ranks. */
 enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,

@@ -26,9 +26,12 @@ enum {
     ZERO,
     PREFETCH,
     RESHARD,
+    SHARD_GROUP,
     MAP,
+    SCATTER_GATHER,
     BUCKET,
     OVERLAP,
+    OVERLAP_GATHER,
     VOCAB,
     GATHERED,
     SHARD,
@@ -100,8 +103,8 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
-              .help = "shard over the replicas: 1 optimizer state, 2 gradients too, 3 parameters "
-                      "too (FSDP)",
+              .help = "shard over the replicas: 1 optimizer state, 2 gradients too (each "
+                      "micro-batch scatters its own), 3 parameters too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
     [PREFETCH] = {.name = "prefetch",
@@ -114,19 +117,35 @@ const struct fr_option fr__hybrid_option_rows[] = {
                  .fallback = "1",
                  .help = "zero=3: parameters are dropped after the forward pass of a layer and "
                          "gathered again; 0: kept for its backward pass"},
+    [SHARD_GROUP] = {.name = "shard-group",
+                     .type = FR_OPTION_COUNT,
+                     .fallback = "0",
+                     .help = "zero=3: ranks of dp x cp that share parameters; groups of so many "
+                             "are copies (HSDP); 0: all share"},
     [MAP] = {.name = "map",
              .type = FR_OPTION_TEXT,
              .fallback = "megatron",
              .help = "order of the axes on the devices, innermost first: tp-cp-ep-dp-pp, or "
                      "megatron, megatron-dp, deepspeed, torchtitan, calculon"},
+    [SCATTER_GATHER] = {.name = "scatter-gather",
+                        .type = FR_OPTION_BOOL,
+                        .fallback = "0",
+                        .help = "with tp and pp but not sp: between stages each rank of a tensor "
+                                "group sends its part, and the receivers gather"},
     [BUCKET] = {.name = "bucket",
                 .type = FR_OPTION_BYTES,
                 .fallback = "25MiB",
-                .help = "gradients that travel together, without pipeline"},
+                .help = "gradients that travel together; with pp, if not given, Megatron-LM's: "
+                        "40 million parameters, or a million a replica if that is more"},
     [OVERLAP] = {.name = "overlap",
                  .type = FR_OPTION_BOOL,
                  .fallback = "1",
-                 .help = "gradients leave during the backward pass"},
+                 .help = "gradients leave during the backward pass, that of the last micro-batch"},
+    [OVERLAP_GATHER] = {.name = "overlap-gather",
+                        .type = FR_OPTION_BOOL,
+                        .fallback = "0",
+                        .help = "zero=1, 2: updated parameters are gathered beside the next "
+                                "forward pass, not after the updates"},
     [VOCAB] = {.name = "vocab-parallel",
                .type = FR_OPTION_BOOL,
                .fallback = "1",
@@ -200,6 +219,33 @@ static enum fr_status check_experts(const struct fr__hybrid_options *o, struct f
     return FR_OK;
 }
 
+/* Groups of neighbours along dp; cp is inside them, as torchtitan's dp_shard x cp. */
+static enum fr_status read_shard_group(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                       struct fr_error *err)
+{
+    uint64_t n = in->options->value[SHARD_GROUP], all = (uint64_t)o->dp * o->cp;
+
+    o->shard_group = (uint32_t)all;
+    if (n == 0)
+        return FR_OK;
+    if (o->zero != 3)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu is of zero=3; with zero=%u all replicas share",
+                        (unsigned long long)n, o->zero);
+    if (o->ep > 1 || o->etp > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu is not combined with ep or etp, whose experts are "
+                        "shared by other ranks",
+                        (unsigned long long)n);
+    if (n < 2 || n > all || all % n || n % o->cp)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard-group=%llu does not cut the %llu ranks of dp x cp into groups of "
+                        "at least 2 and a multiple of cp=%u",
+                        (unsigned long long)n, (unsigned long long)all, o->cp);
+    o->shard_group = (uint32_t)n;
+    return FR_OK;
+}
+
 /* ---- the batch ---- */
 
 static enum fr_status read_batch(struct fr__hybrid_options *o, const struct fr_problem *in,
@@ -269,7 +315,9 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .schedule = fr_option_text(in->options, SCHEDULE),
         .map = fr_option_text(in->options, MAP),
         .bucket_bytes = v[BUCKET],
+        .sends_parts = v[SCATTER_GATHER] != 0,
         .overlap = v[OVERLAP] != 0,
+        .gathers_at_start = v[OVERLAP_GATHER] != 0,
         .fold = v[FOLD] != 0,
         .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
         .zero = (unsigned)v[ZERO],
@@ -282,11 +330,18 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     if (v[ZERO] > 3)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);
+    if (o.pp > 1 && !in->options->is_set[BUCKET])
+        o.bucket_bytes = 0;
     if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
     FR_TRY(check_experts(&o, err));
+    FR_TRY(read_shard_group(&o, in, err));
+    if (o.sends_parts && (o.tp == 1 || o.pp == 1 || o.sequence_parallel))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "scatter-gather=1 is for stages of tensor groups without sp: it needs tp "
+                        "and pp of at least 2, and with sp=1 each rank sends its part anyway");
     FR_TRY(read_batch(&o, in, err));
     *out = o;
     return FR_OK;

@@ -17,17 +17,19 @@ struct placing {
     struct fr__share share;
     struct fr_schedule *schedule; /* NULL: one stage, micro-batch after micro-batch */
     struct fr__pipeline line;
-    uint32_t n_stages;        /* of the schedule, or 1 */
-    const uint32_t *stage_of; /* [n_ops]; NULL: one stage */
-    uint32_t *devices;        /* [n_stages][n_replicas] */
-    uint32_t *rank_devices;   /* [pp] of the replica being placed */
-    uint32_t *device_of;      /* [n_ops] likewise */
+    struct fr__stage_ends ends; /* NULL: gradients leave when all micro-batches are done */
+    uint32_t n_stages;          /* of the schedule, or 1 */
+    const uint32_t *stage_of;   /* [n_ops]; NULL: one stage */
+    uint32_t *devices;          /* [n_stages][n_replicas] */
+    uint32_t *rank_devices;     /* [pp] of the replica being placed */
+    uint32_t *device_of;        /* [n_ops] likewise */
     struct fr__rank_groups tensor, context, experts, expert_tensor; /* by stage of the schedule */
-    struct fr__rank_groups replicas[2];                             /* likewise, by part */
+    struct fr__rank_groups replicas[2], copies;                     /* likewise; by part */
     struct fr__reduce_part parts[2];
     uint8_t *part_of; /* [n_ops] owners of experts: 1 */
-    bool *is_partial; /* [n_ops] owners whose gradients a tensor group sums */
-    struct fr__late_sum late[1];
+    struct fr__late_sum
+        *late; /* [n_late] gradients that a tensor group sums, or neighbours in it */
+    uint32_t n_late;
     struct fr__exchange *exchange;
     struct fr__keeping keeping;
     uint32_t *shards; /* [n_ops] of owners */
@@ -132,15 +134,46 @@ static enum fr_status find_parts(struct placing *p, struct fr_error *err)
     const struct fr__sharded *s = &p->g->sharded;
 
     p->part_of = fr__arena_alloc(p->pl->arena, n, sizeof(*p->part_of));
-    p->is_partial = fr__arena_alloc(p->pl->arena, n, sizeof(*p->is_partial));
-    if (!p->part_of || !p->is_partial)
+    if (!p->part_of)
         return fr__fail_nomem(err);
     p->parts[PART_DENSE].shards = p->o->zero ? p->ranks->data.n_ranks : 1;
     p->parts[PART_EXPERTS].shards = p->o->zero ? p->ranks->expert_data.n_ranks : 1;
-    for (size_t o = 0; p->g->is_sharded && o < n; o++) {
+    for (size_t o = 0; p->g->is_sharded && o < n; o++)
         p->part_of[o] = s->divided[o] & 1u << FR__AXIS_EXPERTS ? PART_EXPERTS : PART_DENSE;
-        p->is_partial[o] = s->partial[o] & 1u << FR__HYBRID_TP;
-    }
+    return FR_OK;
+}
+
+/* Gradients that are summed over `over` once a step: of ops that as many neighbours hold, 1: that
+ * the whole tensor group has parts of. */
+static enum fr_status add_late_sum(struct placing *p, const struct fr__rank_groups *over,
+                                   uint32_t n_alike, const char *label, struct fr_error *err)
+{
+    size_t n = p->pl->graph->n_ops;
+    bool *is_partial = fr__arena_alloc(p->pl->arena, n, sizeof(*is_partial));
+    struct fr__late_sum *late = &p->late[p->n_late++];
+
+    if (!is_partial)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; p->g->is_sharded && o < n; o++)
+        is_partial[o] =
+            p->g->sharded.partial[o] & 1u << FR__HYBRID_TP && fr__hybrid_alike(p->g, o) == n_alike;
+    *late = (struct fr__late_sum){
+        .is_partial = is_partial, .shards = p->g->is_scattered ? p->shards : NULL, .label = label};
+    return by_stage(p, over, &late->over, err);
+}
+
+static enum fr_status find_late_sums(struct placing *p, struct fr_error *err)
+{
+    const struct fr__hybrid_ranks *r = p->ranks;
+
+    p->late = fr__arena_alloc(p->pl->arena, r->n_alike + 1, sizeof(*p->late));
+    if (!p->late)
+        return fr__fail_nomem(err);
+    if (!p->g->is_sharded)
+        return FR_OK;
+    FR_TRY(add_late_sum(p, &r->tensor, 1, "partial gradients", err));
+    for (uint32_t i = 0; i < r->n_alike; i++)
+        FR_TRY(add_late_sum(p, &r->alike[i], r->alike[i].n_ranks, "gradients of equal heads", err));
     return FR_OK;
 }
 
@@ -150,19 +183,17 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
 
     FR_TRY(by_stage(p, &r->data, &p->parts[PART_DENSE].over, err));
     FR_TRY(by_stage(p, &r->expert_data, &p->parts[PART_EXPERTS].over, err));
+    FR_TRY(by_stage(p, &r->copies, &p->copies, err));
     FR_TRY(by_stage(p, &r->tensor, &p->tensor, err));
     FR_TRY(by_stage(p, &r->context, &p->context, err));
     FR_TRY(by_stage(p, &r->experts, &p->experts, err));
     FR_TRY(by_stage(p, &r->expert_tensor, &p->expert_tensor, err));
     p->replicas[PART_DENSE] = p->parts[PART_DENSE].over;
     p->replicas[PART_EXPERTS] = p->parts[PART_EXPERTS].over;
-    if (p->g->is_gathered) /* the body has summed them */
+    p->parts[PART_DENSE].is_summed = p->parts[PART_EXPERTS].is_summed = p->g->is_scattered;
+    if (p->g->is_gathered) /* and nothing is gathered at the end */
         p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
-    p->late[0] = (struct fr__late_sum){.over = p->tensor,
-                                       .is_partial = p->is_partial,
-                                       .shards = p->g->is_gathered ? p->shards : NULL,
-                                       .label = "partial gradients"};
-    return FR_OK;
+    return find_late_sums(p, err);
 }
 
 /* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
@@ -178,19 +209,41 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
         return fr__fail_nomem(err);
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->shards[o] = p->parts[p->part_of[o]].shards;
-    p->keeping = (struct fr__keeping){
-        .recipe = fr__recipe_of(pl->graph->dtype), .zero = p->o->zero, .shards = p->shards};
+    p->keeping = (struct fr__keeping){.recipe = fr__recipe_of(pl->graph->dtype),
+                                      .zero = p->o->zero,
+                                      .shards = p->shards,
+                                      .is_scattered = p->g->is_scattered};
     pl->keeping = &p->keeping;
     pl->gradient_factor = fr__recipe_reduced_bytes(p->keeping.recipe) / pl->graph->param_elem_bytes;
     return FR_OK;
 }
 
+/* Bytes of parameters in a bucket. Megatron-LM: max(40e6, 1e6 d) parameters of d replicas
+ * (megatron/core/distributed/distributed_data_parallel.py). */
+static uint64_t bucket_bytes(const struct placing *p)
+{
+    uint64_t replicas = p->ranks->data.n_ranks;
+
+    if (p->o->bucket_bytes)
+        return p->o->bucket_bytes;
+    return 1000000 * (replicas > 40 ? replicas : 40) * p->pl->graph->param_elem_bytes;
+}
+
+static enum fr__exchange_policy policy(const struct placing *p)
+{
+    if (!p->schedule)
+        return FR__EXCHANGE_BUCKETS;
+    return p->ends.order ? FR__EXCHANGE_STAGE_BUCKETS : FR__EXCHANGE_STAGES;
+}
+
 static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
 {
     const struct fr__exchange_options o = {
-        .policy = p->schedule ? FR__EXCHANGE_STAGES : FR__EXCHANGE_BUCKETS,
+        .policy = policy(p),
         .overlap = p->o->overlap,
-        .bucket_bytes = p->o->bucket_bytes,
+        .bucket_bytes = bucket_bytes(p),
+        .gathers_at_start = p->o->gathers_at_start,
+        .stage_order = p->ends.order,
         /* Megatron-LM reduces its gradients where they are kept (param_and_grad_buffer.py) */
         .keeps_copies = p->ranks->data.n_ranks > 1 && !p->pl->keeping,
         .n_stages = p->n_stages,
@@ -200,12 +253,23 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .n_parts = p->g->is_sharded ? 2 : 1,
         .parts = p->parts,
         .part_of = p->g->is_sharded ? p->part_of : NULL,
-        .n_late = p->g->is_sharded ? 1 : 0,
+        .n_late = p->n_late,
         .late = p->late,
         .is_folded = p->ranks->is_folded,
     };
 
     return fr__exchange_new(&p->exchange, p->pl, &o, err);
+}
+
+/* Where stages have replicas, their gradients leave during their last backward pass. */
+static enum fr_status find_ends(struct placing *p, struct fr_error *err)
+{
+    bool is_summed =
+        p->parts[PART_DENSE].over.n_ranks > 1 || p->parts[PART_EXPERTS].over.n_ranks > 1;
+
+    if (!p->schedule || !p->o->overlap || !is_summed || p->g->is_scattered)
+        return FR_OK;
+    return fr__pipeline_ends(&p->ends, &p->line, p->schedule, err);
 }
 
 static enum fr_status add_messages(struct placing *p, struct fr_error *err)
@@ -221,8 +285,12 @@ static enum fr_status add_messages(struct placing *p, struct fr_error *err)
     in.axes[FR__HYBRID_CP] = &p->context;
     in.axes[FR__AXIS_REPLICAS] = &p->replicas[PART_DENSE];
     in.axes[FR__AXIS_EXPERT_REPLICAS] = &p->replicas[PART_EXPERTS];
+    in.axes[FR__AXIS_COPIES] = &p->copies;
     in.axes[FR__AXIS_EXPERTS] = &p->experts;
     in.axes[FR__AXIS_EXPERT_TENSOR] = &p->expert_tensor;
+    if (p->o->sends_parts)
+        FR_TRY(
+            fr__hybrid_crossings(&in, p->g, p->o, p->stage_of, p->line.rank_of, p->pl->arena, err));
     return fr__group_ops_add(p->pl, &in, err);
 }
 
@@ -250,6 +318,7 @@ static enum fr_status place_replica(struct placing *p, uint32_t replica, struct 
         p->device_of[o] = p->rank_devices[rank_of_stage(p, p->stage_of ? p->stage_of[o] : 0)];
     st = fr__replica_init(&r, pl, p->device_of, &p->share, err);
     r.number = replica;
+    r.last_micro = p->ends.last_micro;
     if (st == FR_OK)
         st = place_body(p, &r, err);
     if (st == FR_OK) {
@@ -282,6 +351,7 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
     FR_TRY(cut_stages(p, err));
     FR_TRY(list_devices(p, err));
     FR_TRY(find_groups(p, err));
+    FR_TRY(find_ends(p, err));
     FR_TRY(make_exchange(p, err));
     FR_TRY(add_messages(p, err));
     for (uint32_t i = 0; i < p->ranks->n_replicas; i++)

@@ -117,7 +117,7 @@ static enum fr_status all_groups(const struct grouping *g, uint32_t stage,
 /* Whether all ranks are replicas of one group, as in plain data parallelism. */
 static bool is_one_group(const struct fr__hybrid_ranks *r)
 {
-    return r->o->dp == r->pl->in->n_devices;
+    return r->o->dp == r->pl->in->n_devices && r->o->shard_group == r->o->dp;
 }
 
 /* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
@@ -331,17 +331,61 @@ static enum fr_status make_meshes(struct fr__hybrid_ranks *r, struct fr_error *e
     return FR_OK;
 }
 
-static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, struct fr_error *err)
+/* The dense mesh with the groups of an axis cut into groups of n neighbours; the axis of experts,
+ * which this mesh has not, counts them. */
+static struct fr__mesh cut_axis(const struct fr__mesh *dense, enum fr__mesh_axis axis, uint32_t n)
+{
+    struct fr__mesh m = *dense;
+
+    m.size[FR__MESH_EP] = m.size[axis] / n;
+    m.stride[FR__MESH_EP] = m.stride[axis] * n;
+    m.size[axis] = n;
+    return m;
+}
+
+static bool has_alike(const struct fr__hybrid_ranks *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < r->n_alike; i++)
+        if (r->alike[i].n_ranks == n)
+            return true;
+    return false;
+}
+
+/* A tensor group has few such sizes: divisors of its own. */
+static enum fr_status make_alike(struct fr__hybrid_ranks *r, const struct fr__hybrid_graph *g,
+                                 struct fr_error *err)
+{
+    r->n_alike = 0;
+    r->alike = fr__arena_alloc(r->pl->arena, r->o->tp, sizeof(*r->alike));
+    if (!r->alike)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < r->pl->graph->n_ops; o++) {
+        uint32_t n = fr__hybrid_alike(g, o);
+        struct fr__mesh mesh;
+
+        if (n < 2 || has_alike(r, n))
+            continue;
+        mesh = cut_axis(&r->dense, FR__MESH_TP, n);
+        FR_TRY(make_groups(r, &mesh, 1u << FR__MESH_TP, &r->alike[r->n_alike++], err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, const struct fr__hybrid_graph *g,
+                                      struct fr_error *err)
 {
     const fr__mesh_axes tp = 1u << FR__MESH_TP, cp = 1u << FR__MESH_CP, ep = 1u << FR__MESH_EP,
                         dp = 1u << FR__MESH_DP;
+    struct fr__mesh shared = cut_axis(&r->dense, FR__MESH_DP, r->o->shard_group / r->o->cp);
 
     FR_TRY(make_groups(r, &r->dense, tp, &r->tensor, err));
     FR_TRY(make_groups(r, &r->dense, cp, &r->context, err));
-    FR_TRY(make_groups(r, &r->dense, dp | cp, &r->data, err));
+    FR_TRY(make_groups(r, &shared, dp | cp, &r->data, err));
+    FR_TRY(make_groups(r, &shared, ep, &r->copies, err));
     FR_TRY(make_groups(r, &r->expert, ep, &r->experts, err));
     FR_TRY(make_groups(r, &r->expert, tp, &r->expert_tensor, err));
-    return make_groups(r, &r->expert, dp, &r->expert_data, err);
+    FR_TRY(make_groups(r, &r->expert, dp, &r->expert_data, err));
+    return make_alike(r, g, err);
 }
 
 /* Why each rank has to be placed by itself; NULL: one of a stage stands for all. */
@@ -376,7 +420,8 @@ static void say_folding(const struct fr__hybrid_ranks *r, const char *why)
 }
 
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
-                                     const struct fr__hybrid_options *o, struct fr_error *err)
+                                     const struct fr__hybrid_options *o,
+                                     const struct fr__hybrid_graph *g, struct fr_error *err)
 {
     const char *why;
 
@@ -395,12 +440,12 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
     }
-    FR_TRY(make_all_groups(out, err));
+    FR_TRY(make_all_groups(out, g, err));
     if (out->is_folded && out->has_uneven_groups) {
         why = "groups of ranks have links of several kinds";
         out->is_folded = false;
         FR_TRY(list_replicas(out, err));
-        FR_TRY(make_all_groups(out, err));
+        FR_TRY(make_all_groups(out, g, err));
     }
     say_folding(out, why);
     if (out->is_folded) {

@@ -12,6 +12,9 @@ static const struct fr__exchange_row policies[] = {
                               .is_chained = true,
                               .keeps_copies = true},
     [FR__EXCHANGE_STAGES] = {.prepare = fr__stages_prepare, .place = fr__reduce_place},
+    [FR__EXCHANGE_STAGE_BUCKETS] = {.prepare = fr__stage_buckets_prepare,
+                                    .place = fr__reduce_place,
+                                    .is_chained = true},
     [FR__EXCHANGE_SERVERS] = {.prepare = fr__servers_prepare, .finish = fr__servers_finish},
 };
 

@@ -10,6 +10,13 @@
  *       Source: S. Li et al., PyTorch Distributed, VLDB 2020, section 3.2.
  *   FR__EXCHANGE_STAGES   one all-reduce for each stage of a pipeline over the replicas of the
  *       stage, of all its gradients, in place.
+ *   FR__EXCHANGE_STAGE_BUCKETS   likewise, but in buckets that leave during the backward pass of
+ *       the last micro-batch, as soon as their gradients are complete, for each stage by itself.
+ *       A stage's dense gradients and those of its experts fill buckets apart. On a device the
+ *       buckets start one after the other, in the order in which they are complete.
+ *       Source: Megatron-LM, megatron/core/distributed/param_and_grad_buffer.py
+ *       (overlap_grad_reduce). There only the first stage has several buckets, since later stages
+ *       end while the first still works; here all have.
  *   FR__EXCHANGE_SERVERS  parameter servers. A worker pushes a gradient to the server that holds
  *       its parameters as soon as it is complete. The server sums what all workers sent and
  *       updates. A worker pulls the new parameters when its backward pass is done; or, with
@@ -29,7 +36,12 @@
 #include "strategies/lower/rank_groups.h"
 #include "strategies/lower/replica.h"
 
-enum fr__exchange_policy { FR__EXCHANGE_BUCKETS, FR__EXCHANGE_STAGES, FR__EXCHANGE_SERVERS };
+enum fr__exchange_policy {
+    FR__EXCHANGE_BUCKETS,
+    FR__EXCHANGE_STAGES,
+    FR__EXCHANGE_STAGE_BUCKETS,
+    FR__EXCHANGE_SERVERS
+};
 
 enum fr__server_place {
     FR__SERVER_CPU,    /* the CPU of the first device's machine */
@@ -44,6 +56,7 @@ struct fr__reduce_part {
     uint32_t shards; /* > 1: each rank keeps its share of the optimizer's state and updates it: the
                         sum is a reduce-scatter, and an all-gather of parameters follows (S.
                         Rajbhandari et al., ZeRO, SC 2020, stages 1 and 2) */
+    bool is_summed;  /* ops of the graph sum it: what follows is the all-gather */
 };
 
 /* A sum over further ranks: see exchange_late.c. */
@@ -58,11 +71,17 @@ struct fr__late_sum {
 struct fr__exchange_options {
     enum fr__exchange_policy policy;
     bool overlap; /* buckets, servers: gradients leave during the backward pass */
-    /* buckets */
+    /* buckets, stage buckets */
     uint64_t bucket_bytes;
-    bool is_step_by_bucket; /* an update waits for its own bucket, not for all */
-    bool keeps_copies;      /* buckets have storage of their own beside the gradients */
-    /* buckets, stages */
+    bool is_step_by_bucket; /* an update waits for its own bucket, not for all on its device */
+    bool keeps_copies;      /* buckets, without stages, have storage of their own beside the
+                               gradients */
+    /* Parameters that ranks update in shares are gathered when an iteration begins, not at its
+     * end: see exchange_gather.c */
+    bool gathers_at_start;
+    /* [n_stages] stage buckets: the stages in the order in which they end their backward passes */
+    const uint32_t *stage_order;
+    /* buckets, stages, stage buckets */
     uint32_t n_stages, n_replicas; /* buckets: one stage */
     const uint32_t *stage_of;      /* [n_ops]; NULL: all in the first */
     const uint32_t *devices;       /* [n_stages][n_replicas] */

@@ -102,6 +102,22 @@ static void wait_for_gradients(struct fr__exchange *x, struct fr__replica *r,
     }
 }
 
+/* After all sums of the device where these follow each other (Megatron-LM's order too: it finishes
+ * the sums over replicas first); and after the further sum before it of the stage. So no two
+ * devices start them in different orders. */
+static void keep_order(struct fr__exchange *x, uint32_t i, uint32_t device)
+{
+    uint32_t n_stages = x->options.n_stages, member = x->late_members[i];
+    uint32_t before = i < n_stages ? FR_NONE : x->late_members[i - n_stages];
+
+    if (x->row->is_chained) {
+        before = x->last_on[device];
+        x->last_on[device] = member;
+    }
+    if (before != FR_NONE)
+        fr_plan_add_dep(x->pl->plan, before, member);
+}
+
 void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
     const struct fr__exchange_options *o = &x->options;
@@ -111,21 +127,15 @@ void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank
         const struct fr__rank_groups *over = &o->late[l].over;
         uint32_t collective =
             x->late_collectives[x->late_first[l] + stage * over->n_groups + over->group_of[rank]];
+        uint32_t device = fr__exchange_device(x, stage, rank);
 
         x->late_members[i] = FR_NONE;
         if (collective == FR_NONE)
             continue;
-        x->late_members[i] = fr__add_task(
-            x->pl, &(struct fr_task){.device = o->devices[(size_t)stage * o->n_replicas + rank],
-                                     .cost_id = FR_NONE,
-                                     .op = FR_NONE,
-                                     .collective = collective,
-                                     .rank = over->rank_of[rank],
-                                     .microbatch = FR_NONE,
-                                     .kind = FR_TASK_COLLECTIVE,
-                                     .phase = FR_PHASE_BACKWARD_WEIGHT,
-                                     .stream = FR_STREAM_COMM});
+        x->late_members[i] = fr__exchange_member(x, device, collective, over->rank_of[rank],
+                                                 FR_PHASE_BACKWARD_WEIGHT);
         wait_for_gradients(x, r, &o->late[l], stage, x->late_members[i]);
+        keep_order(x, i, device);
     }
 }
 

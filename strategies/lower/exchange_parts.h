@@ -19,6 +19,7 @@ struct fr__exchange {
     uint32_t *set_of;             /* [n_ops] by update op, FR_NONE */
     uint32_t *members;            /* [sets] of the rank being placed, FR_NONE */
     uint32_t *shares;             /* [sets] buffer of its share of the gradients, FR_NONE */
+    uint32_t *last_on;            /* [devices] the rank's last member there so far, FR_NONE */
     uint32_t *late_collectives;   /* [late sums][stages][groups of each], FR_NONE: nothing */
     uint32_t *late_first;         /* [late sums] */
     uint32_t *late_members;       /* [late sums][stages] of the rank being placed */
@@ -40,7 +41,8 @@ struct fr__exchange_row {
     enum fr_status (*prepare)(struct fr__exchange *x, struct fr_error *err);
     void (*place)(struct fr__exchange *x, struct fr__replica *r, uint32_t rank); /* NULL: nothing */
     enum fr_status (*finish)(struct fr__exchange *x, struct fr_error *err);
-    bool is_chained;   /* members of a rank follow each other in the order of the sets */
+    bool is_chained;   /* members on a device follow each other in the order of the sets, so that
+                          no two devices start them in different orders */
     bool keeps_copies; /* the storage of the sets is kept in addition to the gradients */
 };
 
@@ -48,10 +50,76 @@ struct fr__exchange_row {
 enum fr_status fr__ready_order(const struct fr__params *p, struct fr__arena *arena,
                                const uint32_t **out, size_t *n, struct fr_error *err);
 
+/* ---- sets ---- */
+
+static inline uint32_t fr__exchange_stage_of(const struct fr__exchange *x, uint32_t owner)
+{
+    const uint32_t *stages = x->options.stage_of;
+
+    return stages ? stages[x->pl->params.owners[owner].op] : 0;
+}
+
+static inline uint32_t fr__exchange_part_of(const struct fr__exchange *x, uint32_t owner)
+{
+    const uint8_t *parts = x->options.part_of;
+
+    return parts ? parts[x->pl->params.owners[owner].op] : 0;
+}
+
+/* The part of the options that a set is of. */
+static inline const struct fr__reduce_part *fr__exchange_part(const struct fr__exchange *x,
+                                                              uint32_t set)
+{
+    return &x->options.parts[x->part_of_set[set]];
+}
+
+static inline uint32_t fr__exchange_device(const struct fr__exchange *x, uint32_t stage,
+                                           uint32_t rank)
+{
+    return x->options.devices[(size_t)stage * x->options.n_replicas + rank];
+}
+
+/* Whether the rank has the stage. */
+static inline bool fr__exchange_has_stage(const struct fr__exchange *x, uint32_t stage,
+                                          uint32_t rank)
+{
+    return !x->options.replicas_of || rank < x->options.replicas_of[stage];
+}
+
+/* A rank's part in a collective, on the stream of all sums. */
+static inline uint32_t fr__exchange_member(struct fr__exchange *x, uint32_t device,
+                                           uint32_t collective, uint32_t rank, enum fr_phase phase)
+{
+    return fr__add_task(x->pl, &(struct fr_task){.device = device,
+                                                 .cost_id = FR_NONE,
+                                                 .op = FR_NONE,
+                                                 .collective = collective,
+                                                 .rank = rank,
+                                                 .microbatch = FR_NONE,
+                                                 .kind = FR_TASK_COLLECTIVE,
+                                                 .phase = (uint8_t)phase,
+                                                 .stream = FR_STREAM_COMM});
+}
+
 /* ---- exchange_reduce.c ---- */
 enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err);
-enum fr_status fr__stages_prepare(struct fr__exchange *x, struct fr_error *err);
 void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank);
+/* Room for the sets; FR_ENOMEM. */
+enum fr_status fr__reduce_make_room(struct fr__exchange *x, struct fr_error *err);
+/* The collectives of a set, and which updates wait for it. */
+void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char *label);
+/* One line about a bucket. */
+void fr__reduce_log(const struct fr__exchange *x, uint32_t b);
+
+/* ---- exchange_stages.c ---- */
+/* A set for each stage and part. */
+enum fr_status fr__stages_prepare(struct fr__exchange *x, struct fr_error *err);
+/* Buckets of each stage and part, in the order in which they are complete. */
+enum fr_status fr__stage_buckets_prepare(struct fr__exchange *x, struct fr_error *err);
+
+/* ---- exchange_gather.c ---- */
+/* The rank's gathers of parameters that are updated in shares, where there are any. */
+void fr__gathers_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank);
 
 /* ---- exchange_late.c ---- */
 /* Collectives of the sums over further ranks that follow those of the replicas. */

@@ -78,31 +78,12 @@ enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params
 
 /* ---- sets ---- */
 
-static uint32_t stage_of(const struct fr__exchange *x, uint32_t owner)
-{
-    const uint32_t *stages = x->options.stage_of;
-
-    return stages ? stages[x->pl->params.owners[owner].op] : 0;
-}
-
-static uint32_t part_of(const struct fr__exchange *x, uint32_t owner)
-{
-    const uint8_t *parts = x->options.part_of;
-
-    return parts ? parts[x->pl->params.owners[owner].op] : 0;
-}
-
-static const struct fr__reduce_part *part_at(const struct fr__exchange *x, uint32_t set)
-{
-    return &x->options.parts[x->part_of_set[set]];
-}
-
 static const char *owner_name(const struct fr__exchange *x, uint32_t i)
 {
     return x->pl->graph->ops[x->pl->params.owners[x->sets.owners[i]].op].name;
 }
 
-static void log_bucket(const struct fr__exchange *x, uint32_t b)
+void fr__reduce_log(const struct fr__exchange *x, uint32_t b)
 {
     uint32_t first = x->sets.first[b], end = x->sets.first[b + 1];
     char bytes[32];
@@ -136,13 +117,12 @@ static uint32_t n_ranks_of(const struct fr__exchange *x, uint32_t set)
 {
     const uint32_t *of_stage = x->options.replicas_of;
 
-    return of_stage ? of_stage[x->stage_of_set[set]] : part_at(x, set)->over.n_ranks;
+    return of_stage ? of_stage[x->stage_of_set[set]] : fr__exchange_part(x, set)->over.n_ranks;
 }
 
-/* The collectives of a set, and which updates wait for it. */
-static void add_collectives(struct fr__exchange *x, uint32_t set, const char *label)
+void fr__reduce_add_collectives(struct fr__exchange *x, uint32_t set, const char *label)
 {
-    const struct fr__reduce_part *part = part_at(x, set);
+    const struct fr__reduce_part *part = fr__exchange_part(x, set);
     const struct fr__params *p = &x->pl->params;
     const uint32_t *groups =
         part->over.plan_group + (size_t)x->stage_of_set[set] * part->over.n_groups;
@@ -155,8 +135,10 @@ static void add_collectives(struct fr__exchange *x, uint32_t set, const char *la
         x->collectives[at] = x->gathers[at] = FR_NONE;
         if (n_ranks_of(x, set) < 2 || x->sets.bytes[set] == 0)
             continue;
-        x->collectives[at] = add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
-                                            is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
+        if (!part->is_summed)
+            x->collectives[at] =
+                add_collective(x, groups[g], traveling_bytes(x, x->sets.bytes[set]),
+                               is_sharded ? FR_REDUCE_SCATTER : FR_ALL_REDUCE, label);
         if (is_sharded)
             x->gathers[at] = add_collective(x, groups[g], bytes, FR_ALL_GATHER, label);
     }
@@ -168,7 +150,7 @@ static void add_collectives(struct fr__exchange *x, uint32_t set, const char *la
     }
 }
 
-static enum fr_status make_room(struct fr__exchange *x, struct fr_error *err)
+enum fr_status fr__reduce_make_room(struct fr__exchange *x, struct fr_error *err)
 {
     struct fr__arena *arena = x->pl->arena;
     size_t n_ops = x->pl->graph->n_ops, n_devices = x->pl->in->topo->n_devices, n = 0;
@@ -181,11 +163,14 @@ static enum fr_status make_room(struct fr__exchange *x, struct fr_error *err)
         return fr__fail_nomem(err);
     for (uint32_t s = 0; s < x->sets.n; s++) {
         x->first_group[s] = (uint32_t)n;
-        n += part_at(x, s)->over.n_groups;
+        n += fr__exchange_part(x, s)->over.n_groups;
     }
     x->collectives = fr__arena_alloc(arena, n, sizeof(*x->collectives));
     x->gathers = fr__arena_alloc(arena, n, sizeof(*x->gathers));
     if (!x->collectives || !x->gathers)
+        return fr__fail_nomem(err);
+    x->last_on = fr__arena_alloc(arena, n_devices, sizeof(*x->last_on));
+    if (!x->last_on)
         return fr__fail_nomem(err);
     for (size_t o = 0; o < n_ops; o++)
         x->set_of[o] = FR_NONE;
@@ -215,65 +200,19 @@ enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err)
     if (!parts || !stages)
         return fr__fail_nomem(err);
     for (uint32_t b = 0; b < x->sets.n; b++)
-        parts[b] = part_of(x, x->sets.owners[x->sets.first[b]]);
+        parts[b] = fr__exchange_part_of(x, x->sets.owners[x->sets.first[b]]);
     x->part_of_set = parts;
     x->stage_of_set = stages;
-    FR_TRY(make_room(x, err));
+    FR_TRY(fr__reduce_make_room(x, err));
     for (uint32_t b = 0; b < x->sets.n; b++) {
         snprintf(label, sizeof(label), "bucket %u", b);
-        add_collectives(x, b, label);
-        log_bucket(x, b);
+        fr__reduce_add_collectives(x, b, label);
+        fr__reduce_log(x, b);
     }
     return FR_OK;
 }
 
-/* ---- stages ---- */
-
-/* The trained owners, stage by stage, and in a stage part by part: sets by (stage, part). */
-static enum fr_status sort_by_stage(struct fr__exchange *x, struct fr_error *err)
-{
-    const struct fr__params *p = &x->pl->params;
-    struct fr__arena *arena = x->pl->arena;
-    uint32_t n_parts = x->options.n_parts, n = x->options.n_stages * n_parts, at = 0;
-    uint32_t *first = fr__arena_alloc(arena, n + 1, sizeof(*first));
-    uint32_t *owners = fr__arena_alloc(arena, p->n_owners, sizeof(*owners));
-    uint64_t *bytes = fr__arena_alloc(arena, n, sizeof(*bytes));
-    uint32_t *parts = fr__arena_alloc(arena, n, sizeof(*parts));
-    uint32_t *stages = fr__arena_alloc(arena, n, sizeof(*stages));
-
-    if (!first || !owners || !bytes || !parts || !stages)
-        return fr__fail_nomem(err);
-    for (uint32_t s = 0; s < n; s++) {
-        stages[s] = s / n_parts;
-        parts[s] = s % n_parts;
-        for (uint32_t i = 0; i < p->n_owners; i++) {
-            if (p->owners[i].ready == FR_NONE || stage_of(x, i) != stages[s] ||
-                part_of(x, i) != parts[s])
-                continue;
-            bytes[s] += p->owners[i].bytes;
-            owners[at++] = i;
-        }
-        first[s + 1] = at;
-    }
-    x->sets = (struct fr__buckets){.n = n, .first = first, .owners = owners, .bytes = bytes};
-    x->part_of_set = parts;
-    x->stage_of_set = stages;
-    return FR_OK;
-}
-
-enum fr_status fr__stages_prepare(struct fr__exchange *x, struct fr_error *err)
-{
-    char label[60];
-
-    FR_TRY(sort_by_stage(x, err));
-    FR_TRY(make_room(x, err));
-    for (uint32_t s = 0; s < x->sets.n; s++) {
-        snprintf(label, sizeof(label), "%sgradients of stage %u",
-                 x->part_of_set[s] ? "experts' " : "", x->stage_of_set[s]);
-        add_collectives(x, s, label);
-    }
-    return FR_OK;
-}
+/* ---- groups ---- */
 
 enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl, uint32_t n_stages,
                              uint32_t n_replicas, const uint32_t devices[], struct fr_error *err)
@@ -298,11 +237,6 @@ enum fr_status fr__group_all(struct fr__rank_groups *out, struct fr__placer *pl,
 
 /* ---- a replica's part ---- */
 
-static uint32_t device_at(const struct fr__exchange *x, uint32_t stage, uint32_t rank)
-{
-    return x->options.devices[(size_t)stage * x->options.n_replicas + rank];
-}
-
 /* A device with two stages takes part in their sums in one order everywhere, or two devices would
  * wait for each other. */
 static void keep_order(struct fr__exchange *x, uint32_t device, uint32_t set, uint32_t member)
@@ -317,20 +251,6 @@ static void keep_order(struct fr__exchange *x, uint32_t device, uint32_t set, ui
     } else if (x->first_set[device] > set) {
         fr_plan_add_dep(x->pl->plan, member, other);
     }
-}
-
-static uint32_t add_member(struct fr__exchange *x, uint32_t device, uint32_t collective,
-                           uint32_t rank, enum fr_phase phase)
-{
-    return fr__add_task(x->pl, &(struct fr_task){.device = device,
-                                                 .cost_id = FR_NONE,
-                                                 .op = FR_NONE,
-                                                 .collective = collective,
-                                                 .rank = rank,
-                                                 .microbatch = FR_NONE,
-                                                 .kind = FR_TASK_COLLECTIVE,
-                                                 .phase = (uint8_t)phase,
-                                                 .stream = FR_STREAM_COMM});
 }
 
 /* The whole gradients go with the member where the rank's share is all that stays. */
@@ -353,23 +273,24 @@ static void take_gradients(struct fr__exchange *x, struct fr__replica *r, uint32
 
 /* The replica's member of a set's sum, after the gradients of the set. */
 static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint32_t set,
-                             uint32_t rank, uint32_t before)
+                             uint32_t rank)
 {
-    const struct fr__reduce_part *part = part_at(x, set);
+    const struct fr__reduce_part *part = fr__exchange_part(x, set);
     struct fr__placer *pl = x->pl;
-    uint32_t device = device_at(x, x->stage_of_set[set], rank);
+    uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank);
     uint32_t collective = x->collectives[x->first_group[set] + part->over.group_of[rank]];
     uint32_t member;
 
-    if (collective == FR_NONE ||
-        (x->options.replicas_of && rank >= x->options.replicas_of[x->stage_of_set[set]]))
+    if (collective == FR_NONE || !fr__exchange_has_stage(x, x->stage_of_set[set], rank))
         return FR_NONE;
-    member = add_member(x, device, collective, part->over.rank_of[rank], FR_PHASE_BACKWARD_WEIGHT);
+    member = fr__exchange_member(x, device, collective, part->over.rank_of[rank],
+                                 FR_PHASE_BACKWARD_WEIGHT);
     take_gradients(x, r, set, device, member);
     if (!x->options.overlap)
         fr_plan_add_dep(pl->plan, r->done_of[device], member);
-    if (x->row->is_chained && before != FR_NONE)
-        fr_plan_add_dep(pl->plan, before, member);
+    if (x->row->is_chained && x->last_on[device] != FR_NONE)
+        fr_plan_add_dep(pl->plan, x->last_on[device], member);
+    x->last_on[device] = member;
     if (x->options.has_two_stages)
         keep_order(x, device, set, member);
     if (x->row->keeps_copies && x->options.keeps_copies)
@@ -377,9 +298,9 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
     return member;
 }
 
-/* An update waits for the member of its set; or, as chained members end in order, for the last of
- * all. */
-static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *r, uint32_t last)
+/* An update waits for the member of its set; or, as chained members end in order, for the last on
+ * its device. */
+static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *r, uint32_t rank)
 {
     const struct fr__params *p = &x->pl->params;
     bool waits_for_all = x->row->is_chained && !x->options.is_step_by_bucket;
@@ -391,46 +312,23 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
             continue;
         if (x->members[set] != FR_NONE && fr__update_task(r, op) != FR_NONE)
             fr__add_free(x->pl, x->shares[set], fr__update_task(r, op));
-        set = waits_for_all ? last : x->members[set];
+        set = waits_for_all ? x->last_on[fr__exchange_device(x, x->stage_of_set[set], rank)]
+                            : x->members[set];
         if (set != FR_NONE && fr__update_task(r, op) != FR_NONE)
             fr_plan_add_dep(x->pl->plan, set, fr__update_task(r, op));
     }
 }
 
-/* The updated parameters of a set, each rank's share, go to all. */
-static void place_gather(struct fr__exchange *x, const struct fr__replica *r, uint32_t set,
-                         uint32_t rank)
-{
-    const struct fr__reduce_part *part = part_at(x, set);
-    const struct fr__params *p = &x->pl->params;
-    uint32_t collective = x->gathers[x->first_group[set] + part->over.group_of[rank]], member;
-
-    if (collective == FR_NONE)
-        return;
-    member = add_member(x, device_at(x, x->stage_of_set[set], rank), collective,
-                        part->over.rank_of[rank], FR_PHASE_UPDATE);
-    for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++) {
-        const struct fr__owner *w = &p->owners[x->sets.owners[i]];
-
-        for (uint32_t k = 0; k < w->n_updates; k++)
-            fr_plan_add_dep(x->pl->plan, fr__update_task(r, p->updates[w->first_update + k]),
-                            member);
-    }
-}
-
 void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
-    uint32_t last = FR_NONE;
-
-    for (uint32_t set = 0; set < x->sets.n; set++) {
-        x->members[set] = place_member(x, r, set, rank, last);
-        if (x->members[set] != FR_NONE)
-            last = x->members[set];
-    }
+    for (uint32_t s = 0; s < x->options.n_stages; s++)
+        if (fr__exchange_has_stage(x, s, rank))
+            x->last_on[fr__exchange_device(x, s, rank)] = FR_NONE;
+    for (uint32_t set = 0; set < x->sets.n; set++)
+        x->members[set] = place_member(x, r, set, rank);
     fr__late_place(x, r, rank);
     fr__place_updates(r);
-    hold_back_updates(x, r, last);
+    hold_back_updates(x, r, rank);
     fr__late_hold_back(x, r);
-    for (uint32_t set = 0; set < x->sets.n; set++)
-        place_gather(x, r, set, rank);
+    fr__gathers_place(x, r, rank);
 }

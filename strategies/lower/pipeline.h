@@ -62,6 +62,15 @@ enum fr_status fr__pipeline_make(struct fr__pipeline *out, struct fr__placer *pl
 uint32_t fr__pipeline_micros(const struct fr__pipeline *p, const struct fr_schedule *schedule,
                              uint32_t copy, uint32_t *first);
 
+/* How the stages of a schedule end. Memory comes from the placer's arena. */
+struct fr__stage_ends {
+    const uint32_t *order; /* [n_stages] by the place of their last backward pass on their rank */
+    const uint32_t *last_micro; /* [n_ops] of backward ops: as in struct fr__replica */
+};
+/* For one copy of the model. FR_ENOMEM. O(actions + stages^2 + ops). */
+enum fr_status fr__pipeline_ends(struct fr__stage_ends *out, const struct fr__pipeline *p,
+                                 const struct fr_schedule *schedule, struct fr_error *err);
+
 /* Places the bodies of a replica's copies: each initialised for its micro-batches and with its
  * persistent memory placed. schedule: as fr__pipeline_make's, but for the number of micro-batches.
  * Sets done_of. FR_ECANCELLED, FR_ENOMEM. */

@@ -97,6 +97,16 @@ static void rule_out(struct placing *g, const struct pass *k)
         g->is_repeated[k->micro] = false;
 }
 
+/* Gradients are looked for in the last micro-batch of a stage, so that one is made whole. */
+static void make_last_whole(struct placing *g)
+{
+    const uint32_t *last = g->copies[0].last_micro;
+
+    for (size_t o = 0; last && o < g->p->pl->graph->n_ops; o++)
+        if (g->p->pl->params.roles[o] == FR__ROLE_BACKWARD)
+            g->is_repeated[last[o]] = false;
+}
+
 static void choose_repeated(struct placing *g)
 {
     const struct fr_schedule *s = g->s;
@@ -113,6 +123,7 @@ static void choose_repeated(struct placing *g)
         for (size_t i = s->first[r]; i < s->first[r + 1]; i++)
             if (fr_action_computes(&s->actions[i]))
                 each_pass(g, i, r, rule_out, g);
+    make_last_whole(g);
 }
 
 /* ---- blocks ---- */

@@ -25,6 +25,7 @@ struct fr__keeping {
     const struct fr__recipe *recipe;
     unsigned zero;          /* 0 to 3: what is shared out, see recipe.h */
     const uint32_t *shards; /* [n_ops] of owners: among so many ranks */
+    bool is_scattered;      /* ops of the graph scatter the gradients */
 };
 
 struct fr__placer {

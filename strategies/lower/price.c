@@ -84,8 +84,9 @@ bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner)
 {
     const struct fr__keeping *k = pl->keeping;
 
-    return k && k->zero == 2 && owner != FR_NONE && pl->params.owner_of[owner] != FR_NONE &&
-           k->shards[owner] > 1 && !fr__has_main_gradients(pl);
+    return k && k->zero == 2 && !k->is_scattered && owner != FR_NONE &&
+           pl->params.owner_of[owner] != FR_NONE && k->shards[owner] > 1 &&
+           !fr__has_main_gradients(pl);
 }
 
 /* Memory traffic of an update op: a rank updates its share. */

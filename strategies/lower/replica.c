@@ -61,7 +61,11 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
 {
     size_t n_micros = share->n_micros;
 
-    *r = (struct fr__replica){.pl = pl, .device_of = device_of, .n_micros = n_micros};
+    *r = (struct fr__replica){.pl = pl,
+                              .device_of = device_of,
+                              .block_after = FR_NONE,
+                              .last_gather = FR_NONE,
+                              .n_micros = n_micros};
     if ((uint64_t)n_micros * pl->graph->n_ops >= INT32_MAX / 4) /* priorities count tasks */
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "%zu micro-batches of %zu ops are too many tasks for one plan", n_micros,
@@ -187,6 +191,8 @@ void fr__place_ops(struct fr__replica *r, size_t micro, const uint32_t ops[], si
         r->is_out_of_memory = true;
         return;
     }
+    r->block_after = after;
+    r->last_gather = FR_NONE;
     for (size_t i = 0; i < n; i++)
         fr__place_op(r, &r->micros[micro], ops[i], block_first, after);
 }

@@ -38,6 +38,11 @@ struct fr__replica {
     struct fr__micro *micros; /* [n_micros] */
     size_t n_micros;
     struct fr__micro tail;
+    /* [n_ops] of backward ops: the micro-batch whose task is the last to run; NULL: it is not
+     * known, and gradients count as complete when the body of their device is done */
+    const uint32_t *last_micro;
+    uint32_t block_after; /* what the block being placed comes after, FR_NONE */
+    uint32_t last_gather; /* of a tensor that came in parts, in that block; FR_NONE */
     bool is_in_turn;      /* a micro-batch begins when the one before has ended its backward pass */
     uint32_t *first_task; /* [n_ops] its first task, over all micro-batches */
     uint32_t *gradient_of; /* [n_tensors] buffer in which micro-batches add it up, FR_NONE */

@@ -44,7 +44,7 @@ void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint3
 /* ---- replica_tensors.c ---- */
 
 /* The task after which the parameter gradient that a body op makes is complete: the last
- * micro-batch's, or the end of the device's body where micro-batches may end in any order. */
+ * micro-batch's, or the end of the device's body where it is not known which one is the last. */
 uint32_t fr__complete_task(const struct fr__replica *r, uint32_t op);
 
 /* Where the edge's tensor stands for a reader in micro-batch (or tail) m. */

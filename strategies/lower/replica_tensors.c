@@ -9,12 +9,14 @@
 
 /* ---- inputs ---- */
 
-/* A gradient is complete after the last micro-batch's task, or where another may be the last to
- * run, after the device's whole body. */
+/* A gradient is complete after the last micro-batch's task, or where it is not known which one that
+ * is, after the device's whole body. */
 uint32_t fr__complete_task(const struct fr__replica *r, uint32_t op)
 {
     if (r->n_micros == 1 || r->is_in_turn)
         return r->micros[r->n_micros - 1].task_of[op];
+    if (r->last_micro)
+        return r->micros[r->last_micro[op]].task_of[op];
     return r->done_of[r->device_of[op]];
 }
 
@@ -81,16 +83,70 @@ static uint64_t bytes_to(const struct fr__replica *r, const struct fr_edge *e, u
     return most;
 }
 
+/* What arrived in parts is gathered: the task after which it is whole. A block's gathers follow
+ * each other and the block before, wherever parts arrive first, so that all ranks of a group make
+ * them in one order; Megatron-LM receives and gathers between two passes. */
+static uint32_t gather_parts(struct fr__replica *r, const struct fr__micro *m,
+                             const struct fr_edge *e, uint32_t crossing, struct fr__copy *c,
+                             uint64_t part_bytes)
+{
+    struct fr__placer *pl = r->pl;
+    uint32_t part =
+        fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, c->device, part_bytes, c->recv, e->src);
+    uint32_t member =
+        fr__add_crossing(pl->group_ops, pl, crossing,
+                         &(struct fr_task){.device = c->device,
+                                           .op = e->src,
+                                           .microbatch = m->index,
+                                           .phase = (uint8_t)pl->graph->ops[e->src].phase},
+                         r->number, (uint32_t)(m - r->micros));
+
+    fr_plan_add_dep(pl->plan, c->recv, member);
+    if (r->last_gather != FR_NONE)
+        fr_plan_add_dep(pl->plan, r->last_gather, member);
+    else if (r->block_after != FR_NONE)
+        fr_plan_add_dep(pl->plan, r->block_after, member);
+    r->last_gather = member;
+    fr__add_free(pl, part, member);
+    return member;
+}
+
+/* Sends the edge's tensor to c's device. from: leaving task. */
+static void send_copy(struct fr__replica *r, const struct fr__micro *m, const struct fr_edge *e,
+                      const struct fr__source *from, uint32_t leaving, struct fr__copy *c)
+{
+    struct fr__placer *pl = r->pl;
+    const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
+    uint64_t bytes = fr__bytes_at(pl, bytes_to(r, e, c->device), t->scales, m->batch);
+    uint32_t crossing =
+        m == &r->tail ? FR_NONE : fr__crossing_of(pl->group_ops, (uint32_t)(e - pl->graph->edges));
+    uint32_t parts = crossing == FR_NONE ? 1 : fr__crossing_parts(pl->group_ops), send;
+
+    fr__add_move(pl,
+                 &(struct fr__move){.src = r->device_of[e->src],
+                                    .dst = c->device,
+                                    .from = leaving,
+                                    .bytes = (double)bytes / parts,
+                                    .op = e->src,
+                                    .microbatch = m->index,
+                                    .label = FR_NONE,
+                                    .priority = from->priority,
+                                    .phase = pl->graph->ops[e->src].phase,
+                                    .send_stream = FR_STREAM_SEND},
+                 &send, &c->recv);
+    fr__add_free(pl, from->buffer, send);
+    if (crossing != FR_NONE)
+        c->recv = gather_parts(r, m, e, crossing, c, bytes / parts);
+    c->buffer = fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, c->device, bytes, c->recv, e->src);
+}
+
 /* The edge's tensor on another device: moved there by the first reader. NULL: out of memory. */
 static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m,
                                       const struct fr_edge *e, const struct fr__source *from,
                                       uint32_t device)
 {
-    struct fr__placer *pl = r->pl;
-    const struct fr_tensor *t = &pl->graph->tensors[e->tensor];
     struct fr__copy c = {.device = device, .next = m->copies[e->tensor]};
-    uint64_t bytes;
-    uint32_t send, leaving = from->task;
+    uint32_t leaving = from->task;
 
     for (uint32_t i = c.next; i != FR_NONE; i = r->copies[i].next)
         if (r->copies[i].device == device)
@@ -101,21 +157,7 @@ static const struct fr__copy *copy_on(struct fr__replica *r, struct fr__micro *m
     }
     if (m != &r->tail)
         leaving = leaving_task(r, m, e->src);
-    bytes = fr__bytes_at(pl, bytes_to(r, e, device), t->scales, m->batch);
-    fr__add_move(pl,
-                 &(struct fr__move){.src = r->device_of[e->src],
-                                    .dst = device,
-                                    .from = leaving,
-                                    .bytes = (double)bytes,
-                                    .op = e->src,
-                                    .microbatch = m->index,
-                                    .label = FR_NONE,
-                                    .priority = from->priority,
-                                    .phase = pl->graph->ops[e->src].phase,
-                                    .send_stream = FR_STREAM_SEND},
-                 &send, &c.recv);
-    fr__add_free(pl, from->buffer, send);
-    c.buffer = fr__add_buffer(pl, FR_BUFFER_COMMUNICATION, device, bytes, c.recv, e->src);
+    send_copy(r, m, e, from, leaving, &c);
     m->copies[e->tensor] = (uint32_t)r->n_copies;
     r->copies[r->n_copies++] = c;
     return &r->copies[r->n_copies - 1];

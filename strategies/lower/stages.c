@@ -36,12 +36,32 @@ static uint32_t first_reader(const struct chain *c, uint32_t op)
     return item == FR_NONE ? 0 : item;
 }
 
+/* A sum of gradients of one tensor stands with the first of those who feed it, so that a boundary
+ * between them and who reads the sum is crossed once. */
+static uint32_t first_feeder(const struct chain *c, uint32_t op)
+{
+    const struct fr_graph *g = c->pl->graph;
+    uint32_t first = FR_NONE;
+
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {
+        uint32_t item = c->item_of[g->edges[g->in_edges[i]].src];
+
+        first = item < first ? item : first;
+    }
+    return first;
+}
+
 /* Other ops stand with the forward op they derive from, or with who feeds them. */
 static uint32_t item_of_derived(const struct chain *c, uint32_t op)
 {
     const struct fr_graph *g = c->pl->graph;
-    uint32_t forward = g->ops[op].forward;
+    uint32_t forward = g->ops[op].forward, first;
 
+    if (g->ops[op].kind == FR_OP_GRAD_ADD && g->ops[op].phase == FR_PHASE_BACKWARD_DATA) {
+        first = first_feeder(c, op);
+        if (first != FR_NONE)
+            return first;
+    }
     if (forward != FR_NONE && c->item_of[forward] != FR_NONE)
         return c->item_of[forward];
     for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++) {

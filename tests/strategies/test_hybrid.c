@@ -19,6 +19,7 @@ enum { SEQ = 64, HIDDEN = 128, N_MICROS = 2, N_GPUS = 8 };
 
 #define GPT "gpt:hidden=128,heads=8,seq=64,vocab=1000,layers="
 #define MOE "mixtral:hidden=128,heads=8,kv_heads=8,ffn=256,experts=8,seq=64,vocab=1000,layers="
+#define GQA "llama:hidden=128,heads=8,kv_heads=2,ffn=256,seq=64,vocab=1000,layers="
 
 static struct fr_topo *topo;
 
@@ -164,6 +165,57 @@ START_TEST(experts_exchange_each_token_four_times)
 }
 END_TEST
 
+/* The tensor between two layers is read by a norm and by an add; the sum of both gradients is made
+ * by who has them, so that one tensor of X crosses the boundary in each micro-batch. */
+START_TEST(one_gradient_crosses_a_boundary_between_stages)
+{
+    struct fr_plan *p = plan(GPT, "4", 4, "hybrid:pp=2,micro=1,recompute=full,fold=0");
+    const struct fr_plan_view *v = fr_plan_view(p);
+    double there = 0, back = 0;
+
+    for (size_t i = 0; i < v->n_transfers; i++) {
+        const struct fr_task *t = &v->tasks[v->transfers[i].send];
+
+        if (t->device == 0 && t->phase == FR_PHASE_FORWARD)
+            there += v->transfers[i].bytes;
+        if (t->device == 4 && t->phase == FR_PHASE_BACKWARD_DATA)
+            back += v->transfers[i].bytes;
+    }
+    ck_assert_double_eq_tol(there, N_MICROS * X_BYTES, 1e-6);
+    ck_assert_double_eq_tol(back, N_MICROS * X_BYTES, 1e-6);
+    free_all(p);
+}
+END_TEST
+
+/* Four ranks of a tensor group send a quarter of X each; the next stage's group gathers it. */
+START_TEST(a_tensor_group_sends_parts_that_the_next_stage_gathers)
+{
+    struct fr_plan *p =
+        plan(GPT, "4", 1, "hybrid:pp=2,tp=4,micro=1,recompute=full,scatter-gather=1,fold=0");
+    struct fr_plan *whole = plan(GPT, "4", 1, "hybrid:pp=2,tp=4,micro=1,recompute=full,fold=0");
+    const struct fr_plan_view *v = fr_plan_view(p);
+    struct sent s = count(p, NULL), w = count(whole, NULL);
+    double there = 0, back = 0;
+
+    for (size_t i = 0; i < v->n_transfers; i++) {
+        const struct fr_task *t = &v->tasks[v->transfers[i].send];
+
+        if (t->device == 0 && t->phase == FR_PHASE_FORWARD)
+            there += v->transfers[i].bytes;
+        if (t->device == 4 && t->phase == FR_PHASE_BACKWARD_DATA)
+            back += v->transfers[i].bytes;
+    }
+    ck_assert_double_eq_tol(there, N_MICROS * X_BYTES / 4, 1e-6);
+    ck_assert_double_eq_tol(back, N_MICROS * X_BYTES / 4, 1e-6);
+    ck_assert_uint_eq(s.n[FR_ALL_GATHER], N_MICROS); /* of gradients, on device 0 */
+    ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_GATHER], N_MICROS * U_BYTES, 1e-6);
+    ck_assert_uint_eq(w.n[FR_ALL_GATHER], 0);
+    ck_assert_uint_eq(s.n[FR_ALL_REDUCE], w.n[FR_ALL_REDUCE]);
+    free_all(p);
+    free_all(whole);
+}
+END_TEST
+
 /* ---- sums of gradients ---- */
 
 /* Weights and biases of a layer of GPT: qkv, output, two of the MLP, two norms. */
@@ -213,6 +265,26 @@ START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
 }
 END_TEST
 
+/* Two heads of keys and values on eight ranks: four neighbours hold each, and sum the gradients of
+ * its two products, 2 h d in fp32 with d = h/8, among themselves; ranks 0 to 3 are of one group. */
+START_TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
+{
+    struct sent s = of_a_layer(GQA, 1, "hybrid:tp=8,micro=1", "equal heads");
+    struct fr_plan *p = plan(GQA, "2", 1, "hybrid:tp=8,sp=1,micro=1,fold=0");
+    struct sent once = count(p, "equal heads"), norms = count(p, "partial gradients");
+
+    ck_assert_uint_eq(s.n_ranks, 4);
+    ck_assert_double_eq_tol(all_bytes(&s), 2 * 3.0 / 4 * 2 * HIDDEN * (HIDDEN / 8.0) * 4, 1e-6);
+    ck_assert_uint_eq(once.n[FR_ALL_REDUCE], 1);
+    ck_assert_uint_eq(norms.n_ranks, 8);
+    free_all(p);
+    s = of_a_layer(GQA, 1, "hybrid:tp=8,micro=1", "partial gradients");
+    ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
+    s = of_a_layer(GQA, 4, "hybrid:tp=2,micro=1", "equal heads"); /* a head each */
+    ck_assert_double_eq_tol(all_bytes(&s), 0, 1e-6);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -243,6 +315,19 @@ static const struct {
     {MOE, "hybrid:ep=2,pp=2,map=megatron-dp",
      "map=megatron-dp gives experts other stages than the rest; with ep or etp it must end in pp"},
     {GPT, "hybrid:pp=2,virtual=99", NULL},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,scatter-gather=1",
+     "scatter-gather=1 is for stages of tensor groups without sp: it needs tp and pp of at least "
+     "2, and with sp=1 each rank sends its part anyway"},
+    {GPT, "hybrid:zero=1,shard-group=4",
+     "shard-group=4 is of zero=3; with zero=1 all replicas share"},
+    {GPT, "hybrid:zero=3,shard-group=3",
+     "shard-group=3 does not cut the 8 ranks of dp x cp into groups of at least 2 and a multiple "
+     "of cp=1"},
+    {GPT, "hybrid:zero=3,cp=4,shard-group=2",
+     "shard-group=2 does not cut the 8 ranks of dp x cp into groups of at least 2 and a multiple "
+     "of cp=4"},
+    {MOE, "hybrid:zero=3,ep=2,shard-group=2",
+     "shard-group=2 is not combined with ep or etp, whose experts are shared by other ranks"},
 };
 
 START_TEST(what_does_not_go_together_is_refused_with_the_reason)
@@ -284,9 +369,12 @@ int main(void)
                         0, sizeof(tensor) / sizeof(tensor[0]));
     tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
     tcase_add_test(c, experts_exchange_each_token_four_times);
+    tcase_add_test(c, one_gradient_crosses_a_boundary_between_stages);
+    tcase_add_test(c, a_tensor_group_sends_parts_that_the_next_stage_gathers);
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
+    tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
     return run_case(c, "strategies/hybrid");

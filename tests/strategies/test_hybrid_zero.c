@@ -238,8 +238,13 @@ END_TEST
 
 START_TEST(folded_ranks_take_the_time_of_all)
 {
-    static const char *const options[] = {"", ",tp=2", ",tp=2,sp=1,cp=2", ",pp=2,micro=1",
-                                          ",recompute=full,accumulate=3"};
+    static const char *const options[] = {"",
+                                          ",tp=2",
+                                          ",tp=2,sp=1,cp=2",
+                                          ",pp=2,micro=1",
+                                          ",recompute=full,accumulate=3",
+                                          ",shard-group=4",
+                                          ",shard-group=2,tp=2,sp=1,pp=2,micro=1"};
     char folded[100], unfolded[100];
     struct outcome a, b;
 
@@ -291,6 +296,84 @@ START_TEST(whole_gradients_of_the_second_level_go_with_their_bucket)
 }
 END_TEST
 
+/* Each micro-batch scatters its gradients, m (d-1)/d g psi, since nobody has room to add them up;
+ * parameters are gathered once a step, (d-1)/d w psi. */
+START_TEST(the_second_level_scatters_the_gradients_of_each_micro_batch)
+{
+    static const char *const options[] = {"",      ",overlap=0",        ",bucket=1B",
+                                          ",cp=2", ",overlap-gather=1", ",recompute=full"};
+    char strategy[100];
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+        struct outcome o;
+
+        snprintf(strategy, sizeof(strategy), "hybrid:zero=2,accumulate=4%s", options[i]);
+        o = run_spec(GPT, 32, recipes[_i].dtype, strategy);
+        check_near(o.scattered, 4 * 7.0 / 8 * recipes[_i].g * o.psi, 1e-12, strategy);
+        check_near(o.gathered, 7.0 / 8 * recipes[_i].w * o.psi, 1e-12, strategy);
+        ck_assert_double_le(o.summed, 0);
+    }
+}
+END_TEST
+
+/* Gradients: the rank's part, and two buckets, each closed by a gradient with which it is full. The
+ * largest is that of an MLP's product, 4 h h + 4 h or h + 4 h h. */
+START_TEST(the_second_level_keeps_a_part_of_the_gradients_and_two_buckets)
+{
+    struct outcome o = run_spec("gpt:layers=6,hidden=64,heads=4,seq=2,vocab=8", 32,
+                                recipes[_i].dtype, "hybrid:zero=2,accumulate=4,bucket=16KiB");
+    double elem_bytes = recipes[_i].dtype == FR_FP32 ? 4 : 2;
+    double bucket = 16384 / elem_bytes + 4 * 64 * 64 + 4 * 64;
+    double kept =
+        o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
+    /* fp32: the part of the gradients is made by the first reduce-scatter */
+    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+
+    check_near(kept, (recipes[_i].w + (recipes[_i].kept - recipes[_i].w - missing) / 8) * o.psi,
+               1e-6, "kept");
+    ck_assert_double_ge((double)o.peak[FR_BUFFER_GRADIENT], recipes[_i].g * o.psi / 8);
+    ck_assert_double_le((double)o.peak[FR_BUFFER_GRADIENT],
+                        recipes[_i].g * (o.psi / 8 + 2 * bucket));
+    ck_assert_double_lt((double)o.peak[FR_BUFFER_GRADIENT], recipes[_i].g * o.psi / 2);
+}
+END_TEST
+
+/* Shards over n of the eight ranks, copies over the other 8/n: inside, (n-1)/n of the bytes of each
+ * gather and each reduce-scatter; across, 2 (c-1)/c of a part, g psi/n. A rank keeps 1/n. */
+START_TEST(groups_that_share_alike_sum_their_parts)
+{
+    static const struct {
+        const char *options;
+        double n, micros;
+    } rows[] = {{"", 8, 1},
+                {",shard-group=8", 8, 1},
+                {",shard-group=4", 4, 1},
+                {",shard-group=2", 2, 1},
+                {",shard-group=4,accumulate=4", 4, 4},
+                {",shard-group=4,cp=2", 4, 1},
+                {",shard-group=2,fold=0", 2, 1}};
+    /* fp32: gradients are tensors of the graph, made by the first reduce-scatter */
+    double missing = recipes[_i].dtype == FR_FP32 ? 4 : 0;
+    char strategy[100];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        double n = rows[i].n, inside = (n - 1) / n * rows[i].micros, kept, copies = 8 / n;
+        struct outcome o;
+
+        snprintf(strategy, sizeof(strategy), "hybrid:zero=3%s", rows[i].options);
+        o = run_spec(GPT, 32, recipes[_i].dtype, strategy);
+        kept =
+            o.kept[FR_BUFFER_PARAMETER] + o.kept[FR_BUFFER_OPTIMIZER] + o.kept[FR_BUFFER_GRADIENT];
+        check_near(o.gathered, inside * recipes[_i].w * (2 * (o.psi - o.psi_root) + o.psi_root),
+                   1e-12, strategy);
+        check_near(o.scattered, inside * recipes[_i].g * o.psi, 1e-12, strategy);
+        check_near(o.summed, rows[i].micros * 2 * (copies - 1) / copies * recipes[_i].g * o.psi / n,
+                   1e-12, strategy);
+        check_near(kept, (recipes[_i].kept - missing) / n * o.psi, 1e-6, strategy);
+    }
+}
+END_TEST
+
 START_TEST(a_level_that_does_not_exist_is_refused)
 {
     struct fr_graph *g = load(GPT, 8, FR_FP32);
@@ -325,10 +408,13 @@ int main(void)
     tcase_add_loop_test(t, at_most_two_units_are_gathered_beside_the_root, 0, 2);
     tcase_add_loop_test(t, whole_gradients_are_there_of_two_units_at_most, 0, 2);
     tcase_add_test(t, what_is_kept_whole_after_the_forward_pass_costs_memory_and_saves_messages);
-    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 5);
+    tcase_add_loop_test(t, folded_ranks_take_the_time_of_all, 0, 7);
     tcase_add_test(t, experts_are_shared_by_the_ranks_that_hold_the_same);
     tcase_add_test(t, the_second_level_keeps_weights_whole_and_a_part_of_gradients);
     tcase_add_test(t, whole_gradients_of_the_second_level_go_with_their_bucket);
+    tcase_add_loop_test(t, the_second_level_scatters_the_gradients_of_each_micro_batch, 0, 2);
+    tcase_add_loop_test(t, the_second_level_keeps_a_part_of_the_gradients_and_two_buckets, 0, 2);
+    tcase_add_loop_test(t, groups_that_share_alike_sum_their_parts, 0, 2);
     tcase_add_test(t, a_level_that_does_not_exist_is_refused);
     return run_case(t, "hybrid_zero");
 }

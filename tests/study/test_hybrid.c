@@ -131,6 +131,7 @@ END_TEST
 #define ONE_GROUP "not folded: the messages of the one group go over the links"
 #define OTHER_LINKS "not folded: groups of ranks have links of several kinds"
 #define GPT "gpt:hidden=256,heads=8,seq=128,vocab=1000,layers=8"
+#define GQA "llama:hidden=256,heads=8,kv_heads=2,ffn=512,seq=128,vocab=1000,layers=8"
 #define MOE "mixtral:hidden=256,heads=8,kv_heads=8,ffn=512,experts=8,seq=128,vocab=1000,layers=4"
 
 static const struct {
@@ -145,6 +146,18 @@ static const struct {
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "cp=4,zero=1", "folded: 8 ranks as 1", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "zero=2,recompute=full", ONE_GROUP, false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,pp=2,micro=1", "folded: 8 ranks as 2", false},
+    {{GPT, OWN_NICS, 0, 32, FR_BF16},
+     "tp=4,pp=4,micro=1,scatter-gather=1",
+     "folded: 16 ranks as 4",
+     false},
+    {{GPT, OWN_NICS, 0, 32, FR_BF16},
+     "tp=2,pp=4,micro=1,virtual=2,scatter-gather=1",
+     "folded: 16 ranks as 4",
+     false},
+    {{GQA, "hgx-h100", 8, 16, FR_BF16}, "tp=8,sp=1,micro=8", "folded: 8 ranks as 1", false},
+    {{GQA, OWN_NICS, 0, 32, FR_BF16}, "tp=8,pp=2,micro=4,map=dp-tp-pp", NULL, false},
+    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "tp=2,sp=1,zero=2,micro=1", "folded: 8 ranks as 1", false},
+    {{GPT, "hgx-h100", 8, 16, FR_BF16}, "pp=2,zero=2,micro=1", "folded: 8 ranks as 2", false},
     {{GPT, "hgx-h100", 8, 16, FR_BF16},
      "tp=2,pp=4,micro=1,virtual=2",
      "folded: 8 ranks as 4",
@@ -157,6 +170,14 @@ static const struct {
      "folded: 16 ranks as 2",
      false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=2,pp=4,micro=1,map=megatron-dp", NULL, false},
+    {{GPT, OWN_NICS, 0, 32, FR_BF16},
+     "tp=2,pp=4,micro=1,sp=1,zero=1,overlap-gather=1,bucket=1MiB",
+     "folded: 16 ranks as 4",
+     false},
+    {{MOE, OWN_NICS, 0, 32, FR_BF16},
+     "tp=2,sp=1,ep=4,pp=2,micro=1,virtual=2,bucket=1MiB",
+     NULL,
+     false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=8,map=tp-pp-dp,pp=2,sp=1,micro=2", NULL, false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16},
      "tp=4,sp=1,map=dp-tp,overlap=0",

@@ -49,7 +49,11 @@ static void add_parameters(struct fr__gathering *x)
     for (uint32_t o = 0; o < x->g->n_ops; o++) {
         if (!fr__gather_owns(&x->g->ops[o]) || !fr__gather_is_shared(x, o))
             continue;
-        add_owner(x, o, fr__gather_unit_of(x, o));
+        if (fr__gather_unit_from(x, o) == FR_NONE)
+            continue; /* not trained: it stays whole */
+        add_owner(x, o, fr__gather_unit_from(x, o));
+        if (x->in->keeps_parameters)
+            continue;
         for (uint32_t i = x->g->out_first[o]; i < x->g->out_first[o + 1]; i++)
             if (fr__gather_is_tie(&x->g->edges[i]) && is_first_foreign(x, i))
                 add_owner(x, o, fr__gather_unit_for(x, o, x->g->edges[i].dst));
@@ -119,7 +123,8 @@ static int by_first(const void *a, const void *b)
 static bool is_gathered(const struct fr__gathering *x, const struct fr__gather_unit *u,
                         unsigned side)
 {
-    if (u->sets[FR__GATHER_DENSE].bytes + u->sets[FR__GATHER_EXPERTS].bytes == 0 ||
+    if (x->in->keeps_parameters ||
+        u->sets[FR__GATHER_DENSE].bytes + u->sets[FR__GATHER_EXPERTS].bytes == 0 ||
         u->first[side] == FR_NONE)
         return false;
     return side == FR__SIDE_FORWARD || (!u->is_root && x->in->reshards);
@@ -164,14 +169,20 @@ static void place_scatters(struct fr__gathering *x)
 
 /* ---- the whole ---- */
 
+static bool has_buckets(const struct fr__gathering *x)
+{
+    return x->in->keeps_parameters && !x->in->is_cut;
+}
+
 static void begin_units(struct fr__gathering *x)
 {
     for (size_t u = 0; u < x->n_units; u++) {
-        x->units[u] = (struct fr__gather_unit){.first = {FR_NONE, FR_NONE},
-                                               .last = {FR_NONE, FR_NONE},
-                                               .next_at = {FR_NONE, FR_NONE},
-                                               .next_scatter = FR_NONE,
-                                               .is_root = u >= x->in->units->n_units};
+        x->units[u] =
+            (struct fr__gather_unit){.first = {FR_NONE, FR_NONE},
+                                     .last = {FR_NONE, FR_NONE},
+                                     .next_at = {FR_NONE, FR_NONE},
+                                     .next_scatter = FR_NONE,
+                                     .is_root = !has_buckets(x) && u >= x->in->units->n_units};
         for (unsigned k = 0; k < FR__N_GATHER_SETS; k++)
             x->units[u].sets[k] = (struct fr__gather_set){
                 .owner = FR_NONE,
@@ -179,8 +190,17 @@ static void begin_units(struct fr__gathering *x)
                 .reader = FR_NONE,
                 .gather = {{FR_NONE, FR_NONE}, {FR_NONE, FR_NONE}},
                 .scatter = {FR_NONE, FR_NONE},
+                .sum = {FR_NONE, FR_NONE},
             };
     }
+}
+
+/* At most. */
+static size_t count_units(const struct fr__gathering *x)
+{
+    if (has_buckets(x))
+        return x->g->n_ops;
+    return x->in->units->n_units + (x->in->is_cut ? x->g->n_layers : 1);
 }
 
 static bool allocate(struct fr__gathering *x)
@@ -193,8 +213,8 @@ static bool allocate(struct fr__gathering *x)
     x->b = fr_graph_builder_new();
     if (!x->keep || !x->scratch || !x->b)
         return false;
-    x->n_units = x->in->units->n_units + (x->in->is_cut ? g->n_layers : 1);
-    n_new = 3 * FR__N_GATHER_SETS * x->n_units;
+    x->n_units = count_units(x);
+    n_new = 4 * FR__N_GATHER_SETS * x->n_units;
     x->units = fr__arena_take(x->scratch, x->n_units, sizeof(*x->units));
     x->new_op = nones(x->scratch, g->n_ops);
     x->new_tensor = nones(x->scratch, g->n_tensors);
@@ -219,6 +239,8 @@ static enum fr_status find(struct fr__gathering *x, struct fr_error *err)
     if (!is_trained || !places)
         return fr__fail_nomem(err);
     begin_units(x);
+    if (has_buckets(x) && !fr__gather_fill_buckets(x))
+        return fr__fail_nomem(err);
     add_parameters(x);
     find_gradients(x, is_trained);
     for (size_t u = 0; u < x->n_units; u++)
@@ -228,7 +250,8 @@ static enum fr_status find(struct fr__gathering *x, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "workload '%s' has no updates of parameters, so they cannot be shared out",
                         x->g->name);
-    find_places(x);
+    if (!has_buckets(x))
+        find_places(x);
     for (unsigned side = 0; side < FR__N_SIDES; side++)
         order_side(x, side, places);
     place_scatters(x);

@@ -7,6 +7,9 @@
  *     the same before its backward ops, freed after them, unless the first one is kept;
  *     a reduce_scatter of its gradients after its backward ops, whose result the updates read.
  *
+ * Where several groups of replicas share alike (PyTorch's HSDP), an all_reduce of the parts over
+ * the groups follows each reduce_scatter, and the updates read its result.
+ *
  * What belongs to no unit is the root: gathered once and kept until its backward pass is over.
  * Parts of experts and of all else travel apart, for other ranks share them. Sums of gradients of
  * tied parameters come before the reduce_scatter; they become ordinary ops (add).
@@ -15,6 +18,13 @@
  * the end of unit k, so at most n + 1 units are gathered; backward likewise, in the order of the
  * backward pass, from the end of the forward pass on. A unit's backward ops wait until the
  * gradients of the unit two before have left, so two units of whole gradients are there at most.
+ *
+ * ZeRO's second level keeps parameters whole: then there are reduce_scatters alone, of buckets of
+ * gradients in the order in which they are complete. A bucket is closed as soon as it has
+ * bucket_bytes of parameters (in a graph that will be cut: with each unit). The first op that
+ * writes a gradient of a bucket waits until the bucket two before has left; without overlap
+ * nothing runs beside a reduce_scatter (DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py,
+ * reduce_independent_p_g_buckets_and_remove_grads, with overlap_comm or not).
  *
  * Source:  Y. Zhao et al., PyTorch FSDP, VLDB 2023, sections 3.1 to 3.4; PyTorch 2.4,
  *          torch/distributed/_composable/fsdp (one message a unit, root kept, order); S.
@@ -36,8 +46,12 @@ struct fr__gather_problem {
     size_t n_axes;                     /* of `sharded` */
     const struct fr__units *units;     /* of the graph */
     uint32_t ranks[FR__N_GATHER_SETS]; /* that share the parameters; 1: they are not shared */
+    uint32_t copies;                   /* groups of so many that share alike; 1: all are one */
     uint32_t prefetch;                 /* units */
     bool reshards;                     /* gathered again for the backward pass */
+    bool keeps_parameters; /* they are whole on each rank: gradients alone are shared out, */
+    uint64_t bucket_bytes; /* so many bytes of parameters together, */
+    bool overlaps;         /* beside the rest of the backward pass */
     /* The graph will be cut into stages of a pipeline: each layer of the root is gathered by
      * itself, and so are tied parameters in each unit that reads them. */
     bool is_cut;
@@ -46,10 +60,10 @@ struct fr__gather_problem {
     double sent, kept, gradient;
 };
 
-/* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS or
- * FR__AXIS_EXPERT_REPLICAS. All of *out is of the new graph, but out->from, which is the op of the
- * graph that `sharded` was made from. The caller frees it with fr__sharded_free(). FR_EUSAGE: no
- * op updates parameters; FR_ENOMEM. O(ops + edges). */
+/* Makes the graph and its messages: those of `sharded` and the new ones, with FR__AXIS_REPLICAS,
+ * FR__AXIS_EXPERT_REPLICAS or FR__AXIS_COPIES. All of *out is of the new graph, but out->from,
+ * which is the op of the graph that `sharded` was made from. The caller frees it with
+ * fr__sharded_free(). FR_EUSAGE: no op updates parameters; FR_ENOMEM. O(ops + edges). */
 enum fr_status fr__gather(struct fr__sharded *out, const struct fr__gather_problem *in,
                           struct fr_error *err);
 

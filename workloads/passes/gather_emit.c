@@ -21,8 +21,16 @@ struct message {
     enum fr_op_kind kind;
     enum fr_phase phase;
     uint32_t near, set, owner, forward;
+    uint32_t number; /* of several in a layer; FR_NONE: there is one */
     double bytes, message_bytes;
 };
+
+static uint32_t axis_of(const struct message *m)
+{
+    if (m->kind == FR_OP_ALL_REDUCE)
+        return FR__AXIS_COPIES;
+    return m->set == FR__GATHER_EXPERTS ? FR__AXIS_EXPERT_REPLICAS : FR__AXIS_REPLICAS;
+}
 
 static enum fr_status add_message(struct fr__gathering *x, const struct message *m,
                                   struct fr__gather_message *out, struct fr_error *err)
@@ -31,17 +39,19 @@ static enum fr_status add_message(struct fr__gathering *x, const struct message 
     const char *layer = g->layer_names[g->ops[m->near].layer];
     struct fr_tensor output = {.bytes = (uint64_t)(m->bytes + 0.5), .alias = FR_NONE};
     struct fr__mark mark = fr__arena_mark(x->scratch);
-    size_t len = strlen(layer) + strlen(m->what) + 16;
+    size_t len = strlen(layer) + strlen(m->what) + 28;
     char *name = fr__arena_take(x->scratch, len, 1);
 
     if (!name)
         return fr__fail_nomem(err);
     snprintf(name, len, "%s.%s%s", layer, m->what, set_names[m->set]);
+    if (m->number != FR_NONE)
+        snprintf(name + strlen(name), len - strlen(name), "%u", m->number);
     *out = (struct fr__gather_message){x->n_ops++, x->n_tensors++};
     x->from[out->op] = m->owner;
     x->comms[x->n_comms++] = (struct fr__comm){
         .op = out->op,
-        .axis = m->set == FR__GATHER_EXPERTS ? FR__AXIS_EXPERT_REPLICAS : FR__AXIS_REPLICAS,
+        .axis = axis_of(m),
         .bytes = m->message_bytes,
     };
     fr_graph_builder_op(x->b,
@@ -74,6 +84,7 @@ static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsign
                                              .set = k,
                                              .owner = s->owner,
                                              .forward = s->gather[FR__SIDE_FORWARD].op,
+                                             .number = FR_NONE,
                                              .bytes = (double)s->bytes * x->in->kept,
                                              .message_bytes = (double)s->bytes * x->in->sent},
                            &s->gather[side], err));
@@ -81,27 +92,40 @@ static enum fr_status add_gathers(struct fr__gathering *x, uint32_t unit, unsign
     return FR_OK;
 }
 
+/* A set's gradients leave, and where groups share alike their parts are summed. */
+static enum fr_status add_scatter(struct fr__gathering *x, struct fr__gather_set *s, uint32_t set,
+                                  uint32_t number, struct fr_error *err)
+{
+    uint32_t gather = s->gather[FR__SIDE_FORWARD].op;
+    double bytes = (double)s->trained_bytes * x->in->gradient;
+    struct message m = {.what = "scatter_gradients",
+                        .kind = FR_OP_REDUCE_SCATTER,
+                        .phase = FR_PHASE_BACKWARD_WEIGHT,
+                        .near = s->ready,
+                        .set = set,
+                        .owner = s->owner,
+                        .forward = gather == FR_NONE ? x->new_op[s->owner] : gather,
+                        .number = number,
+                        .bytes = bytes / x->in->ranks[set],
+                        .message_bytes = bytes};
+
+    FR_TRY(add_message(x, &m, &s->scatter, err));
+    s->sum = s->scatter;
+    if (x->in->copies < 2)
+        return FR_OK;
+    m.what = "sum_gradients";
+    m.kind = FR_OP_ALL_REDUCE;
+    m.message_bytes = m.bytes;
+    return add_message(x, &m, &s->sum, err);
+}
+
 static enum fr_status add_scatters(struct fr__gathering *x, uint32_t unit, struct fr_error *err)
 {
-    struct fr__gather_unit *u = &x->units[unit];
-
     for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
-        struct fr__gather_set *s = &u->sets[k];
-        double bytes = (double)s->trained_bytes * x->in->gradient;
+        struct fr__gather_set *s = &x->units[unit].sets[k];
 
-        if (s->trained_bytes == 0)
-            continue;
-        FR_TRY(add_message(x,
-                           &(struct message){.what = "scatter_gradients",
-                                             .kind = FR_OP_REDUCE_SCATTER,
-                                             .phase = FR_PHASE_BACKWARD_WEIGHT,
-                                             .near = s->ready,
-                                             .set = k,
-                                             .owner = s->owner,
-                                             .forward = s->gather[FR__SIDE_FORWARD].op,
-                                             .bytes = bytes / x->in->ranks[k],
-                                             .message_bytes = bytes},
-                           &s->scatter, err));
+        if (s->trained_bytes > 0)
+            FR_TRY(add_scatter(x, s, k, x->bucket_of ? unit : FR_NONE, err));
     }
     return FR_OK;
 }
@@ -233,7 +257,21 @@ static void lead_over_scatter(struct fr__gathering *x, uint32_t i, const struct 
     }
     bytes = (uint64_t)((double)x->g->ops[e->dst].param_bytes * x->in->gradient / x->in->ranks[set]);
     if (!is_received(x, i))
-        fr_graph_builder_edge(x->b, s->scatter.op, x->new_op[e->dst], s->scatter.tensor, bytes);
+        fr_graph_builder_edge(x->b, s->sum.op, x->new_op[e->dst], s->sum.tensor, bytes);
+}
+
+/* What is scattered is summed over the copies. */
+static void lead_to_sums(struct fr__gathering *x)
+{
+    for (size_t u = 0; u < x->n_units; u++)
+        for (unsigned k = 0; k < FR__N_GATHER_SETS; k++) {
+            const struct fr__gather_set *s = &x->units[u].sets[k];
+            double bytes = (double)s->trained_bytes * x->in->gradient / x->in->ranks[k];
+
+            if (s->sum.op != s->scatter.op)
+                fr_graph_builder_edge(x->b, s->scatter.op, s->sum.op, s->scatter.tensor,
+                                      (uint64_t)(bytes + 0.5));
+        }
 }
 
 static void keep_edges(struct fr__gathering *x)
@@ -339,6 +377,16 @@ static void order_gathers(struct fr__gathering *x, unsigned side)
     x->n_ordered[side] = n;
 }
 
+/* The backward op after o waits for op src. */
+static void stop_after(struct fr__gathering *x, uint32_t o, uint32_t src)
+{
+    for (uint32_t next = o + 1; next < x->g->n_ops; next++)
+        if (fr__gather_is_backward(&x->g->ops[next])) {
+            edge(x, src, x->new_op[next]);
+            return;
+        }
+}
+
 /* Gradients leave one unit after the other, and stay behind by one unit at most. */
 static void order_scatters(struct fr__gathering *x)
 {
@@ -361,6 +409,8 @@ static void order_scatters(struct fr__gathering *x)
                 edge(x, before, op);
                 before = op;
             }
+            if (x->in->keeps_parameters && !x->in->overlaps)
+                stop_after(x, o, before);
             recent[0] = recent[1];
             recent[1] = before;
         }
@@ -379,8 +429,10 @@ enum fr_status fr__gather_emit(struct fr__gathering *x, struct fr_graph **out, s
 {
     FR_TRY(add_ops(x, err));
     keep_edges(x);
+    lead_to_sums(x);
     for (uint32_t o = 0; o < x->g->n_ops; o++)
-        if (x->g->ops[o].phase == FR_PHASE_FORWARD || fr__gather_is_backward(&x->g->ops[o]))
+        if (!x->in->keeps_parameters &&
+            (x->g->ops[o].phase == FR_PHASE_FORWARD || fr__gather_is_backward(&x->g->ops[o])))
             read_sets_of(x, o);
     order_gathers(x, FR__SIDE_FORWARD);
     order_gathers(x, FR__SIDE_BACKWARD);

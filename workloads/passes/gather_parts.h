@@ -22,6 +22,7 @@ struct fr__gather_set {
     uint32_t ready;         /* the last op that writes a gradient of them; FR_NONE */
     uint32_t reader;        /* the last op noted as a reader; FR_NONE */
     struct fr__gather_message gather[FR__N_SIDES], scatter;
+    struct fr__gather_message sum; /* of the part over the copies; the scatter: there is one copy */
 };
 
 struct fr__gather_unit {
@@ -44,9 +45,10 @@ struct fr__gathering {
     size_t n_ordered[FR__N_SIDES];
     uint32_t *gather_at[FR__N_SIDES]; /* [n_ops] first unit gathered before the op; FR_NONE */
     uint32_t *scatter_at;             /* [n_ops] first unit scattered after the op; FR_NONE */
-    uint32_t *new_op;                 /* [n_ops] */
-    uint32_t *new_tensor;             /* [n_tensors] */
-    uint32_t *from;                   /* [new ops] op of the given graph */
+    uint32_t *bucket_of;  /* [n_ops] of owners, where parameters stay whole; NULL: units count */
+    uint32_t *new_op;     /* [n_ops] */
+    uint32_t *new_tensor; /* [n_tensors] */
+    uint32_t *from;       /* [new ops] op of the given graph */
     struct fr__comm *comms;
     size_t n_comms;
     uint32_t n_ops, n_tensors, last_scatter;
@@ -88,12 +90,23 @@ static inline bool fr__gather_is_shared(const struct fr__gathering *x, uint32_t 
     return x->in->ranks[fr__gather_set_of(x, owner)] > 1;
 }
 
+/* The unit with which an owner's gradient leaves. */
+static inline uint32_t fr__gather_unit_from(const struct fr__gathering *x, uint32_t owner)
+{
+    return x->bucket_of ? x->bucket_of[owner] : fr__gather_unit_of(x, owner);
+}
+
 /* The unit whose gather brings an owner's parameters to an op. */
 static inline uint32_t fr__gather_unit_for(const struct fr__gathering *x, uint32_t owner,
                                            uint32_t op)
 {
     return fr__gather_unit_of(x, x->in->is_cut ? op : owner);
 }
+
+/* ---- gather_buckets.c ---- */
+
+/* Buckets for units, where parameters stay whole and the graph is not cut. false: out of memory. */
+bool fr__gather_fill_buckets(struct fr__gathering *x);
 
 /* ---- gather_sets.c ---- */
 

@@ -33,5 +33,5 @@ struct fr__gather_set *fr__gather_of_update(const struct fr__gathering *x, size_
         !fr__gather_owns(&x->g->ops[owner]) || !fr__gather_is_shared(x, owner) ||
         !fr__gather_is_backward(&x->g->ops[e->src]))
         return NULL;
-    return &x->units[fr__gather_unit_of(x, owner)].sets[fr__gather_set_of(x, owner)];
+    return &x->units[fr__gather_unit_from(x, owner)].sets[fr__gather_set_of(x, owner)];
 }

@@ -66,8 +66,9 @@ struct fr__shard_experts {
 
 /* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a
  * sharded optimizer (workloads/passes/gather.h): of all, and of those that hold the same
- * experts. */
+ * experts; over the copies its parts of gradients, where groups of replicas share alike. */
 enum {
+    FR__AXIS_COPIES = 27,
     FR__AXIS_REPLICAS = 28,
     FR__AXIS_EXPERT_REPLICAS = 29,
     FR__AXIS_EXPERTS = 30,
