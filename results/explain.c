@@ -39,7 +39,11 @@ static enum fr_status explain(struct fr_explanation *e, const struct fr_context 
     FR_TRY(fr_setting_load(&e->setting, &e->question, err));
     FR_TRY(fr__problem_make(&e->problem, &e->devices, &e->setting, &e->question, err));
     e->problem.options = &e->values;
-    return strategy->explain(&e->problem, ctx, &e->decisions, err);
+    FR_TRY(strategy->explain(&e->problem, ctx, &e->decisions, err));
+    if (!e->decisions->layout)
+        return FR_OK;
+    e->question.iterations = 1;
+    return fr_answer_on(&e->setting, &e->question, ctx, &e->record, err); /* for its times */
 }
 
 enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
@@ -64,6 +68,7 @@ void fr_explanation_free(struct fr_explanation *e)
 {
     if (!e)
         return;
+    fr_record_free(e->record);
     fr_decisions_free(e->decisions);
     free(e->devices);
     fr_setting_fini(&e->setting);

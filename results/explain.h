@@ -28,8 +28,13 @@ struct fr_explanation_view {
 /* FR_ENOENT: no such operation, with the nearest. */
 enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
                                     const struct fr_explanation_view *v, struct fr_error *err);
-/* All of it. */
-void fr_explanation_print_json(FILE *f, const struct fr_explanation *e);
+/* All of it. FR_ENOMEM. */
+enum fr_status fr_explanation_print_json(FILE *f, const struct fr_explanation *e,
+                                         struct fr_error *err);
+
+/* Whether ops are split over a mesh. Such a plan is explained by itself, with its run; if it is a
+ * pipeline too, its schedule follows. */
+bool fr_explanation_is_layout(const struct fr_explanation *e);
 
 /* Of strategies that are pipelines, several side by side: what their stages take and their
  * schedules over time. FR_EUSAGE: one of several is no pipeline; FR_ENOMEM; as

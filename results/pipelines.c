@@ -20,6 +20,11 @@ bool fr_explanation_is_pipeline(const struct fr_explanation *e)
     return e->decisions->pipeline != NULL;
 }
 
+bool fr_explanation_is_layout(const struct fr_explanation *e)
+{
+    return e->decisions->layout != NULL;
+}
+
 /* ---- replays in milliseconds ---- */
 
 static enum fr_status replay(struct fr_timed_schedule *out, const struct fr_decided_pipeline *line,

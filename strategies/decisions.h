@@ -11,6 +11,7 @@
 #define FORERUN_DECISIONS_H
 
 #include "base/base.h"
+#include "strategies/layout.h"
 #include "strategies/schedules/schedule.h"
 
 #ifdef __cplusplus
@@ -188,6 +189,7 @@ struct fr_decisions {
     size_t n_rivals;
     const struct fr_decided_rival *rivals;
     const struct fr_decided_pipeline *pipeline; /* NULL: it is none; else there are no plans */
+    const struct fr_layout *layout;             /* NULL: ops are not split; likewise */
     void *priv;
 };
 void fr_decisions_free(struct fr_decisions *d);

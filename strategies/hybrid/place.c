@@ -288,7 +288,7 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
 
 enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,
                                 const struct fr__hybrid_graph *g, struct fr__hybrid_ranks *r,
-                                struct fr_error *err)
+                                struct fr_decisions **tell, struct fr_error *err)
 {
     uint32_t samples = pl->in->global_batch / o->dp;
     struct placing p = {.pl = pl, .o = o, .g = g, .ranks = r};
@@ -298,6 +298,13 @@ enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_o
                                  .batch = o->micro_batch,
                                  .last_batch = samples - (o->n_micros - 1) * o->micro_batch};
     st = place_all(&p, err);
+    if (st == FR_OK && tell)
+        st = fr__hybrid_tell(tell, pl, o, g, r,
+                             &(struct fr__hybrid_placed){.line = p.schedule ? &p.line : NULL,
+                                                         .schedule = &p.schedule,
+                                                         .n_stages = p.n_stages,
+                                                         .stage_of = p.stage_of},
+                             err);
     fr_schedule_free(p.schedule);
     return st;
 }
