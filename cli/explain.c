@@ -7,7 +7,8 @@
 
 /* ---- one plan, or several pipelines ---- */
 
-static enum fr_status tell_one(struct session *s, struct fr_explanation *e, struct fr_error *err)
+static enum fr_status tell_one(struct session *s, const struct fr_explanation *e,
+                               struct fr_error *err)
 {
     const struct options *o = &s->options;
     const struct fr_explanation_view view = {.n_ops = o->most_ops, .op = o->op};
@@ -23,8 +24,8 @@ static enum fr_status tell_one(struct session *s, struct fr_explanation *e, stru
     return fr_explanation_print_pipelines(stdout, &e, 1, false, err);
 }
 
-static enum fr_status tell_pipelines(struct session *s, struct fr_explanation *const es[], size_t n,
-                                     struct fr_error *err)
+static enum fr_status tell_pipelines(struct session *s, const struct fr_explanation *const es[],
+                                     size_t n, struct fr_error *err)
 {
     const struct options *o = &s->options;
 
@@ -61,7 +62,7 @@ enum fr_status cli_explain(struct session *s, struct fr_error *err)
         (fr_explanation_is_layout(es[0]) || !fr_explanation_is_pipeline(es[0])))
         st = tell_one(s, es[0], err);
     else if (st == FR_OK)
-        st = tell_pipelines(s, es, n, err);
+        st = tell_pipelines(s, (const struct fr_explanation *const *)es, n, err);
     for (size_t i = 0; i < n; i++)
         fr_explanation_free(es[i]);
     return st;

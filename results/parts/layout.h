@@ -46,6 +46,7 @@ struct fr__layout_sum {
 struct fr__layout_link {
     size_t n_hops, n_inside;                /* between neighbours; of these inside a machine */
     const struct fr_link *inside, *outside; /* the narrowest of such a way; NULL: there is none */
+    bool is_network;                        /* ways outside a machine cross the network */
 };
 
 struct fr__layout_run {

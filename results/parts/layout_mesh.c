@@ -130,6 +130,8 @@ static enum fr_status look_at_axis(struct fr__layout_link *out, const struct fr_
             continue;
         FR_TRY(fr_router_path(router, src, dst, &links, &n_links, err));
         link = narrowest(t, links, n_links);
+        for (size_t i = 0; i < n_links; i++)
+            out->is_network |= t->links[links[i]].kind == FR_LINK_NET;
         if (link && (!*narrow || link->bw_Bps < (*narrow)->bw_Bps))
             *narrow = link;
     }

@@ -42,7 +42,7 @@ static void cell_links(char cell[FR__TABLE_CELL], const struct fr__layout_link *
 
     if (!link)
         return;
-    fr__layout_link_name(link, k->outside != NULL, name, sizeof(name));
+    fr__layout_link_name(link, k->is_network, name, sizeof(name));
     if (k->inside && k->outside)
         snprintf(cell, FR__TABLE_CELL, "%zu of %zu inside a machine, else %s", k->n_inside,
                  k->n_hops, name);
