@@ -131,7 +131,8 @@ struct fr_record_device {
 
 struct fr_record_link {
     const char *name;
-    uint32_t count;
+    uint32_t count; /* links that are as busy and of the same kind, this one the first; 1 but in
+                       folded plans, which count collectives as rings in rank order */
     double bytes;            /* an iteration */
     double utilisation_frac; /* of what the link could carry in that time */
 };

@@ -105,6 +105,8 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);
+/* The devices of all ranks of a stage, placed or not. devices: [n_ranks / pp]. */
+void fr__hybrid_stage_devices(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t devices[]);
 
 /* Places all ranks. tell: where to leave what was decided, for the caller to free; NULL: nobody
  * asks. */
