@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_UNFOLDED = 128 }; /* replicas that are placed one by one unless asked otherwise */
+enum { MOST_UNFOLDED = 128 }; /* replicas that are placed one by one unless asked otherwise, */
+/* and bytes of their parameters together: their gradients' messages take some seconds one by one */
+static const double MOST_BYTES_UNFOLDED = 2e11;
 
 /* ---- devices ---- */
 
@@ -357,6 +359,17 @@ static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, struct fr_erro
     return make_groups(r, &r->expert, dp, &r->expert_data, err);
 }
 
+/* Whether the messages of plain replicas are so many that they had better be one collective. */
+static bool moves_much(const struct fr__hybrid_ranks *r)
+{
+    const struct fr_graph *g = r->pl->graph;
+    double bytes = 0;
+
+    for (size_t o = 0; o < g->n_ops; o++)
+        bytes += g->ops[o].phase == FR_PHASE_FORWARD ? (double)g->ops[o].param_bytes : 0;
+    return r->o->zero == 0 && bytes * (double)r->pl->in->n_devices > MOST_BYTES_UNFOLDED;
+}
+
 /* Why each rank has to be placed by itself; NULL: one of a stage stands for all. */
 static const char *why_not_folded(const struct fr__hybrid_ranks *r)
 {
@@ -366,7 +379,8 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
         return "fold=0";
     if (r->o->pp == in->n_devices)
         return "no two ranks do the same";
-    if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !r->o->is_fold_wanted)
+    if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !moves_much(r) &&
+        !r->o->is_fold_wanted)
         return "the messages of the one group go over the links";
     for (size_t i = 1; i < in->n_devices; i++)
         if (in->topo->devices[in->devices[i]].type != in->topo->devices[in->devices[0]].type)
