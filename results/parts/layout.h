@@ -1,5 +1,5 @@
-/* results/parts/layout.h - a plan whose ops are split over a mesh, joined with its run: the kinds of
- * layers, each message of a layer, sums over a micro-batch and a step.
+/* results/parts/layout.h - a plan whose ops are split over a mesh, joined with its run: the kinds
+ * of layers, each message of a layer, sums over a micro-batch and a step.
  *
  * One rank of each stage is looked at: the one whose other coordinates are 0. All ranks of a stage
  * do the same.

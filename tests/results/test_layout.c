@@ -70,6 +70,29 @@ static double layer_sent(const struct told *t)
     return bytes;
 }
 
+/* Each message of a layer takes what a gather or scatter of X over four GPUs of the machine takes
+ * by the curves of its system; the layer's ten take ten times that. */
+static void assert_times(const struct told *t, double X)
+{
+    const struct fr__layout_kind *k = layer_of(t);
+    const struct fr_plan *p = t->e->record->plan;
+    double expected_s = 0, time_s = 0;
+
+    ck_assert_uint_eq(k->n_messages, 10);
+    for (size_t m = 0; m < k->n_messages; m++) {
+        const struct fr__layout_message *x = &t->r.messages[k->first_message + m];
+        struct fr_collective c = {.bytes = X, .kind = x->kind, .group = 0};
+        struct fr_cost cost;
+
+        while (fr_plan_group_size(p, c.group) != 4)
+            c.group++;
+        ck_assert(fr_plan_collective_cost(p, t->e->problem.costs, &c, false, &cost));
+        expected_s += cost.mean_s;
+        time_s += x->time_s;
+    }
+    assert_near(time_s, expected_s);
+}
+
 /* large-models 2.7: GPT-3 175B, t=4 with sequence parallelism, p=8, v=6, d=4, b=1, m=64, s=2048.
  * X = 2048 x 12288 x 2 bytes; U = 3/4 X = 37.75 MB. A rank of a middle stage has 12 layers of 10 U
  * in 64 micro-batches: 289.9 GB. Its 5.436e9 parameters (12 layers of (12 h^2 + 13 h)/4 and what a
@@ -88,6 +111,7 @@ START_TEST(the_worked_example_sends_the_bytes_that_were_derived)
     ck_assert_double_eq_tol(sent(&t, 3, "tp", NULL), 289.9e9, 0.05e9);
     ck_assert_double_eq_tol(sent(&t, 3, "dp", "reduce-scatter"), 16.31e9, 0.005e9);
     assert_near(sent(&t, 3, "dp", "all-gather"), sent(&t, 3, "dp", "reduce-scatter") / 2);
+    assert_times(&t, 2048.0 * 12288 * 2);
     ck_assert_double_eq_tol(sent(&t, 3, "dp", "all-gather"), 8.15e9, 0.01e9);
     tear_down(&t);
 }
