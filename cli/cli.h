@@ -272,6 +272,9 @@ enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
 /* Writes the -o files, then prints the table or JSON. */
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err);
+/* How many characters a line of standard output has: the variable COLUMNS, else the terminal's. 0:
+ * any number, as in a file. */
+size_t cli_width(void);
 /* name and summary padded to a column. */
 void cli_print_row(FILE *f, const char *name, int width, const char *summary);
 #endif

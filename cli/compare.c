@@ -64,8 +64,11 @@ static void print_left_out(const struct comparison *c)
 static enum fr_status write_all(struct comparison *c, struct fr_error *err)
 {
     const struct fr_record *records[CLI_MAX_STRATEGIES];
-    struct fr_results rs = {
-        .records = records, .n = c->n, .is_comparison = true, .terms = &c->session->options.terms};
+    struct fr_results rs = {.records = records,
+                            .n = c->n,
+                            .is_comparison = true,
+                            .terms = &c->session->options.terms,
+                            .width = cli_width()};
 
     c->session->status = CLI_NO_MEMORY;
     for (size_t i = 0; i < c->n; i++) {

@@ -15,14 +15,17 @@ static enum fr_status tell_one(struct session *s, const struct fr_explanation *e
 
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_explanation_write(e, o->files[i], &s->context, err));
-    if (!o->json)
-        return fr_explanation_print(stdout, e, &view, err);
-    fr_explanation_print_json(stdout, e);
-    return FR_OK;
+    if (o->json)
+        return fr_explanation_print_json(stdout, e, err);
+    FR_TRY(fr_explanation_print(stdout, e, &view, err));
+    if (!fr_explanation_is_pipeline(e))
+        return FR_OK;
+    putchar('\n');
+    return fr_explanation_print_pipelines(stdout, &e, 1, false, err);
 }
 
-static enum fr_status tell_pipelines(struct session *s, struct fr_explanation *const es[], size_t n,
-                                     struct fr_error *err)
+static enum fr_status tell_pipelines(struct session *s, const struct fr_explanation *const es[],
+                                     size_t n, struct fr_error *err)
 {
     const struct options *o = &s->options;
 
@@ -55,10 +58,11 @@ enum fr_status cli_explain(struct session *s, struct fr_error *err)
     for (size_t i = 0; i < s->options.n_files; i++)
         FR_TRY(fr_explanation_check_path(s->options.files[i], err));
     st = explain_all(s, es, &n, err);
-    if (st == FR_OK && n == 1 && !fr_explanation_is_pipeline(es[0]))
+    if (st == FR_OK && n == 1 &&
+        (fr_explanation_is_layout(es[0]) || !fr_explanation_is_pipeline(es[0])))
         st = tell_one(s, es[0], err);
     else if (st == FR_OK)
-        st = tell_pipelines(s, es, n, err);
+        st = tell_pipelines(s, (const struct fr_explanation *const *)es, n, err);
     for (size_t i = 0; i < n; i++)
         fr_explanation_free(es[i]);
     return st;

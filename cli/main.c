@@ -46,6 +46,8 @@ static const struct verb verbs[] = {
          "-o plan.svg -o plan.graph.svg\n"
          "  forerun explain -w vgg19 -t dgx1-v100 -g 4 -b 128 -s pp:schedule=1f1b "
          "-s pp:schedule=zb-h1 -o two.svg\n"
+         "  forerun explain -w gpt2-small -t \"2x hgx-h100 via ib:400Gbps\" -B 2 "
+         "-s hybrid:tp=4,pp=2 -o it.mesh.svg\n"
          "  forerun explain -w lenet -t dgx1-v100 -g 2 -b 64 -s dpos --op \"conv1 of replica "
          "2\"\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_JSON |

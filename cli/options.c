@@ -299,7 +299,7 @@ static const struct option_row rows[] = {
     {OPTIONS_COSTS, 0, "costs", "SOURCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_EXPLAIN, 'o', "output", "FILE",
-     "a picture: the plan over time (.svg .png .pdf), the graph (.graph.svg, .dot); several times",
+     "a picture: the plan over time (.svg .png .pdf), the graph (.graph.svg), a mesh (.mesh.svg)",
      add_file},
     {OPTIONS_EXPLAIN, 0, "ops", "N", "explain the first N operations (default 40; 0: all)",
      set_most_ops},

@@ -4,6 +4,31 @@
 #include "base/error.h"
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LEAST_WIDTH = 40 };
+
+size_t cli_width(void)
+{
+    const char *text = getenv("COLUMNS");
+    unsigned long n = 0;
+
+    errno = 0;
+    if (text && *text)
+        n = strtoul(text, NULL, 10);
+#ifdef TIOCGWINSZ
+    if (n == 0 || errno != 0) {
+        struct winsize w = {.ws_col = 0};
+
+        n = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+    }
+#endif
+    return n >= LEAST_WIDTH && n < 10000 ? (size_t)n : 0;
+}
+
 enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err)
 {
     for (size_t i = 0; i < o->n_files; i++)

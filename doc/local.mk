@@ -8,7 +8,7 @@ dist_man_MANS += doc/forerun.1
 EXTRA_DIST += examples/collectives/two-halves.txt
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \
-	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg \
+	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg doc/pictures/mesh.svg \
 	doc/pictures/resnet50.svg doc/pictures/schedules.png doc/pictures/six-schedules.png \
 	doc/pictures/truth.png doc/pictures/learn.svg
 EXTRA_DIST += doc/pictures/fit-all-reduce.png doc/pictures/fit-attention.png \

@@ -53,6 +53,7 @@ void fr_plan_free(struct fr_plan *p)
     free(p->collectives);
     free(p->buffers);
     free(p->groups);
+    free(p->group_folds);
     free(p->group_devices);
     free(p->iteration_ends);
     free(p->strings);
@@ -168,16 +169,67 @@ void fr_plan_share_transfer(struct fr_plan *p, uint32_t transfer, uint32_t share
         p->transfers[transfer].share = share;
 }
 
-void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count)
+static struct fr_plan_fold copy_fold(struct fr_plan *p, uint32_t n, size_t size,
+                                     const uint32_t devices[])
+{
+    uint32_t *copy = fr__arena_alloc(p->arena, n * size + 1, sizeof(*copy));
+
+    if (!copy) {
+        p->is_out_of_memory = true;
+        return (struct fr_plan_fold){0, NULL};
+    }
+    memcpy(copy, devices, n * size * sizeof(*copy));
+    return (struct fr_plan_fold){n, copy};
+}
+
+void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count,
+                         const uint32_t devices[])
 {
     size_t n = p->view.topo->n_devices;
 
     if (!p->device_counts)
         p->device_counts = fr__arena_alloc(p->arena, n + 1, sizeof(*p->device_counts));
-    if (!p->device_counts)
+    if (!p->device_folds)
+        p->device_folds = fr__arena_alloc(p->arena, n + 1, sizeof(*p->device_folds));
+    if (!p->device_counts || !p->device_folds) {
         p->is_out_of_memory = true;
-    else if (device < n)
-        p->device_counts[device] = count;
+        return;
+    }
+    if (device >= n)
+        return;
+    p->device_counts[device] = count;
+    if (devices)
+        p->device_folds[device] = copy_fold(p, count, 1, devices);
+}
+
+void fr_plan_fold_group(struct fr_plan *p, uint32_t group, uint32_t n_groups,
+                        const uint32_t devices[])
+{
+    if (group >= p->n_groups.n)
+        return;
+    if (!fr__grow(&p->group_folds, &p->cap_group_folds, (size_t)group + 1,
+                  sizeof(*p->group_folds))) {
+        p->is_out_of_memory = true;
+        return;
+    }
+    while (p->n_group_folds <= group)
+        p->group_folds[p->n_group_folds++] = (struct fr_plan_fold){0, NULL};
+    p->group_folds[group] = copy_fold(p, n_groups, fr_plan_group_size(p, group), devices);
+}
+
+static const struct fr_plan_fold *told(const struct fr_plan_fold folds[], size_t n, uint32_t i)
+{
+    return folds && i < n && folds[i].n > 0 ? &folds[i] : NULL;
+}
+
+const struct fr_plan_fold *fr_plan_device_fold(const struct fr_plan *p, uint32_t device)
+{
+    return told(p->device_folds, p->view.topo->n_devices, device);
+}
+
+const struct fr_plan_fold *fr_plan_group_fold(const struct fr_plan *p, uint32_t group)
+{
+    return told(p->group_folds, p->n_group_folds, group);
 }
 
 void fr_plan_say_folding(struct fr_plan *p, const char *text)

@@ -19,7 +19,7 @@ void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out)
     for (uint32_t i = 0; i < v->n_strings; i++)
         fr_plan_add_string(out, fr_plan_string(p, i));
     for (uint32_t d = 0; v->device_counts && d < v->topo->n_devices; d++)
-        fr_plan_fold_device(out, d, v->device_counts[d]);
+        fr_plan_fold_device(out, d, v->device_counts[d], p->device_folds[d].devices);
     if (v->folding)
         fr_plan_say_folding(out, v->folding);
     for (uint32_t g = 0; g < v->n_groups; g++) {
@@ -29,6 +29,8 @@ void fr__plan_copy_shared(const struct fr_plan *p, struct fr_plan *out)
             fr_plan_add_group(out, k->first, k->stride, k->count);
         else
             fr_plan_add_group_of(out, p->group_devices + k->list, k->count);
+        if (fr_plan_group_fold(p, g))
+            fr_plan_fold_group(out, g, p->group_folds[g].n, p->group_folds[g].devices);
     }
 }
 

@@ -40,8 +40,10 @@ struct fr_plan {
     struct fr__group *groups;
     struct fr__pair *deps, *frees;
     uint32_t *group_devices, *iteration_ends;
-    uint32_t *device_counts; /* [topology's devices]; NULL: not folded */
-    char *folding;           /* NULL: nothing was said */
+    uint32_t *device_counts;                         /* [topology's devices]; NULL: not folded */
+    struct fr_plan_fold *device_folds, *group_folds; /* likewise; [n_group_folds] of the groups */
+    size_t n_group_folds, cap_group_folds;
+    char *folding; /* NULL: nothing was said */
     const char **strings;
     struct fr__rewrite *rewrite; /* a graph of its own, shared with copies; NULL: none */
     struct fr__arena *arena;     /* strings and, once finished, the compressed rows */

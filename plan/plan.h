@@ -174,8 +174,15 @@ uint32_t fr_plan_add_transfer(struct fr_plan *p, uint32_t send, uint32_t recv, d
 /* Of a folded plan: so many transfers that do the same at the same time, this one among them, use
  * each of its links. */
 void fr_plan_share_transfer(struct fr_plan *p, uint32_t transfer, uint32_t share);
-/* Of a folded plan: the device stands for so many that do the same, itself among them. */
-void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count);
+/* Of a folded plan: the device stands for so many that do the same, itself the first among them.
+ * devices: [count], copied, in an order that is the same for all such devices; NULL: which they are
+ * is not told. */
+void fr_plan_fold_device(struct fr_plan *p, uint32_t device, uint32_t count,
+                         const uint32_t devices[]);
+/* Likewise: the group stands for n_groups of its size, itself among them, whose collectives are its
+ * own. devices: [n_groups][size], copied. */
+void fr_plan_fold_group(struct fr_plan *p, uint32_t group, uint32_t n_groups,
+                        const uint32_t devices[]);
 /* How many ranks stand for how many, or why each is by itself: "folded: 16 ranks as 2". */
 void fr_plan_say_folding(struct fr_plan *p, const char *text);
 /* Ranks first, first+stride, ...: device indices. */
@@ -233,6 +240,12 @@ enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint6
                              const double transfer_s[], struct fr_plan **out, size_t *n_ordered,
                              struct fr_error *err);
 
+/* What a device or a group of a folded plan stands for. */
+struct fr_plan_fold {
+    uint32_t n;              /* devices, or groups */
+    const uint32_t *devices; /* [n], or [n][size of the group] */
+};
+
 /* Read access; valid after fr_plan_finish, owned by the plan. */
 struct fr_plan_view {
     const struct fr_topo *topo;
@@ -257,6 +270,9 @@ struct fr_plan_view {
     const char *folding;           /* "folded: 16 ranks as 2", or why not; NULL: nothing was said */
 };
 const struct fr_plan_view *fr_plan_view(const struct fr_plan *p);
+/* NULL: it stands for itself, or what it stands for was not told. */
+const struct fr_plan_fold *fr_plan_device_fold(const struct fr_plan *p, uint32_t device);
+const struct fr_plan_fold *fr_plan_group_fold(const struct fr_plan *p, uint32_t group);
 uint32_t fr_plan_group_size(const struct fr_plan *p, uint32_t group);
 uint32_t fr_plan_group_device(const struct fr_plan *p, uint32_t group, uint32_t rank);
 /* How many machines the group is spread over evenly: all GPUs of one type, rank by rank those of

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "results/draw.h"
 #include "results/drawings/explain.h"
+#include "results/drawings/mesh.h"
 #include "results/parts/explanation.h"
 #include "results/parts/output.h"
 #include "results/parts/program.h"
@@ -39,7 +40,11 @@ static enum fr_status explain(struct fr_explanation *e, const struct fr_context 
     FR_TRY(fr_setting_load(&e->setting, &e->question, err));
     FR_TRY(fr__problem_make(&e->problem, &e->devices, &e->setting, &e->question, err));
     e->problem.options = &e->values;
-    return strategy->explain(&e->problem, ctx, &e->decisions, err);
+    FR_TRY(strategy->explain(&e->problem, ctx, &e->decisions, err));
+    if (!e->decisions->layout)
+        return FR_OK;
+    e->question.iterations = 1;
+    return fr_answer_on(&e->setting, &e->question, ctx, &e->record, err); /* for its times */
 }
 
 enum fr_status fr_explain(struct fr_explanation **out, const struct fr_question *q,
@@ -64,6 +69,7 @@ void fr_explanation_free(struct fr_explanation *e)
 {
     if (!e)
         return;
+    fr_record_free(e->record);
     fr_decisions_free(e->decisions);
     free(e->devices);
     fr_setting_fini(&e->setting);
@@ -74,8 +80,12 @@ void fr_explanation_free(struct fr_explanation *e)
 
 static const struct {
     const char *ending, *picture; /* picture: the kind of file of a plan over time; NULL: a graph */
-} endings[] = {{".graph.svg", NULL}, {".graph.png", NULL}, {".graph.pdf", NULL}, {".dot", NULL},
-               {".svg", ".svg"},     {".png", ".png"},     {".pdf", ".pdf"}};
+    bool is_mesh;                 /* of a plan whose ops are split */
+} endings[] = {
+    {".mesh.svg", NULL, true},   {".mesh.png", NULL, true},   {".mesh.pdf", NULL, true},
+    {".mesh.dot", NULL, true},   {".graph.svg", NULL, false}, {".graph.png", NULL, false},
+    {".graph.pdf", NULL, false}, {".dot", NULL, false},       {".svg", ".svg", false},
+    {".png", ".png", false},     {".pdf", ".pdf", false}};
 
 enum { N_ENDINGS = sizeof(endings) / sizeof(endings[0]) };
 
@@ -94,7 +104,8 @@ enum fr_status fr_explanation_check_path(const char *path, struct fr_error *err)
     if (find_ending(path) == N_ENDINGS)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' has no ending that names a picture, expected .svg .png .pdf for the "
-                        "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph",
+                        "plan over time, .graph.svg .graph.png .graph.pdf .dot for the graph, "
+                        ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for the mesh of a hybrid",
                         path);
     return fr__check_output(path, err);
 }
@@ -114,6 +125,39 @@ static enum fr_status write_graph(const struct fr_explanation *e, const char *pa
     return st;
 }
 
+static enum fr_status write_mesh(const struct fr_explanation *e, const char *path,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    FILE *dot;
+    enum fr_status st;
+
+    FR_TRY(fr__program_file(&dot, err));
+    st = fr__mesh_draw(dot, e, err);
+    if (st == FR_OK)
+        st = fr_draw_write(dot, true, path, ctx, err);
+    fclose(dot);
+    return st;
+}
+
+/* A mesh, or its schedule over time. */
+static enum fr_status write_layout(const struct fr_explanation *e, size_t ending, const char *path,
+                                   const struct fr_context *ctx, struct fr_error *err)
+{
+    if (endings[ending].is_mesh)
+        return write_mesh(e, path, ctx, err);
+    if (!endings[ending].picture)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s': a plan whose ops are split has no graph of operations, expected "
+                        ".mesh.svg .mesh.png .mesh.pdf .mesh.dot for its mesh",
+                        path);
+    if (!fr_explanation_is_pipeline(e))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "'%s': without a pipeline there is no schedule to draw, expected .mesh.svg "
+                        ".mesh.png .mesh.pdf .mesh.dot for the mesh",
+                        path);
+    return fr_explanation_write_pipelines(&e, 1, path, ctx, err);
+}
+
 enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *path,
                                     const struct fr_context *ctx, struct fr_error *err)
 {
@@ -122,6 +166,11 @@ enum fr_status fr_explanation_write(const struct fr_explanation *e, const char *
     enum fr_status st;
 
     FR_TRY(fr_explanation_check_path(path, err));
+    if (e->decisions->layout)
+        return write_layout(e, i, path, ctx, err);
+    if (endings[i].is_mesh)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s': strategy '%s' has no mesh to draw", path,
+                        e->question.strategy);
     if (!endings[i].picture)
         return write_graph(e, path, ctx, err);
     FR_TRY(fr__open_output(&o, path, err));

@@ -4,24 +4,27 @@ libresults_la_SOURCES = \
 	results/fits.c results/formats.h results/formats.c results/learning.c results/pipelines.c \
 	results/results.h results/schedules.h results/schedules.c results/sweeps.c \
 	results/data/collectives.c results/data/comm.c results/data/csv.c results/data/explain.c \
-	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
-	results/data/learn.c results/data/schedule.c results/data/stage_profile.c results/data/stages.c \
-	results/data/sweep.h results/data/sweep.c results/data/trace.c results/data/validate.c \
+	results/data/explain_layout.c results/data/fits.h results/data/fits.c results/data/json.c \
+	results/data/learn.h results/data/learn.c results/data/schedule.c results/data/stage_profile.c \
+	results/data/stages.c results/data/sweep.h results/data/sweep.c results/data/trace.c \
+	results/data/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/layout.c \
-	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
-	results/drawings/topo.h results/drawings/topo.c results/drawings/words.c \
+	results/drawings/mesh.h results/drawings/mesh.c results/drawings/ops.c results/drawings/snake.h \
+	results/drawings/snake.c results/drawings/topo.h results/drawings/topo.c \
+	results/drawings/words.c \
 	results/html/chart.c results/html/html.h results/html/memory.c results/html/page.c \
 	results/html/path.c results/html/report.c results/html/tables.c results/html/text.c \
 	results/html/timeline.c results/html/words.c \
 	results/parts/colours.h results/parts/explanation.h results/parts/explanation.c \
-	results/parts/lanes.h results/parts/lanes.c results/parts/memory_curve.h \
-	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
-	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
-	results/parts/schedule.h results/parts/schedule.c results/parts/speed_up.h \
-	results/parts/speed_up.c results/parts/sweep_names.h results/parts/sweep_names.c \
-	results/parts/task_order.h results/parts/task_order.c \
+	results/parts/lanes.h results/parts/lanes.c results/parts/layout.h results/parts/layout.c \
+	results/parts/layout_mesh.c results/parts/layout_parts.h results/parts/layout_watch.c \
+	results/parts/memory_curve.h results/parts/memory_curve.c results/parts/number.h \
+	results/parts/number.c results/parts/output.h results/parts/output.c results/parts/program.h \
+	results/parts/program.c results/parts/schedule.h results/parts/schedule.c \
+	results/parts/speed_up.h results/parts/speed_up.c results/parts/sweep_names.h \
+	results/parts/sweep_names.c results/parts/task_order.h results/parts/task_order.c \
 	results/pictures/compare.c results/pictures/explain.h results/pictures/explain.c \
 	results/pictures/fit.h results/pictures/fit.c results/pictures/fit_axis.h \
 	results/pictures/fit_axis.c results/pictures/fit_kernels.c results/pictures/fit_runs.c \
@@ -32,11 +35,12 @@ libresults_la_SOURCES = \
 	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
 	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/comm.c \
 	results/text/comparison.c results/text/explain.h results/text/explain.c \
-	results/text/explain_cells.c results/text/explain_gantt.c results/text/explain_op.c \
-	results/text/explain_steps.c results/text/learn.c results/text/record.h results/text/record.c \
-	results/text/record_details.c results/text/record_memory.c results/text/record_question.c \
-	results/text/record_run.c results/text/schedule.c results/text/stages.c results/text/sweep.c \
-	results/text/table.h results/text/table.c results/text/validate.c
+	results/text/explain_cells.c results/text/explain_gantt.c results/text/explain_layout.c \
+	results/text/explain_op.c results/text/explain_steps.c results/text/learn.c \
+	results/text/record.h results/text/record.c results/text/record_details.c \
+	results/text/record_memory.c results/text/record_question.c results/text/record_run.c \
+	results/text/schedule.c results/text/stages.c results/text/sweep.c results/text/table.h \
+	results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

@@ -20,6 +20,11 @@ bool fr_explanation_is_pipeline(const struct fr_explanation *e)
     return e->decisions->pipeline != NULL;
 }
 
+bool fr_explanation_is_layout(const struct fr_explanation *e)
+{
+    return e->decisions->layout != NULL;
+}
+
 /* ---- replays in milliseconds ---- */
 
 static enum fr_status replay(struct fr_timed_schedule *out, const struct fr_decided_pipeline *line,
@@ -51,8 +56,9 @@ static void release(struct fr_timed_schedule *all, size_t n)
 }
 
 /* The schedules stay the explanations'. */
-static enum fr_status replay_all(struct fr_timed_schedule **out, struct fr_explanation *const es[],
-                                 size_t n, struct fr_error *err)
+static enum fr_status replay_all(struct fr_timed_schedule **out,
+                                 const struct fr_explanation *const es[], size_t n,
+                                 struct fr_error *err)
 {
     struct fr_timed_schedule *all = calloc(n, sizeof(*all));
     enum fr_status st = all ? FR_OK : fr__fail_nomem(err);
@@ -112,8 +118,8 @@ static void print_stages(FILE *f, const struct fr_explanation *e)
     fr__table_print(f, &table);
 }
 
-enum fr_status fr_explanation_print_pipelines(FILE *f, struct fr_explanation *const es[], size_t n,
-                                              bool is_json, struct fr_error *err)
+enum fr_status fr_explanation_print_pipelines(FILE *f, const struct fr_explanation *const es[],
+                                              size_t n, bool is_json, struct fr_error *err)
 {
     struct fr_timed_schedule *all;
     enum fr_status st = FR_OK;
@@ -135,7 +141,7 @@ enum fr_status fr_explanation_print_pipelines(FILE *f, struct fr_explanation *co
     return st;
 }
 
-enum fr_status fr_explanation_write_pipelines(struct fr_explanation *const es[], size_t n,
+enum fr_status fr_explanation_write_pipelines(const struct fr_explanation *const es[], size_t n,
                                               const char *path, const struct fr_context *ctx,
                                               struct fr_error *err)
 {

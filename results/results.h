@@ -26,6 +26,7 @@ struct fr_results {
     size_t n;
     bool is_comparison; /* several strategies, even if one is left: {"results": [...]} */
     const struct fr_sweep_terms *terms; /* of the whole training run, or NULL: nobody asks */
+    size_t width; /* of a line of text: wider tables of several records are cut; 0: any */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */

@@ -1,8 +1,9 @@
 noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
-	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
-	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
-	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
+	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/layout.h \
+	strategies/learning.h strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c \
+	strategies/single.h strategies/single.c strategies/spec.c strategies/stage_plan.h \
+	strategies/strategies.h \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
 	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c strategies/fastt/dag_price.c \
@@ -16,9 +17,10 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
-	strategies/hybrid/crossings.c strategies/hybrid/graph.c strategies/hybrid/hybrid.h \
-	strategies/hybrid/message_times.h strategies/hybrid/message_times.c strategies/hybrid/options.c \
-	strategies/hybrid/place.c strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
+	strategies/hybrid/crossings.c strategies/hybrid/explain.c strategies/hybrid/graph.c \
+	strategies/hybrid/hybrid.h strategies/hybrid/message_times.h strategies/hybrid/message_times.c \
+	strategies/hybrid/options.c strategies/hybrid/place.c strategies/hybrid/ranks.c \
+	strategies/hybrid/strategy.c \
 	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
 	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
 	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \

@@ -83,6 +83,8 @@ struct fr_problem {
     const char *why_devices_differ;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
     const struct fr_option_values *options;
+    bool prefers_folding; /* the plan is one of many that are tried: ranks that do the same are
+                             placed once, even where their messages would go over the links */
     /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks
      * that its operations became; NULL: not wanted */
     struct fr_decisions **decisions;

@@ -112,6 +112,28 @@ static enum fr_status choose_way(struct fr__making *m, struct fr_error *err)
     return FR_OK;
 }
 
+/* Whether what a device holds for the whole iteration is more than its memory. */
+static enum fr_status check_room(const struct fr__making *m, struct fr_error *err)
+{
+    const struct fr_plan_view *v = fr_plan_view(m->plan);
+    const struct fr_topo *t = v->topo;
+    double *bytes = calloc(t->n_devices + 1, sizeof(*bytes));
+    bool is_overfull = false;
+
+    if (!bytes)
+        return fr__fail_nomem(err);
+    for (size_t b = 0; b < v->n_buffers; b++)
+        if (v->buffers[b].alloc == FR_NONE && v->buffers[b].alias == FR_NONE)
+            bytes[v->buffers[b].device] += (double)v->buffers[b].bytes;
+    for (size_t d = 0; d < t->n_devices; d++)
+        is_overfull = is_overfull || bytes[d] > (double)t->types[t->devices[d].type].mem_bytes;
+    free(bytes);
+    *m->question->is_overfull = is_overfull;
+    return is_overfull ? fr__fail(err, FR_ENOROOM, FR_NOWHERE,
+                                  "what stays for the whole iteration does not fit in memory")
+                       : FR_OK;
+}
+
 /* Plans and runs into m, which owns what it gets even on failure. */
 static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
                                    const struct fr_strategy *strategy, struct fr_error *err)
@@ -126,6 +148,8 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     if (q->is_brief && strategy->is_trusted)
         fr__plan_trust(m->plan);
     FR_TRY(fr_plan_finish(m->plan, err));
+    if (q->is_overfull)
+        FR_TRY(check_room(m, err));
     m->options = q->run;
     if (m->slow)
         m->options.device_slowdown = m->slow;
@@ -230,6 +254,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
     problem.options = &values;
     problem.decisions = &m.decisions;
+    problem.prefers_folding = q->is_overfull != NULL;
     m.n_devices = problem.n_devices;
     m.global_batch = problem.global_batch;
     st = fr__slow_devices(&m.slow, s->topo, q, err);

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "study/interference.h"
+#include "study/links.h"
 #include "study/record.h"
 
 #include <stdatomic.h>
@@ -212,39 +213,75 @@ static int compare_use(const void *a, const void *b)
     return x->link < y->link ? -1 : x->link > y->link;
 }
 
+/* Links of the same kind between the same kinds of ends that are as busy. */
+static bool are_alike(const struct fr_topo *t, const struct link_use *a, const struct link_use *b)
+{
+    const struct fr_link *x = &t->links[a->link], *y = &t->links[b->link];
+
+    return x->kind == y->kind && t->vertices[x->src].kind == t->vertices[y->src].kind &&
+           t->vertices[x->dst].kind == t->vertices[y->dst].kind &&
+           a->utilisation_frac - b->utilisation_frac <= 1e-9 * a->utilisation_frac;
+}
+
+/* A row a link; of a folded plan, a row for those that are alike. */
+static enum fr_status list_links(struct record_box *box, struct fr_record_link list[],
+                                 const struct fr_topo *t, const struct link_use use[], size_t n,
+                                 const double bytes[], bool is_folded, struct fr_error *err)
+{
+    const struct link_use *first[FR_RECORD_MAX_LINKS] = {NULL};
+    struct fr_record *r = &box->record;
+    char buf[FR_LINK_NAME];
+
+    for (size_t i = 0; i < n; i++) {
+        size_t k = is_folded ? 0 : r->n_links;
+
+        while (k < r->n_links && !are_alike(t, first[k], &use[i]))
+            k++;
+        if (k < r->n_links) {
+            list[k].count++;
+            continue;
+        }
+        r->links_total++;
+        if (k == FR_RECORD_MAX_LINKS)
+            continue;
+        first[k] = &use[i];
+        list[r->n_links] = (struct fr_record_link){
+            .name = fr__arena_strdup(box->arena, fr_topo_link_name(t, use[i].link, buf)),
+            .count = 1,
+            .bytes = bytes[use[i].link],
+            .utilisation_frac = use[i].utilisation_frac};
+        if (!list[r->n_links++].name)
+            return fr__fail_nomem(err);
+    }
+    return FR_OK;
+}
+
 static enum fr_status fill_links(struct record_box *box, const struct fr__making *m,
                                  struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
     struct fr_record *r = &box->record;
+    bool is_folded = fr_plan_view(m->plan)->device_counts != NULL;
     struct link_use *use = fr__arena_alloc(box->arena, t->n_links, sizeof(*use));
-    struct fr_record_link *list;
+    double *bytes = fr__arena_alloc(box->arena, t->n_links, sizeof(*bytes));
+    struct fr_record_link *list = fr__arena_alloc(box->arena, FR_RECORD_MAX_LINKS, sizeof(*list));
+    size_t n = 0;
 
-    if (!use)
+    if (!use || !bytes || !list)
         return fr__fail_nomem(err);
+    if (is_folded)
+        FR_TRY(fr__folded_link_bytes(bytes, m->plan, err));
     for (uint32_t i = 0; i < t->n_links; i++) {
         double could_bytes = t->links[i].bw_Bps * m->run->makespan_s;
 
-        if (m->run->link_bytes[i] > 0 && could_bytes > 0)
-            use[r->links_total++] = (struct link_use){m->run->link_bytes[i] / could_bytes, i};
+        if (!is_folded)
+            bytes[i] = m->run->link_bytes[i];
+        if (bytes[i] > 0 && could_bytes > 0)
+            use[n++] = (struct link_use){bytes[i] / could_bytes, i};
+        bytes[i] /= m->run->n_iterations;
     }
-    qsort(use, r->links_total, sizeof(*use), compare_use);
-    r->n_links = r->links_total < FR_RECORD_MAX_LINKS ? r->links_total : FR_RECORD_MAX_LINKS;
-    list = fr__arena_alloc(box->arena, r->n_links, sizeof(*list));
-    if (!list)
-        return fr__fail_nomem(err);
-    for (size_t i = 0; i < r->n_links; i++) {
-        char buf[FR_LINK_NAME];
-        const char *name = fr__arena_strdup(box->arena, fr_topo_link_name(t, use[i].link, buf));
-
-        if (!name)
-            return fr__fail_nomem(err);
-        list[i] =
-            (struct fr_record_link){.name = name,
-                                    .count = 1,
-                                    .bytes = m->run->link_bytes[use[i].link] / m->run->n_iterations,
-                                    .utilisation_frac = use[i].utilisation_frac};
-    }
+    qsort(use, n, sizeof(*use), compare_use);
+    FR_TRY(list_links(box, list, t, use, n, bytes, is_folded, err));
     r->links = list;
     return FR_OK;
 }

@@ -79,6 +79,10 @@ struct fr_question {
     /* Only the figures that a row of a sweep has: a record without links, critical path, holders
      * of memory, whose run is not held against its plan afterwards. Figures are the same. */
     bool is_brief;
+    /* fr_answer_on only: where to say that what some device holds for the whole iteration is more
+     * than its memory. Then the plan is not run, and the answer is FR_ENOROOM; and ranks are folded
+     * wherever they can be. NULL: it is run. */
+    bool *is_overfull;
     struct fr_run_options run; /* context, want: the answering function's */
     const char *command;       /* the command that asked it, for reports; NULL: not known */
     bool no_timing;            /* every wall-clock and CPU time is written as 0 */
@@ -141,8 +145,9 @@ struct fr_record_device {
 
 struct fr_record_link {
     const char *name;
-    uint32_t count;
-    double bytes;            /* an iteration */
+    uint32_t count; /* links that are as busy and of the same kind, this one the first; 1 but in
+                       folded plans, which count collectives as rings in rank order */
+    double bytes;   /* an iteration */
     double utilisation_frac; /* of what the link could carry in that time */
 };
 

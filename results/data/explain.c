@@ -131,12 +131,15 @@ static void write_tries(struct fr__json *j, const struct fr_decisions *x)
     fr__json_close(j, ']');
 }
 
-void fr_explanation_print_json(FILE *f, const struct fr_explanation *e)
+enum fr_status fr_explanation_print_json(FILE *f, const struct fr_explanation *e,
+                                         struct fr_error *err)
 {
     const struct fr_decisions *x = e->decisions;
     const struct fr_problem *in = &e->problem;
     struct fr__json j;
 
+    if (x->layout)
+        return fr__layout_print_json(f, e, err);
     fr__json_init(&j, f);
     fr__json_open(&j, NULL, '{', false);
     fr__json_string(&j, "workload", in->graph->name);
@@ -161,4 +164,5 @@ void fr_explanation_print_json(FILE *f, const struct fr_explanation *e)
         fr__json_string(&j, "ended", x->split_end);
     }
     fr__json_close(&j, '}');
+    return FR_OK;
 }

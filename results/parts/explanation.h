@@ -11,7 +11,12 @@ struct fr_explanation {
     uint32_t *devices; /* [problem.n_devices] */
     struct fr_problem problem;
     struct fr_decisions *decisions;
+    struct fr_record *record; /* of a plan whose ops are split; else NULL */
 };
+
+/* Decisions of a plan whose ops are split, as text and as JSON. FR_ENOMEM, FR_ENOENT. */
+enum fr_status fr__tell_layout(FILE *f, const struct fr_explanation *e, struct fr_error *err);
+enum fr_status fr__layout_print_json(FILE *f, const struct fr_explanation *e, struct fr_error *err);
 
 /* All times of an explanation have one unit and one count of decimals: none if all are whole. */
 struct fr__explain_unit {

@@ -1,7 +1,8 @@
 /* results/text/comparison.c - several records as a table for people, a row each.
  *
  * It is separate because its columns depend on all of the records: tokens for sequence models, a
- * whole run where one is asked for.
+ * whole run where one is asked for. What does not fit on the lines goes into another table below,
+ * with the strategies once more: first what decides, then what explains it.
  */
 #include "config.h"
 
@@ -10,6 +11,8 @@
 #include "results/parts/speed_up.h"
 #include "results/text/cells.h"
 #include "results/text/record.h"
+
+#include <string.h>
 
 enum { NUMBER = 32 };
 
@@ -171,16 +174,102 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
     }
 }
 
+/* ---- narrow lines ---- */
+
+/* Columns in the order in which tables that were cut have them. */
+static const enum column by_weight[] = {
+    COLUMN_ITERATION, COLUMN_TOKENS, COLUMN_MFU,  COLUMN_SPEED_UP,   COLUMN_RUN,
+    COLUMN_COST,      COLUMN_MEMORY, COLUMN_FITS, COLUMN_THROUGHPUT, COLUMN_COMPUTE,
+    COLUMN_EXPOSED,   COLUMN_BUBBLE, COLUMN_GAP};
+
+static size_t width_of(const struct comparison *c, enum column column, const char *title)
+{
+    size_t most = strlen(title);
+
+    for (size_t i = 0; i < c->results->n; i++) {
+        char cell[FR__TABLE_CELL] = "";
+
+        fill_cell(c, c->results->records[i], column, cell);
+        most = strlen(cell) > most ? strlen(cell) : most;
+    }
+    return 2 + most;
+}
+
+/* The index of a column among those that are shown; n_columns: it is not. */
+static size_t index_of(const struct comparison *c, enum column column)
+{
+    size_t k = 0;
+
+    while (k < c->n_columns && c->columns[k] != column)
+        k++;
+    return k;
+}
+
+/* Takes as many of the columns from *next on as fit beside the strategies; at least one. What
+ * fits says goes with the memory. */
+static void take_columns(struct comparison *part, const struct comparison *c,
+                         const struct fr__table_column titles[], struct fr__table_column taken[],
+                         size_t *next)
+{
+    size_t n_all = sizeof(by_weight) / sizeof(by_weight[0]);
+    size_t width = width_of(c, COLUMN_STRATEGY, titles[0].title);
+
+    part->columns[0] = COLUMN_STRATEGY;
+    taken[0] = titles[0];
+    part->n_columns = 1;
+    for (; *next < n_all; (*next)++) {
+        size_t k = index_of(c, by_weight[*next]), w;
+
+        if (k == c->n_columns)
+            continue;
+        w = width_of(c, by_weight[*next], titles[k].title);
+        if (by_weight[*next] == COLUMN_MEMORY)
+            w += width_of(c, COLUMN_FITS, "");
+        if (part->n_columns > 1 && width + w > c->results->width && by_weight[*next] != COLUMN_FITS)
+            return;
+        width += by_weight[*next] == COLUMN_FITS ? 0 : w;
+        part->columns[part->n_columns] = by_weight[*next];
+        taken[part->n_columns++] = titles[k];
+    }
+}
+
+static void put_table(FILE *f, const struct comparison *c, const struct fr__table_column titles[])
+{
+    fr__table_print(f,
+                    &(struct fr__table){titles, c->n_columns, c->results->n, fill_comparison, c});
+}
+
+static void put_tables(FILE *f, const struct comparison *c, const struct fr__table_column titles[])
+{
+    size_t n_all = sizeof(by_weight) / sizeof(by_weight[0]), width = 0;
+
+    for (size_t k = 0; k < c->n_columns; k++)
+        width += width_of(c, c->columns[k], titles[k].title);
+    if (c->results->width == 0 || width <= c->results->width) {
+        put_table(f, c, titles);
+        return;
+    }
+    for (size_t next = 0, n = 0; next < n_all; n++) {
+        struct fr__table_column taken[N_COLUMNS];
+        struct comparison part = *c;
+
+        take_columns(&part, c, titles, taken, &next);
+        if (part.n_columns == 1 || (part.n_columns == 2 && part.columns[1] == COLUMN_GAP))
+            return; /* not worth a table */
+        if (n > 0)
+            putc('\n', f);
+        put_table(f, &part, taken);
+    }
+}
+
 void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_verbose)
 {
     struct fr__table_column titles[N_COLUMNS];
     struct comparison c = {.results = rs, .base = fr__speed_up_base(rs)};
-    struct fr__table t = {titles, 0, rs->n, fill_comparison, &c};
 
     choose_columns(&c, titles);
-    t.n_columns = c.n_columns;
     fr__record_put_question(f, rs->records[0], false);
-    fr__table_print(f, &t);
+    put_tables(f, &c, titles);
     fputs("\nspeed-up against ", f);
     fr__put_clean(f, c.base->strategy);
     fputs("; costs from ", f);

@@ -180,14 +180,13 @@ static bool is_memory_tight(const struct fr_decisions *x)
 enum fr_status fr_explanation_print(FILE *f, const struct fr_explanation *e,
                                     const struct fr_explanation_view *v, struct fr_error *err)
 {
-    struct fr__telling t = {.f = f,
-                            .e = e,
-                            .x = e->decisions,
-                            .p = &e->decisions->plans[0],
-                            .unit = fr__explain_unit(e->decisions),
-                            .most = v->n_ops,
-                            .with_memory = v->op || is_memory_tight(e->decisions)};
+    struct fr__telling t = {.f = f, .e = e, .x = e->decisions, .most = v->n_ops};
 
+    if (t.x->layout)
+        return fr__tell_layout(f, e, err);
+    t.p = &t.x->plans[0];
+    t.unit = fr__explain_unit(t.x);
+    t.with_memory = v->op || is_memory_tight(t.x);
     if (v->op)
         return tell_one(&t, v->op, err);
     tell_question(&t);

@@ -42,23 +42,25 @@ static void fill_link(const void *user, size_t i, struct fr__table_row *row)
     fr__table_text(row->cell[0], l->name);
     fr__format_bytes(l->bytes, row->cell[1], NUMBER);
     fr__percent(l->utilisation_frac, row->cell[2], NUMBER);
+    snprintf(row->cell[3], NUMBER, "%u", l->count);
 }
 
 void fr__record_put_details(FILE *f, const struct fr_record *r)
 {
+    bool is_folded = r->n_links > 0 && r->plan && fr_plan_view(r->plan)->device_counts;
     static const struct fr__table_column devices[] = {
         {"device", false},   {"compute", true},     {"exposed", true},    {"bubble", true},
         {"critical", true},  {"peak", true},        {"parameters", true}, {"gradients", true},
         {"optimizer", true}, {"activations", true}, {"other", true},
     };
     static const struct fr__table_column links[] = {
-        {"link", false}, {"bytes", true}, {"busy", true}};
+        {"link", false}, {"bytes", true}, {"busy", true}, {"alike", true}};
     struct fr__table t = {devices, 11, r->n_devices, fill_device, r};
 
     putc('\n', f);
     fr__table_print(f, &t);
     if (r->n_links > 0) {
-        t = (struct fr__table){links, 3, r->n_links, fill_link, r};
+        t = (struct fr__table){links, is_folded ? 4 : 3, r->n_links, fill_link, r};
         putc('\n', f);
         fr__table_print(f, &t);
         if (r->links_total > r->n_links)

@@ -6,6 +6,7 @@
  *     ranks.c     which ranks are placed, on which devices, and their groups
  *     place.c     ranks become tasks
  *     crossings.c tensors that go from stage to stage in parts
+ *     explain.c   what was decided, as a record
  *     strategy.c  the strategy's row
  *
  * Nothing here knows what an op is. Which ops are split how is a choice of placements
@@ -19,6 +20,7 @@
 #include "strategies/lower/exchange.h"
 #include "strategies/lower/group_ops.h"
 #include "strategies/lower/mesh.h"
+#include "strategies/lower/pipeline.h"
 #include "strategies/lower/placer.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
@@ -119,6 +121,8 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);
+/* The devices of all ranks of a stage, placed or not. devices: [n_ranks / pp]. */
+void fr__hybrid_stage_devices(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t devices[]);
 
 /* Of what goes from one rank of the pipeline to another, that which a tensor group has whole.
  * stage_of: [n_ops], rank_of: [n_stages]. Fills crossings, their number and crossing_of of *out,
@@ -129,9 +133,23 @@ enum fr_status fr__hybrid_crossings(struct fr__group_ops_problem *out,
                                     const uint32_t rank_of[], struct fr__arena *arena,
                                     struct fr_error *err);
 
-/* Places all ranks. */
+/* Places all ranks. tell: where to leave what was decided, for the caller to free; NULL: nobody
+ * asks. */
 enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,
                                 const struct fr__hybrid_graph *g, struct fr__hybrid_ranks *r,
-                                struct fr_error *err);
+                                struct fr_decisions **tell, struct fr_error *err);
+
+/* How the ranks run the graph, once it is placed. */
+struct fr__hybrid_placed {
+    const struct fr__pipeline *line; /* NULL: one stage */
+    struct fr_schedule **schedule;   /* of the line; the record takes it */
+    uint32_t n_stages;
+    const uint32_t *stage_of; /* [n_ops]; NULL: one stage */
+};
+/* Fills a record, which the caller frees. FR_ENOMEM. O(ops). */
+enum fr_status fr__hybrid_tell(struct fr_decisions **out, const struct fr__placer *pl,
+                               const struct fr__hybrid_options *o, const struct fr__hybrid_graph *g,
+                               const struct fr__hybrid_ranks *r,
+                               const struct fr__hybrid_placed *placed, struct fr_error *err);
 
 #endif

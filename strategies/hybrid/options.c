@@ -319,7 +319,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .overlap = v[OVERLAP] != 0,
         .gathers_at_start = v[OVERLAP_GATHER] != 0,
         .fold = v[FOLD] != 0,
-        .is_fold_wanted = in->options->is_set[FOLD] && v[FOLD] != 0,
+        .is_fold_wanted = (in->options->is_set[FOLD] && v[FOLD] != 0) || in->prefers_folding,
         .zero = (unsigned)v[ZERO],
         .prefetch = (uint32_t)(v[PREFETCH] < UINT32_MAX / 2 ? v[PREFETCH] : UINT32_MAX / 2),
         .reshards = v[RESHARD] != 0,

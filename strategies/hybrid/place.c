@@ -331,12 +331,23 @@ static enum fr_status place_replica(struct placing *p, uint32_t replica, struct 
     return st;
 }
 
-static void fold_devices(const struct placing *p)
+/* The ranks of each stage in the same order. */
+static enum fr_status fold_devices(const struct placing *p, struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
+    uint32_t n = r->dense.n_ranks / p->o->pp;
+    uint32_t *devices;
 
-    for (uint32_t s = 0; r->is_folded && s < p->o->pp; s++)
-        fr_plan_fold_device(p->pl->plan, fr__hybrid_device(r, s, 0), r->dense.n_ranks / p->o->pp);
+    if (!r->is_folded)
+        return FR_OK;
+    devices = fr__arena_alloc(p->pl->arena, n, sizeof(*devices));
+    if (!devices)
+        return fr__fail_nomem(err);
+    for (uint32_t s = 0; s < p->o->pp; s++) {
+        fr__hybrid_stage_devices(r, s, devices);
+        fr_plan_fold_device(p->pl->plan, fr__hybrid_device(r, s, 0), n, devices);
+    }
+    return FR_OK;
 }
 
 static enum fr_status place_all(struct placing *p, struct fr_error *err)
@@ -356,13 +367,12 @@ static enum fr_status place_all(struct placing *p, struct fr_error *err)
     FR_TRY(add_messages(p, err));
     for (uint32_t i = 0; i < p->ranks->n_replicas; i++)
         FR_TRY(place_replica(p, i, err));
-    fold_devices(p);
-    return FR_OK;
+    return fold_devices(p, err);
 }
 
 enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_options *o,
                                 const struct fr__hybrid_graph *g, struct fr__hybrid_ranks *r,
-                                struct fr_error *err)
+                                struct fr_decisions **tell, struct fr_error *err)
 {
     uint32_t samples = pl->in->global_batch / o->dp;
     struct placing p = {.pl = pl, .o = o, .g = g, .ranks = r};
@@ -372,6 +382,13 @@ enum fr_status fr__hybrid_place(struct fr__placer *pl, const struct fr__hybrid_o
                                  .batch = o->micro_batch,
                                  .last_batch = samples - (o->n_micros - 1) * o->micro_batch};
     st = place_all(&p, err);
+    if (st == FR_OK && tell)
+        st = fr__hybrid_tell(tell, pl, o, g, r,
+                             &(struct fr__hybrid_placed){.line = p.schedule ? &p.line : NULL,
+                                                         .schedule = &p.schedule,
+                                                         .n_stages = p.n_stages,
+                                                         .stage_of = p.stage_of},
+                             err);
     fr_schedule_free(p.schedule);
     return st;
 }

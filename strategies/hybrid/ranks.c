@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_UNFOLDED = 128 }; /* replicas that are placed one by one unless asked otherwise */
+enum { MOST_UNFOLDED = 128 }; /* replicas that are placed one by one unless asked otherwise, */
+/* and bytes of their parameters together: their gradients' messages take some seconds one by one */
+static const double MOST_BYTES_UNFOLDED = 2e11;
 
 /* ---- devices ---- */
 
@@ -67,6 +69,17 @@ static enum fr_status list_replicas(struct fr__hybrid_ranks *r, struct fr_error 
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica)
 {
     return r->devices[(size_t)stage * r->n_replicas + replica];
+}
+
+void fr__hybrid_stage_devices(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t devices[])
+{
+    uint32_t coord[FR__N_MESH_AXES], n = 0;
+
+    for (uint32_t rank = 0; rank < r->dense.n_ranks; rank++) {
+        fr__mesh_coord(&r->dense, rank, coord);
+        if (coord[FR__MESH_PP] == stage)
+            devices[n++] = r->devices_by_rank[rank];
+    }
 }
 
 /* ---- groups ---- */
@@ -122,20 +135,18 @@ static bool is_one_group(const struct fr__hybrid_ranks *r)
 
 /* The crowd of a stage's groups; NULL where one group is alone and the engine sends its
  * messages. */
-static enum fr_status make_crowd(struct grouping *g, uint32_t stage, struct fr__crowd **out,
-                                 struct fr_error *err)
+static enum fr_status make_crowd(struct grouping *g, const struct fr__crowd_groups *all,
+                                 struct fr__crowd **out, struct fr_error *err)
 {
     struct fr__hybrid_ranks *r = g->r;
-    struct fr__crowd_groups groups = {0};
     bool is_even = true;
 
     *out = NULL;
-    FR_TRY(all_groups(g, stage, &groups, err));
-    if (groups.n_groups < 2 && !r->is_folded && is_one_group(r))
+    if (all->n_groups < 2 && !r->is_folded && is_one_group(r))
         return FR_OK;
     if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
         return fr__fail_nomem(err);
-    FR_TRY(fr__crowd_new(out, r->routes, &groups, err));
+    FR_TRY(fr__crowd_new(out, r->routes, all, err));
     r->crowds[r->n_crowds++] = *out;
     if (r->is_folded)
         FR_TRY(fr__crowd_is_even(*out, &is_even, err));
@@ -184,16 +195,20 @@ static enum fr_status add_stage(struct grouping *g, uint32_t stage, uint32_t n_g
 {
     struct fr__hybrid_ranks *r = g->r;
     uint32_t *devices = fr__arena_alloc(r->pl->arena, g->n, sizeof(*devices));
+    struct fr__crowd_groups all = {0};
     struct fr__crowd *crowd = NULL;
 
     if (!devices)
         return fr__fail_nomem(err);
-    FR_TRY(make_crowd(g, stage, &crowd, err));
+    FR_TRY(all_groups(g, stage, &all, err));
+    FR_TRY(make_crowd(g, &all, &crowd, err));
     for (uint32_t i = r->n_replicas; i-- > 0;)
         plan_group[group_of[i]] = i; /* its first replica */
     for (uint32_t k = 0; k < n_groups; k++) {
         devices_of(g, rank_at(r, stage, r->rank_of[plan_group[k]]), devices);
         plan_group[k] = fr_plan_add_group_of(r->pl->plan, devices, g->n);
+        if (r->is_folded)
+            fr_plan_fold_group(r->pl->plan, plan_group[k], all.n_groups, all.devices);
         if (crowd)
             FR_TRY(know_crowd(r, plan_group[k], crowd, err));
     }
@@ -388,6 +403,17 @@ static enum fr_status make_all_groups(struct fr__hybrid_ranks *r, const struct f
     return make_alike(r, g, err);
 }
 
+/* Whether the messages of plain replicas are so many that they had better be one collective. */
+static bool moves_much(const struct fr__hybrid_ranks *r)
+{
+    const struct fr_graph *g = r->pl->graph;
+    double bytes = 0;
+
+    for (size_t o = 0; o < g->n_ops; o++)
+        bytes += g->ops[o].phase == FR_PHASE_FORWARD ? (double)g->ops[o].param_bytes : 0;
+    return r->o->zero == 0 && bytes * (double)r->pl->in->n_devices > MOST_BYTES_UNFOLDED;
+}
+
 /* Why each rank has to be placed by itself; NULL: one of a stage stands for all. */
 static const char *why_not_folded(const struct fr__hybrid_ranks *r)
 {
@@ -399,7 +425,8 @@ static const char *why_not_folded(const struct fr__hybrid_ranks *r)
         return "no two ranks do the same";
     if (in->why_devices_differ)
         return in->why_devices_differ;
-    if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !r->o->is_fold_wanted)
+    if (is_one_group(r) && in->n_devices <= MOST_UNFOLDED && !moves_much(r) &&
+        !r->o->is_fold_wanted)
         return "the messages of the one group go over the links";
     for (size_t i = 1; i < in->n_devices; i++)
         if (in->topo->devices[in->devices[i]].type != in->topo->devices[in->devices[0]].type)

@@ -22,6 +22,7 @@ struct adviser {
 /* Result of a trial; fits is also false if the question cannot be answered. */
 struct trial {
     bool fits, is_answered;
+    bool is_overfull; /* answered without a run: what stays for the whole iteration is too much */
     double samples_per_s;
     uint64_t peak_bytes;
 };

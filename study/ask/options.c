@@ -16,7 +16,8 @@
 enum {
     MOST_REMEDIES = 24,
     MOST_FITS = 16,
-    MOST_ANSWERED = 32, /* simulations of one strategy */
+    MOST_ANSWERED = 32, /* simulations of one strategy, */
+    MOST_OVERFULL = 64, /* and plans that need none */
     MOST_SHOWN = 4,
     MOST_DOUBLED = 64,
     VALUE_SIZE = 24,
@@ -43,7 +44,7 @@ struct search {
     size_t n_remedies;
     struct fit fits[MOST_FITS];
     size_t n_fits;
-    unsigned n_answered;
+    unsigned n_answered, n_overfull;
 };
 
 /* ---- specs ---- */
@@ -164,7 +165,7 @@ static enum fr_status try_remedies(struct search *s, const struct remedy *first,
     *out = (struct trial){0};
     if (s->n_fits == MOST_FITS || is_needless(s, first, second))
         return FR_OK;
-    if (s->n_answered == MOST_ANSWERED) {
+    if (s->n_answered == MOST_ANSWERED || s->n_overfull == MOST_OVERFULL) {
         s->a->is_cut_short = true;
         return FR_OK;
     }
@@ -175,7 +176,8 @@ static enum fr_status try_remedies(struct search *s, const struct remedy *first,
     q.strategy = f->spec;
     FR_TRY(fr__advice_try(s->a, s->a->setting, &q, out));
     f->trial = *out;
-    s->n_answered += out->is_answered;
+    s->n_answered += out->is_answered && !out->is_overfull;
+    s->n_overfull += out->is_overfull;
     s->n_fits += out->fits;
     return FR_OK;
 }

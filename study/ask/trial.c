@@ -10,8 +10,10 @@ static const uint64_t MOST_EVENTS = 10000000;
 enum fr_status fr__advice_try(struct adviser *a, const struct fr_setting *s,
                               const struct fr_question *q, struct trial *out)
 {
+    struct fr_question asked = *q;
     struct fr_record *r = NULL;
     struct fr_error err;
+    bool is_overfull = false;
     enum fr_status st;
 
     *out = (struct trial){0};
@@ -20,11 +22,13 @@ enum fr_status fr__advice_try(struct adviser *a, const struct fr_setting *s,
         return FR_OK;
     }
     a->n_tried++;
-    st = fr_answer_on(s, q, &a->context, &r, &err);
+    asked.is_overfull = &is_overfull;
+    st = fr_answer_on(s, &asked, &a->context, &r, &err);
     if (st == FR_ENOMEM || st == FR_ECANCELLED) {
         *a->err = err;
         return st;
     }
+    out->is_answered = out->is_overfull = is_overfull;
     if (st != FR_OK)
         return FR_OK;
     a->events += r->run->stats.events;

@@ -134,6 +134,26 @@ run compare $vgg
 check "compare_without_strategies_takes_all" exits 0
 check "compare_has_a_row_for_single" says '^  single '
 check "compare_has_a_row_for_dp" says '^  dp '
+# lines_fit N: no line of a table is longer
+lines_fit() { test "$(grep "^  " out | wc -L)" -le "$1"; }
+big="-w gpt2-small -t dgx1-v100 -B 4 -p fp16 -O adam -s hybrid:tp=2,zero=1 -s hybrid:zero=3,recompute=full"
+run compare $big
+cp out whole
+check "a_file_has_one_table" test "$(grep -c '^  strategy ' out)" -eq 1
+for width in 80 120; do
+    COLUMNS=$width
+    export COLUMNS
+    run compare $big
+    unset COLUMNS
+    check "a_table_is_cut_to_$width" lines_fit "$width"
+    check "what_was_cut_stands_below_$width" test "$(grep -c '^  strategy ' out)" -ge 2
+done
+COLUMNS=1000
+export COLUMNS
+run compare $big
+unset COLUMNS
+check "wide_lines_hold_one_table" cmp -s out whole
+rm -f whole
 run compare $vgg -s single -s dp --json
 check "compare_gives_an_array" says '"results": \['
 run simulate -w vgg19 -t dgx1-v100 -b 4096 -s single

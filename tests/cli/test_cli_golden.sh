@@ -3,6 +3,7 @@
 # CASE/cmd holds the arguments, CASE/why says why the case exists. GOLDEN_UPDATE=1 rewrites them;
 # the difference is then reviewed like code.
 set -u
+unset COLUMNS # a terminal's width, which cuts tables
 forerun=$(pwd)/forerun
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

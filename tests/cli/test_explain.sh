@@ -66,6 +66,24 @@ run explain $toy --json
 check what_is_explained_is_what_is_planned equals "$planned" \
     "$(sed -n 's/.*"makespan_s": \([0-9.e-]*\),*/\1/p' out | tail -1)"
 
+# ---- a mesh ----
+
+two="-w gpt:layers=4,hidden=256,heads=8,seq=128,vocab=512 -p fp16"
+run explain $two -t dgx1-v100 -b 32 -s hybrid:tp=2,pp=2 -o mesh.mesh.dot
+check a_mesh_is_drawn succeeds
+check every_rank_is_there equals "$(grep -c '^  r[0-9]* \[pos' mesh.mesh.dot)" 8
+check rank_0_has_a_line_for_each_axis equals "$(grep -c '^  r0 -- ' mesh.mesh.dot)" 3
+check the_schedule_is_drawn_too grep -q '^rank 1 .*F0' out
+run explain $two -b 320 -t "20x hgx-h100 via ib:400Gbps" -s hybrid:tp=4,pp=2 -o mesh.mesh.dot
+check of_many_machines_a_few_are_drawn equals "$(grep -c '^  r[0-9]* \[pos' mesh.mesh.dot)" 80
+check the_others_are_counted grep -q 'more row' mesh.mesh.dot
+run explain $two -t dgx1-v100 -b 32 -s hybrid:tp=2 -o mesh.dot
+check a_mesh_is_no_graph_of_operations fails 2 "expected .mesh.svg .mesh.png"
+run explain $ten -s dpos -o ten.mesh.dot
+check a_planner_has_no_mesh fails 2 "has no mesh to draw"
+run explain $two -t dgx1-v100 -b 32 -s hybrid:tp=2,pp=2 -s pp
+check pipelines_stand_side_by_side_still succeeds
+
 # ---- pictures ----
 
 run explain $ten -s dpos -o ten.dot
@@ -110,7 +128,7 @@ check an_unwritable_file_fails fails 1 "no/such/x.svg"
 run explain $ten
 check a_strategy_is_needed fails 2 "no strategy given"
 run explain $ten -s dp
-check others_have_nothing_to_explain fails 2 "'dp' has nothing to explain, expected 'pp' or 'dpos' or 'os-dpos'"
+check others_have_nothing_to_explain fails 2 "'dp' has nothing to explain, expected 'pp' or 'hybrid' or 'dpos' or 'os-dpos'"
 run explain $ten -s dpos -s os-dpos
 check planners_are_not_told_side_by_side fails 2 "only pipelines are explained side by side"
 run explain $ten -s dposs

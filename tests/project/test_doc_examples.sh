@@ -29,8 +29,8 @@ if ! command -v gnuplot >/dev/null; then
     mv shorter list
 fi
 if ! command -v dot >/dev/null; then
-    echo "SKIP graphviz is not here: $(grep -cE '( draw .*|\.graph)\.(svg|png|pdf)' list) drawings"
-    grep -vE '( draw .*|\.graph)\.(svg|png|pdf)' list >shorter
+    echo "SKIP graphviz is not here: $(grep -cE '( draw .*|\.graph|\.mesh)\.(svg|png|pdf)' list) drawings"
+    grep -vE '( draw .*|\.graph|\.mesh)\.(svg|png|pdf)' list >shorter
     mv shorter list
 fi
 while read -r line; do

@@ -212,7 +212,7 @@ START_TEST(json_and_pictures_need_no_more_than_there_is)
     if (_i)
         tell_all_of_it(&t);
     f = open_memstream(&t.text, &t.n);
-    fr_explanation_print_json(f, &t.e);
+    ck_assert_int_eq(fr_explanation_print_json(f, &t.e, &err), FR_OK);
     fclose(f);
     ck_assert(is_json(t.text));
     ck_assert_uint_eq(count_of(t.text, "\"why\":"), _i ? 2 : 0);

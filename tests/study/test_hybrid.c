@@ -27,7 +27,8 @@ static void keep_folding(void *user, const char *line)
         snprintf(text, 200, "%s", line);
 }
 
-static struct fr_record *answer(const struct asked *a, const char *strategy, char folding[200])
+static struct fr_record *answer_as(const struct asked *a, const char *strategy,
+                                   enum fr_collectives collectives, char folding[200])
 {
     const struct fr_context ctx = {.log = keep_folding, .log_user = folding};
     struct fr_record *r = NULL;
@@ -42,10 +43,17 @@ static struct fr_record *answer(const struct asked *a, const char *strategy, cha
     q.global_batch = a->batch;
     q.dtype = a->dtype;
     q.optimizer = FR_ADAM;
+    q.collectives = collectives;
+    q.run.rings = collectives == FR_COLLECTIVES_AUTO ? 0 : 1; /* one, in rank order */
     folding[0] = '\0';
     ck_assert_msg(fr_answer(&q, &ctx, &r, &err) == FR_OK, "%s on %s, %s: %s", a->workload,
                   a->topology, strategy, err.text);
     return r;
+}
+
+static struct fr_record *answer(const struct asked *a, const char *strategy, char folding[200])
+{
+    return answer_as(a, strategy, FR_COLLECTIVES_AUTO, folding);
 }
 
 static void assert_near(double a, double b, double scale, const char *what, const char *first,
@@ -227,6 +235,33 @@ static void write_eight_a_nic(void)
     fclose(f);
 }
 
+/* The links of a folded plan with their counts are those of the whole one: as many, as busy,
+ * where all collectives are rings. */
+static void assert_same_links(const struct fr_record *folded, const struct fr_record *whole)
+{
+    const struct fr_topo *t = fr_plan_view(whole->plan)->topo;
+    double sum = 0, whole_sum = 0;
+    size_t n = 0, n_whole = 0;
+
+    for (size_t i = 0; i < folded->n_links; i++) {
+        const struct fr_record_link *l = &folded->links[i];
+        uint32_t at = 0;
+
+        while (strcmp(t->links[at].name, l->name) != 0)
+            at++;
+        ck_assert_double_eq_tol(l->bytes, whole->run->link_bytes[at], 1e-5 * l->bytes);
+        sum += l->count * l->bytes;
+        n += l->count;
+    }
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        whole_sum += whole->run->link_bytes[i];
+        n_whole += whole->run->link_bytes[i] > 0;
+    }
+    ck_assert_uint_eq(folded->n_links, folded->links_total);
+    ck_assert_uint_eq(n, n_whole);
+    ck_assert_double_eq_tol(sum, whole_sum, 1e-5 * sum);
+}
+
 START_TEST(a_folded_plan_says_what_the_whole_one_says)
 {
     char text[200], whole[200], folding[200];
@@ -248,6 +283,27 @@ START_TEST(a_folded_plan_says_what_the_whole_one_says)
 }
 END_TEST
 
+START_TEST(links_of_a_folded_plan_are_those_of_the_whole_one)
+{
+    char text[200], whole[200], folding[200];
+    struct fr_record *a, *b;
+
+    write_eight_a_nic();
+    snprintf(text, sizeof(text), "hybrid:%s", folds[_i].options);
+    snprintf(whole, sizeof(whole), "hybrid:%s%sfold=0", folds[_i].options,
+             *folds[_i].options ? "," : "");
+    a = answer_as(&folds[_i].asked, *folds[_i].options ? text : "hybrid", FR_COLLECTIVES_CLOSED,
+                  folding);
+    if (fr_plan_view(a->plan)->device_counts) {
+        b = answer_as(&folds[_i].asked, whole, FR_COLLECTIVES_CLOSED, folding);
+        assert_same_links(a, b);
+        fr_record_free(b);
+    }
+    remove(EIGHT_A_NIC);
+    fr_record_free(a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("hybrid");
@@ -255,6 +311,8 @@ int main(void)
     tcase_add_loop_test(c, one_axis_alone_is_the_plain_strategy, 0,
                         sizeof(alone) / sizeof(alone[0]));
     tcase_add_loop_test(c, a_folded_plan_says_what_the_whole_one_says, 0,
+                        sizeof(folds) / sizeof(folds[0]));
+    tcase_add_loop_test(c, links_of_a_folded_plan_are_those_of_the_whole_one, 0,
                         sizeof(folds) / sizeof(folds[0]));
     return run_case(c, "study/hybrid");
 }

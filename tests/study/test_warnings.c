@@ -27,7 +27,7 @@ static struct fr_record *answer(const char *workload, const char *topology, enum
 
 static char *print(const struct fr_record *r, bool is_json)
 {
-    const struct fr_results rs = {&r, 1, false, NULL};
+    const struct fr_results rs = {&r, 1, false, NULL, 0};
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);

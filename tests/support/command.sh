@@ -2,6 +2,7 @@
 # an empty folder of their own; $source is the project's, $forerun the command. Each check's name is
 # a sentence; the summary line is Check's.
 set -u
+unset COLUMNS # a terminal's width, which cuts tables
 build=$(pwd)
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$build/forerun

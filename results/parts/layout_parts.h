@@ -1,0 +1,20 @@
+/* results/parts/layout_parts.h - what the files that join a layout with its run share. */
+#ifndef FR_RESULTS_PARTS_LAYOUT_PARTS_H
+#define FR_RESULTS_PARTS_LAYOUT_PARTS_H
+
+#include "results/parts/layout.h"
+
+/* Looks at every message of the looked-at ranks. twin: [n_ops]. of_op: [n_ops] sums of all messages
+ * with that twin. Fills the run's sums. FR_ENOMEM. */
+enum fr_status fr__layout_watch(struct fr__layout_run *r, const struct fr_record *record,
+                                const uint32_t twin[], struct fr__layout_message of_op[],
+                                struct fr_error *err);
+/* How many of each sum's messages a layer and a micro-batch have. */
+void fr__layout_count(struct fr__layout_run *r);
+/* What joins neighbours along each axis. FR_ENOMEM, FR_ENOENT. */
+enum fr_status fr__layout_find_links(struct fr__layout_run *r, const struct fr_topo *topo,
+                                     struct fr_error *err);
+/* The axes along which the devices of a group differ: "dp-cp"; "" if none do. */
+void fr__layout_name_group(const struct fr_layout *l, const uint32_t rank_of_device[],
+                           const struct fr_plan *plan, uint32_t group, char name[FR__LAYOUT_AXIS]);
+#endif
