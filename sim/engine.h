@@ -228,9 +228,22 @@ struct network {
     bool is_next_known;   /* nothing has changed since next_s was asked for */
 };
 
+/* What one of the collectives that are alike takes and puts on links (collectives/alike.c). */
+enum { N_ALIKE = 8 };
+
+struct alike {
+    uint32_t of; /* the collective that it was found for */
+    bool has_time, has_bytes;
+    double time_s;
+    double *link_bytes; /* [n_links] room, kept from run to run */
+    size_t n_links;
+};
+
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
  * n_rings. */
 struct collectives {
+    struct alike alike[N_ALIKE];
+    uint32_t n_alike, next_alike;
     struct arrivals *arrivals; /* [n_collectives] */
     uint32_t *rings_left;      /* [members of all collectives] rings still to end at that rank */
     const struct fr__ring_set **ring_set; /* [n_groups] looked up when first asked for */
@@ -468,6 +481,13 @@ typedef void fr__hop_fn(struct engine *e, void *user, uint32_t route, double byt
 double fr__collective_hops(struct engine *e, uint32_t collective, fr__hop_fn *fn, void *user);
 /* Adds what its steps put on each link. link_bytes: [n_links]. */
 void fr__collective_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
+
+/* ---- collectives/alike.c ---- */
+/* As fr__collective_alone and fr__collective_bytes, found once for collectives that are alike. */
+double fr__alike_s(struct engine *e, uint32_t collective);
+void fr__alike_bytes(struct engine *e, uint32_t collective, double link_bytes[]);
+void fr__alike_reset(struct engine *e); /* before a run */
+void fr__alike_fini(struct engine *e);
 
 /* ---- collectives/steps.c ---- */
 /* Sends the first messages of a collective whose members have all started. */

@@ -339,6 +339,6 @@ enum fr_status fr__expected_link_bytes(struct engine *e, double bytes[])
         fr__route_release(e, r);
     }
     for (uint32_t c = 0; c < v->n_collectives; c++)
-        fr__collective_bytes(e, c, bytes);
+        fr__alike_bytes(e, c, bytes);
     return e->status;
 }

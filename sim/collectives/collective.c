@@ -17,6 +17,7 @@ enum fr_status fr__collectives_reset(struct engine *e)
     size_t n_members = v->n_collectives ? v->member_first[v->n_collectives] : 0;
 
     fr__rings_reset(&c->found);
+    fr__alike_reset(e);
     fr__step_work_reset(c->steps);
     c->free_ring = FR_NONE;
     c->n_folded = 0;
@@ -41,6 +42,7 @@ void fr__collectives_fini(struct engine *e)
         free(c->rings[r].under_way);
     }
     free(c->rings);
+    fr__alike_fini(e);
     fr__step_work_free(c->steps);
     fr__chosen_free(c->models);
     fr__rings_fini(&c->found);
@@ -106,7 +108,7 @@ void fr__collective_done(struct engine *e, uint32_t collective)
     if (e->parts)
         fr__parts_at_collective_done(e, collective);
     if (e->network.link_bytes)
-        fr__collective_bytes(e, collective, e->network.link_bytes);
+        fr__alike_bytes(e, collective, e->network.link_bytes);
     for (uint32_t i = 0; i < n; i++)
         fr__member_done(e, e->v->members[first + i]);
 }

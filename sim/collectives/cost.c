@@ -43,8 +43,7 @@ double fr__collective_s(struct engine *e, uint32_t collective)
     struct own_cost own;
 
     if (!fr__collective_has_cost(e, collective))
-        return fr__collective_alone(e, collective) *
-               (c->is_formula && c->crowding > 1 ? c->crowding : 1);
+        return fr__alike_s(e, collective) * (c->is_formula && c->crowding > 1 ? c->crowding : 1);
     own = fr__collective_cost(e, collective);
     return own.bandwidth_s + own.latency_s;
 }

@@ -7,8 +7,10 @@ One table of rules turns a row into a question. It was written before the first 
 rows, but for one: LMX-0002 had been asked by hand, and no rule was changed for what it said. Two
 rules came after a look: pipelines are cut into stages of as many layers (cut=layers), as all these
 code bases do, where stages had been cut by time; and rows that need more than the peak FLOP/s of
-the GPU are left out. No constant of the program is fitted to any of the rows. A row without a rule is left out and counted
-on standard error, by reason; a row that `hybrid` refuses stays in, and `validate` counts it.
+the GPU are left out. Two more corrected what a source says and a rule had misread: torchtitan's
+"selective" and BigScience's number format of the last day. No constant of the program is fitted to
+any of the rows. A row without a rule is left out and counted on standard error, by reason; a row
+that `hybrid` refuses stays in, and `validate` counts it.
 
     flagged     SUSPECT, CHECK or WARNING in the notes: left out (as the data's own README asks)
     model       MODELS: zoo's free shapes, cut where the notes say "N layers"; else the layers,
@@ -22,17 +24,20 @@ on standard error, by reason; a row that `hybrid` refuses stays in, and `validat
                 own network cards unless SOURCES has a network
     precision   BF16 and mixtures with it: bf16; FP8 of any scaling: fp8; FP16, and blank: fp16, as
                 all codes of these rows use 16 bits. FP4: left out
-    degrees     tp, pp, cp, ep, etp, dp of the row; missing: 1, dp: the rest of the GPUs. fsdp over 1
-                or zero=3: zero=3. "yes" and "not stated": left out
+    degrees     tp, pp, cp, ep, etp, dp of the row; missing: 1, dp: the rest of the GPUs. fsdp over
+                1 or zero=3: zero=3. "yes" and "not stated": left out
     micro       batch_per_gpu; blank: MICRO (run_table_1.sh of SC21), else 1
     schedule    vp, or MICRO: interleaved with that many parts; NA, 1 or blank: 1f1b, no parts;
                 stages of as many layers
     recompute, sp, zero, overlap: SOURCES, one line a code base: what its scripts set, as far as
                 published. What no source states is the default of that code base: sp and the
                 distributed optimizer in Megatron-Core, neither before; no recomputation there, full
-                before; gradients overlap in NeMo and torch's DDP, not in DeepSpeed's pipeline
-    rate        iteration_ms, else batch x seq / tokens a second (of a GPU: x GPUs), else FLOP of the
-                step / FLOP/s: CONVENTIONS
+                before; gradients overlap in NeMo and torch's DDP, not in DeepSpeed's pipeline.
+                torchtitan's "selective" is not Megatron's: it runs every second layer again, or
+                of each layer every second product (torchtitan,
+                parallelisms/parallelize_llama.py); both are taken as every second layer
+    rate        iteration_ms, else batch x seq / tokens a second (of a GPU: x GPUs), else FLOP of
+                the step / FLOP/s: CONVENTIONS
     memory      allocated (LMX): --memory liveness; nvidia-smi's (all others): --memory device
     fine-tuning LoRA and packed sequences: left out; we do not know the lengths, and freeze nothing
     VTRS        not measurements (linear in the micro-batches to 1e-9): only their order is judged
@@ -188,6 +193,8 @@ def precision(row):
         raise LeftOut("precision: fp4")
     if "FP8" in said:
         return "fp8"
+    if row["id"].startswith("BSA") and "date 02-28" in row["notes"]:
+        return "bf16"
     return "bf16" if "BF16" in said else "fp16"
 
 
@@ -207,7 +214,16 @@ def degrees(row, source):
     return d, zero, int(vp) if vp.isdigit() else 1
 
 
-def strategy(row, source):
+def recompute_of(row, source, n_layers):
+    """What the notes say, else the code base; n_layers: of a stage."""
+    if "act_ckpt=True" in row["notes"] or "activation checkpointing: full" in row["notes"]:
+        return "full"
+    if "activation checkpointing: selective" in row["notes"]:
+        return n_layers // 2
+    return source.recompute
+
+
+def strategy(row, source, n_layers):
     """`hybrid` with all that the table says."""
     d, zero, parts = degrees(row, source)
     micro = int(float(row["batch_per_gpu"])) if row["batch_per_gpu"] else 1
@@ -218,11 +234,7 @@ def strategy(row, source):
         words.append("sp=1")
     if d["pp"] > 1:
         words += [f"virtual={parts}" if parts > 1 else "schedule=1f1b", "cut=layers"]
-    recompute = source.recompute
-    if "act_ckpt=True" in row["notes"] or "activation checkpointing: full" in row["notes"]:
-        recompute = "full"
-    elif "activation checkpointing: selective" in row["notes"]:
-        recompute = "selective"
+    recompute = recompute_of(row, source, n_layers // d["pp"])
     words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}", "fold=1"]
     return "hybrid:" + ",".join(words)
 
@@ -268,10 +280,11 @@ def convert(row, heads_of):
     if re.search("LoRA|packed sequences", row["model"] + row["notes"]):
         raise LeftOut("fine-tuning: LoRA or packed sequences")
     place = machine(row, source)
-    said = strategy(row, source)
+    degrees(row, source)  # left out for these before anything else
     number = precision(row)
     seq = length_of(row)
     shape = shape_of(row, source, heads_of)
+    said = strategy(row, source, shape[1])
     if not row["global_batch"]:
         raise LeftOut("no batch")
     allocated = row["id"].startswith("LMX")

@@ -413,6 +413,51 @@ START_TEST(costs_that_replace_the_plans_hold_for_collectives)
 }
 END_TEST
 
+/* What one takes and puts on links is found once for all that are alike (collectives/alike.c),
+ * which must not show: 24 by formula, one after the other, of 12 sizes and two kinds, more than are
+ * kept at a time. Each rank sends (N-1)/N S on its two links, in N-1 steps. */
+START_TEST(formulas_of_many_sizes_take_what_each_takes_alone)
+{
+    enum { N = 4, N_SIZES = 12 };
+    struct fr_topo *topo = fixture_star(N, BW, LAT);
+    struct fr_plan *p = fr_plan_new(topo, NULL);
+    struct fr_run_options o = options(FR_NETWORK_FLOW);
+    uint32_t group = fr_plan_add_group(p, 0, 1, N);
+    double expected_s = 0, expected_bytes = 0;
+    struct fr_run *r;
+
+    for (uint32_t c = 0; c < 2 * N_SIZES; c++) {
+        double bytes = 4e6 * (1 + c % N_SIZES);
+
+        fr_plan_add_collective(
+            p, &(struct fr_collective){.kind = c % 3 ? FR_ALL_GATHER : FR_REDUCE_SCATTER,
+                                       .bytes = bytes,
+                                       .group = group,
+                                       .label = FR_NONE,
+                                       .is_formula = true});
+        for (uint32_t i = 0; i < N; i++)
+            fr_plan_add_task(p, &(struct fr_task){.kind = FR_TASK_COLLECTIVE,
+                                                  .device = i,
+                                                  .rank = i,
+                                                  .collective = c,
+                                                  .op = FR_NONE,
+                                                  .cost_id = FR_NONE,
+                                                  .microbatch = FR_NONE,
+                                                  .stream = FR_STREAM_COMM});
+        expected_s += (N - 1) * (2 * LAT + bytes / N / BW);
+        expected_bytes += (N - 1) * bytes / N;
+    }
+    fixture_finish(p);
+    r = fixture_run(p, &o);
+    ck_assert_near(r->makespan_s, expected_s);
+    for (size_t l = 0; l < r->n_links; l++)
+        ck_assert_near(r->link_bytes[l], expected_bytes);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_topo_free(topo);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("collective");
@@ -432,5 +477,6 @@ int main(void)
     tcase_add_test(c, collectives_with_and_without_a_cost_follow_each_other_on_their_stream);
     tcase_add_test(c, a_cost_is_nothing_to_a_group_of_one);
     tcase_add_test(c, costs_that_replace_the_plans_hold_for_collectives);
+    tcase_add_test(c, formulas_of_many_sizes_take_what_each_takes_alone);
     return run_case(c, "sim/collective");
 }
