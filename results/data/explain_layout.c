@@ -8,6 +8,13 @@
 #include "base/json.h"
 #include "results/parts/layout.h"
 
+/* NULL: there is no link. */
+static const char *link_name(const struct fr__layout_run *r, const struct fr_link *link,
+                             char name[FR_LINK_NAME])
+{
+    return link ? fr_topo_link_name(r->topo, (uint32_t)(link - r->topo->links), name) : NULL;
+}
+
 static void write_mesh(struct fr__json *j, const struct fr__layout_run *r)
 {
     const struct fr_layout *l = r->layout;
@@ -16,6 +23,7 @@ static void write_mesh(struct fr__json *j, const struct fr__layout_run *r)
     for (size_t a = 0; a < l->n_axes; a++) {
         const struct fr_layout_axis *x = &l->axes[a];
         const struct fr__layout_link *k = &r->links[a];
+        char name[FR_LINK_NAME];
 
         fr__json_open(j, NULL, '{', true);
         fr__json_string(j, "name", x->name);
@@ -24,9 +32,9 @@ static void write_mesh(struct fr__json *j, const struct fr__layout_run *r)
         fr__json_bool(j, "of_experts", x->is_of_experts);
         fr__json_count(j, "hops", k->n_hops);
         fr__json_count(j, "hops_inside_machines", k->n_inside);
-        fr__json_string(j, "inside_link", k->inside ? k->inside->name : NULL);
+        fr__json_string(j, "inside_link", link_name(r, k->inside, name));
         fr__json_number(j, "inside_Bps", k->inside ? k->inside->bw_Bps : 0);
-        fr__json_string(j, "outside_link", k->outside ? k->outside->name : NULL);
+        fr__json_string(j, "outside_link", link_name(r, k->outside, name));
         fr__json_number(j, "outside_Bps", k->outside ? k->outside->bw_Bps : 0);
         fr__json_close(j, '}');
     }

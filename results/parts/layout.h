@@ -59,6 +59,7 @@ struct fr__layout_run {
     struct fr__layout_message *messages;
     struct fr__layout_sum *sums;   /* by stage rank */
     struct fr__layout_link *links; /* [layout->n_axes] */
+    const struct fr_topo *topo;    /* of the links */
     struct fr__arena *arena;
 };
 

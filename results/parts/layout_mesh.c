@@ -154,6 +154,7 @@ enum fr_status fr__layout_find_links(struct fr__layout_run *r, const struct fr_t
             st = look_at_axis(&links[a], l, &l->axes[a], topo, router, err);
     fr_router_free(router);
     r->links = links;
+    r->topo = topo;
     return st;
 }
 
