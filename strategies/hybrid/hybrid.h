@@ -34,6 +34,7 @@ struct fr__hybrid_options {
     bool cuts_by_count; /* stages have as many layers */
     enum fr__recompute recompute;
     uint32_t n_recomputed; /* units a group, or of each stage */
+    bool stops_early;      /* what runs again stops where the backward pass has what it reads */
     unsigned zero;         /* 0 to 3 */
     uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
     bool reshards;         /* zero 3: gathered again for the backward pass */

@@ -23,6 +23,7 @@ enum {
     VIRTUAL,
     CUT,
     RECOMPUTE,
+    EARLY_STOP,
     ZERO,
     PREFETCH,
     RESHARD,
@@ -97,6 +98,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
                            "layers of a stage",
                    .advice = FR_ADVICE_LEAST,
                    .advice_text = "selective|full"},
+    [EARLY_STOP] = {.name = "early-stop",
+                    .type = FR_OPTION_BOOL,
+                    .fallback = "0",
+                    .help = "recompute: what runs again stops where the backward pass has all it "
+                            "reads, as in PyTorch; 0: all of it runs again, as in Megatron-LM"},
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
@@ -264,6 +270,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .sequence_parallel = v[SP] != 0,
         .vocab_parallel = v[VOCAB] != 0,
         .keeps_gathered = v[GATHERED] != 0,
+        .stops_early = v[EARLY_STOP] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],
         .cuts_by_count = v[CUT] == CUT_LAYERS,
         .schedule = fr_option_text(in->options, SCHEDULE),
@@ -279,6 +286,9 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
 
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
+    if (o.stops_early && o.recompute == FR__RECOMPUTE_NONE)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "early-stop=1 needs recompute: nothing runs again");
     if (v[ZERO] > 3)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);

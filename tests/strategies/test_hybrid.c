@@ -18,6 +18,7 @@
 enum { SEQ = 64, HIDDEN = 128, N_MICROS = 2, N_GPUS = 8 };
 
 #define GPT "gpt:hidden=128,heads=8,seq=64,vocab=1000,layers="
+#define LLAMA "llama:hidden=128,heads=8,kv_heads=8,ffn=256,seq=64,vocab=1000,layers="
 #define MOE "mixtral:hidden=128,heads=8,kv_heads=8,ffn=256,experts=8,seq=64,vocab=1000,layers="
 
 static struct fr_topo *topo;
@@ -111,22 +112,31 @@ static double all_bytes(const struct sent *s)
     return sum;
 }
 
+/* Full recomputation redoes both sums of a layer, the last one too, though nothing in Llama's
+ * backward pass reads it: Megatron-LM's checkpoint calls the whole forward function again. PyTorch's
+ * stops early and leaves that one out. */
 static const struct {
-    const char *spec;
+    const char *model, *spec;
     double reduce, gather, scatter; /* U a layer and micro-batch */
 } tensor[] = {
-    {"hybrid:tp=4,micro=1", 8, 0, 0},
-    {"hybrid:tp=4,micro=1,recompute=selective", 8, 0, 0},
-    {"hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
-    {"hybrid:tp=4,sp=1,micro=1", 0, 6, 4},
-    {"hybrid:tp=4,sp=1,micro=1,zero=1", 0, 6, 4},
-    {"hybrid:tp=4,sp=1,micro=1,keep-gathered=1", 0, 4, 4},
-    {"hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {GPT, "hybrid:tp=4,micro=1", 8, 0, 0},
+    {GPT, "hybrid:tp=4,micro=1,recompute=selective", 8, 0, 0},
+    {GPT, "hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
+    {GPT, "hybrid:tp=4,sp=1,micro=1", 0, 6, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,zero=1", 0, 6, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,keep-gathered=1", 0, 4, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {LLAMA, "hybrid:tp=4,micro=1", 8, 0, 0},
+    {LLAMA, "hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
+    {LLAMA, "hybrid:tp=4,micro=1,recompute=full,early-stop=1", 10, 0, 0},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=full,early-stop=1", 0, 8, 5},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=99", 0, 8, 6},
 };
 
 START_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism)
 {
-    struct sent s = of_a_layer(GPT, 2, tensor[_i].spec, NULL);
+    struct sent s = of_a_layer(tensor[_i].model, 2, tensor[_i].spec, NULL);
 
     ck_assert_uint_eq(s.n_ranks, 4);
     ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_REDUCE], tensor[_i].reduce * U_BYTES, 1e-6);
@@ -152,14 +162,28 @@ START_TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_grad
 END_TEST
 
 /* Two experts a token: tokens there and back, and their gradients; beside them two numbers a token
- * there, and their gradients back, in fp32 or less. */
-START_TEST(experts_exchange_each_token_four_times)
+ * there, and their gradients back, in fp32 or less. A layer that runs again sends its tokens there
+ * and back once more; where it stops early, at the experts' last products, they do not come
+ * back. */
+static const struct {
+    const char *spec;
+    double tokens, weights;
+} exchanges[] = {
+    {"hybrid:ep=4,micro=1", 4, 2},
+    {"hybrid:ep=4,micro=1,recompute=selective", 4, 2},
+    {"hybrid:ep=4,micro=1,recompute=full", 6, 3},
+    {"hybrid:ep=4,micro=1,recompute=99", 6, 3},
+    {"hybrid:ep=4,micro=1,recompute=full,early-stop=1", 5, 3},
+};
+
+START_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again)
 {
-    struct sent s = of_a_layer(MOE, 8, "hybrid:ep=4,micro=1", NULL);
-    double tokens = 4 * 2 * U_BYTES, weights = s.wire_bytes[FR_ALL_TO_ALL] - tokens;
+    struct sent s = of_a_layer(MOE, 8, exchanges[_i].spec, NULL);
+    double tokens = exchanges[_i].tokens * 2 * U_BYTES;
+    double weights = s.wire_bytes[FR_ALL_TO_ALL] - tokens;
 
     ck_assert_double_ge(weights, 0);
-    ck_assert_double_le(weights, 2 * 2 * SEQ * 4 * 3.0 / 4);
+    ck_assert_double_le(weights, exchanges[_i].weights * 2 * SEQ * 4 * 3.0 / 4);
     ck_assert_double_eq_tol(all_bytes(&s), s.wire_bytes[FR_ALL_TO_ALL], 1e-6);
 }
 END_TEST
@@ -283,7 +307,8 @@ int main(void)
                         a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism,
                         0, sizeof(tensor) / sizeof(tensor[0]));
     tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
-    tcase_add_test(c, experts_exchange_each_token_four_times);
+    tcase_add_loop_test(c, experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0,
+                        sizeof(exchanges) / sizeof(exchanges[0]));
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
