@@ -98,6 +98,7 @@ unit_tests += tests/strategies/test_dims
 unit_tests += tests/strategies/test_dpos
 unit_tests += tests/strategies/test_dpos_slots
 unit_tests += tests/strategies/test_fastt
+unit_tests += tests/strategies/test_hybrid_experts
 unit_tests += tests/strategies/test_hybrid_zero
 unit_tests += tests/strategies/test_hybrid
 unit_tests += tests/strategies/test_learn

@@ -71,43 +71,68 @@ static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hyb
 
     if (strncmp(o->annotations, "file:", 5) == 0)
         return fr__shard_read(o->annotations + 5, g, names, FR__N_HYBRID_AXES, split, err);
-    if (strcmp(o->annotations, "megatron") != 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
-                        o->annotations);
     FR_TRY(fr__shard_megatron(g, o->vocab_parallel, split[FR__HYBRID_TP], err));
     fr__shard_context(g, split[FR__HYBRID_CP]);
     return FR_OK;
 }
 
+/* Refuses an axis whose ranks would all do the same. */
+static enum fr_status refuse_idle_axes(const struct fr__shard_problem *p,
+                                       const struct fr__sharded *made,
+                                       const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    for (size_t a = 0; a < p->n_axes; a++) {
+        const uint8_t *split = made->split + a * made->graph->n_ops;
+        bool has_any = p->axes[a].size == 1;
+
+        for (size_t i = 0; i < made->graph->n_ops && !has_any; i++)
+            has_any = split[i] > FR__SPLIT_NONE;
+        if (!has_any)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s=%u splits no op of '%s' under shard=%s, so its ranks would all do "
+                            "the same; give a layout with shard=file:PATH",
+                            p->axes[a].name, p->axes[a].size, p->graph->name, o->annotations);
+    }
+    return FR_OK;
+}
+
+static enum fr_status shard_axes(struct fr__hybrid_graph *out, const struct fr__shard_problem *p,
+                                 uint8_t *const split[], const struct fr__hybrid_options *o,
+                                 struct fr_error *err)
+{
+    FR_TRY(read_splits(p->graph, o, split, err));
+    FR_TRY(fr__shard(&out->sharded, p, err));
+    out->is_sharded = true;
+    return refuse_idle_axes(p, &out->sharded, o, err);
+}
+
 static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {
-    uint8_t *splits, *split[FR__N_HYBRID_AXES];
-    struct fr__shard_axis axes[FR__N_HYBRID_AXES];
-    struct fr__shard_problem p = {
-        .graph = g,
-        .n_axes = FR__N_HYBRID_AXES,
-        .axes = axes,
-        .experts = {.ep = o->ep, .etp = o->etp, .is_balanced = true, .skew = 1}};
+    uint32_t n_experts = fr__shard_n_experts(g);
+    uint8_t *splits = calloc(FR__N_HYBRID_AXES * g->n_ops + 1, sizeof(*splits)),
+            *split[FR__N_HYBRID_AXES];
+    double *shares = calloc(n_experts + 1, sizeof(*shares));
+    const struct fr__shard_axis axes[FR__N_HYBRID_AXES] = {
+        [FR__HYBRID_TP] = {.name = "tp",
+                           .size = o->tp,
+                           .partial_to_sequence = o->sequence_parallel,
+                           .keeps_gathered = o->keeps_gathered,
+                           .split = splits},
+        [FR__HYBRID_CP] = {.name = "cp", .size = o->cp, .split = splits ? splits + g->n_ops : NULL},
+    };
+    struct fr__shard_problem p = {.graph = g, .n_axes = FR__N_HYBRID_AXES, .axes = axes};
     enum fr_status st;
 
-    splits = calloc(FR__N_HYBRID_AXES * g->n_ops + 1, sizeof(*splits));
-    if (!splits)
-        return fr__fail_nomem(err);
-    for (size_t a = 0; a < FR__N_HYBRID_AXES; a++)
+    for (size_t a = 0; splits && a < FR__N_HYBRID_AXES; a++)
         split[a] = splits + a * g->n_ops;
-    axes[FR__HYBRID_TP] = (struct fr__shard_axis){.name = "tp",
-                                                  .size = o->tp,
-                                                  .partial_to_sequence = o->sequence_parallel,
-                                                  .keeps_gathered = o->keeps_gathered,
-                                                  .split = split[FR__HYBRID_TP]};
-    axes[FR__HYBRID_CP] =
-        (struct fr__shard_axis){.name = "cp", .size = o->cp, .split = split[FR__HYBRID_CP]};
-    st = read_splits(g, o, split, err);
-    if (st == FR_OK)
-        st = fr__shard(&out->sharded, &p, err);
-    out->is_sharded = st == FR_OK;
+    if (splits && shares) {
+        fr__hybrid_dispatch(o, n_experts, shares, &p.experts);
+        st = shard_axes(out, &p, split, o, err);
+    } else
+        st = fr__fail_nomem(err);
     free(splits);
+    free(shares);
     return st;
 }
 

@@ -2,6 +2,7 @@
  * and sharded optimizers, in any combination: what the files of the room share.
  *
  *     options.c   what the user asked for, and whether the degrees go together
+ *     dispatch.c  which experts get how many tokens
  *     graph.c     the graph that one rank runs: recomputed, split, with its messages
  *     ranks.c     which ranks are placed, on which devices, and their groups
  *     place.c     ranks become tasks
@@ -24,8 +25,18 @@
 
 extern const struct fr_option fr__hybrid_option_rows[];
 
+/* How tokens are shared out among experts. */
+enum fr__dispatch {
+    FR__DISPATCH_BALANCED, /* alike */
+    FR__DISPATCH_MODEL,    /* as the model's own routing has them */
+    FR__DISPATCH_SKEW,     /* the first rank's experts get `dispatch_by` times the mean */
+    FR__DISPATCH_ZIPF      /* expert k of n gets 1/k^dispatch_by of what the first one gets */
+};
+
 struct fr__hybrid_options {
     uint32_t dp, tp, pp, cp, ep, etp; /* degrees, all at least 1; their ranks are all devices */
+    enum fr__dispatch dispatch;
+    double dispatch_by;
     bool sequence_parallel, vocab_parallel, keeps_gathered;
     uint32_t micro_batch; /* samples */
     uint32_t n_micros;    /* of each replica */
@@ -49,6 +60,14 @@ struct fr__hybrid_options {
 /* Reads and checks. FR_EUSAGE says what does not go together and what would. */
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err);
+
+/* Reads the text of the option `dispatch`. FR_EUSAGE: it is none, or out of range. */
+enum fr_status fr__hybrid_read_dispatch(struct fr__hybrid_options *o, const char *text,
+                                        struct fr_error *err);
+/* What the sharding pass is told of it. Fills shares[n_experts] where it needs them, which must
+ * stay while *out is used. */
+void fr__hybrid_dispatch(const struct fr__hybrid_options *o, uint32_t n_experts, double shares[],
+                         struct fr__shard_experts *out);
 
 /* Axes of fr__shard_problem, in their order. */
 enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };

@@ -16,6 +16,7 @@ enum {
     CP,
     EP,
     ETP,
+    DISPATCH,
     SP,
     MICRO,
     ACCUMULATE,
@@ -58,8 +59,14 @@ const struct fr_option fr__hybrid_option_rows[] = {
             .help = "ranks that share out the experts"},
     [ETP] = {.name = "etp",
              .type = FR_OPTION_COUNT,
-             .fallback = "1",
-             .help = "ranks that split each expert"},
+             .fallback = "0",
+             .help = "ranks that split each expert; 0: as many as tp, as in Megatron-LM"},
+    [DISPATCH] = {.name = "dispatch",
+                  .type = FR_OPTION_TEXT,
+                  .fallback = "balanced",
+                  .help = "tokens that experts get: balanced; model: as the model's routing has "
+                          "them; skew:F: the busiest rank F times the mean; zipf:S: expert k a "
+                          "share of 1/k^S"},
     [SP] = {.name = "sp",
             .type = FR_OPTION_BOOL,
             .fallback = "0",
@@ -153,6 +160,24 @@ const struct fr_option fr__hybrid_option_rows[] = {
     {.name = NULL},
 };
 
+/* ---- layouts ---- */
+
+static bool is_own_layout(const struct fr__hybrid_options *o)
+{
+    return strncmp(o->annotations, "file:", 5) == 0;
+}
+
+static enum fr_status check_layout(const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    if (!is_own_layout(o) && strcmp(o->annotations, "megatron") != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
+                        o->annotations);
+    if (is_own_layout(o) && o->tp == 1 && o->cp == 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard=%s splits nothing: tp and cp have one rank each", o->annotations);
+    return FR_OK;
+}
+
 /* ---- degrees ---- */
 
 enum { CUT_TIME, CUT_LAYERS };
@@ -167,10 +192,9 @@ static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr
     o->pp = (uint32_t)v[PP];
     o->cp = (uint32_t)v[CP];
     o->ep = (uint32_t)v[EP];
-    o->etp = (uint32_t)v[ETP];
-    if (!o->tp || !o->pp || !o->cp || !o->ep || !o->etp)
+    if (!o->tp || !o->pp || !o->cp || !o->ep)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1");
+                        "a degree of 0 leaves no rank; tp, pp, cp and ep are at least 1");
     if (o->tp > n || o->pp > n || o->cp > n || (uint64_t)o->tp * o->cp > n)
         fixed = n + 1;
     else
@@ -189,21 +213,32 @@ static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr
     return FR_OK;
 }
 
-static enum fr_status check_experts(const struct fr__hybrid_options *o, struct fr_error *err)
+/* Degree of an expert's own split. Megatron-LM takes tp unless told (expert_model_parallel_size and
+ * expert_tensor_parallel_size in megatron/training/arguments.py). A layout of the user's says itself
+ * what becomes of experts. */
+static uint32_t default_etp(const struct fr__hybrid_options *o, const struct fr_problem *in)
 {
-    uint64_t stage = (uint64_t)o->dp * o->tp * o->cp;
+    return is_own_layout(o) || fr__shard_n_experts(in->graph) == 0 ? 1 : o->tp;
+}
 
+static enum fr_status check_experts(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                    struct fr_error *err)
+{
+    uint64_t stage = (uint64_t)o->dp * o->tp * o->cp, given = in->options->value[ETP];
+
+    o->etp = (uint32_t)(given ? given : default_etp(o, in));
     if ((uint64_t)o->ep * o->etp > stage || stage % ((uint64_t)o->ep * o->etp))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "ep=%u times etp=%u does not divide the %llu ranks of a stage (dp x tp x "
+                        "ep=%u times etp=%u%s does not divide the %llu ranks of a stage (dp x tp x "
                         "cp)",
-                        o->ep, o->etp, (unsigned long long)stage);
-    if (o->ep > 1 && o->tp > 1 && !o->sequence_parallel)
+                        o->ep, o->etp, given || o->etp == 1 ? "" : " (as tp, unless given)",
+                        (unsigned long long)stage);
+    if ((o->ep > 1 || o->etp > 1) && o->tp > 1 && !o->sequence_parallel)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "ep=%u with tp=%u needs sp=1: without it all ranks of a tensor group hold "
-                        "the same tokens",
-                        o->ep, o->tp);
-    return FR_OK;
+                        "experts with tp=%u need sp=1: without it all ranks of a tensor group "
+                        "hold the same tokens",
+                        o->tp);
+    return fr__hybrid_read_dispatch(o, fr_option_text(in->options, DISPATCH), err);
 }
 
 /* ---- the batch ---- */
@@ -296,7 +331,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
-    FR_TRY(check_experts(&o, err));
+    FR_TRY(check_layout(&o, err));
+    FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_batch(&o, in, err));
     *out = o;
     return FR_OK;

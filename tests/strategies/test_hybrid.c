@@ -245,13 +245,24 @@ static const struct {
     {GPT, "hybrid:tp=3",
      "tp=3, cp=1 and pp=1 do not divide the 8 devices (dp is what is left; "
      "choose the number of devices with -g)"},
-    {GPT, "hybrid:tp=0", "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1"},
+    {GPT, "hybrid:tp=0", "a degree of 0 leaves no rank; tp, pp, cp and ep are at least 1"},
     {GPT, "hybrid:tp=2,dp=2", "dp=2, tp=2, cp=1 and pp=1 make 4 ranks, but there are 8 devices"},
     {GPT, "hybrid:zero=9", NULL},
     {GPT, "hybrid:ep=3", "ep=3 times etp=1 does not divide the 8 ranks of a stage (dp x tp x cp)"},
     {MOE, "hybrid:tp=2,ep=4",
-     "ep=4 with tp=2 needs sp=1: without it all ranks of a tensor group "
-     "hold the same tokens"},
+     "experts with tp=2 need sp=1: without it all ranks of a tensor group hold the same tokens"},
+    {MOE, "hybrid:tp=2,sp=1,ep=8",
+     "ep=8 times etp=2 (as tp, unless given) does not divide the 8 ranks of a stage (dp x tp x "
+     "cp)"},
+    {GPT, "hybrid:ep=2,dispatch=even",
+     "dispatch=even is not balanced, model, skew:F (rows of the busiest rank over the mean) or "
+     "zipf:S (the exponent)"},
+    {MOE, "hybrid:ep=2,dispatch=skew:0.5",
+     "dispatch=skew:0.5: the busiest of 2 ranks gets 1 to 2 times the mean"},
+    {MOE, "hybrid:ep=2,dispatch=skew:3", NULL},
+    {MOE, "hybrid:dispatch=zipf:1",
+     "dispatch=zipf:1 needs ep: one rank has all experts, so it gets all tokens"},
+    {GPT, "hybrid:early-stop=1", "early-stop=1 needs recompute: nothing runs again"},
     {GPT, "hybrid:micro=1,accumulate=2",
      "micro and accumulate say the same thing; give one of them"},
     {GPT, "hybrid:accumulate=3", "accumulate=3 does not divide the 2 samples of a replica"},
@@ -259,6 +270,9 @@ static const struct {
     {GPT, "hybrid:recompute=all",
      "recompute=all is not none, selective, full or a number of layers"},
     {GPT, "hybrid:tp=2,shard=mine", "shard=mine is neither megatron nor file:PATH"},
+    {GPT, "hybrid:shard=mine", "shard=mine is neither megatron nor file:PATH"},
+    {GPT, "hybrid:shard=file:layout.csv",
+     "shard=file:layout.csv splits nothing: tp and cp have one rank each"},
     {GPT, "hybrid:tp=2,shard=file:no-such-file.csv", NULL},
     {GPT, "hybrid:map=tp-xx",
      "map=tp-xx: \"xx\" is no axis; expected tp, cp, ep, dp and pp joined "

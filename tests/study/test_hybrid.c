@@ -173,7 +173,7 @@ static const struct {
     {{"resnet50", ONE_NIC, 0, 64, FR_FP32}, "", ONE_GROUP, true},
     {{MOE, "hgx-h100", 8, 16, FR_BF16}, "ep=8", ONE_GROUP, false},
     {{MOE, "hgx-h100", 8, 16, FR_BF16}, "tp=2,ep=4,etp=2,sp=1", "folded: 8 ranks as 1", false},
-    {{MOE, ONE_NIC, 0, 32, FR_BF16}, "tp=2,ep=4,sp=1,pp=2,micro=2,zero=1", UNEVEN, false},
+    {{MOE, ONE_NIC, 0, 32, FR_BF16}, "tp=2,ep=4,etp=1,sp=1,pp=2,micro=2,zero=1", UNEVEN, false},
     {{MOE, OWN_NICS, 0, 32, FR_BF16}, "ep=8,zero=1", ONE_GROUP, false},
     {{GPT, EIGHT_A_NIC, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1", "folded: 16 ranks as 2", false},
     {{GPT, OWN_NICS, 0, 32, FR_BF16}, "tp=8,pp=2,micro=1,zero=1", "folded: 16 ranks as 2", false},

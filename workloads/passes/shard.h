@@ -62,6 +62,9 @@ struct fr__shard_experts {
     uint32_t coord;   /* which experts this rank holds: those of [coord n/ep, (coord+1) n/ep) */
     bool is_balanced; /* tokens are shared evenly; else as the graph's dispatch has them */
     double skew; /* 1..ep: rows of coord 0's experts over the mean, the others share the rest */
+    const double *shares; /* [n_shares] of each expert's rows in those of all, sum 1, instead of
+                             is_balanced and skew; NULL. Every layer has n_shares experts */
+    uint32_t n_shares;
 };
 
 /* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a
@@ -118,6 +121,9 @@ struct fr__shard_problem {
     const struct fr__shard_axis *axes; /* all of size 1: the graph is copied as it is */
     struct fr__shard_experts experts;
 };
+
+/* Experts of the graph's first layer of experts; 0: it has none. */
+uint32_t fr__shard_n_experts(const struct fr_graph *g);
 
 /* FR_EUSAGE: an op cannot be split so (named, with the reason and the sizes that would do);
  * FR_ENOMEM; *out untouched. O(ops + edges) times axes. */
