@@ -72,7 +72,8 @@ static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hyb
     if (strncmp(o->annotations, "file:", 5) == 0)
         return fr__shard_read(o->annotations + 5, g, names, FR__N_HYBRID_AXES, split, err);
     FR_TRY(fr__shard_megatron(g, o->vocab_parallel, split[FR__HYBRID_TP], err));
-    fr__shard_context(g, split[FR__HYBRID_CP]);
+    fr__shard_context(g, o->context == FR__CP_HEADS ? FR__CONTEXT_HEADS : FR__CONTEXT_GATHER,
+                      split[FR__HYBRID_CP]);
     return FR_OK;
 }
 
@@ -119,7 +120,10 @@ static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph 
                            .partial_to_sequence = o->sequence_parallel,
                            .keeps_gathered = o->keeps_gathered,
                            .split = splits},
-        [FR__HYBRID_CP] = {.name = "cp", .size = o->cp, .split = splits ? splits + g->n_ops : NULL},
+        [FR__HYBRID_CP] = {.name = "cp",
+                           .size = o->cp,
+                           .refuses_copies = o->context == FR__CP_HEADS,
+                           .split = splits ? splits + g->n_ops : NULL},
     };
     struct fr__shard_problem p = {.graph = g, .n_axes = FR__N_HYBRID_AXES, .axes = axes};
     enum fr_status st;

@@ -33,8 +33,16 @@ enum fr__dispatch {
     FR__DISPATCH_ZIPF      /* expert k of n gets 1/k^dispatch_by of what the first one gets */
 };
 
+/* How attention over a split sequence gets what it needs of other ranks. */
+enum fr__cp_messages {
+    FR__CP_GATHER, /* keys and values are gathered */
+    FR__CP_RING,   /* they go around a ring, beside attention to those that are there */
+    FR__CP_HEADS   /* positions are exchanged for heads and back: Ulysses */
+};
+
 struct fr__hybrid_options {
     uint32_t dp, tp, pp, cp, ep, etp; /* degrees, all at least 1; their ranks are all devices */
+    enum fr__cp_messages context;
     enum fr__dispatch dispatch;
     double dispatch_by;
     bool sequence_parallel, vocab_parallel, keeps_gathered;

@@ -49,6 +49,7 @@ struct fr__shard_axis {
     bool keeps_gathered;  /* what is gathered in the forward pass is kept for the backward pass;
                              else it is gathered again there, once the gradient is there that it is
                              multiplied with */
+    bool refuses_copies;  /* heads of keys and values are not held by several ranks */
     const uint8_t *split; /* [n_ops] enum fr__split of forward ops (others are not looked at);
                              NULL: all derived */
 };
@@ -140,10 +141,12 @@ void fr__sharded_free(struct fr__sharded *s); /* the graph too, unless it was ta
  * false: the embedding and the head are whole. FR_ENOMEM. */
 enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],
                                   struct fr_error *err);
-/* Context parallelism: the embeddings by positions. All that reads them follows; attention gathers
- * keys and values. Of a causal mask each rank has the same share (rank i of c: the chunks i and
- * 2c-1-i of 2c). split: [n_ops]. */
-void fr__shard_context(const struct fr_graph *g, uint8_t split[]);
+/* Context parallelism: the embeddings by positions, and all that reads them follows. Attention
+ * gathers keys and values, or all ranks exchange positions for heads in front of it and back behind
+ * it (S. A. Jacobs et al., DeepSpeed Ulysses, 2023). Of a causal mask each rank has the same share
+ * (rank i of c: the chunks i and 2c-1-i of 2c). split: [n_ops]. */
+enum fr__context { FR__CONTEXT_GATHER, FR__CONTEXT_HEADS };
+void fr__shard_context(const struct fr_graph *g, enum fr__context how, uint8_t split[]);
 /* A user's file: CSV with the columns op,axis,placement. op: a pattern for names of forward ops
  * ('*' any characters, '?' one); placement: R, P or S(dimension) of the op's first output, or a
  * split's name. The last line that matches an op counts. split: [n_axes][n_ops], FR__SPLIT_DERIVED
