@@ -9,6 +9,8 @@
  * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
  * shared: the slowest hop is never idle, and the others have ended when it ends.
  *
+ * A ring step is one such round: each rank sends all its bytes to the next one.
+ *
  * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
  * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
  * ones here. A ring's share is cut into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4
@@ -54,13 +56,21 @@ static double chain_chunks(double bytes)
     return fmax(ceil(bytes / CHAIN_CHUNK_BYTES), 1);
 }
 
+/* Of a ring or a shift. */
+static uint32_t rounds_of(enum fr_collective_kind kind, uint32_t n)
+{
+    if (kind == FR_RING_STEP)
+        return 1;
+    return kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+}
+
 double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double bytes)
 {
     double others = n > 0 ? n - 1.0 : 0;
 
     if (algorithm_of(kind) == ALGORITHM_CHAIN)
         return others * chain_chunks(bytes);
-    return (kind == FR_ALL_REDUCE ? 2 : 1) * others * n;
+    return (n > 1 ? rounds_of(kind, n) : 0) * (double)n;
 }
 
 uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
@@ -94,7 +104,7 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     const struct fr__ring_set *rings;
     double bytes;
 
-    k.n_rounds = c->kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+    k.n_rounds = rounds_of(c->kind, n);
     k.chunk_bytes = floor(c->bytes / n);
     if (k.algorithm == ALGORITHM_SHIFT)
         return k;
@@ -102,7 +112,7 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
     k.ranks = rings->ranks + (size_t)r * n;
     k.routes = rings->routes + (size_t)r * n;
-    k.chunk_bytes = floor(bytes / n);
+    k.chunk_bytes = c->kind == FR_RING_STEP ? bytes : floor(bytes / n);
     if (k.algorithm == ALGORITHM_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
         k.chunk_bytes = bytes / k.n_rounds;

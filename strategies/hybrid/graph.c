@@ -185,6 +185,47 @@ static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph
     return st;
 }
 
+/* ---- messages in steps ---- */
+
+static bool goes_in_steps(const struct fr__hybrid_options *o)
+{
+    return o->overlaps_tensor || (o->cp > 1 && o->context == FR__CP_RING);
+}
+
+static enum fr_status refuse_uncut(const struct fr__ring_axis axes[], const size_t n_cut[],
+                                   const struct fr_graph *g, struct fr_error *err)
+{
+    if (axes[FR__HYBRID_CP].ranks > 1 && n_cut[FR__HYBRID_CP] == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cp-comm=ring needs attention as one op, which '%s' has not (where the "
+                        "model has it, attention=flash)",
+                        g->name);
+    if (axes[FR__HYBRID_TP].ranks > 1 && n_cut[FR__HYBRID_TP] == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp-overlap=1: '%s' has no product with a message over tp beside it",
+                        g->name);
+    return FR_OK;
+}
+
+/* The graph with its steps takes the place of the sharded one. */
+static enum fr_status go_in_steps(struct fr__hybrid_graph *out, const struct fr__hybrid_options *o,
+                                  struct fr_error *err)
+{
+    const struct fr__ring_axis axes[FR__N_HYBRID_AXES] = {
+        [FR__HYBRID_TP] = {o->overlaps_tensor ? o->tp : 1, FR_OP_MATMUL, false},
+        [FR__HYBRID_CP] = {o->context == FR__CP_RING ? o->cp : 1, FR_OP_ATTENTION, true},
+    };
+    const struct fr__ring_problem p = {
+        .sharded = &out->sharded, .axes = axes, .n_axes = FR__N_HYBRID_AXES};
+    size_t n_cut[FR__N_HYBRID_AXES];
+    struct fr__sharded cut;
+
+    FR_TRY(fr__ring_cut(&cut, &p, n_cut, err));
+    fr__sharded_free(&out->sharded);
+    out->sharded = cut;
+    return refuse_uncut(axes, n_cut, cut.graph, err);
+}
+
 /* ---- the plan's graph ---- */
 
 /* The user's op that each op of the rank's graph stands for. */
@@ -235,6 +276,8 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
         FR_TRY(shard(out, g, o, err));
     if (o->zero >= 3 && (o->dp > 1 || o->cp > 1))
         FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
+    if (goes_in_steps(o))
+        FR_TRY(go_in_steps(out, o, err));
     return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);
 }
 

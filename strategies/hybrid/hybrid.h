@@ -22,6 +22,7 @@
 #include "strategies/lower/placer.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
+#include "workloads/passes/ring.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
 
@@ -46,6 +47,7 @@ struct fr__hybrid_options {
     enum fr__dispatch dispatch;
     double dispatch_by;
     bool sequence_parallel, vocab_parallel, keeps_gathered;
+    bool overlaps_tensor; /* messages of a tensor group go beside the parts of their products */
     uint32_t micro_batch; /* samples */
     uint32_t n_micros;    /* of each replica */
     const char *schedule;

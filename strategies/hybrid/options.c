@@ -34,6 +34,7 @@ enum {
     OVERLAP,
     VOCAB,
     GATHERED,
+    TP_OVERLAP,
     SHARD,
     FOLD
 };
@@ -156,6 +157,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
                   .fallback = "0",
                   .help =
                       "with sp, inputs gathered in the forward pass are kept, not gathered again"},
+    [TP_OVERLAP] = {.name = "tp-overlap",
+                    .type = FR_OPTION_BOOL,
+                    .fallback = "0",
+                    .help = "with sp, messages of a tensor group go in steps beside the parts of "
+                            "their products"},
     [SHARD] = {.name = "shard",
                .type = FR_OPTION_TEXT,
                .fallback = "megatron",
@@ -313,6 +319,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .vocab_parallel = v[VOCAB] != 0,
         .keeps_gathered = v[GATHERED] != 0,
         .context = (enum fr__cp_messages)v[CP_COMM],
+        .overlaps_tensor = v[TP_OVERLAP] != 0 && v[TP] > 1,
         .stops_early = v[EARLY_STOP] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],
         .cuts_by_count = v[CUT] == CUT_LAYERS,
@@ -339,6 +346,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
+    if (o.overlaps_tensor && !o.sequence_parallel)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
+                        "one of them could begin with");
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_batch(&o, in, err));

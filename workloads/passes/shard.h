@@ -87,6 +87,7 @@ struct fr__comm {
                       all_gather: the whole result; reduce_scatter: the whole input; all_reduce: the
                       tensor; all_to_all: what each rank has (of experts: the busiest one) */
     bool scales;   /* with the batch */
+    bool is_step;  /* one step around a ring: bytes are what each rank sends to the next */
 };
 
 struct fr__sharded {
