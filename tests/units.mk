@@ -99,6 +99,7 @@ unit_tests += tests/strategies/test_dpos
 unit_tests += tests/strategies/test_dpos_slots
 unit_tests += tests/strategies/test_fastt
 unit_tests += tests/strategies/test_hybrid_experts
+unit_tests += tests/strategies/test_hybrid_rings
 unit_tests += tests/strategies/test_hybrid_zero
 unit_tests += tests/strategies/test_hybrid
 unit_tests += tests/strategies/test_learn

@@ -9,7 +9,6 @@
  * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
  * shared: the slowest hop is never idle, and the others have ended when it ends.
  *
- * A ring step is one such round: each rank sends all its bytes to the next one.
  *
  * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
  * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
@@ -25,7 +24,8 @@
  * for each rank. In round r = 1 .. n-1 rank i sends one to rank (i + r) mod n. It does so once its
  * own send of the round before is done and as many chunks have come to it as rounds are over.
  * Closed form: the sum over rounds of the slowest message of each; on equal hops (n - 1) (latency +
- * chunk / bandwidth), which the steps take where no link is shared.
+ * chunk / bandwidth), which the steps take where no link is shared. A ring step is the first round
+ * alone, with all bytes: to the next rank, on one route.
  */
 #include "config.h"
 
@@ -42,6 +42,7 @@ static enum algorithm algorithm_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
+    case FR_RING_STEP:
         return ALGORITHM_SHIFT;
     case FR_BROADCAST:
     case FR_REDUCE:
@@ -105,14 +106,14 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     double bytes;
 
     k.n_rounds = rounds_of(c->kind, n);
-    k.chunk_bytes = floor(c->bytes / n);
+    k.chunk_bytes = c->kind == FR_RING_STEP ? c->bytes : floor(c->bytes / n);
     if (k.algorithm == ALGORITHM_SHIFT)
         return k;
     rings = fr__group_rings(e, c->group); /* not NULL, as the collective has a ring */
     bytes = rings->n_rings == 1 ? c->bytes : c->bytes * rings->share_frac[r];
     k.ranks = rings->ranks + (size_t)r * n;
     k.routes = rings->routes + (size_t)r * n;
-    k.chunk_bytes = c->kind == FR_RING_STEP ? bytes : floor(bytes / n);
+    k.chunk_bytes = floor(bytes / n);
     if (k.algorithm == ALGORITHM_CHAIN) {
         k.n_rounds = (uint32_t)fmin(chain_chunks(bytes), UINT32_MAX);
         k.chunk_bytes = bytes / k.n_rounds;

@@ -347,9 +347,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
     if (o.overlaps_tensor && !o.sequence_parallel)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
-                        "one of them could begin with");
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
+            "one of them could begin with");
     FR_TRY(check_layout(&o, err));
     FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_batch(&o, in, err));

@@ -89,8 +89,7 @@ START_TEST(the_slowest_rank_follows_the_skew_of_its_experts)
     ck_assert_double_eq_tol(even.flops, even_flops, 1);
     ck_assert_double_eq_tol(more.flops, 2.5 * even_flops, 1);
     ck_assert_double_eq_tol(twice.time_s - even.time_s, even.experts_s, 1e-5 * even.experts_s);
-    ck_assert_double_eq_tol(more.time_s - even.time_s, 1.5 * even.experts_s,
-                            1e-5 * even.experts_s);
+    ck_assert_double_eq_tol(more.time_s - even.time_s, 1.5 * even.experts_s, 1e-5 * even.experts_s);
 }
 END_TEST
 

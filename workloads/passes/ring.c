@@ -69,8 +69,7 @@ static bool is_reader(const struct fr__ring *r, uint32_t op, uint32_t axis)
 
     return o->kind == r->in->axes[axis].reader &&
            (o->phase == FR_PHASE_FORWARD || o->phase == FR_PHASE_BACKWARD_DATA) &&
-           (r->axis[op] == FR_NONE || r->axis[op] == axis) &&
-           has_parts(o, r->in->axes[axis].ranks);
+           (r->axis[op] == FR_NONE || r->axis[op] == axis) && has_parts(o, r->in->axes[axis].ranks);
 }
 
 static void cut_gather(struct fr__ring *r, uint32_t gather)
@@ -202,8 +201,8 @@ static bool allocate(struct fr__ring *r)
     r->apart = nones(r->scratch, n_ops);
     r->reads_parts = fr__arena_alloc(r->scratch, n_ops + 1, sizeof(*r->reads_parts));
     r->sums_parts = fr__arena_alloc(r->scratch, n_ops + 1, sizeof(*r->sums_parts));
-    return r->axis && r->lead && r->joined && r->first && r->last && r->tensor && r->part && r->apart &&
-           r->reads_parts && r->sums_parts;
+    return r->axis && r->lead && r->joined && r->first && r->last && r->tensor && r->part &&
+           r->apart && r->reads_parts && r->sums_parts;
 }
 
 /* What is told of an op of the given graph, for the new one that stands for it; others get

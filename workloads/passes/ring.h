@@ -8,7 +8,8 @@
  *
  *     T = m + (n - 1) max(m, g),
  *
- * and an op that has both, such as attention's backward pass, one step more: T + g.
+ * and an op that has both over the same links, such as attention's backward pass, n m + g where
+ * m >= 2 g.
  *
  *     products    tensor parallelism with split sequences: the rows that a product reads, forward
  *                 and for the gradient of its input, and the rows that it writes, forward. The

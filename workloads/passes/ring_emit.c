@@ -475,8 +475,8 @@ static void keep_edges(struct fr__ring *r)
     for (size_t i = 0; i < g->n_edges; i++) {
         const struct fr_edge *e = &g->edges[i];
         bool is_dst_cut = r->axis[e->dst] != FR_NONE;
-        bool is_sum = is_dst_cut && fr__ring_comm(r, e->dst) &&
-                      g->ops[e->dst].kind == FR_OP_REDUCE_SCATTER;
+        bool is_sum =
+            is_dst_cut && fr__ring_comm(r, e->dst) && g->ops[e->dst].kind == FR_OP_REDUCE_SCATTER;
 
         if (is_dst_cut && !fr__ring_comm(r, e->dst))
             continue; /* add_part_edges */

@@ -20,12 +20,12 @@ struct fr__ring {
     bool *reads_parts; /* [n_ops] an op that is cut reads gathers */
     bool *sums_parts;  /* [n_ops] an op that is cut writes to reduce-scatters */
     /* of the new one */
-    uint32_t *first, *last;   /* [n_ops] new ops of a given one */
-    uint32_t *tensor;         /* [n_tensors] a given tensor when it is complete */
-    uint32_t *part, *apart;   /* [n_ops] of a gather that is cut: the tensor that its first step
+    uint32_t *first, *last; /* [n_ops] new ops of a given one */
+    uint32_t *tensor;       /* [n_tensors] a given tensor when it is complete */
+    uint32_t *part, *apart; /* [n_ops] of a gather that is cut: the tensor that its first step
                                  brings, and how far the next ones are apart */
-    uint32_t *from;           /* [new ops] given op */
-    bool *is_main;            /* [new ops] stands for its given op: parameters are its own */
+    uint32_t *from;         /* [new ops] given op */
+    bool *is_main;          /* [new ops] stands for its given op: parameters are its own */
     struct fr__comm *comms;
     size_t n_comms, cap_from, cap_main, cap_comms;
     uint32_t n_ops, n_tensors;

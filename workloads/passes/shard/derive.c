@@ -115,8 +115,7 @@ static bool fits(const struct fr__sharding *s, uint32_t op, size_t a, enum fr__s
         uint32_t t = g->edges[g->in_edges[i]].tensor;
 
         if (t != FR_NONE && g->tensors[t].n_dims > 1 &&
-            !fits_operand(s, t, fr__shard_input_dim(g, op, i, loop), ranks,
-                          refuses_copies, m))
+            !fits_operand(s, t, fr__shard_input_dim(g, op, i, loop), ranks, refuses_copies, m))
             return false;
     }
     for (uint32_t k = 0; k < o->n_tensors; k++)
