@@ -147,7 +147,7 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
                                    const struct fr__hybrid_options *o,
                                    const struct fr__units *units, struct fr_error *err)
 {
-    const struct fr__recipe *recipe = fr__recipe_of(g->dtype);
+    const struct fr__recipe *recipe = fr__hybrid_recipe(o, g);
     double elem_bytes = g->param_elem_bytes, weight = fr__recipe_gathered_bytes(recipe);
     struct fr__sharded gathered;
     const struct fr__gather_problem p = {

@@ -20,6 +20,7 @@
 #include "strategies/lower/group_ops.h"
 #include "strategies/lower/mesh.h"
 #include "strategies/lower/placer.h"
+#include "strategies/lower/recipe.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
 #include "workloads/passes/ring.h"
@@ -57,8 +58,9 @@ struct fr__hybrid_options {
     uint32_t n_recomputed; /* units a group, or of each stage */
     bool stops_early;      /* what runs again stops where the backward pass has what it reads */
     unsigned zero;         /* 0 to 3 */
-    uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
-    bool reshards;         /* zero 3: gathered again for the backward pass */
+    const struct fr__recipe *recipe; /* what a parameter takes; NULL: what is usual */
+    uint32_t prefetch;               /* zero 3: units gathered ahead of the one that runs */
+    bool reshards;                   /* zero 3: gathered again for the backward pass */
     const char *map;
     uint64_t bucket_bytes;
     bool overlap;            /* gradients leave during the backward pass */
@@ -70,6 +72,13 @@ struct fr__hybrid_options {
 /* Reads and checks. FR_EUSAGE says what does not go together and what would. */
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err);
+
+/* What is kept of a parameter. */
+static inline const struct fr__recipe *fr__hybrid_recipe(const struct fr__hybrid_options *o,
+                                                         const struct fr_graph *g)
+{
+    return o->recipe ? o->recipe : fr__recipe_of(g->dtype);
+}
 
 /* Reads the text of the option `dispatch`. FR_EUSAGE: it is none, or out of range. */
 enum fr_status fr__hybrid_read_dispatch(struct fr__hybrid_options *o, const char *text,

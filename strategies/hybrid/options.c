@@ -27,6 +27,7 @@ enum {
     RECOMPUTE,
     EARLY_STOP,
     ZERO,
+    RECIPE,
     PREFETCH,
     RESHARD,
     MAP,
@@ -125,6 +126,12 @@ const struct fr_option fr__hybrid_option_rows[] = {
                       "too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
+    [RECIPE] = {.name = "recipe",
+                .type = FR_OPTION_TEXT,
+                .fallback = "usual",
+                .help = "what is kept of a parameter beside its weight: usual in the precision "
+                        "(Megatron-LM's), or master16, pure-bf16, bf16-moments, fp8-weights, "
+                        "fp8-nemo"},
     [PREFETCH] = {.name = "prefetch",
                   .type = FR_OPTION_COUNT,
                   .fallback = "1",
@@ -226,9 +233,8 @@ static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr
     return FR_OK;
 }
 
-/* Degree of an expert's own split. Megatron-LM takes tp unless told (expert_model_parallel_size and
- * expert_tensor_parallel_size in megatron/training/arguments.py). A layout of the user's says itself
- * what becomes of experts. */
+/* Degree of an expert's own split. Megatron-LM takes tp unless told (expert_tensor_parallel_size in
+ * megatron/training/arguments.py). A layout of the user's says itself what becomes of experts. */
 static uint32_t default_etp(const struct fr__hybrid_options *o, const struct fr_problem *in)
 {
     return is_own_layout(o) || fr__shard_n_experts(in->graph) == 0 ? 1 : o->tp;
@@ -310,6 +316,40 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
     return FR_OK;
 }
 
+/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
+static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
+{
+    bool are_short =
+        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
+
+    return recipe != model && !are_short;
+}
+
+static enum fr_status read_recipe(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                  struct fr_error *err)
+{
+    const char *text = fr_option_text(in->options, RECIPE), *names[32];
+    size_t n = 0;
+    char hint[128];
+
+    if (strcmp(text, "usual") == 0)
+        return FR_OK;
+    o->recipe = fr__recipe_named(text);
+    for (const struct fr__recipe *r; n < 32 && (r = fr__recipe_at(n)); n++)
+        names[n] = r->name;
+    if (!o->recipe)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
+                        fr__did_you_mean(text, names, n, hint, sizeof(hint)));
+    if (!(fr__recipe_reduced_bytes(o->recipe) > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "recipe=%s keeps no gradients, so nothing would be trained", text);
+    if (is_of_other_precision(o->recipe->dtype, in->graph->dtype))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
+                        fr_dtype_name(o->recipe->dtype), in->graph->name,
+                        fr_dtype_name(in->graph->dtype));
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -336,6 +376,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
 
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
+    FR_TRY(read_recipe(&o, in, err));
     if (o.stops_early && o.recompute == FR__RECOMPUTE_NONE)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "early-stop=1 needs recompute: nothing runs again");

@@ -165,7 +165,7 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
 static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
-    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0;
+    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0 && !p->o->recipe;
 
     if (is_plain)
         return FR_OK;
@@ -175,7 +175,7 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->shards[o] = p->parts[p->part_of[o]].shards;
     p->keeping = (struct fr__keeping){
-        .recipe = fr__recipe_of(pl->graph->dtype), .zero = p->o->zero, .shards = p->shards};
+        .recipe = fr__hybrid_recipe(p->o, pl->graph), .zero = p->o->zero, .shards = p->shards};
     pl->keeping = &p->keeping;
     pl->gradient_factor = fr__recipe_reduced_bytes(p->keeping.recipe) / pl->graph->param_elem_bytes;
     return FR_OK;

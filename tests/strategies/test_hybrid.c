@@ -113,8 +113,8 @@ static double all_bytes(const struct sent *s)
 }
 
 /* Full recomputation redoes both sums of a layer, the last one too, though nothing in Llama's
- * backward pass reads it: Megatron-LM's checkpoint calls the whole forward function again. PyTorch's
- * stops early and leaves that one out. */
+ * backward pass reads it: Megatron-LM's checkpoint calls the whole forward function again.
+ * PyTorch's stops early and leaves that one out. */
 static const struct {
     const char *model, *spec;
     double reduce, gather, scatter; /* U a layer and micro-batch */
@@ -262,6 +262,9 @@ static const struct {
     {MOE, "hybrid:ep=2,dispatch=skew:3", NULL},
     {MOE, "hybrid:dispatch=zipf:1",
      "dispatch=zipf:1 needs ep: one rank has all experts, so it gets all tokens"},
+    {GPT, "hybrid:recipe=fp8-nemo", NULL},
+    {GPT, "hybrid:recipe=frozen", "recipe=frozen keeps no gradients, so nothing would be trained"},
+    {GPT, "hybrid:recipe=master61", "no recipe 'master61', did you mean 'master16'?"},
     {GPT, "hybrid:early-stop=1", "early-stop=1 needs recompute: nothing runs again"},
     {GPT, "hybrid:micro=1,accumulate=2",
      "micro and accumulate say the same thing; give one of them"},

@@ -196,8 +196,8 @@ START_TEST(a_checkpoint_that_calls_the_forward_function_runs_all_of_it)
 }
 END_TEST
 
-/* The last op of the layer is the residual's sum; the backward pass of the layer begins with that of
- * the down product, whose gradients of data and of weights both wait. */
+/* The last op of the layer is the residual's sum; the backward pass of the layer begins with that
+ * of the down product, whose gradients of data and of weights both wait. */
 START_TEST(the_backward_pass_begins_when_all_of_the_layer_has_run_again)
 {
     struct fr_graph *g = load(LLAMA, 2, FR_BF16);
