@@ -48,6 +48,7 @@ unit_tests += tests/workloads/test_tasks
 unit_tests += tests/workloads/test_training
 unit_tests += tests/workloads/test_transformers
 unit_tests += tests/workloads/test_units
+unit_tests += tests/workloads/test_untie
 unit_tests += tests/workloads/test_zoo
 unit_tests += tests/calibrate/test_beside
 unit_tests += tests/calibrate/test_classes

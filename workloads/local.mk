@@ -22,7 +22,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard.h workloads/passes/training.h workloads/passes/training.c \
 	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
-	workloads/passes/units.c \
+	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \
 	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
 	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
 	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \

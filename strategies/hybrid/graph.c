@@ -8,6 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- weights of both ends ---- */
+
+/* Replicas and stages alone keep what `dp` and `pp` keep. */
+static bool is_plain(const struct fr__hybrid_options *o)
+{
+    return o->tp == 1 && o->cp == 1 && o->ep == 1 && o->etp == 1 && o->zero == 0 && !o->recipe &&
+           o->recompute == FR__RECOMPUTE_NONE;
+}
+
+/* On the stages of a pipeline each end has a copy; else only where they are not to be shared. */
+static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                            const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    struct fr__units units;
+    enum fr_status st;
+
+    if (o->ties && (o->pp == 1 || is_plain(o)))
+        return FR_OK;
+    FR_TRY(fr__units_find(&units, g, err));
+    st = fr__untie(&out->untied, g, &units, err);
+    fr__units_free(&units);
+    out->is_untied = st == FR_OK && out->untied.graph;
+    return st;
+}
+
 /* ---- recomputation ---- */
 
 static bool recomputes(const struct fr__hybrid_options *o)
@@ -228,8 +253,8 @@ static enum fr_status go_in_steps(struct fr__hybrid_graph *out, const struct fr_
 
 /* ---- the plan's graph ---- */
 
-/* The user's op that each op of the rank's graph stands for. */
-static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
+/* The op that each op of the rank's graph stands for, before anything ran again or was split. */
+static uint32_t whole_op(const struct fr__hybrid_graph *g, size_t op)
 {
     uint32_t o = (uint32_t)op;
 
@@ -238,9 +263,33 @@ static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
     return g->is_recomputed ? g->recomputed.from[o] : o;
 }
 
+/* The user's op. */
+static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
+{
+    uint32_t o = whole_op(g, op);
+
+    return g->is_untied ? g->untied.from[o] : o;
+}
+
+bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid_options *o,
+                       size_t op)
+{
+    const struct fr_op *f = &g->graph->ops[op];
+
+    if (!g->is_untied || !o->ties || f->phase != FR_PHASE_FORWARD || f->param_bytes == 0)
+        return false;
+    for (size_t k = 0; k < g->untied.n_pairs; k++)
+        if (whole_op(g, op) == g->untied.pairs[k].owner ||
+            whole_op(g, op) == g->untied.pairs[k].user)
+            return true;
+    return false;
+}
+
 static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, struct fr_error *err)
 {
-    struct fr_graph **graph = g->is_sharded ? &g->sharded.graph : &g->recomputed.graph;
+    struct fr_graph **graph = g->is_sharded      ? &g->sharded.graph
+                              : g->is_recomputed ? &g->recomputed.graph
+                                                 : &g->untied.graph;
     size_t n = (*graph)->n_ops;
     uint32_t *ids = malloc((2 * n + 2) * sizeof(*ids));
     enum fr_status st;
@@ -268,6 +317,9 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     const struct fr_graph *g = in->graph;
 
     *out = (struct fr__hybrid_graph){.graph = g};
+    FR_TRY(untie(out, g, o, err));
+    if (out->is_untied)
+        g = out->untied.graph;
     if (recomputes(o)) {
         FR_TRY(recompute(out, g, o, err));
         g = out->recomputed.graph;
@@ -287,4 +339,6 @@ void fr__hybrid_graph_free(struct fr__hybrid_graph *g)
         fr__sharded_free(&g->sharded);
     if (g->is_recomputed)
         fr__recomputed_free(&g->recomputed);
+    if (g->is_untied)
+        fr__untied_free(&g->untied);
 }

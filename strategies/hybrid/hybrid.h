@@ -24,6 +24,7 @@
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
 #include "workloads/passes/ring.h"
+#include "workloads/passes/untie.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
 
@@ -48,6 +49,7 @@ struct fr__hybrid_options {
     enum fr__dispatch dispatch;
     double dispatch_by;
     bool sequence_parallel, vocab_parallel, keeps_gathered;
+    bool ties;            /* weights that the model's ends share stay shared */
     bool overlaps_tensor; /* messages of a tensor group go beside the parts of their products */
     uint32_t micro_batch; /* samples */
     uint32_t n_micros;    /* of each replica */
@@ -96,6 +98,8 @@ struct fr__hybrid_graph {
     const struct fr_graph *graph;
     bool is_sharded; /* `sharded` holds */
     struct fr__sharded sharded;
+    bool is_untied; /* `untied` holds: the ends of the model have weights of their own */
+    struct fr__untied untied;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
     bool is_gathered; /* parameters are gathered and gradients scattered by ops of the graph */
@@ -107,6 +111,9 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
                                      const struct fr__hybrid_options *o, struct fr_plan *plan,
                                      struct fr_error *err);
 void fr__hybrid_graph_free(struct fr__hybrid_graph *g);
+/* Whether op is one that owns a copy of weights that both ends of the model share. */
+bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid_options *o,
+                       size_t op);
 
 /* How many of the messages from one stage to another use the same links. */
 struct fr__share_row {
@@ -127,6 +134,7 @@ struct fr__hybrid_ranks {
     uint32_t *rank_of;      /* [n_replicas] at the first stage */
     uint32_t *devices;      /* [pp][n_replicas] */
     struct fr__rank_groups tensor, context, data, experts, expert_tensor, expert_data;
+    struct fr__rank_groups ends; /* the first and last stage; plan_group: [n_groups] */
     struct fr__routes *routes;
     struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
     struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */
@@ -136,9 +144,10 @@ struct fr__hybrid_ranks {
     uint32_t n_crowd_of;
 };
 
-/* fini may follow a failed make. */
+/* has_ends: the groups `ends` are wanted. fini may follow a failed make. */
 enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__placer *pl,
-                                     const struct fr__hybrid_options *o, struct fr_error *err);
+                                     const struct fr__hybrid_options *o, bool has_ends,
+                                     struct fr_error *err);
 void fr__hybrid_ranks_fini(struct fr__hybrid_ranks *r);
 /* The device of a placed replica at a stage. */
 uint32_t fr__hybrid_device(const struct fr__hybrid_ranks *r, uint32_t stage, uint32_t replica);

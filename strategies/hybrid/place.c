@@ -26,7 +26,8 @@ struct placing {
     struct fr__reduce_part parts[2];
     uint8_t *part_of; /* [n_ops] owners of experts: 1 */
     bool *is_partial; /* [n_ops] owners whose gradients a tensor group sums */
-    struct fr__late_sum late[1];
+    struct fr__late_sum late[2];
+    uint32_t n_late;
     struct fr__exchange *exchange;
     struct fr__keeping keeping;
     uint32_t *shards; /* [n_ops] of owners */
@@ -140,6 +141,33 @@ static enum fr_status find_parts(struct placing *p, struct fr_error *err)
     return FR_OK;
 }
 
+/* The gradients of weights that both ends of the model have. */
+static enum fr_status sum_ends(struct placing *p, struct fr_error *err)
+{
+    const struct fr__rank_groups *ends = &p->ranks->ends;
+    size_t n = p->pl->graph->n_ops;
+    bool *is_end = fr__arena_alloc(p->pl->arena, n, sizeof(*is_end));
+    uint32_t *groups =
+        fr__arena_alloc(p->pl->arena, (size_t)p->n_stages * ends->n_groups, sizeof(*groups));
+    struct fr__late_sum late = {.over = *ends,
+                                .is_partial = is_end,
+                                .shards = p->g->is_gathered ? p->shards : NULL,
+                                .label = "shared weights",
+                                .joins_stages = true};
+
+    if (!is_end || !groups)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < n; o++)
+        is_end[o] = fr__hybrid_is_end(p->g, p->o, o);
+    for (uint32_t i = 0; i < p->n_stages * ends->n_groups; i++)
+        groups[i] = ends->plan_group[i % ends->n_groups];
+    late.over.plan_group = groups;
+    /* where the last stage is on the device of the first, both copies are there */
+    late.over.n_ranks = rank_of_stage(p, 0) == rank_of_stage(p, p->n_stages - 1) ? 1 : 2;
+    p->late[p->n_late++] = late;
+    return FR_OK;
+}
+
 static enum fr_status find_groups(struct placing *p, struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
@@ -154,11 +182,12 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     p->replicas[PART_EXPERTS] = p->parts[PART_EXPERTS].over;
     if (p->g->is_gathered) /* the body has summed them */
         p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
-    p->late[0] = (struct fr__late_sum){.over = p->tensor,
-                                       .is_partial = p->is_partial,
-                                       .shards = p->g->is_gathered ? p->shards : NULL,
-                                       .label = "partial gradients"};
-    return FR_OK;
+    if (p->g->is_sharded)
+        p->late[p->n_late++] = (struct fr__late_sum){.over = p->tensor,
+                                                     .is_partial = p->is_partial,
+                                                     .shards = p->g->is_gathered ? p->shards : NULL,
+                                                     .label = "partial gradients"};
+    return p->ranks->ends.n_groups ? sum_ends(p, err) : FR_OK;
 }
 
 /* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
@@ -196,7 +225,7 @@ static enum fr_status make_exchange(struct placing *p, struct fr_error *err)
         .n_parts = p->g->is_sharded ? 2 : 1,
         .parts = p->parts,
         .part_of = p->g->is_sharded ? p->part_of : NULL,
-        .n_late = p->g->is_sharded ? 1 : 0,
+        .n_late = p->n_late,
         .late = p->late,
         .is_folded = p->ranks->is_folded,
     };

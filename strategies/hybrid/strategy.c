@@ -12,7 +12,7 @@ static enum fr_status place(struct fr__placer *pl, const struct fr__hybrid_optio
                             const struct fr__hybrid_graph *g, struct fr_error *err)
 {
     struct fr__hybrid_ranks ranks;
-    enum fr_status st = fr__hybrid_ranks_make(&ranks, pl, o, err);
+    enum fr_status st = fr__hybrid_ranks_make(&ranks, pl, o, g->is_untied && o->ties, err);
 
     if (st == FR_OK)
         st = fr__hybrid_place(pl, o, g, &ranks, err);

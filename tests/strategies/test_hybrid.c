@@ -237,6 +237,32 @@ START_TEST(partial_gradients_of_sequence_parallelism_are_summed_once_a_step)
 }
 END_TEST
 
+/* Both ends have the table of the vocabulary, V h/t numbers a rank; of two ranks each sends half of
+ * it twice, in fp32, once a step. */
+static const struct {
+    const char *model, *spec;
+    bool is_summed;
+} ends[] = {
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1,zero=1,fold=0", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,virtual=2,micro=1,recompute=full", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1,tie=0", false},
+    {GPT, "hybrid:tp=2,sp=1,micro=1", false},
+    {LLAMA, "hybrid:tp=2,sp=1,pp=2,micro=1", false},
+};
+
+START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
+{
+    uint32_t dp = strstr(ends[_i].spec, "pp=2") ? 2 : 4;
+    struct fr_plan *p = plan(ends[_i].model, "4", dp, ends[_i].spec);
+    struct sent s = count(p, "shared weights");
+
+    ck_assert_uint_eq(s.n[FR_ALL_REDUCE], ends[_i].is_summed ? 1 : 0);
+    ck_assert_double_eq_tol(all_bytes(&s), ends[_i].is_summed ? 1000 / 2 * HIDDEN * 4 : 0, 1e-6);
+    free_all(p);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -329,6 +355,8 @@ int main(void)
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
+    tcase_add_loop_test(c, gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
+                        sizeof(ends) / sizeof(ends[0]));
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
     return run_case(c, "strategies/hybrid");
