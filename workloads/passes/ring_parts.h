@@ -56,6 +56,10 @@ static inline bool fr__ring_own_is_first(const struct fr__ring *r, uint32_t op)
     return r->reads_parts[op];
 }
 
+/* ---- ring_find.c ---- */
+
+/* Fills what is cut. n_cut: [n_axes] ops. */
+void fr__ring_find(struct fr__ring *r, size_t n_cut[]);
 /* The reduce-scatter that is cut and takes tensor t; FR_NONE. */
 uint32_t fr__ring_scatter_of(const struct fr__ring *r, uint32_t t);
 /* The tensor that a gather takes in. */
