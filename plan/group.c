@@ -78,6 +78,7 @@ static enum fr_system_op op_of(enum fr_collective_kind kind)
         [FR_ALL_TO_ALL] = FR_SYSTEM_ALL_TO_ALL,
         [FR_BROADCAST] = FR_N_SYSTEM_OPS,
         [FR_REDUCE] = FR_N_SYSTEM_OPS,
+        [FR_RING_STEP] = FR_N_SYSTEM_OPS,
     };
 
     return ops[kind];

@@ -8,6 +8,7 @@ static const char *const collective_kind_words[FR_N_COLLECTIVE_KINDS] = {
     [FR_ALL_REDUCE] = "all-reduce",         [FR_ALL_GATHER] = "all-gather",
     [FR_REDUCE_SCATTER] = "reduce-scatter", [FR_ALL_TO_ALL] = "all-to-all",
     [FR_BROADCAST] = "broadcast",           [FR_REDUCE] = "reduce",
+    [FR_RING_STEP] = "ring-step",
 };
 static const struct fr__name_list collective_kinds = FR__NAMES(collective_kind_words);
 

@@ -82,6 +82,8 @@ enum fr_collective_kind {
     FR_ALL_TO_ALL, /* bytes: that each rank has, an equal part for each rank (itself among them) */
     FR_BROADCAST,  /* bytes: from rank `root` to all */
     FR_REDUCE,     /* bytes: from all to rank `root` */
+    FR_RING_STEP,  /* bytes: that each rank sends to the next one of a ring; strategies' own, no
+                      collective that a person asks for */
     FR_N_COLLECTIVE_KINDS
 };
 const char *fr_collective_kind_name(enum fr_collective_kind kind);

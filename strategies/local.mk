@@ -17,10 +17,10 @@ libstrategies_la_SOURCES = \
 	strategies/fastt/learn/costs.h strategies/fastt/learn/costs.c strategies/fastt/learn/first.c \
 	strategies/fastt/learn/learn.h strategies/fastt/learn/learn.c strategies/fastt/learn/record.h \
 	strategies/fastt/learn/record.c strategies/fastt/learn/sim.h strategies/fastt/learn/sim.c \
-	strategies/hybrid/crossings.c strategies/hybrid/explain.c strategies/hybrid/graph.c \
-	strategies/hybrid/hybrid.h strategies/hybrid/message_times.h strategies/hybrid/message_times.c \
-	strategies/hybrid/options.c strategies/hybrid/place.c strategies/hybrid/ranks.c \
-	strategies/hybrid/strategy.c \
+	strategies/hybrid/crossings.c strategies/hybrid/dispatch.c strategies/hybrid/explain.c \
+	strategies/hybrid/graph.c strategies/hybrid/hybrid.h strategies/hybrid/message_times.h \
+	strategies/hybrid/message_times.c strategies/hybrid/options.c strategies/hybrid/place.c \
+	strategies/hybrid/ranks.c strategies/hybrid/strategy.c \
 	strategies/lists/cpop.c strategies/lists/critical_path.c strategies/lists/dispatch.h \
 	strategies/lists/dispatch.c strategies/lists/etf.c strategies/lists/exact.c \
 	strategies/lists/exact_search.h strategies/lists/exact_search.c strategies/lists/fifo.c \

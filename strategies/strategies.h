@@ -49,7 +49,7 @@ struct fr_option {
     const char *advice_text;
 };
 
-enum { FR_MAX_OPTIONS = 32, FR_MAX_OPTION_TEXT = 1024 };
+enum { FR_MAX_OPTIONS = 48, FR_MAX_OPTION_TEXT = 1024 };
 
 /* Values in the order of the strategy's options: count, bool, bytes, index of the choice, or where
  * the text begins (fr_option_text). */

@@ -151,18 +151,18 @@ static enum fr_status name_system(const struct work *w, const struct fr_collecti
 enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_kind *out,
                                          struct fr_error *err)
 {
-    const char *names[FR_N_COLLECTIVE_KINDS];
+    const char *names[FR_RING_STEP];
     char hint[128];
 
     *out = fr_collective_kind_parse(text);
-    if (*out < FR_N_COLLECTIVE_KINDS)
+    if (*out < FR_RING_STEP)
         return FR_OK;
-    for (unsigned i = 0; i < FR_N_COLLECTIVE_KINDS; i++)
+    for (unsigned i = 0; i < FR_RING_STEP; i++)
         names[i] = fr_collective_kind_name((enum fr_collective_kind)i);
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                     "no collective '%s'%s; known are all-reduce, all-gather, reduce-scatter, "
                     "all-to-all, broadcast and reduce",
-                    text, fr__did_you_mean(text, names, FR_N_COLLECTIVE_KINDS, hint, sizeof(hint)));
+                    text, fr__did_you_mean(text, names, FR_RING_STEP, hint, sizeof(hint)));
 }
 
 static enum fr_status load(struct work *w, const struct fr_collective_question *q,

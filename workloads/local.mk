@@ -18,10 +18,12 @@ libworkloads_la_SOURCES = \
 	workloads/passes/gather.c workloads/passes/gather_buckets.c workloads/passes/gather_emit.c \
 	workloads/passes/gather_parts.h workloads/passes/gather_sets.c workloads/passes/recompute.h \
 	workloads/passes/recompute.c workloads/passes/recompute_groups.h \
-	workloads/passes/recompute_groups.c workloads/passes/shard.h workloads/passes/training.h \
-	workloads/passes/training.c workloads/passes/training_data.c workloads/passes/training_ops.c \
+	workloads/passes/recompute_groups.c workloads/passes/ring.h workloads/passes/ring.c \
+	workloads/passes/ring_emit.c workloads/passes/ring_find.c workloads/passes/ring_parts.h \
+	workloads/passes/shard.h workloads/passes/training.h workloads/passes/training.c \
+	workloads/passes/training_data.c workloads/passes/training_ops.c \
 	workloads/passes/training_rules.c workloads/passes/training_weights.c workloads/passes/units.h \
-	workloads/passes/units.c \
+	workloads/passes/units.c workloads/passes/untie.h workloads/passes/untie.c \
 	workloads/passes/shard/annotate.c workloads/passes/shard/backward.c \
 	workloads/passes/shard/derive.c workloads/passes/shard/emit.c workloads/passes/shard/exchange.c \
 	workloads/passes/shard/experts.c workloads/passes/shard/forward.c \

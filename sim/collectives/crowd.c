@@ -224,6 +224,11 @@ enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind,
     uint32_t n = c->groups.n, n_rounds = kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
     double chunk = floor(bytes / n), latency_s = 0, moving_s = 0;
 
+    if (kind == FR_RING_STEP) {
+        n_rounds = 1;
+        chunk = bytes;
+    }
+
     if (kind == FR_ALL_TO_ALL) {
         FR_TRY(make_shifts(c, err));
         for (uint32_t r = 0; r + 1 < n; r++) {

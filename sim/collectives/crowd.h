@@ -35,9 +35,9 @@ enum fr_status fr__crowd_new(struct fr__crowd **out, struct fr__routes *routes,
 void fr__crowd_free(struct fr__crowd *c);
 
 /* The time of the slowest group; *bytes_s: the part of it that grows with the bytes. bytes as in
- * struct fr_collective. kind: all-reduce, all-gather, reduce-scatter, all-to-all. Cost: O(1), but
- * the first time a route for each rank, and for all-to-all n of them. FR_ENOENT: no route;
- * FR_ENOMEM. */
+ * struct fr_collective. kind: all-reduce, all-gather, reduce-scatter, all-to-all, ring step. Cost:
+ * O(1), but the first time a route for each rank, and for all-to-all n of them. FR_ENOENT: no
+ * route; FR_ENOMEM. */
 enum fr_status fr__crowd_time(struct fr__crowd *c, enum fr_collective_kind kind, double bytes,
                               double *time_s, double *bytes_s, struct fr_error *err);
 

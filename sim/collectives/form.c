@@ -9,6 +9,7 @@
  * bandwidth) of the slowest hop of the slowest ring. It equals the steps wherever no link is
  * shared: the slowest hop is never idle, and the others have ended when it ends.
  *
+ *
  * Chain (broadcast, reduce). These are the same rings, cut open before or behind the root. NCCL has
  * no other algorithm for the two (src/graph/tuning.cc: rings alone), so there is no tree for small
  * ones here. A ring's share is cut into m = ceil(share / 512 KiB) equal chunks (NCCL's buffer of 4
@@ -23,7 +24,8 @@
  * for each rank. In round r = 1 .. n-1 rank i sends one to rank (i + r) mod n. It does so once its
  * own send of the round before is done and as many chunks have come to it as rounds are over.
  * Closed form: the sum over rounds of the slowest message of each; on equal hops (n - 1) (latency +
- * chunk / bandwidth), which the steps take where no link is shared.
+ * chunk / bandwidth), which the steps take where no link is shared. A ring step is the first round
+ * alone, with all bytes: to the next rank, on one route.
  */
 #include "config.h"
 
@@ -40,6 +42,7 @@ static enum algorithm algorithm_of(enum fr_collective_kind kind)
 {
     switch (kind) {
     case FR_ALL_TO_ALL:
+    case FR_RING_STEP:
         return ALGORITHM_SHIFT;
     case FR_BROADCAST:
     case FR_REDUCE:
@@ -54,13 +57,21 @@ static double chain_chunks(double bytes)
     return fmax(ceil(bytes / CHAIN_CHUNK_BYTES), 1);
 }
 
+/* Of a ring or a shift. */
+static uint32_t rounds_of(enum fr_collective_kind kind, uint32_t n)
+{
+    if (kind == FR_RING_STEP)
+        return 1;
+    return kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
+}
+
 double fr_collective_steps(enum fr_collective_kind kind, uint32_t n, double bytes)
 {
     double others = n > 0 ? n - 1.0 : 0;
 
     if (algorithm_of(kind) == ALGORITHM_CHAIN)
         return others * chain_chunks(bytes);
-    return (kind == FR_ALL_REDUCE ? 2 : 1) * others * n;
+    return (n > 1 ? rounds_of(kind, n) : 0) * (double)n;
 }
 
 uint32_t fr__collective_n_rings(struct engine *e, uint32_t collective)
@@ -95,8 +106,8 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
     const struct fr__ring_set *rings;
     double bytes;
 
-    k.n_rounds = c->kind == FR_ALL_REDUCE ? 2 * (n - 1) : n - 1;
-    k.chunk_bytes = floor(c->bytes / n);
+    k.n_rounds = rounds_of(c->kind, n);
+    k.chunk_bytes = c->kind == FR_RING_STEP ? c->bytes : floor(c->bytes / n);
     if (k.algorithm == ALGORITHM_SHIFT)
         return k;
     rings = fr__group_rings(e, c->group); /* not NULL, as the collective has a ring */

@@ -239,7 +239,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     struct recipe r = {.protocol = FR__NCCL_N_PROTOCOLS};
 
-    if (!way)
+    if (!way || kind == FR_RING_STEP) /* messages between neighbours, whatever is chosen */
         return r;
     if (way->is_nccl)
         return nccl_recipe(e, collective);

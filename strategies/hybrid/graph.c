@@ -8,6 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- weights of both ends ---- */
+
+/* Replicas and stages alone keep what `dp` and `pp` keep. */
+static bool is_plain(const struct fr__hybrid_options *o)
+{
+    return o->tp == 1 && o->cp == 1 && o->ep == 1 && o->etp == 1 && o->zero == 0 && !o->recipe &&
+           o->recompute == FR__RECOMPUTE_NONE;
+}
+
+/* On the stages of a pipeline each end has a copy; else only where they are not to be shared. */
+static enum fr_status untie(struct fr__hybrid_graph *out, const struct fr_graph *g,
+                            const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    struct fr__units units;
+    enum fr_status st;
+
+    if (o->ties && (o->pp == 1 || is_plain(o)))
+        return FR_OK;
+    FR_TRY(fr__units_find(&units, g, err));
+    st = fr__untie(&out->untied, g, &units, err);
+    fr__units_free(&units);
+    out->is_untied = st == FR_OK && out->untied.graph;
+    return st;
+}
+
 /* ---- recomputation ---- */
 
 static bool recomputes(const struct fr__hybrid_options *o)
@@ -35,7 +60,8 @@ static enum fr_status recompute_units(struct fr__hybrid_graph *out, const struct
                                       const struct fr__hybrid_options *o,
                                       const struct fr__units *units, struct fr_error *err)
 {
-    struct fr__recompute_problem p = {.graph = g, .units = units, .how = o->recompute};
+    struct fr__recompute_problem p = {
+        .graph = g, .units = units, .how = o->recompute, .runs_all = !o->stops_early};
     uint32_t *group_of = calloc(units->n_units + 1, sizeof(*group_of));
     enum fr_status st =
         group_of ? group_units(o, units->n_units, group_of, err) : fr__fail_nomem(err);
@@ -70,11 +96,9 @@ static enum fr_status read_splits(const struct fr_graph *g, const struct fr__hyb
 
     if (strncmp(o->annotations, "file:", 5) == 0)
         return fr__shard_read(o->annotations + 5, g, names, FR__N_HYBRID_AXES, split, err);
-    if (strcmp(o->annotations, "megatron") != 0)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
-                        o->annotations);
     FR_TRY(fr__shard_megatron(g, o->vocab_parallel, split[FR__HYBRID_TP], err));
-    fr__shard_context(g, split[FR__HYBRID_CP]);
+    fr__shard_context(g, o->context == FR__CP_HEADS ? FR__CONTEXT_HEADS : FR__CONTEXT_GATHER,
+                      split[FR__HYBRID_CP]);
     return FR_OK;
 }
 
@@ -88,35 +112,66 @@ uint32_t fr__hybrid_alike(const struct fr__hybrid_graph *g, size_t op)
     return s->replicas[op] > 1 ? s->replicas[op] : 1;
 }
 
+/* Refuses an axis whose ranks would all do the same. */
+static enum fr_status refuse_idle_axes(const struct fr__shard_problem *p,
+                                       const struct fr__sharded *made,
+                                       const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    for (size_t a = 0; a < p->n_axes; a++) {
+        const uint8_t *split = made->split + a * made->graph->n_ops;
+        bool has_any = p->axes[a].size == 1;
+
+        for (size_t i = 0; i < made->graph->n_ops && !has_any; i++)
+            has_any = split[i] > FR__SPLIT_NONE;
+        if (!has_any)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "%s=%u splits no op of '%s' under shard=%s, so its ranks would all do "
+                            "the same; give a layout with shard=file:PATH",
+                            p->axes[a].name, p->axes[a].size, p->graph->name, o->annotations);
+    }
+    return FR_OK;
+}
+
+static enum fr_status shard_axes(struct fr__hybrid_graph *out, const struct fr__shard_problem *p,
+                                 uint8_t *const split[], const struct fr__hybrid_options *o,
+                                 struct fr_error *err)
+{
+    FR_TRY(read_splits(p->graph, o, split, err));
+    FR_TRY(fr__shard(&out->sharded, p, err));
+    out->is_sharded = true;
+    return refuse_idle_axes(p, &out->sharded, o, err);
+}
+
 static enum fr_status shard(struct fr__hybrid_graph *out, const struct fr_graph *g,
                             const struct fr__hybrid_options *o, struct fr_error *err)
 {
-    uint8_t *splits, *split[FR__N_HYBRID_AXES];
-    struct fr__shard_axis axes[FR__N_HYBRID_AXES];
-    struct fr__shard_problem p = {
-        .graph = g,
-        .n_axes = FR__N_HYBRID_AXES,
-        .axes = axes,
-        .experts = {.ep = o->ep, .etp = o->etp, .is_balanced = true, .skew = 1}};
+    uint32_t n_experts = fr__shard_n_experts(g);
+    uint8_t *splits = calloc(FR__N_HYBRID_AXES * g->n_ops + 1, sizeof(*splits)),
+            *split[FR__N_HYBRID_AXES];
+    double *shares = calloc(n_experts + 1, sizeof(*shares));
+    const struct fr__shard_axis axes[FR__N_HYBRID_AXES] = {
+        [FR__HYBRID_TP] = {.name = "tp",
+                           .size = o->tp,
+                           .partial_to_sequence = o->sequence_parallel,
+                           .keeps_gathered = o->keeps_gathered,
+                           .split = splits},
+        [FR__HYBRID_CP] = {.name = "cp",
+                           .size = o->cp,
+                           .refuses_copies = o->context == FR__CP_HEADS,
+                           .split = splits ? splits + g->n_ops : NULL},
+    };
+    struct fr__shard_problem p = {.graph = g, .n_axes = FR__N_HYBRID_AXES, .axes = axes};
     enum fr_status st;
 
-    splits = calloc(FR__N_HYBRID_AXES * g->n_ops + 1, sizeof(*splits));
-    if (!splits)
-        return fr__fail_nomem(err);
-    for (size_t a = 0; a < FR__N_HYBRID_AXES; a++)
+    for (size_t a = 0; splits && a < FR__N_HYBRID_AXES; a++)
         split[a] = splits + a * g->n_ops;
-    axes[FR__HYBRID_TP] = (struct fr__shard_axis){.name = "tp",
-                                                  .size = o->tp,
-                                                  .partial_to_sequence = o->sequence_parallel,
-                                                  .keeps_gathered = o->keeps_gathered,
-                                                  .split = split[FR__HYBRID_TP]};
-    axes[FR__HYBRID_CP] =
-        (struct fr__shard_axis){.name = "cp", .size = o->cp, .split = split[FR__HYBRID_CP]};
-    st = read_splits(g, o, split, err);
-    if (st == FR_OK)
-        st = fr__shard(&out->sharded, &p, err);
-    out->is_sharded = st == FR_OK;
+    if (splits && shares) {
+        fr__hybrid_dispatch(o, n_experts, shares, &p.experts);
+        st = shard_axes(out, &p, split, o, err);
+    } else
+        st = fr__fail_nomem(err);
     free(splits);
+    free(shares);
     return st;
 }
 
@@ -127,7 +182,7 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
                                    const struct fr__hybrid_options *o,
                                    const struct fr__units *units, struct fr_error *err)
 {
-    const struct fr__recipe *recipe = fr__recipe_of(g->dtype);
+    const struct fr__recipe *recipe = fr__hybrid_recipe(o, g);
     double elem_bytes = g->param_elem_bytes, weight = fr__recipe_gathered_bytes(recipe);
     struct fr__sharded gathered;
     const struct fr__gather_problem p = {
@@ -168,10 +223,51 @@ static enum fr_status gather(struct fr__hybrid_graph *out, const struct fr_graph
     return st;
 }
 
+/* ---- messages in steps ---- */
+
+static bool goes_in_steps(const struct fr__hybrid_options *o)
+{
+    return o->overlaps_tensor || (o->cp > 1 && o->context == FR__CP_RING);
+}
+
+static enum fr_status refuse_uncut(const struct fr__ring_axis axes[], const size_t n_cut[],
+                                   const struct fr_graph *g, struct fr_error *err)
+{
+    if (axes[FR__HYBRID_CP].ranks > 1 && n_cut[FR__HYBRID_CP] == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cp-comm=ring needs attention as one op, which '%s' has not (where the "
+                        "model has it, attention=flash)",
+                        g->name);
+    if (axes[FR__HYBRID_TP].ranks > 1 && n_cut[FR__HYBRID_TP] == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "tp-overlap=1: '%s' has no product with a message over tp beside it",
+                        g->name);
+    return FR_OK;
+}
+
+/* The graph with its steps takes the place of the sharded one. */
+static enum fr_status go_in_steps(struct fr__hybrid_graph *out, const struct fr__hybrid_options *o,
+                                  struct fr_error *err)
+{
+    const struct fr__ring_axis axes[FR__N_HYBRID_AXES] = {
+        [FR__HYBRID_TP] = {o->overlaps_tensor ? o->tp : 1, FR_OP_MATMUL, false},
+        [FR__HYBRID_CP] = {o->context == FR__CP_RING ? o->cp : 1, FR_OP_ATTENTION, true},
+    };
+    const struct fr__ring_problem p = {
+        .sharded = &out->sharded, .axes = axes, .n_axes = FR__N_HYBRID_AXES};
+    size_t n_cut[FR__N_HYBRID_AXES];
+    struct fr__sharded cut;
+
+    FR_TRY(fr__ring_cut(&cut, &p, n_cut, err));
+    fr__sharded_free(&out->sharded);
+    out->sharded = cut;
+    return refuse_uncut(axes, n_cut, cut.graph, err);
+}
+
 /* ---- the plan's graph ---- */
 
-/* The user's op that each op of the rank's graph stands for. */
-static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
+/* The op that each op of the rank's graph stands for, before anything ran again or was split. */
+static uint32_t whole_op(const struct fr__hybrid_graph *g, size_t op)
 {
     uint32_t o = (uint32_t)op;
 
@@ -180,9 +276,33 @@ static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
     return g->is_recomputed ? g->recomputed.from[o] : o;
 }
 
+/* The user's op. */
+static uint32_t user_op(const struct fr__hybrid_graph *g, size_t op)
+{
+    uint32_t o = whole_op(g, op);
+
+    return g->is_untied ? g->untied.from[o] : o;
+}
+
+bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid_options *o,
+                       size_t op)
+{
+    const struct fr_op *f = &g->graph->ops[op];
+
+    if (!g->is_untied || !o->ties || f->phase != FR_PHASE_FORWARD || f->param_bytes == 0)
+        return false;
+    for (size_t k = 0; k < g->untied.n_pairs; k++)
+        if (whole_op(g, op) == g->untied.pairs[k].owner ||
+            whole_op(g, op) == g->untied.pairs[k].user)
+            return true;
+    return false;
+}
+
 static enum fr_status own(struct fr__hybrid_graph *g, struct fr_plan *plan, struct fr_error *err)
 {
-    struct fr_graph **graph = g->is_sharded ? &g->sharded.graph : &g->recomputed.graph;
+    struct fr_graph **graph = g->is_sharded      ? &g->sharded.graph
+                              : g->is_recomputed ? &g->recomputed.graph
+                                                 : &g->untied.graph;
     size_t n = (*graph)->n_ops;
     uint32_t *ids = malloc((2 * n + 2) * sizeof(*ids));
     enum fr_status st;
@@ -218,6 +338,9 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
     const struct fr_graph *g = in->graph;
 
     *out = (struct fr__hybrid_graph){.graph = g};
+    FR_TRY(untie(out, g, o, err));
+    if (out->is_untied)
+        g = out->untied.graph;
     if (recomputes(o)) {
         FR_TRY(recompute(out, g, o, err));
         g = out->recomputed.graph;
@@ -227,6 +350,8 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
         FR_TRY(shard(out, g, o, err));
     if (is_in_graph(o))
         FR_TRY(gather(out, out->is_sharded ? out->sharded.graph : g, o, err));
+    if (goes_in_steps(o))
+        FR_TRY(go_in_steps(out, o, err));
     return g == in->graph && !out->is_sharded ? FR_OK : own(out, plan, err);
 }
 
@@ -236,4 +361,6 @@ void fr__hybrid_graph_free(struct fr__hybrid_graph *g)
         fr__sharded_free(&g->sharded);
     if (g->is_recomputed)
         fr__recomputed_free(&g->recomputed);
+    if (g->is_untied)
+        fr__untied_free(&g->untied);
 }

@@ -2,6 +2,7 @@
  * and sharded optimizers, in any combination: what the files of the room share.
  *
  *     options.c   what the user asked for, and whether the degrees go together
+ *     dispatch.c  which experts get how many tokens
  *     graph.c     the graph that one rank runs: recomputed, split, with its messages
  *     ranks.c     which ranks are placed, on which devices, and their groups
  *     place.c     ranks become tasks
@@ -22,14 +23,37 @@
 #include "strategies/lower/mesh.h"
 #include "strategies/lower/pipeline.h"
 #include "strategies/lower/placer.h"
+#include "strategies/lower/recipe.h"
 #include "workloads/passes/gather.h"
 #include "workloads/passes/recompute.h"
+#include "workloads/passes/ring.h"
+#include "workloads/passes/untie.h"
 
 extern const struct fr_option fr__hybrid_option_rows[];
 
+/* How tokens are shared out among experts. */
+enum fr__dispatch {
+    FR__DISPATCH_BALANCED, /* alike */
+    FR__DISPATCH_MODEL,    /* as the model's own routing has them */
+    FR__DISPATCH_SKEW,     /* the first rank's experts get `dispatch_by` times the mean */
+    FR__DISPATCH_ZIPF      /* expert k of n gets 1/k^dispatch_by of what the first one gets */
+};
+
+/* How attention over a split sequence gets what it needs of other ranks. */
+enum fr__cp_messages {
+    FR__CP_GATHER, /* keys and values are gathered */
+    FR__CP_RING,   /* they go around a ring, beside attention to those that are there */
+    FR__CP_HEADS   /* positions are exchanged for heads and back: Ulysses */
+};
+
 struct fr__hybrid_options {
     uint32_t dp, tp, pp, cp, ep, etp; /* degrees, all at least 1; their ranks are all devices */
+    enum fr__cp_messages context;
+    enum fr__dispatch dispatch;
+    double dispatch_by;
     bool sequence_parallel, vocab_parallel, keeps_gathered;
+    bool ties;            /* weights that the model's ends share stay shared */
+    bool overlaps_tensor; /* messages of a tensor group go beside the parts of their products */
     uint32_t micro_batch; /* samples */
     uint32_t n_micros;    /* of each replica */
     const char *schedule;
@@ -37,10 +61,12 @@ struct fr__hybrid_options {
     bool cuts_by_count; /* stages have as many layers */
     enum fr__recompute recompute;
     uint32_t n_recomputed; /* units a group, or of each stage */
+    bool stops_early;      /* what runs again stops where the backward pass has what it reads */
     unsigned zero;         /* 0 to 3 */
-    uint32_t prefetch;     /* zero 3: units gathered ahead of the one that runs */
-    bool reshards;         /* zero 3: gathered again for the backward pass */
-    uint32_t shard_group;  /* zero 3: ranks of dp x cp that share; the groups are copies */
+    const struct fr__recipe *recipe; /* what a parameter takes; NULL: what is usual */
+    uint32_t prefetch;               /* zero 3: units gathered ahead of the one that runs */
+    bool reshards;                   /* zero 3: gathered again for the backward pass */
+    uint32_t shard_group; /* zero 3: ranks of dp x cp that share; the groups are copies */
     const char *map;
     uint64_t bucket_bytes;   /* 0: as Megatron-LM has it */
     bool sends_parts;        /* between stages each rank of a tensor group sends its part */
@@ -55,6 +81,21 @@ struct fr__hybrid_options {
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err);
 
+/* What is kept of a parameter. */
+static inline const struct fr__recipe *fr__hybrid_recipe(const struct fr__hybrid_options *o,
+                                                         const struct fr_graph *g)
+{
+    return o->recipe ? o->recipe : fr__recipe_of(g->dtype);
+}
+
+/* Reads the text of the option `dispatch`. FR_EUSAGE: it is none, or out of range. */
+enum fr_status fr__hybrid_read_dispatch(struct fr__hybrid_options *o, const char *text,
+                                        struct fr_error *err);
+/* What the sharding pass is told of it. Fills shares[n_experts] where it needs them, which must
+ * stay while *out is used. */
+void fr__hybrid_dispatch(const struct fr__hybrid_options *o, uint32_t n_experts, double shares[],
+                         struct fr__shard_experts *out);
+
 /* Axes of fr__shard_problem, in their order. */
 enum { FR__HYBRID_TP, FR__HYBRID_CP, FR__N_HYBRID_AXES };
 
@@ -64,6 +105,8 @@ struct fr__hybrid_graph {
     const struct fr_graph *whole; /* that was split over the mesh */
     bool is_sharded;              /* `sharded` holds */
     struct fr__sharded sharded;
+    bool is_untied; /* `untied` holds: the ends of the model have weights of their own */
+    struct fr__untied untied;
     bool is_recomputed; /* `recomputed` holds: what was sharded then */
     struct fr__recomputed recomputed;
     bool is_gathered;  /* parameters are gathered by ops of the graph */
@@ -80,6 +123,9 @@ enum fr_status fr__hybrid_graph_make(struct fr__hybrid_graph *out, const struct 
                                      const struct fr__hybrid_options *o, struct fr_plan *plan,
                                      struct fr_error *err);
 void fr__hybrid_graph_free(struct fr__hybrid_graph *g);
+/* Whether op is one that owns a copy of weights that both ends of the model share. */
+bool fr__hybrid_is_end(const struct fr__hybrid_graph *g, const struct fr__hybrid_options *o,
+                       size_t op);
 
 /* How many of the messages from one stage to another use the same links. */
 struct fr__share_row {
@@ -105,6 +151,7 @@ struct fr__hybrid_ranks {
     /* [n_alike] of neighbours in a tensor group that hold the same heads of keys and values */
     struct fr__rank_groups *alike;
     uint32_t n_alike;
+    struct fr__rank_groups ends; /* the first and last stage; plan_group: [n_groups] */
     struct fr__routes *routes;
     struct fr__crowd **crowds;    /* [n_crowds] made so far, by group of the plan in crowd_of */
     struct fr__share_row *shares; /* [n_shares] of pairs of stages asked for so far */

@@ -14,8 +14,10 @@ enum {
     TP,
     PP,
     CP,
+    CP_COMM,
     EP,
     ETP,
+    DISPATCH,
     SP,
     MICRO,
     ACCUMULATE,
@@ -23,7 +25,9 @@ enum {
     VIRTUAL,
     CUT,
     RECOMPUTE,
+    EARLY_STOP,
     ZERO,
+    RECIPE,
     PREFETCH,
     RESHARD,
     SHARD_GROUP,
@@ -33,7 +37,9 @@ enum {
     OVERLAP,
     OVERLAP_GATHER,
     VOCAB,
+    TIE,
     GATHERED,
+    TP_OVERLAP,
     SHARD,
     FOLD
 };
@@ -54,14 +60,26 @@ const struct fr_option fr__hybrid_option_rows[] = {
             .type = FR_OPTION_COUNT,
             .fallback = "1",
             .help = "ranks that split each sequence (context parallelism)"},
+    [CP_COMM] = {.name = "cp-comm",
+                 .type = FR_OPTION_CHOICE,
+                 .fallback = "all-gather",
+                 .choices = "all-gather|ring|ulysses",
+                 .help = "with cp: attention gathers keys and values, passes them around a ring "
+                         "beside its work, or exchanges positions for heads"},
     [EP] = {.name = "ep",
             .type = FR_OPTION_COUNT,
             .fallback = "1",
             .help = "ranks that share out the experts"},
     [ETP] = {.name = "etp",
              .type = FR_OPTION_COUNT,
-             .fallback = "1",
-             .help = "ranks that split each expert"},
+             .fallback = "0",
+             .help = "ranks that split each expert; 0: as many as tp, as in Megatron-LM"},
+    [DISPATCH] = {.name = "dispatch",
+                  .type = FR_OPTION_TEXT,
+                  .fallback = "balanced",
+                  .help = "tokens that experts get: balanced; model: as the model's routing has "
+                          "them; skew:F: the busiest rank F times the mean; zipf:S: expert k a "
+                          "share of 1/k^S"},
     [SP] = {.name = "sp",
             .type = FR_OPTION_BOOL,
             .fallback = "0",
@@ -100,6 +118,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
                            "layers of a stage",
                    .advice = FR_ADVICE_LEAST,
                    .advice_text = "selective|full"},
+    [EARLY_STOP] = {.name = "early-stop",
+                    .type = FR_OPTION_BOOL,
+                    .fallback = "0",
+                    .help = "recompute: what runs again stops where the backward pass has all it "
+                            "reads, as in PyTorch; 0: all of it runs again, as in Megatron-LM"},
     [ZERO] = {.name = "zero",
               .type = FR_OPTION_COUNT,
               .fallback = "0",
@@ -107,6 +130,12 @@ const struct fr_option fr__hybrid_option_rows[] = {
                       "micro-batch scatters its own), 3 parameters too (FSDP)",
               .advice = FR_ADVICE_LEAST,
               .advice_text = "1|2|3"},
+    [RECIPE] = {.name = "recipe",
+                .type = FR_OPTION_TEXT,
+                .fallback = "usual",
+                .help = "what is kept of a parameter beside its weight: usual in the precision "
+                        "(Megatron-LM's), or master16, pure-bf16, bf16-moments, fp8-weights, "
+                        "fp8-nemo"},
     [PREFETCH] = {.name = "prefetch",
                   .type = FR_OPTION_COUNT,
                   .fallback = "1",
@@ -150,11 +179,21 @@ const struct fr_option fr__hybrid_option_rows[] = {
                .type = FR_OPTION_BOOL,
                .fallback = "1",
                .help = "a tensor group splits embedding, head and loss by the vocabulary"},
+    [TIE] = {.name = "tie",
+             .type = FR_OPTION_BOOL,
+             .fallback = "1",
+             .help = "a head that uses the embedding's weights keeps doing so (with pp both ends "
+                     "have them, and sum their gradients); 0: it has weights of its own"},
     [GATHERED] = {.name = "keep-gathered",
                   .type = FR_OPTION_BOOL,
                   .fallback = "0",
                   .help =
                       "with sp, inputs gathered in the forward pass are kept, not gathered again"},
+    [TP_OVERLAP] = {.name = "tp-overlap",
+                    .type = FR_OPTION_BOOL,
+                    .fallback = "0",
+                    .help = "with sp, messages of a tensor group go in steps beside the parts of "
+                            "their products"},
     [SHARD] = {.name = "shard",
                .type = FR_OPTION_TEXT,
                .fallback = "megatron",
@@ -165,6 +204,24 @@ const struct fr_option fr__hybrid_option_rows[] = {
               .help = "ranks that do the same are simulated once"},
     {.name = NULL},
 };
+
+/* ---- layouts ---- */
+
+static bool is_own_layout(const struct fr__hybrid_options *o)
+{
+    return strncmp(o->annotations, "file:", 5) == 0;
+}
+
+static enum fr_status check_layout(const struct fr__hybrid_options *o, struct fr_error *err)
+{
+    if (!is_own_layout(o) && strcmp(o->annotations, "megatron") != 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "shard=%s is neither megatron nor file:PATH",
+                        o->annotations);
+    if (is_own_layout(o) && o->tp == 1 && o->cp == 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "shard=%s splits nothing: tp and cp have one rank each", o->annotations);
+    return FR_OK;
+}
 
 /* ---- degrees ---- */
 
@@ -180,10 +237,9 @@ static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr
     o->pp = (uint32_t)v[PP];
     o->cp = (uint32_t)v[CP];
     o->ep = (uint32_t)v[EP];
-    o->etp = (uint32_t)v[ETP];
-    if (!o->tp || !o->pp || !o->cp || !o->ep || !o->etp)
+    if (!o->tp || !o->pp || !o->cp || !o->ep)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1");
+                        "a degree of 0 leaves no rank; tp, pp, cp and ep are at least 1");
     if (o->tp > n || o->pp > n || o->cp > n || (uint64_t)o->tp * o->cp > n)
         fixed = n + 1;
     else
@@ -202,21 +258,31 @@ static enum fr_status read_degrees(struct fr__hybrid_options *o, const struct fr
     return FR_OK;
 }
 
-static enum fr_status check_experts(const struct fr__hybrid_options *o, struct fr_error *err)
+/* Degree of an expert's own split. Megatron-LM takes tp unless told (expert_tensor_parallel_size in
+ * megatron/training/arguments.py). A layout of the user's says itself what becomes of experts. */
+static uint32_t default_etp(const struct fr__hybrid_options *o, const struct fr_problem *in)
 {
-    uint64_t stage = (uint64_t)o->dp * o->tp * o->cp;
+    return is_own_layout(o) || fr__shard_n_experts(in->graph) == 0 ? 1 : o->tp;
+}
 
+static enum fr_status check_experts(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                    struct fr_error *err)
+{
+    uint64_t stage = (uint64_t)o->dp * o->tp * o->cp, given = in->options->value[ETP];
+
+    o->etp = (uint32_t)(given ? given : default_etp(o, in));
     if ((uint64_t)o->ep * o->etp > stage || stage % ((uint64_t)o->ep * o->etp))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "ep=%u times etp=%u does not divide the %llu ranks of a stage (dp x tp x "
+                        "ep=%u times etp=%u%s does not divide the %llu ranks of a stage (dp x tp x "
                         "cp)",
-                        o->ep, o->etp, (unsigned long long)stage);
-    if (o->ep > 1 && o->tp > 1 && !o->sequence_parallel)
+                        o->ep, o->etp, given || o->etp == 1 ? "" : " (as tp, unless given)",
+                        (unsigned long long)stage);
+    if ((o->ep > 1 || o->etp > 1) && o->tp > 1 && !o->sequence_parallel)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "ep=%u with tp=%u needs sp=1: without it all ranks of a tensor group hold "
-                        "the same tokens",
-                        o->ep, o->tp);
-    return FR_OK;
+                        "experts with tp=%u need sp=1: without it all ranks of a tensor group "
+                        "hold the same tokens",
+                        o->tp);
+    return fr__hybrid_read_dispatch(o, fr_option_text(in->options, DISPATCH), err);
 }
 
 /* Groups of neighbours along dp; cp is inside them, as torchtitan's dp_shard x cp. */
@@ -302,6 +368,40 @@ static enum fr_status read_recompute(struct fr__hybrid_options *o, const struct 
     return FR_OK;
 }
 
+/* A recipe of another precision than the model's. 16-bit ones serve fp16 and bf16. */
+static bool is_of_other_precision(enum fr_dtype recipe, enum fr_dtype model)
+{
+    bool are_short =
+        (recipe == FR_FP16 || recipe == FR_BF16) && (model == FR_FP16 || model == FR_BF16);
+
+    return recipe != model && !are_short;
+}
+
+static enum fr_status read_recipe(struct fr__hybrid_options *o, const struct fr_problem *in,
+                                  struct fr_error *err)
+{
+    const char *text = fr_option_text(in->options, RECIPE), *names[32];
+    size_t n = 0;
+    char hint[128];
+
+    if (strcmp(text, "usual") == 0)
+        return FR_OK;
+    o->recipe = fr__recipe_named(text);
+    for (const struct fr__recipe *r; n < 32 && (r = fr__recipe_at(n)); n++)
+        names[n] = r->name;
+    if (!o->recipe)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no recipe '%s'%s", text,
+                        fr__did_you_mean(text, names, n, hint, sizeof(hint)));
+    if (!(fr__recipe_reduced_bytes(o->recipe) > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "recipe=%s keeps no gradients, so nothing would be trained", text);
+    if (is_of_other_precision(o->recipe->dtype, in->graph->dtype))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "recipe=%s is for %s, but '%s' is in %s", text,
+                        fr_dtype_name(o->recipe->dtype), in->graph->name,
+                        fr_dtype_name(in->graph->dtype));
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -310,6 +410,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .sequence_parallel = v[SP] != 0,
         .vocab_parallel = v[VOCAB] != 0,
         .keeps_gathered = v[GATHERED] != 0,
+        .context = (enum fr__cp_messages)v[CP_COMM],
+        .overlaps_tensor = v[TP_OVERLAP] != 0 && v[TP] > 1,
+        .ties = v[TIE] != 0,
+        .stops_early = v[EARLY_STOP] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],
         .cuts_by_count = v[CUT] == CUT_LAYERS,
         .schedule = fr_option_text(in->options, SCHEDULE),
@@ -327,6 +431,10 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
 
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
+    FR_TRY(read_recipe(&o, in, err));
+    if (o.stops_early && o.recompute == FR__RECOMPUTE_NONE)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "early-stop=1 needs recompute: nothing runs again");
     if (v[ZERO] > 3)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);
@@ -336,7 +444,13 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)
         o.sequence_parallel = false;
-    FR_TRY(check_experts(&o, err));
+    if (o.overlaps_tensor && !o.sequence_parallel)
+        return fr__fail(
+            err, FR_EUSAGE, FR_NOWHERE,
+            "tp-overlap=1 needs sp=1: a sum that all ranks need whole has no parts that "
+            "one of them could begin with");
+    FR_TRY(check_layout(&o, err));
+    FR_TRY(check_experts(&o, in, err));
     FR_TRY(read_shard_group(&o, in, err));
     if (o.sends_parts && (o.tp == 1 || o.pp == 1 || o.sequence_parallel))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,

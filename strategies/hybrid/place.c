@@ -166,7 +166,7 @@ static enum fr_status find_late_sums(struct placing *p, struct fr_error *err)
 {
     const struct fr__hybrid_ranks *r = p->ranks;
 
-    p->late = fr__arena_alloc(p->pl->arena, r->n_alike + 1, sizeof(*p->late));
+    p->late = fr__arena_alloc(p->pl->arena, r->n_alike + 2, sizeof(*p->late));
     if (!p->late)
         return fr__fail_nomem(err);
     if (!p->g->is_sharded)
@@ -174,6 +174,33 @@ static enum fr_status find_late_sums(struct placing *p, struct fr_error *err)
     FR_TRY(add_late_sum(p, &r->tensor, 1, "partial gradients", err));
     for (uint32_t i = 0; i < r->n_alike; i++)
         FR_TRY(add_late_sum(p, &r->alike[i], r->alike[i].n_ranks, "gradients of equal heads", err));
+    return FR_OK;
+}
+
+/* The gradients of weights that both ends of the model have. */
+static enum fr_status sum_ends(struct placing *p, struct fr_error *err)
+{
+    const struct fr__rank_groups *ends = &p->ranks->ends;
+    size_t n = p->pl->graph->n_ops;
+    bool *is_end = fr__arena_alloc(p->pl->arena, n, sizeof(*is_end));
+    uint32_t *groups =
+        fr__arena_alloc(p->pl->arena, (size_t)p->n_stages * ends->n_groups, sizeof(*groups));
+    struct fr__late_sum late = {.over = *ends,
+                                .is_partial = is_end,
+                                .shards = p->g->is_scattered ? p->shards : NULL,
+                                .label = "shared weights",
+                                .joins_stages = true};
+
+    if (!is_end || !groups)
+        return fr__fail_nomem(err);
+    for (size_t o = 0; o < n; o++)
+        is_end[o] = fr__hybrid_is_end(p->g, p->o, o);
+    for (uint32_t i = 0; i < p->n_stages * ends->n_groups; i++)
+        groups[i] = ends->plan_group[i % ends->n_groups];
+    late.over.plan_group = groups;
+    /* where the last stage is on the device of the first, both copies are there */
+    late.over.n_ranks = rank_of_stage(p, 0) == rank_of_stage(p, p->n_stages - 1) ? 1 : 2;
+    p->late[p->n_late++] = late;
     return FR_OK;
 }
 
@@ -193,14 +220,15 @@ static enum fr_status find_groups(struct placing *p, struct fr_error *err)
     p->parts[PART_DENSE].is_summed = p->parts[PART_EXPERTS].is_summed = p->g->is_scattered;
     if (p->g->is_gathered) /* and nothing is gathered at the end */
         p->parts[PART_DENSE].over.n_ranks = p->parts[PART_EXPERTS].over.n_ranks = 1;
-    return find_late_sums(p, err);
+    FR_TRY(find_late_sums(p, err));
+    return p->ranks->ends.n_groups ? sum_ends(p, err) : FR_OK;
 }
 
 /* What Megatron-LM keeps; alone, replicas and stages keep what `dp` and `pp` keep. */
 static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
 {
     struct fr__placer *pl = p->pl;
-    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0;
+    bool is_plain = !p->g->is_sharded && !p->g->is_recomputed && p->o->zero == 0 && !p->o->recipe;
 
     if (is_plain)
         return FR_OK;
@@ -209,7 +237,7 @@ static enum fr_status choose_keeping(struct placing *p, struct fr_error *err)
         return fr__fail_nomem(err);
     for (size_t o = 0; o < pl->graph->n_ops; o++)
         p->shards[o] = p->parts[p->part_of[o]].shards;
-    p->keeping = (struct fr__keeping){.recipe = fr__recipe_of(pl->graph->dtype),
+    p->keeping = (struct fr__keeping){.recipe = fr__hybrid_recipe(p->o, pl->graph),
                                       .zero = p->o->zero,
                                       .shards = p->shards,
                                       .is_scattered = p->g->is_scattered};

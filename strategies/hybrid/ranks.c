@@ -414,6 +414,54 @@ static bool moves_much(const struct fr__hybrid_ranks *r)
     return r->o->zero == 0 && bytes * (double)r->pl->in->n_devices > MOST_BYTES_UNFOLDED;
 }
 
+/* The devices of all ranks at both ends of the pipeline, those that are not placed too. */
+static enum fr_status all_ends(const struct fr__hybrid_ranks *r, struct fr__crowd_groups *out,
+                               struct fr_error *err)
+{
+    uint32_t n = r->dense.n_ranks / r->o->pp, coord[FR__N_MESH_AXES], k = 0;
+    uint32_t *devices = fr__arena_alloc(r->pl->arena, 2 * (size_t)n, sizeof(*devices));
+
+    if (!devices)
+        return fr__fail_nomem(err);
+    for (uint32_t rank = 0; rank < r->dense.n_ranks; rank++) {
+        fr__mesh_coord(&r->dense, rank, coord);
+        if (coord[FR__MESH_PP] != 0)
+            continue;
+        devices[k++] = r->devices_by_rank[rank_at(r, 0, rank)];
+        devices[k++] = r->devices_by_rank[rank_at(r, r->o->pp - 1, rank)];
+    }
+    *out = (struct fr__crowd_groups){.devices = devices, .n_groups = n, .n = 2};
+    return FR_OK;
+}
+
+/* Pairs of ranks that have the weights that both ends of the model share. */
+static enum fr_status make_ends(struct fr__hybrid_ranks *r, struct fr_error *err)
+{
+    struct fr__arena *arena = r->pl->arena;
+    uint32_t *groups = fr__arena_alloc(arena, r->n_replicas, sizeof(*groups));
+    uint32_t *group_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*group_of));
+    uint32_t *rank_of = fr__arena_alloc(arena, r->n_replicas, sizeof(*rank_of));
+    struct fr__crowd_groups all;
+    struct fr__crowd *crowd = NULL;
+
+    if (!groups || !group_of || !rank_of)
+        return fr__fail_nomem(err);
+    FR_TRY(all_ends(r, &all, err));
+    if (!fr__grow(&r->crowds, &r->cap_crowds, r->n_crowds + 1, sizeof(struct fr__crowd *)))
+        return fr__fail_nomem(err);
+    FR_TRY(fr__crowd_new(&crowd, r->routes, &all, err));
+    r->crowds[r->n_crowds++] = crowd;
+    for (uint32_t i = 0; i < r->n_replicas; i++) {
+        const uint32_t pair[] = {fr__hybrid_device(r, 0, i), fr__hybrid_device(r, r->o->pp - 1, i)};
+
+        group_of[i] = i;
+        groups[i] = fr_plan_add_group_of(r->pl->plan, pair, 2);
+        FR_TRY(know_crowd(r, groups[i], crowd, err));
+    }
+    r->ends = (struct fr__rank_groups){r->n_replicas, 2, groups, group_of, rank_of};
+    return FR_OK;
+}
+
 /* Why each rank has to be placed by itself; NULL: one of a stage stands for all. */
 static const char *why_not_folded(const struct fr__hybrid_ranks *r)
 {
@@ -474,6 +522,8 @@ enum fr_status fr__hybrid_ranks_make(struct fr__hybrid_ranks *out, struct fr__pl
         FR_TRY(list_replicas(out, err));
         FR_TRY(make_all_groups(out, g, err));
     }
+    if (g->is_untied && o->ties)
+        FR_TRY(make_ends(out, err));
     say_folding(out, why);
     if (out->is_folded) {
         pl->share_of = share_of;

@@ -66,6 +66,8 @@ struct fr__late_sum {
     const uint32_t
         *shards;       /* [n_ops] of owners: a rank has one of so many parts; NULL: all of it */
     const char *label; /* "norms' gradients" */
+    bool joins_stages; /* a group has a rank on each of two stages; each has its owners, as many
+                          bytes. over: every stage has the same groups */
 };
 
 struct fr__exchange_options {

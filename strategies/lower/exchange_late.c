@@ -34,6 +34,18 @@ static double late_bytes(const struct fr__exchange *x, const struct fr__late_sum
     return bytes * x->pl->gradient_factor;
 }
 
+/* The first stage that has the collective of group g and stage `stage`. */
+static uint32_t first_stage_of(const struct fr__exchange *x, uint32_t l, uint32_t stage, uint32_t g)
+{
+    const struct fr__late_sum *late = &x->options.late[l];
+    uint32_t n = late->over.n_groups;
+
+    for (uint32_t s = 0; late->joins_stages && s < stage; s++)
+        if (x->late_collectives[x->late_first[l] + s * n + g] != FR_NONE)
+            return s;
+    return stage;
+}
+
 static void prepare_stage(struct fr__exchange *x, uint32_t l, uint32_t stage)
 {
     const struct fr__late_sum *late = &x->options.late[l];
@@ -44,16 +56,19 @@ static void prepare_stage(struct fr__exchange *x, uint32_t l, uint32_t stage)
     snprintf(label, sizeof(label), "%s of stage %u", late->label, stage);
     for (uint32_t g = 0; g < over->n_groups; g++) {
         uint32_t *c = &x->late_collectives[x->late_first[l] + stage * over->n_groups + g];
+        uint32_t first = first_stage_of(x, l, stage, g);
 
         *c = FR_NONE;
-        if (over->n_ranks > 1 && bytes > 0)
+        if (over->n_ranks > 1 && bytes > 0 && first < stage)
+            *c = x->late_collectives[x->late_first[l] + first * over->n_groups + g];
+        else if (over->n_ranks > 1 && bytes > 0)
             *c = fr__add_collective(
                 x->pl, &(struct fr_collective){
                            .bytes = bytes,
                            .group = over->plan_group[(size_t)stage * over->n_groups + g],
                            .label = fr_plan_add_string(x->pl->plan, label),
                            .kind = FR_ALL_REDUCE,
-                           .is_folded = x->options.is_folded});
+                           .is_folded = x->options.is_folded && !late->joins_stages});
     }
 }
 
@@ -118,6 +133,14 @@ static void keep_order(struct fr__exchange *x, uint32_t i, uint32_t device)
         fr_plan_add_dep(x->pl->plan, before, member);
 }
 
+static uint32_t rank_in(const struct fr__exchange *x, uint32_t l, uint32_t stage, uint32_t rank)
+{
+    const struct fr__late_sum *late = &x->options.late[l];
+    uint32_t g = late->over.group_of[rank];
+
+    return late->joins_stages ? first_stage_of(x, l, stage, g) < stage : late->over.rank_of[rank];
+}
+
 void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
     const struct fr__exchange_options *o = &x->options;
@@ -132,7 +155,7 @@ void fr__late_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank
         x->late_members[i] = FR_NONE;
         if (collective == FR_NONE)
             continue;
-        x->late_members[i] = fr__exchange_member(x, device, collective, over->rank_of[rank],
+        x->late_members[i] = fr__exchange_member(x, device, collective, rank_in(x, l, stage, rank),
                                                  FR_PHASE_BACKWARD_WEIGHT);
         wait_for_gradients(x, r, &o->late[l], stage, x->late_members[i]);
         keep_order(x, i, device);

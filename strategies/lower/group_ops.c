@@ -28,8 +28,10 @@ static uint8_t stream_of(uint32_t axis, enum fr_op_kind kind)
     return (uint8_t)(axis >= FR__AXIS_EXPERTS ? axis - FR__AXIS_EXPERTS + 6 : 4 + axis % 2);
 }
 
-static enum fr_collective_kind kind_of(const struct fr_op *op)
+static enum fr_collective_kind kind_of(const struct fr__comm *m, const struct fr_op *op)
 {
+    if (m->is_step)
+        return FR_RING_STEP;
     switch (op->kind) {
     case FR_OP_ALL_GATHER:
         return FR_ALL_GATHER;
@@ -56,7 +58,7 @@ static void add_message(const struct fr__group_ops *x, struct fr__placer *pl, ui
                                    .bytes = m->bytes * scale,
                                    .group = over->plan_group[(size_t)stage * over->n_groups + g],
                                    .label = FR_NONE,
-                                   .kind = kind_of(&pl->graph->ops[m->op]),
+                                   .kind = kind_of(m, &pl->graph->ops[m->op]),
                                    .is_folded = x->in.is_folded,
                                });
 }

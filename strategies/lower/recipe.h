@@ -20,7 +20,8 @@
  *           dist_optimizer.md (20, 18 and 16 bytes); PyTorch, automatic mixed precision;
  *           DeepSeek-AI, DeepSeek-V3 Technical Report, 2024, section 3.3 (bf16 moments);
  *           P. Micikevicius et al., FP8 formats for deep learning, 2022 (scales: one fp32 a tensor,
- *           which is left out).
+ *           which is left out); NVIDIA NeMo, nemo/lightning/pytorch/plugins and recipes of 2024
+ *           and 2025 (fp8_params, grad_reduce_in_fp32 off).
  * Ignores:  padding of buckets; scaling factors and step counts, a few bytes a tensor.
  */
 #ifndef FR_STRATEGIES_LOWER_RECIPE_H

@@ -180,9 +180,12 @@ static bool is_pattern(const char *name)
 
 static const char *strategy_name(size_t i)
 {
-    const struct fr_strategy *strategy = fr_strategy_at(i);
+    const struct fr_strategy *strategy;
 
-    return strategy ? strategy->name : NULL;
+    for (size_t k = 0; (strategy = fr_strategy_at(k)) != NULL; k++)
+        if (!strategy->is_by_name_only && i-- == 0)
+            return strategy->name;
+    return NULL;
 }
 
 static enum fr_status add_all(struct fr_sweep *s, size_t setting, const char *(*name_of)(size_t i),

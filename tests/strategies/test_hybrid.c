@@ -18,6 +18,7 @@
 enum { SEQ = 64, HIDDEN = 128, N_MICROS = 2, N_GPUS = 8 };
 
 #define GPT "gpt:hidden=128,heads=8,seq=64,vocab=1000,layers="
+#define LLAMA "llama:hidden=128,heads=8,kv_heads=8,ffn=256,seq=64,vocab=1000,layers="
 #define MOE "mixtral:hidden=128,heads=8,kv_heads=8,ffn=256,experts=8,seq=64,vocab=1000,layers="
 #define GQA "llama:hidden=128,heads=8,kv_heads=2,ffn=256,seq=64,vocab=1000,layers="
 
@@ -112,22 +113,31 @@ static double all_bytes(const struct sent *s)
     return sum;
 }
 
+/* Full recomputation redoes both sums of a layer, the last one too, though nothing in Llama's
+ * backward pass reads it: Megatron-LM's checkpoint calls the whole forward function again.
+ * PyTorch's stops early and leaves that one out. */
 static const struct {
-    const char *spec;
+    const char *model, *spec;
     double reduce, gather, scatter; /* U a layer and micro-batch */
 } tensor[] = {
-    {"hybrid:tp=4,micro=1", 8, 0, 0},
-    {"hybrid:tp=4,micro=1,recompute=selective", 8, 0, 0},
-    {"hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
-    {"hybrid:tp=4,sp=1,micro=1", 0, 6, 4},
-    {"hybrid:tp=4,sp=1,micro=1,zero=1", 0, 6, 4},
-    {"hybrid:tp=4,sp=1,micro=1,keep-gathered=1", 0, 4, 4},
-    {"hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {GPT, "hybrid:tp=4,micro=1", 8, 0, 0},
+    {GPT, "hybrid:tp=4,micro=1,recompute=selective", 8, 0, 0},
+    {GPT, "hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
+    {GPT, "hybrid:tp=4,sp=1,micro=1", 0, 6, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,zero=1", 0, 6, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,keep-gathered=1", 0, 4, 4},
+    {GPT, "hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {LLAMA, "hybrid:tp=4,micro=1", 8, 0, 0},
+    {LLAMA, "hybrid:tp=4,micro=1,recompute=full", 12, 0, 0},
+    {LLAMA, "hybrid:tp=4,micro=1,recompute=full,early-stop=1", 10, 0, 0},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=full", 0, 8, 6},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=full,early-stop=1", 0, 8, 5},
+    {LLAMA, "hybrid:tp=4,sp=1,micro=1,recompute=99", 0, 8, 6},
 };
 
 START_TEST(a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism)
 {
-    struct sent s = of_a_layer(GPT, 2, tensor[_i].spec, NULL);
+    struct sent s = of_a_layer(tensor[_i].model, 2, tensor[_i].spec, NULL);
 
     ck_assert_uint_eq(s.n_ranks, 4);
     ck_assert_double_eq_tol(s.wire_bytes[FR_ALL_REDUCE], tensor[_i].reduce * U_BYTES, 1e-6);
@@ -153,14 +163,28 @@ START_TEST(a_context_group_gathers_keys_and_values_twice_and_scatters_their_grad
 END_TEST
 
 /* Two experts a token: tokens there and back, and their gradients; beside them two numbers a token
- * there, and their gradients back, in fp32 or less. */
-START_TEST(experts_exchange_each_token_four_times)
+ * there, and their gradients back, in fp32 or less. A layer that runs again sends its tokens there
+ * and back once more; where it stops early, at the experts' last products, they do not come
+ * back. */
+static const struct {
+    const char *spec;
+    double tokens, weights;
+} exchanges[] = {
+    {"hybrid:ep=4,micro=1", 4, 2},
+    {"hybrid:ep=4,micro=1,recompute=selective", 4, 2},
+    {"hybrid:ep=4,micro=1,recompute=full", 6, 3},
+    {"hybrid:ep=4,micro=1,recompute=99", 6, 3},
+    {"hybrid:ep=4,micro=1,recompute=full,early-stop=1", 5, 3},
+};
+
+START_TEST(experts_exchange_each_token_four_times_and_six_where_layers_run_again)
 {
-    struct sent s = of_a_layer(MOE, 8, "hybrid:ep=4,micro=1", NULL);
-    double tokens = 4 * 2 * U_BYTES, weights = s.wire_bytes[FR_ALL_TO_ALL] - tokens;
+    struct sent s = of_a_layer(MOE, 8, exchanges[_i].spec, NULL);
+    double tokens = exchanges[_i].tokens * 2 * U_BYTES;
+    double weights = s.wire_bytes[FR_ALL_TO_ALL] - tokens;
 
     ck_assert_double_ge(weights, 0);
-    ck_assert_double_le(weights, 2 * 2 * SEQ * 4 * 3.0 / 4);
+    ck_assert_double_le(weights, exchanges[_i].weights * 2 * SEQ * 4 * 3.0 / 4);
     ck_assert_double_eq_tol(all_bytes(&s), s.wire_bytes[FR_ALL_TO_ALL], 1e-6);
 }
 END_TEST
@@ -285,6 +309,32 @@ START_TEST(gradients_of_heads_that_several_ranks_hold_are_summed_among_these)
 }
 END_TEST
 
+/* Both ends have the table of the vocabulary, V h/t numbers a rank; of two ranks each sends half of
+ * it twice, in fp32, once a step. */
+static const struct {
+    const char *model, *spec;
+    bool is_summed;
+} ends[] = {
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1,zero=1,fold=0", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,virtual=2,micro=1,recompute=full", true},
+    {GPT, "hybrid:tp=2,sp=1,pp=2,micro=1,tie=0", false},
+    {GPT, "hybrid:tp=2,sp=1,micro=1", false},
+    {LLAMA, "hybrid:tp=2,sp=1,pp=2,micro=1", false},
+};
+
+START_TEST(gradients_of_weights_that_both_ends_share_are_summed_once_a_step)
+{
+    uint32_t dp = strstr(ends[_i].spec, "pp=2") ? 2 : 4;
+    struct fr_plan *p = plan(ends[_i].model, "4", dp, ends[_i].spec);
+    struct sent s = count(p, "shared weights");
+
+    ck_assert_uint_eq(s.n[FR_ALL_REDUCE], ends[_i].is_summed ? 1 : 0);
+    ck_assert_double_eq_tol(all_bytes(&s), ends[_i].is_summed ? 1000 / 2 * HIDDEN * 4 : 0, 1e-6);
+    free_all(p);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -293,13 +343,27 @@ static const struct {
     {GPT, "hybrid:tp=3",
      "tp=3, cp=1 and pp=1 do not divide the 8 devices (dp is what is left; "
      "choose the number of devices with -g)"},
-    {GPT, "hybrid:tp=0", "a degree of 0 leaves no rank; tp, pp, cp, ep and etp are at least 1"},
+    {GPT, "hybrid:tp=0", "a degree of 0 leaves no rank; tp, pp, cp and ep are at least 1"},
     {GPT, "hybrid:tp=2,dp=2", "dp=2, tp=2, cp=1 and pp=1 make 4 ranks, but there are 8 devices"},
     {GPT, "hybrid:zero=9", NULL},
     {GPT, "hybrid:ep=3", "ep=3 times etp=1 does not divide the 8 ranks of a stage (dp x tp x cp)"},
     {MOE, "hybrid:tp=2,ep=4",
-     "ep=4 with tp=2 needs sp=1: without it all ranks of a tensor group "
-     "hold the same tokens"},
+     "experts with tp=2 need sp=1: without it all ranks of a tensor group hold the same tokens"},
+    {MOE, "hybrid:tp=2,sp=1,ep=8",
+     "ep=8 times etp=2 (as tp, unless given) does not divide the 8 ranks of a stage (dp x tp x "
+     "cp)"},
+    {GPT, "hybrid:ep=2,dispatch=even",
+     "dispatch=even is not balanced, model, skew:F (rows of the busiest rank over the mean) or "
+     "zipf:S (the exponent)"},
+    {MOE, "hybrid:ep=2,dispatch=skew:0.5",
+     "dispatch=skew:0.5: the busiest of 2 ranks gets 1 to 2 times the mean"},
+    {MOE, "hybrid:ep=2,dispatch=skew:3", NULL},
+    {MOE, "hybrid:dispatch=zipf:1",
+     "dispatch=zipf:1 needs ep: one rank has all experts, so it gets all tokens"},
+    {GPT, "hybrid:recipe=fp8-nemo", NULL},
+    {GPT, "hybrid:recipe=frozen", "recipe=frozen keeps no gradients, so nothing would be trained"},
+    {GPT, "hybrid:recipe=master61", "no recipe 'master61', did you mean 'master16'?"},
+    {GPT, "hybrid:early-stop=1", "early-stop=1 needs recompute: nothing runs again"},
     {GPT, "hybrid:micro=1,accumulate=2",
      "micro and accumulate say the same thing; give one of them"},
     {GPT, "hybrid:accumulate=3", "accumulate=3 does not divide the 2 samples of a replica"},
@@ -307,6 +371,9 @@ static const struct {
     {GPT, "hybrid:recompute=all",
      "recompute=all is not none, selective, full or a number of layers"},
     {GPT, "hybrid:tp=2,shard=mine", "shard=mine is neither megatron nor file:PATH"},
+    {GPT, "hybrid:shard=mine", "shard=mine is neither megatron nor file:PATH"},
+    {GPT, "hybrid:shard=file:layout.csv",
+     "shard=file:layout.csv splits nothing: tp and cp have one rank each"},
     {GPT, "hybrid:tp=2,shard=file:no-such-file.csv", NULL},
     {GPT, "hybrid:map=tp-xx",
      "map=tp-xx: \"xx\" is no axis; expected tp, cp, ep, dp and pp joined "
@@ -368,13 +435,16 @@ int main(void)
                         a_tensor_group_sends_eight_units_a_layer_and_ten_with_sequence_parallelism,
                         0, sizeof(tensor) / sizeof(tensor[0]));
     tcase_add_test(c, a_context_group_gathers_keys_and_values_twice_and_scatters_their_gradients);
-    tcase_add_test(c, experts_exchange_each_token_four_times);
+    tcase_add_loop_test(c, experts_exchange_each_token_four_times_and_six_where_layers_run_again, 0,
+                        sizeof(exchanges) / sizeof(exchanges[0]));
     tcase_add_test(c, one_gradient_crosses_a_boundary_between_stages);
     tcase_add_test(c, a_tensor_group_sends_parts_that_the_next_stage_gathers);
     tcase_add_test(c, gradients_are_summed_over_replicas_and_context_groups_in_fp32);
     tcase_add_test(c, gradients_of_experts_are_summed_by_those_who_hold_them);
     tcase_add_test(c, partial_gradients_of_sequence_parallelism_are_summed_once_a_step);
     tcase_add_test(c, gradients_of_heads_that_several_ranks_hold_are_summed_among_these);
+    tcase_add_loop_test(c, gradients_of_weights_that_both_ends_share_are_summed_once_a_step, 0,
+                        sizeof(ends) / sizeof(ends[0]));
     tcase_add_loop_test(c, what_does_not_go_together_is_refused_with_the_reason, 0,
                         sizeof(refused) / sizeof(refused[0]));
     return run_case(c, "strategies/hybrid");

@@ -29,7 +29,10 @@ enum fr_status shard_try(struct fr__sharded *out, const struct fr_graph *g,
                       .partial_to_sequence = mesh->has_sequence_parallel,
                       .keeps_gathered = mesh->keeps_gathered,
                       .split = split},
-        [SHARD_CP] = {.name = "cp", .size = mesh->cp ? mesh->cp : 1, .split = split + g->n_ops}};
+        [SHARD_CP] = {.name = "cp",
+                      .size = mesh->cp ? mesh->cp : 1,
+                      .refuses_copies = mesh->context == FR__CONTEXT_HEADS,
+                      .split = split + g->n_ops}};
     struct fr__shard_problem in = {
         .graph = g, .n_axes = SHARD_N_AXES, .axes = axes, .experts = mesh->experts};
     enum fr_status st;
@@ -39,7 +42,7 @@ enum fr_status shard_try(struct fr__sharded *out, const struct fr_graph *g,
         in.experts = (struct fr__shard_experts){.ep = 1, .etp = 1, .skew = 1};
     st = fr__shard_megatron(g, !mesh->has_whole_vocabulary, split, err);
     ck_assert_int_eq(st, FR_OK);
-    fr__shard_context(g, split + g->n_ops);
+    fr__shard_context(g, mesh->context, split + g->n_ops);
     st = fr__shard(out, &in, err);
     free(split);
     return st;

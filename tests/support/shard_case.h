@@ -9,6 +9,7 @@ enum { SHARD_TP, SHARD_CP, SHARD_N_AXES };
 struct shard_mesh {
     uint32_t tp, cp; /* 0: 1 */
     bool has_sequence_parallel, keeps_gathered, has_whole_vocabulary;
+    enum fr__context context;
     struct fr__shard_experts experts; /* zero: all experts on every rank */
 };
 

@@ -196,6 +196,30 @@ START_TEST(a_checkpoint_that_calls_the_forward_function_runs_all_of_it)
 }
 END_TEST
 
+/* The last op of the layer is the residual's sum; the backward pass of the layer begins with that
+ * of the down product, whose gradients of data and of weights both wait. */
+START_TEST(the_backward_pass_begins_when_all_of_the_layer_has_run_again)
+{
+    struct fr_graph *g = load(LLAMA, 2, FR_BF16);
+    struct fr__recomputed r = recompute(g, FR__RECOMPUTE_FULL, 1, true);
+    const struct fr_graph *n = r.graph;
+    uint32_t end = find(n, "layer2.mlp.add.again");
+    size_t n_waiting = 0;
+
+    ck_assert_uint_ne(end, FR_NONE);
+    for (uint32_t i = n->out_first[end]; i < n->out_first[end + 1]; i++) {
+        const struct fr_op *dst = &n->ops[n->edges[i].dst];
+
+        ck_assert_uint_eq(n->edges[i].tensor, FR_NONE);
+        ck_assert_uint_eq(dst->forward, find(n, "layer2.mlp.down"));
+        n_waiting++;
+    }
+    ck_assert_uint_eq(n_waiting, 2);
+    fr__recomputed_free(&r);
+    fr_graph_free(g);
+}
+END_TEST
+
 START_TEST(copies_wait_for_the_gradient_of_their_units_end)
 {
     struct fr_graph *g = load(LLAMA, 2, FR_BF16);
@@ -496,6 +520,7 @@ static TCase *make_case(void)
     tcase_add_loop_test(tc, a_gpt_layer_keeps_what_korthikantis_formulas_say, 0, 4);
     tcase_add_test(tc, full_recomputation_runs_what_the_backward_pass_reads);
     tcase_add_test(tc, a_checkpoint_that_calls_the_forward_function_runs_all_of_it);
+    tcase_add_test(tc, the_backward_pass_begins_when_all_of_the_layer_has_run_again);
     tcase_add_test(tc, copies_wait_for_the_gradient_of_their_units_end);
     tcase_add_test(tc, selective_recomputation_is_the_attention_core);
     tcase_add_test(tc, casts_inside_an_attention_core_run_again_too);

@@ -26,6 +26,7 @@ struct rewriting {
     uint32_t *copy_tensor; /* [n_tensors] */
     uint32_t *from;        /* [n_ops + copies] */
     uint32_t n_ops, n_tensors;
+    bool runs_all;
 };
 
 static bool is_backward(const struct fr_op *op)
@@ -335,6 +336,38 @@ static size_t find_waits(const struct rewriting *w, uint32_t group, uint32_t wai
     return n;
 }
 
+/* Whether o is a backward op of the group that no other of them comes before. */
+static bool begins_backward(const struct rewriting *w, uint32_t o, uint32_t place)
+{
+    const struct fr_graph *g = w->g;
+
+    if (!is_backward(&g->ops[o]) || o < place)
+        return false;
+    for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+        uint32_t src = g->edges[g->in_edges[i]].src;
+
+        if (is_backward(&g->ops[src]) && src >= place &&
+            w->groups.group_of_op[src] == w->groups.group_of_op[o])
+            return false;
+    }
+    return true;
+}
+
+/* The backward pass of a group begins when all of it has run again: the checkpoint's function has
+ * returned. */
+static void wait_for_end(struct rewriting *w, uint32_t group)
+{
+    const uint32_t *ops = w->groups.ops, end = w->groups.first[group + 1];
+
+    for (uint32_t k = w->groups.first[group]; k < end; k++) {
+        if (!w->is_copied[ops[k]] || leads_inside(w, ops[k]))
+            continue;
+        for (uint32_t i = w->groups.first[group]; i < end; i++)
+            if (begins_backward(w, ops[i], w->place[group]))
+                fr_graph_builder_edge(w->b, w->copy_op[ops[k]], w->new_op[ops[i]], FR_NONE, 0);
+    }
+}
+
 /* Adds what the copies of each group read; those that read no other copy wait. */
 static enum fr_status add_copies_edges(struct rewriting *w, struct fr_error *err)
 {
@@ -353,6 +386,8 @@ static enum fr_status add_copies_edges(struct rewriting *w, struct fr_error *err
             for (size_t i = 0; i < n; i++)
                 fr_graph_builder_edge(w->b, w->new_op[waits[i]], w->copy_op[o], FR_NONE, 0);
         }
+        if (w->runs_all && n > 0)
+            wait_for_end(w, group);
     }
     return FR_OK;
 }
@@ -373,7 +408,7 @@ static void add_samples(struct rewriting *w)
 /* ---- the whole ---- */
 
 /* Groups from last to first, so that those of one place stand in order. */
-static enum fr_status place_groups(struct rewriting *w, bool runs_all, struct fr_error *err)
+static enum fr_status place_groups(struct rewriting *w, struct fr_error *err)
 {
     w->place = fr__arena_take(w->scratch, w->groups.n_groups, sizeof(*w->place));
     w->next_group = fr__arena_take(w->scratch, w->groups.n_groups, sizeof(*w->next_group));
@@ -381,7 +416,7 @@ static enum fr_status place_groups(struct rewriting *w, bool runs_all, struct fr
         return fr__fail_nomem(err);
     memset(w->place, 0xff, w->groups.n_groups * sizeof(*w->place)); /* FR_NONE each */
     copy_what_is_read(w);
-    if (runs_all)
+    if (w->runs_all)
         copy_all(w);
     for (uint32_t group = (uint32_t)w->groups.n_groups; group-- > 0;) {
         if (w->place[group] == FR_NONE)
@@ -427,7 +462,7 @@ static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_pr
                               struct fr_graph **out, struct fr_error *err)
 {
     FR_TRY(fr__groups_find(&w->groups, in, w->scratch, err));
-    FR_TRY(place_groups(w, in->runs_all, err));
+    FR_TRY(place_groups(w, err));
     FR_TRY(add_ops(w, err));
     keep_edges(w);
     FR_TRY(add_copies_edges(w, err));
@@ -438,7 +473,7 @@ static enum fr_status rewrite(struct rewriting *w, const struct fr__recompute_pr
 enum fr_status fr__recompute(struct fr__recomputed *out, const struct fr__recompute_problem *in,
                              struct fr_error *err)
 {
-    struct rewriting w = {.g = in->graph};
+    struct rewriting w = {.g = in->graph, .runs_all = in->runs_all};
     struct fr_graph *g = NULL;
     enum fr_status st = allocate(&w) ? rewrite(&w, in, &g, err) : fr__fail_nomem(err);
 

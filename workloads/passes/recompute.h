@@ -16,8 +16,9 @@
  * op outside reads stays kept: what enters the next group.
  *
  * Only what a backward op of the group needs runs again, directly or through another copy, as with
- * PyTorch's checkpoint that stops early. With runs_all the whole group runs again, as with
- * Megatron-LM's checkpoint, which calls the forward function once more.
+ * PyTorch's checkpoint that stops early (torch.utils.checkpoint without reentry, from 2.1 on). With
+ * runs_all the whole group runs again before its backward pass begins, as with Megatron-LM's
+ * checkpoint, which calls the forward function once more (tensor_parallel/random.py).
  *
  * Random numbers: a mask of dropout is drawn again from the saved state of the generator, so it is
  * not kept either (both implementations).

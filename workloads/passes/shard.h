@@ -49,6 +49,7 @@ struct fr__shard_axis {
     bool keeps_gathered;  /* what is gathered in the forward pass is kept for the backward pass;
                              else it is gathered again there, once the gradient is there that it is
                              multiplied with */
+    bool refuses_copies;  /* heads of keys and values are not held by several ranks */
     const uint8_t *split; /* [n_ops] enum fr__split of forward ops (others are not looked at);
                              NULL: all derived */
 };
@@ -62,6 +63,9 @@ struct fr__shard_experts {
     uint32_t coord;   /* which experts this rank holds: those of [coord n/ep, (coord+1) n/ep) */
     bool is_balanced; /* tokens are shared evenly; else as the graph's dispatch has them */
     double skew; /* 1..ep: rows of coord 0's experts over the mean, the others share the rest */
+    const double *shares; /* [n_shares] of each expert's rows in those of all, sum 1, instead of
+                             is_balanced and skew; NULL. Every layer has n_shares experts */
+    uint32_t n_shares;
 };
 
 /* Numbers of further axes in fr__comm. Over the replicas go the parameters and gradients of a
@@ -84,6 +88,7 @@ struct fr__comm {
                       all_gather: the whole result; reduce_scatter: the whole input; all_reduce: the
                       tensor; all_to_all: what each rank has (of experts: the busiest one) */
     bool scales;   /* with the batch */
+    bool is_step;  /* one step around a ring: bytes are what each rank sends to the next */
 };
 
 struct fr__sharded {
@@ -120,6 +125,9 @@ struct fr__shard_problem {
     struct fr__shard_experts experts;
 };
 
+/* Experts of the graph's first layer of experts; 0: it has none. */
+uint32_t fr__shard_n_experts(const struct fr_graph *g);
+
 /* FR_EUSAGE: an op cannot be split so (named, with the reason and the sizes that would do);
  * FR_ENOMEM; *out untouched. O(ops + edges) times axes. */
 enum fr_status fr__shard(struct fr__sharded *out, const struct fr__shard_problem *in,
@@ -135,10 +143,12 @@ void fr__sharded_free(struct fr__sharded *s); /* the graph too, unless it was ta
  * false: the embedding and the head are whole. FR_ENOMEM. */
 enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel, uint8_t split[],
                                   struct fr_error *err);
-/* Context parallelism: the embeddings by positions. All that reads them follows; attention gathers
- * keys and values. Of a causal mask each rank has the same share (rank i of c: the chunks i and
- * 2c-1-i of 2c). split: [n_ops]. */
-void fr__shard_context(const struct fr_graph *g, uint8_t split[]);
+/* Context parallelism: the embeddings by positions, and all that reads them follows. Attention
+ * gathers keys and values, or all ranks exchange positions for heads in front of it and back behind
+ * it (S. A. Jacobs et al., DeepSpeed Ulysses, 2023). Of a causal mask each rank has the same share
+ * (rank i of c: the chunks i and 2c-1-i of 2c). split: [n_ops]. */
+enum fr__context { FR__CONTEXT_GATHER, FR__CONTEXT_HEADS };
+void fr__shard_context(const struct fr_graph *g, enum fr__context how, uint8_t split[]);
 /* A user's file: CSV with the columns op,axis,placement. op: a pattern for names of forward ops
  * ('*' any characters, '?' one); placement: R, P or S(dimension) of the op's first output, or a
  * split's name. The last line that matches an op counts. split: [n_axes][n_ops], FR__SPLIT_DERIVED

@@ -138,18 +138,18 @@ static enum fr_status read_send(struct reader *r)
 
 static enum fr_status read_kind(struct reader *r)
 {
-    const char *names[FR_N_COLLECTIVE_KINDS];
+    const char *names[FR_RING_STEP];
     char word[FR__EXCERPT], hint[128];
 
     FR_TRY(next_word(r, word));
-    for (unsigned i = 0; i < FR_N_COLLECTIVE_KINDS; i++)
+    for (unsigned i = 0; i < FR_RING_STEP; i++)
         names[i] = fr_collective_kind_name((enum fr_collective_kind)i);
     r->c->kind = fr_collective_kind_parse(word);
     r->has_kind = true;
-    if (r->c->kind < FR_N_COLLECTIVE_KINDS)
+    if (r->c->kind < FR_RING_STEP)
         return FR_OK;
     return fr__fail(r->err, FR_EPARSE, r->loc, "no collective '%s'%s", word,
-                    fr__did_you_mean(word, names, FR_N_COLLECTIVE_KINDS, hint, sizeof(hint)));
+                    fr__did_you_mean(word, names, FR_RING_STEP, hint, sizeof(hint)));
 }
 
 static enum fr_status read_round(struct reader *r)

@@ -125,7 +125,7 @@ static bool is_modelled(const struct view *v, enum fr_collective_kind kind,
 
     switch (a) {
     case FR__NCCL_ALGO_RING:
-        return kind != FR_ALL_TO_ALL;
+        return kind != FR_ALL_TO_ALL && kind != FR_RING_STEP;
     case FR__NCCL_ALGO_TREE:
         return kind == FR_ALL_REDUCE;
     case FR__NCCL_ALGO_NVLS: /* over several machines it needs CollNet */

@@ -239,11 +239,67 @@ enum fr_status fr__shard_megatron(const struct fr_graph *g, bool vocab_parallel,
     return FR_OK;
 }
 
-void fr__shard_context(const struct fr_graph *g, uint8_t split[])
+/* Whether the op is attention itself, or a product of an unfused one: of heads, so in four
+ * dimensions. */
+static bool attends(const struct fr_graph *g, uint32_t o)
+{
+    const struct fr_op *op = &g->ops[o];
+    bool is_product = op->kind == FR_OP_BATCH_MATMUL && g->tensors[op->first_tensor].n_dims == 4;
+
+    return op->phase == FR_PHASE_FORWARD && (op->kind == FR_OP_ATTENTION || is_product) &&
+           fr__shard_has_loop(g, o, FR__SPLIT_COLUMNS);
+}
+
+/* Whether what the product writes is what a softmax reads: it multiplies queries and keys. */
+static bool leads_to_softmax(const struct fr_graph *g, uint32_t o)
+{
+    for (uint32_t i = g->out_first[o]; i < g->out_first[o + 1]; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        const struct fr_op *dst = &g->ops[e->dst];
+
+        if (e->tensor == FR_NONE || dst->phase != FR_PHASE_FORWARD)
+            continue;
+        switch (dst->kind) {
+        case FR_OP_SOFTMAX:
+            return true;
+        case FR_OP_SCALE:
+        case FR_OP_MASK:
+        case FR_OP_ADD:
+        case FR_OP_BIAS:
+        case FR_OP_CAST:
+            return leads_to_softmax(g, e->dst);
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+/* Attention by heads, and who reads its outcome by positions again. */
+static void annotate_heads(const struct fr_graph *g, uint8_t split[])
+{
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        if (!attends(g, o))
+            continue;
+        split[o] = FR__SPLIT_COLUMNS;
+        for (uint32_t i = g->out_first[o]; !leads_to_softmax(g, o) && i < g->out_first[o + 1];
+             i++) {
+            const struct fr_edge *e = &g->edges[i];
+
+            if (e->tensor != FR_NONE && g->ops[e->dst].phase == FR_PHASE_FORWARD &&
+                fr__shard_has_loop(g, e->dst, FR__SPLIT_SEQUENCE))
+                split[e->dst] = FR__SPLIT_SEQUENCE;
+        }
+    }
+}
+
+void fr__shard_context(const struct fr_graph *g, enum fr__context how, uint8_t split[])
 {
     for (uint32_t o = 0; o < g->n_ops; o++)
         split[o] = g->ops[o].phase == FR_PHASE_FORWARD && g->ops[o].kind == FR_OP_EMBEDDING &&
                            fr__shard_has_loop(g, o, FR__SPLIT_SEQUENCE)
                        ? FR__SPLIT_SEQUENCE
                        : FR__SPLIT_DERIVED;
+    if (how == FR__CONTEXT_HEADS)
+        annotate_heads(g, split);
 }

@@ -74,7 +74,7 @@ struct misfit {
 };
 
 static bool fits_operand(const struct fr__sharding *s, uint32_t t, int d, uint64_t ranks,
-                         struct misfit *m)
+                         bool refuses_copies, struct misfit *m)
 {
     struct fr__extent e;
 
@@ -82,6 +82,8 @@ static bool fits_operand(const struct fr__sharding *s, uint32_t t, int d, uint64
         return true;
     e = fr__sharding_extent(s, t, d);
     *m = (struct misfit){e.units, ranks};
+    if (refuses_copies && e.is_shared && e.units % ranks)
+        return false;
     return fr__parts_of(&e, ranks) > 0;
 }
 
@@ -103,6 +105,7 @@ static bool fits(const struct fr__sharding *s, uint32_t op, size_t a, enum fr__s
     const struct fr_graph *g = s->g;
     const struct fr_op *o = &g->ops[op];
     uint64_t ranks = ranks_of_loop(s, op, a, loop);
+    bool refuses_copies = s->axes[a].refuses_copies;
 
     if (o->kind == FR_OP_EMBEDDING && loop == FR__SPLIT_DEPTH) {
         *m = (struct misfit){fr__sharding_loop(s, op, loop).units, ranks};
@@ -112,11 +115,12 @@ static bool fits(const struct fr__sharding *s, uint32_t op, size_t a, enum fr__s
         uint32_t t = g->edges[g->in_edges[i]].tensor;
 
         if (t != FR_NONE && g->tensors[t].n_dims > 1 &&
-            !fits_operand(s, t, fr__shard_input_dim(g, op, i, loop), ranks, m))
+            !fits_operand(s, t, fr__shard_input_dim(g, op, i, loop), ranks, refuses_copies, m))
             return false;
     }
     for (uint32_t k = 0; k < o->n_tensors; k++)
-        if (!fits_operand(s, o->first_tensor + k, fr__shard_output_dim(g, op, k, loop), ranks, m))
+        if (!fits_operand(s, o->first_tensor + k, fr__shard_output_dim(g, op, k, loop), ranks,
+                          refuses_copies, m))
             return false;
     return true;
 }

@@ -90,7 +90,8 @@ static void move(struct fr__sharding *s, uint32_t o, enum fr_op_kind kind, uint3
     if (kind == FR_OP_ALL_GATHER)
         bytes = sum_of(to->out, to->n);
     if (kind == FR_OP_ALL_TO_ALL)
-        bytes = (side == AT_HOME ? sum_of(to->out, to->n) : bytes) * experts(s)->skew;
+        bytes = (side == AT_HOME ? sum_of(to->out, to->n) : bytes) *
+                fr__sharding_load(s, from->tensors[0]);
     if (kind != FR_OP_SLICE)
         fr__sharding_note_message(s, id, axis, bytes, op.scales);
     for (size_t k = 0; k < to->n; k++) {

@@ -23,6 +23,14 @@ static bool is_dispatch(const struct fr_op *op)
     return op->kind == FR_OP_GATHER && op->n_tensors > 1;
 }
 
+uint32_t fr__shard_n_experts(const struct fr_graph *g)
+{
+    for (size_t o = 0; o < g->n_ops; o++)
+        if (is_dispatch(&g->ops[o]) && g->ops[o].phase == FR_PHASE_FORWARD)
+            return (uint32_t)g->ops[o].n_tensors;
+    return 0;
+}
+
 /* ---- which experts ---- */
 
 static const struct fr_op *forward_of(const struct fr__sharding *s, uint32_t op)
@@ -113,6 +121,8 @@ static double share(const struct fr__sharding *s, uint32_t dispatch, uint32_t e)
 
     for (uint32_t k = 0; k < op->n_tensors; k++)
         rows += t[k].dims[1];
+    if (experts(s)->shares)
+        return t[e].dims[1] ? experts(s)->shares[e] * rows / t[e].dims[1] : 1;
     if (experts(s)->is_balanced && t[e].dims[1])
         ratio = rows / op->n_tensors / t[e].dims[1];
     if (ep > 1)
@@ -130,6 +140,24 @@ double fr__sharding_rows(const struct fr__sharding *s, uint32_t t)
         return 1;
     op = dispatch_of(s, s->g->tensors[s->twin[t]].op);
     return op == FR_NONE ? 1 : share(s, op, e) * all;
+}
+
+double fr__sharding_load(const struct fr__sharding *s, uint32_t t)
+{
+    uint32_t op = dispatch_of(s, s->g->tensors[s->twin[t]].op), ep = experts(s)->ep;
+    double all = 0, most = 0;
+
+    if (op == FR_NONE)
+        return 1;
+    for (uint32_t group = 0, n = s->g->ops[op].n_tensors / ep; group < ep; group++) {
+        double rows = 0;
+
+        for (uint32_t e = group * n; e < (group + 1) * n; e++)
+            rows += share(s, op, e) * s->g->tensors[s->g->ops[op].first_tensor + e].dims[1];
+        all += rows;
+        most = rows > most ? rows : most;
+    }
+    return all > 0 ? most / all * ep : 1;
 }
 
 double fr__sharding_rows_of_op(const struct fr__sharding *s, uint32_t f)
@@ -153,6 +181,10 @@ static enum fr_status check_layer(const struct fr__sharding *s, uint32_t o, stru
         return fr__fail(err, FR_EUSAGE, op->loc,
                         "the %u experts of op '%s' are not shared alike by %u ranks",
                         (unsigned)op->n_tensors, op->name, (unsigned)x->ep);
+    if (x->shares && op->n_tensors != x->n_shares)
+        return fr__fail(err, FR_EUSAGE, op->loc,
+                        "shares of %u experts are given, but op '%s' has %u", (unsigned)x->n_shares,
+                        op->name, (unsigned)op->n_tensors);
     for (uint32_t k = 0; k < op->n_tensors; k++)
         if (s->g->tensors[op->first_tensor + k].n_dims != 3)
             return fr__fail(err, FR_EUSAGE, op->loc,
@@ -207,7 +239,7 @@ enum fr_status fr__sharding_find_experts(struct fr__sharding *s, struct fr_error
 
     if (x->ep <= 1 && x->etp <= 1)
         return FR_OK;
-    if (x->coord >= x->ep || !(x->skew >= 1 && x->skew <= x->ep))
+    if (x->coord >= x->ep || (!x->shares && !(x->skew >= 1 && x->skew <= x->ep)))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a skew of %g among %u groups of experts, not 1 to %u", x->skew,
                         (unsigned)x->ep, (unsigned)x->ep);

@@ -135,6 +135,8 @@ bool fr__sharding_is_elsewhere(const struct fr__sharding *s, uint32_t op);
  * the given graph, before axes divide them; 1 outside of experts. */
 double fr__sharding_rows(const struct fr__sharding *s, uint32_t t);
 double fr__sharding_rows_of_op(const struct fr__sharding *s, uint32_t f);
+/* Rows that the busiest group of experts gets, over the mean, by a tensor of an expert. */
+double fr__sharding_load(const struct fr__sharding *s, uint32_t t);
 /* Whether op o writes what goes to experts, reads what comes from them. */
 bool fr__sharding_sends(const struct fr__sharding *s, uint32_t o);
 bool fr__sharding_receives(const struct fr__sharding *s, uint32_t o);
