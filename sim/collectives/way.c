@@ -79,6 +79,7 @@ enum fr_status fr_collective_way_new(struct fr_collective_way **out,
         return st;
     w->protocol = FR__NCCL_N_PROTOCOLS;
     w->n_channels = o->nccl_channels;
+    w->no_switch_sums = o->no_switch_sums;
     if (o->algorithm)
         st = set_algorithm(w, o->algorithm, err);
     if (st == FR_OK)
@@ -96,6 +97,13 @@ void fr_collective_way_free(struct fr_collective_way *w)
         return;
     fr__custom_free(w->custom);
     free(w);
+}
+
+bool fr_collective_way_has(const struct fr_collective_way *w, enum fr_collective_kind kind)
+{
+    if (w->is_nccl || !w->algorithm)
+        return true;
+    return (w->algorithm->kinds >> kind & 1) && (!w->custom || fr__custom_kind(w->custom) == kind);
 }
 
 /* ---- one collective ---- */
@@ -223,7 +231,7 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
     struct fr__nccl_choice c;
 
-    if (!fr__chosen(e, collective, way->version, way->protocol, &c))
+    if (!fr__chosen(e, collective, way, &c))
         return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
                                way->protocol, way->n_channels};
     return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
@@ -245,7 +253,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
         return nccl_recipe(e, collective);
     r.protocol = way->protocol;
     r.n_channels = way->n_channels;
-    if (a && a->kinds >> kind & 1 && (!way->custom || fr__custom_kind(way->custom) == kind))
+    if (a && fr_collective_way_has(way, kind))
         r.algorithm = a;
     else if (way->protocol < FR__NCCL_N_PROTOCOLS)
         r.algorithm = usual_for(kind);

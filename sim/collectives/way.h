@@ -19,6 +19,7 @@ struct fr_collective_way {
     enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, messages as the links are */
     unsigned version;                /* of NCCL, whose latencies a protocol has */
     unsigned n_channels;             /* 0: as many as the algorithm likes */
+    bool no_switch_sums;             /* NCCL takes no NVLS */
 };
 
 /* One collective of a run. */
