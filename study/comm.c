@@ -32,7 +32,7 @@ struct work {
 
 const char *fr_comm_source_name(enum fr_comm_source s)
 {
-    static const char *const NAMES[] = {"fitted", "moved", "steps", "formula"};
+    static const char *const NAMES[] = {"fitted", "transferred", "steps", "formula"};
 
     return NAMES[s];
 }
@@ -183,13 +183,13 @@ static enum fr_status keep_reason(struct work *w, const struct fr_plan *p, struc
     uint32_t system = fr_plan_group_system(p, 0);
     char text[256];
 
-    if (w->table->moved || system == FR_NONE)
+    if (w->table->why_transferred || system == FR_NONE)
         return FR_OK;
     snprintf(text, sizeof(text), "%.128s was not measured with %zu GPUs on %zu machine%s",
              w->topo->systems[system].name, w->n, w->table->n_machines,
              w->table->n_machines == 1 ? "" : "s");
-    w->table->moved = copy_text(text);
-    return w->table->moved ? FR_OK : fr__fail_nomem(err);
+    w->table->why_transferred = copy_text(text);
+    return w->table->why_transferred ? FR_OK : fr__fail_nomem(err);
 }
 
 static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct fr_error *err)
@@ -208,8 +208,8 @@ static enum fr_status fill_row(struct work *w, struct fr_comm_row *row, struct f
                                 w->table->type->is_summed_in_switch, &cost)) {
         row->time_s = cost.mean_s;
         row->error_frac = cost.error_frac;
-        row->source = cost.trust == FR_TRUST_CALIBRATED ? FR_COMM_FITTED : FR_COMM_MOVED;
-        if (row->source == FR_COMM_MOVED)
+        row->source = cost.trust == FR_TRUST_CALIBRATED ? FR_COMM_FITTED : FR_COMM_TRANSFERRED;
+        if (row->source == FR_COMM_TRANSFERRED)
             st = keep_reason(w, p, err);
         if (st == FR_OK && w->q->wants_links)
             st = simulate(w, p, row, false, err);
@@ -238,6 +238,7 @@ static enum fr_status load(struct work *w, struct fr_error *err)
     FR_TRY(fr__devices_choose(&w->devices, &w->n, w->topo, &asked, err));
     w->options = q->way;
     w->options.algorithm = q->way.algorithm ? q->way.algorithm : "nccl";
+    w->options.as_measured = !q->costs || strcmp(q->costs, "datasheet") != 0;
     w->options.no_switch_sums = !t->type->is_summed_in_switch;
     FR_TRY(fr_collective_way_new(&w->way, &w->options, err));
     if (!fr_collective_way_has(w->way, t->kind))
@@ -374,7 +375,7 @@ void fr_comm_free(struct fr_comm_table *t)
     free(t->topology);
     free(t->way);
     free(t->nccl_why);
-    free(t->moved);
+    free(t->why_transferred);
     free(t->rows);
     free(t);
 }

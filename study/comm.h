@@ -47,8 +47,8 @@ struct fr_comm_question {
     struct fr_collective_options way; /* algorithm NULL: fitted, else as NCCL */
 };
 
-enum fr_comm_source { FR_COMM_FITTED, FR_COMM_MOVED, FR_COMM_STEPS, FR_COMM_CLOSED };
-/* "fitted", "moved" (fitted to other machines or as many other GPUs), "steps", "formula" */
+enum fr_comm_source { FR_COMM_FITTED, FR_COMM_TRANSFERRED, FR_COMM_STEPS, FR_COMM_CLOSED };
+/* "fitted", "transferred" (fitted to another number of GPUs), "steps", "formula" */
 const char *fr_comm_source_name(enum fr_comm_source s);
 
 struct fr_comm_row {
@@ -70,9 +70,9 @@ struct fr_comm_table {
     size_t n_gpus, n_machines;
     const struct fr_comm_type *type;
     const char *op;
-    char *way;      /* the algorithm asked for by hand; NULL: none */
-    char *nccl_why; /* NCCL's tuner has no model of these GPUs; NULL: it has */
-    char *moved;    /* why rows are FR_COMM_MOVED, a clause; NULL: none is */
+    char *way;             /* the algorithm asked for by hand; NULL: none */
+    char *nccl_why;        /* NCCL's tuner has no model of these GPUs; NULL: it has */
+    char *why_transferred; /* why rows are FR_COMM_TRANSFERRED, a clause; NULL: none is */
     size_t n_rows;
     struct fr_comm_row *rows; /* [n_rows] */
     size_t n_links;

@@ -41,7 +41,7 @@ static void write_question(struct fr__json *j, const struct fr_comm_table *t)
     fr__json_count(j, "machines", t->n_machines);
     fr__json_string(j, "type", t->type->name);
     fr__json_string(j, "nccl_why", t->nccl_why);
-    fr__json_string(j, "moved_why", t->moved);
+    fr__json_string(j, "transferred_why", t->why_transferred);
 }
 
 void fr_comm_print_json(FILE *f, struct fr_comm_table *const t[], size_t n)

@@ -145,7 +145,7 @@ static void write_heading(FILE *f, const struct fr_comm_table *t)
 static const char *name_of(const struct fr_comm_table *t)
 {
     for (size_t i = 0; !t->way && i < t->n_rows; i++)
-        if (t->rows[i].source != FR_COMM_FITTED && t->rows[i].source != FR_COMM_MOVED)
+        if (t->rows[i].source != FR_COMM_FITTED && t->rows[i].source != FR_COMM_TRANSFERRED)
             return "NCCL's choice, simulated";
     return t->way ? t->way : "fitted to measurements";
 }

@@ -54,7 +54,7 @@ static void print_row(FILE *f, const struct fr_comm_table *t, const struct fr_co
             t->type->name, is_sum(t->kind) ? t->op : "none", has_root ? "0" : "-1");
     print_place(f, r);
     print_place(f, r);
-    fprintf(f, "  %-16s %-8s %8s  %-7s %9s", r->algorithm ? r->algorithm : "-",
+    fprintf(f, "  %-16s %-8s %8s  %-11s %9s", r->algorithm ? r->algorithm : "-",
             r->protocol ? r->protocol : "-", channels, fr_comm_source_name(r->source), nccl);
     if (has_links) {
         if (r->busiest != FR_NONE)
@@ -73,10 +73,10 @@ static void print_head(FILE *f, const struct fr_comm_table *t, bool has_links)
             t->n_gpus, t->n_machines, t->n_machines == 1 ? "" : "s", t->topology,
             t->way ? ", by " : "", t->way ? t->way : "");
     fprintf(f, "#%76s%32s\n", "out-of-place", "in-place");
-    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-7s %9s%s\n", "size", "count",
+    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-11s %9s%s\n", "size", "count",
             "type", "redop", "root", PLACE, PLACE, "algorithm", "protocol", "channels", "by",
             "NCCL says", has_links ? "  in use  busiest link" : "");
-    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-7s %9s\n", "(B)", "(elements)",
+    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-11s %9s\n", "(B)", "(elements)",
             "", "", "", UNITS, UNITS, "", "", "", "", "(us)");
 }
 
@@ -88,14 +88,14 @@ static void print_sources(FILE *f, const struct fr_comm_table *t)
 
     for (size_t i = 0; i < t->n_rows; i++) {
         is_used[t->rows[i].source] = true;
-        if (t->rows[i].source == FR_COMM_MOVED && t->rows[i].error_frac > worst)
+        if (t->rows[i].source == FR_COMM_TRANSFERRED && t->rows[i].error_frac > worst)
             worst = t->rows[i].error_frac;
     }
     if (is_used[FR_COMM_FITTED])
         fputs("# fitted: a time fitted to measurements of such machines.\n", f);
-    if (is_used[FR_COMM_MOVED])
-        fprintf(f, "# moved: fitted elsewhere, %s; true times within %.0f %% two times in three.\n",
-                t->moved ? t->moved : "to other machines", 100 * worst);
+    if (is_used[FR_COMM_TRANSFERRED])
+        fprintf(f, "# transferred: %s; true times within %.0f %% two times in three.\n",
+                t->why_transferred ? t->why_transferred : "fitted to other machines", 100 * worst);
     if (is_used[FR_COMM_STEPS])
         fputs("# steps: simulated message by message over the links.\n", f);
     if (is_used[FR_COMM_CLOSED])
