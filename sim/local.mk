@@ -24,10 +24,11 @@ libsim_la_SOURCES = \
 	sim/collectives/nccl/choice.c sim/collectives/nccl/comm.h sim/collectives/nccl/constants.h \
 	sim/collectives/nccl/constants.c sim/collectives/nccl/from_topo.h \
 	sim/collectives/nccl/from_topo.c sim/collectives/nccl/from_xml.h \
-	sim/collectives/nccl/from_xml.c sim/collectives/nccl/levels.c sim/collectives/nccl/nets.c \
-	sim/collectives/nccl/paths.c sim/collectives/nccl/search.c sim/collectives/nccl/system.h \
-	sim/collectives/nccl/system.c sim/collectives/nccl/trees.h sim/collectives/nccl/trees.c \
-	sim/collectives/nccl/try.h sim/collectives/nccl/tuner.h sim/collectives/nccl/tuner.c \
+	sim/collectives/nccl/from_xml.c sim/collectives/nccl/levels.c sim/collectives/nccl/measured.h \
+	sim/collectives/nccl/measured.c sim/collectives/nccl/nets.c sim/collectives/nccl/paths.c \
+	sim/collectives/nccl/search.c sim/collectives/nccl/system.h sim/collectives/nccl/system.c \
+	sim/collectives/nccl/trees.h sim/collectives/nccl/trees.c sim/collectives/nccl/try.h \
+	sim/collectives/nccl/tuner.h sim/collectives/nccl/tuner.c \
 	sim/memory/allocator.h sim/memory/allocator.c sim/memory/memory.c sim/memory/requests.h \
 	sim/memory/requests.c \
 	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \

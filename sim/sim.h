@@ -68,6 +68,9 @@ struct fr_collective_options {
     const char *protocol;   /* of NCCL: "LL", "LL128", "Simple"; NULL: messages as the links are */
     unsigned nccl_channels; /* most trees at the same time; 0: as the algorithm likes */
     const char *nccl_version; /* whose constants a protocol has, "2.21"; NULL: the newest known */
+    /* A protocol is as much slower than NCCL's constants as measured systems were
+     * (sim/collectives/nccl/measured.h). */
+    bool as_measured;
     bool no_switch_sums; /* of a number format that NVSwitches cannot add up: NCCL takes no NVLS */
 };
 struct fr_collective_way;

@@ -76,6 +76,7 @@ unit_tests += tests/sim/test_fabric_sharing
 unit_tests += tests/sim/test_heap
 unit_tests += tests/sim/test_maxmin
 unit_tests += tests/sim/test_maxmin_random
+unit_tests += tests/sim/test_measured
 unit_tests += tests/sim/test_memory
 unit_tests += tests/sim/test_nccl_search
 unit_tests += tests/sim/test_nccl_trees

@@ -162,6 +162,13 @@ bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collectiv
                                     !way->no_switch_sums, out);
 }
 
+unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version)
+{
+    const struct kept *k = kept_of(e, group, version);
+
+    return k ? k->model.comm.min_sm : 0;
+}
+
 bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)
 {
     const struct kept *k = kept_of(e, group, version);

@@ -10,6 +10,8 @@
  * no model of this group or collective, or the failure is kept. */
 bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collective_way *way,
                 struct fr__nccl_choice *out);
+/* The lowest compute capability of the group's GPUs, 90; 0: NCCL has no model of them. */
+unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version);
 /* The chains inside machines of NCCL's trees, a lane a tree; the model keeps them. */
 struct fr__chains {
     uint32_t n_lanes, per_node;
