@@ -31,7 +31,8 @@ static void write_message(FILE *f, const struct fr_collective_message *m)
         fprintf(f, "%u\n", m->first_piece);
 }
 
-static void write_messages(FILE *f, const struct fr_collective_story *t, const char *name,
+/* Returns whether there are any: gnuplot takes no empty block. */
+static bool write_messages(FILE *f, const struct fr_collective_story *t, const char *name,
                            bool is_sum)
 {
     size_t n = 0;
@@ -45,9 +46,20 @@ static void write_messages(FILE *f, const struct fr_collective_story *t, const c
         n++;
         write_message(f, m);
     }
-    if (n == 0)
-        fputs("NaN NaN NaN NaN NaN NaN 0\n", f);
     fputs("FORERUN_END\n", f);
+    return n > 0;
+}
+
+static void plot_messages(FILE *f, const char *before, const char *name, const char *colour,
+                          const char *title, bool has_labels)
+{
+    fprintf(f,
+            "%s$%s using 1:2:3:4 with vectors filled head size graph 0.008, 20 lw 1.6 lc rgb '%s' "
+            "title '%s'",
+            before, name, colour, title);
+    if (has_labels)
+        fprintf(f, ", $%s using 5:6:7 with labels font ',10' tc rgb '" FR__COLOUR_TEXT "' notitle",
+                name);
 }
 
 static void write_heading(FILE *f, const struct fr_comm_story *s)
@@ -99,25 +111,23 @@ static void write_axes(FILE *f, const struct fr_collective_story *t)
 static void write_script(FILE *f, const struct fr_comm_story *s)
 {
     const struct fr_collective_story *t = s->steps;
+    bool has_labels = t->n_messages <= MOST_LABELS && t->n_pieces / t->n_lanes > 1;
+    bool has_sums, has_copies;
 
-    write_messages(f, t, "sums", true);
-    write_messages(f, t, "copies", false);
+    has_sums = write_messages(f, t, "sums", true);
+    has_copies = write_messages(f, t, "copies", false);
     write_heading(f, s);
     write_axes(f, t);
     fputs("set tmargin at screen 0.82\nset bmargin at screen 0.04\n"
           "set lmargin at screen 0.06\nset rmargin at screen 0.98\n"
           "set key at screen 0.98, screen 0.965 right top horizontal samplen 3 font ',12' tc rgb "
-          "'" FR__COLOUR_TEXT "'\n"
-          "plot $sums using 1:2:3:4 with vectors filled head size graph 0.008, 20 lw 1.6 lc rgb "
-          "'" FR__COLOUR_FORWARD "' title 'added by the receiver', "
-          "$copies using 1:2:3:4 with vectors filled head size graph 0.008, 20 lw 1.6 lc rgb "
-          "'" FR__COLOUR_BACKWARD_WEIGHT "' title 'kept by the receiver'",
+          "'" FR__COLOUR_TEXT "'\n",
           f);
-    if (t->n_messages <= MOST_LABELS && t->n_pieces / t->n_lanes > 1)
-        fputs(", $sums using 5:6:7 with labels font ',10' tc rgb '" FR__COLOUR_TEXT
-              "' notitle, $copies using 5:6:7 with labels font ',10' tc rgb '" FR__COLOUR_TEXT
-              "' notitle",
-              f);
+    if (has_sums)
+        plot_messages(f, "plot ", "sums", FR__COLOUR_FORWARD, "added by the receiver", has_labels);
+    if (has_copies)
+        plot_messages(f, has_sums ? ", " : "plot ", "copies", FR__COLOUR_BACKWARD_WEIGHT,
+                      "kept by the receiver", has_labels);
     putc('\n', f);
 }
 
