@@ -145,6 +145,8 @@ enum fr_status cli_set_rounds(struct options *o, const char *value, struct fr_er
 enum fr_status cli_set_measured(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_profiles(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_every(struct options *o, const char *value, struct fr_error *err);
+/* cli/options_sweep.c */
+enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_comm.c */
 enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err);

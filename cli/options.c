@@ -105,22 +105,6 @@ static enum fr_status set_store(struct options *o, const char *value, struct fr_
     return FR_OK;
 }
 
-static enum fr_status set_shard(struct options *o, const char *value, struct fr_error *err)
-{
-    const char *slash = strchr(value, '/');
-    char first[32];
-    uint64_t i = 0, n = 0;
-
-    if (!slash || (size_t)(slash - value) >= sizeof(first))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "option '--shard' is \"%s\", expected I/N, such as 1/4", value);
-    snprintf(first, sizeof(first), "%.*s", (int)(slash - value), value);
-    FR_TRY(fr__parse_count(slash + 1, "option '--shard': the number of shards", FR_NOWHERE, 1,
-                           UINT32_MAX, &n, err));
-    FR_TRY(fr__parse_count(first, "option '--shard': the shard", FR_NOWHERE, 1, n, &i, err));
-    return fr_sweep_shard(o->sweep, (uint32_t)i, (uint32_t)n, err);
-}
-
 static enum fr_status add_prices(struct options *o, const char *value, struct fr_error *err)
 {
     return fr_prices_parse(&o->terms.prices, value, err);
@@ -363,7 +347,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", set_jobs},
     {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",
      set_store},
-    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems", set_shard},
+    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems",
+     cli_set_shard},
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
     {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
      set_dry_run},

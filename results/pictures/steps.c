@@ -1,8 +1,8 @@
 /* results/pictures/steps.c - the messages of a collective, round by round.
  *
  * A column is a rank, or a switch that sums, and time goes down. An arrow is a message, with the
- * number of the piece of data that it carries where there are several. What the receiver adds to its own is blue, what it
- * keeps orange.
+ * number of the piece of data that it carries where there are several. What the receiver adds to
+ * its own is blue, what it keeps orange.
  */
 #include "config.h"
 

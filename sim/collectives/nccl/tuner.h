@@ -66,8 +66,8 @@ bool fr__nccl_choose(const struct fr__nccl_model *m, enum fr_collective_kind kin
                      enum fr__nccl_algorithm a, enum fr__nccl_protocol p,
                      struct fr__nccl_choice *out);
 
-/* The same of all algorithms; can_switch_sum: false leaves out NVLS, which needs a number format that
- * the switch can add (src/transport/nvls.cc, ncclNvlsSupported). */
+/* The same of all algorithms; can_switch_sum: false leaves out NVLS, which needs a number format
+ * that the switch can add (src/transport/nvls.cc, ncclNvlsSupported). */
 bool fr__nccl_choose_for(const struct fr__nccl_model *m, enum fr_collective_kind kind, double bytes,
                          enum fr__nccl_protocol p, bool can_switch_sum,
                          struct fr__nccl_choice *out);
