@@ -67,6 +67,7 @@ system_files = calibrate/systems/a100-dgx.yaml \
 	calibrate/systems/b200-infiniband.yaml \
 	calibrate/systems/b200-nvswitch.yaml \
 	calibrate/systems/dgx1-p100.yaml \
+	calibrate/systems/gb200-nvswitch.yaml \
 	calibrate/systems/gh200-slingshot.yaml \
 	calibrate/systems/h100-nvswitch.yaml \
 	calibrate/systems/p100-edr.yaml

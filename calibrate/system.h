@@ -101,6 +101,8 @@ struct fr_system_info {
     /* inside a node; n_fitted 0: nothing is known */
     uint64_t n_fitted;
     unsigned most_gpus; /* the most that were measured; times for more are a guess */
+    /* Which numbers of GPUs were measured, n in bit n - 1; 0: not known, up to most_gpus. */
+    uint64_t gpu_counts;
     bool has_rings, has_nvls, has_all_to_all;
     struct fr_misses held_out[FR_N_SYSTEM_OPS];
     double parameters[FR_SYSTEM_PARAMETERS]; /* > 0; 0 for a way that the system does not have */

@@ -94,10 +94,29 @@ static enum fr_status require_models(const struct fr_misses held_out[FR_N_SYSTEM
     return FR_OK;
 }
 
+/* "gpu_counts: [2, 4, 8]"; files before it have none. */
+static enum fr_status read_gpu_counts(struct fr_system_info *info, const struct fr__yaml *map,
+                                      struct fr_error *err)
+{
+    const struct fr__yaml *list;
+
+    if (!fr__yaml_get(map, "gpu_counts"))
+        return FR_OK;
+    FR_TRY(fr__fit_child(map, "gpu_counts", FR__YAML_LIST, &list, err));
+    for (size_t i = 0; i < list->n; i++) {
+        double n = 0;
+
+        FR_TRY(fr__fit_item(list->items[i], "a number of GPUs", 1, 64, &n, err));
+        info->gpu_counts |= UINT64_C(1) << ((unsigned)n - 1);
+    }
+    return FR_OK;
+}
+
 static enum fr_status read_one_node(struct fr_system_info *info, const struct fr__yaml *root,
                                     struct fr_error *err)
 {
-    static const char *const known[] = {"gpus", "rows_fitted", "held_out", "parameters", NULL};
+    static const char *const known[] = {"gpus",     "gpu_counts", "rows_fitted",
+                                        "held_out", "parameters", NULL};
     const struct fr__yaml *map = fr__yaml_get(root, "one_node");
     bool has[FR_N_SYSTEM_OPS];
 
@@ -106,6 +125,7 @@ static enum fr_status read_one_node(struct fr_system_info *info, const struct fr
     FR_TRY(fr__yaml_expect(map, FR__YAML_MAP, "one_node", err));
     FR_TRY(fr__yaml_only(map, known, err));
     FR_TRY(read_gpus(map, "gpus", &info->most_gpus, err));
+    FR_TRY(read_gpu_counts(info, map, err));
     FR_TRY(fr__fit_count(map, "rows_fitted", MAX_COUNT, &info->n_fitted, err));
     FR_TRY(read_held_out(info->held_out, map, err));
     FR_TRY(read_parameters(info, map, err));
@@ -358,12 +378,28 @@ static void put_held_out(FILE *f, const struct fr_misses held_out[FR_N_SYSTEM_OP
     }
 }
 
+static void put_gpu_counts(FILE *f, uint64_t counts)
+{
+    const char *comma = "";
+
+    if (counts == 0)
+        return;
+    fputs("  gpu_counts: [", f);
+    for (unsigned n = 1; n <= 64; n++)
+        if (counts >> (n - 1) & 1) {
+            fprintf(f, "%s%u", comma, n);
+            comma = ", ";
+        }
+    fputs("]\n", f);
+}
+
 static void put_one_node(FILE *f, const struct fr_system_info *info)
 {
     if (info->n_fitted == 0)
         return;
-    fprintf(f, "one_node:\n  gpus: %u\n  rows_fitted: %" PRIu64 "\n", info->most_gpus,
-            info->n_fitted);
+    fprintf(f, "one_node:\n  gpus: %u\n", info->most_gpus);
+    put_gpu_counts(f, info->gpu_counts);
+    fprintf(f, "  rows_fitted: %" PRIu64 "\n", info->n_fitted);
     put_held_out(f, info->held_out);
     fputs("  parameters: # value, error\n", f);
     for (size_t i = 0; i < FR_SYSTEM_PARAMETERS; i++)

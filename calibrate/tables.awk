@@ -208,7 +208,13 @@ function system_file(path, v) {
         top = top ".data_hash = " hash(v) ",\n     "
     else if (path ~ /^\/one_node\/(gpus|rows_fitted)$/)
         one = one (key == "gpus" ? ".most_gpus" : ".n_fitted") " = " v ", "
-    else if (path ~ /^\/(one_node|several_nodes)\/held_out\/./)
+    else if (path == "/one_node/gpu_counts") {
+        n = list(v, f)
+        one = one ".gpu_counts = 0"
+        for (i = 1; i <= n; i++)
+            one = one " | UINT64_C(1) << " (f[i] - 1)
+        one = one ", "
+    } else if (path ~ /^\/(one_node|several_nodes)\/held_out\/./)
         held_out(v)
     else if (path == "/one_node/parameters") {
         one = one end_judged()

@@ -10,6 +10,7 @@
 #include "results/draw.h"
 #include "results/results.h"
 #include "results/schedules.h"
+#include "study/comm.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
 enum {
@@ -55,7 +56,9 @@ enum {
     CLI_MAX_FILES = 16,
     CLI_MAX_ARGUMENTS = 256,
     CLI_MAX_GPUS = 16,
-    CLI_MAX_STAGES = 256
+    CLI_MAX_STAGES = 256,
+    CLI_MAX_SIZES = 4096,
+    CLI_MAX_WAYS = 16
 };
 
 struct options {
@@ -93,8 +96,17 @@ struct options {
     double stage_scale[CLI_MAX_STAGES];
     size_t n_stage_scale; /* 0: not given */
     /* comm only; 0: not given */
-    uint64_t comm_min_bytes, comm_max_bytes;
+    uint64_t comm_min_bytes, comm_max_bytes, comm_step_bytes;
     uint32_t comm_factor;
+    uint64_t comm_sizes[CLI_MAX_SIZES];
+    size_t n_comm_sizes;
+    const struct fr_comm_type *comm_type; /* NULL: float */
+    const char *comm_op;                  /* NULL: sum */
+    const char *comm_ways[CLI_MAX_WAYS];  /* algorithms by hand; NULL: as for none */
+    size_t n_comm_ways;
+    char comm_way_text[1024]; /* their names, one after the other */
+    size_t n_comm_way_text;
+    bool comm_links, comm_explain;
 };
 
 struct fr__json; /* base/json.h */
@@ -140,10 +152,21 @@ enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct 
 enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
+/* cli/options_sweep.c */
+enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_comm.c */
 enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_factor(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comm_step(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_comm_sizes(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comm_type(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comm_op(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comm_links(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_comm_explain(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_comm_way(struct options *o, const char *value, struct fr_error *err);
+/* A reduction by its name, else a file to write. */
+enum fr_status cli_add_comm_output(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_eps(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_activation(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_drift(struct options *o, const char *value, struct fr_error *err);

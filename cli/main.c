@@ -90,7 +90,11 @@ static const struct verb verbs[] = {
      .examples = "  forerun comm all-reduce -t \"8x hgx-h100\" -b 8 -e 4G -f 4\n"
                  "  forerun comm all-reduce -t hgx-h100 -g 4 -e 64M --protocol Simple --json\n"
                  "  forerun comm all-to-all -t \"4x dgx-a100-80g\" -e 64M --collective-algorithm "
-                 "hierarchical-pairwise\n",
+                 "hierarchical-pairwise\n"
+                 "  forerun comm all-reduce -t \"8x dgx-a100-80g\" -d half --sizes 1M,25M --links\n"
+                 "  forerun comm all-reduce -t \"2x hgx-h100\" -b 1K -e 64M -f 4 "
+                 "--collective-algorithm auto,tree,ring -o curves.svg\n"
+                 "  forerun comm all-reduce -t dgx1-v100 -g 4 -e 1M --explain -o rounds.svg\n",
      .options = OPTIONS_COMMON | OPTIONS_GPUS | OPTIONS_COSTS | OPTIONS_JSON | OPTIONS_COMM,
      .n_arguments = 1,
      .run = cli_comm},

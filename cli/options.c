@@ -105,22 +105,6 @@ static enum fr_status set_store(struct options *o, const char *value, struct fr_
     return FR_OK;
 }
 
-static enum fr_status set_shard(struct options *o, const char *value, struct fr_error *err)
-{
-    const char *slash = strchr(value, '/');
-    char first[32];
-    uint64_t i = 0, n = 0;
-
-    if (!slash || (size_t)(slash - value) >= sizeof(first))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "option '--shard' is \"%s\", expected I/N, such as 1/4", value);
-    snprintf(first, sizeof(first), "%.*s", (int)(slash - value), value);
-    FR_TRY(fr__parse_count(slash + 1, "option '--shard': the number of shards", FR_NOWHERE, 1,
-                           UINT32_MAX, &n, err));
-    FR_TRY(fr__parse_count(first, "option '--shard': the shard", FR_NOWHERE, 1, n, &i, err));
-    return fr_sweep_shard(o->sweep, (uint32_t)i, (uint32_t)n, err);
-}
-
 static enum fr_status add_prices(struct options *o, const char *value, struct fr_error *err)
 {
     return fr_prices_parse(&o->terms.prices, value, err);
@@ -245,8 +229,20 @@ static const struct option_row rows[] = {
     {OPTIONS_COMM, 'b', "minbytes", "SIZE", "smallest size; K, M, G of 1024 (8)", cli_set_comm_min},
     {OPTIONS_COMM, 'e', "maxbytes", "SIZE", "largest size (1G)", cli_set_comm_max},
     {OPTIONS_COMM, 'f', "stepfactor", "N", "from size to size (2)", cli_set_comm_factor},
-    {OPTIONS_COMM, 0, "collective-algorithm", "NAME|file:PATH",
-     "instead of a fitted time or NCCL's choice; 'forerun comm list'", NULL},
+    {OPTIONS_COMM, 'i', "stepbytes", "SIZE", "or so many bytes more each time", cli_set_comm_step},
+    {OPTIONS_COMM, 0, "sizes", "LIST", "or just these: 4K,1M,25M", cli_add_comm_sizes},
+    {OPTIONS_COMM, 'd', "datatype", "TYPE", "half, float, bfloat16, int8, ... (float)",
+     cli_set_comm_type},
+    {OPTIONS_COMM, 0, "op", "OP", "sum, prod, max, min or avg (sum)", cli_set_comm_op},
+    {OPTIONS_COMM, 'o', "output", "FILE|OP",
+     "the curves: .svg, .png, .pdf, .csv or .json; several times; or as --op", cli_add_comm_output},
+    {OPTIONS_COMM, 0, "links", NULL, "with the busiest link of each size", cli_set_comm_links},
+    {OPTIONS_COMM, 0, "explain", NULL,
+     "of the largest size: rounds, who sends what to whom, links; -o draws them",
+     cli_set_comm_explain},
+    {OPTIONS_COMM, 0, "collective-algorithm", "LIST|file:PATH",
+     "instead of a fitted time or NCCL's choice, several side by side; 'forerun comm list'",
+     cli_add_comm_way},
     {OPTIONS_COMM, 0, "protocol", "NAME", "of NCCL: LL, LL128 or Simple", NULL},
     {OPTIONS_COMM, 0, "nccl-channels", "N", "most trees at the same time", NULL},
     {OPTIONS_COMM, 0, "nccl-version", "2.N", "whose constants (default: the newest known)", NULL},
@@ -327,7 +323,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", set_jobs},
     {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",
      set_store},
-    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems", set_shard},
+    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems",
+     cli_set_shard},
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
     {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
      set_dry_run},

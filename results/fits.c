@@ -250,8 +250,7 @@ enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *p
 
     FR_TRY(fr_fits_check_path(path, err));
     if (is_table(path) && !fr__is_folder(path))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s': rows of systems are drawn, not written as a table", path);
+        return fr__system_fits_write_csv(f, path, err);
     for (size_t i = 0; i < FR_SYSTEM_CLASSES; i++)
         n += f->checks[i].misses.n > 0;
     FR_TRY(prepare_path(path, n, "classes", err));

@@ -52,8 +52,9 @@ struct fr_system_fits {
 };
 
 /* The same of a system: PATH/all-reduce.png, PATH/all-reduce-nodes.png, PATH/send-1.png ... (the
- * links in the order of the system's file). Right is the bus bandwidth over the bytes, a line for
- * each number of GPUs and nodes, four at most. */
+ * links in the order of the system's file), or a table of the rows: line, class, gpus, nodes,
+ * bytes, measured_s, predicted_s, error, held_out. Right is the bus bandwidth over the bytes, a
+ * line for each number of GPUs and nodes, four at most. */
 enum fr_status fr_system_fits_draw(const struct fr_system_fits *f, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err);
 

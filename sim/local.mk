@@ -1,16 +1,16 @@
 noinst_LTLIBRARIES += libsim.la
 libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
-	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c sim/streams.h \
-	sim/streams.c sim/turns.h \
+	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c sim/story.h \
+	sim/streams.h sim/streams.c sim/turns.h \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
 	sim/collectives/alike.c sim/collectives/chosen.h sim/collectives/chosen.c \
 	sim/collectives/collective.c sim/collectives/cost.c sim/collectives/crowd.h \
 	sim/collectives/crowd.c sim/collectives/fold.c sim/collectives/form.c \
 	sim/collectives/group_rings.c sim/collectives/nccl_model.c sim/collectives/run.h \
-	sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c sim/collectives/way.h \
-	sim/collectives/way.c \
+	sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c sim/collectives/story.c \
+	sim/collectives/way.h sim/collectives/way.c \
 	sim/collectives/algorithms/binomial.c sim/collectives/algorithms/bruck.c \
 	sim/collectives/algorithms/bucket.c sim/collectives/algorithms/chain.c \
 	sim/collectives/algorithms/custom.h sim/collectives/algorithms/custom.c \
@@ -25,10 +25,11 @@ libsim_la_SOURCES = \
 	sim/collectives/nccl/choice.c sim/collectives/nccl/comm.h sim/collectives/nccl/constants.h \
 	sim/collectives/nccl/constants.c sim/collectives/nccl/from_topo.h \
 	sim/collectives/nccl/from_topo.c sim/collectives/nccl/from_xml.h \
-	sim/collectives/nccl/from_xml.c sim/collectives/nccl/levels.c sim/collectives/nccl/nets.c \
-	sim/collectives/nccl/paths.c sim/collectives/nccl/search.c sim/collectives/nccl/system.h \
-	sim/collectives/nccl/system.c sim/collectives/nccl/trees.h sim/collectives/nccl/trees.c \
-	sim/collectives/nccl/try.h sim/collectives/nccl/tuner.h sim/collectives/nccl/tuner.c \
+	sim/collectives/nccl/from_xml.c sim/collectives/nccl/levels.c sim/collectives/nccl/measured.h \
+	sim/collectives/nccl/measured.c sim/collectives/nccl/nets.c sim/collectives/nccl/paths.c \
+	sim/collectives/nccl/search.c sim/collectives/nccl/system.h sim/collectives/nccl/system.c \
+	sim/collectives/nccl/trees.h sim/collectives/nccl/trees.c sim/collectives/nccl/try.h \
+	sim/collectives/nccl/tuner.h sim/collectives/nccl/tuner.c \
 	sim/memory/allocator.h sim/memory/allocator.c sim/memory/memory.c sim/memory/requests.h \
 	sim/memory/requests.c \
 	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \

@@ -84,6 +84,10 @@ struct fr_collective_options {
     const char *protocol;   /* of NCCL: "LL", "LL128", "Simple"; NULL: messages as the links are */
     unsigned nccl_channels; /* most trees at the same time; 0: as the algorithm likes */
     const char *nccl_version; /* whose constants a protocol has, "2.21"; NULL: the newest known */
+    /* A protocol is as much slower than NCCL's constants as measured systems were
+     * (sim/collectives/nccl/measured.h). */
+    bool as_measured;
+    bool no_switch_sums; /* of a number format that NVSwitches cannot add up: NCCL takes no NVLS */
 };
 struct fr_collective_way;
 /* Immutable, so that threads may share it. The caller frees it. FR_EUSAGE with the nearest known
@@ -91,6 +95,8 @@ struct fr_collective_way;
 enum fr_status fr_collective_way_new(struct fr_collective_way **out,
                                      const struct fr_collective_options *o, struct fr_error *err);
 void fr_collective_way_free(struct fr_collective_way *w);
+/* Whether collectives of that kind go by the algorithm that was asked for, or by any of NCCL. */
+bool fr_collective_way_has(const struct fr_collective_way *w, enum fr_collective_kind kind);
 /* NULL past the end. */
 const char *fr_collective_algorithm_name(size_t i);
 const char *fr_collective_algorithm_summary(size_t i);
@@ -110,9 +116,10 @@ enum fr_status fr_nccl_model_new(struct fr_nccl_model **out, const struct fr_top
                                  const uint32_t devices[], uint32_t n, const char *version,
                                  struct fr_error *err);
 void fr_nccl_model_free(struct fr_nccl_model *m);
-/* protocol: only this one; NULL: any. false: NCCL's table has none (all-to-all). */
+/* o: only its protocol (NULL: any), and whether switches can sum. false: NCCL's table has none
+ * (all-to-all). */
 bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
-                          const char *protocol, struct fr_nccl_choice *out);
+                          const struct fr_collective_options *o, struct fr_nccl_choice *out);
 
 struct fr_run_options {
     enum fr_network network;

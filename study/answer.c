@@ -101,12 +101,13 @@ static enum fr_status choose_way(struct fr__making *m, struct fr_error *err)
 {
     const struct fr_question *q = m->question;
     struct fr_collective_options way = q->way;
-    bool wants_rings = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
-                       (q->costs && strcmp(q->costs, "datasheet") == 0);
+    bool is_measured = !q->costs || strcmp(q->costs, "datasheet") != 0;
+    bool wants_rings = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 || !is_measured;
 
     if (wants_rings && !way.algorithm && !way.protocol)
         return FR_OK;
     way.algorithm = way.algorithm ? way.algorithm : "nccl";
+    way.as_measured = is_measured;
     FR_TRY(fr_collective_way_new(&m->way, &way, err));
     m->options.way = m->way;
     return FR_OK;

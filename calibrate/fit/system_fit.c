@@ -318,6 +318,8 @@ static void describe_rows(struct fit *f)
         if (m->source != f->source)
             continue;
         *most = m->call.n_gpus > *most ? m->call.n_gpus : *most;
+        if (m->call.n_nodes <= 1 && m->call.n_gpus >= 1 && m->call.n_gpus <= 64)
+            info->gpu_counts |= UINT64_C(1) << (m->call.n_gpus - 1);
         if (m->call.n_nodes > 1 && m->call.n_nodes > info->nodes.most_nodes)
             info->nodes.most_nodes = m->call.n_nodes;
     }

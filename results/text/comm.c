@@ -1,5 +1,6 @@
 /* results/text/comm.c - a collective over a range of sizes in nccl-tests' own layout (common.cu:
- * size, count, type, redop, root, time, algbw, busbw), with what was chosen beside it. */
+ * size, count, type, redop, root, then time, algbw, busbw, #wrong out of place and in place), with
+ * what was chosen beside it. */
 #include "config.h"
 
 #include "results/comm_table.h"
@@ -8,53 +9,128 @@
 #include <math.h>
 #include <string.h>
 
-static const char *source_name(enum fr_comm_source s)
+static bool is_sum(enum fr_collective_kind kind)
 {
-    static const char *const NAMES[] = {"fitted", "steps", "formula"};
-
-    return NAMES[s];
+    return kind == FR_ALL_REDUCE || kind == FR_REDUCE_SCATTER || kind == FR_REDUCE;
 }
 
-static void print_row(FILE *f, const struct fr_comm_table *t, const struct fr_comm_row *r)
+/* Elements as nccl-tests counts them: of a rank's part where ranks have parts. */
+static uint64_t count_of(const struct fr_comm_table *t, uint64_t bytes)
 {
-    bool is_sum = t->kind == FR_ALL_REDUCE || t->kind == FR_REDUCE_SCATTER || t->kind == FR_REDUCE;
-    char nccl[32] = "-", channels[16] = "-";
+    bool has_parts =
+        t->kind == FR_ALL_GATHER || t->kind == FR_REDUCE_SCATTER || t->kind == FR_ALL_TO_ALL;
+
+    return bytes / t->type->bytes / (has_parts && t->n_gpus > 0 ? t->n_gpus : 1);
+}
+
+/* Seven characters, as nccl-tests' getFloatStr makes them. */
+static const char *us_text(double s, char *buf, size_t n)
+{
+    double us = s * 1e6;
+
+    snprintf(buf, n, "%7.*f", us < 9999.995 ? 2 : us < 99999.95 ? 1 : 0, us);
+    return buf;
+}
+
+static void print_place(FILE *f, const struct fr_comm_row *r)
+{
+    char time[32];
+
+    fprintf(f, "  %7s  %6.2f  %6.2f  %6s", us_text(r->time_s, time, sizeof(time)),
+            r->time_s > 0 ? (double)r->bytes / r->time_s / 1e9 : 0, r->bus_Bps / 1e9, "N/A");
+}
+
+static void print_row(FILE *f, const struct fr_comm_table *t, const struct fr_comm_row *r,
+                      bool has_links)
+{
+    bool has_root = t->kind == FR_BROADCAST || t->kind == FR_REDUCE;
+    char nccl[32] = "-", channels[16] = "-", used[16] = "-";
 
     if (!isnan(r->nccl_s))
         snprintf(nccl, sizeof(nccl), "%.1f", r->nccl_s * 1e6);
     if (r->channels > 0)
         snprintf(channels, sizeof(channels), "%u", r->channels);
-    fprintf(f,
-            "%12" PRIu64 "  %12" PRIu64
-            "  %8s  %6s  %6s  %9.2f  %7.2f  %7.2f  %-14s %-8s %8s  %-7s %9s\n",
-            r->bytes, r->bytes / 4, "float", is_sum ? "sum" : "none", "-1", r->time_s * 1e6,
-            r->time_s > 0 ? (double)r->bytes / r->time_s / 1e9 : 0, r->bus_Bps / 1e9,
-            r->algorithm ? r->algorithm : "-", r->protocol ? r->protocol : "-", channels,
-            source_name(r->source), nccl);
+    fprintf(f, "%12" PRIu64 "  %12" PRIu64 "  %8s  %6s  %6s", r->bytes, count_of(t, r->bytes),
+            t->type->name, is_sum(t->kind) ? t->op : "none", has_root ? "0" : "-1");
+    print_place(f, r);
+    print_place(f, r);
+    fprintf(f, "  %-16s %-8s %8s  %-11s %9s", r->algorithm ? r->algorithm : "-",
+            r->protocol ? r->protocol : "-", channels, fr_comm_source_name(r->source), nccl);
+    if (has_links) {
+        if (r->busiest != FR_NONE)
+            snprintf(used, sizeof(used), "%.0f %%", 100 * r->busiest_frac);
+        fprintf(f, "  %6s  %s", used, r->busiest != FR_NONE ? t->links[r->busiest] : "-");
+    }
+    putc('\n', f);
 }
 
-void fr_comm_print(FILE *f, const struct fr_comm_table *t)
+static void print_head(FILE *f, const struct fr_comm_table *t, bool has_links)
+{
+    static const char PLACE[] = "     time   algbw   busbw  #wrong";
+    static const char UNITS[] = "     (us)  (GB/s)  (GB/s)        ";
+
+    fprintf(f, "# %s on %zu GPUs of %zu machine%s of %s%s%s\n", fr_collective_kind_name(t->kind),
+            t->n_gpus, t->n_machines, t->n_machines == 1 ? "" : "s", t->topology,
+            t->way ? ", by " : "", t->way ? t->way : "");
+    fprintf(f, "#%76s%32s\n", "out-of-place", "in-place");
+    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-11s %9s%s\n", "size", "count",
+            "type", "redop", "root", PLACE, PLACE, "algorithm", "protocol", "channels", "by",
+            "NCCL says", has_links ? "  in use  busiest link" : "");
+    fprintf(f, "#%11s  %12s  %8s  %6s  %6s%s%s  %-16s %-8s %8s  %-11s %9s\n", "(B)", "(elements)",
+            "", "", "", UNITS, UNITS, "", "", "", "", "(us)");
+}
+
+/* What the words in the column `by` mean, those that were used. */
+static void print_sources(FILE *f, const struct fr_comm_table *t)
+{
+    bool is_used[FR_COMM_CLOSED + 1] = {false};
+    double worst = 0;
+
+    for (size_t i = 0; i < t->n_rows; i++) {
+        is_used[t->rows[i].source] = true;
+        if (t->rows[i].source == FR_COMM_TRANSFERRED && t->rows[i].error_frac > worst)
+            worst = t->rows[i].error_frac;
+    }
+    if (is_used[FR_COMM_FITTED])
+        fputs("# fitted: a time fitted to measurements of such machines.\n", f);
+    if (is_used[FR_COMM_TRANSFERRED])
+        fprintf(f, "# transferred: %s; true times within %.0f %% two times in three.\n",
+                t->why_transferred ? t->why_transferred : "fitted to other machines", 100 * worst);
+    if (is_used[FR_COMM_STEPS])
+        fputs("# steps: simulated message by message over the links.\n", f);
+    if (is_used[FR_COMM_CLOSED])
+        fputs("# formula: the closed form of the steps.\n", f);
+}
+
+static void print_table(FILE *f, const struct fr_comm_table *t, bool has_links)
 {
     double sum = 0;
 
-    fprintf(f, "# %s on %zu GPUs of %zu machine%s of %s\n", fr_collective_kind_name(t->kind),
-            t->n_gpus, t->n_machines, t->n_machines == 1 ? "" : "s", t->topology);
-    fprintf(f, "#%11s  %12s  %8s  %6s  %6s  %9s  %7s  %7s  %-14s %-8s %8s  %-7s %9s\n", "size",
-            "count", "type", "redop", "root", "time", "algbw", "busbw", "algorithm", "protocol",
-            "channels", "by", "NCCL says");
-    fprintf(f, "#%11s  %12s  %8s  %6s  %6s  %9s  %7s  %7s  %-14s %-8s %8s  %-7s %9s\n", "(B)",
-            "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "", "", "(us)");
+    print_head(f, t, has_links);
     for (size_t i = 0; i < t->n_rows; i++) {
-        print_row(f, t, &t->rows[i]);
+        print_row(f, t, &t->rows[i], has_links);
         sum += t->rows[i].bus_Bps / 1e9;
     }
     if (t->n_rows > 0)
         fprintf(f, "# Avg bus bandwidth    : %g\n", sum / (double)t->n_rows);
+    print_sources(f, t);
+}
+
+void fr_comm_print(FILE *f, struct fr_comm_table *const t[], size_t n, bool has_links)
+{
+    for (size_t i = 0; i < n; i++) {
+        print_table(f, t[i], has_links);
+        if (i + 1 < n)
+            putc('\n', f);
+    }
+    if (n == 0)
+        return;
     fputs(
-        "# by: fitted to such machines; simulated step by step; by the closed form of the steps.\n",
+        "# In place and out of place are one: the model has no difference. Nothing is computed.\n",
         f);
-    if (t->nccl_why)
-        fprintf(f, "# NCCL's tuner has no model of these GPUs: %s; rings instead\n", t->nccl_why);
+    if (t[0]->nccl_why)
+        fprintf(f, "# NCCL's tuner has no model of these GPUs: %s; rings instead\n",
+                t[0]->nccl_why);
     else
         fputs("# NCCL says: its tuner's own estimate, by its constants.\n", f);
 }

@@ -152,13 +152,21 @@ static const struct kept *kept_of(struct engine *e, uint32_t group, unsigned ver
     return k && k->is_known ? k : NULL;
 }
 
-bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
-                enum fr__nccl_protocol protocol, struct fr__nccl_choice *out)
+bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collective_way *way,
+                struct fr__nccl_choice *out)
 {
     const struct fr_collective *c = &e->v->collectives[collective];
-    const struct kept *k = kept_of(e, c->group, version);
+    const struct kept *k = kept_of(e, c->group, way->version);
 
-    return k && fr__nccl_choose(&k->model, c->kind, c->bytes, FR__NCCL_N_ALGORITHMS, protocol, out);
+    return k && fr__nccl_choose_for(&k->model, c->kind, c->bytes, way->protocol,
+                                    !way->no_switch_sums, out);
+}
+
+unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version)
+{
+    const struct kept *k = kept_of(e, group, version);
+
+    return k ? k->model.comm.min_sm : 0;
 }
 
 bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)

@@ -3,13 +3,15 @@
 #define FR_SIM_COLLECTIVES_CHOSEN_H
 
 #include "sim/collectives/nccl/tuner.h"
-#include "sim/engine.h"
+#include "sim/collectives/way.h"
 
-/* By the cost table of the group's communicator, searched once and kept from run to run. protocol:
- * only this one, or FR__NCCL_N_PROTOCOLS. false: NCCL has no model of this group or collective, or
- * the failure is kept. */
-bool fr__chosen(struct engine *e, uint32_t collective, unsigned version,
-                enum fr__nccl_protocol protocol, struct fr__nccl_choice *out);
+/* By the cost table of the group's communicator, searched once and kept from run to run. way: its
+ * protocol alone, or any if it has none; its version, and whether switches can sum. false: NCCL has
+ * no model of this group or collective, or the failure is kept. */
+bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collective_way *way,
+                struct fr__nccl_choice *out);
+/* The lowest compute capability of the group's GPUs, 90; 0: NCCL has no model of them. */
+unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version);
 /* The chains inside machines of NCCL's trees, a lane a tree; the model keeps them. */
 struct fr__chains {
     uint32_t n_lanes, per_node;

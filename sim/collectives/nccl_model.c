@@ -39,13 +39,13 @@ void fr_nccl_model_free(struct fr_nccl_model *m)
 }
 
 bool fr_nccl_model_choose(const struct fr_nccl_model *m, enum fr_collective_kind kind, double bytes,
-                          const char *protocol, struct fr_nccl_choice *out)
+                          const struct fr_collective_options *o, struct fr_nccl_choice *out)
 {
     enum fr__nccl_protocol only =
-        protocol ? fr__nccl_protocol_parse(protocol) : FR__NCCL_N_PROTOCOLS;
+        o->protocol ? fr__nccl_protocol_parse(o->protocol) : FR__NCCL_N_PROTOCOLS;
     struct fr__nccl_choice c;
 
-    if (!fr__nccl_choose(&m->table, kind, bytes, FR__NCCL_N_ALGORITHMS, only, &c))
+    if (!fr__nccl_choose_for(&m->table, kind, bytes, only, !o->no_switch_sums, &c))
         return false;
     *out = (struct fr_nccl_choice){.algorithm = fr__nccl_algorithm_name(c.algorithm),
                                    .protocol = fr__nccl_protocol_name(c.protocol),

@@ -202,6 +202,13 @@ static void leave(struct engine *e, uint32_t flight)
     fr__message_start(e, MESSAGE_OF_STEP, flight, 0, route, f.bytes * p->way.wire_factor);
 }
 
+double fr__step_slow_factor(const struct engine *e, uint32_t flight)
+{
+    const struct fr__step_work *w = e->collectives.steps;
+
+    return w->at[w->flights[flight].progress]->way.slow_factor;
+}
+
 /* ---- slots ---- */
 
 static void go_on(struct engine *e, uint32_t progress, uint32_t slot);

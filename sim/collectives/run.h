@@ -13,6 +13,8 @@ void fr__step_work_free(struct fr__step_work *w);
 void fr__steps_begin(struct engine *e, uint32_t progress);
 /* A message of a step has crossed its links; its receiver may take it later. */
 void fr__step_done(struct engine *e, uint32_t flight, const struct fr__route *route);
+/* By how much a message of a step holds its links longer than its bytes on the wire need. */
+double fr__step_slow_factor(const struct engine *e, uint32_t flight);
 /* The event EVENT_STEP_TAKEN. */
 void fr__step_taken(struct engine *e, uint32_t flight);
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
+#include "sim/collectives/nccl/measured.h"
 #include "sim/collectives/way.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 /* NCCL's chunk of trees and chains (4 MiB in 8 steps: NCCL_BUFFSIZE, NCCL_STEPS) and of NVLS
  * (src/enqueue.cc). More chunks than MOST_CHUNKS change a pipeline by less than its depth in 64. */
 enum { CHUNK_BYTES = 512 << 10, NVLS_CHUNK_BYTES = 128 << 10, MOST_CHUNKS = 64, MOST_TREES = 16 };
+enum { LL_PEER_BYTES = 16 << 10 };
 
 static const char FILE_PREFIX[] = "file:";
 
@@ -79,6 +81,8 @@ enum fr_status fr_collective_way_new(struct fr_collective_way **out,
         return st;
     w->protocol = FR__NCCL_N_PROTOCOLS;
     w->n_channels = o->nccl_channels;
+    w->no_switch_sums = o->no_switch_sums;
+    w->as_measured = o->as_measured;
     if (o->algorithm)
         st = set_algorithm(w, o->algorithm, err);
     if (st == FR_OK)
@@ -96,6 +100,13 @@ void fr_collective_way_free(struct fr_collective_way *w)
         return;
     fr__custom_free(w->custom);
     free(w);
+}
+
+bool fr_collective_way_has(const struct fr_collective_way *w, enum fr_collective_kind kind)
+{
+    if (w->is_nccl || !w->algorithm)
+        return true;
+    return (w->algorithm->kinds >> kind & 1) && (!w->custom || fr__custom_kind(w->custom) == kind);
 }
 
 /* ---- one collective ---- */
@@ -167,8 +178,20 @@ static double slowness(const struct engine *e, enum fr_link_kind kind)
     return e->o->slowness ? e->o->slowness[fr_link_resource(kind, FR_LINK_LATENCY)] : 1;
 }
 
-static void set_protocol_costs(const struct engine *e, enum fr__nccl_protocol p,
-                               const struct fr__algorithm *a, struct fr__way *out)
+/* As measured systems were; 1 where that is not asked for, or nobody measured it. */
+static double slow_factor(struct engine *e, uint32_t group, enum fr__nccl_algorithm row,
+                          enum fr__nccl_protocol p, bool is_over_nodes)
+{
+    const struct fr_collective_way *way = e->o->way;
+
+    if (!way->as_measured)
+        return 1;
+    return fr__nccl_measured_factor(fr__chosen_min_sm(e, group, way->version), is_over_nodes, row,
+                                    p);
+}
+
+static void set_protocol_costs(struct engine *e, uint32_t group, enum fr__nccl_protocol p,
+                               struct fr__way *out)
 {
     static const enum fr__nccl_hop HOPS[FR_N_LINK_KINDS] = {
         [FR_LINK_NVLINK] = FR__NCCL_HOP_NVLINK,
@@ -176,19 +199,30 @@ static void set_protocol_costs(const struct engine *e, enum fr__nccl_protocol p,
         [FR_LINK_CPU] = FR__NCCL_HOP_PCI,
         [FR_LINK_NET] = FR__NCCL_HOP_NET,
     };
+    const struct fr__algorithm *a = out->schedule.algorithm;
     enum fr__nccl_algorithm row = FR__NCCL_ALGO_RING;
     unsigned version = e->o->way->version;
+    bool is_over_nodes = out->schedule.per_node < out->schedule.n;
+    double slow;
 
-    out->wire_factor = 1;
+    out->wire_factor = out->slow_factor = 1;
     if (p == FR__NCCL_N_PROTOCOLS)
         return;
     if (a == &fr__tree_algorithm)
         row = FR__NCCL_ALGO_TREE;
     else if (a == &fr__nvls_algorithm)
         row = FR__NCCL_ALGO_NVLS_TREE;
-    out->wire_factor = fr__nccl_wire_factor(p);
-    out->start_kind = out->schedule.per_node < out->schedule.n ? FR_LINK_NET : FR_LINK_NVLINK;
-    out->start_s = 1e-6 * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
+    else if (a == &fr__pat_algorithm)
+        row = FR__NCCL_ALGO_PAT;
+    slow = out->slow_factor = slow_factor(e, group, row, p, is_over_nodes);
+    row = row == FR__NCCL_ALGO_PAT ? FR__NCCL_ALGO_RING : row;
+    out->wire_factor = slow * fr__nccl_wire_factor(p);
+    out->start_kind = is_over_nodes ? FR_LINK_NET : FR_LINK_NVLINK;
+    out->start_s = 1e-6 * slow * fr__nccl_base_us(version, row, p) * slowness(e, out->start_kind);
+    if (out->schedule.kind == FR_ALL_TO_ALL) { /* all peers' messages are on their way at once */
+        out->wire_factor = slow;
+        return;
+    }
     for (unsigned k = 0; k < FR_N_LINK_KINDS; k++)
         out->hop_s[k] =
             1e-6 * fr__nccl_hop_us(version, HOPS[k], row, p) * slowness(e, (enum fr_link_kind)k);
@@ -211,6 +245,16 @@ static const struct fr__algorithm *usual_for(enum fr_collective_kind kind)
     return kind == FR_BROADCAST || kind == FR_REDUCE ? &fr__chain_algorithm : &fr__ring_algorithm;
 }
 
+/* Of messages between two ranks: LL up to 16 KiB a channel (src/enqueue.cc, NCCL_P2P_LL_THRESHOLD),
+ * and two channels a peer. */
+static enum fr__nccl_protocol peer_protocol(const struct engine *e, uint32_t collective)
+{
+    const struct fr_collective *c = &e->v->collectives[collective];
+    double each = c->bytes / fr_plan_group_size(e->plan, c->group);
+
+    return each <= 2 * LL_PEER_BYTES ? FR__NCCL_LL : FR__NCCL_SIMPLE;
+}
+
 /* As NCCL chooses; where it has no model rings by the protocol asked for. */
 static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
 {
@@ -221,9 +265,13 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
         [FR__NCCL_ALGO_PAT] = &fr__pat_algorithm};
     const struct fr_collective_way *way = e->o->way;
     enum fr_collective_kind kind = e->v->collectives[collective].kind;
+    uint32_t group = e->v->collectives[collective].group;
     struct fr__nccl_choice c;
 
-    if (!fr__chosen(e, collective, way->version, way->protocol, &c))
+    if (kind == FR_ALL_TO_ALL && fr_plan_group_machines(e->plan, group) == 1 &&
+        fr__chosen_min_sm(e, group, way->version) > 0)
+        return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
+    if (!fr__chosen(e, collective, way, &c))
         return (struct recipe){way->protocol < FR__NCCL_N_PROTOCOLS ? usual_for(kind) : NULL,
                                way->protocol, way->n_channels};
     return (struct recipe){c.algorithm == FR__NCCL_ALGO_RING ? usual_for(kind)
@@ -245,7 +293,7 @@ static struct recipe recipe_of(struct engine *e, uint32_t collective)
         return nccl_recipe(e, collective);
     r.protocol = way->protocol;
     r.n_channels = way->n_channels;
-    if (a && a->kinds >> kind & 1 && (!way->custom || fr__custom_kind(way->custom) == kind))
+    if (a && fr_collective_way_has(way, kind))
         r.algorithm = a;
     else if (way->protocol < FR__NCCL_N_PROTOCOLS)
         r.algorithm = usual_for(kind);
@@ -284,7 +332,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
     set_pipeline(r.n_channels, s);
-    set_protocol_costs(e, r.protocol, a, out);
+    set_protocol_costs(e, c->group, r.protocol, out);
     st = fr__schedule_make(s, e->err);
     if (st != FR_OK)
         fr__engine_fail(e, st);
@@ -380,7 +428,9 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
         if (e->v->topo->links[links[i]].kind > outermost)
             outermost = e->v->topo->links[links[i]].kind;
     *kind = outermost;
-    return route->n_links > 0 ? fmax(w->hop_s[outermost] - route->latency_s, 0) : 0;
+    if (route->n_links == 0)
+        return 0;
+    return fmax(w->slow_factor * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s, 0);
 }
 
 /* ---- closed form ---- */
@@ -430,7 +480,7 @@ static double busiest_link_s(struct engine *e, uint32_t collective, const struct
         if (bytes[l] > 0)
             most_s = fmax(most_s, bytes[l] / fr__link_bw_Bps(&e->network.routes, (uint32_t)l));
     fr__arena_rewind(e->scratch, mark);
-    return most_s;
+    return most_s * w->slow_factor;
 }
 
 /* Of the first n chunks alone. */
@@ -481,7 +531,8 @@ static void add_step(struct engine *e, uint32_t collective, const struct fr__way
             return;
         r = fr__route_at(e, route);
         for (uint32_t l = 0; l < r->n_links; l++)
-            link_bytes[fr__route_links(&e->network.routes, r)[l]] += n * m.bytes * w->wire_factor;
+            link_bytes[fr__route_links(&e->network.routes, r)[l]] +=
+                n * m.bytes * w->wire_factor / w->slow_factor;
         fr__route_release(e, route);
     }
 }

@@ -19,14 +19,18 @@ struct fr_collective_way {
     enum fr__nccl_protocol protocol; /* FR__NCCL_N_PROTOCOLS: none, messages as the links are */
     unsigned version;                /* of NCCL, whose latencies a protocol has */
     unsigned n_channels;             /* 0: as many as the algorithm likes */
+    bool no_switch_sums;             /* NCCL takes no NVLS */
+    bool as_measured;                /* protocols take as long as on measured systems */
 };
 
 /* One collective of a run. */
 struct fr__way {
     struct fr__schedule schedule;
-    enum fr_link_kind start_kind;  /* of which start_s is a latency */
-    double start_s;                /* before the first message */
-    double wire_factor;            /* bytes on the wire for each byte of data */
+    enum fr_link_kind start_kind; /* of which start_s is a latency */
+    double start_s;               /* before the first message */
+    double wire_factor; /* how long a message holds its links: bytes on the wire for each byte of
+                           data, times slow_factor */
+    double slow_factor; /* than NCCL's constants and the links say */
     double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
 };
 

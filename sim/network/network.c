@@ -259,11 +259,14 @@ static void message_done(struct engine *e, uint32_t id)
     const struct fr__route *r = fr__route_at(e, m.route);
     const uint32_t *links = fr__route_links(&n->routes, r);
     uint32_t src = r->src, dst = r->dst;
+    double bytes = loaded(e, &m);
 
     if (e->parts)
         fr__parts_at_message_done(e, id);
+    if (m.owner_kind == MESSAGE_OF_STEP)
+        bytes /= fr__step_slow_factor(e, m.owner);
     for (uint32_t i = 0; n->link_bytes && i < r->n_links && m.owner_kind != MESSAGE_OF_FOLD; i++)
-        n->link_bytes[links[i]] += loaded(e, &m);
+        n->link_bytes[links[i]] += bytes;
     n->n_under_way--;
     n->messages[id].owner = n->first_free;
     n->first_free = id;

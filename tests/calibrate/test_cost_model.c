@@ -346,6 +346,43 @@ START_TEST(a_collective_costs_what_its_machines_system_says)
 }
 END_TEST
 
+/* Measured on 2 and 4 GPUs: 3 are moved, at twice the error; a file that does not say which numbers
+ * were measured covers all up to the most. */
+START_TEST(a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error)
+{
+    const char *path = "test_calibrate_cost_model.counts.yaml";
+    struct fr_system s = {
+        .info = {.name = "own",
+                 .source = "by hand",
+                 .most_gpus = 4,
+                 .n_fitted = 1,
+                 .has_rings = true,
+                 .held_out = {[FR_SYSTEM_ALL_REDUCE] = {.n = 9, .median = 0.05}},
+                 .parameters = {10e-6, 1e-6, 100e9, 10e-3, 1e-3, 1e8, 10e-3, 1e-3, 1e8}}};
+    const struct fr_topo_system system = {.name = path};
+    struct fr_system_call call = {FR_SYSTEM_ALL_REDUCE, 2, 80e6, true, 1};
+    struct fr_cost measured, moved;
+    struct fr_error err;
+
+    for (unsigned is_known = 0; is_known < 2; is_known++) {
+        struct fr_cost_model *m;
+
+        s.info.gpu_counts = is_known ? 1 << 1 | 1 << 3 : 0;
+        ck_assert_int_eq(fr_system_write(&s, path, &err), FR_OK);
+        m = model_with(&system, 1, false);
+        remove(path);
+        call.n_gpus = 2;
+        ck_assert(fr_cost_collective(m, 0, &call, &measured));
+        ck_assert_int_eq(measured.trust, FR_TRUST_CALIBRATED);
+        call.n_gpus = 3;
+        ck_assert(fr_cost_collective(m, 0, &call, &moved));
+        ck_assert_int_eq(moved.trust, is_known ? FR_TRUST_TRANSFERRED : FR_TRUST_CALIBRATED);
+        ck_assert_double_eq_tol(moved.error_frac, (is_known ? 2 : 1) * measured.error_frac, 1e-12);
+        fr_cost_model_free(m);
+    }
+}
+END_TEST
+
 /* Systems whose ways are near each other: bytes alone and the rest alone still make the whole. */
 START_TEST(the_bytes_of_a_collective_take_a_part_of_its_time)
 {
@@ -499,6 +536,7 @@ int main(void)
     tcase_add_test(t, a_users_device_file_comes_before_another_board);
     tcase_add_test(t, a_device_file_for_another_device_is_refused);
     tcase_add_test(t, a_collective_costs_what_its_machines_system_says);
+    tcase_add_test(t, a_number_of_gpus_that_was_not_measured_is_moved_with_a_larger_error);
     tcase_add_test(t, the_bytes_of_a_collective_take_a_part_of_its_time);
     tcase_add_test(t, what_no_system_was_fitted_to_has_no_cost);
     tcase_add_test(t, a_collective_over_machines_costs_what_their_system_says);

@@ -90,6 +90,65 @@ START_TEST(a_second_run_in_a_file_has_its_own_operation_and_gpus)
 }
 END_TEST
 
+/* As -b 8 -f 2 prints an all-gather: the first sizes have no byte a rank; an all-to-all in place is
+ * not checked; a warning stands between rows and another tears one. */
+START_TEST(an_ordinary_log_is_read_whole)
+{
+    static const char text[] =
+        "# nccl-tests version 2.17.1 nccl-headers=22703 nccl-library=22703\n"
+        "# Collective test starting: alltoall_perf\n" RUN RANK_0 RANK_1
+        "Reducing maxBytes to 8589934592 due to memory limitation\n"
+        "#                               out-of-place            in-place\n" HEADER
+        "  0  0  float  none  -1  5.71  0.00  0.00  0  5.60  0.00  0.00  N/A\n"
+        "  1024  128  float  none  -1  9.71  0.11  0.05  0  9.60  0.11  0.05  N/A\n"
+        "\nnode-a:7:9 [1] misc/ibvwrap.cc:162 NCCL WARN Call to ibv_reg_mr failed\n"
+        "  2048  256  float  none  -1  10.1  0.20  0.10  N/A  9.9  0.21  0.10  N/A\n"
+        "  4096  512  float  none  -1node-a:7:9 [1] init.cc:9 NCCL WARN slow\n"
+        "  12  0.34  0.17  0  12  0.34  0.17  N/A\n"
+        "  8192  1024  float  none  -1  14.1  0.58  0.29  0  14.0  0.58  0.29  N/A\n"
+        "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 0.2\n";
+    struct fr__collective_data d = {0};
+    struct fr_error err;
+
+    ck_assert_msg(read_log(&d, text, "t", &err) == FR_OK, "%s", err.text);
+    ck_assert_uint_eq(d.n_rows, 3);
+    ck_assert_double_eq(d.rows[0].call.bytes, 1024);
+    ck_assert_double_eq(d.rows[1].call.bytes, 2048);
+    ck_assert_double_eq(d.rows[2].call.bytes, 8192);
+    ck_assert_uint_eq(d.rows[2].call.op, FR_SYSTEM_ALL_TO_ALL);
+    fr__collective_data_fini(&d);
+}
+END_TEST
+
+START_TEST(a_launcher_s_tag_before_each_line_is_dropped)
+{
+    static const char *const tags[] = {"[1,0]<stdout>:", "0: ", "[12,345]<stderr>: "};
+    static const char *const lines[] = {
+        "all_reduce_perf -g 2",
+        "# nThread 1 nGpus 2 minBytes 8 maxBytes 64",
+        "#  Rank  0 Group  0 Pid    7 on   node-a device  0 [0x1b] G",
+        "#  Rank  1 Group  0 Pid    7 on   node-a device  1 [0x2b] G",
+        "#   size   count   type   redop   root   time   algbw   busbw #wrong",
+        "  1048576   262144  float   sum   -1    25.5  41.12  41.12   0"};
+
+    for (size_t k = 0; k < sizeof(tags) / sizeof(tags[0]); k++) {
+        struct fr__collective_data d = {0};
+        struct fr_error err;
+        char text[1024] = "";
+
+        for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+            strcat(text, tags[k]);
+            strcat(text, lines[i]);
+            strcat(text, "\n");
+        }
+        ck_assert_msg(read_log(&d, text, "t", &err) == FR_OK, "%s: %s", tags[k], err.text);
+        ck_assert_uint_eq(d.n_rows, 1);
+        ck_assert_double_eq_tol(d.rows[0].time_s, 25.5e-6, 1e-18);
+        fr__collective_data_fini(&d);
+    }
+}
+END_TEST
+
 START_TEST(ranks_on_two_hosts_are_on_two_nodes)
 {
     static const char text[] =
@@ -241,6 +300,8 @@ int main(void)
     tcase_add_test(tc, a_row_is_read_with_the_operation_the_gpus_and_the_time_out_of_place);
     tcase_add_test(tc, blank_redop_and_root_of_an_old_version_are_no_columns);
     tcase_add_test(tc, a_second_run_in_a_file_has_its_own_operation_and_gpus);
+    tcase_add_test(tc, an_ordinary_log_is_read_whole);
+    tcase_add_test(tc, a_launcher_s_tag_before_each_line_is_dropped);
     tcase_add_test(tc, ranks_on_two_hosts_are_on_two_nodes);
     tcase_add_test(tc, what_no_model_prices_is_passed_over);
     tcase_add_test(tc, a_control_character_in_a_gpu_s_name_becomes_a_question_mark);

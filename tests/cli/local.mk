@@ -29,5 +29,11 @@ truth: forerun
 	else \
 		echo "SKIP: no published rates in $(MEASURED)"; \
 	fi
+	@if test -r '$(MICROBENCH)/collectives.csv'; then \
+		set -ex; \
+		python3 $(srcdir)/tests/oracles/collective_rows.py ./forerun '$(MICROBENCH)'; \
+	else \
+		echo "SKIP: no measured collectives in $(MICROBENCH)"; \
+	fi
 CLEANFILES += training_rows.csv truth.png truth.csv large_rows.csv large_rows.json
 .PHONY: truth

@@ -21,19 +21,19 @@ run --version
 check "version_is_one_line" says '^forerun [0-9]'
 
 # every example in the help does what it says, but for files that only their reader has
-for verb in simulate compare learn "sweep merge" "topo list" "topo show" "topo time" "topo check" "graph list" "graph show" \
+for verb in simulate compare learn comm "sweep merge" "topo list" "topo show" "topo time" "topo check" "graph list" "graph show" \
     "graph check" "graph export"; do
     run $verb --help
     sed -n '/^Examples:/,$s/^  forerun //p' out | grep -v ' my' > examples
     while read -r example; do
         case $example in
-        *.png*) command -v gnuplot > /dev/null || continue ;;
+        *.png* | *.svg*) command -v gnuplot > /dev/null || continue ;;
         esac
         eval "run $example"
         check "example_works: $example" exits 0
     done < examples
 done
-rm -rf examples rounds.png vgg19.trace.json vgg19.png report.html vgg19-workload
+rm -rf examples rounds.png rounds.svg curves.svg vgg19.trace.json vgg19.png report.html vgg19-workload
 
 # ---- GPUs that nobody measured ----
 run calibrate show

@@ -71,8 +71,10 @@ check "one_picture_of_two_operations_is_refused" grep -q "rows of 2 classes; nam
 draw 2 collectives.csv --system h100-nvswitch --rows-of nobody -o none
 check "no_collectives_make_no_folder" test ! -e none
 draw 2 collectives.csv --system h100-nvswitch --rows-of "$gpu" --all -o fits.gif
-draw 2 collectives.csv --system h100-nvswitch --rows-of "$gpu" --all -o fits.csv
-check "systems_have_no_table" grep -q "'fits.csv': rows of systems are drawn" err
+draw 0 collectives.csv --system h100-nvswitch --rows-of "$gpu" --all -o fits.csv
+check "a_system_s_rows_are_a_table" grep -q "^line,class,gpus,nodes,bytes,measured_s,predicted_s,error,held_out$" fits.csv
+check "with_a_line_for_each" grep -q "^[0-9]*,all-reduce,[0-9]*,1,[0-9]*,[0-9.e-]*,[0-9.e-]*,[0-9.e-]*,[01]$" fits.csv
+rm -f fits.csv
 
 draw 2 products.csv more.csv -d a100-sxm4-80gb --gpu "$gpu" --all -o both.png
 check "one_picture_of_two_curves_is_refused" grep -q "'both.png' is one picture and the data have rows of 2 curves" err

@@ -53,7 +53,7 @@ static const struct fact {
     {"hgx-h200", "h200-sxm-141gb", 8, 1, 8, 18, 25e9, 72, 400e9 / 8, "h100-nvswitch"},
     {"gh200-quad", "gh200-96gb", 4, 1, 4, 18, 25e9, 24, 200e9 / 8, "gh200-slingshot"},
     {"hgx-b200", "b200-sxm-180gb", 8, 1, 8, 18, 50e9, 72, 400e9 / 8, "b200-nvswitch"},
-    {"gb200-nvl72", "gb200-186gb", 72, 18, 72, 18, 50e9, 648, 400e9 / 8, NULL},
+    {"gb200-nvl72", "gb200-186gb", 72, 18, 72, 18, 50e9, 648, 400e9 / 8, "gb200-nvswitch"},
 };
 
 enum { N_FACTS = sizeof(facts) / sizeof(facts[0]) };

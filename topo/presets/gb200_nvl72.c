@@ -36,6 +36,7 @@ static void build_tray(struct fr_topo_builder *b, uint32_t machine, uint32_t nvs
         gpu[i] = fr__topo_builder_add(b, FR_VERTEX_GPU, machine, "gpu", i, "gb200-186gb");
         fr__wire_join(b, FR_LINK_NVLINK, gpu[i], nvswitch, &nvlinks, 1);
     }
+    fr_topo_builder_system(b, machine, "gb200-nvswitch", FR_NOWHERE);
     fr__host_build(b, machine, &fr__host_grace, socket);
     for (unsigned i = 0; i < 4; i++) {
         uint32_t nic = fr__topo_builder_add(b, FR_VERTEX_NIC, machine, "nic", i, NULL);

@@ -25,6 +25,7 @@ struct word {
 struct line {
     const char *at;
     size_t len;
+    size_t n_tag;                 /* bytes of a tag before it */
     struct word words[MAX_WORDS]; /* the first MAX_WORDS words */
     size_t n_words;               /* number of all words */
 };
@@ -42,6 +43,7 @@ struct log {
 
     char program[MAX_WORD]; /* "all_reduce" */
     bool has_table;
+    bool is_torn;             /* a message cut the row before: the rest of it follows */
     size_t n_left, n_columns; /* columns before the first `time`; all columns */
     size_t wrong;             /* column of wrong results; 0: there is none */
 };
@@ -67,9 +69,40 @@ static void split(struct line *l)
         while (i < l->len && !is_blank(l->at[i]))
             i++;
         if (l->n_words < MAX_WORDS)
-            l->words[l->n_words] = (struct word){l->at + from, i - from, (unsigned)from + 1};
+            l->words[l->n_words] =
+                (struct word){l->at + from, i - from, (unsigned)(from + l->n_tag) + 1};
         l->n_words++;
     }
+}
+
+/* Bytes of digits from i on. */
+static size_t digits(const struct line *l, size_t i)
+{
+    size_t n = 0;
+
+    while (i + n < l->len && l->at[i + n] >= '0' && l->at[i + n] <= '9')
+        n++;
+    return n;
+}
+
+/* Drops what a launcher puts before each line: "[1,0]<stdout>:" of mpirun --tag-output, "0: " of
+ * srun --label. */
+static void drop_tag(struct line *l)
+{
+    static const char *const ENDS[] = {"]<stdout>:", "]<stderr>:"};
+    size_t n = digits(l, 0);
+
+    if (n > 0 && n + 1 < l->len && l->at[n] == ':' && is_blank(l->at[n + 1])) {
+        l->n_tag = n + 1;
+    } else if (l->len > 0 && l->at[0] == '[') {
+        size_t job = digits(l, 1), rank = digits(l, job + 2), i = job + 2 + rank;
+
+        for (size_t k = 0; k < 2 && job > 0 && rank > 0 && l->at[job + 1] == ','; k++)
+            if (l->len >= i + strlen(ENDS[k]) && memcmp(l->at + i, ENDS[k], strlen(ENDS[k])) == 0)
+                l->n_tag = i + strlen(ENDS[k]);
+    }
+    l->at += l->n_tag;
+    l->len -= l->n_tag;
 }
 
 /* Splits the line that starts at *at into words; *at moves behind its end. */
@@ -79,7 +112,9 @@ static void next_line(struct line *l, const char **at, const char *end)
 
     l->at = *at;
     l->len = (size_t)((stop ? stop : end) - *at);
+    l->n_tag = 0;
     *at = stop ? stop + 1 : end;
+    drop_tag(l);
     split(l);
 }
 
@@ -296,6 +331,22 @@ static enum fr_status take_row(struct log *g, const struct line *l, struct fr_er
     return fr__collective_data_add(g->data, &row, g->program, dtype, source, err);
 }
 
+/* A row is printed piece by piece, so that a message of NCCL or of the job may stand in its middle,
+ * and the rest begins the next line. Such a row is passed over. */
+static bool is_torn(struct log *g, const struct line *l)
+{
+    size_t n_right = g->n_columns - g->n_left;
+    bool was_torn = g->is_torn;
+
+    g->is_torn = false;
+    if (was_torn && l->n_words == n_right)
+        return true;
+    for (size_t i = LEFT_LEAST; i + 1 < l->n_words && i + 1 < MAX_WORDS; i++)
+        g->is_torn |=
+            is_word(l, i, "NCCL") && (is_word(l, i + 1, "WARN") || is_word(l, i + 1, "INFO"));
+    return g->is_torn;
+}
+
 static bool is_row(const struct line *l)
 {
     const struct word *w = &l->words[0];
@@ -311,7 +362,7 @@ static enum fr_status take_line(struct log *g, const struct line *l, struct fr_e
     if (memchr(l->at, 0, l->len))
         return fr__fail(err, FR_EPARSE, loc_of(g, l, 0), "a byte that is 0: this is no text");
     if (g->has_table && is_row(l))
-        return take_row(g, l, err);
+        return is_torn(g, l) ? FR_OK : take_row(g, l, err);
     find_program(g, l);
     if (!is_word(l, 0, "#"))
         return FR_OK;

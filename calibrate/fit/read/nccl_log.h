@@ -11,6 +11,10 @@
  * - The last "all_reduce_perf" or similar word before a table says what the table measured. Without
  *   one, the file's name must say it (all_gather.log).
  *
+ * A launcher's tag before each line ("[1,0]<stdout>:", "0: ") is dropped. A row that a message of
+ * NCCL tears in two is passed over, as are rows without a byte, which -b 8 has where ranks get
+ * parts.
+ *
  * Times are those out of place, in us. Sizes are of the whole buffer, as in fr_system_call.
  *
  * Source:  NVIDIA nccl-tests, src/common.cu and src/util.cu, versions 2.0 (`error` in place of

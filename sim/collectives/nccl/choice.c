@@ -112,3 +112,21 @@ bool fr__nccl_choose(const struct fr__nccl_model *m, enum fr_collective_kind kin
     *out = best;
     return true;
 }
+
+bool fr__nccl_choose_for(const struct fr__nccl_model *m, enum fr_collective_kind kind, double bytes,
+                         enum fr__nccl_protocol p, bool can_switch_sum, struct fr__nccl_choice *out)
+{
+    struct fr__nccl_choice c;
+    bool is_any = false;
+
+    if (can_switch_sum)
+        return fr__nccl_choose(m, kind, bytes, FR__NCCL_N_ALGORITHMS, p, out);
+    for (unsigned a = 0; a < FR__NCCL_N_ALGORITHMS; a++)
+        if (a != FR__NCCL_ALGO_NVLS && a != FR__NCCL_ALGO_NVLS_TREE &&
+            fr__nccl_choose(m, kind, bytes, (enum fr__nccl_algorithm)a, p, &c) &&
+            (!is_any || c.time_us < out->time_us)) {
+            *out = c;
+            is_any = true;
+        }
+    return is_any;
+}

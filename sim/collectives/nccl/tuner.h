@@ -66,6 +66,12 @@ bool fr__nccl_choose(const struct fr__nccl_model *m, enum fr_collective_kind kin
                      enum fr__nccl_algorithm a, enum fr__nccl_protocol p,
                      struct fr__nccl_choice *out);
 
+/* The same of all algorithms; can_switch_sum: false leaves out NVLS, which needs a number format
+ * that the switch can add (src/transport/nvls.cc, ncclNvlsSupported). */
+bool fr__nccl_choose_for(const struct fr__nccl_model *m, enum fr_collective_kind kind, double bytes,
+                         enum fr__nccl_protocol p, bool can_switch_sum,
+                         struct fr__nccl_choice *out);
+
 /* Latency of one hop by a protocol, us, as the table has it. */
 enum fr__nccl_hop { FR__NCCL_HOP_NVLINK, FR__NCCL_HOP_PCI, FR__NCCL_HOP_NET, FR__NCCL_N_HOPS };
 double fr__nccl_hop_us(unsigned version, enum fr__nccl_hop hop, enum fr__nccl_algorithm a,

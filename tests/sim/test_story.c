@@ -1,0 +1,135 @@
+/* tests/sim/test_story.c - who sends what to whom, round by round. */
+#include "config.h"
+
+#include "sim/story.h"
+#include "sim/sim.h"
+#include "tests/support/base_check.h"
+
+#include <string.h>
+
+static struct fr_collective_story *story_of(const char *topology, uint32_t n,
+                                            enum fr_collective_kind kind, double bytes,
+                                            const char *algorithm)
+{
+    struct fr_collective_story *s = NULL;
+    struct fr_topo *t = NULL;
+    struct fr_error err = {.text = ""};
+    uint32_t devices[64];
+
+    for (uint32_t i = 0; i < 64; i++)
+        devices[i] = i;
+    ck_assert_msg(fr_topo_load(&t, topology, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_collective_story_new(&s, t, devices, n, kind, bytes, algorithm, &err) == FR_OK,
+                  "%s", err.text);
+    fr_topo_free(t);
+    return s;
+}
+
+/* n - 1 rounds of sums, then n - 1 of copies; each rank sends 2 (n - 1) chunks of S / n. */
+START_TEST(a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other)
+{
+    struct fr_collective_story *s = story_of("hgx-h100", 4, FR_ALL_REDUCE, 4000, "ring");
+
+    ck_assert_uint_eq(s->n_rounds, 6);
+    ck_assert_uint_eq(s->n_messages, 24);
+    ck_assert_double_eq_tol(s->most_sent_bytes, 6000, 1e-9);
+    ck_assert_double_eq_tol(s->sent_bytes, 24000, 1e-9);
+    for (size_t i = 0; i < s->n_messages; i++) {
+        ck_assert(s->messages[i].is_sum == (s->messages[i].round < 3));
+        ck_assert_uint_eq(s->messages[i].n_pieces, 1);
+        ck_assert_double_eq_tol(s->messages[i].bytes, 1000, 1e-9);
+    }
+    fr_collective_story_free(s);
+}
+END_TEST
+
+/* Of 8 ranks the sums meet after log2 8 = 3 rounds and are back after 6, and rounds count only what
+ * crosses a link: what a tree's root passes on to itself takes none. */
+START_TEST(rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself)
+{
+    static const struct {
+        const char *topology, *algorithm;
+        uint32_t n, n_rounds;
+    } cases[] = {
+        {"8x gh200-quad", "halving-doubling", 8, 6},
+        {"hgx-h100", "direct", 8, 2},
+        /* a chain of 4 up and down; of one machine there is no tree */
+        {"hgx-h100", "tree", 4, 6},
+        /* up to the switch, to the head, up again, and down to all */
+        {"hgx-h100", "NVLS", 8, 4},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_collective_story *s =
+            story_of(cases[i].topology, cases[i].n, FR_ALL_REDUCE, 4096, cases[i].algorithm);
+
+        ck_assert_msg(s->n_rounds == cases[i].n_rounds, "%s: %u rounds", cases[i].algorithm,
+                      s->n_rounds);
+        fr_collective_story_free(s);
+    }
+}
+END_TEST
+
+START_TEST(every_algorithm_that_takes_four_ranks_can_be_told)
+{
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    static const uint32_t devices[] = {0, 1, 2, 3};
+    unsigned n_told = 0;
+
+    ck_assert_int_eq(fr_topo_load(&t, "hgx-h100", &err), FR_OK);
+    for (size_t i = 0; fr_collective_algorithm_name(i); i++)
+        for (unsigned kind = 0; kind < FR_N_COLLECTIVE_KINDS; kind++) {
+            struct fr_collective_story *s = NULL;
+            enum fr_status st =
+                fr_collective_story_new(&s, t, devices, 4, (enum fr_collective_kind)kind, 4096,
+                                        fr_collective_algorithm_name(i), &err);
+
+            ck_assert_msg(st == FR_OK || st == FR_EUSAGE, "%s", err.text);
+            if (st != FR_OK)
+                continue;
+            n_told++;
+            ck_assert_uint_gt(s->n_rounds, 0);
+            for (size_t k = 0; k < s->n_messages; k++) {
+                ck_assert_uint_lt(s->messages[k].round, s->n_rounds);
+                ck_assert_uint_ne(s->messages[k].from, s->messages[k].to);
+            }
+            fr_collective_story_free(s);
+        }
+    ck_assert_uint_gt(n_told, 20);
+    fr_topo_free(t);
+}
+END_TEST
+
+START_TEST(too_many_ranks_and_unknown_algorithms_are_refused)
+{
+    struct fr_collective_story *s = NULL;
+    struct fr_topo *t = NULL;
+    struct fr_error err;
+    uint32_t devices[72];
+
+    for (uint32_t i = 0; i < 72; i++)
+        devices[i] = i;
+    ck_assert_int_eq(fr_topo_load(&t, "9x hgx-h100", &err), FR_OK);
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 72, FR_ALL_REDUCE, 64, "ring", &err),
+                     FR_ERANGE);
+    ck_assert_str_eq(err.text, "more than 64 ranks");
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_REDUCE, 64, "spiral", &err),
+                     FR_EUSAGE);
+    ck_assert_int_eq(fr_collective_story_new(&s, t, devices, 8, FR_ALL_TO_ALL, 64, "tree", &err),
+                     FR_EUSAGE);
+    ck_assert(s == NULL);
+    fr_topo_free(t);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("story");
+
+    tcase_add_test(tc, a_ring_sums_for_half_of_its_rounds_and_copies_for_the_other);
+    tcase_add_test(tc, rounds_are_those_of_the_formula_whatever_a_rank_passes_on_to_itself);
+    tcase_add_test(tc, every_algorithm_that_takes_four_ranks_can_be_told);
+    tcase_add_test(tc, too_many_ranks_and_unknown_algorithms_are_refused);
+    return run_case(tc, "sim/story");
+}

@@ -1,0 +1,145 @@
+/* tests/study/test_comm.c - a collective over a range of sizes: the sizes, number formats, links
+ * and refusals of forerun comm. */
+#include "config.h"
+
+#include "study/comm.h"
+#include "tests/support/base_check.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct fr_comm_question question(const char *topology, const char *kind)
+{
+    return (struct fr_comm_question){
+        .topology = topology, .kind = kind, .min_bytes = 1024, .max_bytes = 4096, .factor = 2};
+}
+
+static struct fr_comm_table *table_of(const struct fr_comm_question *q)
+{
+    struct fr_comm_table *t = NULL;
+    struct fr_error err = {.text = ""};
+
+    ck_assert_msg(fr_comm(&t, q, NULL, &err) == FR_OK, "%s", err.text);
+    return t;
+}
+
+START_TEST(sizes_go_by_factor_by_step_or_from_a_list)
+{
+    static const uint64_t list[] = {7, 5};
+    static const struct {
+        uint64_t step, expected[5];
+        size_t n, n_list;
+    } cases[] = {
+        {0, {1024, 2048, 4096}, 3, 0}, {1000, {1024, 2024, 3024, 4024}, 4, 0}, {0, {7, 5}, 2, 2}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_comm_question q = question("hgx-h100", "all-reduce");
+        struct fr_comm_table *t;
+
+        q.step_bytes = cases[i].step;
+        q.sizes = cases[i].n_list ? list : NULL;
+        q.n_sizes = cases[i].n_list;
+        t = table_of(&q);
+        ck_assert_uint_eq(t->n_rows, cases[i].n);
+        for (size_t k = 0; k < t->n_rows; k++)
+            ck_assert_uint_eq(t->rows[k].bytes, cases[i].expected[k]);
+        fr_comm_free(t);
+    }
+}
+END_TEST
+
+START_TEST(nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add)
+{
+    struct fr_comm_question q = question("hgx-h100", "all-reduce");
+    struct fr_comm_table *t;
+    struct fr_error err;
+
+    q.min_bytes = q.max_bytes = (uint64_t)1 << 28;
+    t = table_of(&q);
+    ck_assert_str_eq(t->rows[0].algorithm, "NVLS");
+    fr_comm_free(t);
+    ck_assert_int_eq(fr_comm_type_named("int8", &q.type, &err), FR_OK);
+    t = table_of(&q);
+    ck_assert_str_eq(t->rows[0].algorithm, "Ring");
+    fr_comm_free(t);
+    ck_assert_int_eq(fr_comm_type_named("floot", &q.type, &err), FR_EUSAGE);
+    ck_assert_msg(strstr(err.text, "did you mean 'float'?") != NULL, "%s", err.text);
+}
+END_TEST
+
+/* By hand: 4 GPUs in one ring move 2 * 3 / 4 of the bytes over each GPU's way to the switch, which
+ * is 1.5 MiB / 375 GB/s of the time. */
+START_TEST(the_busiest_link_is_the_one_in_use_for_most_of_the_time)
+{
+    struct fr_comm_question q = question("hgx-h100", "all-reduce");
+    struct fr_comm_table *t;
+
+    q.n_gpus = 4;
+    q.min_bytes = q.max_bytes = 1 << 20;
+    q.way.algorithm = "ring";
+    t = table_of(&q);
+    ck_assert_uint_ne(t->rows[0].busiest, FR_NONE);
+    ck_assert_str_eq(t->links[t->rows[0].busiest], "n0.gpu0>n0.nvswitch0-3");
+    ck_assert_double_eq_tol(t->rows[0].busiest_frac, 1.5 * (1 << 20) / 375e9 / t->rows[0].time_s,
+                            1e-6);
+    fr_comm_free(t);
+}
+END_TEST
+
+START_TEST(an_explanation_is_of_the_largest_size_with_its_links_and_rounds)
+{
+    struct fr_comm_question q = question("dgx1-v100", "all-reduce");
+    struct fr_comm_story *s = NULL;
+    struct fr_error err = {.text = ""};
+
+    q.n_gpus = 4;
+    ck_assert_msg(fr_comm_explain(&s, &q, NULL, &err) == FR_OK, "%s", err.text);
+    ck_assert_uint_eq(s->table->n_rows, 1);
+    ck_assert_uint_eq(s->table->rows[0].bytes, 4096);
+    ck_assert_ptr_nonnull(s->steps);
+    ck_assert_uint_eq(s->steps->n_rounds, 6);
+    ck_assert_uint_gt(s->n_links, 1);
+    for (size_t i = 1; i < s->n_links; i++)
+        ck_assert_double_le(s->links[i].used_frac, s->links[i - 1].used_frac * (1 + 1e-9));
+    ck_assert_double_eq_tol(s->links[0].used_frac, s->table->rows[0].busiest_frac, 1e-12);
+    fr_comm_story_free(s);
+}
+END_TEST
+
+START_TEST(sizes_that_are_none_are_refused)
+{
+    static const struct {
+        uint64_t min, max, step;
+        const char *message;
+    } cases[] = {
+        {4096, 1024, 0, "the sizes end before they begin: from 4096 to 1024 bytes"},
+        {0, 8, 0, "the sizes end before they begin: from 0 to 8 bytes"},
+        {1, (uint64_t)1 << 40, 1, "more than 100000 sizes from 1 to 1099511627776 bytes"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr_comm_question q = question("hgx-h100", "all-reduce");
+        struct fr_comm_table *t = NULL;
+        struct fr_error err;
+
+        q.min_bytes = cases[i].min;
+        q.max_bytes = cases[i].max;
+        q.step_bytes = cases[i].step;
+        ck_assert_int_eq(fr_comm(&t, &q, NULL, &err), FR_EUSAGE);
+        assert_message(&err, cases[i].message);
+        ck_assert(t == NULL);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("comm");
+
+    tcase_add_test(tc, sizes_go_by_factor_by_step_or_from_a_list);
+    tcase_add_test(tc, nvls_is_not_chosen_for_a_format_that_the_switch_cannot_add);
+    tcase_add_test(tc, the_busiest_link_is_the_one_in_use_for_most_of_the_time);
+    tcase_add_test(tc, an_explanation_is_of_the_largest_size_with_its_links_and_rounds);
+    tcase_add_test(tc, sizes_that_are_none_are_refused);
+    return run_case(tc, "study/comm");
+}
