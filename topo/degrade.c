@@ -58,8 +58,7 @@ static size_t mark_links(const struct fr_topo_builder *b, const char *name, bool
 }
 
 /* The names of the first n links. texts: for the caller to free. false: out of memory. */
-static bool name_links(const struct fr_topo_builder *b, size_t n, const char *names[],
-                       char **texts)
+static bool name_links(const struct fr_topo_builder *b, size_t n, const char *names[], char **texts)
 {
     *texts = malloc(n * FR_LINK_NAME + 1);
     for (size_t i = 0; *texts && i < n; i++)

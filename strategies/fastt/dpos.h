@@ -169,8 +169,8 @@ struct fr__dpos_bounds {
      * the dag is connected; otherwise 0. */
     double cross_s;
     double search_s; /* what another planner's search proved; 0: nothing */
-    uint64_t bytes; /* memory of the dag; it must not exceed the room of all devices */
-    double best_s;  /* the largest of them */
+    uint64_t bytes;  /* memory of the dag; it must not exceed the room of all devices */
+    double best_s;   /* the largest of them */
 };
 enum fr_status fr__dpos_bounds(struct fr__dpos_bounds *b, const struct fr__dag *dag,
                                const struct fr__dpos_machine *m, struct fr_error *err);
