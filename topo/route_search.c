@@ -290,7 +290,7 @@ enum { MOST_MODULUS = 1 << 16 };
 static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint32_t dst_device)
 {
     const struct fr_topo *t = s->topo;
-    uint32_t target = t->devices[dst_device].machine, n_into = 0, gcd = s->modulus, rest = n;
+    uint32_t target = t->devices[dst_device].machine, n_into = 0, multiple = s->modulus;
 
     for (uint32_t i = 0; i < n && t->vertices[u].machine == FR_NONE; i++) {
         uint32_t machine = t->vertices[t->links[s->steps[i]].dst].machine;
@@ -303,15 +303,9 @@ static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint
         s->modulus = 0;
     if (s->modulus == 0 || s->modulus % n == 0)
         return;
-    while (rest > 0) { /* Euclid */
-        uint32_t next = gcd % rest;
-
-        gcd = rest;
-        rest = next;
-    }
-    s->modulus = n < MOST_MODULUS ? s->modulus / gcd * n : 0;
-    if (s->modulus > MOST_MODULUS)
-        s->modulus = 0;
+    while (multiple <= MOST_MODULUS && multiple % n != 0)
+        multiple += s->modulus;
+    s->modulus = multiple <= MOST_MODULUS ? multiple : 0;
 }
 
 uint32_t fr__route_search_modulus(const struct fr__route_search *s)
