@@ -144,12 +144,12 @@ static void print_messages(const struct fr_topo *t)
 static void print_links(const struct fr_topo *t)
 {
     puts("\nLinks, each in one direction:");
-    for (size_t i = 0; i < t->n_links; i++) {
+    for (uint32_t i = 0; i < t->n_links; i++) {
         const struct fr_link *l = &t->links[i];
-        char rate[NUMBER], latency[NUMBER];
+        char rate[NUMBER], latency[NUMBER], name[FR_LINK_NAME];
 
-        printf("  %-28s %-8s %10s %10s  %s\n", l->name, link_kind_name(l->kind),
-               fr__format_rate(l->bw_Bps, rate, sizeof(rate)),
+        printf("  %-28s %-8s %10s %10s  %s\n", fr_topo_link_name(t, i, name),
+               link_kind_name(l->kind), fr__format_rate(l->bw_Bps, rate, sizeof(rate)),
                fr__format_time(l->latency_s, latency, sizeof(latency)), l->source ? l->source : "");
     }
 }
@@ -270,11 +270,12 @@ static void write_topo(const struct fr_topo *t)
     write_types(&j, t);
     write_vertices(&j, t);
     fr__json_open(&j, "links", '[', false);
-    for (size_t i = 0; i < t->n_links; i++) {
+    for (uint32_t i = 0; i < t->n_links; i++) {
         const struct fr_link *l = &t->links[i];
+        char name[FR_LINK_NAME];
 
         fr__json_open(&j, NULL, '{', true);
-        fr__json_string(&j, "name", l->name);
+        fr__json_string(&j, "name", fr_topo_link_name(t, i, name));
         fr__json_string(&j, "kind", link_kind_name(l->kind));
         fr__json_string(&j, "src", t->vertices[l->src].name);
         fr__json_string(&j, "dst", t->vertices[l->dst].name);

@@ -16,8 +16,9 @@
  * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
  *
  * The calls between these files have one circle. A step of a collective sends messages (steps.c
- * calls network.c), and the end of a message starts the next step (network.c calls steps.c). The
- * loop calls both; streams.c and what it needs call neither.
+ * calls network.c), and the end of a message starts the next step (network.c calls steps.c); one
+ * beside folded rings unfolds them first (fold.c). The loop calls all of them;
+ * streams.c and what it needs call none.
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H
@@ -121,7 +122,12 @@ struct live {
     uint32_t of; /* device * FR_N_BUFFER_KINDS + kind */
 };
 
-enum message_owner { MESSAGE_OF_TRANSFER, MESSAGE_OF_RING, MESSAGE_OF_STEP };
+enum message_owner {
+    MESSAGE_OF_TRANSFER,
+    MESSAGE_OF_RING,
+    MESSAGE_OF_STEP,
+    MESSAGE_OF_FOLD /* of a folded ring: stands for several */
+};
 
 /* A message that is under way or waits for its channels. */
 struct message {
@@ -153,6 +159,16 @@ struct ring {
     double chunk_bytes;
     const uint32_t *ranks;  /* [n] by position; NULL: a shift, where the position is the rank */
     const uint32_t *routes; /* [n] from a position to the next; NULL: a shift */
+    /* Folded (collectives/fold.c), each position stands for `times` ones n apart, and ranks has
+     * [n * times]; else 1. */
+    uint32_t times;
+    const uint32_t *all_routes; /* [n * times] as they are without folding */
+};
+
+/* A message of a folded ring. */
+struct fold_message {
+    uint32_t message;
+    double left_s;
 };
 
 /* A ring in progress. */
@@ -162,6 +178,8 @@ struct ring_state {
     uint32_t *launched, *sent, *received; /* [n] rounds; one allocation, owned by `launched` */
     uint32_t cap;                         /* of each */
     uint32_t next_free;
+    struct fold_message *under_way; /* [n] the last message of each position, owned; NULL: the ring
+                                       is not folded */
 };
 
 /* What each moment is made of, by resource; only when asked for. See analysis/sensitivity.c. */
@@ -205,9 +223,10 @@ struct network {
     struct message *messages;
     size_t n_messages, cap_messages;
     uint32_t first_free;
-    double *link_bytes; /* [n_links] result; NULL: not wanted */
-    double next_s;      /* the model's own next event */
-    bool is_next_known; /* nothing has changed since next_s was asked for */
+    double *link_bytes;   /* [n_links] result; NULL: not wanted */
+    uint32_t n_under_way; /* messages that have started and not arrived */
+    double next_s;        /* the model's own next event */
+    bool is_next_known;   /* nothing has changed since next_s was asked for */
 };
 
 /* Collectives in progress; see collectives/. Kept from run to run: found, rings, cap_rings,
@@ -219,7 +238,7 @@ struct collectives {
     struct fr__rings found;
     struct ring_state *rings;
     size_t n_rings, cap_rings;
-    uint32_t free_ring;
+    uint32_t free_ring, n_folded;   /* n_folded: of the rings in progress */
     struct fr__step_work *steps;    /* schedules in progress; NULL: none so far */
     struct fr__kept_models *models; /* of NCCL, kept from run to run (collectives/chosen.c) */
 };
@@ -393,8 +412,13 @@ static inline struct fr__alone fr__transfer_alone(const struct engine *e,
 {
     return e->network.model->alone(&e->network.routes, route, e->o->messages, bytes);
 }
-void fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
-                       uint32_t route, double bytes);
+/* Returns the message; FR_NONE with the failure kept. */
+uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
+                           uint32_t route, double bytes);
+/* Makes a message of a folded ring n messages with the routes of positions hop, hop + step, ...,
+ * which are as far as it is. woken_s: when its latency passes. */
+void fr__message_unfold(struct engine *e, uint32_t message, double woken_s, const uint32_t routes[],
+                        uint32_t step, uint32_t n);
 void fr__message_wake(struct engine *e, uint32_t message);
 void fr__transfer_start(struct engine *e, uint32_t transfer);
 void fr__transfer_launched(struct engine *e, uint32_t transfer); /* the same, after its hosts */
@@ -452,6 +476,17 @@ void fr__collective_steps(struct engine *e, uint32_t collective);
 /* Ends the member that one rank is. */
 void fr__member_done(struct engine *e, uint32_t task);
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t hop);
+
+/* ---- collectives/fold.c ---- */
+/* Whether rings that start now may be folded: nothing else is on the way. */
+bool fr__rings_may_fold(const struct engine *e);
+/* Folds a ring that is about to start, where it repeats itself. false with the failure kept: out of
+ * memory. */
+bool fr__ring_fold(struct engine *e, struct ring_state *r);
+/* A folded ring is over. */
+void fr__ring_fold_end(struct engine *e, struct ring_state *r);
+/* Unfolds all rings: other messages are about to use the links. */
+void fr__rings_unfold(struct engine *e);
 
 /* ---- collectives/cost.c ---- */
 /* A cost of its own: the time is made of the bandwidth and the latency of one kind of link. */

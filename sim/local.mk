@@ -6,10 +6,10 @@ libsim_la_SOURCES = \
 	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
 	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
 	sim/collectives/chosen.h sim/collectives/chosen.c sim/collectives/collective.c \
-	sim/collectives/cost.c sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/form.c \
-	sim/collectives/group_rings.c sim/collectives/nccl_model.c sim/collectives/run.h \
-	sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c sim/collectives/way.h \
-	sim/collectives/way.c \
+	sim/collectives/cost.c sim/collectives/crowd.h sim/collectives/crowd.c sim/collectives/fold.c \
+	sim/collectives/form.c sim/collectives/group_rings.c sim/collectives/nccl_model.c \
+	sim/collectives/run.h sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c \
+	sim/collectives/way.h sim/collectives/way.c \
 	sim/collectives/algorithms/binomial.c sim/collectives/algorithms/bruck.c \
 	sim/collectives/algorithms/bucket.c sim/collectives/algorithms/chain.c \
 	sim/collectives/algorithms/custom.h sim/collectives/algorithms/custom.c \
@@ -33,6 +33,6 @@ libsim_la_SOURCES = \
 	sim/network/alone.h sim/network/alone.c sim/network/analytic.c sim/network/channels.h \
 	sim/network/channels.c sim/network/flow.c sim/network/maxmin.h sim/network/maxmin.c \
 	sim/network/maxmin_fill.c sim/network/maxmin_level.c sim/network/maxmin_state.h \
-	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/rings.h \
-	sim/network/rings.c sim/network/routes.h sim/network/routes.c sim/network/tournament.h \
-	sim/network/tournament.c
+	sim/network/model.h sim/network/models.c sim/network/network.c sim/network/ring_period.h \
+	sim/network/ring_period.c sim/network/rings.h sim/network/rings.c sim/network/routes.h \
+	sim/network/routes.c sim/network/tournament.h sim/network/tournament.c

@@ -233,12 +233,18 @@ static enum fr_status fill_links(struct record_box *box, const struct fr__making
     list = fr__arena_alloc(box->arena, r->n_links, sizeof(*list));
     if (!list)
         return fr__fail_nomem(err);
-    for (size_t i = 0; i < r->n_links; i++)
+    for (size_t i = 0; i < r->n_links; i++) {
+        char buf[FR_LINK_NAME];
+        const char *name = fr__arena_strdup(box->arena, fr_topo_link_name(t, use[i].link, buf));
+
+        if (!name)
+            return fr__fail_nomem(err);
         list[i] =
-            (struct fr_record_link){.name = t->links[use[i].link].name,
+            (struct fr_record_link){.name = name,
                                     .count = 1,
                                     .bytes = m->run->link_bytes[use[i].link] / m->run->n_iterations,
                                     .utilisation_frac = use[i].utilisation_frac};
+    }
     r->links = list;
     return FR_OK;
 }

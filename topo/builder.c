@@ -239,8 +239,8 @@ static bool check_vertex(struct fr_topo_builder *b, enum fr_vertex_kind kind, co
     else if (is_device && b->types[type].is_gpu != (kind == FR_VERTEX_GPU))
         fail(b, FR_ERANGE, loc, "device '%s' is a %s, but its type '%s' is not", name,
              kind == FR_VERTEX_GPU ? "GPU" : "CPU", b->types[type].name);
-    else if (is_device && b->n_devices >= FR__MAX_DEVICES)
-        fail(b, FR_ERANGE, loc, "more than %d devices", FR__MAX_DEVICES);
+    else if (kind == FR_VERTEX_GPU && b->n_gpus >= FR__MAX_GPUS)
+        fail(b, FR_ERANGE, loc, "more than %d GPUs", FR__MAX_GPUS);
     else if (b->n_vertices >= FR__MAX_VERTICES)
         fail(b, FR_ERANGE, loc, "more than %d vertices", FR__MAX_VERTICES);
     return b->fault == FR_OK;
@@ -300,21 +300,11 @@ static bool check_link(struct fr_topo_builder *b, const struct fr_link *l, struc
 
 static uint32_t add_link(struct fr_topo_builder *b, struct fr_link l, struct fr_loc loc)
 {
-    const char *src, *dst;
-    char *name;
-    size_t len;
-
     if (!check_link(b, &l, loc))
         return FR_NONE;
-    src = b->vertices[l.src].name;
-    dst = b->vertices[l.dst].name;
-    len = strlen(src) + strlen(dst) + 2;
-    name = fr__arena_alloc(b->arena, len, 1);
-    if (!name || !fr__grow(&b->links, &b->cap_links, b->n_links + 1, sizeof(*b->links)) ||
+    if (!fr__grow(&b->links, &b->cap_links, b->n_links + 1, sizeof(*b->links)) ||
         !fr__hash_add(&b->by_ends, hash_ends(l.src, l.dst), (uint32_t)b->n_links))
         return fail_nomem(b);
-    snprintf(name, len, "%s>%s", src, dst);
-    l.name = name;
     b->links[b->n_links] = l;
     return (uint32_t)b->n_links++;
 }
@@ -323,7 +313,7 @@ uint32_t fr_topo_builder_link(struct fr_topo_builder *b, enum fr_link_kind kind,
                               uint32_t dst, double bw_Bps, double latency_s, bool duplex,
                               const char *source, struct fr_loc loc)
 {
-    struct fr_link l = {NULL, kind, src, dst, bw_Bps, latency_s, NULL, FR_NONE};
+    struct fr_link l = {kind, src, dst, FR_NONE, bw_Bps, latency_s, NULL};
     uint32_t first;
 
     if (b->fault != FR_OK)

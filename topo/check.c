@@ -54,21 +54,23 @@ static void check_links(struct report *r, const struct fr_link *const sorted[])
 {
     const struct fr_topo *t = r->topo;
 
-    for (size_t i = 0; i < t->n_links; i++) {
+    for (uint32_t i = 0; i < t->n_links; i++) {
         const struct fr_link *l = &t->links[i];
         struct fr_link wanted = {.src = l->dst, .dst = l->src};
         const struct fr_link *key = &wanted, *const * found;
+        char buf[FR_LINK_NAME];
+        const char *name = fr_topo_link_name(t, i, buf);
 
         if (!(l->bw_Bps > 0) || !isfinite(l->bw_Bps))
-            say(r, "link '%s' has no bandwidth", l->name);
+            say(r, "link '%s' has no bandwidth", name);
         if (!(l->latency_s >= 0) || !isfinite(l->latency_s))
-            say(r, "link '%s' has a latency below 0 or not finite", l->name);
+            say(r, "link '%s' has a latency below 0 or not finite", name);
         found = bsearch(&key, sorted, t->n_links, sizeof(*sorted), compare_ends);
         if (!found)
-            say(r, "link '%s' has no way back", l->name);
+            say(r, "link '%s' has no way back", name);
         else if (l < *found && (differs(l->bw_Bps, (*found)->bw_Bps) ||
                                 differs(l->latency_s, (*found)->latency_s)))
-            say(r, "link '%s' differs from its way back in bandwidth or latency", l->name);
+            say(r, "link '%s' differs from its way back in bandwidth or latency", name);
     }
 }
 

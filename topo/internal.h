@@ -8,18 +8,20 @@
 
 /* Hard limits, so that no input makes the simulator ask for huge amounts of memory. */
 enum {
-    FR__MAX_DEVICES = 65536,
+    FR__MAX_GPUS = 65536, /* and a CPU for each machine */
     FR__MAX_MACHINES = 65536,
     FR__MAX_TYPES = 256,
     FR__MAX_MESSAGES = 255, /* a byte holds these and a number for "none" */
     FR__MAX_VERTICES = 1 << 20,
     FR__MAX_LINKS = 1 << 23,
     FR__MAX_NOTES = 256,
-    FR__MAX_VERTEX_NAME = 63 /* bytes */
+    FR__MAX_VERTEX_NAME = 63 /* bytes; two, and one between, fit into FR_LINK_NAME */
 };
 
 struct fr__topo_priv {
-    struct fr__arena *arena;   /* holds everything of the topology, this struct included */
+    struct fr__arena *arena;    /* holds all else of the topology, this struct included */
+    struct fr_vertex *vertices; /* heap, as the builder made them */
+    struct fr_link *links;
     const uint32_t *host_of;   /* [n_machines] the CPU device of each, or FR_NONE */
     const uint32_t *first_gpu; /* [n_machines + 1] machine m has GPUs first_gpu[m]..[m+1] */
 };

@@ -8,6 +8,7 @@
 #include "topo/builder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Numbers the devices of one kind machine by machine, in the order added inside a machine (a
@@ -83,6 +84,19 @@ static const char *write_summary(const struct fr_topo_builder *b, const struct f
     return fr__arena_strdup(b->arena, line);
 }
 
+/* Gives back what an array of the heap has too much; false: out of memory, it is as it was. */
+static bool shrink(void *array, size_t n, size_t size)
+{
+    void *old, *fit;
+
+    memcpy(&old, array, sizeof(old));
+    fit = realloc(old, (n ? n : 1) * size);
+    if (!fit)
+        return false;
+    memcpy(array, &fit, sizeof(fit));
+    return true;
+}
+
 /* An array of the arena with the same content as the heap array. */
 static void *settle(struct fr__arena *a, const void *from, size_t n, size_t size)
 {
@@ -108,12 +122,12 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
     struct fr__arena *a = b->arena;
     struct fr_topo *t = fr__arena_alloc(a, 1, sizeof(*t));
     struct fr__topo_priv *priv = fr__arena_alloc(a, 1, sizeof(*priv));
-    struct fr_vertex *vertices = settle(a, b->vertices, b->n_vertices, sizeof(*vertices));
+    struct fr_vertex *vertices = b->vertices;
     struct fr_device *devices = fr__arena_alloc(a, b->n_devices, sizeof(*devices));
     uint32_t *gpu = fr__arena_alloc(a, b->n_machines + 1, sizeof(*gpu));
     uint32_t *cpu = fr__arena_alloc(a, b->n_machines + 1, sizeof(*cpu));
 
-    if (!t || !priv || !vertices || !devices || !gpu || !cpu)
+    if (!t || !priv || !devices || !gpu || !cpu)
         return fr__fail_nomem(err);
     number_devices(b, FR_VERTEX_GPU, 0, gpu, vertices, devices);
     number_devices(b, FR_VERTEX_CPU, (uint32_t)b->n_gpus, cpu, vertices, devices);
@@ -132,7 +146,7 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
                           .types = settle(a, b->types, b->n_types, sizeof(*b->types)),
                           .vertices = vertices,
                           .devices = devices,
-                          .links = settle(a, b->links, b->n_links, sizeof(*b->links)),
+                          .links = b->links,
                           .n_systems = b->n_systems,
                           .systems = settle(a, b->systems, b->n_systems, sizeof(*b->systems)),
                           .system_of = lay_out_systems(b),
@@ -145,9 +159,9 @@ static enum fr_status lay_out(const struct fr_topo_builder *b, const char *name,
                           .n_notes = b->n_notes,
                           .notes = settle(a, b->notes, b->n_notes, sizeof(*b->notes)),
                           .priv = priv};
-    *priv = (struct fr__topo_priv){a, cpu, gpu};
-    if (!t->name || !t->summary || !t->types || !t->links || !t->systems || !t->system_of ||
-        !t->messages || !t->notes)
+    *priv = (struct fr__topo_priv){a, b->vertices, b->links, cpu, gpu};
+    if (!t->name || !t->summary || !t->types || !t->systems || !t->system_of || !t->messages ||
+        !t->notes)
         return fr__fail_nomem(err);
     *out = t;
     return FR_OK;
@@ -158,6 +172,11 @@ enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *nam
 {
     struct fr_topo *t = NULL;
 
+    fr__hash_fini(&b->by_ends); /* nothing is added any more */
+    fr__hash_fini(&b->by_name);
+    if (b->fault == FR_OK && (!shrink(&b->links, b->n_links, sizeof(*b->links)) ||
+                              !shrink(&b->vertices, b->n_vertices, sizeof(*b->vertices))))
+        b->fault = fr__fail_nomem(&b->fault_error);
     if (b->fault == FR_OK)
         b->fault = lay_out(b, name, &t, &b->fault_error);
     if (b->fault != FR_OK) {
@@ -165,7 +184,9 @@ enum fr_status fr_topo_builder_finish(struct fr_topo_builder *b, const char *nam
             *err = b->fault_error;
         return b->fault;
     }
-    b->arena = NULL; /* it belongs to the topology now */
+    b->arena = NULL; /* all of these belong to the topology now */
+    b->vertices = NULL;
+    b->links = NULL;
     *out = t;
     return FR_OK;
 }

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "base/hash.h"
+#include "topo/alike.h"
 #include "topo/internal.h"
 #include "topo/route_search.h"
 #include "topo/router.h"
@@ -27,6 +28,7 @@ struct route {
 struct fr_router {
     const struct fr_topo *topo;
     struct fr__route_search *search;
+    struct fr__alike *alike; /* NULL: no machines are, or their routes differ */
     struct fr__arena *arena; /* the routes */
     uint64_t *n_seen;        /* [n_devices] links looked at for single routes towards it */
     uint32_t **trees;    /* [n_devices] next link of each vertex towards it, NULL: not searched */
@@ -59,7 +61,7 @@ enum fr_status fr_router_new(struct fr_router **out, const struct fr_topo *t, st
 
     if (!r)
         return fr__fail_nomem(err);
-    if (!router_init(r, t)) {
+    if (!router_init(r, t) || fr__alike_new(&r->alike, t, err) != FR_OK) {
         fr_router_free(r);
         return fr__fail_nomem(err);
     }
@@ -75,6 +77,7 @@ void fr_router_free(struct fr_router *r)
         free(r->trees[d]);
     fr__arena_free(r->arena);
     fr__route_search_free(r->search);
+    fr__alike_free(r->alike);
     free(r->n_seen);
     free(r->trees);
     free(r->tree_ring);
@@ -143,8 +146,9 @@ static size_t follow_tree(const struct fr_router *r, uint32_t src, uint32_t dst,
     return n;
 }
 
-enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
-                               uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
+/* As fr__router_walk, by the links themselves. */
+static enum fr_status walk(struct fr_router *r, uint32_t src, uint32_t dst,
+                           uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
 {
     const struct fr_device *devices = r->topo->devices;
     size_t n = 0;
@@ -168,6 +172,52 @@ enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
                         devices[dst].name, FR__MAX_HOPS);
     *n_hops = n;
     return FR_OK;
+}
+
+/* ---- by machines that are alike ---- */
+
+static void stop_standing_in(struct fr_router *r)
+{
+    fr__alike_free(r->alike);
+    r->alike = NULL;
+}
+
+/* Searches the route of a stand-in and keeps it. *is_kept false: it stands for nothing. */
+static enum fr_status learn(struct fr_router *r, struct fr__stand_in in, bool *is_kept,
+                            struct fr_error *err)
+{
+    uint32_t hops[FR__MAX_HOPS], modulus;
+    size_t n;
+
+    *is_kept = false;
+    if (walk(r, in.src, in.dst, hops, &n, err) != FR_OK)
+        return FR_OK; /* the caller's own walk says it with the right names */
+    modulus = fr__route_search_modulus(r->search);
+    if (modulus == 0) {
+        stop_standing_in(r);
+        return FR_OK;
+    }
+    *is_kept = true;
+    if (modulus != fr__alike_modulus(r->alike)) /* now others may stand in */
+        return fr__alike_set_modulus(r->alike, modulus, err);
+    return fr__alike_keep(r->alike, in, hops, n, is_kept, err);
+}
+
+enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
+                               uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err)
+{
+    bool is_kept = true;
+
+    while (r->alike && is_kept && src != dst) {
+        struct fr__stand_in in = fr__alike_stand_in(r->alike, src, dst);
+
+        if (fr__alike_find(r->alike, in, src, dst, hops, n_hops))
+            return FR_OK;
+        if (fr__alike_is_full(r->alike))
+            break;
+        FR_TRY(learn(r, in, &is_kept, err));
+    }
+    return walk(r, src, dst, hops, n_hops, err);
 }
 
 /* ---- routes that are kept ---- */

@@ -50,6 +50,7 @@ struct fr__route_search {
     uint32_t *steps; /* [n_links] those that gather found */
     size_t n_steps;
     /* of a pair's search: vertices on shortest routes */
+    uint32_t modulus;   /* see fr__route_search_modulus */
     uint32_t *on_route; /* [2 n_vertices], those where the ends met from the middle on */
     bool *is_on_route;  /* [n_vertices] */
 };
@@ -91,6 +92,7 @@ struct fr__route_search *fr__route_search_new(const struct fr_topo *t)
         return NULL;
     s->topo = t;
     s->target_machine = FR_NONE;
+    s->modulus = 1;
     s->heap = t->has_relays ? calloc(t->n_links + 1, sizeof(*s->heap)) : NULL;
     s->latency_ps = calloc(t->n_links + 1, sizeof(*s->latency_ps));
     s->sum_ps = calloc(n, sizeof(*s->sum_ps));
@@ -293,6 +295,37 @@ static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_
     return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
 }
 
+enum { MOST_MODULUS = 1 << 16 };
+
+/* Takes note of a choice among steps[0] to steps[n - 1]. */
+static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint32_t dst_device)
+{
+    const struct fr_topo *t = s->topo;
+    uint32_t target = t->devices[dst_device].machine, n_into = 0, multiple = s->modulus;
+
+    for (uint32_t i = 0; i < n && t->vertices[u].machine == FR_NONE; i++) {
+        uint32_t machine = t->vertices[t->links[s->steps[i]].dst].machine;
+
+        n_into += machine == target;
+        if (machine != FR_NONE && machine != target)
+            s->modulus = 0;
+    }
+    if (n_into > 0 && n_into < n)
+        s->modulus = 0;
+    if (t->has_hash && n > 1 && t->links[s->steps[0]].kind == FR_LINK_NET)
+        s->modulus = 0; /* no rule of numbers */
+    if (s->modulus == 0 || s->modulus % n == 0)
+        return;
+    while (multiple <= MOST_MODULUS && multiple % n != 0)
+        multiple += s->modulus;
+    s->modulus = multiple <= MOST_MODULUS ? multiple : 0;
+}
+
+uint32_t fr__route_search_modulus(const struct fr__route_search *s)
+{
+    return s->modulus;
+}
+
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */
 static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_device)
 {
@@ -318,6 +351,8 @@ static uint32_t choose(struct fr__route_search *s, uint32_t u, uint32_t dst_devi
     assert(n_best > 0);
     s->sum_ps[u] = best_ps;
     s->width_Bps[u] = best_Bps;
+    if (s->modulus > 0)
+        note_choice(s, u, n_best, dst_device);
     return s->steps[pick(s->topo, s->steps[0], u, dst_device) % n_best];
 }
 

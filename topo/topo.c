@@ -3,12 +3,19 @@
 
 #include "topo/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 void fr_topo_free(struct fr_topo *t)
 {
-    if (t)
-        fr__arena_free(((struct fr__topo_priv *)t->priv)->arena); /* t is in the arena too */
+    struct fr__topo_priv *priv;
+
+    if (!t)
+        return;
+    priv = t->priv;
+    free(priv->vertices);
+    free(priv->links);
+    fr__arena_free(priv->arena); /* t is in the arena too */
 }
 
 uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device)
@@ -16,6 +23,14 @@ uint32_t fr_topo_host_of(const struct fr_topo *t, uint32_t device)
     const struct fr__topo_priv *priv = t->priv;
 
     return device < t->n_devices ? priv->host_of[t->devices[device].machine] : FR_NONE;
+}
+
+const char *fr_topo_link_name(const struct fr_topo *t, uint32_t link, char buf[FR_LINK_NAME])
+{
+    const struct fr_link *l = &t->links[link];
+
+    snprintf(buf, FR_LINK_NAME, "%s>%s", t->vertices[l->src].name, t->vertices[l->dst].name);
+    return buf;
 }
 
 /* Takes n GPUs from the machines in rounds, one of each that has more. take: [n_machines],

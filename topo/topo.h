@@ -80,14 +80,14 @@ struct fr_device {
     uint32_t vertex;
 };
 
+/* Parallel cables are one link with their sum. fr_topo_link_name() says its name. */
 struct fr_link {
-    const char *name; /* unique, "n0.gpu0>n0.gpu1"; parallel cables are one link with their sum */
     enum fr_link_kind kind;
     uint32_t src, dst;  /* vertices */
+    uint32_t message;   /* index into messages, or FR_NONE */
     double bw_Bps;      /* > 0, bandwidth of a large message: peak times efficiency */
     double latency_s;   /* >= 0 */
     const char *source; /* where the two numbers come from */
-    uint32_t message;   /* index into messages, or FR_NONE */
 };
 
 /* The system that collectives behave like: a name that has no meaning in this layer (see
@@ -132,7 +132,7 @@ struct fr_topo {
 /* Makes the topology that spec names: a preset ("dgx1-v100"), a composition
  * ("2x dgx1-v100 via ib:100Gbps", "1x dgx1-v100 + 1x mine.yaml via roce:25Gbps,4us"; every NIC of a
  * machine gets a link to one ideal switch at that rate, without "via" at its preset's own),
- * or the path of a YAML file (doc/topology.md). The caller frees it. At most 65536 devices.
+ * or the path of a YAML file (doc/topology.md). The caller frees it. At most 65536 GPUs.
  * FR_OK; FR_EPARSE, FR_ERANGE, FR_ENOENT (with the nearest known name), FR_EUSAGE (machines that
  * cannot be joined), FR_EIO, FR_ENOMEM. */
 enum fr_status fr_topo_load(struct fr_topo **out, const char *spec, struct fr_error *err);
@@ -176,6 +176,10 @@ enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr
 /* The preset whose GPUs have the same types and, between any two, routes of the same length, rate
  * and latency; NULL: none. FR_ENOMEM. */
 enum fr_status fr_topo_preset_like(const struct fr_topo *t, const char **out, struct fr_error *err);
+
+/* The name of a link, "n0.gpu0>n0.gpu1", which no other has, written into buf. Returns buf. */
+enum { FR_LINK_NAME = 128 }; /* bytes, with the end */
+const char *fr_topo_link_name(const struct fr_topo *t, uint32_t link, char buf[FR_LINK_NAME]);
 
 /* Reports everything that is wrong with a topology (unreachable pairs, vertices without a link,
  * links of bandwidth zero, links whose way back differs), one line each, through say() (may be

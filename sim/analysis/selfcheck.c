@@ -97,12 +97,13 @@ static enum fr_status check_bytes(const struct fr_plan *p, const struct fr_run *
                                   const double expected[], struct fr_error *err)
 {
     const struct fr_topo *topo = fr_plan_view(p)->topo;
+    char name[FR_LINK_NAME];
 
-    for (size_t l = 0; l < run->n_links; l++)
+    for (uint32_t l = 0; l < run->n_links; l++)
         if (!is_near(run->link_bytes[l], expected[l], expected[l]))
             return fr__fail(err, FR_ECHECK, FR_NOWHERE,
                             "self-check 'bytes': link %s carried %.17g bytes instead of %.17g",
-                            topo->links[l].name, run->link_bytes[l], expected[l]);
+                            fr_topo_link_name(topo, l, name), run->link_bytes[l], expected[l]);
     return FR_OK;
 }
 

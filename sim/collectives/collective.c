@@ -19,9 +19,12 @@ enum fr_status fr__collectives_reset(struct engine *e)
     fr__rings_reset(&c->found);
     fr__step_work_reset(c->steps);
     c->free_ring = FR_NONE;
+    c->n_folded = 0;
     for (uint32_t r = 0; r < c->n_rings; r++) {
         c->rings[r].next_free = c->free_ring;
         c->free_ring = r;
+        free(c->rings[r].under_way);
+        c->rings[r].under_way = NULL;
     }
     c->arrivals = fr__arena_alloc(e->scratch, v->n_collectives, sizeof(*c->arrivals));
     c->rings_left = fr__arena_alloc(e->scratch, n_members, sizeof(*c->rings_left));
@@ -33,8 +36,10 @@ void fr__collectives_fini(struct engine *e)
 {
     struct collectives *c = &e->collectives;
 
-    for (size_t r = 0; r < c->n_rings; r++)
+    for (size_t r = 0; r < c->n_rings; r++) {
         free(c->rings[r].launched);
+        free(c->rings[r].under_way);
+    }
     free(c->rings);
     fr__step_work_free(c->steps);
     fr__chosen_free(c->models);

@@ -90,7 +90,8 @@ struct ring fr__collective_ring(struct engine *e, uint32_t collective, uint32_t 
 {
     const struct fr_collective *c = &e->v->collectives[collective];
     uint32_t n = fr_plan_group_size(e->plan, c->group);
-    struct ring k = {.algorithm = algorithm_of(c->kind), .collective = collective, .n = n};
+    struct ring k = {
+        .algorithm = algorithm_of(c->kind), .collective = collective, .n = n, .times = 1};
     const struct fr__ring_set *rings;
     double bytes;
 

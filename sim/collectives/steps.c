@@ -65,7 +65,9 @@ static void open_chain(struct ring_state *r)
 static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
 {
     struct ring_state *r = &e->collectives.rings[ring];
+    enum message_owner kind = r->under_way ? MESSAGE_OF_FOLD : MESSAGE_OF_RING;
     uint32_t round = r->launched[i], needed = round + (r->ring.algorithm == ALGORITHM_CHAIN), route;
+    uint32_t message;
 
     if (round == r->ring.n_rounds || r->sent[i] != round || r->received[i] < needed)
         return;
@@ -73,8 +75,12 @@ static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
     if (route == FR_NONE)
         return;
     r->launched[i]++;
-    e->stats.steps++;
-    fr__message_start(e, MESSAGE_OF_RING, ring, i, route, r->ring.chunk_bytes);
+    e->stats.steps += r->ring.times;
+    message = fr__message_start(e, kind, ring, i, route, r->ring.chunk_bytes);
+    if (r->under_way) {
+        e->stats.flows += r->ring.times - 1;
+        r->under_way[i] = (struct fold_message){.message = message, .left_s = e->now_s};
+    }
 }
 
 /* The rank at position i of a ring has sent or received its last chunk, so it may have nothing left
@@ -82,17 +88,23 @@ static void try_hop(struct engine *e, uint32_t ring, uint32_t i)
 static void end_rank_if_done(struct engine *e, uint32_t ring, uint32_t i)
 {
     struct ring_state *r = &e->collectives.rings[ring];
-    uint32_t first = e->v->member_first[r->ring.collective], member;
+    const struct ring k = r->ring;
+    uint32_t first = e->v->member_first[k.collective];
 
-    if (r->sent[i] < r->ring.n_rounds || r->received[i] < r->ring.n_rounds)
+    if (r->sent[i] < k.n_rounds || r->received[i] < k.n_rounds)
         return;
-    member = first + (r->ring.ranks ? r->ring.ranks[i] : i);
-    if (++r->n_done == r->ring.n) {
+    if (++r->n_done == k.n) {
+        if (r->under_way)
+            fr__ring_fold_end(e, r);
         r->next_free = e->collectives.free_ring;
         e->collectives.free_ring = ring;
     }
-    if (--e->collectives.rings_left[member] == 0)
-        fr__member_done(e, e->v->members[member]);
+    for (uint32_t at = i; at < k.n * k.times; at += k.n) {
+        uint32_t member = first + (k.ranks ? k.ranks[at] : at);
+
+        if (--e->collectives.rings_left[member] == 0)
+            fr__member_done(e, e->v->members[member]);
+    }
 }
 
 void fr__ring_hop_done(struct engine *e, uint32_t ring, uint32_t i)
@@ -115,6 +127,7 @@ void fr__collective_steps(struct engine *e, uint32_t collective)
     uint32_t first = e->v->member_first[collective],
              n_rings = fr__collective_n_rings(e, collective);
     uint32_t n = e->v->member_first[collective + 1] - first;
+    bool is_foldable = fr__rings_may_fold(e);
 
     for (uint32_t i = 0; i < n; i++)
         e->collectives.rings_left[first + i] = n_rings;
@@ -129,7 +142,9 @@ void fr__collective_steps(struct engine *e, uint32_t collective)
         r->n_done = 0;
         if (r->ring.algorithm == ALGORITHM_CHAIN)
             open_chain(r);
-        for (uint32_t i = 0; i < n; i++)
+        if (is_foldable && !fr__ring_fold(e, r))
+            return;
+        for (uint32_t i = 0, n_positions = r->ring.n; i < n_positions; i++)
             try_hop(e, id, i);
     }
 }

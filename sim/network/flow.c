@@ -144,6 +144,19 @@ static bool advance(void *state, double now_s, uint32_t *message)
     return fr__maxmin_pop_finished(f->solver, now_s, message);
 }
 
+static bool withdraw(void *state, uint32_t message, double now_s, double *left_bytes)
+{
+    const struct flow *f = state;
+    uint32_t slot = fr__maxmin_find(f->solver, message);
+
+    if (slot == FR_NONE)
+        return false;
+    fr__maxmin_solve(f->solver, now_s);
+    *left_bytes = fr__maxmin_remaining(f->solver, slot, now_s);
+    fr__maxmin_remove(f->solver, slot);
+    return true;
+}
+
 static void add_stats(const void *state, struct fr_run_stats *stats)
 {
     const struct flow *f = state;
@@ -228,6 +241,7 @@ const struct fr__network_model fr__flow = {
     .wake = wake,
     .next = next,
     .advance = advance,
+    .withdraw = withdraw,
     .rate_changes = rate_changes,
     .rate = rate,
     .add_stats = add_stats,

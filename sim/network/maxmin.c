@@ -448,6 +448,14 @@ double fr__maxmin_remaining(const struct fr__maxmin *m, uint32_t slot, double no
     return left_bytes > 0 ? left_bytes : 0;
 }
 
+uint32_t fr__maxmin_find(const struct fr__maxmin *m, uint32_t user)
+{
+    for (uint32_t slot = 0; slot < m->n_slots; slot++)
+        if (m->tickets[slot].seq != UINT64_MAX && m->tickets[slot].user == user)
+            return slot;
+    return FR_NONE;
+}
+
 struct fr__maxmin_stats fr__maxmin_stats(const struct fr__maxmin *m)
 {
     return m->stats;

@@ -60,6 +60,10 @@ void fr__maxmin_watch(struct fr__maxmin *m);
  * pop. */
 const uint32_t *fr__maxmin_take_changes(struct fr__maxmin *m, uint32_t *n);
 
+/* The slot of the live flow with that `user`, of which there is one at most; FR_NONE: there is
+ * none. Cost: O(slots). */
+uint32_t fr__maxmin_find(const struct fr__maxmin *m, uint32_t user);
+
 /* Of a live flow, as of the last solve. */
 double fr__maxmin_rate(const struct fr__maxmin *m, uint32_t slot);
 uint32_t fr__maxmin_bottleneck(const struct fr__maxmin *m, uint32_t slot); /* resource */

@@ -41,7 +41,7 @@ enum fr_status fr__network_reset(struct engine *e)
     fr__routes_reset(&n->routes, e->o->slowness);
     if (!fr__channels_reset(&n->channels, t->n_devices, e->o->channels))
         return fr__engine_fail_nomem(e);
-    n->n_messages = 0;
+    n->n_messages = n->n_under_way = 0;
     n->first_free = FR_NONE;
     n->link_bytes = NULL;
     n->is_next_known = false;
@@ -172,14 +172,19 @@ static void message_go(struct engine *e, uint32_t id)
     follow_fate(e, id, fate, wake_s);
 }
 
-void fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
-                       uint32_t route, double bytes)
+uint32_t fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner, uint32_t hop,
+                           uint32_t route, double bytes)
 {
-    uint32_t id = new_message(e);
     const struct fr__route *r = fr__route_at(e, route);
+    uint32_t id;
 
+    if (e->collectives.n_folded > 0 && kind != MESSAGE_OF_FOLD && r->n_links > 0 &&
+        !e->network.model->is_end_known)
+        fr__rings_unfold(e);
+    id = new_message(e);
     if (id == FR_NONE)
-        return;
+        return FR_NONE;
+    e->network.n_under_way++;
     e->network.messages[id] = (struct message){
         .bytes = bytes, .route = route, .owner = owner, .hop = hop, .owner_kind = (uint8_t)kind};
     e->stats.flows++;
@@ -189,6 +194,36 @@ void fr__message_start(struct engine *e, enum message_owner kind, uint32_t owner
         message_go(e, id);
     else if (!fr__channels_wait(&e->network.channels, id, r->src, r->dst))
         fr__engine_fail_nomem(e);
+    return id;
+}
+
+void fr__message_unfold(struct engine *e, uint32_t message, double woken_s, const uint32_t routes[],
+                        uint32_t step, uint32_t n)
+{
+    const struct fr__network_model *model = e->network.model;
+    struct message m = e->network.messages[message];
+    double left_bytes = 0;
+    bool is_shared = model->withdraw(e->network.state, message, e->now_s, &left_bytes);
+
+    m.owner_kind = MESSAGE_OF_RING;
+    for (uint32_t k = 0; k < n; k++, m.hop += step) {
+        uint32_t id = k == 0 ? message : new_message(e);
+        struct fr__departure d;
+        double wake_s = e->now_s;
+
+        if (id == FR_NONE)
+            return;
+        m.route = routes[m.hop];
+        e->network.messages[id] = m;
+        e->network.n_under_way += k > 0;
+        d = departure_of(e, id, &m, fr__route_at(e, m.route), 0);
+        d.bytes = left_bytes;
+        if (is_shared)
+            follow_fate(e, id, model->wake(e->network.state, &d, e->now_s, &wake_s), wake_s);
+        else if (k > 0) /* the first one's is in the queue */
+            fr__push_event(e, woken_s, id, EVENT_MESSAGE);
+    }
+    e->network.is_next_known = false;
 }
 
 /* ---- messages arrive ---- */
@@ -227,8 +262,9 @@ static void message_done(struct engine *e, uint32_t id)
 
     if (e->parts)
         fr__parts_at_message_done(e, id);
-    for (uint32_t i = 0; n->link_bytes && i < r->n_links; i++)
+    for (uint32_t i = 0; n->link_bytes && i < r->n_links && m.owner_kind != MESSAGE_OF_FOLD; i++)
         n->link_bytes[links[i]] += loaded(e, &m);
+    n->n_under_way--;
     n->messages[id].owner = n->first_free;
     n->first_free = id;
     if (m.owner_kind == MESSAGE_OF_TRANSFER)

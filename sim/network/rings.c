@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "sim/network/ring_period.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ struct fr__kept_rings {
     struct fr__ring_set set;
     size_t max_rings;
     uint32_t *devices; /* [n] */
-    uint32_t *ranks, *routes;
+    uint32_t *ranks, *routes, *period_routes;
     double *share_frac;
 };
 
@@ -51,6 +52,7 @@ static void free_rings(struct fr__kept_rings *k)
     free(k->devices);
     free(k->ranks);
     free(k->routes);
+    free(k->period_routes);
     free(k->share_frac);
     free(k);
 }
@@ -164,6 +166,8 @@ static enum fr_status fill(struct fr__rings *r, struct fr__kept_rings *k, struct
     k->set.routes = k->routes;
     k->set.share_frac = k->share_frac;
     k->set.kind = outermost_kind(k, routes);
+    FR_TRY(fr__ring_period(routes, &k->set, &k->set.period, &k->period_routes, err));
+    k->set.period_routes = k->period_routes;
     return FR_OK;
 }
 

@@ -12,6 +12,10 @@ struct fr__ring_set {
     const uint32_t *routes;   /* [n_rings][n] from a rank to the next in its ring; n >= 2 */
     const double *share_frac; /* [n_rings] */
     enum fr_link_kind kind;   /* the outermost that the first ring crosses */
+    /* The rings look the same from `period` positions further (sim/network/ring_period.h); n: from
+     * no other position. */
+    uint32_t period;
+    const uint32_t *period_routes; /* [n_rings][period] stand for all; NULL: period is n */
 };
 
 struct fr__kept_rings;

@@ -192,6 +192,18 @@ enum fr_status fr__routes_part(struct fr__routes *r, uint32_t route, uint32_t fi
     return FR_OK;
 }
 
+enum fr_status fr__routes_like(struct fr__routes *r, uint32_t route, const uint32_t links[],
+                               uint32_t *out, struct fr_error *err)
+{
+    struct fr__route like = r->at[route];
+
+    if (!set_links(r, &like, links, like.n_links) || !new_route(r, out))
+        return fr__fail_nomem(err);
+    set_speed(r, &like);
+    r->at[*out] = like;
+    return FR_OK;
+}
+
 /* ---- another run ---- */
 
 static void free_passing(struct fr__routes *r)

@@ -69,6 +69,11 @@ enum fr_status fr__routes_take(struct fr__routes *r, uint32_t src, uint32_t dst,
 enum fr_status fr__routes_part(struct fr__routes *r, uint32_t route, uint32_t first, uint32_t n,
                                uint32_t *out, struct fr_error *err);
 
+/* A route like another one, but over other links: as many, each as fast as the one whose place it
+ * takes. It is kept until fini. FR_ENOMEM. */
+enum fr_status fr__routes_like(struct fr__routes *r, uint32_t route, const uint32_t links[],
+                               uint32_t *out, struct fr_error *err);
+
 static inline void fr__routes_release(struct fr__routes *r, uint32_t route)
 {
     if (!r->at[route].is_passing)

@@ -140,8 +140,10 @@ static uint64_t digest_machines(uint64_t d, const struct fr_topo *t)
         d = fr__digest_count(d, t->devices[i].type);
         d = fr__digest_count(d, t->devices[i].machine);
     }
-    for (size_t i = 0; i < t->n_links; i++) {
-        d = fr__digest_text(d, t->links[i].name);
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        char name[FR_LINK_NAME];
+
+        d = fr__digest_text(d, fr_topo_link_name(t, i, name));
         d = fr__digest_count(d, (uint64_t)t->links[i].kind);
         d = fr__digest_count(d, t->links[i].src);
         d = fr__digest_count(d, t->links[i].dst);

@@ -22,3 +22,4 @@ fi
 "$build/tests/bench/bench_pipedream"
 "$build/tests/bench/bench_schedules"
 "$build/tests/bench/bench_hybrid"
+"$build/tests/bench/bench_collectives"

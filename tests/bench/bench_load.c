@@ -71,6 +71,7 @@ int main(void)
 {
     fr_init();
     run(load_topology_s, "load", "128x dgx-a100-80g", "GPUs");
+    run(load_topology_s, "load", "2048x hgx-h100", "GPUs");
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++)
         run(make_model_s, "make", models[i], "ops");
     return EXIT_SUCCESS;

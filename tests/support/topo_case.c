@@ -20,8 +20,10 @@ struct fr_topo *topo_case_load(const char *spec)
 
 const struct fr_link *topo_case_link(const struct fr_topo *t, const char *name)
 {
-    for (size_t l = 0; l < t->n_links; l++)
-        if (strcmp(t->links[l].name, name) == 0)
+    char buf[FR_LINK_NAME];
+
+    for (uint32_t l = 0; l < t->n_links; l++)
+        if (strcmp(fr_topo_link_name(t, l, buf), name) == 0)
             return &t->links[l];
     return NULL;
 }

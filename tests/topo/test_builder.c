@@ -59,6 +59,7 @@ START_TEST(devices_are_numbered_gpus_first_then_one_cpu_a_machine)
     struct fr_topo *t = make_star(gpus, 2);
     const char *const names[] = {"n0.gpu0", "n0.gpu1", "n1.gpu0", "n1.gpu1",
                                  "n1.gpu2", "n0.cpu",  "n1.cpu"};
+    char name[FR_LINK_NAME];
 
     ck_assert_uint_eq(t->n_gpus, 5);
     ck_assert_uint_eq(t->n_devices, 7);
@@ -69,8 +70,8 @@ START_TEST(devices_are_numbered_gpus_first_then_one_cpu_a_machine)
         ck_assert_uint_eq(t->vertices[t->devices[d].vertex].device, d);
         ck_assert_uint_eq(fr_topo_host_of(t, d), 5 + t->devices[d].machine);
     }
-    ck_assert_str_eq(t->links[0].name, "n0.cpu>hub");
-    ck_assert_str_eq(t->links[1].name, "hub>n0.cpu");
+    ck_assert_str_eq(fr_topo_link_name(t, 0, name), "n0.cpu>hub");
+    ck_assert_str_eq(fr_topo_link_name(t, 1, name), "hub>n0.cpu");
     ck_assert_uint_eq(fr_topo_host_of(t, 99), FR_NONE);
     fr_topo_free(t);
 }

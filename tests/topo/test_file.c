@@ -115,7 +115,7 @@ static const struct topo_case_refusal bad_files[] = {
     {"machines:\n- count: 70000\n", FR_ERANGE, "count"},
     {"machines:\n- count: 65536\n  vertices:\n  - {name: a, kind: gpu, type: v100-sxm2-16gb}\n"
      "  - {name: b, kind: gpu, type: v100-sxm2-16gb}\n",
-     FR_ERANGE, "more than 65536 devices"},
+     FR_ERANGE, "more than 65536 GPUs"},
 };
 
 START_TEST(a_bad_file_is_refused_with_place_and_sentence)

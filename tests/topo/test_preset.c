@@ -426,7 +426,7 @@ START_TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
     unsigned n_pairs = 0;
 
     while (f && fgets(line, sizeof(line), f)) {
-        char *at = line, *field[10], name[64];
+        char *at = line, *field[10], name[64], buf[FR_LINK_NAME];
         unsigned src, dst;
         bool has_link = false;
 
@@ -438,8 +438,8 @@ START_TEST(a_p100_dgx1_has_its_nvlinks_where_copies_were_fast)
             sscanf(field[4], "gpu%u", &dst) != 1)
             continue;
         snprintf(name, sizeof(name), "n0.gpu%u>n0.gpu%u", src, dst);
-        for (size_t l = 0; l < t->n_links; l++)
-            if (strcmp(t->links[l].name, name) == 0) {
+        for (uint32_t l = 0; l < t->n_links; l++)
+            if (strcmp(fr_topo_link_name(t, l, buf), name) == 0) {
                 ck_assert_double_eq_tol(t->links[l].bw_Bps, atof(field[7]) * 1e9, 0.1e9);
                 has_link = true;
             }

@@ -55,12 +55,13 @@ static void route_text(struct fr_router *r, const struct fr_topo *t, uint32_t sr
     const uint32_t *links;
     size_t n_links, used = 0;
     struct fr_error err;
+    char name[FR_LINK_NAME];
 
     ck_assert_int_eq(fr_router_path(r, src, dst, &links, &n_links, &err), FR_OK);
     buf[0] = '\0';
     for (size_t i = 0; i < n_links; i++)
-        used +=
-            (size_t)snprintf(buf + used, n - used, "%s%s", i ? " " : "", t->links[links[i]].name);
+        used += (size_t)snprintf(buf + used, n - used, "%s%s", i ? " " : "",
+                                 fr_topo_link_name(t, links[i], name));
 }
 
 static void expect_route(const struct fr_topo *t, uint32_t src, uint32_t dst, const char *want)
@@ -268,6 +269,7 @@ static void simgrid_name(const char *ours, char *buf, size_t n)
 static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t src, uint32_t dst,
                           const char *theirs)
 {
+    char name[FR_LINK_NAME];
     const uint32_t *links;
     size_t n;
     struct fr_error err;
@@ -282,7 +284,7 @@ static void compare_route(struct fr_router *r, const struct fr_topo *t, uint32_t
             sscanf(theirs, "link_from_%u_%u_%u_%7[UPDOWN]%n", &below, &above, &number, way, &used),
             4);
         snprintf(want, sizeof(want), "%u_%u %s", below, above, way);
-        simgrid_name(t->links[links[i]].name, got, sizeof(got));
+        simgrid_name(fr_topo_link_name(t, links[i], name), got, sizeof(got));
         ck_assert_str_eq(got, want);
         theirs += used;
         theirs += *theirs == '|';

@@ -71,8 +71,10 @@ static enum fr_status write_routes(FILE *f, const struct fr_topo *t, struct fr_e
             put_attribute(f, "dst", t->devices[dst].name);
             fputs(" symmetrical=\"NO\">", f);
             for (size_t i = 0; i < n; i++) {
+                char name[FR_LINK_NAME];
+
                 fputs("<link_ctn", f);
-                put_attribute(f, "id", t->links[links[i]].name);
+                put_attribute(f, "id", fr_topo_link_name(t, links[i], name));
                 fputs("/>", f);
             }
             fputs("</route>\n", f);
@@ -97,9 +99,11 @@ enum fr_status fr_topo_write_simgrid(FILE *f, const struct fr_topo *t, struct fr
         put_number(f, "speed", t->types[t->devices[i].type].vector_flops_per_s, "f");
         fputs("/>\n", f);
     }
-    for (size_t i = 0; i < t->n_links; i++) {
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        char name[FR_LINK_NAME];
+
         fputs("    <link", f);
-        put_attribute(f, "id", t->links[i].name);
+        put_attribute(f, "id", fr_topo_link_name(t, i, name));
         put_number(f, "bandwidth", t->links[i].bw_Bps, "Bps");
         put_number(f, "latency", t->links[i].latency_s, "s");
         fputs(" sharing_policy=\"SHARED\"/>\n", f);

@@ -102,16 +102,15 @@ static enum fr_status read_file(struct reader *r)
         double GBps = 0, ns = 0;
 
         FR_TRY(read_shape(shapes->items[i], &d->shape, r->s->err));
-        FR_TRY(
-            fr__import_count(counts->items[i], "npus_count", 2, FR__MAX_DEVICES, &d->n, r->s->err));
+        FR_TRY(fr__import_count(counts->items[i], "npus_count", 2, FR__MAX_GPUS, &d->n, r->s->err));
         FR_TRY(fr__import_number(rates->items[i], "bandwidth", 1e-6, 1e6, &GBps, r->s->err));
         FR_TRY(fr__import_number(latencies->items[i], "latency", 0, 1e12, &ns, r->s->err));
         d->bw_Bps = GBps * 1e9;
         d->latency_s = ns * 1e-9;
         n_npus *= d->n;
-        if (n_npus > FR__MAX_DEVICES)
+        if (n_npus > FR__MAX_GPUS)
             return fr__fail(r->s->err, FR_ERANGE, counts->items[i]->loc,
-                            "more than %d NPUs in all dimensions", (int)FR__MAX_DEVICES);
+                            "more than %d NPUs in all dimensions", (int)FR__MAX_GPUS);
         r->has_routers |= d->shape == RING || r->n_dimensions > 1;
     }
     r->n_npus = (uint32_t)n_npus;

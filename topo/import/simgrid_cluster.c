@@ -57,8 +57,8 @@ static enum fr_status read_radical(struct cluster *c)
     FR_TRY(fr__xml_text(c->x, "radical", &text, err));
     for (p = text; *p && next_range(&p, &from, &to);) {
         n += to - from + 1;
-        if (n > FR__MAX_DEVICES)
-            return fr__fail(err, FR_ERANGE, c->x->loc, "more than %d hosts", (int)FR__MAX_DEVICES);
+        if (n > FR__MAX_GPUS)
+            return fr__fail(err, FR_ERANGE, c->x->loc, "more than %d hosts", (int)FR__MAX_GPUS);
     }
     if (*p || n == 0)
         return fr__fail(err, FR_EPARSE, c->x->loc,
@@ -169,7 +169,7 @@ static size_t read_numbers(const char **p, char stop, uint32_t out[MAX_LEVELS])
     for (; n < MAX_LEVELS && **p >= '0' && **p <= '9'; n++) {
         unsigned long long x = strtoull(*p, &end, 10);
 
-        if (x == 0 || x > FR__MAX_DEVICES)
+        if (x == 0 || x > FR__MAX_GPUS)
             return 0;
         out[n] = (uint32_t)x;
         *p = end;
@@ -205,7 +205,7 @@ static enum fr_status draw_torus(struct cluster *c, const char *text)
     uint32_t step = 1;
 
     for (size_t d = 0; d < n_dims; d++)
-        product = product > FR__MAX_DEVICES ? product : product * dims[d];
+        product = product > FR__MAX_GPUS ? product : product * dims[d];
     if (n_dims == 0 || product != c->n)
         return fail_parameters(c, "sizes whose product is the number of hosts");
     if (!switches)
@@ -292,7 +292,7 @@ static enum fr_status draw_fat_tree(struct cluster *c, const char *text)
     if (!read_tree(text, &t))
         return fail_parameters(c, "levels;down;up;count, like 2;4,4;1,2;1,2,");
     for (size_t l = 0; l < t.levels; l++)
-        hosts = hosts > FR__MAX_DEVICES ? hosts : hosts * t.down[l];
+        hosts = hosts > FR__MAX_GPUS ? hosts : hosts * t.down[l];
     if (hosts != c->n)
         return fail_parameters(c, "sizes down whose product is the number of hosts");
     positions = hosts;

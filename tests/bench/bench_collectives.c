@@ -1,0 +1,87 @@
+/* How fast collectives of a thousand GPUs and more are simulated message by message. */
+#include "config.h"
+
+#include "sim/sim.h"
+#include "tests/bench/bench.h"
+#include "tests/support/sim_fixture.h"
+#include "topo/topo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANKS = 16384 };
+
+struct job {
+    const char *name, *topology;
+    enum fr_collective_kind kind;
+    const char *algorithm; /* NULL: rings */
+    double bytes;
+};
+
+static const struct job jobs[] = {
+    {"ring all-reduce", "128x hgx-h100", FR_ALL_REDUCE, NULL, 8 << 20},
+    {"ring all-reduce, rails", "128x hgx-h100 via rails:8x400Gbps,spine=2:1", FR_ALL_REDUCE, NULL,
+     8 << 20},
+    {"all-to-all", "128x hgx-h100", FR_ALL_TO_ALL, NULL, 8 << 20},
+    {"all-to-all, rails", "128x hgx-h100 via rails:8x400Gbps,spine=2:1", FR_ALL_TO_ALL, NULL,
+     8 << 20},
+    {"hierarchical all-reduce", "2048x hgx-h100", FR_ALL_REDUCE, "hierarchical", 64 << 20},
+};
+
+static void die(const struct fr_error *err)
+{
+    fprintf(stderr, "bench_collectives: %s\n", err->text);
+    exit(EXIT_FAILURE);
+}
+
+static struct fr_collective_way *way_of(const struct job *job)
+{
+    const struct fr_collective_options o = {.algorithm = job->algorithm};
+    struct fr_collective_way *way = NULL;
+    struct fr_error err;
+
+    if (job->algorithm && fr_collective_way_new(&way, &o, &err) != FR_OK)
+        die(&err);
+    return way;
+}
+
+static void run(const struct job *job)
+{
+    static uint32_t members[MOST_RANKS];
+    struct fr_collective_way *way = way_of(job);
+    struct fr_run_options o;
+    struct fr_topo *topo;
+    struct fr_plan *p;
+    struct fr_run *r;
+    struct fr_error err;
+    double begin_s = bench_cpu_s();
+
+    if (fr_topo_load(&topo, job->topology, &err) != FR_OK)
+        die(&err);
+    p = fr_plan_new(topo, NULL);
+    fixture_collective(p, job->kind, (uint32_t)topo->n_gpus, job->bytes, members);
+    fixture_finish(p);
+    fr_run_options_init(&o);
+    o.want &= ~(unsigned)(FR_WANT_CHECK | FR_WANT_BOUND);
+    o.way = way;
+    r = fixture_run(p, &o);
+    bench_print(&(struct bench_row){.name = job->name,
+                                    .size = (double)r->stats.flows,
+                                    .unit = "flows",
+                                    .cpu_s = bench_cpu_s() - begin_s});
+    printf("  %.9f s simulated; %llu events\n", r->makespan_s, (unsigned long long)r->stats.events);
+    fflush(stdout);
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_collective_way_free(way);
+    fr_topo_free(topo);
+}
+
+int main(int argc, char **argv)
+{
+    bench_head();
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
+        if (argc < 2 || strcmp(argv[1], jobs[i].name) == 0)
+            run(&jobs[i]);
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* topo/alike.h - machines that are alike, and routes between them.
+ *
+ * Two machines are alike if they have the same vertices and links, in the same order, and are
+ * connected to the same switches of the network. If two such machines change places, the topology
+ * is what it was. So a route between two machines is the same, link by link, as the one between two
+ * others like them, and a few searches serve clusters of any size.
+ *
+ * One thing tells machines apart: among equally good next links a route takes number (destination
+ * mod how many there are). So the destination's stand-in must have the same remainder, for all
+ * numbers that searches have met; their least common multiple is the modulus.
+ *
+ * It all holds as long as no route leads through a third machine, and no switch of the network
+ * chooses between a link into the destination's machine and one to another switch (their order need
+ * not be the same for another machine). The search says so (route_search.h).
+ */
+#ifndef FR_TOPO_ALIKE_H
+#define FR_TOPO_ALIKE_H
+
+#include "topo/router.h"
+
+struct fr__alike;
+
+/* *out: NULL where no two machines are alike. FR_ENOMEM. Cost: O(vertices + links). */
+enum fr_status fr__alike_new(struct fr__alike **out, const struct fr_topo *t, struct fr_error *err);
+void fr__alike_free(struct fr__alike *a);
+
+uint32_t fr__alike_modulus(const struct fr__alike *a); /* 1 at first */
+/* Forgets all routes. FR_ENOMEM. Cost: O(machines). */
+enum fr_status fr__alike_set_modulus(struct fr__alike *a, uint32_t modulus, struct fr_error *err);
+
+/* The devices whose route stands for that from src to dst. */
+struct fr__stand_in {
+    uint32_t src, dst;
+};
+struct fr__stand_in fr__alike_stand_in(const struct fr__alike *a, uint32_t src, uint32_t dst);
+
+/* Whether no more routes can be kept. */
+bool fr__alike_is_full(const struct fr__alike *a);
+/* The route from src to dst, if that of its stand-in is kept. false: it is not. Cost: O(links of
+ * the route). */
+bool fr__alike_find(const struct fr__alike *a, struct fr__stand_in in, uint32_t src, uint32_t dst,
+                    uint32_t hops[FR__MAX_HOPS], size_t *n_hops);
+/* Keeps the route of a stand-in; *is_kept false: it leads through a third machine. FR_ENOMEM. */
+enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, const uint32_t hops[],
+                              size_t n_hops, bool *is_kept, struct fr_error *err);
+
+#endif
