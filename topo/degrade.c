@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_HINTS = 4096 };
+enum { MAX_HINTS = 4096, LINK_NAME = 2 * FR__MAX_VERTEX_NAME + 2 };
+
+static void mark_names(const struct fr_topo_builder *b, const char *pattern, bool is_matched[])
+{
+    for (size_t v = 0; v < b->n_vertices; v++)
+        is_matched[v] = fr__pattern_matches(pattern, b->vertices[v].name);
+}
 
 /* Which links are meant: [n_links]. Returns how many vertices match. */
 static size_t mark_at_vertices(const struct fr_topo_builder *b, const char *name, bool is_meant[],
@@ -20,73 +26,76 @@ static size_t mark_at_vertices(const struct fr_topo_builder *b, const char *name
 {
     size_t n = 0;
 
-    for (size_t v = 0; v < b->n_vertices; v++) {
-        is_matched[v] = fr__pattern_matches(name, b->vertices[v].name);
+    mark_names(b, name, is_matched);
+    for (size_t v = 0; v < b->n_vertices; v++)
         n += is_matched[v];
-    }
     for (size_t i = 0; n > 0 && i < b->n_links; i++)
         is_meant[i] = b->links[i].kind == FR_LINK_NET &&
                       (is_matched[b->links[i].src] || is_matched[b->links[i].dst]);
     return n;
 }
 
-/* "src>dst". Returns text. */
-static const char *link_name(const struct fr_topo_builder *b, const struct fr_link *l,
-                             char text[FR_LINK_NAME])
+/* The links "FROM>TO" whose ends the two patterns stand for, and the ways back. Returns how many. */
+static size_t mark_links(const struct fr_topo_builder *b, const char *from, const char *to,
+                         bool is_meant[], bool is_from[], bool is_to[])
 {
-    snprintf(text, FR_LINK_NAME, "%s>%s", b->vertices[l->src].name, b->vertices[l->dst].name);
-    return text;
-}
-
-/* The links of that name, and the ways back. Returns how many match. */
-static size_t mark_links(const struct fr_topo_builder *b, const char *name, bool is_meant[])
-{
-    char link[FR_LINK_NAME];
     size_t n = 0;
 
+    mark_names(b, from, is_from);
+    mark_names(b, to, is_to);
     for (size_t i = 0; i < b->n_links; i++) {
-        if (!fr__pattern_matches(name, link_name(b, &b->links[i], link)))
-            continue;
-        is_meant[i] = true;
-        n++;
-        /* duplex links stand one behind the other (fr_topo_builder_link) */
-        for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < b->n_links; k++)
-            if (b->links[k].src == b->links[i].dst && b->links[k].dst == b->links[i].src)
-                is_meant[k] = true;
+        const struct fr_link *l = &b->links[i];
+        bool is_there = is_from[l->src] && is_to[l->dst];
+
+        n += is_there;
+        is_meant[i] = is_there || (is_from[l->dst] && is_to[l->src]);
     }
     return n;
 }
 
-/* The names of the first n links. texts: for the caller to free. false: out of memory. */
-static bool name_links(const struct fr_topo_builder *b, size_t n, const char *names[], char **texts)
+/* Splits "FROM>TO". false: it is not of that form. */
+static bool split_link(const char *name, char from[FR__MAX_PATTERN + 1], const char **to)
 {
-    *texts = malloc(n * FR_LINK_NAME + 1);
-    for (size_t i = 0; *texts && i < n; i++)
-        names[i] = link_name(b, &b->links[i], *texts + i * FR_LINK_NAME);
-    return *texts;
+    const char *between = strchr(name, '>');
+
+    if (!between || between - name > FR__MAX_PATTERN)
+        return false;
+    memcpy(from, name, (size_t)(between - name));
+    from[between - name] = '\0';
+    *to = between + 1;
+    return true;
+}
+
+/* Names of some vertices, or of links, for a suggestion: [MAX_HINTS] of them. NULL: no memory. */
+static char (*hint_names(const struct fr_topo_builder *b, bool is_link, size_t *n))[LINK_NAME]
+{
+    char(*names)[LINK_NAME] = calloc(MAX_HINTS, sizeof(*names));
+
+    *n = is_link ? b->n_links : b->n_vertices;
+    *n = *n < MAX_HINTS ? *n : MAX_HINTS;
+    for (size_t i = 0; names && i < *n; i++)
+        snprintf(names[i], LINK_NAME, "%s%s%s", b->vertices[is_link ? b->links[i].src : i].name,
+                 is_link ? ">" : "", is_link ? b->vertices[b->links[i].dst].name : "");
+    return names;
 }
 
 static enum fr_status fail_unknown(const struct fr_topo_builder *b, const char *name,
                                    struct fr_error *err)
 {
-    bool is_link = strchr(name, '>') != NULL;
-    size_t n = is_link ? b->n_links : b->n_vertices;
+    size_t n;
+    char(*texts)[LINK_NAME] = hint_names(b, strchr(name, '>') != NULL, &n);
     const char **names = calloc(MAX_HINTS, sizeof(*names));
-    char word[FR__EXCERPT], hint[160] = "", *texts = NULL;
+    char word[FR__EXCERPT], hint[LINK_NAME + 32] = "";
+    bool has_room = texts && names;
 
-    if (!names)
-        return fr__fail_nomem(err);
-    n = n < MAX_HINTS ? n : MAX_HINTS;
-    if (is_link && !name_links(b, n, names, &texts)) {
-        free(names);
-        return fr__fail_nomem(err);
-    }
-    for (size_t i = 0; i < n && !is_link; i++)
-        names[i] = b->vertices[i].name;
-    if (strlen(name) <= 2 * FR__MAX_VERTEX_NAME + 1 && !fr__pattern_is_many(name))
+    for (size_t i = 0; has_room && i < n; i++)
+        names[i] = texts[i];
+    if (has_room && strlen(name) < LINK_NAME && !fr__pattern_is_many(name))
         fr__did_you_mean(name, names, n, hint, sizeof(hint));
-    free(names);
     free(texts);
+    free(names);
+    if (!has_room)
+        return fr__fail_nomem(err);
     return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no vertex or link '%s'%s", fr__excerpt(name, word),
                     hint[0] ? hint : "; names are like n0.nic1, net.rail3 or n0.nic1>net.rail1");
 }
@@ -133,25 +142,31 @@ static size_t lower(struct fr_topo_builder *b, const bool is_meant[], double fra
 enum fr_status fr__topo_builder_degrade(struct fr_topo_builder *b, const char *name, double frac,
                                         struct fr_error *err)
 {
-    bool *is_meant, *is_matched;
-    size_t n_named, n_meant;
+    bool *is_meant, *is_matched, *is_end;
+    char from[FR__MAX_PATTERN + 1];
+    const char *to;
+    size_t n_named = 0, n_meant;
 
     if (b->fault != FR_OK)
         return FR_OK; /* told by finish */
     FR_TRY(fr__pattern_check(name, err));
     is_meant = calloc(b->n_links + 1, sizeof(*is_meant));
     is_matched = calloc(b->n_vertices + 1, sizeof(*is_matched));
-    if (!is_meant || !is_matched) {
+    is_end = calloc(b->n_vertices + 1, sizeof(*is_end));
+    if (!is_meant || !is_matched || !is_end) {
         free(is_meant);
         free(is_matched);
+        free(is_end);
         return fr__fail_nomem(err);
     }
-    n_named = mark_at_vertices(b, name, is_meant, is_matched);
-    if (n_named == 0)
-        n_named = mark_links(b, name, is_meant);
+    if (split_link(name, from, &to))
+        n_named = mark_links(b, from, to, is_meant, is_matched, is_end);
+    else
+        n_named = mark_at_vertices(b, name, is_meant, is_matched);
     n_meant = lower(b, is_meant, frac);
     free(is_meant);
     free(is_matched);
+    free(is_end);
     if (n_named == 0)
         return fail_unknown(b, name, err);
     if (n_meant > 0)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STARS = 4, MAX_DIGITS = 9, MAX_PATTERN = 2 * FR__MAX_VERTEX_NAME + 32 };
+enum { MAX_STARS = 4, MAX_DIGITS = 9 };
 
 struct range {
     uint32_t from, to;
@@ -97,7 +97,7 @@ enum fr_status fr__pattern_check(const char *pattern, struct fr_error *err)
 
     if (!*pattern)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE, "a name is empty, one like n0.gpu2 expected");
-    if (strlen(pattern) > MAX_PATTERN)
+    if (strlen(pattern) > FR__MAX_PATTERN)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "'%s' is longer than any name",
                         fr__excerpt(pattern, word));
     for (const char *p = pattern; *p; p++)

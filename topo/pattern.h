@@ -4,6 +4,8 @@
 
 #include "topo/internal.h"
 
+enum { FR__MAX_PATTERN = 2 * FR__MAX_VERTEX_NAME + 32 }; /* bytes */
+
 /* Whether the name is one that the pattern stands for. "*" is any text, also none; FROM..TO any
  * number from..to without leading zeros. A pattern that is the name itself matches. Cost:
  * O(length^2) at most, as there is a bound on stars (fr__pattern_check). */

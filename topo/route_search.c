@@ -286,13 +286,22 @@ static void gather(struct fr__route_search *s, uint32_t u)
             s->steps[s->n_steps++] = s->out.list[i];
 }
 
+/* What picks among equal links of u: the destination's number, or where ways of the network are
+ * taken by hash, a hash of both. */
+static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t dst_device)
+{
+    uint64_t state = (uint64_t)u << 32 | dst_device;
+
+    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
+}
+
 enum { MOST_MODULUS = 1 << 16 };
 
 /* Takes note of a choice among steps[0] to steps[n - 1]. */
 static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint32_t dst_device)
 {
     const struct fr_topo *t = s->topo;
-    uint32_t target = t->devices[dst_device].machine, n_into = 0, gcd = s->modulus, rest = n;
+    uint32_t target = t->devices[dst_device].machine, n_into = 0, multiple = s->modulus;
 
     for (uint32_t i = 0; i < n && t->vertices[u].machine == FR_NONE; i++) {
         uint32_t machine = t->vertices[t->links[s->steps[i]].dst].machine;
@@ -304,32 +313,17 @@ static void note_choice(struct fr__route_search *s, uint32_t u, uint32_t n, uint
     if (n_into > 0 && n_into < n)
         s->modulus = 0;
     if (t->has_hash && n > 1 && t->links[s->steps[0]].kind == FR_LINK_NET)
-        s->modulus = 0; /* it is not the destination's number that picks */
+        s->modulus = 0; /* no rule of numbers */
     if (s->modulus == 0 || s->modulus % n == 0)
         return;
-    while (rest > 0) { /* Euclid */
-        uint32_t next = gcd % rest;
-
-        gcd = rest;
-        rest = next;
-    }
-    s->modulus = n < MOST_MODULUS ? s->modulus / gcd * n : 0;
-    if (s->modulus > MOST_MODULUS)
-        s->modulus = 0;
+    while (multiple <= MOST_MODULUS && multiple % n != 0)
+        multiple += s->modulus;
+    s->modulus = multiple <= MOST_MODULUS ? multiple : 0;
 }
 
 uint32_t fr__route_search_modulus(const struct fr__route_search *s)
 {
     return s->modulus;
-}
-
-/* What picks among equal links of u: the destination's number, or where ways of the network are
- * taken by hash, a hash of both. */
-static uint64_t pick(const struct fr_topo *t, uint32_t link, uint32_t u, uint32_t dst_device)
-{
-    uint64_t state = (uint64_t)u << 32 | dst_device;
-
-    return t->has_hash && t->links[link].kind == FR_LINK_NET ? fr__splitmix64(&state) : dst_device;
 }
 
 /* The next link of u by the rule of topo.h; sets u's own sum and width. */

@@ -115,6 +115,13 @@ asks 2 "option '--network' is \"flaw\", expected .*did you mean 'flow'\?" --netw
 asks 2 "option '--jitter' is \"nan\".*" --jitter nan
 asks 2 "option '--jitter' is \"-0\.1\".*" --jitter -0.1
 asks 2 "option '--jitter' is \"0,1\".*" --jitter 0,1
+asks 2 "option '--jitter' is \"gauss\".*" --jitter gauss:0.1
+asks 2 "option '--jitter': times above 0 .*" --jitter normal:2
+asks 2 "option '--seed' is \"5..4\".*" --seed 5..4
+asks 2 "option '--interference' is \"non\".* did you mean 'none'\\?" --interference non
+asks 2 "option '--slow' is \"n0.gpu0\".*" -s dp --slow n0.gpu0
+asks 2 ".* has no device 'n9.gpu\\*'" -s dp --slow 'n9.gpu*=2'
+asks 2 "no vertex or link 'n0.nix0', did you mean .*" --degrade n0.nix0=0.5
 asks 2 "option '--profile-device' is \"v100-sxm2\", no device type that is known.*" -s single \
     --profile-device v100-sxm2
 asks 2 "option '--channels' is \"0\".*" --channels 0
@@ -198,7 +205,7 @@ bad 2 "'extra' in the topology, .*" topo show '2x dgx1-v100 via ib:100Gbps extra
 bad 2 "'spin' is no option of rails, did you mean 'spine'\?" topo show '2x dgx1-v100 via rails:spin=2:1'
 bad 2 ".*make 9 machines, and there are 2" topo show '2x dgx1-v100 via torus:dims=3x3'
 bad 2 "nothing after 'less', links like n0.nic1=0.5 expected" topo show '2x dgx1-v100 via rails less'
-bad 2 "no vertex or link 'n7.nic0'; .*" topo show '2x dgx1-v100 via rails less n7.nic0=0'
+bad 2 "no vertex or link 'n7.nic0', did you mean 'n0.nic0'\?" topo show '2x dgx1-v100 via rails less n7.nic0=0'
 printf '<!DOCTYPE s [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><system>&b;</system>' >bomb.xml
 bad 2 "bomb.xml:1:[0-9]+: the DOCTYPE has declarations of its own, .*|bomb.xml: is XML, .*" topo import bomb.xml -o out/a.yaml
 i=0
@@ -211,7 +218,7 @@ printf '\tGPU0\tGPU1\nGPU0\t X \tSYS\n' >short.txt
 bad 2 "short.txt:2:1: the matrix ends before row 'GPU1'" topo show '4x short.txt via ib:100Gbps'
 bad 2 "no facts of GPUs of type 'h1000'.*" topo import many.txt --gpu-type h1000
 bad 2 "'out/a.txt' ends neither in .yaml .* nor in .xml .*" topo export dgx1-v100 -o out/a.txt
-bad 2 "deep: is of no format that is known here: .*" topo import deep
+bad 2 "deep:1:1: is XML whose root is not of a topology .*" topo import deep
 bad 2 "the topology is longer than [0-9]+ bytes" topo show \
     "2x dgx1-v100 via ib:100Gbps$(printf '%65536s' '')"
 

@@ -10,6 +10,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +231,39 @@ START_TEST(our_presets_have_the_rings_of_their_machines)
 }
 END_TEST
 
+static void *search_rack(void *user)
+{
+    struct fr_error err = {.text = ""};
+    struct fr_topo *t = NULL;
+    struct fr__nccl_comm c;
+    uint32_t devices[128];
+
+    (void)user;
+    ck_assert_msg(fr_topo_load(&t, "gb200-nvl72", &err) == FR_OK, "%s", err.text);
+    for (uint32_t d = 0; d < t->n_gpus; d++)
+        devices[d] = d;
+    ck_assert_msg(fr__nccl_comm_of(t, devices, (uint32_t)t->n_gpus, 230, &c, NULL, &err) == FR_OK,
+                  "%s", err.text);
+    ck_assert_uint_gt(c.ring.n_channels, 1);
+    fr_topo_free(t);
+    return NULL;
+}
+
+/* It is as deep as GPUs times channels, here more than a thousand calls; a thread may have no more
+ * than this. With its candidates on the stack a search took 3 KB a call. */
+START_TEST(a_search_of_a_rack_needs_less_than_two_megabytes_of_stack)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_attr_init(&attr), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attr, 2 << 20), 0);
+    ck_assert_int_eq(pthread_create(&thread, &attr, search_rack, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&attr);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("nccl_search");
@@ -238,5 +272,6 @@ int main(void)
     tcase_add_test(c, kinds_and_bandwidths_of_paths_are_nccls);
     tcase_add_test(c, channels_and_speeds_are_nccls);
     tcase_add_test(c, our_presets_have_the_rings_of_their_machines);
+    tcase_add_test(c, a_search_of_a_rack_needs_less_than_two_megabytes_of_stack);
     return run_case(c, "sim/nccl_search");
 }
