@@ -254,9 +254,10 @@ static void assert_same_links(const struct fr_record *folded, const struct fr_re
 
     for (size_t i = 0; i < folded->n_links; i++) {
         const struct fr_record_link *l = &folded->links[i];
+        char buf[FR_LINK_NAME];
         uint32_t at = 0;
 
-        while (strcmp(t->links[at].name, l->name) != 0)
+        while (strcmp(fr_topo_link_name(t, at, buf), l->name) != 0)
             at++;
         ck_assert_double_eq_tol(l->bytes, whole->run->link_bytes[at], 1e-5 * l->bytes);
         sum += l->count * l->bytes;
