@@ -1,9 +1,8 @@
 noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
-	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/layout.h \
-	strategies/learning.h strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c \
-	strategies/single.h strategies/single.c strategies/spec.c strategies/stage_plan.h \
-	strategies/strategies.h \
+	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
+	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
+	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
 	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c strategies/fastt/dag_price.c \
