@@ -27,10 +27,10 @@ struct fr_decided_device {
 
 /* No plan of these operations takes less. 0: not known. */
 struct fr_decided_bounds {
-    double best_s;  /* the largest of: */
-    double path_s;  /* the longest chain, each operation on the device that is fastest for it */
-    double work_s;  /* all work shared evenly */
-    double cross_s; /* the best chain through a move that memory makes necessary */
+    double best_s;   /* the largest of: */
+    double path_s;   /* the longest chain, each operation on the device that is fastest for it */
+    double work_s;   /* all work shared evenly */
+    double cross_s;  /* the best chain through a move that memory makes necessary */
     double search_s; /* what a search proved; 0: there was none */
 };
 
@@ -128,7 +128,7 @@ struct fr_decided_plan {
     const uint32_t *place; /* [n_ops] in list */
     const struct fr_alternative *alternatives; /* [n_ops][n_devices] */
     const char *rank_rule, *list_rule;         /* NULL: no ranks; no rule */
-    bool has_down_ranks; /* by the sum of both ranks operations are taken */
+    bool has_down_ranks;                       /* by the sum of both ranks operations are taken */
     /* The critical path and the rounds in which devices took parts of it. */
     size_t n_path, n_rounds;
     const uint32_t *path;                              /* [n_path] operations */

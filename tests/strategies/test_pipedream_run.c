@@ -172,7 +172,8 @@ START_TEST(what_cannot_be_run_is_said)
     expect_refused(&c, "pipedream:flush=1,micro=13", "micro=13 is more than the 12 samples");
     expect_refused(&c, "pipedream:machines=3", "does not make 4 GPUs");
     expect_refused(&c, "pipedream:straight=1", "a place to cut at");
-    expect_refused(&few, "pipedream:flush=1,micro=1", "2 micro-batches leave some of the 3 replicas");
+    expect_refused(&few, "pipedream:flush=1,micro=1",
+                   "2 micro-batches leave some of the 3 replicas");
     fr_graph_free(g);
     fr_topo_free(t);
 }
