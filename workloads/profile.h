@@ -43,8 +43,9 @@ enum fr_status fr_profile_load_text(struct fr_profile **out, const char *text, s
 void fr_profile_free(struct fr_profile *p); /* NULL is fine */
 
 /* Writes a profile as PipeDream's optimizer writes its answer: each line as it was loaded, or made
- * from the layer where the profile was not (priv NULL; milliseconds, bytes), with " -- stage_id=K" at its end. stage_of: [n_layers]; FR_PROFILE_NO_STAGE: a line without
- * one, FR_PROFILE_LEFT_OUT: no line, nor the edges of that layer. Look at ferror(f) in the end. */
+ * from the layer where the profile was not (priv NULL; milliseconds, bytes), with " -- stage_id=K"
+ * at its end. stage_of: [n_layers]; FR_PROFILE_NO_STAGE: a line without one, FR_PROFILE_LEFT_OUT:
+ * no line, nor the edges of that layer. Look at ferror(f) in the end. */
 #define FR_PROFILE_NO_STAGE (UINT32_MAX - 1)
 #define FR_PROFILE_LEFT_OUT UINT32_MAX
 void fr_profile_write(FILE *f, const struct fr_profile *p, const uint32_t stage_of[]);

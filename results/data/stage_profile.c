@@ -1,5 +1,5 @@
-/* results/data/stage_profile.c - the stages that a planner cut a model into, as PipeDream's optimizer
- * writes them: the profile with a stage_id a layer. */
+/* results/data/stage_profile.c - the stages that a planner cut a model into, as PipeDream's
+ * optimizer writes them: the profile with a stage_id a layer. */
 #include "config.h"
 
 #include "results/formats.h"

@@ -1,5 +1,5 @@
-/* strategies/lower/stage_plan.c - the end of a plan of stages: its arena holds all of it. Records of
- * decisions own such plans, whoever made them. */
+/* strategies/lower/stage_plan.c - the end of a plan of stages: its arena holds all of it. Records
+ * of decisions own such plans, whoever made them. */
 #include "config.h"
 
 #include "strategies/stage_plan.h"

@@ -50,8 +50,8 @@ struct fr__stages {
     const uint32_t *items;    /* [n_items] first forward op of each */
     const uint32_t *stage_of; /* [n_ops] all ops */
     const uint32_t *first;    /* [n_stages + 1] into items */
-    /* What an iteration takes of a replica by the schedule, with transfers and updates, without what
-     * replicas do together; 0: no schedule was given. */
+    /* What an iteration takes of a replica by the schedule, with transfers and updates, without
+     * what replicas do together; 0: no schedule was given. */
     double planned_s;
     const struct fr__choice
         *choice; /* how the cut was chosen; NULL: it was given, or no schedule */
@@ -74,8 +74,8 @@ struct fr__stages_problem {
                          and not n, these two count as a unit each (Megatron-LM's
                          get_num_layers_to_build with account_for_embedding_in_pipeline_split and
                          ..loss..). Needs unit_of_layer */
-    /* The schedule that will run: NULL, or with the rank of each stage (of two copies, the first's).
-     */
+    /* The schedule that will run: NULL, or with the rank of each stage (of two copies, the
+     * first's). */
     const struct fr_schedule *schedule;
     const uint32_t *rank_of; /* [n_stages] */
     /* [n_ops] what messages among the replicas of a stage take, which are ops of the graph, at the

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What passes run beside messages is not known when stages are cut: a cut must gain more than this. A
- * choice of ours. */
+/* What passes run beside messages is not known when stages are cut: a cut must gain more than this.
+ * A choice of ours. */
 static const double MESSAGES_OFF_FRAC = 0.005;
 
 struct pricing {

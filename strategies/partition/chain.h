@@ -14,12 +14,12 @@
  *   load_s     max(f_s + b_s, c_s, d_s)         S = sum over s of f_s + b_s + c_s + d_s
  *
  * `phases` is the makespan of all forwards, then all backwards: each phase is a flow shop of
- * identical jobs, whose makespan is the sum of all stations plus m - 1 times the longest
- * (S. M. Johnson, Naval Research Logistics Quarterly 1(1), 1954, for two stations; Y. Huang et al.,
- * GPipe, NeurIPS 2019, with equal stages). `turns` bounds the makespan of one forward, one backward
- * from above where transfers take no time (it has no closed form; strategies/partition/timed.h
- * replays it). `period` is the interval of an asynchronous pipeline (D. Narayanan et al., PipeDream,
- * SOSP 2019, section 3.1).
+ * identical jobs, whose makespan is the sum of all stations plus m - 1 times the longest (S. M.
+ * Johnson, Naval Research Logistics Quarterly 1(1), 1954, for two stations; Y. Huang et al., GPipe,
+ * NeurIPS 2019, with equal stages). `turns` bounds the makespan of one forward, one backward from
+ * above where transfers take no time (it has no closed form; strategies/partition/timed.h replays
+ * it). `period` is the interval of an asynchronous pipeline (D. Narayanan et al., PipeDream, SOSP
+ * 2019, section 3.1).
  *
  * Where transfers do not run beside passes, f_s grows by c_s and c_(s+1), b_s by d_s and d_(s+1),
  * and c and d count in no maximum.

@@ -1,13 +1,12 @@
 /* strategies/partition/choose.h - the cut of a model for a schedule: dynamic programs propose, the
  * schedule itself decides.
  *
- * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed form
- * (`phases`), and one that never flushes an interval (`period`): there the dynamic program's answer
- * is the answer. Others have none. Of these the schedule is replayed, with transfers, for
+ * A schedule whose ranks run all forwards and then all backwards, one stage a rank, has a closed
+ * form (`phases`), and one that never flushes an interval (`period`): there the dynamic program's
+ * answer is the answer. Others have none. Of these the schedule is replayed, with transfers, for
  * the cut that the caller has, the dynamic program's, and then cuts in which one stage border or
  * several neighbours move by an item, as long as that helps; or all cuts, where they are few. With
- * several stages a rank this balances ranks, not stages, which no program over stages does.
- */
+ * several stages a rank this balances ranks, not stages, which no program over stages does. */
 #ifndef FR_STRATEGIES_PARTITION_CHOOSE_H
 #define FR_STRATEGIES_PARTITION_CHOOSE_H
 
@@ -45,9 +44,9 @@ struct fr__choice {
 enum fr_status fr__cut_planned(const struct fr__choice_problem *in, const uint32_t first[],
                                double *planned_s, struct fr_error *err);
 
-/* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not fit
- * into memory, it stays unless the dynamic program finds one that does. Cost: that of fr__cut_best, and some 10^6 actions.
- * FR_ENOMEM. */
+/* first: in the caller's cut, which must be one; out the chosen one. Where the caller's does not
+ * fit into memory, it stays unless the dynamic program finds one that does. Cost: that of
+ * fr__cut_best, and some 10^6 actions. FR_ENOMEM. */
 enum fr_status fr__cut_choose(const struct fr__choice_problem *in, uint32_t first[],
                               struct fr__choice *out, struct fr_error *err);
 

@@ -96,7 +96,8 @@ static void run_pass(struct fr__timed *t, uint32_t rank, unsigned kind, uint32_t
     t->rank_s[rank] = end_s;
 }
 
-/* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are. */
+/* Of an overlapped pair the pass goes first whose inputs are there first, the forward if both are.
+ */
 static void run(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
 {
     struct fr__timed *t = user;

@@ -6,9 +6,8 @@
  * in buckets on the stream for communication, beside the rest of the backward and the next forward
  * (lists.h).
  *
- * A version of the weights that a backward still has to read stays in memory when an update replaces
- * it, until that backward is done.
- */
+ * A version of the weights that a backward still has to read stays in memory when an update
+ * replaces it, until that backward is done. */
 #include "config.h"
 
 #include "strategies/pipedream/lists.h"
@@ -25,8 +24,8 @@
 
 enum { LEAST_ITERATIONS = 3, PROBED_ITERATIONS = 32, MOST_PASSES = 1 << 20 };
 
-/* Gradients of a stage that are summed together, as PyTorch's DDP has them (S. Li et al., VLDB 2020,
- * section 3.2), which PipeDream's replicated stages use. */
+/* Gradients of a stage that are summed together, as PyTorch's DDP has them (S. Li et al., VLDB
+ * 2020, section 3.2), which PipeDream's replicated stages use. */
 struct bucket {
     uint32_t stage;
     double bytes;
@@ -155,7 +154,8 @@ static enum fr_status probe(struct placing *g, struct replay *x, struct fr_error
     return FR_OK;
 }
 
-/* Makes the lists of so many iterations as it takes until the interval settles without transfers. */
+/* Makes the lists of so many iterations as it takes until the interval settles without transfers.
+ */
 static enum fr_status unroll(struct placing *g, struct fr_error *err)
 {
     size_t n_stages = g->seats->n_stages;

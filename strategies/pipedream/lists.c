@@ -21,7 +21,8 @@ static void add(struct making *m, uint32_t k, enum fr__pd_pass pass)
     m->list->slots[m->list->n++] = (struct fr__pd_slot){k * m->n_replicas + m->q, pass};
 }
 
-/* n micro-batches of the seat, of which so many may be on their way; each is the k-th of the seat. */
+/* n micro-batches of the seat, of which so many may be on their way; each is the k-th of the seat.
+ */
 static void list_passes(struct making *m, uint32_t depth, uint32_t n)
 {
     uint32_t warm = n < depth ? n : depth;

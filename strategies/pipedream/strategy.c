@@ -118,8 +118,8 @@ static void log_stages(const struct work *w, const struct fr__pd_run *run)
                 fr__format_bytes(s->stages[i].param_bytes, params, sizeof(params)));
 }
 
-/* The planner counts passes, sums of gradients and, if asked to, what goes over cuts: of the slowest
- * stage, for ever. */
+/* The planner counts passes, sums of gradients and, if asked to, what goes over cuts: of the
+ * slowest stage, for ever. */
 static enum fr_status promise(struct work *w, const struct fr__pd_run *run, struct fr_error *err)
 {
     char by[64], left_out[160];

@@ -78,8 +78,8 @@ static const double half[] = {0.5, 1.5, 1}, equal[] = {1, 1, 1};
 static const struct chain_case unequal3 = {3, 1, params3, half, half, 4};
 static const struct chain_case equal3 = {3, 1, params3, equal, equal, 4};
 
-/* Stages of 1, 3 and 2 s, 8 micro-batches an iteration: 8 x 3 s. With a flush the middle one also waits a
- * second for the first: 25 s at least. */
+/* Stages of 1, 3 and 2 s, 8 micro-batches an iteration: 8 x 3 s. With a flush the middle one also
+ * waits a second for the first: 25 s at least. */
 START_TEST(the_slowest_stage_sets_the_interval)
 {
     struct case_run x = simulate(&unequal3, 3, 8, FREE_BPS, "pipedream:straight=1,micro=1");

@@ -92,8 +92,8 @@ START_TEST(makespans_are_those_of_the_papers)
 }
 END_TEST
 
-/* Of the authors' searches, at sizes beyond the data: m >= 2 p, p >= 4. An even p has a gap of three
- * slots in the pattern of V-Half, a p that 3 divides one of two in that of V-Min. */
+/* Of the authors' searches, at sizes beyond the data: m >= 2 p, p >= 4. An even p has a gap of
+ * three slots in the pattern of V-Half, a p that 3 divides one of two in that of V-Min. */
 START_TEST(searches_keep_to_their_closed_forms_at_all_sizes)
 {
     for (uint32_t p = 4; p <= 13; p++)
@@ -173,7 +173,8 @@ START_TEST(live_micro_batches_are_those_of_the_papers)
             assert_live("gpipe", p, 1, k * p, all_micros);
             assert_live("1f1b", p, 1, k * p + 1, as_1f1b);
             assert_live("eager-1f1b", p, 1, k * p + 1, as_eager);
-            /* no more micro-batches than ranks: the forwards of ZB-H2, as the authors' search has */
+            /* no more micro-batches than ranks: the forwards of ZB-H2, as the authors' search has
+             */
             assert_live("zb-h1", p, 1, k * p, k == 1 ? as_eager : as_1f1b);
             assert_live("zb-h1", p, 1, p + 1, as_1f1b);
             assert_live("zb-h2", p, 1, k * p, as_eager);
