@@ -129,7 +129,8 @@ struct fr_strategy {
 #define FR_STRATEGIES(X)                                                                           \
     X(single)                                                                                      \
     X(dp)                                                                                          \
-    X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream) X(heft) X(cpop) X(mcp) X(etf) X(fifo)    \
+    X(mp)                                                                                          \
+    X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream) X(heft) X(cpop) X(mcp) X(etf) X(fifo)          \
         X(critical_path) X(random) X(exact)
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */

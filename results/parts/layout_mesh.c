@@ -65,10 +65,17 @@ static bool name_in(const struct fr_layout *l, bool of_experts, const uint32_t r
 void fr__layout_name_group(const struct fr_layout *l, const uint32_t rank_of_device[],
                            const struct fr_plan *plan, uint32_t group, char name[FR__LAYOUT_AXIS])
 {
+    char axes[FR__LAYOUT_AXIS];
+
     if (name_in(l, false, rank_of_device, plan, group, name) ||
         name_in(l, true, rank_of_device, plan, group, name))
         return;
-    snprintf(name, FR__LAYOUT_AXIS, "%u ranks", fr_plan_group_size(plan, group));
+    /* a part of an axis: the two ends of a pipeline */
+    name_in(l, false, rank_of_device, plan, group, axes);
+    if (axes[0])
+        snprintf(name, FR__LAYOUT_AXIS, "%u of %.10s", fr_plan_group_size(plan, group), axes);
+    else
+        snprintf(name, FR__LAYOUT_AXIS, "%u ranks", fr_plan_group_size(plan, group));
 }
 
 /* ---- counts ---- */

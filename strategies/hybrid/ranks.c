@@ -456,6 +456,8 @@ static enum fr_status make_ends(struct fr__hybrid_ranks *r, struct fr_error *err
 
         group_of[i] = i;
         groups[i] = fr_plan_add_group_of(r->pl->plan, pair, 2);
+        if (r->is_folded)
+            fr_plan_fold_group(r->pl->plan, groups[i], all.n_groups, all.devices);
         FR_TRY(know_crowd(r, groups[i], crowd, err));
     }
     r->ends = (struct fr__rank_groups){r->n_replicas, 2, groups, group_of, rank_of};

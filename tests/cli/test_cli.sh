@@ -216,8 +216,8 @@ run learn -w resnet50 -t dgx1-v100 -g 8 -b 40000
 check "what_learning_begins_with_must_fit" fails 3 "does not fit"
 
 # ---- files that cannot be written ----
-run simulate $vgg -s dp -o x.txt
-check "an_unknown_ending_is_wrong_usage" fails 2 "'x.txt'"
+run simulate $vgg -s dp -o x.doc
+check "an_unknown_ending_is_wrong_usage" fails 2 "'x.doc'"
 run simulate $vgg -s dp -o no/such/folder.json
 check "an_unwritable_file_fails" fails 1 "folder.json"
 run compare $vgg -o x.trace.json

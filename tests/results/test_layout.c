@@ -223,7 +223,7 @@ START_TEST(groups_are_named_after_their_axes)
     size_t n = 0;
 
     tell(&t, "mixtral:layers=2,hidden=64,heads=4,kv_heads=4,ffn=128,seq=32,vocab=128,experts=4",
-         "dgx1-v100", "hybrid:tp=2,sp=1,ep=4,zero=1", 16);
+         "dgx1-v100", "hybrid:tp=2,sp=1,ep=4,etp=1,zero=1", 16);
     ck_assert(sent(&t, 0, "tp", "all-gather") > 0);
     ck_assert(sent(&t, 0, "ep", "all-to-all") > 0);
     ck_assert(sent(&t, 0, "edp", NULL) > 0);

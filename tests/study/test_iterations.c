@@ -19,12 +19,15 @@ enum { N_MORE = sizeof(more_specs) / sizeof(more_specs[0]) };
 /* Every strategy by its name, then some with options; NULL past the end. */
 static const char *spec_at(size_t i)
 {
+    const struct fr_strategy *s;
     size_t n = 0;
 
-    while (fr_strategy_at(n))
-        n++;
-    if (i < n)
-        return fr_strategy_at(i)->name;
+    for (size_t k = 0; (s = fr_strategy_at(k)) != NULL; k++) {
+        if (s->is_by_name_only)
+            continue;
+        if (n++ == i) /* an asynchronous plan holds its iterations already */
+            return strcmp(s->name, "pipedream") == 0 ? "pipedream:flush=1" : s->name;
+    }
     return i - n < N_MORE ? more_specs[i - n] : NULL;
 }
 

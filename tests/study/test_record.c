@@ -294,7 +294,7 @@ START_TEST(formats_are_known_by_their_longest_ending)
     ck_assert_int_eq(fr_results_check_path("a.trace.json", true, &err), FR_EUSAGE);
     ck_assert_str_eq(err.text,
                      "'a.trace.json': a .trace.json file shows one run, not a comparison");
-    ck_assert_int_eq(fr_results_check_path("a.txt", false, &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_results_check_path("a.doc", false, &err), FR_EUSAGE);
     ck_assert_int_eq(fr_results_check_path(".json", false, &err), FR_EUSAGE);
 }
 END_TEST

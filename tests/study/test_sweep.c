@@ -517,8 +517,8 @@ START_TEST(what_cannot_be_asked_is_a_row_with_a_reason)
     const struct fr_sweep_options o = {.n_threads = 1};
     struct fr_sweep *s = small_sweep();
     size_t n_reasons = 0, n_strategies = 0;
-    while (fr_strategy_at(n_strategies))
-        n_strategies++;
+    for (size_t i = 0; fr_strategy_at(i); i++)
+        n_strategies += !fr_strategy_at(i)->is_by_name_only;
     ck_assert_int_eq(fr_sweep_run(s, &o, NULL, &err), FR_OK);
     for (size_t i = 0; i < fr_sweep_n_points(s); i++) {
         const struct fr_sweep_row *row = fr_sweep_row(s, i);
