@@ -48,6 +48,8 @@ static void add_up(struct counting *c)
 
         if (k->kind == FR_ALL_TO_ALL)
             c->pair_bytes[k->group] += chunk;
+        else if (k->kind == FR_RING_STEP)
+            c->ring_bytes[k->group] += k->bytes;
         else
             c->ring_bytes[k->group] += (k->kind == FR_ALL_REDUCE ? 2 : 1) * (n - 1) * chunk;
     }

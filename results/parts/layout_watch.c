@@ -116,7 +116,9 @@ static double wire_factor(enum fr_collective_kind kind, uint32_t n)
 {
     double part = n ? (double)(n - 1) / n : 0;
 
-    return kind == FR_ALL_REDUCE ? 2 * part : kind == FR_BROADCAST || kind == FR_REDUCE ? 1 : part;
+    if (kind == FR_BROADCAST || kind == FR_REDUCE || kind == FR_RING_STEP)
+        return 1;
+    return kind == FR_ALL_REDUCE ? 2 * part : part;
 }
 
 static struct fr__layout_sum *sum_of(struct watch *w, uint32_t stage_rank, const char *what,

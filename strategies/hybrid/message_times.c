@@ -76,9 +76,11 @@ static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
 
     if (k < 2)
         return 0;
+    line = neighbours(pl, routes, group);
+    if (m->is_step)
+        return line.latency_s + m->bytes / line.Bps;
     if (fr__price_collective(pl, &c, &cost))
         return cost.mean_s;
-    line = neighbours(pl, routes, group);
     return (c.kind == FR_ALL_REDUCE ? 2 : 1) * (k - 1) *
            (line.latency_s + m->bytes / (k * line.Bps));
 }
