@@ -59,6 +59,7 @@ struct fr__hybrid_options {
     const char *schedule;
     uint32_t n_virtual; /* 0: as the schedule needs */
     bool cuts_by_count; /* stages have as many layers */
+    const char *cuts;   /* names with which further stages begin; "": none */
     enum fr__recompute recompute;
     uint32_t n_recomputed; /* units a group, or of each stage */
     bool stops_early;      /* what runs again stops where the backward pass has what it reads */

@@ -24,6 +24,7 @@ enum {
     SCHEDULE,
     VIRTUAL,
     CUT,
+    CUTS,
     RECOMPUTE,
     EARLY_STOP,
     ZERO,
@@ -110,6 +111,11 @@ const struct fr_option fr__hybrid_option_rows[] = {
              .fallback = "time",
              .choices = "time|layers",
              .help = "stages that take as long, or that have as many layers"},
+    [CUTS] = {.name = "cuts",
+              .type = FR_OPTION_TEXT,
+              .fallback = "",
+              .help = "layers or ops with which further stages begin, layer12;layer24; none: as "
+                      "cut says"},
     [RECOMPUTE] = {.name = "recompute",
                    .type = FR_OPTION_TEXT,
                    .fallback = "none",
@@ -416,6 +422,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
         .stops_early = v[EARLY_STOP] != 0,
         .n_virtual = (uint32_t)v[VIRTUAL],
         .cuts_by_count = v[CUT] == CUT_LAYERS,
+        .cuts = fr_option_text(in->options, CUTS),
         .schedule = fr_option_text(in->options, SCHEDULE),
         .map = fr_option_text(in->options, MAP),
         .bucket_bytes = v[BUCKET],
@@ -432,6 +439,12 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
     FR_TRY(read_recipe(&o, in, err));
+    if (*o.cuts && o.pp == 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cuts=%.60s cuts stages of a pipeline: it needs pp of at least 2", o.cuts);
+    if (*o.cuts && o.cuts_by_count)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cuts= says where stages begin, cut=layers too: give one of them");
     if (o.stops_early && o.recompute == FR__RECOMPUTE_NONE)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "early-stop=1 needs recompute: nothing runs again");

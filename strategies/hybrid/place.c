@@ -77,6 +77,7 @@ static enum fr_status make_line(struct placing *p, const struct fr__units *units
                                  .micro_batch = p->o->micro_batch,
                                  .message_s = message_s,
                                  .unit_of_layer = units->n_units ? units->unit_of_layer : NULL,
+                                 .cuts = p->o->cuts,
                                  .is_by_count = p->o->cuts_by_count && units->n_units},
                              err));
     if (p->line.n_copies > 1)
