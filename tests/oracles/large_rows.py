@@ -38,6 +38,9 @@ that `hybrid` refuses stays in, and `validate` counts it.
                 parallelisms/parallelize_llama.py); both are taken as every second layer
     rate        iteration_ms, else batch x seq / tokens a second (of a GPU: x GPUs), else FLOP of
                 the step / FLOP/s: CONVENTIONS
+                FSDP's checkpoints are PyTorch's, which stop early (2.1 on)
+    fp8         weights, their transposes and states as NeMo and Transformer Engine keep them
+                (recipe=fp8-nemo): all rows in fp8 are of that code base
     memory      allocated (LMX): --memory liveness; nvidia-smi's (all others): --memory device
     fine-tuning LoRA and packed sequences: left out; we do not know the lengths, and freeze nothing
     VTRS        not measurements (linear in the micro-batches to 1e-9): only their order is judged
@@ -223,19 +226,26 @@ def recompute_of(row, source, n_layers):
     return source.recompute
 
 
-def strategy(row, source, n_layers):
+def strategy(row, source, n_layers, is_of_experts):
     """`hybrid` with all that the table says."""
     d, zero, parts = degrees(row, source)
     micro = int(float(row["batch_per_gpu"])) if row["batch_per_gpu"] else 1
     if row["id"] in MICRO:
         micro, parts = MICRO[row["id"]]
-    words = [f"{k}={v}" for k, v in d.items() if v > 1 or k == "dp"] + [f"micro={micro}"]
+    words = [f"{k}={v}" for k, v in d.items() if k != "etp" and (v > 1 or k == "dp")]
+    words.append(f"micro={micro}")
     if d["tp"] > 1 and source.sp:
         words.append("sp=1")
     if d["pp"] > 1:
         words += [f"virtual={parts}" if parts > 1 else "schedule=1f1b", "cut=layers"]
     recompute = recompute_of(row, source, n_layers // d["pp"])
     words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}", "fold=1"]
+    if recompute != "none" and zero == 3:
+        words.append("early-stop=1")
+    if precision(row) == "fp8":
+        words.append("recipe=fp8-nemo")
+    if is_of_experts:
+        words.append(f"etp={d['etp']}")
     return "hybrid:" + ",".join(words)
 
 
@@ -284,7 +294,7 @@ def convert(row, heads_of):
     number = precision(row)
     seq = length_of(row)
     shape = shape_of(row, source, heads_of)
-    said = strategy(row, source, shape[1])
+    said = strategy(row, source, shape[1], shape[0] == "mixtral")
     if not row["global_batch"]:
         raise LeftOut("no batch")
     allocated = row["id"].startswith("LMX")
