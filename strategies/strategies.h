@@ -126,12 +126,11 @@ struct fr_strategy {
     bool is_baseline; /* others are compared with it, where it was asked for without options */
 };
 
+/* clang-format off */
 #define FR_STRATEGIES(X)                                                                           \
-    X(single)                                                                                      \
-    X(dp)                                                                                          \
-    X(mp)                                                                                          \
-    X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream) X(heft) X(cpop) X(mcp) X(etf) X(fifo)          \
-        X(critical_path) X(random) X(exact)
+    X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream)                          \
+    X(heft) X(cpop) X(mcp) X(etf) X(fifo) X(critical_path) X(random) X(exact)
+/* clang-format on */
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */
 /* The strategy that learns where the user names none. */
