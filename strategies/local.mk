@@ -3,6 +3,9 @@ libstrategies_la_SOURCES = \
 	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
 	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
 	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
+	strategies/exchange/exchange.h strategies/exchange/exchange.c strategies/exchange/gather.c \
+	strategies/exchange/late.c strategies/exchange/parts.h strategies/exchange/reduce.c \
+	strategies/exchange/servers.c strategies/exchange/stages.c \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
 	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c strategies/fastt/dag_price.c \
@@ -27,24 +30,13 @@ libstrategies_la_SOURCES = \
 	strategies/lists/random.c strategies/lists/ranks.h strategies/lists/ranks.c \
 	strategies/lists/ready.h strategies/lists/ready.c strategies/lists/run.c \
 	strategies/lists/timetable.h strategies/lists/timetable.c \
-	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/exchange.h \
-	strategies/lower/exchange.c strategies/lower/exchange_gather.c strategies/lower/exchange_late.c \
-	strategies/lower/exchange_parts.h strategies/lower/exchange_reduce.c \
-	strategies/lower/exchange_servers.c strategies/lower/exchange_stages.c \
-	strategies/lower/group_ops.h strategies/lower/group_ops.c strategies/lower/learning.h \
-	strategies/lower/learning.c strategies/lower/line_up.h strategies/lower/line_up.c \
-	strategies/lower/log.h strategies/lower/log.c strategies/lower/mesh.h strategies/lower/mesh.c \
-	strategies/lower/params.h strategies/lower/params.c strategies/lower/pipeline.h \
-	strategies/lower/pipeline.c strategies/lower/pipeline_async.h strategies/lower/pipeline_async.c \
-	strategies/lower/pipeline_ends.c strategies/lower/pipeline_place.c \
-	strategies/lower/pipeline_times.h strategies/lower/pipeline_times.c strategies/lower/placer.h \
-	strategies/lower/placer.c strategies/lower/price.h strategies/lower/price.c \
-	strategies/lower/problem.h strategies/lower/problem.c strategies/lower/rank_groups.h \
-	strategies/lower/recipe.h strategies/lower/recipe.c strategies/lower/replica.h \
-	strategies/lower/replica.c strategies/lower/replica_parts.h strategies/lower/replica_tail.c \
-	strategies/lower/replica_tensors.c strategies/lower/stage_plan.c strategies/lower/stages.h \
-	strategies/lower/stages.c strategies/lower/stages_cut.c strategies/lower/stages_given.h \
-	strategies/lower/stages_given.c strategies/lower/stages_price.h strategies/lower/stages_price.c \
+	strategies/lower/decisions.h strategies/lower/decisions.c strategies/lower/learning.h \
+	strategies/lower/learning.c strategies/lower/log.h strategies/lower/log.c \
+	strategies/lower/mesh.h strategies/lower/mesh.c strategies/lower/params.h \
+	strategies/lower/params.c strategies/lower/placer.h strategies/lower/placer.c \
+	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
+	strategies/lower/problem.c strategies/lower/recipe.h strategies/lower/recipe.c \
+	strategies/lower/stage_plan.c \
 	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
 	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
 	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \
@@ -55,6 +47,16 @@ libstrategies_la_SOURCES = \
 	strategies/pipedream/pipedream.h strategies/pipedream/plan.c strategies/pipedream/profile.c \
 	strategies/pipedream/run.c strategies/pipedream/states.c strategies/pipedream/strategy.c \
 	strategies/pipedream/trim.c \
+	strategies/pipeline/async.h strategies/pipeline/async.c strategies/pipeline/ends.c \
+	strategies/pipeline/pipeline.h strategies/pipeline/pipeline.c strategies/pipeline/place.c \
+	strategies/pipeline/stages.h strategies/pipeline/stages.c strategies/pipeline/stages_cut.c \
+	strategies/pipeline/stages_given.h strategies/pipeline/stages_given.c \
+	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
+	strategies/pipeline/times.h strategies/pipeline/times.c \
+	strategies/replica/group_ops.h strategies/replica/group_ops.c strategies/replica/line_up.h \
+	strategies/replica/line_up.c strategies/replica/parts.h strategies/replica/rank_groups.h \
+	strategies/replica/replica.h strategies/replica/replica.c strategies/replica/tail.c \
+	strategies/replica/tensors.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
 	strategies/schedules/chimera.c strategies/schedules/comms.c strategies/schedules/dualpipe.c \
 	strategies/schedules/eager.c strategies/schedules/gpipe.c strategies/schedules/interleaved.c \

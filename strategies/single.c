@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "strategies/list.h"
 #include "strategies/lower/log.h"
-#include "strategies/lower/replica.h"
+#include "strategies/replica/replica.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "strategies/lower/decisions.h"
-#include "strategies/lower/pipeline_times.h"
+#include "strategies/pipeline/times.h"
 #include "workloads/passes/shard/rules.h"
 #include "workloads/passes/units.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "sim/collectives/crowd.h"
-#include "strategies/lower/line_up.h"
+#include "strategies/replica/line_up.h"
 #include "strategies/lower/log.h"
 
 #include <stdio.h>

@@ -13,9 +13,9 @@
 #include "strategies/pipedream/lists.h"
 
 #include "base/error.h"
-#include "strategies/lower/exchange.h"
+#include "strategies/exchange/exchange.h"
 #include "strategies/lower/log.h"
-#include "strategies/lower/replica.h"
+#include "strategies/replica/replica.h"
 
 #include <math.h>
 #include <stdio.h>

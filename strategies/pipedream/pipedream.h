@@ -10,8 +10,8 @@
  * A state is a set of layers that holds all that its layers read: what stands before a cut. It is
  * written as the antichain of its last layers.
  */
-#ifndef FR_STRATEGIES_PIPEDREAM_H
-#define FR_STRATEGIES_PIPEDREAM_H
+#ifndef FR_STRATEGIES_PIPEDREAM_PIPEDREAM_H
+#define FR_STRATEGIES_PIPEDREAM_PIPEDREAM_H
 
 #include "base/arena.h"
 #include "strategies/stage_plan.h"

@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "base/arena.h"
-#include "strategies/lower/exchange.h"
-#include "strategies/lower/stages.h"
+#include "strategies/exchange/exchange.h"
+#include "strategies/pipeline/stages.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>

@@ -1,0 +1,321 @@
+/* strategies/pipeline/stages_price.c - times, transfers and memory of a graph's items. */
+#include "config.h"
+
+#include "strategies/pipeline/stages_price.h"
+
+#include "base/error.h"
+#include "sim/network/alone.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What passes run beside messages is not known when stages are cut: a cut must gain more than this.
+ * A choice of ours. */
+static const double MESSAGES_OFF_FRAC = 0.005;
+
+struct pricing {
+    struct fr__placer *pl;
+    const struct fr__stages_problem *in;
+    const struct fr__items *items;
+    struct fr__chain *chain;
+    const double **forward_s, **backward_s, **weight_s, **tail_s; /* [n_stages] */
+    double **send_s, **back_s;                                    /* [n_stages] */
+    double *forward_bytes, *backward_bytes; /* [n + 1] that cross at an item */
+};
+
+/* ---- passes and updates ---- */
+
+enum kind { KIND_FORWARD, KIND_BACKWARD, KIND_WEIGHT, KIND_TAIL, N_KINDS };
+
+static void add_op(const struct pricing *x, uint32_t type, uint32_t o, double *sum_s[N_KINDS])
+{
+    const struct fr_part part = {.batch = x->in->batch};
+    size_t at = (size_t)x->items->item_of[o] + 1;
+    struct fr_cost cost;
+
+    fr__price_op(x->pl, type, o, &part, &cost);
+    if (x->in->message_s)
+        cost.mean_s += x->in->message_s[o] * x->in->batch / x->pl->graph->batch;
+    switch (x->pl->params.roles[o]) {
+    case FR__ROLE_FORWARD:
+        sum_s[KIND_FORWARD][at] += cost.mean_s;
+        break;
+    case FR__ROLE_BACKWARD:
+        sum_s[KIND_BACKWARD][at] += cost.mean_s;
+        if (x->pl->graph->ops[o].phase == FR_PHASE_BACKWARD_WEIGHT)
+            sum_s[KIND_WEIGHT][at] += cost.mean_s;
+        break;
+    case FR__ROLE_SUM:
+    case FR__ROLE_UPDATE:
+        sum_s[KIND_TAIL][at] += cost.mean_s;
+        break;
+    }
+}
+
+static enum fr_status price_type(struct pricing *x, uint32_t type, size_t s, struct fr_error *err)
+{
+    size_t n = x->items->n;
+    double *sum_s[N_KINDS];
+
+    for (int k = 0; k < N_KINDS; k++) {
+        sum_s[k] = fr__arena_alloc(x->pl->arena, n + 1, sizeof(double));
+        if (!sum_s[k])
+            return fr__fail_nomem(err);
+    }
+    for (uint32_t o = 0; o < x->pl->graph->n_ops; o++)
+        add_op(x, type, o, sum_s);
+    for (int k = 0; k < N_KINDS; k++)
+        for (size_t i = 0; i < n; i++)
+            sum_s[k][i + 1] += sum_s[k][i];
+    x->forward_s[s] = sum_s[KIND_FORWARD];
+    x->backward_s[s] = sum_s[KIND_BACKWARD];
+    x->weight_s[s] = sum_s[KIND_WEIGHT];
+    x->tail_s[s] = sum_s[KIND_TAIL];
+    return FR_OK;
+}
+
+/* Stages on the same type of device share their rows. */
+static enum fr_status price_passes(struct pricing *x, struct fr_error *err)
+{
+    const struct fr_topo *topo = x->pl->in->topo;
+    const uint32_t *devices = x->in->devices;
+
+    for (size_t s = 0; s < x->in->n_stages; s++) {
+        size_t same = 0;
+
+        while (topo->devices[devices[same]].type != topo->devices[devices[s]].type)
+            same++;
+        if (same == s) {
+            FR_TRY(price_type(x, topo->devices[devices[s]].type, s, err));
+            continue;
+        }
+        x->forward_s[s] = x->forward_s[same];
+        x->backward_s[s] = x->backward_s[same];
+        x->weight_s[s] = x->weight_s[same];
+        x->tail_s[s] = x->tail_s[same];
+    }
+    return FR_OK;
+}
+
+/* ---- what crosses ---- */
+
+static uint32_t storage_of(const struct fr_graph *g, uint32_t tensor)
+{
+    while (g->tensors[tensor].alias != FR_NONE)
+        tensor = g->tensors[tensor].alias;
+    return tensor;
+}
+
+/* The reader of each storage that is farthest from its maker: the last item of the forward ops, the
+ * first of the backward ops. far: [n_tensors]. */
+static void find_far(const struct pricing *x, enum fr__role role, uint32_t far[])
+{
+    const struct fr_graph *g = x->pl->graph;
+    const enum fr__role *roles = x->pl->params.roles;
+
+    memset(far, 0xff, g->n_tensors * sizeof(*far)); /* FR_NONE each */
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct fr_edge *e = &g->edges[i];
+        uint32_t t, reader = x->items->item_of[e->dst];
+
+        if (e->tensor == FR_NONE || roles[e->src] != role || roles[e->dst] != role)
+            continue;
+        t = storage_of(g, e->tensor);
+        if (far[t] == FR_NONE || (role == FR__ROLE_FORWARD ? reader > far[t] : reader < far[t]))
+            far[t] = reader;
+    }
+}
+
+/* bytes: [n + 1] that cross where a stage begins at an item. */
+static void sum_crossing(const struct pricing *x, enum fr__role role, uint32_t far[],
+                         double bytes[])
+{
+    const struct fr_graph *g = x->pl->graph;
+
+    find_far(x, role, far);
+    for (uint32_t t = 0; t < g->n_tensors; t++) {
+        uint32_t maker, low, high;
+        double size;
+
+        if (far[t] == FR_NONE)
+            continue;
+        maker = x->items->item_of[g->tensors[t].op];
+        low = maker < far[t] ? maker : far[t];
+        high = maker < far[t] ? far[t] : maker;
+        if (low == high || (role == FR__ROLE_FORWARD) != (maker == low))
+            continue;
+        size = (double)fr__bytes_at(x->pl, g->tensors[t].bytes, g->tensors[t].scales, x->in->batch);
+        bytes[low + 1] += size;
+        bytes[high + 1] -= size;
+    }
+    for (size_t i = 0; i < x->items->n; i++)
+        bytes[i + 1] += bytes[i];
+}
+
+/* A route that does not exist is told of when messages are placed. */
+static struct fr__alone_line line_of(struct fr__routes *r, const struct fr__placer *pl,
+                                     uint32_t src, uint32_t dst)
+{
+    struct fr__alone_line line = {0, INFINITY};
+    struct fr_error ignored;
+    uint32_t route;
+
+    if (src == dst || fr__routes_take(r, src, dst, &route, &ignored) != FR_OK)
+        return line;
+    line = fr__alone_line(&r->at[route], fr_cost_messages(pl->in->costs));
+    fr__routes_release(r, route);
+    if (pl->share_of)
+        line.Bps /= pl->share_of(pl->share_user, src, dst);
+    return line;
+}
+
+static double message_s(struct fr__alone_line line, double bytes)
+{
+    return bytes > 0 ? line.latency_s + bytes / line.Bps : 0;
+}
+
+static enum fr_status price_links(struct pricing *x, struct fr__routes *r, struct fr_error *err)
+{
+    size_t n = x->items->n;
+
+    for (size_t s = 0; s < x->in->n_stages; s++) {
+        uint32_t from = x->in->devices[s > 0 ? s - 1 : 0], to = x->in->devices[s];
+        struct fr__alone_line there = line_of(r, x->pl, from, to),
+                              back = line_of(r, x->pl, to, from);
+
+        x->send_s[s] = fr__arena_alloc(x->pl->arena, n + 1, sizeof(double));
+        x->back_s[s] = fr__arena_alloc(x->pl->arena, n + 1, sizeof(double));
+        if (!x->send_s[s] || !x->back_s[s])
+            return fr__fail_nomem(err);
+        for (size_t i = 1; s > 0 && i < n; i++) {
+            x->send_s[s][i] = message_s(there, x->forward_bytes[i]);
+            x->back_s[s][i] = message_s(back, x->backward_bytes[i]);
+        }
+    }
+    return FR_OK;
+}
+
+static enum fr_status price_transfers(struct pricing *x, struct fr_error *err)
+{
+    struct fr__arena *arena = x->pl->arena;
+    uint32_t *far = fr__arena_alloc(arena, x->pl->graph->n_tensors, sizeof(*far));
+    struct fr__routes routes;
+    enum fr_status st;
+
+    x->forward_bytes = fr__arena_alloc(arena, x->items->n + 1, sizeof(double));
+    x->backward_bytes = fr__arena_alloc(arena, x->items->n + 1, sizeof(double));
+    if (!far || !x->forward_bytes || !x->backward_bytes)
+        return fr__fail_nomem(err);
+    sum_crossing(x, FR__ROLE_FORWARD, far, x->forward_bytes);
+    sum_crossing(x, FR__ROLE_BACKWARD, far, x->backward_bytes);
+    st = fr__routes_init(&routes, x->pl->in->topo, err);
+    if (st == FR_OK)
+        st = price_links(x, &routes, err);
+    fr__routes_fini(&routes);
+    return st;
+}
+
+/* ---- memory ---- */
+
+/* Versions of weights that a schedule keeps besides the newest: as many as micro-batches live, but
+ * the newest; all stages' as many as the first's; or one. */
+static enum fr_status count_versions(struct pricing *x, struct fr_error *err)
+{
+    const struct fr__params *p = &x->pl->params;
+    enum fr_weights_rule rule = x->in->schedule->weights;
+    size_t n = x->items->n;
+    double *fixed = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*fixed));
+    double *live = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*live));
+    double *params = fr__arena_alloc(x->pl->arena, n + 1, sizeof(*params));
+    double n_fixed = rule == FR_WEIGHTS_STASH      ? -1
+                     : rule == FR_WEIGHTS_DOUBLE   ? 1
+                     : rule == FR_WEIGHTS_VERTICAL ? (double)x->in->schedule->n_ranks - 1
+                                                   : 0;
+
+    if (!fixed || !live || !params)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE)
+            params[x->items->item_of[p->owners[i].op] + 1] += (double)p->owners[i].bytes;
+    for (size_t i = 0; i <= n; i++) {
+        params[i] += i > 0 ? params[i - 1] : 0;
+        fixed[i] = x->chain->fixed_bytes[i] + n_fixed * params[i];
+        live[i] = x->chain->live_bytes[i] + (rule == FR_WEIGHTS_STASH ? params[i] : 0);
+    }
+    x->chain->fixed_bytes = fixed;
+    x->chain->live_bytes = live;
+    return FR_OK;
+}
+
+/* Two copies of the model share a rank's memory. */
+static enum fr_status find_capacities(struct pricing *x, struct fr_error *err)
+{
+    const struct fr__stages_problem *in = x->in;
+    double *capacity = fr__arena_alloc(x->pl->arena, in->schedule->n_ranks, sizeof(*capacity));
+    double n_copies =
+        in->stages_a_device > 1 && in->n_stages == in->schedule->n_ranks ? in->stages_a_device : 1;
+
+    if (!capacity)
+        return fr__fail_nomem(err);
+    for (size_t s = 0; s < in->n_stages; s++) {
+        const struct fr_device_type *type = fr__type_of(x->pl, in->devices[s]);
+
+        capacity[in->rank_of[s]] =
+            ((double)type->mem_bytes - (double)type->context_bytes) / n_copies;
+    }
+    x->chain->capacity_bytes = capacity;
+    return FR_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum fr_status make_room(struct pricing *x, struct fr_error *err)
+{
+    struct fr__arena *arena = x->pl->arena;
+    size_t k = x->in->n_stages;
+
+    x->chain = fr__arena_alloc(arena, 1, sizeof(*x->chain));
+    x->forward_s = fr__arena_alloc(arena, k, sizeof(*x->forward_s));
+    x->backward_s = fr__arena_alloc(arena, k, sizeof(*x->backward_s));
+    x->weight_s = fr__arena_alloc(arena, k, sizeof(*x->weight_s));
+    x->tail_s = fr__arena_alloc(arena, k, sizeof(*x->tail_s));
+    x->send_s = fr__arena_alloc(arena, k, sizeof(*x->send_s));
+    x->back_s = fr__arena_alloc(arena, k, sizeof(*x->back_s));
+    if (!x->chain || !x->forward_s || !x->backward_s || !x->weight_s || !x->tail_s || !x->send_s ||
+        !x->back_s)
+        return fr__fail_nomem(err);
+    return FR_OK;
+}
+
+enum fr_status fr__stages_price(struct fr__choice_problem *out, struct fr__placer *pl,
+                                const struct fr__stages_problem *in, const struct fr__items *items,
+                                const double *fixed_bytes, const double *live_bytes,
+                                struct fr_error *err)
+{
+    struct pricing x = {.pl = pl, .in = in, .items = items};
+
+    FR_TRY(make_room(&x, err));
+    *x.chain = (struct fr__chain){.n = items->n,
+                                  .n_stages = in->n_stages,
+                                  .n_ranks = in->schedule->n_ranks,
+                                  .rank_of = in->rank_of,
+                                  .forward_s = x.forward_s,
+                                  .backward_s = x.backward_s,
+                                  .send_s = (const double *const *)x.send_s,
+                                  .back_s = (const double *const *)x.back_s,
+                                  .fixed_bytes = fixed_bytes,
+                                  .live_bytes = live_bytes,
+                                  .in_flight = in->in_flight};
+    FR_TRY(price_passes(&x, err));
+    FR_TRY(price_transfers(&x, err));
+    FR_TRY(find_capacities(&x, err));
+    if (in->schedule->weights != FR_WEIGHTS_FLUSH)
+        FR_TRY(count_versions(&x, err));
+    *out = (struct fr__choice_problem){.least_gain_frac = in->message_s ? MESSAGES_OFF_FRAC : 0,
+                                       .chain = x.chain,
+                                       .schedule = in->schedule,
+                                       .n_together = in->schedule->n_micros,
+                                       .weight_s = x.weight_s,
+                                       .tail_s = x.tail_s};
+    return FR_OK;
+}
