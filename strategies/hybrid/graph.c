@@ -195,8 +195,10 @@ static enum fr_status gather_units(struct fr__hybrid_graph *out, const struct fr
                   [FR__GATHER_EXPERTS] = o->dp * o->cp * o->tp / (o->ep * o->etp)},
         .prefetch = o->prefetch,
         .reshards = o->reshards,
-        .keeps_parameters =
-            o->zero<3, .bucket_bytes = o->bucket_bytes, .overlaps = o->overlap, .is_cut = o->pp> 1,
+        .keeps_parameters = (o->zero < 3),
+        .bucket_bytes = o->bucket_bytes,
+        .overlaps = o->overlap,
+        .is_cut = (o->pp > 1),
         .sent = weight / elem_bytes,
         .kept = (weight + recipe->bytes[FR__PART_CACHE]) / elem_bytes,
         .gradient = fr__recipe_reduced_bytes(recipe) / elem_bytes,

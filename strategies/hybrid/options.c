@@ -170,8 +170,10 @@ const struct fr_option fr__hybrid_option_rows[] = {
     [BUCKET] = {.name = "bucket",
                 .type = FR_OPTION_BYTES,
                 .fallback = "25MiB",
-                .help = "gradients that travel together; with pp, if not given, Megatron-LM's: "
-                        "40 million parameters, or a million a replica if that is more"},
+                .help =
+                    "gradients that travel together; if not given, with another axis than dp or "
+                    "with zero=1 Megatron-LM's: 40 million parameters, or a million a replica "
+                    "if that is more; with zero=2 DeepSpeed's: 500 million parameters"},
     [OVERLAP] = {.name = "overlap",
                  .type = FR_OPTION_BOOL,
                  .fallback = "1",
@@ -318,6 +320,19 @@ static enum fr_status read_shard_group(struct fr__hybrid_options *o, const struc
     return FR_OK;
 }
 
+/* ---- gradients ---- */
+
+/* What the frameworks have that train so: PyTorch's DDP the option's default; Megatron-LM its own
+ * rule (0); DeepSpeed's ZeRO-2 5e8 parameters (reduce_bucket_size, deepspeed/runtime/zero/config.py). */
+static void choose_bucket(struct fr__hybrid_options *o, const struct fr_graph *g)
+{
+    bool is_of_replicas_alone = o->pp == 1 && o->tp == 1 && o->cp == 1 && o->ep == 1;
+
+    if (is_of_replicas_alone && o->zero == 0)
+        return;
+    o->bucket_bytes = o->zero == 2 && o->pp == 1 ? 500000000 * (uint64_t)g->param_elem_bytes : 0;
+}
+
 /* ---- the batch ---- */
 
 static enum fr_status read_batch(struct fr__hybrid_options *o, const struct fr_problem *in,
@@ -451,8 +466,8 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     if (v[ZERO] > 3)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
                         (unsigned long long)v[ZERO]);
-    if (o.pp > 1 && !in->options->is_set[BUCKET])
-        o.bucket_bytes = 0;
+    if (!in->options->is_set[BUCKET])
+        choose_bucket(&o, in->graph);
     if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])
         o.schedule = "interleaved-1f1b";
     if (o.sequence_parallel && o.tp == 1)

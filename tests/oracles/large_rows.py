@@ -8,7 +8,9 @@ rows, but for one: LMX-0002 had been asked by hand, and no rule was changed for 
 rules came after a look: pipelines are cut into stages of as many layers (cut=layers), as all these
 code bases do, where stages had been cut by time; and rows that need more than the peak FLOP/s of
 the GPU are left out. Two more corrected what a source says and a rule had misread: torchtitan's
-"selective" and BigScience's number format of the last day. No constant of the program is fitted to
+"selective" and BigScience's number format of the last day. The rules of `beside` were added when
+the program could ask for them, after a look at rows that were too slow; they say what the public
+scripts of these runs say. No constant of the program is fitted to
 any of the rows. A row without a rule is left out and counted on standard error, by reason; a row
 that `hybrid` refuses stays in, and `validate` counts it.
 
@@ -21,14 +23,16 @@ that `hybrid` refuses stays in, and `validate` counts it.
     attention   flash from Megatron-Core on and in FSDP code; SC21, BigScience and vTrain: unfused
     peak        a step with more model FLOP than PEAKS allows in its time: left out
     machine     MACHINES by GPU and memory, GPUs of the row counted from the first machine on; its
-                own network cards unless SOURCES has a network
+                own network cards unless SOURCES has a network. Of GB200's racks 64 GPUs each, as
+                public launch scripts for them have it (--segment=16)
     precision   BF16 and mixtures with it: bf16; FP8 of any scaling: fp8; FP16, and blank: fp16, as
                 all codes of these rows use 16 bits. FP4: left out
     degrees     tp, pp, cp, ep, etp, dp of the row; missing: 1, dp: the rest of the GPUs. fsdp over
                 1 or zero=3: zero=3. "yes" and "not stated": left out
     micro       batch_per_gpu; blank: MICRO (run_table_1.sh of SC21), else 1
     schedule    vp, or MICRO: interleaved with that many parts; NA, 1 or blank: 1f1b, no parts;
-                stages of as many layers
+                stages of as many layers. Nemotron4-340B says NA in one release, and 12 in those
+                before and after, as in NeMo's model_configs_h100.csv: 12
     recompute, sp, zero, overlap: SOURCES, one line a code base: what its scripts set, as far as
                 published. What no source states is the default of that code base: sp and the
                 distributed optimizer in Megatron-Core, neither before; no recomputation there, full
@@ -36,6 +40,13 @@ that `hybrid` refuses stays in, and `validate` counts it.
                 torchtitan's "selective" is not Megatron's: it runs every second layer again, or
                 of each layer every second product (torchtitan,
                 parallelisms/parallelize_llama.py); both are taken as every second layer
+    beside      what else runs beside products. Megatron-LM's README of its H100 rows: parameters
+                are gathered in the next forward pass, tensor messages overlap their products.
+                NeMo 2 and Megatron-Bridge (nemo/lightning/pytorch/callbacks/
+                megatron_comm_overlap.py; recipes' pretrain_performance_optimizations): likewise,
+                with buckets of 128 Mi parameters. dgxc of before v25.04, and NeMo 24.07 (NeMo 1;
+                *-synth.yaml, grok1_314b.yaml): parameters likewise, tensor messages not. MegaScale
+                (its paper, section 3.2): both
     rate        iteration_ms, else batch x seq / tokens a second (of a GPU: x GPUs), else FLOP of
                 the step / FLOP/s: CONVENTIONS
                 FSDP's checkpoints are PyTorch's, which stop early (2.1 on)
@@ -183,10 +194,24 @@ def machine(row, source):
         raise LeftOut("no preset with four V100")
     if not found:
         raise LeftOut("no preset with this GPU: " + row["gpu"])
-    n = -(-int(row["gpus"]) // found[1])
+    n = -(-int(row["gpus"]) // gpus_of(found))
     if n == 1:
         return found[0]
     return f"{n}x {found[0]}" + (f" via {source.network}" if source.network else "")
+
+
+def gpus_of(found):
+    """GPUs that a job takes of a machine: of a rack of 18 trays 16 (Slurm's --segment=16)."""
+    return 64 if found[1] == 72 else found[1]
+
+
+def devices(row):
+    """Options that name the GPUs, where a job does not take them from the first one on."""
+    found = MACHINES.get((row["gpu"], row["gpu_mem_gb"])) or MACHINES.get((row["gpu"], ""))
+    racks = int(row["gpus"]) // 64
+    if found[1] != 72 or racks < 2:
+        return ""
+    return " --devices " + ",".join(f"n{18 * i}..{18 * i + 15}.gpu0..3" for i in range(racks))
 
 
 def precision(row):
@@ -214,7 +239,20 @@ def degrees(row, source):
     if int(said.get("fsdp", 0)) > 1 or said.get("fsdp") == "1" or said.get("zero") == "3":
         zero = 3
     vp = said.get("vp", "")
+    if "Nemotron4-340B" in row["model"] and vp == "NA":
+        vp = "12"
     return d, zero, int(vp) if vp.isdigit() else 1
+
+
+def beside(row, has_tensor_messages):
+    """Words for what runs beside products; see the head."""
+    release = re.search(r"v(\d+\.\d+)", row["source"])
+    if row["id"].startswith("LMD") and float(release[1]) < 25.04 or "24.07" in row["framework"]:
+        return ["overlap-gather=1"]
+    if not re.match("LMM-000|LMT-0004|LM[DNPB]|NEMO", row["id"]):
+        return []
+    words = ["overlap-gather=1"] + ["tp-overlap=1"] * has_tensor_messages
+    return words + ["bucket=256MiB"] * bool(re.match("LM[DNPB]|NEMO", row["id"]))
 
 
 def recompute_of(row, source, n_layers):
@@ -238,6 +276,7 @@ def strategy(row, source, n_layers, is_of_experts):
         words.append("sp=1")
     if d["pp"] > 1:
         words += [f"virtual={parts}" if parts > 1 else "schedule=1f1b", "cut=layers"]
+    words += beside(row, d["tp"] > 1 and source.sp)
     recompute = recompute_of(row, source, n_layers // d["pp"])
     words += [f"recompute={recompute}", f"zero={zero}", f"overlap={source.overlap}", "fold=1"]
     if recompute != "none" and zero == 3:
@@ -306,7 +345,7 @@ def convert(row, heads_of):
     return {"id": row["id"], "workload": workload(shape, source, seq), "topology": place,
             "gpus": row["gpus"], "strategy": said, "global_batch": int(float(row["global_batch"])),
             "precision": number,
-            "options": "-O adam" + (" --memory liveness" if allocated else ""),
+            "options": "-O adam" + (" --memory liveness" if allocated else "") + devices(row),
             "iteration_s": repr(time),
             "peak_bytes": repr(peak) if peak else "", "notes": row["framework"]}
 
