@@ -159,6 +159,34 @@ START_TEST(a_gather_begins_when_the_set_before_is_asked_for)
 }
 END_TEST
 
+/* Twelve layers of 30 MB, 4 bytes a parameter, on two replicas. PyTorch's DDP closes a bucket with
+ * 25 MiB, that is with each layer; Megatron-LM with 40 million parameters, that is with six;
+ * DeepSpeed's ZeRO-2, which scatters both micro-batches, with 500 million, that is never. */
+START_TEST(buckets_are_those_of_the_framework_that_trains_so)
+{
+    static const struct {
+        const char *options;
+        enum fr_collective_kind kind;
+        unsigned n_buckets;
+    } cases[] = {{"", FR_ALL_REDUCE, 12},
+                 {"zero=1,", FR_REDUCE_SCATTER, 2},
+                 {"zero=1,bucket=25MiB,", FR_REDUCE_SCATTER, 12},
+                 {"zero=2,", FR_REDUCE_SCATTER, 2},
+                 {"zero=2,bucket=150MB,", FR_REDUCE_SCATTER, 6}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char spec[80];
+        struct outcome x;
+
+        snprintf(spec, sizeof(spec), "hybrid:%smicro=2", cases[i].options);
+        x = simulate(12, 30000000, 0, 100, 2, 8, spec);
+        ck_assert_msg(isfinite(start_of(&x, 0, cases[i].kind, cases[i].n_buckets - 1)), "%s", spec);
+        ck_assert_msg(isinf(start_of(&x, 0, cases[i].kind, cases[i].n_buckets)), "%s", spec);
+        release(&x);
+    }
+}
+END_TEST
+
 /* ---- every schedule ---- */
 
 /* The latest end of the weight gradients whose bytes are those of the collective. */
@@ -236,6 +264,7 @@ int main(void)
                         sizeof(rows) / sizeof(rows[0]));
     tcase_add_test(c, each_stage_begins_its_sums_by_itself);
     tcase_add_test(c, a_gather_begins_when_the_set_before_is_asked_for);
+    tcase_add_test(c, buckets_are_those_of_the_framework_that_trains_so);
     tcase_add_loop_test(c, no_gradient_leaves_before_all_micro_batches_have_added_to_it, 0,
                         n_kinds);
     return run_case(c, "strategies/hybrid_overlap");
