@@ -5,8 +5,15 @@
  * first set is gathered at once. The gather of another begins when the forward pass comes to the
  * set before, whose own gather is done then; so one gather runs beside the ops that read the set
  * before. Megatron-LM does so with overlap_param_gather (megatron/core/distributed/
- * distributed_data_parallel.py and param_and_grad_buffer.py, finish_param_sync), and with
- * align_param_gather all stages begin at the same time. On a device the gathers follow each other.
+ * distributed_data_parallel.py and param_and_grad_buffer.py, finish_param_sync).
+ *
+ * Where a device has several stages (virtual ones, "chunks"), those of the first two are gathered
+ * at once, and those of another when the first micro-batch comes to the stage before it: with
+ * interleaving Megatron-LM's schedule asks for a whole chunk one chunk ahead (align_param_gather;
+ * megatron/core/pipeline_parallel/schedules.py, param_sync_func). Else the first micro-batch would
+ * wait for a gather at each of many small stages, one after the other.
+ *
+ * On a device the gathers follow each other.
  */
 #include "config.h"
 
@@ -73,20 +80,18 @@ static uint32_t op_before(const struct fr__exchange *x, uint32_t op)
     return FR_NONE;
 }
 
-/* before: the set gathered before on the device, FR_NONE. */
+/* after: the op of the forward pass that it waits for, FR_NONE. */
 static void gather_for_next(struct fr__exchange *x, const struct fr__replica *r, uint32_t set,
-                            uint32_t rank, uint32_t before)
+                            uint32_t rank, uint32_t after)
 {
     struct fr_plan *plan = x->pl->plan;
-    uint32_t member = add_gather(x, set, rank, FR_PHASE_FORWARD), op;
+    uint32_t member = add_gather(x, set, rank, FR_PHASE_FORWARD);
     uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank);
 
-    if (before != FR_NONE) {
+    if (x->last_on[device] != FR_NONE)
         fr_plan_add_dep(plan, x->last_on[device], member);
-        op = op_before(x, first_reader(x, before));
-        if (op != FR_NONE)
-            fr_plan_add_dep(plan, r->first_task[op], member);
-    }
+    if (after != FR_NONE)
+        fr_plan_add_dep(plan, r->first_task[after], member);
     x->last_on[device] = member;
     for (uint32_t i = x->sets.first[set]; i < x->sets.first[set + 1]; i++)
         fr_plan_add_dep(plan, member, r->first_task[x->pl->params.owners[x->sets.owners[i]].op]);
@@ -111,13 +116,39 @@ static uint32_t next_set(const struct fr__exchange *x, uint32_t device, uint32_t
     return next;
 }
 
-static void gather_on(struct fr__exchange *x, const struct fr__replica *r, uint32_t device,
-                      uint32_t rank)
+static bool has_several_stages(const struct fr__exchange *x, uint32_t device, uint32_t rank)
+{
+    unsigned n = 0;
+
+    for (uint32_t s = 0; s < x->options.n_stages; s++)
+        n += fr__exchange_device(x, s, rank) == device;
+    return n > 1;
+}
+
+static void gather_set_by_set(struct fr__exchange *x, const struct fr__replica *r, uint32_t device,
+                              uint32_t rank)
 {
     uint32_t before = FR_NONE, set;
 
     while ((set = next_set(x, device, rank, before)) != FR_NONE) {
-        gather_for_next(x, r, set, rank, before);
+        gather_for_next(x, r, set, rank,
+                        before == FR_NONE ? FR_NONE : op_before(x, first_reader(x, before)));
+        before = set;
+    }
+}
+
+static void gather_stage_by_stage(struct fr__exchange *x, const struct fr__replica *r,
+                                  uint32_t device, uint32_t rank)
+{
+    uint32_t before = FR_NONE, first = FR_NONE, after = FR_NONE, set;
+    unsigned n_stages = 0;
+
+    while ((set = next_set(x, device, rank, before)) != FR_NONE) {
+        if (before == FR_NONE || x->stage_of_set[set] != x->stage_of_set[before]) {
+            after = ++n_stages > 2 ? first : FR_NONE;
+            first = first_reader(x, set);
+        }
+        gather_for_next(x, r, set, rank, after);
         before = set;
     }
 }
@@ -135,7 +166,11 @@ void fr__gathers_place(struct fr__exchange *x, struct fr__replica *r, uint32_t r
     for (uint32_t s = 0; s < n_stages && x->options.gathers_at_start; s++) {
         uint32_t device = fr__exchange_device(x, s, rank);
 
-        if (x->last_on[device] == FR_NONE) /* it may have several stages */
-            gather_on(x, r, device, rank);
+        if (x->last_on[device] != FR_NONE)
+            continue;
+        if (has_several_stages(x, device, rank))
+            gather_stage_by_stage(x, r, device, rank);
+        else
+            gather_set_by_set(x, r, device, rank);
     }
 }

@@ -159,6 +159,22 @@ START_TEST(a_gather_begins_when_the_set_before_is_asked_for)
 }
 END_TEST
 
+/* Two stages a device, four times over: each of one layer, whose gather takes 0.75 s. Those of the
+ * first two are gathered at once. The first micro-batch is in stage 0 at 0.75-1.75, in 1 at
+ * 2.25-3.25, in 2 (the second of device 0) at 3.75-4.75, in 4 at 6.75-7.75. */
+START_TEST(virtual_stages_are_gathered_one_ahead)
+{
+    static const double starts_s[] = {0, 0.75, 4.75, 7.75};
+    struct outcome x = simulate(8, LAYER_BYTES, 0, 500000000, 4, 8,
+                                "hybrid:pp=2,virtual=4,micro=2,zero=1,bucket=1B,overlap-gather=1");
+
+    for (unsigned k = 0; k < 4; k++)
+        ck_assert_double_eq_tol(start_of(&x, 0, FR_ALL_GATHER, k), starts_s[k], 1e-9);
+    ck_assert(isinf(start_of(&x, 0, FR_ALL_GATHER, 4)));
+    release(&x);
+}
+END_TEST
+
 /* Twelve layers of 30 MB, 4 bytes a parameter, on two replicas. PyTorch's DDP closes a bucket with
  * 25 MiB, that is with each layer; Megatron-LM with 40 million parameters, that is with six;
  * DeepSpeed's ZeRO-2, which scatters both micro-batches, with 500 million, that is never. */
@@ -264,6 +280,7 @@ int main(void)
                         sizeof(rows) / sizeof(rows[0]));
     tcase_add_test(c, each_stage_begins_its_sums_by_itself);
     tcase_add_test(c, a_gather_begins_when_the_set_before_is_asked_for);
+    tcase_add_test(c, virtual_stages_are_gathered_one_ahead);
     tcase_add_test(c, buckets_are_those_of_the_framework_that_trains_so);
     tcase_add_loop_test(c, no_gradient_leaves_before_all_micro_batches_have_added_to_it, 0,
                         n_kinds);
