@@ -5,6 +5,7 @@ project_tests = tests/project/test_device_table.sh \
 	tests/project/test_exports.sh \
 	tests/project/test_hostile.sh \
 	tests/project/test_layers.sh \
+	tests/project/test_mutations.sh \
 	tests/project/test_strategy_names.sh \
 	tests/project/test_torch_scripts.sh \
 	tests/project/test_torchvision.sh
@@ -13,7 +14,7 @@ EXTRA_DIST += $(project_tests) tests/project/same_bytes.sh tests/project/client/
 	tests/project/client/run.sh
 
 # Does some test notice every single mistake made on purpose? A few minutes; not part of check.
-EXTRA_DIST += tests/project/mutate.py tests/project/circles.py
+EXTRA_DIST += tests/project/mutate.py tests/project/mutations.py tests/project/circles.py
 .PHONY: mutate
 mutate:
-	python3 $(srcdir)/tests/project/mutate.py
+	python3 -B $(srcdir)/tests/project/mutate.py
