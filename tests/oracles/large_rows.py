@@ -32,7 +32,8 @@ that `hybrid` refuses stays in, and `validate` counts it.
     micro       batch_per_gpu; blank: MICRO (run_table_1.sh of SC21), else 1
     schedule    vp, or MICRO: interleaved with that many parts; NA, 1 or blank: 1f1b, no parts;
                 stages of as many layers. Nemotron4-340B says NA in one release, and 12 in those
-                before and after, as in NeMo's model_configs_h100.csv: 12
+                before and after, as in NeMo's model_configs_h100.csv: 12. MegaScale: what the
+                notes say
     recompute, sp, zero, overlap: SOURCES, one line a code base: what its scripts set, as far as
                 published. What no source states is the default of that code base: sp and the
                 distributed optimizer in Megatron-Core, neither before; no recomputation there, full
@@ -241,6 +242,9 @@ def degrees(row, source):
     vp = said.get("vp", "")
     if "Nemotron4-340B" in row["model"] and vp == "NA":
         vp = "12"
+    chunks = re.search(r"interleaved 1F1B with (\d+) chunks", row["notes"])
+    if chunks:
+        vp = chunks[1]
     return d, zero, int(vp) if vp.isdigit() else 1
 
 
