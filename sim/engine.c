@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "sim/collectives/run.h"
+#include "sim/analysis/parts.h"
 #include "sim/streams.h"
 
 #include <math.h>

@@ -3,8 +3,9 @@ libsim_la_SOURCES = \
 	sim/engine.h sim/engine.c sim/heap.h sim/heap.c sim/interference.c sim/names.c sim/order.c \
 	sim/random.c sim/resources.c sim/sim.h sim/simulation.c sim/spread.h sim/spread.c sim/story.h \
 	sim/streams.h sim/streams.c sim/turns.h \
-	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/selfcheck.h \
-	sim/analysis/selfcheck.c sim/analysis/sensitivity.c sim/analysis/totals.c \
+	sim/analysis/bound.c sim/analysis/critical.c sim/analysis/deadlock.c sim/analysis/parts.h \
+	sim/analysis/selfcheck.h sim/analysis/selfcheck.c sim/analysis/sensitivity.c \
+	sim/analysis/totals.c \
 	sim/collectives/alike.c sim/collectives/chosen.h sim/collectives/chosen.c \
 	sim/collectives/collective.c sim/collectives/cost.c sim/collectives/crowd.h \
 	sim/collectives/crowd.c sim/collectives/fold.c sim/collectives/form.c \

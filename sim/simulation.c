@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "sim/analysis/selfcheck.h"
+#include "sim/analysis/parts.h"
 #include "sim/engine.h"
 
 #include <math.h>

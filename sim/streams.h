@@ -11,6 +11,7 @@
 #define FR_SIM_STREAMS_H
 
 #include "sim/engine.h"
+#include "sim/analysis/parts.h"
 
 enum { MOST_FETCHED = 8 };
 

@@ -4,6 +4,7 @@
 #include "topo/route_search.h"
 
 #include "base/rng.h"
+#include "topo/route_heap.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,14 +31,9 @@ struct front {
     uint32_t n;                    /* reached */
 };
 
-/* A vertex and how far it may be; the nearest is on top of the heap. */
-struct reached {
-    uint32_t dist, vertex;
-};
-
 struct fr__route_search {
     const struct fr_topo *topo;
-    struct reached *heap; /* [n_links + 1], NULL: no relays */
+    struct fr__reached *heap; /* [n_links + 1], NULL: no relays */
     size_t n_heap;
     struct adjacency out, in;
     uint64_t *latency_ps;    /* [n_links] */
@@ -362,40 +358,7 @@ static void start_choices(struct fr__route_search *s, uint32_t target)
     s->width_Bps[target] = INFINITY;
 }
 
-/* ---- distances with relays: Dijkstra, Numerische Mathematik 1, 1959, on a binary heap ---- */
-
-static bool is_nearer(struct reached a, struct reached b)
-{
-    return a.dist != b.dist ? a.dist < b.dist : a.vertex < b.vertex;
-}
-
-static void push(struct fr__route_search *s, struct reached r)
-{
-    size_t at = s->n_heap++;
-
-    for (; at > 0 && is_nearer(r, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        s->heap[at] = s->heap[(at - 1) / 2];
-    s->heap[at] = r;
-}
-
-static struct reached pop(struct fr__route_search *s)
-{
-    struct reached top = s->heap[0], last = s->heap[--s->n_heap];
-    size_t at = 0;
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child + 1 < s->n_heap && is_nearer(s->heap[child + 1], s->heap[child]))
-            child++;
-        if (child >= s->n_heap || !is_nearer(s->heap[child], last))
-            break;
-        s->heap[at] = s->heap[child];
-        at = child;
-    }
-    s->heap[at] = last;
-    return top;
-}
+/* ---- distances with relays: Dijkstra, Numerische Mathematik 1, 1959 ---- */
 
 /* Reaches what leads to v, which is settled, over links that v passes on. */
 static void settle(struct fr__route_search *s, uint32_t v)
@@ -412,7 +375,7 @@ static void settle(struct fr__route_search *s, uint32_t v)
         if (far >= dist[u] || (is_relay && !is_nvlink(s, l)))
             continue;
         dist[u] = far;
-        push(s, (struct reached){far, u});
+        fr__reached_push(s->heap, &s->n_heap, (struct fr__reached){far, u});
     }
 }
 
@@ -426,9 +389,9 @@ static void settle_all(struct fr__route_search *s, uint32_t target)
     s->n_heap = 0;
     f->n = 0;
     f->dist[target] = 0;
-    push(s, (struct reached){0, target});
+    fr__reached_push(s->heap, &s->n_heap, (struct fr__reached){0, target});
     while (s->n_heap > 0) {
-        struct reached r = pop(s);
+        struct fr__reached r = fr__reached_pop(s->heap, &s->n_heap);
 
         if (r.dist > f->dist[r.vertex])
             continue; /* reached again since, and nearer */

@@ -36,6 +36,7 @@
 #include "config.h"
 
 #include "sim/engine.h"
+#include "sim/analysis/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
+#include "sim/analysis/parts.h"
 #include "sim/collectives/run.h"
 #include "sim/collectives/way.h"
 

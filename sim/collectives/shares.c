@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "sim/engine.h"
+#include "sim/analysis/parts.h"
 
 /* Adds `total_s`, shared out as a collective's own cost is. */
 static void add_own_cost(struct engine *e, uint32_t collective, double total_s)

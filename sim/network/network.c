@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "sim/collectives/run.h"
+#include "sim/analysis/parts.h"
 #include "sim/engine.h"
 
 #include <stdlib.h>

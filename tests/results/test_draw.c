@@ -1,5 +1,5 @@
-/* tests/results/test_draw.c - DOT text, read as a graph: its nodes and edges are the cluster's or
- * the model's, and no input breaks out of it. */
+/* tests/results/test_draw.c - DOT text, and a cluster's picture, read as a graph: its nodes and
+ * edges are the cluster's, and no input breaks out of it. */
 #include "config.h"
 
 #include "results/drawings/dot.h"
@@ -10,19 +10,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What writer puts out; the caller frees. */
-static char *written(void (*write)(FILE *f, const void *user), const void *user)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-
-    ck_assert_ptr_nonnull(f);
-    write(f, user);
-    ck_assert_int_eq(fclose(f), 0);
-    return text;
-}
 
 /* ---- text ---- */
 
@@ -52,7 +39,7 @@ START_TEST(text_from_inputs_stays_inside_its_string)
          "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
          "\xc3\xa9"},
     };
-    char *got = written(write_text, rows[_i].in);
+    char *got = dot_written(write_text, rows[_i].in);
 
     ck_assert_str_eq(got, rows[_i].out);
     free(got);
@@ -70,7 +57,7 @@ START_TEST(points_are_inches_with_three_decimals)
         long points;
         const char *out;
     } rows[] = {{72, "1.000"}, {0, "0.000"}, {36, "0.500"}, {58, "0.805"}, {7200, "100.000"}};
-    char *got = written(write_inches, &rows[_i].points);
+    char *got = dot_written(write_inches, &rows[_i].points);
 
     ck_assert_str_eq(got, rows[_i].out);
     free(got);
@@ -88,7 +75,7 @@ static void write_topo(FILE *f, const void *user)
 
 static struct dot_graph *read_drawn(const struct fr_topo *t)
 {
-    char *text = written(write_topo, t);
+    char *text = dot_written(write_topo, t);
     struct dot_graph *g = dot_parse(text);
 
     free(text);
@@ -363,234 +350,6 @@ START_TEST(odd_machines_are_drawn_too)
 }
 END_TEST
 
-/* ---- graphs ---- */
-
-static struct fr_graph *load_graph(const char *spec)
-{
-    const struct fr_workload_options opt = {.dtype = FR_N_DTYPES};
-    struct fr_graph *g;
-    struct fr_error err;
-
-    ck_assert_msg(fr_workload_load(&g, spec, &opt, &err) == FR_OK, "%s", err.text);
-    return g;
-}
-
-struct wish {
-    const struct fr_graph *g;
-    struct fr_draw_graph_options opt;
-    bool *is_placed;
-};
-
-static void write_graph(FILE *f, const void *user)
-{
-    const struct wish *w = user;
-    struct fr_error err;
-
-    ck_assert_msg(fr_draw_graph(f, w->g, &w->opt, w->is_placed, &err) == FR_OK, "%s", err.text);
-}
-
-static struct dot_graph *read_written(struct wish *w)
-{
-    char *text = written(write_graph, w);
-    struct dot_graph *g = dot_parse(text);
-
-    free(text);
-    dot_check_places(g);
-    return g;
-}
-
-static struct dot_graph *draw_graph(const char *spec, struct fr_draw_graph_options opt,
-                                    bool *is_placed)
-{
-    struct wish w = {.g = load_graph(spec), .opt = opt, .is_placed = is_placed};
-    struct dot_graph *g = read_written(&w);
-
-    fr_graph_free((struct fr_graph *)w.g);
-    return g;
-}
-
-/* Nodes that are not words about the picture. */
-static size_t count_boxes(const struct dot_graph *g)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < g->n_nodes; i++)
-        n += dot_is_box(&g->nodes[i]);
-    return n;
-}
-
-/* All boxes hang together: no layer is left without an edge. */
-static void check_edges(const struct dot_graph *g)
-{
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        size_t n = 0;
-
-        for (size_t e = 0; e < g->n_edges; e++)
-            n += g->edges[e].from == &g->nodes[i] || g->edges[e].to == &g->nodes[i];
-        ck_assert_msg(!dot_is_box(&g->nodes[i]) || n > 0, "'%s' stands alone",
-                      dot_attribute(g->nodes[i].attributes, "label"));
-        for (size_t e = 0; e < g->n_edges; e++)
-            ck_assert_ptr_ne(g->edges[e].from, g->edges[e].to);
-    }
-}
-
-/* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first
- * is unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table
- * 2.1), DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
-START_TEST(equal_blocks_fold_into_one_that_counts_them)
-{
-    static const struct {
-        const char *model, *labels[4];
-    } rows[] = {
-        {"resnet50",
-         {"layer1.1 ... 2  x2", "layer2.1 ... 3  x3", "layer3.1 ... 5  x5", "layer4.1 ... 2  x2"}},
-        {"bert-base", {"layer0 ... 11  x12", NULL, NULL, NULL}},
-        {"gpt3-175b", {"layer0 ... 95  x96", NULL, NULL, NULL}},
-        {"densenet121",
-         {"denseblock1.denselayer1 ... 6, 6 different",
-          "denseblock2.denselayer1 ... 12, 12 different",
-          "denseblock3.denselayer1 ... 24, 24 different",
-          "denseblock4.denselayer1 ... 16, 16 different"}},
-    };
-    bool is_placed = false;
-    struct dot_graph *g = draw_graph(rows[_i].model, (struct fr_draw_graph_options){0}, &is_placed);
-
-    for (size_t i = 0; i < 4 && rows[_i].labels[i]; i++) {
-        char line[64];
-
-        snprintf(line, sizeof(line), "%s\n", rows[_i].labels[i]);
-        ck_assert_msg(dot_count(g, line) == 1, "%s has not one '%s'", rows[_i].model, line);
-    }
-    ck_assert(is_placed);
-    ck_assert_uint_le(count_boxes(g), 42);
-    check_edges(g);
-    dot_free(g);
-}
-END_TEST
-
-/* A GPT of that shape has 4 hidden^2 + 4 hidden parameters in attention's matrices and biases, 8
- * hidden^2 + 5 hidden in the MLP's and 4 hidden in two norms: 12 * 64^2 + 13 * 64 = 49984,
- * twice. */
-START_TEST(folded_blocks_sum_up_their_parameters)
-{
-    bool is_placed;
-    struct dot_graph *g = draw_graph("gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100",
-                                     (struct fr_draw_graph_options){0}, &is_placed);
-
-    ck_assert_uint_eq(dot_count(g, "layer0 ... 1  x2\n8x16x64\n99.97 K params in all\n"), 1);
-    dot_free(g);
-}
-END_TEST
-
-START_TEST(every_model_of_the_zoo_fits_a_slide)
-{
-    for (size_t i = 0; fr_zoo_name(i); i++) {
-        bool is_placed = false;
-        struct dot_graph *g;
-
-        if (strchr(fr_zoo_name(i), ':') || strstr(fr_zoo_name(i), "-L"))
-            continue; /* stands for a family */
-        g = draw_graph(fr_zoo_name(i), (struct fr_draw_graph_options){0}, &is_placed);
-        ck_assert_msg(count_boxes(g) >= 3 && count_boxes(g) <= 42, "%s: %zu nodes", fr_zoo_name(i),
-                      count_boxes(g));
-        check_edges(g);
-        dot_free(g);
-    }
-}
-END_TEST
-
-START_TEST(a_layer_shows_its_ops_and_what_stands_beside)
-{
-    const struct fr_draw_graph_options opt = {.layer = "layer1.0", .is_ops = true};
-    bool is_placed;
-    struct dot_graph *g = draw_graph("resnet50", opt, &is_placed);
-    const struct dot_node *maxpool = dot_labelled(g, "maxpool"); /* read by it */
-
-    dot_labelled(g, "layer1.1.conv1"); /* reads it */
-    ck_assert_uint_eq(dot_count(g, "layer1.0.conv1\nconv2d\n"), 1);
-    ck_assert_uint_eq(dot_count(g, "layer2"), 0);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward"));
-    for (size_t e = 0; e < g->n_edges; e++)
-        ck_assert_ptr_ne(g->edges[e].to, maxpool);
-    check_edges(g);
-    dot_free(g);
-}
-END_TEST
-
-START_TEST(phases_choose_the_ops_and_the_flops)
-{
-    struct fr_draw_graph_options opt = {.layer = "fc6", .is_ops = true};
-    bool is_placed;
-    struct dot_graph *g;
-
-    opt.has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
-    g = draw_graph("vgg19", opt, &is_placed);
-    ck_assert_uint_eq(dot_count(g, "fc6.wgrad\nmatmul, backward-weight\n"), 1);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        ck_assert_ptr_null(strstr(dot_attribute(g->nodes[i].attributes, "label"), "backward-data"));
-    dot_free(g);
-}
-END_TEST
-
-static enum fr_status refuse(const char *model, struct fr_draw_graph_options opt,
-                             struct fr_error *err)
-{
-    struct fr_graph *g = load_graph(model);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool is_placed;
-    enum fr_status st;
-
-    ck_assert_ptr_nonnull(f);
-    st = fr_draw_graph(f, g, &opt, &is_placed, err);
-    fclose(f);
-    free(text);
-    fr_graph_free(g);
-    return st;
-}
-
-START_TEST(too_many_ops_and_unknown_layers_are_refused)
-{
-    struct fr_error err;
-
-    ck_assert_int_eq(refuse("gpt2-xl", (struct fr_draw_graph_options){.is_ops = true}, &err),
-                     FR_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, "at most 300 can be read: choose a layer"));
-    ck_assert_int_eq(refuse("vgg19", (struct fr_draw_graph_options){.layer = "conv1_11"}, &err),
-                     FR_ENOENT);
-    ck_assert_str_eq(err.text, "'vgg19' has no layer 'conv1_11', did you mean 'conv1_1'?");
-}
-END_TEST
-
-/* A name that tries to leave its string, of the graph, a layer and an op. */
-START_TEST(hostile_op_names_are_text)
-{
-    const char *const evil = "a\"] \\N <b>&lt";
-    struct fr_graph_builder *b = fr_graph_builder_new();
-    struct fr_tensor out = {.bytes = 4, .alias = FR_NONE, .dims = {1}, .n_dims = 1};
-    struct fr_graph info = {.name = evil, .batch = 1, .param_elem_bytes = 4}, *g;
-    struct fr_op op = {.name = evil, .kind = FR_OP_MATMUL, .phase = FR_PHASE_FORWARD, .flops = 1};
-    bool is_placed;
-    struct fr_error err;
-
-    op.forward = FR_NONE;
-    ck_assert_uint_eq(fr_graph_builder_op(b, &op, evil, &out, 1), 0);
-    ck_assert_msg(fr_graph_builder_finish(b, &info, &g, &err) == FR_OK, "%s", err.text);
-    for (unsigned is_ops = 0; is_ops < 2; is_ops++) {
-        struct wish w = {.g = g, .opt = {.is_ops = is_ops}, .is_placed = &is_placed};
-        struct dot_graph *drawn = read_written(&w);
-
-        ck_assert_uint_eq(count_boxes(drawn), 1);
-        ck_assert_uint_eq(dot_count(drawn, evil), is_ops ? 1 : 2); /* the layer, the title */
-        dot_free(drawn);
-    }
-    fr_graph_free(g);
-    fr_graph_builder_free(b);
-}
-END_TEST
-
 int main(void)
 {
     TCase *c = tcase_create("all");
@@ -602,12 +361,5 @@ int main(void)
     tcase_add_test(c, a_tier_of_switches_stands_above_the_one_below_it);
     tcase_add_test(c, every_preset_is_drawn);
     tcase_add_test(c, odd_machines_are_drawn_too);
-    tcase_add_loop_test(c, equal_blocks_fold_into_one_that_counts_them, 0, 4);
-    tcase_add_test(c, folded_blocks_sum_up_their_parameters);
-    tcase_add_test(c, every_model_of_the_zoo_fits_a_slide);
-    tcase_add_test(c, a_layer_shows_its_ops_and_what_stands_beside);
-    tcase_add_test(c, phases_choose_the_ops_and_the_flops);
-    tcase_add_test(c, too_many_ops_and_unknown_layers_are_refused);
-    tcase_add_test(c, hostile_op_names_are_text);
     return run_case(c, "results draw");
 }

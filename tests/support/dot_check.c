@@ -334,3 +334,15 @@ void dot_check_places(const struct dot_graph *g)
             check_way(&g->edges[i], pos);
     }
 }
+
+char *dot_written(void (*write)(FILE *f, const void *user), const void *user)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    ck_assert_ptr_nonnull(f);
+    write(f, user);
+    ck_assert_int_eq(fclose(f), 0);
+    return text;
+}

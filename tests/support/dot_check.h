@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct dot_attribute {
     const char *name, *value;
@@ -36,6 +37,9 @@ struct dot_graph {
     struct dot_attribute *settings;
     struct fr__arena *arena;
 };
+
+/* What writer puts out; the caller frees it. */
+char *dot_written(void (*write)(FILE *f, const void *user), const void *user);
 
 /* Fails the test when the text is something else, names a node twice or has an edge to no node. The
  * caller releases it with dot_free(). */
