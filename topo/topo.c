@@ -1,4 +1,4 @@
-/* topo/topo.c - functions on a finished topology: choose devices, find the host. */
+/* topo/topo.c - functions on a finished topology: find the host, name a link. */
 #include "config.h"
 
 #include "topo/internal.h"
@@ -31,48 +31,6 @@ const char *fr_topo_link_name(const struct fr_topo *t, uint32_t link, char buf[F
 
     snprintf(buf, FR_LINK_NAME, "%s>%s", t->vertices[l->src].name, t->vertices[l->dst].name);
     return buf;
-}
-
-/* Takes n GPUs from the machines in rounds, one of each that has more. take: [n_machines],
- * zeroed. */
-static void deal(const struct fr_topo *t, size_t n, uint32_t take[])
-{
-    const struct fr__topo_priv *priv = t->priv;
-
-    while (n > 0)
-        for (size_t m = 0; m < t->n_machines && n > 0; m++)
-            if (take[m] < priv->first_gpu[m + 1] - priv->first_gpu[m]) {
-                take[m]++;
-                n--;
-            }
-}
-
-enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, uint32_t devices[],
-                              struct fr_error *err)
-{
-    const struct fr__topo_priv *priv = t->priv;
-    uint32_t *take;
-    size_t k = 0;
-
-    if (n == 0)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "0 GPUs asked for, at least 1 expected");
-    if (n > t->n_gpus)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%zu GPUs asked for, but '%s' has %zu", n,
-                        t->name, t->n_gpus);
-    if (!spread) {
-        for (uint32_t d = 0; d < n; d++)
-            devices[d] = d;
-        return FR_OK;
-    }
-    take = calloc(t->n_machines, sizeof(*take));
-    if (!take)
-        return fr__fail_nomem(err);
-    deal(t, n, take);
-    for (size_t m = 0; m < t->n_machines; m++)
-        for (uint32_t i = 0; i < take[m]; i++)
-            devices[k++] = priv->first_gpu[m] + i;
-    free(take);
-    return FR_OK;
 }
 
 uint32_t fr_topo_message_of(const struct fr_topo *t, uint32_t src, uint32_t dst,

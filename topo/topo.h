@@ -187,7 +187,8 @@ const char *fr_topo_link_name(const struct fr_topo *t, uint32_t link, char buf[F
 size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char *line),
                      void *user);
 
-/* The first n GPUs, or with spread n GPUs taken evenly over the machines; devices: [n].
+/* The first n GPUs, or with spread n GPUs taken evenly over the machines, of which those that share
+ * a switch of NVLinks (the trays of a rack) count as one; devices: [n].
  * FR_ERANGE when there are fewer than n or n is 0. */
 enum fr_status fr_topo_select(const struct fr_topo *t, size_t n, bool spread, uint32_t devices[],
                               struct fr_error *err);

@@ -99,6 +99,29 @@ START_TEST(select_takes_the_first_or_spreads_over_machines)
 }
 END_TEST
 
+/* 100 of 144 GPUs: 50 of each rack, from its first tray on. Of two DGX-1, 3 and 2. */
+START_TEST(gpus_are_spread_over_racks_and_machines)
+{
+    static const struct {
+        const char *spec;
+        size_t n, n_of_first;
+        uint32_t first_of_second;
+    } rows[] = {{"2x gb200-nvl72", 100, 50, 72}, {"2x dgx1-v100 via ib:100Gbps", 5, 3, 8}};
+    struct fr_topo *t;
+    uint32_t d[100];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ck_assert_int_eq(fr_topo_load(&t, rows[i].spec, NULL), FR_OK);
+        ck_assert_int_eq(fr_topo_select(t, rows[i].n, true, d, NULL), FR_OK);
+        for (size_t k = 0; k < rows[i].n; k++)
+            ck_assert_uint_eq(d[k], k < rows[i].n_of_first
+                                        ? k
+                                        : rows[i].first_of_second + k - rows[i].n_of_first);
+        fr_topo_free(t);
+    }
+}
+END_TEST
+
 /* One fault each; what the finished sentence must hold. */
 enum fault {
     SAME_NAME,
@@ -249,6 +272,7 @@ int main(void)
 
     tcase_add_test(c, devices_are_numbered_gpus_first_then_one_cpu_a_machine);
     tcase_add_test(c, select_takes_the_first_or_spreads_over_machines);
+    tcase_add_test(c, gpus_are_spread_over_racks_and_machines);
     tcase_add_loop_test(c, finish_reports_the_first_fault, 0, N_FAULTS);
     tcase_add_test(c, a_type_given_twice_is_one_and_a_different_one_is_refused);
     tcase_add_test(c, built_in_types_hold_the_datasheets_figures);
