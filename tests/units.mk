@@ -101,6 +101,7 @@ unit_tests += tests/sim/test_tournament
 unit_tests += tests/sim/test_turns
 unit_tests += tests/sim/test_way
 unit_tests += tests/strategies/test_accumulate
+unit_tests += tests/strategies/test_copies
 unit_tests += tests/strategies/test_cuts
 unit_tests += tests/strategies/test_dag
 unit_tests += tests/strategies/test_dims
