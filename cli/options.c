@@ -260,6 +260,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "nccl-channels", "N", "most trees of a collective at the same time", NULL},
     {OPTIONS_RUN, 0, "nccl-version", "2.N",
      "whose latencies a protocol has (default: the newest known)", NULL},
+    {OPTIONS_RUN, 0, "recipe", "NAME|FILE",
+     "what the training software does beside the model (forerun recipe list)", NULL},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
      NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",

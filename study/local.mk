@@ -9,9 +9,30 @@ libstudy_la_SOURCES = \
 	study/validate.h study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
 	study/ask/trial.c \
+	study/recipe/recipe.h study/recipe/recipe.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \
 	study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
 	study/validate/rows.h study/validate/rows.c study/validate/summary.h study/validate/summary.c \
 	study/validate/validate.c
+nodist_libstudy_la_SOURCES = study/recipe/texts.c
+
+# The shipped recipes, compiled in as text and installed.
+recipe_files = study/recipe/megatron-lm.yaml \
+	study/recipe/mxnet-horovod.yaml \
+	study/recipe/nvidia-apex.yaml \
+	study/recipe/nvidia-pytorch-bert.yaml \
+	study/recipe/nvidia-tf-bert.yaml \
+	study/recipe/pytorch-ddp.yaml \
+	study/recipe/tf-horovod-xla.yaml
+study/recipe/texts.c: $(recipe_files) study/recipe/texts.awk
+	@$(MKDIR_P) study/recipe
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f study/recipe/texts.awk $(recipe_files) \
+	  > $(abs_builddir)/study/recipe/texts.c.new
+	$(AM_V_at)mv study/recipe/texts.c.new $@
+BUILT_SOURCES += study/recipe/texts.c
+CLEANFILES += study/recipe/texts.c
+EXTRA_DIST += $(recipe_files) study/recipe/texts.awk
+recipesdir = $(pkgdatadir)/recipes
+recipes_DATA = $(recipe_files)

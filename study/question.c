@@ -65,6 +65,7 @@ OPTIONAL_NAME_SETTING(devices, devices)
 OPTIONAL_NAME_SETTING(slow, slow)
 OPTIONAL_NAME_SETTING(degrade, degrade)
 OPTIONAL_NAME_SETTING(profile_device, profile_device)
+OPTIONAL_NAME_SETTING(recipe, recipe)
 OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
 OPTIONAL_NAME_SETTING(protocol, way.protocol)
 OPTIONAL_NAME_SETTING(nccl_version, way.nccl_version)
@@ -353,7 +354,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(collective_algorithm, "collective-algorithm", true)                                          \
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
-    X(nccl_version, "nccl-version", true)
+    X(nccl_version, "nccl-version", true)                                                          \
+    X(recipe, "recipe", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
@@ -426,6 +428,8 @@ char *fr_question_key(const struct fr_question *q)
     if (!f)
         return NULL;
     for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (settings[i].set == set_recipe && !q->recipe)
+            continue; /* keys of answers kept before there were recipes stay theirs */
         fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
         write_escaped(f, settings[i].text(q, buf));
     }

@@ -67,6 +67,7 @@ struct fr_question {
      * says, 1 where none does; 1: nothing slows anything, whatever a file says;
      * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c. */
     double beside_collectives;
+    const char *recipe; /* what software does beside the model, study/recipe/recipe.h; NULL: none */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -96,7 +97,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 32 };
+enum { FR_N_SETTINGS = 33 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);

@@ -146,6 +146,7 @@ unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_iterations
 unit_tests += tests/study/test_profiles
 unit_tests += tests/study/test_rates
+unit_tests += tests/study/test_recipe_file
 unit_tests += tests/study/test_record
 unit_tests += tests/study/test_scaling
 unit_tests += tests/study/test_seeds
