@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "study/recipe/recipe.h"
+#include "study/recipe.h"
 
 enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
 {

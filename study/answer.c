@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 #include "study/interference.h"
-#include "study/recipe/recipe.h"
+#include "study/recipes.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/slow.h"

@@ -67,7 +67,7 @@ struct fr_question {
      * says, 1 where none does; 1: nothing slows anything, whatever a file says;
      * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c. */
     double beside_collectives;
-    const char *recipe; /* what software does beside the model, study/recipe/recipe.h; NULL: none */
+    const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -257,6 +257,7 @@ struct fr_record {
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
     /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
+    const char *recipe; /* as the question has it; NULL: none */
     const char *interference;
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
     bool alloc_at_start;   /* else at dispatch: when buffers come to be */

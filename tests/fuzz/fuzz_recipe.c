@@ -2,7 +2,7 @@
  * all have a name, a text and a source. */
 #include "config.h"
 
-#include "study/recipe/recipe.h"
+#include "study/recipe.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* study/recipe/recipe.c - reads recipes, checks each value against the option that it is for, and
+/* study/recipe.c - reads recipes, checks each value against the option that it is for, and
  * applies them; see recipe.h. */
 #include "config.h"
 
-#include "study/recipe/recipe.h"
+#include "study/recipes.h"
 
 #include "base/error.h"
 #include "base/yaml.h"
@@ -80,14 +80,12 @@ static enum fr_status at_value(enum fr_status st, const struct fr_recipe_value *
 static enum fr_status check_setting(const struct fr_recipe_value *v, struct fr_loc at,
                                     struct fr_error *err)
 {
-    struct fr_question q;
+    struct fr_question q = {.workload = NULL};
     char hint[128];
 
     for (size_t i = 0; i < N_SETTINGS; i++)
-        if (strcmp(settings[i], v->option) == 0) {
-            fr_question_init(&q);
+        if (strcmp(settings[i], v->option) == 0)
             return at_value(fr_question_set(&q, v->option, v->text, err), v, err);
-        }
     return fr__fail(err, FR_EPARSE, at, "a recipe has no setting '%.40s' of a question%s",
                     v->option,
                     fr__did_you_mean(v->option, settings, N_SETTINGS, hint, sizeof(hint)));
@@ -254,17 +252,16 @@ enum fr_status fr_recipe_load(struct fr_recipe **out, const char *name, struct f
 
 /* ---- use ---- */
 
-/* Whether the question has the setting's own default. */
+/* Whether the question has the setting's own default, which for all of `settings` is 0. */
 static bool is_default(const struct fr_question *q, const char *setting)
 {
-    struct fr_question usual;
+    const struct fr_question usual = {.workload = NULL};
     size_t i = 0;
     char *a, *b;
     bool is_same;
 
     while (fr_question_setting(i) && strcmp(fr_question_setting(i), setting) != 0)
         i++;
-    fr_question_init(&usual);
     a = fr_question_text(q, i);
     b = fr_question_text(&usual, i);
     is_same = a && b && strcmp(a, b) == 0;

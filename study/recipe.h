@@ -1,4 +1,4 @@
-/* study/recipe/recipe.h - what a training software does beside the model, as a named description
+/* study/recipe.h - what a training software does beside the model, as a named description
  * with sources: when and in which buckets gradients travel, what is copied, added and scaled.
  *
  *     recipe: pytorch-ddp
@@ -46,17 +46,6 @@ const char *fr_recipe_name(const struct fr_recipe *r);
 const char *fr_recipe_summary(const struct fr_recipe *r);
 const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
 const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
-
-/* Gives a question and the options of its strategy what its recipe says, where neither was given;
- * nothing without a recipe. Errors as fr_recipe_load. */
-enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
-                                struct fr_option_values *values, struct fr_error *err);
-
-/* A compiled-in file; the list ends with a NULL name. */
-struct fr__recipe_text {
-    const char *name, *text;
-};
-extern const struct fr__recipe_text fr__recipe_texts[];
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,11 @@
-# study/recipe/texts.awk - the shipped recipes as C strings, on standard output.
+# study/recipes/texts.awk - the shipped recipes as C strings, on standard output.
 #
 # awk -f texts.awk FILE.yaml...
 FNR == 1 {
     if (NR > 1)
         print "    },"
     else
-        print "#include \"config.h\"\n#include \"study/recipe/recipe.h\"\n" \
+        print "#include \"config.h\"\n#include \"study/recipes.h\"\n" \
             "const struct fr__recipe_text fr__recipe_texts[] = {"
     name = FILENAME
     sub(/.*\//, "", name)
