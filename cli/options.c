@@ -276,8 +276,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "device-jitter", "[SHAPE:]CV",
      "random slow-down of whole devices: standard deviation over mean", NULL},
     {OPTIONS_RUN, 0, "interference", "SOURCE|FACTOR",
-     "compute beside collectives: measured (default, where a device file says), published, none, "
-     "1.2",
+     "compute beside collectives: measured (default, where a device file says), published, "
+     "measured-or-published, none, 1.2",
      NULL},
     {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
      "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},

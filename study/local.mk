@@ -4,8 +4,9 @@ libstudy_la_SOURCES = \
 	study/comm_types.c study/inputs.h study/inputs.c study/interference.h study/interference.c \
 	study/learn.h study/learn.c study/lending.h study/links.h study/links.c study/loading.h \
 	study/loading.c study/peak.c study/question.c study/rates.c study/recipe.h study/recipe.c \
-	study/recipes.h study/record.h study/record.c study/seeds.c study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h \
-	study/slow.c study/staging.h study/staging.c study/study.h study/sweep.h study/uncertainty.c \
+	study/recipes.h study/record.h study/record.c study/seeds.c study/sensitivity.c study/session.h \
+	study/session.c study/setting.c study/slow.h study/slow.c study/staging.h study/staging.c \
+	study/study.h study/sweep.h study/uncertainty.c \
 	study/validate.h study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
 	study/ask/trial.c \

@@ -65,7 +65,8 @@ struct fr_question {
     const char *slow;
     /* How many times as long compute takes while a collective runs on its GPU. 0: as a device file
      * says, 1 where none does; 1: nothing slows anything, whatever a file says;
-     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c. */
+     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c; its
+     * negative: as a device file says, that mean where none does. */
     double beside_collectives;
     const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */

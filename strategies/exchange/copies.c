@@ -1,13 +1,13 @@
-/* strategies/exchange/copies.c - gradients are copied into a bucket's storage before they travel, and
- * back after.
+/* strategies/exchange/copies.c - gradients are copied into a bucket's storage before they travel,
+ * and back after.
  *
  * Model:   so many passes over the bucket's bytes each way, as fast as other work that only moves
  *          memory. On the compute stream a copy in runs right after the last gradient of its bucket
  *          and holds up the rest of the backward pass, a copy back after the backward pass. On the
- *          stream of collectives they take turns with these: in, sum, out, and then the next bucket.
+ *          stream of collectives they take turns: in, sum, out, and then the next bucket.
  * Sources: PyTorch, torch/csrc/distributed/c10d/reducer.cpp (mark_variable_ready_dense writes
- *          gradient / world size into the bucket; finalize_bucket_dense and copy_bucket_to_grad copy
- *          back, unless gradient_as_bucket_view); Horovod, horovod/common/ops/nccl_operations.cc
+ *          gradient / world size into the bucket; copy_bucket_to_grad copies back, unless
+ *          gradient_as_bucket_view); Horovod, horovod/common/ops/nccl_operations.cc
  *          (MemcpyInFusionBuffer, ncclAllReduce, MemcpyOutFusionBuffer on one stream); NVIDIA apex,
  *          apex/parallel/distributed.py (flatten, all_reduce, a factor, unflatten).
  * Ignores: a kernel for each gradient instead of one for all; that compute and copies on different

@@ -43,8 +43,8 @@ void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint3
 
 /* ---- passes.c ---- */
 
-/* After micro-batch `micro` on a device: its gradients are added to those of the ones before. after:
- * the end of the micro-batch. Returns the marker of the new end; `after` where nothing is added. */
+/* After micro-batch `micro` on a device: its gradients are added to those before. after: the end
+ * of the micro-batch. Returns the marker of the new end; `after` where nothing is added. */
 uint32_t fr__place_adds(struct fr__replica *r, const struct fr__micro *m, size_t micro,
                         uint32_t device, uint32_t after);
 /* The passes between gradients and updates of a device; FR_NONE: none. */

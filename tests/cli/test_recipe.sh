@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/cli/test_recipe.sh - recipes: lists, files of one's own, faults, and what an answer says of them.
+# tests/cli/test_recipe.sh - recipes: lists, files of one's own, faults, and what an answer says.
 . "${srcdir:-.}/tests/support/command.sh"
 
 equals() { test "$1" = "$2"; }
@@ -15,9 +15,10 @@ for name in $(sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p' out); do
 done
 run recipe show nvidia-tf-brt
 check a_misspelt_name_has_the_nearest_beside_it fails 2 "did you mean 'nvidia-tf-bert'?"
-run recipe show "$source/examples/recipes/bucket-views.yaml"
+own=$source/examples/recipes/bucket-views.yaml
+run recipe show "$own"
 check a_file_is_shown says "copies-in=2"
-run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp --recipe "$source/examples/recipes/bucket-views.yaml"
+run simulate -w lenet -t dgx1-v100 -g 2 -b 64 -s dp --recipe "$own"
 check and_used succeeds
 
 printf 'recipe: r\nsummary: s\nstrategy:\n  - {option: copies-in, value: two, source: x}\n' >bad.yaml
