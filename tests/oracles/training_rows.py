@@ -23,7 +23,7 @@ counted on standard error, by reason. A row that our strategies cannot express y
                 p2.16xlarge. No preset: left out
     nodes       N nodes: N of these machines, joined by their own network cards
     precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer
-                under PyTorch, whose convolutions and NGC builds use it by default
+                under PyTorch and in NGC's containers, which use it by default
     strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu;
                 FSDP: dp:zero=3; tp, pp: large_rows.py
     data        a TensorFlow benchmark row with real data: left out, since we have no input pipeline
@@ -104,7 +104,8 @@ def precision(row):
         return "tf32"
     if said == "FP32":
         is_new = row["gpu"].startswith(("A100", "H100"))
-        return "tf32" if is_new and "PyTorch" in row["framework"] else "fp32"
+        by_default = any(word in row["framework"] for word in ("PyTorch", "NGC"))
+        return "tf32" if is_new and by_default else "fp32"
     if said == "BF16":
         return "bf16"
     raise LeftOut("precision: " + row["precision"])
