@@ -1,4 +1,4 @@
-"""tests/oracles/row_rules.py - what rows of published rates leave blank, and what software made them.
+"""tests/oracles/row_rules.py - what published rows leave blank, and what software made them.
 
 Two tables, so that each assumption stands once, with its reason. `find` looks a row up: the first
 line whose patterns all match decides. No line was chosen by the error of a prediction; where a
@@ -27,8 +27,8 @@ BLANKS = [
     Blank("precision", "", "", "", "", "fp32", "the framework's default"),
     Blank("nodes", "", "", "", "", "1", "one machine"),
     Blank("inter_link", "^BSA", "", "", "", "ib:50Gbps",
-          "`via ib:X` is a rate of each network card. Jean Zay's machines have four Omni-Path links "
-          "of 100 Gbit/s, shared here over the eight cards of our machine"),
+          "`via ib:X` is a rate of each network card. Jean Zay's machines have four Omni-Path "
+          "links of 100 Gbit/s, shared here over the eight cards of our machine"),
     Blank("inter_link", "", "", "", "", "",
           "the preset's own cards: a DGX-1 has four, a DGX A100 eight; a machine in a cloud may "
           "have one, so that a rate a machine there must not be given as X"),
