@@ -243,6 +243,8 @@ enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_learn(struct session *s, struct fr_error *err);
+enum fr_status cli_recipe_list(struct session *s, struct fr_error *err);
+enum fr_status cli_recipe_show(struct session *s, struct fr_error *err);
 enum fr_status cli_schedule_list(struct session *s, struct fr_error *err);
 enum fr_status cli_schedule_show(struct session *s, struct fr_error *err);
 enum fr_status cli_schedule_draw(struct session *s, struct fr_error *err);

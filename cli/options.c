@@ -260,6 +260,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "nccl-channels", "N", "most trees of a collective at the same time", NULL},
     {OPTIONS_RUN, 0, "nccl-version", "2.N",
      "whose latencies a protocol has (default: the newest known)", NULL},
+    {OPTIONS_RUN, 0, "recipe", "NAME|FILE",
+     "what the training software does beside the model (forerun recipe list)", NULL},
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
      NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",
@@ -274,8 +276,8 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "device-jitter", "[SHAPE:]CV",
      "random slow-down of whole devices: standard deviation over mean", NULL},
     {OPTIONS_RUN, 0, "interference", "SOURCE|FACTOR",
-     "compute beside collectives: measured (default, where a device file says), published, none, "
-     "1.2",
+     "compute beside collectives: measured (default, where a device file says), published, "
+     "measured-or-published, none, 1.2",
      NULL},
     {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
      "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},

@@ -13,6 +13,7 @@
 #include "results/parts/program.h"
 #include "results/pictures/explain.h"
 #include "strategies/list.h"
+#include "study/recipes.h"
 #include "study/record.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ static enum fr_status explain(struct fr_explanation *e, const struct fr_context 
     if (!e->question.strategy)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given (-s, --strategy)");
     FR_TRY(fr_strategy_parse(e->question.strategy, &strategy, &e->values, err));
+    FR_TRY(fr__recipe_apply(&e->question, strategy, &e->values, err));
     if (!strategy->explain)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "strategy '%s' has nothing to explain, expected %s", strategy->name,

@@ -16,9 +16,23 @@
 #include "strategies/replica/replica.h"
 #include "strategies/single.h"
 
-enum { OPTION_SYNC, OPTION_BUCKET, OPTION_OVERLAP, OPTION_STEP, OPTION_ACCUMULATE, OPTION_PULL };
+enum {
+    OPTION_SYNC,
+    OPTION_BUCKET,
+    OPTION_OVERLAP,
+    OPTION_STEP,
+    OPTION_ACCUMULATE,
+    OPTION_PULL,
+    OPTION_FIRST,
+    OPTION_COPIES_IN,
+    OPTION_COPIES_OUT,
+    OPTION_COPIES_ON,
+    OPTION_ADDS,
+    OPTION_PASSES
+};
 enum { STEP_ALL, STEP_BUCKET };
 enum { PULL_END, PULL_START };
+enum { COPIES_ON_COMPUTE, COPIES_ON_COMM };
 enum { SYNC_RING, SYNC_PS_CPU, SYNC_PS_GPU0, SYNC_PS_SHARDED };
 
 static const struct fr_option options[] = {
@@ -52,6 +66,32 @@ static const struct fr_option options[] = {
                      .choices = "end|start",
                      .help =
                          "parameters go to workers when updated, or when an iteration begins (ps)"},
+    [OPTION_FIRST] = {.name = "first",
+                      .type = FR_OPTION_BYTES,
+                      .fallback = "0B",
+                      .help = "gradients of the first bucket; 0B: as of the others (ring)"},
+    [OPTION_COPIES_IN] = {.name = "copies-in",
+                          .type = FR_OPTION_COUNT,
+                          .fallback = "0",
+                          .help = "passes over gradients that bring them into buckets (ring)"},
+    [OPTION_COPIES_OUT] = {.name = "copies-out",
+                           .type = FR_OPTION_COUNT,
+                           .fallback = "0",
+                           .help = "passes over gradients that bring them back (ring)"},
+    [OPTION_COPIES_ON] = {.name = "copies-on",
+                          .type = FR_OPTION_CHOICE,
+                          .fallback = "compute",
+                          .choices = "compute|comm",
+                          .help = "the stream of these copies (ring)"},
+    [OPTION_ADDS] = {.name = "adds",
+                     .type = FR_OPTION_COUNT,
+                     .fallback = "0",
+                     .help = "passes over all gradients to add a micro-batch's to them"},
+    [OPTION_PASSES] = {.name = "passes",
+                       .type = FR_OPTION_COUNT,
+                       .fallback = "0",
+                       .help = "passes over all gradients before the update: clipping and such "
+                               "(ring)"},
     {.name = NULL},
 };
 
@@ -60,6 +100,13 @@ struct replicas {
     struct fr__exchange *exchange;
     uint32_t *device_of; /* [n_ops] of the replica being placed */
 };
+
+static struct fr__step_passes passes_of(const struct fr_problem *in)
+{
+    const uint64_t *v = in->options->value;
+
+    return (struct fr__step_passes){.adds = v[OPTION_ADDS], .update = v[OPTION_PASSES]};
+}
 
 /* ---- replicas that update themselves ---- */
 
@@ -74,6 +121,7 @@ static enum fr_status place_rank(struct replicas *g, uint32_t rank, const struct
         g->device_of[o] = pl->in->devices[rank];
     st = fr__replica_init(&r, pl, g->device_of, share, err);
     if (st == FR_OK) {
+        r.passes = passes_of(pl->in);
         fr__place_persistent(&r, true);
         fr__place_body(&r);
         fr__place_sums(&r);
@@ -155,6 +203,7 @@ static enum fr_status place_worker(struct fr__placer *pl, struct fr__replica *r,
         device_of[o] = pl->in->devices[rank];
     FR_TRY(fr__replica_init(r, pl, device_of, share, err));
     pl->next_priority = 0;
+    r->passes = passes_of(pl->in);
     fr__place_persistent(r, false);
     fr__place_body(r);
     fr__place_sums(r);
@@ -191,8 +240,31 @@ static enum fr_status place_workers(struct replicas *g, const struct fr__share s
 
 /* ---- the strategy ---- */
 
+/* Options of buckets make no sense where servers move each gradient by itself. */
+static enum fr_status check_buckets(const struct fr_problem *in, struct fr_error *err)
+{
+    static const unsigned of_buckets[] = {OPTION_FIRST, OPTION_COPIES_IN, OPTION_COPIES_OUT,
+                                          OPTION_COPIES_ON, OPTION_PASSES};
+    const struct fr_option_values *v = in->options;
+
+    for (size_t i = 0; i < sizeof(of_buckets) / sizeof(of_buckets[0]); i++)
+        if (v->is_set[of_buckets[i]] && v->value[OPTION_SYNC] != SYNC_RING)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "option '%s' of 'dp' belongs to sync=ring; parameter servers move each "
+                            "parameter's gradient by itself",
+                            options[of_buckets[i]].name);
+    if (v->value[OPTION_COPIES_OUT] > 0 && v->value[OPTION_STEP] == STEP_BUCKET)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "copies-out=%llu of 'dp' needs step=all: an update that waits for its own "
+                        "bucket reads it in place",
+                        (unsigned long long)v->value[OPTION_COPIES_OUT]);
+    FR_TRY(fr__check_passes(v, OPTION_COPIES_IN, OPTION_COPIES_OUT, err));
+    return fr__check_passes(v, OPTION_ADDS, OPTION_PASSES, err);
+}
+
 static enum fr_status check(const struct fr_problem *in, struct fr_error *err)
 {
+    FR_TRY(check_buckets(in, err));
     FR_TRY(fr__check_problem(in, err));
     if (in->global_batch < in->n_devices)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -255,6 +327,11 @@ static struct fr__exchange_options exchange_options(const uint64_t values[])
                                          .place = of_sync[values[OPTION_SYNC]].place,
                                          .overlap = values[OPTION_OVERLAP] != 0,
                                          .bucket_bytes = values[OPTION_BUCKET],
+                                         .first_bucket_bytes = values[OPTION_FIRST],
+                                         .n_passes_in = values[OPTION_COPIES_IN],
+                                         .n_passes_out = values[OPTION_COPIES_OUT],
+                                         .copies_on_comm =
+                                             values[OPTION_COPIES_ON] == COPIES_ON_COMM,
                                          .is_step_by_bucket = values[OPTION_STEP] == STEP_BUCKET,
                                          .pulls_at_start = values[OPTION_PULL] == PULL_START};
 }
@@ -292,13 +369,14 @@ static enum fr_status place(struct fr__placer *pl, struct fr_error *err)
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
                            struct fr_plan *out, struct fr_error *err)
 {
+    const struct fr__step_passes passes = passes_of(in);
     struct fr__placer pl;
     enum fr_status st;
 
     FR_TRY(check(in, err));
     if (in->n_devices == 1) {
         fr__log(ctx, "one device: nothing to average");
-        return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], ctx, out, err);
+        return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], &passes, ctx, out, err);
     }
     st = fr__placer_init(&pl, in, ctx, out, err);
     if (st == FR_OK)

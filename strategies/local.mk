@@ -3,9 +3,9 @@ libstrategies_la_SOURCES = \
 	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
 	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
 	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
-	strategies/exchange/exchange.h strategies/exchange/exchange.c strategies/exchange/gather.c \
-	strategies/exchange/late.c strategies/exchange/parts.h strategies/exchange/reduce.c \
-	strategies/exchange/servers.c strategies/exchange/stages.c \
+	strategies/exchange/copies.c strategies/exchange/exchange.h strategies/exchange/exchange.c \
+	strategies/exchange/gather.c strategies/exchange/late.c strategies/exchange/parts.h \
+	strategies/exchange/reduce.c strategies/exchange/servers.c strategies/exchange/stages.c \
 	strategies/fastt/dag.h strategies/fastt/dag.c strategies/fastt/dag_dims.h \
 	strategies/fastt/dag_dims.c strategies/fastt/dag_graph.h strategies/fastt/dag_graph.c \
 	strategies/fastt/dag_plan.h strategies/fastt/dag_plan.c strategies/fastt/dag_price.c \
@@ -54,9 +54,9 @@ libstrategies_la_SOURCES = \
 	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
 	strategies/pipeline/times.h strategies/pipeline/times.c \
 	strategies/replica/group_ops.h strategies/replica/group_ops.c strategies/replica/line_up.h \
-	strategies/replica/line_up.c strategies/replica/parts.h strategies/replica/rank_groups.h \
-	strategies/replica/replica.h strategies/replica/replica.c strategies/replica/tail.c \
-	strategies/replica/tensors.c \
+	strategies/replica/line_up.c strategies/replica/parts.h strategies/replica/passes.c \
+	strategies/replica/rank_groups.h strategies/replica/replica.h strategies/replica/replica.c \
+	strategies/replica/tail.c strategies/replica/tensors.c \
 	strategies/schedules/action.h strategies/schedules/action.c strategies/schedules/asynchronous.c \
 	strategies/schedules/chimera.c strategies/schedules/comms.c strategies/schedules/dualpipe.c \
 	strategies/schedules/eager.c strategies/schedules/gpipe.c strategies/schedules/interleaved.c \

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 
 static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64_t accumulate,
-                            struct fr_error *err)
+                            const struct fr__step_passes *passes, struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
     uint32_t *device_of = fr__arena_alloc(pl->arena, in->graph->n_ops, sizeof(*device_of));
@@ -24,6 +24,7 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64
     for (size_t o = 0; o < in->graph->n_ops; o++)
         device_of[o] = in->devices[0];
     FR_TRY(fr__replica_init(r, pl, device_of, &share, err));
+    r->passes = *passes;
     fr__place_persistent(r, true);
     fr__place_body(r);
     fr__place_sums(r);
@@ -32,8 +33,8 @@ static enum fr_status place(struct fr__replica *r, struct fr__placer *pl, uint64
 }
 
 enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
-                               const struct fr_context *ctx, struct fr_plan *out,
-                               struct fr_error *err)
+                               const struct fr__step_passes *passes, const struct fr_context *ctx,
+                               struct fr_plan *out, struct fr_error *err)
 {
     struct fr__placer pl;
     struct fr__replica r = {0};
@@ -42,7 +43,7 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
     FR_TRY(fr__check_problem(in, err));
     st = fr__placer_init(&pl, in, ctx, out, err);
     if (st == FR_OK)
-        st = place(&r, &pl, accumulate, err);
+        st = place(&r, &pl, accumulate, passes, err);
     if (st == FR_OK)
         fr__log(ctx, "all %zu ops on %s, batch %u", in->graph->n_ops,
                 in->topo->devices[in->devices[0]].name, in->global_batch);
@@ -54,7 +55,7 @@ enum fr_status fr__plan_single(const struct fr_problem *in, uint64_t accumulate,
     return st;
 }
 
-enum { OPTION_ACCUMULATE };
+enum { OPTION_ACCUMULATE, OPTION_ADDS, OPTION_PASSES };
 
 static const struct fr_option options[] = {
     [OPTION_ACCUMULATE] = {.name = "accumulate",
@@ -63,13 +64,25 @@ static const struct fr_option options[] = {
                            .help = "micro-batches per iteration; their gradients are added",
                            .advice = FR_ADVICE_DOUBLE,
                            .advice_text = "micro-batches an update"},
+    [OPTION_ADDS] = {.name = "adds",
+                     .type = FR_OPTION_COUNT,
+                     .fallback = "0",
+                     .help = "passes over all gradients to add a micro-batch's to them"},
+    [OPTION_PASSES] = {.name = "passes",
+                       .type = FR_OPTION_COUNT,
+                       .fallback = "0",
+                       .help = "passes over all gradients before the update: clipping and such"},
     {.name = NULL},
 };
 
 static enum fr_status plan(const struct fr_problem *in, const struct fr_context *ctx,
                            struct fr_plan *out, struct fr_error *err)
 {
-    return fr__plan_single(in, in->options->value[OPTION_ACCUMULATE], ctx, out, err);
+    const uint64_t *v = in->options->value;
+    const struct fr__step_passes passes = {.adds = v[OPTION_ADDS], .update = v[OPTION_PASSES]};
+
+    FR_TRY(fr__check_passes(in->options, OPTION_ADDS, OPTION_PASSES, err));
+    return fr__plan_single(in, v[OPTION_ACCUMULATE], &passes, ctx, out, err);
 }
 
 const struct fr_strategy fr__strategy_single = {

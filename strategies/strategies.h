@@ -142,6 +142,11 @@ bool fr_strategy_is_baseline(const char *spec);
  * FR_EUSAGE names an unknown strategy, option or value with the nearest known one. */
 enum fr_status fr_strategy_parse(const char *spec, const struct fr_strategy **out,
                                  struct fr_option_values *values, struct fr_error *err);
+/* Gives an option that the user did not give another default. *has: whether the strategy has an
+ * option of that name that is not text. FR_EUSAGE: the option does not take the value. */
+enum fr_status fr_strategy_fill(const struct fr_strategy *s, struct fr_option_values *values,
+                                const char *option, const char *text, bool *has,
+                                struct fr_error *err);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 #include "study/interference.h"
+#include "study/recipes.h"
 #include "study/lending.h"
 #include "study/record.h"
 #include "study/slow.h"
@@ -246,12 +247,15 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     struct fr__making m = {.setting = s, .question = q, .context = ctx ? ctx : &nothing};
     struct fr_option_values values;
     const struct fr_strategy *strategy;
+    struct fr_question made = *q; /* with what its recipe says */
     struct fr_problem problem;
     enum fr_status st;
 
     if (!q->strategy)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no strategy given (-s, --strategy)");
     FR_TRY(fr_strategy_parse(q->strategy, &strategy, &values, err));
+    FR_TRY(fr__recipe_apply(&made, strategy, &values, err));
+    m.question = q = &made;
     FR_TRY(fr__problem_make(&problem, &m.devices, s, q, err));
     problem.options = &values;
     problem.decisions = &m.decisions;

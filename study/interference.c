@@ -50,13 +50,19 @@ const struct fr_interference *fr__interference_of(const struct fr_cost_model *co
                                                   const struct fr_question *q,
                                                   struct fr_interference *store)
 {
-    if (q->beside_collectives <= 0)
-        return measured(costs, store);
+    const char *const published = "GPUs of published runs";
+
+    if (q->beside_collectives <= 0 && measured(costs, store))
+        return store;
+    if (q->beside_collectives < 0) {
+        set_beside_collectives(store, -q->beside_collectives, published);
+        return store;
+    }
     if (q->beside_collectives <= 1)
         return NULL;
     set_beside_collectives(store, q->beside_collectives,
                            q->beside_collectives == FR_PUBLISHED_INTERFERENCE
-                               ? "GPUs of published runs"
+                               ? published
                                : "a GPU with the factor given");
     return store;
 }

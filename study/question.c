@@ -65,6 +65,7 @@ OPTIONAL_NAME_SETTING(devices, devices)
 OPTIONAL_NAME_SETTING(slow, slow)
 OPTIONAL_NAME_SETTING(degrade, degrade)
 OPTIONAL_NAME_SETTING(profile_device, profile_device)
+OPTIONAL_NAME_SETTING(recipe, recipe)
 OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
 OPTIONAL_NAME_SETTING(protocol, way.protocol)
 OPTIONAL_NAME_SETTING(nccl_version, way.nccl_version)
@@ -214,15 +215,16 @@ SPREAD_SETTING(jitter, run.jitter_shape, run.jitter_cv)
 SPREAD_SETTING(device_jitter, run.device_shape, run.device_cv)
 #undef SPREAD_SETTING
 
-/* "measured", "none", "published" or a factor. */
+/* "measured", "none", "published", "measured-or-published" or a factor. */
 static enum fr_status set_interference(struct fr_question *q, const char *text, const char *what,
                                        struct fr_error *err)
 {
-    static const char *const words[] = {"measured", "none", "published"};
-    static const double factors[] = {0, 1, FR_PUBLISHED_INTERFERENCE};
+    static const char *const words[] = {"measured", "none", "published", "measured-or-published"};
+    static const double factors[] = {0, 1, FR_PUBLISHED_INTERFERENCE, -FR_PUBLISHED_INTERFERENCE};
+    enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
     char hint[128];
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < N_WORDS; i++)
         if (strcmp(text, words[i]) == 0) {
             q->beside_collectives = factors[i];
             return FR_OK;
@@ -231,7 +233,7 @@ static enum fr_status set_interference(struct fr_question *q, const char *text, 
         return fr__parse_number(text, what, FR_NOWHERE, 1, 100, &q->beside_collectives, err);
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                     "%s is \"%.40s\", expected measured, none, published or a factor such as 1.2%s",
-                    what, text, fr__did_you_mean(text, words, 3, hint, sizeof(hint)));
+                    what, text, fr__did_you_mean(text, words, N_WORDS, hint, sizeof(hint)));
 }
 
 static const char *text_interference(const struct fr_question *q, char buf[VALUE])
@@ -240,6 +242,8 @@ static const char *text_interference(const struct fr_question *q, char buf[VALUE
 
     if (x == FR_PUBLISHED_INTERFERENCE)
         return "published";
+    if (x < 0)
+        return "measured-or-published";
     return x <= 0 ? "measured" : x <= 1 ? "none" : fr__format_double(x, buf, VALUE);
 }
 
@@ -353,7 +357,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(collective_algorithm, "collective-algorithm", true)                                          \
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
-    X(nccl_version, "nccl-version", true)
+    X(nccl_version, "nccl-version", true)                                                          \
+    X(recipe, "recipe", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};
@@ -426,6 +431,8 @@ char *fr_question_key(const struct fr_question *q)
     if (!f)
         return NULL;
     for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (settings[i].set == set_recipe && !q->recipe)
+            continue; /* keys of answers kept before there were recipes stay theirs */
         fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
         write_escaped(f, settings[i].text(q, buf));
     }

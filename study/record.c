@@ -437,6 +437,9 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     r->n_ordered = m->n_ordered;
     r->wall_s = m->wall_s;
     r->plan_cpu_s = m->plan_cpu_s;
+    r->recipe = q->recipe ? fr__arena_strdup(box->arena, q->recipe) : NULL;
+    if (q->recipe && !r->recipe)
+        return fr__fail_nomem(err);
     FR_TRY(fr__fill_interference(r, box->arena, m, err));
     fill_cost_sources(r, m->plan, m->run);
     FR_TRY(fill_collectives(box, m, err));

@@ -65,8 +65,10 @@ struct fr_question {
     const char *slow;
     /* How many times as long compute takes while a collective runs on its GPU. 0: as a device file
      * says, 1 where none does; 1: nothing slows anything, whatever a file says;
-     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c. */
+     * FR_PUBLISHED_INTERFERENCE: the mean of published runs, see study/interference.c; its
+     * negative: as a device file says, that mean where none does. */
     double beside_collectives;
+    const char *recipe;  /* what software does beside the model, study/recipe.h; NULL: none */
     const char *degrade; /* links that carry less, as behind "less" of a topology; NULL: none */
     uint32_t n_seeds;    /* run.seed and the next ones, one run each; 0 or 1: run.seed alone */
     struct fr_collective_options
@@ -96,7 +98,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 32 };
+enum { FR_N_SETTINGS = 33 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -256,6 +258,7 @@ struct fr_record {
     const char *network_system_why; /* why not, where the topology knows of a fit; else NULL */
     bool closed_form_collectives;   /* the others; else step by step */
     /* Whose factors slow work side by side: a device, "published runs", "asked for"; NULL: none. */
+    const char *recipe; /* as the question has it; NULL: none */
     const char *interference;
     double interference_s; /* of the iteration, that it adds; 0 in a brief record */
     bool alloc_at_start;   /* else at dispatch: when buffers come to be */

@@ -266,6 +266,8 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
         fr__json_string(j, "interference", r->interference);
     if (r->interference)
         fr__json_number(j, "interference_s", r->interference_s);
+    if (r->recipe)
+        fr__json_string(j, "recipe", r->recipe);
     if (r->slow)
         fr__json_string(j, "slow", r->slow);
     fr__json_count(j, "seed", r->seed);

@@ -79,6 +79,10 @@ void fr__record_put_question(FILE *f, const struct fr_record *r, bool with_strat
             r->is_dtype_default ? " by default" : "", r->optimizer, r->order, r->network);
     print_collectives(f, r);
     print_interference(f, r);
+    if (r->recipe) {
+        fputs(", recipe ", f);
+        fr__put_clean(f, r->recipe);
+    }
     if (r->slow) {
         fputs(", slowed: ", f);
         fr__put_clean(f, r->slow);

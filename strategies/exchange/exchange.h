@@ -75,6 +75,11 @@ struct fr__exchange_options {
     bool overlap; /* buckets, servers: gradients leave during the backward pass */
     /* buckets, stage buckets */
     uint64_t bucket_bytes;
+    uint64_t first_bucket_bytes; /* buckets: the first is closed at so many; 0: as the others */
+    /* Buckets: passes over a bucket's bytes that bring gradients into its storage and back, 0: they
+     * travel from where they are (copies.c) */
+    uint64_t n_passes_in, n_passes_out;
+    bool copies_on_comm;    /* the copies take turns with the collectives on their stream */
     bool is_step_by_bucket; /* an update waits for its own bucket, not for all on its device */
     bool keeps_copies;      /* buckets, without stages, have storage of their own beside the
                                gradients */
@@ -137,8 +142,10 @@ struct fr__buckets {
 };
 
 /* part_of: [n_ops] of owners; a bucket is closed too where the part changes; NULL: it never does.
- * All memory comes from the arena. Cost: O(n log n). */
+ * first_bytes: what closes the first; 0: bucket_bytes. All memory comes from the arena. Cost:
+ * O(n log n). */
 enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
-                                uint64_t bucket_bytes, const uint8_t part_of[],
-                                struct fr__arena *arena, struct fr_error *err);
+                                uint64_t bucket_bytes, uint64_t first_bytes,
+                                const uint8_t part_of[], struct fr__arena *arena,
+                                struct fr_error *err);
 #endif

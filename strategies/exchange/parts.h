@@ -19,6 +19,7 @@ struct fr__exchange {
     uint32_t *set_of;             /* [n_ops] by update op, FR_NONE */
     uint32_t *members;            /* [sets] of the rank being placed, FR_NONE */
     uint32_t *shares;             /* [sets] buffer of its share of the gradients, FR_NONE */
+    uint32_t last_copy;           /* the rank's last copy out of a bucket, FR_NONE */
     uint32_t *last_on;            /* [devices] the rank's last member there so far, FR_NONE */
     uint32_t *late_collectives;   /* [late sums][stages][groups of each], FR_NONE: nothing */
     uint32_t *late_first;         /* [late sums] */
@@ -116,6 +117,14 @@ void fr__reduce_log(const struct fr__exchange *x, uint32_t b);
 enum fr_status fr__stages_prepare(struct fr__exchange *x, struct fr_error *err);
 /* Buckets of each stage and part, in the order in which they are complete. */
 enum fr_status fr__stage_buckets_prepare(struct fr__exchange *x, struct fr_error *err);
+
+/* ---- copies.c ---- */
+/* The copy of a set's gradients into its storage, which the set's member waits for; FR_NONE where
+ * none is made. */
+uint32_t fr__copy_in(struct fr__exchange *x, struct fr__replica *r, uint32_t set, uint32_t device);
+/* The copy back, after the member; it becomes x->last_copy. */
+void fr__copy_out(struct fr__exchange *x, struct fr__replica *r, uint32_t set, uint32_t device,
+                  uint32_t member);
 
 /* ---- gather.c ---- */
 /* The rank's gathers of parameters that are updated in shares, where there are any. */

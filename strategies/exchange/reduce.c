@@ -55,8 +55,9 @@ enum fr_status fr__ready_order(const struct fr__params *p, struct fr__arena *are
 }
 
 enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params *p,
-                                uint64_t bucket_bytes, const uint8_t part_of[],
-                                struct fr__arena *arena, struct fr_error *err)
+                                uint64_t bucket_bytes, uint64_t first_bytes,
+                                const uint8_t part_of[], struct fr__arena *arena,
+                                struct fr_error *err)
 {
     uint32_t *first = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*first));
     uint64_t *bytes = fr__arena_alloc(arena, p->n_owners + 1, sizeof(*bytes));
@@ -68,7 +69,8 @@ enum fr_status fr__buckets_make(struct fr__buckets *out, const struct fr__params
     FR_TRY(fr__ready_order(p, arena, &owners, &n_owners, err));
     for (size_t i = 0; i < n_owners; i++) {
         bytes[n] += p->owners[owners[i]].bytes;
-        if (bytes[n] >= bucket_bytes || i + 1 == n_owners ||
+        if (bytes[n] >= (n == 0 && first_bytes > 0 ? first_bytes : bucket_bytes) ||
+            i + 1 == n_owners ||
             (part_of && part_of[p->owners[owners[i]].op] != part_of[p->owners[owners[i + 1]].op]))
             first[++n] = (uint32_t)(i + 1);
     }
@@ -193,8 +195,8 @@ enum fr_status fr__buckets_prepare(struct fr__exchange *x, struct fr_error *err)
     uint32_t *parts, *stages;
     char label[32];
 
-    FR_TRY(fr__buckets_make(&x->sets, &x->pl->params, x->options.bucket_bytes, x->options.part_of,
-                            x->pl->arena, err));
+    FR_TRY(fr__buckets_make(&x->sets, &x->pl->params, x->options.bucket_bytes,
+                            x->options.first_bucket_bytes, x->options.part_of, x->pl->arena, err));
     parts = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*parts));
     stages = fr__arena_alloc(x->pl->arena, x->sets.n, sizeof(*stages));
     if (!parts || !stages)
@@ -277,20 +279,24 @@ static uint32_t place_member(struct fr__exchange *x, struct fr__replica *r, uint
 {
     const struct fr__reduce_part *part = fr__exchange_part(x, set);
     struct fr__placer *pl = x->pl;
-    uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank);
+    uint32_t device = fr__exchange_device(x, x->stage_of_set[set], rank), copy;
     uint32_t collective = x->collectives[x->first_group[set] + part->over.group_of[rank]];
     uint32_t member;
 
     if (collective == FR_NONE || !fr__exchange_has_stage(x, x->stage_of_set[set], rank))
         return FR_NONE;
+    copy = fr__copy_in(x, r, set, device);
     member = fr__exchange_member(x, device, collective, part->over.rank_of[rank],
                                  FR_PHASE_BACKWARD_WEIGHT);
+    if (copy != FR_NONE)
+        fr_plan_add_dep(pl->plan, copy, member);
     take_gradients(x, r, set, device, member);
     if (!x->options.overlap)
         fr_plan_add_dep(pl->plan, r->done_of[device], member);
     if (x->row->is_chained && x->last_on[device] != FR_NONE)
         fr_plan_add_dep(pl->plan, x->last_on[device], member);
     x->last_on[device] = member;
+    fr__copy_out(x, r, set, device, member);
     if (x->options.has_two_stages)
         keep_order(x, device, set, member);
     if (x->row->keeps_copies && x->options.keeps_copies)
@@ -321,6 +327,7 @@ static void hold_back_updates(struct fr__exchange *x, const struct fr__replica *
 
 void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t rank)
 {
+    x->last_copy = FR_NONE;
     for (uint32_t s = 0; s < x->options.n_stages; s++)
         if (fr__exchange_has_stage(x, s, rank))
             x->last_on[fr__exchange_device(x, s, rank)] = FR_NONE;
@@ -329,6 +336,9 @@ void fr__reduce_place(struct fr__exchange *x, struct fr__replica *r, uint32_t ra
     fr__late_place(x, r, rank);
     fr__place_updates(r);
     hold_back_updates(x, r, rank);
+    fr__before_updates(r, x->last_copy);
+    if (r->before_update != FR_NONE && x->row->is_chained)
+        fr__before_updates(r, x->last_on[fr__exchange_device(x, 0, rank)]);
     fr__late_hold_back(x, r);
     fr__gathers_place(x, r, rank);
 }

@@ -465,7 +465,7 @@ static enum fr_status fill_buckets(struct placing *g, struct fr_error *err)
         return fr__fail_nomem(err);
     memset(open, 0xff, g->seats->n_stages * sizeof(*open));          /* FR_NONE each */
     memset(g->bucket_of, 0xff, p->n_owners * sizeof(*g->bucket_of)); /* FR_NONE each */
-    FR_TRY(fr__buckets_make(&ready, p, 0, NULL, g->pl->arena, err));
+    FR_TRY(fr__buckets_make(&ready, p, 0, 0, NULL, g->pl->arena, err));
     for (size_t i = 0; i < ready.n; i++) {
         const struct fr__owner *w = &p->owners[ready.owners[i]];
         uint32_t s = g->run->stage_of[w->op];

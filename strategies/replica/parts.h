@@ -41,6 +41,15 @@ bool fr__needs_tied_copy(const struct fr__replica *r, uint32_t i);
 void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint32_t block_first,
                   uint32_t after);
 
+/* ---- passes.c ---- */
+
+/* After micro-batch `micro` on a device: its gradients are added to those before. after: the end
+ * of the micro-batch. Returns the marker of the new end; `after` where nothing is added. */
+uint32_t fr__place_adds(struct fr__replica *r, const struct fr__micro *m, size_t micro,
+                        uint32_t device, uint32_t after);
+/* The passes between gradients and updates of a device; FR_NONE: none. */
+uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after);
+
 /* ---- tensors.c ---- */
 
 /* The task after which the parameter gradient that a body op makes is complete: the last

@@ -65,6 +65,7 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
                               .device_of = device_of,
                               .block_after = FR_NONE,
                               .last_gather = FR_NONE,
+                              .before_update = FR_NONE,
                               .n_micros = n_micros};
     if ((uint64_t)n_micros * pl->graph->n_ops >= INT32_MAX / 4) /* priorities count tasks */
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
@@ -264,6 +265,21 @@ static void mark_end(struct fr__replica *r, const struct fr__micro *m)
     }
 }
 
+/* Gradients of all micro-batches but the first are added to what is there. */
+static void add_up(struct fr__replica *r, const struct fr__micro *m, size_t micro)
+{
+    if (micro == 0 || r->passes.adds == 0)
+        return;
+    for (uint32_t o = 0; o < r->pl->graph->n_ops; o++) {
+        uint32_t device = r->device_of[o], *done = &r->done_of[device];
+
+        if (fr__is_body_op(r, o)) { /* micro-batches in turn are on one device */
+            *done = fr__place_adds(r, m, micro, device, *done);
+            return;
+        }
+    }
+}
+
 static void place_micro(struct fr__replica *r, size_t micro, uint32_t after)
 {
     struct fr__micro *m = &r->micros[micro];
@@ -282,6 +298,7 @@ static void place_micro(struct fr__replica *r, size_t micro, uint32_t after)
             fr__place_op(r, &r->tail, s, r->pl->n_tasks, FR_NONE);
     }
     mark_end(r, m);
+    add_up(r, m, micro);
 }
 
 /* Places a micro-batch on the replica's only device, once that before is done, and returns its

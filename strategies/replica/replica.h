@@ -29,6 +29,14 @@ struct fr__micro {
     uint32_t *end_of;     /* [n_devices][2] marker after the forward, backward ops there, FR_NONE */
 };
 
+/* Passes over the memory of all gradients that software makes beside the model's ops; each reads
+ * them or writes them once. See passes.c. */
+struct fr__step_passes {
+    uint64_t adds;   /* adding a micro-batch's gradients to those before: PyTorch reads both and
+                        writes one, 3 */
+    uint64_t update; /* between the last gradient and the updates: 1 for a norm, 2 for a factor */
+};
+
 struct fr__replica {
     struct fr__placer *pl;
     struct fr__arena *arena;
@@ -50,8 +58,14 @@ struct fr__replica {
     uint32_t *step_of;     /* [n_devices] marker after all updates there, FR_NONE: none yet */
     struct fr__copy *copies;
     size_t n_copies, cap_copies;
+    struct fr__step_passes passes; /* the caller's, set before the body is placed; 0: none */
+    uint32_t before_update;        /* what updates wait for beside the gradients, FR_NONE */
     bool is_out_of_memory;
 };
+
+/* FR_ERANGE where one of two options, a count of passes, is over 64: no software makes so many. */
+enum fr_status fr__check_passes(const struct fr_option_values *v, size_t a, size_t b,
+                                struct fr_error *err);
 
 /* A replica's samples in micro-batches. */
 struct fr__share {
@@ -106,6 +120,8 @@ uint32_t fr__place_updates_on(struct fr__replica *r, uint32_t device, uint32_t *
  * plans in which the replica itself makes no update. */
 void fr__after_gradient(struct fr__replica *r, const struct fr__owner *w, uint32_t task,
                         bool frees);
+/* Makes the updates wait for `task`; to be called once they are placed. */
+void fr__before_updates(struct fr__replica *r, uint32_t task);
 /* Task of an update op, once placed. */
 uint32_t fr__update_task(const struct fr__replica *r, uint32_t op);
 /* FR_ENOMEM if any call above ran out of memory. */

@@ -68,6 +68,8 @@ static void place_updates(struct fr__replica *r, uint32_t device)
             continue;
         if (done != FR_NONE)
             fr_plan_add_dep(pl->plan, done, r->tail.task_of[op]);
+        if (r->before_update != FR_NONE)
+            fr_plan_add_dep(pl->plan, r->before_update, r->tail.task_of[op]);
         fr_plan_add_dep(pl->plan, r->tail.task_of[op], fr__drops_at(r, op, FR_NONE, FR_NONE));
     }
     for (size_t i = 0; i < p->n_owners; i++) {
@@ -87,8 +89,26 @@ static void place_updates(struct fr__replica *r, uint32_t device)
 
 void fr__place_updates(struct fr__replica *r)
 {
+    uint32_t device = r->device_of[0];
+
+    r->before_update = fr__place_passes(r, device, r->done_of[device]);
     place_updates(r, FR_NONE);
     hold_to_the_end(r);
+}
+
+void fr__before_updates(struct fr__replica *r, uint32_t task)
+{
+    const struct fr__params *p = &r->pl->params;
+
+    if (task == FR_NONE)
+        return;
+    if (r->before_update != FR_NONE) { /* the passes come after it, and the updates after them */
+        fr_plan_add_dep(r->pl->plan, task, r->before_update);
+        return;
+    }
+    for (size_t i = 0; i < p->n_updates; i++)
+        if (fr__update_task(r, p->updates[i]) != FR_NONE)
+            fr_plan_add_dep(r->pl->plan, task, fr__update_task(r, p->updates[i]));
 }
 
 uint32_t fr__update_task(const struct fr__replica *r, uint32_t op)

@@ -5,6 +5,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_draw.sh \
 	tests/cli/test_explain.sh \
 	tests/cli/test_fits.sh \
+	tests/cli/test_recipe.sh \
 	tests/cli/test_refit.sh \
 	tests/cli/test_tables.sh \
 	tests/cli/test_hybrid_cut.sh \

@@ -93,8 +93,25 @@ data=$source/../shared/data/measured/training.csv
 if [ -r "$data" ] && command -v python3 >/dev/null; then
     python3 "$source/tests/oracles/training_rows.py" "$data" >real.csv 2>err
     check "published_rates_become_rows" test "$(wc -l <real.csv)" -gt 400
+    check "a_law_is_no_row_of_error_statistics" sh -c "! grep -q '^VTRS' real.csv"
+    check "fine_tuning_takes_the_length_of_its_scripts" \
+        grep -q '^DLE-0268,bert-large:head=pooler,.*--seq-len 384,' real.csv
+    python3 "$source/tests/oracles/training_rows.py" --recipes "$data" >recipes.csv 2>err
+    check "software_is_named_where_it_is_wanted" \
+        grep -q '^DLE-0688,.*--recipe nvidia-tf-bert,' recipes.csv
+    check "and_else_rows_are_the_same" \
+        sh -c "sed 's/ --recipe [a-z-]*//' recipes.csv | cmp - real.csv"
+    { head -1 recipes.csv; grep '^DLE-068[48]' recipes.csv; } >bert.csv
+    "$forerun" validate bert.csv --json >bert.json 2>err
+    check "eight_gpus_take_longer_than_one_by_what_was_measured_within_a_factor_of_1.5" python3 -c '
+import json
+one, eight = json.load(open("bert.json"))["rows"]
+more = (eight["predicted_s"] - one["predicted_s"]) / (eight["measured_s"] - one["measured_s"])
+raise SystemExit(not 1 / 1.5 < more < 1.5)'
     python3 "$source/tests/oracles/large_rows.py" "$data" >large.csv 2>err
     check "steps_of_large_models_become_rows" test "$(wc -l <large.csv)" -gt 1300
+    grep '^VTRS' large.csv | cut -d'"' -f5 | grep -v '^,[0-9]*,fp16,' >other.csv
+    check "a_law_is_asked_in_16_bits" test ! -s other.csv
     left=$(awk '{ n += $1 } END { print n }' err)
     asked=$(($(wc -l <large.csv) - 1))
     large=$(grep -cE '^(LM[A-Z]|LLMF|VTRS|MEG|TT|NEMO|BSA|BSV)-' "$data")

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """tests/oracles/training_rows.py - published training rates as rows for `forerun validate`.
 
-usage: training_rows.py training.csv > rows.csv
+usage: training_rows.py [--recipes] training.csv > rows.csv
+
+What a row leaves blank, and which software made it, stands in row_rules.py, each with its reason.
+--recipes: `options` name the software's recipe.
 
 Only the row itself decides how it is read. Three rules were changed after a first look at
 predictions, each for a reason in the rows: GNMT v2 is 4 + 4 layers (it had been taken for 2 + 2),
@@ -20,12 +23,12 @@ counted on standard error, by reason. A row that our strategies cannot express y
                 p2.16xlarge. No preset: left out
     nodes       N nodes: N of these machines, joined by their own network cards
     precision   AMP, FP16 mixed: amp; TF32: tf32; FP32 or blank: fp32, but tf32 on A100 and newer
-                under PyTorch, whose convolutions and NGC builds use it by default
+                under PyTorch and in NGC's containers, which use it by default
     strategy    one GPU: single; dp=N: dp; TensorFlow's parameter server: dp:sync=ps-cpu;
                 FSDP: dp:zero=3; tp, pp: large_rows.py
     data        a TensorFlow benchmark row with real data: left out, since we have no input pipeline
     batch       batch_per_gpu times GPUs; Transformer's counts tokens: sentences of 27
-    length      blank: 27 tokens a sentence for GNMT and Transformer (an assumption)
+    length      blank: row_rules.py; BERT fine-tuned on SQuAD: 384 tokens, by its scripts
     time        iteration_ms, else batch over rate; PyTorch's GNMT counts source and target tokens;
                 what TensorFlow's counts is not known: left out
     accumulation  grad_accum=N over 1: accumulate=N; batch_per_gpu is then a micro-batch, unless the
@@ -39,9 +42,13 @@ import csv
 import re
 import sys
 
+import row_rules
+
 IMAGES = {"ResNet-50": "resnet50", "ResNet-50 v1.5": "resnet50", "ResNet-101": "resnet101",
           "ResNet-152": "resnet152", "VGG16": "vgg16", "AlexNet": "alexnet",
           "Inception v3": "inception-v3:aux=0"}
+BERTS = {"BERT-Large": "bert-large", "BERT-Base SQuAD fine-tuning": "bert-base",
+         "BERT-Large SQuAD fine-tuning": "bert-large"}
 SENTENCE = 27
 MOST_MICROS = 64
 COLUMNS = ["id", "workload", "topology", "gpus", "strategy", "global_batch", "precision", "options",
@@ -57,20 +64,20 @@ def workload(row):
     model, notes = row["model"], row["notes"].lower()
     if model in IMAGES:
         return IMAGES[model], "-O momentum", 0
-    if model == "BERT-Large" and row["seq_len"]:
-        tuned = "squad" in notes or "fine-tun" in notes
-        return ("bert-large:head=pooler" if tuned else "bert-large",
-                "-O adam --seq-len " + row["seq_len"], 0)
+    length = row_rules.blank(row, "seq_len")
+    if model in BERTS and length:
+        tuned = "squad" in notes or "fine-tun" in notes or "SQuAD" in model
+        return (BERTS[model] + (":head=pooler" if tuned else ""), "-O adam --seq-len " + length, 0)
     if model == "GNMT v2" and row["framework"].startswith("PyTorch"):
-        return "gnmt-8", f"-O adam --seq-len {SENTENCE}", 2 * SENTENCE
+        return "gnmt-8", f"-O adam --seq-len {length}", 2 * SENTENCE
     if model == "Transformer (big)":
-        return "transformer-big", f"-O adam --seq-len {SENTENCE}", SENTENCE
+        return "transformer-big", f"-O adam --seq-len {length}", SENTENCE
     raise LeftOut("no such model in the zoo, or no sequence length: " + model)
 
 
 def machine(row):
     """The preset, N of it where the row has nodes."""
-    gpu, memory, notes = row["gpu"], row["gpu_mem_gb"], row["notes"]
+    gpu, memory, notes = row["gpu"], row_rules.blank(row, "gpu_mem_gb"), row["notes"]
     if gpu == "V100":
         if "DGX-2" in notes:
             name = "dgx2"
@@ -84,20 +91,21 @@ def machine(row):
         name = "p2.16xlarge"
     else:
         raise LeftOut("no preset with this GPU: " + gpu)
-    nodes = int(row["nodes"] or 1)
+    nodes = int(row_rules.blank(row, "nodes"))
     return name if nodes == 1 else f"{nodes}x {name}"
 
 
 def precision(row):
     """Number formats in our words."""
-    said = row["precision"].upper()
+    said = row_rules.blank(row, "precision").upper()
     if "AMP" in said or "FP16" in said or "MIXED" in said:
         return "amp"
     if "TF32" in said:
         return "tf32"
-    if said in ("FP32", ""):
+    if said == "FP32":
         is_new = row["gpu"].startswith(("A100", "H100"))
-        return "tf32" if is_new and "PyTorch" in row["framework"] else "fp32"
+        by_default = any(word in row["framework"] for word in ("PyTorch", "NGC"))
+        return "tf32" if is_new and by_default else "fp32"
     if said == "BF16":
         return "bf16"
     raise LeftOut("precision: " + row["precision"])
@@ -124,10 +132,16 @@ def strategy(row):
     raise LeftOut("strategy: " + said)
 
 
+def wanted_recipe(row):
+    """The option that names the software's recipe, where that is asked for."""
+    name = row_rules.recipe(row) if "--recipes" in sys.argv[1:] else ""
+    return " --recipe " + name if name else ""
+
+
 def convert(row):
     """One row of the output."""
-    if row["id"].startswith("VTRS"):
-        raise LeftOut("vTrain's, with the large models (large_rows.py)")
+    if row["id"].split("-")[0][:4] in row_rules.LAWS:
+        raise LeftOut("a law, not measurements: its order is judged with large_rows.py")
     if re.search("SUSPECT|CHECK|WARNING", row["notes"]):
         raise LeftOut("flagged in the data")
     if row["id"].startswith("TFB") and "real" in row["notes"].lower():
@@ -154,7 +168,7 @@ def convert(row):
     peak = float(row["peak_mem_gb"]) * 2**30 if row["peak_mem_gb"] else ""
     return {"id": row["id"], "workload": name, "topology": machine(row), "gpus": gpus,
             "strategy": strategy(row), "global_batch": int(batch), "precision": precision(row),
-            "options": options, "iteration_s": repr(seconds),
+            "options": options + wanted_recipe(row), "iteration_s": repr(seconds),
             "peak_bytes": repr(peak) if peak else "", "notes": row["framework"]}
 
 
@@ -162,7 +176,7 @@ def main():
     out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     left_out = collections.Counter()
     out.writeheader()
-    with open(sys.argv[1], newline="", encoding="utf-8") as f:
+    with open(sys.argv[-1], newline="", encoding="utf-8") as f:
         for row in csv.DictReader(f):
             try:
                 out.writerow(convert(row))

@@ -151,7 +151,7 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, 0, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 3);
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(b.first[i], first[i]);
@@ -159,9 +159,9 @@ START_TEST(buckets_close_once_they_hold_the_wanted_size)
         ck_assert_uint_eq(b.bytes[i], bytes[i]);
     for (int i = 0; i < 5; i++)
         ck_assert_uint_eq(b.owners[i], order[i]);
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 0, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 0, 0, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 5); /* one gradient each */
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 1000, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 1000, 0, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 1);
     fr__arena_free(a);
 }
@@ -175,7 +175,7 @@ START_TEST(nothing_to_train_makes_no_bucket)
     struct fr__buckets b;
     struct fr_error err;
 
-    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, NULL, a, &err), FR_OK);
+    ck_assert_int_eq(fr__buckets_make(&b, &p, 8, 0, NULL, a, &err), FR_OK);
     ck_assert_uint_eq(b.n, 0);
     fr__arena_free(a);
 }

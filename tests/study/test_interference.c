@@ -153,6 +153,22 @@ START_TEST(none_is_none_whatever_a_device_file_says)
 }
 END_TEST
 
+START_TEST(published_factors_may_stand_in_where_nothing_was_measured)
+{
+    struct fr_record *r;
+
+    r = answer_with("dgx-a100-80g", "calibrated", "measured-or-published");
+    ck_assert_str_eq(r->interference, "GPUs of published runs");
+    assert_kernels_share(r, 1.189);
+    fr_record_free(r);
+    write_device("a100-sxm4-80gb");
+    r = answer_with("dgx-a100-80g", path, "measured-or-published");
+    unlink(path);
+    assert_kernels_share(r, FACTOR);
+    fr_record_free(r);
+}
+END_TEST
+
 START_TEST(words_for_interference_that_mean_nothing_are_refused)
 {
     static const char *const words[] = {"non", "0.5", "nan", "-1", "1.2x", "101"};
@@ -176,6 +192,7 @@ int main(void)
     tcase_add_test(t, factors_hold_for_boards_of_the_chip_and_are_off_where_nothing_is_known);
     tcase_add_test(t, an_answer_says_what_interference_adds);
     tcase_add_test(t, none_is_none_whatever_a_device_file_says);
+    tcase_add_test(t, published_factors_may_stand_in_where_nothing_was_measured);
     tcase_add_test(t, words_for_interference_that_mean_nothing_are_refused);
     return run_case(t, "results/interference");
 }

@@ -253,7 +253,8 @@ START_TEST(every_setting_reads_back_what_it_writes)
                   {"collective-algorithm", "tree"},
                   {"protocol", "LL128"},
                   {"nccl-channels", "16"},
-                  {"nccl-version", "2.21"}};
+                  {"nccl-version", "2.21"},
+                  {"recipe", "pytorch-ddp"}};
     struct fr_question q;
     char *key, *default_key;
     fr_question_init(&q);

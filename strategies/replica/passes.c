@@ -1,0 +1,81 @@
+/* strategies/replica/passes.c - what software does to all gradients beside the model's ops: it adds
+ * those of micro-batches up, and reads or scales them before the update.
+ *
+ * Model:   n passes over the bytes of all trained parameters, each as fast as other work that only
+ *          moves memory; one task, since frameworks launch these kernels back to back.
+ * Sources: PyTorch, torch/csrc/autograd/functions/accumulate_grad.h (in place: two reads and a
+ *          write); TensorFlow, clip_by_global_norm (a read for the norm, a read and a write for the
+ *          factor).
+ * Ignores: that additions run during the backward pass, each when its gradient comes; launches of
+ *          many small kernels.
+ */
+#include "config.h"
+
+#include "strategies/replica/parts.h"
+
+#include "base/error.h"
+
+enum { MOST_PASSES = 64 };
+
+enum fr_status fr__check_passes(const struct fr_option_values *v, size_t a, size_t b,
+                                struct fr_error *err)
+{
+    if (v->value[a] <= MOST_PASSES && v->value[b] <= MOST_PASSES)
+        return FR_OK;
+    return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d passes over all gradients",
+                    MOST_PASSES);
+}
+
+static uint64_t gradient_bytes(const struct fr__params *p)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < p->n_owners; i++)
+        if (p->owners[i].ready != FR_NONE)
+            bytes += p->owners[i].bytes;
+    return bytes;
+}
+
+/* A task that makes so many passes on a device, after `after`. */
+static uint32_t place(struct fr__replica *r, uint64_t n_passes, uint32_t device,
+                      enum fr_phase phase, uint32_t microbatch, uint32_t after)
+{
+    struct fr__placer *pl = r->pl;
+    struct fr_task t = {.device = device,
+                        .op = FR_NONE,
+                        .label = FR_NONE,
+                        .microbatch = microbatch,
+                        .kind = FR_TASK_COMPUTE,
+                        .phase = (uint8_t)phase,
+                        .stream = FR_STREAM_COMPUTE};
+    struct fr_cost cost;
+    uint32_t task;
+
+    fr__price_sum(pl, pl->in->topo->devices[device].type, gradient_bytes(&pl->params), n_passes - 1,
+                  &cost);
+    t.cost_id = fr_plan_add_cost(pl->plan, &cost);
+    task = fr__add_task(pl, &t);
+    if (after != FR_NONE)
+        fr_plan_add_dep(pl->plan, after, task);
+    return task;
+}
+
+uint32_t fr__place_adds(struct fr__replica *r, const struct fr__micro *m, size_t micro,
+                        uint32_t device, uint32_t after)
+{
+    uint32_t sum, end;
+
+    if (micro == 0 || r->passes.adds == 0 || gradient_bytes(&r->pl->params) == 0)
+        return after;
+    sum = place(r, r->passes.adds, device, FR_PHASE_BACKWARD_WEIGHT, m->index, after);
+    end = fr__add_marker(r->pl, device, FR_PHASE_BACKWARD_DATA, m->index);
+    fr_plan_add_dep(r->pl->plan, sum, end);
+    return end;
+}
+
+uint32_t fr__place_passes(struct fr__replica *r, uint32_t device, uint32_t after)
+{
+    if (r->passes.update == 0 || gradient_bytes(&r->pl->params) == 0)
+        return FR_NONE;
+    return place(r, r->passes.update, device, FR_PHASE_UPDATE, FR_NONE, after);
+}

@@ -1,0 +1,53 @@
+/* study/recipe.h - what a training software does beside the model, as a named description
+ * with sources: when and in which buckets gradients travel, what is copied, added and scaled.
+ *
+ *     recipe: pytorch-ddp
+ *     summary: PyTorch's DistributedDataParallel as it comes
+ *     strategy:
+ *       - {option: first, value: 1MiB, source: 'torch/csrc/distributed/c10d/reducer.hpp'}
+ *     question:
+ *       - {option: interference, value: published, source: 'arXiv 2507.03114'}
+ *     left-out:
+ *       - launches of many small kernels
+ *
+ * A value of `strategy` is the default of that option for each strategy that has it; one of
+ * `question` stands where the question has the setting's own default. What the user types goes
+ * before both. `left-out` says what the software does that we do not model.
+ */
+#ifndef FR_STUDY_RECIPE_H
+#define FR_STUDY_RECIPE_H
+
+#include "study/study.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct fr_recipe;
+
+struct fr_recipe_value {
+    const char *option, *text, *source; /* the recipe's */
+    struct fr_loc loc;                  /* of the text */
+    bool is_of_question;                /* else of strategies */
+};
+
+const char *fr_recipe_shipped(size_t i); /* name; NULL past the end; in alphabetical order */
+/* A shipped recipe by name, or a file by its path, which has a '/' or ends in ".yaml". The caller
+ * frees. FR_EUSAGE: no such recipe, with the nearest; FR_EIO; FR_EPARSE with line and column: not a
+ * recipe, no option of that name, a value that its option does not take, no source, an option
+ * twice, over 64 values, a text over 400 bytes; FR_ENOMEM. On failure *out is untouched. */
+enum fr_status fr_recipe_load(struct fr_recipe **out, const char *name, struct fr_error *err);
+/* The same of text in memory. file: for messages. */
+enum fr_status fr_recipe_read(struct fr_recipe **out, const char *text, size_t len,
+                              const char *file, struct fr_error *err);
+void fr_recipe_free(struct fr_recipe *r);
+
+const char *fr_recipe_name(const struct fr_recipe *r);
+const char *fr_recipe_summary(const struct fr_recipe *r);
+const struct fr_recipe_value *fr_recipe_value(const struct fr_recipe *r, size_t i); /* or NULL */
+const char *fr_recipe_left_out(const struct fr_recipe *r, size_t i);                /* or NULL */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

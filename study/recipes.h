@@ -1,0 +1,17 @@
+/* study/recipes.h - recipes inside the library: use on a question, and the shipped files. */
+#ifndef FR_STUDY_RECIPES_H
+#define FR_STUDY_RECIPES_H
+
+#include "study/recipe.h"
+
+/* Gives a question and the options of its strategy what its recipe says, where neither was given;
+ * nothing without a recipe. Errors as fr_recipe_load. */
+enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
+                                struct fr_option_values *values, struct fr_error *err);
+
+/* A compiled-in file; the list ends with a NULL name. */
+struct fr__recipe_text {
+    const char *name, *text;
+};
+extern const struct fr__recipe_text fr__recipe_texts[];
+#endif

@@ -1,0 +1,79 @@
+"""tests/oracles/row_rules.py - what published rows leave blank, and what software made them.
+
+Two tables, so that each assumption stands once, with its reason. `find` looks a row up: the first
+line whose patterns all match decides. No line was chosen by the error of a prediction; where a
+reason was found after a first look at predictions, the line says so.
+"""
+import collections
+import re
+
+# column of training.csv; patterns of id, framework, model and notes (re.search, any case); the
+# value; why
+Blank = collections.namedtuple("Blank", "column id framework model notes value why")
+BLANKS = [
+    Blank("seq_len", "", "", "BERT", "SQuAD|fine-tun", "384",
+          "NVIDIA DeepLearningExamples, scripts/run_squad.sh of PyTorch and TensorFlow: "
+          "max_seq_length 384; Lambda runs a fork of it, PaddlePaddle's page names the same task"),
+    Blank("seq_len", "", "", "BERT.*SQuAD", "", "384", "as above, where the model's name says it"),
+    Blank("seq_len", "", "", "GNMT|Transformer \\(big\\)", "", "27",
+          "an assumption: mean tokens of a WMT English-German sentence"),
+    Blank("gpu_mem_gb", "", "", "", "", "80",
+          "A100: dgx-a100-80g, since most rows that say it have 80; no row here is near either"),
+    Blank("precision", "", "PyTorch", "", "", "fp32",
+          "the framework's default; on A100 and newer tf32, PyTorch's default for convolutions and "
+          "NGC's for products (found after a first look: rates passed the fp32 peak)"),
+    Blank("precision", "^VTRS", "", "", "", "fp16",
+          "Megatron-DeepSpeed's scripts; rates pass tf32's peak"),
+    Blank("precision", "", "", "", "", "fp32", "the framework's default"),
+    Blank("nodes", "", "", "", "", "1", "one machine"),
+    Blank("inter_link", "^BSA", "", "", "", "ib:50Gbps",
+          "`via ib:X` is a rate of each network card. Jean Zay's machines have four Omni-Path "
+          "links of 100 Gbit/s, shared here over the eight cards of our machine"),
+    Blank("inter_link", "", "", "", "", "",
+          "the preset's own cards: a DGX-1 has four, a DGX A100 eight; a machine in a cloud may "
+          "have one, so that a rate a machine there must not be given as X"),
+]
+
+# What software made a row: patterns of id, framework, model and notes; the recipe (forerun list
+# recipes), "" where none is known; why
+Software = collections.namedtuple("Software", "id framework model notes recipe why")
+SOFTWARE = [
+    Software("^DLE", "^TensorFlow", "BERT", "", "nvidia-tf-bert",
+             "the scripts of the rows' own page; XLA is their default"),
+    Software("^DLE", "^TensorFlow", "ResNet", "", "tf-horovod-xla",
+             "the scripts of the rows' own page, with --xla in their commands"),
+    Software("^DLE", "^PyTorch", "BERT-Large$", "grad_accum=|includes gradient accumulation",
+             "nvidia-pytorch-bert", "pre-training: run_pretraining.py"),
+    Software("^DLE|^LAM", "^PyTorch", "", "", "nvidia-apex",
+             "the pages' scripts take apex's DistributedDataParallel; Lambda runs a fork of them"),
+    Software("^DLE", "^MXNet", "", "", "mxnet-horovod", "the scripts of the rows' own page"),
+    Software("^CSC", "^PyTorch", "", "", "pytorch-ddp", "the rows name DDP"),
+]
+
+# Rows that are no measurements; their order is judged, their error is not
+LAWS = {"VTRS": "linear in the number of micro-batches to 1e-9 in all 288 series of three or more: "
+                "a law evaluated"}
+
+
+def matches(line, row):
+    """Whether all patterns of a line are found in the row."""
+    return all(re.search(getattr(line, key), row[key], re.I)
+               for key in ("id", "framework", "model", "notes"))
+
+
+def blank(row, column):
+    """What the row says, or what stands for a blank; None: no line."""
+    if row[column]:
+        return row[column]
+    for line in BLANKS:
+        if line.column == column and matches(line, row):
+            return line.value
+    return None
+
+
+def recipe(row):
+    """The recipe of the row's software, or ""."""
+    for line in SOFTWARE:
+        if matches(line, row):
+            return line.recipe
+    return ""

@@ -1,0 +1,174 @@
+/* Work on gradients beside the model's ops: copies into buckets and back, additions, clipping. */
+#include "config.h"
+
+#include "tests/support/strategies_case.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB (UINT64_C(1) << 30)
+
+enum { N_LAYERS = 4 };
+
+static const double ones[] = {1, 1, 1, 1}, twos[] = {2, 2, 2, 2};
+
+/* Four layers of 1 + 2 s and 1e9 bytes of parameters each, over links on which the sum of a layer's
+ * gradients takes 1 s (see test_accumulate.c). n_devices: 1 or 2. */
+static double time_of(const char *spec, uint32_t n_devices, uint32_t batch, size_t *n_collectives)
+{
+    static const uint64_t params[] = {1000000000, 1000000000, 1000000000, 1000000000};
+    const struct chain_case chain = {N_LAYERS, 2, params, ones, twos, 100};
+    struct fr_topo *t = case_topo(2, 1e9, 64 * GIB);
+    struct fr_graph *g = case_chain(&chain);
+    struct case_problem c = {t, g, n_devices, batch, FR_SGD, NULL};
+    struct fr_plan *p = case_plan(&c, spec);
+    struct fr_run_options o;
+    struct fr_run *r = NULL;
+    struct fr_error err;
+    double s;
+
+    fr_run_options_init(&o);
+    o.order = FR_ORDER_PRIORITY; /* as a question's */
+    ck_assert_msg(fr_simulate(p, &o, &r, &err) == FR_OK, "%s", err.text);
+    if (n_collectives)
+        *n_collectives = fr_plan_view(p)->n_collectives;
+    s = r->makespan_s;
+    fr_run_free(r);
+    fr_plan_free(p);
+    fr_graph_free(g);
+    fr_topo_free(t);
+    return s;
+}
+
+static double dp(const char *options)
+{
+    char spec[128];
+
+    snprintf(spec, sizeof(spec), "dp:bucket=1B%s%s", options[0] ? "," : "", options);
+    return time_of(spec, 2, 4, NULL);
+}
+
+/* One pass over all gradients. */
+static double pass_s(void)
+{
+    double s = time_of("single:passes=1", 1, 4, NULL) - time_of("single", 1, 4, NULL);
+
+    ck_assert_double_gt(s, 1e-3); /* 4e9 bytes at 1e12 bytes/s at most */
+    ck_assert_double_lt(s, 1e-1); /* far below the seconds of a layer, as the tests below need */
+    return s;
+}
+
+START_TEST(passes_lengthen_a_step_by_their_number)
+{
+    double p = pass_s();
+
+    ck_assert_double_eq_tol(time_of("single:passes=3", 1, 4, NULL),
+                            time_of("single", 1, 4, NULL) + 3 * p, 1e-9);
+    ck_assert_double_eq_tol(dp("passes=3"), dp("") + 3 * p, 1e-9);
+    ck_assert_double_eq_tol(dp("overlap=0,passes=2"), dp("overlap=0") + 2 * p, 1e-9);
+    ck_assert_double_eq_tol(time_of("dp:passes=2", 1, 4, NULL),
+                            time_of("single:passes=2", 1, 4, NULL), 1e-12);
+}
+END_TEST
+
+/* Each of n micro-batches but the first adds. */
+START_TEST(micro_batches_are_added_one_time_less_than_there_are)
+{
+    double p = pass_s();
+    char plain[64], adds[64];
+
+    for (unsigned n = 1; n <= 5; n++) {
+        snprintf(plain, sizeof(plain), "single:accumulate=%u", n);
+        snprintf(adds, sizeof(adds), "single:accumulate=%u,adds=3", n);
+        ck_assert_double_eq_tol(time_of(adds, 1, 2 * n, NULL),
+                                time_of(plain, 1, 2 * n, NULL) + 3 * p * (n - 1), 1e-9);
+        snprintf(plain, sizeof(plain), "dp:bucket=1B,overlap=0,accumulate=%u", n);
+        snprintf(adds, sizeof(adds), "dp:bucket=1B,overlap=0,accumulate=%u,adds=3", n);
+        ck_assert_double_eq_tol(time_of(adds, 2, 4 * n, NULL),
+                                time_of(plain, 2, 4 * n, NULL) + 3 * p * (n - 1), 1e-9);
+    }
+}
+END_TEST
+
+/* In, sum, out, and then the next bucket: nothing of it overlaps. */
+START_TEST(copies_on_the_stream_of_collectives_take_turns_with_them)
+{
+    ck_assert_double_eq_tol(dp("overlap=0,copies-in=2,copies-out=4,copies-on=comm"),
+                            dp("overlap=0") + 6 * pass_s(), 1e-9);
+}
+END_TEST
+
+/* After the backward pass: the first bucket's copy in and the last one's copy back show, the others
+ * run beside the sums, which take longer. */
+START_TEST(copies_on_the_compute_stream_run_beside_other_buckets)
+{
+    double p = pass_s();
+
+    ck_assert_double_eq_tol(dp("overlap=0,copies-in=2,copies-out=4"),
+                            dp("overlap=0") + 2 * p / N_LAYERS + 4 * p / N_LAYERS, 1e-9);
+}
+END_TEST
+
+/* During the backward pass all copies in hold it up, and of the copies back only the last bucket's
+ * shows, since its sum of 1 s hides the others. */
+START_TEST(copies_into_buckets_hold_up_the_backward_pass)
+{
+    double p = pass_s();
+
+    ck_assert_double_eq_tol(dp("copies-in=2"), dp("") + 2 * p, 1e-9);
+    ck_assert_double_eq_tol(dp("copies-in=2,copies-out=2"), dp("") + 2 * p + 2 * p / N_LAYERS,
+                            1e-9);
+}
+END_TEST
+
+START_TEST(the_first_bucket_may_be_smaller)
+{
+    size_t n;
+
+    time_of("dp:bucket=2GB", 2, 4, &n);
+    ck_assert_uint_eq(n, 2);
+    time_of("dp:bucket=2GB,first=1B", 2, 4, &n);
+    ck_assert_uint_eq(n, 3); /* 1, 2 and 1 layers */
+}
+END_TEST
+
+static void refuses(const char *spec, const char *text)
+{
+    static const uint64_t params[] = {8, 8, 8, 8};
+    const struct chain_case chain = {N_LAYERS, 2, params, ones, twos, 100};
+    struct fr_topo *t = case_topo(2, 1e9, 64 * GIB);
+    struct fr_graph *g = case_chain(&chain);
+    struct case_problem c = {t, g, 2, 4, FR_SGD, NULL};
+    struct fr_error err = {.code = FR_OK};
+
+    case_fails(&c, spec, &err);
+    ck_assert_msg(strstr(err.text, text), "%s", err.text);
+    fr_graph_free(g);
+    fr_topo_free(t);
+}
+
+START_TEST(servers_have_no_buckets_to_copy_into)
+{
+    refuses("dp:sync=ps-cpu,copies-in=2", "belongs to sync=ring");
+    refuses("dp:sync=ps-gpu0,passes=1", "belongs to sync=ring");
+    refuses("dp:step=bucket,copies-out=2", "step=all");
+    refuses("dp:copies-in=65", "more than 64 passes");
+    refuses("dp:adds=65", "more than 64 passes");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("copies");
+
+    tcase_add_test(c, passes_lengthen_a_step_by_their_number);
+    tcase_add_test(c, micro_batches_are_added_one_time_less_than_there_are);
+    tcase_add_test(c, copies_on_the_stream_of_collectives_take_turns_with_them);
+    tcase_add_test(c, copies_on_the_compute_stream_run_beside_other_buckets);
+    tcase_add_test(c, copies_into_buckets_hold_up_the_backward_pass);
+    tcase_add_test(c, the_first_bucket_may_be_smaller);
+    tcase_add_test(c, servers_have_no_buckets_to_copy_into);
+    return run_case(c, "strategies/copies");
+}

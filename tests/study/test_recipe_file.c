@@ -1,0 +1,183 @@
+/* Recipes of training software: files, and what they do to a question. */
+#include "config.h"
+
+#include "study/recipe.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD "recipe: r\nsummary: s\n"
+
+static struct fr_recipe *read(const char *text)
+{
+    struct fr_recipe *r = NULL;
+    struct fr_error err = {.code = FR_OK};
+
+    ck_assert_msg(fr_recipe_read(&r, text, strlen(text), "r.yaml", &err) == FR_OK, "%s", err.text);
+    return r;
+}
+
+START_TEST(every_shipped_recipe_reads_and_names_a_source_for_each_value)
+{
+    size_t n = 0;
+
+    for (; fr_recipe_shipped(n); n++) {
+        struct fr_recipe *r = NULL;
+        struct fr_error err = {.code = FR_OK};
+        size_t k = 0;
+
+        ck_assert_msg(fr_recipe_load(&r, fr_recipe_shipped(n), &err) == FR_OK, "%s:%u: %s",
+                      fr_recipe_shipped(n), err.line, err.text);
+        ck_assert_str_eq(fr_recipe_name(r), fr_recipe_shipped(n));
+        for (; fr_recipe_value(r, k); k++)
+            ck_assert_uint_gt(strlen(fr_recipe_value(r, k)->source), 8);
+        ck_assert_uint_gt(k, 0);
+        fr_recipe_free(r);
+        if (n > 0)
+            ck_assert_int_lt(strcmp(fr_recipe_shipped(n - 1), fr_recipe_shipped(n)), 0);
+    }
+    ck_assert_uint_ge(n, 4);
+}
+END_TEST
+
+START_TEST(a_file_that_is_wrong_is_refused_with_its_place)
+{
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {"", "r.yaml:1:1:"},
+        {"- a\n", "r.yaml:1:1:"},
+        {"recipe: r\n", "summary"},
+        {"recipe: ''\nsummary: s\n", "r.yaml:1:9: 'recipe' is empty"},
+        {HEAD "strategies: []\n", "r.yaml:3:1:"},
+        {HEAD "strategy: 3\n", "r.yaml:3:11:"},
+        {HEAD "strategy:\n  - 3\n", "r.yaml:4:5:"},
+        {HEAD "strategy:\n  - {option: first, value: 1MiB}\n", "source"},
+        {HEAD "strategy:\n  - {option: fisrt, value: 1MiB, source: x}\n",
+         "r.yaml:4:14: no strategy has an option 'fisrt'"},
+        {HEAD "strategy:\n  - {option: first, value: 1, source: x}\n", "r.yaml:4:28:"},
+        {HEAD "strategy:\n  - {option: copies-on, value: disk, source: x}\n", "r.yaml:4:32:"},
+        {HEAD "strategy:\n  - {option: adds, value: 1, source: x}\n"
+              "  - {option: adds, value: 2, source: x}\n",
+         "r.yaml:5:14: option 'adds' is there twice"},
+        {HEAD "question:\n  - {option: interfrence, value: 2, source: x}\n",
+         "did you mean 'interference'?"},
+        {HEAD "question:\n  - {option: interference, value: loud, source: x}\n", "r.yaml:4:35:"},
+        {HEAD "question:\n  - {option: workload, value: lenet, source: x}\n",
+         "no setting 'workload'"},
+        {HEAD "left-out:\n  - [a]\n", "r.yaml:4:5:"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_recipe *r = NULL;
+        struct fr_error err = {.code = FR_OK};
+        char text[1024];
+
+        ck_assert_int_eq(fr_recipe_read(&r, rows[i].text, strlen(rows[i].text), "r.yaml", &err),
+                         FR_EPARSE);
+        ck_assert_ptr_null(r);
+        fr_error_string(&err, text, sizeof(text));
+        ck_assert_msg(strstr(text, rows[i].says), "%s: %s", rows[i].says, text);
+    }
+}
+END_TEST
+
+START_TEST(a_recipe_without_values_is_one)
+{
+    struct fr_recipe *r = read(HEAD);
+
+    ck_assert_ptr_null(fr_recipe_value(r, 0));
+    ck_assert_ptr_null(fr_recipe_left_out(r, 0));
+    fr_recipe_free(r);
+}
+END_TEST
+
+START_TEST(an_unknown_name_has_the_nearest_beside_it)
+{
+    struct fr_recipe *r = NULL;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_recipe_load(&r, "pytorch-dpp", &err), FR_EUSAGE);
+    assert_message(&err, "no recipe 'pytorch-dpp', did you mean 'pytorch-ddp'?");
+}
+END_TEST
+
+static double seconds(const char *strategy, const char *recipe, unsigned gpus)
+{
+    struct fr_question q;
+    struct fr_record *r = NULL;
+    struct fr_error err;
+    double s;
+
+    fr_question_init(&q);
+    q.workload = "lenet";
+    q.topology = "dgx1-v100";
+    q.strategy = strategy;
+    q.recipe = recipe;
+    q.n_gpus = gpus;
+    q.global_batch = 64;
+    ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+    s = r->iteration_s;
+    fr_record_free(r);
+    return s;
+}
+
+START_TEST(a_recipe_is_its_options)
+{
+    double typed = seconds("dp:overlap=0,bucket=64MiB,copies-in=2,copies-out=4,copies-on=comm,"
+                           "adds=3,passes=3",
+                           NULL, 4);
+
+    ck_assert_double_eq(seconds("dp", "nvidia-tf-bert", 4), typed);
+    ck_assert_double_gt(typed, seconds("dp", NULL, 4));
+}
+END_TEST
+
+START_TEST(what_the_user_types_goes_before_the_recipe)
+{
+    ck_assert_double_eq(
+        seconds("dp:overlap=1,copies-in=0,copies-out=0,passes=0,bucket=25MiB", "nvidia-tf-bert", 4),
+        seconds("dp", NULL, 4));
+}
+END_TEST
+
+START_TEST(strategies_without_an_option_are_as_before)
+{
+    ck_assert_double_eq(seconds("mp", "pytorch-ddp", 2), seconds("mp", NULL, 2));
+    ck_assert_double_eq(seconds("dp:sync=ps-cpu,overlap=1", "nvidia-apex", 2),
+                        seconds("dp:sync=ps-cpu", NULL, 2));
+}
+END_TEST
+
+START_TEST(keys_of_questions_without_a_recipe_stay)
+{
+    struct fr_question q;
+    char *key;
+
+    fr_question_init(&q);
+    key = fr_question_key(&q);
+    ck_assert_ptr_null(strstr(key, "recipe"));
+    free(key);
+    q.recipe = "pytorch-ddp";
+    key = fr_question_key(&q);
+    ck_assert_ptr_nonnull(strstr(key, "|recipe=pytorch-ddp"));
+    free(key);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("recipe");
+
+    tcase_add_test(c, every_shipped_recipe_reads_and_names_a_source_for_each_value);
+    tcase_add_test(c, a_file_that_is_wrong_is_refused_with_its_place);
+    tcase_add_test(c, a_recipe_without_values_is_one);
+    tcase_add_test(c, an_unknown_name_has_the_nearest_beside_it);
+    tcase_add_test(c, a_recipe_is_its_options);
+    tcase_add_test(c, what_the_user_types_goes_before_the_recipe);
+    tcase_add_test(c, strategies_without_an_option_are_as_before);
+    tcase_add_test(c, keys_of_questions_without_a_recipe_stay);
+    return run_case(c, "study/recipe_file");
+}
