@@ -132,6 +132,17 @@ bool fr__exists(const char *path)
     return stat(path, &sb) == 0;
 }
 
+bool fr__text_close(FILE *f, char **text)
+{
+    bool is_whole = ferror(f) == 0;
+
+    if (fclose(f) == 0 && is_whole && *text)
+        return true;
+    free(*text);
+    *text = NULL;
+    return false;
+}
+
 char *fr__path_join(const char *folder, const char *file)
 {
     size_t len = strlen(folder) + strlen(file) + 2;

@@ -1,6 +1,7 @@
 /* cli/command.c - the command line as one would type it again. */
 #include "config.h"
 
+#include "base/file.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -42,8 +43,6 @@ char *cli_command_line(int argc, char *const argv[])
         putc(' ', f);
         put_word(f, argv[i]);
     }
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }

@@ -460,7 +460,7 @@ int main(int argc, char *argv[])
     s.options.most_ops = 40;
     fr_learn_options_init(&s.options.learning);
     s.options.question.command = command = cli_command_line(argc, argv);
-    st = dispatch(&s, argc, argv, &err);
+    st = command ? dispatch(&s, argc, argv, &err) : fr__fail_nomem(&err);
     free(command);
     is_silent = s.options.sweep && cli_mpi_is_follower(); /* the first of them has said it */
     fr_sweep_free(s.options.sweep);

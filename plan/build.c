@@ -346,7 +346,7 @@ static inline bool is_checked(const struct fr_plan *p)
 static bool index_and_check(struct fr_plan *p, size_t *n_faults, struct first_line *first)
 {
     struct fr__span backward;
-    bool is_sound;
+    bool is_sound, is_out_of_memory = false;
 
     if (!is_checked(p)) {
         *n_faults = fr__plan_check_tables(p, keep_first, first);
@@ -359,8 +359,8 @@ static bool index_and_check(struct fr_plan *p, size_t *n_faults, struct first_li
     if (!fr__plan_index(p))
         return false;
     if (!is_sound || !fr__plan_is_sound(p, backward))
-        *n_faults = fr__plan_check_structure(p, keep_first, first);
-    return true;
+        *n_faults = fr__plan_check_structure(p, keep_first, first, &is_out_of_memory);
+    return !is_out_of_memory;
 }
 
 enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err)
@@ -385,8 +385,16 @@ enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err)
 
 size_t fr_plan_check(const struct fr_plan *p, void (*say)(void *user, const char *line), void *user)
 {
-    if (p->is_finished)
-        return fr__plan_check_references(p, say, user) + fr__plan_check_structure(p, say, user);
-    say(user, "the plan is not finished");
-    return 1;
+    bool is_out_of_memory = false;
+    size_t n;
+
+    if (!p->is_finished) {
+        say(user, "the plan is not finished");
+        return 1;
+    }
+    n = fr__plan_check_references(p, say, user);
+    n += fr__plan_check_structure(p, say, user, &is_out_of_memory);
+    if (is_out_of_memory)
+        say(user, "out of memory while checking");
+    return n + is_out_of_memory;
 }

@@ -21,6 +21,7 @@ struct report {
     void (*say)(void *user, const char *line);
     void *user;
     size_t n;
+    bool is_out_of_memory;
 };
 
 static void fault(struct report *r, const char *fmt, ...) FR_PRINTF(2, 3);
@@ -174,7 +175,7 @@ static void check_values(struct report *r)
 
 size_t fr__plan_check_tables(const struct fr_plan *p, void (*say)(void *, const char *), void *user)
 {
-    struct report r = {p, say, user, 0};
+    struct report r = {.plan = p, .say = say, .user = user};
 
     check_groups(&r);
     check_values(&r);
@@ -184,7 +185,7 @@ size_t fr__plan_check_tables(const struct fr_plan *p, void (*say)(void *, const 
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user)
 {
-    struct report r = {p, say, user, 0};
+    struct report r = {.plan = p, .say = say, .user = user};
     const struct fr_plan_view *v = &p->view;
 
     check_groups(&r);
@@ -346,7 +347,7 @@ static bool order_tasks(struct report *r, uint32_t position[])
     if (!o.waits || !o.late) {
         free(o.waits);
         free(o.late);
-        fault(r, "out of memory while checking");
+        r->is_out_of_memory = true;
         return false;
     }
     memcpy(o.waits, v->n_preds, v->n_tasks * sizeof(*o.waits));
@@ -412,13 +413,13 @@ static void check_buffers(struct report *r, const uint32_t position[])
 }
 
 size_t fr__plan_check_structure(const struct fr_plan *p, void (*say)(void *, const char *),
-                                void *user)
+                                void *user, bool *is_out_of_memory)
 {
-    struct report r = {p, say, user, 0};
+    struct report r = {.plan = p, .say = say, .user = user};
     uint32_t *position = malloc((p->view.n_tasks + 1) * sizeof(*position));
 
     if (!position) {
-        fault(&r, "out of memory while checking");
+        *is_out_of_memory = true;
         return r.n;
     }
     check_rendezvous(&r);
@@ -426,5 +427,6 @@ size_t fr__plan_check_structure(const struct fr_plan *p, void (*say)(void *, con
     if (order_tasks(&r, position))
         check_buffers(&r, position);
     free(position);
+    *is_out_of_memory |= r.is_out_of_memory;
     return r.n;
 }

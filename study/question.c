@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "study/loading.h"
 #include "study/study.h"
@@ -426,7 +427,6 @@ char *fr_question_key(const struct fr_question *q)
     char *key = NULL, buf[VALUE];
     size_t length;
     FILE *f = open_memstream(&key, &length);
-    bool is_broken;
 
     if (!f)
         return NULL;
@@ -436,11 +436,7 @@ char *fr_question_key(const struct fr_question *q)
         fprintf(f, "%s%s=", i ? "|" : "", settings[i].name);
         write_escaped(f, settings[i].text(q, buf));
     }
-    is_broken = ferror(f) != 0;
-    if (fclose(f) != 0 || is_broken) {
-        free(key);
-        return NULL;
-    }
+    (void)fr__text_close(f, &key);
     return key;
 }
 

@@ -14,6 +14,7 @@
 #include "study/record.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "workloads/graph/totals.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static char *gpu_types(const struct fr__making *m, struct fr__arena *arena)
         fprintf(f, ":%zu", count[i]);
         separator = ";";
     }
-    copy = fclose(f) == 0 && count ? fr__arena_strdup(arena, text) : NULL;
+    copy = fr__text_close(f, &text) && count ? fr__arena_strdup(arena, text) : NULL;
     free(text);
     return copy;
 }

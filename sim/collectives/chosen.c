@@ -103,7 +103,13 @@ static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsign
     k->version = version;
     if (k->is_known) {
         fr__nccl_model_make(&k->model, &comm);
-        k->is_known = set_chains(k, gpus);
+        if (!set_chains(k, gpus)) {
+            free(gpus);
+            free(k->chains);
+            free(k->places);
+            free(k);
+            return NULL;
+        }
     }
     free(gpus);
     k->devices = devices;

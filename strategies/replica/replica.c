@@ -161,7 +161,9 @@ void fr__place_op(struct fr__replica *r, struct fr__micro *m, uint32_t op, uint3
 {
     struct fr__placer *pl = r->pl;
     uint32_t device = r->device_of[op], task;
-    struct fr__cost_rows *rows = fr__cost_rows(pl, pl->in->topo->devices[device].type, m->batch);
+    struct fr__cost_rows *rows =
+        r->is_out_of_memory ? NULL
+                            : fr__cost_rows(pl, pl->in->topo->devices[device].type, m->batch);
 
     if (!rows) {
         r->is_out_of_memory = true;
@@ -216,8 +218,8 @@ uint32_t fr__place_join(struct fr__replica *r, size_t micro, const uint32_t ops[
     uint32_t marker = fr__add_marker(
         r->pl, device, is_backward ? FR_PHASE_BACKWARD_DATA : FR_PHASE_FORWARD, m->index);
 
-    if (!m->end_of)
-        return marker; /* out of memory */
+    if (r->is_out_of_memory)
+        return marker;
     for (size_t i = 0; i < n; i++)
         if (!m->is_followed[ops[i]])
             fr_plan_add_dep(r->pl->plan, m->task_of[ops[i]], marker);

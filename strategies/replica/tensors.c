@@ -13,6 +13,8 @@
  * is, after the device's whole body. */
 uint32_t fr__complete_task(const struct fr__replica *r, uint32_t op)
 {
+    if (r->is_out_of_memory)
+        return FR_NONE; /* some micro-batches have no arrays then */
     if (r->n_micros == 1 || r->is_in_turn)
         return r->micros[r->n_micros - 1].task_of[op];
     if (r->last_micro)

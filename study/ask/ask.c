@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "study/ask/advice.h"
 #include "study/lending.h"
 #include "study/record.h"
@@ -30,10 +31,7 @@ static char *key_of(const struct fr_question *q)
         fprintf(f, "%s|%d|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,
                 q->with_advice, q->is_brief, q->no_timing, q->run.rings,
                 q->command ? q->command : "");
-        if (fclose(f) != 0) {
-            free(key);
-            key = NULL;
-        }
+        (void)fr__text_close(f, &key);
     }
     free(settings);
     return key;

@@ -13,6 +13,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
@@ -125,10 +126,8 @@ static char *header_text(void)
             fr_version());
     fr__row_write_names(f);
     putc('\n', f);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }
 
 /* Fails with the version in the first line, or "no version". */
@@ -223,7 +222,9 @@ static enum fr_status read_lines(struct journal *j, const char *text, size_t len
         fputs("input,name,digest\n", inputs);
         st = sort_lines(j, text, length, rows, inputs, good, err);
     }
-    if ((rows && fclose(rows) != 0) || (inputs && fclose(inputs) != 0))
+    if (rows && !fr__text_close(rows, &rows_text) && st == FR_OK)
+        st = fr__fail_nomem(err);
+    if (inputs && !fr__text_close(inputs, &inputs_text) && st == FR_OK)
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         st = fr__rows_read(rows_text, n_rows, j->path, NULL, take_stored, j, err);
@@ -454,7 +455,7 @@ static enum fr_status csv_input(void *store, const char *name, const char *diges
     fputs(INPUT, f);
     fr__csv_write_cell(f, name);
     fprintf(f, ",%s", digest);
-    st = fclose(f) == 0 ? append_line(j, line, err) : fr__fail_nomem(err);
+    st = fr__text_close(f, &line) ? append_line(j, line, err) : fr__fail_nomem(err);
     free(line);
     return st == FR_OK ? take_input(j, cells, err) : st;
 }

@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/names.h"
 #include "base/units.h"
 #include "study/store/row.h"
@@ -227,16 +228,12 @@ char *fr_sweep_row_text(const struct fr_sweep_row *row)
     char *text = NULL;
     size_t length;
     FILE *f = open_memstream(&text, &length);
-    bool is_broken;
 
     if (!f)
         return NULL;
     write_cells(f, row);
-    is_broken = ferror(f) != 0;
-    if (fclose(f) == 0 && !is_broken)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }
 
 enum fr_status fr_sweep_row_parse(const char *text, fr__take_row take, void *user,
@@ -251,10 +248,8 @@ enum fr_status fr_sweep_row_parse(const char *text, fr__take_row take, void *use
         return fr__fail_nomem(err);
     fr__row_write_names(f);
     fprintf(f, "\n%s\n", text);
-    if (fclose(f) != 0) {
-        free(whole);
+    if (!fr__text_close(f, &whole))
         return fr__fail_nomem(err);
-    }
     st = fr__rows_read(whole, length, "row", NULL, take, user, err);
     free(whole);
     return st;
@@ -338,7 +333,7 @@ static char *record_line(const struct fr_record *r, fr__print_record print, stru
     if (!f)
         return NULL;
     print(f, r);
-    copy = fclose(f) == 0
+    copy = fr__text_close(f, &text)
                ? fr__arena_strndup(arena, text, length > MAX_RECORD ? 0 : strcspn(text, "\n"))
                : NULL;
     free(text);

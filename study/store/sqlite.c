@@ -10,6 +10,7 @@
 
 #ifdef HAVE_SQLITE
 #include "base/error.h"
+#include "base/file.h"
 #include "study/store/store.h"
 
 #include <math.h>
@@ -92,10 +93,8 @@ static char *table_sql(void)
         fprintf(f, "%s%s %s%s", c == fr__row_columns ? "" : ", ", c->name, sql_type(c->type),
                 c == fr__row_columns ? " PRIMARY KEY NOT NULL" : "");
     fputs(")", f);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }
 
 static char *insert_sql(void)
@@ -112,10 +111,8 @@ static char *insert_sql(void)
     for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
         fputs(i ? ",?" : "?", f);
     fputs(")", f);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }
 
 /* The record is the last column. */
@@ -132,10 +129,8 @@ static char *select_sql(bool with_records, const char *rest)
         fprintf(f, "%s%s", i ? "," : "",
                 i + 1 < FR__N_ROW_COLUMNS || with_records ? fr__row_columns[i].name : "''");
     fprintf(f, " FROM points %s", rest);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    (void)fr__text_close(f, &text);
+    return text;
 }
 
 static enum fr_status prepare_owned(const struct database *d, char *sql, sqlite3_stmt **out,

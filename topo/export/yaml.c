@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "topo/internal.h"
@@ -163,7 +164,7 @@ static enum fr_status write_machines(FILE *f, const struct writer *w, struct fr_
 
         if (memory) {
             write_machine(memory, w, m);
-            if (fclose(memory) != 0) {
+            if (!fr__text_close(memory, &text)) {
                 free(before);
                 return fr__fail_nomem(err);
             }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void write_number(FILE *f, double x)
 {
@@ -99,7 +100,7 @@ static bool write_aliases(FILE *f, const struct fr_graph *g, const struct fr_op 
         else
             putc('-', cell);
     }
-    is_good = fclose(cell) == 0 && fr__csv_write_cell(f, text);
+    is_good = fr__text_close(cell, &text) && fr__csv_write_cell(f, text);
     free(text);
     return is_good;
 }
@@ -123,7 +124,7 @@ static bool write_ties(FILE *f, const struct fr_graph *g, const struct fr_op *op
         fprintf(cell, "%s%s", separator, g->ops[e->src].name);
         separator = ";";
     }
-    is_good = fclose(cell) == 0 && fr__csv_write_cell(f, text);
+    is_good = fr__text_close(cell, &text) && fr__csv_write_cell(f, text);
     free(text);
     return is_good;
 }
@@ -246,37 +247,59 @@ static bool write_times(FILE *f, const struct fr_graph *g)
     return true;
 }
 
-static enum fr_status write_part(const struct fr_graph *g, const char *folder, const char *file,
+/* Opens and writes one of the folder's files; it is not in its place yet. */
+static enum fr_status write_part(struct fr__out *o, const struct fr_graph *g, const char *path,
                                  bool (*write)(FILE *, const struct fr_graph *),
                                  struct fr_error *err)
 {
-    char *path = fr__path_join(folder, file);
-    struct fr__out o;
-    enum fr_status st;
-
-    if (!path)
+    FR_TRY(fr__out_open(o, path, err));
+    errno = 0;
+    if (write(o->f, g) && !ferror(o->f))
+        return FR_OK;
+    if (errno == ENOMEM)
         return fr__fail_nomem(err);
-    st = fr__out_open(&o, path, err);
-    if (st != FR_OK)
-        goto free_path;
-    if (write(o.f, g) && !ferror(o.f))
-        st = fr__out_commit(&o, err);
-    else
-        st =
-            fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "cannot write: %s", strerror(errno));
-    fr__out_abort(&o);
-free_path:
-    free(path);
+    return fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "cannot write: %s", strerror(errno));
+}
+
+/* Only when all are written is the first one moved into its place, so that a full disk leaves the
+ * folder of before. */
+static enum fr_status write_parts(const struct fr_graph *g, const char *folder,
+                                  struct fr_error *err)
+{
+    enum { N_PARTS = 4 };
+    static const struct {
+        const char *file;
+        bool (*write)(FILE *, const struct fr_graph *);
+    } parts[N_PARTS] = {{"workload.yaml", write_info},
+                        {"ops.csv", write_ops},
+                        {"edges.csv", write_edges},
+                        {"times.csv", write_times}};
+    struct fr__out outs[N_PARTS] = {{NULL, NULL, NULL}};
+    enum fr_status st = FR_OK;
+
+    for (size_t i = 0; i < N_PARTS && st == FR_OK; i++) {
+        char *path = fr__path_join(folder, parts[i].file);
+
+        st = path ? write_part(&outs[i], g, path, parts[i].write, err) : fr__fail_nomem(err);
+        free(path);
+    }
+    for (size_t i = 0; i < N_PARTS && st == FR_OK; i++)
+        st = fr__out_commit(&outs[i], err);
+    for (size_t i = 0; i < N_PARTS; i++)
+        fr__out_abort(&outs[i]);
     return st;
 }
 
 enum fr_status fr_graph_export(const struct fr_graph *g, const char *folder, struct fr_error *err)
 {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    bool is_new = mkdir(folder, 0777) == 0;
+    enum fr_status st;
+
+    if (!is_new && errno != EEXIST)
         return fr__fail(err, FR_EIO, (struct fr_loc){folder, 0, 0}, "cannot make the folder: %s",
                         strerror(errno));
-    FR_TRY(write_part(g, folder, "workload.yaml", write_info, err));
-    FR_TRY(write_part(g, folder, "ops.csv", write_ops, err));
-    FR_TRY(write_part(g, folder, "edges.csv", write_edges, err));
-    return write_part(g, folder, "times.csv", write_times, err);
+    st = write_parts(g, folder, err);
+    if (st != FR_OK && is_new)
+        (void)rmdir(folder); /* leaves it where something is in it */
+    return st;
 }

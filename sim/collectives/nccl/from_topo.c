@@ -246,8 +246,7 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
     add_vertices(b);
     add_links(b);
     if (b->is_full)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "the machine has more parts than NCCL knows of");
+        return fr__ns_fail_full(b->s, err);
     for (uint32_t g = 0; g < b->s->count[FR__NS_GPU]; g++)
         if (fr__ns_at(b->s, FR__NS_GPU, g)->sm == 0)
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "NCCL does not run on these GPUs");

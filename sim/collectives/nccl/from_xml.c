@@ -235,8 +235,6 @@ enum fr_status fr__ns_from_xml(struct fr__ns *s, const struct fr__nccl_system *x
     add_links(&r);
     join_cpus(&r);
     if (r.is_full)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "the machine has more parts than NCCL knows of (%d GPUs, %d nodes)",
-                        FR__NS_MOST_GPUS, FR__NS_MOST_NODES);
+        return fr__ns_fail_full(s, err);
     return FR_OK;
 }

@@ -1,6 +1,7 @@
 /* sim/collectives/nccl/system.c - nodes and links of a machine as NCCL keeps them (topo.cc). */
 #include "config.h"
 
+#include "base/error.h"
 #include "sim/collectives/nccl/system.h"
 
 #include <stdlib.h>
@@ -17,6 +18,12 @@ void fr__ns_fini(struct fr__ns *s)
     *s = (struct fr__ns){.n = 0};
 }
 
+static uint32_t no_memory(struct fr__ns *s)
+{
+    s->is_out_of_memory = true;
+    return FR_NONE;
+}
+
 uint32_t fr__ns_add(struct fr__ns *s, enum fr__ns_type type)
 {
     uint32_t *of;
@@ -28,13 +35,13 @@ uint32_t fr__ns_add(struct fr__ns *s, enum fr__ns_type type)
         struct fr__ns_node *more = realloc(s->nodes, cap * sizeof(*more));
 
         if (!more)
-            return FR_NONE;
+            return no_memory(s);
         s->nodes = more;
         s->cap = cap;
     }
     of = realloc(s->of[type], (s->count[type] + 1) * sizeof(*of));
     if (!of)
-        return FR_NONE;
+        return no_memory(s);
     s->of[type] = of;
     of[s->count[type]] = s->n;
     s->nodes[s->n] = (struct fr__ns_node){.type = type, .number = s->count[type]++};
@@ -58,8 +65,10 @@ bool fr__ns_link(struct fr__ns *s, uint32_t from, uint32_t to, enum fr__ns_link_
             uint32_t cap = 2 * node->cap_links + 4;
             struct fr__ns_link *more = realloc(node->links, cap * sizeof(*more));
 
-            if (!more)
+            if (!more) {
+                (void)no_memory(s);
                 return false;
+            }
             node->links = more;
             node->cap_links = cap;
         }
@@ -77,4 +86,12 @@ bool fr__ns_connect(struct fr__ns *s, uint32_t one, uint32_t other, enum fr__ns_
                     float bw)
 {
     return fr__ns_link(s, one, other, type, bw) && fr__ns_link(s, other, one, type, bw);
+}
+
+enum fr_status fr__ns_fail_full(const struct fr__ns *s, struct fr_error *err)
+{
+    if (s->is_out_of_memory)
+        return fr__fail_nomem(err);
+    return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the machine has more parts than NCCL knows of (%d GPUs, %d nodes)",
+                    FR__NS_MOST_GPUS, FR__NS_MOST_NODES);
 }

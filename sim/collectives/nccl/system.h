@@ -70,6 +70,7 @@ struct fr__ns_path {
 struct fr__ns {
     unsigned version; /* as of struct fr__nccl_comm */
     bool can_peer;    /* GPUs can reach each other's memory */
+    bool is_out_of_memory;
     struct fr__ns_node *nodes;
     uint32_t n, cap;
     uint32_t *of[FR__NS_N]; /* [count[type]] nodes of a type */
@@ -79,14 +80,16 @@ struct fr__ns {
 };
 
 void fr__ns_fini(struct fr__ns *s);
-/* FR_NONE: out of memory or too many. */
+/* FR_NONE: out of memory or too many; fr__ns_fail_full() says which. */
 uint32_t fr__ns_add(struct fr__ns *s, enum fr__ns_type type);
-/* Both ways; bandwidths of the same type to the same node add up. false: out of memory. */
+/* Both ways; bandwidths of the same type to the same node add up. false: out of memory or too many. */
 bool fr__ns_connect(struct fr__ns *s, uint32_t one, uint32_t other, enum fr__ns_link_type type,
                     float bw);
 /* One way. */
 bool fr__ns_link(struct fr__ns *s, uint32_t from, uint32_t to, enum fr__ns_link_type type,
                  float bw);
+/* After one of these failed. FR_ENOMEM, FR_ERANGE. */
+enum fr_status fr__ns_fail_full(const struct fr__ns *s, struct fr_error *err);
 /* After all nodes: joins the CPUs, puts links in NCCL's order and finds the paths. FR_ENOMEM;
  * FR_ERANGE: a way of too many links. */
 enum fr_status fr__ns_finish(struct fr__ns *s, bool with_nets, struct fr_error *err);
