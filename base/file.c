@@ -6,11 +6,16 @@
 #include "base/units.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static enum fr_status fail_errno(struct fr_error *err, const char *path, const char *verb)
@@ -132,17 +137,6 @@ bool fr__exists(const char *path)
     return stat(path, &sb) == 0;
 }
 
-bool fr__text_close(FILE *f, char **text)
-{
-    bool is_whole = ferror(f) == 0;
-
-    if (fclose(f) == 0 && is_whole && *text)
-        return true;
-    free(*text);
-    *text = NULL;
-    return false;
-}
-
 char *fr__path_join(const char *folder, const char *file)
 {
     size_t len = strlen(folder) + strlen(file) + 2;
@@ -169,6 +163,50 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+static const char TEMPORARY[] = ".forerun-";
+
+/* Whether nobody writes the file any more: its writer holds a lock on it, and is a process of that
+ * number. A file that is a minute old without a lock was left by a process of another machine. */
+static bool is_left_behind(int fd, const char *name)
+{
+    enum { OLD_S = 60 };
+    unsigned long pid = strtoul(name + sizeof(TEMPORARY) - 1, NULL, 10);
+    struct stat sb;
+
+    if (fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode) || sb.st_uid != geteuid() ||
+        flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return false;
+    if (pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        return true;
+    return difftime(time(NULL), sb.st_mtime) > OLD_S;
+}
+
+/* Removes what a killed process of the same user left in the folder. */
+static void clean_folder(const char *path, size_t folder_len)
+{
+    char *folder = folder_len ? strndup(path, folder_len) : strdup(".");
+    DIR *d = folder ? opendir(folder) : NULL;
+    const struct dirent *e;
+
+    while (d && (e = readdir(d)) != NULL) {
+        size_t n = strlen(e->d_name);
+        int fd;
+
+        if (strncmp(e->d_name, TEMPORARY, sizeof(TEMPORARY) - 1) != 0 || n < 4 ||
+            strcmp(e->d_name + n - 4, ".tmp") != 0)
+            continue;
+        fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+            continue;
+        if (is_left_behind(fd, e->d_name))
+            (void)unlinkat(dirfd(d), e->d_name, 0);
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
 /* Makes a new file beside o->path. The name is short, so that it is valid wherever the final one
  * is, and O_EXCL settles who has it: two writers never share one. */
 static int create_temporary(struct fr__out *o)
@@ -181,12 +219,15 @@ static int create_temporary(struct fr__out *o)
     if (!o->temporary)
         return -1;
     memcpy(o->temporary, o->path, folder);
+    clean_folder(o->path, folder);
     for (int i = 0; i < ATTEMPTS; i++) {
-        snprintf(o->temporary + folder, TAIL, ".forerun-%ld-%d.tmp", (long)getpid(), i);
+        snprintf(o->temporary + folder, TAIL, "%s%ld-%d.tmp", TEMPORARY, (long)getpid(), i);
         fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* tells clean_folder() that it is in use */
     if (fd < 0) {
         int e = errno;
 
@@ -203,6 +244,17 @@ static char *resolve(const char *path, bool exists)
     return exists ? realpath(path, NULL) : strdup(path);
 }
 
+/* Never waits: a pipe that nobody reads is refused (ENXIO). Writing may wait for the reader. */
+static int open_in_place(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), flags;
+
+    flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+}
+
 enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error *err)
 {
     struct stat sb;
@@ -214,13 +266,18 @@ enum fr_status fr__out_open(struct fr__out *o, const char *path, struct fr_error
         return fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0}, "is a folder, expected a file");
     if (exists && is_written_in_place(path, &sb)) {
         o->path = strdup(path);
-        fd = o->path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY) : -1;
+        fd = o->path ? open_in_place(path) : -1;
     } else {
         o->path = resolve(path, exists);
         fd = o->path ? create_temporary(o) : -1;
     }
     if (fd < 0) {
-        enum fr_status st = errno == ENOMEM ? fr__fail_nomem(err) : fail_errno(err, path, "write");
+        enum fr_status st = errno == ENOMEM ? fr__fail_nomem(err)
+                            : errno == ENXIO
+                                ? fr__fail(err, FR_EIO, (struct fr_loc){path, 0, 0},
+                                           "cannot write: it is a pipe or a device that nobody "
+                                           "reads")
+                                : fail_errno(err, path, "write");
 
         fr__out_abort(o);
         return st;

@@ -16,9 +16,6 @@ enum fr_status fr__read_file(const char *path, size_t max_bytes, char **out, siz
 enum fr_status fr__file_open(const char *path, FILE **out, uint64_t *len, struct fr_error *err);
 bool fr__is_folder(const char *path);
 bool fr__exists(const char *path);
-/* Ends a text that open_memstream(text, ...) gave. false: out of memory, *text is NULL then. fclose()
- * alone is not enough: where the last growth fails, glibc leaves no text and reports success. */
-bool fr__text_close(FILE *f, char **text);
 /* "FOLDER/FILE" on the heap; NULL: out of memory. */
 char *fr__path_join(const char *folder, const char *file);
 

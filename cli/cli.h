@@ -289,6 +289,9 @@ enum fr_status cli_open_drawing(const struct session *s, FILE **dot, struct fr_e
 
 /* ---- output.c ---- */
 
+/* Refuses outputs that are inputs too; argv: the words behind the command's name. */
+enum fr_status cli_check_overwrite(const struct options *o, int argc, char *const argv[],
+                                   struct fr_error *err);
 /* Refuses files with unknown endings before long work starts. */
 enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err);
 /* FR_EUSAGE unless what was said of the whole run goes together. */

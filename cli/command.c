@@ -1,7 +1,7 @@
 /* cli/command.c - the command line as one would type it again. */
 #include "config.h"
 
-#include "base/file.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ char *cli_command_line(int argc, char *const argv[])
 {
     char *text = NULL;
     size_t size;
-    FILE *f = open_memstream(&text, &size);
+    FILE *f = fr__text_open(&text, &size);
 
     if (!f)
         return NULL;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NUMBER = 32 };
 
@@ -209,14 +210,19 @@ enum fr_status cli_graph_check(struct session *s, struct fr_error *err)
     if (n == 0)
         printf("%s: nothing odd about %zu ops and %zu edges\n", g->name, g->n_ops, g->n_edges);
     fr_graph_free(g);
-    return FR_OK;
+    return n == SIZE_MAX ? fr__fail_nomem(err) : FR_OK;
 }
 
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
 {
     struct fr_graph *g;
+    struct stat from, to;
     enum fr_status st;
 
+    if (stat(s->options.arguments[0], &from) == 0 && stat(s->options.arguments[1], &to) == 0 &&
+        from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+        return fr__fail(err, FR_EUSAGE, (struct fr_loc){s->options.arguments[1], 0, 0},
+                        "is the workload itself; export it to another folder");
     FR_TRY(cli_load_graph(s, &g, err));
     st = fr_graph_export(g, s->options.arguments[1], err);
     fr_graph_free(g);

@@ -379,6 +379,7 @@ static enum fr_status run_verb(const struct verb *v, struct session *s, int argc
         printf("forerun %s\n", fr_version());
         return FR_OK;
     }
+    FR_TRY(cli_check_overwrite(&s->options, argc, argv, err));
     cli_catch_signals();
     cli_progress_init(&progress, s->options.quiet);
     s->context = (struct fr_context){.seed = s->options.question.run.seed,

@@ -29,6 +29,9 @@ void cli_catch_signals(void)
     action.sa_handler = SIG_DFL; /* a reader that leaves early is no failure worth a message */
     action.sa_flags = 0;
     sigaction(SIGPIPE, &action, NULL);
+    action.sa_handler =
+        SIG_IGN; /* a file that may not grow is a write that fails, with a sentence */
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 const volatile int *cli_cancel_flag(void)

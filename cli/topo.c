@@ -349,37 +349,40 @@ static size_t check_messages(const struct fr_topo *t, size_t system, const struc
     return n;
 }
 
-/* Their names mean something to a layer above the topology. */
-static size_t check_systems(const struct fr_topo *t)
+/* Their names mean something to a layer above the topology. Adds to *n what is wrong. */
+static enum fr_status check_systems(const struct fr_topo *t, size_t *n, struct fr_error *err)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < t->n_systems; i++) {
         struct fr_system *s = NULL;
-        struct fr_error err;
+        struct fr_error fault;
+        enum fr_status st = fr_system_load(&s, t->systems[i].name, &fault);
 
-        if (fr_system_load(&s, t->systems[i].name, &err) != FR_OK) {
-            puts(err.text);
-            n++;
+        if (st == FR_ENOMEM)
+            return fr__fail_nomem(err);
+        if (st != FR_OK) {
+            puts(fault.text);
+            (*n)++;
         } else {
-            n += check_messages(t, i, s);
+            *n += check_messages(t, i, s);
         }
         fr_system_free(s);
     }
-    return n;
+    return FR_OK;
 }
 
 enum fr_status cli_topo_check(struct session *s, struct fr_error *err)
 {
     struct fr_topo *t;
+    enum fr_status st;
     size_t n;
 
     FR_TRY(fr_topo_load(&t, s->options.arguments[0], err));
-    n = fr_topo_check(t, say, NULL) + check_systems(t);
-    if (n == 0)
+    n = fr_topo_check(t, say, NULL);
+    st = n == SIZE_MAX ? fr__fail_nomem(err) : check_systems(t, &n, err);
+    if (st == FR_OK && n == 0)
         printf("%s: nothing wrong with %zu devices and %zu links\n", t->name, t->n_devices,
                t->n_links);
     s->status = n == 0 ? CLI_DONE : CLI_USAGE;
     fr_topo_free(t);
-    return FR_OK;
+    return st;
 }

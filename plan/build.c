@@ -62,6 +62,11 @@ void fr_plan_free(struct fr_plan *p)
     free(p);
 }
 
+void fr_plan_keep_failure(struct fr_plan *p, enum fr_status st)
+{
+    p->is_out_of_memory |= st == FR_ENOMEM;
+}
+
 /* Room for one more element in *array; its index, or FR_NONE with the failure kept. */
 static uint32_t grow_one(struct fr_plan *p, struct fr__array *a, void *array, size_t size)
 {

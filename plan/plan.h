@@ -167,6 +167,9 @@ size_t fr_plan_user_ops(const struct fr_plan *p, uint32_t op, const uint32_t **o
 /* The adding functions return the new index. Running out of memory or of numbers is kept and
  * reported by fr_plan_finish, so a builder need not check each call. */
 uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost);
+/* For a builder that goes on without something it could not make: FR_ENOMEM is kept as well, since
+ * the plan would be another one. Other statuses are not. */
+void fr_plan_keep_failure(struct fr_plan *p, enum fr_status st);
 uint32_t fr_plan_add_string(struct fr_plan *p, const char *text); /* copied */
 uint32_t fr_plan_add_task(struct fr_plan *p, const struct fr_task *task);
 void fr_plan_add_dep(struct fr_plan *p, uint32_t before, uint32_t after);

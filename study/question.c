@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "study/loading.h"
 #include "study/study.h"
@@ -426,7 +426,7 @@ char *fr_question_key(const struct fr_question *q)
 {
     char *key = NULL, buf[VALUE];
     size_t length;
-    FILE *f = open_memstream(&key, &length);
+    FILE *f = fr__text_open(&key, &length);
 
     if (!f)
         return NULL;

@@ -14,7 +14,7 @@
 #include "study/record.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/text.h"
 #include "workloads/graph/totals.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static char *gpu_types(const struct fr__making *m, struct fr__arena *arena)
     char *text = NULL, *copy;
     const char *separator = "";
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;

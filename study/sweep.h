@@ -103,7 +103,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * a row is known by its key. A store belongs to one version of Forerun, for another may answer
  * otherwise, and to one process at a time.
  */
-enum { FR_STORE_FORMAT = 5 };
+enum { FR_STORE_FORMAT = 6 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no

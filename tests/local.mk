@@ -48,6 +48,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)'; export srcdir; CK_TIMEOUT_MULTIPLIER=
 include tests/units.mk
 include tests/cli/local.mk
 include tests/project/local.mk
+include tests/torture/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/oracles/local.mk

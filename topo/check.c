@@ -159,7 +159,7 @@ size_t fr_topo_check(const struct fr_topo *t, void (*say_line)(void *user, const
     bool *flags = calloc(t->n_vertices + 1, sizeof(*flags));
 
     if (!sorted || !flags) {
-        say(&r, "out of memory while checking");
+        r.n = SIZE_MAX;
     } else {
         for (size_t i = 0; i < t->n_links; i++)
             sorted[i] = &t->links[i];

@@ -183,7 +183,8 @@ const char *fr_topo_link_name(const struct fr_topo *t, uint32_t link, char buf[F
 
 /* Reports everything that is wrong with a topology (unreachable pairs, vertices without a link,
  * links of bandwidth zero, links whose way back differs), one line each, through say() (may be
- * NULL). Returns how many were reported. Of unreachable pairs the first hundred are named. */
+ * NULL). Returns how many were reported; SIZE_MAX: out of memory, nothing was looked at. Of
+ * unreachable pairs the first hundred are named. */
 size_t fr_topo_check(const struct fr_topo *t, void (*say)(void *user, const char *line),
                      void *user);
 

@@ -46,9 +46,10 @@ static double ratio(const struct rows *r, const uint32_t *draws)
     return alone_s > 0 ? fmin(fmax(together_s / alone_s, 1), MOST) : 1;
 }
 
-static void refit(void *user, const uint32_t draws[], double parameters[])
+static bool refit(void *user, const uint32_t draws[], double parameters[])
 {
     parameters[0] = ratio(user, draws);
+    return true;
 }
 
 struct kind {

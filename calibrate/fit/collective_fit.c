@@ -76,7 +76,7 @@ static double find_parameters(struct fit *f)
         double p[FR_SYSTEM_PARAMETERS], now = INFINITY;
 
         memcpy(p, starts[s] + f->first, f->n_active * sizeof(*p));
-        for (unsigned again = 0; again < 3; again++)
+        for (unsigned again = 0; again < 3 && !isnan(now); again++)
             now = fr__simplex_minimise(&f->simplex, p, 0.4, STEPS);
         if (isnan(now))
             return NAN;
@@ -89,14 +89,16 @@ static double find_parameters(struct fit *f)
     return best;
 }
 
-static void refit(void *user, const uint32_t draws[], double parameters[])
+static bool refit(void *user, const uint32_t draws[], double parameters[])
 {
     struct fit *f = user;
+    double miss_there;
 
     f->draws = draws;
-    fr__simplex_minimise(&f->simplex, parameters, 0.1,
-                         FR__SYSTEM_DRAW_STEPS * (unsigned)f->n_active);
+    miss_there = fr__simplex_minimise(&f->simplex, parameters, 0.1,
+                                      FR__SYSTEM_DRAW_STEPS * (unsigned)f->n_active);
     f->draws = NULL;
+    return !isnan(miss_there);
 }
 
 /* Stores rounded parameters and their standard errors in info. */

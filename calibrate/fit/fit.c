@@ -129,16 +129,17 @@ static enum fr_status find_parameters(struct fit *f, double best_parameters[MAX_
     return FR_OK;
 }
 
-static void refit(void *user, const uint32_t draws[], double parameters[])
+static bool refit(void *user, const uint32_t draws[], double parameters[])
 {
     struct fit *f = user;
-    double p[MAX_P] = {0};
+    double p[MAX_P] = {0}, miss_there;
 
     memcpy(p, parameters, f->n_parameters * sizeof(*p));
     f->draws = draws;
-    minimise(f, p, 0.1, DRAW_STEPS);
+    miss_there = minimise(f, p, 0.1, DRAW_STEPS);
     f->draws = NULL;
     memcpy(parameters, p, f->n_parameters * sizeof(*p));
+    return !isnan(miss_there);
 }
 
 /* Fits a grid to the residuals y[n] of the fitted rows. group[n]: rows of one shape stay

@@ -60,16 +60,20 @@ double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], do
     for (size_t i = 0; i < s->n; i++)
         gsl_vector_set(x, i, log(parameters[i]));
     gsl_vector_set_all(step, size);
-    gsl_multimin_fminimizer_set(m, &fn, x, step);
+    if (gsl_multimin_fminimizer_set(m, &fn, x, step) == GSL_ENOMEM)
+        goto free_all;
     for (unsigned i = 0; i < steps; i++)
         if (gsl_multimin_fminimizer_iterate(m) != GSL_SUCCESS ||
             gsl_multimin_test_size(gsl_multimin_fminimizer_size(m), 1e-4) == GSL_SUCCESS)
             break;
     best = objective(gsl_multimin_fminimizer_x(m), &search);
 free_all:
-    gsl_vector_free(step);
-    gsl_vector_free(x);
-    gsl_multimin_fminimizer_free(m);
+    if (step)
+        gsl_vector_free(step);
+    if (x)
+        gsl_vector_free(x);
+    if (m)
+        gsl_multimin_fminimizer_free(m);
     return best;
 }
 
@@ -147,7 +151,10 @@ enum fr_status fr__bootstrap(size_t n_rows, const uint64_t *hashes, unsigned n_d
     for (unsigned draw = 0; st == FR_OK && draw < n_draws; draw++) {
         draw_rows(draw, n_rows, groups, n_groups, times, draws);
         memcpy(p, parameters, n * sizeof(*p));
-        refit(user, draws, p);
+        if (!refit(user, draws, p)) {
+            st = fr__fail_nomem(err);
+            break;
+        }
         for (size_t i = 0; i < n; i++) {
             sum[i] += p[i] / n_draws;
             squares[i] += p[i] * p[i] / n_draws;

@@ -37,13 +37,15 @@ static double miss(void *user, const double p[])
     return fr__mean_miss(f->n, f->draws, log_ratio, f);
 }
 
-static void refit(void *user, const uint32_t draws[], double parameters[])
+static bool refit(void *user, const uint32_t draws[], double parameters[])
 {
     struct fit *f = user;
+    double miss_there;
 
     f->draws = draws;
-    fr__simplex_minimise(&f->simplex, parameters, 0.1, FR__SYSTEM_DRAW_STEPS * N);
+    miss_there = fr__simplex_minimise(&f->simplex, parameters, 0.1, FR__SYSTEM_DRAW_STEPS * N);
     f->draws = NULL;
+    return !isnan(miss_there);
 }
 
 /* Start number `start`: the least time and the greatest rate of all rows, with a small, middling or
@@ -72,7 +74,7 @@ static enum fr_status find_parameters(struct fit *f, double out[N], struct fr_er
         double p[N], now = INFINITY;
 
         set_start(f, start, p);
-        for (unsigned again = 0; again < 3; again++)
+        for (unsigned again = 0; again < 3 && !isnan(now); again++)
             now = fr__simplex_minimise(&f->simplex, p, 0.5, STEPS);
         if (isnan(now))
             return fr__fail_nomem(err);

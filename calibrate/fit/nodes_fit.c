@@ -90,7 +90,7 @@ static double find_parameters(struct way_fit *f, unsigned n_starts, double out[]
 
         for (size_t i = 0; i < f->simplex.n; i++)
             p[i] = fmin(fmax(f->centre[i] * away[s], f->low[i]), f->high[i]);
-        for (unsigned again = 0; again < 3; again++)
+        for (unsigned again = 0; again < 3 && !isnan(now); again++)
             now = fr__simplex_minimise(&f->simplex, p, 0.5, STEPS);
         if (isnan(now))
             return NAN;
@@ -102,14 +102,16 @@ static double find_parameters(struct way_fit *f, unsigned n_starts, double out[]
     return best;
 }
 
-static void refit(void *user, const uint32_t draws[], double parameters[])
+static bool refit(void *user, const uint32_t draws[], double parameters[])
 {
     struct way_fit *f = user;
+    double miss_there;
 
     f->draws = draws;
-    fr__simplex_minimise(&f->simplex, parameters, 0.1,
-                         FR__SYSTEM_DRAW_STEPS * (unsigned)f->simplex.n);
+    miss_there = fr__simplex_minimise(&f->simplex, parameters, 0.1,
+                                      FR__SYSTEM_DRAW_STEPS * (unsigned)f->simplex.n);
     f->draws = NULL;
+    return !isnan(miss_there);
 }
 
 /* The final fit of a way: from more starts, rounded, with standard errors. */

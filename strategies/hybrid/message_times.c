@@ -51,9 +51,13 @@ static struct fr__alone_line neighbours(const struct fr__placer *pl, struct fr__
         uint32_t src = fr_plan_group_device(pl->plan, group, i);
         uint32_t dst = fr_plan_group_device(pl->plan, group, (i + 1) % n), route;
         struct fr__alone_line line;
-        struct fr_error ignored;
+        enum fr_status st;
 
-        if (src == dst || fr__routes_take(routes, src, dst, &route, &ignored) != FR_OK)
+        if (src == dst)
+            continue;
+        st = fr__routes_take(routes, src, dst, &route, NULL);
+        fr_plan_keep_failure(pl->plan, st);
+        if (st != FR_OK)
             continue;
         line = fr__alone_line(&routes->at[route], NULL);
         fr__routes_release(routes, route);

@@ -277,14 +277,17 @@ static enum fr_status count_share(struct fr__hybrid_ranks *r, uint32_t src, uint
 /* The row of a pair of devices; NULL: it could not be made. */
 static const struct fr__share_row *share_row(struct fr__hybrid_ranks *r, uint32_t src, uint32_t dst)
 {
-    struct fr_error ignored;
     struct fr__share_row row;
+    enum fr_status st;
 
     for (size_t i = 0; i < r->n_shares; i++)
         if (r->shares[i].src == src && r->shares[i].dst == dst)
             return &r->shares[i];
-    if (count_share(r, src, dst, &row, &ignored) != FR_OK ||
-        !fr__grow(&r->shares, &r->cap_shares, r->n_shares + 1, sizeof(*r->shares)))
+    st = count_share(r, src, dst, &row, NULL);
+    if (st == FR_OK && !fr__grow(&r->shares, &r->cap_shares, r->n_shares + 1, sizeof(*r->shares)))
+        st = FR_ENOMEM;
+    fr_plan_keep_failure(r->pl->plan, st);
+    if (st != FR_OK)
         return NULL;
     r->shares[r->n_shares++] = row;
     return &r->shares[r->n_shares - 1];

@@ -73,13 +73,14 @@ uint32_t fr__add_marker(struct fr__placer *pl, uint32_t device, enum fr_phase ph
 }
 
 /* The collective goes by formula, and as much slower as its rings are with all groups at work. A
- * crowd that cannot be looked at (no route, no memory) shows when the plan runs. */
-static void crowd(struct fr__crowd *others, struct fr_collective *c)
+ * crowd without routes shows when the plan runs. */
+static void crowd(struct fr_plan *plan, struct fr__crowd *others, struct fr_collective *c)
 {
-    struct fr_error ignored;
+    enum fr_status st = fr__crowd_factor(others, c->kind, &c->crowding, NULL);
 
     c->is_formula = true;
-    if (fr__crowd_factor(others, c->kind, &c->crowding, &ignored) != FR_OK)
+    fr_plan_keep_failure(plan, st);
+    if (st != FR_OK)
         c->crowding = 1;
 }
 
@@ -94,7 +95,7 @@ uint32_t fr__add_collective(struct fr__placer *pl, const struct fr_collective *c
     if (c.has_cost)
         c.cost_id = fr_plan_add_cost(pl->plan, &cost);
     else if (c.group < pl->n_crowd_of && pl->crowd_of[c.group])
-        crowd(pl->crowd_of[c.group], &c);
+        crowd(pl->plan, pl->crowd_of[c.group], &c);
     return fr_plan_add_collective(pl->plan, &c);
 }
 

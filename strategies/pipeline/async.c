@@ -269,8 +269,13 @@ static void place_action(void *user, size_t action, const uint32_t waits[], unsi
 static void log_versions(const struct placing *g)
 {
     struct fr_replay x;
+    enum fr_status st;
 
-    if (!fr__wants_log(g->p->pl->ctx) || fr_schedule_replay(&x, g->s, NULL, NULL) != FR_OK)
+    if (!fr__wants_log(g->p->pl->ctx))
+        return;
+    st = fr_schedule_replay(&x, g->s, NULL, NULL);
+    fr_plan_keep_failure(g->p->pl->plan, st);
+    if (st != FR_OK)
         return;
     fr__log(g->p->pl->ctx, "%u iterations in a row%s, an update after %u micro-batch%s",
             g->u->n_iterations,

@@ -157,10 +157,14 @@ static struct fr__alone_line line_of(struct fr__routes *r, const struct fr__plac
                                      uint32_t src, uint32_t dst)
 {
     struct fr__alone_line line = {0, INFINITY};
-    struct fr_error ignored;
+    enum fr_status st;
     uint32_t route;
 
-    if (src == dst || fr__routes_take(r, src, dst, &route, &ignored) != FR_OK)
+    if (src == dst)
+        return line;
+    st = fr__routes_take(r, src, dst, &route, NULL);
+    fr_plan_keep_failure(pl->plan, st);
+    if (st != FR_OK)
         return line;
     line = fr__alone_line(&r->at[route], fr_cost_messages(pl->in->costs));
     fr__routes_release(r, route);

@@ -16,6 +16,7 @@ static const double BETTER_FRAC = 1 - 1e-9;
 
 /* What a message from src to dst takes alone. */
 struct hops {
+    struct fr_plan *plan; /* keeps a failure */
     struct fr__routes routes;
     const struct fr_message_fit *fits;
 };
@@ -24,11 +25,12 @@ struct hops {
  * without a route. */
 static double hop_s(struct hops *h, uint32_t src, uint32_t dst)
 {
-    struct fr_error ignored;
     double s;
     uint32_t route;
+    enum fr_status st = fr__routes_take(&h->routes, src, dst, &route, NULL);
 
-    if (fr__routes_take(&h->routes, src, dst, &route, &ignored) != FR_OK)
+    fr_plan_keep_failure(h->plan, st);
+    if (st != FR_OK)
         return INFINITY;
     s = 1 / fr__alone_line(&h->routes.at[route], h->fits).Bps;
     fr__routes_release(&h->routes, route);
@@ -86,12 +88,14 @@ static enum fr_status try_ring(struct fr__placer *pl, struct hops *h, uint32_t l
     uint32_t *ring = fr__arena_alloc(pl->arena, n, sizeof(*ring));
     uint32_t *opened = fr__arena_alloc(pl->arena, n, sizeof(*opened));
     double share_frac;
-    struct fr_error ignored;
+    enum fr_status st;
 
     if (!ring || !opened)
         return fr__fail_nomem(err);
-    if (fr_topo_rings(h->routes.router, in->devices, n, 1, ring, &share_frac, &n_rings, &ignored) !=
-        FR_OK)
+    st = fr_topo_rings(h->routes.router, in->devices, n, 1, ring, &share_frac, &n_rings, NULL);
+    if (st == FR_ENOMEM)
+        return fr__fail_nomem(err);
+    if (st != FR_OK)
         return FR_OK; /* no ring, no other order */
     open_ring(h, ring, n, in->devices[0], opened);
     if (line_s(h, opened, n) < line_s(h, line, n) * BETTER_FRAC) {
@@ -104,7 +108,7 @@ static enum fr_status try_ring(struct fr__placer *pl, struct hops *h, uint32_t l
 enum fr_status fr__line_up(struct fr__placer *pl, uint32_t line[], struct fr_error *err)
 {
     const struct fr_problem *in = pl->in;
-    struct hops h = {.fits = fr_cost_messages(in->costs)};
+    struct hops h = {.plan = pl->plan, .fits = fr_cost_messages(in->costs)};
     enum fr_status st;
 
     memcpy(line, in->devices, in->n_devices * sizeof(*line));

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/text.h"
 #include "study/ask/advice.h"
 #include "study/lending.h"
 #include "study/record.h"
@@ -25,7 +25,7 @@ static char *key_of(const struct fr_question *q)
 {
     char *settings = fr_question_key(q), *key = NULL;
     size_t n;
-    FILE *f = settings ? open_memstream(&key, &n) : NULL;
+    FILE *f = settings ? fr__text_open(&key, &n) : NULL;
 
     if (f) {
         fprintf(f, "%s|%d|%d|%d|%d|%d|%u|%s", settings, (int)q->sensitivity, (int)q->uncertainty,

@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/text.h"
 #include "study/store/digest.h"
 #include "study/store/store.h"
 
@@ -118,7 +118,7 @@ static char *header_text(void)
 {
     char *text = NULL;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
@@ -143,7 +143,8 @@ static enum fr_status fail_header(const struct journal *j, const char *text, str
                         "store\"");
     version += strlen(", forerun ");
     snprintf(word, sizeof(word), "%.*s", (int)strcspn(version, "\n"), version);
-    return fr__store_fail_version(j->path, word, err);
+    return fr__store_fail_version(j->path, (int)strtol(text + sizeof(begin) - 1, NULL, 10), word,
+                                  err);
 }
 
 static bool line_adds_up(const char *line, size_t n)
@@ -170,10 +171,11 @@ static enum fr_status sort_lines(const struct journal *j, const char *text, size
         if (!end)
             return FR_OK; /* torn */
         if (!line_adds_up(at, n)) {
-            if (*good + n + 1 == length)
-                return FR_OK; /* torn: a file system that kept the length but lost the end */
+            if (*good + n + 1 == length && memchr(at, '\0', n))
+                return FR_OK; /* torn: a file system that kept the length but lost the bytes */
             return fr__fail(err, FR_EPARSE, (struct fr_loc){j->path, line, 1},
-                            "the line's checksum does not match: the store is damaged");
+                            "the line does not match its checksum: the store is damaged; without "
+                            "the line the next sweep computes it again");
         }
         is_input = strncmp(at + CHECKSUM + 1, INPUT, strlen(INPUT)) == 0;
         fwrite(at + CHECKSUM + 1, 1, n - CHECKSUM, is_input ? inputs : rows);
@@ -212,8 +214,8 @@ static enum fr_status read_lines(struct journal *j, const char *text, size_t len
         {"input", true}, {"name", true}, {"digest", true}, {NULL, false}};
     char *rows_text = NULL, *inputs_text = NULL;
     size_t n_rows, n_inputs;
-    FILE *rows = open_memstream(&rows_text, &n_rows);
-    FILE *inputs = open_memstream(&inputs_text, &n_inputs);
+    FILE *rows = fr__text_open(&rows_text, &n_rows);
+    FILE *inputs = fr__text_open(&inputs_text, &n_inputs);
     enum fr_status st = rows && inputs ? FR_OK : fr__fail_nomem(err);
 
     if (st == FR_OK) {
@@ -449,7 +451,7 @@ static enum fr_status csv_input(void *store, const char *name, const char *diges
             return strcmp(j->inputs[i].digest, digest) == 0
                        ? FR_OK
                        : fr__store_fail_input(j->path, name, err);
-    f = open_memstream(&line, &length);
+    f = fr__text_open(&line, &length);
     if (!f)
         return fr__fail_nomem(err);
     fputs(INPUT, f);

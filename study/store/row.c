@@ -3,9 +3,10 @@
 
 #include "base/csv.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "study/store/digest.h"
 #include "study/store/row.h"
 
 #include <float.h>
@@ -142,6 +143,36 @@ const char *fr__row_cell(const struct fr_sweep_row *row, const struct fr__row_co
     return "";
 }
 
+uint64_t fr__row_digest(const struct fr_sweep_row *row)
+{
+    struct fr_sweep_row copy = *row;
+    uint64_t digest = FR__DIGEST_START;
+
+    copy.record = "";
+    for (const struct fr__row_column *c = fr__row_columns; c->name; c++) {
+        double number;
+
+        switch (c->type) {
+        case FR__COLUMN_TEXT:
+            digest =
+                fr__digest_text(digest, *fr__row_text(&copy, c) ? *fr__row_text(&copy, c) : "");
+            break;
+        case FR__COLUMN_COUNT:
+            digest = fr__digest_count(digest, *fr__row_count(&copy, c));
+            break;
+        case FR__COLUMN_NUMBER:
+            number = *fr__row_number(&copy, c);
+            digest =
+                isnan(number) ? fr__digest_count(digest, 1) : fr__digest_number(digest, number);
+            break;
+        case FR__COLUMN_OUTCOME:
+            digest = fr__digest_count(digest, (uint64_t)copy.outcome);
+            break;
+        }
+    }
+    return digest;
+}
+
 bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b)
 {
     char text[FR__ROW_CELL], other[FR__ROW_CELL];
@@ -227,7 +258,7 @@ char *fr_sweep_row_text(const struct fr_sweep_row *row)
 {
     char *text = NULL;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
@@ -241,7 +272,7 @@ enum fr_status fr_sweep_row_parse(const char *text, fr__take_row take, void *use
 {
     char *whole = NULL;
     size_t length;
-    FILE *f = open_memstream(&whole, &length);
+    FILE *f = fr__text_open(&whole, &length);
     enum fr_status st;
 
     if (!f)
@@ -328,7 +359,7 @@ static char *record_line(const struct fr_record *r, fr__print_record print, stru
 {
     char *text = NULL, *copy;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;

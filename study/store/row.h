@@ -37,6 +37,8 @@ enum fr_outcome fr__outcome_parse(const char *name); /* FR_N_OUTCOMES: unknown *
 enum { FR__ROW_CELL = 40 };
 const char *fr__row_cell(const struct fr_sweep_row *row, const struct fr__row_column *c,
                          char buf[FR__ROW_CELL]);
+/* Digest of all cells but the record, which is large and not always read. */
+uint64_t fr__row_digest(const struct fr_sweep_row *row);
 bool fr__rows_equal(const struct fr_sweep_row *a, const struct fr_sweep_row *b);
 
 /* Names with commas between, without an end of line. */

@@ -4,11 +4,13 @@
 #include "base/error.h"
 #include "study/store/store.h"
 
-enum fr_status fr__store_fail_version(const char *path, const char *version, struct fr_error *err)
+enum fr_status fr__store_fail_version(const char *path, int format, const char *version,
+                                      struct fr_error *err)
 {
     return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
-                    "is a store of forerun %.40s, this is %s; start a new one", version,
-                    fr_version());
+                    "is a store of forerun %.40s in format %d, this is forerun %s with format %d; "
+                    "start a new one",
+                    version, format, fr_version(), FR_STORE_FORMAT);
 }
 
 enum fr_status fr__store_fail_busy(const char *path, struct fr_error *err)

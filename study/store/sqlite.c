@@ -10,7 +10,8 @@
 
 #ifdef HAVE_SQLITE
 #include "base/error.h"
-#include "base/file.h"
+#include "base/text.h"
+#include "study/store/digest.h"
 #include "study/store/store.h"
 
 #include <math.h>
@@ -19,6 +20,8 @@
 #include <string.h>
 
 enum { APPLICATION_ID = 0x666f7265 }; /* "fore"; marks the file as ours */
+/* Columns of the table: the row's, then two checksums; SELECT adds the row's number. */
+enum { CHECKSUM = FR__N_ROW_COLUMNS, RECORD_CHECKSUM, N_CELLS, ROW_NUMBER = N_CELLS };
 
 struct database {
     char *path;
@@ -84,7 +87,7 @@ static char *table_sql(void)
 {
     char *text = NULL;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
@@ -92,7 +95,7 @@ static char *table_sql(void)
     for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
         fprintf(f, "%s%s %s%s", c == fr__row_columns ? "" : ", ", c->name, sql_type(c->type),
                 c == fr__row_columns ? " PRIMARY KEY NOT NULL" : "");
-    fputs(")", f);
+    fputs(", checksum TEXT NOT NULL, record_checksum TEXT NOT NULL)", f);
     (void)fr__text_close(f, &text);
     return text;
 }
@@ -101,14 +104,14 @@ static char *insert_sql(void)
 {
     char *text = NULL;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
     fputs("INSERT OR IGNORE INTO points (", f);
     fr__row_write_names(f);
-    fputs(") VALUES (", f);
-    for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
+    fputs(",checksum,record_checksum) VALUES (", f);
+    for (size_t i = 0; i < N_CELLS; i++)
         fputs(i ? ",?" : "?", f);
     fputs(")", f);
     (void)fr__text_close(f, &text);
@@ -120,7 +123,7 @@ static char *select_sql(bool with_records, const char *rest)
 {
     char *text = NULL;
     size_t length;
-    FILE *f = open_memstream(&text, &length);
+    FILE *f = fr__text_open(&text, &length);
 
     if (!f)
         return NULL;
@@ -128,7 +131,7 @@ static char *select_sql(bool with_records, const char *rest)
     for (size_t i = 0; i < FR__N_ROW_COLUMNS; i++)
         fprintf(f, "%s%s", i ? "," : "",
                 i + 1 < FR__N_ROW_COLUMNS || with_records ? fr__row_columns[i].name : "''");
-    fprintf(f, " FROM points %s", rest);
+    fprintf(f, ",checksum,record_checksum,rowid FROM points %s", rest);
     (void)fr__text_close(f, &text);
     return text;
 }
@@ -164,6 +167,14 @@ static int bind_cell(sqlite3_stmt *s, int at, const struct fr_sweep_row *row,
     return sqlite3_bind_text(s, at, fr__row_cell(row, c, buf), -1, SQLITE_TRANSIENT);
 }
 
+static bool bind_digest(sqlite3_stmt *s, int column, uint64_t digest)
+{
+    char hex[FR__DIGEST_HEX];
+
+    return sqlite3_bind_text(s, column + 1, fr__digest_hex(digest, hex), -1, SQLITE_TRANSIENT) ==
+           SQLITE_OK;
+}
+
 static const char *column_text(sqlite3_stmt *s, int at)
 {
     const unsigned char *text = sqlite3_column_text(s, at);
@@ -171,8 +182,25 @@ static const char *column_text(sqlite3_stmt *s, int at)
     return text ? (const char *)text : "";
 }
 
-static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, struct fr_sweep_row *row,
-                               struct fr_error *err)
+static enum fr_status fail_row(const struct database *d, sqlite3_stmt *s, struct fr_error *err)
+{
+    return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
+                    "the store is damaged: row %lld does not match its checksum; without the row "
+                    "(sqlite3 STORE 'DELETE FROM points WHERE rowid = %lld') the next sweep "
+                    "computes it again",
+                    (long long)sqlite3_column_int64(s, ROW_NUMBER),
+                    (long long)sqlite3_column_int64(s, ROW_NUMBER));
+}
+
+static bool has_digest(sqlite3_stmt *s, int at, uint64_t digest)
+{
+    char hex[FR__DIGEST_HEX];
+
+    return strcmp(column_text(s, at), fr__digest_hex(digest, hex)) == 0;
+}
+
+static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, bool with_record,
+                               struct fr_sweep_row *row, struct fr_error *err)
 {
     for (int i = 0; i < FR__N_ROW_COLUMNS; i++) {
         const struct fr__row_column *c = &fr__row_columns[i];
@@ -191,12 +219,66 @@ static enum fr_status read_row(const struct database *d, sqlite3_stmt *s, struct
         case FR__COLUMN_OUTCOME:
             row->outcome = fr__outcome_parse(column_text(s, i));
             if (row->outcome == FR_N_OUTCOMES)
-                return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
-                                "the store is damaged: 'outcome' is \"%s\"", column_text(s, i));
+                return fail_row(d, s, err);
             break;
         }
     }
+    if (!has_digest(s, CHECKSUM, fr__row_digest(row)) ||
+        (with_record &&
+         !has_digest(s, RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+        return fail_row(d, s, err);
     return FR_OK;
+}
+
+static enum fr_status sqlite_each(void *store, bool with_records, fr__take_row take, void *user,
+                                  struct fr_error *err)
+{
+    const struct database *d = store;
+    struct fr_sweep_row row;
+    sqlite3_stmt *s;
+    enum fr_status st;
+    int code = SQLITE_DONE;
+
+    FR_TRY(prepare_owned(d, select_sql(with_records, "ORDER BY key"), &s, err));
+    st = FR_OK;
+    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
+        st = read_row(d, s, with_records, &row, err);
+        if (st == FR_OK)
+            st = take(user, &row, err);
+    }
+    if (st == FR_OK && code != SQLITE_DONE)
+        st = fail(d, err);
+    sqlite3_finalize(s);
+    return st;
+}
+
+static uint64_t input_digest(const char *name, const char *digest)
+{
+    return fr__digest_text(fr__digest_text(FR__DIGEST_START, name), digest);
+}
+
+static enum fr_status sqlite_inputs(void *store,
+                                    enum fr_status (*take)(void *user, const char *name,
+                                                           const char *digest,
+                                                           struct fr_error *err),
+                                    void *user, struct fr_error *err)
+{
+    const struct database *d = store;
+    sqlite3_stmt *s;
+    enum fr_status st;
+    int code = SQLITE_DONE;
+
+    FR_TRY(prepare(d, "SELECT name, digest, checksum FROM inputs ORDER BY name", &s, err));
+    st = FR_OK;
+    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
+        st = has_digest(s, 2, input_digest(column_text(s, 0), column_text(s, 1)))
+                 ? take(user, column_text(s, 0), column_text(s, 1), err)
+                 : fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
+                            "the store is damaged: an input does not match its checksum");
+    if (st == FR_OK && code != SQLITE_DONE)
+        st = fail(d, err);
+    sqlite3_finalize(s);
+    return st;
 }
 
 /* ---- opening ---- */
@@ -215,8 +297,10 @@ static enum fr_status begin(const struct database *d, struct fr_error *err)
         st = run(d, points, err);
     free(points);
     FR_TRY(st);
-    FR_TRY(
-        run(d, "CREATE TABLE inputs (name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL)", err));
+    FR_TRY(run(d,
+               "CREATE TABLE inputs (name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL, "
+               "checksum TEXT NOT NULL)",
+               err));
     FR_TRY(run(d, "CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)", err));
     snprintf(sql, sizeof(sql), "INSERT INTO meta VALUES ('forerun', '%s')", fr_version());
     return run(d, sql, err);
@@ -231,15 +315,52 @@ static enum fr_status check_version(const struct database *d, struct fr_error *e
     FR_TRY(ask_number(d, "PRAGMA user_version", &format, err));
     FR_TRY(prepare(d, "SELECT value FROM meta WHERE name = 'forerun'", &s, err));
     if (sqlite3_step(s) != SQLITE_ROW)
-        st = fr__store_fail_version(d->path, "of no known version", err);
+        st = fr__store_fail_version(d->path, format, "of no known version", err);
     else if (format != FR_STORE_FORMAT || strcmp(column_text(s, 0), fr_version()) != 0)
-        st = fr__store_fail_version(d->path, column_text(s, 0), err);
+        st = fr__store_fail_version(d->path, format, column_text(s, 0), err);
     sqlite3_finalize(s);
     return st;
 }
 
+static enum fr_status take_nothing(void *user, const struct fr_sweep_row *row, struct fr_error *err)
+{
+    (void)user;
+    (void)row;
+    (void)err;
+    return FR_OK;
+}
+
+static enum fr_status input_nothing(void *user, const char *name, const char *digest,
+                                    struct fr_error *err)
+{
+    (void)user;
+    (void)name;
+    (void)digest;
+    (void)err;
+    return FR_OK;
+}
+
+/* Everything is looked at before anything is written: a damaged store stays as it is. */
+static enum fr_status check_all(struct database *d, struct fr_error *err)
+{
+    sqlite3_stmt *s;
+    enum fr_status st = FR_OK;
+
+    FR_TRY(prepare(d, "PRAGMA integrity_check(1)", &s, err));
+    if (sqlite3_step(s) != SQLITE_ROW)
+        st = fail(d, err);
+    else if (strcmp(column_text(s, 0), "ok") != 0)
+        st = fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0}, "the store is damaged: %s",
+                      column_text(s, 0));
+    sqlite3_finalize(s);
+    FR_TRY(st);
+    FR_TRY(check_version(d, err));
+    FR_TRY(sqlite_inputs(d, input_nothing, NULL, err));
+    return sqlite_each(d, true, take_nothing, NULL, err);
+}
+
 /* The transaction takes the lock, and keeps it (locking_mode), before anything is decided. */
-static enum fr_status take_over(const struct database *d, struct fr_error *err)
+static enum fr_status take_over(struct database *d, struct fr_error *err)
 {
     int n_tables, id;
 
@@ -252,7 +373,7 @@ static enum fr_status take_over(const struct database *d, struct fr_error *err)
         return fr__fail(err, FR_EPARSE, (struct fr_loc){d->path, 0, 0},
                         "this database is no store of sweeps");
     else
-        FR_TRY(check_version(d, err));
+        FR_TRY(check_all(d, err));
     return run(d, "COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
 }
 
@@ -307,7 +428,7 @@ static enum fr_status compare_with_stored(const struct database *d, const struct
         sqlite3_step(d->find) != SQLITE_ROW)
         st = fail(d, err);
     if (st == FR_OK)
-        st = read_row(d, d->find, &old, err);
+        st = read_row(d, d->find, true, &old, err);
     if (st == FR_OK && !fr__rows_equal(&old, row))
         st = fr__store_fail_conflict(d->path, row->key, err);
     sqlite3_reset(d->find);
@@ -323,6 +444,10 @@ static enum fr_status sqlite_put(void *store, const struct fr_sweep_row *row, st
     for (int i = 0; i < FR__N_ROW_COLUMNS && st == FR_OK; i++)
         if (bind_cell(d->put, i + 1, row, &fr__row_columns[i]) != SQLITE_OK)
             st = fail(d, err);
+    if (st == FR_OK &&
+        (!bind_digest(d->put, CHECKSUM, fr__row_digest(row)) ||
+         !bind_digest(d->put, RECORD_CHECKSUM, fr__digest_text(FR__DIGEST_START, row->record))))
+        st = fail(d, err);
     if (st == FR_OK && sqlite3_step(d->put) != SQLITE_DONE)
         st = fail(d, err);
     else if (st == FR_OK)
@@ -332,28 +457,6 @@ static enum fr_status sqlite_put(void *store, const struct fr_sweep_row *row, st
     return st == FR_OK && !is_new ? compare_with_stored(d, row, err) : st;
 }
 
-static enum fr_status sqlite_each(void *store, bool with_records, fr__take_row take, void *user,
-                                  struct fr_error *err)
-{
-    const struct database *d = store;
-    struct fr_sweep_row row;
-    sqlite3_stmt *s;
-    enum fr_status st;
-    int code = SQLITE_DONE;
-
-    FR_TRY(prepare_owned(d, select_sql(with_records, "ORDER BY key"), &s, err));
-    st = FR_OK;
-    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        st = read_row(d, s, &row, err);
-        if (st == FR_OK)
-            st = take(user, &row, err);
-    }
-    if (st == FR_OK && code != SQLITE_DONE)
-        st = fail(d, err);
-    sqlite3_finalize(s);
-    return st;
-}
-
 static enum fr_status sqlite_input(void *store, const char *name, const char *digest,
                                    struct fr_error *err)
 {
@@ -361,10 +464,10 @@ static enum fr_status sqlite_input(void *store, const char *name, const char *di
     enum fr_status st = FR_OK;
     sqlite3_stmt *s;
 
-    FR_TRY(prepare(d, "INSERT OR IGNORE INTO inputs VALUES (?, ?)", &s, err));
+    FR_TRY(prepare(d, "INSERT OR IGNORE INTO inputs VALUES (?, ?, ?)", &s, err));
     if (sqlite3_bind_text(s, 1, name, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
         sqlite3_bind_text(s, 2, digest, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
-        sqlite3_step(s) != SQLITE_DONE)
+        !bind_digest(s, 2, input_digest(name, digest)) || sqlite3_step(s) != SQLITE_DONE)
         st = fail(d, err);
     sqlite3_finalize(s);
     FR_TRY(st);
@@ -374,27 +477,6 @@ static enum fr_status sqlite_input(void *store, const char *name, const char *di
         st = fail(d, err);
     else if (strcmp(column_text(s, 0), digest) != 0)
         st = fr__store_fail_input(d->path, name, err);
-    sqlite3_finalize(s);
-    return st;
-}
-
-static enum fr_status sqlite_inputs(void *store,
-                                    enum fr_status (*take)(void *user, const char *name,
-                                                           const char *digest,
-                                                           struct fr_error *err),
-                                    void *user, struct fr_error *err)
-{
-    const struct database *d = store;
-    sqlite3_stmt *s;
-    enum fr_status st;
-    int code = SQLITE_DONE;
-
-    FR_TRY(prepare(d, "SELECT name, digest FROM inputs ORDER BY name", &s, err));
-    st = FR_OK;
-    while (st == FR_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
-        st = take(user, column_text(s, 0), column_text(s, 1), err);
-    if (st == FR_OK && code != SQLITE_DONE)
-        st = fail(d, err);
     sqlite3_finalize(s);
     return st;
 }

@@ -24,7 +24,8 @@ extern const struct fr__store_kind fr__store_csv;
 extern const struct fr__store_kind fr__store_sqlite; /* only where HAVE_SQLITE */
 
 /* The sentences that both kinds say. path: the store's. */
-enum fr_status fr__store_fail_version(const char *path, const char *version, struct fr_error *err);
+enum fr_status fr__store_fail_version(const char *path, int format, const char *version,
+                                      struct fr_error *err);
 enum fr_status fr__store_fail_busy(const char *path, struct fr_error *err);
 enum fr_status fr__store_fail_conflict(const char *path, const char *key, struct fr_error *err);
 enum fr_status fr__store_fail_input(const char *path, const char *name, struct fr_error *err);

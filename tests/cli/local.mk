@@ -4,6 +4,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_cli_golden.sh \
 	tests/cli/test_draw.sh \
 	tests/cli/test_explain.sh \
+	tests/cli/test_files.sh \
 	tests/cli/test_fits.sh \
 	tests/cli/test_recipe.sh \
 	tests/cli/test_refit.sh \

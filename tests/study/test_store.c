@@ -256,19 +256,55 @@ START_TEST(a_journal_changed_anywhere_is_refused)
     name_files(0);
     fill(path, 0, 3);
     char *text = read_file(path, &length);
-    size_t last = length - 1; /* the last line may be torn, so it is dropped and not refused */
-    while (text[last - 1] != '\n')
-        last--;
-    for (size_t at = 0; at < last; at += 7) {
+    for (size_t at = 0; at < length - 1; at += 7) { /* without its end the last line is torn */
         struct fr_store *s = NULL;
-        if (text[at] == '\n') /* joins a line to the last one: both are dropped */
-            continue;
         text[at] ^= 1;
         write_file(path, text, length);
         ck_assert_msg(fr_store_open(&s, path, &err) != FR_OK, "byte %zu", at);
         ck_assert_msg(err.text[0] != '\0', "byte %zu", at);
+        size_t n;
+        char *after = read_file(path, &n);
+        ck_assert_uint_eq(n, length);
+        ck_assert_mem_eq(after, text, n);
+        free(after);
         text[at] ^= 1;
     }
+    free(text);
+}
+END_TEST
+
+/* A bit of a database may be one that nobody reads. Otherwise the store is refused, and stays as it
+ * is; or the row is not there, and is put anew. */
+START_TEST(a_database_changed_anywhere_never_gives_another_row)
+{
+    size_t length, n_refused = 0;
+    name_files(1);
+    fill(path, 0, 3);
+    char *text = read_file(path, &length);
+    for (size_t at = 0; at < length; at += length / 150) {
+        struct fr_store *s = NULL;
+        char bit = (char)(1 << at % 8);
+        text[at] ^= bit;
+        write_file(path, text, length);
+        if (fr_store_open(&s, path, &err) == FR_OK) {
+            struct seen seen = look(s, true);
+            ck_assert_msg(seen.n == seen.n_whole && seen.n <= 3, "byte %zu", at);
+            for (unsigned i = 0; i < 3; i++)
+                put(s, i);
+            ck_assert_uint_eq(look(s, true).n_whole, 3);
+            close_store(s);
+        } else {
+            size_t n;
+            char *after = read_file(path, &n);
+            ck_assert_uint_eq(n, length);
+            ck_assert_msg(memcmp(after, text, n) == 0, "byte %zu was written to", at);
+            free(after);
+            ck_assert(err.code != FR_EUSAGE || strstr(err.text, "is a store of"));
+            n_refused++;
+        }
+        text[at] ^= bit;
+    }
+    ck_assert_uint_gt(n_refused, 10);
     free(text);
 }
 END_TEST
@@ -390,6 +426,8 @@ int main(void)
     tcase_add_loop_test(tc, what_was_put_before_a_kill_is_there, 0, n_kinds());
     tcase_add_test(tc, a_journal_cut_anywhere_keeps_its_whole_lines);
     tcase_add_test(tc, a_journal_changed_anywhere_is_refused);
+    if (fr_has_sqlite())
+        tcase_add_test(tc, a_database_changed_anywhere_never_gives_another_row);
     tcase_add_loop_test(tc, a_file_of_something_else_is_refused_and_left_alone, 0, n_kinds());
     tcase_add_test(tc, a_store_of_another_version_is_refused);
     tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());

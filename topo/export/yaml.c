@@ -5,8 +5,8 @@
  */
 #include "config.h"
 
-#include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "topo/internal.h"
 
@@ -160,7 +160,7 @@ static enum fr_status write_machines(FILE *f, const struct writer *w, struct fr_
 
     fputs("machines:\n", f);
     for (size_t m = 0; m <= w->t->n_machines; m++) {
-        FILE *memory = m < w->t->n_machines ? open_memstream(&text, &size) : NULL;
+        FILE *memory = m < w->t->n_machines ? fr__text_open(&text, &size) : NULL;
 
         if (memory) {
             write_machine(memory, w, m);

@@ -245,10 +245,8 @@ size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const ch
     struct checker c = {.g = g, .say = say, .user = user};
     bool *flags = calloc(4 * g->n_ops + g->n_tensors, sizeof(*flags));
 
-    if (!flags) {
-        report(&c, "out of memory: graph '%s' is not checked", g->name);
-        return c.n_said;
-    }
+    if (!flags)
+        return SIZE_MAX;
     c.has_backward = flags;
     c.has_update = flags + g->n_ops;
     c.has_sample = flags + 2 * g->n_ops;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/utf8.h"
 
@@ -85,7 +86,7 @@ static bool write_aliases(FILE *f, const struct fr_graph *g, const struct fr_op 
 {
     char *text = NULL;
     size_t len;
-    FILE *cell = open_memstream(&text, &len);
+    FILE *cell = fr__text_open(&text, &len);
     bool is_good;
 
     if (!cell)
@@ -111,7 +112,7 @@ static bool write_ties(FILE *f, const struct fr_graph *g, const struct fr_op *op
     size_t id = (size_t)(op - g->ops), len;
     const char *separator = "";
     char *text = NULL;
-    FILE *cell = open_memstream(&text, &len);
+    FILE *cell = fr__text_open(&text, &len);
     bool is_good;
 
     if (!cell)

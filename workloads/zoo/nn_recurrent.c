@@ -52,7 +52,8 @@ void fr__nn_unstack(struct fr__net *net, const char *name, struct fr__value x,
     if (!steps) {
         net->is_out_of_memory = true;
         for (uint32_t t = 0; t < n; t++) /* the ops to come still look at shapes */
-            out[t] = (struct fr__value){.op = x.op, .tensor = x.tensor, .t = matrix(net, x.t.dims[2])};
+            out[t] =
+                (struct fr__value){.op = x.op, .tensor = x.tensor, .t = matrix(net, x.t.dims[2])};
         return;
     }
     for (uint32_t t = 0; t < n; t++)
