@@ -271,7 +271,7 @@ struct mean {
     size_t n;
 };
 
-static void refit_mean(void *user, const uint32_t draws[], double parameters[])
+static bool refit_mean(void *user, const uint32_t draws[], double parameters[])
 {
     const struct mean *m = user;
     double sum = 0, n = 0;
@@ -281,6 +281,7 @@ static void refit_mean(void *user, const uint32_t draws[], double parameters[])
         n += draws[i];
     }
     parameters[0] = sum / n;
+    return true;
 }
 
 START_TEST(the_bootstrap_of_a_mean_is_its_standard_error)
