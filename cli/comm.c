@@ -35,7 +35,8 @@ static struct fr_comm_question question_of(const struct options *o)
                                      .type = o->comm_type,
                                      .op = o->comm_op,
                                      .wants_links = o->comm_links,
-                                     .way = o->question.way};
+                                     .way = o->question.way,
+                                     .allow_implausible = o->question.allow_implausible};
 }
 
 static enum fr_status explain(struct session *s, const struct fr_comm_question *q,

@@ -188,6 +188,7 @@ static enum fr_status set_op(struct options *o, const char *value, struct fr_err
         return FR_OK;                                                                              \
     }
 FLAG_SETTER(no_timing, question.no_timing)
+FLAG_SETTER(allow_implausible, question.allow_implausible)
 FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(dry_run, dry_run)
 FLAG_SETTER(all, all)
@@ -396,6 +397,8 @@ static const struct option_row rows[] = {
     {OPTIONS_SCHEDULE_DRAW, 'o', "output", "FILE", "a picture: .svg, .png or .pdf; several times",
      add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
+    {OPTIONS_PROBLEM | OPTIONS_COSTS, 0, "allow-implausible", NULL,
+     "take devices and links with figures that no machine has", set_allow_implausible},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},
     {OPTIONS_COMMON, 'h', "help", NULL, "this text", set_help},
@@ -414,7 +417,8 @@ struct scan {
     char *const *argv;
 };
 
-/* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary. */
+/* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary, and
+ * what holds for all its points. */
 static bool takes(unsigned groups, const struct option_row *row)
 {
     bool is_of_question =
@@ -422,7 +426,8 @@ static bool takes(unsigned groups, const struct option_row *row)
 
     if (!(row->group & groups))
         return false;
-    return !(groups & OPTIONS_SWEEP) || !is_of_question || !row->set || row->set == add_strategy;
+    return !(groups & OPTIONS_SWEEP) || !is_of_question || !row->set || row->set == add_strategy ||
+           row->set == set_allow_implausible;
 }
 
 static enum fr_status set(struct options *o, const struct option_row *row, const char *value,

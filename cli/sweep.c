@@ -141,6 +141,8 @@ static enum fr_status prepare(const struct options *o, struct fr_error *err)
 {
     if (o->terms.tokens > 0 && o->terms.samples > 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (o->question.allow_implausible)
+        fr_sweep_allow_implausible(o->sweep);
     FR_TRY(fr_sweep_finish(o->sweep, err));
     return fr_prices_check(&o->terms.prices, o->sweep, err);
 }

@@ -14,6 +14,7 @@ enum fr_status cli_topo_time(struct session *s, struct fr_error *err)
                                              .n_sizes = o->n_arguments - 2,
                                              .n_gpus = o->question.n_gpus,
                                              .is_spread = o->question.is_spread,
+                                             .allow_implausible = o->question.allow_implausible,
                                              .devices = o->question.devices,
                                              .costs = o->question.costs};
     struct fr_collective_times *t = NULL;

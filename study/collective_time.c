@@ -168,8 +168,11 @@ enum fr_status fr__collective_kind_named(const char *text, enum fr_collective_ki
 static enum fr_status load(struct work *w, const struct fr_collective_question *q,
                            struct fr_error *err)
 {
-    const struct fr_question asked = {
-        .costs = q->costs, .n_gpus = q->n_gpus, .is_spread = q->is_spread, .devices = q->devices};
+    const struct fr_question asked = {.costs = q->costs,
+                                      .n_gpus = q->n_gpus,
+                                      .is_spread = q->is_spread,
+                                      .devices = q->devices,
+                                      .allow_implausible = q->allow_implausible};
 
     FR_TRY(fr_topo_load(&w->topo, q->topology, err));
     FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));

@@ -26,6 +26,7 @@ struct fr_collective_question {
     const char *devices; /* names of the GPUs, as in struct fr_question; NULL: n_gpus and is_spread
                           * choose them */
     const char *costs;   /* as of a struct fr_question */
+    bool allow_implausible; /* likewise */
 };
 
 /* Times for one size. NaN: not known. */

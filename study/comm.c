@@ -229,8 +229,11 @@ static enum fr_status load(struct work *w, struct fr_error *err)
 {
     const struct fr_comm_question *q = w->q;
     struct fr_comm_table *t = w->table;
-    const struct fr_question asked = {
-        .costs = q->costs, .n_gpus = q->n_gpus, .is_spread = q->is_spread, .devices = q->devices};
+    const struct fr_question asked = {.costs = q->costs,
+                                      .n_gpus = q->n_gpus,
+                                      .is_spread = q->is_spread,
+                                      .devices = q->devices,
+                                      .allow_implausible = q->allow_implausible};
     struct fr_error why = {.text = ""};
     enum fr_status st;
 

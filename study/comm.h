@@ -45,6 +45,7 @@ struct fr_comm_question {
     const char *op;                   /* NULL: sum */
     bool wants_links;                 /* the busiest link also of rows at a fitted time */
     struct fr_collective_options way; /* algorithm NULL: fitted, else as NCCL */
+    bool allow_implausible;           /* as of a struct fr_question */
 };
 
 enum fr_comm_source { FR_COMM_FITTED, FR_COMM_TRANSFERRED, FR_COMM_STEPS, FR_COMM_CLOSED };

@@ -26,6 +26,7 @@ struct input {
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
     enum fr_dtype dtype;
+    bool allow_implausible;
     struct fr_topo *topo; /* with its cost model; or */
     struct fr_cost_model *cost_model;
     struct fr_graph *graph;
@@ -133,7 +134,8 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
         return false;
     if (l->is_of_topos)
         return strcmp(x->name, q->topology) == 0 && is_same(x->costs, q->costs) &&
-               is_same(x->degrade, q->degrade) && is_same(x->profile, profile_of(g, q));
+               x->allow_implausible == q->allow_implausible && is_same(x->degrade, q->degrade) &&
+               is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
            x->image_size == q->image_size && x->dtype == q->dtype;
 }
@@ -185,6 +187,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
                             .seq_len = q->seq_len,
                             .image_size = q->image_size,
                             .dtype = q->dtype,
+                            .allow_implausible = q->allow_implausible,
                             .n_users = 1};
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
             copy(&x->profile_device, q->profile_device) &&
@@ -205,7 +208,9 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
  * meanwhile. */
 static void load(struct input *x, bool is_topo, const struct fr_graph *g)
 {
-    const struct fr_question q = {.costs = x->costs, .profile_device = x->profile_device};
+    const struct fr_question q = {.costs = x->costs,
+                                  .profile_device = x->profile_device,
+                                  .allow_implausible = x->allow_implausible};
     const struct fr_workload_options opt = {.seq_len = x->seq_len,
                                             .dtype = x->dtype,
                                             .image_size = x->image_size,

@@ -4,6 +4,7 @@
 #include "study/loading.h"
 
 #include "base/error.h"
+#include "topo/plausible.h"
 
 #include <string.h>
 
@@ -50,6 +51,8 @@ enum fr_status fr__costs_load(struct fr_cost_model **out, const struct fr_topo *
                                 .n_messages = topo->n_messages,
                                 .graph = graph};
 
+    if (!q->allow_implausible)
+        FR_TRY(fr__topo_plausible(topo, err));
     FR_TRY(check_profile_device(topo, q->profile_device, err));
     o.datasheet_only = costs && strcmp(costs, "datasheet") == 0;
     if (costs && !o.datasheet_only && strcmp(costs, "calibrated") != 0)

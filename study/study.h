@@ -88,6 +88,7 @@ struct fr_question {
     struct fr_run_options run; /* context, want: the answering function's */
     const char *command;       /* the command that asked it, for reports; NULL: not known */
     bool no_timing;            /* every wall-clock and CPU time is written as 0 */
+    bool allow_implausible;    /* devices and links may have figures that no machine has */
 };
 /* No names, plain SGD, the engine's defaults, except that memory is that of devices and the order
  * is program order (FR_ORDER_PRIORITY), in which frameworks launch kernels. */

@@ -26,6 +26,8 @@ struct fr_sweep;
 enum { FR_SWEEP_MAX_POINTS = 1000000 };
 
 struct fr_sweep *fr_sweep_new(void); /* NULL: out of memory */
+/* All its questions take devices and links with figures that no machine has. */
+void fr_sweep_allow_implausible(struct fr_sweep *s);
 void fr_sweep_free(struct fr_sweep *s);
 
 /* More values for a setting; a value that is there already counts once. Lists ("1,2,4,8") may hold

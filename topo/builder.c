@@ -286,9 +286,9 @@ static bool check_link(struct fr_topo_builder *b, const struct fr_link *l, struc
     else if ((unsigned)l->kind >= FR_N_LINK_KINDS)
         fail(b, FR_ERANGE, loc, "link '%s>%s' is of no known kind", src, dst);
     else if (!(l->bw_Bps > 0 && l->bw_Bps <= MAX_BW_Bps))
-        fail(b, FR_ERANGE, loc, "link '%s>%s': the bandwidth must be above 0 and finite", src, dst);
+        fail(b, FR_ERANGE, loc, "link '%s>%s': the bandwidth must be above 0 and at most 1e18 B/s", src, dst);
     else if (!(l->latency_s >= 0 && l->latency_s <= MAX_LATENCY_s))
-        fail(b, FR_ERANGE, loc, "link '%s>%s': the latency must be 0 or more and finite", src, dst);
+        fail(b, FR_ERANGE, loc, "link '%s>%s': the latency must be from 0 to 1000 s", src, dst);
     else if (find_link(b, l->src, l->dst) != FR_NONE)
         fail(b, FR_ERANGE, loc,
              "two links lead from '%s' to '%s': write parallel cables as one link with their sum",

@@ -74,7 +74,7 @@ static double message_s(const struct fr__placer *pl, struct fr__routes *routes,
                               .group = group,
                               .label = FR_NONE,
                               .kind = kind_of(pl->graph->ops[m->op].kind)};
-    double k = fr_plan_group_size(pl->plan, group);
+    double k = group == FR_NONE ? 0 : fr_plan_group_size(pl->plan, group); /* out of memory: kept */
     struct fr__alone_line line;
     struct fr_cost cost;
 

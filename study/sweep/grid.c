@@ -307,11 +307,17 @@ const char *const *fr_sweep_axis(const struct fr_sweep *s, size_t i, size_t *n)
     return s->axes[i].values;
 }
 
+void fr_sweep_allow_implausible(struct fr_sweep *s)
+{
+    s->allow_implausible = true;
+}
+
 void fr_sweep_question(const struct fr_sweep *s, size_t point, struct fr_question *out)
 {
     assert(point < s->n_points);
     fr_question_init(out);
     out->no_timing = true; /* rows have no measured times */
+    out->allow_implausible = s->allow_implausible;
     for (size_t i = FR_N_SETTINGS; i-- > 0;) {
         const struct fr__axis *axis = &s->axes[i];
         enum fr_status st;
