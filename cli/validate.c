@@ -72,6 +72,17 @@ static bool is_csv(const char *path)
     return n > 4 && strcmp(path + n - 4, ".csv") == 0;
 }
 
+/* A table that is all zeros would look like perfect predictions. */
+static enum fr_status check_any(const struct fr_validation *v, const char *path,
+                                struct fr_error *err)
+{
+    if (v->n_predicted > 0)
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, (struct fr_loc){path, 0, 0},
+                    "none of the %zu rows could be predicted; the first, '%.40s': %s", v->n_rows,
+                    v->rows[0].id, v->rows[0].why_not);
+}
+
 enum fr_status cli_validate(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
@@ -82,6 +93,7 @@ enum fr_status cli_validate(struct session *s, struct fr_error *err)
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
         return st;
+    st = check_any(v, o->arguments[0], err);
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
         st = is_csv(o->files[i]) ? fr_validation_write_csv(v, o->files[i], err)
                                  : fr_validation_draw(v, o->files[i], &s->context, err);

@@ -1,6 +1,7 @@
 /* study/peak.c - lists what holds the memory of a device at its peak. */
 #include "config.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "study/record.h"
 
@@ -98,7 +99,7 @@ enum fr_status fr__fill_peak(struct fr_record_peak *p, struct fr__arena *arena,
     p->at_s = r->peak_at_s;
     memcpy(p->memory_bytes, device->memory_bytes, sizeof(p->memory_bytes));
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
-        p->bytes += p->memory_bytes[kind];
+        p->bytes = fr__add_bytes(p->bytes, p->memory_bytes[kind]);
     if (r->peak_task != FR_NONE) {
         fr_plan_task_label(m->plan, r->peak_task, label, sizeof(label));
         p->task = fr__arena_strdup(arena, label);

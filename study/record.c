@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "study/interference.h"
 #include "study/links.h"
@@ -33,13 +34,13 @@ static void fill_memory(struct fr_record_device *d, const struct fr_device_resul
 
     memcpy(d->memory_bytes, r->peak_by_kind, sizeof(d->memory_bytes));
     d->peak_allocated_bytes = d->peak_reserved_bytes = d->peak_bytes =
-        r->peak_bytes - context_bytes;
+        fr__take_bytes(r->peak_bytes, context_bytes);
     if (!is_device) {
         d->memory_bytes[FR_BUFFER_CONTEXT] = 0;
     } else if (d->is_gpu) {
         d->peak_allocated_bytes = r->peak_allocated_bytes;
         d->peak_reserved_bytes = r->peak_reserved_bytes;
-        d->peak_bytes = r->peak_reserved_bytes + context_bytes;
+        d->peak_bytes = fr__add_bytes(r->peak_reserved_bytes, context_bytes);
     }
 }
 

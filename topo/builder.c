@@ -17,6 +17,7 @@
 
 /* far above any machine, and far below what overflows in a sum */
 static const double MAX_BW_Bps = 1e18, MAX_LATENCY_s = 1e3;
+#define MAX_MEMORY_BYTES (UINT64_C(1) << 53) /* a double holds it exactly */
 
 /* ---- faults ---- */
 
@@ -184,6 +185,9 @@ uint32_t fr_topo_builder_type(struct fr_topo_builder *b, const struct fr_device_
         return fail(b, FR_ERANGE, FR_NOWHERE,
                     "device type '%s' has a rate or time that is negative or not finite",
                     type->name);
+    if (type->mem_bytes > MAX_MEMORY_BYTES || type->context_bytes > MAX_MEMORY_BYTES)
+        return fail(b, FR_ERANGE, FR_NOWHERE,
+                    "device type '%s' has a memory or a context of more than 8 PiB", type->name);
     known = find_type(b, type->name);
     if (known != FR_NONE && is_same_type(&b->types[known], type))
         return known;
@@ -286,7 +290,8 @@ static bool check_link(struct fr_topo_builder *b, const struct fr_link *l, struc
     else if ((unsigned)l->kind >= FR_N_LINK_KINDS)
         fail(b, FR_ERANGE, loc, "link '%s>%s' is of no known kind", src, dst);
     else if (!(l->bw_Bps > 0 && l->bw_Bps <= MAX_BW_Bps))
-        fail(b, FR_ERANGE, loc, "link '%s>%s': the bandwidth must be above 0 and at most 1e18 B/s", src, dst);
+        fail(b, FR_ERANGE, loc, "link '%s>%s': the bandwidth must be above 0 and at most 1e18 B/s",
+             src, dst);
     else if (!(l->latency_s >= 0 && l->latency_s <= MAX_LATENCY_s))
         fail(b, FR_ERANGE, loc, "link '%s>%s': the latency must be from 0 to 1000 s", src, dst);
     else if (find_link(b, l->src, l->dst) != FR_NONE)

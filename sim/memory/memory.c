@@ -10,6 +10,7 @@
  */
 #include "config.h"
 
+#include "base/bytes.h"
 #include "sim/engine.h"
 #include "sim/memory/requests.h"
 
@@ -210,6 +211,12 @@ static enum fr_status make_live(struct engine *e)
     return FR_OK;
 }
 
+static inline void add_held(struct device *d, uint32_t kind, uint64_t bytes)
+{
+    d->bytes = fr__add_bytes(d->bytes, bytes);
+    d->by_kind[kind] = fr__add_bytes(d->by_kind[kind], bytes);
+}
+
 static void hold_persistent(struct engine *e, const struct persistent *p, bool is_optimizer)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -217,8 +224,7 @@ static void hold_persistent(struct engine *e, const struct persistent *p, bool i
 
         if (is_of_optimizer(k) != is_optimizer)
             continue;
-        e->devices[k->device].bytes += k->bytes;
-        e->devices[k->device].by_kind[k->kind] += k->bytes;
+        add_held(&e->devices[k->device], k->kind, k->bytes);
         if (e->memory.held_from)
             e->memory.held_from[p->ids[i]] = 0;
         if (e->memory.requests && is_asked_for(&e->memory.requests[k->device], k->bytes, k->kind))
@@ -304,8 +310,7 @@ void fr__memory_alloc_some(struct engine *e, uint32_t task)
         uint64_t bytes = b->bytes;
         uint32_t kind = kind_of(b);
 
-        k->bytes += bytes;
-        k->by_kind[kind] += bytes;
+        add_held(k, kind, bytes);
         if (e->memory.held_from)
             e->memory.held_from[v->alloc[i]] = e->memory.n_allocations;
         if (r && is_asked_for(r, bytes, kind))
@@ -329,8 +334,8 @@ void fr__memory_free_some(struct engine *e, uint32_t task)
         if (--b->frees_left > 0)
             continue;
         k = &e->devices[device_of(b)];
-        k->bytes -= b->bytes;
-        k->by_kind[kind_of(b)] -= b->bytes;
+        k->bytes = fr__take_bytes(k->bytes, b->bytes);
+        k->by_kind[kind_of(b)] = fr__take_bytes(k->by_kind[kind_of(b)], b->bytes);
         if (e->memory.held_until)
             e->memory.held_until[e->v->free[i]] = e->memory.n_allocations;
         if (takes && takes[place] != FR_NONE)

@@ -8,6 +8,7 @@
 #include "calibrate/system.h"
 #include "study/store/digest.h"
 #include "study/sweep/state.h"
+#include "topo/plausible.h"
 #include "workloads/graph/shape.h"
 #include "workloads/zoo/zoo.h"
 
@@ -270,6 +271,8 @@ static enum fr_status load_topo(struct fr_sweep *s, const char *spec, struct fr_
     uint64_t d;
 
     FR_TRY(fr_topo_load(&t, spec, err));
+    if (!s->allow_implausible)
+        st = fr__topo_plausible(t, err);
     for (size_t i = 0; i < t->n_types && st == FR_OK; i++)
         st = add_type(s, &t->types[i], err);
     d = digest_machines(FR__DIGEST_START, t);

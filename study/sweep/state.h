@@ -25,7 +25,7 @@ struct fr_sweep {
     struct fr__axis axes[FR_N_SETTINGS];
     uint32_t shard, n_shards; /* shard from 0 */
     bool allow_implausible;
-    size_t n_points;          /* 0 until finished */
+    size_t n_points; /* 0 until finished */
     struct fr__sweep_input *inputs;
     size_t n_inputs, cap_inputs;
     const char **types; /* GPU types of the topologies */

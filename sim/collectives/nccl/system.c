@@ -92,6 +92,7 @@ enum fr_status fr__ns_fail_full(const struct fr__ns *s, struct fr_error *err)
 {
     if (s->is_out_of_memory)
         return fr__fail_nomem(err);
-    return fr__fail(err, FR_ERANGE, FR_NOWHERE, "the machine has more parts than NCCL knows of (%d GPUs, %d nodes)",
+    return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                    "the machine has more parts than NCCL knows of (%d GPUs, %d nodes)",
                     FR__NS_MOST_GPUS, FR__NS_MOST_NODES);
 }
