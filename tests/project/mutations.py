@@ -94,8 +94,8 @@ MUTATIONS = [
     ("off by one", "collectives/steps.c",
      "e->collectives.rings_left[first + i] = {{n_rings => 1}};"),
     # memory
-    ("sign", "sim/memory.c", "        k->bytes {{-= => +=}} b->bytes;"),
-    ("sign", "sim/memory.c", "k->by_kind[kind_of(b)] {{-= => +=}} b->bytes;"),
+    ("sign", "sim/memory.c", "        k->bytes = {{fr__take_bytes => fr__add_bytes}}(k->bytes, b->bytes);"),
+    ("sign", "sim/memory.c", "k->by_kind[kind_of(b)] = {{fr__take_bytes => fr__add_bytes}}("),
     ("comparison", "sim/memory.c", "if (k->bytes {{<= => <}} k->peak_bytes)"),
     ("sign", "sim/memory.c", "k->bytes {{- => +}} k->by_kind[FR_BUFFER_CONTEXT] > k->limit_bytes)"),
     ("comparison", "sim/memory.c", "FR_BUFFER_CONTEXT] {{> => >=}} k->limit_bytes)"),
