@@ -54,14 +54,16 @@ double fr__error_of_median(double median)
 }
 
 /* The error that moving a curve to another device adds, as measured (doc/calibration.md): none to
- * another board of the same chip, a median of 13 % to another chip; 26 % if one of the chips is
- * older than Volta, the middle of 20 % for convolutions and 32 % for products from a P100 to a
- * V100. */
+ * another board of the same chip or die (5.0 and 4.4 % from a B200 to a GB200, which is no more
+ * than at home), a median of 13 % to another chip; 26 % if one of the chips is older than Volta,
+ * the middle of 20 % for convolutions and 32 % for products from a P100 to a V100. */
 static double move_error(int kinship, const char *from, const char *to)
 {
     bool is_old = fr__is_before_volta(from) || fr__is_before_volta(to);
 
-    return kinship <= 1 ? 0 : fr__error_of_median(is_old ? 0.26 : 0.13);
+    if (kinship <= 1 || (strcmp(from, to) != 0 && fr__is_same_die(from, to)))
+        return 0;
+    return fr__error_of_median(is_old ? 0.26 : 0.13);
 }
 
 static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum fr_curve_class c,

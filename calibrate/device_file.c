@@ -37,7 +37,7 @@ static enum fr_status read_parameters(struct fr_curve_info *info, const struct f
         known[i] = fr_curve_parameter_name(info->op_class, i);
     FR_TRY(fr__yaml_only(map, known, err));
     for (size_t i = 0; known[i]; i++) {
-        double if_absent = fr__curve_class_of(info->op_class)->parameters[i].if_absent;
+        double if_absent = known[i + 1] ? 0 : fr__curve_class_of(info->op_class)->last_if_absent;
 
         if (if_absent > 0 && !fr__yaml_get(map, known[i])) {
             info->parameters[i] = if_absent;

@@ -53,6 +53,24 @@ int fr__kinship(const char *a, const char *b)
            (y->is_low_power && !x->is_low_power ? BEYOND_ALL : 0);
 }
 
+bool fr__is_same_die(const char *a, const char *b)
+{
+    static const char *const dies[][3] = {{"h100", "h200", "gh200"}, {"b200", "gb200", NULL}};
+    const struct chip *x = chip_of(a), *y = chip_of(b);
+
+    if (!x || !y)
+        return false;
+    for (size_t d = 0; d < sizeof(dies) / sizeof(dies[0]); d++) {
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < 3 && dies[d][i]; i++)
+            n += strcmp(dies[d][i], x->name) == 0 || strcmp(dies[d][i], y->name) == 0;
+        if (n == 2)
+            return true;
+    }
+    return x == y;
+}
+
 bool fr__is_before_volta(const char *device)
 {
     const struct chip *c = chip_of(device);

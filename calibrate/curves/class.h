@@ -24,8 +24,6 @@ struct fr__curve_parameter {
     const char *name; /* as in device files; NULL: no more */
     double low, high; /* range for a fit, > 0 */
     double starts[FR__CURVE_STARTS];
-    double
-        if_absent; /* in device files of before there was this parameter; 0: it has to be there */
 };
 
 /* The model of a class, with its parameters, ready to be evaluated. */
@@ -44,6 +42,9 @@ struct fr__curve_class {
     struct fr__curve_parameter
         parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s or call_s */
     unsigned n_starts;
+    double
+        last_if_absent; /* the last parameter in device files of before there was it; 0: it has to
+                            * be there */
     bool has_noisy_launch; /* measured times vary so much that a fit would count all of them as
                            * launch */
     /* In fp32 the fit adds this / rows * sum of ln(parameter / first start)^2 to the mean miss, so

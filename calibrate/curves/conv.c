@@ -258,7 +258,7 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
         [FR__CONV_FILTER_TRANSFORM] = {"filter_transform", .01, 4, {FILTER, .5, .5, .5}},          \
         [FR__CONV_STAGES_S] = {"stages_s", 1e-9, 1e-3, {7e-6, 1e-5, 2e-5, 1e-5}},                  \
         [FR__CONV_STRIDE_WASTE] = {"stride_waste", .01, 1, {.6, .5, .5, .5}},                      \
-        [FR__CONV_NARROW] = {"narrow", .01, 1, {NARROW, .3, .3, .3}, 1},                           \
+        [FR__CONV_NARROW] = {"narrow", .01, 1, {NARROW, .3, .3, .3}},                              \
     }
 #define CLASS(variable, word, PULL, ...)                                                           \
     const struct fr__curve_class variable = {                                                      \
@@ -269,6 +269,7 @@ static void sizes(const struct fr_kernel_shape *s, double out[FR__CURVE_SIZES])
         .parameters = PARAMETERS(__VA_ARGS__),                                                     \
         .n_starts = 4,                                                                             \
         .fp32_pull = PULL,                                                                         \
+        .last_if_absent = 1,                                                                       \
         .has_noisy_launch = true,                                                                  \
         .prepare = prepare,                                                                        \
         .time_s = time_s,                                                                          \
