@@ -42,9 +42,8 @@ struct fr__curve_class {
     struct fr__curve_parameter
         parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s or call_s */
     unsigned n_starts;
-    double
-        last_if_absent; /* the last parameter in device files of before there was it; 0: it has to
-                            * be there */
+    /* The last parameter, in device files of before there was it; 0: it has to be there. */
+    double last_if_absent;
     bool has_noisy_launch; /* measured times vary so much that a fit would count all of them as
                            * launch */
     /* In fp32 the fit adds this / rows * sum of ln(parameter / first start)^2 to the mean miss, so
