@@ -178,13 +178,22 @@ static void use_batchnorm(struct fr_cost *c, const struct target *t, const struc
     use_streaming(c, t, FR_CURVE_ELEMENTWISE, FR_CURVE_ELEMENTWISE, &all);
 }
 
-/* Prices fused attention. A backward pass without a curve has 5 products where the forward pass has
- * 2, and reaches 63 % of the peak where the forward pass reaches 73 % (T. Dao, FlashAttention-2,
- * 2023, section 4.1). */
+/* Time of attention's backward pass over that of its forward pass, for sequences of that length: 5
+ * products instead of 2, at a rate that falls behind the forward pass's by 11 %, and by more where
+ * sequences are short, since what is done once a token (sums of gradients, the exchange of dQ)
+ * shows. Fitted to published rates of FlashAttention-2 and -3 on an H100 with heads of 64 and 128,
+ * 512 to 16384 tokens (J. Shah et al., "FlashAttention-3", 2024, figures 5 and 6), whose ratios it
+ * meets within 8 % in the median; generations differ in the forward pass, hardly in the ratio. */
+static double backward_ratio(double seq)
+{
+    return 2.5 * 1.11 * (1 + 150 / fmax(seq, 150));
+}
+
+/* Prices fused attention. */
 static void use_attention(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                           const struct fr__kernel *kernel)
 {
-    struct fr__known k = fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION, t->dtype);
+    struct fr__known k = fr__cost_model_attention(t->model, t->type, t->dtype);
     struct fr__known own =
         fr__cost_model_curve(t->model, t->type, FR_CURVE_ATTENTION_BACKWARD, t->dtype);
     struct fr_kernel_shape shape = kernel->shape;
@@ -198,7 +207,11 @@ static void use_attention(struct fr_cost *c, const struct target *t, const struc
     if (!k.curve)
         return;
     s = fr__kernel_s(&k, &kernel->shape);
-    set_known(c, fr_op_runs_forward(o) ? s : s * 2.5 * 73 / 63, &k);
+    if (!fr_op_runs_forward(o)) {
+        s *= backward_ratio(shape.attention.seq);
+        k.error_frac = hypot(k.error_frac, fr__error_of_median(0.08));
+    }
+    set_known(c, s, &k);
 }
 
 /* Prices a convolution in a format that was measured for matrix products only, as the implicit
@@ -230,6 +243,57 @@ static void use_implicit_product(struct fr_cost *c, const struct target *t,
     set_known(c, s > c->bytes_s ? s : c->bytes_s, &k);
 }
 
+/* Whether matrix units cannot take the channels by the eight, as those of a first layer. */
+static bool is_narrow(const struct fr__kernel *kernel)
+{
+    return fmod(kernel->shape.conv.in_channels, 8) > 0;
+}
+
+/* Adds the change of layout around a convolution in tf32. Frameworks keep fp32 images channel by
+ * channel (NCHW), matrix units take them pixel by pixel: cuDNN turns operands and result round,
+ * which reads and writes them once more. In PyTorch's trace of ResNet-50 on an A100
+ * (HolisticTraceAnalysis) that is a quarter of the time of convolutions; there 1 x 1 filters with
+ * stride 1 are products as they lie, and the first layer stays on the vector units. */
+static void add_layout(struct fr_cost *c, const struct target *t, const struct fr__kernel *kernel)
+{
+    struct fr__known k = streaming_curve(t, FR_CURVE_ELEMENTWISE, kernel->element_bytes);
+    struct fr_kernel_shape shape = {.op_class = FR_CURVE_ELEMENTWISE,
+                                    .memory = {.bytes = 2 * kernel->bytes}};
+    bool is_product = kernel->shape.conv.kernel_height * kernel->shape.conv.kernel_width <= 1 &&
+                      kernel->shape.conv.stride <= 1;
+    double *bound_s = c->flops_s > c->bytes_s ? &c->flops_s : &c->bytes_s;
+    double s;
+
+    if (t->dtype != FR_TF32 || is_product || is_narrow(kernel) || !k.curve)
+        return;
+    s = fr__kernel_s(&k, &shape);
+    *bound_s += s;
+    c->mean_s += s;
+}
+
+/* Prices a convolution by its curve, or as a product. Channels that matrix units cannot take by the
+ * eight run on the vector units in tf32 (add_layout), and else where that is faster than measured:
+ * the fp16 rows are of cuDNN 7.0, whose gradients of a first layer's filter are slower in fp16 than
+ * in fp32. */
+static void use_convolution(struct fr_cost *c, const struct target *t,
+                            const struct fr__kernel *kernel)
+{
+    enum fr_curve_class op_class = kernel->shape.op_class;
+    struct fr__known k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
+    struct fr__known vector = fr__cost_model_curve(t->model, t->type, op_class, FR_FP32);
+    bool is_on_vectors = is_narrow(kernel) && vector.curve && (k.curve || t->dtype == FR_TF32);
+
+    if (is_on_vectors && t->dtype != FR_TF32)
+        is_on_vectors = fr__kernel_s(&vector, &kernel->shape) < fr__kernel_s(&k, &kernel->shape);
+    if (is_on_vectors)
+        set_known(c, fr__kernel_s(&vector, &kernel->shape), &vector);
+    else if (k.curve)
+        set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
+    else
+        use_implicit_product(c, t, kernel);
+    add_layout(c, t, kernel);
+}
+
 static void use_shape(struct fr_cost *c, const struct target *t, const struct fr_op *o,
                       const struct fr__kernel *kernel)
 {
@@ -248,12 +312,13 @@ static void use_shape(struct fr_cost *c, const struct target *t, const struct fr
     case FR_CURVE_ATTENTION:
         use_attention(c, t, o, kernel);
         return;
-    default:
+    case FR_CURVE_MATMUL:
         k = fr__cost_model_curve(t->model, t->type, op_class, t->dtype);
         if (k.curve)
             set_known(c, fr__kernel_s(&k, &kernel->shape), &k);
-        else if (op_class != FR_CURVE_MATMUL)
-            use_implicit_product(c, t, kernel);
+        return;
+    default:
+        use_convolution(c, t, kernel);
     }
 }
 
@@ -308,6 +373,26 @@ static enum fr_curve_class fallback_of(enum fr_curve_class c)
     return c == FR_CURVE_EMBEDDING ? c : FR_CURVE_ELEMENTWISE;
 }
 
+/* Elements of windows that a multiprocessor visits each second, in pooling's forward and backward
+ * pass. Profiles of Inception v3 and DenseNet-121 on a V100 in PyTorch (PipeDream) have 2.8 to 3.5
+ * and 1.3 to 1.7 G/s, a trace of ResNet-50 on an H100 (TrioSim) 4.4 and 1.25: what bounds the
+ * kernels is the arithmetic of indices, not memory. */
+static const double WINDOWS_PER_S = 3.3e9, WINDOWS_BACK_PER_S = 1.4e9;
+
+/* Pooling takes at least the time to visit its windows, unless a curve of its own says better. */
+static void visit_windows(struct fr_cost *c, const struct target *t, const struct fr_op *o,
+                          const struct fr__kernel *kernel)
+{
+    double rate = fr_op_runs_forward(o) ? WINDOWS_PER_S : WINDOWS_BACK_PER_S;
+    double s = time_at(kernel->flops, rate * fr__cost_model_type(t->model, t->type)->n_sms);
+
+    if (!(s > c->mean_s) || c->trust == FR_TRUST_DATASHEET ||
+        streaming_curve(t, streaming_class(o), kernel->element_bytes).curve)
+        return;
+    c->flops_s = c->mean_s = s;
+    c->error_frac = hypot(c->error_frac, fr__error_of_median(0.25));
+}
+
 void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t type,
                       const struct fr_graph *g, uint32_t op, const struct fr_part *part)
 {
@@ -327,6 +412,8 @@ void fr__cost_by_rule(struct fr_cost *c, const struct fr_cost_model *m, uint32_t
 
         kernel.bytes *= passes_of(o);
         use_streaming(c, &t, op_class, fallback_of(op_class), &kernel);
+        if (o->kind == FR_OP_MAXPOOL || o->kind == FR_OP_AVGPOOL)
+            visit_windows(c, &t, o, &kernel);
     }
 }
 

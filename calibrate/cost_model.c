@@ -21,7 +21,9 @@ struct fr_cost_model {
     size_t n_types, n_all;
     struct fr__known (*known)[FR_N_CURVE_CLASSES][FR_N_DTYPES]; /* [n_all] */
     struct fr__known (*products)[FR_N_DTYPES]; /* [n_all] matmul without memory traffic */
-    struct fr_calibration **loaded;            /* [n_loaded] */
+    struct fr__known (
+        *trained)[FR_N_DTYPES];     /* [n_all] attention that keeps no copies of K and V */
+    struct fr_calibration **loaded; /* [n_loaded] */
     const struct fr_calibration **nearest_launch, **nearest_slowdowns; /* [n_all] NULL: none */
     size_t n_loaded, cap_loaded;
     bool has_own_file;        /* loaded[0] is the user's own device file */
@@ -42,7 +44,8 @@ double fr__kernel_s(const struct fr__known *k, const struct fr_kernel_shape *sha
     double work_s =
         op_class->work_s ? op_class->work_s(&c->model, shape) : s - c->info.parameters[0];
 
-    return (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__curve_residual(c, shape));
+    s = (work_s + fmin(s - work_s, k->latency_s)) * exp(fr__curve_residual(c, shape));
+    return fmax(s, fr__curve_least_s(c, shape));
 }
 
 double fr__error_of_median(double median)
@@ -51,14 +54,16 @@ double fr__error_of_median(double median)
 }
 
 /* The error that moving a curve to another device adds, as measured (doc/calibration.md): none to
- * another board of the same chip, a median of 13 % to another chip; 26 % if one of the chips is
- * older than Volta, the middle of 20 % for convolutions and 32 % for products from a P100 to a
- * V100. */
+ * another board of the same chip or die (5.0 and 4.4 % from a B200 to a GB200, which is no more
+ * than at home), a median of 13 % to another chip; 26 % if one of the chips is older than Volta,
+ * the middle of 20 % for convolutions and 32 % for products from a P100 to a V100. */
 static double move_error(int kinship, const char *from, const char *to)
 {
     bool is_old = fr__is_before_volta(from) || fr__is_before_volta(to);
 
-    return kinship <= 1 ? 0 : fr__error_of_median(is_old ? 0.26 : 0.13);
+    if (kinship <= 1 || (strcmp(from, to) != 0 && fr__is_same_die(from, to)))
+        return 0;
+    return fr__error_of_median(is_old ? 0.26 : 0.13);
 }
 
 static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum fr_curve_class c,
@@ -68,8 +73,8 @@ static struct fr__known *slot(const struct fr_cost_model *m, size_t type, enum f
 }
 
 /* The curve with the peaks of another device, for its numbers in another format. */
-static const struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c,
-                                    const struct fr_device_type *to, enum fr_dtype dtype)
+static struct fr__curve *move(struct fr_cost_model *m, const struct fr__curve *c,
+                              const struct fr_device_type *to, enum fr_dtype dtype)
 {
     double peak_flops_per_s = fr__peak_flops_per_s(to, dtype);
     struct fr__curve *copy;
@@ -201,6 +206,27 @@ static enum fr_status add_products(struct fr_cost_model *m, size_t type, struct 
     return FR_OK;
 }
 
+/* Inference servers write K and V to a cache beside the kernel, so that these move three to nine
+ * times in the rows that attention is fitted to; training reads them once. */
+static enum fr_status add_trained(struct fr_cost_model *m, size_t type, struct fr_error *err)
+{
+    for (unsigned d = 0; d < FR_N_DTYPES; d++) {
+        const struct fr__known *k = slot(m, type, FR_CURVE_ATTENTION, (enum fr_dtype)d);
+        struct fr__curve *once;
+
+        m->trained[type][d] = *k;
+        if (!k->curve || k->is_users)
+            continue;
+        once = move(m, k->curve, &m->types[type], (enum fr_dtype)d);
+        if (!once)
+            return fr__fail_nomem(err);
+        once->info.parameters[FR__ATTENTION_KV_PASSES] = 1;
+        fr__curve_prepare(once);
+        m->trained[type][d].curve = once;
+    }
+    return FR_OK;
+}
+
 static enum fr_status load(struct fr_cost_model *m, const char *name_or_path, struct fr_error *err)
 {
     if (!fr__grow(&m->loaded, &m->cap_loaded, m->n_loaded + 1, sizeof(*m->loaded)))
@@ -283,7 +309,9 @@ static enum fr_status fill_type(struct fr_cost_model *m, size_t type, struct fr_
     while (st == FR_OK && next_of_kin(m, type, is_done, &at, &kinship))
         st = offer_all(m, type, m->loaded[at], kinship, err);
     free(is_done);
-    return st == FR_OK ? add_products(m, type, err) : st;
+    if (st == FR_OK)
+        st = add_products(m, type, err);
+    return st == FR_OK ? add_trained(m, type, err) : st;
 }
 
 static bool is_for_a_type(const struct fr_cost_model *m, const char *device)
@@ -416,9 +444,10 @@ static enum fr_status make_tables(struct fr_cost_model *m, struct fr_error *err)
 {
     m->known = calloc(m->n_all + 1, sizeof(*m->known));
     m->products = calloc(m->n_all + 1, sizeof(*m->products));
+    m->trained = calloc(m->n_all + 1, sizeof(*m->trained));
     m->nearest_launch = calloc(m->n_all + 1, sizeof(*m->nearest_launch));
     m->nearest_slowdowns = calloc(m->n_all + 1, sizeof(*m->nearest_slowdowns));
-    if (!m->known || !m->products || !m->nearest_launch || !m->nearest_slowdowns)
+    if (!m->known || !m->products || !m->trained || !m->nearest_launch || !m->nearest_slowdowns)
         return fr__fail_nomem(err);
     return FR_OK;
 }
@@ -479,6 +508,7 @@ void fr_cost_model_free(struct fr_cost_model *m)
     free(m->loaded);
     free(m->nearest_slowdowns);
     free(m->nearest_launch);
+    free(m->trained);
     free(m->products);
     free(m->known);
     free(m->types);
@@ -495,6 +525,12 @@ struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t 
                                         enum fr_dtype dtype)
 {
     return m->products[type][dtype];
+}
+
+struct fr__known fr__cost_model_attention(const struct fr_cost_model *m, uint32_t type,
+                                          enum fr_dtype dtype)
+{
+    return m->trained[type][dtype];
 }
 
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type)

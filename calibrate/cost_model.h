@@ -38,6 +38,10 @@ struct fr__known fr__cost_model_curve(const struct fr_cost_model *m, uint32_t ty
  * less. */
 struct fr__known fr__cost_model_product(const struct fr_cost_model *m, uint32_t type,
                                         enum fr_dtype dtype);
+/* Attention in training: the forward pass without the cache of keys and values that the measured
+ * inference servers write. The user's own curve is taken as measured. */
+struct fr__known fr__cost_model_attention(const struct fr_cost_model *m, uint32_t type,
+                                          enum fr_dtype dtype);
 const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, uint32_t type);
 /* Number of types of which the model has curves: the n_types that it was made for, then those on
  * which its graph's samples were measured. */

@@ -36,9 +36,16 @@ static enum fr_status read_parameters(struct fr_curve_info *info, const struct f
     for (size_t i = 0; fr_curve_parameter_name(info->op_class, i); i++)
         known[i] = fr_curve_parameter_name(info->op_class, i);
     FR_TRY(fr__yaml_only(map, known, err));
-    for (size_t i = 0; known[i]; i++)
+    for (size_t i = 0; known[i]; i++) {
+        double if_absent = known[i + 1] ? 0 : fr__curve_class_of(info->op_class)->last_if_absent;
+
+        if (if_absent > 0 && !fr__yaml_get(map, known[i])) {
+            info->parameters[i] = if_absent;
+            continue;
+        }
         FR_TRY(fr__fit_pair(map, known[i], MIN_PARAMETER, MAX_PARAMETER, &info->parameters[i],
                             &info->errors[i], err));
+    }
     return FR_OK;
 }
 

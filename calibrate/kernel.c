@@ -204,6 +204,15 @@ static double element_bytes(const struct fr_graph *g, const struct fr_op *o)
     return (double)t->bytes / n;
 }
 
+/* FLOPs of an op; of a pooling layer's gradient those of the forward pass, one for each element of
+ * each window, since its kernel visits them all again. */
+static double window_flops(const struct fr_graph *g, const struct fr_op *o)
+{
+    bool is_pooling = o->kind == FR_OP_MAXPOOL || o->kind == FR_OP_AVGPOOL;
+
+    return is_pooling && o->forward != FR_NONE ? g->ops[o->forward].flops : o->flops;
+}
+
 void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *part,
                    struct fr__kernel *out)
 {
@@ -216,7 +225,7 @@ void fr__kernel_of(const struct fr_graph *g, uint32_t op, const struct fr_part *
                       .in_parts = part->input_parts > 1 ? part->input_parts : 1};
 
     *out = (struct fr__kernel){
-        .flops = o->flops * p.ratio / (p.parts * p.in_parts),
+        .flops = window_flops(g, o) * p.ratio / (p.parts * p.in_parts),
         .bytes = (o->bytes * p.ratio + fixed_input_bytes(g, o) + param_traffic(g, o)) /
                  (p.parts * p.in_parts),
         .element_bytes = element_bytes(g, o)};

@@ -12,6 +12,9 @@ enum { FR__NO_RELATIVE = INT_MAX };
  * newer ones first. FR__NO_RELATIVE: one of them is not known, or they are more than two
  * generations apart. */
 int fr__kinship(const char *a, const char *b);
+/* Whether two boards carry the same die with other memories: an H200 is an H100 with 4.8 instead of
+ * 3.35 TB/s. */
+bool fr__is_same_die(const char *a, const char *b);
 /* Whether the chip is of a generation before Volta's; false: newer, or not known. */
 bool fr__is_before_volta(const char *device);
 #endif

@@ -42,8 +42,15 @@ struct fr__curve_class {
     struct fr__curve_parameter
         parameters[FR_CURVE_PARAMETERS + 1]; /* the first: launch_s or call_s */
     unsigned n_starts;
+    /* The last parameter, in device files of before there was it; 0: it has to be there. */
+    double last_if_absent;
     bool has_noisy_launch; /* measured times vary so much that a fit would count all of them as
                            * launch */
+    /* In fp32 the fit adds this / rows * sum of ln(parameter / first start)^2 to the mean miss, so
+     * that what few rows leave open stays plausible. With errors whose mean absolute logarithm is b
+     * it is b / 2 over the variance of ln(parameter) among devices (a maximum a posteriori).
+     * 0: none. */
+    double fp32_pull;
     void (*prepare)(union fr__model *model, const struct fr__machine *machine, enum fr_dtype dtype,
                     const double parameters[]);
     /* Seconds, finite and >= 0 for finite sizes; sizes below 1 count as 1. No more than 1 us. */
@@ -51,6 +58,10 @@ struct fr__curve_class {
     /* The part of it in which the device works, without the launch and the host. NULL: time_s less
      * the first parameter. */
     double (*work_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
+    /* No kernel of this shape is faster, residual included. NULL: no such bound. */
+    double (*least_s)(const union fr__model *model, const struct fr_kernel_shape *shape);
+    /* Whether the residual holds for this shape. NULL: for all. */
+    bool (*is_like_measured)(const struct fr__residual *r, const struct fr_kernel_shape *shape);
     /* Position on the axes of the residual; 0 on an axis that the class does not use. */
     void (*coordinates)(const struct fr_kernel_shape *shape, double x[FR__RESIDUAL_AXES]);
     /* Features that the trees of residuals may ask about: finite numbers. Names have no commas and

@@ -8,11 +8,17 @@
  *
  *                             rows                    columns  depth
  *     forward                 n p q                   k        c/g r s
- *     gradient of the input   n p q (hw / pq)^waste   c        k/g ceil(r/stride) ceil(s/stride)
+ *     gradient of the input   n p q (hw / pq)^waste   c        k/g r s
  *     gradient of the filter  k                       c/g r s  n p q
  *
- * With a stride, most pixels of the input take part in few products; a waste of 1 means that the
- * kernel computes all products anyway. On matrix units channels are padded to multiples of 8.
+ * So a 1 x 1 filter is a plain product, and 1 x 7 and 7 x 1 are products of the same depth; no
+ * unfolded image is written. With a stride, most pixels of the input take part in few products; a
+ * waste of 0 means that the kernel computes only these, 1 that it multiplies all of the zeros
+ * between them too. It never computes less than the forward pass.
+ *
+ * On matrix units channels are padded to multiples of 8, and where they are no such multiples (the
+ * first layer), only a share `narrow` of their rate is reached: libraries before cuDNN 7.3 leave
+ * the units, later ones still load and pad pixel by pixel.
  *
  * Fused: Winograd's F(2 x 2, 3 x 3) in one kernel, with 16 products for four pixels instead of 36.
  * It works in blocks of 128 pixels and 32 channels, at `winograd` of the peak. Before it, a kernel
@@ -23,7 +29,12 @@
  * `transform` of the bandwidth; `stages` is the time to start all these.
  *
  * Winograd's algorithms need a square filter of 3 (fused, nonfused) or 5 (nonfused), stride 1, one
- * group, fp32.
+ * group, fp32. Others, residual included, are never faster than the peak, and these never faster
+ * than the peak by what Winograd saves: 4 of a filter of 3, 100/36 of a filter of 5.
+ *
+ * The residual is that of the filter areas that were measured. A curve that was fitted to 3 x 3
+ * alone has none for 1 x 1 or 1 x 7: how often a library's choice of Winograd's algorithm misses
+ * says nothing about products.
  *
  * Source:  S. Chetlur et al., "cuDNN: efficient primitives for deep learning", arXiv:1410.0759,
  *          2014 (implicit products); A. Lavin, S. Gray, "Fast algorithms for convolutional neural
@@ -46,12 +57,14 @@ enum {
     FR__CONV_FILTER_TRANSFORM,
     FR__CONV_STAGES_S,
     FR__CONV_STRIDE_WASTE,
+    FR__CONV_NARROW,
     FR__CONV_N_PARAMETERS
 };
 
 struct fr__conv {
-    struct fr__matmul product;
-    bool has_matrix_units;            /* false: Winograd's algorithms are possible */
+    struct fr__matmul product, narrow; /* narrow: channels that are no multiples of 8 */
+    bool has_matrix_units;             /* false: Winograd's algorithms are possible */
+    double peak_flops_per_s;
     double fused_s_per_block_channel; /* of a block of the fused kernel */
     double transform_s_per_byte, filter_s_per_byte;
     double stages_s, stride_waste;

@@ -34,12 +34,22 @@ double fr__curve_residual(const struct fr__curve *c, const struct fr_kernel_shap
     const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
     double axes[FR__RESIDUAL_AXES], features[FR__TREES_FEATURES];
 
+    if (op_class->is_like_measured && c->residual.n_values > 0 &&
+        !op_class->is_like_measured(&c->residual, s))
+        return 0;
     if (c->trees.n > 0) {
         op_class->features(&c->machine, c->info.dtype, s, features);
         return fr__trees_at(&c->trees, features);
     }
     op_class->coordinates(s, axes);
     return fr__residual_at(&c->residual, axes);
+}
+
+double fr__curve_least_s(const struct fr__curve *c, const struct fr_kernel_shape *s)
+{
+    const struct fr__curve_class *op_class = fr__curve_class_of(c->info.op_class);
+
+    return op_class->least_s ? op_class->least_s(&c->model, s) : 0;
 }
 
 /* ---- the curves of a device ---- */
@@ -131,7 +141,8 @@ double fr_calibration_time_s(const struct fr_calibration *c, size_t i,
 {
     const struct fr__curve *curve = c->curves[i];
 
-    return fr__curve_model_s(curve, shape) * exp(fr__curve_residual(curve, shape));
+    return fmax(fr__curve_model_s(curve, shape) * exp(fr__curve_residual(curve, shape)),
+                fr__curve_least_s(curve, shape));
 }
 
 double fr_calibration_form_s(const struct fr_calibration *c, size_t i,

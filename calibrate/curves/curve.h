@@ -56,6 +56,8 @@ void fr__curve_prepare(struct fr__curve *c);
 double fr__curve_model_s(const struct fr__curve *c, const struct fr_kernel_shape *shape);
 /* The residual: ln(time / model's time). */
 double fr__curve_residual(const struct fr__curve *c, const struct fr_kernel_shape *shape);
+/* No kernel of this shape is faster than that, whatever the residual says; 0: no such bound. */
+double fr__curve_least_s(const struct fr__curve *c, const struct fr_kernel_shape *shape);
 /* Peak rate of a device for a dtype, as the curves use it; 0: not known. */
 double fr__peak_flops_per_s(const struct fr_device_type *type, enum fr_dtype dtype);
 #endif

@@ -63,8 +63,16 @@ static double miss(void *user, const double active[])
 static double minimise(struct fit *f, double parameters[MAX_P], double size,
                        unsigned steps_per_parameter)
 {
-    double low[MAX_P], high[MAX_P], active[MAX_P], best;
-    struct fr__simplex s = {.n = f->n_active, .low = low, .high = high, .miss = miss, .user = f};
+    double low[MAX_P], high[MAX_P], active[MAX_P], centre[MAX_P], best;
+    bool is_pulled = f->n > 0 && f->curve->info.dtype == FR_FP32;
+    double pull = is_pulled ? f->op_class->fp32_pull * f->n_active / (double)f->n : 0;
+    struct fr__simplex s = {.n = f->n_active,
+                            .low = low,
+                            .high = high,
+                            .miss = miss,
+                            .user = f,
+                            .centre = pull > 0 ? centre : NULL,
+                            .pull = pull};
 
     memcpy(f->curve->info.parameters, parameters, sizeof(f->curve->info.parameters));
     for (unsigned i = 0; i < f->n_active; i++) {
@@ -73,6 +81,7 @@ static double minimise(struct fit *f, double parameters[MAX_P], double size,
         low[i] = p->low;
         high[i] = f->active[i] == 0 ? fmin(p->high, f->most_launch_s) : p->high;
         active[i] = parameters[f->active[i]];
+        centre[i] = p->starts[0];
     }
     best = fr__simplex_minimise(&s, active, size, steps_per_parameter * f->n_active);
     for (unsigned i = 0; i < f->n_active; i++)

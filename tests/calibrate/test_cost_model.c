@@ -50,10 +50,31 @@ START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_nex
                      fr__kinship("v100-sxm2-16gb", "t4-16gb"));
     ck_assert_int_lt(fr__kinship("a100-sxm4-80gb", "a40-48gb"),
                      fr__kinship("a100-sxm4-80gb", "h100-sxm5-80gb"));
-    ck_assert_int_lt(fr__kinship("v100-sxm2-16gb", "t4-16gb"),
-                     fr__kinship("v100-sxm2-16gb", "p100-sxm2-16gb")); /* the newer neighbour */
+    ck_assert_int_lt(fr__kinship("a100-sxm4-80gb", "h100-sxm5-80gb"),
+                     fr__kinship("a100-sxm4-80gb", "v100-sxm2-16gb")); /* the newer neighbour */
     ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "my-own"), FR__NO_RELATIVE);
     ck_assert_int_eq(fr__kinship("l4-24gb", "l40s-48gb"), 2); /* not the same chip */
+}
+END_TEST
+
+START_TEST(an_h200_is_an_h100_with_more_memory_and_an_a100_is_not)
+{
+    ck_assert(fr__is_same_die("h200-sxm-141gb", "h100-sxm5-80gb"));
+    ck_assert(fr__is_same_die("gb200-186gb", "b200-sxm-180gb"));
+    ck_assert(fr__is_same_die("v100-sxm2-16gb", "v100-pcie-32gb"));
+    ck_assert(!fr__is_same_die("h200-sxm-141gb", "a100-sxm4-80gb"));
+    ck_assert(!fr__is_same_die("h200-sxm-141gb", "b200-sxm-180gb"));
+    ck_assert(!fr__is_same_die("my-own", "my-own"));
+}
+END_TEST
+
+START_TEST(boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does)
+{
+    /* a T4 of 70 W is nearer to an A100 than a V100 is, and comes after it all the same */
+    ck_assert_int_gt(fr__kinship("a100-sxm4-80gb", "t4"), fr__kinship("a100-sxm4-80gb", "v100"));
+    ck_assert_int_lt(fr__kinship("a100-sxm4-80gb", "t4"), FR__NO_RELATIVE);
+    ck_assert_int_lt(fr__kinship("p4", "p100-pcie-16gb"), fr__kinship("p4", "t4"));
+    ck_assert_int_lt(fr__kinship("l4", "t4"), fr__kinship("l40s", "t4"));
 }
 END_TEST
 
@@ -525,6 +546,8 @@ int main(void)
     TCase *t = tcase_create("all");
 
     tcase_add_test(t, boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_next);
+    tcase_add_test(t, boards_that_lower_their_clocks_lend_to_others_only_where_nobody_else_does);
+    tcase_add_test(t, an_h200_is_an_h100_with_more_memory_and_an_a100_is_not);
     tcase_add_test(t, a_measured_device_has_its_own_curves_and_borrows_the_rest);
     tcase_add_test(t, old_chips_have_curves_too);
     tcase_add_test(t, a_relative_with_twice_the_rates_takes_half_as_long);

@@ -60,7 +60,7 @@ END_TEST
  * takes STAGE_S. */
 #define CONV(STAGE_S)                                                                              \
     {                                                                                              \
-        1e-6, 1, 1e-9, 1, 1e-15, 20, 1, 1, 1, STAGE_S, 1                                           \
+        1e-6, 1, 1e-9, 1, 1e-15, 20, 1, 1, 1, STAGE_S, 0.5, 0.25                                   \
     }
 
 static double conv_s(const struct fr__machine *machine, enum fr_dtype dtype, double stage_s,
@@ -128,17 +128,106 @@ START_TEST(a_filter_of_five_has_36_products_between_transformations)
 }
 END_TEST
 
-START_TEST(matrix_units_take_channels_by_eights)
+START_TEST(matrix_units_take_channels_by_eights_and_others_at_the_narrow_share)
 {
     static const struct fr__machine machine = {4, 4e12, 1e21};
     struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
                                 .conv = {8, 3, 32, 32, 60, 7, 7, 2, 3, 1, 0, 0, false}};
-    double three_s = conv_s(&machine, FR_FP16, 1, &s);
+    double three_s = conv_s(&machine, FR_FP16, 1, &s) - 1e-6;
 
     s.conv.in_channels = 8;
     s.conv.out_channels = 64;
-    ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s), three_s, 1e-12);
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP16, 1, &s) - 1e-6, three_s / 4, 1e-12);
     ck_assert_double_gt(conv_s(&machine, FR_FP32, 1, &s), 1.5e-6);
+}
+END_TEST
+
+START_TEST(filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd)
+{
+    /* 4 multiprocessors at 1 TFLOP/s; 16 images of 16 x 16 pixels, 64 to 64 channels: 64 tiles of
+     * 64 x 64 in 16 waves, 448 deep. Stages that cost nothing would make Winograd the best. */
+    static const struct fr__machine machine = {4, 4e12, 1e21};
+
+    for (unsigned c = FR_CURVE_CONV_FORWARD; c <= FR_CURVE_CONV_BACKWARD_DATA; c++) {
+        const struct fr_kernel_shape wide = {
+            .op_class = (enum fr_curve_class)c,
+            .conv = {16, 64, 16, 16, 64, 1, 7, 1, 0, 1, 16, 16, false}};
+        struct fr_kernel_shape high = wide;
+
+        high.conv.kernel_height = 7;
+        high.conv.kernel_width = 1;
+        ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1e-12, &wide),
+                                1e-6 + 16 * 2.0 * 64 * 64 * 448 / 1e12, 1e-11);
+        ck_assert_double_eq(conv_s(&machine, FR_FP32, 1e-12, &high),
+                            conv_s(&machine, FR_FP32, 1e-12, &wide));
+    }
+}
+END_TEST
+
+START_TEST(the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass)
+{
+    /* With stride 2 the input has four pixels for each of the output: a waste of 1/2 doubles the
+     * rows, and no waste leaves those of the forward pass. */
+    static const struct fr__machine machine = {4, 4e12, 1e21};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_BACKWARD_DATA,
+                                .conv = {64, 64, 32, 32, 64, 3, 3, 2, 1, 1, 0, 0, false}};
+    double parameters[FR__CONV_N_PARAMETERS] = CONV(1);
+    double forward_s = 2.0 * 64 * 256 * 64 * 64 * 9 / 4e12;
+    const struct fr__curve_class *c = fr__curve_class_of(s.op_class);
+    union fr__model model;
+
+    ck_assert_double_eq_tol(conv_s(&machine, FR_FP32, 1, &s), 1e-6 + 2 * forward_s, 1e-10);
+    parameters[FR__CONV_STRIDE_WASTE] = 0;
+    c->prepare(&model, &machine, FR_FP32, parameters);
+    ck_assert_double_eq_tol(c->time_s(&model, &s), 1e-6 + forward_s, 1e-9);
+    ck_assert_double_eq_tol(c->least_s(&model, &s), forward_s, 1e-12);
+}
+END_TEST
+
+START_TEST(only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves)
+{
+    static const struct fr__machine machine = {4, 4e12, 1e21};
+    static const struct {
+        double height, width, stride;
+        enum fr_dtype dtype;
+        double saved;
+    } cases[] = {{3, 3, 1, FR_FP32, 4}, {5, 5, 1, FR_FP32, 100 / 36.0}, {3, 3, 2, FR_FP32, 1},
+                 {1, 7, 1, FR_FP32, 1}, {1, 1, 1, FR_FP32, 1},          {3, 3, 1, FR_FP16, 1}};
+    const double parameters[FR__CONV_N_PARAMETERS] = CONV(1);
+
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                          .conv = {8, 16, 32, 32, 24, cases[i].height,
+                                                   cases[i].width, cases[i].stride, 0, 1, 20, 20,
+                                                   false}};
+        double flops = 2.0 * 8 * 400 * 16 * 24 * cases[i].height * cases[i].width;
+        union fr__model model;
+
+        fr__curve_conv_forward.prepare(&model, &machine, cases[i].dtype, parameters);
+        ck_assert_double_eq_tol(fr__curve_conv_forward.least_s(&model, &s),
+                                flops / 4e12 / cases[i].saved, 1e-15);
+    }
+}
+END_TEST
+
+START_TEST(a_residual_of_three_by_three_says_nothing_about_other_filters)
+{
+    float values[] = {0.5f, 0.5f};
+    struct fr__curve c = {.info = {.op_class = FR_CURVE_CONV_FORWARD, .dtype = FR_FP32},
+                          .residual = {.axes = {{4, 1, 1}, {4, 1, 1}, {4, 1, 1}, {3.169, .001, 2}},
+                                       .n_values = 2,
+                                       .values = values}};
+    struct fr_kernel_shape s = {.op_class = FR_CURVE_CONV_FORWARD,
+                                .conv = {8, 16, 32, 32, 16, 3, 3, 1, 1, 1, 0, 0, false}};
+
+    ck_assert_double_eq(fr__curve_residual(&c, &s), 0.5);
+    s.conv.kernel_height = 1;
+    ck_assert_double_eq(fr__curve_residual(&c, &s), 0);
+    s.conv.kernel_width = 9; /* as many numbers as 3 x 3, and counts as that */
+    ck_assert_double_eq(fr__curve_residual(&c, &s), 0.5);
+    c.residual.axes[3].first = 0, c.residual.axes[3].step = 4; /* 1 x 1 to 4 x 4 were measured */
+    s.conv.kernel_width = 7;
+    ck_assert_double_eq(fr__curve_residual(&c, &s), 0.5);
 }
 END_TEST
 
@@ -258,7 +347,12 @@ int main(void)
     tcase_add_test(tc, a_convolution_of_single_pixels_is_a_matrix_product);
     tcase_add_test(tc, a_block_of_winograds_fused_kernel_needs_16_products_for_four_pixels);
     tcase_add_test(tc, a_filter_of_five_has_36_products_between_transformations);
-    tcase_add_test(tc, matrix_units_take_channels_by_eights);
+    tcase_add_test(tc, matrix_units_take_channels_by_eights_and_others_at_the_narrow_share);
+    tcase_add_test(tc,
+                   filters_of_one_by_seven_and_seven_by_one_are_the_same_product_without_winograd);
+    tcase_add_test(tc, the_gradient_of_a_strided_input_never_computes_less_than_the_forward_pass);
+    tcase_add_test(tc, only_winograds_shapes_may_pass_the_peak_and_by_what_it_saves);
+    tcase_add_test(tc, a_residual_of_three_by_three_says_nothing_about_other_filters);
     tcase_add_test(tc, sizes_of_nothing_take_a_time_too);
     tcase_add_test(tc, causal_attention_computes_the_parts_up_to_the_diagonal);
     tcase_add_test(tc, attention_of_one_token_takes_the_heads_that_share_keys_together);
