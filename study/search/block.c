@@ -90,6 +90,8 @@ static void read_ends(struct reading *x)
         item = x->item_of[k->op];
         end = &x->ends_s[k->phase != FR_PHASE_FORWARD][item];
         *end = fmax(*end, x->run->end_s[t]);
+        if (k->kind == FR_TASK_COMPUTE)
+            x->b->work_s += x->run->end_s[t] - x->run->start_s[t];
         if (k->phase == FR_PHASE_BACKWARD_WEIGHT && k->kind == FR_TASK_COMPUTE)
             x->b->weight_s[item] += x->run->end_s[t] - x->run->start_s[t];
     }

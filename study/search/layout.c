@@ -3,6 +3,8 @@
 
 #include "study/search/search.h"
 
+#include "base/units.h"
+
 #include <stdio.h>
 
 static const char *const recompute_names[FR_N_LAYOUT_RECOMPUTES] = {"none", "selective", "full"};
@@ -64,7 +66,7 @@ const char *fr_layout_fate_name(enum fr_layout_fate f)
 const char *fr_search_reason(const struct fr_search_row *r, char buf[FR_SEARCH_REASON])
 {
     const struct fr_search_layout *l = &r->layout;
-    double gib = r->over_bytes / 1073741824.0;
+    char over[32];
 
     switch (r->fate) {
     case FR_LAYOUT_LAYERS:
@@ -86,14 +88,16 @@ const char *fr_search_reason(const struct fr_search_row *r, char buf[FR_SEARCH_R
         snprintf(buf, FR_SEARCH_REASON, "%.190s", r->why ? r->why : "");
         break;
     case FR_LAYOUT_KEPT:
-        snprintf(buf, FR_SEARCH_REASON, "weights and optimizer alone are %.1f GiB too much", gib);
+        snprintf(buf, FR_SEARCH_REASON, "weights and optimizer alone are %s too much",
+                 fr__format_bytes(r->over_bytes, over, sizeof(over)));
         break;
     case FR_LAYOUT_MEMORY:
-        snprintf(buf, FR_SEARCH_REASON, "does not fit by %.1f GiB on pipeline rank %u", gib,
-                 r->device);
+        snprintf(buf, FR_SEARCH_REASON, "does not fit by %s on pipeline rank %u",
+                 fr__format_bytes(r->over_bytes, over, sizeof(over)), r->device);
         break;
     case FR_LAYOUT_OOM:
-        snprintf(buf, FR_SEARCH_REASON, "op by op it does not fit by %.1f GiB", gib);
+        snprintf(buf, FR_SEARCH_REASON, "op by op it does not fit by %s",
+                 fr__format_bytes(r->over_bytes, over, sizeof(over)));
         break;
     case FR_LAYOUT_BOUNDED:
         snprintf(buf, FR_SEARCH_REASON, "takes at least %.4g s", r->bound_s);

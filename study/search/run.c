@@ -259,18 +259,16 @@ static enum fr_status bound_pipeline(struct running *r, size_t i, struct fr_erro
     return FR_OK;
 }
 
+/* A GPU computes one thing at a time; messages may be hidden. */
 static enum fr_status bound_one_stage(struct running *r, size_t i, struct fr_error *err)
 {
     struct fr_search_row *row = &r->s->rows[i];
     const struct fr__probe *block = priced(r, row, FR__PROBE_BLOCK, fr__block_key(&row->layout));
-    double pass_s = 0;
 
     (void)err;
     if (!block)
         return FR_OK;
-    for (size_t k = 0; k < block->block.n_items; k++)
-        pass_s += block->block.forward_s[k] + block->block.backward_s[k];
-    row->bound_s = row->layout.n_micros * pass_s;
+    row->bound_s = row->layout.n_micros * block->block.work_s;
     r->order[r->n_order++] = i;
     return FR_OK;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const small = "gpt:layers=8,hidden=512,heads=8,seq=256,vocab=8192";
+static const char *const small = "gpt:layers=8,hidden=2048,heads=16,seq=1024,vocab=8192";
 
 struct asked {
     const char *axes; /* NULL: the usual space */
