@@ -43,24 +43,40 @@ static double length(const struct reading *x, size_t t)
     return x->run->end_s[t] - x->run->start_s[t];
 }
 
+/* Where plain stages share weights (strategies/replica/tail.c), their gradient goes to one end of
+ * the pipeline and the new weights to the other, once an iteration. */
+static void read_shared(struct reading *x, const struct fr_transfer *f, double s[FR_N_PHASES])
+{
+    enum fr_phase phase = (enum fr_phase)x->v->tasks[f->send].phase;
+
+    s[phase] = fmax(s[phase], fmax(length(x, f->send), length(x, f->recv)));
+}
+
 static void read_messages(struct reading *x)
 {
-    double longest = 0;
+    double longest = 0, shared_s[FR_N_PHASES] = {0};
 
     for (size_t i = 0; i < x->v->n_transfers; i++) {
         const struct fr_transfer *f = &x->v->transfers[i];
         uint32_t a = x->rank_of[x->v->tasks[f->send].device],
                  b = x->rank_of[x->v->tasks[f->recv].device];
+        uint8_t phase = x->v->tasks[f->send].phase;
         double *s;
 
         if (a == FR_NONE || b == FR_NONE || a == b)
             continue;
+        if (phase != FR_PHASE_FORWARD && phase != FR_PHASE_BACKWARD_DATA) {
+            read_shared(x, f, shared_s);
+            continue;
+        }
         s = &x->m->message_s[a < b ? a : b];
         *s = fmax(*s, fmax(length(x, f->send), length(x, f->recv)));
         longest = fmax(longest, *s);
     }
     if (x->m->n_ranks > 1)
         x->m->message_s[x->m->n_ranks - 1] = longest;
+    for (int p = 0; p < FR_N_PHASES; p++)
+        x->m->ends_s += shared_s[p];
 }
 
 /* Members on several ranks of the pipeline: the sum over both ends. */
