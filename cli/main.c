@@ -77,7 +77,7 @@ static const struct verb verbs[] = {
     {.name = "search",
      .arguments = "-w WORKLOAD -t TOPOLOGY -b BATCH",
      .summary = "the best layout: degrees, micro-batch, schedule, sharding, recomputation",
-     .examples = "  forerun search -w gpt3-1.3b -t \"2x dgx-a100-80g\" -b 64 -O adam\n"
+     .examples = "  forerun search -w gpt2-medium -t dgx-a100-80g -b 64 -p bf16 -O adam --top 3\n"
                  "  forerun search -w gpt3-175b -t \"128x dgx-a100-80g\" -b 1536 -O adam --top 5 "
                  "--within 5% \\\n"
                  "      --price 2.5 -o layouts.csv -o frontier.svg\n"

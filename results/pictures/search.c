@@ -97,36 +97,67 @@ static void write_heading(const struct picture *p)
     fputs(" font ',15' tc rgb '" FR__COLOUR_TEXT "'\n", p->f);
 }
 
-/* The price of a million samples, along the top. */
-static void write_price(const struct picture *p)
+/* From the best time to twice as long, or to the end of the frontier. */
+static void find_range(const struct picture *p, double *low, double *high)
 {
+    const struct fr_search_row *x;
+    double longest = 0;
+
+    *low = fr_search_row(p->r->search, p->m->frontier[0])->coarse_s;
+    *high = fr_search_row(p->r->search, p->m->frontier[p->m->n_frontier - 1])->coarse_s;
+    for (size_t i = 0; (x = fr_search_row(p->r->search, i)); i++)
+        if (is_shown(x) && x->coarse_s < 2 * *low)
+            longest = fmax(longest, x->coarse_s);
+    *high = fmax(*high, longest);
+    *high += 0.05 * (*high > *low ? *high - *low : *low);
+    *low *= 0.99;
+}
+
+/* The price of a million samples, along the top. */
+static void write_price(const struct picture *p, double low, double high)
+{
+    enum { TICS = 6 };
     double usd = p->r->terms->prices.n && p->m->gpu_types
                      ? fr_prices_usd_per_hour(&p->r->terms->prices, p->m->gpu_types)
                      : NAN;
     double per_s = (isnan(usd) ? (double)p->m->n_gpus : usd) / 3600 * 1e6 / p->m->global_batch;
+    char text[40];
 
-    fputs("set link x2 via x * ", p->f);
-    fr__plot_number(p->f, per_s);
-    fputs("inverse x / ", p->f);
-    fr__plot_number(p->f, per_s);
-    fprintf(p->f, "\nset x2tics\nset xtics nomirror\nset x2label '%s for a million samples'\n",
+    fputs("set xtics nomirror\nset x2range [", p->f);
+    fr__plot_number(p->f, low);
+    fputs(":", p->f);
+    fr__plot_number(p->f, high);
+    fprintf(p->f, "]\nset x2label '%s for a million samples'\nset x2tics (",
             isnan(usd) ? "GPU hours" : "USD");
+    for (int i = 0; i <= TICS; i++) {
+        double at = low + (high - low) * i / TICS;
+
+        snprintf(text, sizeof(text), "%.3g", at * per_s);
+        fputs(i ? ", " : "", p->f);
+        fr__gnuplot_string(p->f, text, 20);
+        putc(' ', p->f);
+        fr__plot_number(p->f, at);
+    }
+    fputs(")\n", p->f);
 }
 
-static void write_plot(const struct picture *p)
+static void write_plot(const struct picture *p, double low, double high)
 {
     fputs("set xlabel 'time of an iteration, s'\nset ylabel 'memory of the fullest GPU, GiB'\n"
-          "set grid lc rgb '#dddddd'\nset key outside right top title 'tp'\nset yrange [0:*]\n"
-          "set arrow from graph 0, first ",
+          "set grid lc rgb '#dddddd'\nset key outside right top title 'tp'\nset xrange [",
           p->f);
-    fr__plot_number(p->f, p->m->capacity_bytes / 1073741824.0);
-    fputs("to graph 1, first ", p->f);
-    fr__plot_number(p->f, p->m->capacity_bytes / 1073741824.0);
-    fputs("nohead dt 2 lc rgb '" FR__COLOUR_LIMIT "'\nplot ", p->f);
+    fr__plot_number(p->f, low);
+    fputs(":", p->f);
+    fr__plot_number(p->f, high);
+    fputs("]\nset yrange [0:", p->f);
+    fr__plot_number(p->f, 1.05 * p->m->capacity_bytes / 1073741824.0);
+    fputs("]\nplot ", p->f);
     for (unsigned k = 0; k < N_COLOURS; k++)
-        fprintf(p->f, "$points%u using 1:2 with points pt 7 ps 0.4 lc rgb '%s' title '%u%s', ", k,
+        fprintf(p->f, "$points%u using 1:2 with points pt 7 ps 0.8 lc rgb '%s' title '%u%s', ", k,
                 colours[k], 1u << k, k + 1 == N_COLOURS ? " and more" : "");
-    fputs("$frontier using 1:2 with linespoints pt 6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
+    fr__plot_number(p->f, p->m->capacity_bytes / 1073741824.0);
+    fputs("with lines dt 2 lc rgb '" FR__COLOUR_LIMIT "' title 'memory of a GPU', "
+          "$frontier using 1:2 with linespoints pt 6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
           "' title 'frontier'\n",
           p->f);
 }
@@ -135,6 +166,7 @@ enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r,
                                const struct fr_context *ctx, struct fr_error *err)
 {
     struct picture p = {.r = r, .m = fr_search_summary(r->search)};
+    double low, high;
     enum fr_status st;
 
     if (p.m->n_frontier == 0)
@@ -144,8 +176,9 @@ enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r,
     write_heading(&p);
     write_data(&p);
     write_names(&p);
-    write_price(&p);
-    write_plot(&p);
+    find_range(&p, &low, &high);
+    write_price(&p, low, high);
+    write_plot(&p, low, high);
     st = fr__gnuplot_run(p.f, picture, ctx, err);
     fclose(p.f);
     return st;

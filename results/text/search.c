@@ -31,13 +31,9 @@ static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
     double hours = s / m->global_batch * 1e6 / 3600, usd = usd_per_hour(r);
-    char text[40];
+    double price = hours * (isnan(usd) ? (double)m->n_gpus : usd);
 
-    if (isnan(usd))
-        snprintf(cell, FR__TABLE_CELL, "%s",
-                 fr__fixed(hours * (double)m->n_gpus, 0, text, sizeof(text)));
-    else
-        snprintf(cell, FR__TABLE_CELL, "%s", fr__fixed(hours * usd, 0, text, sizeof(text)));
+    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
 }
 
 static void fill_best(const void *user, size_t i, struct fr__table_row *row)

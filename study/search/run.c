@@ -42,6 +42,18 @@ static void count_params(struct fr__job *j)
             j->n_params += (double)g->ops[o].param_bytes / g->param_elem_bytes;
 }
 
+/* workloads/passes/recompute_groups.c: a softmax between two products. */
+static bool has_core(const struct fr_graph *g)
+{
+    bool has_softmax = false, has_product = false;
+
+    for (size_t o = 0; o < g->n_ops; o++) {
+        has_softmax |= g->ops[o].kind == FR_OP_SOFTMAX && g->ops[o].phase == FR_PHASE_FORWARD;
+        has_product |= g->ops[o].kind == FR_OP_BATCH_MATMUL && g->ops[o].phase == FR_PHASE_FORWARD;
+    }
+    return has_softmax && has_product;
+}
+
 static enum fr_status count_gpus(struct fr__job *j, struct fr_error *err)
 {
     const struct fr_topo *t = j->setting.topo;
@@ -76,6 +88,7 @@ static enum fr_status make_job(struct fr_search *s, const struct fr_question *q,
     j->n_units = u.n_units;
     fr__units_free(&u);
     j->n_experts = fr__shard_n_experts(j->setting.graph);
+    j->has_core = has_core(j->setting.graph);
     count_params(j);
     return FR_OK;
 }
@@ -445,6 +458,11 @@ static void sum_up(struct running *r)
 static enum fr_status search(struct running *r, struct fr_error *err)
 {
     FR_TRY(fr__space_list(r->s, err));
+    if (r->s->n_rows == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "the space is empty: no layout of %u GPUs and %u samples has the values "
+                        "that are fixed",
+                        r->s->job.n_gpus, r->s->job.global_batch);
     r->order = malloc((r->s->n_rows + 1) * sizeof(*r->order));
     if (!r->order)
         return fr__fail_nomem(err);

@@ -52,7 +52,8 @@ struct fr__job {
     struct fr_setting setting;
     uint32_t n_gpus, global_batch, n_experts;
     size_t n_units;
-    double n_params;       /* elements */
+    bool has_core;   /* an attention core in several ops, which recompute=selective runs again */
+    double n_params; /* elements */
     double capacity_bytes; /* of the smallest GPU */
 };
 

@@ -190,6 +190,9 @@ static enum fr_status list_tails(struct listing *x)
         fate = FR_LAYOUT_SCHEDULE;
     for (size_t z = 0; z < n_zeros; z++)
         for (size_t r = 0; r < n_recomputes; r++) {
+            if (s->axes[FR__AXIS_RECOMPUTE].n == 0 && recomputes[r] == FR_LAYOUT_SELECTIVE &&
+                !s->job.has_core)
+                continue;
             x->l.zero = zeros[z];
             x->l.recompute = (enum fr_layout_recompute)recomputes[r];
             FR_TRY(add_row(x, fate));
