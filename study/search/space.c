@@ -17,8 +17,10 @@
 
 enum { MOST_ROWS = 4000000 };
 
+/* With the sign that follows them in what a user writes. */
 static const char *const axis_names[FR__N_SEARCH_AXES] = {
-    "dp", "tp", "pp", "cp", "ep", "etp", "micro", "virtual", "zero", "schedule", "recompute", "map",
+    "dp=",    "tp=",      "pp=",   "cp=",       "ep=",        "etp=",
+    "micro=", "virtual=", "zero=", "schedule=", "recompute=", "map=",
 };
 
 /* ---- what the user says ---- */
@@ -72,13 +74,14 @@ static enum fr_status add_axis(struct fr_search *s, char *part, struct fr_error 
     if (!equals || !equals[1])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "\"%.60s\" is not AXIS=VALUE,..., such as tp=8 or zero=0,1", part);
-    *equals = '\0';
-    while (a < FR__N_SEARCH_AXES && strcmp(axis_names[a], part) != 0)
+    while (a < FR__N_SEARCH_AXES && strncmp(axis_names[a], part, strlen(axis_names[a])) != 0)
         a++;
-    if (a == FR__N_SEARCH_AXES)
+    rest = equals + 1;
+    if (a == FR__N_SEARCH_AXES) {
+        *rest = '\0';
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a layout has no axis '%.40s'%s", part,
                         fr__did_you_mean(part, axis_names, FR__N_SEARCH_AXES, hint, sizeof(hint)));
-    rest = equals + 1;
+    }
     while (rest)
         FR_TRY(add_value(s, (enum fr__axis)a, next_part(&rest, ','), err));
     return FR_OK;

@@ -37,7 +37,7 @@ check "and_by_how_much" says "GiB too much"
 run search $small -s dp
 check "a_strategy_is_refused" fails 2 "chooses the strategy itself"
 run search $small --fix tq=2
-check "an_unknown_axis_is_refused" fails 2 "did you mean 'tp'"
+check "an_unknown_axis_is_refused" fails 2 "did you mean 'tp='"
 run search $small --fix tp=3
 check "an_empty_space_is_refused" fails 2 "the space is empty"
 run search $small --within much

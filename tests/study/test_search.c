@@ -191,7 +191,7 @@ static void refuses(const char *text, const char *part)
 
 START_TEST(wrong_axes_are_refused_by_name)
 {
-    refuses("tpp=8", "did you mean 'tp'");
+    refuses("tpp=8", "did you mean 'tp='");
     refuses("tp", "is not AXIS=VALUE");
     refuses("tp=", "is not AXIS=VALUE");
     refuses("tp=0", "tp");
