@@ -22,7 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FULL_TURNS = 3 }; /* of the pipeline, after which a schedule repeats itself */
+enum { FULL_TURNS = 2 }; /* of the pipeline, after which a schedule repeats itself */
 
 /* ---- stages ---- */
 
