@@ -26,11 +26,26 @@ static double usd_per_hour(const struct fr_search_results *r)
                : NAN;
 }
 
-/* What a million samples cost, or GPU hours for them. */
+/* What the whole run has, or a million. */
+static double run_samples(const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    if (r->terms->tokens > 0 && m->seq_len > 0)
+        return r->terms->tokens / m->seq_len;
+    return r->terms->samples > 0 ? r->terms->samples : 1e6;
+}
+
+static const char *price_title(const struct fr_search_results *r)
+{
+    return isnan(usd_per_hour(r)) ? "GPU hours" : "USD";
+}
+
+/* What the run costs, or GPU hours for it. */
 static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
-    double hours = s / m->global_batch * 1e6 / 3600, usd = usd_per_hour(r);
+    double hours = s / m->global_batch * run_samples(r) / 3600, usd = usd_per_hour(r);
     double price = hours * (isnan(usd) ? (double)m->n_gpus : usd);
 
     fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
@@ -56,21 +71,23 @@ static void print_best(FILE *f, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
     const struct fr__table_column columns[] = {
-        {"", true},        {"time", true},   {"", true},
-        {"coarse", true},  {"memory", true}, {isnan(usd_per_hour(r)) ? "GPU h/1M" : "USD/1M", true},
-        {"layout", false},
+        {"", true},       {"time", true},         {"", true},        {"coarse", true},
+        {"memory", true}, {price_title(r), true}, {"layout", false},
     };
     const struct fr__table t = {columns, sizeof(columns) / sizeof(columns[0]),
                                 m->n_ranked < r->n_shown ? m->n_ranked : r->n_shown, fill_best, r};
+
+    char text[40];
 
     if (m->n_ranked == 0) {
         fputs("No layout of the space fits.\n", f);
         return;
     }
     fr__table_print(f, &t);
-    fputs("\ntime: an iteration op by op; coarse: one task an action of the schedule; 1M: a "
-          "million samples\n",
-          f);
+    fprintf(f,
+            "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s: for %s "
+            "samples\n",
+            price_title(r), fr__format_count(run_samples(r), text, sizeof(text)));
 }
 
 /* ---- the frontier ---- */
@@ -94,7 +111,7 @@ static void print_frontier(FILE *f, const struct fr_search_results *r)
     const struct fr__table_column columns[] = {
         {"coarse", true},
         {"memory", true},
-        {isnan(usd_per_hour(r)) ? "GPU h/1M" : "USD/1M", true},
+        {price_title(r), true},
         {"layout", false},
     };
 

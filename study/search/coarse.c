@@ -114,36 +114,59 @@ static uint32_t fewer_micros(const struct fr_search_layout *l)
 
 /* ---- time ---- */
 
+/* The stage whose gradients an action completes if it is the stage's last; FR_NONE: none. */
+static uint32_t completes(const struct fr_action *a)
+{
+    unsigned kind = a->with == FR_ACTION_NONE ? a->kind : a->with;
+
+    if (kind != FR_ACTION_B && kind != FR_ACTION_W)
+        return FR_NONE;
+    return a->with == FR_ACTION_NONE ? a->stage : a->with_stage;
+}
+
+/* The last backward passes of a rank's stages, the latest first, into last[most]. */
+static size_t find_last(const struct fr_schedule *s, uint32_t rank, size_t most, size_t last[])
+{
+    size_t n = 0;
+
+    for (size_t i = s->first[rank + 1]; i-- > s->first[rank] && n < most;) {
+        uint32_t stage = completes(&s->actions[i]);
+        bool is_known = stage == FR_NONE;
+
+        for (size_t k = 0; k < n; k++)
+            is_known = is_known || completes(&s->actions[last[k]]) == stage;
+        if (!is_known)
+            last[n++] = i;
+    }
+    return n;
+}
+
 /* When the gradients of a rank are summed: its stages' last backward passes in their order. */
 static double reduced_at(const struct fr__coarse *c, const struct fr_schedule *s,
-                         const struct fr_replay *r, uint32_t rank)
+                         const struct fr_replay *r, uint32_t rank, size_t last[])
 {
     uint32_t v = c->layout->n_virtual;
     double part_s = c->mesh->reduce_s[rank] / v;
     double bucket = fmin(1, c->mesh->bucket_frac[rank] * v), end = 0;
 
-    for (size_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
-        const struct fr_action *a = &s->actions[i];
-        unsigned kind = a->with == FR_ACTION_NONE ? a->kind : a->with;
-        uint32_t micro = a->with == FR_ACTION_NONE ? a->micro : a->with_micro;
-        double start = r->start[i], finish = r->finish[i];
+    for (size_t n = find_last(s, rank, v, last); n-- > 0;) {
+        double start = r->start[last[n]], finish = r->finish[last[n]];
 
-        if ((kind != FR_ACTION_B && kind != FR_ACTION_W) || micro + 1 != s->n_micros)
-            continue;
         end = fmax(fmax(end, start + (finish - start) * bucket) + part_s, finish + part_s * bucket);
     }
     return end;
 }
 
 static double finish_at(const struct fr__coarse *c, const struct fr_schedule *s,
-                        const struct fr_replay *r)
+                        const struct fr_replay *r, size_t scratch[])
 {
     const struct fr__mesh_price *m = c->mesh;
-    double end = 0, first = reduced_at(c, s, r, 0), last = reduced_at(c, s, r, s->n_ranks - 1);
+    double end = 0, first = reduced_at(c, s, r, 0, scratch);
+    double last = reduced_at(c, s, r, s->n_ranks - 1, scratch);
     double ends_s = m->ends_s > 0 ? fmax(first, last) + m->ends_s : 0;
 
     for (uint32_t k = 0; k < s->n_ranks; k++) {
-        double at = k == 0 ? first : k + 1 == s->n_ranks ? last : reduced_at(c, s, r, k);
+        double at = k == 0 ? first : k + 1 == s->n_ranks ? last : reduced_at(c, s, r, k, scratch);
 
         if (k == 0 || k + 1 == s->n_ranks)
             at = fmax(at, ends_s);
@@ -159,10 +182,14 @@ static enum fr_status replay_at(const struct fr__coarse *c, const struct stages 
     struct fr_schedule *s;
     struct fr_replay r;
     double *comm = calloc(c->layout->pp, sizeof(*comm));
+    size_t *scratch = calloc(c->layout->n_virtual, sizeof(*scratch));
     enum fr_status status;
 
-    if (!comm)
+    if (!comm || !scratch) {
+        free(comm);
+        free(scratch);
         return fr__fail_nomem(err);
+    }
     for (uint32_t k = 0; k < c->layout->pp; k++)
         comm[k] = c->mesh->message_s[k] * c->layout->micro;
     times.comm_of_rank = comm;
@@ -171,12 +198,13 @@ static enum fr_status replay_at(const struct fr__coarse *c, const struct stages 
     if (status == FR_OK) {
         status = fr_schedule_replay(&r, s, &times, err);
         if (status == FR_OK) {
-            *time_s = finish_at(c, s, &r);
+            *time_s = finish_at(c, s, &r, scratch);
             fr_replay_fini(&r);
         }
         fr_schedule_free(s);
     }
     free(comm);
+    free(scratch);
     return status;
 }
 
@@ -278,18 +306,32 @@ static void find_most(const struct fr__coarse *c, const struct stages *st,
     }
 }
 
+static enum fr_status bytes_at(const struct fr__coarse *c, const struct stages *st,
+                               uint32_t n_micros, double *bytes, uint32_t *rank,
+                               struct fr_error *err)
+{
+    struct fr_schedule *s;
+
+    FR_TRY(make_schedule(c->layout, n_micros, &s, err));
+    find_most(c, st, s, bytes, rank);
+    fr_schedule_free(s);
+    return FR_OK;
+}
+
+/* A schedule that keeps all micro-batches keeps as many more each turn. */
 enum fr_status fr__coarse_bytes(const struct fr__coarse *c, double *bytes, uint32_t *rank,
                                 struct fr_error *err)
 {
+    uint32_t few = fewer_micros(c->layout), turn = c->layout->pp;
     struct stages st;
-    struct fr_schedule *s;
+    double longer = 0;
     enum fr_status status;
 
     FR_TRY(make_stages(c, &st, err));
-    status = make_schedule(c->layout, fewer_micros(c->layout), &s, err);
-    if (status == FR_OK) {
-        find_most(c, &st, s, bytes, rank);
-        fr_schedule_free(s);
+    status = bytes_at(c, &st, few, bytes, rank, err);
+    if (status == FR_OK && few < c->layout->n_micros) {
+        status = bytes_at(c, &st, few + turn, &longer, rank, err);
+        *bytes = longer + (longer - *bytes) * ((c->layout->n_micros - few) / turn - 1);
     }
     free_stages(&st);
     return status;

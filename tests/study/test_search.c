@@ -136,6 +136,30 @@ START_TEST(coarse_and_exact_times_agree)
 }
 END_TEST
 
+/* GPipe keeps all micro-batches and runs their backward passes in another order; zero-bubble
+ * schedules cut the backward pass in two; zb-v folds the stages. */
+START_TEST(other_schedules_agree_too)
+{
+    struct fr_search *s = search(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2;"
+                                                         "virtual=1,2;schedule=gpipe,zb-h1,zb-v",
+                                                 .n_best = 20,
+                                                 .is_exhaustive = true});
+    const struct fr_search_summary *m = fr_search_summary(s);
+
+    ck_assert_uint_ge(m->n_ranked, 9);
+    for (size_t i = 0; i < m->n_ranked; i++) {
+        const struct fr_search_row *r = fr_search_row(s, m->ranked[i]);
+        char text[FR_LAYOUT_TEXT];
+
+        ck_assert_msg(fabs(r->coarse_s / r->exact_s - 1) < 0.1, "%s: %g s, exact %g s",
+                      fr_layout_text(&r->layout, text), r->coarse_s, r->exact_s);
+        ck_assert_msg(fabs(r->coarse_bytes / r->exact_bytes - 1) < 0.15, "%s: %g bytes, exact %g",
+                      fr_layout_text(&r->layout, text), r->coarse_bytes, r->exact_bytes);
+    }
+    fr_search_free(s);
+}
+END_TEST
+
 START_TEST(a_search_goes_on_from_its_store)
 {
     char path[] = "search-test-XXXXXX.csv";
@@ -248,6 +272,7 @@ int main(void)
     tcase_add_test(tc, threads_change_nothing);
     tcase_add_test(tc, every_layout_has_a_reason);
     tcase_add_test(tc, coarse_and_exact_times_agree);
+    tcase_add_test(tc, other_schedules_agree_too);
     tcase_add_test(tc, a_search_goes_on_from_its_store);
     tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
     tcase_add_test(tc, wrong_axes_are_refused_by_name);
