@@ -51,8 +51,11 @@ static enum fr_status find_frontier(struct fr_search *s, double *time_s, double 
         return fr__fail_nomem(err);
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct fr_search_row *r = &s->rows[i];
-        bool fits = r->fate == FR_LAYOUT_COARSE || r->fate == FR_LAYOUT_EXACT;
+        bool fits = r->fate == FR_LAYOUT_EXACT ||
+                    (r->fate == FR_LAYOUT_COARSE && r->coarse_bytes <= s->job.capacity_bytes);
 
+        if (fits && (!(s->summary.best_coarse_s > 0) || r->coarse_s < s->summary.best_coarse_s))
+            s->summary.best_coarse_s = r->coarse_s;
         time_s[i] = fits ? r->coarse_s : NAN;
         bytes[i] = fits ? r->coarse_bytes : NAN;
     }

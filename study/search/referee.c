@@ -63,7 +63,6 @@ static enum fr_status list(struct refereeing *r, struct fr_error *err)
     for (size_t i = 0; i < r->n; i++)
         r->order[i] = all[i].row;
     free(all);
-    r->s->summary.best_coarse_s = r->n ? r->s->rows[r->order[0]].coarse_s : 0;
     return FR_OK;
 }
 
@@ -168,15 +167,15 @@ static enum fr_status ask(void *user, unsigned thread, size_t job, struct fr_err
 static bool is_enough(const struct refereeing *r)
 {
     const struct fr_search_row *rows = r->s->rows;
-    size_t n_fit = 0;
-    double best_s = 0;
+    double best_s = INFINITY, next_s = rows[r->order[r->first]].coarse_s;
+    size_t n_better = 0;
 
-    for (size_t i = 0; i < r->first; i++)
-        if (rows[r->order[i]].fate == FR_LAYOUT_EXACT) {
-            best_s = n_fit++ ? best_s : rows[r->order[i]].coarse_s;
+    for (size_t i = 0; i < r->s->n_rows; i++)
+        if (rows[i].fate == FR_LAYOUT_EXACT) {
+            best_s = fmin(best_s, rows[i].coarse_s);
+            n_better += rows[i].coarse_s <= next_s;
         }
-    return n_fit >= r->o->n_best &&
-           rows[r->order[r->first]].coarse_s > best_s * (1 + r->o->within_frac);
+    return n_better >= r->o->n_best && next_s > best_s * (1 + r->o->within_frac);
 }
 
 static enum fr_status run_round(struct refereeing *r, size_t n, struct fr_error *err)
