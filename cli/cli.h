@@ -10,6 +10,7 @@
 #include "results/draw.h"
 #include "results/results.h"
 #include "results/schedules.h"
+#include "results/search.h"
 #include "study/comm.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */
@@ -48,7 +49,8 @@ enum option_group {
     OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
     OPTIONS_IMPORT = 16777216,  /* what a file of another tool leaves out */
     OPTIONS_WHOLE = 33554432,   /* the whole training run */
-    OPTIONS_COMM = 67108864     /* sizes of a collective, and how it goes */
+    OPTIONS_COMM = 67108864,    /* sizes of a collective, and how it goes */
+    OPTIONS_SEARCH = 134217728  /* the space of a search */
 };
 
 enum {
@@ -58,7 +60,8 @@ enum {
     CLI_MAX_GPUS = 16,
     CLI_MAX_STAGES = 256,
     CLI_MAX_SIZES = 4096,
-    CLI_MAX_WAYS = 16
+    CLI_MAX_WAYS = 16,
+    CLI_MAX_AXES = 32
 };
 
 struct options {
@@ -107,6 +110,12 @@ struct options {
     char comm_way_text[1024]; /* their names, one after the other */
     size_t n_comm_way_text;
     bool comm_links, comm_explain;
+    /* search only */
+    const char *axes[CLI_MAX_AXES]; /* of its space: "tp=4,8" */
+    size_t n_axes, n_best;
+    double within_frac;
+    bool exhaustive;
+    enum fr_framework flags_of; /* FR_N_FRAMEWORKS: none */
 };
 
 struct fr__json; /* base/json.h */
@@ -154,6 +163,12 @@ enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
 /* cli/options_sweep.c */
 enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
+/* cli/options_search.c */
+enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_within(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_axis(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_exhaustive(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_flags_of(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_comm.c */
 enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err);
@@ -220,6 +235,7 @@ void cli_progress_end(struct progress *p);
 
 enum fr_status cli_simulate(struct session *s, struct fr_error *err);
 enum fr_status cli_compare(struct session *s, struct fr_error *err);
+enum fr_status cli_search(struct session *s, struct fr_error *err);
 enum fr_status cli_explain(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);

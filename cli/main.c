@@ -74,6 +74,18 @@ static const struct verb verbs[] = {
      .n_arguments = 2,
      .has_more_arguments = true,
      .run = cli_sweep_merge},
+    {.name = "search",
+     .arguments = "-w WORKLOAD -t TOPOLOGY -b BATCH",
+     .summary = "the best layout: degrees, micro-batch, schedule, sharding, recomputation",
+     .examples = "  forerun search -w gpt2-medium -t dgx-a100-80g -b 64 -p bf16 -O adam --top 3\n"
+                 "  forerun search -w gpt3-175b -t \"128x dgx-a100-80g\" -b 1536 -O adam --top 5 "
+                 "--within 5% \\\n"
+                 "      --price 2.5 -o layouts.csv -o frontier.svg\n"
+                 "  forerun search -w llama3-8b -t \"4x hgx-h100\" -b 128 -O adam --fix tp=2 "
+                 "--fix zero=1 --print-flags megatron\n",
+     .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_FILES |
+                OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_SEARCH,
+     .run = cli_search},
     {.name = "learn",
      .arguments = "-w WORKLOAD -t TOPOLOGY [-s STRATEGY]",
      .summary = "FastT's pre-training: learn costs by trying strategies, round by round",
@@ -459,6 +471,9 @@ int main(int argc, char *argv[])
     fr_init();
     fr_question_init(&s.options.question);
     s.options.most_ops = 40;
+    s.options.n_best = 10;
+    s.options.within_frac = 0;
+    s.options.flags_of = FR_N_FRAMEWORKS;
     fr_learn_options_init(&s.options.learning);
     s.options.question.command = command = cli_command_line(argc, argv);
     st = command ? dispatch(&s, argc, argv, &err) : fr__fail_nomem(&err);

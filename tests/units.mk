@@ -149,6 +149,7 @@ unit_tests += tests/study/test_rates
 unit_tests += tests/study/test_recipe_file
 unit_tests += tests/study/test_record
 unit_tests += tests/study/test_scaling
+unit_tests += tests/study/test_search
 unit_tests += tests/study/test_seeds
 unit_tests += tests/study/test_sensitivity
 unit_tests += tests/study/test_session

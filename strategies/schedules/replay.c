@@ -49,6 +49,20 @@ static double length(const struct fr_schedule_times *t, const struct fr_action *
     return length_of(t, a->kind, a->stage) + length_of(t, a->with, a->with_stage);
 }
 
+/* Between two ranks; neighbours may have a time of their own. */
+static double comm_between(const struct replay *x, uint32_t a, uint32_t b)
+{
+    uint32_t n = x->s->n_ranks;
+
+    if (a == b)
+        return 0;
+    if (x->t->comm_of_rank && (a + 1) % n == b)
+        return x->t->comm_of_rank[a];
+    if (x->t->comm_of_rank && (b + 1) % n == a)
+        return x->t->comm_of_rank[b];
+    return x->t->comm;
+}
+
 static void run(void *user, size_t action, const uint32_t waits[], unsigned n_waits)
 {
     struct replay *x = user;
@@ -58,7 +72,7 @@ static void run(void *user, size_t action, const uint32_t waits[], unsigned n_wa
     for (unsigned i = 0; i < n_waits; i++) {
         double there = x->out->finish[waits[i]];
 
-        there += x->p->rank_of[waits[i]] == rank ? 0 : x->t->comm;
+        there += comm_between(x, x->p->rank_of[waits[i]], rank);
         start = there > start ? there : start;
     }
     x->out->start[action] = start;

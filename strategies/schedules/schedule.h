@@ -202,6 +202,9 @@ struct fr_schedule_times {
     const struct fr_pass_times *of_stage; /* [n_stages]; NULL: all alike */
     double pair; /* an overlapped pair; < 0: forward and backward one after the other */
     double comm; /* between different ranks, from the end of a pass to the start of what waits */
+    /* [n_ranks] so between a rank and the next one, either way; the last: between the last rank and
+     * the first. NULL: comm between all. */
+    const double *comm_of_rank;
 };
 /* All 1, comm 0, the others by default. */
 struct fr_schedule_times fr_schedule_unit_times(void);

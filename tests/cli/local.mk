@@ -12,6 +12,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_hybrid_cut.sh \
 	tests/cli/test_report.sh \
 	tests/cli/test_schedule.sh \
+	tests/cli/test_search.sh \
 	tests/cli/test_sweep.sh \
 	tests/cli/test_truth.sh \
 	tests/cli/test_validate.sh

@@ -1,0 +1,116 @@
+/* results/data/search.c - a search as CSV, a line a layout, and as JSON. */
+#include "config.h"
+
+#include "results/data/search.h"
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/units.h"
+
+static const char *const recompute_names[FR_N_LAYOUT_RECOMPUTES] = {"none", "selective", "full"};
+
+/* A cell in quotes. */
+static void put_text(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', f);
+        putc(*text, f);
+    }
+    putc('"', f);
+}
+
+/* 0: not worked out, an empty cell. */
+static void put_number(FILE *f, double x)
+{
+    char text[40];
+
+    fprintf(f, ",%s", x > 0 ? fr__format_double(x, text, sizeof(text)) : "");
+}
+
+static void put_row(FILE *f, const struct fr_search_row *x)
+{
+    const struct fr_search_layout *l = &x->layout;
+    char text[FR_LAYOUT_TEXT], why[FR_SEARCH_REASON];
+
+    put_text(f, fr_layout_text(l, text));
+    fprintf(f, ",%u,%u,%u,%u,%u,%u,%u,%u,%u,%s,%u,%s,%s,", l->dp, l->tp, l->pp, l->cp, l->ep,
+            l->etp ? l->etp : 1, l->micro, l->n_micros, l->n_virtual,
+            l->pp > 1 ? l->schedule : "none", l->zero, recompute_names[l->recompute],
+            l->map ? l->map : "megatron");
+    put_text(f, fr_layout_fate_name(x->fate));
+    putc(',', f);
+    put_text(f, fr_search_reason(x, why));
+    put_number(f, x->over_bytes);
+    put_number(f, x->bound_s);
+    put_number(f, x->coarse_s);
+    put_number(f, x->coarse_bytes);
+    put_number(f, x->exact_s);
+    put_number(f, x->exact_bytes);
+    putc('\n', f);
+}
+
+void fr__search_write_csv(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_row *x;
+
+    fputs(
+        "strategy,dp,tp,pp,cp,ep,etp,micro,micro_batches,virtual,schedule,zero,recompute,map,fate,"
+        "reason,over_bytes,bound_s,coarse_s,coarse_bytes,iteration_s,peak_bytes\n",
+        f);
+    for (size_t i = 0; (x = fr_search_row(r->search, i)); i++)
+        put_row(f, x);
+}
+
+/* ---- JSON ---- */
+
+static void json_row(struct fr__json *j, const struct fr_search_row *x)
+{
+    char text[FR_LAYOUT_TEXT];
+
+    fr__json_open(j, NULL, '{', true);
+    fr__json_string(j, "strategy", fr_layout_text(&x->layout, text));
+    if (x->exact_s > 0) {
+        fr__json_number(j, "iteration_s", x->exact_s);
+        fr__json_number(j, "peak_bytes", x->exact_bytes);
+    }
+    fr__json_number(j, "coarse_s", x->coarse_s);
+    fr__json_number(j, "coarse_bytes", x->coarse_bytes);
+    fr__json_close(j, '}');
+}
+
+static void json_rows(struct fr__json *j, const char *key, const struct fr_search *s, size_t n,
+                      const size_t rows[])
+{
+    fr__json_open(j, key, '[', false);
+    for (size_t i = 0; i < n; i++)
+        json_row(j, fr_search_row(s, rows[i]));
+    fr__json_close(j, ']');
+}
+
+void fr_search_print_json(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "workload", m->workload);
+    fr__json_string(&j, "topology", m->topology);
+    fr__json_count(&j, "gpus", m->n_gpus);
+    fr__json_count(&j, "global_batch", m->global_batch);
+    fr__json_count(&j, "layouts", m->n_rows);
+    fr__json_open(&j, "fates", '{', false);
+    for (int k = 0; k < FR_N_LAYOUT_FATES; k++)
+        if (m->n[k])
+            fr__json_count(&j, fr_layout_fate_name((enum fr_layout_fate)k), m->n[k]);
+    fr__json_close(&j, '}');
+    fr__json_count(&j, "priced", m->n_priced);
+    fr__json_count(&j, "simulated_coarsely", m->n_replayed);
+    fr__json_count(&j, "simulated_op_by_op", m->n_exact);
+    fr__json_bool(&j, "exhaustive", r->is_exhaustive);
+    json_rows(&j, "results", r->search, m->n_ranked, m->ranked);
+    json_rows(&j, "frontier", r->search, m->n_frontier, m->frontier);
+    fr__json_close(&j, '}');
+}

@@ -1,0 +1,32 @@
+/* results/search.h - how the answer of a search looks: a table, CSV, JSON, a picture. */
+#ifndef FORERUN_RESULTS_SEARCH_H
+#define FORERUN_RESULTS_SEARCH_H
+
+#include "study/search.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the writers are told beside the search. */
+struct fr_search_results {
+    const struct fr_search *search;
+    size_t n_shown;                     /* rows of the table */
+    const struct fr_sweep_terms *terms; /* prices, and the whole run */
+    bool is_exhaustive;
+};
+
+/* The best layouts with both times, what became of the others, and how sure the best is. */
+void fr_search_print(FILE *f, const struct fr_search_results *r);
+/* The same as JSON: best layouts, frontier, and how many went which way. */
+void fr_search_print_json(FILE *f, const struct fr_search_results *r);
+/* By the ending: .csv (every layout of the space with its reason), .json, .png, .svg, .pdf (time
+ * against memory, with the frontier). FR_EUSAGE: unknown ending; FR_EIO. */
+enum fr_status fr_search_write(const char *path, const struct fr_search_results *r,
+                               const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr_search_check_path(const char *path, struct fr_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,186 @@
+/* results/text/search.c - the answer of a search as a table for people: the best layouts, the
+ * frontier of time and memory, and why the others were left out. */
+#include "config.h"
+
+#include "base/units.h"
+#include "results/parts/number.h"
+#include "results/search.h"
+#include "results/text/table.h"
+
+#include <math.h>
+
+/* ---- the best ---- */
+
+static const struct fr_search_row *ranked(const struct fr_search_results *r, size_t i)
+{
+    return fr_search_row(r->search, fr_search_summary(r->search)->ranked[i]);
+}
+
+/* USD an hour of all GPUs; NAN: no price. */
+static double usd_per_hour(const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    return r->terms->prices.n && m->gpu_types
+               ? fr_prices_usd_per_hour(&r->terms->prices, m->gpu_types)
+               : NAN;
+}
+
+/* What the whole run has, or a million. */
+static double run_samples(const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    if (r->terms->tokens > 0 && m->seq_len > 0)
+        return r->terms->tokens / m->seq_len;
+    return r->terms->samples > 0 ? r->terms->samples : 1e6;
+}
+
+static const char *price_title(const struct fr_search_results *r)
+{
+    return isnan(usd_per_hour(r)) ? "GPU hours" : "USD";
+}
+
+/* What the run costs, or GPU hours for it. */
+static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    double hours = s / m->global_batch * run_samples(r) / 3600, usd = usd_per_hour(r);
+    double price = hours * (isnan(usd) ? (double)m->n_gpus : usd);
+
+    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
+}
+
+static void fill_best(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_search_results *r = user;
+    const struct fr_search_row *x = ranked(r, i), *best = ranked(r, 0);
+    char text[FR_LAYOUT_TEXT], number[40];
+
+    snprintf(row->cell[0], FR__TABLE_CELL, "%zu", i + 1);
+    fr__format_time(x->exact_s, row->cell[1], FR__TABLE_CELL);
+    snprintf(row->cell[2], FR__TABLE_CELL, "%s%s %%", i ? "+" : "",
+             fr__fixed(100 * (x->exact_s / best->exact_s - 1), 1, number, sizeof(number)));
+    fr__format_time(x->coarse_s, row->cell[3], FR__TABLE_CELL);
+    fr__format_bytes(x->exact_bytes, row->cell[4], FR__TABLE_CELL);
+    price_cell(row->cell[5], r, x->exact_s);
+    fr__table_text(row->cell[6], fr_layout_text(&x->layout, text));
+}
+
+static void print_best(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    const struct fr__table_column columns[] = {
+        {"", true},       {"time", true},         {"", true},        {"coarse", true},
+        {"memory", true}, {price_title(r), true}, {"layout", false},
+    };
+    const struct fr__table t = {columns, sizeof(columns) / sizeof(columns[0]),
+                                m->n_ranked < r->n_shown ? m->n_ranked : r->n_shown, fill_best, r};
+
+    char text[40];
+
+    if (m->n_ranked == 0) {
+        fputs("No layout of the space fits.\n", f);
+        return;
+    }
+    fr__table_print(f, &t);
+    fprintf(f,
+            "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s: for %s "
+            "samples\n",
+            price_title(r), fr__format_count(run_samples(r), text, sizeof(text)));
+}
+
+/* ---- the frontier ---- */
+
+static void fill_frontier(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_search_results *r = user;
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    const struct fr_search_row *x = fr_search_row(r->search, m->frontier[i]);
+    char text[FR_LAYOUT_TEXT];
+
+    fr__format_time(x->coarse_s, row->cell[0], FR__TABLE_CELL);
+    fr__format_bytes(x->coarse_bytes, row->cell[1], FR__TABLE_CELL);
+    price_cell(row->cell[2], r, x->coarse_s);
+    fr__table_text(row->cell[3], fr_layout_text(&x->layout, text));
+}
+
+static void print_frontier(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    const struct fr__table_column columns[] = {
+        {"coarse", true},
+        {"memory", true},
+        {price_title(r), true},
+        {"layout", false},
+    };
+
+    if (m->n_frontier < 2)
+        return;
+    fputs("\nLess memory for more time, of the layouts that were simulated coarsely:\n\n", f);
+    fr__table_print(f, &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
+                                           m->n_frontier < r->n_shown ? m->n_frontier : r->n_shown,
+                                           fill_frontier, r});
+}
+
+/* ---- the others ---- */
+
+/* The row that shows a fate: of those that do not fit the one that lacks least, else the first. */
+static const struct fr_search_row *example_of(const struct fr_search *s, enum fr_layout_fate fate)
+{
+    const struct fr_search_row *best = NULL, *row;
+
+    for (size_t i = 0; (row = fr_search_row(s, i)); i++)
+        if (row->fate == fate && (!best || row->over_bytes < best->over_bytes))
+            best = row;
+    return best;
+}
+
+static void print_fates(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    char text[FR_LAYOUT_TEXT], why[FR_SEARCH_REASON];
+
+    fprintf(f, "\n%zu layouts:\n", m->n_rows);
+    for (int k = 0; k < FR_N_LAYOUT_FATES; k++) {
+        enum fr_layout_fate fate = (enum fr_layout_fate)k;
+        const struct fr_search_row *x = m->n[k] ? example_of(r->search, fate) : NULL;
+
+        if (!x)
+            continue;
+        fprintf(f, "%8zu  %s\n", m->n[k], fr_layout_fate_name(fate));
+        if (fate < FR_LAYOUT_COARSE)
+            fprintf(f, "          such as %s: %s\n", fr_layout_text(&x->layout, text),
+                    fr_search_reason(x, why));
+    }
+}
+
+static void print_proof(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    char text[40];
+
+    if (m->n_ranked == 0)
+        return;
+    fprintf(f,
+            "\nProved best of the space at the coarse fidelity (%s): %s. Op by op it is the best "
+            "of the %zu that were asked.\n",
+            fr__format_time(m->best_coarse_s, text, sizeof(text)),
+            r->is_exhaustive ? "all that fit were simulated"
+                             : "those left out take longer by a lower bound",
+            m->n_exact);
+}
+
+void fr_search_print(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_summary *m = fr_search_summary(r->search);
+    char name[FR__TABLE_CELL];
+
+    fr__table_text(name, m->workload);
+    fprintf(f, "%s on %zu GPUs of %s, global batch %u: the best of %zu layouts\n\n", name,
+            m->n_gpus, m->topology, m->global_batch, m->n_rows);
+    print_best(f, r);
+    print_frontier(f, r);
+    print_fates(f, r);
+    print_proof(f, r);
+}

@@ -1,0 +1,338 @@
+/* study/search/coarse.c - a pipelined layout from prices: one task an action.
+ *
+ * Time. The schedule is replayed with what its stages take (strategies/schedules/replay.c),
+ * messages between ranks at what they take. A schedule of many micro-batches is periodic after it
+ * is filled: two shorter ones, a turn of the pipeline apart, give the time of a turn. Then
+ * gradients leave in buckets beside the last backward pass of each stage, both ends sum what they
+ * share, parameters are updated and gathered.
+ *
+ * Bytes. The actions of a rank are gone through in their order: a forward pass adds what its stage
+ * keeps, a backward pass takes it away, and each needs its own most meanwhile.
+ *
+ * Ignores:  that messages of several kinds share links; jitter; hosts that fall behind between
+ *           stages; how an allocator cuts memory up.
+ */
+#include "config.h"
+
+#include "study/search/search.h"
+
+#include "base/error.h"
+#include "strategies/schedules/schedule.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FULL_TURNS = 2 }; /* of the pipeline, after which a schedule repeats itself */
+
+/* ---- stages ---- */
+
+struct stages {
+    uint32_t n;
+    struct fr_pass_times *times;               /* [n] */
+    double *forward_s, *backward_s, *weight_s; /* [n] */
+    double *kept, *forward, *backward, *fixed; /* [n] bytes */
+};
+
+/* As hybrid's cut=layers (strategies/pipeline/stages.c): as many layers a stage; where they do not
+ * divide, the ends count as layers too. */
+static uint32_t stage_of_item(size_t item, size_t n_items, uint32_t n_stages)
+{
+    size_t n_units = n_items - 2;
+
+    if (n_units % n_stages != 0)
+        return (uint32_t)(item / (n_items / n_stages));
+    if (item == 0)
+        return 0;
+    if (item == n_items - 1)
+        return n_stages - 1;
+    return (uint32_t)((item - 1) / (n_units / n_stages));
+}
+
+static void sum_stages(const struct fr__coarse *c, struct stages *s)
+{
+    const struct fr__block *b = c->block;
+
+    for (size_t i = 0; i < b->n_items; i++) {
+        uint32_t k = stage_of_item(i, b->n_items, s->n);
+
+        s->forward_s[k] += b->forward_s[i];
+        s->backward_s[k] += b->backward_s[i];
+        s->weight_s[k] += b->weight_s[i];
+        s->forward[k] = fmax(s->forward[k], s->kept[k] + c->scale * b->forward_bytes[i]);
+        s->backward[k] = fmax(s->backward[k], s->kept[k] + c->scale * b->backward_bytes[i]);
+        s->kept[k] += c->scale * b->kept_bytes[i];
+        s->fixed[k] += c->mesh->kept_bytes[i];
+    }
+    for (uint32_t k = 0; k < s->n; k++)
+        s->times[k] = (struct fr_pass_times){.forward = s->forward_s[k],
+                                             .input = s->backward_s[k] - s->weight_s[k],
+                                             .weight = s->weight_s[k],
+                                             .backward = s->backward_s[k]};
+}
+
+static enum fr_status make_stages(const struct fr__coarse *c, struct stages *out,
+                                  struct fr_error *err)
+{
+    uint32_t n = c->layout->pp * c->layout->n_virtual;
+    double *sums = calloc(7 * (size_t)n, sizeof(*sums));
+    struct fr_pass_times *times = calloc(n, sizeof(*times));
+
+    if (!sums || !times) {
+        free(sums);
+        free(times);
+        return fr__fail_nomem(err);
+    }
+    *out = (struct stages){
+        n,           times, sums, sums + n, sums + 2 * n, sums + 3 * n, sums + 4 * n, sums + 5 * n,
+        sums + 6 * n};
+    sum_stages(c, out);
+    return FR_OK;
+}
+
+static void free_stages(struct stages *s)
+{
+    free(s->forward_s);
+    free(s->times);
+}
+
+static enum fr_status make_schedule(const struct fr_search_layout *l, uint32_t n_micros,
+                                    struct fr_schedule **out, struct fr_error *err)
+{
+    const struct fr_schedule_spec spec = {
+        .name = l->schedule, .n_ranks = l->pp, .n_micros = n_micros, .n_virtual = l->n_virtual};
+
+    return fr_schedule_make(out, &spec, err);
+}
+
+/* Micro-batches of the shorter schedule: the same part of a turn is left over. */
+static uint32_t fewer_micros(const struct fr_search_layout *l)
+{
+    uint32_t few = l->n_micros % l->pp + FULL_TURNS * l->pp;
+
+    return few + l->pp < l->n_micros ? few : l->n_micros;
+}
+
+/* ---- time ---- */
+
+/* The stage whose gradients an action completes if it is the stage's last; FR_NONE: none. */
+static uint32_t completes(const struct fr_action *a)
+{
+    unsigned kind = a->with == FR_ACTION_NONE ? a->kind : a->with;
+
+    if (kind != FR_ACTION_B && kind != FR_ACTION_W)
+        return FR_NONE;
+    return a->with == FR_ACTION_NONE ? a->stage : a->with_stage;
+}
+
+/* The last backward passes of a rank's stages, the latest first, into last[most]. */
+static size_t find_last(const struct fr_schedule *s, uint32_t rank, size_t most, size_t last[])
+{
+    size_t n = 0;
+
+    for (size_t i = s->first[rank + 1]; i-- > s->first[rank] && n < most;) {
+        uint32_t stage = completes(&s->actions[i]);
+        bool is_known = stage == FR_NONE;
+
+        for (size_t k = 0; k < n; k++)
+            is_known = is_known || completes(&s->actions[last[k]]) == stage;
+        if (!is_known)
+            last[n++] = i;
+    }
+    return n;
+}
+
+/* When the gradients of a rank are summed: its stages' last backward passes in their order. */
+static double reduced_at(const struct fr__coarse *c, const struct fr_schedule *s,
+                         const struct fr_replay *r, uint32_t rank, size_t last[])
+{
+    uint32_t v = c->layout->n_virtual;
+    double part_s = c->mesh->reduce_s[rank] / v;
+    double bucket = fmin(1, c->mesh->bucket_frac[rank] * v), end = 0;
+
+    for (size_t n = find_last(s, rank, v, last); n-- > 0;) {
+        double start = r->start[last[n]], finish = r->finish[last[n]];
+
+        end = fmax(fmax(end, start + (finish - start) * bucket) + part_s, finish + part_s * bucket);
+    }
+    return end;
+}
+
+static double finish_at(const struct fr__coarse *c, const struct fr_schedule *s,
+                        const struct fr_replay *r, size_t scratch[])
+{
+    const struct fr__mesh_price *m = c->mesh;
+    double end = 0, first = reduced_at(c, s, r, 0, scratch);
+    double last = reduced_at(c, s, r, s->n_ranks - 1, scratch);
+    double ends_s = m->ends_s > 0 ? fmax(first, last) + m->ends_s : 0;
+
+    for (uint32_t k = 0; k < s->n_ranks; k++) {
+        double at = k == 0 ? first : k + 1 == s->n_ranks ? last : reduced_at(c, s, r, k, scratch);
+
+        if (k == 0 || k + 1 == s->n_ranks)
+            at = fmax(at, ends_s);
+        end = fmax(end, at + m->update_s[k] + m->gather_s[k]);
+    }
+    return end;
+}
+
+static enum fr_status replay_at(const struct fr__coarse *c, const struct stages *st,
+                                uint32_t n_micros, double *time_s, struct fr_error *err)
+{
+    struct fr_schedule_times times = {.of_stage = st->times, .pair = -1};
+    struct fr_schedule *s;
+    struct fr_replay r;
+    double *comm = calloc(c->layout->pp, sizeof(*comm));
+    size_t *scratch = calloc(c->layout->n_virtual, sizeof(*scratch));
+    enum fr_status status;
+
+    if (!comm || !scratch) {
+        free(comm);
+        free(scratch);
+        return fr__fail_nomem(err);
+    }
+    for (uint32_t k = 0; k < c->layout->pp; k++)
+        comm[k] = c->mesh->message_s[k] * c->layout->micro;
+    times.comm_of_rank = comm;
+    times.comm = comm[c->layout->pp - 1];
+    status = make_schedule(c->layout, n_micros, &s, err);
+    if (status == FR_OK) {
+        status = fr_schedule_replay(&r, s, &times, err);
+        if (status == FR_OK) {
+            *time_s = finish_at(c, s, &r, scratch);
+            fr_replay_fini(&r);
+        }
+        fr_schedule_free(s);
+    }
+    free(comm);
+    free(scratch);
+    return status;
+}
+
+enum fr_status fr__coarse_time(const struct fr__coarse *c, double *time_s, struct fr_error *err)
+{
+    uint32_t few = fewer_micros(c->layout), turn = c->layout->pp;
+    double short_s = 0, long_s = 0;
+    struct stages s;
+    enum fr_status st;
+
+    FR_TRY(make_stages(c, &s, err));
+    st = replay_at(c, &s, few, &short_s, err);
+    *time_s = short_s;
+    if (st == FR_OK && few < c->layout->n_micros) {
+        st = replay_at(c, &s, few + turn, &long_s, err);
+        *time_s = long_s + (long_s - short_s) * ((c->layout->n_micros - few) / turn - 1);
+    }
+    free_stages(&s);
+    return st;
+}
+
+/* ---- the bound ---- */
+
+static uint32_t rank_of_stage(const struct fr_search_layout *l, uint32_t stage)
+{
+    const struct fr_schedule_kind *k = fr_schedule_kind_find(l->schedule);
+
+    if (k && k->placement == FR_STAGES_V)
+        return stage < l->pp ? stage : 2 * l->pp - 1 - stage;
+    return stage % l->pp;
+}
+
+/* A rank cannot begin before the first micro-batch has come to it, does all its passes one after
+ * another, and then either its own update follows or what the last micro-batch still has to do on
+ * the way back. */
+double fr__coarse_bound(const struct fr__coarse *c)
+{
+    const struct fr_search_layout *l = c->layout;
+    struct fr_error ignored;
+    double most = 0, before_s = 0, after_s = 0;
+    struct stages s;
+
+    if (make_stages(c, &s, &ignored) != FR_OK)
+        return 0;
+    for (uint32_t r = 0; r < l->pp; r++) {
+        double work_s = 0, tail_s = c->mesh->update_s[r] + c->mesh->gather_s[r];
+
+        for (uint32_t k = 0; k < s.n; k++)
+            if (rank_of_stage(l, k) == r)
+                work_s += s.forward_s[k] + s.backward_s[k];
+        tail_s +=
+            c->mesh->reduce_s[r] * fmin(1, c->mesh->bucket_frac[r] * l->n_virtual) / l->n_virtual;
+        most = fmax(most, before_s + l->n_micros * work_s + fmax(after_s, tail_s));
+        before_s += s.forward_s[r] + c->mesh->message_s[r] * l->micro;
+        after_s += s.backward_s[r] - s.weight_s[r];
+    }
+    free_stages(&s);
+    return most;
+}
+
+/* ---- bytes ---- */
+
+static double most_of_rank(const struct stages *st, const struct fr_schedule *s, uint32_t rank)
+{
+    double kept = 0, most = 0;
+
+    for (size_t i = s->first[rank]; i < s->first[rank + 1]; i++) {
+        const struct fr_action *a = &s->actions[i];
+        unsigned back = a->with == FR_ACTION_NONE ? a->kind : a->with;
+        uint32_t stage = a->with == FR_ACTION_NONE ? a->stage : a->with_stage;
+
+        if (a->kind == FR_ACTION_F) {
+            most = fmax(most, kept + st->forward[a->stage]);
+            kept += st->kept[a->stage];
+        }
+        if (back == FR_ACTION_B || back == FR_ACTION_I || back == FR_ACTION_W)
+            most = fmax(most, kept - st->kept[stage] + st->backward[stage]);
+        if (back == FR_ACTION_B || back == FR_ACTION_W)
+            kept -= st->kept[stage];
+    }
+    return most;
+}
+
+static void find_most(const struct fr__coarse *c, const struct stages *st,
+                      const struct fr_schedule *s, double *bytes, uint32_t *rank)
+{
+    *bytes = 0;
+    *rank = 0;
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        double fixed = c->mesh->context_bytes, most;
+
+        for (uint32_t k = 0; k < st->n; k++)
+            fixed += rank_of_stage(c->layout, k) == r ? st->fixed[k] : 0;
+        most = fixed + most_of_rank(st, s, r);
+        if (most > *bytes) {
+            *bytes = most;
+            *rank = r;
+        }
+    }
+}
+
+static enum fr_status bytes_at(const struct fr__coarse *c, const struct stages *st,
+                               uint32_t n_micros, double *bytes, uint32_t *rank,
+                               struct fr_error *err)
+{
+    struct fr_schedule *s;
+
+    FR_TRY(make_schedule(c->layout, n_micros, &s, err));
+    find_most(c, st, s, bytes, rank);
+    fr_schedule_free(s);
+    return FR_OK;
+}
+
+/* A schedule that keeps all micro-batches keeps as many more each turn. */
+enum fr_status fr__coarse_bytes(const struct fr__coarse *c, double *bytes, uint32_t *rank,
+                                struct fr_error *err)
+{
+    uint32_t few = fewer_micros(c->layout), turn = c->layout->pp;
+    struct stages st;
+    double longer = 0;
+    enum fr_status status;
+
+    FR_TRY(make_stages(c, &st, err));
+    status = bytes_at(c, &st, few, bytes, rank, err);
+    if (status == FR_OK && few < c->layout->n_micros) {
+        status = bytes_at(c, &st, few + turn, &longer, rank, err);
+        *bytes = longer + (longer - *bytes) * ((c->layout->n_micros - few) / turn - 1);
+    }
+    free_stages(&st);
+    return status;
+}

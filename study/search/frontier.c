@@ -1,0 +1,82 @@
+/* study/search/frontier.c - the rows that an answer shows: the best by their time op by op, and
+ * those that no other beats in both time and memory. */
+#include "config.h"
+
+#include "study/search/search.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct ranked {
+    double key;
+    size_t row;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static enum fr_status rank_exact(struct fr_search *s, struct ranked scratch[], struct fr_error *err)
+{
+    size_t n = 0, *ranked;
+
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (s->rows[i].fate == FR_LAYOUT_EXACT)
+            scratch[n++] = (struct ranked){s->rows[i].exact_s, i};
+    qsort(scratch, n, sizeof(*scratch), compare);
+    ranked = fr__arena_alloc(s->arena, n + 1, sizeof(*ranked));
+    if (!ranked)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        ranked[i] = scratch[i].row;
+    s->summary.ranked = ranked;
+    s->summary.n_ranked = n;
+    return FR_OK;
+}
+
+/* Of those with a time at the coarse fidelity: both figures come from it. */
+static enum fr_status find_frontier(struct fr_search *s, double *time_s, double *bytes,
+                                    struct fr_error *err)
+{
+    size_t *frontier = fr__arena_alloc(s->arena, s->n_rows + 1, sizeof(*frontier));
+
+    if (!frontier)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct fr_search_row *r = &s->rows[i];
+        bool fits = r->fate == FR_LAYOUT_EXACT ||
+                    (r->fate == FR_LAYOUT_COARSE && r->coarse_bytes <= s->job.capacity_bytes);
+
+        if (fits && (!(s->summary.best_coarse_s > 0) || r->coarse_s < s->summary.best_coarse_s))
+            s->summary.best_coarse_s = r->coarse_s;
+        time_s[i] = fits ? r->coarse_s : NAN;
+        bytes[i] = fits ? r->coarse_bytes : NAN;
+    }
+    s->summary.n_frontier = fr_frontier(s->n_rows, time_s, bytes, frontier);
+    s->summary.frontier = frontier;
+    return FR_OK;
+}
+
+enum fr_status fr__search_rank(struct fr_search *s, struct fr_error *err)
+{
+    struct ranked *scratch = malloc((s->n_rows + 1) * sizeof(*scratch));
+    double *values = malloc((2 * s->n_rows + 1) * sizeof(*values));
+    enum fr_status st = FR_OK;
+
+    if (!scratch || !values)
+        st = fr__fail_nomem(err);
+    if (st == FR_OK)
+        st = rank_exact(s, scratch, err);
+    if (st == FR_OK)
+        st = find_frontier(s, values, values + s->n_rows, err);
+    free(scratch);
+    free(values);
+    return st;
+}

@@ -1,0 +1,49 @@
+#!/bin/sh
+# tests/cli/test_search.sh - searches as people meet them: a table, files, flags, clear errors, and
+# the same bytes for any number of threads and after an interruption.
+. "${srcdir:-.}/tests/support/command.sh"
+
+small="-w gpt:layers=8,hidden=1024,heads=16,seq=512,vocab=8192 -t dgx-a100-80g -b 32 -p bf16 -O adam"
+
+run search $small --top 3 --vary micro=1,2 -o rows.csv -o all.json
+check "a_search_ends_with_0" exits 0
+check "it_shows_layouts" says "hybrid:dp="
+check "it_says_how_many_it_looked_at" says "^[0-9]* layouts:$"
+check "it_says_at_which_fidelity_the_best_is_proved" says "^Proved best of the space at the coarse"
+cp out one.txt
+check "every_layout_is_in_the_file" test "$(wc -l <rows.csv)" -eq "$(($(sed -n 's/^\([0-9]*\) layouts:$/\1/p' out) + 1))"
+check "json_has_results" grep -q '"results"' all.json
+run search $small --top 3 --vary micro=1,2 -j 1
+check "one_thread_prints_the_same" cmp -s out one.txt
+run search $small --top 3 --vary micro=1,2 --store kept.csv
+check "a_store_changes_nothing" cmp -s out one.txt
+run search $small --top 3 --vary micro=1,2 --store kept.csv
+check "going_on_from_a_store_changes_nothing" cmp -s out one.txt
+
+if command -v gnuplot >/dev/null; then
+    run search $small --top 1 --vary micro=1 -o frontier.svg -q
+    check "the_frontier_is_drawn" grep -q "memory of the fullest GPU" frontier.svg
+fi
+
+run search $small --fix tp=2 --fix pp=2 --fix micro=1 --fix zero=1 --print-flags megatron
+check "flags_are_for_pasting" says "^--tensor-model-parallel-size 2$"
+check "and_nothing_else" test "$(grep -vc '^--' out)" -eq 0
+
+run search -w gpt3-175b -t dgx1-v100 -b 8 -O adam --fix micro=1
+check "a_search_where_nothing_fits_ends_with_3" exits 3
+check "and_says_so" says "^No layout of the space fits"
+check "and_by_how_much" says "GiB too much"
+
+run search $small -s dp
+check "a_strategy_is_refused" fails 2 "chooses the strategy itself"
+run search $small --fix tq=2
+check "an_unknown_axis_is_refused" fails 2 "did you mean 'tp='"
+run search $small --fix tp=3
+check "an_empty_space_is_refused" fails 2 "the space is empty"
+run search $small --within much
+check "a_wrong_margin_is_refused" fails 2 "'--within'"
+run search $small --print-flags jax
+check "an_unknown_framework_is_refused" fails 2 "megatron, deepspeed or torchtitan"
+run search $small -o rows.txt
+check "an_unknown_ending_is_refused" fails 2 "no ending that names a format of searches"
+finish

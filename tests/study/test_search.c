@@ -1,0 +1,281 @@
+/* tests/study/test_search.c - searches of layouts: what they prove, and that nothing but the
+ * question changes the answer. */
+#include "config.h"
+
+#include "study/search.h"
+#include "tests/support/base_check.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const small = "gpt:layers=8,hidden=2048,heads=16,seq=1024,vocab=8192";
+
+struct asked {
+    const char *axes; /* NULL: the usual space */
+    size_t n_best;
+    double within_frac;
+    bool is_exhaustive;
+    unsigned n_threads;
+    struct fr_store *store;
+};
+
+static struct fr_search *search(const struct asked *a)
+{
+    const struct fr_search_options o = {.n_best = a->n_best ? a->n_best : 1,
+                                        .within_frac = a->within_frac,
+                                        .is_exhaustive = a->is_exhaustive,
+                                        .n_threads = a->n_threads ? a->n_threads : 1,
+                                        .store = a->store};
+    struct fr_search *s = fr_search_new();
+    struct fr_question q;
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(s);
+    fr_question_init(&q);
+    q.workload = small;
+    q.topology = "dgx-a100-80g";
+    q.global_batch = 16;
+    q.dtype = FR_BF16;
+    q.optimizer = FR_ADAM;
+    if (a->axes)
+        ck_assert_msg(fr_search_axis(s, a->axes, &err) == FR_OK, "%s", err.text);
+    ck_assert_msg(fr_search_run(s, &q, &o, NULL, &err) == FR_OK, "%s", err.text);
+    return s;
+}
+
+static const struct fr_search_row *best(const struct fr_search *s)
+{
+    ck_assert_uint_gt(fr_search_summary(s)->n_ranked, 0);
+    return fr_search_row(s, fr_search_summary(s)->ranked[0]);
+}
+
+static const char *const narrow = "micro=1,2;zero=0,1;recompute=none,full";
+
+START_TEST(bounds_leave_the_best_where_it_is)
+{
+    struct fr_search *quick = search(&(struct asked){.axes = narrow, .n_best = 3});
+    struct fr_search *whole =
+        search(&(struct asked){.axes = narrow, .n_best = 3, .is_exhaustive = true});
+    const struct fr_search_summary *m = fr_search_summary(quick), *n = fr_search_summary(whole);
+    const struct fr_search_row *r;
+
+    ck_assert_uint_eq(m->n_rows, n->n_rows);
+    ck_assert_uint_gt(m->n[FR_LAYOUT_BOUNDED], 0);
+    ck_assert_uint_eq(n->n[FR_LAYOUT_BOUNDED], 0);
+    ck_assert_double_eq(m->best_coarse_s, n->best_coarse_s);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(m->ranked[i], n->ranked[i]);
+    /* and no bound is above what it bounds */
+    for (size_t i = 0; (r = fr_search_row(whole, i)); i++)
+        if (r->coarse_s > 0)
+            ck_assert_msg(r->bound_s <= r->coarse_s * (1 + 1e-9), "row %zu: %g > %g", i, r->bound_s,
+                          r->coarse_s);
+    fr_search_free(quick);
+    fr_search_free(whole);
+}
+END_TEST
+
+START_TEST(threads_change_nothing)
+{
+    struct fr_search *one = search(&(struct asked){.axes = narrow, .n_best = 2});
+    struct fr_search *three = search(&(struct asked){.axes = narrow, .n_best = 2, .n_threads = 3});
+    const struct fr_search_row *a, *b;
+
+    for (size_t i = 0; (a = fr_search_row(one, i)); i++) {
+        b = fr_search_row(three, i);
+        ck_assert_int_eq(a->fate, b->fate);
+        ck_assert_double_eq(a->bound_s, b->bound_s);
+        ck_assert_double_eq(a->coarse_s, b->coarse_s);
+        ck_assert_double_eq(a->exact_s, b->exact_s);
+        ck_assert_double_eq(a->over_bytes, b->over_bytes);
+    }
+    fr_search_free(one);
+    fr_search_free(three);
+}
+END_TEST
+
+START_TEST(every_layout_has_a_reason)
+{
+    struct fr_search *s = search(&(struct asked){.axes = "micro=1;dp=1,2,4;pp=2,4,8"});
+    const struct fr_search_summary *m = fr_search_summary(s);
+    const struct fr_search_row *r;
+    char why[FR_SEARCH_REASON];
+    size_t n = 0;
+
+    ck_assert_uint_eq(m->n[FR_LAYOUT_PENDING], 0);
+    for (int k = 0; k < FR_N_LAYOUT_FATES; k++)
+        n += m->n[k];
+    ck_assert_uint_eq(n, m->n_rows);
+    for (size_t i = 0; (r = fr_search_row(s, i)); i++) {
+        ck_assert_uint_gt(strlen(fr_search_reason(r, why)), 0);
+        ck_assert_uint_eq(r->layout.dp * r->layout.tp * r->layout.pp * r->layout.cp, 8);
+        ck_assert_uint_eq(r->layout.micro, 1);
+    }
+    fr_search_free(s);
+}
+END_TEST
+
+START_TEST(coarse_and_exact_times_agree)
+{
+    struct fr_search *s =
+        search(&(struct asked){.axes = narrow, .n_best = 12, .is_exhaustive = true});
+    const struct fr_search_summary *m = fr_search_summary(s);
+    double sum = 0;
+
+    for (size_t i = 0; i < m->n_ranked; i++) {
+        const struct fr_search_row *r = fr_search_row(s, m->ranked[i]);
+
+        sum += fabs(r->coarse_s / r->exact_s - 1);
+    }
+    ck_assert_uint_ge(m->n_ranked, 12);
+    ck_assert_double_lt(sum / (double)m->n_ranked, 0.04);
+    fr_search_free(s);
+}
+END_TEST
+
+/* GPipe keeps all micro-batches and runs their backward passes in another order; zero-bubble
+ * schedules cut the backward pass in two; zb-v folds the stages. */
+START_TEST(other_schedules_agree_too)
+{
+    struct fr_search *s = search(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2;"
+                                                         "virtual=1,2;schedule=gpipe,zb-h1,zb-v",
+                                                 .n_best = 20,
+                                                 .is_exhaustive = true});
+    const struct fr_search_summary *m = fr_search_summary(s);
+
+    ck_assert_uint_ge(m->n_ranked, 9);
+    for (size_t i = 0; i < m->n_ranked; i++) {
+        const struct fr_search_row *r = fr_search_row(s, m->ranked[i]);
+        char text[FR_LAYOUT_TEXT];
+
+        ck_assert_msg(fabs(r->coarse_s / r->exact_s - 1) < 0.1, "%s: %g s, exact %g s",
+                      fr_layout_text(&r->layout, text), r->coarse_s, r->exact_s);
+        ck_assert_msg(fabs(r->coarse_bytes / r->exact_bytes - 1) < 0.15, "%s: %g bytes, exact %g",
+                      fr_layout_text(&r->layout, text), r->coarse_bytes, r->exact_bytes);
+    }
+    fr_search_free(s);
+}
+END_TEST
+
+START_TEST(a_search_goes_on_from_its_store)
+{
+    char path[] = "search-test-XXXXXX.csv";
+    int fd = mkstemps(path, 4);
+    struct fr_store *store;
+    struct fr_search *first, *again;
+    struct fr_error err;
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_msg(fr_store_open(&store, path, &err) == FR_OK, "%s", err.text);
+    first = search(&(struct asked){.axes = narrow, .n_best = 2, .store = store});
+    again = search(&(struct asked){.axes = narrow, .n_best = 2, .store = store});
+    ck_assert_uint_eq(fr_search_summary(first)->n_found, 0);
+    ck_assert_uint_eq(fr_search_summary(again)->n_found, fr_search_summary(again)->n_exact);
+    ck_assert_double_eq(best(first)->exact_s, best(again)->exact_s);
+    ck_assert_double_eq(best(first)->exact_bytes, best(again)->exact_bytes);
+    fr_search_free(first);
+    fr_search_free(again);
+    ck_assert_int_eq(fr_store_close(store, &err), FR_OK);
+    unlink(path);
+}
+END_TEST
+
+START_TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
+{
+    struct fr_search *s = search(&(struct asked){.axes = narrow, .is_exhaustive = true});
+    const struct fr_search_summary *m = fr_search_summary(s);
+
+    ck_assert_uint_gt(m->n_frontier, 1);
+    for (size_t i = 1; i < m->n_frontier; i++) {
+        const struct fr_search_row *a = fr_search_row(s, m->frontier[i - 1]);
+        const struct fr_search_row *b = fr_search_row(s, m->frontier[i]);
+
+        ck_assert_double_gt(b->coarse_s, a->coarse_s);
+        ck_assert_double_lt(b->coarse_bytes, a->coarse_bytes);
+    }
+    fr_search_free(s);
+}
+END_TEST
+
+static void refuses(const char *text, const char *part)
+{
+    struct fr_search *s = fr_search_new();
+    struct fr_error err;
+
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_ne(fr_search_axis(s, text, &err), FR_OK);
+    ck_assert_msg(strstr(err.text, part) != NULL, "%s", err.text);
+    fr_search_free(s);
+}
+
+START_TEST(wrong_axes_are_refused_by_name)
+{
+    refuses("tpp=8", "did you mean 'tp='");
+    refuses("tp", "is not AXIS=VALUE");
+    refuses("tp=", "is not AXIS=VALUE");
+    refuses("tp=0", "tp");
+    refuses("zero=4", "zero");
+    refuses("recompute=some", "none, selective or full");
+    refuses("schedule=1f2b", "schedule list");
+}
+END_TEST
+
+static void flags_have(enum fr_framework framework, const struct fr_search_layout *l,
+                       const char *part)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+
+    ck_assert_ptr_nonnull(f);
+    fr_layout_print_flags(f, framework, l, 1536, 2048);
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_msg(strstr(text, part) != NULL, "no %s in:\n%s", part, text);
+    free(text);
+}
+
+START_TEST(a_layout_is_written_in_each_frameworks_words)
+{
+    const struct fr_search_layout l = {.dp = 16,
+                                       .tp = 8,
+                                       .pp = 8,
+                                       .cp = 1,
+                                       .ep = 1,
+                                       .micro = 1,
+                                       .n_micros = 96,
+                                       .n_virtual = 3,
+                                       .zero = 1,
+                                       .recompute = FR_LAYOUT_FULL,
+                                       .schedule = "interleaved-1f1b"};
+
+    flags_have(FR_MEGATRON, &l, "--tensor-model-parallel-size 8\n");
+    flags_have(FR_MEGATRON, &l, "--num-virtual-stages-per-pipeline-rank 3\n");
+    flags_have(FR_MEGATRON, &l, "--use-distributed-optimizer\n");
+    flags_have(FR_DEEPSPEED, &l, "\"gradient_accumulation_steps\": 96");
+    flags_have(FR_DEEPSPEED, &l, "{\"stage\": 1,");
+    flags_have(FR_TORCHTITAN, &l, "--parallelism.pipeline_parallel_schedule=Interleaved1F1B\n");
+    flags_have(FR_TORCHTITAN, &l, "zero=1 has no flag");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tc = tcase_create("search");
+
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, bounds_leave_the_best_where_it_is);
+    tcase_add_test(tc, threads_change_nothing);
+    tcase_add_test(tc, every_layout_has_a_reason);
+    tcase_add_test(tc, coarse_and_exact_times_agree);
+    tcase_add_test(tc, other_schedules_agree_too);
+    tcase_add_test(tc, a_search_goes_on_from_its_store);
+    tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
+    tcase_add_test(tc, wrong_axes_are_refused_by_name);
+    tcase_add_test(tc, a_layout_is_written_in_each_frameworks_words);
+    return run_case(tc, "search");
+}
