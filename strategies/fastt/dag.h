@@ -63,7 +63,25 @@ struct fr__dag_edge {
     uint64_t bytes;
     uint32_t src, dst, tensor;
     uint8_t cargo;
-    bool stays; /* a reader on another device holds its copy as long as output_bytes are held */
+    bool stays;     /* a reader on another device holds its copy as long as output_bytes are held */
+    uint16_t piece; /* of a partitioned variable; pieces are messages of their own */
+};
+
+/* How a dag is made. All 0 but n_replicas: as the paper describes it. */
+struct fr__dag_how {
+    size_t n_replicas; /* 1: the model */
+    /* A variable that replicas share is cut into up to so many equal pieces, each with a sum, an
+     * update and a device of its own (TensorFlow calls them partitioned variables). 0, 1: whole. */
+    size_t n_pieces;
+    uint64_t least_piece_bytes; /* smaller pieces are not made */
+    bool keeps_together;        /* the operations of a replica are a group: on one device */
+    /* The host launches operations ahead of the device, as it does for every other strategy. An
+     * operation costs what it adds to the step on one device. Otherwise it takes at least its
+     * launch, and no time of the host. */
+    bool launches_ahead;
+    /* Messages from one device to another are sent in the order of the plan, two at a time.
+     * Otherwise each is sent as soon as it is made, and all share the links. */
+    bool lines_up;
 };
 
 /* Operations are in a topological order. */
@@ -80,7 +98,8 @@ struct fr__dag {
     uint64_t
         transient_bytes;     /* largest need of one operation while it runs, besides what is held */
     struct fr__arena *arena; /* owns the arrays of this dag */
-    void *user;              /* for the functions that price splits; copied when the dag is split */
+    bool launches_ahead, lines_up; /* struct fr__dag_how */
+    void *user; /* for the functions that price splits; copied when the dag is split */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one
@@ -88,6 +107,8 @@ struct fr__dag {
  * replicas. Cost: O((ops + edges) n_replicas). */
 enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t n_replicas,
                             struct fr_error *err);
+enum fr_status fr__dag_make_as(struct fr__dag **out, struct fr__placer *pl,
+                               const struct fr__dag_how *how, struct fr_error *err);
 void fr__dag_free(struct fr__dag *dag);
 
 /* A name that no other operation of the dag has: "conv1_1", "conv1_1.dgrad of replica 2", "conv1_1,
@@ -105,6 +126,8 @@ bool fr__dag_is_tail(const struct fr__dag *dag, uint32_t op);
 /* Fills the rows of the graph's ops in cost_s, row 1 + op; row 0 costs nothing. Sums that are added
  * later get rows behind them. */
 void fr__dag_price_ops(struct fr__dag *dag);
+/* Seconds on each type [n_types] of the update or sum op of the graph for one of n pieces. */
+void fr__dag_piece_cost(const struct fr__dag *dag, uint32_t op, unsigned n, double out_s[]);
 
 /* What an operation costs on a device type, launch included: mean_s is the dag's cost_s, launch_s
  * 0. A slicing, joining or adding reads and writes what its edges carry. */

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "strategies/fastt/dag_graph.h"
+#include "strategies/fastt/dag_lines.h"
 
 struct planning {
     struct fr__placer *pl;
@@ -17,7 +18,8 @@ struct planning {
     uint32_t *made_of;   /* [n_edges] the same on the device where it was made */
     uint32_t *tensor_of; /* [most tensors of an op] buffers of the current operation */
     uint32_t *sent;      /* [n_devices] last edge for which the current operation sent; FR_NONE */
-    uint32_t *sent_before; /* [n_edges] the edge before it to the same device */
+    uint32_t *sent_before;       /* [n_edges] the edge before it to the same device */
+    struct fr__dag_lines *lines; /* NULL: messages do not line up */
 };
 
 static uint32_t device_of(const struct planning *g, uint32_t op)
@@ -108,7 +110,8 @@ static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
 
 static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edge *b)
 {
-    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo;
+    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo &&
+           a->piece == b->piece;
 }
 
 /* The buffer of what an edge carries, on the device of op: one of op's tensors, or else a buffer of
@@ -151,6 +154,8 @@ static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t ta
 
     fr__add_move(g->pl, &m, &send, &g->source_of[edge]);
     fr__add_free(g->pl, g->made_of[edge], send);
+    if (g->lines)
+        fr__dag_lines_add(g->lines, edge, send, g->source_of[edge]);
     g->buffer_of[edge] = fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, g->source_of[edge], op);
     fr__add_free(g->pl, g->buffer_of[edge], g->source_of[edge]);
 }
@@ -180,6 +185,8 @@ static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t tas
     if (earlier != FR_NONE) {
         g->source_of[edge] = g->source_of[earlier];
         g->buffer_of[edge] = g->buffer_of[earlier];
+        if (g->lines)
+            fr__dag_lines_read(g->lines, edge, g->source_of[edge]);
         return;
     }
     add_move(g, op, edge, task);
@@ -191,7 +198,9 @@ static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t tas
 
 static uint32_t add_variable(struct planning *g, uint32_t op)
 {
-    uint64_t bytes = g->pl->graph->ops[g->dag->ops[op].op].param_bytes;
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    uint64_t all_bytes = g->pl->graph->ops[o->op].param_bytes;
+    uint64_t bytes = all_bytes / o->n_parts + (o->part < all_bytes % o->n_parts);
     uint32_t device = device_of(g, op);
 
     fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, op);
@@ -221,7 +230,8 @@ static uint32_t add_compute(struct planning *g, uint32_t op)
     if (o->role == FR__DAG_OP && o->n_parts == 1)
         add_tensors(g, op, task);
     if (o->role == FR__DAG_OP)
-        fr__add_workspace_as(g->pl, device_of(g, op), o->op, op, batch_of(g, op), task);
+        fr__add_workspace_as(g->pl, device_of(g, op), o->op, op, batch_of(g, op),
+                             o->dim == FR__DAG_WHOLE ? o->n_parts : 1, task);
     return task;
 }
 
@@ -271,11 +281,15 @@ enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
 
     FR_TRY(make_room(&g, err));
     FR_TRY(fr__dag_give_graph(pl->plan, dag, err));
+    if (dag->lines_up)
+        FR_TRY(fr__dag_lines_new(&g.lines, pl, dag, device, order, err));
     for (size_t i = 0; i < dag->n_ops; i++) {
         uint32_t task = add_op(&g, order[i]);
 
         if (task_of)
             task_of[order[i]] = task;
     }
+    if (g.lines)
+        fr__dag_lines_join(g.lines);
     return FR_OK;
 }

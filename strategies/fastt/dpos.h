@@ -98,9 +98,16 @@ struct fr__dpos_change {
 };
 
 struct fr__dpos_options {
-    bool ranks_of_means;    /* ranks use means over devices and pairs, as in HEFT */
-    bool ignores_path;      /* every operation goes where it ends first */
-    bool appends;           /* after the last operation of a device: no insertion */
+    bool ranks_of_means; /* ranks use means over devices and pairs, as in HEFT */
+    bool ignores_path;   /* every operation goes where it ends first */
+    bool appends;        /* after the last operation of a device: no insertion */
+    /* An operation that reads nothing and takes no time (an input) waits for the first of its
+     * readers and goes to that reader's device, as a variable of a single model does. The paper
+     * places it like any other: all inputs then tie to device 0 and hold their readers there. */
+    bool inputs_wait;
+    /* An operation goes where its end, plus the longest move from there to readers whose device is
+     * known, comes first: the paper counts the end alone. Not together with `since`. */
+    bool looks_ahead;
     const uint32_t *placed; /* [n_ops] devices of all operations, so that only the order is planned;
                              * or NULL */
     double stop_s;          /* stop when the makespan is known to reach this; 0: never */
