@@ -500,11 +500,13 @@ static enum fr_status allocate(struct making *m, struct fr_error *err)
     d->ops = fr__arena_alloc(d->arena, most_ops, sizeof(*d->ops));
     d->cost_s = fr__arena_alloc(d->arena, (1 + 2 * g->n_ops + g->n_tensors) * d->n_types,
                                 sizeof(*d->cost_s));
+    d->least_s = fr__arena_alloc(d->arena, (1 + g->n_ops) * d->n_types, sizeof(*d->least_s));
     m->variable_of = fr__arena_alloc(d->arena, g->n_ops, sizeof(*m->variable_of));
     m->index_of = fr__arena_alloc(d->arena, g->n_ops * d->n_replicas, sizeof(*m->index_of));
     m->sum_of = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->sum_of));
     m->is_held = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->is_held));
-    if (!d->ops || !d->cost_s || !m->variable_of || !m->index_of || !m->sum_of || !m->is_held)
+    if (!d->ops || !d->cost_s || !d->least_s || !m->variable_of || !m->index_of || !m->sum_of ||
+        !m->is_held)
         return fr__fail_nomem(err);
     for (size_t t = 0; t < g->n_tensors; t++)
         m->sum_of[t] = FR_NONE;

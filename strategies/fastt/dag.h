@@ -99,6 +99,12 @@ struct fr__dag {
         transient_bytes;     /* largest need of one operation while it runs, besides what is held */
     struct fr__arena *arena; /* owns the arrays of this dag */
     bool launches_ahead, lines_up; /* struct fr__dag_how */
+    /* [n_devices][n_devices] of the problem: the device by which messages go; NULL: all straight */
+    const uint32_t *via;
+    /* [n_least][n_types] no more than the first rows of cost_s: what operations take even where
+     * nothing waits for launches; NULL: n_least 0 */
+    size_t n_least;
+    double *least_s;
     void *user; /* for the functions that price splits; copied when the dag is split */
 };
 
@@ -152,5 +158,12 @@ struct fr__dag_links {
 };
 enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *pl,
                                   struct fr_error *err);
+/* Lets messages of a pair go by a third device where that is less shared. If all pairs send at the
+ * same time, a link that k of them use gives each a k-th; the pair takes the two ways whose sum is
+ * below its straight one, as NCCL goes by NVLink where the straight way is a PCIe switch. *via:
+ * [n_devices][n_devices] of the placer's arena, FR_NONE: straight. *l becomes what messages then
+ * take, which are received before they are sent on. Errors as fr_router_path. */
+enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
+                                   struct fr__placer *pl, struct fr_error *err);
 
 #endif

@@ -6,42 +6,38 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { AT_ONCE = 2 }; /* messages of a pair */
 
-struct message {
-    uint32_t src, dst; /* devices */
-    uint32_t place;    /* in the order: of the maker, or of the first reader of parameters */
-    uint32_t reader;   /* place of the first reader */
-    uint32_t send, recv;
-    bool is_made; /* by an operation; else parameters, which are there from the start */
+struct queued {
+    struct fr__dag_message m;
+    uint32_t place; /* in the plan's order: of the maker, or of the first reader of parameters */
+    uint32_t op;    /* the maker */
+    bool is_made;   /* by an operation; else parameters, which are there from the start */
 };
 
 struct fr__dag_lines {
     struct fr__placer *pl;
     const struct fr__dag *dag;
-    const uint32_t *device;
     uint32_t *place; /* [n_ops] */
-    struct message *messages;
-    size_t n;
+    struct queued *queued;
+    size_t n, cap;
 };
 
 enum fr_status fr__dag_lines_new(struct fr__dag_lines **out, struct fr__placer *pl,
-                                 const struct fr__dag *dag, const uint32_t device[],
-                                 const uint32_t order[], struct fr_error *err)
+                                 const struct fr__dag *dag, const uint32_t order[],
+                                 size_t n_messages, struct fr_error *err)
 {
     struct fr__dag_lines *l = fr__arena_alloc(pl->arena, 1, sizeof(*l));
-    size_t n = 0;
 
-    for (size_t e = 0; e < dag->n_edges; e++)
-        n += device[dag->edges[e].src] != device[dag->edges[e].dst];
     if (!l)
         return fr__fail_nomem(err);
-    *l = (struct fr__dag_lines){.pl = pl, .dag = dag, .device = device};
+    *l = (struct fr__dag_lines){.pl = pl, .dag = dag, .cap = n_messages};
     l->place = fr__arena_alloc(pl->arena, dag->n_ops + 1, sizeof(*l->place));
-    l->messages = fr__arena_alloc(pl->arena, n + 1, sizeof(*l->messages));
-    if (!l->place || !l->messages)
+    l->queued = fr__arena_alloc(pl->arena, n_messages + 1, sizeof(*l->queued));
+    if (!l->place || !l->queued)
         return fr__fail_nomem(err);
     for (uint32_t i = 0; i < dag->n_ops; i++)
         l->place[order[i]] = i;
@@ -49,41 +45,29 @@ enum fr_status fr__dag_lines_new(struct fr__dag_lines **out, struct fr__placer *
     return FR_OK;
 }
 
-static void read_by(struct fr__dag_lines *l, struct message *m, uint32_t edge)
+static uint32_t first_reader(const struct fr__dag_lines *l, uint32_t op)
 {
-    uint32_t reader = l->place[l->dag->edges[edge].dst];
+    uint32_t first = UINT32_MAX;
 
-    if (reader < m->reader)
-        m->reader = reader;
-    if (!m->is_made)
-        m->place = m->reader;
+    for (uint32_t e = l->dag->out_first[op]; e < l->dag->out_first[op + 1]; e++)
+        if (l->place[l->dag->edges[e].dst] < first)
+            first = l->place[l->dag->edges[e].dst];
+    return first;
 }
 
-void fr__dag_lines_add(struct fr__dag_lines *l, uint32_t edge, uint32_t send, uint32_t recv)
+void fr__dag_lines_add(struct fr__dag_lines *l, const struct fr__dag_message *m)
 {
-    const struct fr__dag_edge *e = &l->dag->edges[edge];
-    struct message *m = &l->messages[l->n++];
+    uint32_t op = l->dag->edges[m->edge].src;
+    bool is_made = l->dag->ops[op].role != FR__DAG_VARIABLE;
 
-    *m = (struct message){.src = l->device[e->src],
-                          .dst = l->device[e->dst],
-                          .place = l->place[e->src],
-                          .reader = UINT32_MAX,
-                          .send = send,
-                          .recv = recv,
-                          .is_made = l->dag->ops[e->src].role != FR__DAG_VARIABLE};
-    read_by(l, m, edge);
+    assert(l->n < l->cap);
+    l->queued[l->n++] = (struct queued){.m = *m,
+                                        .place = is_made ? l->place[op] : first_reader(l, op),
+                                        .op = op,
+                                        .is_made = is_made};
 }
 
-void fr__dag_lines_read(struct fr__dag_lines *l, uint32_t edge, uint32_t recv)
-{
-    for (size_t i = l->n; i-- > 0;) /* one of those that the operation just made */
-        if (l->messages[i].recv == recv) {
-            read_by(l, &l->messages[i], edge);
-            return;
-        }
-}
-
-static int compare_u32(uint32_t a, uint32_t b)
+static int compare(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -91,21 +75,22 @@ static int compare_u32(uint32_t a, uint32_t b)
 /* Parameters that an operation reads go before what it makes. */
 static int in_line(const void *a, const void *b)
 {
-    const struct message *x = a, *y = b;
-    int c = compare_u32(x->src, y->src);
+    const struct queued *x = a, *y = b;
+    int c = compare(x->m.src, y->m.src);
 
-    c = c ? c : compare_u32(x->dst, y->dst);
-    c = c ? c : compare_u32(x->place, y->place);
+    c = c ? c : compare(x->m.dst, y->m.dst);
+    c = c ? c : compare(x->place, y->place);
     c = c ? c : x->is_made - y->is_made;
-    c = c ? c : compare_u32(x->reader, y->reader);
-    return c ? c : compare_u32(x->send, y->send);
+    c = c ? c : compare(x->op, y->op);
+    c = c ? c : compare(x->m.hop, y->m.hop);
+    return c ? c : compare(x->m.send, y->m.send);
 }
 
 void fr__dag_lines_join(struct fr__dag_lines *l)
 {
-    qsort(l->messages, l->n, sizeof(*l->messages), in_line);
+    qsort(l->queued, l->n, sizeof(*l->queued), in_line);
     for (size_t i = AT_ONCE; i < l->n; i++) {
-        const struct message *m = &l->messages[i], *before = m - AT_ONCE;
+        const struct fr__dag_message *m = &l->queued[i].m, *before = &l->queued[i - AT_ONCE].m;
 
         if (before->src == m->src && before->dst == m->dst)
             fr_plan_add_dep(l->pl->plan, before->recv, m->send);

@@ -6,23 +6,27 @@
  * time, so that the second hides the latency of the first. Parameters count from the operation that
  * reads them first, everything else from the operation that makes it.
  *
- * That order is one of the whole plan. So a wait in line never closes a circle.
+ * All messages of all pairs have one order: by that operation, then by what they carry, then a
+ * message before its second part. No message waits for a later one, so no wait closes a circle.
  */
 #ifndef FR_STRATEGIES_FASTT_DAG_LINES_H
 #define FR_STRATEGIES_FASTT_DAG_LINES_H
 
 #include "strategies/fastt/dag.h"
 
-/* device: [n_ops]; order: [n_ops] the plan's; both must outlive *out. All memory comes from the
- * placer's arena. FR_ENOMEM. */
+/* order: [n_ops] the plan's; n_messages: at most so many are added. All memory comes from
+ * the placer's arena. FR_ENOMEM. */
 struct fr__dag_lines;
 enum fr_status fr__dag_lines_new(struct fr__dag_lines **out, struct fr__placer *pl,
-                                 const struct fr__dag *dag, const uint32_t device[],
-                                 const uint32_t order[], struct fr_error *err);
-/* A message of what the edge carries. */
-void fr__dag_lines_add(struct fr__dag_lines *l, uint32_t edge, uint32_t send, uint32_t recv);
-/* The reader of another edge reads the message too. */
-void fr__dag_lines_read(struct fr__dag_lines *l, uint32_t edge, uint32_t recv);
+                                 const struct fr__dag *dag, const uint32_t order[],
+                                 size_t n_messages, struct fr_error *err);
+/* A message of what the edge carries, or a part of its way. */
+struct fr__dag_message {
+    uint32_t src, dst; /* index among the problem's devices */
+    uint32_t edge, send, recv;
+    unsigned hop; /* 1: what was received by another device goes on */
+};
+void fr__dag_lines_add(struct fr__dag_lines *l, const struct fr__dag_message *m);
 /* Adds the waits to the plan, when all messages are there. Cost: O(n log n) of n messages. */
 void fr__dag_lines_join(struct fr__dag_lines *l);
 #endif

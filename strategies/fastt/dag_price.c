@@ -119,6 +119,7 @@ static void price_in_a_row(struct fr__dag *dag, uint32_t type)
         host_s += c.launch_s;
         end_s = (host_s > end_s ? host_s : end_s) + c.mean_s;
         dag->cost_s[(1 + o) * dag->n_types + type] = end_s - before_s;
+        dag->least_s[(1 + o) * dag->n_types + type] = c.mean_s;
     }
 }
 
@@ -138,4 +139,5 @@ void fr__dag_price_ops(struct fr__dag *dag)
             dag->cost_s[(1 + o) * dag->n_types + t] = seconds(&c);
         }
     dag->n_costs = 1 + pl->graph->n_ops;
+    dag->n_least = dag->launches_ahead ? dag->n_costs : 0;
 }
