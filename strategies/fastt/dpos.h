@@ -156,6 +156,14 @@ enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
 
+/* The best plan of several, as the planner believes (dpos_best.c): by DPOS with these options; also
+ * looking ahead; by HEFT's ranks without a path; all on one device; and the best of these with
+ * single operations moved as long as that makes it shorter, if the dag is small. m: the planner's.
+ * The paper has only the first. Errors as fr__dpos_run. */
+enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
+                             const struct fr__dpos_machine *m, const struct fr__dpos_options *base,
+                             struct fr__dpos_result *out, struct fr_error *err);
+
 /* Fails with FR_ENOROOM for a result without room: says which operation does not fit, how much it
  * needs with its group, and the device that has most left. */
 enum fr_status fr__dpos_fail_no_room(const struct fr__dpos_result *r, const char *op_name,

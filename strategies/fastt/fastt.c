@@ -242,6 +242,22 @@ static unsigned most_tries(const struct fr__fastt *f)
     return n < 1 ? 1 : (unsigned)n;
 }
 
+/* The best plan without splits. */
+static enum fr_status plan_whole(struct fr__fastt *f, struct fr_error *err)
+{
+    const struct fr__dpos_options base = {.inputs_wait = f->rule->inputs_wait,
+                                          .looks_ahead = f->rule->looks_ahead};
+
+    f->planner = fr__dpos_new(&f->machine);
+    if (!f->planner)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->result.plan, err));
+    f->result.dag = f->start;
+    f->result.start_s = f->result.plan.makespan_s;
+    f->result.n_whole = 1;
+    return FR_OK;
+}
+
 enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
                                  const struct fr__fastt_options *o, const struct fr__rule *rule,
                                  bool is_roomy, struct fr_error *err)
@@ -268,7 +284,10 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     how.splits = rule->splits && o->splits;
     if (o->limits_tries)
         how.search.max_tried = most_tries(out);
-    FR_TRY(search(out, pl, &how, err));
+    if (how.splits)
+        FR_TRY(search(out, pl, &how, err));
+    else
+        FR_TRY(plan_whole(out, err));
     if (out->result.plan.outcome != FR__DPOS_DONE)
         return FR_OK;
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
@@ -292,7 +311,8 @@ static enum fr_status ask_engine(struct fr__fastt *out, struct fr__placer *pl,
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err)
 {
-    bool asks = o->asks_engine && pl->in->run;
+    /* our rules are about variables and replicas: tasks that train nothing go by the paper's */
+    bool asks = o->asks_engine && pl->in->run && (o->rule || pl->params.n_owners > 0);
 
     if (asks)
         return ask_engine(out, pl, o, err);
@@ -318,6 +338,7 @@ void fr__fastt_fini(struct fr__fastt *f)
 {
     fr__os_dpos_free(f->search);
     fr__dpos_free(f->replicas);
+    fr__dpos_free(f->planner);
     fr__dag_free(f->start);
     *f = (struct fr__fastt){.own_s = NAN};
 }

@@ -62,6 +62,7 @@ struct fr__fastt {
     bool is_data_parallel;
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
+    struct fr__dpos *planner;         /* of rules without splits; NULL: the search's */
     struct fr__os_dpos_result result; /* for DPOS: without splits */
     struct fr__dpos *replicas;        /* the planner of plain replicas; NULL: not tried */
     double replicas_s;                /* step with plain replicas; infinite: they do not fit, or
@@ -70,8 +71,9 @@ struct fr__fastt {
     bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
     /* What the engine said; own_s is NAN if it was not asked. */
-    double own_s;        /* of the planner's own plan */
-    double alone_s;      /* of it, with each message alone on its links */
+    double own_s;             /* of the planner's own plan */
+    double alone_s;           /* of it, with each message alone on its links */
+    bool is_in_program_order; /* not in that of the planner's list */
     bool has_spare_room; /* planned without the account of memory, since the engine finds room */
     size_t n_plain, n_runs, n_stopped;
     struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];

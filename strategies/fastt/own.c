@@ -5,6 +5,7 @@
 #include "strategies/fastt/fastt.h"
 
 #include "base/error.h"
+#include "strategies/fastt/dag_order.h"
 #include "strategies/lower/log.h"
 
 #include <math.h>
@@ -21,19 +22,53 @@ static struct fr__placed_dag placed(const struct fr__fastt *f)
     return (struct fr__placed_dag){f->result.dag, f->result.plan.device, f->result.plan.order};
 }
 
+static enum fr_status ask(struct search *s, struct fr__fastt *f, double stop_s,
+                          struct fr__made *made, struct fr_error *err)
+{
+    const struct fr__placed_dag d = placed(f);
+
+    FR_TRY(fr__referee_ask(s->referee, &d, stop_s, false, made, err));
+    fr__log(s->pl->ctx, "rule %s: planned %.6f s, made %.6f s%s", f->rule->name,
+            f->result.plan.makespan_s, made->s, made->is_over ? ", out of memory" : "");
+    return FR_OK;
+}
+
+/* Asks about the same placement in the order of the program, and keeps that where it is faster. */
+static enum fr_status ask_in_program_order(struct search *s, struct fr__fastt *f,
+                                           struct fr__made *made, struct fr_error *err)
+{
+    uint32_t *order = fr__arena_alloc(s->pl->arena, f->result.dag->n_ops, sizeof(*order));
+    const uint32_t *list = f->result.plan.order;
+    struct fr__made again;
+
+    if (!order)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dag_program_order(f->result.dag, order, err));
+    f->result.plan.order = order;
+    FR_TRY(ask(s, f, fmin(made->s, isnan(s->best.own_s) ? (double)INFINITY : s->best.own_s), &again,
+               err));
+    if (again.s < made->s) {
+        *made = again;
+        f->is_in_program_order = true;
+    } else {
+        made->is_over = made->is_over && again.is_over;
+        f->result.plan.order = list;
+    }
+    return FR_OK;
+}
+
 /* Asks the engine about a plan and keeps it if it is the best so far. *is_over: out of memory. */
 static enum fr_status judge(struct search *s, struct fr__fastt *f, bool *is_over,
                             struct fr_error *err)
 {
-    const struct fr__placed_dag d = placed(f);
     bool has_best = isfinite(s->best.own_s);
     struct fr__made made;
 
-    FR_TRY(fr__referee_ask(s->referee, &d, s->best.own_s, false, &made, err));
+    FR_TRY(ask(s, f, s->best.own_s, &made, err));
+    if (f->rule->in_program_order)
+        FR_TRY(ask_in_program_order(s, f, &made, err));
     *is_over = made.is_over;
     f->own_s = made.s;
-    fr__log(s->pl->ctx, "rule %s: planned %.6f s, made %.6f s%s", f->rule->name,
-            f->result.plan.makespan_s, made.s, made.is_over ? ", out of memory" : "");
     if (!isfinite(made.s) || (has_best && made.s >= s->best.own_s))
         return FR_OK;
     fr__fastt_fini(&s->best);

@@ -25,11 +25,13 @@ static const struct fr__rule rules[] = {
      .replicates = true,
      .keeps_together = true,
      .has_pieces = true,
-     .inputs_wait = true},
+     .inputs_wait = true,
+     .in_program_order = true},
     {.name = "one",
      .words = "operations of one model, each where it ends first",
      .inputs_wait = true,
-     .looks_ahead = true},
+     .looks_ahead = true,
+     .in_program_order = true},
 };
 
 const struct fr__rule *fr__rule_at(size_t choice)

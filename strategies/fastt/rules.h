@@ -18,6 +18,7 @@ struct fr__rule {
     bool has_pieces;               /* variables are partitioned, a piece a device */
     bool inputs_wait, looks_ahead; /* struct fr__dpos_options */
     bool splits;                   /* OS-DPOS; else DPOS alone */
+    bool in_program_order;         /* the engine is also asked about the order of the program */
 };
 
 /* In the order of the option's choices, behind `auto`. NULL past the end. */
