@@ -3,7 +3,6 @@ libstrategies_la_SOURCES = \
 	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
 	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
 	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
-	strategies/values.h strategies/values.c \
 	strategies/exchange/copies.c strategies/exchange/exchange.h strategies/exchange/exchange.c \
 	strategies/exchange/gather.c strategies/exchange/late.c strategies/exchange/parts.h \
 	strategies/exchange/reduce.c strategies/exchange/servers.c strategies/exchange/stages.c \
@@ -41,7 +40,7 @@ libstrategies_la_SOURCES = \
 	strategies/lower/params.c strategies/lower/placer.h strategies/lower/placer.c \
 	strategies/lower/price.h strategies/lower/price.c strategies/lower/problem.h \
 	strategies/lower/problem.c strategies/lower/recipe.h strategies/lower/recipe.c \
-	strategies/lower/stage_plan.c \
+	strategies/lower/stage_plan.c strategies/lower/values.h strategies/lower/values.c \
 	strategies/partition/balance.h strategies/partition/balance.c strategies/partition/best.h \
 	strategies/partition/best.c strategies/partition/chain.h strategies/partition/chain.c \
 	strategies/partition/choose.h strategies/partition/choose.c strategies/partition/timed.h \

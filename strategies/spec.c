@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "strategies/strategies.h"
-#include "strategies/values.h"
+#include "strategies/lower/values.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -136,8 +136,8 @@ enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
 
 /* ---- planning ---- */
 
-static enum fr_status fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
-                                   struct fr_error *err)
+enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
+                                      struct fr_error *err)
 {
     const struct fr__dpos_result *r = &f->result.plan;
     char name[160];
@@ -293,44 +293,12 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
 }
 
-static enum fr_status ask_engine(struct fr__fastt *out, struct fr__placer *pl,
-                                 const struct fr__fastt_options *o, struct fr_error *err)
-{
-    struct fr__referee referee;
-    enum fr_status st = fr__referee_init(&referee, pl->in, pl->ctx, err);
-
-    *out = (struct fr__fastt){.own_s = NAN};
-    if (st == FR_OK)
-        st = fr__fastt_own(out, pl, o, &referee, err);
-    out->n_runs = referee.n_runs;
-    out->n_stopped = referee.n_stopped;
-    fr__referee_fini(&referee);
-    return st;
-}
-
-enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
-                             const struct fr__fastt_options *o, struct fr_error *err)
-{
-    /* our rules are about variables and replicas: tasks that train nothing go by the paper's */
-    bool asks = o->asks_engine && pl->in->run && (o->rule || pl->params.n_owners > 0);
-
-    if (asks)
-        return ask_engine(out, pl, o, err);
-    if (!o->rule || o->rule->is_paper)
-        FR_TRY(run_paper(out, pl, o, err));
-    else
-        FR_TRY(fr__fastt_by_rule(out, pl, o, o->rule, false, err));
-    if (out->result.plan.outcome == FR__DPOS_NO_ROOM)
-        return fail_no_room(out, pl, err);
-    return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
-}
-
 enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
                                const struct fr__fastt_options *o, struct fr_error *err)
 {
     FR_TRY(run_paper(out, pl, o, err));
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM)
-        return fail_no_room(out, pl, err);
+        return fr__fastt_fail_no_room(out, pl, err);
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
 }
 

@@ -80,7 +80,8 @@ struct fr__fastt {
     const struct fr_strategy *plan_of; /* whose plan is handed over; NULL: the planner's own */
 };
 
-/* Plans pl's problem, without a look at other strategies. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must outlive
+/* Plans pl's problem (own.c), without a look at other strategies: with the engine as the referee if
+ * o and the problem allow it. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must outlive
  * *out. */
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err);
@@ -90,13 +91,9 @@ void fr__fastt_fini(struct fr__fastt *f);
 enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
                                const struct fr__fastt_options *o, struct fr_error *err);
 
-/* ---- own.c ---- */
-
-/* The planner's own best plan: one for each rule that o allows, of which the engine keeps the
- * fastest. FR_ENOROOM: none fits. */
-enum fr_status fr__fastt_own(struct fr__fastt *out, struct fr__placer *pl,
-                             const struct fr__fastt_options *o, struct fr__referee *referee,
-                             struct fr_error *err);
+/* Says what lacks, for a result without room. */
+enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
+                                      struct fr_error *err);
 /* One rule but the paper's. is_roomy: memory is not counted. out->result.plan.outcome says whether
  * it fits; fini may follow a failure. */
 enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,

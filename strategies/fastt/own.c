@@ -125,9 +125,10 @@ static enum fr_status ask_alone(struct search *s, struct fr_error *err)
     return FR_OK;
 }
 
-enum fr_status fr__fastt_own(struct fr__fastt *out, struct fr__placer *pl,
-                             const struct fr__fastt_options *o, struct fr__referee *referee,
-                             struct fr_error *err)
+/* One plan for each rule that o allows, of which the engine keeps the fastest. */
+static enum fr_status own_plan(struct fr__fastt *out, struct fr__placer *pl,
+                               const struct fr__fastt_options *o, struct fr__referee *referee,
+                               struct fr_error *err)
 {
     struct search s = {.pl = pl, .o = o, .referee = referee, .best = {.own_s = NAN}};
     const struct fr__rule *rule;
@@ -149,4 +150,33 @@ enum fr_status fr__fastt_own(struct fr__fastt *out, struct fr__placer *pl,
     FR_TRY(fr__fastt_paper(out, pl, o, err));
     out->own_s = INFINITY;
     return FR_OK;
+}
+
+/* ---- with or without the engine ---- */
+
+static enum fr_status ask_engine(struct fr__fastt *out, struct fr__placer *pl,
+                                 const struct fr__fastt_options *o, struct fr_error *err)
+{
+    struct fr__referee referee;
+    enum fr_status st = fr__referee_init(&referee, pl->in, pl->ctx, err);
+
+    *out = (struct fr__fastt){.own_s = NAN};
+    if (st == FR_OK)
+        st = own_plan(out, pl, o, &referee, err);
+    out->n_runs = referee.n_runs;
+    out->n_stopped = referee.n_stopped;
+    fr__referee_fini(&referee);
+    return st;
+}
+
+enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
+                             const struct fr__fastt_options *o, struct fr_error *err)
+{
+    /* our rules are about variables and replicas: tasks that train nothing go by the paper's */
+    if (o->asks_engine && pl->in->run && (o->rule || pl->params.n_owners > 0))
+        return ask_engine(out, pl, o, err);
+    if (!o->rule || o->rule->is_paper)
+        return fr__fastt_paper(out, pl, o, err);
+    FR_TRY(fr__fastt_by_rule(out, pl, o, o->rule, false, err));
+    return out->result.plan.outcome == FR__DPOS_DONE ? FR_OK : fr__fastt_fail_no_room(out, pl, err);
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "plan/internal.h"
 #include "strategies/fastt/dag_plan.h"
-#include "strategies/values.h"
+#include "strategies/lower/values.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #include "strategies/lower/log.h"
 #include "strategies/lower/problem.h"
 #include "strategies/single.h"
-#include "strategies/values.h"
+#include "strategies/lower/values.h"
 
 #include <assert.h>
 #include <math.h>

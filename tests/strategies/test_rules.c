@@ -4,7 +4,7 @@
 
 #include "strategies/fastt/fastt.h"
 #include "strategies/lists/exact_search.h"
-#include "strategies/values.h"
+#include "strategies/lower/values.h"
 
 #include "tests/support/base_check.h"
 #include "tests/support/dpos_case.h"

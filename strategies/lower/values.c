@@ -1,8 +1,8 @@
-/* strategies/values.c - reads the values of a strategy's options. It knows no list of strategies, so
+/* strategies/lower/values.c - reads the values of a strategy's options. It knows no list of strategies, so
  * that a strategy can ask another with the defaults of its options. */
 #include "config.h"
 
-#include "strategies/values.h"
+#include "strategies/lower/values.h"
 
 #include "base/error.h"
 #include "base/names.h"

@@ -1,6 +1,6 @@
-/* strategies/values.h - values of a strategy's options, from text. */
-#ifndef FR_STRATEGIES_VALUES_H
-#define FR_STRATEGIES_VALUES_H
+/* strategies/lower/values.h - values of a strategy's options, from text. */
+#ifndef FR_STRATEGIES_LOWER_VALUES_H
+#define FR_STRATEGIES_LOWER_VALUES_H
 
 #include "strategies/strategies.h"
 
