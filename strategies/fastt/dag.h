@@ -162,8 +162,9 @@ enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *
  * same time, a link that k of them use gives each a k-th; the pair takes the two ways whose sum is
  * below its straight one, as NCCL goes by NVLink where the straight way is a PCIe switch. *via:
  * [n_devices][n_devices] of the placer's arena, FR_NONE: straight. *l becomes what messages then
- * take, which are received before they are sent on. Errors as fr_router_path. */
+ * take, which are received before they are sent on: alone, or where shares is true if all pairs
+ * send at the same time. Errors as fr_router_path. */
 enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
-                                   struct fr__placer *pl, struct fr_error *err);
+                                   struct fr__placer *pl, bool shares, struct fr_error *err);
 
 #endif

@@ -98,7 +98,7 @@ static uint32_t relay_of(const double shared[], const uint32_t n_uses[], size_t 
 }
 
 enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
-                                   struct fr__placer *pl, struct fr_error *err)
+                                   struct fr__placer *pl, bool shares, struct fr_error *err)
 {
     size_t n = pl->in->n_devices;
     double *shared = fr__arena_alloc(pl->arena, n * n, sizeof(*shared));
@@ -124,6 +124,9 @@ enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l
         l->latency_s[k] = c == FR_NONE ? was.latency_s[k] : was.latency_s[in] + was.latency_s[out];
         l->s_per_byte[k] =
             c == FR_NONE ? was.s_per_byte[k] : was.s_per_byte[in] + was.s_per_byte[out];
+        if (shares && k / n != k % n)
+            l->s_per_byte[k] =
+                fmax(l->s_per_byte[k], c == FR_NONE ? shared[k] : shared[in] + shared[out]);
         if (c == FR_NONE)
             continue;
         n_uses[in]++;

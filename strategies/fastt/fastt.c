@@ -29,13 +29,13 @@ static enum fr_status describe_machine(struct fr__fastt *f, struct fr__placer *p
     return FR_OK;
 }
 
-static enum fr_status find_relays(struct fr__fastt *f, struct fr__placer *pl, const uint32_t **via,
-                                  struct fr_error *err)
+static enum fr_status find_relays(struct fr__fastt *f, struct fr__placer *pl, bool shares,
+                                  const uint32_t **via, struct fr_error *err)
 {
     struct fr__dag_links links;
 
     FR_TRY(fr__dag_links_make(&links, pl, err));
-    FR_TRY(fr__dag_links_relay(via, &links, pl, err));
+    FR_TRY(fr__dag_links_relay(via, &links, pl, shares, err));
     f->machine.latency_s = links.latency_s;
     f->machine.s_per_byte = links.s_per_byte;
     return FR_OK;
@@ -269,7 +269,7 @@ enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
     *out = (struct fr__fastt){.rule = rule, .own_s = NAN, .has_spare_room = is_roomy};
     out->replicas_s = INFINITY;
     FR_TRY(describe_machine(out, pl, err));
-    FR_TRY(find_relays(out, pl, &via, err));
+    FR_TRY(find_relays(out, pl, o->shares_links, &via, err));
     FR_TRY(make_start_by(out, pl, rule, err));
     out->start->via = via;
     find_rooms(out, pl);

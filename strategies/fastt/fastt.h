@@ -41,6 +41,7 @@ struct fr__fastt_options {
     bool splits;                       /* OS-DPOS */
     bool limits_tries;                 /* the user did not say how many splits are tried */
     const struct fr__rule *rule;       /* NULL: the fastest of all but the paper's */
+    bool shares_links;                 /* our rules plan as if all pairs sent at once */
     bool asks_engine;                  /* if the problem has a run to ask about */
     bool compares_plain;               /* with other strategies, if the engine is asked */
     struct fr__os_dpos_options search; /* costs are filled in */

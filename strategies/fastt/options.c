@@ -7,6 +7,7 @@ enum {
     OPTION_START,
     OPTION_RULE,
     OPTION_REFEREE,
+    OPTION_LINKS,
     N_SHARED,
     OPTION_PLAIN = N_SHARED,
     OPTION_REPLICAS,
@@ -39,7 +40,14 @@ enum {
                             .fallback = "engine",                                                  \
                             .choices = "engine|belief",                                            \
                             .help = "who says what a plan takes: the engine, or the planner "      \
-                                    "itself, which then goes by the paper's rule"}
+                                    "itself, which then goes by the paper's rule"},                \
+        [OPTION_LINKS] = {                                                                         \
+            .name = "links",                                                                       \
+            .type = FR_OPTION_CHOICE,                                                              \
+            .fallback = "alone",                                                                   \
+            .choices = "alone|shared",                                                             \
+            .help = "what rules other than the paper's believe that a message takes: alone on "    \
+                    "its links, or while all other pairs of GPUs send too"}
 
 const struct fr_option fr__dpos_options[] = {SHARED_OPTIONS, {.name = NULL}};
 const struct fr_option fr__os_dpos_options[] = {
@@ -87,6 +95,7 @@ struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values
     struct fr__fastt_options o = {.start = (enum fr__fastt_start)values->value[OPTION_START],
                                   .splits = splits,
                                   .rule = fr__rule_at(values->value[OPTION_RULE]),
+                                  .shares_links = values->value[OPTION_LINKS] != 0,
                                   .asks_engine = values->value[OPTION_REFEREE] == 0};
 
     if (!splits) {

@@ -343,7 +343,7 @@ START_TEST(messages_go_by_a_third_gpu_where_pairs_share_pcie)
 
     dag_case_open(&c, "lenet", 8, 8, 64);
     links = c.links;
-    ck_assert_int_eq(fr__dag_links_relay(&via, &links, &c.pl, &err), FR_OK);
+    ck_assert_int_eq(fr__dag_links_relay(&via, &links, &c.pl, false, &err), FR_OK);
     for (size_t i = 0; i < 8; i++)
         for (size_t j = 0; j < 8; j++) {
             uint32_t by = via[i * 8 + j];
@@ -358,7 +358,35 @@ START_TEST(messages_go_by_a_third_gpu_where_pairs_share_pcie)
                                     1e-15);
         }
     ck_assert_uint_eq(n_relayed, 8 * 3);
+    /* an NVLink has one pair; what goes by a third GPU goes by two of them */
+    ck_assert_int_eq(fr__dag_links_relay(&via, &links, &c.pl, true, &err), FR_OK);
+    ck_assert_double_eq_tol(links.s_per_byte[0 * 8 + 1], c.links.s_per_byte[0 * 8 + 1], 1e-15);
     dag_case_close(&c);
+}
+END_TEST
+
+/* Of four GPUs at NVSwitches, three pairs use the way out of each; a single message does not reach
+ * the bandwidth of the links, so that alone it takes more than a third. */
+START_TEST(a_link_that_three_pairs_use_gives_each_a_third)
+{
+    struct setup s;
+    struct fr__placer pl;
+    struct fr__dag_links links;
+    const uint32_t *via;
+    double alone_s;
+
+    open_on(&s, "dgx-a100-40g", "lenet", 4, 64);
+    s.plan = fr_plan_new(s.model.topo, s.model.graph);
+    ck_assert_int_eq(fr__placer_init(&pl, &s.model.in, NULL, s.plan, &s.err), FR_OK);
+    ck_assert_int_eq(fr__dag_links_make(&links, &pl, &s.err), FR_OK);
+    alone_s = links.s_per_byte[1];
+    ck_assert_int_eq(fr__dag_links_relay(&via, &links, &pl, true, &s.err), FR_OK);
+    ck_assert_double_gt(links.s_per_byte[1], 2 * alone_s);
+    ck_assert_double_le(links.s_per_byte[1], 3 * alone_s * (1 + 1e-9));
+    for (size_t k = 0; k < 16; k++)
+        ck_assert_uint_eq(via[k], FR_NONE); /* all ways are alike */
+    fr__placer_fini(&pl);
+    close_setup(&s);
 }
 END_TEST
 
@@ -468,6 +496,7 @@ int main(void)
     tcase_add_test(t, a_reader_whose_device_is_known_is_looked_ahead_to);
     tcase_add_test(t, pieces_of_a_variable_add_up);
     tcase_add_test(t, messages_go_by_a_third_gpu_where_pairs_share_pcie);
+    tcase_add_test(t, a_link_that_three_pairs_use_gives_each_a_third);
     tcase_add_loop_test(t, the_planner_is_near_the_optimum_of_small_graphs, 0, 2);
     tcase_add_test(t, defaults_are_read_without_the_list_of_strategies);
     return run_case(t, "strategies/rules");
