@@ -202,6 +202,7 @@ static enum fr_status scaling(struct fr__repro *b, bool is_weak, struct fr_error
 {
     const struct place *places = is_weak ? weak : strong;
     struct best best = {.gain = -1, .model = "", .gpus = ""};
+    char own[80] = "";
 
     FR_TRY(fr__repro_begin(
         b, is_weak ? "weak" : "strong",
@@ -222,12 +223,15 @@ static enum fr_status scaling(struct fr__repro *b, bool is_weak, struct fr_error
 
             FR_TRY(add_scaling_row(b, &models[m], &places[p], is_weak, published, &best, err));
         }
+    if (!is_weak)
+        snprintf(own, sizeof(own), "; our own rules are faster than all of them in %zu",
+                 best.n_own_first);
     return fr__repro_found(
         b, err,
-        "at best %.1f %% over the faster of slim's two ways: %s on %s GPUs; "
-        "FastT is a plan of its own in %zu of %zu rows and slim, rolled back to, in "
-        "the others; by our own rules the planner is faster than all of them in %zu",
-        100 * best.gain, best.model, best.gpus, best.n_planned, best.n_rows, best.n_own_first);
+        "at best %.1f %% over the faster of slim's two ways: %s on %s GPUs; FastT "
+        "is a plan of its own in %zu of %zu rows, and slim, rolled back to, in the "
+        "others%s",
+        100 * best.gain, best.model, best.gpus, best.n_planned, best.n_rows, own);
 }
 
 /* ---- memory ---- */
