@@ -146,14 +146,14 @@ enum fr_status fr_strategy_fill(const struct fr_strategy *s, struct fr_option_va
                                 const char *option, const char *text, bool *has,
                                 struct fr_error *err)
 {
-    struct parsing p = {.strategy = s, .values = values};
+    struct fr__values_parsing p = {.strategy = s, .values = values};
 
     *has = false;
     for (size_t i = 0; s->options[i].name; i++) {
         if (strcmp(s->options[i].name, option) != 0 || s->options[i].type == FR_OPTION_TEXT)
             continue;
         *has = true;
-        return values->is_set[i] ? FR_OK : as_usage(parse_value(&p, i, text, err), err);
+        return values->is_set[i] ? FR_OK : as_usage(fr__value_parse(&p, i, text, err), err);
     }
     return FR_OK;
 }

@@ -82,8 +82,8 @@ struct fr__fastt {
 };
 
 /* Plans pl's problem (own.c), without a look at other strategies: with the engine as the referee if
- * o and the problem allow it. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must outlive
- * *out. */
+ * o and the problem allow it. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must
+ * outlive *out. */
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err);
 void fr__fastt_fini(struct fr__fastt *f);

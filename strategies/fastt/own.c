@@ -146,7 +146,8 @@ static enum fr_status own_plan(struct fr__fastt *out, struct fr__placer *pl,
     *out = s.best;
     if (isfinite(s.best.own_s))
         return FR_OK;
-    /* the engine finds no room for any: the plan by the account says what lacks, or is the answer */
+    /* the engine finds no room for any: the plan by the account is the answer, or says what lacks
+     */
     FR_TRY(fr__fastt_paper(out, pl, o, err));
     out->own_s = INFINITY;
     return FR_OK;

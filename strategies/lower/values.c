@@ -1,5 +1,5 @@
-/* strategies/lower/values.c - reads the values of a strategy's options. It knows no list of strategies, so
- * that a strategy can ask another with the defaults of its options. */
+/* strategies/lower/values.c - reads the values of a strategy's options. It knows no list of
+ * strategies, so that a strategy can ask another with the defaults of its options. */
 #include "config.h"
 
 #include "strategies/lower/values.h"
