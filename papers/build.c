@@ -100,7 +100,7 @@ static bool keep_planned(struct fr__repro *b, struct fr__repro_answer *a, const 
     const struct fr_decided_plan *p = decisions ? fr_decisions_plan(decisions) : NULL;
     size_t *ops_on;
 
-    a->split_kinds = a->most_split = "";
+    a->split_kinds = a->most_split = a->own_rule = "";
     if (!p)
         return true;
     ops_on = fr__arena_alloc(b->arena, r->n_gpus, sizeof(*ops_on));
@@ -114,6 +114,11 @@ static bool keep_planned(struct fr__repro *b, struct fr__repro_answer *a, const 
     a->n_ops = p->n_ops;
     a->n_splits = decisions->n_splits;
     a->keeps_replicas = decisions->keeps_replicas;
+    a->own_rule = "";
+    if (decisions->own_s > 0)
+        a->own_rule = fr__arena_strdup(b->arena, decisions->rule);
+    if (!a->own_rule)
+        return false;
     return keep_splits(b, a, r);
 }
 
@@ -123,7 +128,8 @@ static enum fr_status answer(struct fr__repro *b, const struct fr_question *q,
     struct fr_record *r;
     enum fr_status st = fr_session_ask(b->session, q, b->ctx, &r, err);
 
-    *a = (struct fr__repro_answer){.planned_s = NAN, .split_kinds = "", .most_split = ""};
+    *a = (struct fr__repro_answer){
+        .planned_s = NAN, .own_rule = "", .split_kinds = "", .most_split = ""};
     if (st == FR_ENOROOM) {
         a->oom = true;
         a->iteration_s = a->compute_s = a->comm_s = a->exposed_comm_s = a->plan_cpu_s = NAN;

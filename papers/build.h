@@ -15,6 +15,7 @@ struct fr__repro_answer {
     uint64_t peak_bytes;
     size_t n_ops, n_splits; /* planned */
     bool keeps_replicas;
+    const char *own_rule;    /* of a planner that asked the engine: "together"; else "" */
     const char *split_kinds; /* "conv2d matmul"; "" */
     const char *most_split;  /* "conv1_2 in 4 (batch)", the first kept; "" */
     const size_t *ops_on;    /* [n_devices asked for] operations planned there; NULL */

@@ -157,6 +157,12 @@ struct fr_decided_rival {
     bool is_kept; /* it is the plan */
 };
 
+/* Another strategy whose plan was compared with the own one. */
+struct fr_decided_plain {
+    const char *name;
+    double made_s; /* infinite: no plan, out of memory, or given up as longer than the best */
+};
+
 /* A pipeline: its schedule, and what the stages take of it. */
 struct fr_decided_pipeline {
     const struct fr_schedule *schedule;
@@ -234,6 +240,15 @@ struct fr_decisions {
     double start_s;                  /* before operations were split */
     const char *start, *start_words; /* planned from: "dp"; "replicas" */
     bool keeps_replicas;             /* found nothing better than a whole replica a device */
+    /* What the engine made of the strategy's own best plan; 0: it was not asked; infinite: out of
+     * memory. own_alone_s: with each message alone on its links, so that the rest is contention. */
+    double own_s, own_alone_s;
+    const char *plan_of;           /* the strategy whose plan it is; NULL: it was not asked */
+    bool is_handed_over;           /* that is another one, whose plan is faster */
+    const char *rule, *rule_words; /* how its own plan was made: "together"; NULL: only one way */
+    size_t n_plain;
+    const struct fr_decided_plain *plain; /* other strategies that were compared */
+    size_t n_asked, n_given_up; /* runs of the engine, and those that stopped at the best so far */
     size_t n_devices, n_columns;
     const struct fr_decided_device *devices;
     const char *const *columns; /* [n_columns] names of device types, in the order of the devices */
@@ -257,6 +272,10 @@ struct fr_decisions {
     void *priv;
 };
 void fr_decisions_free(struct fr_decisions *d);
+
+/* Why the engine made another time of the own plan than was planned: the larger of two parts, in a
+ * word; "none" within 1 %. "": the engine was not asked. */
+const char *fr_decisions_gap_cause(const struct fr_decisions *d);
 
 /* The plan that was taken; NULL: it tells of none. */
 static inline const struct fr_decided_plan *fr_decisions_plan(const struct fr_decisions *d)

@@ -10,13 +10,22 @@
 static enum fr_status plan_dpos(const struct fr_problem *in, const struct fr_context *ctx,
                                 struct fr_plan *out, struct fr_error *err)
 {
-    return fr__fastt_plan(in, ctx, out, false, err);
+    const struct fr__fastt_asked asked = {.name = fr__strategy_dpos.name};
+
+    return fr__fastt_plan(in, ctx, out, &asked, err);
 }
 
 static enum fr_status plan_os_dpos(const struct fr_problem *in, const struct fr_context *ctx,
                                    struct fr_plan *out, struct fr_error *err)
 {
-    return fr__fastt_plan(in, ctx, out, true, err);
+    static const struct fr_strategy *const plain[] = {&fr__strategy_single, &fr__strategy_dp,
+                                                      &fr__strategy_mp, &fr__strategy_pp};
+    const struct fr__fastt_asked asked = {.name = fr__strategy_os_dpos.name,
+                                          .splits = true,
+                                          .plain = plain,
+                                          .n_plain = sizeof(plain) / sizeof(plain[0])};
+
+    return fr__fastt_plan(in, ctx, out, &asked, err);
 }
 
 static enum fr_status explain_dpos(const struct fr_problem *in, const struct fr_context *ctx,

@@ -6,14 +6,13 @@
 #include "base/names.h"
 #include "base/units.h"
 #include "strategies/strategies.h"
+#include "strategies/lower/values.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
     MAX_NAME = 128, /* bytes of a name, terminator included */
-    MAX_WORD = 512, /* of a name or a value */
-    MAX_CHOICES = 32,
     MAX_STRATEGIES = 128
 };
 
@@ -34,31 +33,12 @@ enum fr_optimizer fr_optimizer_parse(const char *name)
     return (enum fr_optimizer)fr__name_parse(&optimizers, name);
 }
 
-/* A copy of the text up to one of the stops. */
-struct word {
-    char text[MAX_WORD];
-};
-
-static enum fr_status read_word(const char **at, const char *stops, const char *what, size_t room,
-                                struct word *out, struct fr_error *err)
-{
-    size_t n = strcspn(*at, stops);
-
-    if (n >= room)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s of %zu bytes, at most %zu are allowed",
-                        what, n, room - 1);
-    memcpy(out->text, *at, n);
-    out->text[n] = '\0';
-    *at += n;
-    return FR_OK;
-}
-
 static enum fr_status find_strategy(const char *name, const struct fr_strategy **out,
                                     struct fr_error *err)
 {
     const char *names[MAX_STRATEGIES];
     const struct fr_strategy *s;
-    char hint[MAX_WORD];
+    char hint[FR__MAX_WORD];
     size_t n = 0;
 
     for (; n < MAX_STRATEGIES && (s = fr_strategy_at(n)) != NULL; n++) {
@@ -78,7 +58,7 @@ static enum fr_status find_option(const struct fr_strategy *s, const char *name,
                                   struct fr_error *err)
 {
     const char *names[FR_MAX_OPTIONS];
-    char hint[MAX_WORD];
+    char hint[FR__MAX_WORD];
     size_t n = 0;
 
     for (; s->options[n].name; n++) {
@@ -95,83 +75,14 @@ static enum fr_status find_option(const struct fr_strategy *s, const char *name,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
 
-static enum fr_status parse_choice(const struct fr_option *o, const char *what, const char *text,
-                                   uint64_t *out, struct fr_error *err)
-{
-    struct word choices[MAX_CHOICES];
-    const char *names[MAX_CHOICES], *at = o->choices;
-    char hint[MAX_WORD];
-    size_t n = 0;
-
-    for (; n < MAX_CHOICES; n++) {
-        FR_TRY(read_word(&at, "|", "choice", MAX_WORD, &choices[n], err));
-        names[n] = choices[n].text;
-        if (strcmp(text, names[n]) == 0) {
-            *out = n;
-            return FR_OK;
-        }
-        if (*at++ == '\0')
-            break;
-    }
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", not one of %s%s", what, text,
-                    o->choices,
-                    fr__did_you_mean(text, names, n < MAX_CHOICES ? n + 1 : n, hint, sizeof(hint)));
-}
-
-struct parsing {
-    const struct fr_strategy *strategy;
-    struct fr_option_values *values;
-    size_t n_text; /* bytes of values->text that are taken */
-};
-
-/* Keeps the text behind those that are there already. */
-static enum fr_status keep_text(struct parsing *p, size_t option, const char *what,
-                                const char *text, struct fr_error *err)
-{
-    struct fr_option_values *v = p->values;
-    size_t n = strlen(text) + 1;
-
-    if (n > sizeof(v->text) - p->n_text)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s: all texts together exceed %zu bytes", what,
-                        sizeof(v->text) - 1);
-    memcpy(v->text + p->n_text, text, n);
-    v->value[option] = p->n_text;
-    p->n_text += n;
-    return FR_OK;
-}
-
-static enum fr_status parse_value(struct parsing *p, size_t option, const char *text,
-                                  struct fr_error *err)
-{
-    const struct fr_option *o = &p->strategy->options[option];
-    uint64_t *out = &p->values->value[option];
-    char what[MAX_WORD];
-
-    snprintf(what, sizeof(what), "option '%s' of '%s'", o->name, p->strategy->name);
-    switch (o->type) {
-    case FR_OPTION_COUNT:
-        return fr__parse_count(text, what, FR_NOWHERE, 0, UINT32_MAX - 1, out, err);
-    case FR_OPTION_BYTES:
-        return fr__parse_bytes(text, what, FR_NOWHERE, out, err);
-    case FR_OPTION_CHOICE:
-        return parse_choice(o, what, text, out, err);
-    case FR_OPTION_TEXT:
-        return keep_text(p, option, what, text, err);
-    default:
-        if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", not 0 or 1", what, text);
-        *out = text[0] == '1';
-        return FR_OK;
-    }
-}
-
-static enum fr_status parse_option(struct parsing *p, const char **at, struct fr_error *err)
+static enum fr_status parse_option(struct fr__values_parsing *p, const char **at,
+                                   struct fr_error *err)
 {
     const struct fr_strategy *s = p->strategy;
-    struct word key, value;
+    struct fr__word key, value;
     size_t i = 0;
 
-    FR_TRY(read_word(at, "=,", "an option's name", MAX_NAME, &key, err));
+    FR_TRY(fr__word_read(at, "=,", "an option's name", MAX_NAME, &key, err));
     if (!key.text[0])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "an option of strategy '%s' has no name (expected key=value)", s->name);
@@ -180,14 +91,14 @@ static enum fr_status parse_option(struct parsing *p, const char **at, struct fr
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' has no value", key.text,
                         s->name);
     ++*at;
-    FR_TRY(read_word(at, ",", "an option's value", MAX_WORD, &value, err));
+    FR_TRY(fr__word_read(at, ",", "an option's value", FR__MAX_WORD, &value, err));
     if (!value.text[0])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' has no value", key.text,
                         s->name);
     if (p->values->is_set[i])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' of '%s' is given twice", key.text,
                         s->name);
-    FR_TRY(parse_value(p, i, value.text, err));
+    FR_TRY(fr__value_parse(p, i, value.text, err));
     p->values->is_set[i] = true;
     return FR_OK;
 }
@@ -205,14 +116,13 @@ static enum fr_status as_usage(enum fr_status st, struct fr_error *err)
 static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                             struct fr_option_values *values, struct fr_error *err)
 {
-    struct parsing p = {.values = values};
-    struct word name;
+    struct fr__values_parsing p = {.values = values};
+    struct fr__word name;
 
     *values = (struct fr_option_values){.value = {0}};
-    FR_TRY(read_word(&spec, ":", "a strategy's name", MAX_NAME, &name, err));
+    FR_TRY(fr__word_read(&spec, ":", "a strategy's name", MAX_NAME, &name, err));
     FR_TRY(find_strategy(name.text, &p.strategy, err));
-    for (size_t i = 0; p.strategy->options[i].name; i++)
-        FR_TRY(parse_value(&p, i, p.strategy->options[i].fallback, err));
+    FR_TRY(fr__values_begin(&p, p.strategy, values, err));
     while (*spec) { /* at ':' or ',' */
         spec++;
         FR_TRY(parse_option(&p, &spec, err));
@@ -236,14 +146,14 @@ enum fr_status fr_strategy_fill(const struct fr_strategy *s, struct fr_option_va
                                 const char *option, const char *text, bool *has,
                                 struct fr_error *err)
 {
-    struct parsing p = {.strategy = s, .values = values};
+    struct fr__values_parsing p = {.strategy = s, .values = values};
 
     *has = false;
     for (size_t i = 0; s->options[i].name; i++) {
         if (strcmp(s->options[i].name, option) != 0 || s->options[i].type == FR_OPTION_TEXT)
             continue;
         *has = true;
-        return values->is_set[i] ? FR_OK : as_usage(parse_value(&p, i, text, err), err);
+        return values->is_set[i] ? FR_OK : as_usage(fr__value_parse(&p, i, text, err), err);
     }
     return FR_OK;
 }

@@ -85,6 +85,11 @@ struct fr_problem {
     const struct fr_option_values *options;
     bool prefers_folding; /* the plan is one of many that are tried: ranks that do the same are
                              placed once, even where their messages would go over the links */
+    /* How the plan will be run, so that a planner can ask the engine what a plan takes. Of these,
+     * want, stop_s and context are the planner's to set. NULL: it can only go by what it
+     * believes. */
+    const struct fr_run_options *run;
+    struct fr_simulation *simulation; /* on topo, for the planner's runs; NULL: it makes one */
     /* where a strategy leaves what it decided, for the caller to free: the plan, with the tasks
      * that its operations became; NULL: not wanted */
     struct fr_decisions **decisions;

@@ -136,31 +136,17 @@ static enum fr_status check_room(const struct fr__making *m, struct fr_error *er
                        : FR_OK;
 }
 
-/* Plans and runs into m, which owns what it gets even on failure. */
-static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
-                                   const struct fr_strategy *strategy, struct fr_error *err)
+/* How the plan will be run, as far as the plan need not be known for it. */
+static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *problem,
+                                 struct fr_error *err)
 {
     const struct fr_question *q = m->question;
-    double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
 
-    m->plan = fr_plan_new(problem->topo, problem->graph);
-    if (!m->plan)
-        return fr__fail_nomem(err);
-    FR_TRY(strategy->plan(problem, m->context, m->plan, err));
-    if (q->is_brief && strategy->is_trusted)
-        fr__plan_trust(m->plan);
-    FR_TRY(fr_plan_finish(m->plan, err));
-    if (q->is_overfull)
-        FR_TRY(check_room(m, err));
     m->options = q->run;
     if (m->slow)
         m->options.device_slowdown = m->slow;
     FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
-    FR_TRY(put_in_order(m, err));
-    if (q->iterations > 1)
-        FR_TRY(unroll(m, q->iterations, err));
-    m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
     m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
     if (!q->is_brief)
         m->options.want |= FR_WANT_USUAL | FR_WANT_HOLDERS;
@@ -173,9 +159,43 @@ static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem
     /* a user who says how collectives run wants no fitted time */
     m->options.rings_only = q->collectives != FR_COLLECTIVES_AUTO || q->run.rings > 0 ||
                             q->way.algorithm || q->way.protocol;
-    m->options.closed_form_collectives =
-        q->collectives == FR_COLLECTIVES_CLOSED ||
-        (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS);
+    m->options.closed_form_collectives = q->collectives == FR_COLLECTIVES_CLOSED;
+    return FR_OK;
+}
+
+static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *problem,
+                                const struct fr_strategy *strategy, struct fr_error *err)
+{
+    struct fr_problem asked = *problem;
+
+    asked.run = &m->options;
+    asked.simulation = m->simulation;
+    m->plan = fr_plan_new(problem->topo, problem->graph);
+    if (!m->plan)
+        return fr__fail_nomem(err);
+    FR_TRY(strategy->plan(&asked, m->context, m->plan, err));
+    if (m->question->is_brief && strategy->is_trusted)
+        fr__plan_trust(m->plan);
+    return fr_plan_finish(m->plan, err);
+}
+
+/* Plans and runs into m, which owns what it gets even on failure. */
+static enum fr_status plan_and_run(struct fr__making *m, const struct fr_problem *problem,
+                                   const struct fr_strategy *strategy, struct fr_error *err)
+{
+    const struct fr_question *q = m->question;
+    double wall_s = clock_s(CLOCK_MONOTONIC), cpu_s = clock_s(CLOCK_THREAD_CPUTIME_ID);
+
+    FR_TRY(choose_run(m, problem, err));
+    FR_TRY(make_plan(m, problem, strategy, err));
+    if (q->is_overfull)
+        FR_TRY(check_room(m, err));
+    FR_TRY(put_in_order(m, err));
+    if (q->iterations > 1)
+        FR_TRY(unroll(m, q->iterations, err));
+    m->plan_cpu_s = q->no_timing ? 0 : clock_s(CLOCK_THREAD_CPUTIME_ID) - cpu_s;
+    if (q->collectives == FR_COLLECTIVES_AUTO && ring_steps(m->plan) > MOST_RING_STEPS)
+        m->options.closed_form_collectives = true;
     FR_TRY(fr_simulation_run(m->simulation, m->plan, &m->options, &m->run, err));
     m->wall_s = q->no_timing ? 0 : clock_s(CLOCK_MONOTONIC) - wall_s;
     return FR_OK;

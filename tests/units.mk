@@ -132,6 +132,7 @@ unit_tests += tests/strategies/test_pipeline_runs
 unit_tests += tests/strategies/test_plans
 unit_tests += tests/strategies/test_recipe
 unit_tests += tests/strategies/test_recompute_runs
+unit_tests += tests/strategies/test_rules
 unit_tests += tests/strategies/test_runs
 unit_tests += tests/strategies/test_schedule_rules
 unit_tests += tests/strategies/test_schedules

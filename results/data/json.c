@@ -8,6 +8,8 @@
 #include "results/formats.h"
 #include "results/parts/speed_up.h"
 
+#include <math.h>
+
 static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
 {
     fr__json_open(j, "memory", '{', true);
@@ -199,6 +201,38 @@ static void write_promise(struct fr__json *j, const struct fr_record *r)
     fr__json_string(j, "not_planned", p->left_out);
 }
 
+static void write_time(struct fr__json *j, const char *key, double s)
+{
+    if (isfinite(s))
+        fr__json_number(j, key, s);
+    else
+        fr__json_null(j, key);
+}
+
+/* Whose plan it is, where the engine was asked: the strategy's own, or that of another strategy
+ * that was faster. own_gap_s: what the engine made of the own plan beyond what was planned. */
+static void write_own(struct fr__json *j, const struct fr_record *r)
+{
+    const struct fr_decisions *d = r->decisions;
+
+    if (!(d->own_s > 0))
+        return;
+    fr__json_string(j, "plan_of", d->plan_of);
+    write_time(j, "own_s", d->own_s);
+    fr__json_string(j, "own_rule", d->rule);
+    fr__json_open(j, "own_gap_s", '{', true);
+    write_time(j, "contention", d->own_s - d->own_alone_s);
+    write_time(j, "launch_and_order", d->own_alone_s - d->believed_s);
+    fr__json_close(j, '}');
+    fr__json_string(j, "gap_cause", fr_decisions_gap_cause(d));
+    fr__json_open(j, "plain_s", '{', true);
+    for (size_t i = 0; i < d->n_plain; i++)
+        write_time(j, d->plain[i].name, d->plain[i].made_s);
+    fr__json_close(j, '}');
+    fr__json_count(j, "plans_run", d->n_asked);
+    fr__json_count(j, "plans_given_up", d->n_given_up);
+}
+
 /* In the order of execution. */
 static void write_decisions(struct fr__json *j, const struct fr_record *r)
 {
@@ -217,6 +251,7 @@ static void write_decisions(struct fr__json *j, const struct fr_record *r)
     fr__json_close(j, '}');
     fr__json_string(j, "planned_from", d->start);
     fr__json_bool(j, "keeps_replicas", d->keeps_replicas);
+    write_own(j, r);
     fr__json_open(j, "placement", '{', false);
     for (size_t i = 0; i < p->n_ops; i++)
         fr__json_string(j, p->ops[p->order[i]].name, d->devices[p->ops[p->order[i]].device].name);

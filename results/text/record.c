@@ -10,6 +10,9 @@
 #include "results/text/cells.h"
 #include "results/text/record.h"
 
+#include <math.h>
+#include <string.h>
+
 enum { NUMBER = 32, MOST_HOLDERS = 5 };
 
 /* ---- one result ---- */
@@ -223,6 +226,25 @@ static void print_promise(FILE *f, const struct fr_record *r)
     putc('\n', f);
 }
 
+/* What the engine said to a planner that asked it: of its own plan and of others. */
+static void print_own(FILE *f, const struct fr_record *r, const struct fr_decisions *d)
+{
+    const char *cause = fr_decisions_gap_cause(d);
+    char own[NUMBER], made[NUMBER];
+
+    if (isfinite(d->own_s))
+        fprintf(f, "own plan, rule %s (%s): made %s", d->rule, d->rule_words,
+                fr__format_time(d->own_s, own, sizeof(own)));
+    else
+        fputs("own plan: out of memory", f);
+    if (isfinite(d->own_s) && strcmp(cause, "none") != 0)
+        fprintf(f, ", not as planned because of %s", cause);
+    putc('\n', f);
+    if (d->is_handed_over)
+        fprintf(f, "handed over: the plan of %s, made %s\n", d->plan_of,
+                fr__format_time(r->iteration_s, made, sizeof(made)));
+}
+
 /* The time that the planner believed, the time of the run, and the bound of any placement. */
 static void print_planned(FILE *f, const struct fr_record *r)
 {
@@ -240,8 +262,14 @@ static void print_planned(FILE *f, const struct fr_record *r)
                 fr__format_time(d->start_s, before, sizeof(before)), d->n_splits,
                 d->n_splits == 1 ? "" : "s");
     fr__change_cell(off, d->believed_s > 0 ? r->iteration_s / d->believed_s - 1 : 0);
-    fprintf(f, "from %s; the %s network and %s order made it %s, %s\n", d->start_words, r->network,
-            r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
+    if (d->is_handed_over)
+        fprintf(f, "from %s; its own plan takes longer than that of %s\n", d->start_words,
+                d->plan_of);
+    else
+        fprintf(f, "from %s; the %s network and %s order made it %s, %s\n", d->start_words,
+                r->network, r->order, fr__format_time(r->iteration_s, made, sizeof(made)), off);
+    if (d->own_s > 0)
+        print_own(f, r, d);
     fr__change_cell(gap, b->best_s > 0 ? d->believed_s / b->best_s - 1 : 0);
     fprintf(f, "no placement of these operations takes less than %s (%s): planned %s\n",
             fr__format_time(b->best_s, bound, sizeof(bound)),

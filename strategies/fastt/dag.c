@@ -5,7 +5,6 @@
 #include "strategies/fastt/dag.h"
 
 #include "base/error.h"
-#include "sim/network/alone.h"
 #include "strategies/fastt/dag_dims.h"
 
 #include <math.h>
@@ -62,6 +61,8 @@ const char *fr__dag_name(const struct fr__dag *dag, uint32_t op, char *buf, size
 
 /* ---- making one ---- */
 
+/* The pieces of a variable, their sums and updates have consecutive indices, from the one that is
+ * noted on. */
 struct making {
     struct fr__dag *dag;
     struct fr__placer *pl;
@@ -71,7 +72,9 @@ struct making {
     uint32_t
         *index_of;    /* [n_replicas][n_ops] of body operations; the first row also of the tail's */
     uint32_t *sum_of; /* [n_tensors] the sum of a gradient over replicas; FR_NONE */
-    bool *is_held;    /* [n_tensors] is held until the backward pass reads it, or longer */
+    const struct fr__dag_how *how;
+    uint32_t *n_pieces, *first_group; /* [owners] */
+    bool *is_held; /* [n_tensors] is held until the backward pass reads it, or longer */
     size_t cap_edges;
 };
 
@@ -96,6 +99,42 @@ static uint32_t owner_of(const struct making *m, uint32_t op)
             return e->src;
     }
     return FR_NONE;
+}
+
+/* The pieces of the variable that a graph op works with. */
+static uint32_t pieces_of(const struct making *m, uint32_t op)
+{
+    uint32_t owner = owner_of(m, op);
+
+    return owner == FR_NONE ? 1 : m->n_pieces[m->pl->params.owner_of[owner]];
+}
+
+static uint64_t piece_of(uint64_t bytes, uint32_t n, uint32_t k)
+{
+    return bytes / n + (k < bytes % n);
+}
+
+static void find_pieces(struct making *m)
+{
+    const struct fr__params *p = &m->pl->params;
+    uint32_t n_groups = 0;
+
+    for (uint32_t w = 0; w < p->n_owners; w++) {
+        uint64_t most = m->how->n_pieces;
+
+        if (m->how->least_piece_bytes > 0 && p->owners[w].bytes / m->how->least_piece_bytes < most)
+            most = p->owners[w].bytes / m->how->least_piece_bytes;
+        m->n_pieces[w] = m->dag->n_replicas > 1 && most > 1 ? (uint32_t)most : 1;
+        m->first_group[w] = n_groups;
+        n_groups += m->n_pieces[w];
+    }
+    m->dag->n_groups = n_groups + (m->how->keeps_together ? m->dag->n_replicas : 0);
+}
+
+/* The group of piece k of the variable of an owner op. */
+static uint32_t group_of(const struct making *m, uint32_t owner, uint32_t k)
+{
+    return owner == FR_NONE ? FR_NONE : m->first_group[m->pl->params.owner_of[owner]] + k;
 }
 
 static uint64_t bytes_at(const struct making *m, const struct fr_tensor *t)
@@ -194,6 +233,13 @@ static bool stays(const struct making *m, uint32_t src, uint32_t dst, enum fr__d
     return cargo != FR__DAG_ORDER;
 }
 
+static void set_piece(struct making *m, uint32_t id, uint32_t group, uint32_t k, uint32_t n)
+{
+    m->dag->ops[id].group = group;
+    m->dag->ops[id].part = (uint16_t)k;
+    m->dag->ops[id].n_parts = (uint16_t)n;
+}
+
 static enum fr_status add_edge(struct making *m, uint32_t src, uint32_t dst, uint32_t tensor,
                                uint64_t bytes, enum fr__dag_cargo cargo, struct fr_error *err)
 {
@@ -208,28 +254,39 @@ static enum fr_status add_edge(struct making *m, uint32_t src, uint32_t dst, uin
     return FR_OK;
 }
 
+static enum fr_status add_piece(struct making *m, uint32_t src, uint32_t dst, uint32_t tensor,
+                                uint64_t bytes, enum fr__dag_cargo cargo, uint32_t piece,
+                                struct fr_error *err)
+{
+    FR_TRY(add_edge(m, src, dst, tensor, bytes, cargo, err));
+    m->dag->edges[m->dag->n_edges - 1].piece = (uint16_t)piece;
+    return FR_OK;
+}
+
 static void add_variables(struct making *m)
 {
     const struct fr__params *p = &m->pl->params;
 
-    for (uint32_t w = 0; w < p->n_owners; w++) {
-        uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
+    for (uint32_t w = 0; w < p->n_owners; w++)
+        for (uint32_t k = 0; k < m->n_pieces[w]; k++) {
+            uint32_t op = p->owners[w].op, id = add_op(m, FR__DAG_VARIABLE, op, FR_NONE, 0);
+            uint64_t bytes = piece_of(p->owners[w].bytes, m->n_pieces[w], k);
 
-        m->dag->ops[id].resident_bytes = p->owners[w].bytes * (m->pl->in->keeps_gradients ? 2 : 1) +
-                                         fr__optimizer_bytes(m->pl->in, p->owners[w].bytes);
-        m->dag->ops[id].group = w;
-        m->variable_of[op] = id;
-    }
-    m->dag->n_groups = p->n_owners;
+            m->dag->ops[id].resident_bytes = bytes * (m->pl->in->keeps_gradients ? 2 : 1) +
+                                             fr__optimizer_bytes(m->pl->in, bytes);
+            set_piece(m, id, group_of(m, op, k), k, m->n_pieces[w]);
+            if (k == 0)
+                m->variable_of[op] = id;
+        }
 }
 
 /* The group of a body op. In the dag of one model a variable is on the device of the ops that read
  * it and make its gradient. Replicas that share it may be anywhere. */
-static uint32_t body_group(const struct making *m, uint32_t op)
+static uint32_t body_group(const struct making *m, uint32_t op, uint32_t replica)
 {
-    uint32_t owner = m->dag->n_replicas == 1 ? owner_of(m, op) : FR_NONE;
-
-    return owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
+    if (m->how->keeps_together)
+        return (uint32_t)(m->dag->n_groups - m->dag->n_replicas) + replica;
+    return m->dag->n_replicas == 1 ? group_of(m, owner_of(m, op), 0) : FR_NONE;
 }
 
 static void add_bodies(struct making *m)
@@ -244,23 +301,47 @@ static void add_bodies(struct making *m)
             m->dag->ops[id].output_bytes = output_bytes(m, &m->g->ops[o], true);
             m->dag->ops[id].split_mask = split_mask(m, o);
             m->dag->ops[id].has_channels_apart = fr__dag_channels_apart(m->g, o);
-            m->dag->ops[id].group = body_group(m, o);
+            m->dag->ops[id].group = body_group(m, o, r);
             m->index_of[r * m->g->n_ops + o] = id;
         }
 }
 
-/* Adds a sum over replicas for each gradient that the tail reads. It reads all of them and writes
- * one. */
+/* Adds a sum over replicas for each gradient that the tail reads, or for each piece. It reads all
+ * of them and writes one. */
 static void add_sum(struct making *m, const struct fr_edge *e, uint32_t owner)
 {
     struct fr__dag *d = m->dag;
-    uint32_t row = (uint32_t)d->n_costs++, id = add_op(m, FR__DAG_SUM, e->src, FR_NONE, row);
+    uint32_t row = (uint32_t)d->n_costs++, n = pieces_of(m, e->dst);
 
-    fr__dag_bytes_cost(d, (double)e->bytes * (double)(d->n_replicas + 1),
+    fr__dag_bytes_cost(d, (double)piece_of(e->bytes, n, 0) * (double)(d->n_replicas + 1),
                        &d->cost_s[row * d->n_types]);
-    d->ops[id].output_bytes = e->bytes;
-    d->ops[id].group = owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
-    m->sum_of[e->tensor] = id;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t id = add_op(m, FR__DAG_SUM, e->src, FR_NONE, row);
+
+        d->ops[id].output_bytes = piece_of(e->bytes, n, k);
+        set_piece(m, id, group_of(m, owner, k), k, n);
+        if (k == 0)
+            m->sum_of[e->tensor] = id;
+    }
+}
+
+static void add_tail_op(struct making *m, uint32_t o)
+{
+    struct fr__dag *d = m->dag;
+    uint32_t owner = owner_of(m, o), n = pieces_of(m, o), row = 1 + o;
+
+    if (n > 1) {
+        row = (uint32_t)d->n_costs++;
+        fr__dag_piece_cost(d, o, n, &d->cost_s[row * d->n_types]);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t id = add_op(m, FR__DAG_OP, o, FR_NONE, row);
+
+        d->ops[id].output_bytes = piece_of(output_bytes(m, &m->g->ops[o], true), n, k);
+        set_piece(m, id, group_of(m, owner, k), k, n);
+        if (k == 0)
+            m->index_of[o] = id;
+    }
 }
 
 static void add_tail(struct making *m)
@@ -274,17 +355,9 @@ static void add_tail(struct making *m)
             m->sum_of[e->tensor] == FR_NONE)
             add_sum(m, e, owner_of(m, e->dst));
     }
-    for (uint32_t o = 0; o < g->n_ops; o++) {
-        uint32_t id, owner;
-
-        if (!is_tail(m, o))
-            continue;
-        owner = owner_of(m, o);
-        id = add_op(m, FR__DAG_OP, o, FR_NONE, 1 + o);
-        m->dag->ops[id].output_bytes = output_bytes(m, &g->ops[o], true);
-        m->dag->ops[id].group = owner == FR_NONE ? FR_NONE : m->pl->params.owner_of[owner];
-        m->index_of[o] = id;
-    }
+    for (uint32_t o = 0; o < g->n_ops; o++)
+        if (is_tail(m, o))
+            add_tail_op(m, o);
 }
 
 /* ---- edges ---- */
@@ -300,14 +373,31 @@ static enum fr_status connect_to_tail(struct making *m, const struct fr_edge *e,
                                       struct fr_error *err)
 {
     uint32_t sum = e->tensor == FR_NONE ? FR_NONE : m->sum_of[e->tensor];
-    uint32_t tail = m->index_of[e->dst];
+    uint32_t tail = m->index_of[e->dst], n = pieces_of(m, e->dst);
 
-    for (size_t r = 0; r < m->dag->n_replicas; r++)
-        FR_TRY(add_edge(m, m->index_of[r * m->g->n_ops + e->src], sum == FR_NONE ? tail : sum,
-                        e->tensor, gradient_bytes(m, e), FR__DAG_GRADIENT, err));
-    if (sum == FR_NONE)
-        return FR_OK;
-    return add_edge(m, sum, tail, e->tensor, e->bytes, FR__DAG_GRADIENT, err);
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t bytes = piece_of(gradient_bytes(m, e), n, k);
+        uint32_t reader = (sum == FR_NONE ? tail : sum) + k;
+
+        for (size_t r = 0; r < m->dag->n_replicas; r++)
+            FR_TRY(add_piece(m, m->index_of[r * m->g->n_ops + e->src], reader, e->tensor, bytes,
+                             FR__DAG_GRADIENT, k, err));
+        if (sum != FR_NONE)
+            FR_TRY(add_edge(m, sum + k, tail + k, e->tensor, bytes, FR__DAG_GRADIENT, err));
+    }
+    return FR_OK;
+}
+
+/* Pieces of what one op of the tail makes are read by the same pieces of another. */
+static enum fr_status connect_tail(struct making *m, const struct fr_edge *e, struct fr_error *err)
+{
+    uint32_t n = pieces_of(m, e->src), n_dst = pieces_of(m, e->dst);
+
+    for (uint32_t k = 0; k < (n > n_dst ? n : n_dst); k++)
+        FR_TRY(add_edge(m, m->index_of[e->src] + (k < n ? k : n - 1),
+                        m->index_of[e->dst] + (k < n_dst ? k : n_dst - 1), e->tensor,
+                        piece_of(e->bytes, n, k < n ? k : 0), FR__DAG_GRADIENT, err));
+    return FR_OK;
 }
 
 static enum fr_status connect_body(struct making *m, const struct fr_edge *e, struct fr_error *err)
@@ -330,8 +420,7 @@ static enum fr_status connect_body(struct making *m, const struct fr_edge *e, st
 static enum fr_status connect(struct making *m, const struct fr_edge *e, struct fr_error *err)
 {
     if (is_tail(m, e->src))
-        return add_edge(m, m->index_of[e->src], m->index_of[e->dst], e->tensor, e->bytes,
-                        FR__DAG_GRADIENT, err);
+        return connect_tail(m, e, err);
     return is_tail(m, e->dst) ? connect_to_tail(m, e, err) : connect_body(m, e, err);
 }
 
@@ -340,19 +429,21 @@ static enum fr_status connect(struct making *m, const struct fr_edge *e, struct 
 static enum fr_status connect_parameters(struct making *m, uint32_t op, struct fr_error *err)
 {
     const struct fr_op *o = &m->g->ops[op];
-    uint32_t owner = owner_of(m, op), variable;
-    uint64_t bytes;
+    uint32_t owner = owner_of(m, op), n = pieces_of(m, op), variable;
 
     if (owner == FR_NONE || o->phase == FR_PHASE_BACKWARD_WEIGHT ||
         (o->phase == FR_PHASE_BACKWARD_DATA && o->param_bytes == 0))
         return FR_OK;
     variable = m->variable_of[owner];
-    if (is_tail(m, op))
-        return add_edge(m, variable, m->index_of[op], FR_NONE, 0, FR__DAG_ORDER, err);
-    bytes = m->g->ops[owner].param_bytes;
-    for (size_t r = 0; r < m->dag->n_replicas; r++)
-        FR_TRY(add_edge(m, variable, m->index_of[r * m->g->n_ops + op], FR_NONE, bytes,
-                        FR__DAG_WEIGHT, err));
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t bytes = piece_of(m->g->ops[owner].param_bytes, n, k);
+
+        if (is_tail(m, op))
+            FR_TRY(add_edge(m, variable + k, m->index_of[op] + k, FR_NONE, 0, FR__DAG_ORDER, err));
+        for (size_t r = 0; r < m->dag->n_replicas && !is_tail(m, op); r++)
+            FR_TRY(add_edge(m, variable + k, m->index_of[r * m->g->n_ops + op], FR_NONE, bytes,
+                            FR__DAG_WEIGHT, err));
+    }
     return FR_OK;
 }
 
@@ -395,16 +486,27 @@ static enum fr_status allocate(struct making *m, struct fr_error *err)
 {
     struct fr__dag *d = m->dag;
     const struct fr_graph *g = m->g;
-    size_t most_ops = g->n_ops * d->n_replicas + m->pl->params.n_owners + g->n_tensors;
+    size_t n_owners = m->pl->params.n_owners, most_pieces = 1, most_ops;
 
+    m->n_pieces = fr__arena_alloc(d->arena, n_owners + 1, sizeof(*m->n_pieces));
+    m->first_group = fr__arena_alloc(d->arena, n_owners + 1, sizeof(*m->first_group));
+    if (!m->n_pieces || !m->first_group)
+        return fr__fail_nomem(err);
+    find_pieces(m);
+    for (size_t w = 0; w < n_owners; w++)
+        if (m->n_pieces[w] > most_pieces)
+            most_pieces = m->n_pieces[w];
+    most_ops = g->n_ops * (d->n_replicas + most_pieces) + (n_owners + g->n_tensors) * most_pieces;
     d->ops = fr__arena_alloc(d->arena, most_ops, sizeof(*d->ops));
-    d->cost_s =
-        fr__arena_alloc(d->arena, (1 + g->n_ops + g->n_tensors) * d->n_types, sizeof(*d->cost_s));
+    d->cost_s = fr__arena_alloc(d->arena, (1 + 2 * g->n_ops + g->n_tensors) * d->n_types,
+                                sizeof(*d->cost_s));
+    d->least_s = fr__arena_alloc(d->arena, (1 + g->n_ops) * d->n_types, sizeof(*d->least_s));
     m->variable_of = fr__arena_alloc(d->arena, g->n_ops, sizeof(*m->variable_of));
     m->index_of = fr__arena_alloc(d->arena, g->n_ops * d->n_replicas, sizeof(*m->index_of));
     m->sum_of = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->sum_of));
     m->is_held = fr__arena_alloc(d->arena, g->n_tensors + 1, sizeof(*m->is_held));
-    if (!d->ops || !d->cost_s || !m->variable_of || !m->index_of || !m->sum_of || !m->is_held)
+    if (!d->ops || !d->cost_s || !d->least_s || !m->variable_of || !m->index_of || !m->sum_of ||
+        !m->is_held)
         return fr__fail_nomem(err);
     for (size_t t = 0; t < g->n_tensors; t++)
         m->sum_of[t] = FR_NONE;
@@ -429,22 +531,24 @@ static enum fr_status make_all(struct making *m, struct fr_error *err)
     return index_edges(m->dag, err);
 }
 
-enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t n_replicas,
-                            struct fr_error *err)
+enum fr_status fr__dag_make_as(struct fr__dag **out, struct fr__placer *pl,
+                               const struct fr__dag_how *how, struct fr_error *err)
 {
-    struct making m = {.pl = pl, .g = pl->graph};
+    struct making m = {.pl = pl, .g = pl->graph, .how = how};
     enum fr_status st;
 
-    if (n_replicas == 0 || pl->in->global_batch < n_replicas)
+    if (how->n_replicas == 0 || pl->in->global_batch < how->n_replicas)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "%u samples are too few for %zu replicas of the model",
-                        pl->in->global_batch, n_replicas);
+                        pl->in->global_batch, how->n_replicas);
     m.dag = calloc(1, sizeof(*m.dag));
     if (!m.dag)
         return fr__fail_nomem(err);
     m.dag->pl = pl;
-    m.dag->n_replicas = n_replicas;
-    m.dag->replica_batch = (double)pl->in->global_batch / (double)n_replicas;
+    m.dag->n_replicas = how->n_replicas;
+    m.dag->launches_ahead = how->launches_ahead;
+    m.dag->lines_up = how->lines_up;
+    m.dag->replica_batch = (double)pl->in->global_batch / (double)how->n_replicas;
     m.dag->n_types = pl->in->topo->n_types;
     m.dag->arena = fr__arena_new();
     st = m.dag->arena ? make_all(&m, err) : fr__fail_nomem(err);
@@ -455,6 +559,12 @@ enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t 
     return st;
 }
 
+enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t n_replicas,
+                            struct fr_error *err)
+{
+    return fr__dag_make_as(out, pl, &(struct fr__dag_how){.n_replicas = n_replicas}, err);
+}
+
 void fr__dag_free(struct fr__dag *dag)
 {
     if (!dag)
@@ -462,41 +572,4 @@ void fr__dag_free(struct fr__dag *dag)
     free(dag->edges);
     fr__arena_free(dag->arena);
     free(dag);
-}
-
-/* ---- links ---- */
-
-static enum fr_status measure(struct fr__dag_links *l, const struct fr__placer *pl,
-                              struct fr__routes *routes, size_t i, size_t j, struct fr_error *err)
-{
-    const uint32_t *devices = pl->in->devices;
-    size_t n = pl->in->n_devices;
-    struct fr__alone_line line;
-    uint32_t route;
-
-    FR_TRY(fr__routes_take(routes, devices[i], devices[j], &route, err));
-    line = fr__alone_line(&routes->at[route], fr_cost_messages(pl->in->costs));
-    fr__routes_release(routes, route);
-    l->latency_s[i * n + j] = line.latency_s;
-    l->s_per_byte[i * n + j] = 1 / line.Bps;
-    return FR_OK;
-}
-
-enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *pl,
-                                  struct fr_error *err)
-{
-    size_t n = pl->in->n_devices;
-    struct fr__routes routes;
-    enum fr_status st;
-
-    out->latency_s = fr__arena_alloc(pl->arena, n * n, sizeof(*out->latency_s));
-    out->s_per_byte = fr__arena_alloc(pl->arena, n * n, sizeof(*out->s_per_byte));
-    if (!out->latency_s || !out->s_per_byte)
-        return fr__fail_nomem(err);
-    st = fr__routes_init(&routes, pl->in->topo, err);
-    for (size_t i = 0; i < n && st == FR_OK; i++)
-        for (size_t j = 0; j < n && st == FR_OK; j++)
-            st = measure(out, pl, &routes, i, j, err);
-    fr__routes_fini(&routes);
-    return st;
 }

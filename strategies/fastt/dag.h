@@ -63,7 +63,25 @@ struct fr__dag_edge {
     uint64_t bytes;
     uint32_t src, dst, tensor;
     uint8_t cargo;
-    bool stays; /* a reader on another device holds its copy as long as output_bytes are held */
+    bool stays;     /* a reader on another device holds its copy as long as output_bytes are held */
+    uint16_t piece; /* of a partitioned variable; pieces are messages of their own */
+};
+
+/* How a dag is made. All 0 but n_replicas: as the paper describes it. */
+struct fr__dag_how {
+    size_t n_replicas; /* 1: the model */
+    /* A variable that replicas share is cut into up to so many equal pieces, each with a sum, an
+     * update and a device of its own (TensorFlow calls them partitioned variables). 0, 1: whole. */
+    size_t n_pieces;
+    uint64_t least_piece_bytes; /* smaller pieces are not made */
+    bool keeps_together;        /* the operations of a replica are a group: on one device */
+    /* The host launches operations ahead of the device, as it does for every other strategy. An
+     * operation costs what it adds to the step on one device. Otherwise it takes at least its
+     * launch, and no time of the host. */
+    bool launches_ahead;
+    /* Messages from one device to another are sent in the order of the plan, two at a time.
+     * Otherwise each is sent as soon as it is made, and all share the links. */
+    bool lines_up;
 };
 
 /* Operations are in a topological order. */
@@ -80,7 +98,14 @@ struct fr__dag {
     uint64_t
         transient_bytes;     /* largest need of one operation while it runs, besides what is held */
     struct fr__arena *arena; /* owns the arrays of this dag */
-    void *user;              /* for the functions that price splits; copied when the dag is split */
+    bool launches_ahead, lines_up; /* struct fr__dag_how */
+    /* [n_devices][n_devices] of the problem: the device by which messages go; NULL: all straight */
+    const uint32_t *via;
+    /* [n_least][n_types] no more than the first rows of cost_s: what operations take even where
+     * nothing waits for launches; NULL: n_least 0 */
+    size_t n_least;
+    double *least_s;
+    void *user; /* for the functions that price splits; copied when the dag is split */
 };
 
 /* The step on one replica (n_replicas 1), or on several of batch / n_replicas samples each with one
@@ -88,6 +113,8 @@ struct fr__dag {
  * replicas. Cost: O((ops + edges) n_replicas). */
 enum fr_status fr__dag_make(struct fr__dag **out, struct fr__placer *pl, size_t n_replicas,
                             struct fr_error *err);
+enum fr_status fr__dag_make_as(struct fr__dag **out, struct fr__placer *pl,
+                               const struct fr__dag_how *how, struct fr_error *err);
 void fr__dag_free(struct fr__dag *dag);
 
 /* A name that no other operation of the dag has: "conv1_1", "conv1_1.dgrad of replica 2", "conv1_1,
@@ -105,6 +132,8 @@ bool fr__dag_is_tail(const struct fr__dag *dag, uint32_t op);
 /* Fills the rows of the graph's ops in cost_s, row 1 + op; row 0 costs nothing. Sums that are added
  * later get rows behind them. */
 void fr__dag_price_ops(struct fr__dag *dag);
+/* Seconds on each type [n_types] of the update or sum op of the graph for one of n pieces. */
+void fr__dag_piece_cost(const struct fr__dag *dag, uint32_t op, unsigned n, double out_s[]);
 
 /* What an operation costs on a device type, launch included: mean_s is the dag's cost_s, launch_s
  * 0. A slicing, joining or adding reads and writes what its edges carry. */
@@ -129,5 +158,13 @@ struct fr__dag_links {
 };
 enum fr_status fr__dag_links_make(struct fr__dag_links *out, struct fr__placer *pl,
                                   struct fr_error *err);
+/* Lets messages of a pair go by a third device where that is less shared. If all pairs send at the
+ * same time, a link that k of them use gives each a k-th; the pair takes the two ways whose sum is
+ * below its straight one, as NCCL goes by NVLink where the straight way is a PCIe switch. *via:
+ * [n_devices][n_devices] of the placer's arena, FR_NONE: straight. *l becomes what messages then
+ * take, which are received before they are sent on: alone, or where shares is true if all pairs
+ * send at the same time. Errors as fr_router_path. */
+enum fr_status fr__dag_links_relay(const uint32_t **via, struct fr__dag_links *l,
+                                   struct fr__placer *pl, bool shares, struct fr_error *err);
 
 #endif

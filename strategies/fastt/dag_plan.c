@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "strategies/fastt/dag_graph.h"
+#include "strategies/fastt/dag_lines.h"
 
 struct planning {
     struct fr__placer *pl;
@@ -17,7 +18,8 @@ struct planning {
     uint32_t *made_of;   /* [n_edges] the same on the device where it was made */
     uint32_t *tensor_of; /* [most tensors of an op] buffers of the current operation */
     uint32_t *sent;      /* [n_devices] last edge for which the current operation sent; FR_NONE */
-    uint32_t *sent_before; /* [n_edges] the edge before it to the same device */
+    uint32_t *sent_before;       /* [n_edges] the edge before it to the same device */
+    struct fr__dag_lines *lines; /* NULL: messages do not line up */
 };
 
 static uint32_t device_of(const struct planning *g, uint32_t op)
@@ -108,7 +110,8 @@ static void add_tensors(struct planning *g, uint32_t op, uint32_t task)
 
 static bool is_same_cargo(const struct fr__dag_edge *a, const struct fr__dag_edge *b)
 {
-    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo;
+    return a->tensor == b->tensor && a->bytes == b->bytes && a->cargo == b->cargo &&
+           a->piece == b->piece;
 }
 
 /* The buffer of what an edge carries, on the device of op: one of op's tensors, or else a buffer of
@@ -134,12 +137,20 @@ static uint32_t made_for(struct planning *g, uint32_t op, uint32_t edge, uint32_
 
 /* ---- moves ---- */
 
-static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
+/* A message straight from one device to another, or a part of its way. */
+struct hop {
+    uint32_t src, dst;     /* index among the problem's devices */
+    uint32_t from, buffer; /* the task that it waits for, and what it reads */
+    unsigned number;       /* 0: the first part of the way */
+};
+
+/* Replaces the hop's task and buffer by those at its end. */
+static void add_hop(struct planning *g, uint32_t op, uint32_t edge, struct hop *h)
 {
     const struct fr__dag_edge *e = &g->dag->edges[edge];
-    struct fr__move m = {.src = device_of(g, op),
-                         .dst = device_of(g, e->dst),
-                         .from = task,
+    struct fr__move m = {.src = g->pl->in->devices[h->src],
+                         .dst = g->pl->in->devices[h->dst],
+                         .from = h->from,
                          .bytes = (double)e->bytes,
                          .op = op,
                          .microbatch = FR_NONE,
@@ -149,34 +160,66 @@ static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t ta
                          .send_stream = FR_STREAM_FREE};
     uint32_t send;
 
-    fr__add_move(g->pl, &m, &send, &g->source_of[edge]);
-    fr__add_free(g->pl, g->made_of[edge], send);
-    g->buffer_of[edge] = fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, g->source_of[edge], op);
-    fr__add_free(g->pl, g->buffer_of[edge], g->source_of[edge]);
+    fr__add_move(g->pl, &m, &send, &h->from);
+    fr__add_free(g->pl, h->buffer, send);
+    if (g->lines)
+        fr__dag_lines_add(g->lines, &(struct fr__dag_message){.src = h->src,
+                                                              .dst = h->dst,
+                                                              .edge = edge,
+                                                              .hop = h->number,
+                                                              .send = send,
+                                                              .recv = h->from});
+    h->buffer = fr__add_buffer(g->pl, kind_of(e), m.dst, e->bytes, h->from, op);
+    fr__add_free(g->pl, h->buffer, h->from);
 }
 
-/* The edge along which the same was already sent to the same device; FR_NONE. */
-static uint32_t sent_already(const struct planning *g, uint32_t edge)
+/* The device by which messages to another go; FR_NONE: straight. */
+static uint32_t via(const struct planning *g, uint32_t from, uint32_t to)
+{
+    return g->dag->via ? g->dag->via[from * g->pl->in->n_devices + to] : FR_NONE;
+}
+
+/* The edge along which the same was already sent there; FR_NONE. */
+static uint32_t sent_already(const struct planning *g, uint32_t edge, uint32_t there)
 {
     const struct fr__dag_edge *edges = g->dag->edges;
-    uint32_t i = g->sent[g->device[edges[edge].dst]];
+    uint32_t i = g->sent[there];
 
     while (i != FR_NONE && !is_same_cargo(&edges[i], &edges[edge]))
         i = g->sent_before[i];
     return i;
 }
 
+/* Sends what the edge carries. A copy that was sent to the device in between anyway goes on from
+ * there. */
+static void add_move(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
+{
+    uint32_t there = g->device[g->dag->edges[edge].dst];
+    struct hop h = {.src = g->device[op], .from = task, .buffer = g->made_of[edge]};
+    uint32_t between = via(g, h.src, there), copy;
+
+    if (between != FR_NONE) {
+        copy = sent_already(g, edge, between);
+        h.dst = between;
+        if (copy == FR_NONE) {
+            add_hop(g, op, edge, &h);
+        } else {
+            h.from = g->source_of[copy];
+            h.buffer = g->buffer_of[copy];
+        }
+        h.src = between;
+        h.number = 1;
+    }
+    h.dst = there;
+    add_hop(g, op, edge, &h);
+    g->source_of[edge] = h.from;
+    g->buffer_of[edge] = h.buffer;
+}
+
 static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t task)
 {
-    const struct fr__dag_edge *e = &g->dag->edges[edge];
-    uint32_t there = g->device[e->dst], earlier;
+    uint32_t there = g->device[g->dag->edges[edge].dst], earlier = sent_already(g, edge, there);
 
-    g->made_of[edge] = made_for(g, op, edge, task);
-    g->source_of[edge] = task;
-    g->buffer_of[edge] = g->made_of[edge];
-    if (there == g->device[op] || e->cargo == FR__DAG_ORDER)
-        return;
-    earlier = sent_already(g, edge);
     if (earlier != FR_NONE) {
         g->source_of[edge] = g->source_of[earlier];
         g->buffer_of[edge] = g->buffer_of[earlier];
@@ -187,11 +230,33 @@ static void hand_on(struct planning *g, uint32_t op, uint32_t edge, uint32_t tas
     g->sent[there] = edge;
 }
 
+/* Hands on all that an operation makes; what goes by another device after what goes straight. */
+static void hand_all_on(struct planning *g, uint32_t op, uint32_t task)
+{
+    const struct fr__dag *d = g->dag;
+
+    for (uint32_t e = d->out_first[op]; e < d->out_first[op + 1]; e++) {
+        g->made_of[e] = made_for(g, op, e, task);
+        g->source_of[e] = task;
+        g->buffer_of[e] = g->made_of[e];
+    }
+    for (int relayed = 0; relayed < 2; relayed++)
+        for (uint32_t e = d->out_first[op]; e < d->out_first[op + 1]; e++) {
+            uint32_t there = g->device[d->edges[e].dst];
+
+            if (there != g->device[op] && d->edges[e].cargo != FR__DAG_ORDER &&
+                (via(g, g->device[op], there) != FR_NONE) == relayed)
+                hand_on(g, op, e, task);
+        }
+}
+
 /* ---- operations ---- */
 
 static uint32_t add_variable(struct planning *g, uint32_t op)
 {
-    uint64_t bytes = g->pl->graph->ops[g->dag->ops[op].op].param_bytes;
+    const struct fr__dag_op *o = &g->dag->ops[op];
+    uint64_t all_bytes = g->pl->graph->ops[o->op].param_bytes;
+    uint64_t bytes = all_bytes / o->n_parts + (o->part < all_bytes % o->n_parts);
     uint32_t device = device_of(g, op);
 
     fr__add_buffer(g->pl, FR_BUFFER_PARAMETER, device, bytes, FR_NONE, op);
@@ -221,7 +286,8 @@ static uint32_t add_compute(struct planning *g, uint32_t op)
     if (o->role == FR__DAG_OP && o->n_parts == 1)
         add_tensors(g, op, task);
     if (o->role == FR__DAG_OP)
-        fr__add_workspace_as(g->pl, device_of(g, op), o->op, op, batch_of(g, op), task);
+        fr__add_workspace_as(g->pl, device_of(g, op), o->op, op, batch_of(g, op),
+                             o->dim == FR__DAG_WHOLE ? o->n_parts : 1, task);
     return task;
 }
 
@@ -235,9 +301,18 @@ static uint32_t add_op(struct planning *g, uint32_t op)
     task = is_variable ? add_variable(g, op) : add_compute(g, op);
     for (size_t i = 0; i < g->pl->in->n_devices; i++)
         g->sent[i] = FR_NONE;
-    for (uint32_t e = d->out_first[op]; e < d->out_first[op + 1]; e++)
-        hand_on(g, op, e, task);
+    hand_all_on(g, op, task);
     return task;
+}
+
+/* At most two for each edge that crosses. */
+static size_t most_messages(const struct planning *g)
+{
+    size_t n = 0;
+
+    for (size_t e = 0; e < g->dag->n_edges; e++)
+        n += g->device[g->dag->edges[e].src] != g->device[g->dag->edges[e].dst];
+    return 2 * n;
 }
 
 static enum fr_status make_room(struct planning *g, struct fr_error *err)
@@ -271,11 +346,15 @@ enum fr_status fr__dag_plan(struct fr__placer *pl, const struct fr__dag *dag,
 
     FR_TRY(make_room(&g, err));
     FR_TRY(fr__dag_give_graph(pl->plan, dag, err));
+    if (dag->lines_up)
+        FR_TRY(fr__dag_lines_new(&g.lines, pl, dag, order, most_messages(&g), err));
     for (size_t i = 0; i < dag->n_ops; i++) {
         uint32_t task = add_op(&g, order[i]);
 
         if (task_of)
             task_of[order[i]] = task;
     }
+    if (g.lines)
+        fr__dag_lines_join(g.lines);
     return FR_OK;
 }

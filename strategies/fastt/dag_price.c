@@ -52,8 +52,25 @@ void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct 
         fr__price_op(dag->pl, type, o->op, &part, out);
     else if (o->role != FR__DAG_VARIABLE)
         fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
+    if (o->role == FR__DAG_OP && o->n_parts > 1 && o->dim == FR__DAG_WHOLE)
+        out->mean_s /= o->n_parts; /* a piece of an update or sum, which are bound by memory */
+    if (dag->launches_ahead)
+        return;
     out->mean_s = seconds(out);
     out->launch_s = 0;
+}
+
+void fr__dag_piece_cost(const struct fr__dag *dag, uint32_t op, unsigned n, double out_s[])
+{
+    const struct fr_part tail = {.batch = dag->pl->graph->batch};
+
+    for (uint32_t t = 0; t < dag->n_types; t++) {
+        struct fr_cost c;
+
+        fr__price_op(dag->pl, t, op, &tail, &c);
+        c.mean_s /= n;
+        out_s[t] = dag->launches_ahead ? c.mean_s : seconds(&c);
+    }
 }
 
 void fr__dag_part_cost(const struct fr__dag *dag, uint32_t op, enum fr__dag_dim dim, unsigned n,
@@ -81,7 +98,28 @@ void fr__dag_bytes_cost(const struct fr__dag *dag, double bytes, double out_s[])
         struct fr_cost c;
 
         fr_cost_bytes(dag->pl->in->costs, t, bytes, FR_OP_CONCAT, &c);
-        out_s[t] = seconds(&c);
+        out_s[t] = dag->launches_ahead ? c.mean_s : seconds(&c);
+    }
+}
+
+/* What each op adds to the step of a replica on one device, where the host launches ops in the
+ * graph's order and runs ahead: a device that is behind does not wait for launches. */
+static void price_in_a_row(struct fr__dag *dag, uint32_t type)
+{
+    const struct fr__placer *pl = dag->pl;
+    const struct fr_part body = {.batch = dag->replica_batch};
+    const struct fr_part tail = {.batch = pl->graph->batch};
+    double host_s = 0, end_s = 0;
+
+    for (uint32_t o = 0; o < pl->graph->n_ops; o++) {
+        double before_s = end_s;
+        struct fr_cost c;
+
+        fr__price_op(pl, type, o, fr__dag_is_tail(dag, o) ? &tail : &body, &c);
+        host_s += c.launch_s;
+        end_s = (host_s > end_s ? host_s : end_s) + c.mean_s;
+        dag->cost_s[(1 + o) * dag->n_types + type] = end_s - before_s;
+        dag->least_s[(1 + o) * dag->n_types + type] = c.mean_s;
     }
 }
 
@@ -91,7 +129,9 @@ void fr__dag_price_ops(struct fr__dag *dag)
     const struct fr_part body = {.batch = dag->replica_batch};
     const struct fr_part tail = {.batch = pl->graph->batch};
 
-    for (uint32_t o = 0; o < pl->graph->n_ops; o++)
+    for (uint32_t t = 0; t < dag->n_types && dag->launches_ahead; t++)
+        price_in_a_row(dag, t);
+    for (uint32_t o = 0; o < pl->graph->n_ops && !dag->launches_ahead; o++)
         for (uint32_t t = 0; t < dag->n_types; t++) {
             struct fr_cost c;
 
@@ -99,4 +139,5 @@ void fr__dag_price_ops(struct fr__dag *dag)
             dag->cost_s[(1 + o) * dag->n_types + t] = seconds(&c);
         }
     dag->n_costs = 1 + pl->graph->n_ops;
+    dag->n_least = dag->launches_ahead ? dag->n_costs : 0;
 }

@@ -154,84 +154,6 @@ static void begin(struct fr__dpos *p, const struct fr__dag *dag)
     }
 }
 
-static uint8_t tensor_bit(const struct fr__dag_edge *e)
-{
-    return (uint8_t)(1u << e->tensor % 8); /* an op has few tensors, with consecutive numbers */
-}
-
-/* Adds the copies that an edge into the current op would leave on each device. */
-static void count_copies(struct fr__dpos *p, const struct fr__dag_edge *e)
-{
-    const uint8_t *there = p->there + e->src * p->m.n_devices;
-
-    for (size_t d = 0; d < p->m.n_devices; d++)
-        if (d != p->device[e->src] && !(there[d] & tensor_bit(e)))
-            p->copy_bytes[d] += e->bytes;
-    p->has_copies = true;
-}
-
-static void keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device)
-{
-    const struct fr__dag *dag = p->dag;
-
-    p->used_bytes[device] += p->copy_bytes[device];
-    for (uint32_t k = dag->in_first[op]; p->copy_bytes[device] && k < dag->in_first[op + 1]; k++) {
-        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
-
-        if (e->stays)
-            p->there[e->src * p->m.n_devices + device] |= tensor_bit(e);
-    }
-}
-
-/* Adds the bytes of a variable that waits for op. */
-static void count_along(struct fr__dpos *p, uint32_t op, uint32_t variable)
-{
-    uint32_t g = p->dag->ops[variable].group;
-
-    if (g == FR_NONE || g != p->dag->ops[op].group)
-        p->along_bytes += fr__dpos_needs(p, variable);
-}
-
-/* Raises ready_s of each device to the arrival of what the edge carries. */
-static void follow(struct fr__dpos *p, const struct fr__dag_edge *e)
-{
-    const double *latency_s = p->m.latency_s + p->device[e->src] * p->m.n_devices;
-    const double *s_per_byte = p->m.s_per_byte + p->device[e->src] * p->m.n_devices;
-    double end_s = p->end_s[e->src], bytes = (double)e->bytes;
-    bool moves = e->cargo != FR__DAG_ORDER;
-
-    for (size_t d = 0; d < p->m.n_devices; d++) {
-        double t_s = moves ? end_s + (latency_s[d] + bytes * s_per_byte[d]) : end_s;
-
-        p->ready_s[d] = t_s > p->ready_s[d] ? t_s : p->ready_s[d];
-    }
-}
-
-/* Sums the copies that all inputs of op would leave on each device. has_times: also finds when they
- * could be there. */
-static void find_inputs(struct fr__dpos *p, uint32_t op, bool has_times)
-{
-    const struct fr__dag *dag = p->dag;
-
-    p->along_bytes = 0;
-    for (size_t d = 0; d < p->m.n_devices; d++) {
-        p->ready_s[d] = 0;
-        p->copy_bytes[d] = 0;
-    }
-    for (uint32_t k = dag->in_first[op]; k < dag->in_first[op + 1]; k++) {
-        const struct fr__dag_edge *e = &dag->edges[dag->in_edges[k]];
-
-        if (p->device[e->src] == FR_NONE) {
-            count_along(p, op, e->src);
-            continue;
-        }
-        if (e->stays)
-            count_copies(p, e);
-        if (has_times)
-            follow(p, e);
-    }
-}
-
 static uint64_t left_bytes(const struct fr__dpos *p, uint32_t d)
 {
     return p->m.room_bytes[d] - p->used_bytes[d];
@@ -261,10 +183,36 @@ static bool is_variable(const struct fr__dpos *p, uint32_t op)
     return p->dag->ops[op].role == FR__DAG_VARIABLE;
 }
 
+/* An input: it reads nothing and takes no time on any device. */
+static bool is_input(const struct fr__dpos *p, uint32_t op)
+{
+    return p->dag->in_first[op] == p->dag->in_first[op + 1] && !is_variable(p, op) &&
+           !(p->row_rank_s[p->dag->ops[op].cost] > 0);
+}
+
 static bool waits_for_reader(const struct fr__dpos *p, uint32_t op)
 {
-    return is_variable(p, op) && p->dag->n_replicas == 1 && !fr__dpos_is_bound(p, op) &&
-           p->dag->out_first[op] < p->dag->out_first[op + 1];
+    if (fr__dpos_is_bound(p, op) || p->dag->out_first[op] == p->dag->out_first[op + 1])
+        return false;
+    return is_variable(p, op) ? p->dag->n_replicas == 1 : p->inputs_wait && is_input(p, op);
+}
+
+/* The longest move from device d to the readers of op whose device is known. */
+static double after_s(const struct fr__dpos *p, uint32_t op, uint32_t d)
+{
+    const struct fr__dag *dag = p->dag;
+    double most_s = 0;
+
+    for (uint32_t k = dag->out_first[op]; k < dag->out_first[op + 1]; k++) {
+        const struct fr__dag_edge *e = &dag->edges[k];
+        uint32_t g = dag->ops[e->dst].group, there = p->device[e->dst];
+
+        if (there == FR_NONE && g != FR_NONE)
+            there = p->group_device[g];
+        if (there != FR_NONE)
+            most_s = fmax(most_s, fr__dpos_move_s(&p->m, e, d, there));
+    }
+    return most_s;
 }
 
 /* The device with most room; FR_NONE: none has enough. */
@@ -284,6 +232,7 @@ static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
 {
     const double *cost_s = p->dag->cost_s + p->dag->ops[c->op].cost * p->dag->n_types;
     uint64_t needs = fr__dpos_needs(p, c->op) + p->along_bytes;
+    double best_s = INFINITY; /* the end, and what is looked ahead to */
 
     c->device = FR_NONE;
     c->end_s = INFINITY;
@@ -296,17 +245,19 @@ static void choose(const struct fr__dpos *p, const struct fr__dpos_options *o,
         return;
     }
     for (uint32_t d = 0; d < p->m.n_devices; d++) {
-        double dt_s = cost_s[p->m.type[d]], start_s;
+        double dt_s = cost_s[p->m.type[d]], ahead_s, start_s;
 
         if (!has_room(p, d, needs))
             continue;
-        if (c->device != FR_NONE && p->ready_s[d] + dt_s >= c->end_s)
+        ahead_s = o->looks_ahead ? after_s(p, c->op, d) : 0;
+        if (c->device != FR_NONE && p->ready_s[d] + dt_s + ahead_s >= best_s)
             continue;
         start_s = start_on(p, o, d, dt_s);
-        if (c->device == FR_NONE || start_s + dt_s < c->end_s) {
+        if (c->device == FR_NONE || start_s + dt_s + ahead_s < best_s) {
             c->device = d;
             c->start_s = start_s;
             c->end_s = start_s + dt_s;
+            best_s = c->end_s + ahead_s;
         }
     }
 }
@@ -420,7 +371,7 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
     bool is_before = fr__dpos_kept_follow(p, &c);
     enum fr__dpos_why why = p->is_placed ? FR__DPOS_PLACED : FR__DPOS_OF_PATH;
 
-    find_inputs(p, op, !is_before);
+    fr__dpos_find_inputs(p, op, !is_before);
     if (p->device[op] == FR_NONE && g != FR_NONE) {
         p->device[op] = p->group_device[g];
         why = FR__DPOS_OF_GROUP;
@@ -429,7 +380,7 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
         return false;
     if (is_before && !holds(p, &c)) {
         fr__dpos_kept_leave(p);
-        find_inputs(p, op, true);
+        fr__dpos_find_inputs(p, op, true);
         is_before = false;
     }
     if (!is_before)
@@ -438,7 +389,7 @@ static bool put(struct fr__dpos *p, const struct fr__dpos_options *o, uint32_t o
         return false;
     if (p->device[op] == FR_NONE)
         fr__dpos_bind(p, op, c.device);
-    keep_copies(p, op, c.device);
+    fr__dpos_keep_copies(p, op, c.device);
     take_along(p, op);
     p->start_s[op] = c.start_s;
     p->end_s[op] = c.end_s;
@@ -526,6 +477,7 @@ static void run_once(struct fr__dpos *p, const struct fr__dag *dag,
     out->makespan_s = 0;
     out->n_decided = out->n_kept = 0;
     p->is_placed = options->placed;
+    p->inputs_wait = options->inputs_wait;
     p->is_too_long = false;
     if (options->placed && !keep_placed(p, options->placed, &lack)) {
         report_lack(p, lack, out);

@@ -98,9 +98,16 @@ struct fr__dpos_change {
 };
 
 struct fr__dpos_options {
-    bool ranks_of_means;    /* ranks use means over devices and pairs, as in HEFT */
-    bool ignores_path;      /* every operation goes where it ends first */
-    bool appends;           /* after the last operation of a device: no insertion */
+    bool ranks_of_means; /* ranks use means over devices and pairs, as in HEFT */
+    bool ignores_path;   /* every operation goes where it ends first */
+    bool appends;        /* after the last operation of a device: no insertion */
+    /* An operation that reads nothing and takes no time (an input) waits for the first of its
+     * readers and goes to that reader's device, as a variable of a single model does. The paper
+     * places it like any other: all inputs then tie to device 0 and hold their readers there. */
+    bool inputs_wait;
+    /* An operation goes where its end, plus the longest move from there to readers whose device is
+     * known, comes first: the paper counts the end alone. Not together with `since`. */
+    bool looks_ahead;
     const uint32_t *placed; /* [n_ops] devices of all operations, so that only the order is planned;
                              * or NULL */
     double stop_s;          /* stop when the makespan is known to reach this; 0: never */
@@ -148,6 +155,14 @@ void fr__dpos_free(struct fr__dpos *p);
 enum fr_status fr__dpos_run(struct fr__dpos *p, const struct fr__dag *dag,
                             const struct fr__dpos_options *options, struct fr__dpos_result *out,
                             struct fr_error *err);
+
+/* The best plan of several, as the planner believes (dpos_best.c): by DPOS with these options; also
+ * looking ahead; by HEFT's ranks without a path; all on one device; and the best of these with
+ * single operations moved as long as that makes it shorter, if the dag is small. m: the planner's.
+ * The paper has only the first. Errors as fr__dpos_run. */
+enum fr_status fr__dpos_best(struct fr__dpos *p, const struct fr__dag *dag,
+                             const struct fr__dpos_machine *m, const struct fr__dpos_options *base,
+                             struct fr__dpos_result *out, struct fr_error *err);
 
 /* Fails with FR_ENOROOM for a result without room: says which operation does not fit, how much it
  * needs with its group, and the device that has most left. */

@@ -11,7 +11,8 @@
 
 static double cheapest(const struct fr__dag *dag, const struct fr__dpos_machine *m, size_t op)
 {
-    const double *row = dag->cost_s + dag->ops[op].cost * dag->n_types;
+    size_t at = dag->ops[op].cost;
+    const double *row = (at < dag->n_least ? dag->least_s : dag->cost_s) + at * dag->n_types;
     double least = INFINITY;
 
     for (size_t d = 0; d < m->n_devices; d++)

@@ -56,6 +56,7 @@ struct fr__dpos {
     uint64_t *used_bytes;                /* [n_devices] */
     uint64_t *copy_bytes; /* [n_devices] that the current op would have to receive and hold there */
     bool is_placed;       /* all operations are bound */
+    bool inputs_wait;     /* as the options say */
     bool is_too_long;     /* the plan reaches stop_s */
     bool has_copies;      /* the dag has readers that would hold copies */
     unsigned spare_eighths; /* eighths of every room that are kept for copies */
@@ -105,6 +106,13 @@ size_t fr__dpos_find_path(struct fr__dpos *p);
 void fr__dpos_bind_path(struct fr__dpos *p, size_t n_path, struct fr__dpos_record *record);
 /* Fills order and position. */
 void fr__dpos_list(struct fr__dpos *p);
+/* ---- dpos_inputs.c ---- */
+
+/* Sums the copies that all inputs of op would leave on each device. has_times: also finds when they
+ * could be there. */
+void fr__dpos_find_inputs(struct fr__dpos *p, uint32_t op, bool has_times);
+/* Counts the copies that op leaves on the device where it is put. */
+void fr__dpos_keep_copies(struct fr__dpos *p, uint32_t op, uint32_t device);
 /* ---- dpos_kept.c ---- */
 
 /* Called before the first decision: restores the slots to the earliest place where the plans can

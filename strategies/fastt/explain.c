@@ -151,6 +151,10 @@ static enum fr_status plan_and_tell(struct telling *t, const struct fr_problem *
 {
     const struct fr__fastt_options o = fr__fastt_options(in->options, splits);
 
+    if (o.rule && !o.rule->is_paper)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "rule=%s is chosen among many plans; only rule=paper is told step by step",
+                        o.rule->name);
     t->plan = fr_plan_new(in->topo, in->graph);
     t->scratch = fr__arena_new();
     if (!t->plan || !t->scratch)

@@ -5,16 +5,10 @@
 #include "strategies/fastt/fastt.h"
 
 #include "base/error.h"
-#include "base/units.h"
-#include "strategies/fastt/dag_plan.h"
-#include "strategies/fastt/tell.h"
-#include "strategies/list.h"
-#include "strategies/lower/log.h"
-#include "strategies/lower/problem.h"
-#include "strategies/single.h"
 
 #include <math.h>
-#include <stdio.h>
+
+static const double MOST_PIECE_BYTES = 1e9;
 
 /* ---- the machine ---- */
 
@@ -32,6 +26,18 @@ static enum fr_status describe_machine(struct fr__fastt *f, struct fr__placer *p
         type[d] = pl->in->topo->devices[pl->in->devices[d]].type;
     f->machine = (struct fr__dpos_machine){
         .n_devices = n, .type = type, .latency_s = links.latency_s, .s_per_byte = links.s_per_byte};
+    return FR_OK;
+}
+
+static enum fr_status find_relays(struct fr__fastt *f, struct fr__placer *pl, bool shares,
+                                  const uint32_t **via, struct fr_error *err)
+{
+    struct fr__dag_links links;
+
+    FR_TRY(fr__dag_links_make(&links, pl, err));
+    FR_TRY(fr__dag_links_relay(via, &links, pl, shares, err));
+    f->machine.latency_s = links.latency_s;
+    f->machine.s_per_byte = links.s_per_byte;
     return FR_OK;
 }
 
@@ -82,12 +88,41 @@ static enum fr_status make_start(struct fr__fastt *f, struct fr__placer *pl, boo
     return fr__dag_make(&f->start, pl, f->is_data_parallel ? pl->in->n_devices : 1, err);
 }
 
+/* The bytes that take as long to send as the longest latency: a smaller piece costs more to send
+ * than it saves. */
+static uint64_t least_piece_bytes(const struct fr__dpos_machine *m)
+{
+    double most = 1;
+
+    for (size_t k = 0; k < m->n_devices * m->n_devices; k++)
+        if (m->s_per_byte[k] > 0)
+            most = fmax(most, fmin(m->latency_s[k] / m->s_per_byte[k], MOST_PIECE_BYTES));
+    return (uint64_t)most;
+}
+
+static enum fr_status make_start_by(struct fr__fastt *f, struct fr__placer *pl,
+                                    const struct fr__rule *rule, struct fr_error *err)
+{
+    size_t n = pl->in->n_devices;
+    const struct fr__dag_how how = {.n_replicas = rule->replicates ? n : 1,
+                                    .n_pieces = rule->has_pieces ? n : 1,
+                                    .least_piece_bytes = least_piece_bytes(&f->machine),
+                                    .keeps_together = rule->keeps_together,
+                                    .launches_ahead = true,
+                                    .lines_up = true};
+
+    fr__dag_free(f->start);
+    f->start = NULL;
+    f->is_data_parallel = how.n_replicas > 1;
+    return fr__dag_make_as(&f->start, pl, &how, err);
+}
+
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
                                  enum fr__fastt_start start, struct fr_error *err)
 {
     bool can_replicate = pl->in->global_batch >= pl->in->n_devices;
 
-    *out = (struct fr__fastt){0};
+    *out = (struct fr__fastt){.rule = fr__rule_at(FR__RULE_PAPER), .own_s = NAN};
     FR_TRY(describe_machine(out, pl, err));
     FR_TRY(make_start(out, pl, start == FR__FASTT_DP || (start == FR__FASTT_AUTO && can_replicate),
                       err));
@@ -101,8 +136,8 @@ enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
 
 /* ---- planning ---- */
 
-static enum fr_status fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
-                                   struct fr_error *err)
+enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
+                                      struct fr_error *err)
 {
     const struct fr__dpos_result *r = &f->result.plan;
     char name[160];
@@ -118,6 +153,8 @@ static enum fr_status search(struct fr__fastt *f, struct fr__placer *pl,
 
     if (!o->splits)
         how.max_parts = 1;
+    how.inputs_wait = f->rule->inputs_wait;
+    how.looks_ahead = f->rule->looks_ahead;
     how.costs = (struct fr__split_costs){fr__dag_part_cost, fr__dag_bytes_cost};
     fr__os_dpos_free(f->search);
     f->search = NULL;
@@ -176,8 +213,8 @@ static enum fr_status compare_replicas(struct fr__fastt *f, struct fr__placer *p
     return FR_OK;
 }
 
-enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
-                             const struct fr__fastt_options *o, struct fr_error *err)
+static enum fr_status run_paper(struct fr__fastt *out, struct fr__placer *pl,
+                                const struct fr__fastt_options *o, struct fr_error *err)
 {
     FR_TRY(fr__fastt_prepare(out, pl, o->start, err));
     FR_TRY(search(out, pl, o, err));
@@ -190,8 +227,78 @@ enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
         find_rooms(out, pl);
         FR_TRY(search(out, pl, o, err));
     }
+    return FR_OK;
+}
+
+/* Splits are tried for so many operations that about this many are placed in all, half a second of
+ * planning. */
+static const double MOST_PLACED = 2e6;
+
+static unsigned most_tries(const struct fr__fastt *f)
+{
+    double ways = 2.0 * (double)(f->machine.n_devices - 1);
+    double n = MOST_PLACED / (ways * (double)f->start->n_ops);
+
+    return n < 1 ? 1 : (unsigned)n;
+}
+
+/* The best plan without splits. */
+static enum fr_status plan_whole(struct fr__fastt *f, struct fr_error *err)
+{
+    const struct fr__dpos_options base = {.inputs_wait = f->rule->inputs_wait,
+                                          .looks_ahead = f->rule->looks_ahead};
+
+    f->planner = fr__dpos_new(&f->machine);
+    if (!f->planner)
+        return fr__fail_nomem(err);
+    FR_TRY(fr__dpos_best(f->planner, f->start, &f->machine, &base, &f->result.plan, err));
+    f->result.dag = f->start;
+    f->result.start_s = f->result.plan.makespan_s;
+    f->result.n_whole = 1;
+    return FR_OK;
+}
+
+enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
+                                 const struct fr__fastt_options *o, const struct fr__rule *rule,
+                                 bool is_roomy, struct fr_error *err)
+{
+    struct fr__fastt_options how = *o;
+    uint64_t *room_bytes;
+    const uint32_t *via;
+
+    *out = (struct fr__fastt){.rule = rule, .own_s = NAN, .has_spare_room = is_roomy};
+    out->replicas_s = INFINITY;
+    FR_TRY(describe_machine(out, pl, err));
+    FR_TRY(find_relays(out, pl, o->shares_links, &via, err));
+    FR_TRY(make_start_by(out, pl, rule, err));
+    out->start->via = via;
+    find_rooms(out, pl);
+    if (is_roomy) {
+        room_bytes = fr__arena_alloc(pl->arena, out->machine.n_devices, sizeof(*room_bytes));
+        if (!room_bytes)
+            return fr__fail_nomem(err);
+        for (size_t d = 0; d < out->machine.n_devices; d++)
+            room_bytes[d] = UINT64_MAX / 4;
+        out->machine.room_bytes = room_bytes;
+    }
+    how.splits = rule->splits && o->splits;
+    if (o->limits_tries)
+        how.search.max_tried = most_tries(out);
+    if (how.splits)
+        FR_TRY(search(out, pl, &how, err));
+    else
+        FR_TRY(plan_whole(out, err));
+    if (out->result.plan.outcome != FR__DPOS_DONE)
+        return FR_OK;
+    return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
+}
+
+enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
+                               const struct fr__fastt_options *o, struct fr_error *err)
+{
+    FR_TRY(run_paper(out, pl, o, err));
     if (out->result.plan.outcome == FR__DPOS_NO_ROOM)
-        return fail_no_room(out, pl, err);
+        return fr__fastt_fail_no_room(out, pl, err);
     return fr__dpos_bounds(&out->bounds, out->result.dag, &out->machine, err);
 }
 
@@ -199,85 +306,7 @@ void fr__fastt_fini(struct fr__fastt *f)
 {
     fr__os_dpos_free(f->search);
     fr__dpos_free(f->replicas);
+    fr__dpos_free(f->planner);
     fr__dag_free(f->start);
-}
-
-/* ---- the strategies ---- */
-
-static void log_tries(const struct fr__fastt *f, const struct fr_context *ctx)
-{
-    static const char *const dims[] = {"whole", "batch", "channels"};
-    char name[160], after[48];
-
-    for (size_t i = 0; i < f->result.n_tries; i++) {
-        const struct fr__os_dpos_try *t = &f->result.tries[i];
-
-        if (isnan(t->after_s))
-            snprintf(after, sizeof(after), "no shorter than the best");
-        else if (isinf(t->after_s))
-            snprintf(after, sizeof(after), "does not fit");
-        else
-            snprintf(after, sizeof(after), "%.6f s", t->after_s);
-        fr__log(ctx, "split %s along the %s in %u: %.6f s -> %s%s",
-                fr__dag_name(f->start, t->op, name, sizeof(name)), dims[t->dim], t->n, t->before_s,
-                after, t->is_kept ? ", kept" : "");
-    }
-}
-
-static void log_plan(const struct fr__fastt *f, const struct fr__placer *pl)
-{
-    const struct fr__os_dpos_result *r = &f->result;
-    char bytes[32];
-
-    if (!fr__wants_log(pl->ctx))
-        return;
-    fr__log(pl->ctx, "from %s of %zu operations, %zu of them on the critical path",
-            f->is_data_parallel ? "replicas that share their variables: a dag" : "the model: a dag",
-            f->start->n_ops, r->plan.n_path);
-    log_tries(f, pl->ctx);
-    if (isfinite(f->replicas_s))
-        fr__log(pl->ctx, "replicas left alone: %.6f s%s", f->replicas_s,
-                f->keeps_replicas ? ", kept" : "");
-    for (size_t d = 0; d < f->machine.n_devices; d++) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < r->dag->n_ops; i++)
-            n += r->plan.device[i] == d;
-        fr__log(pl->ctx, "%s: %zu operations, %s held for long",
-                pl->in->topo->devices[pl->in->devices[d]].name, n,
-                fr__format_bytes((double)r->plan.used_bytes[d], bytes, sizeof(bytes)));
-    }
-    fr__log(pl->ctx, "planned: %.6f s, at least %.6f s", r->plan.makespan_s, f->bounds.best_s);
-}
-
-static enum fr_status place(struct fr__fastt *f, struct fr__placer *pl, bool splits,
-                            struct fr_error *err)
-{
-    const struct fr__fastt_options o = fr__fastt_options(pl->in->options, splits);
-    uint32_t *tasks;
-
-    FR_TRY(fr__fastt_run(f, pl, &o, err));
-    tasks = fr__arena_alloc(pl->arena, f->result.dag->n_ops, sizeof(*tasks));
-    if (!tasks)
-        return fr__fail_nomem(err);
-    FR_TRY(
-        fr__dag_plan(pl, f->result.dag, f->result.plan.device, f->result.plan.order, tasks, err));
-    log_plan(f, pl);
-    return pl->in->decisions ? fr__tell_answer(pl->in->decisions, f, pl->in, tasks, err) : FR_OK;
-}
-
-enum fr_status fr__fastt_plan(const struct fr_problem *in, const struct fr_context *ctx,
-                              struct fr_plan *out, bool splits, struct fr_error *err)
-{
-    struct fr__fastt f = {0};
-    struct fr__placer pl;
-    enum fr_status st;
-
-    FR_TRY(fr__check_problem(in, err));
-    st = fr__placer_init(&pl, in, ctx, out, err);
-    if (st == FR_OK)
-        st = place(&f, &pl, splits, err);
-    fr__fastt_fini(&f);
-    fr__placer_fini(&pl);
-    return st;
+    *f = (struct fr__fastt){.own_s = NAN};
 }

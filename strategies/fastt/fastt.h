@@ -15,12 +15,19 @@
  * optimizer states, a copy of the parameters for each replica, what the backward pass reads again,
  * gradients.
  *
+ * All that is the paper's rule (strategies/fastt/rules.h). Where the engine can be asked, plans by
+ * our other rules are made as well, and the engine says which of them is the fastest: that is the
+ * planner's own plan. It is made without a look at plans of other strategies. os-dpos then compares
+ * it with these, and hands over the fastest of all.
+ *
  * Source:  X. Yi et al., FastT, Middleware 2020; its section 4 says which start.
  */
 #ifndef FR_STRATEGIES_FASTT_FASTT_H
 #define FR_STRATEGIES_FASTT_FASTT_H
 
 #include "strategies/fastt/os_dpos.h"
+#include "strategies/fastt/referee.h"
+#include "strategies/fastt/rules.h"
 
 enum fr__fastt_start { FR__FASTT_AUTO, FR__FASTT_DP, FR__FASTT_MODEL };
 
@@ -32,16 +39,31 @@ struct fr__fastt_options {
     enum fr__fastt_start start;
     enum fr__fastt_replicas replicas;
     bool splits;                       /* OS-DPOS */
+    bool limits_tries;                 /* the user did not say how many splits are tried */
+    const struct fr__rule *rule;       /* NULL: the fastest of all but the paper's */
+    bool shares_links;                 /* our rules plan as if all pairs sent at once */
+    bool asks_engine;                  /* if the problem has a run to ask about */
+    bool compares_plain;               /* with other strategies, if the engine is asked */
     struct fr__os_dpos_options search; /* costs are filled in */
 };
 /* The options that a user gave for `dpos` or `os-dpos`. */
 struct fr__fastt_options fr__fastt_options(const struct fr_option_values *values, bool splits);
 
+/* Another strategy, with its default options. */
+struct fr__fastt_plain {
+    const struct fr_strategy *strategy;
+    double made_s; /* INFINITY: no plan, out of memory, or given up as longer than the best */
+};
+enum { FR__FASTT_MOST_PLAIN = 4 };
+
 struct fr__fastt {
+    const char *name; /* of the strategy that plans */
+    const struct fr__rule *rule;
     struct fr__dag *start;
     bool is_data_parallel;
     struct fr__dpos_machine machine; /* arrays of the placer's arena */
     struct fr__os_dpos *search;
+    struct fr__dpos *planner;         /* of rules without splits; NULL: the search's */
     struct fr__os_dpos_result result; /* for DPOS: without splits */
     struct fr__dpos *replicas;        /* the planner of plain replicas; NULL: not tried */
     double replicas_s;                /* step with plain replicas; infinite: they do not fit, or
@@ -49,13 +71,35 @@ struct fr__fastt {
     const uint32_t *placed;           /* devices of their operations; in the placer's arena */
     bool keeps_replicas;              /* result.plan and dag are theirs */
     struct fr__dpos_bounds bounds;    /* of result.dag */
+    /* What the engine said; own_s is NAN if it was not asked. */
+    double own_s;             /* of the planner's own plan */
+    double alone_s;           /* of it, with each message alone on its links */
+    bool is_in_program_order; /* not in that of the planner's list */
+    bool has_spare_room; /* planned without the account of memory, since the engine finds room */
+    size_t n_plain, n_runs, n_stopped;
+    struct fr__fastt_plain plain[FR__FASTT_MOST_PLAIN];
+    const struct fr_strategy *plan_of; /* whose plan is handed over; NULL: the planner's own */
 };
 
-/* Plans pl's problem. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must outlive
- * *out. */
+/* Plans pl's problem (own.c), without a look at other strategies: with the engine as the referee if
+ * o and the problem allow it. FR_ENOROOM: it fits in no way. fini may follow a failure; pl must
+ * outlive *out. */
 enum fr_status fr__fastt_run(struct fr__fastt *out, struct fr__placer *pl,
                              const struct fr__fastt_options *o, struct fr_error *err);
 void fr__fastt_fini(struct fr__fastt *f);
+
+/* The same by the paper's rule, whatever o says, and without the engine. */
+enum fr_status fr__fastt_paper(struct fr__fastt *out, struct fr__placer *pl,
+                               const struct fr__fastt_options *o, struct fr_error *err);
+
+/* Says what lacks, for a result without room. */
+enum fr_status fr__fastt_fail_no_room(const struct fr__fastt *f, const struct fr__placer *pl,
+                                      struct fr_error *err);
+/* One rule but the paper's. is_roomy: memory is not counted. out->result.plan.outcome says whether
+ * it fits; fini may follow a failure. */
+enum fr_status fr__fastt_by_rule(struct fr__fastt *out, struct fr__placer *pl,
+                                 const struct fr__fastt_options *o, const struct fr__rule *rule,
+                                 bool is_roomy, struct fr_error *err);
 
 /* Makes what fr__fastt_run starts from (the dag, the machine and its links) without planning. */
 enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
@@ -64,7 +108,15 @@ enum fr_status fr__fastt_prepare(struct fr__fastt *out, struct fr__placer *pl,
 /* The options of the two strategies, in the order of their values. */
 extern const struct fr_option fr__dpos_options[], fr__os_dpos_options[];
 
-/* Plans the problem and adds the plan to an empty one. */
+/* Plans the problem and adds the plan to an empty one. plain: [n_plain] strategies that the plan is
+ * compared with. */
+struct fr__fastt_asked {
+    const char *name; /* of the strategy */
+    bool splits;
+    const struct fr_strategy *const *plain;
+    size_t n_plain;
+};
 enum fr_status fr__fastt_plan(const struct fr_problem *in, const struct fr_context *ctx,
-                              struct fr_plan *out, bool splits, struct fr_error *err);
+                              struct fr_plan *out, const struct fr__fastt_asked *asked,
+                              struct fr_error *err);
 #endif

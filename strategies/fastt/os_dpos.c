@@ -115,7 +115,9 @@ static enum fr_status replan(struct fr__os_dpos *o, const struct fr__dag *dag,
                              struct fr__dpos_change change, struct fr__dpos_options how,
                              struct fr__dpos_result *plan, struct fr_error *err)
 {
-    how.since = o->options.plans_anew ? NULL : &change;
+    how.inputs_wait = o->options.inputs_wait;
+    how.looks_ahead = o->options.looks_ahead;
+    how.since = o->options.plans_anew || o->options.looks_ahead ? NULL : &change;
     return fr__dpos_run(o->planner, dag, &how, plan, err);
 }
 
@@ -190,7 +192,7 @@ static enum fr_status try_op(struct fr__os_dpos *o, uint32_t op, size_t *best,
 static enum fr_status keep(struct fr__os_dpos *o, struct fr__os_dpos_try *t, size_t n_start,
                            struct fr_error *err)
 {
-    const struct fr__dpos_options keeps = {.keeps = true};
+    const struct fr__dpos_options keeps = {.keeps = !o->options.looks_ahead};
     unsigned k = o->n_kept++ % 2;
     struct fr__dpos_change change = {.at = o->at[t->op]};
     size_t was = o->dag->n_ops;
@@ -243,7 +245,10 @@ static enum fr_status search(struct fr__os_dpos *o, size_t n_start, struct fr__o
 static enum fr_status plan(struct fr__os_dpos *o, const struct fr__dpos_machine *m,
                            struct fr__os_dpos_result *r, struct fr_error *err)
 {
-    const struct fr__dpos_options whole = {0}, keeps = {.keeps = true};
+    const struct fr__dpos_options whole = {0};
+    const struct fr__dpos_options keeps = {.keeps = !o->options.looks_ahead,
+                                           .inputs_wait = o->options.inputs_wait,
+                                           .looks_ahead = o->options.looks_ahead};
     const struct fr__dpos_change none = {.at = FR_NONE};
     size_t n_start = o->dag->n_ops;
 

@@ -435,6 +435,17 @@ static bool fill_devices(struct fr_decisions *d, struct fr_decided_device device
     return true;
 }
 
+static bool fill_plain(struct fr_decisions *d, const struct fr__fastt *f, struct fr__arena *arena)
+{
+    struct fr_decided_plain *plain = fr__arena_alloc(arena, f->n_plain + 1, sizeof(*plain));
+
+    for (size_t k = 0; plain && k < f->n_plain; k++)
+        plain[k] = (struct fr_decided_plain){f->plain[k].strategy->name, f->plain[k].made_s};
+    d->plain = plain;
+    d->n_plain = f->n_plain;
+    return plain;
+}
+
 struct fr_decisions *fr__tell_fastt(const struct fr__fastt *f, const struct fr_problem *in,
                                     struct fr__arena **arena)
 {
@@ -444,16 +455,27 @@ struct fr_decisions *fr__tell_fastt(const struct fr__fastt *f, const struct fr_p
     if (!d)
         return NULL;
     d->believed_s = f->result.plan.makespan_s;
+    d->own_s = isnan(f->own_s) ? 0 : f->own_s;
+    d->own_alone_s = f->alone_s;
+    d->plan_of = isnan(f->own_s) ? NULL : f->plan_of ? f->plan_of->name : f->name;
+    d->is_handed_over = f->plan_of;
+    d->n_asked = f->n_runs;
+    d->n_given_up = f->n_stopped;
     d->start_s = f->result.start_s;
     d->keeps_replicas = f->keeps_replicas;
     d->start = f->is_data_parallel ? "dp" : "model";
+    if (f->rule) {
+        d->rule = f->rule->name;
+        d->rule_words = f->rule->words;
+    }
     d->start_words = f->keeps_replicas     ? "replicas left alone"
                      : f->is_data_parallel ? "replicas"
                                            : "the model";
     d->n_tried = f->result.n_tries;
     d->n_whole = f->result.n_whole;
     d->n_stopped = f->result.n_stopped;
-    if (fill_devices(d, devices, f, in, *arena) && fill_splits(d, f, *arena))
+    if (fill_devices(d, devices, f, in, *arena) && fill_splits(d, f, *arena) &&
+        fill_plain(d, f, *arena))
         return d;
     fr_decisions_free(d);
     return NULL;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <math.h>
 #include <string.h>
 
 struct box {
@@ -132,4 +133,19 @@ enum fr_status fr__decisions_promise(const struct fr_problem *in,
     d->promise = copy;
     *in->decisions = d;
     return FR_OK;
+}
+
+static const double SAME = 0.01; /* relative; less is no difference worth a cause */
+
+const char *fr_decisions_gap_cause(const struct fr_decisions *d)
+{
+    double contention_s = d->own_s - d->own_alone_s, launch_s = d->own_alone_s - d->believed_s;
+
+    if (!(d->own_s > 0))
+        return "";
+    if (!isfinite(d->own_s))
+        return "memory";
+    if (fabs(d->own_s - d->believed_s) <= SAME * d->believed_s)
+        return "none";
+    return fabs(contention_s) >= fabs(launch_s) ? "contention" : "launch and order";
 }

@@ -161,11 +161,11 @@ static void add_scratch(struct fr__placer *pl, uint32_t device, uint64_t bytes, 
 void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
                        uint32_t task)
 {
-    fr__add_workspace_as(pl, device, op, op, batch, task);
+    fr__add_workspace_as(pl, device, op, op, batch, 1, task);
 }
 
 void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, uint32_t as,
-                          double batch, uint32_t task)
+                          double batch, unsigned n_pieces, uint32_t task)
 {
     const struct fr_op *o = &pl->graph->ops[op];
 
@@ -174,7 +174,8 @@ void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, u
         return;
     for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
         add_scratch(pl, device,
-                    fr__update_workspace_bytes(pl->in, o->param_bytes) / FR__UPDATE_TEMPORARIES,
+                    fr__update_workspace_bytes(pl->in, o->param_bytes / n_pieces) /
+                        FR__UPDATE_TEMPORARIES,
                     task, as);
 }
 

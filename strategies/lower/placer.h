@@ -100,9 +100,9 @@ void fr__add_free(struct fr__placer *pl, uint32_t buffer, uint32_t task);
 void fr__add_workspace(struct fr__placer *pl, uint32_t device, uint32_t op, double batch,
                        uint32_t task);
 /* The same where the plan has a graph of its own, whose op `as` the buffers belong to; op: of the
- * problem's graph. */
+ * problem's graph. An update may be one of n_pieces equal ones. */
 void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, uint32_t as,
-                          double batch, uint32_t task);
+                          double batch, unsigned n_pieces, uint32_t task);
 /* What is there of an owner from the start to the end: its parameters, gradients that are kept, and
  * if wanted what the optimizer keeps. */
 void fr__add_kept(struct fr__placer *pl, uint32_t device, const struct fr__owner *w,

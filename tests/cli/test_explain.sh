@@ -52,7 +52,7 @@ check one_device_is_enough succeeds
 check one_device_has_nothing_to_split says "nothing on the longest path can be split."
 
 # Splits that are kept: the second plan is of the dag with them, and shorter.
-toy="-w $golden/toy -t $golden/pair.yaml -s os-dpos:start=model"
+toy="-w $golden/toy -t $golden/pair.yaml -s os-dpos:rule=paper,start=model"
 run explain $toy
 check splits_are_told succeeds
 check what_was_kept_is_said grep -q ' kept$' out

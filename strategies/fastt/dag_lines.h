@@ -1,0 +1,32 @@
+/* strategies/fastt/dag_lines.h - messages of a planned dag wait in line for their pair of devices.
+ *
+ * Messages that are all sent as soon as they are made share the links, so that the first that is
+ * needed arrives as late as the last: of the parameters of a model, all arrive when the slowest
+ * does. Here the messages from one device to another are sent in the order of the plan, two at a
+ * time, so that the second hides the latency of the first. Parameters count from the operation that
+ * reads them first, everything else from the operation that makes it.
+ *
+ * All messages of all pairs have one order: by that operation, then by what they carry, then a
+ * message before its second part. No message waits for a later one, so no wait closes a circle.
+ */
+#ifndef FR_STRATEGIES_FASTT_DAG_LINES_H
+#define FR_STRATEGIES_FASTT_DAG_LINES_H
+
+#include "strategies/fastt/dag.h"
+
+/* order: [n_ops] the plan's; n_messages: at most so many are added. All memory comes from
+ * the placer's arena. FR_ENOMEM. */
+struct fr__dag_lines;
+enum fr_status fr__dag_lines_new(struct fr__dag_lines **out, struct fr__placer *pl,
+                                 const struct fr__dag *dag, const uint32_t order[],
+                                 size_t n_messages, struct fr_error *err);
+/* A message of what the edge carries, or a part of its way. */
+struct fr__dag_message {
+    uint32_t src, dst; /* index among the problem's devices */
+    uint32_t edge, send, recv;
+    unsigned hop; /* 1: what was received by another device goes on */
+};
+void fr__dag_lines_add(struct fr__dag_lines *l, const struct fr__dag_message *m);
+/* Adds the waits to the plan, when all messages are there. Cost: O(n log n) of n messages. */
+void fr__dag_lines_join(struct fr__dag_lines *l);
+#endif

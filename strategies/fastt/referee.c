@@ -1,0 +1,114 @@
+/* strategies/fastt/referee.c - plans are made on the side, run, and thrown away. */
+#include "config.h"
+
+#include "strategies/fastt/referee.h"
+
+#include "base/error.h"
+#include "plan/internal.h"
+#include "strategies/fastt/dag_plan.h"
+#include "strategies/lower/values.h"
+
+#include <math.h>
+
+enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *in,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    *r = (struct fr__referee){.in = in, .simulation = in->simulation};
+    if (ctx)
+        r->quiet = (struct fr_context){.seed = ctx->seed, .cancel = ctx->cancel};
+    if (r->simulation)
+        return FR_OK;
+    FR_TRY(fr_simulation_new(&r->own, in->topo, err));
+    r->simulation = r->own;
+    return FR_OK;
+}
+
+void fr__referee_fini(struct fr__referee *r)
+{
+    fr_simulation_free(r->own);
+    r->own = NULL;
+}
+
+/* Applies an order that changes the plan itself (fr_order_is_pass). */
+static enum fr_status put_in_order(const struct fr_run_options *o, struct fr_plan **plan,
+                                   struct fr_error *err)
+{
+    struct fr_plan *ordered;
+    size_t n_ordered;
+
+    if (!fr_order_is_pass(o->order))
+        return FR_OK;
+    FR_TRY(fr_run_order(*plan, o, &ordered, &n_ordered, err));
+    fr_plan_free(*plan);
+    *plan = ordered;
+    return FR_OK;
+}
+
+static enum fr_status run(struct fr__referee *r, struct fr_plan **plan, double stop_s,
+                          bool is_alone, struct fr__made *out, struct fr_error *err)
+{
+    struct fr_run_options o = *r->in->run;
+    struct fr_run *made;
+
+    o.want = FR_WANT_MEMORY;
+    o.stop_s = isfinite(stop_s) ? stop_s : 0;
+    o.context = &r->quiet;
+    if (is_alone)
+        o.network = FR_NETWORK_ANALYTIC;
+    fr__plan_trust(*plan);
+    FR_TRY(fr_plan_finish(*plan, err));
+    FR_TRY(put_in_order(&o, plan, err));
+    FR_TRY(fr_simulation_run(r->simulation, *plan, &o, &made, err));
+    r->n_runs++;
+    r->n_stopped += made->is_stopped;
+    *out = (struct fr__made){.s = made->is_stopped ? (double)INFINITY : made->iteration_s};
+    for (size_t d = 0; d < made->n_devices; d++)
+        out->is_over = out->is_over || made->devices[d].is_over;
+    if (out->is_over)
+        out->s = INFINITY;
+    fr_run_free(made);
+    return FR_OK;
+}
+
+enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_dag *d, double stop_s,
+                               bool is_alone, struct fr__made *out, struct fr_error *err)
+{
+    struct fr_plan *plan = fr_plan_new(r->in->topo, r->in->graph);
+    struct fr__placer pl;
+    enum fr_status st;
+
+    if (!plan)
+        return fr__fail_nomem(err);
+    st = fr__placer_init(&pl, r->in, &r->quiet, plan, err);
+    if (st == FR_OK)
+        st = fr__dag_plan(&pl, d->dag, d->device, d->order, NULL, err);
+    fr__placer_fini(&pl);
+    if (st == FR_OK)
+        st = run(r, &plan, stop_s, is_alone, out, err);
+    fr_plan_free(plan);
+    return st;
+}
+
+enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
+                                        double stop_s, struct fr__made *out, struct fr_error *err)
+{
+    struct fr_problem in = *r->in;
+    struct fr_plan *plan = fr_plan_new(in.topo, in.graph);
+    struct fr_option_values values;
+    enum fr_status st;
+
+    if (!plan)
+        return fr__fail_nomem(err);
+    in.options = &values;
+    in.decisions = NULL;
+    st = fr__values_default(s, &values, err);
+    if (st == FR_OK)
+        st = s->plan(&in, &r->quiet, plan, err);
+    if (st == FR_OK)
+        st = run(r, &plan, stop_s, false, out, err);
+    fr_plan_free(plan);
+    if (st == FR_OK || st == FR_ENOMEM || st == FR_ECANCELLED)
+        return st;
+    *out = (struct fr__made){.s = INFINITY};
+    return FR_OK;
+}

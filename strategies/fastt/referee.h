@@ -1,0 +1,42 @@
+/* strategies/fastt/referee.h - asks the engine what a plan takes, so that a planner need not trust
+ * what it believes.
+ *
+ * All plans are run by one simulation object, under the options of the problem's run: the same
+ * network, order of ready tasks, collectives and launches as the answer. A run stops as soon as
+ * it must take longer than the best plan so far.
+ */
+#ifndef FR_STRATEGIES_FASTT_REFEREE_H
+#define FR_STRATEGIES_FASTT_REFEREE_H
+
+#include "strategies/fastt/dag.h"
+
+struct fr__referee {
+    const struct fr_problem *in; /* its run is not NULL */
+    struct fr_context quiet;     /* the caller's, without progress and log of single runs */
+    struct fr_simulation *simulation, *own; /* own: made here, else NULL */
+    size_t n_runs, n_stopped;
+};
+
+/* in must outlive *r; fini may follow a failure. FR_ENOMEM. */
+enum fr_status fr__referee_init(struct fr__referee *r, const struct fr_problem *in,
+                                const struct fr_context *ctx, struct fr_error *err);
+void fr__referee_fini(struct fr__referee *r);
+
+/* A dag whose operations are placed and in order. */
+struct fr__placed_dag {
+    const struct fr__dag *dag;
+    const uint32_t *device, *order; /* [n_ops] as fr__dag_plan takes them */
+};
+struct fr__made {
+    double s;     /* an iteration; INFINITY: stopped, or out of memory */
+    bool is_over; /* out of memory */
+};
+/* stop_s: the run stops when it must take longer; 0: never. is_alone: each message as if it were
+ * alone on its links, whatever the problem's network. Errors as fr__dag_plan and fr_simulate. */
+enum fr_status fr__referee_ask(struct fr__referee *r, const struct fr__placed_dag *d, double stop_s,
+                               bool is_alone, struct fr__made *out, struct fr_error *err);
+/* The same of another strategy with its default options. *out is infinite, without being over, if
+ * it has no plan for the problem. */
+enum fr_status fr__referee_ask_strategy(struct fr__referee *r, const struct fr_strategy *s,
+                                        double stop_s, struct fr__made *out, struct fr_error *err);
+#endif
