@@ -10,12 +10,16 @@ libstudy_la_SOURCES = \
 	study/validate.h study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
 	study/ask/trial.c \
+	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
+	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \
+	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
+	study/interval/terms.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \
 	study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
-	study/validate/rows.h study/validate/rows.c study/validate/summary.h study/validate/summary.c \
-	study/validate/validate.c
+	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h study/validate/rows.c \
+	study/validate/summary.h study/validate/summary.c study/validate/validate.c
 nodist_libstudy_la_SOURCES = study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.
