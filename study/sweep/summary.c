@@ -261,7 +261,7 @@ static enum fr_status compare_with_best(struct box *box, const struct fr_sweep *
         const struct fr_sweep_row *row = s->rows[i], *best;
         struct fr_sweep_group *g = &groups[fr__sweep_group_of(s, i)];
 
-        if (!row || row->outcome != FR_FITS || isnan(row->low_s) || g->best_time == SIZE_MAX ||
+        if (!row || row->outcome != FR_FITS || !(row->low_s > 0) || g->best_time == SIZE_MAX ||
             g->best_time == i)
             continue;
         best = s->rows[g->best_time];
