@@ -176,7 +176,7 @@ static void put_correction(FILE *f, const struct fr_record_correction *c)
 void fr__record_put_interval(FILE *f, const struct fr_record *r)
 {
     put_correction(f, &r->correction);
-    if (r->interval.is_known)
+    if (r->interval.is_known && !r->oom)
         fprintf(f, "90 %% of measured steps in that range, from %s\n", r->interval.of);
 }
 

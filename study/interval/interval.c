@@ -90,10 +90,11 @@ static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena
 {
     char text[160];
 
-    snprintf(text, sizeof(text), "%s, %s%s: %u published step%s of %u source%s",
+    snprintf(text, sizeof(text), "%s, %s%s%s: %u published step%s of %u source%s",
              fr__place_name(c.place), c.is_half ? "16 bits or fewer" : "fp32 or tf32",
-             c.knows_recipe ? ", recipe given" : "", term->n_rows, term->n_rows == 1 ? "" : "s",
-             term->n_sources, term->n_sources == 1 ? "" : "s");
+             c.knows_recipe ? ", recipe given" : "",
+             c.is_anchored ? ", their one-GPU step known" : "", term->n_rows,
+             term->n_rows == 1 ? "" : "s", term->n_sources, term->n_sources == 1 ? "" : "s");
     out->of = fr__arena_strdup(arena, text);
     out->name = fr__step_class_name(c);
     return out->of ? FR_OK : fr__fail_nomem(err);
