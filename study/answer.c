@@ -241,6 +241,21 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
     return FR_OK;
 }
 
+static enum fr_status answer_step(const struct fr_setting *s, const struct fr_question *q,
+                                  const struct fr_context *ctx, double *iteration_s,
+                                  double parts_s[], double *bytes, struct fr_error *err)
+{
+    struct fr_record *r = NULL;
+
+    FR_TRY(fr_answer_on(s, q, ctx, &r, err));
+    *iteration_s = r->run->parts_s ? r->iteration_s : 0;
+    *bytes = (double)r->peak_bytes;
+    for (size_t i = 0; r->run->parts_s && i < fr_n_resources(s->topo); i++)
+        parts_s[i] = r->run->parts_s[i];
+    fr_record_free(r);
+    return FR_OK;
+}
+
 /* Corrects compute and host time by the steps that were measured, if there are some of this
  * question. */
 static enum fr_status correct(struct fr__making *m, struct fr_error *err)
@@ -254,7 +269,7 @@ static enum fr_status correct(struct fr__making *m, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "a measured step and slowness given by hand exclude each other");
     FR_TRY(fr__correction_find(&m->correction, m->setting, m->question, m->devices, m->n_devices,
-                               each ? each : 1, m->context, err));
+                               each ? each : 1, answer_step, m->context, err));
     return m->correction.n_steps == 0
                ? FR_OK
                : fr__correction_slowness(&m->slowness, &m->correction, t,

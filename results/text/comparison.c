@@ -68,7 +68,8 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         fr__format_time(r->iteration_s, cell, NUMBER);
         break;
     case COLUMN_RANGE:
-        fr__range_cell(cell, r->interval.low_s, r->interval.high_s);
+        if (!r->oom)
+            fr__range_cell(cell, r->interval.low_s, r->interval.high_s);
         break;
     case COLUMN_THROUGHPUT:
         fr__rate_cell(cell, r->samples_per_s);

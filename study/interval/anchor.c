@@ -24,7 +24,9 @@ struct update {
     const struct fr_setting *setting;
     const struct fr_question *question;
     const struct fr_context *context;
+    fr__answer_step answer;
     const struct fr__measured *measured;
+    double *parts_s; /* [fr_n_resources] scratch */
     const char *gpu; /* the device's name */
     uint32_t type;
     double prior_mean[2], prior_variance[2];
@@ -57,6 +59,16 @@ enum fr_status fr__correction_slowness(double **out, const struct fr__correction
     return FR_OK;
 }
 
+/* The strategy of one GPU that others are compared with. */
+static const char *baseline(void)
+{
+    size_t i = 0;
+
+    while (!fr_strategy_at(i)->is_baseline)
+        i++;
+    return fr_strategy_at(i)->name;
+}
+
 /* The one-GPU step of that batch with the correction so far: time, slopes of its logarithm, and
  * the GPU's peak memory. */
 static enum fr_status run_step(const struct update *u, uint32_t batch, double *time_s,
@@ -64,12 +76,11 @@ static enum fr_status run_step(const struct update *u, uint32_t batch, double *t
 {
     struct fr_question q = *u->question;
     const struct fr_topo *t = u->setting->topo;
-    struct fr_record *r = NULL;
     double *slowness = NULL;
     enum fr_status st;
 
     q.measured = NULL;
-    q.strategy = q.measured_strategy ? q.measured_strategy : "single";
+    q.strategy = q.measured_strategy ? q.measured_strategy : baseline();
     q.devices = u->gpu;
     q.n_gpus = 0;
     q.is_spread = false;
@@ -86,16 +97,11 @@ static enum fr_status run_step(const struct update *u, uint32_t batch, double *t
     q.is_overfull = NULL;
     FR_TRY(fr__correction_slowness(&slowness, u->c, t, u->type, err));
     q.run.slowness = slowness;
-    st = fr_answer_on(u->setting, &q, u->context, &r, err);
-    if (st == FR_OK && (!(r->iteration_s > 0) || !r->run->parts_s))
+    st = u->answer(u->setting, &q, u->context, time_s, u->parts_s, bytes, err);
+    if (st == FR_OK && !(*time_s > 0))
         st = fr__fail(err, FR_ERANGE, FR_NOWHERE, "the measured step takes no time when simulated");
-    if (st == FR_OK) {
-        *time_s = r->iteration_s;
-        *bytes = (double)r->peak_bytes;
-        for (unsigned k = 0; k < 2; k++)
-            slope[k] = part(u->type, k == 1, r->run->parts_s) / r->iteration_s;
-    }
-    fr_record_free(r);
+    for (unsigned k = 0; st == FR_OK && k < 2; k++)
+        slope[k] = part(u->type, k == 1, u->parts_s) / *time_s;
     free(slowness);
     return st;
 }
@@ -165,7 +171,7 @@ static enum fr_status check_types(const struct fr_topo *t, const uint32_t device
 
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
-                                   size_t n_devices, uint32_t batch_per_gpu,
+                                   size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
                                    const struct fr_context *ctx, struct fr_error *err)
 {
     const struct fr_device *device = &s->topo->devices[devices[0]];
@@ -177,15 +183,21 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
                                        s->topo->types[device->type].name, dtype, batch_per_gpu};
     double deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);
     struct fr__measured *measured;
-    struct update u = {s, q, ctx, NULL, device->name, device->type, {0}, {0}, out};
+    struct update u = {.setting = s,
+                       .question = q,
+                       .context = ctx,
+                       .answer = answer,
+                       .gpu = device->name,
+                       .type = device->type,
+                       .c = out};
     enum fr_status st;
 
     memset(out, 0, sizeof(*out));
     FR_TRY(check_types(s->topo, devices, n_devices, err));
     measured = calloc(1, sizeof(*measured));
-    if (!measured)
-        return fr__fail_nomem(err);
-    st = fr__measured_read(measured, q->measured, &of, err);
+    u.parts_s = calloc(fr_n_resources(s->topo) + 1, sizeof(*u.parts_s));
+    st = measured && u.parts_s ? fr__measured_read(measured, q->measured, &of, err)
+                               : fr__fail_nomem(err);
     u.measured = measured;
     u.prior_mean[0] = term->q[FR__Q50];
     u.prior_variance[0] = fmax(deviation * deviation, NOISE * NOISE);
@@ -197,6 +209,7 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
         out->batch = measured->steps[0].batch;
         st = update(&u, err);
     }
+    free(u.parts_s);
     free(measured);
     return st;
 }

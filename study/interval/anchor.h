@@ -24,12 +24,18 @@ struct fr__correction {
     double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not known */
 };
 
+/* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), and the most that a
+ * GPU holds. It is handed in, since what answers questions corrects them by this file. */
+typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
+                                          const struct fr_context *ctx, double *iteration_s,
+                                          double parts_s[], double *bytes, struct fr_error *err);
+
 /* The correction that q->measured makes for a question on these GPUs. devices: [n_devices].
  * batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
- * fr__measured_read and fr_answer_on. Cost: a few runs a measured step. */
+ * fr__measured_read and of answer. Cost: a few runs a measured step. */
 enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
                                    const struct fr_question *q, const uint32_t devices[],
-                                   size_t n_devices, uint32_t batch_per_gpu,
+                                   size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
                                    const struct fr_context *ctx, struct fr_error *err);
 
 /* The slowness of each resource (run options) with that correction of a device type; *out: the
