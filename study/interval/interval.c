@@ -25,7 +25,8 @@ static const double Z95 = 1.64485, Z75 = 0.67449;
 static struct fr__step_class class_of(const struct fr__making *m)
 {
     const struct fr_topo *t = m->setting->topo;
-    struct fr__step_class c = {FR__ONE_GPU, false, false, m->correction.n_steps > 0};
+    struct fr__step_class c = {FR__ONE_GPU, false, m->question->recipe != NULL,
+                               m->correction.n_steps > 0};
     enum fr_dtype dtype = m->setting->graph->dtype;
 
     c.is_half = dtype != FR_FP32 && dtype != FR_TF32;
