@@ -90,7 +90,8 @@ struct options {
     const char *rows_of;            /* a system in data; NULL: the one that was fitted */
     uint64_t min_bytes;             /* of collectives */
     size_t n_gpus;
-    bool all; /* sweeps too */
+    bool all;      /* sweeps too */
+    bool anchored; /* validate only */
     struct fr_learn_options learning;
     /* schedule only */
     struct fr_schedule_spec schedule; /* but for the name */

@@ -192,6 +192,7 @@ FLAG_SETTER(allow_implausible, question.allow_implausible)
 FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(dry_run, dry_run)
 FLAG_SETTER(all, all)
+FLAG_SETTER(anchored, anchored)
 FLAG_SETTER(json, json)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(ops, drawing.is_ops)
@@ -286,6 +287,8 @@ static const struct option_row rows[] = {
      "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
     {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",
      "these links carry PART of what they would: n0.nic1=0.5; 0: failed", NULL},
+    {OPTIONS_RUN, 0, "measured", "TIME|FILE.csv",
+     "what one GPU took for its part of the batch, or a table of steps: corrects the answer", NULL},
     {OPTIONS_ANSWER, 0, "seeds", "A..B", "the same as --seed A..B", cli_set_seeds},
     {OPTIONS_ANSWER, 0, "iterations", "N",
      "iterations in a row; the time of the last is the answer", NULL},
@@ -308,6 +311,8 @@ static const struct option_row rows[] = {
     {OPTIONS_VALIDATE, 0, "costs", "SOURCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
     {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one per core)", set_jobs},
+    {OPTIONS_VALIDATE, 0, "anchored", NULL,
+     "predict rows of several GPUs from their source's one-GPU row", set_anchored},
     {OPTIONS_VALIDATE, 0, "all", NULL, "print every row", set_all},
     {OPTIONS_WHOLE, 0, "tokens", "N",
      "tokens of the whole training run, for its time and cost: 300B, 1.5T", set_tokens},

@@ -31,6 +31,12 @@ static void write_rows(struct fr__json *j, const struct fr_validation *v)
         fr__json_string(j, "id", r->id);
         fr__json_number(j, "measured_s", r->measured_s);
         fr__json_number(j, "predicted_s", r->predicted_s);
+        fr__json_number(j, "low_s", r->low_s);
+        fr__json_number(j, "high_s", r->high_s);
+        fr__json_number(j, "half_low_s", r->half_low_s);
+        fr__json_number(j, "half_high_s", r->half_high_s);
+        fr__json_number(j, "cost_error", r->cost_error);
+        fr__json_string(j, "class", r->interval_class[0] ? r->interval_class : NULL);
         fr__json_number(j, "error", r->error);
         fr__json_number(j, "memory_error", r->memory_error);
         fr__json_string(j, "why_not", r->why_not);
@@ -50,6 +56,9 @@ static void write_validation(const struct fr_validation *v)
     write_errors(&j, &v->groups[0].errors);
     fr__json_number(&j, "tau", v->tau);
     fr__json_number(&j, "scaling_median", v->scaling_median);
+    fr__json_count(&j, "ranges", v->n_ranges);
+    fr__json_count(&j, "in_90", v->n_in_90);
+    fr__json_count(&j, "in_50", v->n_in_50);
     fr__json_close(&j, '}');
     fr__json_open(&j, "groups", '[', false);
     for (size_t i = 1; i < v->n_groups; i++) {
@@ -89,7 +98,10 @@ enum fr_status cli_validate(struct session *s, struct fr_error *err)
     struct fr_validation *v;
     enum fr_status st;
 
-    st = fr_validate(&v, o->arguments[0], o->question.costs, o->n_jobs, &s->context, err);
+    st = o->anchored
+             ? fr_validate_anchored(&v, o->arguments[0], o->question.costs, o->n_jobs, &s->context,
+                                    err)
+             : fr_validate(&v, o->arguments[0], o->question.costs, o->n_jobs, &s->context, err);
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
         return st;

@@ -145,12 +145,14 @@ static enum fr_status choose_run(struct fr__making *m, const struct fr_problem *
     m->options = q->run;
     if (m->slow)
         m->options.device_slowdown = m->slow;
+    if (m->slowness)
+        m->options.slowness = m->slowness;
     FR_TRY(choose_way(m, err));
     m->options.messages = fr_cost_messages(problem->costs);
     m->options.want = FR_WANT_TASKS | FR_WANT_ACCOUNT | FR_WANT_MEMORY | FR_WANT_BOUND;
     if (!q->is_brief)
         m->options.want |= FR_WANT_USUAL | FR_WANT_HOLDERS;
-    if (q->sensitivity != FR_SENSITIVITY_NONE)
+    if (q->sensitivity != FR_SENSITIVITY_NONE || m->slowness)
         m->options.want |= FR_WANT_PARTS;
     if (q->run.channels == 1)
         m->options.want |= FR_WANT_TOTALS;
@@ -259,6 +261,41 @@ enum fr_status fr__problem_make(struct fr_problem *out, uint32_t **devices,
     return FR_OK;
 }
 
+static enum fr_status answer_step(const struct fr_setting *s, const struct fr_question *q,
+                                  const struct fr_context *ctx, double *iteration_s,
+                                  double parts_s[], double *bytes, struct fr_error *err)
+{
+    struct fr_record *r = NULL;
+
+    FR_TRY(fr_answer_on(s, q, ctx, &r, err));
+    *iteration_s = r->run->parts_s ? r->iteration_s : 0;
+    *bytes = (double)r->peak_bytes;
+    for (size_t i = 0; r->run->parts_s && i < fr_n_resources(s->topo); i++)
+        parts_s[i] = r->run->parts_s[i];
+    fr_record_free(r);
+    return FR_OK;
+}
+
+/* Corrects compute and host time by the steps that were measured, if there are some of this
+ * question. */
+static enum fr_status correct(struct fr__making *m, struct fr_error *err)
+{
+    const struct fr_topo *t = m->setting->topo;
+    uint32_t each = m->global_batch / (uint32_t)m->n_devices;
+
+    if (!m->question->measured)
+        return FR_OK;
+    if (m->question->run.slowness)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "a measured step and slowness given by hand exclude each other");
+    FR_TRY(fr__correction_find(&m->correction, m->setting, m->question, m->devices, m->n_devices,
+                               each ? each : 1, answer_step, m->context, err));
+    return m->correction.n_steps == 0
+               ? FR_OK
+               : fr__correction_slowness(&m->slowness, &m->correction, t,
+                                         t->devices[m->devices[0]].type, err);
+}
+
 enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question *q,
                             const struct fr_context *ctx, struct fr_record **out,
                             struct fr_error *err)
@@ -284,6 +321,8 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     m.global_batch = problem.global_batch;
     st = fr__slow_devices(&m.slow, s->topo, q, err);
     if (st == FR_OK)
+        st = correct(&m, err);
+    if (st == FR_OK)
         st = fr__tools_take(s, &m.tools, err);
     if (st == FR_OK) {
         m.simulation = m.tools->simulation;
@@ -301,6 +340,7 @@ enum fr_status fr_answer_on(const struct fr_setting *s, const struct fr_question
     fr__tools_give(s, m.tools);
     fr_collective_way_free(m.way);
     fr_plan_free(m.unordered);
+    free(m.slowness);
     free(m.slow);
     free(m.devices);
     return st;

@@ -100,6 +100,9 @@ static enum fr_status learn_on(struct fr_learning **out, const struct fr_setting
     if (q->n_seeds > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "learning takes one seed, not %u",
                         (unsigned)q->n_seeds);
+    if (q->measured)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "learning takes no measured step (--measured): it measures what it runs");
     FR_TRY(parse_strategy(q->strategy, &strategy, &values, err));
     FR_TRY(fr__problem_make(&problem, &devices, s, q, err));
     problem.options = &values;

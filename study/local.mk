@@ -10,6 +10,10 @@ libstudy_la_SOURCES = \
 	study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
 	study/ask/trial.c \
+	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
+	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \
+	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
+	study/interval/terms.c \
 	study/search/block.c study/search/coarse.c study/search/flags.c study/search/frontier.c \
 	study/search/layout.c study/search/memory.c study/search/mesh.c study/search/probe.c \
 	study/search/referee.c study/search/run.c study/search/search.h study/search/space.c \
@@ -17,5 +21,25 @@ libstudy_la_SOURCES = \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \
 	study/sweep/scaling.c study/sweep/state.h study/sweep/summary.c \
-	study/validate/rows.h study/validate/rows.c study/validate/summary.h study/validate/summary.c \
-	study/validate/validate.c
+	study/validate/anchored.h study/validate/anchored.c study/validate/rows.h study/validate/rows.c \
+	study/validate/summary.h study/validate/summary.c study/validate/validate.c
+nodist_libstudy_la_SOURCES = study/recipes/texts.c
+
+# The shipped recipes, compiled in as text and installed.
+recipe_files = study/recipes/megatron-lm.yaml \
+	study/recipes/mxnet-horovod.yaml \
+	study/recipes/nvidia-apex.yaml \
+	study/recipes/nvidia-pytorch-bert.yaml \
+	study/recipes/nvidia-tf-bert.yaml \
+	study/recipes/pytorch-ddp.yaml \
+	study/recipes/tf-horovod-xla.yaml
+study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
+	@$(MKDIR_P) study/recipes
+	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f study/recipes/texts.awk $(recipe_files) \
+	  > $(abs_builddir)/study/recipes/texts.c.new
+	$(AM_V_at)mv study/recipes/texts.c.new $@
+BUILT_SOURCES += study/recipes/texts.c
+CLEANFILES += study/recipes/texts.c
+EXTRA_DIST += $(recipe_files) study/recipes/texts.awk
+recipesdir = $(pkgdatadir)/recipes
+recipes_DATA = $(recipe_files)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "study/interval/measured.h"
 #include "study/loading.h"
 #include "study/study.h"
 
@@ -70,7 +71,22 @@ OPTIONAL_NAME_SETTING(recipe, recipe)
 OPTIONAL_NAME_SETTING(collective_algorithm, way.algorithm)
 OPTIONAL_NAME_SETTING(protocol, way.protocol)
 OPTIONAL_NAME_SETTING(nccl_version, way.nccl_version)
+OPTIONAL_NAME_SETTING(measured_text, measured)
 #undef OPTIONAL_NAME_SETTING
+
+/* A time is refused here, before anything runs; a table where it is read. */
+static enum fr_status set_measured(struct fr_question *q, const char *text, const char *what,
+                                   struct fr_error *err)
+{
+    if (strcmp(text, "none") != 0)
+        FR_TRY(fr__measured_check(text, what, err));
+    return set_measured_text(q, text, what, err);
+}
+
+static const char *text_measured(const struct fr_question *q, char buf[VALUE])
+{
+    return text_measured_text(q, buf);
+}
 
 /* ---- counts: some have a word for what 0 stands for ---- */
 
@@ -359,7 +375,8 @@ CHOICE_SETTING(alloc, bool, run.alloc_at_start, 2)
     X(protocol, "protocol", true)                                                                  \
     X(nccl_channels, "nccl-channels", true)                                                        \
     X(nccl_version, "nccl-version", true)                                                          \
-    X(recipe, "recipe", true)
+    X(recipe, "recipe", true)                                                                      \
+    X(measured, "measured", true)
 
 #define SETTING_ROW(name, option, is_list) {option, is_list, set_##name, text_##name},
 static const struct setting settings[] = {SETTINGS(SETTING_ROW)};

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "study/interference.h"
+#include "study/interval/interval.h"
 #include "study/links.h"
 #include "study/record.h"
 
@@ -446,6 +447,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     FR_TRY(fill_collectives(box, m, err));
     FR_TRY(fill_devices(box, m, err));
     FR_TRY(fr__fill_rates(r, box->arena, m, err));
+    FR_TRY(fr__fill_interval(r, box->arena, m, err));
     FR_TRY(fr__fill_warnings(r, box->arena, m, err));
     FR_TRY(judge_memory(box, m, err));
     if (!q->is_brief) {

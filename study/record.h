@@ -3,6 +3,7 @@
 #define FR_STUDY_RECORD_H
 
 #include "base/arena.h"
+#include "study/interval/anchor.h"
 #include "study/study.h"
 
 /* What a record is made from. */
@@ -21,6 +22,8 @@ struct fr__making {
     size_t n_ordered;                 /* transfers that the order asked for has put in order */
     struct fr_simulation *simulation; /* of the setting's topology, for all runs of this question */
     struct fr__tools *tools;          /* tools that the simulation belongs to */
+    struct fr__correction correction; /* by measured steps, if the question has some */
+    double *slowness;                 /* what the options point to for it, or NULL */
     double *slow;                     /* what the options' device_slowdown points to, or NULL */
     /* the plan before an order was put on it, kept where several seeds draw theirs; else NULL */
     struct fr_plan *unordered;

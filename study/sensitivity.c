@@ -25,19 +25,20 @@ static int compare(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Time with one resource's slowness changed. slowness: [fr_n_resources] of 1. */
+/* Time with one resource's slowness changed. slowness: [fr_n_resources] of the run. */
 static enum fr_status run_again(const struct fr__making *m, double slowness[], size_t resource,
                                 double factor, double *iteration_s, struct fr_error *err)
 {
     struct fr_run_options o = m->options;
+    double usual = slowness[resource];
     struct fr_run *run;
     enum fr_status st;
 
     o.want = 0; /* the time alone */
     o.slowness = slowness;
-    slowness[resource] = factor;
+    slowness[resource] *= factor;
     st = fr_simulation_run(m->simulation, m->plan, &o, &run, err);
-    slowness[resource] = 1;
+    slowness[resource] = usual;
     if (st != FR_OK)
         return st;
     *iteration_s = run->iteration_s;
@@ -55,7 +56,7 @@ static enum fr_status rerun(const struct fr__making *m, struct fr_record_sensiti
     enum fr_status st = slowness ? FR_OK : fr__fail_nomem(err);
 
     for (size_t i = 0; slowness && i < n_resources; i++)
-        slowness[i] = 1;
+        slowness[i] = m->options.slowness ? m->options.slowness[i] : 1;
     for (size_t i = 0; st == FR_OK && i < n; i++) {
         struct fr_record_sensitivity *s = &list[i];
 
@@ -106,7 +107,8 @@ enum fr_status fr__fill_sensitivities(struct fr_record *r, struct fr__arena *are
     struct fr_record_sensitivity *list;
     size_t n = 0;
 
-    if (!m->run->parts_s || !(m->run->iteration_s > 0))
+    if (m->question->sensitivity == FR_SENSITIVITY_NONE || !m->run->parts_s ||
+        !(m->run->iteration_s > 0))
         return FR_OK;
     list = fr__arena_alloc(arena, fr_n_resources(m->setting->topo), sizeof(*list));
     if (!list)

@@ -36,6 +36,8 @@ static enum fr_status check(const struct fr_question *q, struct fr_error *err)
         option = "--image-size";
     else if (q->dtype != FR_N_DTYPES)
         option = "--precision";
+    else if (q->measured)
+        option = "--measured";
     if (option)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "option '%s' needs a topology (-t): without one the profile is planned as "

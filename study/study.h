@@ -55,6 +55,12 @@ struct fr_question {
     enum fr_dtype dtype;        /* FR_N_DTYPES: the workload's own */
     const char *profile_device; /* type of the GPU on which the workload's times were measured, of
                                    those that name none; NULL: not known */
+    /* What one GPU took for a step of this model, number format and GPU type with as many samples as
+     * each GPU has here: "412ms"; or the path of a table of such steps (study/interval/measured.h).
+     * It corrects the answer. NULL: none. */
+    const char *measured;
+    const char
+        *measured_strategy; /* of those steps, on one GPU; NULL: plain training. No setting */
     const char *costs; /* "datasheet": rooflines only; "calibrated" or NULL: curves; else a device
                           file's path, whose curves come first */
     enum fr_optimizer optimizer;
@@ -99,7 +105,7 @@ void fr_question_init(struct fr_question *q);
 /* Names of settings are those of the command's options without dashes: "workload", "seq-len".
  * What stands for "not given" is a value too: gpus=all; devices=none; batch,
  * batch-per-gpu, seq-len, image-size and precision=default. */
-enum { FR_N_SETTINGS = 33 };
+enum { FR_N_SETTINGS = 34 };
 const char *fr_question_setting(size_t i); /* NULL past the end; in the order of keys */
 /* Several values of it may be written in one text, with commas between them. */
 bool fr_question_setting_is_list(size_t i);
@@ -172,6 +178,31 @@ struct fr_record_doubt {
     double error_frac; /* standard deviation of the logarithm of their error, the largest */
     double effect_s;   /* on the iteration of one standard deviation, all of them together */
     double share;      /* of the sum of squares of all effects */
+};
+
+/* Where a step's measured time will lie, by how far published steps of its class were from what we
+ * predict (study/interval/). The predicted time itself may lie near an end of it: most software is
+ * slower than its parts. */
+struct fr_record_interval {
+    bool is_known;                  /* false: nothing was predicted, so nothing is claimed */
+    double low_s, high_s;           /* 90 % lie inside */
+    double half_low_s, half_high_s; /* 50 % lie inside */
+    double median_s;
+    double cost_error; /* what costs alone allow: standard deviation of the time's logarithm */
+    const char *name;  /* the class: "one-gpu fp32" */
+    const char *of;    /* in words: "one GPU, fp32 or tf32: 46 published steps of 3 sources" */
+};
+
+/* What measured steps of one GPU changed in an answer. */
+struct fr_record_correction {
+    bool is_asked;  /* --measured was given */
+    size_t n_steps; /* measured steps that are of this question; 0: none was */
+    double compute_factor,
+        host_factor;                /* compute, and host time an op, take so many times as long */
+    uint32_t batch;                 /* of the first step */
+    double predicted_s, measured_s; /* the first step, before the correction */
+    double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not said */
+    double error; /* what is left of the step's, standard deviation of the time's logarithm */
 };
 
 /* Why a record is out of memory: the device that exceeds its memory most. */
@@ -297,6 +328,8 @@ struct fr_record {
     const char *const *critical_path;
     size_t n_sensitivities;                            /* 0 unless asked for */
     const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
+    struct fr_record_interval interval;
+    struct fr_record_correction correction; /* the interval is narrower for it */
     bool has_interval; /* 90 % of the times with costs drawn from their errors lie inside */
     double iteration_low_s, iteration_high_s;
     size_t n_doubts; /* 0 unless asked for; largest share first */

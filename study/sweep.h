@@ -78,6 +78,7 @@ struct fr_sweep_row {
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double iteration_s, samples_per_s, compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
+    double low_s, high_s; /* 90 % of measured steps lie inside; NAN: nothing is claimed */
     uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes, capacity_bytes;
     uint64_t over_bytes; /* what is missing on the worst device */
     double cost_frac[FR_N_TRUSTS];
@@ -237,6 +238,7 @@ struct fr_sweep_group {
     size_t n_points, n_fits;
     size_t best_time, best_memory, best_cost; /* best_cost: within the deadline if any is */
     size_t n_in_time;                         /* fit and meet the deadline */
+    size_t n_like_best; /* others that cannot be told from the fastest: is_like_best */
     size_t n_frontier;
     const size_t *frontier;
 };
@@ -252,11 +254,17 @@ struct fr_sweep_summary {
      * machines of the kind ("hgx-h100" for "4x hgx-h100 via ib:400Gbps") in the same network. NULL:
      * no question fits on several numbers of GPUs. */
     const double *scaling;
+    /* [points] a row takes so little longer for a sample than the fastest of its group that
+     * measurements would not show it; the fastest too, unless it is alone. A row without a range of
+     * its time never does. */
+    const bool *is_like_best;
     void *priv;
 };
 /* O(points * (log points + numbers of GPUs * topologies)). */
 enum fr_status fr_sweep_summarise(const struct fr_sweep *s, const struct fr_sweep_terms *terms,
                                   struct fr_sweep_summary **out, struct fr_error *err);
+/* How much longer a row must take than the fastest not to be like it: 0.1 is 10 %. */
+double fr_sweep_least_difference(void);
 void fr_sweep_summary_free(struct fr_sweep_summary *m);
 
 #ifdef __cplusplus

@@ -17,10 +17,14 @@ extern "C" {
 struct fr_validation_row {
     const char *id, *workload, *topology, *strategy, *precision, *options, *notes;
     uint64_t gpus, global_batch;
-    double measured_s, measured_bytes;    /* bytes 0: not measured */
-    const char *why_not;                  /* NULL: predicted */
-    const char *device;                   /* type of the first GPU; "" when not predicted */
-    double predicted_s, error;            /* signed, relative; NAN when not predicted */
+    double measured_s, measured_bytes; /* bytes 0: not measured */
+    const char *why_not;               /* NULL: predicted */
+    const char *device;                /* type of the first GPU; "" when not predicted */
+    double predicted_s, error;         /* signed, relative; NAN when not predicted */
+    double low_s, high_s;              /* 90 % of measured steps lie inside; NAN when not claimed */
+    double half_low_s, half_high_s;    /* 50 % */
+    double cost_error;                 /* struct fr_record_interval */
+    const char *interval_class;        /* the same; "" when not claimed; a constant */
     double predicted_bytes, memory_error; /* of the fullest GPU; NAN when not known */
 };
 
@@ -59,6 +63,9 @@ struct fr_validation {
      * topology, batch per GPU, precision, options and source; NAN: none. */
     double scaling_median;
     uint64_t n_scaling;
+    /* Rows with a range of their time; of these the ones measured inside the range that 90 %, and
+     * that 50 %, are claimed to lie in. */
+    uint64_t n_ranges, n_in_90, n_in_50;
     void *priv;
 };
 
@@ -67,6 +74,12 @@ struct fr_validation {
  * FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM, FR_ECANCELLED. The caller frees. */
 enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
                            unsigned n_threads, const struct fr_context *ctx, struct fr_error *err);
+/* The same of the rows of several GPUs that have a row of one GPU: of the same source, workload,
+ * machine, precision, options, notes and batch a GPU. Each is predicted with that row's time as the
+ * measured step of its question. The other rows are kept, with the reason why they are not. */
+enum fr_status fr_validate_anchored(struct fr_validation **out, const char *path, const char *costs,
+                                    unsigned n_threads, const struct fr_context *ctx,
+                                    struct fr_error *err);
 void fr_validation_free(struct fr_validation *v);
 
 #ifdef __cplusplus

@@ -49,7 +49,7 @@ static void write_header(FILE *f, bool with_seeds)
                 trust == FR_TRUST_PROFILED_ELSEWHERE ? "profiled_elsewhere"
                                                      : fr_trust_name((enum fr_trust)trust));
     fputs("plan_cpu_s,wall_s,tasks,tokens_per_s,tokens_per_s_per_gpu,model_flops_per_s_per_gpu,"
-          "hardware_flops_per_s_per_gpu,mfu,hfu",
+          "hardware_flops_per_s_per_gpu,mfu,hfu,low_s,high_s",
           f);
     if (with_seeds)
         fputs(",seeds,seeds_mean_s,seeds_standard_error_s,seeds_min_s,seeds_p50_s,seeds_p95_s,"
@@ -91,7 +91,9 @@ static void write_rates(FILE *f, const struct fr_record *r)
     cell_rate(f, r, r->model_flops / gpu_s, false);
     cell_rate(f, r, r->hardware_flops / gpu_s, false);
     cell_rate(f, r, r->mfu, false);
-    cell_rate(f, r, r->hfu, true);
+    cell_rate(f, r, r->hfu, false);
+    cell_rate(f, r, r->interval.low_s, false);
+    cell_rate(f, r, r->interval.high_s, true);
 }
 
 static void write_row(FILE *f, const struct fr_record *r, bool with_seeds)

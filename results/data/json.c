@@ -380,6 +380,38 @@ static void write_run(struct fr__json *j, const struct fr_record *r,
         fr__json_number(j, "energy_J", run.energy_J);
 }
 
+/* Left out where nothing was predicted. */
+static void write_interval(struct fr__json *j, const struct fr_record *r)
+{
+    const struct fr_record_interval *i = &r->interval;
+
+    if (!i->is_known)
+        return;
+    fr__json_number(j, "low_s", r->oom ? NAN : i->low_s);
+    fr__json_number(j, "high_s", r->oom ? NAN : i->high_s);
+    fr__json_number(j, "half_low_s", r->oom ? NAN : i->half_low_s);
+    fr__json_number(j, "half_high_s", r->oom ? NAN : i->half_high_s);
+    fr__json_string(j, "interval_of", i->of);
+}
+
+static void write_correction(struct fr__json *j, const struct fr_record_correction *c)
+{
+    if (!c->is_asked)
+        return;
+    fr__json_open(j, "measured", '{', true);
+    fr__json_count(j, "steps", c->n_steps);
+    if (c->n_steps > 0) {
+        fr__json_number(j, "compute_factor", c->compute_factor);
+        fr__json_number(j, "host_factor", c->host_factor);
+        fr__json_count(j, "batch", c->batch);
+        fr__json_number(j, "predicted_s", c->predicted_s);
+        fr__json_number(j, "measured_s", c->measured_s);
+        fr__json_number(j, "predicted_bytes", c->predicted_bytes);
+        fr__json_number(j, "measured_bytes", c->measured_bytes > 0 ? c->measured_bytes : NAN);
+    }
+    fr__json_close(j, '}');
+}
+
 static void write_record(struct fr__json *j, const struct fr_record *r,
                          const struct fr_sweep_terms *terms, bool is_compact)
 {
@@ -391,6 +423,8 @@ static void write_record(struct fr__json *j, const struct fr_record *r,
         fr__json_number(j, "iteration_s", r->iteration_s);
         fr__json_number(j, "samples_per_s", r->samples_per_s);
     }
+    write_interval(j, r);
+    write_correction(j, &r->correction);
     write_question(j, r);
     write_rates(j, r);
     write_run(j, r, terms);

@@ -27,6 +27,10 @@ static void write_question(struct fr__json *j, const struct fr_sweep_row *r)
 {
     fr__json_number(j, "iteration_s", r->iteration_s);
     fr__json_number(j, "samples_per_s", r->samples_per_s);
+    if (!isnan(r->low_s)) {
+        fr__json_number(j, "low_s", r->low_s);
+        fr__json_number(j, "high_s", r->high_s);
+    }
     fr__json_string(j, "strategy", r->strategy);
     fr__json_string(j, "workload", r->workload);
     fr__json_string(j, "topology", r->topology);
@@ -60,6 +64,8 @@ static void write_result(struct fr__json *j, const struct fr_sweep *s,
     fr__json_number(j, cost_name(&m->terms), v.cost);
     if (m->scaling)
         fr__json_number(j, "scaling", m->scaling[point]);
+    if (!isnan(r->low_s))
+        fr__json_bool(j, "like_best", m->is_like_best[point]);
     fr__json_close(j, '}');
 }
 
@@ -152,7 +158,7 @@ void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_swee
     for (const struct fr__row_column *c = fr__row_columns; c->name; c++)
         if (is_for_readers(c))
             fprintf(f, "%s,", c->name);
-    fprintf(f, "run_s,%s,scaling\n", cost_name(&m->terms));
+    fprintf(f, "run_s,%s,scaling,like_best\n", cost_name(&m->terms));
     for (size_t i = 0; i < s->n_points; i++) {
         struct fr_sweep_value v;
 
@@ -170,6 +176,6 @@ void fr__sweep_write_csv(FILE *f, const struct fr_sweep *s, const struct fr_swee
         write_number_cell(f, v.cost);
         putc(',', f);
         write_number_cell(f, m->scaling ? m->scaling[i] : NAN);
-        putc('\n', f);
+        fprintf(f, ",%s\n", m->is_like_best[i] ? "1" : "");
     }
 }

@@ -27,13 +27,15 @@ enum fr_status fr_validation_write_csv(const struct fr_validation *v, const char
     struct fr__out out;
 
     FR_TRY(fr__out_open(&out, path, err));
-    fputs("id,measured_s,predicted_s,error,memory_error,why_not\n", out.f);
+    fputs("id,measured_s,predicted_s,low_s,high_s,error,memory_error,why_not\n", out.f);
     for (size_t i = 0; i < v->n_rows; i++) {
         const struct fr_validation_row *r = &v->rows[i];
 
         fr__csv_write_cell(out.f, r->id);
         write_number(out.f, r->measured_s);
         write_number(out.f, r->predicted_s);
+        write_number(out.f, r->low_s);
+        write_number(out.f, r->high_s);
         write_number(out.f, r->error);
         write_number(out.f, r->memory_error);
         putc(',', out.f);

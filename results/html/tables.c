@@ -93,8 +93,13 @@ void fr__html_figures(FILE *f, const struct fr_record *r)
     char number[FR__HTML_TEXT], text[128], more[FR__HTML_TEXT];
 
     fputs("<div class=\"tiles\">\n", f);
-    tile(f, fr__format_time(r->iteration_s, number, sizeof(number)),
-         r->oom ? "iteration, if it fitted" : "iteration");
+    if (!r->oom && r->interval.is_known)
+        snprintf(text, sizeof(text), "iteration; 90 %%: %s to %s",
+                 fr__format_time(r->interval.low_s, number, sizeof(number)),
+                 fr__format_time(r->interval.high_s, more, sizeof(more)));
+    else
+        snprintf(text, sizeof(text), "%s", r->oom ? "iteration, if it fitted" : "iteration");
+    tile(f, fr__format_time(r->iteration_s, number, sizeof(number)), text);
     tile(f, fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, number, sizeof(number)),
          "samples a second");
     snprintf(text, sizeof(text), "lower bound, iteration %s above",

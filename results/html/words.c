@@ -186,6 +186,17 @@ static void write_oom(FILE *f, const struct fr_record *r)
     fputs("; all times below are those.</p>\n", f);
 }
 
+static void write_interval(FILE *f, const struct fr_record_interval *i)
+{
+    if (!i->is_known)
+        return;
+    fputs(" Of measured steps 90 % lie between ", f);
+    put_time(f, i->low_s);
+    fputs(" and ", f);
+    put_time(f, i->high_s);
+    fputs(".", f);
+}
+
 static void write_answer(FILE *f, const struct fr_record *r)
 {
     if (r->oom) {
@@ -195,7 +206,9 @@ static void write_answer(FILE *f, const struct fr_record *r)
         put_time(f, r->iteration_s);
         fputs("</b>: <b>", f);
         put_rate(f, r->samples_per_s);
-        fputs("</b> samples a second.</p>\n", f);
+        fputs("</b> samples a second.", f);
+        write_interval(f, &r->interval);
+        fputs("</p>\n", f);
     }
     write_rates(f, r);
     write_parts(f, r);

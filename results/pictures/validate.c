@@ -1,6 +1,7 @@
 /* results/pictures/validate.c - draws predicted against measured times by gnuplot.
  *
- * It is separate because it has one series a source and both axes are logarithmic.
+ * It is separate because it has one series a source and both axes are logarithmic. A bar is the
+ * range that the prediction claims for 90 % of measured steps.
  */
 #include "config.h"
 
@@ -41,6 +42,10 @@ static void write_source(FILE *f, const struct fr_validation *v, const char *sou
             continue;
         fr__plot_number(f, factor * r->measured_s);
         fr__plot_number(f, factor * r->predicted_s);
+        putc(' ', f);
+        fr__plot_number(f, factor * (isnan(r->low_s) ? r->predicted_s : r->low_s));
+        putc(' ', f);
+        fr__plot_number(f, factor * (isnan(r->high_s) ? r->predicted_s : r->high_s));
         putc('\n', f);
     }
     fputs("FORERUN_END\n", f);
@@ -90,6 +95,11 @@ static void write_script(FILE *f, const struct fr_validation *v)
           "1.1 * x dt 2 lc rgb '" FR__COLOUR_QUIET "' title '10 % off', "
           "x / 1.1 dt 2 lc rgb '" FR__COLOUR_QUIET "' notitle",
           f);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f,
+                ", $source%zu using 1:2:3:4 with yerrorbars ps 0 lw 0.5 lc rgb '" FR__COLOUR_QUIET
+                "' %s",
+                i, i ? "notitle" : "title '90 % of measured steps'");
     for (size_t i = 0; i < n; i++) {
         fprintf(f, ", $source%zu using 1:2 with points pt 7 ps 0.8 lc rgb '%s' title ", i,
                 colours[i]);

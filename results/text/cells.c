@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "base/units.h"
 #include "results/parts/number.h"
 #include "results/text/cells.h"
 
@@ -44,4 +45,14 @@ void fr__gap_cell(char cell[FR__TABLE_CELL], double time_s, double bound_s)
         return;
     cell[0] = '+';
     fr__percent(time_s / bound_s - 1, cell + 1, NUMBER);
+}
+
+void fr__range_cell(char cell[FR__TABLE_CELL], double low_s, double high_s)
+{
+    char low[NUMBER], high[NUMBER];
+
+    cell[0] = '\0';
+    if (low_s > 0 && high_s > 0)
+        snprintf(cell, FR__TABLE_CELL, "%s to %s", fr__format_time(low_s, low, sizeof(low)),
+                 fr__format_time(high_s, high, sizeof(high)));
 }

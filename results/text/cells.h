@@ -14,4 +14,7 @@ void fr__change_cell(char cell[FR__TABLE_CELL], double frac);
 void fr__rate_cell(char cell[FR__TABLE_CELL], double per_s);
 /* How far a time is above its lower bound, "+3.1 %"; nothing without a bound. */
 void fr__gap_cell(char cell[FR__TABLE_CELL], double time_s, double bound_s);
+/* "68.0 ms to 104 ms"; empty where nothing is claimed. */
+void fr__range_cell(char cell[FR__TABLE_CELL], double low_s, double high_s);
+
 #endif

@@ -19,6 +19,7 @@ enum { NUMBER = 32 };
 enum column {
     COLUMN_STRATEGY,
     COLUMN_ITERATION,
+    COLUMN_RANGE, /* where one is known */
     COLUMN_THROUGHPUT,
     COLUMN_TOKENS, /* these two of sequence models */
     COLUMN_MFU,
@@ -65,6 +66,10 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         break;
     case COLUMN_ITERATION:
         fr__format_time(r->iteration_s, cell, NUMBER);
+        break;
+    case COLUMN_RANGE:
+        if (!r->oom)
+            fr__range_cell(cell, r->interval.low_s, r->interval.high_s);
         break;
     case COLUMN_THROUGHPUT:
         fr__rate_cell(cell, r->samples_per_s);
@@ -120,13 +125,16 @@ static void fill_comparison(const void *user, size_t i, struct fr__table_row *ro
 static bool has_column(const struct comparison *c, enum column column)
 {
     const struct fr_results *rs = c->results;
-    bool has_tokens = false, has_flops = false;
+    bool has_tokens = false, has_flops = false, has_range = false;
 
     for (size_t i = 0; i < rs->n; i++) {
         has_tokens = has_tokens || rs->records[i]->tokens_per_sample > 0;
         has_flops = has_flops || rs->records[i]->model_flops > 0;
+        has_range = has_range || rs->records[i]->interval.is_known;
     }
     switch (column) {
+    case COLUMN_RANGE:
+        return has_range;
     case COLUMN_TOKENS:
         return has_tokens;
     case COLUMN_MFU:
@@ -145,6 +153,7 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
     static const struct fr__table_column all[N_COLUMNS] = {
         [COLUMN_STRATEGY] = {"strategy", false},
         [COLUMN_ITERATION] = {"iteration", true},
+        [COLUMN_RANGE] = {"90 %", true},
         [COLUMN_THROUGHPUT] = {"samples/s", true},
         [COLUMN_TOKENS] = {"tokens/s/GPU", true},
         [COLUMN_MFU] = {"MFU", true},
@@ -178,9 +187,9 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
 
 /* Columns in the order in which tables that were cut have them. */
 static const enum column by_weight[] = {
-    COLUMN_ITERATION, COLUMN_TOKENS, COLUMN_MFU,  COLUMN_SPEED_UP,   COLUMN_RUN,
-    COLUMN_COST,      COLUMN_MEMORY, COLUMN_FITS, COLUMN_THROUGHPUT, COLUMN_COMPUTE,
-    COLUMN_EXPOSED,   COLUMN_BUBBLE, COLUMN_GAP};
+    COLUMN_ITERATION, COLUMN_RANGE,   COLUMN_TOKENS, COLUMN_MFU,  COLUMN_SPEED_UP,
+    COLUMN_RUN,       COLUMN_COST,    COLUMN_MEMORY, COLUMN_FITS, COLUMN_THROUGHPUT,
+    COLUMN_COMPUTE,   COLUMN_EXPOSED, COLUMN_BUBBLE, COLUMN_GAP};
 
 static size_t width_of(const struct comparison *c, enum column column, const char *title)
 {

@@ -116,6 +116,15 @@ static void fill_rates(const struct fr_record *r, enum summary_row which, struct
     }
 }
 
+/* "90 %: 68.0 ms to 104 ms". */
+static void interval_cell(struct fr__table_row *row, const struct fr_record *r)
+{
+    char range[FR__TABLE_CELL];
+
+    fr__range_cell(range, r->interval.low_s, r->interval.high_s);
+    snprintf(row->cell[3], FR__TABLE_CELL, "90 %%: %.60s", range);
+}
+
 static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct summary *s = user;
@@ -128,6 +137,8 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         fr__format_time(r->iteration_s, row->cell[1], NUMBER);
         if (r->oom)
             fr__table_text(row->cell[3], "if only it fitted in memory");
+        else if (r->interval.is_known)
+            interval_cell(row, r);
         break;
     case ROW_THROUGHPUT:
         fr__table_text(row->cell[0], "samples per second");
@@ -296,6 +307,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_
     fr__table_print(f, &t);
     fputs("\ncosts from ", f);
     fr__record_put_cost_sources(f, r);
+    fr__record_put_interval(f, r);
     fr__record_put_run(f, r, terms);
     fr__record_put_seeds(f, r);
     print_planned(f, r);

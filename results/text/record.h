@@ -48,5 +48,7 @@ void fr__record_put_details(FILE *f, const struct fr_record *r);
 void fr__record_put_sensitivities(FILE *f, const struct fr_record *r);
 /* The interval of the iteration time, and the costs that make it wide. */
 void fr__record_put_seeds(FILE *f, const struct fr_record *r);
+/* Where the range of the time comes from; nothing where none is claimed. */
+void fr__record_put_interval(FILE *f, const struct fr_record *r);
 void fr__record_put_uncertainty(FILE *f, const struct fr_record *r);
 #endif

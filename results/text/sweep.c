@@ -91,6 +91,7 @@ static void columns_of(const struct listing *l, struct fr__table_column columns[
 
 enum measure {
     MEASURE_ITERATION,
+    MEASURE_RANGE, /* where one is known */
     MEASURE_SAMPLES,
     MEASURE_TOKENS, /* these two where a workload has tokens */
     MEASURE_MFU,
@@ -101,11 +102,20 @@ enum measure {
     N_MEASURES
 };
 
+static bool has_range(const struct fr_sweep *s)
+{
+    for (size_t i = 0; i < s->n_points; i++)
+        if (s->rows[i] && !isnan(s->rows[i]->low_s))
+            return true;
+    return false;
+}
+
 static bool has_measure(const struct listing *l, enum measure m)
 {
-    return m == MEASURE_TOKENS || m == MEASURE_MFU ? l->summary->has_tokens
-           : m == MEASURE_SCALING                  ? l->summary->scaling != NULL
-                                                   : true;
+    return m == MEASURE_RANGE                        ? has_range(l->sweep)
+           : m == MEASURE_TOKENS || m == MEASURE_MFU ? l->summary->has_tokens
+           : m == MEASURE_SCALING                    ? l->summary->scaling != NULL
+                                                     : true;
 }
 
 static void percent_cell(char cell[FR__TABLE_CELL], double frac)
@@ -124,6 +134,9 @@ static void fill_measure(const struct listing *l, size_t point, enum measure m,
     switch (m) {
     case MEASURE_ITERATION:
         fr__format_time(r->iteration_s, cell, NUMBER);
+        break;
+    case MEASURE_RANGE:
+        fr__range_cell(cell, r->low_s, r->high_s);
         break;
     case MEASURE_SAMPLES:
         fr__rate_cell(cell, r->samples_per_s);
@@ -180,6 +193,7 @@ static void print_measures(FILE *f, const struct listing *l, size_t n, const cha
 {
     const char *const titles[N_MEASURES] = {
         [MEASURE_ITERATION] = "iteration",
+        [MEASURE_RANGE] = "90 %",
         [MEASURE_SAMPLES] = "samples/s",
         [MEASURE_TOKENS] = "tokens/s/GPU",
         [MEASURE_MFU] = "MFU",
@@ -265,7 +279,7 @@ static void print_frontier(FILE *f, const struct fr_sweep *s, const struct fr_sw
 static void print_group(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
                         const struct fr_sweep_group *g)
 {
-    char name[FR__TABLE_CELL], clean[FR__TABLE_CELL], deadline[NUMBER];
+    char name[FR__TABLE_CELL], clean[FR__TABLE_CELL], deadline[NUMBER], likeness[NUMBER];
 
     fr__sweep_group_text(g, name, sizeof(name));
     fr__table_text(clean, name);
@@ -278,6 +292,13 @@ static void print_group(FILE *f, const struct fr_sweep *s, const struct fr_sweep
         return;
     fputs("\n", f);
     print_best(f, s, m, g);
+    if (g->n_like_best > 0)
+        fprintf(
+            f,
+            "\n  not distinguishable from the fastest: %zu other%s (less than %s slower, which\n"
+            "  measured pairs of one model and software do not show reliably)\n",
+            g->n_like_best, g->n_like_best == 1 ? "" : "s",
+            fr__percent(fr_sweep_least_difference(), likeness, sizeof(likeness)));
     if (g->n_frontier > 0)
         print_frontier(f, s, m, g);
 }

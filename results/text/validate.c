@@ -111,6 +111,12 @@ void fr_validation_print(FILE *f, const struct fr_validation *v, bool with_rows)
         fprintf(f,
                 "\npeak memory: %" PRIu64 " rows, median %.1f %% off, p90 %.1f %%, bias %+.1f %%\n",
                 v->memory.n, 100 * v->memory.median, 100 * v->memory.p90, 100 * v->memory.bias);
+    if (v->n_ranges > 0)
+        fprintf(f,
+                "\nin the range claimed for 90 %%: %" PRIu64 " of %" PRIu64
+                " rows, %.1f %%; for 50 %%: %.1f %%\n",
+                v->n_in_90, v->n_ranges, 100 * (double)v->n_in_90 / (double)v->n_ranges,
+                100 * (double)v->n_in_50 / (double)v->n_ranges);
     if (v->n_tau_pairs > 0)
         fprintf(f, "\norder of strategies: Kendall's tau %.2f over %" PRIu64 " pairs\n", v->tau,
                 v->n_tau_pairs);

@@ -16,8 +16,8 @@ static bool is_all_said(const struct fr_question *q)
 {
     const struct fr_run_options *run = &q->run;
 
-    return !run->cost_s && !run->device_slowdown && !run->slowness && !run->messages &&
-           !run->interference;
+    return !q->measured_strategy && !run->cost_s && !run->device_slowdown && !run->slowness &&
+           !run->messages && !run->interference;
 }
 
 /* The settings, and all else that shapes a record, as text on the heap; NULL: out of memory. */

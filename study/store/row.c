@@ -53,6 +53,8 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("device_jitter", NUMBER, device_cv),
     COLUMN("iteration_s", NUMBER, iteration_s),
     COLUMN("samples_per_s", NUMBER, samples_per_s),
+    COLUMN("low_s", NUMBER, low_s),
+    COLUMN("high_s", NUMBER, high_s),
     COLUMN("compute_s", NUMBER, compute_s),
     COLUMN("comm_s", NUMBER, comm_s),
     COLUMN("exposed_comm_s", NUMBER, exposed_comm_s),
@@ -350,6 +352,7 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->jitter_cv = q->run.jitter_cv;
     row->device_cv = q->run.device_cv;
     row->iteration_s = row->samples_per_s = row->compute_s = row->comm_s = NAN;
+    row->low_s = row->high_s = NAN;
     row->exposed_comm_s = row->bubble_s = row->lower_bound_s = NAN;
     row->tokens_per_s = row->model_flops_per_s_per_gpu = row->mfu = row->hfu = NAN;
     return FR_OK;
@@ -398,6 +401,10 @@ static void add_measures(struct fr_sweep_row *row, const struct fr_record *r)
     if (!r->oom) {
         row->iteration_s = r->iteration_s;
         row->samples_per_s = r->samples_per_s;
+        if (r->interval.is_known) {
+            row->low_s = r->interval.low_s;
+            row->high_s = r->interval.high_s;
+        }
         add_rates(row, r);
     }
     row->compute_s = r->compute_s;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "study/interval/terms.h"
 #include "study/sweep/state.h"
 
 #include <math.h>
@@ -246,6 +247,32 @@ static enum fr_status find_frontiers(const struct fr_sweep *s, struct box *box,
     return st;
 }
 
+/* Rows of a group ask for the same model, so what its software adds is in all of them alike, and
+ * does not hinder their order. What does is how much further one is off than another: see
+ * fr__pair_error. */
+static enum fr_status compare_with_best(struct box *box, const struct fr_sweep *s,
+                                        struct fr_sweep_group groups[], struct fr_error *err)
+{
+    bool *is_like = fr__arena_alloc(box->arena, s->n_points + 1, sizeof(*is_like));
+
+    if (!is_like)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < s->n_points; i++) {
+        const struct fr_sweep_row *row = s->rows[i], *best;
+        struct fr_sweep_group *g = &groups[fr__sweep_group_of(s, i)];
+
+        if (!row || row->outcome != FR_FITS || !(row->low_s > 0) || g->best_time == SIZE_MAX ||
+            g->best_time == i)
+            continue;
+        best = s->rows[g->best_time];
+        is_like[i] = best->samples_per_s <= row->samples_per_s * exp(fr__pair_error());
+        g->n_like_best += is_like[i];
+        is_like[g->best_time] = is_like[g->best_time] || is_like[i];
+    }
+    box->summary.is_like_best = is_like;
+    return FR_OK;
+}
+
 static enum fr_status fill(struct box *box, const struct fr_sweep *s, struct fr_error *err)
 {
     struct fr_sweep_summary *m = &box->summary;
@@ -267,6 +294,7 @@ static enum fr_status fill(struct box *box, const struct fr_sweep *s, struct fr_
     go_through(s, m, groups, best);
     m->groups = groups;
     m->n_groups = n;
+    FR_TRY(compare_with_best(box, s, groups, err));
     return find_frontiers(s, box, groups, n, err);
 }
 
@@ -282,6 +310,11 @@ static enum fr_status fill_scaling(struct box *box, const struct fr_sweep *s, st
         if (s->rows[i] && !isnan(s->rows[i]->tokens_per_s))
             box->summary.has_tokens = true;
     return FR_OK;
+}
+
+double fr_sweep_least_difference(void)
+{
+    return exp(fr__pair_error()) - 1;
 }
 
 enum fr_status fr_sweep_summarise(const struct fr_sweep *s, const struct fr_sweep_terms *terms,

@@ -145,6 +145,12 @@ static enum fr_status take_row(void *user, const struct fr__cell cells[], struct
 {
     struct fr__measurements *m = user;
     struct fr__measurement x = {.row = {.device = "",
+                                        .interval_class = "",
+                                        .low_s = NAN,
+                                        .high_s = NAN,
+                                        .half_low_s = NAN,
+                                        .half_high_s = NAN,
+                                        .cost_error = NAN,
                                         .predicted_s = NAN,
                                         .error = NAN,
                                         .predicted_bytes = NAN,

@@ -224,6 +224,19 @@ static void judge_memory(struct making *m)
     m->v->memory = errors_of(m->errors, n);
 }
 
+static void judge_ranges(struct fr_validation *v)
+{
+    for (size_t i = 0; i < v->n_rows; i++) {
+        const struct fr_validation_row *r = &v->rows[i];
+
+        if (r->why_not || isnan(r->low_s))
+            continue;
+        v->n_ranges++;
+        v->n_in_90 += r->measured_s >= r->low_s && r->measured_s <= r->high_s;
+        v->n_in_50 += r->measured_s >= r->half_low_s && r->measured_s <= r->half_high_s;
+    }
+}
+
 static enum fr_status make_all(struct making *m, struct fr_error *err)
 {
     struct fr_validation_group *groups;
@@ -239,6 +252,7 @@ static enum fr_status make_all(struct making *m, struct fr_error *err)
     m->v->n_groups = m->n;
     m->v->n_predicted = groups[0].errors.n;
     judge_memory(m);
+    judge_ranges(m->v);
     rank_pairs(m->v);
     return judge_scaling(m, err);
 }

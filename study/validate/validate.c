@@ -6,6 +6,7 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "study/session.h"
+#include "study/validate/anchored.h"
 #include "study/validate/rows.h"
 #include "study/validate/summary.h"
 
@@ -33,8 +34,21 @@ struct asking {
 
 /* ---- one row ---- */
 
+static void take_interval(struct fr_validation_row *row, const struct fr_record_interval *i)
+{
+    if (!i->is_known)
+        return;
+    row->low_s = i->low_s;
+    row->high_s = i->high_s;
+    row->half_low_s = i->half_low_s;
+    row->half_high_s = i->half_high_s;
+    row->cost_error = i->cost_error;
+    row->interval_class = i->name;
+}
+
 static void compare(struct fr_validation_row *row, const struct fr_record *r)
 {
+    take_interval(row, &r->interval);
     row->predicted_s = r->iteration_s;
     row->error = r->iteration_s / row->measured_s - 1;
     row->predicted_bytes = (double)r->peak_bytes;
@@ -175,8 +189,9 @@ static enum fr_status summarise(struct owned *o, struct fr_error *err)
     return fr__validation_summarise(&o->validation, m->arena, err);
 }
 
-enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
-                           unsigned n_threads, const struct fr_context *ctx, struct fr_error *err)
+static enum fr_status validate(struct fr_validation **out, const char *path, const char *costs,
+                               bool is_anchored, unsigned n_threads, const struct fr_context *ctx,
+                               struct fr_error *err)
 {
     struct owned *o = calloc(1, sizeof(*o));
     enum fr_status st;
@@ -190,6 +205,8 @@ enum fr_status fr_validate(struct fr_validation **out, const char *path, const c
                                : fr__fail_nomem(err);
     if (st == FR_OK && o->measurements.n == 0)
         st = fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' has no rows", path);
+    if (st == FR_OK && is_anchored)
+        st = fr__measurements_anchor(&o->measurements, err);
     if (st == FR_OK)
         st = ask_all(&o->measurements, n_threads, ctx, err);
     if (st == FR_OK)
@@ -199,6 +216,19 @@ enum fr_status fr_validate(struct fr_validation **out, const char *path, const c
     else
         fr_validation_free(&o->validation);
     return st;
+}
+
+enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
+                           unsigned n_threads, const struct fr_context *ctx, struct fr_error *err)
+{
+    return validate(out, path, costs, false, n_threads, ctx, err);
+}
+
+enum fr_status fr_validate_anchored(struct fr_validation **out, const char *path, const char *costs,
+                                    unsigned n_threads, const struct fr_context *ctx,
+                                    struct fr_error *err)
+{
+    return validate(out, path, costs, true, n_threads, ctx, err);
 }
 
 void fr_validation_free(struct fr_validation *v)

@@ -26,9 +26,14 @@ truth: forerun
 		set -ex; \
 		python3 $(srcdir)/tests/oracles/training_rows.py '$(MEASURED)' > training_rows.csv; \
 		./forerun validate training_rows.csv -o truth.png -o truth.csv; \
+		./forerun validate training_rows.csv --json > truth.json; \
+		./forerun validate training_rows.csv --anchored; \
+		./forerun validate training_rows.csv --anchored --json > truth_anchored.json; \
 		python3 $(srcdir)/tests/oracles/large_rows.py '$(MEASURED)' > large_rows.csv; \
 		./forerun validate large_rows.csv --json > large_rows.json; \
 		python3 $(srcdir)/tests/oracles/large_report.py large_rows.csv large_rows.json; \
+		python3 $(srcdir)/tests/oracles/interval_terms.py training_rows.csv truth.json \
+			large_rows.csv large_rows.json training_rows.csv truth_anchored.json; \
 	else \
 		echo "SKIP: no published rates in $(MEASURED)"; \
 	fi
@@ -38,5 +43,6 @@ truth: forerun
 	else \
 		echo "SKIP: no measured collectives in $(MICROBENCH)"; \
 	fi
-CLEANFILES += training_rows.csv truth.png truth.csv large_rows.csv large_rows.json
+CLEANFILES += training_rows.csv truth.png truth.csv truth.json truth_anchored.json \
+	large_rows.csv large_rows.json
 .PHONY: truth

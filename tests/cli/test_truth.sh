@@ -32,4 +32,28 @@ sed -n 's/.*](\(pictures\/[^)]*\)).*/\1/p' "$page" | while read -r picture; do
 done >"$work/missing"
 check "every_picture_is_there" test ! -s "$work/missing"
 
+# the terms of ranges, from made-up residuals: 20 rows a source, 2 sources, 10 % slow each
+terms="python3 $source/tests/oracles/interval_terms.py"
+if python3 -c 'import json' 2>"$work/no_python"; then
+    awk 'BEGIN { print "id,workload,options,notes"
+                 for (i = 0; i < 40; i++) printf "%s-%d,lenet,,x\n", i % 2 ? "A" : "B", i }' >"$work/rows.csv"
+    awk 'BEGIN { printf "{\"rows\": ["
+                 for (i = 0; i < 40; i++)
+                     printf "%s{\"id\": \"%s-%d\", \"measured_s\": %g, \"predicted_s\": 1, \"cost_error\": 0.05, \"class\": \"one-gpu fp32\"}",
+                            i ? ", " : "", i % 2 ? "A" : "B", i, 1.1 * (1 + 0.002 * (i - 20))
+                 print "]}" }' >"$work/predicted.json"
+    cp "$source/study/interval/terms.c" "$work/terms.c"
+    check "ranges_are_judged_with_sources_left_out" sh -c "$terms --write '$work/terms.c' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
+    check "both_sources_lie_in_the_range_of_the_other" grep -q '^| one-gpu fp32 | 40 | 2 | .* | 100 % |' "$work/out"
+    # all rows are 5.6 to 13.3 % slow, so the median is ln 1.098 = 0.0935, and no quantile is far off
+    sed -n 's|^    {{\([-0-9., ]*\)}, 0.0500, 40, 2},$|\1|p' "$work/terms.c" >"$work/quantiles"
+    check "the_class_has_its_median" awk -F, 'END { exit !(NR == 1 && $3 > 0.08 && $3 < 0.11) }' "$work/quantiles"
+    check "and_quantiles_around_it" awk -F, 'END { exit !($1 < $2 && $2 < $3 && $3 < $4 && $4 < $5 && $1 > 0 && $5 < 0.2) }' "$work/quantiles"
+    echo "int no_terms;" >"$work/other.c"
+    check "a_file_without_a_place_for_terms_is_refused" sh -c "! $terms --write '$work/other.c' '$work/rows.csv' '$work/predicted.json' >'$work/out' 2>'$work/err'"
+    check "a_row_without_its_prediction_is_refused" sh -c "! $terms '$work/rows.csv' >'$work/out' 2>'$work/err'"
+else
+    skip "no python3"
+fi
+
 finish

@@ -56,6 +56,15 @@ check "threads_do_not_change_the_answer" cmp one.json out
 "$forerun" validate rows.csv --costs datasheet >out 2>err
 check "costs_are_a_choice" sh -c '! grep -q "all rows   *4  22.5 %" out'
 
+# every predicted row has a range; several GPUs are predicted from their source's one
+check "rows_say_where_measurements_lie" sh -c 'grep -c "\"low_s\": [0-9.e-]*, \"high_s\": [0-9]" one.json | grep -qx 4'
+check "rows_that_are_not_predicted_claim_nothing" sh -c 'grep -c "\"low_s\": null, \"high_s\": null" one.json | grep -qx 4'
+"$forerun" validate rows.csv --anchored --all >out 2>err
+check "several_gpus_are_predicted_from_one" says "^  AA-2  lenet .* +2[0-9].[0-9] %$"
+check "rows_of_one_gpu_are_not_judged" says "is of one GPU$"
+check "rows_without_one_of_their_source_are_counted" says "has no row of one GPU$"
+check "ranges_are_judged" says "^in the range claimed for 90 %: [01] of 1 rows"
+
 # GPUs may be named, as many as `gpus` says
 {
     echo "$header"

@@ -13,6 +13,7 @@ fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_import_nvidia_smi \
 	tests/fuzz/fuzz_import_simgrid \
 	tests/fuzz/fuzz_import_taccl \
+	tests/fuzz/fuzz_measured \
 	tests/fuzz/fuzz_native \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_recipe \
@@ -37,6 +38,7 @@ tests_fuzz_fuzz_import_nccl_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_nvidia_smi_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_simgrid_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_import_taccl_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_measured_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_recipe_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

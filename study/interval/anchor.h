@@ -1,0 +1,52 @@
+/* study/interval/anchor.h - what measured steps of one GPU say of all other questions on the same
+ * model, number format and GPU type.
+ *
+ * Model:   ln(measured) = ln T(f, h) + e; T: the step simulated with compute exp(f) times as long
+ *          and host time an op exp(h) times as long; e: normal, NOISE.
+ *          f: normal with the median and spread of the class of the one-GPU step (terms.h);
+ *          h: normal around 0, HOST.
+ * Method:  the most likely f, h by Gauss-Newton steps, each with the slopes of a run (its parts,
+ *          sim/sim.h); their covariance from the slopes at the end (Laplace; Bishop, Pattern
+ *          Recognition and Machine Learning, 2006, section 4.4)
+ * Ignores: that other layers may err otherwise at other batches than the measured; links
+ */
+#ifndef FR_STUDY_INTERVAL_ANCHOR_H
+#define FR_STUDY_INTERVAL_ANCHOR_H
+
+#include "study/study.h"
+
+struct fr__correction {
+    size_t n_steps;                 /* measured ones that were used; 0: nothing is corrected */
+    double compute, host;           /* logarithms of the factors */
+    double variance[2][2];          /* of the two */
+    double predicted_s, measured_s; /* of the first step, before */
+    uint32_t batch;                 /* of the first step */
+    double predicted_bytes, measured_bytes; /* its peak memory; measured 0: not known */
+};
+
+/* Answers q on s and says its iteration, its parts (parts_s: [fr_n_resources]), and the most that a
+ * GPU holds. It is handed in, since what answers questions corrects them by this file. */
+typedef enum fr_status (*fr__answer_step)(const struct fr_setting *s, const struct fr_question *q,
+                                          const struct fr_context *ctx, double *iteration_s,
+                                          double parts_s[], double *bytes, struct fr_error *err);
+
+/* The correction that q->measured makes for a question on these GPUs. devices: [n_devices].
+ * batch_per_gpu: of a time without a table. FR_EUSAGE: GPUs of several types; errors of
+ * fr__measured_read and of answer. Cost: a few runs a measured step. */
+enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_setting *s,
+                                   const struct fr_question *q, const uint32_t devices[],
+                                   size_t n_devices, uint32_t batch_per_gpu, fr__answer_step answer,
+                                   const struct fr_context *ctx, struct fr_error *err);
+
+/* The slowness of each resource (run options) with that correction of a device type; *out: the
+ * caller frees. FR_ENOMEM. */
+enum fr_status fr__correction_slowness(double **out, const struct fr__correction *c,
+                                       const struct fr_topo *t, uint32_t type,
+                                       struct fr_error *err);
+
+/* Standard deviation of the logarithm of an iteration's time that the correction leaves: parts_s
+ * and iteration_s of its run. */
+double fr__correction_error(const struct fr__correction *c, uint32_t type, const double parts_s[],
+                            double iteration_s);
+
+#endif

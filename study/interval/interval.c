@@ -1,0 +1,138 @@
+/* study/interval/interval.c - from a prediction to the range that holds 90 % of measured steps.
+ *
+ * Model:   ln(measured / predicted) has the quantiles q of the step's class (terms.h). They hold
+ *          what the costs of those steps did. Where this step's costs are worse known, errors add
+ *          as variances:
+ *          high = predicted * exp(q50 + sqrt((q95 - q50)^2 + 1.645^2 (c^2 - c_class^2)))
+ *          and low alike. Where they are better known, nothing is narrowed: what a class has in
+ *          common is software, not kernels. Where measured steps correct the answer, c is what they
+ *          leave, and more of them than the one that the class is made with do narrow it.
+ * It is separate from the terms, which are made from measurements.
+ */
+#include "config.h"
+
+#include "study/interval/interval.h"
+
+#include "base/error.h"
+#include "study/interval/cost_error.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Quantiles of a normal distribution: 95 % and 75 %. */
+static const double Z95 = 1.64485, Z75 = 0.67449;
+
+static struct fr__step_class class_of(const struct fr__making *m)
+{
+    const struct fr_topo *t = m->setting->topo;
+    struct fr__step_class c = {FR__ONE_GPU, false, m->question->recipe != NULL,
+                               m->correction.n_steps > 0};
+    enum fr_dtype dtype = m->setting->graph->dtype;
+
+    c.is_half = dtype != FR_FP32 && dtype != FR_TF32;
+    if (m->n_devices > 1)
+        c.place = FR__ONE_MACHINE;
+    for (size_t i = 1; i < m->n_devices; i++)
+        if (t->devices[m->devices[i]].machine != t->devices[m->devices[0]].machine)
+            c.place = FR__MACHINES;
+    return c;
+}
+
+/* Whether a GPU is one that we know, not one that a file made up. */
+static bool are_known(const struct fr__making *m)
+{
+    const struct fr_topo *t = m->setting->topo;
+
+    for (size_t i = 0; i < m->n_devices; i++)
+        if (!fr_device_type_find(t->types[t->devices[m->devices[i]].type].name))
+            return false;
+    return true;
+}
+
+/* The share of compute time that is a prediction at all. */
+static double predicted_frac(const struct fr_record *r, const struct fr__making *m)
+{
+    double frac = r->cost_frac[FR_TRUST_SCALED] + r->cost_frac[FR_TRUST_CALIBRATED] +
+                  r->cost_frac[FR_TRUST_TRANSFERRED];
+
+    return are_known(m) ? frac + r->cost_frac[FR_TRUST_DATASHEET] : frac;
+}
+
+/* A distance from the median is never more than halved. */
+static double spread(double quantile, double median, double z, double extra)
+{
+    double d = quantile - median;
+
+    return (d < 0 ? -1 : 1) * sqrt(fmax(d * d / 4, d * d + z * z * extra));
+}
+
+void fr__interval_of(struct fr_record_interval *out, double iteration_s, bool is_anchored,
+                     const struct fr__step_term *term, double cost_error)
+{
+    const double *q = term->q, median = q[FR__Q50];
+    double extra = cost_error * cost_error - term->cost_error * term->cost_error;
+
+    if (!is_anchored)
+        extra = fmax(0, extra);
+
+    out->is_known = true;
+    out->cost_error = cost_error;
+    out->median_s = iteration_s * exp(median);
+    out->low_s = iteration_s * exp(median + spread(q[FR__Q05], median, Z95, extra));
+    out->high_s = iteration_s * exp(median + spread(q[FR__Q95], median, Z95, extra));
+    out->half_low_s = iteration_s * exp(median + spread(q[FR__Q25], median, Z75, extra));
+    out->half_high_s = iteration_s * exp(median + spread(q[FR__Q75], median, Z75, extra));
+}
+
+/* "one GPU, fp32: 81 published steps of 4 sources" */
+static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena *arena,
+                                struct fr__step_class c, const struct fr__step_term *term,
+                                struct fr_error *err)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text), "%s, %s%s%s: %u published step%s of %u source%s",
+             fr__place_name(c.place), c.is_half ? "16 bits or fewer" : "fp32 or tf32",
+             c.knows_recipe ? ", recipe given" : "",
+             c.is_anchored ? ", their one-GPU step known" : "", term->n_rows,
+             term->n_rows == 1 ? "" : "s", term->n_sources, term->n_sources == 1 ? "" : "s");
+    out->of = fr__arena_strdup(arena, text);
+    out->name = fr__step_class_name(c);
+    return out->of ? FR_OK : fr__fail_nomem(err);
+}
+
+static void fill_correction(struct fr_record *r, const struct fr__making *m)
+{
+    const struct fr__correction *c = &m->correction;
+
+    r->correction.is_asked = m->question->measured != NULL;
+    if (c->n_steps == 0)
+        return;
+    r->correction = (struct fr_record_correction){
+        .is_asked = true,
+        .n_steps = c->n_steps,
+        .compute_factor = exp(c->compute),
+        .host_factor = exp(c->host),
+        .batch = c->batch,
+        .predicted_s = c->predicted_s,
+        .measured_s = c->measured_s,
+        .predicted_bytes = c->predicted_bytes,
+        .measured_bytes = c->measured_bytes,
+        .error = fr__correction_error(c, m->setting->topo->devices[m->devices[0]].type,
+                                      m->run->parts_s, m->run->iteration_s)};
+}
+
+enum fr_status fr__fill_interval(struct fr_record *r, struct fr__arena *arena,
+                                 const struct fr__making *m, struct fr_error *err)
+{
+    struct fr__step_class c = class_of(m);
+    const struct fr__step_term *term = fr__step_term(c);
+    double cost_error;
+
+    fill_correction(r, m);
+    if (!(r->iteration_s > 0) || !(predicted_frac(r, m) > 0))
+        return FR_OK;
+    FR_TRY(fr__cost_error(&cost_error, m, r, err));
+    fr__interval_of(&r->interval, r->iteration_s, c.is_anchored, term, cost_error);
+    return say_class(&r->interval, arena, c, term, err);
+}

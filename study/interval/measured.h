@@ -1,0 +1,43 @@
+/* study/interval/measured.h - reads the steps that a user measured: a time, or a table of them. */
+#ifndef FR_STUDY_INTERVAL_MEASURED_H
+#define FR_STUDY_INTERVAL_MEASURED_H
+
+#include "study/study.h"
+
+/* A measured training step on one GPU. */
+struct fr__measured_step {
+    uint32_t batch; /* samples */
+    double time_s;
+    double memory_bytes; /* peak; 0: not measured */
+};
+
+/* What a step must be of, to say something of a question. */
+struct fr__measured_of {
+    const char *model, *graph; /* as the question names it, and its graph's own name */
+    const char *gpu;           /* the device type: "v100-sxm2-16gb" */
+    enum fr_dtype dtype;
+    uint32_t batch; /* of a time without a table */
+};
+
+enum { FR__MOST_MEASURED = 1000 };
+
+struct fr__measured {
+    struct fr__measured_step steps[FR__MOST_MEASURED];
+    size_t n;
+    size_t n_rows; /* of the table, also those of other models */
+};
+
+/* text: a time ("412ms"), or the path of a table that ends in ".csv" and has the columns model,
+ * gpu, batch, time and perhaps precision and memory. A GPU is named in full or by its first words
+ * ("v100"); a row without a precision is of any. Times and memory carry their unit. FR_EPARSE,
+ * FR_ERANGE with the place; FR_ENOENT, FR_EIO. *out is as before on failure. */
+enum fr_status fr__measured_read(struct fr__measured *out, const char *text,
+                                 const struct fr__measured_of *of, struct fr_error *err);
+/* A table from memory; name stands for its path in messages. */
+enum fr_status fr__measured_read_text(struct fr__measured *out, const char *text, size_t len,
+                                      const char *name, const struct fr__measured_of *of,
+                                      struct fr_error *err);
+/* Whether text can be read at all, without opening a file. FR_EPARSE, FR_ERANGE. */
+enum fr_status fr__measured_check(const char *text, const char *what, struct fr_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* study/interval/terms.h - how far published steps are from what we predict, class by class.
+ *
+ * A step's error is more than its ops' errors: software, input, clocks and what we do not model. So
+ * the terms come from whole steps that others measured: r = ln(measured / predicted). Rows of one
+ * source share their software and machine, so a source counts once, however many rows it has.
+ * Source: tests/oracles/interval_terms.py, which says how a class with few sources leans on its
+ * parent, and judges the terms on sources left out, one at a time.
+ */
+#ifndef FR_STUDY_INTERVAL_TERMS_H
+#define FR_STUDY_INTERVAL_TERMS_H
+
+#include <stdbool.h>
+
+enum fr__place { FR__ONE_GPU, FR__ONE_MACHINE, FR__MACHINES, FR__N_PLACES };
+const char *fr__place_name(enum fr__place place); /* "one GPU" */
+
+/* What is known of a step before it is run. */
+struct fr__step_class {
+    enum fr__place place;
+    bool is_half;      /* numbers of 16 bits or fewer: fp16, bf16, amp, fp8; not tf32 */
+    bool knows_recipe; /* the question says what software it is */
+    bool is_anchored;  /* corrected by a measured step of one GPU */
+};
+
+enum { FR__Q05, FR__Q25, FR__Q50, FR__Q75, FR__Q95, FR__N_QUANTILES };
+
+struct fr__step_term {
+    double q[FR__N_QUANTILES]; /* of ln(measured / predicted) */
+    double cost_error;         /* what these steps' own costs allow, see cost_error.h: the median */
+    unsigned n_rows, n_sources; /* of the class itself; its parents' rows count beside them */
+};
+
+/* "one-gpu fp32", "machines half recipe anchored": how programs and tests/oracles name it. */
+const char *fr__step_class_name(struct fr__step_class c);
+
+/* Never NULL: a class without rows has its parent's quantiles. */
+const struct fr__step_term *fr__step_term(struct fr__step_class c);
+
+/* The natural logarithm of how many times as long one of two steps of the same model and software
+ * must be predicted to take, so that it did take longer in 90 % of the published pairs that lie so
+ * far apart. */
+double fr__pair_error(void);
+
+#endif

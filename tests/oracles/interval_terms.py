@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""tests/oracles/interval_terms.py - how far measured steps are from predictions, by class of step.
+
+usage: interval_terms.py [--write study/interval/terms.c] ROWS.csv PREDICTED.json [ROWS.csv ...]
+
+ROWS.csv are rows for `forerun validate`, PREDICTED.json what it said of them (--json; with
+--anchored, the rows of several GPUs as corrected by their one-GPU row). `make truth` prints the
+tables; --write makes the terms that the program is built with anew.
+
+    residual    r = ln(measured / predicted)
+    class       place (one GPU, one machine, several machines) x numbers (fp32 and tf32, or half: 16
+                bits and fewer) x software (unknown, or given as a recipe), anchored or not
+    source      the letters of a row's id: who published it. A source counts once, however many rows
+                it has; among its rows each software (the notes) counts once
+    term        quantiles of r in a class. A class is a mixture of its sources and of its parent,
+                which weighs as much as LEAN sources: a class that many published hardly sees its
+                parent, one without rows is its parent. That is the predictive distribution of a
+                Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). Parents: a class with
+                a recipe leans on the one without, that one on its place, that one on all rows, and
+                those on a two-piece normal distribution with the spread of all of them on each side
+    widening    as a normal distribution's 95 % quantile is for few values: Student's t with as many
+                degrees of freedom as the class has sources (2 at least)
+    LEAN        2: with 1 or 4 the table of sources left out is about as good (pinball 0.0279 to
+                0.0270), with the widening alone 83 to 88 % instead of 82 to 86 % lie inside
+    judged      with all rows of a source left out, one source at a time: how many of its rows lie
+                inside. Pinball loss (Koenker and Bassett, Econometrica 46(1), 1978): mean over the
+                5 and 95 % quantiles of r; the constant band has the quantiles of all other sources'
+                rows, alike for all classes. Smaller is better
+    left out    VTRS: a law, not measurements. BERT at 512 tokens by PyTorch and PaddlePaddle: most
+                sequences are shorter than their rows say (doc/truth.md)
+"""
+import collections
+import csv
+import json
+import math
+import re
+import sys
+
+PLACES = ["one-gpu", "one-machine", "machines"]
+NUMBERS = ["fp32", "half"]
+SOFTWARE = ["", " recipe"]
+ANCHORED = ["", " anchored"]
+LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
+LEAN = 2.0
+# 95 % quantiles of Student's t by degrees of freedom; between two of them the smaller one's
+STUDENT = {2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 10: 1.812,
+           12: 1.782, 15: 1.753, 20: 1.725, 30: 1.697}
+
+Row = collections.namedtuple("Row", "source software model name r cost_error")
+
+
+def is_left_out(row):
+    return (row["id"].startswith("VTRS") or
+            (row["workload"].startswith("bert") and "--seq-len 512" in row["options"] and
+             row["notes"].startswith(("PyTorch", "PaddlePaddle"))))
+
+
+def read(rows_path, predicted_path):
+    with open(rows_path, newline="", encoding="utf-8") as f:
+        rows = {r["id"]: r for r in csv.DictReader(f)}
+    with open(predicted_path, encoding="utf-8") as f:
+        predicted = json.load(f)["rows"]
+    out = []
+    for p in predicted:
+        row = rows[p["id"]]
+        if p["predicted_s"] is None or p["class"] is None or is_left_out(row):
+            continue
+        out.append(Row(re.match("[A-Za-z_]+", p["id"])[0], row["notes"], row["workload"],
+                       p["class"], math.log(p["measured_s"] / p["predicted_s"]),
+                       p["cost_error"]))
+    return out
+
+
+# ---- mixtures of residuals: lists of (r, weight), weights of sum 1 ----
+
+def of_sources(rows):
+    """Every source as much, in it every software, in it every row. Also how many sources."""
+    tree = collections.defaultdict(lambda: collections.defaultdict(list))
+    for row in rows:
+        tree[row.source][row.software].append(row.r)
+    return [(r, 1 / len(tree) / len(softwares) / len(rs))
+            for softwares in tree.values() for rs in softwares.values() for r in rs], len(tree)
+
+
+def mixed(rows, parent):
+    own, n = of_sources(rows)
+    return ([(r, w * n / (n + LEAN)) for r, w in own] +
+            [(r, w * LEAN / (n + LEAN)) for r, w in parent])
+
+
+def normal(rows):
+    """41 points of a two-piece normal distribution: around the median of these rows, with the
+    spread of those below it on the left, of those above it on the right."""
+    own, _ = of_sources(rows)
+    middle_r, at = 0.0, 0.0
+    for r, w in sorted(own):
+        at += w
+        if at >= 0.5:
+            middle_r = r
+            break
+    deviation = [math.sqrt(2 * sum(w * (r - middle_r) ** 2 for r, w in own
+                                   if (r > middle_r) == is_right)) for is_right in (False, True)]
+    points = []
+    for i in range(41):
+        p, low, high = (i + 0.5) / 41, -6.0, 6.0
+        for _ in range(50):
+            mid = (low + high) / 2
+            low, high = (mid, high) if (1 + math.erf(mid / math.sqrt(2))) / 2 < p else (low, mid)
+        points.append((middle_r + deviation[low > 0] * low, 1 / 41))
+    return points
+
+
+def quantiles(points, n_sources):
+    points = sorted(points)
+    out, at = [], 0.0
+    wanted = list(LEVELS)
+    for i, (r, w) in enumerate(points):
+        while wanted and at + w / 2 >= wanted[0]:
+            before = points[i - 1] if i else (r, w)
+            behind = at - before[1] / 2
+            part = (wanted.pop(0) - behind) / (at + w / 2 - behind) if i else 1
+            out.append(before[0] + min(max(part, 0), 1) * (r - before[0]))
+        at += w
+    out += [points[-1][0]] * len(wanted)
+    wide = STUDENT[max(n for n in STUDENT if n <= max(n_sources, 2))] / 1.645
+    return [out[2] + wide * (q - out[2]) for q in out]
+
+
+def lineage(name):
+    """The class and its parents, from all rows to it: tests of a class's name."""
+    words = name.split()
+    tests = [lambda n, a="anchored" in words: ("anchored" in n.split()) == a]
+    tests.append(lambda n: tests[0](n) and n.split()[0] == words[0])
+    tests.append(lambda n: tests[1](n) and n.split()[1] == words[1])
+    if "recipe" in words:
+        tests.append(lambda n: tests[2](n) and "recipe" in n.split())
+    return tests
+
+
+def term(rows, name):
+    """Quantiles of a class, and the median of what its rows' costs allow."""
+    points, n_sources, cost_error = None, 0, None
+    for test in lineage(name):
+        own = [r for r in rows if test(r.name)]
+        if points is None:
+            points = normal(own or rows)
+        if own:
+            points = mixed(own, points)
+            n_sources = len({r.source for r in own})
+            errors = sorted(r.cost_error for r in own)
+            cost_error = errors[len(errors) // 2]
+    return quantiles(points, n_sources), cost_error or 0.0
+
+
+def interval(q, reference, cost_error):
+    """As study/interval/interval.c."""
+    extra = max(0, cost_error ** 2 - reference ** 2)
+    z = [1.64485, 0.67449, 0, 0.67449, 1.64485]
+    return [q[2] + math.copysign(math.hypot(x - q[2], zz * math.sqrt(extra)), x - q[2])
+            for x, zz in zip(q, z)]
+
+
+# ---- judging, with each source left out ----
+
+def pinball(r, low, high):
+    return ((0.05 if r >= low else -0.95) * (r - low) + (0.95 if r >= high else -0.05) *
+            (r - high)) / 2
+
+
+def judge(rows):
+    """(row, its interval, the constant band) of all rows, from other sources only."""
+    out = []
+    for source in sorted({r.source for r in rows}):
+        others = [r for r in rows if r.source != source]
+        mine = [r for r in rows if r.source == source]
+        band, terms = {}, {}
+        for row in mine:
+            anchored = "anchored" in row.name
+            if anchored not in band:
+                of_kind = [r for r in others if ("anchored" in r.name) == anchored]
+                points, n = of_sources(of_kind)
+                band[anchored] = quantiles(points, n) if points else [0] * 5
+            if row.name not in terms:
+                terms[row.name] = term(others, row.name)
+            q, reference = terms[row.name]
+            out.append((row, interval(q, reference, row.cost_error), band[anchored]))
+    return out
+
+
+def middle(xs):
+    xs = sorted(xs)
+    return xs[len(xs) // 2] if len(xs) % 2 else (xs[len(xs) // 2 - 1] + xs[len(xs) // 2]) / 2
+
+
+def line(title, judged):
+    n = len(judged)
+    inside = [sum(q[a] <= row.r <= q[b] for row, q, _ in judged) / n for a, b in ((1, 3), (0, 4))]
+    # 80 %: between the 5 and 25 % quantiles a normal distribution has 10 % at this part of the way
+    part = (1.64485 - 1.28155) / (1.64485 - 0.67449)
+    eighty = sum(q[0] + part * (q[1] - q[0]) <= row.r <= q[4] + part * (q[3] - q[4])
+                 for row, q, _ in judged) / n
+    width = middle([math.exp(q[4]) - math.exp(q[0]) for _, q, _ in judged])
+    ours = sum(pinball(row.r, q[0], q[4]) for row, q, _ in judged) / n
+    constant = sum(pinball(row.r, b[0], b[4]) for row, _, b in judged) / n
+    print(f"| {title} | {n} | {len({row.source for row, _, _ in judged})} "
+          f"| {100 * inside[0]:.0f} % | {100 * eighty:.0f} % | {100 * inside[1]:.0f} % "
+          f"| {100 * width:.0f} % | {ours:.4f} | {constant:.4f} |")
+
+
+def report(rows):
+    judged = judge(rows)
+    print("| rows, their source left out | n | sources | in 50 % | in 80 % | in 90 % | width of 90 % "
+          "| pinball | constant band |\n|---|---|---|---|---|---|---|---|---|")
+    for anchored in (False, True):
+        these = [j for j in judged if ("anchored" in j[0].name) == anchored]
+        if not these:
+            continue
+        line("all" + " anchored" * anchored, these)
+        for name in NAMES:
+            of_class = [j for j in these if j[0].name == name]
+            if of_class:
+                line(name, of_class)
+        for source in sorted({j[0].source for j in these}):
+            line("source " + source, [j for j in these if j[0].source == source])
+
+
+# ---- which of two steps is faster ----
+
+def pair_error(rows):
+    """90 % quantile of how far apart the residuals of two steps of one source, software, model and
+    number format are: so much longer one must be predicted. Every source as much."""
+    alike = collections.defaultdict(list)
+    for row in rows:
+        if "anchored" not in row.name:
+            alike[row.source, row.software, row.model, row.name.split()[1]].append(row)
+    pairs = []
+    for members in alike.values():
+        for i, a in enumerate(members):
+            pairs += [a._replace(r=abs(a.r - b.r)) for b in members[:i]]
+    points, at = sorted(of_sources(pairs)[0]), 0.0
+    for r, w in points:
+        at += w
+        if at >= 0.8:
+            return r
+    return 0.0
+
+
+# ---- the terms of the program ----
+
+NAMES = [p + " " + n + s + a for a in ANCHORED for p in PLACES for n in NUMBERS for s in SOFTWARE]
+
+
+def write(path, rows):
+    """Replaces the rows between the two marks of the file."""
+    text = ""
+    for name in NAMES:
+        own = [r for r in rows if r.name == name]
+        q, cost_error = term(rows, name)
+        text += (f"    /* {name} */\n    {{{{" + ", ".join(f"{x:.4f}" for x in q) +
+                 f"}}, {cost_error:.4f}, {len(own)}, {len({r.source for r in own})}}},\n")
+    with open(path, encoding="utf-8") as f:
+        old = f.read()
+    new, n = re.subn(r"(/\* terms: made \*/\n)(?:.*\n)*?(    /\* terms: end \*/)",
+                     lambda m: m[1] + text + m[2], old)
+    new, m = re.subn(r"return .*; /\* pair: made \*/",
+                     f"return {pair_error(rows):.4f}; /* pair: made */", new)
+    if n != 1 or m != 1:
+        sys.exit(path + ": no place for terms")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(new)
+
+
+def main():
+    arguments = sys.argv[1:]
+    path = None
+    if arguments[:1] == ["--write"]:
+        path, arguments = arguments[1], arguments[2:]
+    if not arguments or len(arguments) % 2:
+        sys.exit(__doc__.split("\n\n")[1])
+    rows = [r for i in range(0, len(arguments), 2) for r in read(arguments[i], arguments[i + 1])]
+    report(rows)
+    print(f"\none of two steps of a model and software is slower in 90 % of pairs if predicted "
+          f"{100 * (math.exp(pair_error(rows)) - 1):.1f} % slower")
+    if path:
+        write(path, rows)
+
+
+if __name__ == "__main__":
+    main()
