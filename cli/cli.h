@@ -45,10 +45,12 @@ enum option_group {
     OPTIONS_SCHEDULE = 1048576,
     OPTIONS_SCHEDULE_DRAW = 2097152,
     OPTIONS_SCHEDULE_COMMS = 4194304,
-    OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
-    OPTIONS_IMPORT = 16777216,  /* what a file of another tool leaves out */
-    OPTIONS_WHOLE = 33554432,   /* the whole training run */
-    OPTIONS_COMM = 67108864     /* sizes of a collective, and how it goes */
+    OPTIONS_EXCHANGE = 8388608,  /* files of a cluster */
+    OPTIONS_IMPORT = 16777216,   /* what a file of another tool leaves out */
+    OPTIONS_WHOLE = 33554432,    /* the whole training run */
+    OPTIONS_COMM = 67108864,     /* sizes of a collective, and how it goes */
+    OPTIONS_COMPARE = 134217728, /* why strategies differ */
+    OPTIONS_DIFF = 268435456     /* files of a difference */
 };
 
 enum {
@@ -107,6 +109,7 @@ struct options {
     char comm_way_text[1024]; /* their names, one after the other */
     size_t n_comm_way_text;
     bool comm_links, comm_explain;
+    bool why; /* compare only: why the others take longer than the first */
 };
 
 struct fr__json; /* base/json.h */
@@ -221,6 +224,7 @@ void cli_progress_end(struct progress *p);
 enum fr_status cli_simulate(struct session *s, struct fr_error *err);
 enum fr_status cli_compare(struct session *s, struct fr_error *err);
 enum fr_status cli_explain(struct session *s, struct fr_error *err);
+enum fr_status cli_diff(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "study/difference.h"
 #include "study/session.h"
 
 struct comparison {
@@ -61,6 +62,36 @@ static void print_left_out(const struct comparison *c)
                     fr_error_string(&c->left_out[i], text, sizeof(text)));
 }
 
+/* Each record beside the first: differences [n - 1]. */
+static enum fr_status explain_all(const struct comparison *c, struct fr_difference *differences[],
+                                  size_t *n, struct fr_error *err)
+{
+    if (c->n < 2)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--explain' needs two strategies that can do it");
+    for (size_t i = 1; i < c->n; i++) {
+        FR_TRY(fr_difference_new(&differences[*n], c->records[0], c->records[i], err));
+        (*n)++;
+    }
+    return FR_OK;
+}
+
+static enum fr_status write_explained(struct comparison *c, struct fr_results *rs,
+                                      struct fr_error *err)
+{
+    struct fr_difference *differences[CLI_MAX_STRATEGIES];
+    size_t n = 0;
+    enum fr_status st = explain_all(c, differences, &n, err);
+
+    rs->differences = (const struct fr_difference *const *)differences;
+    rs->n_differences = n;
+    if (st == FR_OK)
+        st = cli_write_results(c->session, rs, err);
+    for (size_t i = 0; i < n; i++)
+        fr_difference_free(differences[i]);
+    return st;
+}
+
 static enum fr_status write_all(struct comparison *c, struct fr_error *err)
 {
     const struct fr_record *records[CLI_MAX_STRATEGIES];
@@ -76,7 +107,8 @@ static enum fr_status write_all(struct comparison *c, struct fr_error *err)
         if (!records[i]->oom)
             c->session->status = CLI_DONE;
     }
-    return cli_write_results(c->session, &rs, err);
+    return c->session->options.why ? write_explained(c, &rs, err)
+                                   : cli_write_results(c->session, &rs, err);
 }
 
 enum fr_status cli_compare(struct session *s, struct fr_error *err)

@@ -96,6 +96,7 @@ void cli_print_verb_help(FILE *f, const struct verb *v)
     if (v->options & OPTIONS_FILES)
         print_formats(f, v->options & OPTIONS_SWEEP   ? fr_sweep_format
                          : v->options & OPTIONS_LEARN ? fr_learning_format
+                         : v->options & OPTIONS_DIFF  ? fr_difference_format
                                                       : fr_results_format);
     fprintf(f, "\nExamples:\n%s\n%s", v->examples, exit_statuses);
 }

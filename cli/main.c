@@ -32,10 +32,21 @@ static const struct verb verbs[] = {
                  "-s dp:overlap=0 -o vgg19.png\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n"
                  "  forerun compare -w gpt3-1.3b -t dgx-a100-80g -b 8 -O adam -s dp -s pp "
-                 "--tokens 26B --price 2.5\n",
+                 "--tokens 26B --price 2.5\n"
+                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --explain\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_COMPARE,
      .run = cli_compare},
+    {.name = "diff",
+     .arguments = "A.json B.json",
+     .summary = "why one answer takes longer than another: by part, op, place and link",
+     .examples = "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -o a.json\n"
+                 "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s pp -o b.json\n"
+                 "  forerun diff a.json b.json\n"
+                 "  forerun diff a.json b.json -o two.svg --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_DIFF,
+     .n_arguments = 2,
+     .run = cli_diff},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
      .summary = "how a planner came to its plan, step by step; pipelines side by side",

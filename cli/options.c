@@ -192,6 +192,7 @@ FLAG_SETTER(no_advice, no_advice)
 FLAG_SETTER(dry_run, dry_run)
 FLAG_SETTER(all, all)
 FLAG_SETTER(json, json)
+FLAG_SETTER(why, why)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(ops, drawing.is_ops)
 FLAG_SETTER(quiet, quiet)
@@ -312,6 +313,8 @@ static const struct option_row rows[] = {
      set_samples},
     {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
      "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
+    {OPTIONS_COMPARE, 0, "explain", NULL,
+     "why each takes longer or less than the first: by part, op and place", set_why},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
      set_no_advice},
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",

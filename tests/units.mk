@@ -141,6 +141,7 @@ unit_tests += tests/study/test_advice
 unit_tests += tests/study/test_collectives
 unit_tests += tests/study/test_comm
 unit_tests += tests/study/test_devices
+unit_tests += tests/study/test_difference
 unit_tests += tests/study/test_hybrid
 unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_iterations

@@ -1,5 +1,6 @@
 # Tests of the command.
 command_tests = tests/cli/test_calibrate_run.sh \
+	tests/cli/test_diff.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_golden.sh \
 	tests/cli/test_draw.sh \

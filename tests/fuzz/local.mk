@@ -1,7 +1,8 @@
 # Fuzz targets, built with configure --enable-fuzz and run by fuzz.sh; a target's seeds are in
 # tests/fuzz/corpus/TARGET/.
 if ENABLE_FUZZ
-fuzz_targets = tests/fuzz/fuzz_collectives \
+fuzz_targets = tests/fuzz/fuzz_asked \
+	tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_csv \
 	tests/fuzz/fuzz_device_file \
 	tests/fuzz/fuzz_devices \
@@ -25,6 +26,7 @@ fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_yaml
 check_PROGRAMS += $(fuzz_targets)
 fuzz-targets: $(fuzz_targets)
+tests_fuzz_fuzz_asked_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
