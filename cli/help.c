@@ -24,7 +24,7 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
                  verbs[i].group ? " " : "", verbs[i].name);
         cli_print_row(f, name, 15, verbs[i].summary);
     }
-    fputs("\n'forerun COMMAND --help' says more. Try:\n\n"
+    fputs("\n'forerun help COMMAND' says more. Try:\n\n"
           "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n\n",
           f);
     fputs(exit_statuses, f);

@@ -323,6 +323,14 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON,
      .has_more_arguments = true,
      .run = cli_calibrate_show},
+    {.name = "completion",
+     .arguments = "bash | zsh",
+     .summary = "a script that completes commands, options and names in your shell",
+     .examples = "  eval \"$(forerun completion bash)\"\n"
+                 "  forerun completion zsh > ~/.zfunc/_forerun\n",
+     .options = OPTIONS_COMMON,
+     .n_arguments = 1,
+     .run = cli_completion},
 };
 
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -370,6 +378,29 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
 }
 
+/* "help", "help simulate", "help topo show", "help --man topo": words behind "help". */
+static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
+{
+    const struct verb *v = n > 1 ? find_verb(words[0], words[1]) : NULL;
+
+    if (n > 1 && strcmp(words[0], "--man") == 0)
+        return cli_print_man(stdout, verbs, N_VERBS, words[1]) ? FR_OK
+                                                               : fail_unknown(NULL, words[1], err);
+    if (!v && n > 0)
+        v = find_verb(NULL, words[0]);
+    if (v)
+        cli_print_verb_help(stdout, v);
+    else if (n == 0)
+        cli_print_help(stdout, verbs, N_VERBS);
+    else if (!is_group(words[0]))
+        return fail_unknown(NULL, words[0], err);
+    else if (n > 1)
+        return fail_unknown(words[0], words[1], err);
+    else
+        cli_print_group_help(stdout, verbs, N_VERBS, words[0]);
+    return FR_OK;
+}
+
 static enum fr_status run_verb(const struct verb *v, struct session *s, int argc,
                                char *const argv[], struct fr_error *err)
 {
@@ -408,8 +439,10 @@ static enum fr_status dispatch(struct session *s, int argc, char *const argv[],
 
     if (argc < 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no command given, try 'forerun --help'");
-    if (is_help(argv[1])) {
-        cli_print_help(stdout, verbs, N_VERBS);
+    if (is_help(argv[1]))
+        return help_on(argc - 2, argv + 2, err);
+    if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "words") == 0) {
+        cli_complete(verbs, N_VERBS, argc - 3, argv + 3);
         return FR_OK;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -431,6 +431,8 @@ static bool takes(unsigned groups, const struct option_row *row)
 static enum fr_status set(struct options *o, const struct option_row *row, const char *value,
                           struct fr_error *err)
 {
+    if (row->group == OPTIONS_RUN && !row->set && !o->sweep)
+        FR_TRY(cli_note_value(o, row->name, value, err));
     if (row->set)
         return row->set(o, value, err);
     if (!value)
@@ -565,6 +567,18 @@ void cli_print_options(FILE *f, unsigned groups)
                  rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
         cli_print_row(f, left, 38, rows[i].help);
     }
+}
+
+bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out)
+{
+    while (*at < N_ROWS && !takes(groups, &rows[*at]))
+        ++*at;
+    if (*at == N_ROWS)
+        return false;
+    *out =
+        (struct cli_option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help};
+    ++*at;
+    return true;
 }
 
 enum fr_sensitivity cli_sensitivity(const struct options *o)

@@ -1,3 +1,6 @@
+noinst_LTLIBRARIES += libdoc.la
+libdoc_la_SOURCES = \
+
 dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
 dist_doc_DATA += doc/sweep.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "strategies/plugin.h"
 #include "strategies/strategies.h"
 
 #include <stdio.h>
@@ -156,6 +157,7 @@ static enum fr_status parse_value(struct parsing *p, size_t option, const char *
     case FR_OPTION_CHOICE:
         return parse_choice(o, what, text, out, err);
     case FR_OPTION_TEXT:
+    case FR_OPTION_FILE:
         return keep_text(p, option, what, text, err);
     default:
         if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
@@ -209,14 +211,24 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
     struct word name;
 
     *values = (struct fr_option_values){.value = {0}};
-    FR_TRY(read_word(&spec, ":", "a strategy's name", MAX_NAME, &name, err));
-    FR_TRY(find_strategy(name.text, &p.strategy, err));
+    FR_TRY(read_word(&spec, ":", "a strategy's name", MAX_WORD, &name, err));
+    if (fr__is_plugin(name.text))
+        FR_TRY(fr__plugin_load(&p.strategy, name.text, err));
+    else
+        FR_TRY(find_strategy(name.text, &p.strategy, err));
     for (size_t i = 0; p.strategy->options[i].name; i++)
         FR_TRY(parse_value(&p, i, p.strategy->options[i].fallback, err));
     while (*spec) { /* at ':' or ',' */
         spec++;
         FR_TRY(parse_option(&p, &spec, err));
     }
+    for (size_t i = 0; p.strategy->required_option && p.strategy->options[i].name; i++)
+        if (strcmp(p.strategy->options[i].name, p.strategy->required_option) == 0 &&
+            !values->is_set[i])
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "strategy '%s' needs its option: %s:%s=... (%s)", p.strategy->name,
+                            p.strategy->name, p.strategy->required_option,
+                            p.strategy->options[i].help);
     *out = p.strategy;
     return FR_OK;
 }

@@ -129,6 +129,7 @@ unit_tests += tests/strategies/test_pipedream_run
 unit_tests += tests/strategies/test_pipedream_search
 unit_tests += tests/strategies/test_pipeline_async
 unit_tests += tests/strategies/test_pipeline_runs
+unit_tests += tests/strategies/test_placement
 unit_tests += tests/strategies/test_plans
 unit_tests += tests/strategies/test_recipe
 unit_tests += tests/strategies/test_recompute_runs
