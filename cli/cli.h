@@ -50,7 +50,8 @@ enum option_group {
     OPTIONS_WHOLE = 33554432,    /* the whole training run */
     OPTIONS_COMM = 67108864,     /* sizes of a collective, and how it goes */
     OPTIONS_COMPARE = 134217728, /* why strategies differ */
-    OPTIONS_DIFF = 268435456     /* files of a difference */
+    OPTIONS_DIFF = 268435456,    /* files of a difference */
+    OPTIONS_RANDOM = 536870912   /* the file of a random graph */
 };
 
 enum {
@@ -275,6 +276,7 @@ enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_random(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_learn(struct session *s, struct fr_error *err);

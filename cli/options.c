@@ -347,6 +347,7 @@ static const struct option_row rows[] = {
      "from ITERATION on this GPU takes FACTOR times as long", cli_set_drift},
     {OPTIONS_FILES, 'o', "output", "FILE",
      "also write a file, whose ending gives the format; several times", add_file},
+    {OPTIONS_RANDOM, 'o', "output", "FILE", "write it there", add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
      "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
     {OPTIONS_OPS, 0, "layer", "NAME", "the layers of one block, or one layer, not folded",

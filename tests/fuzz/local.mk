@@ -22,6 +22,9 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_schedule \
 	tests/fuzz/fuzz_nccl_xml \
 	tests/fuzz/fuzz_own_collective \
+	tests/fuzz/fuzz_stg \
+	tests/fuzz/fuzz_dax \
+	tests/fuzz/fuzz_wfcommons \
 	tests/fuzz/fuzz_tasks \
 	tests/fuzz/fuzz_topo \
 	tests/fuzz/fuzz_yaml
@@ -48,6 +51,9 @@ tests_fuzz_fuzz_placement_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_schedule_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_xml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_own_collective_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_stg_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_dax_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_wfcommons_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_tasks_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_topo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
