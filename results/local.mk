@@ -33,9 +33,10 @@ libresults_la_SOURCES = \
 	results/pictures/fit_runs.c results/pictures/fit_systems.c results/pictures/gnuplot.h \
 	results/pictures/gnuplot.c results/pictures/learn.h results/pictures/learn.c \
 	results/pictures/plot.h results/pictures/plot.c results/pictures/record.h \
-	results/pictures/record.c results/pictures/schedule.h results/pictures/schedule.c \
-	results/pictures/steps.c results/pictures/sweep.h results/pictures/sweep.c \
-	results/pictures/timeline.c results/pictures/validate.c \
+	results/pictures/record.c results/pictures/scaling.h results/pictures/scaling.c \
+	results/pictures/schedule.h results/pictures/schedule.c results/pictures/steps.c \
+	results/pictures/sweep.h results/pictures/sweep.c results/pictures/timeline.c \
+	results/pictures/validate.c \
 	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/comm.c \
 	results/text/comm_story.c results/text/comparison.c results/text/difference.c \
 	results/text/explain.h results/text/explain.c results/text/explain_cells.c \

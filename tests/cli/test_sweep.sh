@@ -46,6 +46,10 @@ if command -v gnuplot >/dev/null; then
     run sweep $small -o rows.svg -q
     check "a_picture_is_drawn" drawn texts rows.svg "frontier"
     check "its_axes_rise" drawn axes rows.svg "axes 4"
+    run sweep -w alexnet -t dgx1-v100 -g 1,2,4,8 -b 64 -s dp -s pp --costs datasheet -q -o rows.scaling.svg
+    check "scaling_is_drawn" drawn texts rows.scaling.svg "efficiency (%)" "alexnet: strong scaling, one batch on more GPUs"
+    run sweep -w alexnet -t dgx1-v100 -g 8 -b 64 -s dp --costs datasheet -q -o rows.scaling.svg
+    check "one_number_of_gpus_has_no_scaling" grep -q "no question fits on several numbers of GPUs" err
 fi
 run sweep -w gpt3-175b -t dgx1-v100 -s single -b 1,2
 check "a_sweep_where_nothing_fits_ends_with_3" exits 3
