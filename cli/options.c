@@ -317,6 +317,8 @@ static const struct option_row rows[] = {
      "why each takes longer or less than the first: by part, op and place", set_why},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
      set_no_advice},
+    {OPTIONS_SWEEP, 0, "no-advice", NULL, "where nothing fits: do not look for what would",
+     set_no_advice},
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
      set_no_timing},
     {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...",

@@ -208,10 +208,13 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                             struct fr_option_values *values, struct fr_error *err)
 {
     struct parsing p = {.values = values};
+    char path[FR__PLUGIN_PATH];
     struct word name;
 
     *values = (struct fr_option_values){.value = {0}};
-    FR_TRY(read_word(&spec, ":", "a strategy's name", MAX_WORD, &name, err));
+    /* a path may be longer than a name */
+    FR_TRY(read_word(&spec, ":", "a strategy's name",
+                     fr__plugin_path(spec, path, sizeof(path)) ? MAX_WORD : MAX_NAME, &name, err));
     if (fr__is_plugin(name.text))
         FR_TRY(fr__plugin_load(&p.strategy, name.text, err));
     else
