@@ -25,8 +25,8 @@ enum fr_time_part { FR_PART_COMPUTE, FR_PART_EXPOSED, FR_PART_BUBBLE, FR_PART_LA
 const char *fr_part_name(enum fr_time_part p);
 
 /* Lists of pieces. The pieces of the lists in the same part add up to it. OPS, TRANSFERS, WAITS and
- * LAUNCHES are those of the parts in the order of enum fr_time_part. PLACES is the communication part
- * once more: between which devices a message moves, over how many GPUs a collective goes. */
+ * LAUNCHES are those of the parts in the order of enum fr_time_part. PLACES is the communication
+ * part once more: between which devices a message moves, over how many GPUs a collective goes. */
 enum fr_pieces {
     FR_PIECES_OPS,       /* "conv1_1": an op of the user's graph, on all devices */
     FR_PIECES_TRANSFERS, /* "all-reduce bucket 2", "send fc6" */

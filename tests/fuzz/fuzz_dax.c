@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_dax.c - any bytes as a workflow for the importer dax: refused, or a sound graph. */
+/* tests/fuzz/fuzz_dax.c - any bytes for the importer dax: refused, or a sound graph. */
 #include "config.h"
 
 #include "workloads/import/import.h"

@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_placement.c - any bytes as a placement: refused, or rows that can be asked for. */
+/* tests/fuzz/fuzz_placement.c - any bytes as a placement: refused, or rows that can be found. */
 #include "config.h"
 
 #include "strategies/placement/file.h"

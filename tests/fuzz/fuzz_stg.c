@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_stg.c - any bytes as a workflow for the importer stg: refused, or a sound graph. */
+/* tests/fuzz/fuzz_stg.c - any bytes for the importer stg: refused, or a sound graph. */
 #include "config.h"
 
 #include "workloads/import/import.h"

@@ -1,4 +1,4 @@
-/* tests/fuzz/fuzz_wfcommons.c - any bytes as a workflow for the importer wfcommons: refused, or a sound graph. */
+/* tests/fuzz/fuzz_wfcommons.c - any bytes for the importer wfcommons: refused, or a sound graph. */
 #include "config.h"
 
 #include "workloads/import/import.h"

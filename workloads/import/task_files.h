@@ -1,5 +1,5 @@
-/* workloads/import/task_files.h - which task of a workflow writes and reads which files, and so what
- * moves between two of them. */
+/* workloads/import/task_files.h - which task of a workflow writes and reads which files, and so
+ * what moves between two of them. */
 #ifndef FR_WORKLOADS_IMPORT_TASK_FILES_H
 #define FR_WORKLOADS_IMPORT_TASK_FILES_H
 
