@@ -140,6 +140,12 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
 
 /* ---- finding what the names mean ---- */
 
+/* Whether the name is the word with more behind a dash. */
+static bool begins_so(const char *name, const char *word, size_t length)
+{
+    return length >= 3 && strncmp(name, word, length) == 0 && name[length] == '-';
+}
+
 /* ", did you mean 'dgx1-p100' or 'dgx1-v100'?": the names that go on where `name` ends; "" where
  * there are none or too many. */
 static void hint_by_start(const char *name, const char *const names[], size_t n, char *hint,
@@ -149,9 +155,9 @@ static void hint_by_start(const char *name, const char *const names[], size_t n,
 
     hint[0] = '\0';
     for (size_t i = 0; i < n; i++)
-        n_fit += length >= 3 && strncmp(names[i], name, length) == 0;
+        n_fit += begins_so(names[i], name, length);
     for (size_t i = 0, k = 0; i < n && n_fit <= 4; i++) {
-        if (n_fit == 0 || strncmp(names[i], name, length) != 0)
+        if (!begins_so(names[i], name, length))
             continue;
         used += (size_t)snprintf(hint + used, used < room ? room - used : 0, "%s'%s'",
                                  k == 0           ? ", did you mean "
