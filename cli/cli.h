@@ -46,11 +46,14 @@ enum option_group {
     OPTIONS_SCHEDULE = 1048576,
     OPTIONS_SCHEDULE_DRAW = 2097152,
     OPTIONS_SCHEDULE_COMMS = 4194304,
-    OPTIONS_EXCHANGE = 8388608, /* files of a cluster */
-    OPTIONS_IMPORT = 16777216,  /* what a file of another tool leaves out */
-    OPTIONS_WHOLE = 33554432,   /* the whole training run */
-    OPTIONS_COMM = 67108864,    /* sizes of a collective, and how it goes */
-    OPTIONS_SEARCH = 134217728  /* the space of a search */
+    OPTIONS_EXCHANGE = 8388608,  /* files of a cluster */
+    OPTIONS_IMPORT = 16777216,   /* what a file of another tool leaves out */
+    OPTIONS_WHOLE = 33554432,    /* the whole training run */
+    OPTIONS_COMM = 67108864,     /* sizes of a collective, and how it goes */
+    OPTIONS_COMPARE = 134217728, /* why strategies differ */
+    OPTIONS_DIFF = 268435456,    /* files of a difference */
+    OPTIONS_RANDOM = 536870912,  /* the file of a random graph */
+    OPTIONS_SEARCH = 1073741824  /* the space of a search */
 };
 
 enum {
@@ -64,8 +67,17 @@ enum {
     CLI_MAX_AXES = 32
 };
 
+/* The values that a setting was given, in order. */
+struct cli_variation {
+    const char *name;
+    const char *values[CLI_MAX_FILES];
+    size_t n;
+};
+
 struct options {
-    struct fr_question question; /* but for the strategy */
+    struct fr_question question;                    /* but for the strategy */
+    struct cli_variation variations[FR_N_SETTINGS]; /* compare only: of how plans are run */
+    size_t n_variations;
     const char *strategies[CLI_MAX_STRATEGIES];
     const char *files[CLI_MAX_FILES];
     const char *arguments[CLI_MAX_ARGUMENTS];
@@ -117,6 +129,7 @@ struct options {
     double within_frac;
     bool exhaustive;
     enum fr_framework flags_of; /* FR_N_FRAMEWORKS: none */
+    bool why; /* compare only: why the others take longer than the first */
 };
 
 struct fr__json; /* base/json.h */
@@ -146,6 +159,14 @@ enum fr_status cli_parse_options(struct options *o, const struct verb *v, int ar
 /* The rows of help about a verb's options. */
 void cli_print_options(FILE *f, unsigned groups);
 
+/* An option of the table. */
+struct cli_option {
+    char letter; /* 0: none */
+    const char *name, *argument, *help;
+};
+/* The options of a verb's groups, one after the other: *at starts at 0. false: no more. */
+bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out);
+
 /* What o's question is to find out about sensitivities: its files may show them. */
 enum fr_sensitivity cli_sensitivity(const struct options *o);
 
@@ -156,6 +177,9 @@ enum fr_status cli_set_measured(struct options *o, const char *value, struct fr_
 enum fr_status cli_set_profiles(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_every(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_answer.c */
+/* Keeps the value of a setting: compare asks for each that it is given. */
+enum fr_status cli_note_value(struct options *o, const char *name, const char *value,
+                              struct fr_error *err);
 enum fr_status cli_set_seeds(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_sensitivity(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct fr_error *err);
@@ -209,6 +233,16 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n);
 void cli_print_group_help(FILE *f, const struct verb verbs[], size_t n, const char *group);
 void cli_print_verb_help(FILE *f, const struct verb *v);
 
+/* ---- man.c ---- */
+
+/* The manual page of a verb or a group; false: no such word. */
+bool cli_print_man(FILE *f, const struct verb verbs[], size_t n, const char *word);
+
+/* ---- completion.c ---- */
+
+/* Prints what may stand for the last of the words, a line each. */
+void cli_complete(const struct verb verbs[], size_t n, int argc, char *const argv[]);
+
 /* ---- signals.c ---- */
 
 /* SIGINT and SIGTERM ask for a clean end, a second one kills; SIGPIPE ends quietly. */
@@ -238,6 +272,8 @@ enum fr_status cli_simulate(struct session *s, struct fr_error *err);
 enum fr_status cli_compare(struct session *s, struct fr_error *err);
 enum fr_status cli_search(struct session *s, struct fr_error *err);
 enum fr_status cli_explain(struct session *s, struct fr_error *err);
+enum fr_status cli_diff(struct session *s, struct fr_error *err);
+enum fr_status cli_completion(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep(struct session *s, struct fr_error *err);
 enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err);
 enum fr_status cli_topo_list(struct session *s, struct fr_error *err);
@@ -257,6 +293,7 @@ enum fr_status cli_graph_show(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_check(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_export(struct session *s, struct fr_error *err);
 enum fr_status cli_graph_draw(struct session *s, struct fr_error *err);
+enum fr_status cli_graph_random(struct session *s, struct fr_error *err);
 enum fr_status cli_validate(struct session *s, struct fr_error *err);
 enum fr_status cli_reproduce(struct session *s, struct fr_error *err);
 enum fr_status cli_learn(struct session *s, struct fr_error *err);
@@ -314,6 +351,8 @@ enum fr_status cli_check_files(const struct options *o, bool is_comparison, stru
 /* FR_EUSAGE unless what was said of the whole run goes together. */
 enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
 #define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
+/* The same for what is drawn or written as .csv. */
+enum fr_status cli_check_plots(const struct options *o, struct fr_error *err);
 /* Writes the -o files, then prints the table or JSON. */
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err);

@@ -5,8 +5,10 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "workloads/random/random_tasks.h"
 
 #include <inttypes.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -226,5 +228,30 @@ enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
     FR_TRY(cli_load_graph(s, &g, err));
     st = fr_graph_export(g, s->options.arguments[1], err);
     fr_graph_free(g);
+    return st;
+}
+
+/* ---- random task graphs ---- */
+
+enum fr_status cli_graph_random(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    FILE *f;
+    enum fr_status st;
+
+    if (o->n_files > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "one file at most");
+    if (o->n_files == 0)
+        return fr_random_tasks(stdout, o->arguments[0], err);
+    f = fopen(o->files[0], "w");
+    if (!f)
+        return fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
+                        strerror(errno));
+    st = fr_random_tasks(f, o->arguments[0], err);
+    if (st == FR_OK && ferror(f))
+        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write");
+    if (fclose(f) != 0 && st == FR_OK)
+        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
+                      strerror(errno));
     return st;
 }

@@ -24,7 +24,7 @@ void cli_print_help(FILE *f, const struct verb verbs[], size_t n)
                  verbs[i].group ? " " : "", verbs[i].name);
         cli_print_row(f, name, 15, verbs[i].summary);
     }
-    fputs("\n'forerun COMMAND --help' says more. Try:\n\n"
+    fputs("\n'forerun help COMMAND' says more. Try:\n\n"
           "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64\n\n",
           f);
     fputs(exit_statuses, f);
@@ -96,6 +96,7 @@ void cli_print_verb_help(FILE *f, const struct verb *v)
     if (v->options & OPTIONS_FILES)
         print_formats(f, v->options & OPTIONS_SWEEP   ? fr_sweep_format
                          : v->options & OPTIONS_LEARN ? fr_learning_format
+                         : v->options & OPTIONS_DIFF  ? fr_difference_format
                                                       : fr_results_format);
     fprintf(f, "\nExamples:\n%s\n%s", v->examples, exit_statuses);
 }

@@ -32,10 +32,21 @@ static const struct verb verbs[] = {
                  "-s dp:overlap=0 -o vgg19.png\n"
                  "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -o report.html\n"
                  "  forerun compare -w gpt3-1.3b -t dgx-a100-80g -b 8 -O adam -s dp -s pp "
-                 "--tokens 26B --price 2.5\n",
+                 "--tokens 26B --price 2.5\n"
+                 "  forerun compare -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -s pp --explain\n",
      .options = OPTIONS_COMMON | OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER |
-                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE,
+                OPTIONS_FILES | OPTIONS_JSON | OPTIONS_WHOLE | OPTIONS_COMPARE,
      .run = cli_compare},
+    {.name = "diff",
+     .arguments = "A.json B.json",
+     .summary = "why one answer takes longer than another: by part, op, place and link",
+     .examples = "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s dp -o a.json\n"
+                 "  forerun simulate -w vgg19 -t dgx1-v100 -g 4 -b 64 -s pp -o b.json\n"
+                 "  forerun diff a.json b.json\n"
+                 "  forerun diff a.json b.json -o two.svg --json\n",
+     .options = OPTIONS_COMMON | OPTIONS_FILES | OPTIONS_JSON | OPTIONS_DIFF,
+     .n_arguments = 2,
+     .run = cli_diff},
     {.name = "explain",
      .arguments = "-w WORKLOAD -t TOPOLOGY -s STRATEGY...",
      .summary = "how a planner came to its plan, step by step; pipelines side by side",
@@ -214,6 +225,15 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON | OPTIONS_SHAPE,
      .n_arguments = 2,
      .run = cli_graph_export},
+    {.group = "graph",
+     .name = "random",
+     .arguments = "layered|fork-join|erdos-renyi[:KEY=VALUE,...]",
+     .summary = "a random task graph: tasks, width, density, time, ccr, bandwidth, seed",
+     .examples = "  forerun graph random layered:tasks=50,width=5,ccr=0.5,seed=7 -o dag.csv\n"
+                 "  forerun graph random fork-join:tasks=41,width=4\n",
+     .options = OPTIONS_COMMON | OPTIONS_RANDOM,
+     .n_arguments = 1,
+     .run = cli_graph_random},
     {.group = "recipe",
      .name = "list",
      .arguments = "",
@@ -324,6 +344,14 @@ static const struct verb verbs[] = {
      .options = OPTIONS_COMMON,
      .has_more_arguments = true,
      .run = cli_calibrate_show},
+    {.name = "completion",
+     .arguments = "bash | zsh",
+     .summary = "a script that completes commands, options and names in your shell",
+     .examples = "  eval \"$(forerun completion bash)\"\n"
+                 "  forerun completion zsh > ~/.zfunc/_forerun\n",
+     .options = OPTIONS_COMMON,
+     .n_arguments = 1,
+     .run = cli_completion},
 };
 
 enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -371,6 +399,29 @@ static bool is_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0;
 }
 
+/* "help", "help simulate", "help topo show", "help --man topo": words behind "help". */
+static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
+{
+    const struct verb *v = n > 1 ? find_verb(words[0], words[1]) : NULL;
+
+    if (n > 1 && strcmp(words[0], "--man") == 0)
+        return cli_print_man(stdout, verbs, N_VERBS, words[1]) ? FR_OK
+                                                               : fail_unknown(NULL, words[1], err);
+    if (!v && n > 0)
+        v = find_verb(NULL, words[0]);
+    if (v)
+        cli_print_verb_help(stdout, v);
+    else if (n == 0)
+        cli_print_help(stdout, verbs, N_VERBS);
+    else if (!is_group(words[0]))
+        return fail_unknown(NULL, words[0], err);
+    else if (n > 1)
+        return fail_unknown(words[0], words[1], err);
+    else
+        cli_print_group_help(stdout, verbs, N_VERBS, words[0]);
+    return FR_OK;
+}
+
 static enum fr_status run_verb(const struct verb *v, struct session *s, int argc,
                                char *const argv[], struct fr_error *err)
 {
@@ -410,8 +461,10 @@ static enum fr_status dispatch(struct session *s, int argc, char *const argv[],
 
     if (argc < 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no command given, try 'forerun --help'");
-    if (is_help(argv[1])) {
-        cli_print_help(stdout, verbs, N_VERBS);
+    if (is_help(argv[1]))
+        return help_on(argc - 2, argv + 2, err);
+    if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "words") == 0) {
+        cli_complete(verbs, N_VERBS, argc - 3, argv + 3);
         return FR_OK;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -194,6 +194,7 @@ FLAG_SETTER(dry_run, dry_run)
 FLAG_SETTER(all, all)
 FLAG_SETTER(anchored, anchored)
 FLAG_SETTER(json, json)
+FLAG_SETTER(why, why)
 FLAG_SETTER(layers, layers)
 FLAG_SETTER(ops, drawing.is_ops)
 FLAG_SETTER(quiet, quiet)
@@ -320,7 +321,11 @@ static const struct option_row rows[] = {
      set_samples},
     {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
      "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
+    {OPTIONS_COMPARE, 0, "explain", NULL,
+     "why each takes longer or less than the first: by part, op and place", set_why},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
+     set_no_advice},
+    {OPTIONS_SWEEP, 0, "no-advice", NULL, "where nothing fits: do not look for what would",
      set_no_advice},
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
      set_no_timing},
@@ -367,6 +372,7 @@ static const struct option_row rows[] = {
      "from ITERATION on this GPU takes FACTOR times as long", cli_set_drift},
     {OPTIONS_FILES, 'o', "output", "FILE",
      "also write a file, whose ending gives the format; several times", add_file},
+    {OPTIONS_RANDOM, 'o', "output", "FILE", "write it there", add_file},
     {OPTIONS_LAYERS, 0, "layers", NULL,
      "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
     {OPTIONS_OPS, 0, "layer", "NAME", "the layers of one block, or one layer, not folded",
@@ -455,6 +461,8 @@ static bool takes(unsigned groups, const struct option_row *row)
 static enum fr_status set(struct options *o, const struct option_row *row, const char *value,
                           struct fr_error *err)
 {
+    if (row->group == OPTIONS_RUN && !row->set && !o->sweep)
+        FR_TRY(cli_note_value(o, row->name, value, err));
     if (row->set)
         return row->set(o, value, err);
     if (!value)
@@ -589,6 +597,18 @@ void cli_print_options(FILE *f, unsigned groups)
                  rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
         cli_print_row(f, left, 38, rows[i].help);
     }
+}
+
+bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out)
+{
+    while (*at < N_ROWS && !takes(groups, &rows[*at]))
+        ++*at;
+    if (*at == N_ROWS)
+        return false;
+    *out =
+        (struct cli_option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help};
+    ++*at;
+    return true;
 }
 
 enum fr_sensitivity cli_sensitivity(const struct options *o)

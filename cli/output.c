@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -33,6 +34,24 @@ enum fr_status cli_check_files(const struct options *o, bool is_comparison, stru
 {
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_results_check_path(o->files[i], is_comparison, err));
+    return FR_OK;
+}
+
+enum fr_status cli_check_plots(const struct options *o, struct fr_error *err)
+{
+    static const char *const endings[] = {".csv", ".svg", ".png", ".pdf"};
+
+    for (size_t i = 0; i < o->n_files; i++) {
+        size_t n = strlen(o->files[i]), k = 0;
+
+        while (k < 4 && (n <= 4 || strcmp(o->files[i] + n - 4, endings[k]) != 0))
+            k++;
+        if (k == 4)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "'%s': expected a name that ends in .csv, .svg, .png or .pdf",
+                            o->files[i]);
+        FR_TRY(fr_results_check_path(o->files[i], true, err));
+    }
     return FR_OK;
 }
 

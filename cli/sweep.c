@@ -137,6 +137,59 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
     return FR_OK;
 }
 
+/* ---- advice where nothing fits ---- */
+
+/* The point that lacks least memory; n_points: none ran out of it. */
+static size_t nearest_point(const struct fr_sweep *sweep)
+{
+    size_t n = fr_sweep_n_points(sweep), best = n;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_sweep_row *row = fr_sweep_row(sweep, i);
+
+        if (row && row->outcome == FR_OOM &&
+            (best == n || row->over_bytes < fr_sweep_row(sweep, best)->over_bytes))
+            best = i;
+    }
+    return best;
+}
+
+static void print_advice(const struct fr_record *r)
+{
+    char text[32], name[80];
+
+    printf("\nnothing fits; strategy %s on %zu GPUs, batch %u, lacks least. What would fit:\n\n",
+           r->strategy, r->n_gpus, r->global_batch);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        snprintf(name, sizeof(name), "%s samples/s",
+                 fr__format_count(r->advice[i].samples_per_s, text, sizeof(text)));
+        printf("  %-18s %-40s %s\n", name, r->advice[i].options, r->advice[i].change);
+    }
+    if (r->n_advice == 0)
+        printf("  no single change of %u that were tried\n", r->advice_tried);
+}
+
+/* What 'forerun simulate' would say of the point that lacks least. A sweep's answer stands without
+ * it, so nothing is said where it cannot be found. */
+static void advise(struct session *s)
+{
+    const struct options *o = &s->options;
+    size_t point = nearest_point(o->sweep);
+    struct fr_question q;
+    struct fr_record *r = NULL;
+
+    if (point == fr_sweep_n_points(o->sweep))
+        return;
+    fr_sweep_question(o->sweep, point, &q);
+    q.with_advice = true;
+    if (fr_answer(&q, &s->context, &r, NULL) != FR_OK)
+        return;
+    cli_progress_end(s->context.progress_user);
+    if (r->has_advice)
+        print_advice(r);
+    fr_record_free(r);
+}
+
 static enum fr_status prepare(const struct options *o, struct fr_error *err)
 {
     if (o->terms.tokens > 0 && o->terms.samples > 0)
@@ -207,6 +260,9 @@ enum fr_status cli_sweep(struct session *s, struct fr_error *err)
     FR_TRY(fr_sweep_summarise(o->sweep, &o->terms, &m, err));
     st = write_all(s, m, err);
     s->status = status_of(m);
+    if (st == FR_OK && m->n[FR_FITS] == 0 && m->n[FR_OOM] > 0 && !o->json && !o->quiet &&
+        !o->no_advice)
+        advise(s);
     fr_sweep_summary_free(m);
     return st;
 }

@@ -1,10 +1,42 @@
 dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md doc/memory.md
 dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
-dist_doc_DATA += doc/measuring.md doc/recipes.md
+dist_doc_DATA += doc/measuring.md doc/recipes.md doc/cookbook.md doc/extending.md
 dist_doc_DATA += doc/true.md doc/truth.md doc/trust.md
 dist_doc_DATA += doc/learning.md doc/fastt.md
 dist_man_MANS += doc/forerun.1
+
+# A page a command and the shells' completions, from the command's own tables.
+command_pages = doc/man/forerun-simulate.1 doc/man/forerun-compare.1 doc/man/forerun-diff.1 \
+	doc/man/forerun-explain.1 doc/man/forerun-sweep.1 doc/man/forerun-learn.1 \
+	doc/man/forerun-comm.1 doc/man/forerun-topo.1 doc/man/forerun-graph.1 \
+	doc/man/forerun-schedule.1 doc/man/forerun-validate.1 doc/man/forerun-reproduce.1 \
+	doc/man/forerun-calibrate.1 doc/man/forerun-recipe.1 \
+	doc/man/forerun-completion.1
+man_MANS = $(command_pages)
+bashcompletiondir = $(datadir)/bash-completion/completions
+bashcompletion_DATA = doc/completion/forerun
+zshcompletiondir = $(datadir)/zsh/site-functions
+zshcompletion_DATA = doc/completion/_forerun
+CLEANFILES += $(command_pages) $(bashcompletion_DATA) $(zshcompletion_DATA)
+$(command_pages): forerun$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc/man && page=`basename $@ .1` && \
+	  ./forerun$(EXEEXT) help --man `echo $$page | sed 's/^forerun-//'` >$@.tmp && mv $@.tmp $@
+doc/completion/forerun: forerun$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc/completion && \
+	  ./forerun$(EXEEXT) completion bash >$@.tmp && mv $@.tmp $@
+doc/completion/_forerun: forerun$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc/completion && \
+	  ./forerun$(EXEEXT) completion zsh >$@.tmp && mv $@.tmp $@
+
+# The examples that the pages name, as "cd $(pkgdatadir)" finds them.
+install-data-hook:
+	cd $(srcdir) && find examples -type f | while read -r file; do \
+	  $(MKDIR_P) "$(DESTDIR)$(pkgdatadir)/`dirname $$file`" && \
+	  $(INSTALL_DATA) "$$file" "$(DESTDIR)$(pkgdatadir)/$$file" || exit 1; \
+	done
+uninstall-hook:
+	rm -rf "$(DESTDIR)$(pkgdatadir)/examples"
 EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "study/collective_time.h"
+#include "study/difference.h"
 #include "study/learn.h"
 #include "strategies/stage_plan.h"
 #include "study/study.h"
@@ -27,6 +28,9 @@ struct fr_results {
     bool is_comparison; /* several strategies, even if one is left: {"results": [...]} */
     const struct fr_sweep_terms *terms; /* of the whole training run, or NULL: nobody asks */
     size_t width; /* of a line of text: wider tables of several records are cut; 0: any */
+    /* [n_differences] of a comparison: why records are slower than others; NULL: nobody asks */
+    const struct fr_difference *const *differences;
+    size_t n_differences;
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
@@ -49,6 +53,22 @@ enum fr_status fr_results_check_path(const char *path, bool is_comparison, struc
 bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
+
+/* ---- differences ---- */
+
+/* For people: the parts, then each list of pieces with the largest changes first. The numbers add
+ * up as they are printed. is_verbose: all pieces. */
+void fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose);
+void fr_difference_print_json(FILE *f, const struct fr_difference *d);
+/* By the file's ending: .png, .svg and .pdf draw the two timelines to one scale, .json is what
+ * fr_difference_print_json prints. FR_EUSAGE: unknown ending; FR_EIO, also without gnuplot;
+ * FR_ECANCELLED. */
+enum fr_status fr_difference_write(const struct fr_difference *d, const char *path,
+                                   const struct fr_context *ctx, struct fr_error *err);
+/* Before long work: FR_EUSAGE, FR_EIO. */
+enum fr_status fr_difference_check_path(const char *path, struct fr_error *err);
+/* The formats for help, as fr_results_format. */
+const char *fr_difference_format(size_t i, const char **summary);
 
 /* ---- sweeps ---- */
 

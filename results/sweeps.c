@@ -7,7 +7,10 @@
 #include "base/error.h"
 #include "results/data/sweep.h"
 #include "results/parts/output.h"
+#include "results/pictures/scaling.h"
 #include "results/pictures/sweep.h"
+
+#include <string.h>
 
 static const struct format {
     const char *ending, *summary;
@@ -17,6 +20,10 @@ static const struct format {
     {".json", "every row as 'forerun simulate --json' prints it, and the summary",
      fr_sweep_print_json},
     {".csv", "one line a row, for spreadsheets", fr__sweep_write_csv},
+    {".scaling.png", "picture: throughput and efficiency by GPUs (.scaling.svg, .scaling.pdf)",
+     NULL},
+    {".scaling.svg", "the same, to scale without loss", NULL},
+    {".scaling.pdf", "the same, for print", NULL},
     {".png", "picture: time against cost, with the frontier", NULL},
     {".svg", "the same, to scale without loss", NULL},
     {".pdf", "the same, for print", NULL},
@@ -46,7 +53,7 @@ enum fr_status fr_sweep_check_path(const char *path, struct fr_error *err)
     if (!find_format(path))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "'%s' has no ending that names a format of sweeps, expected one of .json "
-                        ".csv .png .svg .pdf",
+                        ".csv .png .svg .pdf .scaling.svg",
                         path);
     return fr__check_output(path, err);
 }
@@ -63,6 +70,8 @@ enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
     FR_TRY(fr__open_output(&o, path, err));
     if (format->print)
         format->print(o.f, s, m);
+    else if (strncmp(format->ending, ".scaling", 8) == 0)
+        st = fr__draw_scaling(o.f, s, m, format->ending + 8, ctx, err);
     else
         st = fr__draw_sweep(o.f, s, m, format->ending, ctx, err);
     return fr__close_output(&o, st, ctx, err);

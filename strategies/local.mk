@@ -1,8 +1,9 @@
 noinst_LTLIBRARIES += libstrategies.la
 libstrategies_la_SOURCES = \
 	strategies/decisions.h strategies/dp.c strategies/fastt_rows.c strategies/learning.h \
-	strategies/list.h strategies/list.c strategies/mp.c strategies/pp.c strategies/single.h \
-	strategies/single.c strategies/spec.c strategies/stage_plan.h strategies/strategies.h \
+	strategies/list.h strategies/list.c strategies/mp.c strategies/plugin.h strategies/plugin.c \
+	strategies/pp.c strategies/single.h strategies/single.c strategies/spec.c \
+	strategies/stage_plan.h strategies/strategies.h \
 	strategies/exchange/copies.c strategies/exchange/exchange.h strategies/exchange/exchange.c \
 	strategies/exchange/gather.c strategies/exchange/late.c strategies/exchange/parts.h \
 	strategies/exchange/reduce.c strategies/exchange/servers.c strategies/exchange/stages.c \
@@ -57,6 +58,7 @@ libstrategies_la_SOURCES = \
 	strategies/pipeline/stages_given.h strategies/pipeline/stages_given.c \
 	strategies/pipeline/stages_price.h strategies/pipeline/stages_price.c \
 	strategies/pipeline/times.h strategies/pipeline/times.c \
+	strategies/placement/file.h strategies/placement/file.c strategies/placement/placement.c \
 	strategies/replica/group_ops.h strategies/replica/group_ops.c strategies/replica/line_up.h \
 	strategies/replica/line_up.c strategies/replica/parts.h strategies/replica/passes.c \
 	strategies/replica/rank_groups.h strategies/replica/replica.h strategies/replica/replica.c \
@@ -71,3 +73,5 @@ libstrategies_la_SOURCES = \
 	strategies/schedules/zb_h2.c strategies/schedules/zb_v.h strategies/schedules/zb_v.c \
 	strategies/schedules/zb_v_auto.c strategies/schedules/zero_bubble.c
 EXTRA_DIST += examples/schedules/late-backward.csv
+EXTRA_DIST += examples/placements/tasks.csv examples/placements/two-towers.csv
+EXTRA_DIST += examples/plug-ins/halves.c

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/units.h"
+#include "strategies/plugin.h"
 #include "strategies/strategies.h"
 #include "strategies/lower/values.h"
 
@@ -117,16 +118,30 @@ static enum fr_status parse(const char *spec, const struct fr_strategy **out,
                             struct fr_option_values *values, struct fr_error *err)
 {
     struct fr__values_parsing p = {.values = values};
+    char path[FR__PLUGIN_PATH];
     struct fr__word name;
 
     *values = (struct fr_option_values){.value = {0}};
-    FR_TRY(fr__word_read(&spec, ":", "a strategy's name", MAX_NAME, &name, err));
-    FR_TRY(find_strategy(name.text, &p.strategy, err));
+    /* a path may be longer than a name */
+    FR_TRY(fr__word_read(&spec, ":", "a strategy's name",
+                         fr__plugin_path(spec, path, sizeof(path)) ? FR__MAX_WORD : MAX_NAME, &name,
+                         err));
+    if (fr__is_plugin(name.text))
+        FR_TRY(fr__plugin_load(&p.strategy, name.text, err));
+    else
+        FR_TRY(find_strategy(name.text, &p.strategy, err));
     FR_TRY(fr__values_begin(&p, p.strategy, values, err));
     while (*spec) { /* at ':' or ',' */
         spec++;
         FR_TRY(parse_option(&p, &spec, err));
     }
+    for (size_t i = 0; p.strategy->required_option && p.strategy->options[i].name; i++)
+        if (strcmp(p.strategy->options[i].name, p.strategy->required_option) == 0 &&
+            !values->is_set[i])
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "strategy '%s' needs its option: %s:%s=... (%s)", p.strategy->name,
+                            p.strategy->name, p.strategy->required_option,
+                            p.strategy->options[i].help);
     *out = p.strategy;
     return FR_OK;
 }

@@ -26,7 +26,8 @@ enum fr_option_type {
     FR_OPTION_BOOL,   /* 0|1 */
     FR_OPTION_BYTES,  /* with unit: 25MiB */
     FR_OPTION_CHOICE, /* one of choices, separated by | */
-    FR_OPTION_TEXT    /* anything that has no comma; the strategy reads it */
+    FR_OPTION_TEXT,   /* anything that has no comma; the strategy reads it */
+    FR_OPTION_FILE    /* the same: a path; what the file holds counts as part of the question */
 };
 
 /* What may be done to an option where a plan does not fit in memory; the training stays the
@@ -129,12 +130,37 @@ struct fr_strategy {
     /* Not among "all" strategies: compared, swept and advised where its name is given only. */
     bool is_by_name_only;
     bool is_baseline; /* others are compared with it, where it was asked for without options */
+    const char *required_option; /* without which it cannot plan; NULL: none */
 };
+
+/* ---- strategies from shared objects ----
+ *
+ * "-s ./mine.so:depth=2" loads a strategy that was built apart from this library, against its
+ * installed headers. Such an object says FR_STRATEGY_PLUGIN(mine); once, where mine is its struct
+ * fr_strategy. It is refused where it was built against headers with another interface. It stays
+ * loaded until the program ends. */
+#define FR_STRATEGY_INTERFACE 1 /* counts up when the meaning of what a strategy sees changes */
+struct fr_strategy_plugin {
+    unsigned interface_version; /* FR_STRATEGY_INTERFACE */
+    /* of struct fr_strategy, fr_problem, fr_graph, fr_topo, fr_task and fr_cost, as built */
+    size_t strategy_bytes, problem_bytes, graph_bytes, topo_bytes, task_bytes, cost_bytes;
+    const struct fr_strategy *strategy;
+};
+#define FR_STRATEGY_PLUGIN_VALUE(strategy)                                                         \
+    {                                                                                              \
+        FR_STRATEGY_INTERFACE, sizeof(struct fr_strategy), sizeof(struct fr_problem),              \
+            sizeof(struct fr_graph), sizeof(struct fr_topo), sizeof(struct fr_task),               \
+            sizeof(struct fr_cost), &(strategy)                                                    \
+    }
+#define FR_STRATEGY_PLUGIN(strategy)                                                               \
+    extern const struct fr_strategy_plugin fr_strategy_plugin;                                     \
+    const struct fr_strategy_plugin fr_strategy_plugin = FR_STRATEGY_PLUGIN_VALUE(strategy)
 
 /* clang-format off */
 #define FR_STRATEGIES(X)                                                                           \
     X(single) X(dp) X(mp) X(pp) X(hybrid) X(dpos) X(os_dpos) X(pipedream)                          \
-    X(heft) X(cpop) X(mcp) X(etf) X(fifo) X(critical_path) X(random) X(exact)
+    X(heft) X(cpop) X(mcp) X(etf) X(fifo) X(critical_path) X(random) X(exact)       \
+    X(placement)
 /* clang-format on */
 
 const struct fr_strategy *fr_strategy_at(size_t i); /* NULL past the end */

@@ -1,15 +1,16 @@
 noinst_LTLIBRARIES += libstudy.la
 libstudy_la_SOURCES = \
 	study/answer.c study/collective_time.h study/collective_time.c study/comm.h study/comm.c \
-	study/comm_types.c study/inputs.h study/inputs.c study/interference.h study/interference.c \
-	study/learn.h study/learn.c study/lending.h study/links.h study/links.c study/loading.h \
-	study/loading.c study/peak.c study/question.c study/rates.c study/recipe.h study/recipe.c \
-	study/recipes.h study/record.h study/record.c study/search.h study/seeds.c study/sensitivity.c \
-	study/session.h study/session.c study/setting.c study/slow.h study/slow.c study/staging.h \
-	study/staging.c study/study.h study/sweep.h study/uncertainty.c study/validate.h \
-	study/warnings.c \
+	study/comm_types.c study/difference.h study/inputs.h study/inputs.c study/interference.h \
+	study/interference.c study/learn.h study/learn.c study/lending.h study/links.h study/links.c \
+	study/loading.h study/loading.c study/peak.c study/question.c study/rates.c study/recipe.h \
+	study/recipe.c study/recipes.h study/record.h study/record.c study/search.h study/seeds.c \
+	study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h study/slow.c \
+	study/staging.h study/staging.c study/study.h study/sweep.h study/uncertainty.c \
+	study/validate.h study/warnings.c \
 	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
 	study/ask/trial.c \
+	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
 	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \
 	study/interval/measured.h study/interval/measured.c study/interval/terms.h \

@@ -401,6 +401,23 @@ static enum fr_status fill_collectives(struct record_box *box, const struct fr__
     return r->collective_systems ? FR_OK : fr__fail_nomem(err);
 }
 
+static enum fr_status fill_settings(struct fr_record *r, struct fr__arena *arena,
+                                    const struct fr_question *q, struct fr_error *err)
+{
+    const char **texts = fr__arena_alloc(arena, FR_N_SETTINGS, sizeof(*texts));
+
+    for (size_t i = 0; texts && i < FR_N_SETTINGS; i++) {
+        char *text = fr_question_text(q, i);
+
+        texts[i] = text ? fr__arena_strdup(arena, text) : NULL;
+        free(text);
+        if (!texts[i])
+            return fr__fail_nomem(err);
+    }
+    r->settings = texts;
+    return texts ? FR_OK : fr__fail_nomem(err);
+}
+
 static enum fr_status fill(struct record_box *box, const struct fr__making *m, struct fr_error *err)
 {
     struct fr_record *r = &box->record;
@@ -453,6 +470,7 @@ static enum fr_status fill(struct record_box *box, const struct fr__making *m, s
     if (!q->is_brief) {
         FR_TRY(fill_links(box, m, err));
         FR_TRY(fill_critical_path(box, err));
+        FR_TRY(fill_settings(r, box->arena, q, err));
     }
     r->slow = q->slow ? fr__arena_strdup(box->arena, q->slow) : NULL;
     if (q->slow && !r->slow)

@@ -10,10 +10,12 @@ libworkloads_la_SOURCES = \
 	workloads/graph/order.c workloads/graph/plain.h workloads/graph/plain.c workloads/graph/shape.h \
 	workloads/graph/shape.c workloads/graph/shape_check.c workloads/graph/totals.h \
 	workloads/graph/totals.c \
-	workloads/import/hf_config.c workloads/import/import.h workloads/import/pipedream.h \
-	workloads/import/pipedream.c workloads/import/pipedream_graph.c \
+	workloads/import/dax.c workloads/import/hf_config.c workloads/import/import.h \
+	workloads/import/pipedream.h workloads/import/pipedream.c workloads/import/pipedream_graph.c \
 	workloads/import/pipedream_layers.c workloads/import/pipedream_parse.c \
-	workloads/import/pipedream_profile.c workloads/import/tasks.c \
+	workloads/import/pipedream_profile.c workloads/import/stg.c workloads/import/task_files.h \
+	workloads/import/task_files.c workloads/import/task_list.h workloads/import/task_list.c \
+	workloads/import/tasks.c workloads/import/wfcommons.c \
 	workloads/passes/autocast.h workloads/passes/autocast.c workloads/passes/gather.h \
 	workloads/passes/gather.c workloads/passes/gather_buckets.c workloads/passes/gather_emit.c \
 	workloads/passes/gather_parts.h workloads/passes/gather_sets.c workloads/passes/recompute.h \
@@ -31,6 +33,7 @@ libworkloads_la_SOURCES = \
 	workloads/passes/shard/local.c workloads/passes/shard/move.c workloads/passes/shard/read.c \
 	workloads/passes/shard/rules.h workloads/passes/shard/rules.c workloads/passes/shard/shard.c \
 	workloads/passes/shard/sum.c workloads/passes/shard/walk.h \
+	workloads/random/random_tasks.h workloads/random/random_tasks.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/nn.h \
@@ -50,3 +53,4 @@ EXTRA_DIST += doc/workloads.md \
 	examples/stages/README.md examples/stages/graph.txt
 EXTRA_DIST += examples/tasks/README.md examples/tasks/heft.csv examples/tasks/graham.csv \
 	examples/tasks/graham-shorter.csv examples/tasks/graham-fewer-edges.csv
+EXTRA_DIST += examples/tasks/diamond.stg examples/tasks/diamond.dax examples/tasks/diamond-wfcommons.json

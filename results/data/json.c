@@ -5,10 +5,13 @@
 #include "config.h"
 
 #include "base/json.h"
+#include "results/data/difference.h"
 #include "results/formats.h"
 #include "results/parts/speed_up.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
 {
@@ -256,7 +259,7 @@ static void write_decisions(struct fr__json *j, const struct fr_record *r)
     for (size_t i = 0; i < p->n_ops; i++)
         fr__json_string(j, p->ops[p->order[i]].name, d->devices[p->ops[p->order[i]].device].name);
     fr__json_close(j, '}');
-    fr__json_open(j, "order", '[', false);
+    fr__json_open(j, "planned_order", '[', false);
     for (size_t i = 0; i < p->n_ops; i++)
         fr__json_string(j, NULL, p->ops[p->order[i]].name);
     fr__json_close(j, ']');
@@ -311,6 +314,26 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     for (size_t i = 0; i < r->n_warnings; i++)
         fr__json_string(j, NULL, r->warnings[i]);
     fr__json_close(j, ']');
+}
+
+/* What was asked, as 'forerun diff' asks it again: the settings that are not those of a question
+ * that sets nothing. */
+static void write_settings(struct fr__json *j, const struct fr_record *r)
+{
+    struct fr_question unset;
+
+    if (!r->settings)
+        return;
+    fr_question_init(&unset);
+    fr__json_open(j, "question", '{', true);
+    for (size_t i = 0; i < FR_N_SETTINGS; i++) {
+        char *usual = fr_question_text(&unset, i);
+
+        if (!usual || strcmp(usual, r->settings[i]) != 0)
+            fr__json_string(j, fr_question_setting(i), r->settings[i]);
+        free(usual);
+    }
+    fr__json_close(j, '}');
 }
 
 static void write_order(struct fr__json *j, const struct fr_record *r)
@@ -426,6 +449,7 @@ static void write_record(struct fr__json *j, const struct fr_record *r,
     write_interval(j, r);
     write_correction(j, &r->correction);
     write_question(j, r);
+    write_settings(j, r);
     write_rates(j, r);
     write_run(j, r, terms);
     write_oom(j, r);
@@ -466,6 +490,14 @@ static void write_record(struct fr__json *j, const struct fr_record *r,
     fr__json_close(j, '}');
 }
 
+static void write_differences(struct fr__json *j, const struct fr_results *rs)
+{
+    fr__json_open(j, "differences", '[', false);
+    for (size_t i = 0; i < rs->n_differences; i++)
+        fr__difference_write_json(j, rs->differences[i]);
+    fr__json_close(j, ']');
+}
+
 void fr_results_print_json(FILE *f, const struct fr_results *rs)
 {
     struct fr__json j;
@@ -479,6 +511,8 @@ void fr_results_print_json(FILE *f, const struct fr_results *rs)
         write_record(&j, rs->records[i], rs->terms, false);
     if (rs->is_comparison) {
         fr__json_close(&j, ']');
+        if (rs->n_differences > 0)
+            write_differences(&j, rs);
         fr__json_close(&j, '}');
     }
     putc('\n', f);

@@ -328,6 +328,10 @@ void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbos
 {
     if (rs->is_comparison && rs->n > 0)
         fr__record_put_comparison(f, rs, is_verbose);
+    for (size_t i = 0; i < rs->n_differences; i++) {
+        putc('\n', f);
+        fr_difference_print(f, rs->differences[i], is_verbose);
+    }
     for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
         print_one(f, rs->records[i], rs->terms, is_verbose);
 }

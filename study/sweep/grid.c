@@ -199,6 +199,56 @@ static enum fr_status add_all(struct fr_sweep *s, size_t setting, const char *(*
     return FR_OK;
 }
 
+/* ---- options of strategies: "pp:stages=2|4|8,micro=4|8" is six strategies ---- */
+
+/* The spec with the values from..from+n in the place of the list start..end. */
+static char *with_value(const char *spec, const char *start, const char *end, const char *from,
+                        size_t n)
+{
+    size_t before = (size_t)(start - spec), after = strlen(end);
+    char *one = malloc(before + n + after + 1);
+
+    if (!one)
+        return NULL;
+    memcpy(one, spec, before);
+    memcpy(one + before, from, n);
+    memcpy(one + before + n, end, after + 1);
+    return one;
+}
+
+/* One strategy for each value of the first list in spec, whose lists then follow in turn: no deeper
+ * than there are options. */
+static enum fr_status add_strategies(struct fr_sweep *s, size_t setting, const char *spec,
+                                     struct fr_error *err)
+{
+    const char *options = strchr(spec, ':'), *bar = options ? strchr(options, '|') : NULL;
+    const char *start, *end;
+
+    if (!bar)
+        return add_value(s, setting, spec, err);
+    for (start = bar; start > options && start[-1] != '=' && start[-1] != ','; start--)
+        ;
+    if (start == options || start[-1] == ',') /* no option's value: the error says so */
+        return add_value(s, setting, spec, err);
+    end = bar + strcspn(bar, ",");
+    for (const char *from = start; from <= end;) {
+        size_t n = strcspn(from, "|,");
+        char *one;
+        enum fr_status st;
+
+        if (n == 0)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "option '--strategy' is \"%.200s\", with an empty value in a list",
+                            spec);
+        one = with_value(spec, start, end, from, n);
+        st = one ? add_strategies(s, setting, one, err) : fr__fail_nomem(err);
+        free(one);
+        FR_TRY(st);
+        from += n + 1;
+    }
+    return FR_OK;
+}
+
 enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char *values,
                             struct fr_error *err)
 {
@@ -221,6 +271,8 @@ enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char 
         return add_all(s, i, fr_topo_preset_name, err);
     if (is_all && strcmp(setting, "strategy") == 0)
         return add_all(s, i, strategy_name, err);
+    if (strcmp(setting, "strategy") == 0)
+        return add_strategies(s, i, values, err);
     return add_value(s, i, values, err);
 }
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "calibrate/data_version.h"
 #include "calibrate/system.h"
+#include "strategies/plugin.h"
 #include "study/store/digest.h"
 #include "study/sweep/state.h"
 #include "topo/plausible.h"
@@ -317,6 +318,43 @@ static enum fr_status load_costs(struct fr_sweep *s, const char *costs, struct f
     return add_input(s, costs, d, err);
 }
 
+/* The shared object that a strategy comes from, and the files that its options name: placements,
+ * and texts such as "file:PATH". */
+static enum fr_status load_strategy(struct fr_sweep *s, const char *spec, struct fr_error *err)
+{
+    static const char prefix[] = "file:";
+    const struct fr_strategy *strategy;
+    char path_text[FR__PLUGIN_PATH];
+    struct fr_option_values values;
+
+    FR_TRY(fr_strategy_parse(spec, &strategy, &values, err));
+    if (fr__plugin_path(spec, path_text, sizeof(path_text))) {
+        uint64_t d = FR__DIGEST_START;
+
+        FR_TRY(digest_file(&d, path_text, err));
+        FR_TRY(add_input(s, path_text, d, err));
+    }
+    for (size_t i = 0; strategy->options[i].name; i++) {
+        enum fr_option_type type = strategy->options[i].type;
+        const char *path;
+        uint64_t d = FR__DIGEST_START;
+
+        if (type != FR_OPTION_TEXT && type != FR_OPTION_FILE)
+            continue;
+        path = fr_option_text(&values, i);
+        if (type == FR_OPTION_TEXT) {
+            if (strncmp(path, prefix, sizeof(prefix) - 1) != 0)
+                continue;
+            path += sizeof(prefix) - 1;
+        }
+        if (!path[0])
+            continue;
+        FR_TRY(digest_if_there(&d, path, err));
+        FR_TRY(add_input(s, path, d, err));
+    }
+    return FR_OK;
+}
+
 /* The measured costs of this build: a store's version does not tell one build from the next. */
 static uint64_t digest_own_data(void)
 {
@@ -328,6 +366,7 @@ enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err)
     const struct fr__axis *topologies = &s->axes[fr__setting_index("topology")];
     const struct fr__axis *workloads = &s->axes[fr__setting_index("workload")];
     const struct fr__axis *costs = &s->axes[fr__setting_index("costs")];
+    const struct fr__axis *strategies = &s->axes[fr__setting_index("strategy")];
 
     for (size_t i = 0; i < topologies->n; i++)
         FR_TRY(load_topo(s, topologies->values[i], err));
@@ -335,5 +374,7 @@ enum fr_status fr__sweep_load_inputs(struct fr_sweep *s, struct fr_error *err)
         FR_TRY(load_graph(s, workloads->values[i], err));
     for (size_t i = 0; i < costs->n; i++)
         FR_TRY(load_costs(s, costs->values[i], err));
+    for (size_t i = 0; i < strategies->n; i++)
+        FR_TRY(load_strategy(s, strategies->values[i], err));
     return add_input(s, "forerun's measured costs", digest_own_data(), err);
 }

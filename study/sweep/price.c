@@ -132,6 +132,25 @@ static enum fr_status check_names(const struct fr_prices *p, const char *types[]
     return FR_OK;
 }
 
+/* Where some GPUs have a price, all need one: else a machine without a price would be left out of
+ * what is cheapest. */
+static enum fr_status check_all_priced(const struct fr_prices *p, const struct fr_sweep *s,
+                                       struct fr_error *err)
+{
+    for (size_t i = 0; p->n > 0 && i < s->n_types; i++) {
+        bool is_priced = false;
+
+        for (size_t k = 0; k < p->n && !is_priced; k++)
+            is_priced = fits(p->price[k].type, s->types[i], strlen(s->types[i]));
+        if (!is_priced)
+            return fr__fail(err, FR_ENOENT, FR_NOWHERE,
+                            "option '--price' has no price of '%s', so what is cheapest is not "
+                            "known: add %.*s=USD",
+                            s->types[i], (int)strcspn(s->types[i], "-"), s->types[i]);
+    }
+    return FR_OK;
+}
+
 enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep *s,
                                struct fr_error *err)
 {
@@ -140,7 +159,8 @@ enum fr_status fr_prices_check(const struct fr_prices *p, const struct fr_sweep 
 
     for (size_t i = 0; i < s->n_types && n < MAX_NAMES; i++)
         types[n++] = s->types[i];
-    return check_names(p, types, n, err);
+    FR_TRY(check_names(p, types, n, err));
+    return check_all_priced(p, s, err);
 }
 
 enum fr_status fr_prices_check_topo(const struct fr_prices *p, const struct fr_topo *t,

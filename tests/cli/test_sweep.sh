@@ -46,8 +46,18 @@ if command -v gnuplot >/dev/null; then
     run sweep $small -o rows.svg -q
     check "a_picture_is_drawn" drawn texts rows.svg "frontier"
     check "its_axes_rise" drawn axes rows.svg "axes 4"
+    run sweep -w alexnet -t dgx1-v100 -g 1,2,4,8 -b 64 -s dp -s pp --costs datasheet -q -o rows.scaling.svg
+    check "scaling_is_drawn" drawn texts rows.scaling.svg "efficiency (%)" "alexnet: strong scaling, one batch on more GPUs"
+    run sweep -w alexnet -t dgx1-v100 -g 8 -b 64 -s dp --costs datasheet -q -o rows.scaling.svg
+    check "one_number_of_gpus_has_no_scaling" grep -q "no question fits on several numbers of GPUs" err
 fi
-run sweep -w gpt3-175b -t dgx1-v100 -s single -b 1,2
+run sweep -w lenet -t dgx1-v100 -t dgx-a100-40g -B 8 -s dp --price v100=2.5
+check "a_machine_without_a_price_is_an_error" fails 2 "no price of 'a100-sxm4-40gb', .* add a100=USD"
+run sweep -w gpt3-1.3b -t dgx1-v100 -g 2 -O adam -s single -s dp -B 4
+check "where_nothing_fits_it_says_what_would" says "nothing fits; .* lacks least. What would fit:"
+run sweep -w gpt3-1.3b -t dgx1-v100 -g 2 -O adam -s single -B 4 --no-advice
+check "unless_told_not_to" lacks "What would fit"
+run sweep -w gpt3-175b -t dgx1-v100 -s single -b 1,2 --no-advice
 check "a_sweep_where_nothing_fits_ends_with_3" exits 3
 run sweep -w lenet -t dgx1-v100 -g 16,32 -s single
 check "a_sweep_of_impossible_points_ends_with_2" exits 2

@@ -1,7 +1,8 @@
 # Fuzz targets, built with configure --enable-fuzz and run by fuzz.sh; a target's seeds are in
 # tests/fuzz/corpus/TARGET/.
 if ENABLE_FUZZ
-fuzz_targets = tests/fuzz/fuzz_collectives \
+fuzz_targets = tests/fuzz/fuzz_asked \
+	tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_csv \
 	tests/fuzz/fuzz_device_file \
 	tests/fuzz/fuzz_devices \
@@ -18,14 +19,19 @@ fuzz_targets = tests/fuzz/fuzz_collectives \
 	tests/fuzz/fuzz_nccl_log \
 	tests/fuzz/fuzz_recipe \
 	tests/fuzz/fuzz_shard \
+	tests/fuzz/fuzz_placement \
 	tests/fuzz/fuzz_schedule \
 	tests/fuzz/fuzz_nccl_xml \
 	tests/fuzz/fuzz_own_collective \
+	tests/fuzz/fuzz_stg \
+	tests/fuzz/fuzz_dax \
+	tests/fuzz/fuzz_wfcommons \
 	tests/fuzz/fuzz_tasks \
 	tests/fuzz/fuzz_topo \
 	tests/fuzz/fuzz_yaml
 check_PROGRAMS += $(fuzz_targets)
 fuzz-targets: $(fuzz_targets)
+tests_fuzz_fuzz_asked_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_collectives_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_csv_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_device_file_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
@@ -43,9 +49,13 @@ tests_fuzz_fuzz_native_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_log_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_recipe_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_shard_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_placement_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_schedule_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_nccl_xml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_own_collective_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_stg_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_dax_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_wfcommons_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_tasks_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_topo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)

@@ -47,7 +47,8 @@ while read -r line; do
 done <list
 
 # shellcheck disable=SC2094 # two files named page
-for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md doc/large-models.md; do
+for page in README.md doc/manual.md doc/workloads.md doc/learning.md doc/fastt.md doc/schedules.md doc/large-models.md \
+    doc/cookbook.md doc/extending.md; do
     awk '/^```console$/ {
              print; getline; print
              command = substr($0, 3)

@@ -378,7 +378,7 @@ START_TEST(names_of_ops_are_text_in_pictures)
     text = write_report((const struct fr_record *const[]){r}, 1, false);
     page = read_page(text);
     check_report(page,
-                 &(struct fr_results){(const struct fr_record *const[]){r}, 1, false, NULL, 0});
+                 &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1});
     for (const struct xml_node *n = NULL;
          (n = xml_next(page->root, n, (struct xml_wish){.tag = "title"}));)
         n_hostile += strncmp(xml_text(page, n), hostile[0], strlen(hostile[0])) == 0;

@@ -298,7 +298,7 @@ START_TEST(says_when_nothing_helps)
     ck_assert_uint_gt(r->advice_tried, 0);
     f = open_memstream(&text, &size);
     fr_results_print_table(
-        f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false, NULL, 0}, false);
+        f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1}, false);
     fclose(f);
     snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);
@@ -338,7 +338,7 @@ START_TEST(the_json_has_it_too)
     r = answer(&a);
     f = open_memstream(&text, &size);
     fr_results_print_json(
-        f, &(struct fr_results){(const struct fr_record *const[]){r}, 1, false, NULL, 0});
+        f, &(struct fr_results){.records = (const struct fr_record *const[]){r}, .n = 1});
     fclose(f);
     ck_assert(is_json(text));
     ck_assert(json_is_word(json_member(text, "advice_cut_short"), "false"));

@@ -30,7 +30,7 @@ static struct fr_record *answer(const char *workload, const char *topology, size
 
 static char *print(const struct fr_record *r, const struct fr_sweep_terms *terms, bool is_json)
 {
-    const struct fr_results rs = {&r, 1, false, terms, 0};
+    const struct fr_results rs = {.records = &r, .n = 1, .terms = terms};
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);
@@ -178,7 +178,7 @@ START_TEST(the_report_has_tokens_in_words)
 {
     struct fr_record *r = answer("gpt3-125m", "dgx1-v100", 2, 2);
     const struct fr_record *const records[] = {r};
-    const struct fr_results rs = {records, 1, false, NULL, 0};
+    const struct fr_results rs = {.records = records, .n = 1};
     char path[] = "test_rates_XXXXXX.html", page[65536];
     int fd = mkstemps(path, 5);
     struct fr_error err;

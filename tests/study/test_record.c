@@ -103,7 +103,7 @@ static void print_table(FILE *f, const struct fr_results *rs)
 static char *print(print_fn fn, const struct fr_record *const records[], size_t n,
                    bool is_comparison)
 {
-    const struct fr_results rs = {records, n, is_comparison, NULL, 0};
+    const struct fr_results rs = {.records = records, .n = n, .is_comparison = is_comparison};
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);

@@ -27,7 +27,7 @@ static struct fr_record *answer(const char *workload, const char *topology, enum
 
 static char *print(const struct fr_record *r, bool is_json)
 {
-    const struct fr_results rs = {&r, 1, false, NULL, 0};
+    const struct fr_results rs = {.records = &r, .n = 1};
     char *text;
     size_t size;
     FILE *f = open_memstream(&text, &size);

@@ -15,7 +15,7 @@ struct fr__importer {
                                  const struct fr_workload_options *opt, struct fr_error *err);
 };
 
-#define FR__IMPORTERS(X) X(pipedream) X(tasks) X(hf_config)
+#define FR__IMPORTERS(X) X(pipedream) X(tasks) X(stg) X(dax) X(wfcommons) X(hf_config)
 
 #define FR__IMPORTER_DECLARE(name) extern const struct fr__importer fr__importer_##name;
 FR__IMPORTERS(FR__IMPORTER_DECLARE)
@@ -24,6 +24,14 @@ FR__IMPORTERS(FR__IMPORTER_DECLARE)
 /* A task graph in memory (tasks.c): len bytes and a NUL after them; name stands for the path. */
 enum fr_status fr__tasks_load_text(struct fr_graph **out, const char *text, size_t len,
                                    const char *name, struct fr_error *err);
+/* A standard task graph, a Pegasus workflow, one of WfCommons, likewise (stg.c, dax.c,
+ * wfcommons.c). */
+enum fr_status fr__stg_load_text(struct fr_graph **out, const char *text, size_t len,
+                                 const char *name, struct fr_error *err);
+enum fr_status fr__dax_load_text(struct fr_graph **out, const char *text, size_t len,
+                                 const char *name, struct fr_error *err);
+enum fr_status fr__wfcommons_load_text(struct fr_graph **out, const char *text, size_t len,
+                                       const char *name, struct fr_error *err);
 /* A config.json in memory (hf_config.c), likewise; opt may be NULL. */
 enum fr_status fr__hf_config_load_text(struct fr_graph **out, const char *text, size_t len,
                                        const char *name, const struct fr_workload_options *opt,

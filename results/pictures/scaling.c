@@ -1,0 +1,226 @@
+/* results/pictures/scaling.c - strong or weak scaling of a sweep's questions, by gnuplot.
+ *
+ * It is separate from sweep.c, which shows what is fast and cheap and not how it got there.
+ */
+#include "config.h"
+
+#include "base/error.h"
+#include "results/parts/colours.h"
+#include "results/parts/sweep_names.h"
+#include "results/pictures/gnuplot.h"
+#include "results/pictures/plot.h"
+#include "results/pictures/scaling.h"
+#include "study/sweep/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINES = 8, LABEL = 160 };
+
+static const char *const colours[MAX_LINES] = {FR__COLOUR_FORWARD,       FR__COLOUR_BACKWARD_WEIGHT,
+                                               FR__COLOUR_UPDATE,        FR__COLOUR_COMMUNICATION,
+                                               FR__COLOUR_BACKWARD_DATA, FR__COLOUR_COPY,
+                                               FR__COLOUR_OTHER,         FR__COLOUR_TEXT};
+
+struct point {
+    char label[LABEL]; /* of its line: all that varies but the GPUs */
+    double gpus, samples_per_s, efficiency;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    int order = strcmp(x->label, y->label);
+
+    return order ? order : x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
+}
+
+static void name_line(const struct fr_sweep *s, size_t point, bool has_workloads, char label[LABEL])
+{
+    size_t settings[FR_N_SETTINGS], n = fr__sweep_varying(s, settings), used = 0;
+    char value[LABEL];
+
+    label[0] = '\0';
+    if (has_workloads)
+        used = (size_t)snprintf(label, LABEL, "%.60s", s->rows[point]->workload);
+    for (size_t i = 0; i < n && used < LABEL; i++) {
+        if (strcmp(fr_question_setting(settings[i]), "gpus") == 0)
+            continue;
+        fr__sweep_value_text(s, point, settings[i], value, sizeof(value));
+        used += (size_t)snprintf(label + used, LABEL - used, "%s%s", used ? ", " : "", value);
+    }
+}
+
+/* [n] points that fit and whose questions fit on several numbers of GPUs, line by line. */
+static struct point *collect(const struct fr_sweep *s, const struct fr_sweep_summary *m, size_t *n)
+{
+    struct point *list = calloc(s->n_points + 1, sizeof(*list));
+
+    *n = 0;
+    for (size_t i = 0; list && m->scaling && i < s->n_points; i++) {
+        if (!s->rows[i] || isnan(m->scaling[i]))
+            continue;
+        name_line(s, i, m->n_groups > 1, list[*n].label);
+        list[*n].gpus = (double)s->rows[i]->gpus;
+        list[*n].samples_per_s = s->rows[i]->samples_per_s;
+        list[(*n)++].efficiency = m->scaling[i];
+    }
+    if (list && *n > 1)
+        qsort(list, *n, sizeof(*list), compare);
+    return list;
+}
+
+/* Blocks of data, an index a line. Returns how many lines; first: [MAX_LINES + 1]. */
+static size_t put_data(FILE *f, const struct point list[], size_t n, size_t first[])
+{
+    size_t n_lines = 0;
+
+    fputs("$points << FORERUN_END\n", f);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(list[i - 1].label, list[i].label) != 0) {
+            if (n_lines == MAX_LINES)
+                break;
+            fputs(n_lines ? "\n\n" : "", f);
+            first[n_lines++] = i;
+        }
+        fr__plot_number(f, list[i].gpus);
+        fr__plot_number(f, list[i].samples_per_s);
+        fr__plot_number(f, 100 * list[i].efficiency);
+        /* what it would be without loss */
+        fr__plot_number(f, list[i].samples_per_s / list[i].efficiency);
+        putc('\n', f);
+    }
+    fputs("FORERUN_END\n", f);
+    return n_lines;
+}
+
+static int by_gpus(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* A tick for each number of GPUs; they are few, or powers of something. */
+static bool put_tics(FILE *f, const struct point list[], size_t n)
+{
+    double *gpus = calloc(n + 1, sizeof(*gpus));
+    const char *comma = "";
+
+    if (!gpus)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        gpus[i] = list[i].gpus;
+    qsort(gpus, n, sizeof(*gpus), by_gpus);
+    fputs("set xtics (", f);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && gpus[i] <= gpus[i - 1])
+            continue;
+        fprintf(f, "%s'%.0f' %.0f", comma, gpus[i], gpus[i]);
+        comma = ",";
+    }
+    /* room at both ends, so that their ticks are drawn */
+    fprintf(f, ") nomirror scale 0.5\nset xrange [%.6f:%.6f]\n", 0.95 * gpus[0],
+            1.05 * gpus[n - 1]);
+    free(gpus);
+    return true;
+}
+
+static void put_title(FILE *f, const char *label)
+{
+    fputs("title ", f);
+    fr__gnuplot_string(f, label, 60);
+}
+
+static void put_lines(FILE *f, const struct point list[], const size_t first[], size_t n_lines,
+                      bool is_efficiency)
+{
+    fputs("plot ", f);
+    for (size_t i = 0; i < n_lines; i++) {
+        if (!is_efficiency)
+            fprintf(f, "$points index %zu using 1:4 with lines dt 2 lw 1 lc rgb '%s' notitle, ", i,
+                    colours[i]);
+        fprintf(f, "$points index %zu using 1:%d with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' ", i,
+                is_efficiency ? 3 : 2, colours[i]);
+        if (is_efficiency || !list[first[i]].label[0])
+            fputs("notitle", f);
+        else
+            put_title(f, list[first[i]].label);
+        fputs(i + 1 < n_lines ? ", \\\n " : "\n", f);
+    }
+}
+
+static void put_heading(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
+{
+    bool is_strong = s->axes[fr__setting_index("batch-per-gpu")].n == 0;
+    char text[300], group[200] = "";
+
+    if (m->n_groups == 1)
+        fr__sweep_group_text(&m->groups[0], group, sizeof(group));
+    snprintf(text, sizeof(text), "%s%s%s", group, group[0] ? ": " : "",
+             is_strong ? "strong scaling, one batch on more GPUs"
+                       : "weak scaling, a batch on each GPU");
+    fputs("set label 1 ", f);
+    fr__gnuplot_string(f, text, 120);
+    fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
+    fputs("set label 2 'dashed: as on the fewest GPUs that fit, without any loss' at screen 0.03, "
+          "screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
+          f);
+}
+
+static enum fr_status write_script(FILE *f, const struct fr_sweep *s,
+                                   const struct fr_sweep_summary *m, const struct point list[],
+                                   size_t n, struct fr_error *err)
+{
+    size_t first[MAX_LINES + 1], n_lines = put_data(f, list, n, first);
+
+    put_heading(f, s, m);
+    fputs("set multiplot\nset border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\n"
+          "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset logscale x 2\n"
+          "set xlabel 'GPUs' tc rgb '" FR__COLOUR_TEXT "'\n"
+          "set tmargin at screen 0.86\nset bmargin at screen 0.16\n"
+          "set lmargin at screen 0.08\nset rmargin at screen 0.49\n"
+          "set key at screen 0.97, screen 0.05 right horizontal Left reverse samplen 1.5 width 1 "
+          "tc rgb '" FR__COLOUR_TEXT "'\nset logscale y\n"
+          "set ylabel 'samples a second' tc rgb '" FR__COLOUR_TEXT "'\n",
+          f);
+    if (!put_tics(f, list, n))
+        return fr__fail_nomem(err);
+    put_lines(f, list, first, n_lines, false);
+    fputs("unset label\nunset logscale y\nset yrange [0:110]\nset ytics 20\n"
+          "set lmargin at screen 0.57\nset rmargin at screen 0.97\n"
+          "set ylabel 'efficiency (%)' tc rgb '" FR__COLOUR_TEXT "'\n",
+          f);
+    put_lines(f, list, first, n_lines, true);
+    fputs("unset multiplot\n", f);
+    return FR_OK;
+}
+
+enum fr_status fr__draw_scaling(FILE *picture, const struct fr_sweep *s,
+                                const struct fr_sweep_summary *m, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    FILE *script;
+    size_t n;
+    struct point *list = collect(s, m, &n);
+    enum fr_status st;
+
+    if (!list)
+        return fr__fail_nomem(err);
+    if (n == 0) {
+        free(list);
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "no question fits on several numbers of GPUs: there is no scaling to draw");
+    }
+    st = fr__gnuplot_script(&script, err);
+    if (st == FR_OK) {
+        fputs(fr__plot_frame(ending)->terminal, script);
+        st = write_script(script, s, m, list, n, err);
+        if (st == FR_OK)
+            st = fr__gnuplot_run(script, picture, ctx, err);
+        fclose(script);
+    }
+    free(list);
+    return st;
+}
