@@ -8,10 +8,11 @@ libsim_la_SOURCES = \
 	sim/analysis/totals.c \
 	sim/collectives/alike.c sim/collectives/chosen.h sim/collectives/chosen.c \
 	sim/collectives/collective.c sim/collectives/cost.c sim/collectives/crowd.h \
-	sim/collectives/crowd.c sim/collectives/fold.c sim/collectives/form.c \
-	sim/collectives/group_rings.c sim/collectives/nccl_model.c sim/collectives/run.h \
-	sim/collectives/run.c sim/collectives/shares.c sim/collectives/steps.c sim/collectives/story.c \
-	sim/collectives/way.h sim/collectives/way.c \
+	sim/collectives/crowd.c sim/collectives/even.h sim/collectives/even.c sim/collectives/fold.c \
+	sim/collectives/form.c sim/collectives/group_rings.c sim/collectives/loads.c \
+	sim/collectives/nccl_model.c sim/collectives/run.h sim/collectives/run.c \
+	sim/collectives/shares.c sim/collectives/steps.c sim/collectives/story.c sim/collectives/way.h \
+	sim/collectives/way.c \
 	sim/collectives/algorithms/binomial.c sim/collectives/algorithms/bruck.c \
 	sim/collectives/algorithms/bucket.c sim/collectives/algorithms/chain.c \
 	sim/collectives/algorithms/custom.h sim/collectives/algorithms/custom.c \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "sim/collectives/chosen.h"
+#include "sim/collectives/even.h"
 #include "sim/collectives/nccl/measured.h"
 #include "sim/collectives/way.h"
 
@@ -439,13 +440,15 @@ struct closed {
     struct engine *e;
     uint32_t collective;
     const struct fr__way *w;
+    const struct fr__even *even; /* NULL: each rank is looked at */
     bool without_extra;
 };
 
 static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
 {
     const struct closed *c = user;
-    uint32_t route = fr__way_route(c->e, c->collective, c->w, from, to);
+    uint32_t route = c->even ? c->even->routes[fr__even_at(c->even, from, to)]
+                             : fr__way_route(c->e, c->collective, c->w, from, to);
     const struct fr__route *r;
     enum fr_link_kind kind;
     double s;
@@ -456,7 +459,8 @@ static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
     s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
     if (!c->without_extra)
         s += fr__way_extra_s(c->e, c->w, r, &kind);
-    fr__route_release(c->e, route);
+    if (!c->even)
+        fr__route_release(c->e, route);
     return s;
 }
 
@@ -488,7 +492,7 @@ static double chunks_alone(const struct closed *c, uint32_t n)
 {
     struct fr__way some = *c->w;
     struct fr__schedule *s = &some.schedule;
-    struct closed of = {c->e, c->collective, &some, c->without_extra};
+    struct closed of = {c->e, c->collective, &some, NULL, c->without_extra};
 
     s->bytes *= (double)n / s->n_chunks;
     s->n_chunks = n;
@@ -496,54 +500,42 @@ static double chunks_alone(const struct closed *c, uint32_t n)
     return fr__schedule_alone(s, hop_alone, &of);
 }
 
+bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way *w,
+                     struct fr__even *out)
+{
+    const struct fr__schedule *s = &w->schedule;
+
+    return s->algorithm->is_even && !s->pair_bytes &&
+           fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
+}
+
+/* Of an algorithm that is no pipeline. */
+static double steps_alone(const struct closed *c)
+{
+    struct closed of = *c;
+    struct fr__schedule s = c->w->schedule;
+    struct fr__even even;
+    double sum_s;
+
+    if (!fr__way_is_even(c->e, c->collective, c->w, &even))
+        return fr__schedule_alone(&s, hop_alone, &of);
+    of.even = &even;
+    s.n_standing = even.m;
+    sum_s = fr__schedule_alone(&s, hop_alone, &of);
+    fr__even_end(c->e, &even);
+    return sum_s;
+}
+
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
 {
-    struct closed c = {e, collective, w, false};
+    struct closed c = {e, collective, w, NULL, false};
     double n = w->schedule.n_chunks, fill_s, next_s;
 
     if (n < 2)
-        return w->start_s + fmax(fr__schedule_alone(&w->schedule, hop_alone, &c),
-                                 busiest_link_s(e, collective, w));
+        return w->start_s + fmax(steps_alone(&c), busiest_link_s(e, collective, w));
     fill_s = chunks_alone(&c, 1);
     c.without_extra = true; /* chunks follow each other as fast as they leave */
     next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
     return w->start_s + fill_s +
            fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
-}
-
-static void add_step(struct engine *e, uint32_t collective, const struct fr__way *w, uint32_t slot,
-                     uint32_t i, double n, double link_bytes[])
-{
-    const struct fr__schedule *s = &w->schedule;
-    struct fr__step step;
-
-    fr__schedule_step(s, slot, i, &step);
-    for (uint32_t k = 0; k < step.n_sends; k++) {
-        uint32_t from = fr__slot_entity(s, slot), route;
-        const struct fr__route *r;
-        struct fr__send m;
-
-        fr__schedule_send(s, slot, i, k, &m);
-        if (fr__slot_entity(s, m.to) == from)
-            continue;
-        route = fr__way_route(e, collective, w, from, fr__slot_entity(s, m.to));
-        if (route == FR_NONE)
-            return;
-        r = fr__route_at(e, route);
-        for (uint32_t l = 0; l < r->n_links; l++)
-            link_bytes[fr__route_links(&e->network.routes, r)[l]] +=
-                n * m.bytes * w->wire_factor / w->slow_factor;
-        fr__route_release(e, route);
-    }
-}
-
-void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
-                   double link_bytes[])
-{
-    const struct fr__schedule *s = &w->schedule;
-    uint32_t repeats = s->n_chunks; /* a pipeline does the same for each of its equal chunks */
-
-    for (uint32_t slot = 0; slot < s->n_entities * s->n_slots; slot++)
-        for (uint32_t i = 0; i < s->n_steps / repeats; i++)
-            add_step(e, collective, w, slot, i, repeats, link_bytes);
 }

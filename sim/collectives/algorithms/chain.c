@@ -90,6 +90,17 @@ static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *u
     return longest_s;
 }
 
+static void traffic(const struct fr__schedule *s, uint32_t rank, fr__traffic_fn *fn, void *user)
+{
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++) {
+        uint32_t at = place_of(s, lane, rank);
+
+        if (at + 1 < s->n)
+            fn(user, rank, rank_at(s, lane, at + 1), s->n_chunks,
+               piece_bytes(s, lane * s->n_chunks));
+    }
+}
+
 const struct fr__algorithm fr__chain_algorithm = {
     .name = "chain",
     .summary = "one rank after the other, chunk by chunk",
@@ -102,4 +113,5 @@ const struct fr__algorithm fr__chain_algorithm = {
     .carry = carry,
     .piece_bytes = piece_bytes,
     .alone = alone,
+    .traffic = traffic,
 };

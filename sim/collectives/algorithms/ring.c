@@ -85,6 +85,14 @@ static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *u
     return s->n_steps * most_s;
 }
 
+/* The same to the next rank in every step. */
+static void traffic(const struct fr__schedule *s, uint32_t rank, fr__traffic_fn *fn, void *user)
+{
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++)
+        fn(user, rank, rank_at(s, lane, place_of(s, lane, rank) + 1), s->n_steps,
+           piece_bytes(s, lane * s->n));
+}
+
 const struct fr__algorithm fr__ring_algorithm = {
     .name = "ring",
     .summary = "rings over all ranks, each with its share of the bytes",
@@ -97,4 +105,5 @@ const struct fr__algorithm fr__ring_algorithm = {
     .piece_bytes = piece_bytes,
     .owner = owner,
     .alone = alone,
+    .traffic = traffic,
 };
