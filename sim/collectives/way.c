@@ -157,6 +157,7 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
     s->n_lanes = rings->n_rings;
     s->order = rings->ranks;
     s->place = place;
+    s->period = rings->period;
     s->share_frac = rings->share_frac;
     return true;
 }

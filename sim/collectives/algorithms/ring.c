@@ -76,10 +76,11 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
 
 static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user)
 {
+    uint32_t n = s->period ? s->period : s->n;
     double most_s = 0;
 
     for (uint32_t lane = 0; lane < s->n_lanes; lane++)
-        for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t i = 0; i < n; i++)
             most_s = fmax(most_s, hop(user, rank_at(s, lane, i), rank_at(s, lane, i + 1),
                                       piece_bytes(s, lane * s->n)));
     return s->n_steps * most_s;

@@ -98,6 +98,8 @@ struct fr__schedule {
      * chain, counted from its first; NULL: rank order */
     const uint32_t *order;
     const uint32_t *place;    /* where each rank stands in it; NULL with order */
+    uint32_t period;          /* of rings in that order: hops so many places apart, in any lane,
+                                 take as long (sim/network/ring_period.h); 0: not known */
     const double *share_frac; /* [n_lanes] of the bytes; NULL: equal shares */
     const double *pair_bytes; /* all-to-all: [n][n] from rank to rank; NULL: bytes / n each */
     const struct fr__custom *custom; /* a person's own */
