@@ -60,6 +60,15 @@ static void add_all_even(struct loads *l)
     fr__arena_rewind(scratch, mark);
 }
 
+bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way *w,
+                     struct fr__even *out)
+{
+    const struct fr__schedule *s = &w->schedule;
+
+    return s->algorithm->is_even && !s->pair_bytes &&
+           fr__even_begin(e, e->v->collectives[collective].group, s->per_node, out);
+}
+
 void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
                    double link_bytes[])
 {
