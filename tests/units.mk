@@ -78,6 +78,7 @@ unit_tests += tests/sim/test_changes
 unit_tests += tests/sim/test_collective
 unit_tests += tests/sim/test_engine
 unit_tests += tests/sim/test_fabric_sharing
+unit_tests += tests/sim/test_even
 unit_tests += tests/sim/test_fold
 unit_tests += tests/sim/test_heap
 unit_tests += tests/sim/test_maxmin

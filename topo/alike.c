@@ -308,6 +308,23 @@ struct fr__stand_in fr__alike_stand_in(const struct fr__alike *a, uint32_t src, 
     return (struct fr__stand_in){same_in(a, src, from_in), same_in(a, dst, to_in)};
 }
 
+bool fr__alike_is_like(const struct fr__alike *a, uint32_t one, uint32_t other)
+{
+    const struct fr_topo *t = a->topo;
+    uint32_t from = t->devices[one].machine, to = t->devices[other].machine;
+    bool is_cpu = one >= t->n_gpus;
+
+    return is_cpu == (other >= t->n_gpus) && a->machines[from].like == a->machines[to].like &&
+           a->machines[from].stand_in[is_cpu] == a->machines[to].stand_in[is_cpu] &&
+           same_in(a, one, to) == other;
+}
+
+size_t fr__alike_links(const struct fr__alike *a, uint32_t machine, const uint32_t **links)
+{
+    *links = a->links + a->first_link[machine];
+    return a->first_link[machine + 1] - a->first_link[machine];
+}
+
 /* ---- routes ---- */
 
 static uint64_t hash_ends(struct fr__stand_in in)
@@ -343,8 +360,7 @@ bool fr__alike_find(const struct fr__alike *a, struct fr__stand_in in, uint32_t 
     return true;
 }
 
-/* The link's place in a machine's list. */
-static uint32_t place_in(const struct fr__alike *a, uint32_t machine, uint32_t link)
+uint32_t fr__alike_place(const struct fr__alike *a, uint32_t machine, uint32_t link)
 {
     uint32_t low = a->first_link[machine], high = a->first_link[machine + 1];
 
@@ -370,9 +386,9 @@ static bool place(const struct fr__alike *a, struct fr__stand_in in, uint32_t li
         (to != FR_NONE && to != src && to != dst))
         return false;
     if (from == dst || to == dst)
-        *out = (struct hop){place_in(a, dst, link), OF_DST};
+        *out = (struct hop){fr__alike_place(a, dst, link), OF_DST};
     else if (from == src || to == src)
-        *out = (struct hop){place_in(a, src, link), OF_SRC};
+        *out = (struct hop){fr__alike_place(a, src, link), OF_SRC};
     else
         *out = (struct hop){link, OF_NETWORK};
     return true;

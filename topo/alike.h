@@ -44,4 +44,13 @@ bool fr__alike_find(const struct fr__alike *a, struct fr__stand_in in, uint32_t 
 enum fr_status fr__alike_keep(struct fr__alike *a, struct fr__stand_in in, const uint32_t hops[],
                               size_t n_hops, bool *is_kept, struct fr_error *err);
 
+/* Whether the first device stands in its machine as the second one in its own, and routes to and
+ * from both machines are the same, link by link, as far as the modulus says. */
+bool fr__alike_is_like(const struct fr__alike *a, uint32_t one, uint32_t other);
+/* The links with an end in a machine. *links: in an order that is the same for machines that are
+ * alike. Returns how many. */
+size_t fr__alike_links(const struct fr__alike *a, uint32_t machine, const uint32_t **links);
+/* Where one of those links stands among them. Cost: O(log links). */
+uint32_t fr__alike_place(const struct fr__alike *a, uint32_t machine, uint32_t link);
+
 #endif

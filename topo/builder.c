@@ -75,10 +75,19 @@ uint32_t fr__topo_builder_find(const struct fr_topo_builder *b, const char *name
     return v;
 }
 
+/* Most links share the first few sources, which are compared faster than hashed. */
+static uint32_t find_source(const struct fr_topo_builder *b, const char *text)
+{
+    for (uint32_t id = 0; id < b->sources.n && id < 8; id++)
+        if (strcmp(b->sources.keys[id], text) == 0)
+            return id;
+    return fr__strings_find(&b->sources, text);
+}
+
 /* Stores a source text once and returns that copy. NULL: out of memory. */
 static const char *keep_source(struct fr_topo_builder *b, const char *text)
 {
-    uint32_t id = fr__strings_find(&b->sources, text ? text : "");
+    uint32_t id = find_source(b, text ? text : "");
     const char *copy;
     bool is_new;
 

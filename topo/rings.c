@@ -7,6 +7,12 @@
  * found by branch and bound on the first of them, together with its edge to the next machine. Among
  * orders of equal bandwidth the one with the widest edges is taken (the greatest sum of what each
  * edge could carry alone), which leaves the narrow links for further rings.
+ *
+ * On separate rails a ring that enters each machine at the same device has to go back to that
+ * device's rail over NVLink before it leaves. A ring may also go through every other machine
+ * backwards: it leaves a machine at the device at which it enters the next one, and stays on that
+ * rail. NCCL does so as well (crossNic 2: src/graph/connect.cc exchanges the two rings of a pair on
+ * odd nodes). Both are tried, and whichever rings carry more together are taken.
  */
 #include "config.h"
 
@@ -39,8 +45,9 @@ struct search {
     size_t n;
     struct machine *machines;
     size_t n_machines;
-    double *left_Bps; /* [n_links] what earlier rings left */
-    uint32_t *uses;   /* [n_links] edges of the ring in the making that cross it */
+    bool is_alternating; /* every other machine backwards */
+    double *left_Bps;    /* [n_links] what earlier rings left */
+    uint32_t *uses;      /* [n_links] edges of the ring in the making that cross it */
     struct fr_error *err;
 };
 
@@ -119,6 +126,8 @@ struct inside {
     size_t n;
     struct edge inner[EXACT][EXACT]; /* [from][to] */
     struct edge outer[EXACT][EXACT]; /* [last][first]: to the next machine, or back to the start */
+    struct edge cross[2][EXACT]; /* alternating: to the same device of the next machine at the last,
+                                    and from there on at the first */
     uint32_t order[EXACT], best[EXACT];
     bool is_used[EXACT];
     double best_Bps, best_sum;
@@ -155,17 +164,56 @@ static void put_back(struct search *s, const struct edge *e)
         s->uses[e->links[i]]--;
 }
 
+/* ---- out of the machine ---- */
+
+static double narrower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double outer_alone_Bps(const struct inside *x, uint32_t last, uint32_t first)
+{
+    if (!x->s->is_alternating)
+        return x->outer[last][first].alone_Bps;
+    return narrower(x->cross[0][last].alone_Bps, x->cross[1][first].alone_Bps);
+}
+
+static double take_outer(const struct inside *x, uint32_t last, uint32_t first, double Bps)
+{
+    if (!x->s->is_alternating)
+        return take(x->s, &x->outer[last][first], Bps);
+    return take(x->s, &x->cross[1][first], take(x->s, &x->cross[0][last], Bps));
+}
+
+static void put_back_outer(const struct inside *x, uint32_t last, uint32_t first)
+{
+    if (!x->s->is_alternating) {
+        put_back(x->s, &x->outer[last][first]);
+        return;
+    }
+    put_back(x->s, &x->cross[0][last]);
+    put_back(x->s, &x->cross[1][first]);
+}
+
+/* The widest way out of an order that begins at `first`. */
+static double widest_outer_Bps(const struct inside *x, uint32_t first)
+{
+    double most_Bps = 0;
+
+    for (uint32_t last = 0; last < x->n; last++)
+        if (x->s->is_alternating || x->outer[last][first].n_links > 0)
+            most_Bps = fmax(most_Bps, outer_alone_Bps(x, last, first));
+    return most_Bps;
+}
+
+/* ---- all orders ---- */
+
 static bool is_better(const struct inside *x, double Bps, double sum)
 {
     double margin = x->best_Bps * SAME_FRAC;
 
     return Bps > x->best_Bps + margin ||
            (Bps >= x->best_Bps - margin && sum > x->best_sum * (1 + SAME_FRAC));
-}
-
-static double narrower(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 /* Tries every order that starts with the first `depth` chosen ones; Bps and sum are theirs. */
@@ -177,15 +225,16 @@ static void descend(struct inside *x, size_t depth, double Bps, double sum)
                    sum + (double)(x->n - depth) * x->inner_Bps + x->outer_Bps))
         return; /* not even with the widest edges for the rest */
     if (depth == x->n) {
-        const struct edge *e = &x->outer[last][x->order[0]];
+        uint32_t first = x->order[0];
 
-        Bps = take(x->s, e, Bps);
-        if (is_better(x, Bps, sum + e->alone_Bps)) {
+        Bps = take_outer(x, last, first, Bps);
+        sum += outer_alone_Bps(x, last, first);
+        if (is_better(x, Bps, sum)) {
             x->best_Bps = Bps;
-            x->best_sum = sum + e->alone_Bps;
+            x->best_sum = sum;
             memcpy(x->best, x->order, sizeof(x->best));
         }
-        put_back(x->s, e);
+        put_back_outer(x, last, first);
         return;
     }
     for (uint32_t i = 0; i < x->n; i++) {
@@ -222,17 +271,31 @@ static enum fr_status find_edges(struct inside *x, const struct machine *m,
     return FR_OK;
 }
 
-static enum fr_status order_exactly(struct search *s, struct machine *m, const struct machine *next)
+/* The same for rings that alternate; after: the machine behind the next one. */
+static enum fr_status find_crossings(struct inside *x, const struct machine *m,
+                                     const struct machine *next, const struct machine *after)
+{
+    struct search *s = x->s;
+
+    for (size_t i = 0; s->is_alternating && i < x->n; i++) {
+        FR_TRY(
+            find_edge(s, s->devices[m->first + i], s->devices[next->first + i], &x->cross[0][i]));
+        FR_TRY(find_edge(s, s->devices[next->first + i], s->devices[after->first + i],
+                         &x->cross[1][i]));
+    }
+    return FR_OK;
+}
+
+static enum fr_status order_exactly(struct search *s, struct machine *m, const struct machine *next,
+                                    const struct machine *after)
 {
     struct inside x = {.s = s, .n = m->n, .best_Bps = -1, .best_sum = -1};
     size_t n_starts = next == m ? 1 : m->n; /* a ring closed inside may start anywhere */
 
     FR_TRY(find_edges(&x, m, next));
+    FR_TRY(find_crossings(&x, m, next, after));
     for (uint32_t i = 0; i < n_starts; i++) {
-        x.outer_Bps = 0;
-        for (size_t last = 0; last < m->n; last++)
-            if (x.outer[last][i].n_links > 0 && x.outer[last][i].alone_Bps > x.outer_Bps)
-                x.outer_Bps = x.outer[last][i].alone_Bps;
+        x.outer_Bps = widest_outer_Bps(&x, i);
         x.order[0] = i;
         x.is_used[i] = true;
         descend(&x, 1, INFINITY, 0);
@@ -277,11 +340,15 @@ static enum fr_status find_ring(struct search *s, uint32_t order[])
         if (m->shape != i)
             memcpy(m->order, s->machines[m->shape].order, m->n * sizeof(*m->order));
         else if (m->n <= EXACT)
-            FR_TRY(order_exactly(s, m, &s->machines[(i + 1) % s->n_machines]));
+            FR_TRY(order_exactly(s, m, &s->machines[(i + 1) % s->n_machines],
+                                 &s->machines[(i + 2) % s->n_machines]));
         else
             FR_TRY(order_greedily(s, m));
-        for (size_t k = 0; k < m->n; k++)
-            order[m->first + k] = s->devices[m->first + m->order[k]];
+        for (size_t k = 0; k < m->n; k++) {
+            size_t at = s->is_alternating && i % 2 == 1 ? m->n - 1 - k : k;
+
+            order[m->first + k] = s->devices[m->first + m->order[at]];
+        }
     }
     return FR_OK;
 }
@@ -342,30 +409,49 @@ static enum fr_status find_rings(struct search *s, double first_Bps, double most
     return FR_OK;
 }
 
+/* Finds other rings, and takes them if they carry more together. */
+static enum fr_status try_others(struct search *s, struct fr__arena *a, double first_Bps,
+                                 double most_Bps, struct rings *best)
+{
+    struct rings other = {.max = best->max};
+
+    other.order = fr__arena_alloc(a, other.max * s->n, sizeof(*other.order));
+    other.ring_Bps = fr__arena_alloc(a, other.max, sizeof(*other.ring_Bps));
+    if (!other.order || !other.ring_Bps)
+        return fr__fail_nomem(s->err);
+    FR_TRY(find_rings(s, first_Bps, most_Bps, &other));
+    if (other.total_Bps <= best->total_Bps * (1 + SAME_FRAC))
+        return FR_OK;
+    memcpy(best->order, other.order, other.n * s->n * sizeof(*other.order));
+    memcpy(best->ring_Bps, other.ring_Bps, other.n * sizeof(*other.ring_Bps));
+    best->n = other.n;
+    best->total_Bps = other.total_Bps;
+    return FR_OK;
+}
+
+static bool are_all_of_one_shape(const struct search *s)
+{
+    for (size_t m = 0; m < s->n_machines; m++)
+        if (s->machines[m].shape != 0)
+            return false;
+    return true;
+}
+
 /* Finds rings at full bandwidth and at half of it, and takes whichever carry more together, the
  * full ones if equal. Full rings can block each other where half ones would fill the links: four
  * GPUs with a link between any two have three rings both ways at half bandwidth, together worth
  * three links, but at full bandwidth only two fit. NCCL splits links in this way too (52 GB/s
- * measured on four P100 with links of 18.4 GB/s, Tartan, IISWC 2018). */
+ * measured on four P100 with links of 18.4 GB/s, Tartan, IISWC 2018). On rails it tries rings that
+ * alternate instead. */
 static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)
 {
-    struct rings half = {.max = best->max};
-
     FR_TRY(find_rings(s, 0, INFINITY, best));
+    s->is_alternating = s->topo->has_relays && s->n_machines > 1 && are_all_of_one_shape(s);
+    if (s->is_alternating)
+        return try_others(s, a, 0, INFINITY, best);
     if (best->n < 2 || s->n_machines > 1 || s->n > EXACT)
         return FR_OK;
-    half.order = fr__arena_alloc(a, half.max * s->n, sizeof(*half.order));
-    half.ring_Bps = fr__arena_alloc(a, half.max, sizeof(*half.ring_Bps));
-    if (!half.order || !half.ring_Bps)
-        return fr__fail_nomem(s->err);
-    FR_TRY(find_rings(s, best->ring_Bps[0], best->ring_Bps[0] / 2, &half));
-    if (half.total_Bps <= best->total_Bps * (1 + SAME_FRAC))
-        return FR_OK;
-    memcpy(best->order, half.order, half.n * s->n * sizeof(*half.order));
-    memcpy(best->ring_Bps, half.ring_Bps, half.n * sizeof(*half.ring_Bps));
-    best->n = half.n;
-    best->total_Bps = half.total_Bps;
-    return FR_OK;
+    return try_others(s, a, best->ring_Bps[0], best->ring_Bps[0] / 2, best);
 }
 
 /* ---- the call ---- */

@@ -29,6 +29,7 @@ struct fr_router {
     const struct fr_topo *topo;
     struct fr__route_search *search;
     struct fr__alike *alike; /* NULL: no machines are, or their routes differ */
+    bool is_odd;             /* a route was met that leads through a third machine */
     struct fr__arena *arena; /* the routes */
     uint64_t *n_seen;        /* [n_devices] links looked at for single routes towards it */
     uint32_t **trees;    /* [n_devices] next link of each vertex towards it, NULL: not searched */
@@ -200,7 +201,9 @@ static enum fr_status learn(struct fr_router *r, struct fr__stand_in in, bool *i
     *is_kept = true;
     if (modulus != fr__alike_modulus(r->alike)) /* now others may stand in */
         return fr__alike_set_modulus(r->alike, modulus, err);
-    return fr__alike_keep(r->alike, in, hops, n, is_kept, err);
+    FR_TRY(fr__alike_keep(r->alike, in, hops, n, is_kept, err));
+    r->is_odd |= !*is_kept;
+    return FR_OK;
 }
 
 enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
@@ -218,6 +221,22 @@ enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
         FR_TRY(learn(r, in, &is_kept, err));
     }
     return walk(r, src, dst, hops, n_hops, err);
+}
+
+bool fr__router_is_like(const struct fr_router *r, uint32_t one, uint32_t other)
+{
+    return r->alike && !r->is_odd && !fr__alike_is_full(r->alike) &&
+           fr__alike_is_like(r->alike, one, other);
+}
+
+size_t fr__router_links_of(const struct fr_router *r, uint32_t machine, const uint32_t **links)
+{
+    return fr__alike_links(r->alike, machine, links);
+}
+
+uint32_t fr__router_place(const struct fr_router *r, uint32_t machine, uint32_t link)
+{
+    return fr__alike_place(r->alike, machine, link);
 }
 
 /* ---- routes that are kept ---- */

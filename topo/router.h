@@ -10,4 +10,17 @@ enum { FR__MAX_HOPS = 64 }; /* no machine has longer routes */
  * src and dst must exist. src == dst: no links. */
 enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
                                uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err);
+
+/* ---- one machine that stands for many ---- */
+
+/* Whether two devices have the same place in machines that are alike, so that routes to and from
+ * them are the same, link by link. A route that was walked may show that it is not so; who takes
+ * one machine for all walks its routes before asking. */
+bool fr__router_is_like(const struct fr_router *r, uint32_t one, uint32_t other);
+/* Of such machines alone: the links with an end in one, in an order that is the same for all that
+ * are alike. Returns how many. */
+size_t fr__router_links_of(const struct fr_router *r, uint32_t machine, const uint32_t **links);
+/* Where one of those links stands among them. Cost: O(log links). */
+uint32_t fr__router_place(const struct fr_router *r, uint32_t machine, uint32_t link);
+
 #endif

@@ -29,6 +29,7 @@
  */
 #include "config.h"
 
+#include "sim/collectives/even.h"
 #include "sim/collectives/way.h"
 
 #include <math.h>
@@ -178,25 +179,68 @@ static void add_chain(struct engine *e, const struct ring *k, struct sum *sum)
     add_hop(e, sum, slowest_route(e, k, k->first, k->n - 1), k->n_rounds - 1.0);
 }
 
+/* Whether the first machine's ranks stand for all; then the caller calls fr__even_end. */
+static bool is_shift_even(struct engine *e, const struct ring *k, struct fr__even *out)
+{
+    uint32_t group = e->v->collectives[k->collective].group;
+    uint32_t machines = fr_plan_group_machines(e->plan, group);
+
+    return machines > 1 && k->n % machines == 0 && fr__even_begin(e, group, k->n / machines, out);
+}
+
+/* The slowest route of a round among those of the first machine. */
+static uint32_t slowest_even(const struct engine *e, const struct ring *k,
+                             const struct fr__even *even, uint32_t round)
+{
+    uint32_t slowest = FR_NONE;
+
+    for (uint32_t i = 0; i < even->m; i++) {
+        uint32_t route = even->routes[fr__even_at(even, i, fr__ring_next(k, i, round))];
+
+        if (slowest == FR_NONE ||
+            fr__hop_s(e, route, k->chunk_bytes) > fr__hop_s(e, slowest, k->chunk_bytes))
+            slowest = route;
+    }
+    return slowest;
+}
+
+/* The slowest route of a round, to be given back; FR_NONE with the failure kept. */
+static uint32_t slowest_of_all(struct engine *e, const struct ring *k, uint32_t round)
+{
+    uint32_t slowest = FR_NONE;
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        uint32_t route = fr__ring_route(e, k, i, round);
+
+        if (route == FR_NONE)
+            return FR_NONE;
+        if (slowest != FR_NONE &&
+            fr__hop_s(e, route, k->chunk_bytes) <= fr__hop_s(e, slowest, k->chunk_bytes)) {
+            fr__route_release(e, route);
+            continue;
+        }
+        if (slowest != FR_NONE)
+            fr__route_release(e, slowest);
+        slowest = route;
+    }
+    return slowest;
+}
+
 static void add_shift(struct engine *e, const struct ring *k, struct sum *sum)
 {
+    struct fr__even even;
+
+    if (is_shift_even(e, k, &even)) {
+        for (uint32_t round = 0; round < k->n_rounds; round++)
+            add_hop(e, sum, slowest_even(e, k, &even, round), 1);
+        fr__even_end(e, &even);
+        return;
+    }
     for (uint32_t round = 0; round < k->n_rounds; round++) {
-        uint32_t slowest = FR_NONE;
+        uint32_t slowest = slowest_of_all(e, k, round);
 
-        for (uint32_t i = 0; i < k->n; i++) {
-            uint32_t route = fr__ring_route(e, k, i, round);
-
-            if (route == FR_NONE)
-                return;
-            if (slowest != FR_NONE &&
-                fr__hop_s(e, route, k->chunk_bytes) <= fr__hop_s(e, slowest, k->chunk_bytes)) {
-                fr__route_release(e, route);
-                continue;
-            }
-            if (slowest != FR_NONE)
-                fr__route_release(e, slowest);
-            slowest = route;
-        }
+        if (slowest == FR_NONE)
+            return;
         add_hop(e, sum, slowest, 1);
         fr__route_release(e, slowest);
     }
@@ -260,8 +304,31 @@ static void add_bytes(const struct engine *e, uint32_t route, double bytes, doub
         link_bytes[links[l]] += bytes;
 }
 
+static void add_even_bytes(struct engine *e, const struct ring *k, const struct fr__even *even,
+                           double link_bytes[])
+{
+    struct fr__mark mark = fr__arena_mark(e->scratch);
+    double *by_route = fr__arena_alloc(e->scratch, 2 * (size_t)even->m * even->m, sizeof(double));
+
+    for (uint32_t round = 0; by_route && round < k->n_rounds; round++)
+        for (uint32_t i = 0; i < even->m; i++)
+            by_route[fr__even_at(even, i, fr__ring_next(k, i, round))] += k->chunk_bytes;
+    if (by_route)
+        fr__even_spread(e, even, by_route, link_bytes);
+    else
+        fr__engine_fail_nomem(e);
+    fr__arena_rewind(e->scratch, mark);
+}
+
 static void add_shift_bytes(struct engine *e, const struct ring *k, double link_bytes[])
 {
+    struct fr__even even;
+
+    if (is_shift_even(e, k, &even)) {
+        add_even_bytes(e, k, &even, link_bytes);
+        fr__even_end(e, &even);
+        return;
+    }
     for (uint32_t round = 0; round < k->n_rounds; round++)
         for (uint32_t i = 0; i < k->n; i++) {
             uint32_t route = fr__ring_route(e, k, i, round);

@@ -156,6 +156,7 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
     s->n_lanes = rings->n_rings;
     s->order = rings->ranks;
     s->place = place;
+    s->period = rings->period;
     s->share_frac = rings->share_frac;
     return true;
 }
@@ -431,119 +432,4 @@ double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
     if (route->n_links == 0)
         return 0;
     return fmax(w->slow_factor * fmax(w->hop_s[outermost], route->latency_s) - route->latency_s, 0);
-}
-
-/* ---- closed form ---- */
-
-struct closed {
-    struct engine *e;
-    uint32_t collective;
-    const struct fr__way *w;
-    bool without_extra;
-};
-
-static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
-{
-    const struct closed *c = user;
-    uint32_t route = fr__way_route(c->e, c->collective, c->w, from, to);
-    const struct fr__route *r;
-    enum fr_link_kind kind;
-    double s;
-
-    if (route == FR_NONE)
-        return 0;
-    r = fr__route_at(c->e, route);
-    s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
-    if (!c->without_extra)
-        s += fr__way_extra_s(c->e, c->w, r, &kind);
-    fr__route_release(c->e, route);
-    return s;
-}
-
-/* What the busiest link needs for all bytes of the collective, under a model where links are
- * shared. */
-static double busiest_link_s(struct engine *e, uint32_t collective, const struct fr__way *w)
-{
-    struct fr__mark mark = fr__arena_mark(e->scratch);
-    size_t n = e->v->topo->n_links;
-    double *bytes, most_s = 0;
-
-    if (e->network.model->is_end_known)
-        return 0;
-    bytes = fr__arena_alloc(e->scratch, n + 1, sizeof(*bytes));
-    if (!bytes) {
-        fr__engine_fail_nomem(e);
-        return 0;
-    }
-    fr__way_bytes(e, collective, w, bytes);
-    for (size_t l = 0; l < n; l++)
-        if (bytes[l] > 0)
-            most_s = fmax(most_s, bytes[l] / fr__link_bw_Bps(&e->network.routes, (uint32_t)l));
-    fr__arena_rewind(e->scratch, mark);
-    return most_s * w->slow_factor;
-}
-
-/* Of the first n chunks alone. */
-static double chunks_alone(const struct closed *c, uint32_t n)
-{
-    struct fr__way some = *c->w;
-    struct fr__schedule *s = &some.schedule;
-    struct closed of = {c->e, c->collective, &some, c->without_extra};
-
-    s->bytes *= (double)n / s->n_chunks;
-    s->n_chunks = n;
-    s->algorithm->shape(s);
-    return fr__schedule_alone(s, hop_alone, &of);
-}
-
-double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
-{
-    struct closed c = {e, collective, w, false};
-    double n = w->schedule.n_chunks, fill_s, next_s;
-
-    if (n < 2)
-        return w->start_s + fmax(fr__schedule_alone(&w->schedule, hop_alone, &c),
-                                 busiest_link_s(e, collective, w));
-    fill_s = chunks_alone(&c, 1);
-    c.without_extra = true; /* chunks follow each other as fast as they leave */
-    next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
-    return w->start_s + fill_s +
-           fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
-}
-
-static void add_step(struct engine *e, uint32_t collective, const struct fr__way *w, uint32_t slot,
-                     uint32_t i, double n, double link_bytes[])
-{
-    const struct fr__schedule *s = &w->schedule;
-    struct fr__step step;
-
-    fr__schedule_step(s, slot, i, &step);
-    for (uint32_t k = 0; k < step.n_sends; k++) {
-        uint32_t from = fr__slot_entity(s, slot), route;
-        const struct fr__route *r;
-        struct fr__send m;
-
-        fr__schedule_send(s, slot, i, k, &m);
-        if (fr__slot_entity(s, m.to) == from)
-            continue;
-        route = fr__way_route(e, collective, w, from, fr__slot_entity(s, m.to));
-        if (route == FR_NONE)
-            return;
-        r = fr__route_at(e, route);
-        for (uint32_t l = 0; l < r->n_links; l++)
-            link_bytes[fr__route_links(&e->network.routes, r)[l]] +=
-                n * m.bytes * w->wire_factor / w->slow_factor;
-        fr__route_release(e, route);
-    }
-}
-
-void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
-                   double link_bytes[])
-{
-    const struct fr__schedule *s = &w->schedule;
-    uint32_t repeats = s->n_chunks; /* a pipeline does the same for each of its equal chunks */
-
-    for (uint32_t slot = 0; slot < s->n_entities * s->n_slots; slot++)
-        for (uint32_t i = 0; i < s->n_steps / repeats; i++)
-            add_step(e, collective, w, slot, i, repeats, link_bytes);
 }

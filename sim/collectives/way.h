@@ -44,10 +44,21 @@ uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__w
  * latency it is. */
 double fr__way_extra_s(const struct engine *e, const struct fr__way *w,
                        const struct fr__route *route, enum fr_link_kind *kind);
+
+/* ---- alone.c ---- */
+
 /* Seconds by the closed form: where no link is shared exactly what the steps take; else not less
- * than the busiest link needs. Cost: O(messages). */
+ * than the busiest link needs. Cost: O(messages), of even collectives (even.h) those of one
+ * machine. */
 double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w);
-/* Adds what its steps put on each link. link_bytes: [n_links]. */
+
+/* ---- loads.c ---- */
+
+struct fr__even;
+/* Whether the first machine stands for all; then the caller calls fr__even_end. */
+bool fr__way_is_even(struct engine *e, uint32_t collective, const struct fr__way *w,
+                     struct fr__even *out);
+/* Adds what its steps put on each link. link_bytes: [n_links]. Cost: as fr__way_alone. */
 void fr__way_bytes(struct engine *e, uint32_t collective, const struct fr__way *w,
                    double link_bytes[]);
 

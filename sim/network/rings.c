@@ -74,35 +74,39 @@ void fr__rings_reset(struct fr__rings *r)
 
 /* ---- making them ---- */
 
-static uint32_t rank_of(const uint32_t devices[], uint32_t n, uint32_t device)
+/* Turns devices[n] back into ranks. rank_of: [n_devices of the topology] zeros, scratch. */
+static enum fr_status name_ranks(const struct fr__kept_rings *k, size_t n_rings, uint32_t rank_of[],
+                                 struct fr_error *err)
 {
-    uint32_t rank = 0;
+    for (uint32_t rank = 0; rank < k->set.n; rank++)
+        rank_of[k->devices[rank]] = rank + 1;
+    for (size_t i = 0; i < n_rings * k->set.n; i++) {
+        uint32_t device = k->ranks[i];
 
-    while (rank < n && devices[rank] != device)
-        rank++;
-    return rank;
+        if (rank_of[device] == 0)
+            return fr__fail(err, FR_ECHECK, FR_NOWHERE,
+                            "a ring visits device %u, which is not in its group", device);
+        k->ranks[i] = rank_of[device] - 1;
+    }
+    return FR_OK;
 }
 
 /* The rings of the topology, their devices turned back into ranks. */
 static enum fr_status search(struct fr__rings *r, struct fr__kept_rings *k,
-                             struct fr_router *router, struct fr_error *err)
+                             const struct fr__routes *routes, struct fr_error *err)
 {
-    uint32_t n = k->set.n;
+    uint32_t n = k->set.n, *rank_of;
     size_t n_rings = 0;
+    enum fr_status st;
 
     r->n_searches++;
-    FR_TRY(
-        fr_topo_rings(router, k->devices, n, k->max_rings, k->ranks, k->share_frac, &n_rings, err));
-    for (size_t i = 0; i < n_rings * n; i++) {
-        uint32_t device = k->ranks[i];
-
-        k->ranks[i] = rank_of(k->devices, n, device);
-        if (k->ranks[i] == n)
-            return fr__fail(err, FR_ECHECK, FR_NOWHERE,
-                            "a ring visits device %u, which is not in its group", device);
-    }
+    FR_TRY(fr_topo_rings(routes->router, k->devices, n, k->max_rings, k->ranks, k->share_frac,
+                         &n_rings, err));
+    rank_of = calloc(routes->topo->n_devices, sizeof(*rank_of));
+    st = rank_of ? name_ranks(k, n_rings, rank_of, err) : fr__fail_nomem(err);
+    free(rank_of);
     k->set.n_rings = (uint32_t)n_rings;
-    return FR_OK;
+    return st;
 }
 
 static void in_rank_order(struct fr__kept_rings *k)
@@ -160,7 +164,7 @@ static enum fr_status fill(struct fr__rings *r, struct fr__kept_rings *k, struct
     if (k->max_rings == 1 || n < 2)
         in_rank_order(k);
     else
-        FR_TRY(search(r, k, routes->router, err));
+        FR_TRY(search(r, k, routes, err));
     FR_TRY(find_routes(k, routes, err));
     k->set.ranks = k->ranks;
     k->set.routes = k->routes;

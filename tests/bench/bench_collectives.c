@@ -1,4 +1,5 @@
-/* How fast collectives of a thousand GPUs and more are simulated message by message. */
+/* How fast collectives of a thousand GPUs and more are simulated message by message, and of 65 536
+ * by their closed form, one machine for all. */
 #include "config.h"
 
 #include "sim/sim.h"
@@ -9,23 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 16384 };
+enum { MOST_RANKS = 65536 };
 
 struct job {
     const char *name, *topology;
     enum fr_collective_kind kind;
     const char *algorithm; /* NULL: rings */
     double bytes;
+    bool is_folded;
 };
 
 static const struct job jobs[] = {
-    {"ring all-reduce", "128x hgx-h100", FR_ALL_REDUCE, NULL, 8 << 20},
+    {"ring all-reduce", "128x hgx-h100", FR_ALL_REDUCE, NULL, 8 << 20, false},
     {"ring all-reduce, rails", "128x hgx-h100 via rails:8x400Gbps,spine=2:1", FR_ALL_REDUCE, NULL,
-     8 << 20},
-    {"all-to-all", "128x hgx-h100", FR_ALL_TO_ALL, NULL, 8 << 20},
+     8 << 20, false},
+    {"all-to-all", "128x hgx-h100", FR_ALL_TO_ALL, NULL, 8 << 20, false},
     {"all-to-all, rails", "128x hgx-h100 via rails:8x400Gbps,spine=2:1", FR_ALL_TO_ALL, NULL,
-     8 << 20},
-    {"hierarchical all-reduce", "2048x hgx-h100", FR_ALL_REDUCE, "hierarchical", 64 << 20},
+     8 << 20, false},
+    {"hierarchical all-reduce", "2048x hgx-h100", FR_ALL_REDUCE, "hierarchical", 64 << 20, false},
+    {"folded all-reduce", "8192x hgx-h100", FR_ALL_REDUCE, "nccl", 1 << 30, true},
+    {"folded all-gather", "8192x hgx-h100", FR_ALL_GATHER, "nccl", 1 << 30, true},
+    {"folded reduce-scatter", "8192x hgx-h100", FR_REDUCE_SCATTER, "nccl", 1 << 30, true},
+    {"folded all-to-all", "8192x hgx-h100", FR_ALL_TO_ALL, "nccl", 1 << 30, true},
+    {"folded broadcast", "8192x hgx-h100", FR_BROADCAST, "nccl", 1 << 30, true},
+    {"folded reduce", "8192x hgx-h100", FR_REDUCE, "nccl", 1 << 30, true},
 };
 
 static void die(const struct fr_error *err)
@@ -64,11 +72,15 @@ static void run(const struct job *job)
     fr_run_options_init(&o);
     o.want &= ~(unsigned)(FR_WANT_CHECK | FR_WANT_BOUND);
     o.way = way;
+    o.closed_form_collectives = job->is_folded;
+    if (job->is_folded)
+        o.want |= FR_WANT_LINKS;
     r = fixture_run(p, &o);
-    bench_print(&(struct bench_row){.name = job->name,
-                                    .size = (double)r->stats.flows,
-                                    .unit = "flows",
-                                    .cpu_s = bench_cpu_s() - begin_s});
+    bench_print(
+        &(struct bench_row){.name = job->name,
+                            .size = job->is_folded ? (double)topo->n_gpus : (double)r->stats.flows,
+                            .unit = job->is_folded ? "GPUs" : "flows",
+                            .cpu_s = bench_cpu_s() - begin_s});
     printf("  %.9f s simulated; %llu events\n", r->makespan_s, (unsigned long long)r->stats.events);
     fflush(stdout);
     fr_run_free(r);

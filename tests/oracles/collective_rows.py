@@ -12,9 +12,8 @@ Reads MICROBENCH/collectives.csv (doc/calibration.md) and prints, as tables for 
 Of Vidur's rows the least time in the notes counts, but among the held-out ones: the fit took medians.
 --factors prints the table of sim/collectives/nccl/measured.c instead.
 
-Rules, written before the first judgement of the answers: a system runs on the preset of its board
-(H20 as H100, B300 as B200, GB300 as GB200: the same NVLinks), over nodes on the network that its
-source names. Passed over: custom kernels, rows of an algorithm or a protocol by hand but where the
+Which rows count, and on which topology. A system runs on the preset of its board (H20 as H100, B300
+as B200, GB300 as GB200: the same NVLinks), over nodes on the network that its source names. Passed over: custom kernels, rows of an algorithm or a protocol by hand but where the
 source only reports what NCCL took, systems whose machine is not stated or has no preset, rows without
 a time or a byte. Of several sources of a system the one with most rows; of Alps the default
 environment with aws-ofi-nccl 1.13.0. dgx_a100_x2_812 and koordinator_2pods_roce_vf were posted as

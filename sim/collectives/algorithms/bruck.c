@@ -89,6 +89,7 @@ const struct fr__algorithm fr__bruck_algorithm = {
     .source = "J. Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997",
     .kinds = FR__FOR_ALL_GATHER | FR__FOR_ALL_TO_ALL,
     .is_rendezvous = true,
+    .is_even = true,
     .shape = shape,
     .step = step,
     .send = send,

@@ -151,6 +151,7 @@ const struct fr__algorithm fr__bucket_algorithm = {
     .source = "E. Chan et al., Concurrency and Computation 19(13), 2007",
     .kinds = FR__FOR_ALL_REDUCE | FR__FOR_ALL_GATHER | FR__FOR_REDUCE_SCATTER,
     .is_rendezvous = true,
+    .is_even = true,
     .refuse = refuse,
     .shape = shape,
     .step = step,

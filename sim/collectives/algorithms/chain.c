@@ -71,23 +71,45 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
     fn(user, fr__slot_lane(s, slot) * s->n_chunks + i);
 }
 
+/* Hops whose times are kept while others take as long. */
+enum { MOST_KEPT = 64 };
+
+static double lane_alone(const struct fr__schedule *s, uint32_t lane, fr__alone_hop_fn *hop,
+                         void *user)
+{
+    uint32_t period = s->period && s->period <= MOST_KEPT ? s->period : s->n;
+    double bytes = piece_bytes(s, lane * s->n_chunks), sum_s = 0, most_s = 0, kept_s[MOST_KEPT];
+
+    for (uint32_t i = 0; i + 1 < s->n; i++) {
+        double hop_s = i < period ? hop(user, rank_at(s, lane, i), rank_at(s, lane, i + 1), bytes)
+                                  : kept_s[i % period];
+
+        if (i < period && i < MOST_KEPT)
+            kept_s[i] = hop_s;
+        sum_s += hop_s;
+        most_s = fmax(most_s, hop_s);
+    }
+    return sum_s + (s->n_chunks - 1) * most_s;
+}
+
 static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user)
 {
     double longest_s = 0;
 
-    for (uint32_t lane = 0; lane < s->n_lanes; lane++) {
-        double sum_s = 0, most_s = 0;
-
-        for (uint32_t i = 0; i + 1 < s->n; i++) {
-            double hop_s = hop(user, rank_at(s, lane, i), rank_at(s, lane, i + 1),
-                               piece_bytes(s, lane * s->n_chunks));
-
-            sum_s += hop_s;
-            most_s = fmax(most_s, hop_s);
-        }
-        longest_s = fmax(longest_s, sum_s + (s->n_chunks - 1) * most_s);
-    }
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++)
+        longest_s = fmax(longest_s, lane_alone(s, lane, hop, user));
     return longest_s;
+}
+
+static void traffic(const struct fr__schedule *s, uint32_t rank, fr__traffic_fn *fn, void *user)
+{
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++) {
+        uint32_t at = place_of(s, lane, rank);
+
+        if (at + 1 < s->n)
+            fn(user, rank, rank_at(s, lane, at + 1), s->n_chunks,
+               piece_bytes(s, lane * s->n_chunks));
+    }
 }
 
 const struct fr__algorithm fr__chain_algorithm = {
@@ -102,4 +124,5 @@ const struct fr__algorithm fr__chain_algorithm = {
     .carry = carry,
     .piece_bytes = piece_bytes,
     .alone = alone,
+    .traffic = traffic,
 };

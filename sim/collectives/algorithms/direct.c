@@ -57,6 +57,7 @@ const struct fr__algorithm fr__direct_algorithm = {
     .summary = "to all peers at once",
     .source = "S. Rashidi et al., ASTRA-SIM, ISPASS 2020",
     .kinds = FR__FOR_ALL_REDUCE | FR__FOR_ALL_GATHER | FR__FOR_REDUCE_SCATTER | FR__FOR_ALL_TO_ALL,
+    .is_even = true,
     .shape = shape,
     .step = step,
     .send = send,

@@ -200,6 +200,39 @@ static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *u
     return 2 * (up_s + down_s) + 2 * deepest * across_s + (s->n_chunks - 1) * most_s;
 }
 
+/* To each rank: of its own lanes the sums, of all lanes the results. */
+static void switch_traffic(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn,
+                           void *user)
+{
+    uint32_t m = is_sharp(s) ? s->n : s->per_node, first = (entity - s->n) * m;
+    double n = s->n_lanes + (is_sharp(s) ? 0 : lanes_a_head(s));
+
+    for (uint32_t i = 0; i < m; i++)
+        fn(user, entity, first + i, n * s->n_chunks, s->bytes / s->n_pieces);
+}
+
+static void traffic(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn, void *user)
+{
+    uint32_t m = s->per_node, heads = is_sharp(s) ? 0 : lanes_a_head(s);
+    double bytes = s->bytes / s->n_pieces;
+
+    if (entity >= s->n) {
+        switch_traffic(s, entity, fn, user);
+        return;
+    }
+    fn(user, entity, s->n + (is_sharp(s) ? 0 : entity / m), (s->n_lanes + heads) * s->n_chunks,
+       bytes);
+    for (uint32_t lane = 0; lane < heads; lane++) {
+        struct fr__tree_node t = fr__nccl_tree(s->n / m, lane % 2, entity / m);
+
+        if (t.parent != FR__NO_NODE)
+            fn(user, entity, t.parent * m + entity % m, s->n_chunks, bytes);
+        for (uint32_t c = 0; c < 2; c++)
+            if (t.child[c] != FR__NO_NODE)
+                fn(user, entity, t.child[c] * m + entity % m, s->n_chunks, bytes);
+    }
+}
+
 const struct fr__algorithm fr__nvls_algorithm = {
     .name = "nvls",
     .summary = "sums in the NVSwitch, double binary trees over the machines",
@@ -211,6 +244,7 @@ const struct fr__algorithm fr__nvls_algorithm = {
     .send = send,
     .carry = carry,
     .alone = alone,
+    .traffic = traffic,
 };
 
 const struct fr__algorithm fr__sharp_algorithm = {
@@ -224,4 +258,5 @@ const struct fr__algorithm fr__sharp_algorithm = {
     .send = send,
     .carry = carry,
     .alone = alone,
+    .traffic = traffic,
 };

@@ -57,6 +57,7 @@ const struct fr__algorithm fr__pairwise_algorithm = {
         "R. Thakur, R. Rabenseifner, W. Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005",
     .kinds = FR__FOR_ALL_TO_ALL | FR__FOR_REDUCE_SCATTER,
     .is_rendezvous = true,
+    .is_even = true,
     .shape = shape,
     .step = step,
     .send = send,

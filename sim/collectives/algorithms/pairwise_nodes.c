@@ -88,6 +88,7 @@ const struct fr__algorithm fr__pairwise_nodes_algorithm = {
     .source = "NVIDIA, NCCL 2.12 release notes (PXN); DeepSeek, DeepEP",
     .kinds = FR__FOR_ALL_TO_ALL,
     .is_rendezvous = true,
+    .is_even = true,
     .shape = shape,
     .step = step,
     .send = send,

@@ -91,6 +91,7 @@ const struct fr__algorithm fr__pat_algorithm = {
     .source = "S. Jeaugey, arXiv:2506.20252, 2025",
     .kinds = FR__FOR_ALL_GATHER | FR__FOR_REDUCE_SCATTER,
     .is_rendezvous = true,
+    .is_even = true,
     .shape = shape,
     .step = step,
     .send = send,

@@ -76,13 +76,22 @@ static void carry(const struct fr__schedule *s, uint32_t slot, uint32_t i, uint3
 
 static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user)
 {
+    uint32_t n = s->period ? s->period : s->n;
     double most_s = 0;
 
     for (uint32_t lane = 0; lane < s->n_lanes; lane++)
-        for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t i = 0; i < n; i++)
             most_s = fmax(most_s, hop(user, rank_at(s, lane, i), rank_at(s, lane, i + 1),
                                       piece_bytes(s, lane * s->n)));
     return s->n_steps * most_s;
+}
+
+/* The same to the next rank in every step. */
+static void traffic(const struct fr__schedule *s, uint32_t rank, fr__traffic_fn *fn, void *user)
+{
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++)
+        fn(user, rank, rank_at(s, lane, place_of(s, lane, rank) + 1), s->n_steps,
+           piece_bytes(s, lane * s->n));
 }
 
 const struct fr__algorithm fr__ring_algorithm = {
@@ -97,4 +106,5 @@ const struct fr__algorithm fr__ring_algorithm = {
     .piece_bytes = piece_bytes,
     .owner = owner,
     .alone = alone,
+    .traffic = traffic,
 };

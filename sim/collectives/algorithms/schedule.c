@@ -66,7 +66,7 @@ double fr__lane_frac(const struct fr__schedule *s, uint32_t lane)
  * */
 static double alone_by_steps(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user)
 {
-    uint32_t n_slots = s->n_entities * s->n_slots;
+    uint32_t n_slots = (s->n_standing ? s->n_standing : s->n_entities) * s->n_slots;
     double sum_s = 0;
 
     for (uint32_t step = 0; step < s->n_steps; step++) {
@@ -95,6 +95,37 @@ double fr__schedule_alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, v
     if (s->n_steps == 0)
         return 0;
     return s->algorithm->alone ? s->algorithm->alone(s, hop, user) : alone_by_steps(s, hop, user);
+}
+
+static void step_traffic(const struct fr__schedule *s, uint32_t slot, uint32_t step, double times,
+                         fr__traffic_fn *fn, void *user)
+{
+    uint32_t from = fr__slot_entity(s, slot);
+    struct fr__step at;
+    struct fr__send m;
+
+    fr__schedule_step(s, slot, step, &at);
+    for (uint32_t k = 0; k < at.n_sends; k++) {
+        fr__schedule_send(s, slot, step, k, &m);
+        if (fr__slot_entity(s, m.to) != from)
+            fn(user, from, fr__slot_entity(s, m.to), times, m.bytes);
+    }
+}
+
+void fr__schedule_traffic(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn,
+                          void *user)
+{
+    uint32_t n_steps = s->n_steps / s->n_chunks; /* the same for each of its equal chunks */
+
+    if (s->n_steps == 0)
+        return;
+    if (s->algorithm->traffic) {
+        s->algorithm->traffic(s, entity, fn, user);
+        return;
+    }
+    for (uint32_t lane = 0; lane < s->n_slots; lane++)
+        for (uint32_t step = 0; step < n_steps; step++)
+            step_traffic(s, entity * s->n_slots + lane, step, s->n_chunks, fn, user);
 }
 
 /* ---- counting ---- */

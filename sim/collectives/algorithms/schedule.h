@@ -42,6 +42,9 @@ typedef void fr__piece_fn(void *user, uint32_t piece);
 /* Seconds of one message between two entities, alone. */
 typedef double fr__alone_hop_fn(void *user, uint32_t from, uint32_t to, double bytes);
 
+/* n messages of so many bytes each. */
+typedef void fr__traffic_fn(void *user, uint32_t from, uint32_t to, double n, double bytes);
+
 struct fr__algorithm {
     const char *name;    /* "halving-doubling" */
     const char *summary; /* one line for people */
@@ -49,6 +52,9 @@ struct fr__algorithm {
     unsigned kinds;      /* 1 << enum fr_collective_kind, or-ed */
     bool is_rendezvous;
     bool is_pipeline; /* does the same for each of n_chunks chunks, one after the other */
+    /* In each step the ranks of a machine do what those of the first do, with all machines moved on
+     * by as many places, or, of a power of two, renumbered by xor. */
+    bool is_even;
     /* Why the schedule's ranks are not for this algorithm, a sentence; NULL: they are. May be
      * NULL. */
     const char *(*refuse)(const struct fr__schedule *s);
@@ -70,6 +76,8 @@ struct fr__algorithm {
     /* Seconds where no two messages share a link; NULL: the sum over steps of the slowest message
      * of each step. */
     double (*alone)(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user);
+    /* What an entity sends to others in all steps, in any order; NULL: found step by step. */
+    void (*traffic)(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn, void *user);
 };
 
 /* A collective and how it is done. The caller sets the first part and calls fr__schedule_make. What
@@ -90,9 +98,14 @@ struct fr__schedule {
      * chain, counted from its first; NULL: rank order */
     const uint32_t *order;
     const uint32_t *place;    /* where each rank stands in it; NULL with order */
+    uint32_t period;          /* of rings in that order: hops so many places apart, in any lane,
+                                 take as long (sim/network/ring_period.h); 0: not known */
     const double *share_frac; /* [n_lanes] of the bytes; NULL: equal shares */
     const double *pair_bytes; /* all-to-all: [n][n] from rank to rank; NULL: bytes / n each */
     const struct fr__custom *custom; /* a person's own */
+    /* Of an even algorithm: so many first ranks, those of a machine, stand for all in what messages
+     * take; 0: each rank is looked at. */
+    uint32_t n_standing;
 
     /* Set by fr__schedule_make. */
     uint32_t n_entities; /* ranks, then switches */
@@ -126,9 +139,13 @@ void fr__schedule_step(const struct fr__schedule *s, uint32_t slot, uint32_t ste
 void fr__schedule_send(const struct fr__schedule *s, uint32_t slot, uint32_t step, uint32_t k,
                        struct fr__send *out);
 double fr__schedule_piece_bytes(const struct fr__schedule *s, uint32_t piece);
-/* Seconds where no two messages share a link. Cost: O(messages), of a pipeline those of one chunk.
- * */
+/* Seconds where no two messages share a link. Cost: O(messages), of a pipeline those of one chunk,
+ * where n_standing is set those of so many ranks. */
 double fr__schedule_alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *user);
+/* What an entity sends to others in all steps. Cost: O(its messages), of a pipeline those of one
+ * chunk, or less. */
+void fr__schedule_traffic(const struct fr__schedule *s, uint32_t entity, fr__traffic_fn *fn,
+                          void *user);
 /* A lane's share of the bytes. */
 double fr__lane_frac(const struct fr__schedule *s, uint32_t lane);
 

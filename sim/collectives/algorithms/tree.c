@@ -188,6 +188,20 @@ static double alone(const struct fr__schedule *s, fr__alone_hop_fn *hop, void *u
     return most_s;
 }
 
+static void traffic(const struct fr__schedule *s, uint32_t rank, fr__traffic_fn *fn, void *user)
+{
+    for (uint32_t lane = 0; lane < s->n_lanes; lane++) {
+        struct frame f = frame_of(s, lane);
+        struct links l = links_of(&f, rank);
+        double bytes = piece_bytes(s, lane * s->n_chunks);
+
+        if (s->kind != FR_BROADCAST && l.parent != FR_NONE)
+            fn(user, rank, l.parent, s->n_chunks, bytes);
+        for (uint32_t c = 0; s->kind != FR_REDUCE && c < l.n_children; c++)
+            fn(user, rank, l.child[c], s->n_chunks, bytes);
+    }
+}
+
 const struct fr__algorithm fr__tree_algorithm = {
     .name = "tree",
     .summary = "double binary trees over the machines, a chain inside each, chunk by chunk",
@@ -201,4 +215,5 @@ const struct fr__algorithm fr__tree_algorithm = {
     .carry = carry,
     .piece_bytes = piece_bytes,
     .alone = alone,
+    .traffic = traffic,
 };

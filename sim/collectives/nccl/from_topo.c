@@ -42,6 +42,8 @@ struct builder {
     uint32_t *node_of;   /* [n_vertices] FR_NONE: not taken */
     bool *is_here;       /* [n_machines] */
     uint32_t *domain_of; /* [n_vertices] of GPUs: their machine, or an NVSwitch of several */
+    uint32_t *links;     /* [n_links] those that begin at vertices which are here */
+    size_t n_links;
     bool is_full;
 };
 
@@ -82,11 +84,14 @@ static uint32_t per_domain(const struct builder *b, const uint32_t devices[], ui
 
 /* ---- nodes ---- */
 
-static bool is_socket(const struct fr_topo *t, uint32_t vertex)
+static bool is_socket(const struct builder *b, uint32_t vertex)
 {
-    for (size_t l = 0; l < t->n_links; l++)
-        if (t->links[l].src == vertex && t->links[l].kind == FR_LINK_CPU)
+    for (size_t i = 0; i < b->n_links; i++) {
+        const struct fr_link *l = &b->t->links[b->links[i]];
+
+        if (l->src == vertex && l->kind == FR_LINK_CPU)
             return true;
+    }
     return false;
 }
 
@@ -130,10 +135,12 @@ static void add_nic(struct builder *b, uint32_t vertex)
     double most_Bps = 0;
     uint32_t nic, net;
 
-    for (size_t l = 0; l < b->t->n_links; l++)
-        if (b->t->links[l].src == vertex && b->t->links[l].kind == FR_LINK_NET &&
-            b->t->links[l].bw_Bps > most_Bps)
-            most_Bps = b->t->links[l].bw_Bps;
+    for (size_t i = 0; i < b->n_links; i++) {
+        const struct fr_link *l = &b->t->links[b->links[i]];
+
+        if (l->src == vertex && l->kind == FR_LINK_NET && l->bw_Bps > most_Bps)
+            most_Bps = l->bw_Bps;
+    }
     if (!(most_Bps > 0))
         return;
     nic = add(b, vertex, FR__NS_NIC);
@@ -168,6 +175,16 @@ static bool is_ours(const struct builder *b, const struct fr_vertex *v)
     return v->machine == FR_NONE ? v->kind == FR_VERTEX_NVSWITCH : b->is_here[v->machine];
 }
 
+/* The links of the machine, which are few of a cluster's. */
+static void list_links(struct builder *b)
+{
+    const struct fr_topo *t = b->t;
+
+    for (uint32_t l = 0; l < t->n_links; l++)
+        if (is_ours(b, &t->vertices[t->links[l].src]))
+            b->links[b->n_links++] = l;
+}
+
 static void add_vertices(struct builder *b)
 {
     uint32_t nvs = FR_NONE;
@@ -179,7 +196,7 @@ static void add_vertices(struct builder *b)
             continue;
         if (v->kind == FR_VERTEX_NIC)
             add_nic(b, i);
-        else if (v->kind == FR_VERTEX_PCIE && is_socket(b->t, i))
+        else if (v->kind == FR_VERTEX_PCIE && is_socket(b, i))
             add_cpu(b, i, v->machine);
         else if (v->kind == FR_VERTEX_PCIE)
             add(b, i, FR__NS_PCI);
@@ -217,8 +234,8 @@ static void add_links(struct builder *b)
         [FR_LINK_NET] = FR__NS_TO_NET,
     };
 
-    for (size_t l = 0; l < b->t->n_links && !b->is_full; l++) {
-        const struct fr_link *k = &b->t->links[l];
+    for (size_t i = 0; i < b->n_links && !b->is_full; i++) {
+        const struct fr_link *k = &b->t->links[b->links[i]];
         uint32_t from = b->node_of[k->src], to = b->node_of[k->dst];
         enum fr__ns_link_type type = TYPES[k->kind];
         double bw_GBps = k->bw_Bps / 1e9;
@@ -243,6 +260,7 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
     struct fr__ns_channels tree = {NULL, NULL};
 
     add_gpus(b, devices, each);
+    list_links(b);
     add_vertices(b);
     add_links(b);
     if (b->is_full)
@@ -274,7 +292,8 @@ enum fr_status fr__nccl_comm_of(const struct fr_topo *t, const uint32_t devices[
     b.node_of = malloc(t->n_vertices * sizeof(*b.node_of));
     b.domain_of = calloc(t->n_vertices, sizeof(*b.domain_of));
     b.is_here = calloc(t->n_machines + 1, sizeof(*b.is_here));
-    if (b.node_of && b.domain_of && b.is_here) {
+    b.links = malloc((t->n_links + 1) * sizeof(*b.links));
+    if (b.node_of && b.domain_of && b.is_here && b.links) {
         memset(b.node_of, 0xff, t->n_vertices * sizeof(*b.node_of)); /* FR_NONE */
         find_domains(&b);
         each = per_domain(&b, devices, n);
@@ -288,5 +307,6 @@ enum fr_status fr__nccl_comm_of(const struct fr_topo *t, const uint32_t devices[
     free(b.node_of);
     free(b.domain_of);
     free(b.is_here);
+    free(b.links);
     return st;
 }

@@ -1,0 +1,106 @@
+/* sim/collectives/alone.c - what a collective by a chosen algorithm takes alone, by its closed form.
+ *
+ * The form is the algorithm's own or the sum over its steps of the slowest message (schedule.c), on
+ * the routes of the topology. Where links are shared, it is at least what the busiest one needs.
+ */
+#include "config.h"
+
+#include "sim/collectives/even.h"
+#include "sim/collectives/way.h"
+
+#include <math.h>
+
+struct closed {
+    struct engine *e;
+    uint32_t collective;
+    const struct fr__way *w;
+    const struct fr__even *even; /* NULL: each rank is looked at */
+    bool without_extra;
+};
+
+static double hop_alone(void *user, uint32_t from, uint32_t to, double bytes)
+{
+    const struct closed *c = user;
+    uint32_t route = c->even ? c->even->routes[fr__even_at(c->even, from, to)]
+                             : fr__way_route(c->e, c->collective, c->w, from, to);
+    const struct fr__route *r;
+    enum fr_link_kind kind;
+    double s;
+
+    if (route == FR_NONE)
+        return 0;
+    r = fr__route_at(c->e, route);
+    s = r->latency_s + bytes * c->w->wire_factor / r->bw_Bps;
+    if (!c->without_extra)
+        s += fr__way_extra_s(c->e, c->w, r, &kind);
+    if (!c->even)
+        fr__route_release(c->e, route);
+    return s;
+}
+
+/* What the busiest link needs for all bytes of the collective, under a model where links are
+ * shared. */
+static double busiest_link_s(struct engine *e, uint32_t collective, const struct fr__way *w)
+{
+    struct fr__mark mark = fr__arena_mark(e->scratch);
+    size_t n = e->v->topo->n_links;
+    double *bytes, most_s = 0;
+
+    if (e->network.model->is_end_known)
+        return 0;
+    bytes = fr__arena_alloc(e->scratch, n + 1, sizeof(*bytes));
+    if (!bytes) {
+        fr__engine_fail_nomem(e);
+        return 0;
+    }
+    fr__way_bytes(e, collective, w, bytes);
+    for (size_t l = 0; l < n; l++)
+        if (bytes[l] > 0)
+            most_s = fmax(most_s, bytes[l] / fr__link_bw_Bps(&e->network.routes, (uint32_t)l));
+    fr__arena_rewind(e->scratch, mark);
+    return most_s * w->slow_factor;
+}
+
+/* Of the first n chunks alone. */
+static double chunks_alone(const struct closed *c, uint32_t n)
+{
+    struct fr__way some = *c->w;
+    struct fr__schedule *s = &some.schedule;
+    struct closed of = {c->e, c->collective, &some, NULL, c->without_extra};
+
+    s->bytes *= (double)n / s->n_chunks;
+    s->n_chunks = n;
+    s->algorithm->shape(s);
+    return fr__schedule_alone(s, hop_alone, &of);
+}
+
+/* Of an algorithm that is no pipeline. */
+static double steps_alone(const struct closed *c)
+{
+    struct closed of = *c;
+    struct fr__schedule s = c->w->schedule;
+    struct fr__even even;
+    double sum_s;
+
+    if (!fr__way_is_even(c->e, c->collective, c->w, &even))
+        return fr__schedule_alone(&s, hop_alone, &of);
+    of.even = &even;
+    s.n_standing = even.m;
+    sum_s = fr__schedule_alone(&s, hop_alone, &of);
+    fr__even_end(c->e, &even);
+    return sum_s;
+}
+
+double fr__way_alone(struct engine *e, uint32_t collective, const struct fr__way *w)
+{
+    struct closed c = {e, collective, w, NULL, false};
+    double n = w->schedule.n_chunks, fill_s, next_s;
+
+    if (n < 2)
+        return w->start_s + fmax(steps_alone(&c), busiest_link_s(e, collective, w));
+    fill_s = chunks_alone(&c, 1);
+    c.without_extra = true; /* chunks follow each other as fast as they leave */
+    next_s = chunks_alone(&c, 2) - chunks_alone(&c, 1);
+    return w->start_s + fill_s +
+           fmax((n - 1) * next_s, busiest_link_s(e, collective, w) * (1 - 1 / n));
+}
