@@ -165,7 +165,8 @@ enum fr_status fr_strategy_fill(const struct fr_strategy *s, struct fr_option_va
 
     *has = false;
     for (size_t i = 0; s->options[i].name; i++) {
-        if (strcmp(s->options[i].name, option) != 0 || s->options[i].type == FR_OPTION_TEXT)
+        if (strcmp(s->options[i].name, option) != 0 || s->options[i].type == FR_OPTION_TEXT ||
+            s->options[i].type == FR_OPTION_FILE)
             continue;
         *has = true;
         return values->is_set[i] ? FR_OK : as_usage(fr__value_parse(&p, i, text, err), err);

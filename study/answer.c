@@ -17,16 +17,6 @@
 /* Steps of rings that take a few seconds if several rings share the bytes; see fr_collectives. */
 static const double MOST_RING_STEPS = 5e6;
 
-void fr_question_init(struct fr_question *q)
-{
-    memset(q, 0, sizeof(*q));
-    q->dtype = FR_N_DTYPES;
-    q->optimizer = FR_SGD;
-    fr_run_options_init(&q->run);
-    q->run.memory = FR_MEMORY_DEVICE;
-    q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
-}
-
 static double clock_s(clockid_t id)
 {
     struct timespec t;

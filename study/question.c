@@ -457,6 +457,16 @@ char *fr_question_key(const struct fr_question *q)
     return key;
 }
 
+void fr_question_init(struct fr_question *q)
+{
+    memset(q, 0, sizeof(*q));
+    q->dtype = FR_N_DTYPES;
+    q->optimizer = FR_SGD;
+    fr_run_options_init(&q->run);
+    q->run.memory = FR_MEMORY_DEVICE;
+    q->run.order = FR_ORDER_PRIORITY; /* frameworks launch in program order */
+}
+
 char *fr_question_text(const struct fr_question *q, size_t setting)
 {
     char buf[VALUE];

@@ -10,8 +10,6 @@
 #include "results/parts/speed_up.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void write_memory(struct fr__json *j, const uint64_t memory_bytes[FR_N_BUFFER_KINDS])
 {
@@ -316,23 +314,15 @@ static void write_question(struct fr__json *j, const struct fr_record *r)
     fr__json_close(j, ']');
 }
 
-/* What was asked, as 'forerun diff' asks it again: the settings that are not those of a question
- * that sets nothing. */
+/* What was asked, as 'forerun diff' asks it again. */
 static void write_settings(struct fr__json *j, const struct fr_record *r)
 {
-    struct fr_question unset;
-
     if (!r->settings)
         return;
-    fr_question_init(&unset);
     fr__json_open(j, "question", '{', true);
-    for (size_t i = 0; i < FR_N_SETTINGS; i++) {
-        char *usual = fr_question_text(&unset, i);
-
-        if (!usual || strcmp(usual, r->settings[i]) != 0)
+    for (size_t i = 0; i < FR_N_SETTINGS; i++)
+        if (r->settings[i])
             fr__json_string(j, fr_question_setting(i), r->settings[i]);
-        free(usual);
-    }
     fr__json_close(j, '}');
 }
 

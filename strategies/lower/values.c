@@ -82,6 +82,7 @@ enum fr_status fr__value_parse(struct fr__values_parsing *p, size_t option, cons
     case FR_OPTION_CHOICE:
         return parse_choice(o, what, text, out, err);
     case FR_OPTION_TEXT:
+    case FR_OPTION_FILE:
         return keep_text(p, option, what, text, err);
     default:
         if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)

@@ -18,7 +18,7 @@ check "where_ten_do_not_divide_the_ends_count_as_layers" is "$(stages 10 layers)
 check "eleven_are_as_even_as_they_can_be" is "$(stages 11 layers)" \
     "layer1.mlp.add layer4.mlp.add layer7.mlp.add loss "
 check "by_time_a_large_vocabulary_takes_layers_from_the_last" is "$(stages 12 time)" \
-    "layer4.mlp.add layer10.mlp.add head loss "
+    "layer5.mlp.add layer11.mlp.add head loss "
 check "by_hand_stages_begin_where_the_user_says" is "$(stages 12 "time,cuts=layer1;layer4;layer9")" \
     "layer0.mlp.add layer3.mlp.add layer8.mlp.add loss "
 "$forerun" simulate -w "llama:layers=3,hidden=1024,ffn=4096,heads=8,kv_heads=8,seq=1024,vocab=1000" -t hgx-h100 \

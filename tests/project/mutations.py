@@ -59,8 +59,8 @@ MUTATIONS = [
     ("comparison", "sim/network.c", "start_s {{> => <}} e->tasks[x->recv].start_s ? x->send"),
     ("comparison", "routes.h", "if ({{!r-> => r->}}at[route].is_passing)"),
     # messages as measured
-    ("comparison", "alone.c", ".latency_s = {{fmax => fmin}}(latency_s, route->latency_s"),
-    ("sign", "alone.c", "fmax(fit_bytes_s {{- => +}} bytes_s, 0)"),
+    ("comparison", "network/alone.c", ".latency_s = {{fmax => fmin}}(latency_s, route->latency_s"),
+    ("sign", "network/alone.c", "fmax(fit_bytes_s {{- => +}} bytes_s, 0)"),
     ("comparison", "routes.c", "if (bw_Bps {{< => >}} least_Bps)"),
     # collectives: how they go
     ("sign", "form.c", "2 * (n {{- => +}} 1) : n - 1;"),
@@ -74,7 +74,7 @@ MUTATIONS = [
     # what they take alone, and put on the links
     ("sign", "form.c", "k->latency_s {{+ => -}} bytes / k->bw_Bps : 0;"),
     ("comparison", "form.c",
-     "k->chunk_bytes) {{> => <}} fr__hop_s(e, slowest, k->chunk_bytes))"),
+     "if (fr__hop_s(e, route, k->chunk_bytes) {{> => <}} fr__hop_s(e, slowest,"),
     ("off by one", "form.c", "for (uint32_t i = 0; i + {{1 => 0}} < k->n; i++)"),
     ("sign", "form.c", "k->n - 1), k->n_rounds {{- => +}} 1.0);"),
     ("comparison", "form.c",
@@ -273,7 +273,7 @@ OWN_TESTS = {
     "maxmin_fill.c": "maxmin_random", "sim/interference.c": "network", "engine.c": "engine",
     "streams.c": "engine", "streams.h": "engine", "sound.c": "plan",
     "maxmin_level.c": "maxmin_random", "maxmin_state.h": "maxmin_random",
-    "engine.h": "engine", "sim/network.c": "engine", "alone.c": "network", "alone.h": "account",
+    "engine.h": "engine", "sim/network.c": "engine", "network/alone.c": "network", "alone.h": "account",
     "routes.c": "network", "routes.h": "network", "channels.c": "network", "channels.h": "network",
     "analytic.c": "network", "flow.c": "sim/sensitivity", "sim/rings.c": "collective",
     "simulation.c": "engine",

@@ -110,7 +110,8 @@ START_TEST(a_report_of_one_run_has_every_section)
     snprintf(want, sizeof(want), "One iteration takes %s: %s samples a second.",
              fr__format_time(r->iteration_s, time, sizeof(time)),
              fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, rate, sizeof(rate)));
-    ck_assert_str_eq(text_of_only(page, ANSWER), want);
+    /* what follows is the range of the time */
+    ck_assert_msg(strncmp(text_of_only(page, ANSWER), want, strlen(want)) == 0, "%s", want);
     ck_assert_str_eq(text_of_only(page, (struct xml_wish){.tag = "pre"}), r->command);
     ck_assert_str_eq(xml_text(page, xml_next(page->root, NULL, (struct xml_wish){.tag = "title"})),
                      "alexnet on dgx1-v100");
