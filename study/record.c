@@ -401,25 +401,26 @@ static enum fr_status fill_collectives(struct record_box *box, const struct fr__
     return r->collective_systems ? FR_OK : fr__fail_nomem(err);
 }
 
-/* The settings that are not those of a question that sets nothing; NULL for the others. */
 static enum fr_status fill_settings(struct fr_record *r, struct fr__arena *arena,
                                     const struct fr_question *q, struct fr_error *err)
 {
     const char **texts = fr__arena_alloc(arena, FR_N_SETTINGS, sizeof(*texts));
+    bool *is_set = fr__arena_alloc(arena, FR_N_SETTINGS, sizeof(*is_set));
+    bool is_there = texts && is_set;
     struct fr_question unset;
-    bool is_there = texts != NULL;
 
     fr_question_init(&unset);
     for (size_t i = 0; is_there && i < FR_N_SETTINGS; i++) {
         char *text = fr_question_text(q, i), *usual = fr_question_text(&unset, i);
-        bool is_set = text && usual && strcmp(text, usual) != 0;
 
-        texts[i] = is_set ? fr__arena_strdup(arena, text) : NULL;
-        is_there = text && usual && (!is_set || texts[i]);
+        texts[i] = text ? fr__arena_strdup(arena, text) : NULL;
+        is_there = texts[i] && usual;
+        is_set[i] = is_there && strcmp(text, usual) != 0;
         free(text);
         free(usual);
     }
     r->settings = texts;
+    r->is_set = is_set;
     return is_there ? FR_OK : fr__fail_nomem(err);
 }
 

@@ -272,9 +272,10 @@ struct fr_record {
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */
     const char *command;         /* the command that asked for it; NULL: not known */
-    /* [FR_N_SETTINGS] of the question, as fr_question_text gives them, NULL: as in a question that
-     * sets nothing; NULL in a brief record and in one made by hand */
+    /* [FR_N_SETTINGS] of the question, as fr_question_text gives them; and whether each is other than
+     * in a question that sets nothing. NULL in a brief record and in one made by hand */
     const char *const *settings;
+    const bool *is_set;
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */
     const char *folding; /* "folded: 16 ranks as 2", or why not; NULL: nothing to say */
     uint32_t global_batch;

@@ -321,7 +321,7 @@ static void write_settings(struct fr__json *j, const struct fr_record *r)
         return;
     fr__json_open(j, "question", '{', true);
     for (size_t i = 0; i < FR_N_SETTINGS; i++)
-        if (r->settings[i])
+        if (r->is_set[i])
             fr__json_string(j, fr_question_setting(i), r->settings[i]);
     fr__json_close(j, '}');
 }
