@@ -129,7 +129,7 @@ struct options {
     double within_frac;
     bool exhaustive;
     enum fr_framework flags_of; /* FR_N_FRAMEWORKS: none */
-    bool why; /* compare only: why the others take longer than the first */
+    bool why;                   /* compare only: why the others take longer than the first */
 };
 
 struct fr__json; /* base/json.h */
@@ -187,6 +187,12 @@ enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struc
 enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
 /* cli/options_sweep.c */
+enum fr_status cli_set_store(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_prices(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_samples(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_tokens(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_deadline(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_jobs(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_search.c */
 enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);

@@ -87,53 +87,6 @@ static enum fr_status set_device(struct options *o, const char *value, struct fr
     return FR_OK;
 }
 
-/* ---- sweeps ---- */
-
-static enum fr_status set_jobs(struct options *o, const char *value, struct fr_error *err)
-{
-    uint64_t n = 0;
-
-    FR_TRY(fr__parse_count(value, "option '--jobs'", FR_NOWHERE, 1, 1024, &n, err));
-    o->n_jobs = (unsigned)n;
-    return FR_OK;
-}
-
-static enum fr_status set_store(struct options *o, const char *value, struct fr_error *err)
-{
-    (void)err;
-    o->store = value;
-    return FR_OK;
-}
-
-static enum fr_status add_prices(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr_prices_parse(&o->terms.prices, value, err);
-}
-
-static enum fr_status set_samples(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_number(value, "option '--samples'", FR_NOWHERE, 1, 1e30, &o->terms.samples,
-                            err);
-}
-
-/* "1T" or "300B": of language models people count so. */
-static enum fr_status set_tokens(struct options *o, const char *value, struct fr_error *err)
-{
-    return fr__parse_amount(value, "option '--tokens'", FR_NOWHERE, 1, 1e30, &o->terms.tokens, err);
-}
-
-static enum fr_status set_deadline(struct options *o, const char *value, struct fr_error *err)
-{
-    double s;
-
-    FR_TRY(fr__parse_time(value, "option '--deadline'", FR_NOWHERE, &s, err));
-    if (!(s > 0))
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "option '--deadline' is \"%s\", expected a time above 0", value);
-    o->terms.deadline_s = s;
-    return FR_OK;
-}
-
 /* ---- the rest ---- */
 
 static const char *phase_name(unsigned i)
@@ -311,16 +264,16 @@ static const struct option_row rows[] = {
     {OPTIONS_EXPLAIN, 0, "op", "NAME", "explain this operation only", set_op},
     {OPTIONS_VALIDATE, 0, "costs", "SOURCE",
      "calibrated (default), datasheet, or a device file's path", NULL},
-    {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one per core)", set_jobs},
+    {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one per core)", cli_set_jobs},
     {OPTIONS_VALIDATE, 0, "anchored", NULL,
      "predict rows of several GPUs from their source's one-GPU row", set_anchored},
     {OPTIONS_VALIDATE, 0, "all", NULL, "print every row", set_all},
     {OPTIONS_WHOLE, 0, "tokens", "N",
-     "tokens of the whole training run, for its time and cost: 300B, 1.5T", set_tokens},
+     "tokens of the whole training run, for its time and cost: 300B, 1.5T", cli_set_tokens},
     {OPTIONS_WHOLE, 0, "samples", "N", "samples of the whole training run instead (1e9)",
-     set_samples},
+     cli_set_samples},
     {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
-     "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
+     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
     {OPTIONS_COMPARE, 0, "explain", NULL,
      "why each takes longer or less than the first: by part, op and place", set_why},
     {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
@@ -330,14 +283,14 @@ static const struct option_row rows[] = {
     {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
      set_no_timing},
     {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...",
-     "price of a GPU per hour; by type: v100=2.5,a100=4", add_prices},
-    {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", set_samples},
+     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
+    {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", cli_set_samples},
     {OPTIONS_SWEEP, 0, "tokens", "N", "tokens of the whole training run instead: 300B, 1.5T",
-     set_tokens},
-    {OPTIONS_SWEEP, 0, "deadline", "TIME", "time for the whole run: 36h, 30days", set_deadline},
-    {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", set_jobs},
+     cli_set_tokens},
+    {OPTIONS_SWEEP, 0, "deadline", "TIME", "time for the whole run: 36h, 30days", cli_set_deadline},
+    {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", cli_set_jobs},
     {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",
-     set_store},
+     cli_set_store},
     {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems",
      cli_set_shard},
     {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
@@ -355,9 +308,9 @@ static const struct option_row rows[] = {
      cli_set_exhaustive},
     {OPTIONS_SEARCH, 0, "print-flags", "NAME",
      "the best layout as flags of megatron, deepspeed or torchtitan", cli_set_flags_of},
-    {OPTIONS_SEARCH, 'j', "jobs", "N", "layouts at once (default: one per core)", set_jobs},
+    {OPTIONS_SEARCH, 'j', "jobs", "N", "layouts at once (default: one per core)", cli_set_jobs},
     {OPTIONS_SEARCH, 0, "store", "FILE",
-     "keep what was simulated op by op: an interrupted search goes on from there", set_store},
+     "keep what was simulated op by op: an interrupted search goes on from there", cli_set_store},
     {OPTIONS_LEARN, 0, "rounds", "N", "most rounds of pre-training (100)", cli_set_rounds},
     {OPTIONS_LEARN, 0, "iterations", "N", "iterations measured in each round (10)",
      cli_set_measured},
