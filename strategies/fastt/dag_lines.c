@@ -88,7 +88,8 @@ static int in_line(const void *a, const void *b)
 
 void fr__dag_lines_join(struct fr__dag_lines *l)
 {
-    qsort(l->queued, l->n, sizeof(*l->queued), in_line);
+    if (l->n > 0)
+        qsort(l->queued, l->n, sizeof(*l->queued), in_line);
     for (size_t i = AT_ONCE; i < l->n; i++) {
         const struct fr__dag_message *m = &l->queued[i].m, *before = &l->queued[i - AT_ONCE].m;
 

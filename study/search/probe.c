@@ -240,6 +240,8 @@ static void sort_new(struct fr__prices *p)
 {
     size_t n = p->n_sorted;
 
+    if (p->n == p->n_sorted)
+        return;
     qsort(p->probes + p->n_sorted, p->n - p->n_sorted, sizeof(*p->probes), compare);
     for (size_t i = p->n_sorted; i < p->n; i++)
         if (n == p->n_sorted || compare(&p->probes[n - 1], &p->probes[i]) != 0)
