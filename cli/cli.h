@@ -10,7 +10,7 @@
 #include "results/draw.h"
 #include "results/results.h"
 #include "results/schedules.h"
-#include "results/search.h"
+#include "results/search_answer.h"
 #include "study/comm.h"
 
 /* Exit statuses; after a signal it is 128 plus its number, as shells count. */

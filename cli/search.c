@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "results/search.h"
+#include "results/search_answer.h"
 
 #include <stdio.h>
 #include <string.h>

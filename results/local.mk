@@ -3,7 +3,7 @@ libresults_la_SOURCES = \
 	results/comm.c results/comm_table.h results/differences.c results/draw.h results/explain.h \
 	results/explain.c results/fits.h results/fits.c results/formats.h results/formats.c \
 	results/learning.c results/pipelines.c results/results.h results/schedules.h \
-	results/schedules.c results/search.h results/searches.c results/sweeps.c \
+	results/schedules.c results/search_answer.h results/searches.c results/sweeps.c \
 	results/data/collectives.c results/data/comm.c results/data/csv.c results/data/difference.h \
 	results/data/difference.c results/data/explain.c results/data/explain_layout.c \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \

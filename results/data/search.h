@@ -2,7 +2,7 @@
 #ifndef FR_RESULTS_DATA_SEARCH_H
 #define FR_RESULTS_DATA_SEARCH_H
 
-#include "results/search.h"
+#include "results/search_answer.h"
 
 /* A line of column names, and a line for each layout with what became of it. */
 void fr__search_write_csv(FILE *f, const struct fr_search_results *r);

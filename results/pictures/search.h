@@ -2,7 +2,7 @@
 #ifndef FR_RESULTS_PICTURES_SEARCH_H
 #define FR_RESULTS_PICTURES_SEARCH_H
 
-#include "results/search.h"
+#include "results/search_answer.h"
 
 /* A point a layout that was simulated coarsely, coloured by its tensor parallelism; the frontier
  * joined and named; the GPU's memory a line. ending: ".png", ".svg" or ".pdf". FR_EIO: gnuplot is

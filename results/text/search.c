@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/search.h"
+#include "results/search_answer.h"
 #include "results/text/table.h"
 
 #include <math.h>

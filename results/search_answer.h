@@ -1,6 +1,6 @@
-/* results/search.h - how the answer of a search looks: a table, CSV, JSON, a picture. */
-#ifndef FORERUN_RESULTS_SEARCH_H
-#define FORERUN_RESULTS_SEARCH_H
+/* results/search_answer.h - how the answer of a search looks: a table, CSV, JSON, a picture. */
+#ifndef FORERUN_RESULTS_SEARCH_ANSWER_H
+#define FORERUN_RESULTS_SEARCH_ANSWER_H
 
 #include "study/search.h"
 
