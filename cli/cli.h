@@ -176,7 +176,7 @@ enum fr_status cli_set_rounds(struct options *o, const char *value, struct fr_er
 enum fr_status cli_set_measured(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_profiles(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_every(struct options *o, const char *value, struct fr_error *err);
-/* cli/options_answer.c */
+/* cli/options/answer.c */
 /* Keeps the value of a setting: compare asks for each that it is given. */
 enum fr_status cli_note_value(struct options *o, const char *name, const char *value,
                               struct fr_error *err);
@@ -186,7 +186,7 @@ enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct 
 enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
-/* cli/options_sweep.c */
+/* cli/options/sweep.c */
 enum fr_status cli_set_store(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_add_prices(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_samples(struct options *o, const char *value, struct fr_error *err);
@@ -194,13 +194,13 @@ enum fr_status cli_set_tokens(struct options *o, const char *value, struct fr_er
 enum fr_status cli_set_deadline(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_jobs(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
-/* cli/options_search.c */
+/* cli/options/search.c */
 enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_within(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_add_axis(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_exhaustive(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_flags_of(struct options *o, const char *value, struct fr_error *err);
-/* cli/options_comm.c */
+/* cli/options/comm.c */
 enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_comm_factor(struct options *o, const char *value, struct fr_error *err);

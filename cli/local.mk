@@ -1,13 +1,14 @@
 bin_PROGRAMS += forerun
-forerun_SOURCES = cli/calibrate.c cli/calibrate_system.c cli/cli.h cli/comm.c cli/command.c \
-	cli/compare.c cli/completion.c cli/diff.c cli/draw.c cli/explain.c cli/graph.c \
-	cli/graph_draw.c cli/help.c cli/layers.c cli/learn.c cli/main.c cli/man.c cli/mpi.c cli/mpi.h \
-	cli/options.c cli/options_answer.c cli/options_comm.c cli/options_learn.c \
-	cli/options_schedule.c cli/options_search.c cli/options_sweep.c cli/output.c \
-	cli/overwrite.c cli/progress.c cli/recipe.c cli/reproduce.c cli/schedule.c cli/search.c \
-	cli/signals.c \
-	cli/simulate.c cli/stages.c cli/sweep.c cli/topo.c cli/topo_import.c cli/topo_time.c \
-	cli/validate.c
+forerun_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c \
+	cli/options/command.c cli/options/completion.c cli/options/help.c cli/options/learn.c \
+	cli/options/man.c cli/options/options.c cli/options/schedule.c cli/options/search.c \
+	cli/options/sweep.c cli/running/draw.c cli/running/mpi.c cli/running/mpi.h cli/running/output.c \
+	cli/running/overwrite.c cli/running/progress.c cli/running/signals.c cli/verbs/calibrate.c \
+	cli/verbs/calibrate_system.c cli/verbs/comm.c cli/verbs/compare.c cli/verbs/diff.c \
+	cli/verbs/explain.c cli/verbs/graph.c cli/verbs/graph_draw.c cli/verbs/layers.c \
+	cli/verbs/learn.c cli/verbs/recipe.c cli/verbs/reproduce.c cli/verbs/schedule.c \
+	cli/verbs/search.c cli/verbs/simulate.c cli/verbs/stages.c cli/verbs/sweep.c cli/verbs/topo.c \
+	cli/verbs/topo_import.c cli/verbs/topo_time.c cli/verbs/validate.c
 # libbase: the command reads and prints quantities as the library does
 forerun_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS)
 forerun_LDADD = libforerun.la libbase.la $(LIB_DEPS) $(MPI_LIBS)

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/mpi.h"
+#include "cli/running/mpi.h"
 
 #include <errno.h>
 #include <stdlib.h>

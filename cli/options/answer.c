@@ -1,0 +1,64 @@
+/* cli/options/answer.c - setters of what an answer is to say beside the time: what many seeds
+ * have in common, sensitivities, uncertainty. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+
+#include <string.h>
+
+enum fr_status cli_set_seeds(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr_question_set(&o->question, "seed", value, err);
+}
+
+enum fr_status cli_set_sensitivity(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    if (o->question.sensitivity == FR_SENSITIVITY_NONE)
+        o->question.sensitivity = FR_SENSITIVITY_RUN;
+    return FR_OK;
+}
+
+enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    if (o->question.uncertainty == FR_UNCERTAINTY_NONE)
+        o->question.uncertainty = FR_UNCERTAINTY_INTERVAL;
+    return FR_OK;
+}
+
+enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    o->question.uncertainty = FR_UNCERTAINTY_WHY;
+    return FR_OK;
+}
+
+enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value;
+    (void)err;
+    o->question.sensitivity = FR_SENSITIVITY_RERUN;
+    return FR_OK;
+}
+
+enum fr_status cli_note_value(struct options *o, const char *name, const char *value,
+                              struct fr_error *err)
+{
+    struct cli_variation *v = o->variations;
+
+    while (v < o->variations + o->n_variations && strcmp(v->name, name) != 0)
+        v++;
+    if (v == o->variations + o->n_variations)
+        o->n_variations++;
+    if (v->n == CLI_MAX_FILES)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '--%s' is given over %d times", name,
+                        CLI_MAX_FILES);
+    v->name = name;
+    v->values[v->n++] = value;
+    return FR_OK;
+}

@@ -1,0 +1,154 @@
+/* cli/options/comm.c - the options of forerun comm. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A size as nccl-tests takes it: bytes, or with K, M, G behind of 1024, 1024^2, 1024^3. */
+static enum fr_status parse_size(const char *value, const char *what, uint64_t *out,
+                                 struct fr_error *err)
+{
+    static const char UNITS[] = "KMG";
+    size_t n = strlen(value);
+    const char *unit = n > 0 ? strchr(UNITS, toupper((unsigned char)value[n - 1])) : NULL;
+    unsigned shift = unit && *unit ? 10 * (unsigned)(unit - UNITS + 1) : 0;
+    char digits[32];
+    uint64_t bytes = 0;
+
+    if (n > 0 && n < sizeof(digits) && n == (shift ? 1u : 0u))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is \"%s\", not a number", what, value);
+    if (n >= sizeof(digits))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "%s is too long", what);
+    snprintf(digits, sizeof(digits), "%.*s", (int)(shift ? n - 1 : n), value);
+    FR_TRY(fr__parse_count(digits, what, FR_NOWHERE, 1, (uint64_t)1 << (50 - shift), &bytes, err));
+    *out = bytes << shift;
+    return FR_OK;
+}
+
+enum fr_status cli_set_comm_min(struct options *o, const char *value, struct fr_error *err)
+{
+    return parse_size(value, "option '--minbytes'", &o->comm_min_bytes, err);
+}
+
+enum fr_status cli_set_comm_max(struct options *o, const char *value, struct fr_error *err)
+{
+    return parse_size(value, "option '--maxbytes'", &o->comm_max_bytes, err);
+}
+
+enum fr_status cli_set_comm_factor(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__parse_count(value, "option '--stepfactor'", FR_NOWHERE, 2, 1 << 20, &n, err));
+    o->comm_factor = (uint32_t)n;
+    return FR_OK;
+}
+
+enum fr_status cli_set_comm_step(struct options *o, const char *value, struct fr_error *err)
+{
+    return parse_size(value, "option '--stepbytes'", &o->comm_step_bytes, err);
+}
+
+/* "4K,1M,25M" */
+enum fr_status cli_add_comm_sizes(struct options *o, const char *value, struct fr_error *err)
+{
+    char word[32];
+
+    for (const char *at = value;; at++) {
+        size_t n = strcspn(at, ",");
+
+        if (n >= sizeof(word))
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '--sizes': a size is too long");
+        snprintf(word, sizeof(word), "%.*s", (int)n, at);
+        if (o->n_comm_sizes == CLI_MAX_SIZES)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d sizes", CLI_MAX_SIZES);
+        FR_TRY(parse_size(word, "option '--sizes'", &o->comm_sizes[o->n_comm_sizes], err));
+        o->n_comm_sizes++;
+        at += n;
+        if (!*at)
+            return FR_OK;
+    }
+}
+
+enum fr_status cli_set_comm_type(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr_comm_type_named(value, &o->comm_type, err);
+}
+
+static const char *find_op(const char *name)
+{
+    for (size_t i = 0; fr_comm_op_at(i); i++)
+        if (strcmp(name, fr_comm_op_at(i)) == 0)
+            return fr_comm_op_at(i);
+    return NULL;
+}
+
+enum fr_status cli_set_comm_op(struct options *o, const char *value, struct fr_error *err)
+{
+    o->comm_op = find_op(value);
+    return o->comm_op ? FR_OK
+                      : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                                 "no reduction '%s'; known are sum, prod, max, min and avg", value);
+}
+
+enum fr_status cli_add_comm_output(struct options *o, const char *value, struct fr_error *err)
+{
+    const char *op = find_op(value);
+
+    if (op) {
+        o->comm_op = op;
+        return FR_OK;
+    }
+    if (o->n_files == CLI_MAX_FILES)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d output files", CLI_MAX_FILES);
+    o->files[o->n_files++] = value;
+    return FR_OK;
+}
+
+enum fr_status cli_set_comm_links(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value, (void)err;
+    o->comm_links = true;
+    return FR_OK;
+}
+
+enum fr_status cli_set_comm_explain(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)value, (void)err;
+    o->comm_explain = true;
+    return FR_OK;
+}
+
+/* Keeps a copy of one name; "auto" is the way that is taken without any. */
+static enum fr_status add_way(struct options *o, const char *name, size_t n, struct fr_error *err)
+{
+    char *copy = o->comm_way_text + o->n_comm_way_text;
+
+    if (o->n_comm_ways == CLI_MAX_WAYS || n >= sizeof(o->comm_way_text) - o->n_comm_way_text)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d algorithms", CLI_MAX_WAYS);
+    if (n == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--collective-algorithm' has an empty name");
+    snprintf(copy, n + 1, "%s", name);
+    o->n_comm_way_text += n + 1;
+    o->comm_ways[o->n_comm_ways++] = strcmp(copy, "auto") == 0 ? NULL : copy;
+    return FR_OK;
+}
+
+/* "ring,tree"; the path of a file may have commas. */
+enum fr_status cli_add_comm_way(struct options *o, const char *value, struct fr_error *err)
+{
+    for (const char *at = value;; at++) {
+        size_t n = strncmp(at, "file:", 5) == 0 ? strlen(at) : strcspn(at, ",");
+
+        FR_TRY(add_way(o, at, n, err));
+        at += n;
+        if (!*at)
+            return FR_OK;
+    }
+}

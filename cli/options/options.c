@@ -1,0 +1,575 @@
+/* cli/options/options.c - the one table of options: parsing, help and suggestions come from it. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct option_row {
+    enum option_group group;
+    char letter;          /* 0: none */
+    const char *name;     /* without the dashes */
+    const char *argument; /* NULL: takes none */
+    const char *help;
+    /* NULL: a setting of the question (study/sweep.h) by this name */
+    enum fr_status (*set)(struct options *o, const char *value, struct fr_error *err);
+};
+
+/* ---- setting one option ---- */
+
+static enum fr_status add_strategy(struct options *o, const char *value, struct fr_error *err)
+{
+    if (o->sweep)
+        return fr_sweep_add(o->sweep, "strategy", value, err);
+    if (o->n_strategies == CLI_MAX_STRATEGIES)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d strategies", CLI_MAX_STRATEGIES);
+    o->strategies[o->n_strategies++] = value;
+    return FR_OK;
+}
+
+static enum fr_status add_file(struct options *o, const char *value, struct fr_error *err)
+{
+    if (o->n_files == CLI_MAX_FILES)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d output files", CLI_MAX_FILES);
+    o->files[o->n_files++] = value;
+    return FR_OK;
+}
+
+static enum fr_status add_gpu(struct options *o, const char *value, struct fr_error *err)
+{
+    if (o->n_gpus == CLI_MAX_GPUS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "more than %d names of GPUs", CLI_MAX_GPUS);
+    o->gpus[o->n_gpus++] = value;
+    return FR_OK;
+}
+
+static enum fr_status set_system(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->system = value;
+    return FR_OK;
+}
+
+static enum fr_status set_gpu_type(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->gpu_type = value;
+    return FR_OK;
+}
+
+static enum fr_status set_rows_of(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->rows_of = value;
+    return FR_OK;
+}
+
+static enum fr_status set_min_bytes(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr__parse_bytes(value, "option '--min-bytes'", FR_NOWHERE, &o->min_bytes, err);
+}
+
+static enum fr_status set_from(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->from = value;
+    return FR_OK;
+}
+
+static enum fr_status set_device(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->device = value;
+    return FR_OK;
+}
+
+/* ---- the rest ---- */
+
+static const char *phase_name(unsigned i)
+{
+    return i < FR_N_PHASES ? fr_phase_name((enum fr_phase)i) : "backward";
+}
+
+static enum fr_status add_phase(struct options *o, const char *value, struct fr_error *err)
+{
+    bool *has_phase = o->drawing.has_phase;
+    unsigned i;
+
+    FR_TRY(fr__parse_choice(value, "option '--phase'", FR_N_PHASES + 1, phase_name, &i, err));
+    if (i < FR_N_PHASES)
+        has_phase[i] = true;
+    else
+        has_phase[FR_PHASE_BACKWARD_DATA] = has_phase[FR_PHASE_BACKWARD_WEIGHT] = true;
+    if (i == FR_PHASE_FORWARD)
+        has_phase[FR_PHASE_INPUT] = true;
+    return FR_OK;
+}
+
+static enum fr_status set_layer(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->drawing.layer = value;
+    return FR_OK;
+}
+
+static enum fr_status set_most_ops(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t n = 0;
+
+    FR_TRY(fr__parse_count(value, "option '--ops'", FR_NOWHERE, 0, UINT32_MAX, &n, err));
+    o->most_ops = (size_t)n;
+    return FR_OK;
+}
+
+static enum fr_status set_op(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->op = value;
+    return FR_OK;
+}
+
+#define FLAG_SETTER(name, member)                                                                  \
+    static enum fr_status set_##name(struct options *o, const char *value, struct fr_error *err)   \
+    {                                                                                              \
+        (void)value;                                                                               \
+        (void)err;                                                                                 \
+        o->member = true;                                                                          \
+        return FR_OK;                                                                              \
+    }
+FLAG_SETTER(no_timing, question.no_timing)
+FLAG_SETTER(allow_implausible, question.allow_implausible)
+FLAG_SETTER(no_advice, no_advice)
+FLAG_SETTER(dry_run, dry_run)
+FLAG_SETTER(all, all)
+FLAG_SETTER(anchored, anchored)
+FLAG_SETTER(json, json)
+FLAG_SETTER(why, why)
+FLAG_SETTER(layers, layers)
+FLAG_SETTER(ops, drawing.is_ops)
+FLAG_SETTER(quiet, quiet)
+FLAG_SETTER(verbose, verbose)
+FLAG_SETTER(help, help)
+FLAG_SETTER(version, version)
+#undef FLAG_SETTER
+
+/* ---- the table ---- */
+
+static const struct option_row rows[] = {
+    {OPTIONS_PROBLEM, 'w', "workload", "NAME|PATH", "a zoo model, a workload folder or a profile",
+     NULL},
+    {OPTIONS_PROBLEM, 0, "profile-device", "TYPE",
+     "type of the GPU that the workload's times were measured on, if it does not say", NULL},
+    {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file", NULL},
+    {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", NULL},
+    {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines; a rack is one",
+     NULL},
+    {OPTIONS_PROBLEM, 0, "devices", "LIST",
+     "use these GPUs in this order: n0.gpu0,n0.gpu4; n0..1.gpu0..3", NULL},
+    {OPTIONS_GPUS, 'g', "gpus", "N", "the first N GPUs (default: all)", NULL},
+    {OPTIONS_GPUS, 0, "spread", NULL, "take the GPUs evenly over the machines; a rack is one",
+     NULL},
+    {OPTIONS_GPUS, 0, "devices", "LIST", "these GPUs: n0.gpu0,n0.gpu4; n0..1.gpu0..3", NULL},
+    {OPTIONS_PROBLEM, 's', "strategy", "NAME[:KEY=VALUE,...]",
+     "how to parallelise; several times to compare", add_strategy},
+    {OPTIONS_SHAPE, 'b', "batch", "N", "samples per iteration, over all GPUs", NULL},
+    {OPTIONS_PROBLEM, 'B', "batch-per-gpu", "N", "samples per iteration on each GPU", NULL},
+    {OPTIONS_SHAPE, 'p', "precision", "TYPE", "fp32, tf32, fp16, bf16, amp or fp8", NULL},
+    {OPTIONS_PROBLEM, 'O', "optimizer", "NAME", "sgd, momentum or adam", NULL},
+    {OPTIONS_PROBLEM, 0, "zero-grad", "HOW",
+     "gradients after the step: none (dropped) or zero (kept)", NULL},
+    {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens per sample, for sequence models", NULL},
+    {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models", NULL},
+    {OPTIONS_COMM, 't', "topology", "NAME|PATH", "a preset, a composition or a YAML file", NULL},
+    {OPTIONS_COMM, 'b', "minbytes", "SIZE", "smallest size; K, M, G of 1024 (8)", cli_set_comm_min},
+    {OPTIONS_COMM, 'e', "maxbytes", "SIZE", "largest size (1G)", cli_set_comm_max},
+    {OPTIONS_COMM, 'f', "stepfactor", "N", "from size to size (2)", cli_set_comm_factor},
+    {OPTIONS_COMM, 'i', "stepbytes", "SIZE", "or so many bytes more each time", cli_set_comm_step},
+    {OPTIONS_COMM, 0, "sizes", "LIST", "or just these: 4K,1M,25M", cli_add_comm_sizes},
+    {OPTIONS_COMM, 'd', "datatype", "TYPE", "half, float, bfloat16, int8, ... (float)",
+     cli_set_comm_type},
+    {OPTIONS_COMM, 0, "op", "OP", "sum, prod, max, min or avg (sum)", cli_set_comm_op},
+    {OPTIONS_COMM, 'o', "output", "FILE|OP",
+     "the curves: .svg, .png, .pdf, .csv or .json; several times; or as --op", cli_add_comm_output},
+    {OPTIONS_COMM, 0, "links", NULL, "with the busiest link of each size", cli_set_comm_links},
+    {OPTIONS_COMM, 0, "explain", NULL,
+     "of the largest size: rounds, who sends what to whom, links; -o draws them",
+     cli_set_comm_explain},
+    {OPTIONS_COMM, 0, "collective-algorithm", "LIST|file:PATH",
+     "instead of a fitted time or NCCL's choice, several side by side; 'forerun comm list'",
+     cli_add_comm_way},
+    {OPTIONS_COMM, 0, "protocol", "NAME", "of NCCL: LL, LL128 or Simple", NULL},
+    {OPTIONS_COMM, 0, "nccl-channels", "N", "most trees at the same time", NULL},
+    {OPTIONS_COMM, 0, "nccl-version", "2.N", "whose constants (default: the newest known)", NULL},
+    {OPTIONS_RUN, 0, "order", "RULE",
+     "of ready tasks: priority (default), fifo, strict, control; of transfers: random, tic, tac",
+     NULL},
+    {OPTIONS_RUN, 0, "network", "MODEL", "flow (transfers share links) or analytic", NULL},
+    {OPTIONS_RUN, 0, "channels", "N|inf", "transfers that a device sends, and receives, at once",
+     NULL},
+    {OPTIONS_RUN, 0, "collectives", "FORM", "auto, or rings: expanded (steps), closed (formula)",
+     NULL},
+    {OPTIONS_RUN, 0, "collective-algorithm", "NAME|file:PATH",
+     "how collectives go, none at a fitted time; 'forerun comm list'", NULL},
+    {OPTIONS_RUN, 0, "protocol", "NAME", "of NCCL, likewise: LL, LL128 or Simple", NULL},
+    {OPTIONS_RUN, 0, "nccl-channels", "N", "most trees of a collective at the same time", NULL},
+    {OPTIONS_RUN, 0, "nccl-version", "2.N",
+     "whose latencies a protocol has (default: the newest known)", NULL},
+    {OPTIONS_RUN, 0, "recipe", "NAME|FILE",
+     "what the training software does beside the model (forerun recipe list)", NULL},
+    {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
+     NULL},
+    {OPTIONS_RUN, 0, "memory", "MODEL",
+     "device (allocator and context) or liveness (tensors alone)", NULL},
+    {OPTIONS_RUN, 0, "costs", "SOURCE", "calibrated (default), datasheet, or a device file's path",
+     NULL},
+    {OPTIONS_RUN, 0, "seed", "N|A..B",
+     "seed of all random numbers; 0..19: mean, error and percentiles of 20 runs", NULL},
+    {OPTIONS_RUN, 0, "jitter", "[SHAPE:]CV",
+     "random spread of task times: standard deviation over mean; normal, uniform, lognormal, gamma",
+     NULL},
+    {OPTIONS_RUN, 0, "device-jitter", "[SHAPE:]CV",
+     "random slow-down of whole devices: standard deviation over mean", NULL},
+    {OPTIONS_RUN, 0, "interference", "SOURCE|FACTOR",
+     "compute beside collectives: measured (default, where a device file says), published, "
+     "measured-or-published, none, 1.2",
+     NULL},
+    {OPTIONS_RUN, 0, "slow", "NAME=FACTOR,...",
+     "these devices take FACTOR times as long: n3.gpu2=1.3; n0..1.gpu*=1.1", NULL},
+    {OPTIONS_RUN, 0, "degrade", "NAME=PART,...",
+     "these links carry PART of what they would: n0.nic1=0.5; 0: failed", NULL},
+    {OPTIONS_RUN, 0, "measured", "TIME|FILE.csv",
+     "what one GPU took for its part of the batch, or a table of steps: corrects the answer", NULL},
+    {OPTIONS_ANSWER, 0, "seeds", "A..B", "the same as --seed A..B", cli_set_seeds},
+    {OPTIONS_ANSWER, 0, "iterations", "N",
+     "iterations in a row; the time of the last is the answer", NULL},
+    {OPTIONS_ANSWER, 0, "sensitivity", NULL,
+     "how much faster links and devices would help, from one run", cli_set_sensitivity},
+    {OPTIONS_ANSWER, 0, "sensitivity-rerun", NULL,
+     "the same, and run again with each of them faster", cli_set_sensitivity_rerun},
+    {OPTIONS_ANSWER, 0, "uncertainty", NULL, "how far the errors of op costs may move the time",
+     cli_set_uncertainty},
+    {OPTIONS_ANSWER, 0, "why-uncertain", NULL, "the same, and which ops cause it",
+     cli_set_why_uncertain},
+    {OPTIONS_COSTS, 0, "costs", "SOURCE",
+     "calibrated (default), datasheet, or a device file's path", NULL},
+    {OPTIONS_EXPLAIN, 'o', "output", "FILE",
+     "a picture: the plan over time (.svg .png .pdf), the graph (.graph.svg), a mesh (.mesh.svg)",
+     add_file},
+    {OPTIONS_EXPLAIN, 0, "ops", "N", "explain the first N operations (default 40; 0: all)",
+     set_most_ops},
+    {OPTIONS_EXPLAIN, 0, "op", "NAME", "explain this operation only", set_op},
+    {OPTIONS_VALIDATE, 0, "costs", "SOURCE",
+     "calibrated (default), datasheet, or a device file's path", NULL},
+    {OPTIONS_VALIDATE, 'j', "jobs", "N", "rows at once (default: one per core)", cli_set_jobs},
+    {OPTIONS_VALIDATE, 0, "anchored", NULL,
+     "predict rows of several GPUs from their source's one-GPU row", set_anchored},
+    {OPTIONS_VALIDATE, 0, "all", NULL, "print every row", set_all},
+    {OPTIONS_WHOLE, 0, "tokens", "N",
+     "tokens of the whole training run, for its time and cost: 300B, 1.5T", cli_set_tokens},
+    {OPTIONS_WHOLE, 0, "samples", "N", "samples of the whole training run instead (1e9)",
+     cli_set_samples},
+    {OPTIONS_WHOLE, 0, "price", "USD|TYPE=USD,...",
+     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
+    {OPTIONS_COMPARE, 0, "explain", NULL,
+     "why each takes longer or less than the first: by part, op and place", set_why},
+    {OPTIONS_ADVICE, 0, "no-advice", NULL, "out of memory: do not look for what would fit",
+     set_no_advice},
+    {OPTIONS_SWEEP, 0, "no-advice", NULL, "where nothing fits: do not look for what would",
+     set_no_advice},
+    {OPTIONS_ANSWER, 0, "no-timing", NULL, "print 0 for wall-clock times: output never varies",
+     set_no_timing},
+    {OPTIONS_SWEEP, 0, "price", "USD|TYPE=USD,...",
+     "price of a GPU per hour; by type: v100=2.5,a100=4", cli_add_prices},
+    {OPTIONS_SWEEP, 0, "samples", "N", "samples of the whole training run (1e9)", cli_set_samples},
+    {OPTIONS_SWEEP, 0, "tokens", "N", "tokens of the whole training run instead: 300B, 1.5T",
+     cli_set_tokens},
+    {OPTIONS_SWEEP, 0, "deadline", "TIME", "time for the whole run: 36h, 30days", cli_set_deadline},
+    {OPTIONS_SWEEP, 'j', "jobs", "N", "points at once (default: one per core)", cli_set_jobs},
+    {OPTIONS_SWEEP, 0, "store", "FILE", "keep the answers: an interrupted sweep goes on from there",
+     cli_set_store},
+    {OPTIONS_SWEEP, 0, "shard", "I/N", "only the I-th of N parts, for batch systems",
+     cli_set_shard},
+    {OPTIONS_SWEEP, 0, "all", NULL, "print every point", set_all},
+    {OPTIONS_SWEEP, 0, "dry-run", NULL, "print how many points there are, and answer none",
+     set_dry_run},
+    {OPTIONS_SEARCH, 0, "top", "N", "layouts wanted, simulated op by op (10)", cli_set_top},
+    {OPTIONS_SEARCH, 0, "within", "PERCENT%",
+     "and all whose coarse time is so close to the best (0)", cli_set_within},
+    {OPTIONS_SEARCH, 0, "fix", "AXIS=VALUE",
+     "dp, tp, pp, cp, ep, etp, micro, virtual, schedule, zero, recompute or map; several times",
+     cli_add_axis},
+    {OPTIONS_SEARCH, 0, "vary", "AXIS=VALUE,...", "these values of an axis; several times",
+     cli_add_axis},
+    {OPTIONS_SEARCH, 0, "exhaustive", NULL, "bound nothing away: simulate all that fit",
+     cli_set_exhaustive},
+    {OPTIONS_SEARCH, 0, "print-flags", "NAME",
+     "the best layout as flags of megatron, deepspeed or torchtitan", cli_set_flags_of},
+    {OPTIONS_SEARCH, 'j', "jobs", "N", "layouts at once (default: one per core)", cli_set_jobs},
+    {OPTIONS_SEARCH, 0, "store", "FILE",
+     "keep what was simulated op by op: an interrupted search goes on from there", cli_set_store},
+    {OPTIONS_LEARN, 0, "rounds", "N", "most rounds of pre-training (100)", cli_set_rounds},
+    {OPTIONS_LEARN, 0, "iterations", "N", "iterations measured in each round (10)",
+     cli_set_measured},
+    {OPTIONS_LEARN, 0, "eps", "X", "least relative change of a cost that counts (0.05)",
+     cli_set_eps},
+    {OPTIONS_LEARN, 0, "activation", "TIME", "time to switch to another plan (30s)",
+     cli_set_activation},
+    {OPTIONS_LEARN, 0, "profiles", "N", "rounds after pre-training that look for changes (0)",
+     cli_set_profiles},
+    {OPTIONS_LEARN, 0, "every", "N", "iterations before each profile (500)", cli_set_every},
+    {OPTIONS_LEARN, 0, "drift", "GPU:FACTOR@ITERATION",
+     "from ITERATION on this GPU takes FACTOR times as long", cli_set_drift},
+    {OPTIONS_FILES, 'o', "output", "FILE",
+     "also write a file, whose ending gives the format; several times", add_file},
+    {OPTIONS_RANDOM, 'o', "output", "FILE", "write it there", add_file},
+    {OPTIONS_LAYERS, 0, "layers", NULL,
+     "a row for each layer: output, parameters, FLOPs, what it keeps", set_layers},
+    {OPTIONS_OPS, 0, "layer", "NAME", "the layers of one block, or one layer, not folded",
+     set_layer},
+    {OPTIONS_OPS, 0, "ops", NULL, "single ops instead of layers", set_ops},
+    {OPTIONS_OPS, 0, "phase", "PHASE",
+     "forward (default), backward, update, ...: ops and FLOPs; several times", add_phase},
+    {OPTIONS_EXCHANGE, 'o', "output", "FILE",
+     "write the cluster too: .yaml, or .xml for SimGrid; several times", add_file},
+    {OPTIONS_IMPORT, 0, "gpu-type", "TYPE", "what the GPUs of the file are, where it does not say",
+     set_gpu_type},
+    {OPTIONS_PICTURE, 'o', "output", "FILE",
+     "the picture: .svg, .png, .pdf, or .dot for its text; several times", add_file},
+    {OPTIONS_DEVICE, 'd', "device", "NAME|PATH",
+     "the device: a type to fit, a device file to check", set_device},
+    {OPTIONS_DEVICE, 0, "gpu", "TEXT", "a name in the data's 'gpu' column; several times", add_gpu},
+    {OPTIONS_DEVICE, 0, "system", "NAME|PATH",
+     "collectives: a name in the data's 'system' column to fit, a system to check", set_system},
+    {OPTIONS_ROWS, 0, "rows-of", "NAME",
+     "check the system on rows of this name in the data's 'system' column", set_rows_of},
+    {OPTIONS_ROWS, 0, "min-bytes", "SIZE", "collectives: check rows of at least this many bytes",
+     set_min_bytes},
+    {OPTIONS_ROWS, 0, "from", "NAME|PATH",
+     "check these curves, moved to the type of -d (needs --gpu)", set_from},
+    {OPTIONS_ROWS, 0, "all", NULL, "also rows of shapes that a fit may have used", set_all},
+    {OPTIONS_FITS, 'o', "output", "DIR|FILE",
+     "pictures of fit against data: a folder, or one .png, .svg or .pdf; .csv: the rows; several "
+     "times",
+     add_file},
+    {OPTIONS_SCHEDULE, 0, "ranks", "N", "devices of the pipeline", cli_set_ranks},
+    {OPTIONS_SCHEDULE, 0, "virtual", "N", "stages a device (default: the schedule's)",
+     cli_set_virtual},
+    {OPTIONS_SCHEDULE, 0, "micro-batches", "N", "of one step", cli_set_micros},
+    {OPTIONS_SCHEDULE, 0, "group", "N",
+     "micro-batches that visit a stage before the device's next one", cli_set_group},
+    {OPTIONS_SCHEDULE, 0, "backward", "ORDER",
+     "of micro-batches: descending or ascending, where the schedule leaves it open",
+     cli_set_backward},
+    {OPTIONS_SCHEDULE, 0, "vertical-sync", NULL,
+     "stages read the version of the weights that the first stage read", cli_set_vertical_sync},
+    {OPTIONS_SCHEDULE, 0, "times", "LIST",
+     "of actions: F=1,I=1,W=1,B=2,FB=3,comm=0 are the defaults (B: I+W, FB: F+B)", cli_set_times},
+    {OPTIONS_SCHEDULE, 0, "stages", "LIST", "a factor of the times of each stage: 1,2,1,1",
+     cli_set_stage_scale},
+    {OPTIONS_SCHEDULE_COMMS, 0, "comms", NULL,
+     "with PyTorch's sends, receives, gathers and reductions between the passes", cli_set_comms},
+    {OPTIONS_SCHEDULE, 0, "one-model", NULL,
+     "times are of a device's share of the model: of two stages each takes half",
+     cli_set_one_model},
+    {OPTIONS_SCHEDULE_DRAW, 'o', "output", "FILE", "a picture: .svg, .png or .pdf; several times",
+     add_file},
+    {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
+    {OPTIONS_PROBLEM | OPTIONS_COSTS, 0, "allow-implausible", NULL,
+     "take devices and links with figures that no machine has", set_allow_implausible},
+    {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
+    {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},
+    {OPTIONS_COMMON, 'h', "help", NULL, "this text", set_help},
+    {OPTIONS_COMMON, 'V', "version", NULL, "the version", set_version},
+};
+
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* ---- parsing ---- */
+
+/* Where parsing stands. */
+struct scan {
+    struct options *options;
+    const struct verb *verb;
+    int argc, at;
+    char *const *argv;
+};
+
+/* Whether a verb takes an option: a sweep, of those that change answers, only what it can vary, and
+ * what holds for all its points. */
+static bool takes(unsigned groups, const struct option_row *row)
+{
+    bool is_of_question =
+        (row->group & (OPTIONS_SHAPE | OPTIONS_PROBLEM | OPTIONS_RUN | OPTIONS_ANSWER)) != 0;
+
+    if (!(row->group & groups))
+        return false;
+    return !(groups & OPTIONS_SWEEP) || !is_of_question || !row->set || row->set == add_strategy ||
+           row->set == set_allow_implausible;
+}
+
+static enum fr_status set(struct options *o, const struct option_row *row, const char *value,
+                          struct fr_error *err)
+{
+    if (row->group == OPTIONS_RUN && !row->set && !o->sweep)
+        FR_TRY(cli_note_value(o, row->name, value, err));
+    if (row->set)
+        return row->set(o, value, err);
+    if (!value)
+        value = "1"; /* a flag */
+    return o->sweep ? fr_sweep_add(o->sweep, row->name, value, err)
+                    : fr_question_set(&o->question, row->name, value, err);
+}
+
+static enum fr_status apply(struct scan *s, const struct option_row *row, const char *spelling,
+                            const char *value, struct fr_error *err)
+{
+    if (!row->argument)
+        return set(s->options, row, NULL, err);
+    if (!value) {
+        if (s->at + 1 >= s->argc)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' needs a value (%s)", spelling,
+                            row->argument);
+        value = s->argv[++s->at];
+    }
+    if (!value[0])
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' has an empty value", spelling);
+    return set(s->options, row, value, err);
+}
+
+static enum fr_status fail_unknown_option(const struct scan *s, const char *name, size_t length,
+                                          struct fr_error *err)
+{
+    const char *names[N_ROWS];
+    char word[64], hint[128];
+    const char *near;
+    size_t n = 0;
+
+    snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), name);
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (takes(s->verb->options, &rows[i]))
+            names[n++] = rows[i].name;
+    near = fr__nearest(word, names, n);
+    if (near)
+        snprintf(hint, sizeof(hint), ", did you mean '--%s'?", near);
+    else
+        hint[0] = '\0';
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '--%s'%s", word, hint);
+}
+
+static enum fr_status parse_long(struct scan *s, const char *name, struct fr_error *err)
+{
+    const char *value = strchr(name, '=');
+    size_t length = value ? (size_t)(value - name) : strlen(name);
+    char spelling[32];
+
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!takes(s->verb->options, &rows[i]) || strlen(rows[i].name) != length ||
+            strncmp(rows[i].name, name, length) != 0)
+            continue;
+        snprintf(spelling, sizeof(spelling), "--%s", rows[i].name);
+        if (value && !rows[i].argument)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '%s' takes no value", spelling);
+        return apply(s, &rows[i], spelling, value ? value + 1 : NULL, err);
+    }
+    return fail_unknown_option(s, name, length, err);
+}
+
+static const struct option_row *find_letter(const struct scan *s, char letter)
+{
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (takes(s->verb->options, &rows[i]) && rows[i].letter == letter)
+            return &rows[i];
+    return NULL;
+}
+
+/* "-g4", "-g 4", "-qv" */
+static enum fr_status parse_letters(struct scan *s, const char *letters, struct fr_error *err)
+{
+    for (; *letters; letters++) {
+        const struct option_row *row = find_letter(s, *letters);
+        char spelling[3] = {'-', *letters, '\0'};
+
+        if (!row)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '%s'", spelling);
+        if (row->argument)
+            return apply(s, row, spelling, letters[1] ? letters + 1 : NULL, err);
+        FR_TRY(apply(s, row, spelling, NULL, err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status add_argument(struct scan *s, const char *word, struct fr_error *err)
+{
+    struct options *o = s->options;
+
+    size_t most = s->verb->has_more_arguments ? CLI_MAX_ARGUMENTS : s->verb->n_arguments;
+
+    if (o->n_arguments >= most)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", word);
+    o->arguments[o->n_arguments++] = word;
+    return FR_OK;
+}
+
+enum fr_status cli_parse_options(struct options *o, const struct verb *v, int argc,
+                                 char *const argv[], struct fr_error *err)
+{
+    struct scan s = {.options = o, .verb = v, .argc = argc, .argv = argv};
+    bool only_arguments = false;
+
+    for (s.at = 0; s.at < argc; s.at++) {
+        const char *word = argv[s.at];
+
+        if (only_arguments || word[0] != '-' || !word[1])
+            FR_TRY(add_argument(&s, word, err));
+        else if (strcmp(word, "--") == 0)
+            only_arguments = true;
+        else if (word[1] == '-')
+            FR_TRY(parse_long(&s, word + 2, err));
+        else
+            FR_TRY(parse_letters(&s, word + 1, err));
+    }
+    if (o->n_arguments < v->n_arguments && !o->help && !o->version)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'forerun %s%s%s' needs %s",
+                        v->group ? v->group : "", v->group ? " " : "", v->name, v->arguments);
+    return FR_OK;
+}
+
+void cli_print_options(FILE *f, unsigned groups)
+{
+    char left[64];
+
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!takes(groups, &rows[i]))
+            continue;
+        snprintf(left, sizeof(left), "%c%c%c --%s%s%s", rows[i].letter ? '-' : ' ',
+                 rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ', rows[i].name,
+                 rows[i].argument ? " " : "", rows[i].argument ? rows[i].argument : "");
+        cli_print_row(f, left, 38, rows[i].help);
+    }
+}
+
+bool cli_next_option(unsigned groups, size_t *at, struct cli_option *out)
+{
+    while (*at < N_ROWS && !takes(groups, &rows[*at]))
+        ++*at;
+    if (*at == N_ROWS)
+        return false;
+    *out =
+        (struct cli_option){rows[*at].letter, rows[*at].name, rows[*at].argument, rows[*at].help};
+    ++*at;
+    return true;
+}
+
+enum fr_sensitivity cli_sensitivity(const struct options *o)
+{
+    if (o->question.sensitivity != FR_SENSITIVITY_NONE)
+        return o->question.sensitivity;
+    for (size_t i = 0; i < o->n_files; i++)
+        if (fr_results_shows_sensitivity(o->files[i]))
+            return FR_SENSITIVITY_RUN;
+    return FR_SENSITIVITY_NONE;
+}

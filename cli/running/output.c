@@ -1,0 +1,88 @@
+/* cli/running/output.c - files first, standard output last. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LEAST_WIDTH = 40 };
+
+size_t cli_width(void)
+{
+    const char *text = getenv("COLUMNS");
+    unsigned long n = 0;
+
+    errno = 0;
+    if (text && *text)
+        n = strtoul(text, NULL, 10);
+#ifdef TIOCGWINSZ
+    if (n == 0 || errno != 0) {
+        struct winsize w = {.ws_col = 0};
+
+        n = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+    }
+#endif
+    return n >= LEAST_WIDTH && n < 10000 ? (size_t)n : 0;
+}
+
+enum fr_status cli_check_files(const struct options *o, bool is_comparison, struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_results_check_path(o->files[i], is_comparison, err));
+    return FR_OK;
+}
+
+enum fr_status cli_check_plots(const struct options *o, struct fr_error *err)
+{
+    static const char *const endings[] = {".csv", ".svg", ".png", ".pdf"};
+
+    for (size_t i = 0; i < o->n_files; i++) {
+        size_t n = strlen(o->files[i]), k = 0;
+
+        while (k < 4 && (n <= 4 || strcmp(o->files[i] + n - 4, endings[k]) != 0))
+            k++;
+        if (k == 4)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "'%s': expected a name that ends in .csv, .svg, .png or .pdf",
+                            o->files[i]);
+        FR_TRY(fr_results_check_path(o->files[i], true, err));
+    }
+    return FR_OK;
+}
+
+enum fr_status cli_check_terms(const struct options *o, struct fr_error *err)
+{
+    const struct fr_sweep_terms *t = &o->terms;
+
+    if (t->tokens > 0 && t->samples > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (t->prices.n > 0 && !(t->tokens > 0 || t->samples > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--price' needs the length of the run: --tokens or --samples");
+    return FR_OK;
+}
+
+enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
+                                 struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_results_write(rs, o->files[i], &s->context, err));
+    if (o->json)
+        fr_results_print_json(stdout, rs);
+    else
+        fr_results_print_table(stdout, rs, o->verbose);
+    return FR_OK;
+}
+
+void cli_print_row(FILE *f, const char *name, int width, const char *summary)
+{
+    fprintf(f, "  %-*s  %s\n", width, name, summary);
+}

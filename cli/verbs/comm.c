@@ -1,0 +1,104 @@
+/* cli/verbs/comm.c - a collective over a range of sizes as nccl-tests prints it; how it goes. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "results/comm_table.h"
+
+#include <string.h>
+
+static enum fr_status list_algorithms(void)
+{
+    printf("%-22s %s\n", "auto", "a fitted time where there is one, else nccl");
+    printf("%-22s %s\n", "nccl", "what NCCL's tuner would take, each collective");
+    for (size_t i = 0; fr_collective_algorithm_name(i); i++)
+        printf("%-22s %s\n", fr_collective_algorithm_name(i), fr_collective_algorithm_summary(i));
+    printf("%-22s %s\n", "file:PATH", "your own, from a text file");
+    return FR_OK;
+}
+
+static struct fr_comm_question question_of(const struct options *o)
+{
+    return (struct fr_comm_question){.topology = o->question.topology,
+                                     .kind = o->arguments[0],
+                                     .n_gpus = o->question.n_gpus,
+                                     .is_spread = o->question.is_spread,
+                                     .devices = o->question.devices,
+                                     .costs = o->question.costs,
+                                     .min_bytes = o->comm_min_bytes ? o->comm_min_bytes : 8,
+                                     .max_bytes =
+                                         o->comm_max_bytes ? o->comm_max_bytes : (uint64_t)1 << 30,
+                                     .factor = o->comm_factor ? o->comm_factor : 2,
+                                     .step_bytes = o->comm_factor ? 0 : o->comm_step_bytes,
+                                     .sizes = o->n_comm_sizes ? o->comm_sizes : NULL,
+                                     .n_sizes = o->n_comm_sizes,
+                                     .type = o->comm_type,
+                                     .op = o->comm_op,
+                                     .wants_links = o->comm_links,
+                                     .way = o->question.way,
+                                     .allow_implausible = o->question.allow_implausible};
+}
+
+static enum fr_status explain(struct session *s, const struct fr_comm_question *q,
+                              struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_comm_story *story = NULL;
+    enum fr_status st;
+
+    if (o->n_comm_ways > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--explain' takes one algorithm, not %zu", o->n_comm_ways);
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_comm_story_check_path(o->files[i], err));
+    FR_TRY(fr_comm_explain(&story, q, &s->context, err));
+    st = FR_OK;
+    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
+        st = fr_comm_story_write(story, o->files[i], &s->context, err);
+    if (st == FR_OK && o->json)
+        fr_comm_story_print_json(stdout, story);
+    else if (st == FR_OK)
+        fr_comm_story_print(stdout, story);
+    fr_comm_story_free(story);
+    return st;
+}
+
+static enum fr_status tables(struct session *s, struct fr_comm_question q, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_comm_table *t[CLI_MAX_WAYS] = {NULL};
+    size_t n = o->n_comm_ways ? o->n_comm_ways : 1;
+    enum fr_status st = FR_OK;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_comm_check_path(o->files[i], err));
+    for (size_t i = 0; i < n && st == FR_OK; i++) {
+        q.way.algorithm = o->comm_ways[i];
+        st = fr_comm(&t[i], &q, &s->context, err);
+    }
+    for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
+        st = fr_comm_write(t, n, o->files[i], &s->context, err);
+    if (st == FR_OK && o->json)
+        fr_comm_print_json(stdout, t, n);
+    else if (st == FR_OK)
+        fr_comm_print(stdout, t, n, o->comm_links);
+    for (size_t i = 0; i < n; i++)
+        fr_comm_free(t[i]);
+    return st;
+}
+
+enum fr_status cli_comm(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_comm_question q = question_of(o);
+
+    if (strcmp(q.kind, "list") == 0)
+        return list_algorithms();
+    if (!q.topology)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "no topology given (-t, --topology)");
+    if (o->comm_factor && o->comm_step_bytes)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "options '--stepfactor' and '--stepbytes' exclude each other");
+    q.way.algorithm = o->comm_ways[0];
+    return o->comm_explain ? explain(s, &q, err) : tables(s, q, err);
+}

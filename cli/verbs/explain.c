@@ -1,0 +1,69 @@
+/* cli/verbs/explain.c - how a planner came to its plan. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "results/explain.h"
+
+/* ---- one plan, or several pipelines ---- */
+
+static enum fr_status tell_one(struct session *s, const struct fr_explanation *e,
+                               struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    const struct fr_explanation_view view = {.n_ops = o->most_ops, .op = o->op};
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_explanation_write(e, o->files[i], &s->context, err));
+    if (o->json)
+        return fr_explanation_print_json(stdout, e, err);
+    FR_TRY(fr_explanation_print(stdout, e, &view, err));
+    if (!fr_explanation_is_pipeline(e))
+        return FR_OK;
+    putchar('\n');
+    return fr_explanation_print_pipelines(stdout, &e, 1, false, err);
+}
+
+static enum fr_status tell_pipelines(struct session *s, const struct fr_explanation *const es[],
+                                     size_t n, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_explanation_write_pipelines(es, n, o->files[i], &s->context, err));
+    return fr_explanation_print_pipelines(stdout, es, n, o->json, err);
+}
+
+static enum fr_status explain_all(struct session *s, struct fr_explanation *es[], size_t *n,
+                                  struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    do {
+        struct fr_question q = o->question;
+
+        q.strategy = o->n_strategies ? o->strategies[*n] : NULL;
+        FR_TRY(fr_explain(&es[*n], &q, &s->context, err));
+        (*n)++;
+    } while (*n < o->n_strategies);
+    return FR_OK;
+}
+
+enum fr_status cli_explain(struct session *s, struct fr_error *err)
+{
+    struct fr_explanation *es[CLI_MAX_STRATEGIES];
+    size_t n = 0;
+    enum fr_status st;
+
+    for (size_t i = 0; i < s->options.n_files; i++)
+        FR_TRY(fr_explanation_check_path(s->options.files[i], err));
+    st = explain_all(s, es, &n, err);
+    if (st == FR_OK && n == 1 &&
+        (fr_explanation_is_layout(es[0]) || !fr_explanation_is_pipeline(es[0])))
+        st = tell_one(s, es[0], err);
+    else if (st == FR_OK)
+        st = tell_pipelines(s, (const struct fr_explanation *const *)es, n, err);
+    for (size_t i = 0; i < n; i++)
+        fr_explanation_free(es[i]);
+    return st;
+}

@@ -1,0 +1,257 @@
+/* cli/verbs/graph.c - list, show, check and export workloads. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "workloads/random/random_tasks.h"
+
+#include <inttypes.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NUMBER = 32 };
+
+enum fr_status cli_load_graph(const struct session *s, struct fr_graph **g, struct fr_error *err)
+{
+    const struct fr_question *q = &s->options.question;
+    const struct fr_workload_options opt = {.batch = q->global_batch,
+                                            .seq_len = q->seq_len,
+                                            .dtype = q->dtype,
+                                            .image_size = q->image_size};
+
+    return fr_workload_load(g, s->options.arguments[0], &opt, err);
+}
+
+enum fr_status cli_graph_list(struct session *s, struct fr_error *err)
+{
+    const char *group = "";
+
+    (void)s;
+    (void)err;
+    for (size_t i = 0; fr_zoo_name(i); i++) {
+        if (strcmp(fr_zoo_group(i), group) != 0)
+            printf("%s%s:\n", i ? "\n" : "", fr_zoo_group(i));
+        group = fr_zoo_group(i);
+        cli_print_row(stdout, fr_zoo_name(i), 18, fr_zoo_summary(i));
+    }
+    return FR_OK;
+}
+
+static double backward_of(const double by_phase[FR_N_PHASES])
+{
+    return by_phase[FR_PHASE_BACKWARD_DATA] + by_phase[FR_PHASE_BACKWARD_WEIGHT];
+}
+
+/* ---- show, for people ---- */
+
+static void print_ops(const struct fr_graph *g)
+{
+    puts("\nOps:");
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_op *o = &g->ops[i];
+        char flops[NUMBER], bytes[NUMBER], params[NUMBER], shape[FR_SHAPE_TEXT];
+
+        printf("  %-36s %-13s %-15s %12s %11s %11s%s%s\n", o->name, fr_op_kind_name(o->kind),
+               fr_phase_name(o->phase), fr__format_flops(o->flops, flops, sizeof(flops)),
+               fr__format_bytes(o->bytes, bytes, sizeof(bytes)),
+               fr__format_bytes((double)o->param_bytes, params, sizeof(params)),
+               o->shape.of == FR_SHAPE_UNKNOWN ? "" : "  ",
+               fr_shape_format(&o->shape, shape, sizeof(shape)));
+    }
+}
+
+/* ", 3x224x224 images" */
+static void print_images(const struct fr_graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct fr_tensor *t = &g->tensors[g->ops[i].first_tensor];
+
+        if (g->ops[i].phase == FR_PHASE_INPUT && g->ops[i].n_tensors == 1 && t->n_dims == 4) {
+            printf(", %ux%ux%u images", t->dims[1], t->dims[2], t->dims[3]);
+            return;
+        }
+    }
+}
+
+/* layers: [n_layers], or NULL */
+static void print_graph(const struct fr_graph *g, const struct fr_layer_totals layers[],
+                        bool is_verbose)
+{
+    struct fr_graph_totals t;
+    char text[NUMBER], more[NUMBER];
+
+    fr_graph_totals(g, &t);
+    printf("%s, batch %u", g->name, g->batch);
+    if (g->seq_len)
+        printf(", sequence length %u", g->seq_len);
+    print_images(g);
+    printf(", %s\nsource: %s\n\n", fr_dtype_name(g->dtype), g->source ? g->source : "not given");
+    printf("  parameters    %s (%" PRIu64 "), %s in %" PRIu64 " tensor%s\n",
+           fr__format_count((double)t.params, text, sizeof(text)), t.params,
+           fr__format_bytes((double)t.param_bytes, more, sizeof(more)), t.param_tensors,
+           t.param_tensors == 1 ? "" : "s");
+    printf("  saved         %s for the backward pass\n",
+           fr__format_bytes((double)t.saved_bytes, text, sizeof(text)));
+    printf("  layers        %zu\n\n", g->n_layers);
+    printf("  %-16s %8s %14s  %s\n", "phase", "ops", "FLOPs", "measured");
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++) {
+        if (t.ops[phase] == 0)
+            continue;
+        printf("  %-16s %8zu %14s  %s\n", fr_phase_name((enum fr_phase)phase), t.ops[phase],
+               fr__format_flops(t.flops[phase], text, sizeof(text)),
+               t.sample_s[phase] > 0 ? fr__format_time(t.sample_s[phase], more, sizeof(more))
+                                     : "-");
+    }
+    if (layers)
+        cli_print_layers(g, layers);
+    if (is_verbose)
+        print_ops(g);
+}
+
+/* ---- show, for programs ---- */
+
+static void write_forward_flops_by_kind(struct fr__json *j, const struct fr_graph *g)
+{
+    double flops[FR_N_OP_KINDS] = {0};
+    bool is_there[FR_N_OP_KINDS] = {false};
+
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].phase == FR_PHASE_FORWARD) {
+            flops[g->ops[i].kind] += g->ops[i].flops;
+            is_there[g->ops[i].kind] = true;
+        }
+    fr__json_open(j, "forward_flops_by_kind", '{', true);
+    for (unsigned kind = 0; kind < FR_N_OP_KINDS; kind++)
+        if (is_there[kind])
+            fr__json_number(j, fr_op_kind_name((enum fr_op_kind)kind), flops[kind]);
+    fr__json_close(j, '}');
+}
+
+/* layers: [n_layers], or NULL */
+static void write_graph(const struct fr_graph *g, const struct fr_layer_totals layers[])
+{
+    struct fr_graph_totals t;
+    struct fr__json j;
+
+    fr_graph_totals(g, &t);
+    fr__json_init(&j, stdout);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "name", g->name);
+    fr__json_string(&j, "source", g->source);
+    fr__json_count(&j, "batch", g->batch);
+    fr__json_count(&j, "seq_len", g->seq_len);
+    fr__json_string(&j, "precision", fr_dtype_name(g->dtype));
+    fr__json_count(&j, "params", t.params);
+    fr__json_count(&j, "param_bytes", t.param_bytes);
+    fr__json_count(&j, "param_tensors", t.param_tensors);
+    fr__json_count(&j, "saved_bytes", t.saved_bytes);
+    fr__json_count(&j, "layers", g->n_layers);
+    fr__json_number(&j, "forward_flops", t.flops[FR_PHASE_FORWARD]);
+    fr__json_number(&j, "backward_flops", backward_of(t.flops));
+    write_forward_flops_by_kind(&j, g);
+    fr__json_open(&j, "flops", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.flops[phase]);
+    fr__json_close(&j, '}');
+    fr__json_open(&j, "ops", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_count(&j, fr_phase_name((enum fr_phase)phase), t.ops[phase]);
+    fr__json_close(&j, '}');
+    if (layers)
+        cli_write_layers(&j, g, layers);
+    fr__json_open(&j, "sample_s", '{', true);
+    for (unsigned phase = 0; phase < FR_N_PHASES; phase++)
+        fr__json_number(&j, fr_phase_name((enum fr_phase)phase), t.sample_s[phase]);
+    fr__json_close(&j, '}');
+    fr__json_close(&j, '}');
+    putchar('\n');
+}
+
+enum fr_status cli_graph_show(struct session *s, struct fr_error *err)
+{
+    struct fr_layer_totals *layers = NULL;
+    struct fr_graph *g;
+    enum fr_status st = FR_OK;
+
+    FR_TRY(cli_load_graph(s, &g, err));
+    if (s->options.layers) {
+        layers = calloc(g->n_layers + 1, sizeof(*layers));
+        st = layers ? fr_graph_layer_totals(g, layers, err) : fr__fail_nomem(err);
+        if (st != FR_OK)
+            goto done;
+    }
+    if (s->options.json)
+        write_graph(g, layers);
+    else
+        print_graph(g, layers, s->options.verbose);
+done:
+    free(layers);
+    fr_graph_free(g);
+    return st;
+}
+
+/* ---- check and export ---- */
+
+static void say(void *user, const char *line)
+{
+    (void)user;
+    puts(line);
+}
+
+enum fr_status cli_graph_check(struct session *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+    size_t n;
+
+    FR_TRY(cli_load_graph(s, &g, err));
+    n = fr_graph_check(g, say, NULL);
+    if (n == 0)
+        printf("%s: nothing odd about %zu ops and %zu edges\n", g->name, g->n_ops, g->n_edges);
+    fr_graph_free(g);
+    return n == SIZE_MAX ? fr__fail_nomem(err) : FR_OK;
+}
+
+enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
+{
+    struct fr_graph *g;
+    struct stat from, to;
+    enum fr_status st;
+
+    if (stat(s->options.arguments[0], &from) == 0 && stat(s->options.arguments[1], &to) == 0 &&
+        from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+        return fr__fail(err, FR_EUSAGE, (struct fr_loc){s->options.arguments[1], 0, 0},
+                        "is the workload itself; export it to another folder");
+    FR_TRY(cli_load_graph(s, &g, err));
+    st = fr_graph_export(g, s->options.arguments[1], err);
+    fr_graph_free(g);
+    return st;
+}
+
+/* ---- random task graphs ---- */
+
+enum fr_status cli_graph_random(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    FILE *f;
+    enum fr_status st;
+
+    if (o->n_files > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "one file at most");
+    if (o->n_files == 0)
+        return fr_random_tasks(stdout, o->arguments[0], err);
+    f = fopen(o->files[0], "w");
+    if (!f)
+        return fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
+                        strerror(errno));
+    st = fr_random_tasks(f, o->arguments[0], err);
+    if (st == FR_OK && ferror(f))
+        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write");
+    if (fclose(f) != 0 && st == FR_OK)
+        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
+                      strerror(errno));
+    return st;
+}

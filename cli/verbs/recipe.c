@@ -1,0 +1,37 @@
+/* cli/verbs/recipe.c - recipes of training software: list, show. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "study/recipe.h"
+
+enum fr_status cli_recipe_list(struct session *s, struct fr_error *err)
+{
+    (void)s;
+    for (size_t i = 0; fr_recipe_shipped(i); i++) {
+        struct fr_recipe *r;
+
+        FR_TRY(fr_recipe_load(&r, fr_recipe_shipped(i), err));
+        cli_print_row(stdout, fr_recipe_name(r), 24, fr_recipe_summary(r));
+        fr_recipe_free(r);
+    }
+    puts("\nOne of your own: --recipe FILE.yaml; without --recipe nothing is copied, added or "
+         "scaled.");
+    return FR_OK;
+}
+
+enum fr_status cli_recipe_show(struct session *s, struct fr_error *err)
+{
+    const struct fr_recipe_value *v;
+    struct fr_recipe *r;
+
+    FR_TRY(fr_recipe_load(&r, s->options.arguments[0], err));
+    printf("%s: %s\n\n", fr_recipe_name(r), fr_recipe_summary(r));
+    for (size_t i = 0; (v = fr_recipe_value(r, i)); i++)
+        printf("  %s%s=%s\n      %s\n", v->is_of_question ? "--" : "", v->option, v->text,
+               v->source);
+    for (size_t i = 0; fr_recipe_left_out(r, i); i++)
+        printf("%s  %s\n", i ? "" : "\nleft out:\n", fr_recipe_left_out(r, i));
+    fr_recipe_free(r);
+    return FR_OK;
+}

@@ -1,0 +1,42 @@
+/* cli/verbs/simulate.c - one workload, one cluster, one strategy. */
+#include "config.h"
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "study/staging.h"
+
+static void print_decision(void *user, const char *line)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
+enum fr_status cli_simulate(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_question q = o->question;
+    struct fr_record *record;
+    const struct fr_record *records[1];
+    struct fr_results rs = {.records = records, .n = 1, .terms = &o->terms};
+    enum fr_status st;
+
+    if (o->n_strategies > 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "%zu strategies given, 'forerun simulate' takes one; try 'forerun compare'",
+                        o->n_strategies);
+    q.strategy = o->n_strategies ? o->strategies[0] : NULL;
+    if (fr_staging_is_for(&q))
+        return cli_stages(s, &q, err);
+    q.sensitivity = cli_sensitivity(o);
+    q.with_advice = !o->no_advice;
+    FR_TRY(cli_check_files(o, false, err));
+    FR_TRY(cli_check_terms(o, err));
+    if (o->verbose)
+        s->context.log = print_decision;
+    FR_TRY(fr_answer(&q, &s->context, &record, err));
+    records[0] = record;
+    st = cli_write_results(s, &rs, err);
+    s->status = record->oom ? CLI_NO_MEMORY : CLI_DONE;
+    fr_record_free(record);
+    return st;
+}

@@ -1,0 +1,275 @@
+/* cli/verbs/sweep.c - a grid of questions: answered, stored, summed up. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/running/mpi.h"
+
+#ifdef HAVE_MALLOC_H
+#include <malloc.h>
+#endif
+#include <string.h>
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && strcmp(path + n - m, ending) == 0;
+}
+
+/* Only JSON shows what the rows' columns do not. */
+static bool wants_records(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        if (ends_with(o->files[i], ".json"))
+            return true;
+    return o->json;
+}
+
+/* "96 points: 2 workload x 2 topology x 4 gpus x 3 batch-per-gpu x 2 strategy" */
+static void print_size(const struct fr_sweep *s)
+{
+    size_t n_all = fr_sweep_n_points(s), n_mine = 0, n;
+    const char *separator = ": ";
+
+    for (size_t i = 0; i < n_all; i++)
+        n_mine += fr_sweep_is_mine(s, i);
+    printf("%zu point%s", n_all, n_all == 1 ? "" : "s");
+    for (size_t i = 0; fr_question_setting(i); i++) {
+        (void)fr_sweep_axis(s, i, &n);
+        if (n <= 1)
+            continue;
+        printf("%s%zu %s", separator, n, fr_question_setting(i));
+        separator = " x ";
+    }
+    putchar('\n');
+    if (n_mine < n_all)
+        printf("%zu in this shard\n", n_mine);
+}
+
+/* Says how far it came and how to go on. */
+static enum fr_status fail_interrupted(const struct options *o, struct fr_error *err)
+{
+    size_t n_rows = 0, n_mine = 0;
+
+    for (size_t i = 0; i < fr_sweep_n_points(o->sweep); i++) {
+        n_rows += fr_sweep_row(o->sweep, i) != NULL;
+        n_mine += fr_sweep_is_mine(o->sweep, i);
+    }
+    if (o->store)
+        return fr__fail(err, FR_ECANCELLED, FR_NOWHERE,
+                        "interrupted after %zu of %zu points; they are in %s, and the same command "
+                        "goes on from there",
+                        n_rows, n_mine, o->store);
+    return fr__fail(err, FR_ECANCELLED, FR_NOWHERE,
+                    "interrupted after %zu of %zu points; with --store FILE it could go on from "
+                    "there",
+                    n_rows, n_mine);
+}
+
+/* mpirun was told how many processes to start: each is one thread, unless told otherwise. */
+static unsigned choose_jobs(const struct options *o, const struct cli_mpi *mpi)
+{
+    return mpi && !o->n_jobs ? 1 : o->n_jobs;
+}
+
+static enum fr_status run(struct session *s, struct cli_mpi *mpi, struct fr_store *store,
+                          struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    const struct fr_sweep_options how = {.n_threads = choose_jobs(o, mpi),
+                                         .with_records = wants_records(o),
+                                         .print_record = fr_record_print_json,
+                                         .store = store,
+                                         .serve = mpi ? cli_mpi_serve : NULL,
+                                         .serve_user = mpi};
+    struct progress *progress = s->context.progress_user;
+    enum fr_status st;
+
+    progress->with_time_left = true;
+    if (mpi)
+        cli_mpi_lead(mpi, o->sweep, &s->context);
+    st = fr_sweep_run(o->sweep, &how, &s->context, err);
+    cli_progress_end(progress);
+    return st == FR_ECANCELLED ? fail_interrupted(o, err) : st;
+}
+
+static enum fr_status run_with_store(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_store *store;
+    enum fr_status st;
+
+    if (!o->store)
+        return run(s, mpi, NULL, err);
+    FR_TRY(fr_store_open(&store, o->store, err));
+    st = run(s, mpi, store, err);
+    if (st == FR_OK)
+        return fr_store_close(store, err);
+    (void)fr_store_close(store, NULL);
+    return st;
+}
+
+static int status_of(const struct fr_sweep_summary *m)
+{
+    if (m->n[FR_FAILED] > 0)
+        return CLI_FAILED;
+    if (m->n[FR_FITS] > 0)
+        return CLI_DONE;
+    return m->n[FR_OOM] > 0 ? CLI_NO_MEMORY : CLI_USAGE;
+}
+
+static enum fr_status write_all(struct session *s, const struct fr_sweep_summary *m,
+                                struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_sweep_write(o->files[i], o->sweep, m, &s->context, err));
+    if (o->json)
+        fr_sweep_print_json(stdout, o->sweep, m);
+    else
+        fr_sweep_print_table(stdout, o->sweep, m, o->all);
+    if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
+        fprintf(stderr, "forerun: note: %zu points were in %s already\n",
+                fr_sweep_n_found(o->sweep), o->store);
+    return FR_OK;
+}
+
+/* ---- advice where nothing fits ---- */
+
+/* The point that lacks least memory; n_points: none ran out of it. */
+static size_t nearest_point(const struct fr_sweep *sweep)
+{
+    size_t n = fr_sweep_n_points(sweep), best = n;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_sweep_row *row = fr_sweep_row(sweep, i);
+
+        if (row && row->outcome == FR_OOM &&
+            (best == n || row->over_bytes < fr_sweep_row(sweep, best)->over_bytes))
+            best = i;
+    }
+    return best;
+}
+
+static void print_advice(const struct fr_record *r)
+{
+    char text[32], name[80];
+
+    printf("\nnothing fits; strategy %s on %zu GPUs, batch %u, lacks least. What would fit:\n\n",
+           r->strategy, r->n_gpus, r->global_batch);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        snprintf(name, sizeof(name), "%s samples/s",
+                 fr__format_count(r->advice[i].samples_per_s, text, sizeof(text)));
+        printf("  %-18s %-40s %s\n", name, r->advice[i].options, r->advice[i].change);
+    }
+    if (r->n_advice == 0)
+        printf("  no single change of %u that were tried\n", r->advice_tried);
+}
+
+/* What 'forerun simulate' would say of the point that lacks least. A sweep's answer stands without
+ * it, so nothing is said where it cannot be found. */
+static void advise(struct session *s)
+{
+    const struct options *o = &s->options;
+    size_t point = nearest_point(o->sweep);
+    struct fr_question q;
+    struct fr_record *r = NULL;
+
+    if (point == fr_sweep_n_points(o->sweep))
+        return;
+    fr_sweep_question(o->sweep, point, &q);
+    q.with_advice = true;
+    if (fr_answer(&q, &s->context, &r, NULL) != FR_OK)
+        return;
+    cli_progress_end(s->context.progress_user);
+    if (r->has_advice)
+        print_advice(r);
+    fr_record_free(r);
+}
+
+static enum fr_status prepare(const struct options *o, struct fr_error *err)
+{
+    if (o->terms.tokens > 0 && o->terms.samples > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (o->question.allow_implausible)
+        fr_sweep_allow_implausible(o->sweep);
+    FR_TRY(fr_sweep_finish(o->sweep, err));
+    return fr_prices_check(&o->terms.prices, o->sweep, err);
+}
+
+static enum fr_status check_files(const struct options *o, struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_sweep_check_path(o->files[i], err));
+    return FR_OK;
+}
+
+/* Answers the points, with the other processes where there are some. */
+static enum fr_status answer(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    enum fr_status st = check_files(o, err);
+
+    if (st == FR_OK)
+        st = prepare(o, err);
+    if (st == FR_OK && !o->dry_run)
+        st = run_with_store(s, mpi, err);
+    return cli_mpi_end(mpi, st, err);
+}
+
+static enum fr_status follow(struct session *s, struct cli_mpi *mpi, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    enum fr_status st = prepare(o, err);
+
+    cli_mpi_follow(mpi, st, o->sweep, choose_jobs(o, mpi), &s->context, err);
+    return cli_mpi_end(mpi, FR_OK, err);
+}
+
+/* One point's memory is the next one's: glibc gives large arrays and the tops of its heaps back
+ * to the system each time, and to fault them in again took a seventh of a sweep's time. */
+static void keep_freed_memory(void)
+{
+#if defined(M_ARENA_MAX) && defined(M_MMAP_MAX) && defined(M_TRIM_THRESHOLD) && defined(M_TOP_PAD)
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
+    mallopt(M_TOP_PAD, 1 << 24);
+    mallopt(M_ARENA_MAX, 1); /* the heaps of other arenas are given back all the same */
+#endif
+}
+
+enum fr_status cli_sweep(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_sweep_summary *m;
+    struct cli_mpi *mpi;
+    enum fr_status st;
+
+    keep_freed_memory();
+    FR_TRY(cli_mpi_start(&mpi, err));
+    if (mpi && cli_mpi_is_follower())
+        return follow(s, mpi, err);
+    FR_TRY(answer(s, mpi, err));
+    if (o->dry_run) {
+        print_size(o->sweep);
+        return FR_OK;
+    }
+    FR_TRY(fr_sweep_summarise(o->sweep, &o->terms, &m, err));
+    st = write_all(s, m, err);
+    s->status = status_of(m);
+    if (st == FR_OK && m->n[FR_FITS] == 0 && m->n[FR_OOM] > 0 && !o->json && !o->quiet &&
+        !o->no_advice)
+        advise(s);
+    fr_sweep_summary_free(m);
+    return st;
+}
+
+enum fr_status cli_sweep_merge(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    return fr_stores_merge(o->arguments[0], o->arguments + 1, o->n_arguments - 1, err);
+}

@@ -1,0 +1,123 @@
+/* cli/verbs/topo_import.c - another tool's topology: what was read and assumed, as other files. */
+#include "config.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/cli.h"
+
+#include <string.h>
+
+static bool is_simgrid(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && strcmp(path + n - 4, ".xml") == 0;
+}
+
+static enum fr_status check_path(const char *path, struct fr_error *err)
+{
+    size_t n = strlen(path);
+
+    if (is_simgrid(path) || (n > 5 && strcmp(path + n - 5, ".yaml") == 0) ||
+        (n > 4 && strcmp(path + n - 4, ".yml") == 0))
+        return FR_OK;
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                    "'%s' ends neither in .yaml (a topology of our own) nor in .xml (SimGrid)",
+                    path);
+}
+
+static enum fr_status write_file(const struct fr_topo *t, const char *path, struct fr_error *err)
+{
+    enum fr_status status;
+    struct fr__out out;
+
+    FR_TRY(fr__out_open(&out, path, err));
+    status =
+        is_simgrid(path) ? fr_topo_write_simgrid(out.f, t, err) : fr_topo_write_yaml(out.f, t, err);
+    if (status == FR_OK)
+        return fr__out_commit(&out, err);
+    fr__out_abort(&out);
+    return status;
+}
+
+static enum fr_status write_files(const struct options *o, const struct fr_topo *t,
+                                  struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(write_file(t, o->files[i], err));
+    return FR_OK;
+}
+
+static enum fr_status check_paths(const struct options *o, struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(check_path(o->files[i], err));
+    return FR_OK;
+}
+
+/* "4x box.xml" names a cluster of it; a preset that is alike is shorter. */
+static void print_report(const struct fr_topo *t, const char *format, const char *like)
+{
+    printf("%s\nformat: %s\n%s\n%zu machine%s, %zu GPUs, %zu links\nin one line: %s\n", t->name,
+           format, t->summary, t->n_machines, t->n_machines == 1 ? "" : "s", t->n_gpus, t->n_links,
+           like ? like : t->name);
+    if (like)
+        printf("routes between GPUs as in the preset %s\n", like);
+    cli_topo_print_notes(t);
+}
+
+static void write_report(const struct fr_topo *t, const char *format, const char *like)
+{
+    struct fr__json j;
+
+    fr__json_init(&j, stdout);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_string(&j, "name", t->name);
+    fr__json_string(&j, "format", format);
+    fr__json_string(&j, "summary", t->summary);
+    fr__json_count(&j, "machines", t->n_machines);
+    fr__json_count(&j, "gpus", t->n_gpus);
+    fr__json_count(&j, "links", t->n_links);
+    fr__json_string(&j, "line", like ? like : t->name);
+    fr__json_string(&j, "like_preset", like);
+    cli_topo_write_notes(&j, t);
+    fr__json_close(&j, '}');
+    putchar('\n');
+}
+
+enum fr_status cli_topo_import(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    const char *format, *like;
+    struct fr_topo *t;
+    enum fr_status st;
+
+    FR_TRY(check_paths(o, err));
+    FR_TRY(fr_topo_import(&t, o->arguments[0], o->gpu_type, &format, err));
+    st = fr_topo_preset_like(t, &like, err);
+    if (st == FR_OK)
+        st = write_files(o, t, err);
+    if (st == FR_OK && o->json)
+        write_report(t, format, like);
+    else if (st == FR_OK)
+        print_report(t, format, like);
+    fr_topo_free(t);
+    return st;
+}
+
+enum fr_status cli_topo_export(struct session *s, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+    struct fr_topo *t;
+    enum fr_status st;
+
+    FR_TRY(check_paths(o, err));
+    FR_TRY(fr_topo_load(&t, o->arguments[0], err));
+    if (o->n_files > 0)
+        st = write_files(o, t, err);
+    else
+        st = fr_topo_write_yaml(stdout, t, err);
+    fr_topo_free(t);
+    return st;
+}
