@@ -19,6 +19,7 @@ tests_support_libsupport_la_SOURCES = tests/support/base_check.h \
 	tests/support/native_case.h \
 	tests/support/profile_case.c \
 	tests/support/profile_case.h \
+	tests/support/quick_spec.h \
 	tests/support/nccl_case.c \
 	tests/support/nccl_case.h \
 	tests/support/random_plan.c \

@@ -152,7 +152,8 @@ static bool is_twin(const struct search *s, uint32_t d)
     return false;
 }
 
-/* Adds the children of op; returns the bound of all schedules behind this node that op gives. */
+/* Adds the children of op that may beat the best so far; returns the bound of all schedules behind
+ * this node that op gives. */
 static double add_children(const struct search *s, uint32_t op, struct child children[], size_t *n)
 {
     double earliest_s = INFINITY;
@@ -165,7 +166,7 @@ static double add_children(const struct search *s, uint32_t op, struct child chi
         c.end_s = c.start_s + fr__timetable_cost(s->t, op, d);
         c.bound_s = c.end_s + s->tail_s[op];
         earliest_s = fmin(earliest_s, c.bound_s);
-        if (!is_twin(s, d))
+        if (c.bound_s < s->out->best_s && !is_twin(s, d))
             children[(*n)++] = c;
     }
     return earliest_s;
@@ -182,6 +183,25 @@ static int compare_children(const void *a, const void *b)
     if (x->op != y->op)
         return x->op < y->op ? -1 : 1;
     return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* Most nodes have few children, and calling qsort for them took half of the search. */
+static void sort_children(struct child children[], size_t n)
+{
+    enum { FEW = 24 };
+
+    if (n > FEW) {
+        qsort(children, n, sizeof(*children), compare_children);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        struct child c = children[i];
+        size_t k = i;
+
+        for (; k > 0 && compare_children(&c, &children[k - 1]) < 0; k--)
+            children[k] = children[k - 1];
+        children[k] = c;
+    }
 }
 
 /* ---- the search ---- */
@@ -286,7 +306,7 @@ static void descend(struct search *s, double bound_s)
     for (uint32_t i = 0; i < n_ops; i++)
         if (s->t->device[i] == FR_NONE && fr__timetable_is_ready(s->t, i))
             bound_s = fmax(bound_s, add_children(s, i, children, &n));
-    qsort(children, n, sizeof(*children), compare_children);
+    sort_children(children, n);
     for (size_t k = 0; k < n && s->st == FR_OK; k++) {
         double there_s = fmax(bound_s, children[k].bound_s);
 

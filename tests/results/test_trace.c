@@ -3,6 +3,7 @@
 
 #include "tests/support/hand_case.h"
 #include "tests/support/json_check.h"
+#include "tests/support/quick_spec.h"
 #include "tests/support/xml_check.h"
 #include "tests/support/base_check.h"
 
@@ -294,7 +295,7 @@ START_TEST(every_strategy_traces_what_its_plan_holds)
 
         if (fr_strategy_at(i)->required_option)
             continue;
-        q.strategy = fr_strategy_at(i)->name;
+        q.strategy = quick_spec(i);
         q.n_gpus = strcmp(q.strategy, "single") == 0 ? 1 : 4;
         ck_assert_msg(fr_answer_on(&setting, &q, NULL, &r, &err) == FR_OK, "%s", err.text);
         ck_assert_msg(fr_answer_on(&setting, &q, NULL, &other, &err) == FR_OK, "%s", err.text);

@@ -137,8 +137,10 @@ static void note(struct system systems[], size_t *n, const char *name, bool is_e
     systems[i].is_equal &= is_equal;
 }
 
+/* The search of all machines takes half a minute: without FORERUN_TESTS_WHOLE each fifth one. */
 START_TEST(channels_and_speeds_are_nccls)
 {
+    enum { EVERY = 5 };
     struct system systems[64];
     size_t n_systems = 0, n_equal = 0;
     unsigned n = 0, n_speeds = 0, n_kinds = 0, n_channels = 0;
@@ -147,7 +149,8 @@ START_TEST(channels_and_speeds_are_nccls)
     struct fr__nccl_comm comm = {.version = 0};
     struct fr_error err;
     FILE *f = nccl_data_open("graphs.csv");
-    bool is_there = false;
+    bool is_there = false, is_whole = getenv("FORERUN_TESTS_WHOLE") != NULL;
+    unsigned n_setups = 0;
 
     while (f && nccl_row_read(f, &row)) {
         const struct fr__nccl_graph *g;
@@ -160,6 +163,7 @@ START_TEST(channels_and_speeds_are_nccls)
             struct fr__ns s = {.n = 0};
 
             is_there =
+                (is_whole || n_setups++ % EVERY == 0) &&
                 load(row.field[1], version_of(row.field[0]), atoi(row.field[3]), row.nodes > 1, &s);
             if (is_there)
                 ck_assert(fr__ns_comm(&s, row.nodes, &comm, NULL, &err) == FR_OK);
@@ -193,8 +197,9 @@ START_TEST(channels_and_speeds_are_nccls)
     printf("%zu of %zu systems\n", n_equal, n_systems);
     /* Not so: the machine that NCCL splits in two since its NICs are faster than the link between
      * its CPUs, and one of bridged pairs where 2.30 takes two channels of half the speed. */
-    ck_assert_uint_ge(n_equal, 39);
-    ck_assert_uint_ge(n_speeds, 780);
+    ck_assert_uint_ge(n_equal + 2, n_systems);
+    ck_assert_uint_ge(n_systems, is_whole ? 41 : 20);
+    ck_assert_uint_ge(100 * n_speeds, (is_whole ? 94 : 90) * n);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include "results/results.h"
 #include "study/session.h"
 #include "tests/support/base_check.h"
+#include "tests/support/quick_spec.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ START_TEST(a_session_answers_as_a_single_question_does)
 
         if (fr_strategy_at(i)->required_option)
             continue;
-        q.strategy = fr_strategy_at(i)->name;
+        q.strategy = quick_spec(i);
         ck_assert_msg(fr_answer(&q, NULL, &alone, &err) == FR_OK, "%s", err.text);
         shared = ask(s, &q);
         a = text_of(alone);
@@ -173,7 +174,7 @@ START_TEST(a_brief_answer_has_the_same_figures)
 
         if (fr_strategy_at(i)->required_option)
             continue;
-        q.strategy = fr_strategy_at(i)->name;
+        q.strategy = quick_spec(i);
         q.is_brief = false;
         whole = ask(s, &q);
         q.is_brief = true;
