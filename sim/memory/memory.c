@@ -122,30 +122,33 @@ static enum fr_status make_requests(struct engine *e, const struct persistent *k
     return FR_OK;
 }
 
-/* The buffer that one of a device's takes is of. */
-static uint32_t buffer_of_take(const struct engine *e, uint32_t d, uint32_t take)
+/* Of each device whose allocator is over: the buffer of the take that was too much. */
+static void find_first_over(const struct engine *e, const struct fr__played played[],
+                            uint32_t first_over[], uint32_t n_takes[])
 {
     const struct fr_plan_view *v = e->v;
-    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < v->alloc_first[v->n_tasks]; i++)
-        if (e->memory.takes[i] == take && device_of(&e->memory.live[i]) == d)
-            return v->alloc[i];
+    for (uint32_t i = 0; i < v->alloc_first[v->n_tasks]; i++) {
+        uint32_t d = device_of(&e->memory.live[i]);
+
+        if (e->memory.takes[i] != FR_NONE && e->memory.takes[i] == played[d].first_over)
+            first_over[d] = v->alloc[i];
+    }
     for (int is_optimizer = 0; is_optimizer < 2; is_optimizer++)
         for (uint32_t b = 0; b < v->n_buffers; b++) {
             const struct fr_buffer *k = &v->buffers[b];
 
-            if (is_persistent(k) && k->device == d && is_of_optimizer(k) == is_optimizer &&
-                is_asked_for(&e->memory.requests[d], k->bytes, k->kind) && n++ == take)
-                return b;
+            if (is_persistent(k) && is_of_optimizer(k) == is_optimizer &&
+                is_asked_for(&e->memory.requests[k->device], k->bytes, k->kind) &&
+                n_takes[k->device]++ == played[k->device].first_over)
+                first_over[k->device] = b;
         }
-    assert(false && "a take of no buffer");
-    return 0;
 }
 
 /* What the device's allocator came to. It is over before the sum of the buffers is: they are less
  * than its segments. */
-static void add_played(struct engine *e, uint32_t d, const struct fr__played *p)
+static void add_played(struct engine *e, uint32_t d, const struct fr__played *p,
+                       uint32_t first_over)
 {
     struct fr_device_result *r = &e->results[d];
     const struct fr_buffer *k;
@@ -154,22 +157,39 @@ static void add_played(struct engine *e, uint32_t d, const struct fr__played *p)
     r->peak_reserved_bytes = p->stats.peak_reserved_bytes;
     if (!p->stats.is_over)
         return;
-    k = &e->v->buffers[buffer_of_take(e, d, p->first_over)];
+    assert(first_over != FR_NONE);
+    k = &e->v->buffers[first_over];
     r->is_over = true;
     r->first_over_task = k->alloc;
     r->first_over_bytes = k->bytes;
+}
+
+static bool is_any_over(const struct fr__requests of[], const struct fr__played played[], size_t n)
+{
+    for (size_t d = 0; d < n; d++)
+        if (of[d].asked && played[d].stats.is_over)
+            return true;
+    return false;
 }
 
 static enum fr_status play_requests(struct engine *e)
 {
     size_t n = e->v->topo->n_devices;
     struct fr__played *played = calloc(n + 1, sizeof(*played));
-    bool ok = played && fr__requests_play(e->memory.requests, n, played);
+    uint32_t *first_over = malloc((n + 1) * sizeof(*first_over));
+    uint32_t *n_takes = calloc(n + 1, sizeof(*n_takes));
+    bool ok = played && first_over && n_takes && fr__requests_play(e->memory.requests, n, played);
 
+    if (ok)
+        memset(first_over, 0xff, (n + 1) * sizeof(*first_over)); /* FR_NONE each */
+    if (ok && is_any_over(e->memory.requests, played, n))
+        find_first_over(e, played, first_over, n_takes);
     for (uint32_t d = 0; ok && d < n; d++)
         if (e->memory.requests[d].asked)
-            add_played(e, d, &played[d]);
+            add_played(e, d, &played[d], first_over[d]);
     free(played);
+    free(first_over);
+    free(n_takes);
     return ok ? FR_OK : fr__engine_fail_nomem(e);
 }
 
