@@ -1,74 +1,103 @@
-/* results/comm.c - the file formats of a collective's curves and of its steps, by a file's ending.
- *
- * It is separate from the writers, each of which knows its own format alone.
- */
+/* results/comm.c - the file formats of a collective's curves, and of its steps. */
 #include "config.h"
 
 #include "results/comm_table.h"
 
-#include "base/error.h"
-#include "results/parts/output.h"
+#include "results/parts/endings.h"
 #include "results/pictures/curves.h"
 
-static const char *const PICTURES[] = {".svg", ".png", ".pdf"};
+/* ---- curves ---- */
 
-/* NULL: no picture. */
-static const char *picture_ending(const char *path)
+struct curves {
+    struct fr_comm_table *const *of;
+    size_t n;
+};
+
+static enum fr_status draw_curves(FILE *f, const void *what, const char *ending,
+                                  const struct fr_context *ctx, struct fr_error *err)
 {
-    for (size_t i = 0; i < sizeof(PICTURES) / sizeof(PICTURES[0]); i++)
-        if (fr__ends_in(path, PICTURES[i]))
-            return PICTURES[i];
-    return NULL;
+    const struct curves *c = what;
+
+    return fr__draw_curves(f, c->of, c->n, ending, ctx, err);
 }
+
+static enum fr_status write_csv(FILE *f, const void *what, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct curves *c = what;
+
+    (void)ending, (void)ctx, (void)err;
+    fr_comm_print_csv(f, c->of, c->n);
+    return FR_OK;
+}
+
+static enum fr_status write_json(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct curves *c = what;
+
+    (void)ending, (void)ctx, (void)err;
+    fr_comm_print_json(f, c->of, c->n);
+    return FR_OK;
+}
+
+static const struct fr__ending of_curves[] = {
+    {".svg", NULL, draw_curves}, {".png", NULL, draw_curves}, {".pdf", NULL, draw_curves},
+    {".csv", NULL, write_csv},   {".json", NULL, write_json},
+};
+
+/* nccl-tests' -o is the reduction. */
+static const struct fr__endings curves = {.of = "collectives",
+                                          .hint = ", or a reduction: sum, prod, max, min or avg",
+                                          .rows = of_curves,
+                                          .n = sizeof(of_curves) / sizeof(of_curves[0])};
 
 enum fr_status fr_comm_check_path(const char *path, struct fr_error *err)
 {
-    if (picture_ending(path) || fr__ends_in(path, ".csv") || fr__ends_in(path, ".json"))
-        return FR_OK;
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "'%s': expected a name that ends in .svg, .png, .pdf, .csv or .json, or a "
-                    "reduction: sum, prod, max, min or avg",
-                    path);
+    return fr__ending_check(&curves, path, err);
 }
 
 enum fr_status fr_comm_write(struct fr_comm_table *const t[], size_t n, const char *path,
                              const struct fr_context *ctx, struct fr_error *err)
 {
-    const char *picture = picture_ending(path);
-    struct fr__out o;
-    enum fr_status st = FR_OK;
+    const struct curves what = {.of = t, .n = n};
 
-    FR_TRY(fr_comm_check_path(path, err));
-    FR_TRY(fr__open_output(&o, path, err));
-    if (picture)
-        st = fr__draw_curves(o.f, t, n, picture, ctx, err);
-    else if (fr__ends_in(path, ".csv"))
-        fr_comm_print_csv(o.f, t, n);
-    else
-        fr_comm_print_json(o.f, t, n);
-    return fr__close_output(&o, st, ctx, err);
+    return fr__ending_write(&curves, &what, path, ctx, err);
 }
+
+/* ---- steps ---- */
+
+static enum fr_status draw_steps(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__draw_steps(f, what, ending, ctx, err);
+}
+
+static enum fr_status write_story(FILE *f, const void *what, const char *ending,
+                                  const struct fr_context *ctx, struct fr_error *err)
+{
+    (void)ending, (void)ctx, (void)err;
+    fr_comm_story_print_json(f, what);
+    return FR_OK;
+}
+
+static const struct fr__ending of_steps[] = {
+    {".svg", NULL, draw_steps},
+    {".png", NULL, draw_steps},
+    {".pdf", NULL, draw_steps},
+    {".json", NULL, write_story},
+};
+
+static const struct fr__endings steps = {
+    .of = "a collective's steps", .rows = of_steps, .n = sizeof(of_steps) / sizeof(of_steps[0])};
 
 enum fr_status fr_comm_story_check_path(const char *path, struct fr_error *err)
 {
-    if (picture_ending(path) || fr__ends_in(path, ".json"))
-        return FR_OK;
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "'%s': expected a name that ends in .svg, .png, .pdf or .json", path);
+    return fr__ending_check(&steps, path, err);
 }
 
 enum fr_status fr_comm_story_write(const struct fr_comm_story *s, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err)
 {
-    const char *picture = picture_ending(path);
-    struct fr__out o;
-    enum fr_status st = FR_OK;
-
-    FR_TRY(fr_comm_story_check_path(path, err));
-    FR_TRY(fr__open_output(&o, path, err));
-    if (picture)
-        st = fr__draw_steps(o.f, s, picture, ctx, err);
-    else
-        fr_comm_story_print_json(o.f, s);
-    return fr__close_output(&o, st, ctx, err);
+    return fr__ending_write(&steps, s, path, ctx, err);
 }

@@ -1,64 +1,55 @@
-/* results/learning.c - the table of file formats of learnings, and the choice by a file's ending.
- *
- * It is separate from the writers, each of which knows its own format alone.
- */
+/* results/learning.c - the file formats of learnings. */
 #include "config.h"
 
-#include "base/error.h"
 #include "results/data/learn.h"
-#include "results/parts/output.h"
+#include "results/parts/endings.h"
 #include "results/pictures/learn.h"
 
-static const struct format {
-    const char *ending, *summary;
-    void (*print)(FILE *f, const struct fr_learning *l); /* NULL: a picture */
-} formats[] = {
-    {".csv", "one row a round", fr__learning_write_csv},
-    {".json", "every value, as --json prints it", fr_learning_print_json},
-    {".png", "picture: estimated and measured time by round, ways back marked", NULL},
-    {".svg", "the same, to scale without loss", NULL},
-    {".pdf", "the same, for print", NULL},
+static enum fr_status write_csv(FILE *f, const void *what, const char *ending,
+                                const struct fr_context *ctx, struct fr_error *err)
+{
+    (void)ending, (void)ctx, (void)err;
+    fr__learning_write_csv(f, what);
+    return FR_OK;
+}
+
+static enum fr_status write_json(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    (void)ending, (void)ctx, (void)err;
+    fr_learning_print_json(f, what);
+    return FR_OK;
+}
+
+static enum fr_status draw(FILE *f, const void *what, const char *ending,
+                           const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__draw_learning(f, what, ending, ctx, err);
+}
+
+static const struct fr__ending rows[] = {
+    {".csv", "one row a round", write_csv},
+    {".json", "every value, as --json prints it", write_json},
+    {".png", "picture: estimated and measured time by round, ways back marked", draw},
+    {".svg", "the same, to scale without loss", draw},
+    {".pdf", "the same, for print", draw},
 };
 
-enum { N_FORMATS = sizeof(formats) / sizeof(formats[0]) };
-
-/* NULL: no format has that ending. */
-static const struct format *find_format(const char *path)
-{
-    for (size_t i = 0; i < N_FORMATS; i++)
-        if (fr__ends_in(path, formats[i].ending))
-            return &formats[i];
-    return NULL;
-}
+static const struct fr__endings formats = {
+    .of = "learnings", .rows = rows, .n = sizeof(rows) / sizeof(rows[0])};
 
 const char *fr_learning_format(size_t i, const char **summary)
 {
-    if (i >= N_FORMATS)
-        return NULL;
-    *summary = formats[i].summary;
-    return formats[i].ending;
+    return fr__ending_at(&formats, i, summary);
 }
 
 enum fr_status fr_learning_check_path(const char *path, struct fr_error *err)
 {
-    if (find_format(path))
-        return FR_OK;
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                    "'%s': expected a name that ends in .csv, .json, .png, .svg or .pdf", path);
+    return fr__ending_check(&formats, path, err);
 }
 
 enum fr_status fr_learning_write(const struct fr_learning *l, const char *path,
                                  const struct fr_context *ctx, struct fr_error *err)
 {
-    const struct format *format = find_format(path);
-    struct fr__out o;
-    enum fr_status st = FR_OK;
-
-    FR_TRY(fr_learning_check_path(path, err));
-    FR_TRY(fr__out_open(&o, path, err));
-    if (format->print)
-        format->print(o.f, l);
-    else
-        st = fr__draw_learning(o.f, l, format->ending, ctx, err);
-    return fr__close_output(&o, st, ctx, err);
+    return fr__ending_write(&formats, l, path, ctx, err);
 }

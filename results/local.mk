@@ -19,14 +19,15 @@ libresults_la_SOURCES = \
 	results/html/chart.c results/html/html.h results/html/memory.c results/html/page.c \
 	results/html/path.c results/html/report.c results/html/tables.c results/html/text.c \
 	results/html/timeline.c results/html/words.c \
-	results/parts/colours.h results/parts/explanation.h results/parts/explanation.c \
-	results/parts/lanes.h results/parts/lanes.c results/parts/layout.h results/parts/layout.c \
-	results/parts/layout_mesh.c results/parts/layout_parts.h results/parts/layout_watch.c \
-	results/parts/memory_curve.h results/parts/memory_curve.c results/parts/number.h \
-	results/parts/number.c results/parts/output.h results/parts/output.c results/parts/program.h \
-	results/parts/program.c results/parts/schedule.h results/parts/schedule.c \
-	results/parts/speed_up.h results/parts/speed_up.c results/parts/sweep_names.h \
-	results/parts/sweep_names.c results/parts/task_order.h results/parts/task_order.c \
+	results/parts/colours.h results/parts/endings.h results/parts/endings.c \
+	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
+	results/parts/lanes.c results/parts/layout.h results/parts/layout.c results/parts/layout_mesh.c \
+	results/parts/layout_parts.h results/parts/layout_watch.c results/parts/memory_curve.h \
+	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
+	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
+	results/parts/schedule.h results/parts/schedule.c results/parts/speed_up.h \
+	results/parts/speed_up.c results/parts/sweep_names.h results/parts/sweep_names.c \
+	results/parts/task_order.h results/parts/task_order.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \

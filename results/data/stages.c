@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/json.h"
-#include "results/parts/output.h"
+#include "results/parts/endings.h"
 #include "results/results.h"
 
 #include "base/error.h"
@@ -101,26 +101,39 @@ void fr_stages_print_json(FILE *f, const struct fr_stage_plan *p)
     putc('\n', f);
 }
 
+static enum fr_status write_profile(FILE *f, const void *what, const char *ending,
+                                    const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct fr_stage_plan *p = what;
+
+    (void)ending, (void)ctx, (void)err;
+    fr_profile_write(f, p->profile, p->stage_of);
+    return FR_OK;
+}
+
+static enum fr_status write_json(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    (void)ending, (void)ctx, (void)err;
+    fr_stages_print_json(f, what);
+    return FR_OK;
+}
+
+static const struct fr__ending rows[] = {{".txt", NULL, write_profile},
+                                         {".json", NULL, write_json}};
+
+static const struct fr__endings formats = {.of = "stages without a topology",
+                                           .hint = " (.txt: a PipeDream profile with stage_id)",
+                                           .rows = rows,
+                                           .n = sizeof(rows) / sizeof(rows[0])};
+
 enum fr_status fr_stages_check_path(const char *path, struct fr_error *err)
 {
-    if (!fr__ends_in(path, ".txt") && !fr__ends_in(path, ".json"))
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "'%s': stages without a topology are written as .txt (a PipeDream profile "
-                        "with stage_id) or .json",
-                        path);
-    return fr__check_output(path, err);
+    return fr__ending_check(&formats, path, err);
 }
 
 enum fr_status fr_stages_write(const struct fr_stage_plan *p, const char *path,
                                const struct fr_context *ctx, struct fr_error *err)
 {
-    struct fr__out o;
-
-    FR_TRY(fr_stages_check_path(path, err));
-    FR_TRY(fr__open_output(&o, path, err));
-    if (fr__ends_in(path, ".txt"))
-        fr_profile_write(o.f, p->profile, p->stage_of);
-    else
-        fr_stages_print_json(o.f, p);
-    return fr__close_output(&o, FR_OK, ctx, err);
+    return fr__ending_write(&formats, p, path, ctx, err);
 }

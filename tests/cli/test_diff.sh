@@ -67,7 +67,7 @@ check two_files_are_needed fails 2 "needs A.json B.json"
 run diff a.json nowhere.json
 check a_missing_file_is_named fails 2 "nowhere.json: cannot open"
 run diff a.json b.json -o two.txt
-check an_unknown_ending_is_refused fails 2 "two.txt': expected a name that ends in"
+check an_unknown_ending_is_refused fails 2 "no ending that names a format of differences"
 echo '{"question": {"workload": "alexnett", "strategy": "dp", "topology": "dgx1-v100"}}' > bad.json
 run diff a.json bad.json
 check what_a_file_names_must_exist fails 2 "alexnett"

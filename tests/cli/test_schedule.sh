@@ -45,7 +45,7 @@ check a_time_of_nothing_is_refused fails 2 "option '--times' has \"X\""
 run schedule show interleaved-1f1b --ranks 4 --micro-batches 8 --group 2
 check a_group_that_is_too_small_shows_the_circle fails 2 "cannot end: rank 0 at '4F3' waits for"
 run schedule draw 1f1b --ranks 4 --micro-batches 8 -o x.txt
-check an_unknown_ending_is_refused fails 2 "'x.txt' has no ending that names a picture"
+check an_unknown_ending_is_refused fails 2 "'x.txt' has no ending that names a format of schedules"
 printf 'rank,index,action\n0,0,0F0\n0,1,0X0\n' > bad.csv
 run schedule check bad.csv
 check a_bad_action_has_its_place fails 2 "bad.csv:3:5: 'action' is \"0X0\""
