@@ -90,11 +90,53 @@ static void read_ends(struct reading *x)
         item = x->item_of[k->op];
         end = &x->ends_s[k->phase != FR_PHASE_FORWARD][item];
         *end = fmax(*end, x->run->end_s[t]);
-        if (k->kind == FR_TASK_COMPUTE)
-            x->b->work_s += x->run->end_s[t] - x->run->start_s[t];
         if (k->phase == FR_PHASE_BACKWARD_WEIGHT && k->kind == FR_TASK_COMPUTE)
             x->b->weight_s[item] += x->run->end_s[t] - x->run->start_s[t];
     }
+}
+
+struct span {
+    double from_s, to_s;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    return (x->from_s > y->from_s) - (x->from_s < y->from_s);
+}
+
+/* Between the start of the first layer's first op and the end of its last one, the time in which the
+ * GPU computes or has a message of its own in flight. Without gaps: in them it waits for its host,
+ * which may be ahead after the first micro-batch. Without the embedding: the next micro-batch may
+ * begin with it while this one waits for its last message. */
+static enum fr_status read_path(struct reading *x, struct fr_error *err)
+{
+    struct span *spans = malloc((x->v->n_tasks + 1) * sizeof(*spans));
+    double first_s = INFINITY, last_s = 0, until_s = 0;
+    size_t n = 0;
+
+    if (!spans)
+        return fr__fail_nomem(err);
+    for (size_t t = 0; t < x->v->n_tasks; t++) {
+        if (!is_pass(x, t) || x->item_of[x->v->tasks[t].op] == 0)
+            continue;
+        spans[n++] = (struct span){x->run->start_s[t], x->run->end_s[t]};
+        if (x->v->tasks[t].kind == FR_TASK_COMPUTE) {
+            first_s = fmin(first_s, x->run->start_s[t]);
+            last_s = fmax(last_s, x->run->end_s[t]);
+        }
+    }
+    qsort(spans, n, sizeof(*spans), by_start);
+    until_s = first_s;
+    for (size_t i = 0; i < n; i++) {
+        double from_s = fmax(spans[i].from_s, until_s), to_s = fmin(spans[i].to_s, last_s);
+
+        x->b->path_s += fmax(0, to_s - from_s);
+        until_s = fmax(until_s, to_s);
+    }
+    free(spans);
+    return FR_OK;
 }
 
 /* Forwards up, backwards down; an item without a pass ends where the one before it did. */
@@ -268,7 +310,9 @@ enum fr_status fr__block_read(struct fr__probe *p, const struct fr__job *j,
     } else {
         x.ends_s[1] = x.ends_s[0] + n;
         read_times(&x);
-        st = read_bytes(&x, err);
+        st = read_path(&x, err);
+        if (st == FR_OK)
+            st = read_bytes(&x, err);
     }
     free(x.ends_s[0]);
     free(x.until_s);

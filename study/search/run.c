@@ -276,7 +276,8 @@ static enum fr_status bound_pipeline(struct running *r, size_t i, struct fr_erro
     return FR_OK;
 }
 
-/* A GPU computes one thing at a time; messages may be hidden. */
+/* Micro-batches run one after another, each with the messages of its own tensor group that its ops
+ * wait for; only what follows the last op may be hidden by the next micro-batch. */
 static enum fr_status bound_one_stage(struct running *r, size_t i, struct fr_error *err)
 {
     struct fr_search_row *row = &r->s->rows[i];
@@ -285,7 +286,7 @@ static enum fr_status bound_one_stage(struct running *r, size_t i, struct fr_err
     (void)err;
     if (!block)
         return FR_OK;
-    row->bound_s = row->layout.n_micros * block->block.work_s;
+    row->bound_s = row->layout.n_micros * block->block.path_s;
     r->order[r->n_order++] = i;
     return FR_OK;
 }

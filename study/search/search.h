@@ -88,7 +88,7 @@ struct fr__block {
     double *forward_s, *backward_s, *weight_s; /* weight_s: of the backward pass */
     double *kept_bytes;                        /* from the forward to the backward pass */
     double *forward_bytes, *backward_bytes;    /* at most, over what earlier items keep */
-    double work_s;                             /* all computing, whatever it waits for */
+    double path_s; /* computing, and messages that ops wait for: no micro-batch takes less */
 };
 
 struct fr__mesh_price {
