@@ -51,6 +51,12 @@ enum fr_status fr__repro_finish(struct fr__repro *b, enum fr_status st,
 
 enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const char *data,
                                    const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__reproduce_gpipe(struct fr_reproduction **out, const char *data,
+                                   const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__reproduce_megatron(struct fr_reproduction **out, const char *data,
+                                      const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr__reproduce_pipedream(struct fr_reproduction **out, const char *data,
                                        const struct fr_context *ctx, struct fr_error *err);
+enum fr_status fr__reproduce_zero_bubble(struct fr_reproduction **out, const char *data,
+                                         const struct fr_context *ctx, struct fr_error *err);
 #endif

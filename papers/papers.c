@@ -19,9 +19,19 @@ static const struct fr_repro_paper papers[] = {
     {"fastt", "FastT: strong and weak scaling, order, splits and memory of nine models",
      "X. Yi et al., Fast Training of Deep Learning Models over Multiple GPUs, Middleware 2020",
      fr__reproduce_fastt, NULL},
+    {"gpipe", "GPipe: the largest Transformer that fits, throughput by partitions",
+     "Y. Huang et al., GPipe: Efficient Training of Giant Neural Networks using Pipeline "
+     "Parallelism, NeurIPS 2019",
+     fr__reproduce_gpipe, NULL},
+    {"megatron", "Megatron-LM: weak scaling to a trillion parameters, ZeRO-3 beside it",
+     "D. Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using "
+     "Megatron-LM, SC 2021",
+     fr__reproduce_megatron, NULL},
     {"pipedream", "PipeDream: plans of its models by cluster, and what they gain",
      "D. Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, SOSP 2019",
      fr__reproduce_pipedream, "profiles: FOLDER/vgg16/graph.txt, ..."},
+    {"zero-bubble", "Zero-bubble pipelines: throughput and memory by schedule",
+     "P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024", fr__reproduce_zero_bubble, NULL},
 };
 
 enum { N_PAPERS = sizeof(papers) / sizeof(papers[0]) };

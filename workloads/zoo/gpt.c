@@ -31,7 +31,7 @@ static const struct fr__model_key keys[] = {
 
 static const struct fr__model_key free_keys[] = {
     [ATTENTION] = {FR__ATTENTION_KEY(FR__ATTENTION_UNFUSED)},
-    [LAYERS] = {"layers", 12, 1, 1024, NULL},
+    [LAYERS] = {"layers", 12, 1, 4096, NULL},
     [HIDDEN] = {"hidden", 768, 1, 1 << 17, NULL},
     [HEADS] = {"heads", 12, 1, 1 << 12, NULL},
     [SEQ] = {"seq", 1024, 1, 1 << 20, NULL},
