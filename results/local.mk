@@ -25,9 +25,10 @@ libresults_la_SOURCES = \
 	results/parts/layout_parts.h results/parts/layout_watch.c results/parts/memory_curve.h \
 	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
 	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
-	results/parts/schedule.h results/parts/schedule.c results/parts/speed_up.h \
-	results/parts/speed_up.c results/parts/sweep_names.h results/parts/sweep_names.c \
-	results/parts/task_order.h results/parts/task_order.c \
+	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
+	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
+	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
+	results/parts/task_order.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \
@@ -37,16 +38,18 @@ libresults_la_SOURCES = \
 	results/pictures/plot.h results/pictures/plot.c results/pictures/record.h \
 	results/pictures/record.c results/pictures/scaling.h results/pictures/scaling.c \
 	results/pictures/schedule.h results/pictures/schedule.c results/pictures/search.h \
-	results/pictures/search.c results/pictures/steps.c results/pictures/sweep.h \
-	results/pictures/sweep.c results/pictures/timeline.c results/pictures/validate.c \
+	results/pictures/search.c results/pictures/search_clusters.c results/pictures/steps.c \
+	results/pictures/sweep.h results/pictures/sweep.c results/pictures/timeline.c \
+	results/pictures/validate.c \
 	results/text/cells.h results/text/cells.c results/text/collectives.c results/text/comm.c \
 	results/text/comm_story.c results/text/comparison.c results/text/difference.c \
 	results/text/explain.h results/text/explain.c results/text/explain_cells.c \
 	results/text/explain_gantt.c results/text/explain_layout.c results/text/explain_op.c \
 	results/text/explain_steps.c results/text/learn.c results/text/record.h results/text/record.c \
 	results/text/record_details.c results/text/record_memory.c results/text/record_question.c \
-	results/text/record_run.c results/text/schedule.c results/text/search.c results/text/stages.c \
-	results/text/sweep.c results/text/table.h results/text/table.c results/text/validate.c
+	results/text/record_run.c results/text/schedule.c results/text/search.h results/text/search.c \
+	results/text/search_clusters.c results/text/stages.c results/text/sweep.c results/text/table.h \
+	results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

@@ -24,6 +24,18 @@ void fr_search_print_json(FILE *f, const struct fr_search_results *r);
  * against memory, with the frontier). FR_EUSAGE: unknown ending; FR_EIO. */
 enum fr_status fr_search_write(const char *path, const struct fr_search_results *r,
                                const struct fr_context *ctx, struct fr_error *err);
+
+/* The same of searches on several clusters: the best of each, and what no layout of any beats in
+ * time, memory and price. FR_ENOMEM. */
+enum fr_status fr_search_print_clusters(FILE *f, size_t n, const struct fr_search_results r[],
+                                        struct fr_error *err);
+void fr_search_print_clusters_json(FILE *f, size_t n, const struct fr_search_results r[]);
+/* .csv: every layout of each, its cluster first; .json; a picture: time against price. */
+enum fr_status fr_search_write_clusters(const char *path, size_t n,
+                                        const struct fr_search_results r[],
+                                        const struct fr_context *ctx, struct fr_error *err);
+
+/* FR_EUSAGE: unknown ending; FR_EIO: cannot be written. */
 enum fr_status fr_search_check_path(const char *path, struct fr_error *err);
 
 #ifdef __cplusplus

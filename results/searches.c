@@ -1,30 +1,48 @@
-/* results/searches.c - the file formats of searches. */
+/* results/searches.c - the file formats of searches, on one cluster and on several. */
 #include "config.h"
 
 #include "results/data/search.h"
 #include "results/parts/endings.h"
 #include "results/pictures/search.h"
 
+struct clusters {
+    size_t n; /* 0: one search, as it is by itself */
+    const struct fr_search_results *r;
+};
+
 static enum fr_status write_json(FILE *f, const void *what, const char *ending,
                                  const struct fr_context *ctx, struct fr_error *err)
 {
+    const struct clusters *c = what;
+
     (void)ending, (void)ctx, (void)err;
-    fr_search_print_json(f, what);
+    if (c->n)
+        fr_search_print_clusters_json(f, c->n, c->r);
+    else
+        fr_search_print_json(f, c->r);
     return FR_OK;
 }
 
 static enum fr_status write_csv(FILE *f, const void *what, const char *ending,
                                 const struct fr_context *ctx, struct fr_error *err)
 {
+    const struct clusters *c = what;
+
     (void)ending, (void)ctx, (void)err;
-    fr__search_write_csv(f, what);
+    if (c->n)
+        fr__search_write_clusters_csv(f, c->n, c->r);
+    else
+        fr__search_write_csv(f, c->r);
     return FR_OK;
 }
 
 static enum fr_status draw(FILE *f, const void *what, const char *ending,
                            const struct fr_context *ctx, struct fr_error *err)
 {
-    return fr__draw_search(f, what, ending, ctx, err);
+    const struct clusters *c = what;
+
+    return c->n ? fr__draw_search_clusters(f, c->n, c->r, ending, ctx, err)
+                : fr__draw_search(f, c->r, ending, ctx, err);
 }
 
 static const struct fr__ending rows[] = {
@@ -43,5 +61,12 @@ enum fr_status fr_search_check_path(const char *path, struct fr_error *err)
 enum fr_status fr_search_write(const char *path, const struct fr_search_results *r,
                                const struct fr_context *ctx, struct fr_error *err)
 {
-    return fr__ending_write(&formats, r, path, ctx, err);
+    return fr__ending_write(&formats, &(struct clusters){.r = r}, path, ctx, err);
+}
+
+enum fr_status fr_search_write_clusters(const char *path, size_t n,
+                                        const struct fr_search_results r[],
+                                        const struct fr_context *ctx, struct fr_error *err)
+{
+    return fr__ending_write(&formats, &(struct clusters){n, r}, path, ctx, err);
 }

@@ -115,6 +115,22 @@ enum fr_status fr_search_run(struct fr_search *s, const struct fr_question *q,
                              const struct fr_search_options *o, const struct fr_context *ctx,
                              struct fr_error *err);
 
+/* ---- clusters ---- */
+
+/* The clusters that searches are asked of: all combinations of networks and numbers of GPUs. */
+struct fr_search_clusters;
+struct fr_search_clusters *fr_search_clusters_new(void); /* NULL: out of memory */
+void fr_search_clusters_free(struct fr_search_clusters *c);
+/* "nic=ib:200Gbps,roce:400Gbps" (what a topology's line has behind "via") or "gpus=64,128".
+ * *is_cluster: the text is one of these; false: nothing was read. FR_EUSAGE, FR_ERANGE. */
+enum fr_status fr_search_clusters_axis(struct fr_search_clusters *c, const char *text,
+                                       bool *is_cluster, struct fr_error *err);
+size_t fr_search_clusters_count(const struct fr_search_clusters *c); /* at least 1 */
+/* q on cluster i; its texts live as long as c and those of q. */
+enum fr_status fr_search_clusters_question(struct fr_search_clusters *c, size_t i,
+                                           const struct fr_question *q, struct fr_question *out,
+                                           struct fr_error *err);
+
 /* ---- the answer ---- */
 
 struct fr_search_summary {

@@ -1,4 +1,4 @@
-/* cli/verbs/search.c - the best layout for a model, a cluster and a batch. */
+/* cli/verbs/search.c - the best layout for a model, a cluster and a batch; or for several clusters. */
 #include "config.h"
 
 #include "base/error.h"
@@ -7,14 +7,17 @@
 #include "results/search_answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static enum fr_status read_axes(const struct options *o, struct fr_search *s, struct fr_error *err)
-{
-    for (size_t i = 0; i < o->n_axes; i++)
-        FR_TRY(fr_search_axis(s, o->axes[i], err));
-    return FR_OK;
-}
+/* The searches of a command, one a cluster. */
+struct searches {
+    struct fr_search_clusters *clusters;
+    size_t n;
+    struct fr_search **searches;       /* [n] */
+    struct fr_search_results *results; /* [n] */
+    struct fr_store *store;            /* of all of them; NULL: none */
+};
 
 static enum fr_status check(const struct options *o, struct fr_error *err)
 {
@@ -28,43 +31,93 @@ static enum fr_status check(const struct options *o, struct fr_error *err)
     return FR_OK;
 }
 
-static enum fr_status write_all(struct session *s, const struct fr_search *search,
-                                struct fr_error *err)
+static enum fr_status print_flags(const struct options *o, const struct fr_search *search,
+                                  struct fr_error *err)
 {
-    const struct options *o = &s->options;
     const struct fr_search_summary *m = fr_search_summary(search);
-    const struct fr_search_results r = {
-        .search = search, .n_shown = o->n_best, .terms = &o->terms, .is_exhaustive = o->exhaustive};
 
-    for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_search_write(o->files[i], &r, &s->context, err));
-    s->status = m->n_ranked ? CLI_DONE : CLI_NO_MEMORY;
-    if (o->flags_of < FR_N_FRAMEWORKS && m->n_ranked == 0)
+    if (m->n_ranked == 0)
         return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
                         "no layout of the space fits, so there are no flags to print");
-    if (o->flags_of < FR_N_FRAMEWORKS)
-        fr_layout_print_flags(stdout, o->flags_of, &fr_search_row(search, m->ranked[0])->layout,
-                              m->global_batch, m->seq_len);
-    else if (o->json)
-        fr_search_print_json(stdout, &r);
-    else
-        fr_search_print(stdout, &r);
+    fr_layout_print_flags(stdout, o->flags_of, &fr_search_row(search, m->ranked[0])->layout,
+                          m->global_batch, m->seq_len);
     return FR_OK;
 }
 
-static enum fr_status search(struct session *s, struct fr_search *search, struct fr_store *store,
-                             struct fr_error *err)
+static enum fr_status write_one(struct session *s, const struct searches *x, struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_search_write(o->files[i], x->results, &s->context, err));
+    if (o->flags_of < FR_N_FRAMEWORKS)
+        return print_flags(o, x->searches[0], err);
+    if (o->json)
+        fr_search_print_json(stdout, x->results);
+    else
+        fr_search_print(stdout, x->results);
+    return FR_OK;
+}
+
+static enum fr_status write_clusters(struct session *s, const struct searches *x,
+                                     struct fr_error *err)
+{
+    const struct options *o = &s->options;
+
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(fr_search_write_clusters(o->files[i], x->n, x->results, &s->context, err));
+    if (!o->json)
+        return fr_search_print_clusters(stdout, x->n, x->results, err);
+    fr_search_print_clusters_json(stdout, x->n, x->results);
+    return FR_OK;
+}
+
+static enum fr_status write_all(struct session *s, const struct searches *x, struct fr_error *err)
+{
+    s->status = CLI_NO_MEMORY;
+    for (size_t i = 0; i < x->n; i++)
+        if (fr_search_summary(x->searches[i])->n_ranked)
+            s->status = CLI_DONE;
+    return x->n == 1 ? write_one(s, x, err) : write_clusters(s, x, err);
+}
+
+/* Axes of the cluster and of its layouts, in the order given. */
+static enum fr_status read_axes(const struct options *o, struct searches *x, struct fr_search *s,
+                                struct fr_error *err)
+{
+    for (size_t i = 0; i < o->n_axes; i++) {
+        bool is_cluster =
+            strncmp(o->axes[i], "nic=", 4) == 0 || strncmp(o->axes[i], "gpus=", 5) == 0;
+
+        if (!s)
+            FR_TRY(fr_search_clusters_axis(x->clusters, o->axes[i], &is_cluster, err));
+        else if (!is_cluster)
+            FR_TRY(fr_search_axis(s, o->axes[i], err));
+    }
+    return FR_OK;
+}
+
+static enum fr_status search(struct session *s, struct searches *x, size_t i, struct fr_error *err)
 {
     const struct options *o = &s->options;
     const struct fr_search_options how = {.n_best = o->n_best,
                                           .within_frac = o->within_frac,
                                           .is_exhaustive = o->exhaustive,
                                           .n_threads = o->n_jobs,
-                                          .store = store};
+                                          .store = x->store};
+    struct fr_question q;
     enum fr_status st;
 
-    FR_TRY(read_axes(o, search, err));
-    st = fr_search_run(search, &o->question, &how, &s->context, err);
+    x->searches[i] = fr_search_new();
+    if (!x->searches[i])
+        return fr__fail_nomem(err);
+    x->results[i] = (struct fr_search_results){.search = x->searches[i],
+                                               .n_shown = o->n_best,
+                                               .terms = &o->terms,
+                                               .is_exhaustive = o->exhaustive};
+    FR_TRY(read_axes(o, x, x->searches[i], err));
+    FR_TRY(fr_search_clusters_question(x->clusters, i, &o->question, &q, err));
+    st = fr_search_run(x->searches[i], &q, &how, &s->context, err);
     cli_progress_end(s->context.progress_user);
     if (st == FR_ECANCELLED && o->store)
         return fr__fail(err, FR_ECANCELLED, FR_NOWHERE,
@@ -74,24 +127,48 @@ static enum fr_status search(struct session *s, struct fr_search *search, struct
     return st;
 }
 
+static enum fr_status search_all(struct session *s, struct searches *x, struct fr_error *err)
+{
+    FR_TRY(read_axes(&s->options, x, NULL, err));
+    x->n = fr_search_clusters_count(x->clusters);
+    if (x->n > 1 && s->options.flags_of < FR_N_FRAMEWORKS)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "--print-flags prints one layout; give one value of nic and of gpus");
+    x->searches = calloc(x->n, sizeof(*x->searches));
+    x->results = calloc(x->n, sizeof(*x->results));
+    if (!x->searches || !x->results)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < x->n; i++)
+        FR_TRY(search(s, x, i, err));
+    return FR_OK;
+}
+
+static void free_searches(struct searches *x)
+{
+    for (size_t i = 0; x->searches && i < x->n; i++)
+        fr_search_free(x->searches[i]);
+    free(x->searches);
+    free(x->results);
+    fr_search_clusters_free(x->clusters);
+}
+
 enum fr_status cli_search(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    struct fr_search *found = NULL;
-    struct fr_store *store = NULL;
+    struct searches x = {.n = 0};
     enum fr_status st, closed = FR_OK;
 
     FR_TRY(check(o, err));
     if (o->store)
-        FR_TRY(fr_store_open(&store, o->store, err));
-    found = fr_search_new();
-    st = found ? search(s, found, store, err) : fr__fail_nomem(err);
-    if (store)
-        closed = fr_store_close(store, st == FR_OK ? err : NULL);
+        FR_TRY(fr_store_open(&x.store, o->store, err));
+    x.clusters = fr_search_clusters_new();
+    st = x.clusters ? search_all(s, &x, err) : fr__fail_nomem(err);
+    if (x.store)
+        closed = fr_store_close(x.store, st == FR_OK ? err : NULL);
     if (st == FR_OK)
         st = closed;
     if (st == FR_OK)
-        st = write_all(s, found, err);
-    fr_search_free(found);
+        st = write_all(s, &x, err);
+    free_searches(&x);
     return st;
 }

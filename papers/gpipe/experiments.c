@@ -195,8 +195,8 @@ enum { N_SPEEDS = sizeof(speeds) / sizeof(speeds[0]), TRANSFORMER_LAYERS = 48 };
 static enum fr_status simulate(struct fr__repro *b, const struct speed *s, double *time_s,
                                struct fr_error *err)
 {
-    const struct setting asked = {"dgx2",      s->partitions, TRANSFORMER_LAYERS,
-                                  s->n_micros, BATCH,         true};
+    const struct setting asked = {"dgx-a100-80g", s->partitions, TRANSFORMER_LAYERS,
+                                  s->n_micros,    BATCH,         true};
     const struct fr__repro_answer *a;
 
     FR_TRY(ask(b, &asked, &a, err));

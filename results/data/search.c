@@ -51,16 +51,37 @@ static void put_row(FILE *f, const struct fr_search_row *x)
     putc('\n', f);
 }
 
-void fr__search_write_csv(FILE *f, const struct fr_search_results *r)
+static void put_heading(FILE *f)
 {
-    const struct fr_search_row *x;
-
     fputs(
         "strategy,dp,tp,pp,cp,ep,etp,micro,micro_batches,virtual,schedule,zero,recompute,map,fate,"
         "reason,over_bytes,bound_s,coarse_s,coarse_bytes,iteration_s,peak_bytes\n",
         f);
+}
+
+void fr__search_write_csv(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr_search_row *x;
+
+    put_heading(f);
     for (size_t i = 0; (x = fr_search_row(r->search, i)); i++)
         put_row(f, x);
+}
+
+void fr__search_write_clusters_csv(FILE *f, size_t n, const struct fr_search_results r[])
+{
+    const struct fr_search_row *x;
+
+    fputs("topology,gpus,", f);
+    put_heading(f);
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; (x = fr_search_row(r[k].search, i)); i++) {
+            const struct fr_search_summary *m = fr_search_summary(r[k].search);
+
+            put_text(f, m->topology);
+            fprintf(f, ",%zu,", m->n_gpus);
+            put_row(f, x);
+        }
 }
 
 /* ---- JSON ---- */
@@ -89,28 +110,50 @@ static void json_rows(struct fr__json *j, const char *key, const struct fr_searc
     fr__json_close(j, ']');
 }
 
-void fr_search_print_json(FILE *f, const struct fr_search_results *r)
+static void json_members(struct fr__json *j, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
+
+    fr__json_string(j, "workload", m->workload);
+    fr__json_string(j, "topology", m->topology);
+    fr__json_count(j, "gpus", m->n_gpus);
+    fr__json_count(j, "global_batch", m->global_batch);
+    fr__json_count(j, "layouts", m->n_rows);
+    fr__json_open(j, "fates", '{', false);
+    for (int k = 0; k < FR_N_LAYOUT_FATES; k++)
+        if (m->n[k])
+            fr__json_count(j, fr_layout_fate_name((enum fr_layout_fate)k), m->n[k]);
+    fr__json_close(j, '}');
+    fr__json_count(j, "priced", m->n_priced);
+    fr__json_count(j, "simulated_coarsely", m->n_replayed);
+    fr__json_count(j, "simulated_op_by_op", m->n_exact);
+    fr__json_bool(j, "exhaustive", r->is_exhaustive);
+    json_rows(j, "results", r->search, m->n_ranked, m->ranked);
+    json_rows(j, "frontier", r->search, m->n_frontier, m->frontier);
+}
+
+void fr_search_print_json(FILE *f, const struct fr_search_results *r)
+{
     struct fr__json j;
 
     fr__json_init(&j, f);
     fr__json_open(&j, NULL, '{', false);
-    fr__json_string(&j, "workload", m->workload);
-    fr__json_string(&j, "topology", m->topology);
-    fr__json_count(&j, "gpus", m->n_gpus);
-    fr__json_count(&j, "global_batch", m->global_batch);
-    fr__json_count(&j, "layouts", m->n_rows);
-    fr__json_open(&j, "fates", '{', false);
-    for (int k = 0; k < FR_N_LAYOUT_FATES; k++)
-        if (m->n[k])
-            fr__json_count(&j, fr_layout_fate_name((enum fr_layout_fate)k), m->n[k]);
+    json_members(&j, r);
     fr__json_close(&j, '}');
-    fr__json_count(&j, "priced", m->n_priced);
-    fr__json_count(&j, "simulated_coarsely", m->n_replayed);
-    fr__json_count(&j, "simulated_op_by_op", m->n_exact);
-    fr__json_bool(&j, "exhaustive", r->is_exhaustive);
-    json_rows(&j, "results", r->search, m->n_ranked, m->ranked);
-    json_rows(&j, "frontier", r->search, m->n_frontier, m->frontier);
+}
+
+void fr_search_print_clusters_json(FILE *f, size_t n, const struct fr_search_results r[])
+{
+    struct fr__json j;
+
+    fr__json_init(&j, f);
+    fr__json_open(&j, NULL, '{', false);
+    fr__json_open(&j, "clusters", '[', false);
+    for (size_t i = 0; i < n; i++) {
+        fr__json_open(&j, NULL, '{', false);
+        json_members(&j, &r[i]);
+        fr__json_close(&j, '}');
+    }
+    fr__json_close(&j, ']');
     fr__json_close(&j, '}');
 }

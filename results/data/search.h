@@ -6,4 +6,6 @@
 
 /* A line of column names, and a line for each layout with what became of it. */
 void fr__search_write_csv(FILE *f, const struct fr_search_results *r);
+/* Of several clusters: their topology and GPUs come first. */
+void fr__search_write_clusters_csv(FILE *f, size_t n, const struct fr_search_results r[]);
 #endif

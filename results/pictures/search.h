@@ -9,4 +9,9 @@
  * missing or failed; FR_ECANCELLED. */
 enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r, const char *ending,
                                const struct fr_context *ctx, struct fr_error *err);
+/* Of several clusters: time against price of their frontiers, a colour a cluster, and what none of
+ * them beats in time, memory and price. */
+enum fr_status fr__draw_search_clusters(FILE *picture, size_t n, const struct fr_search_results r[],
+                                        const char *ending, const struct fr_context *ctx,
+                                        struct fr_error *err);
 #endif

@@ -2,10 +2,10 @@
  * frontier of time and memory, and why the others were left out. */
 #include "config.h"
 
+#include "results/text/search.h"
+
 #include "base/units.h"
 #include "results/parts/number.h"
-#include "results/search_answer.h"
-#include "results/text/table.h"
 
 #include <math.h>
 
@@ -16,39 +16,14 @@ static const struct fr_search_row *ranked(const struct fr_search_results *r, siz
     return fr_search_row(r->search, fr_search_summary(r->search)->ranked[i]);
 }
 
-/* USD an hour of all GPUs; NAN: no price. */
-static double usd_per_hour(const struct fr_search_results *r)
+void fr__search_cell_price(char cell[FR__TABLE_CELL], double price)
 {
-    const struct fr_search_summary *m = fr_search_summary(r->search);
-
-    return r->terms->prices.n && m->gpu_types
-               ? fr_prices_usd_per_hour(&r->terms->prices, m->gpu_types)
-               : NAN;
+    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
 }
 
-/* What the whole run has, or a million. */
-static double run_samples(const struct fr_search_results *r)
-{
-    const struct fr_search_summary *m = fr_search_summary(r->search);
-
-    if (r->terms->tokens > 0 && m->seq_len > 0)
-        return r->terms->tokens / m->seq_len;
-    return r->terms->samples > 0 ? r->terms->samples : 1e6;
-}
-
-static const char *price_title(const struct fr_search_results *r)
-{
-    return isnan(usd_per_hour(r)) ? "GPU hours" : "USD";
-}
-
-/* What the run costs, or GPU hours for it. */
 static void price_cell(char cell[FR__TABLE_CELL], const struct fr_search_results *r, double s)
 {
-    const struct fr_search_summary *m = fr_search_summary(r->search);
-    double hours = s / m->global_batch * run_samples(r) / 3600, usd = usd_per_hour(r);
-    double price = hours * (isnan(usd) ? (double)m->n_gpus : usd);
-
-    fr__fixed(price, price < 10 ? 2 : price < 100 ? 1 : 0, cell, FR__TABLE_CELL);
+    fr__search_cell_price(cell, fr__search_price(r, s));
 }
 
 static void fill_best(const void *user, size_t i, struct fr__table_row *row)
@@ -71,8 +46,9 @@ static void print_best(FILE *f, const struct fr_search_results *r)
 {
     const struct fr_search_summary *m = fr_search_summary(r->search);
     const struct fr__table_column columns[] = {
-        {"", true},       {"time", true},         {"", true},        {"coarse", true},
-        {"memory", true}, {price_title(r), true}, {"layout", false},
+        {"", true},        {"time", true},   {"", true},
+        {"coarse", true},  {"memory", true}, {fr__search_price_title(r), true},
+        {"layout", false},
     };
     const struct fr__table t = {columns, sizeof(columns) / sizeof(columns[0]),
                                 m->n_ranked < r->n_shown ? m->n_ranked : r->n_shown, fill_best, r};
@@ -87,7 +63,8 @@ static void print_best(FILE *f, const struct fr_search_results *r)
     fprintf(f,
             "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s: for %s "
             "samples\n",
-            price_title(r), fr__format_count(run_samples(r), text, sizeof(text)));
+            fr__search_price_title(r),
+            fr__format_count(fr__search_run_samples(r), text, sizeof(text)));
 }
 
 /* ---- the frontier ---- */
@@ -111,7 +88,7 @@ static void print_frontier(FILE *f, const struct fr_search_results *r)
     const struct fr__table_column columns[] = {
         {"coarse", true},
         {"memory", true},
-        {price_title(r), true},
+        {fr__search_price_title(r), true},
         {"layout", false},
     };
 

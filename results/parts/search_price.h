@@ -1,0 +1,23 @@
+/* results/parts/search_price.h - what a training run costs by a layout of a search. */
+#ifndef FR_RESULTS_PARTS_SEARCH_PRICE_H
+#define FR_RESULTS_PARTS_SEARCH_PRICE_H
+
+#include "results/search_answer.h"
+
+/* Samples of the whole run: what the user said, or a million. */
+double fr__search_run_samples(const struct fr_search_results *r);
+/* The run in USD, without a price in GPU hours; s: of an iteration. */
+double fr__search_price(const struct fr_search_results *r, double s);
+const char *fr__search_price_title(const struct fr_search_results *r);
+
+/* A row of one of several searches. */
+struct fr__search_point {
+    size_t search, row;
+    double time_s, bytes, price;
+};
+/* Of several searches the rows at the coarse fidelity that none of any other search or row beats in
+ * time, memory and price, the fastest first: *out from malloc, [*n]. FR_ENOMEM. */
+enum fr_status fr__search_frontier(struct fr__search_point **out, size_t *n, size_t n_searches,
+                                   const struct fr_search_results r[], struct fr_error *err);
+
+#endif
