@@ -49,11 +49,16 @@ enum fr_framework { FR_MEGATRON, FR_DEEPSPEED, FR_TORCHTITAN, FR_N_FRAMEWORKS };
 const char *fr_framework_name(enum fr_framework f);
 /* FR_N_FRAMEWORKS: unknown. */
 enum fr_framework fr_framework_parse(const char *name);
+/* What frameworks want to know beside a layout. */
+struct fr_flags_job {
+    uint32_t global_batch, seq_len; /* seq_len 0: none */
+    size_t n_layers;                /* of the model, that stages divide; 0: not known */
+};
 /* Writes the layout as flags (Megatron-LM), as a configuration in JSON (DeepSpeed) or as overrides
- * (torchtitan). global_batch, seq_len: of the job; seq_len 0: none. What the framework has no word
- * for is said in a comment line. */
+ * (torchtitan). What the framework has no word for is said in lines that begin with '#', in JSON as
+ * texts of the member "//". */
 void fr_layout_print_flags(FILE *f, enum fr_framework framework, const struct fr_search_layout *l,
-                           uint32_t global_batch, uint32_t seq_len);
+                           const struct fr_flags_job *job);
 
 /* ---- what became of a layout ---- */
 

@@ -40,7 +40,7 @@ static enum fr_status print_flags(const struct options *o, const struct fr_searc
         return fr__fail(err, FR_ENOROOM, FR_NOWHERE,
                         "no layout of the space fits, so there are no flags to print");
     fr_layout_print_flags(stdout, o->flags_of, &fr_search_row(search, m->ranked[0])->layout,
-                          m->global_batch, m->seq_len);
+                          &(struct fr_flags_job){m->global_batch, m->seq_len, m->n_layers});
     return FR_OK;
 }
 

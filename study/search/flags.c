@@ -1,7 +1,8 @@
 /* study/search/flags.c - a layout in the words of the frameworks that run it.
  *
- * Sources:  Megatron-LM, megatron/training/arguments.py; DeepSpeed, the documentation of its JSON
- *           configuration and of PipelineModule; torchtitan, torchtitan/config/job_config.py.
+ * Sources:  Megatron-LM, megatron/training/arguments.py (core 0.12 and later); DeepSpeed,
+ *           deepspeed/runtime/config.py and pipe/module.py (0.16 and later); torchtitan,
+ *           torchtitan/config/job_config.py (of 2025) and distributed/pipeline_parallel.py.
  */
 #include "config.h"
 
@@ -31,13 +32,23 @@ static bool is_named(const struct fr_search_layout *l, const char *schedule)
     return l->pp > 1 && strcmp(l->schedule, schedule) == 0;
 }
 
+/* Layers of the model divide into its stages only with both ends counted as layers. */
+static bool counts_ends(const struct fr_search_layout *l, const struct fr_flags_job *job)
+{
+    size_t n_stages = (size_t)l->pp * l->n_virtual;
+
+    return l->pp > 1 && job->n_layers % n_stages != 0 && (job->n_layers + 2) % n_stages == 0;
+}
+
 /* Megatron-LM has 1F1B and its interleaved form. */
-static void megatron(FILE *f, const struct fr_search_layout *l, uint32_t global_batch)
+static void megatron(FILE *f, const struct fr_search_layout *l, const struct fr_flags_job *job)
 {
     fprintf(f,
             "--tensor-model-parallel-size %u\n--pipeline-model-parallel-size %u\n"
             "--micro-batch-size %u\n--global-batch-size %u\n",
-            l->tp, l->pp, l->micro, global_batch);
+            l->tp, l->pp, l->micro, job->global_batch);
+    if (job->seq_len)
+        fprintf(f, "--seq-length %u\n", job->seq_len);
     if (l->tp > 1)
         fputs("--sequence-parallel\n", f);
     if (l->cp > 1)
@@ -48,6 +59,9 @@ static void megatron(FILE *f, const struct fr_search_layout *l, uint32_t global_
         fprintf(f, "--expert-tensor-parallel-size %u\n", l->etp);
     if (l->pp > 1 && l->n_virtual > 1)
         fprintf(f, "--num-virtual-stages-per-pipeline-rank %u\n", l->n_virtual);
+    if (counts_ends(l, job))
+        fputs("--account-for-embedding-in-pipeline-split\n--account-for-loss-in-pipeline-split\n",
+              f);
     if (l->zero == 1)
         fputs("--use-distributed-optimizer\n", f);
     if (l->zero > 1)
@@ -69,15 +83,43 @@ static void megatron(FILE *f, const struct fr_search_layout *l, uint32_t global_
         fprintf(f, "# Megatron-LM has no schedule %s\n", l->schedule);
 }
 
+/* A text of the comment member; *n: how many there are. */
+static void remark(FILE *f, size_t *n, const char *text)
+{
+    fprintf(f, "%s    \"%s\"", (*n)++ ? ",\n" : ",\n  \"//\": [\n", text);
+}
+
+static void deepspeed_remarks(FILE *f, const struct fr_search_layout *l)
+{
+    char text[100];
+    size_t n = 0;
+
+    if (l->ep > 1) {
+        snprintf(text, sizeof(text), "in the model: deepspeed.moe.layer.MoE(ep_size=%u)", l->ep);
+        remark(f, &n, text);
+    }
+    if (l->recompute != FR_LAYOUT_KEEPS_ALL && (l->pp == 1 || l->recompute != FR_LAYOUT_FULL)) {
+        snprintf(text, sizeof(text), "in the model: %s recomputation",
+                 l->recompute == FR_LAYOUT_FULL ? "full" : "selective");
+        remark(f, &n, text);
+    }
+    if (l->pp > 1 && !is_named(l, "1f1b")) {
+        snprintf(text, sizeof(text), "DeepSpeed's pipelines run 1f1b, not %.40s", l->schedule);
+        remark(f, &n, text);
+    }
+    if (n)
+        fputs("\n  ]", f);
+}
+
 /* DeepSpeed's configuration says what the engine does; degrees of the model are arguments of its
  * PipelineModule and of the model's own tensor parallelism. */
-static void deepspeed(FILE *f, const struct fr_search_layout *l, uint32_t global_batch)
+static void deepspeed(FILE *f, const struct fr_search_layout *l, const struct fr_flags_job *job)
 {
     fprintf(f,
             "{\n  \"train_batch_size\": %u,\n  \"train_micro_batch_size_per_gpu\": %u,\n"
             "  \"gradient_accumulation_steps\": %u,\n"
             "  \"zero_optimization\": {\"stage\": %u, \"overlap_comm\": true}",
-            global_batch, l->micro, l->n_micros, l->zero);
+            job->global_batch, l->micro, l->n_micros, l->zero);
     if (l->tp > 1)
         fprintf(f, ",\n  \"tensor_parallel\": {\"autotp_size\": %u}", l->tp);
     if (l->pp > 1)
@@ -85,14 +127,8 @@ static void deepspeed(FILE *f, const struct fr_search_layout *l, uint32_t global
                 l->recompute == FR_LAYOUT_FULL ? ", \"activation_checkpoint_interval\": 1" : "");
     if (l->cp > 1)
         fprintf(f, ",\n  \"sequence_parallel_size\": %u", l->cp);
+    deepspeed_remarks(f, l);
     fputs("\n}\n", f);
-    if (l->ep > 1)
-        fprintf(f, "# deepspeed.moe.layer.MoE(ep_size=%u)\n", l->ep);
-    if (l->recompute != FR_LAYOUT_KEEPS_ALL)
-        fprintf(f, "# the model's own: %s recomputation\n",
-                l->recompute == FR_LAYOUT_FULL ? "full" : "selective");
-    if (l->n_virtual > 1)
-        fputs("# DeepSpeed has no interleaved schedule\n", f);
 }
 
 static const char *titan_schedule(const struct fr_search_layout *l)
@@ -111,11 +147,47 @@ static const char *titan_schedule(const struct fr_search_layout *l)
     return NULL;
 }
 
-static void torchtitan(FILE *f, const struct fr_search_layout *l, uint32_t global_batch,
-                       uint32_t seq_len)
+/* Layers a stage; embedding and head count as the layers that the first and the last stage have
+ * less. */
+static void titan_stages(FILE *f, const struct fr_search_layout *l, const struct fr_flags_job *job)
 {
-    bool shards = l->zero == 3;
-    const char *schedule = l->pp > 1 ? titan_schedule(l) : NULL;
+    const char *schedule = titan_schedule(l);
+    size_t n_stages = (size_t)l->pp * l->n_virtual;
+    unsigned ends = counts_ends(l, job) ? 1 : 0;
+
+    if (schedule)
+        fprintf(f, "--parallelism.pipeline_parallel_schedule=%s\n", schedule);
+    else
+        fprintf(f, "# torchtitan has no schedule %s\n", l->schedule);
+    fprintf(f, "--parallelism.pipeline_parallel_microbatch_size=%u\n", l->micro);
+    if ((job->n_layers + 2 * ends) % n_stages == 0 && job->n_layers)
+        fprintf(f,
+                "--parallelism.pipeline_parallel_layers_per_stage=%zu\n"
+                "--parallelism.pipeline_parallel_first_stage_less_layers=%u\n"
+                "--parallelism.pipeline_parallel_last_stage_less_layers=%u\n",
+                (job->n_layers + 2 * ends) / n_stages, ends, ends);
+}
+
+static void titan_remarks(FILE *f, const struct fr_search_layout *l)
+{
+    if (l->zero == 1)
+        fputs("# zero=1 is not to be had: torchtitan shards gradients and parameters between steps "
+              "too\n",
+              f);
+    if (l->zero == 0 && l->dp * l->cp > 1 && (l->tp > 1 || l->pp > 1))
+        fputs("# torchtitan may refuse plain replicas beside other axes; fully sharded ones fit in "
+              "less memory\n",
+              f);
+    if (l->recompute == FR_LAYOUT_SELECTIVE)
+        fputs("# torchtitan's selective keeps other results than the attention core's; see "
+              "activation_checkpoint.selective_ac_option\n",
+              f);
+}
+
+/* Parameters that stay after the forward pass are ZeRO-2. */
+static void torchtitan(FILE *f, const struct fr_search_layout *l, const struct fr_flags_job *job)
+{
+    bool shards = l->zero > 0;
 
     fprintf(f,
             "--parallelism.data_parallel_replicate_degree=%u\n"
@@ -124,39 +196,33 @@ static void torchtitan(FILE *f, const struct fr_search_layout *l, uint32_t globa
             "--parallelism.pipeline_parallel_degree=%u\n"
             "--parallelism.context_parallel_degree=%u\n",
             shards ? 1 : l->dp, shards ? l->dp : 1, l->tp, l->pp, l->cp);
+    if (shards)
+        fprintf(f, "--parallelism.fsdp_reshard_after_forward=%s\n",
+                l->zero == 3 ? "always" : "never");
     if (l->ep > 1)
         fprintf(f, "--parallelism.expert_parallel_degree=%u\n", l->ep);
-    if (schedule)
-        fprintf(f, "--parallelism.pipeline_parallel_schedule=%s\n", schedule);
     if (l->pp > 1)
-        fprintf(f, "--parallelism.pipeline_parallel_microbatch_size=%u\n", l->micro);
+        titan_stages(f, l, job);
     fprintf(f, "--training.local_batch_size=%u\n--training.global_batch_size=%u\n",
-            l->pp > 1 ? l->micro * l->n_micros : l->micro, global_batch);
-    if (seq_len)
-        fprintf(f, "--training.seq_len=%u\n", seq_len);
-    fprintf(f, "--activation_checkpoint.mode=%s\n",
-            l->recompute == FR_LAYOUT_FULL        ? "full"
-            : l->recompute == FR_LAYOUT_SELECTIVE ? "selective"
-                                                  : "none");
-    if (l->zero == 1 || l->zero == 2)
-        fprintf(f, "# torchtitan shards parameters too, or nothing: zero=%u has no flag\n",
-                l->zero);
-    if (l->pp > 1 && !schedule)
-        fprintf(f, "# torchtitan has no schedule %s\n", l->schedule);
+            l->pp > 1 ? l->micro * l->n_micros : l->micro, job->global_batch);
+    if (job->seq_len)
+        fprintf(f, "--training.seq_len=%u\n", job->seq_len);
+    fprintf(f, "--activation_checkpoint.mode=%s\n", fr__recompute_name(l->recompute));
+    titan_remarks(f, l);
 }
 
 void fr_layout_print_flags(FILE *f, enum fr_framework framework, const struct fr_search_layout *l,
-                           uint32_t global_batch, uint32_t seq_len)
+                           const struct fr_flags_job *job)
 {
     switch (framework) {
     case FR_MEGATRON:
-        megatron(f, l, global_batch);
+        megatron(f, l, job);
         break;
     case FR_DEEPSPEED:
-        deepspeed(f, l, global_batch);
+        deepspeed(f, l, job);
         break;
     case FR_TORCHTITAN:
-        torchtitan(f, l, global_batch, seq_len);
+        torchtitan(f, l, job);
         break;
     case FR_N_FRAMEWORKS:
         break;

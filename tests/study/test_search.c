@@ -4,6 +4,7 @@
 
 #include "study/search.h"
 #include "tests/support/base_check.h"
+#include "tests/support/json_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -233,7 +234,9 @@ static void flags_have(enum fr_framework framework, const struct fr_search_layou
     FILE *f = open_memstream(&text, &size);
 
     ck_assert_ptr_nonnull(f);
-    fr_layout_print_flags(f, framework, l, 1536, 2048);
+    fr_layout_print_flags(
+        f, framework, l,
+        &(struct fr_flags_job){.global_batch = 1536, .seq_len = 2048, .n_layers = 96});
     ck_assert_int_eq(fclose(f), 0);
     ck_assert_msg(strstr(text, part) != NULL, "no %s in:\n%s", part, text);
     free(text);
@@ -259,7 +262,93 @@ START_TEST(a_layout_is_written_in_each_frameworks_words)
     flags_have(FR_DEEPSPEED, &l, "\"gradient_accumulation_steps\": 96");
     flags_have(FR_DEEPSPEED, &l, "{\"stage\": 1,");
     flags_have(FR_TORCHTITAN, &l, "--parallelism.pipeline_parallel_schedule=Interleaved1F1B\n");
-    flags_have(FR_TORCHTITAN, &l, "zero=1 has no flag");
+    flags_have(FR_TORCHTITAN, &l, "--parallelism.pipeline_parallel_layers_per_stage=4\n");
+    flags_have(FR_TORCHTITAN, &l, "--parallelism.fsdp_reshard_after_forward=never\n");
+    flags_have(FR_TORCHTITAN, &l, "zero=1 is not to be had");
+}
+END_TEST
+
+START_TEST(stages_that_divide_with_the_ends_say_so)
+{
+    const struct fr_search_layout l = {.dp = 2,
+                                       .tp = 2,
+                                       .pp = 7,
+                                       .cp = 1,
+                                       .ep = 1,
+                                       .micro = 1,
+                                       .n_micros = 14,
+                                       .n_virtual = 2,
+                                       .schedule = "interleaved-1f1b"};
+
+    flags_have(FR_MEGATRON, &l, "--account-for-embedding-in-pipeline-split\n");
+    flags_have(FR_MEGATRON, &l, "--account-for-loss-in-pipeline-split\n");
+    flags_have(FR_TORCHTITAN, &l, "pipeline_parallel_first_stage_less_layers=1\n");
+    flags_have(FR_TORCHTITAN, &l, "pipeline_parallel_layers_per_stage=7\n");
+}
+END_TEST
+
+START_TEST(deepspeeds_configuration_is_json_with_its_remarks)
+{
+    const struct fr_search_layout l = {.dp = 2,
+                                       .tp = 2,
+                                       .pp = 2,
+                                       .cp = 2,
+                                       .ep = 4,
+                                       .etp = 1,
+                                       .micro = 1,
+                                       .n_micros = 8,
+                                       .n_virtual = 2,
+                                       .recompute = FR_LAYOUT_SELECTIVE,
+                                       .schedule = "interleaved-1f1b"};
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+
+    ck_assert_ptr_nonnull(f);
+    fr_layout_print_flags(f, FR_DEEPSPEED, &l, &(struct fr_flags_job){.global_batch = 16});
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_msg(is_json(text), "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "ep_size=4"));
+    ck_assert_ptr_nonnull(strstr(text, "not interleaved-1f1b"));
+    ck_assert_ptr_nonnull(strstr(text, "selective recomputation"));
+    free(text);
+}
+END_TEST
+
+static struct fr_question cluster(struct fr_search_clusters *c, size_t i, const char *topology)
+{
+    struct fr_question q, out;
+    struct fr_error err;
+
+    fr_question_init(&q);
+    q.topology = topology;
+    ck_assert_msg(fr_search_clusters_question(c, i, &q, &out, &err) == FR_OK, "%s", err.text);
+    return out;
+}
+
+START_TEST(clusters_are_all_networks_with_all_numbers_of_gpus)
+{
+    struct fr_search_clusters *c = fr_search_clusters_new();
+    struct fr_error err;
+    bool is_cluster;
+
+    ck_assert_ptr_nonnull(c);
+    ck_assert_uint_eq(fr_search_clusters_count(c), 1);
+    ck_assert_str_eq(cluster(c, 0, "dgx2").topology, "dgx2");
+    ck_assert_int_eq(
+        fr_search_clusters_axis(c, "nic=roce:25Gbps,4us,ib:100Gbps", &is_cluster, &err), FR_OK);
+    ck_assert(is_cluster);
+    ck_assert_int_eq(fr_search_clusters_axis(c, "gpus=8,16,32", &is_cluster, &err), FR_OK);
+    ck_assert_int_eq(fr_search_clusters_axis(c, "tp=4", &is_cluster, &err), FR_OK);
+    ck_assert(!is_cluster);
+    ck_assert_uint_eq(fr_search_clusters_count(c), 6);
+    ck_assert_str_eq(cluster(c, 0, "4x dgx2").topology, "4x dgx2 via roce:25Gbps,4us");
+    ck_assert_uint_eq(cluster(c, 1, "4x dgx2").n_gpus, 16);
+    ck_assert_str_eq(cluster(c, 3, "4x dgx2 via eth:1Gbps less n0.gpu1").topology,
+                     "4x dgx2 via ib:100Gbps less n0.gpu1");
+    ck_assert_int_ne(fr_search_clusters_axis(c, "gpus=8,", &is_cluster, &err), FR_OK);
+    ck_assert_int_ne(fr_search_clusters_axis(c, "nic=", &is_cluster, &err), FR_OK);
+    fr_search_clusters_free(c);
 }
 END_TEST
 
@@ -277,5 +366,8 @@ int main(void)
     tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
     tcase_add_test(tc, wrong_axes_are_refused_by_name);
     tcase_add_test(tc, a_layout_is_written_in_each_frameworks_words);
+    tcase_add_test(tc, stages_that_divide_with_the_ends_say_so);
+    tcase_add_test(tc, deepspeeds_configuration_is_json_with_its_remarks);
+    tcase_add_test(tc, clusters_are_all_networks_with_all_numbers_of_gpus);
     return run_case(tc, "search");
 }
