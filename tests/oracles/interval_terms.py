@@ -20,8 +20,8 @@ tables; --write makes the terms that the program is built with anew.
                 leans on its work and place, these on its work, that on all rows, and those on a
                 two-piece normal distribution with the spread of all of them on each side. Work
                 comes first since software differs most where there are convolutions (input,
-                layouts, fused normalisation). With a recipe given, all of it is of rows that were
-                predicted with theirs; where no such row is, of the class without
+                layouts, fused normalisation). Where a recipe is given, sources are taken as
+                predicted with their recipes, those that have none as they are
     widening    by sqrt(1 + 1 / n) for n sources (2 at least): what a further source adds to the
                 spread of n alike, as in the prediction interval of a normal distribution
     LEAN        4, and the widening, were chosen on the table of sources left out, from 1 to 8 and
@@ -132,12 +132,26 @@ def quantiles(points, n_sources):
     return [out[2] + wide * (q - out[2]) for q in out]
 
 
+def kind_of(name):
+    """"", "recipe", "anchored" or "recipe anchored"."""
+    return " ".join(name.split()[3:])
+
+
+def of_kind(rows, kind):
+    """The rows of a kind; for a recipe's those of other sources without one, too."""
+    own = [r for r in rows if kind_of(r.name) == kind]
+    if "recipe" not in kind:
+        return own
+    have = {r.source for r in own}
+    plain = kind.replace("recipe", "").strip()
+    return own + [r for r in rows if kind_of(r.name) == plain and r.source not in have]
+
+
 def lineage(name):
-    """The class and its parents, from all rows to it: tests of a class's name."""
+    """The class and its parents, from all rows of its kind to it: tests of a class's name."""
     place, numbers, work = name.split()[:3]
-    kind = name.split()[3:]
-    tests = [lambda n: n.split()[3:] == kind]
-    tests.append(lambda n: tests[0](n) and n.split()[2] == work)
+    tests = [lambda n: True]
+    tests.append(lambda n: n.split()[2] == work)
     tests.append(lambda n: tests[1](n) and n.split()[0] == place)
     tests.append(lambda n: tests[2](n) and n.split()[1] == numbers)
     return tests
@@ -146,8 +160,7 @@ def lineage(name):
 def term(rows, name):
     """Quantiles of a class, and the median of what its rows' costs allow."""
     points, n_sources, cost_error = None, 0, None
-    if not any(lineage(name)[0](r.name) for r in rows):
-        name = name.replace(" recipe", "")
+    rows = of_kind(rows, kind_of(name))
     for test in lineage(name):
         own = [r for r in rows if test(r.name)]
         if points is None:
@@ -175,11 +188,6 @@ def pinball(r, low, high):
             (r - high)) / 2
 
 
-def kind_of(row):
-    """"", "recipe", "anchored" or "recipe anchored"."""
-    return " ".join(row.name.split()[3:])
-
-
 def judge(rows):
     """(row, its interval, the constant band) of all rows, from other sources only."""
     out = []
@@ -188,9 +196,9 @@ def judge(rows):
         mine = [r for r in rows if r.source == source]
         band, terms = {}, {}
         for row in mine:
-            kind = kind_of(row)
+            kind = kind_of(row.name)
             if kind not in band:
-                points, n = of_sources([r for r in others if kind_of(r) == kind])
+                points, n = of_sources(of_kind(others, kind))
                 band[kind] = quantiles(points, n) if points else [0] * 5
             if row.name not in terms:
                 terms[row.name] = term(others, row.name)
@@ -237,7 +245,7 @@ def report(rows):
     print("| rows, their source left out | n | sources | in 50 % | in 80 % | in 90 % "
           "| width of 90 % | pinball | constant band |\n|---|---|---|---|---|---|---|---|---|")
     for kind in ("", "recipe", "anchored", "recipe anchored"):
-        these = [j for j in judged if kind_of(j[0]) == kind]
+        these = [j for j in judged if kind_of(j[0].name) == kind]
         if not these:
             continue
         line(("all " + kind).strip(), these)
@@ -263,7 +271,7 @@ def pair_error(rows):
     number format are: so much longer one must be predicted. Every source as much."""
     alike = collections.defaultdict(list)
     for row in rows:
-        if not kind_of(row):
+        if not kind_of(row.name):
             alike[row.source, row.software, row.model, row.name.split()[1]].append(row)
     pairs = []
     for members in alike.values():
