@@ -28,13 +28,22 @@ libstudy_la_SOURCES = \
 nodist_libstudy_la_SOURCES = study/recipes/texts.c
 
 # The shipped recipes, compiled in as text and installed.
-recipe_files = study/recipes/megatron-lm.yaml \
+recipe_files = study/recipes/deepspeed.yaml \
+	study/recipes/llm-foundry.yaml \
+	study/recipes/megatron-lm.yaml \
 	study/recipes/mxnet-horovod.yaml \
 	study/recipes/nvidia-apex.yaml \
+	study/recipes/nvidia-paddle-bert.yaml \
 	study/recipes/nvidia-pytorch-bert.yaml \
+	study/recipes/nvidia-squad-amp.yaml \
+	study/recipes/nvidia-squad-fp32.yaml \
 	study/recipes/nvidia-tf-bert.yaml \
+	study/recipes/oneflow.yaml \
 	study/recipes/pytorch-ddp.yaml \
-	study/recipes/tf-horovod-xla.yaml
+	study/recipes/tf-horovod.yaml \
+	study/recipes/tf-horovod-xla.yaml \
+	study/recipes/tf-slim.yaml \
+	study/recipes/torchtitan.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
 	@$(MKDIR_P) study/recipes
 	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f study/recipes/texts.awk $(recipe_files) \

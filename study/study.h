@@ -190,7 +190,7 @@ struct fr_record_interval {
     double median_s;
     double cost_error; /* what costs alone allow: standard deviation of the time's logarithm */
     const char *name;  /* the class: "one-gpu fp32" */
-    const char *of;    /* in words: "one GPU, fp32 or tf32: 46 published steps of 3 sources" */
+    const char *of;    /* in words: "one GPU, products, fp32 or tf32: 46 published ..." */
 };
 
 /* What measured steps of one GPU changed in an answer. */

@@ -176,9 +176,7 @@ enum fr_status fr__correction_find(struct fr__correction *out, const struct fr_s
 {
     const struct fr_device *device = &s->topo->devices[devices[0]];
     enum fr_dtype dtype = s->graph->dtype;
-    const struct fr__step_class one = {FR__ONE_GPU, dtype != FR_FP32 && dtype != FR_TF32, false,
-                                       false};
-    const struct fr__step_term *term = fr__step_term(one);
+    const struct fr__step_term *term = fr__step_term(fr__step_class_of(s->graph));
     const struct fr__measured_of of = {q->workload ? q->workload : "", s->graph->name,
                                        s->topo->types[device->type].name, dtype, batch_per_gpu};
     double deviation = (term->q[FR__Q95] - term->q[FR__Q05]) / (2 * 1.64485);

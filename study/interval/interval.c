@@ -25,11 +25,10 @@ static const double Z95 = 1.64485, Z75 = 0.67449;
 static struct fr__step_class class_of(const struct fr__making *m)
 {
     const struct fr_topo *t = m->setting->topo;
-    struct fr__step_class c = {FR__ONE_GPU, false, m->question->recipe != NULL,
-                               m->correction.n_steps > 0};
-    enum fr_dtype dtype = m->setting->graph->dtype;
+    struct fr__step_class c = fr__step_class_of(m->setting->graph);
 
-    c.is_half = dtype != FR_FP32 && dtype != FR_TF32;
+    c.knows_recipe = m->question->recipe != NULL;
+    c.is_anchored = m->correction.n_steps > 0;
     if (m->n_devices > 1)
         c.place = FR__ONE_MACHINE;
     for (size_t i = 1; i < m->n_devices; i++)
@@ -84,15 +83,16 @@ void fr__interval_of(struct fr_record_interval *out, double iteration_s, bool is
     out->half_high_s = iteration_s * exp(median + spread(q[FR__Q75], median, Z75, extra));
 }
 
-/* "one GPU, fp32: 81 published steps of 4 sources" */
+/* "one GPU, convolutions, fp32 or tf32: 81 published steps of 4 sources" */
 static enum fr_status say_class(struct fr_record_interval *out, struct fr__arena *arena,
                                 struct fr__step_class c, const struct fr__step_term *term,
                                 struct fr_error *err)
 {
     char text[160];
 
-    snprintf(text, sizeof(text), "%s, %s%s%s: %u published step%s of %u source%s",
-             fr__place_name(c.place), c.is_half ? "16 bits or fewer" : "fp32 or tf32",
+    snprintf(text, sizeof(text), "%s, %s, %s%s%s: %u published step%s of %u source%s",
+             fr__place_name(c.place), c.is_convolutional ? "convolutions" : "products",
+             c.is_half ? "16 bits or fewer" : "fp32 or tf32",
              c.knows_recipe ? ", recipe given" : "",
              c.is_anchored ? ", their one-GPU step known" : "", term->n_rows,
              term->n_rows == 1 ? "" : "s", term->n_sources, term->n_sources == 1 ? "" : "s");

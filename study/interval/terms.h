@@ -9,6 +9,8 @@
 #ifndef FR_STUDY_INTERVAL_TERMS_H
 #define FR_STUDY_INTERVAL_TERMS_H
 
+#include "workloads/workloads.h"
+
 #include <stdbool.h>
 
 enum fr__place { FR__ONE_GPU, FR__ONE_MACHINE, FR__MACHINES, FR__N_PLACES };
@@ -17,9 +19,10 @@ const char *fr__place_name(enum fr__place place); /* "one GPU" */
 /* What is known of a step before it is run. */
 struct fr__step_class {
     enum fr__place place;
-    bool is_half;      /* numbers of 16 bits or fewer: fp16, bf16, amp, fp8; not tf32 */
-    bool knows_recipe; /* the question says what software it is */
-    bool is_anchored;  /* corrected by a measured step of one GPU */
+    bool is_convolutional; /* of the FLOPs of its products, most are convolutions' */
+    bool is_half;          /* numbers of 16 bits or fewer: fp16, bf16, amp, fp8; not tf32 */
+    bool knows_recipe;     /* the question says what software it is */
+    bool is_anchored;      /* corrected by a measured step of one GPU */
 };
 
 enum { FR__Q05, FR__Q25, FR__Q50, FR__Q75, FR__Q95, FR__N_QUANTILES };
@@ -30,7 +33,11 @@ struct fr__step_term {
     unsigned n_rows, n_sources; /* of the class itself; its parents' rows count beside them */
 };
 
-/* "one-gpu fp32", "machines half recipe anchored": how programs and tests/oracles name it. */
+/* The class of a step of this graph on one GPU, with no recipe given and nothing measured. */
+struct fr__step_class fr__step_class_of(const struct fr_graph *g);
+
+/* "one-gpu fp32 convolutions", "machines half products recipe anchored": how programs and
+ * tests/oracles name it. */
 const char *fr__step_class_name(struct fr__step_class c);
 
 /* Never NULL: a class without rows has its parent's quantiles. */

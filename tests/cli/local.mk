@@ -31,11 +31,15 @@ truth: forerun
 		./forerun validate training_rows.csv --json > truth.json; \
 		./forerun validate training_rows.csv --anchored; \
 		./forerun validate training_rows.csv --anchored --json > truth_anchored.json; \
+		python3 $(srcdir)/tests/oracles/training_rows.py --recipes '$(MEASURED)' > recipe_rows.csv; \
+		./forerun validate recipe_rows.csv --json > recipe_rows.json; \
+		./forerun validate recipe_rows.csv --anchored --json > recipe_anchored.json; \
 		python3 $(srcdir)/tests/oracles/large_rows.py '$(MEASURED)' > large_rows.csv; \
 		./forerun validate large_rows.csv --json > large_rows.json; \
 		python3 $(srcdir)/tests/oracles/large_report.py large_rows.csv large_rows.json; \
 		python3 $(srcdir)/tests/oracles/interval_terms.py training_rows.csv truth.json \
-			large_rows.csv large_rows.json training_rows.csv truth_anchored.json; \
+			large_rows.csv large_rows.json training_rows.csv truth_anchored.json \
+			recipe_rows.csv recipe_rows.json recipe_rows.csv recipe_anchored.json; \
 	else \
 		echo "SKIP: no published rates in $(MEASURED)"; \
 	fi
@@ -46,5 +50,5 @@ truth: forerun
 		echo "SKIP: no measured collectives in $(MICROBENCH)"; \
 	fi
 CLEANFILES += training_rows.csv truth.png truth.csv truth.json truth_anchored.json \
-	large_rows.csv large_rows.json
+	large_rows.csv large_rows.json recipe_rows.csv recipe_rows.json recipe_anchored.json
 .PHONY: truth

@@ -9,19 +9,23 @@ tables; --write makes the terms that the program is built with anew.
 
     residual    r = ln(measured / predicted)
     class       place (one GPU, one machine, several machines) x numbers (fp32 and tf32, or half: 16
-                bits and fewer) x software (unknown, or given as a recipe), anchored or not
+                bits and fewer) x work (convolutions, where most of the FLOPs are theirs, or
+                products) x software (unknown, or given as a recipe), anchored or not
     source      the letters of a row's id: who published it. A source counts once, however many rows
                 it has; among its rows each software (the notes) counts once
     term        quantiles of r in a class. A class is a mixture of its sources and of its parent,
                 which weighs as much as LEAN sources: a class that many published hardly sees its
                 parent, one without rows is its parent. That is the predictive distribution of a
-                Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). Parents: a class with
-                a recipe leans on the one without, that one on its place, that one on all rows, and
-                those on a two-piece normal distribution with the spread of all of them on each side
-    widening    as a normal distribution's 95 % quantile is for few values: Student's t with as many
-                degrees of freedom as the class has sources (2 at least)
-    LEAN        2: with 1 or 4 the table of sources left out is about as good (pinball 0.0279 to
-                0.0270), with the widening alone 83 to 88 % instead of 82 to 86 % lie inside
+                Dirichlet process (Ferguson, Annals of Statistics 1(2), 1973). Parents: a class
+                leans on its work and place, these on its work, that on all rows, and those on a
+                two-piece normal distribution with the spread of all of them on each side. Work
+                comes first since software differs most where there are convolutions (input,
+                layouts, fused normalisation). Where a recipe is given, sources are taken as
+                predicted with their recipes, those that have none as they are
+    widening    by sqrt(1 + 1 / n) for n sources (2 at least): what a further source adds to the
+                spread of n alike, as in the prediction interval of a normal distribution
+    LEAN        4, and the widening, were chosen on the table of sources left out, from 1 to 8 and
+                none to Student's t, which covered more than it claims
     judged      with all rows of a source left out, one source at a time: how many of its rows lie
                 inside. Pinball loss (Koenker and Bassett, Econometrica 46(1), 1978): mean over the
                 5 and 95 % quantiles of r; the constant band has the quantiles of all other sources'
@@ -38,13 +42,11 @@ import sys
 
 PLACES = ["one-gpu", "one-machine", "machines"]
 NUMBERS = ["fp32", "half"]
+WORKS = ["convolutions", "products"]
 SOFTWARE = ["", " recipe"]
 ANCHORED = ["", " anchored"]
 LEVELS = [0.05, 0.25, 0.5, 0.75, 0.95]
-LEAN = 2.0
-# 95 % quantiles of Student's t by degrees of freedom; between two of them the smaller one's
-STUDENT = {2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 10: 1.812,
-           12: 1.782, 15: 1.753, 20: 1.725, 30: 1.697}
+LEAN = 4.0
 
 Row = collections.namedtuple("Row", "source software model name r cost_error")
 
@@ -88,16 +90,20 @@ def mixed(rows, parent):
             [(r, w * LEAN / (n + LEAN)) for r, w in parent])
 
 
+def weighted_median(points):
+    at = 0.0
+    for r, w in sorted(points):
+        at += w
+        if at >= 0.5:
+            return r
+    return 0.0
+
+
 def normal(rows):
     """41 points of a two-piece normal distribution: around the median of these rows, with the
     spread of those below it on the left, of those above it on the right."""
     own, _ = of_sources(rows)
-    middle_r, at = 0.0, 0.0
-    for r, w in sorted(own):
-        at += w
-        if at >= 0.5:
-            middle_r = r
-            break
+    middle_r = weighted_median(own)
     deviation = [math.sqrt(2 * sum(w * (r - middle_r) ** 2 for r, w in own
                                    if (r > middle_r) == is_right)) for is_right in (False, True)]
     points = []
@@ -122,24 +128,39 @@ def quantiles(points, n_sources):
             out.append(before[0] + min(max(part, 0), 1) * (r - before[0]))
         at += w
     out += [points[-1][0]] * len(wanted)
-    wide = STUDENT[max(n for n in STUDENT if n <= max(n_sources, 2))] / 1.645
+    wide = math.sqrt(1 + 1 / max(n_sources, 2))
     return [out[2] + wide * (q - out[2]) for q in out]
 
 
+def kind_of(name):
+    """"", "recipe", "anchored" or "recipe anchored"."""
+    return " ".join(name.split()[3:])
+
+
+def of_kind(rows, kind):
+    """The rows of a kind; for a recipe's those of other sources without one, too."""
+    own = [r for r in rows if kind_of(r.name) == kind]
+    if "recipe" not in kind:
+        return own
+    have = {r.source for r in own}
+    plain = kind.replace("recipe", "").strip()
+    return own + [r for r in rows if kind_of(r.name) == plain and r.source not in have]
+
+
 def lineage(name):
-    """The class and its parents, from all rows to it: tests of a class's name."""
-    words = name.split()
-    tests = [lambda n, a="anchored" in words: ("anchored" in n.split()) == a]
-    tests.append(lambda n: tests[0](n) and n.split()[0] == words[0])
-    tests.append(lambda n: tests[1](n) and n.split()[1] == words[1])
-    if "recipe" in words:
-        tests.append(lambda n: tests[2](n) and "recipe" in n.split())
+    """The class and its parents, from all rows of its kind to it: tests of a class's name."""
+    place, numbers, work = name.split()[:3]
+    tests = [lambda n: True]
+    tests.append(lambda n: n.split()[2] == work)
+    tests.append(lambda n: tests[1](n) and n.split()[0] == place)
+    tests.append(lambda n: tests[2](n) and n.split()[1] == numbers)
     return tests
 
 
 def term(rows, name):
     """Quantiles of a class, and the median of what its rows' costs allow."""
     points, n_sources, cost_error = None, 0, None
+    rows = of_kind(rows, kind_of(name))
     for test in lineage(name):
         own = [r for r in rows if test(r.name)]
         if points is None:
@@ -147,8 +168,8 @@ def term(rows, name):
         if own:
             points = mixed(own, points)
             n_sources = len({r.source for r in own})
-            errors = sorted(r.cost_error for r in own)
-            cost_error = errors[len(errors) // 2]
+            errors = [r._replace(r=r.cost_error) for r in own]
+            cost_error = weighted_median(of_sources(errors)[0])
     return quantiles(points, n_sources), cost_error or 0.0
 
 
@@ -175,15 +196,14 @@ def judge(rows):
         mine = [r for r in rows if r.source == source]
         band, terms = {}, {}
         for row in mine:
-            anchored = "anchored" in row.name
-            if anchored not in band:
-                of_kind = [r for r in others if ("anchored" in r.name) == anchored]
-                points, n = of_sources(of_kind)
-                band[anchored] = quantiles(points, n) if points else [0] * 5
+            kind = kind_of(row.name)
+            if kind not in band:
+                points, n = of_sources(of_kind(others, kind))
+                band[kind] = quantiles(points, n) if points else [0] * 5
             if row.name not in terms:
                 terms[row.name] = term(others, row.name)
             q, reference = terms[row.name]
-            out.append((row, interval(q, reference, row.cost_error), band[anchored]))
+            out.append((row, interval(q, reference, row.cost_error), band[kind]))
     return out
 
 
@@ -207,21 +227,41 @@ def line(title, judged):
           f"| {100 * width:.0f} % | {ours:.4f} | {constant:.4f} |")
 
 
+def over_sources(title, judged, sources):
+    """Every source as much, however many rows it has."""
+    sums = [0.0, 0.0, 0.0]
+    for source in sources:
+        own = [j for j in judged if j[0].source == source]
+        sums[0] += sum(q[0] <= row.r <= q[4] for row, q, _ in own) / len(own)
+        sums[1] += sum(pinball(row.r, q[0], q[4]) for row, q, _ in own) / len(own)
+        sums[2] += sum(pinball(row.r, b[0], b[4]) for row, _, b in own) / len(own)
+    inside, ours, constant = (x / len(sources) for x in sums)
+    print(f"| {title} | {len(judged)} | {len(sources)} | | | {100 * inside:.0f} % | "
+          f"| {ours:.4f} | {constant:.4f} |")
+
+
 def report(rows):
     judged = judge(rows)
-    print("| rows, their source left out | n | sources | in 50 % | in 80 % | in 90 % | width of 90 % "
-          "| pinball | constant band |\n|---|---|---|---|---|---|---|---|---|")
-    for anchored in (False, True):
-        these = [j for j in judged if ("anchored" in j[0].name) == anchored]
+    print("| rows, their source left out | n | sources | in 50 % | in 80 % | in 90 % "
+          "| width of 90 % | pinball | constant band |\n|---|---|---|---|---|---|---|---|---|")
+    for kind in ("", "recipe", "anchored", "recipe anchored"):
+        these = [j for j in judged if kind_of(j[0].name) == kind]
         if not these:
             continue
-        line("all" + " anchored" * anchored, these)
+        line(("all " + kind).strip(), these)
+        for place in PLACES:
+            for numbers in NUMBERS:
+                of_place = [j for j in these if j[0].name.startswith(f"{place} {numbers} ")]
+                if of_place:
+                    line(f"{place} {numbers}", of_place)
         for name in NAMES:
             of_class = [j for j in these if j[0].name == name]
             if of_class:
                 line(name, of_class)
-        for source in sorted({j[0].source for j in these}):
+        sources = sorted({j[0].source for j in these})
+        for source in sources:
             line("source " + source, [j for j in these if j[0].source == source])
+        over_sources("mean over sources", these, sources)
 
 
 # ---- which of two steps is faster ----
@@ -231,7 +271,7 @@ def pair_error(rows):
     number format are: so much longer one must be predicted. Every source as much."""
     alike = collections.defaultdict(list)
     for row in rows:
-        if "anchored" not in row.name:
+        if not kind_of(row.name):
             alike[row.source, row.software, row.model, row.name.split()[1]].append(row)
     pairs = []
     for members in alike.values():
@@ -247,7 +287,8 @@ def pair_error(rows):
 
 # ---- the terms of the program ----
 
-NAMES = [p + " " + n + s + a for a in ANCHORED for p in PLACES for n in NUMBERS for s in SOFTWARE]
+NAMES = [f"{p} {n} {w}{s}{a}" for a in ANCHORED for p in PLACES for n in NUMBERS for w in WORKS
+         for s in SOFTWARE]
 
 
 def write(path, rows):

@@ -34,20 +34,28 @@ BLANKS = [
           "have one, so that a rate a machine there must not be given as X"),
 ]
 
-# What software made a row: patterns of id, framework, model and notes; the recipe (forerun list
-# recipes), "" where none is known; why
-Software = collections.namedtuple("Software", "id framework model notes recipe why")
+# What software made a row: patterns of id, framework, model, notes and precision; the recipe
+# (forerun recipe list), "" where none is known; why
+Software = collections.namedtuple("Software", "id framework model notes precision recipe why")
 SOFTWARE = [
-    Software("^DLE", "^TensorFlow", "BERT", "", "nvidia-tf-bert",
+    Software("^DLE", "^TensorFlow", "BERT", "", "", "nvidia-tf-bert",
              "the scripts of the rows' own page; XLA is their default"),
-    Software("^DLE", "^TensorFlow", "ResNet", "", "tf-horovod-xla",
+    Software("^DLE", "^TensorFlow", "ResNet", "", "", "tf-horovod-xla",
              "the scripts of the rows' own page, with --xla in their commands"),
     Software("^DLE", "^PyTorch", "BERT-Large$", "grad_accum=|includes gradient accumulation",
-             "nvidia-pytorch-bert", "pre-training: run_pretraining.py"),
-    Software("^DLE|^LAM", "^PyTorch", "", "", "nvidia-apex",
+             "", "nvidia-pytorch-bert", "pre-training: run_pretraining.py"),
+    Software("^DLE|^LAM", "^PyTorch", "BERT", "", "AMP|FP16|mixed", "nvidia-squad-amp",
+             "fine-tuning: run_squad.py with fp16; Lambda runs a fork of it"),
+    Software("^DLE|^LAM", "^PyTorch", "BERT", "", "", "nvidia-squad-fp32",
+             "fine-tuning: run_squad.py without fp16; Lambda runs a fork of it"),
+    Software("^DLE", "^PaddlePaddle", "BERT.*SQuAD", "", "", "nvidia-paddle-bert",
+             "the scripts of the rows' own page"),
+    Software("^DLE", "^PaddlePaddle", "BERT", "SQuAD|fine-tun", "", "nvidia-paddle-bert",
+             "as above, where the notes say it"),
+    Software("^DLE|^LAM", "^PyTorch", "", "", "", "nvidia-apex",
              "the pages' scripts take apex's DistributedDataParallel; Lambda runs a fork of them"),
-    Software("^DLE", "^MXNet", "", "", "mxnet-horovod", "the scripts of the rows' own page"),
-    Software("^CSC", "^PyTorch", "", "", "pytorch-ddp", "the rows name DDP"),
+    Software("^DLE", "^MXNet", "", "", "", "mxnet-horovod", "the scripts of the rows' own page"),
+    Software("^CSC", "^PyTorch", "", "", "", "pytorch-ddp", "the rows name DDP"),
 ]
 
 # Rows that are no measurements; their order is judged, their error is not
@@ -58,7 +66,7 @@ LAWS = {"VTRS": "linear in the number of micro-batches to 1e-9 in all 288 series
 def matches(line, row):
     """Whether all patterns of a line are found in the row."""
     return all(re.search(getattr(line, key), row[key], re.I)
-               for key in ("id", "framework", "model", "notes"))
+               for key in ("id", "framework", "model", "notes", "precision") if hasattr(line, key))
 
 
 def blank(row, column):

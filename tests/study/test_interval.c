@@ -70,21 +70,24 @@ START_TEST(worse_known_costs_widen_it_as_variances_add)
 }
 END_TEST
 
-START_TEST(classes_are_told_by_place_and_numbers)
+START_TEST(classes_are_told_by_place_numbers_and_kind_of_work)
 {
+    static const char two[] = "2x dgx1-v100 via ib:100Gbps", gnmt[] = "gnmt-2";
     static const struct {
-        const char *topology;
+        const char *model, *topology;
         size_t n_gpus;
         enum fr_dtype dtype;
         const char *name;
-    } cases[] = {{"dgx1-v100", 1, FR_FP32, "one-gpu fp32"},
-                 {"dgx1-v100", 4, FR_AMP, "one-machine half"},
-                 {"dgx-a100-40g", 2, FR_TF32, "one-machine fp32"},
-                 {"2x dgx1-v100 via ib:100Gbps", 16, FR_FP16, "machines half"},
-                 {"2x dgx1-v100 via ib:100Gbps", 8, FR_FP32, "one-machine fp32"}};
+    } cases[] = {{"lenet", "dgx1-v100", 1, FR_FP32, "one-gpu fp32 convolutions"},
+                 {"resnet18", "dgx1-v100", 1, FR_FP32, "one-gpu fp32 convolutions"},
+                 {"resnet18", "dgx1-v100", 4, FR_AMP, "one-machine half convolutions"},
+                 {gnmt, "dgx-a100-40g", 2, FR_TF32, "one-machine fp32 products"},
+                 {gnmt, two, 16, FR_FP16, "machines half products"},
+                 {"resnet18", two, 8, FR_FP32, "one-machine fp32 convolutions"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fr_record *r = answer("lenet", cases[i].topology, cases[i].n_gpus, cases[i].dtype);
+        struct fr_record *r =
+            answer(cases[i].model, cases[i].topology, cases[i].n_gpus, cases[i].dtype);
 
         ck_assert(r->interval.is_known);
         ck_assert_str_eq(r->interval.name, cases[i].name);
@@ -100,9 +103,12 @@ END_TEST
  * the slow side, and for every class what it leans on. */
 START_TEST(every_class_has_terms_in_order)
 {
-    for (unsigned k = 0; k < 2 * FR__N_PLACES * 4; k++) {
-        const struct fr__step_class c = {(enum fr__place)(k / 4 % FR__N_PLACES), k / 2 % 2, k % 2,
-                                         k >= 4 * FR__N_PLACES};
+    for (unsigned k = 0; k < 2 * FR__N_PLACES * 8; k++) {
+        const struct fr__step_class c = {.place = (enum fr__place)(k / 8 % FR__N_PLACES),
+                                         .is_convolutional = k / 4 % 2,
+                                         .is_half = k / 2 % 2,
+                                         .knows_recipe = k % 2,
+                                         .is_anchored = k >= 8 * FR__N_PLACES};
         const struct fr__step_term *t = fr__step_term(c);
 
         for (unsigned i = 1; i < FR__N_QUANTILES; i++)
@@ -167,7 +173,7 @@ int main(void)
     tcase_add_test(tc, a_step_whose_costs_are_as_usual_has_the_quantiles_of_its_class);
     tcase_add_test(tc, better_known_costs_do_not_narrow_it);
     tcase_add_test(tc, worse_known_costs_widen_it_as_variances_add);
-    tcase_add_test(tc, classes_are_told_by_place_and_numbers);
+    tcase_add_test(tc, classes_are_told_by_place_numbers_and_kind_of_work);
     tcase_add_test(tc, every_class_has_terms_in_order);
     tcase_add_test(tc, nothing_is_claimed_where_all_times_are_given);
     tcase_add_test(tc, costs_from_data_sheets_have_a_wider_range);
