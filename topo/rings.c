@@ -13,10 +13,16 @@
  * backwards: it leaves a machine at the device at which it enters the next one, and stays on that
  * rail. NCCL does so as well (crossNic 2: src/graph/connect.cc exchanges the two rings of a pair on
  * odd nodes). Both are tried, and whichever rings carry more together are taken.
+ *
+ * Where no ring stays on NVLink, edges may go through another GPU of the group that has an NVLink to
+ * both ends, NCCL's path NVB (src/graph/paths.cc; search.cc relaxes the kind of path only as long as
+ * it has no ring). So five GPUs of a DGX-1 have two rings of NVLinks, which vTrain's V100 tables
+ * measure at 37 GB/s. PCIe carries a third of that.
  */
 #include "config.h"
 
 #include "topo/internal.h"
+#include "topo/router.h"
 
 #include <assert.h>
 #include <math.h>
@@ -46,8 +52,11 @@ struct search {
     struct machine *machines;
     size_t n_machines;
     bool is_alternating; /* every other machine backwards */
+    bool is_relayed;     /* edges may go through another GPU */
     double *left_Bps;    /* [n_links] what earlier rings left */
     uint32_t *uses;      /* [n_links] edges of the ring in the making that cross it */
+    bool *is_member;     /* [n_devices] */
+    struct fr__arena *arena;
     struct fr_error *err;
 };
 
@@ -135,9 +144,33 @@ struct inside {
     double outer_Bps; /* the widest outer edge to the current order's first device */
 };
 
+/* Turns an edge that leaves NVLink into one through a GPU of the group, if there is one. */
+static enum fr_status relay_edge(struct search *s, uint32_t src, uint32_t dst, struct edge *e)
+{
+    uint32_t *links, via;
+    struct edge on;
+
+    if (!s->is_relayed)
+        return FR_OK;
+    via = fr__router_relay(s->router, src, dst, e->links, e->n_links, s->is_member);
+    if (via == FR_NONE)
+        return FR_OK;
+    FR_TRY(fr_router_path(s->router, src, via, &e->links, &e->n_links, s->err));
+    FR_TRY(fr_router_path(s->router, via, dst, &on.links, &on.n_links, s->err));
+    links = fr__arena_alloc(s->arena, e->n_links + on.n_links, sizeof(*links));
+    if (!links)
+        return fr__fail_nomem(s->err);
+    memcpy(links, e->links, e->n_links * sizeof(*links));
+    memcpy(links + e->n_links, on.links, on.n_links * sizeof(*links));
+    e->links = links;
+    e->n_links += on.n_links;
+    return FR_OK;
+}
+
 static enum fr_status find_edge(struct search *s, uint32_t src, uint32_t dst, struct edge *e)
 {
     FR_TRY(fr_router_path(s->router, src, dst, &e->links, &e->n_links, s->err));
+    FR_TRY(relay_edge(s, src, dst, e));
     e->alone_Bps = INFINITY;
     for (size_t i = 0; i < e->n_links; i++)
         if (s->left_Bps[e->links[i]] < e->alone_Bps)
@@ -443,13 +476,39 @@ static bool are_all_of_one_shape(const struct search *s)
  * three links, but at full bandwidth only two fit. NCCL splits links in this way too (52 GB/s
  * measured on four P100 with links of 18.4 GB/s, Tartan, IISWC 2018). On rails it tries rings that
  * alternate instead. */
-static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)
+static enum fr_status find_straight_rings(struct search *s, struct fr__arena *a, struct rings *best)
 {
     FR_TRY(find_rings(s, 0, INFINITY, best));
     s->is_alternating = s->topo->has_relays && s->n_machines > 1 && are_all_of_one_shape(s);
     if (s->is_alternating)
         return try_others(s, a, 0, INFINITY, best);
     if (best->n < 2 || s->n_machines > 1 || s->n > EXACT)
+        return FR_OK;
+    return try_others(s, a, best->ring_Bps[0], best->ring_Bps[0] / 2, best);
+}
+
+static enum fr_status find_best_rings(struct search *s, struct fr__arena *a, struct rings *best)
+{
+    double straight_Bps;
+    bool may_relay = false;
+
+    FR_TRY(find_straight_rings(s, a, best));
+    for (size_t i = 0; i < s->n && !may_relay; i++) {
+        uint32_t src = best->order[i], dst = best->order[(i + 1) % s->n];
+        struct edge e;
+
+        FR_TRY(find_edge(s, src, dst, &e));
+        may_relay =
+            fr__router_relay(s->router, src, dst, e.links, e.n_links, s->is_member) != FR_NONE;
+    }
+    if (!may_relay)
+        return FR_OK;
+    straight_Bps = best->total_Bps;
+    s->is_alternating = false;
+    s->is_relayed = true;
+    FR_TRY(try_others(s, a, 0, INFINITY, best));
+    s->is_relayed = best->total_Bps > straight_Bps;
+    if (!s->is_relayed || best->n < 2 || s->n_machines > 1 || s->n > EXACT)
         return FR_OK;
     return try_others(s, a, best->ring_Bps[0], best->ring_Bps[0] / 2, best);
 }
@@ -488,9 +547,13 @@ static enum fr_status search_all(struct search *s, struct fr__arena *a, const ui
     s->machines = fr__arena_alloc(a, s->n, sizeof(*s->machines));
     s->left_Bps = fr__arena_alloc(a, s->topo->n_links, sizeof(*s->left_Bps));
     s->uses = fr__arena_alloc(a, s->topo->n_links, sizeof(*s->uses));
-    if (!rank || !orders || !s->devices || !s->machines || !s->left_Bps || !s->uses)
+    s->is_member = fr__arena_alloc(a, s->topo->n_devices, sizeof(*s->is_member));
+    if (!rank || !orders || !s->devices || !s->machines || !s->left_Bps || !s->uses ||
+        !s->is_member)
         return fr__fail_nomem(s->err);
     FR_TRY(check_devices(s->topo, devices, s->n, s->err));
+    for (size_t i = 0; i < s->n; i++)
+        s->is_member[devices[i]] = true;
     group(s, devices, rank);
     for (size_t m = 0; m < s->n_machines; m++)
         s->machines[m].order = orders + s->machines[m].first;
@@ -505,11 +568,21 @@ enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size
                              size_t max_rings, uint32_t order[], double share_frac[],
                              size_t *n_rings, struct fr_error *err)
 {
+    bool is_relayed;
+
+    return fr__router_rings(r, devices, n, max_rings, order, share_frac, n_rings, &is_relayed, err);
+}
+
+enum fr_status fr__router_rings(struct fr_router *r, const uint32_t devices[], size_t n,
+                                size_t max_rings, uint32_t order[], double share_frac[],
+                                size_t *n_rings, bool *is_relayed, struct fr_error *err)
+{
     struct search s = {.router = r, .topo = fr__router_topo(r), .n = n, .err = err};
     struct fr__arena *a;
     enum fr_status status;
 
     *n_rings = 0;
+    *is_relayed = false;
     if (n < 2)
         return FR_OK;
     if (max_rings == 0)
@@ -517,9 +590,11 @@ enum fr_status fr_topo_rings(struct fr_router *r, const uint32_t devices[], size
     a = fr__arena_new();
     if (!a)
         return fr__fail_nomem(err);
+    s.arena = a;
     status = search_all(&s, a, devices, max_rings, order, share_frac, n_rings);
     if (status != FR_OK)
         *n_rings = 0;
+    *is_relayed = status == FR_OK && s.is_relayed;
     fr__arena_free(a);
     return status;
 }

@@ -239,6 +239,64 @@ uint32_t fr__router_place(const struct fr_router *r, uint32_t machine, uint32_t 
     return fr__alike_place(r->alike, machine, link);
 }
 
+/* ---- NVLink through a GPU ---- */
+
+/* Of the widest NVLink from a vertex to another; 0: there is none. */
+static double nvlink_Bps(const struct fr_router *r, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *out = fr__route_search_links_from(r->search, from, &n);
+    double Bps = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_link *l = &r->topo->links[out[i]];
+
+        if (l->kind == FR_LINK_NVLINK && l->dst == to && l->bw_Bps > Bps)
+            Bps = l->bw_Bps;
+    }
+    return Bps;
+}
+
+/* The widest of all members that have both NVLinks, of equal ones the first by its link. */
+static uint32_t widest_relay(const struct fr_router *r, uint32_t src, uint32_t dst,
+                             const bool is_member[])
+{
+    const struct fr_topo *t = r->topo;
+    size_t n;
+    const uint32_t *out = fr__route_search_links_from(r->search, t->devices[src].vertex, &n);
+    uint32_t best = FR_NONE;
+    double most_Bps = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct fr_link *l = &t->links[out[i]];
+        const struct fr_vertex *mid = &t->vertices[l->dst];
+        double Bps;
+
+        if (l->kind != FR_LINK_NVLINK || mid->kind != FR_VERTEX_GPU || !is_member[mid->device])
+            continue;
+        Bps = nvlink_Bps(r, l->dst, t->devices[dst].vertex);
+        Bps = l->bw_Bps < Bps ? l->bw_Bps : Bps;
+        if (Bps > most_Bps) {
+            most_Bps = Bps;
+            best = mid->device;
+        }
+    }
+    return best;
+}
+
+uint32_t fr__router_relay(const struct fr_router *r, uint32_t src, uint32_t dst,
+                          const uint32_t links[], size_t n_links, const bool is_member[])
+{
+    const struct fr_device *devices = r->topo->devices;
+    size_t i = 0;
+
+    while (i < n_links && r->topo->links[links[i]].kind == FR_LINK_NVLINK)
+        i++;
+    if (i == n_links || devices[src].machine != devices[dst].machine)
+        return FR_NONE;
+    return widest_relay(r, src, dst, is_member);
+}
+
 /* ---- routes that are kept ---- */
 
 static uint64_t hash_ends(uint32_t src, uint32_t dst)

@@ -571,3 +571,10 @@ size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t 
     clear(&s->from_src);
     return n;
 }
+
+const uint32_t *fr__route_search_links_from(const struct fr__route_search *s, uint32_t vertex,
+                                            size_t *n)
+{
+    *n = s->out.first[vertex + 1] - s->out.first[vertex];
+    return s->out.list + s->out.first[vertex];
+}

@@ -38,6 +38,10 @@ void fr__route_search_all(struct fr__route_search *s, uint32_t dst, uint32_t nex
 size_t fr__route_search_pair(struct fr__route_search *s, uint32_t src, uint32_t dst, size_t max,
                              uint32_t links[], uint64_t *n_seen);
 
+/* The links that leave a vertex, in their order: [*n]. */
+const uint32_t *fr__route_search_links_from(const struct fr__route_search *s, uint32_t vertex,
+                                            size_t *n);
+
 /* The least common multiple of all numbers of equally good next links that were chosen among so
  * far, 1 at first. 0: it is large, or a switch of the network had a choice that is not the same for
  * other machines (topo/alike.h). */

@@ -11,6 +11,18 @@ enum { FR__MAX_HOPS = 64 }; /* no machine has longer routes */
 enum fr_status fr__router_walk(struct fr_router *r, uint32_t src, uint32_t dst,
                                uint32_t hops[FR__MAX_HOPS], size_t *n_hops, struct fr_error *err);
 
+/* The GPU through which NCCL sends from one GPU of a machine to another, its path NVB: the route
+ * (links, [n_links]) leaves NVLink, but one member of the group has an NVLink to each of the two.
+ * is_member: [n_devices]. FR_NONE: the route itself is taken. */
+uint32_t fr__router_relay(const struct fr_router *r, uint32_t src, uint32_t dst,
+                          const uint32_t links[], size_t n_links, const bool is_member[]);
+
+/* As fr_topo_rings. *is_relayed: whether hops inside a machine go through another GPU where
+ * fr__router_relay knows one. */
+enum fr_status fr__router_rings(struct fr_router *r, const uint32_t devices[], size_t n,
+                                size_t max_rings, uint32_t order[], double share_frac[],
+                                size_t *n_rings, bool *is_relayed, struct fr_error *err);
+
 /* ---- one machine that stands for many ---- */
 
 /* Whether two devices have the same place in machines that are alike, so that routes to and from

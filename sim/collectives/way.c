@@ -138,8 +138,9 @@ static void set_pipeline(unsigned n_channels, struct fr__schedule *s)
 }
 
 /* Rings over the link graph, as form.c has them. */
-static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr__schedule *s)
+static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr__way *out)
 {
+    struct fr__schedule *s = &out->schedule;
     const struct fr__ring_set *rings = fr__group_rings(e, c->group);
     uint32_t *place;
 
@@ -153,6 +154,7 @@ static bool set_rings(struct engine *e, const struct fr_collective *c, struct fr
     for (uint32_t r = 0; r < rings->n_rings; r++)
         for (uint32_t i = 0; i < rings->n; i++)
             place[r * rings->n + rings->ranks[r * rings->n + i]] = i;
+    out->rings = rings;
     s->n_lanes = rings->n_rings;
     s->order = rings->ranks;
     s->place = place;
@@ -328,7 +330,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     s->dims[0] = s->per_node;
     s->dims[1] = n / s->per_node;
     s->n_dims = s->per_node > 1 && s->dims[1] > 1 ? 2 : 0;
-    if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, s))
+    if ((a == &fr__ring_algorithm || a == &fr__chain_algorithm) && !set_rings(e, c, out))
         return false;
     if (a == &fr__tree_algorithm)
         set_chains(e, c->group, s);
@@ -409,13 +411,29 @@ static uint32_t switch_route(struct engine *e, uint32_t collective, const struct
     return part;
 }
 
+/* Through another GPU, where NCCL sends so; FR_NONE: straight on. */
+static uint32_t relayed_route(const struct fr__way *w, uint32_t from, uint32_t to)
+{
+    const struct fr__relayed *k = w->rings ? w->rings->relayed : NULL;
+
+    for (size_t i = 0; k && i < w->rings->n_relayed; i++)
+        if (k[i].from == from && k[i].to == to)
+            return k[i].route;
+    return FR_NONE;
+}
+
 uint32_t fr__way_route(struct engine *e, uint32_t collective, const struct fr__way *w,
                        uint32_t from, uint32_t to)
 {
+    uint32_t relayed;
+
     if (to >= w->schedule.n)
         return switch_route(e, collective, w, from, true);
     if (from >= w->schedule.n)
         return switch_route(e, collective, w, to, false);
+    relayed = relayed_route(w, from, to);
+    if (relayed != FR_NONE)
+        return relayed;
     return fr__route_take(e, device_of(e, collective, from), device_of(e, collective, to));
 }
 

@@ -31,7 +31,8 @@ struct fr__way {
     double wire_factor; /* how long a message holds its links: bytes on the wire for each byte of
                            data, times slow_factor */
     double slow_factor; /* than NCCL's constants and the links say */
-    double hop_s[FR_N_LINK_KINDS]; /* least latency of a message by its outermost kind of link */
+    const struct fr__ring_set *rings; /* whose relayed hops are taken; NULL: none */
+    double hop_s[FR_N_LINK_KINDS];    /* least latency of a message by its outermost kind of link */
 };
 
 /* false: it goes by form.c, or the failure is kept. */

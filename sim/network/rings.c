@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "sim/network/ring_period.h"
+#include "topo/router.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,9 @@ struct fr__kept_rings {
     uint32_t *devices; /* [n] */
     uint32_t *ranks, *routes, *period_routes;
     double *share_frac;
+    struct fr__relayed *relayed;
+    bool is_relayed;
+    size_t cap_relayed;
 };
 
 /* ---- the table ---- */
@@ -54,6 +58,7 @@ static void free_rings(struct fr__kept_rings *k)
     free(k->routes);
     free(k->period_routes);
     free(k->share_frac);
+    free(k->relayed);
     free(k);
 }
 
@@ -100,8 +105,8 @@ static enum fr_status search(struct fr__rings *r, struct fr__kept_rings *k,
     enum fr_status st;
 
     r->n_searches++;
-    FR_TRY(fr_topo_rings(routes->router, k->devices, n, k->max_rings, k->ranks, k->share_frac,
-                         &n_rings, err));
+    FR_TRY(fr__router_rings(routes->router, k->devices, n, k->max_rings, k->ranks, k->share_frac,
+                            &n_rings, &k->is_relayed, err));
     rank_of = calloc(routes->topo->n_devices, sizeof(*rank_of));
     st = rank_of ? name_ranks(k, n_rings, rank_of, err) : fr__fail_nomem(err);
     free(rank_of);
@@ -117,19 +122,46 @@ static void in_rank_order(struct fr__kept_rings *k)
     k->set.n_rings = 1;
 }
 
+/* Of one hop from rank a to rank b, through a GPU of the group where NCCL does so. */
+static enum fr_status find_route(struct fr__kept_rings *k, struct fr__routes *routes,
+                                 const bool is_member[], uint32_t a, uint32_t b, uint32_t *out,
+                                 struct fr_error *err)
+{
+    uint32_t src = k->devices[a], dst = k->devices[b], via, one, other;
+    const struct fr__route *direct;
+
+    FR_TRY(fr__routes_find(routes, src, dst, out, err));
+    if (!k->is_relayed)
+        return FR_OK;
+    direct = &routes->at[*out];
+    via = fr__router_relay(routes->router, src, dst, fr__route_links(routes, direct),
+                           direct->n_links, is_member);
+    if (via == FR_NONE)
+        return FR_OK;
+    FR_TRY(fr__routes_find(routes, src, via, &one, err));
+    FR_TRY(fr__routes_find(routes, via, dst, &other, err));
+    FR_TRY(fr__routes_join(routes, one, other, out, err));
+    if (!fr__grow(&k->relayed, &k->cap_relayed, k->set.n_relayed + 1, sizeof(*k->relayed)))
+        return fr__fail_nomem(err);
+    k->relayed[k->set.n_relayed++] = (struct fr__relayed){a, b, *out};
+    return FR_OK;
+}
+
 static enum fr_status find_routes(struct fr__kept_rings *k, struct fr__routes *routes,
                                   struct fr_error *err)
 {
     uint32_t n = k->set.n;
+    bool *is_member = calloc(routes->topo->n_devices, sizeof(*is_member));
+    enum fr_status st = is_member ? FR_OK : fr__fail_nomem(err);
 
-    for (uint32_t r = 0; n > 1 && r < k->set.n_rings; r++)
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t a = k->ranks[r * n + i], b = k->ranks[r * n + (i + 1) % n];
-
-            FR_TRY(
-                fr__routes_find(routes, k->devices[a], k->devices[b], &k->routes[r * n + i], err));
-        }
-    return FR_OK;
+    for (uint32_t i = 0; is_member && i < n; i++)
+        is_member[k->devices[i]] = true;
+    for (size_t i = 0; n > 1 && i < (size_t)k->set.n_rings * n && st == FR_OK; i++)
+        st = find_route(k, routes, is_member, k->ranks[i], k->ranks[i / n * n + (i + 1) % n],
+                        &k->routes[i], err);
+    free(is_member);
+    k->set.relayed = k->relayed;
+    return st;
 }
 
 /* FR_LINK_NVLINK < FR_LINK_PCIE < FR_LINK_CPU < FR_LINK_NET: from the GPU outwards. */

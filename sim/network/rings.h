@@ -5,13 +5,20 @@
 #include "base/hash.h"
 #include "sim/network/routes.h"
 
+/* A hop that NCCL sends through another GPU of the group (topo/router.h, fr__router_relay). */
+struct fr__relayed {
+    uint32_t from, to, route; /* ranks */
+};
+
 /* Rings over the n devices of a group that run at the same time, each with a share of the bytes. */
 struct fr__ring_set {
     uint32_t n_rings, n;
     const uint32_t *ranks;    /* [n_rings][n] in ring order */
     const uint32_t *routes;   /* [n_rings][n] from a rank to the next in its ring; n >= 2 */
     const double *share_frac; /* [n_rings] */
-    enum fr_link_kind kind;   /* the outermost that the first ring crosses */
+    const struct fr__relayed *relayed;
+    size_t n_relayed;
+    enum fr_link_kind kind; /* the outermost that the first ring crosses */
     /* The rings look the same from `period` positions further (sim/network/ring_period.h); n: from
      * no other position. */
     uint32_t period;

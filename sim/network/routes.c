@@ -204,6 +204,22 @@ enum fr_status fr__routes_like(struct fr__routes *r, uint32_t route, const uint3
     return FR_OK;
 }
 
+enum fr_status fr__routes_join(struct fr__routes *r, uint32_t one, uint32_t other, uint32_t *out,
+                               struct fr_error *err)
+{
+    const struct fr__route *a = &r->at[one], *b = &r->at[other];
+    struct fr__route joined = {.src = a->src, .dst = b->dst, .fit = FR__NO_FIT};
+    uint32_t hops[2 * FR__MAX_HOPS];
+
+    memcpy(hops, fr__route_links(r, a), a->n_links * sizeof(*hops));
+    memcpy(hops + a->n_links, fr__route_links(r, b), b->n_links * sizeof(*hops));
+    if (!set_links(r, &joined, hops, a->n_links + b->n_links) || !new_route(r, out))
+        return fr__fail_nomem(err);
+    set_speed(r, &joined);
+    r->at[*out] = joined;
+    return FR_OK;
+}
+
 /* ---- another run ---- */
 
 static void free_passing(struct fr__routes *r)

@@ -74,6 +74,11 @@ enum fr_status fr__routes_part(struct fr__routes *r, uint32_t route, uint32_t fi
 enum fr_status fr__routes_like(struct fr__routes *r, uint32_t route, const uint32_t links[],
                                uint32_t *out, struct fr_error *err);
 
+/* Two kept routes one after the other, as one from the first device to the last. It is kept until
+ * fini, but not found by its pair. FR_ENOMEM. */
+enum fr_status fr__routes_join(struct fr__routes *r, uint32_t one, uint32_t other, uint32_t *out,
+                               struct fr_error *err);
+
 static inline void fr__routes_release(struct fr__routes *r, uint32_t route)
 {
     if (!r->at[route].is_passing)

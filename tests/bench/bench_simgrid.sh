@@ -4,12 +4,12 @@
 # usage: bench_simgrid.sh [all]     all: also the 10 000 flows at once, about 40 s
 set -eu
 here=$(dirname "$0")
-bin=${BUILD_DIR:-.}/tests
+bin=${BUILD_DIR:-.}/tests/bench
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 
-python3 "$here/gen_simgrid.py" bench "$dir"
+python3 "$here/../oracles/gen_simgrid.py" bench "$dir"
 cd "$dir"
 case $bin in
 /*) ;;

@@ -269,6 +269,31 @@ START_TEST(a_protocol_has_its_latency_and_its_bytes)
 }
 END_TEST
 
+/* GPU 4 of a DGX-1 has NVLinks to GPU 0 alone among the first five. Its ring goes through 0, both
+ * ways at two links each, 24 GB/s a link: 8 / 5 of the bytes in each direction's half. */
+START_TEST(rings_go_through_a_gpu_as_nccls_do)
+{
+    static const char *const PROTOCOLS[] = {NULL, "Simple"};
+    struct fr_topo *dgx;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_topo_load(&dgx, "dgx1-v100", &err), FR_OK);
+    for (int i = 0; i < 4; i++) {
+        struct asked a = {.algorithm = "ring",
+                          .protocol = PROTOCOLS[i % 2],
+                          .kind = FR_ALL_REDUCE,
+                          .network = FR_NETWORK_FLOW,
+                          .bytes = 1e9,
+                          .is_closed = i / 2};
+        double s = seconds(dgx, 5, &a);
+
+        ck_assert_double_ge(s, 8.0 / 5 * a.bytes / 48e9);
+        ck_assert_double_le(s, 8.0 / 5 * a.bytes / 48e9 * 1.1);
+    }
+    fr_topo_free(dgx);
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_refused)
 {
     static const struct {
@@ -314,6 +339,7 @@ int main(void)
     tcase_add_test(c, an_nvswitch_sums_faster_than_a_ring);
     tcase_add_test(c, every_algorithm_runs_on_a_cluster_and_counts_its_bytes);
     tcase_add_test(c, a_protocol_has_its_latency_and_its_bytes);
+    tcase_add_test(c, rings_go_through_a_gpu_as_nccls_do);
     tcase_add_test(c, what_cannot_be_is_refused);
     return run_case(c, "sim/way");
 }

@@ -1,7 +1,7 @@
 /* tests/topo/test_rings.c - rings on machines whose best rings are known. */
 #include "config.h"
 
-#include "topo/topo.h"
+#include "topo/router.h"
 #include "tests/support/base_check.h"
 
 #include <check.h>
@@ -18,6 +18,7 @@ struct rings {
     struct fr_topo *topo;
     struct fr_router *router;
     size_t n, n_rings;
+    bool is_relayed, *is_member; /* [n_devices] */
     uint32_t order[MAX_RINGS * MAX_N];
     double share_frac[MAX_RINGS];
     double total_Bps; /* of all rings at their shares, found by adding up the links' loads */
@@ -41,6 +42,26 @@ static void expect_tours(const struct rings *x, const uint32_t devices[])
     ck_assert_double_eq_tol(sum, 1, 1e-12);
 }
 
+static void load_route(const struct rings *x, uint32_t src, uint32_t dst, bool may_relay,
+                       double share, double load[])
+{
+    const uint32_t *links;
+    uint32_t via = FR_NONE;
+    struct fr_error err;
+    size_t n_links;
+
+    ck_assert_int_eq(fr_router_path(x->router, src, dst, &links, &n_links, &err), FR_OK);
+    if (may_relay)
+        via = fr__router_relay(x->router, src, dst, links, n_links, x->is_member);
+    if (via != FR_NONE) {
+        load_route(x, src, via, false, share, load);
+        load_route(x, via, dst, false, share, load);
+        return;
+    }
+    for (size_t k = 0; k < n_links; k++)
+        load[links[k]] += share;
+}
+
 /* One byte a second over all rings loads each link so much; the busiest link bounds the total. */
 static double measure(const struct rings *x)
 {
@@ -48,18 +69,9 @@ static double measure(const struct rings *x)
 
     ck_assert_ptr_nonnull(load);
     for (size_t r = 0; r < x->n_rings; r++)
-        for (size_t i = 0; i < x->n; i++) {
-            const uint32_t *links;
-            size_t n_links;
-            struct fr_error err;
-
-            ck_assert_int_eq(fr_router_path(x->router, x->order[r * x->n + i],
-                                            x->order[r * x->n + (i + 1) % x->n], &links, &n_links,
-                                            &err),
-                             FR_OK);
-            for (size_t k = 0; k < n_links; k++)
-                load[links[k]] += x->share_frac[r];
-        }
+        for (size_t i = 0; i < x->n; i++)
+            load_route(x, x->order[r * x->n + i], x->order[r * x->n + (i + 1) % x->n],
+                       x->is_relayed, x->share_frac[r], load);
     for (size_t l = 0; l < x->topo->n_links; l++)
         if (load[l] / x->topo->links[l].bw_Bps > worst)
             worst = load[l] / x->topo->links[l].bw_Bps;
@@ -78,8 +90,12 @@ static struct rings *find(const char *spec, size_t n)
     ck_assert_msg(fr_topo_load(&x->topo, spec, &err) == FR_OK, "%s", err.text);
     ck_assert_int_eq(fr_router_new(&x->router, x->topo, &err), FR_OK);
     ck_assert_int_eq(fr_topo_select(x->topo, n, false, devices, &err), FR_OK);
-    ck_assert_msg(fr_topo_rings(x->router, devices, n, MAX_RINGS, x->order, x->share_frac,
-                                &x->n_rings, &err) == FR_OK,
+    x->is_member = calloc(x->topo->n_devices, sizeof(*x->is_member));
+    ck_assert_ptr_nonnull(x->is_member);
+    for (size_t i = 0; i < n; i++)
+        x->is_member[devices[i]] = true;
+    ck_assert_msg(fr__router_rings(x->router, devices, n, MAX_RINGS, x->order, x->share_frac,
+                                   &x->n_rings, &x->is_relayed, &err) == FR_OK,
                   "%s", err.text);
     if (n > 1) {
         expect_tours(x, devices);
@@ -92,6 +108,7 @@ static void drop(struct rings *x)
 {
     fr_router_free(x->router);
     fr_topo_free(x->topo);
+    free(x->is_member);
     free(x);
 }
 
@@ -144,14 +161,38 @@ START_TEST(subsets_of_a_dgx1_find_as_many_rings_as_were_measured)
 }
 END_TEST
 
-/* GPU 4 has NVLink to 0 alone among 0..4, so a ring must leave the NVLinks once; between the
- * sockets GPU traffic gets 6 GB/s. Tartan measured 5.6 on a DGX-1 with five P100. */
-START_TEST(five_gpus_of_a_dgx1_fall_back_to_pcie)
+/* GPU 4 has NVLink to 0 alone among 0..4, two of them, and 0 has two to 3. So a ring 4-0-...-3 ends
+ * with 3-(0)-4, which no other edge needs in that direction, and it runs both ways. vTrain measured
+ * 37.1 GB/s; PCIe between the sockets carries 6. */
+START_TEST(five_gpus_of_a_dgx1_send_through_the_gpu_between)
 {
     struct rings *x = find("dgx1-v100", 5);
 
-    ck_assert_double_ge(x->total_Bps, 5.6e9);
-    ck_assert_double_le(x->total_Bps, 12e9); /* both ways at most */
+    ck_assert(x->is_relayed);
+    ck_assert_double_eq_tol(x->total_Bps, 2 * NVLINK_Bps, 1);
+    drop(x);
+}
+END_TEST
+
+/* GPUs 0 and 5 have NVLinks to 1 and to 4, but NCCL sends through no GPU outside of the group. Six
+ * GPUs have rings of NVLinks alone. */
+START_TEST(no_gpu_stands_between_where_none_may_or_need_be)
+{
+    struct rings *x = find("dgx1-v100", 6);
+    const uint32_t *links, pair[] = {0, 5};
+    bool is_relayed, is_member[8] = {[0] = true, [5] = true};
+    struct fr_error err;
+    size_t n_links;
+
+    ck_assert(!x->is_relayed);
+    ck_assert_int_eq(fr_router_path(x->router, 0, 5, &links, &n_links, &err), FR_OK);
+    ck_assert_uint_eq(fr__router_relay(x->router, 0, 5, links, n_links, is_member), FR_NONE);
+    is_member[4] = true;
+    ck_assert_uint_eq(fr__router_relay(x->router, 0, 5, links, n_links, is_member), 4);
+    ck_assert_int_eq(fr__router_rings(x->router, pair, 2, 1, x->order, x->share_frac, &x->n_rings,
+                                      &is_relayed, &err),
+                     FR_OK);
+    ck_assert(!is_relayed);
     drop(x);
 }
 END_TEST
@@ -285,7 +326,8 @@ int main(void)
 
     tcase_add_test(c, eight_gpus_of_a_dgx1_use_all_six_nvlinks);
     tcase_add_loop_test(c, subsets_of_a_dgx1_find_as_many_rings_as_were_measured, 0, 6);
-    tcase_add_test(c, five_gpus_of_a_dgx1_fall_back_to_pcie);
+    tcase_add_test(c, five_gpus_of_a_dgx1_send_through_the_gpu_between);
+    tcase_add_test(c, no_gpu_stands_between_where_none_may_or_need_be);
     tcase_add_test(c, one_ring_fills_an_nvswitch);
     tcase_add_loop_test(c, rings_over_two_machines_use_every_nic, 0, 2);
     tcase_add_loop_test(c, rings_on_rails_carry_what_they_carry_on_a_flat_switch, 0, 3);

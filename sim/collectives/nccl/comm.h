@@ -45,7 +45,13 @@ struct fr__nccl_graph {
     unsigned cross_nic; /* 0, 1, 2: alternating */
 };
 
-enum fr__nccl_cpu_kind { FR__NCCL_CPU_INTEL, FR__NCCL_CPU_AMD, FR__NCCL_CPU_OTHER };
+/* MIXED: of several machines, not all of one. */
+enum fr__nccl_cpu_kind {
+    FR__NCCL_CPU_INTEL,
+    FR__NCCL_CPU_AMD,
+    FR__NCCL_CPU_OTHER,
+    FR__NCCL_CPU_MIXED
+};
 
 struct fr__nccl_comm {
     unsigned version; /* 218, 221, 223, 226, 227, 228, 230 */

@@ -9,6 +9,7 @@
 #include "sim/collectives/nccl/from_topo.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "sim/collectives/nccl/from_xml.h"
 
 #include <math.h>
@@ -251,6 +252,87 @@ static void add_links(struct builder *b)
     }
 }
 
+/* ---- machines of one kind ---- */
+
+enum { MOST_KINDS = 64 };
+
+/* What tells machines apart for NCCL: their GPUs that take part, CPUs and links. */
+struct kinds {
+    uint64_t *of_machine; /* [n_machines] */
+    uint64_t hash[MOST_KINDS];
+    uint32_t first[MOST_KINDS]; /* of the devices of the first domain of the kind */
+    size_t n;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t x)
+{
+    return fr__hash_id(hash ^ fr__hash_id(x + 1));
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    return bits;
+}
+
+/* Links by where they begin and end in their machine. Vertices of a machine are counted from its
+ * first one. */
+static bool hash_machines(const struct fr_topo *t, struct kinds *k)
+{
+    uint32_t *first = malloc(t->n_machines * sizeof(*first));
+
+    k->of_machine = calloc(t->n_machines, sizeof(*k->of_machine));
+    if (!first || !k->of_machine) {
+        free(first);
+        return false;
+    }
+    for (size_t v = t->n_vertices; v-- > 0;)
+        if (t->vertices[v].machine != FR_NONE)
+            first[t->vertices[v].machine] = (uint32_t)v;
+    for (size_t l = 0; l < t->n_links; l++) {
+        const struct fr_link *link = &t->links[l];
+        uint32_t from = t->vertices[link->src].machine, to = t->vertices[link->dst].machine;
+        uint64_t end = from == to ? link->dst - first[from] : FR_NONE;
+
+        if (from != FR_NONE)
+            k->of_machine[from] =
+                mix(mix(k->of_machine[from], link->kind),
+                    mix(bits_of(link->bw_Bps), mix(link->src - first[from], end)));
+    }
+    for (size_t d = t->n_gpus; d < t->n_devices; d++)
+        k->of_machine[t->devices[d].machine] =
+            mix(k->of_machine[t->devices[d].machine], t->devices[d].type);
+    free(first);
+    return true;
+}
+
+/* The first domain of each kind, so far as there is room. */
+static void find_kinds(const struct fr_topo *t, const uint32_t devices[], uint32_t n, uint32_t each,
+                       struct kinds *k)
+{
+    for (uint32_t at = 0; at < n; at += each) {
+        const struct fr_device *first = &t->devices[devices[at]];
+        uint64_t hash = each;
+        size_t i = 0;
+
+        for (uint32_t g = at; g < at + each; g++) {
+            const struct fr_device *d = &t->devices[devices[g]];
+
+            hash = mix(mix(hash, d->type), d->vertex - first->vertex);
+            if (g == at || d->machine != t->devices[devices[g - 1]].machine)
+                hash = mix(hash, k->of_machine[d->machine]);
+        }
+        while (i < k->n && k->hash[i] != hash)
+            i++;
+        if (i == k->n && k->n < MOST_KINDS) {
+            k->hash[k->n] = hash;
+            k->first[k->n++] = at;
+        }
+    }
+}
+
 /* ---- the whole ---- */
 
 static enum fr_status search(struct builder *b, const uint32_t devices[], uint32_t each,
@@ -259,6 +341,9 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
 {
     struct fr__ns_channels tree = {NULL, NULL};
 
+    memset(b->node_of, 0xff, b->t->n_vertices * sizeof(*b->node_of)); /* FR_NONE */
+    memset(b->is_here, 0, b->t->n_machines * sizeof(*b->is_here));
+    b->n_links = 0;
     add_gpus(b, devices, each);
     list_links(b);
     add_vertices(b);
@@ -273,37 +358,92 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
     FR_TRY(fr__ns_finish(b->s, n_nodes > 1, err));
     FR_TRY(fr__ns_comm(b->s, n_nodes, out, &tree, err));
     free(tree.nets);
-    if (chains)
-        *chains = tree.gpus;
-    else
-        free(tree.gpus);
+    *chains = tree.gpus;
     return FR_OK;
+}
+
+static double tree_GBps(const struct fr__nccl_comm *c)
+{
+    return c->tree.n_channels * c->tree.bw_intra;
+}
+
+/* One kind after the other. The chains are those of the kind with the narrowest trees: NVSwitches
+ * take any order. */
+static enum fr_status search_kinds(struct builder *b, const struct kinds *k,
+                                   const uint32_t devices[], uint32_t n, uint32_t each,
+                                   struct fr__nccl_comm *out, uint32_t **chains,
+                                   struct fr_error *err)
+{
+    double least_GBps = INFINITY;
+
+    for (size_t i = 0; i < k->n; i++) {
+        struct fr__ns s = {.version = b->s->version, .can_peer = true};
+        struct builder of = *b;
+        struct fr__nccl_comm comm;
+        uint32_t *own = NULL;
+        enum fr_status st;
+
+        of.s = &s;
+        st = search(&of, devices + k->first[i], each, n / each, &comm, &own, err);
+        fr__ns_fini(&s);
+        if (st != FR_OK)
+            return st;
+        if (tree_GBps(&comm) < least_GBps) {
+            least_GBps = tree_GBps(&comm);
+            free(*chains);
+            *chains = own;
+        } else {
+            free(own);
+        }
+        if (i == 0)
+            *out = comm;
+        else
+            fr__ns_comm_merge(out, &comm);
+    }
+    return FR_OK;
+}
+
+static enum fr_status make_comm(struct builder *b, const uint32_t devices[], uint32_t n,
+                                struct fr__nccl_comm *out, uint32_t **chains, struct fr_error *err)
+{
+    struct kinds kinds = {.n = 0};
+    uint32_t each;
+
+    find_domains(b);
+    each = per_domain(b, devices, n);
+    if (each == 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "the machines have different numbers of these GPUs");
+    if (!hash_machines(b->t, &kinds)) {
+        free(kinds.of_machine);
+        return fr__fail_nomem(err);
+    }
+    find_kinds(b->t, devices, n, each, &kinds);
+    free(kinds.of_machine);
+    return search_kinds(b, &kinds, devices, n, each, out, chains, err);
 }
 
 enum fr_status fr__nccl_comm_of(const struct fr_topo *t, const uint32_t devices[], uint32_t n,
                                 unsigned version, struct fr__nccl_comm *out, uint32_t **chains,
                                 struct fr_error *err)
 {
-    struct fr__ns s = {.version = version, .can_peer = true};
+    struct fr__ns s = {.version = version};
     struct builder b = {.t = t, .s = &s};
+    uint32_t *found = NULL;
     enum fr_status st;
-    uint32_t each;
 
     b.node_of = malloc(t->n_vertices * sizeof(*b.node_of));
     b.domain_of = calloc(t->n_vertices, sizeof(*b.domain_of));
     b.is_here = calloc(t->n_machines + 1, sizeof(*b.is_here));
     b.links = malloc((t->n_links + 1) * sizeof(*b.links));
-    if (b.node_of && b.domain_of && b.is_here && b.links) {
-        memset(b.node_of, 0xff, t->n_vertices * sizeof(*b.node_of)); /* FR_NONE */
-        find_domains(&b);
-        each = per_domain(&b, devices, n);
-        st = each > 0 ? search(&b, devices, each, n / each, out, chains, err)
-                      : fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                                 "the machines have different numbers of these GPUs");
-    } else {
+    if (b.node_of && b.domain_of && b.is_here && b.links)
+        st = make_comm(&b, devices, n, out, &found, err);
+    else
         st = fr__fail_nomem(err);
-    }
-    fr__ns_fini(&s);
+    if (st == FR_OK && chains)
+        *chains = found;
+    else
+        free(found);
     free(b.node_of);
     free(b.domain_of);
     free(b.is_here);

@@ -6,8 +6,8 @@
 #include "topo/topo.h"
 
 /* The communicator of n GPUs, rank by rank: those of one machine (or of one NVLink domain of
- * several hosts), then those of another one of the same kind. The graphs are searched on the first
- * machine. version: as of struct fr__nccl_comm. chains: NULL, or gets the GPUs of a machine in the
+ * several hosts), then those of another one. The graphs are searched on the first machine of each
+ * kind, and all take the least of them. version: as of struct fr__nccl_comm. chains: NULL, or gets the GPUs of a machine in the
  * order of each tree channel, [out->tree.n_channels][n / out->n_nodes], the caller's to free.
  * FR_EUSAGE: machines with different numbers of these GPUs, GPUs of a generation that NCCL does not
  * know, or machines without NICs; FR_ERANGE, FR_ENOMEM. */

@@ -11,9 +11,11 @@
 #include "base/error.h"
 
 #include <limits.h>
-
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_HEADS = 32 }; /* of NVLS: NCCL_MAX_NVLS_ARITY */
 
 /* GB/s, ending with 0. */
 static const float INSIDE_OLD[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 0};
@@ -327,6 +329,11 @@ static void begin(struct levels *l)
     l->time_left = TIME_ALL;
 }
 
+static unsigned fewer(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
 enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, unsigned least,
                              unsigned most, struct fr__ns_channels *out, struct fr_error *err)
 {
@@ -342,7 +349,7 @@ enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, uns
     if (is_nvls && (s->count[FR__NS_NVS] == 0 || l.sm < 90))
         return FR_OK;
     if (is_nvls) {
-        l.trial.most = most < s->count[FR__NS_GPU] ? most : s->count[FR__NS_GPU];
+        l.trial.most = fewer(fewer(most, MOST_HEADS), s->count[FR__NS_GPU]);
         if (s->count[FR__NS_NET] == 0)
             l.trial.least = l.trial.most;
     }
@@ -371,16 +378,16 @@ enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, uns
 
 /* ---- a communicator ---- */
 
-static unsigned channels_of(const struct fr__ns *s, unsigned n_nodes, const struct fr__nccl_comm *c)
+static unsigned channels_of(const struct fr__nccl_comm *c)
 {
     unsigned n =
         2 * (c->ring.n_channels < c->tree.n_channels ? c->ring.n_channels : c->tree.n_channels);
-    unsigned most = s->version >= 226 ? 64 : 32;
+    unsigned most = c->version >= 226 ? 64 : 32;
 
-    if (c->min_sm >= 90 && n_nodes > 1 && c->ring.bw_intra > 45 && n < 16)
+    if (c->min_sm >= 90 && c->n_nodes > 1 && c->ring.bw_intra > 45 && n < 16)
         n *= 2;
-    if (s->version < 223 && c->nvls.n_channels > 0) { /* at least those that NVLS takes */
-        unsigned least = c->min_sm < 100 ? 16 : n_nodes == 1 ? 24 : 32;
+    if (c->version < 223 && c->nvls.n_channels > 0) { /* at least those that NVLS takes */
+        unsigned least = c->min_sm < 100 ? 16 : c->n_nodes == 1 ? 24 : 32;
 
         n = n < least ? least : n;
     }
@@ -411,6 +418,36 @@ enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_c
         FR_TRY(fr__ns_search(s, &out->nvls, 1, 2 * most, NULL, err));
     out->tree.pattern = FR__NCCL_BALANCED_TREE;
     FR_TRY(fr__ns_search(s, &out->tree, out->ring.n_channels, out->ring.n_channels, tree, err));
-    out->n_channels = channels_of(s, n_nodes, out);
+    out->n_channels = channels_of(out);
     return FR_OK;
+}
+
+static void merge_graph(struct fr__nccl_graph *into, const struct fr__nccl_graph *other)
+{
+    into->n_channels = fewer(into->n_channels, other->n_channels);
+    into->bw_intra = fmin(into->bw_intra, other->bw_intra);
+    into->bw_inter = fmin(into->bw_inter, other->bw_inter);
+    into->latency_inter = fmax(into->latency_inter, other->latency_inter);
+    into->same_channels &= other->same_channels;
+    if (other->type_intra > into->type_intra)
+        into->type_intra = other->type_intra;
+    if (other->type_inter > into->type_inter)
+        into->type_inter = other->type_inter;
+    if (other->cross_nic > into->cross_nic)
+        into->cross_nic = other->cross_nic;
+    if (other->pattern == FR__NCCL_TREE) /* one such machine slows down all trees */
+        into->pattern = FR__NCCL_TREE;
+}
+
+void fr__ns_comm_merge(struct fr__nccl_comm *into, const struct fr__nccl_comm *other)
+{
+    into->min_sm = fewer(into->min_sm, other->min_sm);
+    into->max_sm = other->max_sm > into->max_sm ? other->max_sm : into->max_sm;
+    if (into->cpu != other->cpu)
+        into->cpu = FR__NCCL_CPU_MIXED;
+    into->is_x86 &= other->is_x86;
+    merge_graph(&into->ring, &other->ring);
+    merge_graph(&into->tree, &other->tree);
+    merge_graph(&into->nvls, &other->nvls);
+    into->n_channels = channels_of(into);
 }

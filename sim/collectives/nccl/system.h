@@ -135,5 +135,8 @@ enum fr_status fr__ns_search(struct fr__ns *s, struct fr__nccl_graph *graph, uns
  * fr__ns_search. */
 enum fr_status fr__ns_comm(struct fr__ns *s, unsigned n_nodes, struct fr__nccl_comm *out,
                            struct fr__ns_channels *tree, struct fr_error *err);
+/* Where machines of another kind take part, of which other is the communicator: all ranks take the
+ * fewest channels, the least bandwidths and the worst paths of any (src/init.cc). */
+void fr__ns_comm_merge(struct fr__nccl_comm *into, const struct fr__nccl_comm *other);
 
 #endif

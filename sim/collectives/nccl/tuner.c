@@ -166,10 +166,10 @@ static bool is_enabled(const struct view *v, enum fr__nccl_algorithm a, enum fr_
 static double ll_most(const struct view *v)
 {
     enum fr__nccl_generation row = v->generation;
+    bool is_like_amd = v->comm->cpu == FR__NCCL_CPU_AMD || v->comm->cpu == FR__NCCL_CPU_MIXED;
 
     if (v->comm->n_nodes > 1)
-        row =
-            v->comm->is_x86 && v->comm->cpu == FR__NCCL_CPU_AMD ? FR__NCCL_AMPERE : FR__NCCL_VOLTA;
+        row = v->comm->is_x86 && is_like_amd ? FR__NCCL_AMPERE : FR__NCCL_VOLTA;
     return v->constants.ll_most[row][v->size];
 }
 
