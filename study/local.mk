@@ -33,7 +33,8 @@ recipe_files = study/recipes/megatron-lm.yaml \
 	study/recipes/nvidia-pytorch-bert.yaml \
 	study/recipes/nvidia-tf-bert.yaml \
 	study/recipes/pytorch-ddp.yaml \
-	study/recipes/tf-horovod-xla.yaml
+	study/recipes/tf-horovod-xla.yaml \
+	study/recipes/tf1.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
 	@$(MKDIR_P) study/recipes
 	$(AM_V_GEN)cd $(srcdir) && LC_ALL=C $(AWK) -f study/recipes/texts.awk $(recipe_files) \

@@ -62,4 +62,5 @@ CLEANFILES += topo/device_table.c
 EXTRA_DIST += $(device_type_files) topo/devices/table.awk
 device_typesdir = $(pkgdatadir)/device-types
 device_types_DATA = $(device_type_files)
-EXTRA_DIST += examples/machines/own-gpu.yaml examples/machines/nccl-topo.xml examples/machines/smi-topo.txt
+EXTRA_DIST += examples/machines/own-gpu.yaml examples/machines/nccl-topo.xml examples/machines/smi-topo.txt \
+	examples/machines/titan-x.yaml
