@@ -7,6 +7,7 @@
 static const char *const memory_model_words[FR_N_MEMORY_MODELS] = {
     [FR_MEMORY_LIVENESS] = "liveness",
     [FR_MEMORY_DEVICE] = "device",
+    [FR_MEMORY_TF1] = "tf1",
 };
 static const struct fr__name_list memory_models = FR__NAMES(memory_model_words);
 

@@ -28,8 +28,8 @@ enum fr_network fr_network_parse(const char *name); /* FR_N_NETWORKS: unknown */
 
 /* How memory is counted. LIVENESS: the buffers alone, as if they could be anywhere. DEVICE: as
  * PyTorch's caching allocator divides a GPU's memory (sim/memory/allocator.h), and the CUDA
- * context. */
-enum fr_memory_model { FR_MEMORY_LIVENESS, FR_MEMORY_DEVICE, FR_N_MEMORY_MODELS };
+ * context. TF1: as TensorFlow 1's allocator does, with what it leaves to the system. */
+enum fr_memory_model { FR_MEMORY_LIVENESS, FR_MEMORY_DEVICE, FR_MEMORY_TF1, FR_N_MEMORY_MODELS };
 const char *fr_memory_model_name(enum fr_memory_model m);
 
 /* How classes of work slow each other on one device: factor[a][b] >= 1 is how many times as long
@@ -180,7 +180,8 @@ struct fr_device_result {
     /* under FR_MEMORY_DEVICE, on GPUs, else 0: of blocks in use, of segments; without the
      * context */
     uint64_t peak_allocated_bytes, peak_reserved_bytes;
-    bool is_over; /* the device's memory was not enough at some time */
+    uint64_t left_bytes; /* under FR_MEMORY_TF1, on GPUs, else 0: not in the pool, nor context */
+    bool is_over;        /* the device's memory was not enough at some time */
     uint32_t
         first_over_task; /* whose allocation it was that did not fit first; FR_NONE: a persistent
                                   buffer's */

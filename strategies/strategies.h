@@ -83,6 +83,10 @@ struct fr_problem {
      * times are random. NULL: they do. */
     const char *why_devices_differ;
     bool keeps_gradients; /* they are set to zero after the step, not dropped (zero_grad) */
+    /* Adam is written as ops, as google-research/bert, optimization.py has it: under TensorFlow 1
+     * the products of the states and the weight decay, which wait for nothing, are made when the
+     * step begins and live until the update. */
+    bool steps_by_ops;
     const struct fr_option_values *options;
     bool prefers_folding; /* the plan is one of many that are tried: ranks that do the same are
                              placed once, even where their messages would go over the links */

@@ -8,6 +8,7 @@
 #include "calibrate/cost_memo.h"
 #include "strategies/lower/params.h"
 #include "study/loading.h"
+#include "study/recipes.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct input {
     char *degrade;        /* topologies: likewise */
     char *profile; /* topologies: the workload whose samples the cost model may move, or NULL */
     uint32_t seq_len, image_size; /* workloads */
+    bool is_tf1;                  /* workloads: fr_workload_options */
     enum fr_dtype dtype;
     bool allow_implausible;
     struct fr_topo *topo; /* with its cost model; or */
@@ -137,7 +139,8 @@ static bool is_wanted(const struct list *l, const struct input *x, const struct 
                x->allow_implausible == q->allow_implausible && is_same(x->degrade, q->degrade) &&
                is_same(x->profile, profile_of(g, q));
     return strcmp(x->name, q->workload) == 0 && x->seq_len == q->seq_len &&
-           x->image_size == q->image_size && x->dtype == q->dtype;
+           x->image_size == q->image_size && x->dtype == q->dtype &&
+           x->is_tf1 == fr__recipe_is_tf1(q);
 }
 
 static struct input *find(const struct list *l, const struct fr_question *q,
@@ -187,6 +190,7 @@ static struct input *add(struct list *l, const struct fr_question *q, const stru
                             .seq_len = q->seq_len,
                             .image_size = q->image_size,
                             .dtype = q->dtype,
+                            .is_tf1 = !l->is_of_topos && fr__recipe_is_tf1(q),
                             .allow_implausible = q->allow_implausible,
                             .n_users = 1};
         if (copy(&x->name, l->is_of_topos ? q->topology : q->workload) &&
@@ -214,7 +218,8 @@ static void load(struct input *x, bool is_topo, const struct fr_graph *g)
     const struct fr_workload_options opt = {.seq_len = x->seq_len,
                                             .dtype = x->dtype,
                                             .image_size = x->image_size,
-                                            .profile_device = x->profile_device};
+                                            .profile_device = x->profile_device,
+                                            .is_tf1 = x->is_tf1};
     enum fr_status st = is_topo ? fr_topo_load_less(&x->topo, x->name, x->degrade, &x->why)
                                 : fr_workload_load(&x->graph, x->name, &opt, &x->why);
 

@@ -43,6 +43,7 @@ recipe_files = study/recipes/deepspeed.yaml \
 	study/recipes/tf-horovod.yaml \
 	study/recipes/tf-horovod-xla.yaml \
 	study/recipes/tf-slim.yaml \
+	study/recipes/tf1.yaml \
 	study/recipes/torchtitan.yaml
 study/recipes/texts.c: $(recipe_files) study/recipes/texts.awk
 	@$(MKDIR_P) study/recipes

@@ -38,7 +38,7 @@ static enum fr_status find_held(const struct fr__making *m, uint32_t device, str
         const struct fr_buffer *k = &v->buffers[b];
 
         if (k->device != device || m->run->held_from[b] > at || at > m->run->held_until[b] ||
-            (k->kind == FR_BUFFER_CONTEXT && m->options.memory != FR_MEMORY_DEVICE))
+            (k->kind == FR_BUFFER_CONTEXT && m->options.memory == FR_MEMORY_LIVENESS))
             continue;
         list[(*n)++] = (struct held){k->bytes, b};
     }

@@ -62,7 +62,7 @@ void fr_recipe_free(struct fr_recipe *r)
 
 /* Settings of a question that software decides. Their values are numbers, so that none outlives
  * the recipe. */
-static const char *const settings[] = {"interference", "zero-grad"};
+static const char *const settings[] = {"interference", "zero-grad", "memory", "order"};
 enum { N_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 /* A fault of a value is found by its option, which knows no file: the value's place is added. */
@@ -252,14 +252,15 @@ enum fr_status fr_recipe_load(struct fr_recipe **out, const char *name, struct f
 
 /* ---- use ---- */
 
-/* Whether the question has the setting's own default, which for all of `settings` is 0. */
+/* Whether the question has the setting's own default. */
 static bool is_default(const struct fr_question *q, const char *setting)
 {
-    const struct fr_question usual = {.workload = NULL};
+    struct fr_question usual;
     size_t i = 0;
     char *a, *b;
     bool is_same;
 
+    fr_question_init(&usual);
     while (fr_question_setting(i) && strcmp(fr_question_setting(i), setting) != 0)
         i++;
     a = fr_question_text(q, i);
@@ -270,6 +271,28 @@ static bool is_default(const struct fr_question *q, const char *setting)
     return is_same;
 }
 
+/* NULL: none. */
+static const char *name_of(const struct fr_question *q)
+{
+    return q->recipe ? q->recipe : q->run.memory == FR_MEMORY_TF1 ? "tf1" : NULL;
+}
+
+bool fr__recipe_is_tf1(const struct fr_question *q)
+{
+    struct fr_question made = {.run = {.memory = q->run.memory}};
+    struct fr_recipe *r = NULL;
+
+    /* what is wrong with a recipe is said where it is applied */
+    if (!q->recipe || made.run.memory == FR_MEMORY_TF1 ||
+        fr_recipe_load(&r, q->recipe, NULL) != FR_OK)
+        return made.run.memory == FR_MEMORY_TF1;
+    for (size_t i = 0; i < r->n_values; i++)
+        if (r->values[i].is_of_question && strcmp(r->values[i].option, "memory") == 0)
+            (void)fr_question_set(&made, "memory", r->values[i].text, NULL);
+    fr_recipe_free(r);
+    return made.run.memory == FR_MEMORY_TF1;
+}
+
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err)
 {
@@ -277,9 +300,9 @@ enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy 
     enum fr_status st = FR_OK;
     bool has;
 
-    if (!q->recipe)
+    if (!name_of(q))
         return FR_OK;
-    FR_TRY(fr_recipe_load(&r, q->recipe, err));
+    FR_TRY(fr_recipe_load(&r, name_of(q), err));
     for (size_t i = 0; i < r->n_values && st == FR_OK; i++) {
         const struct fr_recipe_value *v = &r->values[i];
 

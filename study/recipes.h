@@ -5,9 +5,13 @@
 #include "study/recipe.h"
 
 /* Gives a question and the options of its strategy what its recipe says, where neither was given;
- * nothing without a recipe. Errors as fr_recipe_load. */
+ * nothing without a recipe. Under
+ * FR_MEMORY_TF1 the recipe is tf1 unless another was given. Errors as fr_recipe_load. */
 enum fr_status fr__recipe_apply(struct fr_question *q, const struct fr_strategy *strategy,
                                 struct fr_option_values *values, struct fr_error *err);
+
+/* Whether the question is one of TensorFlow 1: memory is counted so, or its recipe says so. */
+bool fr__recipe_is_tf1(const struct fr_question *q);
 
 /* A compiled-in file; the list ends with a NULL name. */
 struct fr__recipe_text {

@@ -41,7 +41,8 @@ static void fill_memory(struct fr_record_device *d, const struct fr_device_resul
     } else if (d->is_gpu) {
         d->peak_allocated_bytes = r->peak_allocated_bytes;
         d->peak_reserved_bytes = r->peak_reserved_bytes;
-        d->peak_bytes = fr__add_bytes(r->peak_reserved_bytes, context_bytes);
+        d->memory_bytes[FR_BUFFER_CONTEXT] = fr__add_bytes(context_bytes, r->left_bytes);
+        d->peak_bytes = fr__add_bytes(r->peak_reserved_bytes, d->memory_bytes[FR_BUFFER_CONTEXT]);
     }
 }
 
@@ -63,7 +64,7 @@ static void fill_device(struct fr_record_device *d, const struct fr__making *m, 
     d->idle_s = r->iteration.idle_s;
     d->busy_s = d->compute_s + d->exposed_comm_s;
     d->capacity_bytes = type->mem_bytes;
-    fill_memory(d, r, m->options.memory == FR_MEMORY_DEVICE);
+    fill_memory(d, r, m->options.memory != FR_MEMORY_LIVENESS);
 }
 
 /* is_working: [n_devices of the topology] the device has a task that takes time. */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "study/lending.h"
 #include "study/loading.h"
+#include "study/recipes.h"
 
 enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question *q,
                                struct fr_error *err)
@@ -12,7 +13,8 @@ enum fr_status fr_setting_load(struct fr_setting *out, const struct fr_question 
     struct fr_workload_options opt = {.seq_len = q->seq_len,
                                       .dtype = q->dtype,
                                       .image_size = q->image_size,
-                                      .profile_device = q->profile_device};
+                                      .profile_device = q->profile_device,
+                                      .is_tf1 = fr__recipe_is_tf1(q)};
     struct fr_setting s = {.topo = NULL};
     enum fr_status st;
 

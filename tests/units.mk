@@ -162,6 +162,7 @@ unit_tests += tests/study/test_sensitivity
 unit_tests += tests/study/test_session
 unit_tests += tests/study/test_store
 unit_tests += tests/study/test_sweep
+unit_tests += tests/study/test_tf1
 unit_tests += tests/study/test_uncertainty
 unit_tests += tests/study/test_warnings
 unit_tests += tests/study/test_zoo

@@ -39,10 +39,10 @@ libworkloads_la_SOURCES = \
 	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/nn.h \
 	workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
 	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
-	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/resnet.h \
-	workloads/zoo/resnet.c workloads/zoo/rnnlm.c workloads/zoo/t5.c workloads/zoo/transformer.c \
-	workloads/zoo/vgg.c workloads/zoo/vit.c workloads/zoo/wresnet.c workloads/zoo/zoo.h \
-	workloads/zoo/zoo.c
+	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
+	workloads/zoo/nn_tf1.c workloads/zoo/resnet.h workloads/zoo/resnet.c workloads/zoo/rnnlm.c \
+	workloads/zoo/t5.c workloads/zoo/transformer.c workloads/zoo/vgg.c workloads/zoo/vit.c \
+	workloads/zoo/wresnet.c workloads/zoo/zoo.h workloads/zoo/zoo.c
 EXTRA_DIST += doc/workloads.md \
 	examples/gnmt-head/README.md examples/gnmt-head/workload.yaml \
 	examples/gnmt-head/ops.csv examples/gnmt-head/edges.csv examples/gnmt-head/times.csv \

@@ -220,6 +220,7 @@ struct fr_workload_options {
     uint32_t image_size; /* side of square images in pixels; 0: the model's own */
     const char
         *profile_device; /* device type of the measured times that name none; NULL: not known */
+    bool is_tf1; /* models of the zoo: ops as TensorFlow 1 runs them, workloads/zoo/nn_tf1.h */
 };
 
 /* Loads a training graph: a zoo model ("vgg19", "gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100"),

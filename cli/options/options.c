@@ -223,7 +223,7 @@ static const struct option_row rows[] = {
     {OPTIONS_RUN, 0, "alloc", "WHEN", "buffers are allocated at dispatch or at start of a task",
      NULL},
     {OPTIONS_RUN, 0, "memory", "MODEL",
-     "device (allocator and context) or liveness (tensors alone)", NULL},
+     "device (allocator and context), liveness (tensors alone) or tf1", NULL},
     {OPTIONS_RUN, 0, "costs", "SOURCE", "calibrated (default), datasheet, or a device file's path",
      NULL},
     {OPTIONS_RUN, 0, "seed", "N|A..B",

@@ -365,6 +365,9 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
         r->memory_model == FR_MEMORY_DEVICE
             ? "what PyTorch's caching allocator reserves for the iteration, starting empty, and "
               "the CUDA context"
+        : r->memory_model == FR_MEMORY_TF1
+            ? "what TensorFlow 1's allocator uses of its pool, the CUDA context, and what is left "
+              "to the system"
             : "that of the tensors alone, without the allocator's rounding and the context");
     if (r->interference) {
         fputs("<li>work side by side on a device slows each other down as was measured on ", f);

@@ -173,7 +173,7 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         memory_cells(row, r);
         break;
     case ROW_RESERVED:
-        if (r->memory_model == FR_MEMORY_DEVICE)
+        if (r->memory_model != FR_MEMORY_LIVENESS)
             snprintf(row->cell[3], FR__TABLE_CELL, "%s allocated, %s reserved; the rest is context",
                      fr__format_bytes((double)r->peak_allocated_bytes, text, sizeof(text)),
                      fr__format_bytes((double)r->peak_reserved_bytes, more, sizeof(more)));

@@ -1,4 +1,5 @@
-/* sim/memory/allocator.c - segments and blocks of a device's memory, as PyTorch divides it.
+/* sim/memory/allocator.c - segments and blocks of a device's memory, as PyTorch divides it, or as
+ * TensorFlow 1 does.
  *
  * The blocks of a segment form a list in the order of their addresses. Free blocks of a pool are
  * kept in bins by size, eight bins to each power of two, with one bit for each bin that is not
@@ -20,12 +21,14 @@
 #include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
-static const uint64_t ROUND_BYTES = 512;               /* kMinBlockSize */
-static const uint64_t MOST_SMALL_BYTES = 1 * MIB;      /* kSmallSize */
-static const uint64_t SMALL_SEGMENT_BYTES = 2 * MIB;   /* kSmallBuffer */
-static const uint64_t MEDIUM_SEGMENT_BYTES = 20 * MIB; /* kLargeBuffer */
-static const uint64_t LEAST_LARGE_BYTES = 10 * MIB;    /* kMinLargeAlloc */
-static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;     /* kRoundLarge */
+static const uint64_t ROUND_BYTES = 512;                /* kMinBlockSize */
+static const uint64_t MOST_SMALL_BYTES = 1 * MIB;       /* kSmallSize */
+static const uint64_t SMALL_SEGMENT_BYTES = 2 * MIB;    /* kSmallBuffer */
+static const uint64_t MEDIUM_SEGMENT_BYTES = 20 * MIB;  /* kLargeBuffer */
+static const uint64_t LEAST_LARGE_BYTES = 10 * MIB;     /* kMinLargeAlloc */
+static const uint64_t ROUND_LARGE_BYTES = 2 * MIB;      /* kRoundLarge */
+static const uint64_t BFC_ROUND_BYTES = 256;            /* kMinAllocationSize */
+static const uint64_t BFC_MOST_WASTE_BYTES = 128 * MIB; /* kMaxInternalFragmentation */
 
 enum pool { SMALL, LARGE, N_POOLS };
 
@@ -58,22 +61,26 @@ struct block {
 };
 
 struct fr__allocator {
+    enum fr__allocator_rules rules;
+    bool has_region; /* BFC: the pool is a block, or blocks */
     struct block *blocks;
     size_t n, cap;
     uint32_t unused; /* free slots, linked by `after` */
     struct bins pools[N_POOLS];
     uint32_t first_whole;
     uint64_t next_address, limit_bytes;
+    uint64_t used_end; /* BFC: the highest address of the pool that was in use */
     struct fr__allocator_stats stats;
 };
 
-struct fr__allocator *fr__allocator_new(uint64_t limit_bytes)
+struct fr__allocator *fr__allocator_new(uint64_t limit_bytes, enum fr__allocator_rules rules)
 {
     struct fr__allocator *a = calloc(1, sizeof(*a));
 
     if (!a)
         return NULL;
     a->limit_bytes = limit_bytes;
+    a->rules = rules;
     a->unused = a->first_whole = FR_NONE;
     for (int p = 0; p < N_POOLS; p++)
         memset(a->pools[p].root, 0xff, sizeof(a->pools[p].root)); /* every byte 0xff: FR_NONE */
@@ -89,6 +96,8 @@ void fr__allocator_reset(struct fr__allocator *a, uint64_t limit_bytes)
     a->n = 0;
     a->unused = a->first_whole = FR_NONE;
     a->next_address = 0;
+    a->has_region = false;
+    a->used_end = 0;
     a->limit_bytes = limit_bytes;
     a->stats = (struct fr__allocator_stats){0};
 }
@@ -398,9 +407,89 @@ static bool split(struct fr__allocator *a, uint32_t id, uint64_t bytes)
     return true;
 }
 
-uint32_t fr__allocator_take(struct fr__allocator *a, uint64_t bytes)
+/* Notes that `bytes` more are in use. */
+static void count_taken(struct fr__allocator *a, uint64_t bytes)
 {
     struct fr__allocator_stats *s = &a->stats;
+
+    s->allocated_bytes += bytes;
+    if (s->allocated_bytes > s->peak_allocated_bytes)
+        s->peak_allocated_bytes = s->allocated_bytes;
+}
+
+/* ---- TensorFlow 1 ---- */
+
+/* The pool as one free block. */
+static bool make_region(struct fr__allocator *a)
+{
+    uint64_t bytes = a->limit_bytes / BFC_ROUND_BYTES * BFC_ROUND_BYTES;
+    uint32_t id;
+
+    a->has_region = true;
+    if (bytes == 0)
+        return true;
+    id = new_block(a, 0, bytes, LARGE);
+    if (id == FR_NONE)
+        return false;
+    a->next_address = 2 * bytes;
+    add_free(a, id);
+    return true;
+}
+
+/* A block beyond the pool, or FR_NONE. */
+static uint32_t take_beyond(struct fr__allocator *a, uint64_t bytes)
+{
+    uint32_t id = new_block(a, a->next_address, bytes, LARGE);
+
+    if (id == FR_NONE)
+        return FR_NONE;
+    a->next_address += 2 * bytes;
+    a->stats.is_over = true;
+    a->stats.reserved_bytes += bytes;
+    return id;
+}
+
+/* In the pool `reserved` is the highest address in use so far; what lies beyond comes on top. */
+static void count_reserved(struct fr__allocator *a, uint32_t id)
+{
+    struct fr__allocator_stats *s = &a->stats;
+    uint64_t end = a->blocks[id].address + a->blocks[id].bytes;
+
+    if (end <= a->limit_bytes && end > a->used_end) {
+        s->reserved_bytes += end - a->used_end;
+        a->used_end = end;
+    }
+    if (s->reserved_bytes > s->peak_reserved_bytes)
+        s->peak_reserved_bytes = s->reserved_bytes;
+}
+
+static uint32_t take_bfc(struct fr__allocator *a, uint64_t bytes)
+{
+    uint64_t rounded = round_up(bytes, BFC_ROUND_BYTES), rest_bytes;
+    uint32_t id;
+
+    if (!a->has_region && !make_region(a))
+        return FR_NONE;
+    id = best_fit(a, LARGE, rounded);
+    if (id != FR_NONE)
+        remove_free(a, id);
+    else
+        id = take_beyond(a, rounded);
+    if (id == FR_NONE)
+        return FR_NONE;
+    rest_bytes = a->blocks[id].bytes - rounded;
+    if (rest_bytes > 0 && (rest_bytes >= rounded || rest_bytes >= BFC_MOST_WASTE_BYTES))
+        if (!split(a, id, rounded))
+            return FR_NONE;
+    count_reserved(a, id);
+    count_taken(a, a->blocks[id].bytes);
+    return id;
+}
+
+/* ---- PyTorch ---- */
+
+static uint32_t take_caching(struct fr__allocator *a, uint64_t bytes)
+{
     uint64_t rounded = round_up(bytes, ROUND_BYTES), rest_bytes;
     uint32_t pool = rounded <= MOST_SMALL_BYTES ? SMALL : LARGE;
     uint32_t id = best_fit(a, pool, rounded);
@@ -415,10 +504,13 @@ uint32_t fr__allocator_take(struct fr__allocator *a, uint64_t bytes)
     if (pool == SMALL ? rest_bytes >= ROUND_BYTES : rest_bytes > MOST_SMALL_BYTES)
         if (!split(a, id, rounded))
             return FR_NONE;
-    s->allocated_bytes += a->blocks[id].bytes;
-    if (s->allocated_bytes > s->peak_allocated_bytes)
-        s->peak_allocated_bytes = s->allocated_bytes;
+    count_taken(a, a->blocks[id].bytes);
     return id;
+}
+
+uint32_t fr__allocator_take(struct fr__allocator *a, uint64_t bytes)
+{
+    return a->rules == FR__ALLOCATOR_BFC ? take_bfc(a, bytes) : take_caching(a, bytes);
 }
 
 /* Joins block `id` with the block after it, which is free. */

@@ -16,7 +16,16 @@
  *
  * max_split_size_mb, garbage_collection_threshold and expandable segments have their defaults: off.
  *
- * Source:  PyTorch 1.13, c10/cuda/CUDACachingAllocator.cpp, the comment at its top and the
+ * Or TensorFlow 1's allocator (best fit with coalescing, FR__ALLOCATOR_BFC):
+ * - A request is rounded up to a multiple of 256 bytes.
+ * - All of the pool is one region from the start, as without allow_growth.
+ * - A request takes the smallest free block that is large enough, as above. The block is split if
+ *   it has at least twice the bytes, or 128 MiB more than asked for; else the request keeps it.
+ * - A freed block joins its free neighbours. `reserved` is the highest address that was ever in
+ *   use. A request that finds no block is over; it gets one beyond the pool.
+ *
+ * Source:  TensorFlow 1.11, tensorflow/core/common_runtime/bfc_allocator.cc, FindChunkPtr and
+ *          kMinAllocationSize; and PyTorch 1.13, c10/cuda/CUDACachingAllocator.cpp, the comment at its top and the
  *          constants kMinBlockSize to kRoundLarge; the notes on CUDA semantics, "Memory
  *          management".
  *
@@ -42,10 +51,12 @@ struct fr__allocator_stats {
     bool is_over; /* more was reserved than the limit, even after all was given back */
 };
 
+enum fr__allocator_rules { FR__ALLOCATOR_CACHING, FR__ALLOCATOR_BFC };
+
 /* The device has limit_bytes. Beyond the limit the allocator goes on all the same, giving back what
  * it can each time, so that the peak says how much memory would be needed. NULL: out of memory. */
-struct fr__allocator *fr__allocator_new(uint64_t limit_bytes);
-/* Makes it as new for another device; the memory stays. */
+struct fr__allocator *fr__allocator_new(uint64_t limit_bytes, enum fr__allocator_rules rules);
+/* Makes it as new for another device; the memory and the rules stay. */
 void fr__allocator_reset(struct fr__allocator *a, uint64_t limit_bytes);
 void fr__allocator_free(struct fr__allocator *a);
 

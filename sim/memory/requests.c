@@ -19,7 +19,7 @@ struct player {
 static bool make_ready(struct player *p, const struct fr__requests *r)
 {
     if (!p->allocator)
-        p->allocator = fr__allocator_new(r->limit_bytes);
+        p->allocator = fr__allocator_new(r->limit_bytes, r->rules);
     else
         fr__allocator_reset(p->allocator, r->limit_bytes);
     return p->allocator &&

@@ -14,8 +14,9 @@
 #include <stddef.h>
 
 struct fr__requests {
-    uint64_t limit_bytes; /* of the device's memory */
-    uint64_t *asked;      /* see below; the owner's, with room for all */
+    uint64_t limit_bytes;           /* of the device's memory */
+    enum fr__allocator_rules rules; /* the same for all devices of a run */
+    uint64_t *asked;                /* see below; the owner's, with room for all */
     size_t n;
     uint64_t hash; /* of what was asked */
     uint32_t n_takes;

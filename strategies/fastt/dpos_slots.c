@@ -128,12 +128,18 @@ static size_t interval_at(const struct block *b, double t_s)
 double fr__slots_find(const struct fr__slots *s, size_t device, double ready_s, double length_s)
 {
     const struct row *r = &s->rows[device];
-    size_t k = block_at(s, r, ready_s);
-    const struct block *b = &s->blocks[r->blocks[k]];
-    size_t i = interval_at(b, ready_s);
+    const struct block *b = &s->blocks[r->blocks[r->n - 1]];
+    double from_s;
+    size_t k, i;
 
-    if (fmax(ready_s, b->begin_s[i]) + length_s <= b->end_s[i])
-        return fmax(ready_s, b->begin_s[i]);
+    if (b->begin_s[b->n - 1] <= ready_s) /* most operations: nothing is taken behind them */
+        return ready_s;
+    k = block_at(s, r, ready_s);
+    b = &s->blocks[r->blocks[k]];
+    i = interval_at(b, ready_s);
+    from_s = b->begin_s[i] > ready_s ? b->begin_s[i] : ready_s;
+    if (from_s + length_s <= b->end_s[i])
+        return from_s;
     for (i++;; b = &s->blocks[r->blocks[++k]], i = 0) {
         if (b->longest_s < length_s)
             continue;
@@ -235,7 +241,8 @@ static void undo(struct fr__slots *s, const struct add *a)
     memmove(b->begin_s + i + 1, b->begin_s + i + 2, n_behind * sizeof(*b->begin_s));
     memmove(b->end_s + i + 1, b->end_s + i + 2, n_behind * sizeof(*b->end_s));
     b->n--;
-    b->longest_s = fmax(b->longest_s, b->end_s[i] - b->begin_s[i]);
+    if (b->end_s[i] - b->begin_s[i] > b->longest_s)
+        b->longest_s = b->end_s[i] - b->begin_s[i];
 }
 
 void fr__slots_undo(struct fr__slots *s, size_t n)

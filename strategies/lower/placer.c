@@ -172,10 +172,8 @@ void fr__add_workspace_as(struct fr__placer *pl, uint32_t device, uint32_t op, u
     add_scratch(pl, device, fr__bytes_at(pl, o->workspace_bytes, o->scales, batch), task, as);
     if (pl->params.roles[op] != FR__ROLE_UPDATE || pl->keeping)
         return;
-    for (int i = 0; i < FR__UPDATE_TEMPORARIES; i++)
-        add_scratch(pl, device,
-                    fr__update_workspace_bytes(pl->in, o->param_bytes / n_pieces) /
-                        FR__UPDATE_TEMPORARIES,
+    for (unsigned i = 0, n = fr__update_temporaries(pl->in); i < n; i++)
+        add_scratch(pl, device, fr__update_workspace_bytes(pl->in, o->param_bytes / n_pieces) / n,
                     task, as);
 }
 

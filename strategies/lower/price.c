@@ -20,13 +20,19 @@ static unsigned n_states(enum fr_optimizer o)
     return o == FR_ADAM ? 2 : o == FR_MOMENTUM ? 1 : 0;
 }
 
+/* Products of the step that are there before its gradients: beta 1 m, beta 2 v, decay w. */
+static unsigned n_products(const struct fr_problem *in)
+{
+    return in->steps_by_ops && in->optimizer == FR_ADAM ? 3 : 0;
+}
+
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes)
 {
     unsigned elem_bytes = in->graph->param_elem_bytes, states = n_states(in->optimizer);
 
     if (elem_bytes >= FP32_BYTES)
-        return param_bytes * states;
-    return param_bytes / elem_bytes * FP32_BYTES * (states + 1);
+        return param_bytes * (states + n_products(in));
+    return param_bytes / elem_bytes * FP32_BYTES * (states + 1 + n_products(in));
 }
 
 double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_bytes)
@@ -45,7 +51,12 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
 
 unsigned fr__optimizer_tensors(const struct fr_problem *in)
 {
-    return n_states(in->optimizer) + (in->graph->param_elem_bytes < FP32_BYTES);
+    return n_states(in->optimizer) + n_products(in) + (in->graph->param_elem_bytes < FP32_BYTES);
+}
+
+unsigned fr__update_temporaries(const struct fr_problem *in)
+{
+    return in->steps_by_ops ? 1 : 2;
 }
 
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes)
@@ -54,7 +65,8 @@ uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_
 
     if (in->optimizer != FR_ADAM)
         return 0;
-    return 2 * (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
+    return fr__update_temporaries(in) *
+           (elem_bytes >= FP32_BYTES ? param_bytes : param_bytes / elem_bytes * FP32_BYTES);
 }
 
 uint64_t fr__kept_bytes(const struct fr__placer *pl, enum fr__recipe_part part, uint32_t owner,

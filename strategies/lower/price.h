@@ -51,7 +51,8 @@ bool fr__has_main_gradients(const struct fr__placer *pl);
 bool fr__gradient_leaves(const struct fr__placer *pl, uint32_t owner);
 
 /* What the optimizer keeps for that many bytes of parameters. Nothing for SGD, one state for
- * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015); where parameters have under 4 bytes each,
+ * momentum, two for Adam (D. Kingma, J. Ba, ICLR 2015), and three products of it where it is
+ * written as ops; where parameters have under 4 bytes each,
  * the states and a master copy are fp32 (P. Micikevicius et al., Mixed Precision Training, ICLR
  * 2018). */
 uint64_t fr__optimizer_bytes(const struct fr_problem *in, uint64_t param_bytes);
@@ -68,8 +69,10 @@ double fr__update_traffic_bytes(const struct fr_problem *in, uint64_t param_byte
 
 /* Temporaries of one update: PyTorch's Adam makes two of the parameter's size, SGD none (measured
  * with PyTorch 1.13.1, one parameter at a time; a fused optimizer needs none, one that updates all
- * parameters in one call, as newer versions do on GPUs, as much as all gradients). */
-enum { FR__UPDATE_TEMPORARIES = 2 };
+ * parameters in one call, as newer versions do on GPUs, as much as all gradients). Where Adam is
+ * written as ops one, beside its products (struct fr_problem): (1 - beta) g; the others are made in
+ * place. */
+unsigned fr__update_temporaries(const struct fr_problem *in);
 uint64_t fr__update_workspace_bytes(const struct fr_problem *in, uint64_t param_bytes);
 
 #endif

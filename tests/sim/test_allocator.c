@@ -29,7 +29,7 @@ static uint64_t reserved(const struct fr__allocator *a)
 
 START_TEST(one_byte_takes_512_of_a_segment_of_2_mib)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
 
     fr__allocator_take(a, 1);
     ck_assert_uint_eq(allocated(a), 512);
@@ -43,7 +43,7 @@ END_TEST
 
 START_TEST(a_reset_allocator_is_as_a_new_one)
 {
-    struct fr__allocator *a = fr__allocator_new(30 * MIB);
+    struct fr__allocator *a = fr__allocator_new(30 * MIB, FR__ALLOCATOR_CACHING);
     uint32_t small, large;
 
     fr__allocator_take(a, 512);
@@ -76,7 +76,7 @@ START_TEST(a_segment_s_size_follows_from_the_request)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+        struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
 
         fr__allocator_take(a, cases[i].bytes);
         ck_assert_uint_eq(reserved(a), cases[i].segment);
@@ -89,7 +89,7 @@ END_TEST
  * 12 count. 10.5 MiB leave 1.5 MiB of 12, which is cut off and serves the next 1.25 MiB. */
 START_TEST(a_large_block_is_split_only_for_more_than_1_mib)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t first;
 
     fr__allocator_take(a, 11 * MIB);
@@ -109,7 +109,7 @@ END_TEST
  * 512 KiB at the front and 1 MiB (C and the rest) at the back: 300 KiB fit best at the front. */
 START_TEST(takes_the_smallest_block_that_is_large_enough)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t blocks[3];
     uint64_t front;
 
@@ -128,7 +128,7 @@ END_TEST
 /* Of two free blocks of a size, the one at the lower address: the older segment's. */
 START_TEST(of_equal_blocks_the_lowest_address_wins)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t x = fr__allocator_take(a, 64 * MIB), y = fr__allocator_take(a, 64 * MIB);
     uint64_t low = fr__allocator_address(a, x);
 
@@ -143,7 +143,7 @@ END_TEST
  * it, so that 19 MiB fit without a second segment. */
 START_TEST(freed_neighbours_join_on_both_sides)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t x = fr__allocator_take(a, 8 * MIB), y = fr__allocator_take(a, 8 * MIB);
 
     fr__allocator_give(a, x);
@@ -161,7 +161,7 @@ END_TEST
  * need a segment of their own. */
 START_TEST(free_bytes_that_lie_apart_do_not_help)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t blocks[4];
 
     for (int i = 0; i < 4; i++)
@@ -178,7 +178,7 @@ END_TEST
 
 START_TEST(small_and_large_blocks_do_not_share_segments)
 {
-    struct fr__allocator *a = fr__allocator_new(NO_LIMIT);
+    struct fr__allocator *a = fr__allocator_new(NO_LIMIT, FR__ALLOCATOR_CACHING);
     uint32_t large = fr__allocator_take(a, 2 * MIB);
 
     fr__allocator_give(a, large);
@@ -192,7 +192,7 @@ END_TEST
  * 40 + 40 + 50 > 100, so the free 40 go back, and 40 + 50 fit. */
 START_TEST(gives_cached_segments_back_before_it_is_out_of_memory)
 {
-    struct fr__allocator *a = fr__allocator_new(100 * MIB);
+    struct fr__allocator *a = fr__allocator_new(100 * MIB, FR__ALLOCATOR_CACHING);
     uint32_t x = fr__allocator_take(a, 40 * MIB);
 
     fr__allocator_take(a, 40 * MIB);
@@ -213,7 +213,7 @@ END_TEST
 /* A freed segment of 20 MiB stays reserved beside one of 2 MiB where the limit is 22. */
 START_TEST(keeps_cached_segments_that_fit_to_the_last_byte)
 {
-    struct fr__allocator *a = fr__allocator_new(22 * MIB);
+    struct fr__allocator *a = fr__allocator_new(22 * MIB, FR__ALLOCATOR_CACHING);
 
     fr__allocator_give(a, fr__allocator_take(a, 20 * MIB));
     fr__allocator_take(a, 512);
@@ -225,7 +225,7 @@ END_TEST
 /* A segment with a live block in it cannot go back, however much of it is free. */
 START_TEST(keeps_segments_with_a_live_block)
 {
-    struct fr__allocator *a = fr__allocator_new(20 * MIB);
+    struct fr__allocator *a = fr__allocator_new(20 * MIB, FR__ALLOCATOR_CACHING);
     uint32_t x = fr__allocator_take(a, 2 * MIB);
 
     fr__allocator_take(a, 2 * MIB);
@@ -357,7 +357,7 @@ static uint64_t draw_bytes(struct fr__rng *rng)
 /* The limit is low enough to be hit again and again. */
 START_TEST(random_sequences_lie_where_the_reference_puts_them)
 {
-    struct fr__allocator *a = fr__allocator_new(700 * MIB);
+    struct fr__allocator *a = fr__allocator_new(700 * MIB, FR__ALLOCATOR_CACHING);
     struct plain *p = calloc(1, sizeof(*p));
     uint32_t live[MOST_LIVE];
     size_t n = 0;
@@ -403,7 +403,7 @@ static int by_address(const void *x, const void *y)
  * was reserved at the end of the first round is enough for any one request of that size. */
 START_TEST(blocks_never_overlap_and_segments_become_whole_again)
 {
-    struct fr__allocator *a = fr__allocator_new(1);
+    struct fr__allocator *a = fr__allocator_new(1, FR__ALLOCATOR_CACHING);
     uint32_t live[MOST_LIVE];
     uint64_t ranges[MOST_LIVE][2];
     struct fr__rng rng;
@@ -478,7 +478,7 @@ START_TEST(requests_played_later_give_what_an_allocator_gives_at_once)
     for (int d = 0; d < N_DEVICES; d++) {
         of[d].limit_bytes = d == 4 ? 600 * MIB : 1000 * MIB;
         of[d].asked = calloc(N_ASKED + 1, sizeof(*of[d].asked));
-        a[d] = fr__allocator_new(of[d].limit_bytes);
+        a[d] = fr__allocator_new(of[d].limit_bytes, FR__ALLOCATOR_CACHING);
         first_over[d] = FR_NONE;
         if (d < 5)
             ask_both(&of[d], a[d], seeds[d], &first_over[d]);
@@ -495,6 +495,77 @@ START_TEST(requests_played_later_give_what_an_allocator_gives_at_once)
         fr__allocator_free(a[d]);
         free(of[d].asked);
     }
+}
+END_TEST
+
+/* ---- TensorFlow 1 ---- */
+
+START_TEST(a_pool_is_one_region_that_fits_to_the_last_byte)
+{
+    struct fr__allocator *a = fr__allocator_new(10 * MIB, FR__ALLOCATOR_BFC);
+    uint32_t first = fr__allocator_take(a, 1), second;
+
+    ck_assert_uint_eq(allocated(a), 256);
+    second = fr__allocator_take(a, 10 * MIB - 256);
+    ck_assert_uint_eq(fr__allocator_address(a, second), 256);
+    ck_assert(!fr__allocator_stats(a)->is_over);
+    ck_assert_uint_eq(reserved(a), 10 * MIB);
+    fr__allocator_give(a, second);
+    fr__allocator_give(a, first);
+    ck_assert_uint_eq(fr__allocator_address(a, fr__allocator_take(a, 10 * MIB)), 0);
+    ck_assert(!fr__allocator_stats(a)->is_over);
+    fr__allocator_take(a, 1);
+    ck_assert(fr__allocator_stats(a)->is_over);
+    ck_assert_uint_eq(fr__allocator_stats(a)->peak_reserved_bytes, 10 * MIB + 256);
+    fr__allocator_free(a);
+}
+END_TEST
+
+/* A hole of 3 MiB is split for 1.5 MiB, and kept whole for a byte more; one of 400 MiB is split for
+ * 272 MiB, as 128 MiB are left of it. */
+START_TEST(a_block_is_split_from_twice_the_request_or_128_mib_more)
+{
+    static const struct {
+        uint64_t hole, asked, taken;
+    } cases[] = {{3 * MIB, 3 * MIB / 2, 3 * MIB / 2},
+                 {3 * MIB, 3 * MIB / 2 + 256, 3 * MIB},
+                 {400 * MIB, 272 * MIB, 272 * MIB},
+                 {400 * MIB, 272 * MIB + 256, 400 * MIB}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fr__allocator *a = fr__allocator_new(1000 * MIB, FR__ALLOCATOR_BFC);
+        uint32_t hole = fr__allocator_take(a, cases[i].hole), x;
+
+        fr__allocator_take(a, 256);
+        fr__allocator_give(a, hole);
+        x = fr__allocator_take(a, cases[i].asked);
+        ck_assert_uint_eq(fr__allocator_address(a, x), 0);
+        ck_assert_uint_eq(fr__allocator_bytes(a, x), cases[i].taken);
+        fr__allocator_free(a);
+    }
+}
+END_TEST
+
+START_TEST(holes_that_are_too_small_make_a_pool_too_small)
+{
+    struct fr__allocator *a = fr__allocator_new(4 * MIB, FR__ALLOCATOR_BFC);
+    uint32_t blocks[4];
+
+    for (int i = 0; i < 4; i++)
+        blocks[i] = fr__allocator_take(a, MIB);
+    fr__allocator_give(a, blocks[0]);
+    fr__allocator_give(a, blocks[2]);
+    fr__allocator_take(a, 2 * MIB);
+    ck_assert(fr__allocator_stats(a)->is_over);
+    ck_assert_uint_eq(allocated(a), 4 * MIB);
+    ck_assert_uint_eq(reserved(a), 6 * MIB);
+    fr__allocator_reset(a, 4 * MIB);
+    ck_assert_uint_eq(fr__allocator_address(a, fr__allocator_take(a, 4 * MIB)), 0);
+    ck_assert(!fr__allocator_stats(a)->is_over);
+    fr__allocator_reset(a, 0);
+    fr__allocator_take(a, 1);
+    ck_assert(fr__allocator_stats(a)->is_over);
+    fr__allocator_free(a);
 }
 END_TEST
 
@@ -515,6 +586,11 @@ static Suite *suite(void)
     tcase_add_test(t, gives_cached_segments_back_before_it_is_out_of_memory);
     tcase_add_test(t, keeps_cached_segments_that_fit_to_the_last_byte);
     tcase_add_test(t, keeps_segments_with_a_live_block);
+    suite_add_tcase(s, t);
+    t = tcase_create("TensorFlow 1");
+    tcase_add_test(t, a_pool_is_one_region_that_fits_to_the_last_byte);
+    tcase_add_test(t, a_block_is_split_from_twice_the_request_or_128_mib_more);
+    tcase_add_test(t, holes_that_are_too_small_make_a_pool_too_small);
     suite_add_tcase(s, t);
     t = tcase_create("random");
     tcase_add_loop_test(t, random_sequences_lie_where_the_reference_puts_them, 0, 8);

@@ -5,6 +5,7 @@
 
 #include "workloads/graph/elements.h"
 #include "workloads/graph/shape.h"
+#include "workloads/zoo/nn_tf1.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -379,6 +380,8 @@ struct fr__value fr__nn_relu(struct fr__net *net, const char *name, struct fr__v
 
 struct fr__value fr__nn_gelu(struct fr__net *net, const char *name, struct fr__value x)
 {
+    if (net->is_tf1)
+        return fr__nn_tf1_gelu(net, name, x);
     return map(net, name, FR_OP_GELU, &x, gelu_flops, false);
 }
 
@@ -456,20 +459,23 @@ struct fr__value fr__nn_layernorm(struct fr__net *net, const char *name, struct 
         .out = {fr__nn_like(net, &x.t, net->elem_bytes, rowwise_split(&x.t)),
                 fr__nn_tensor(net, 2 * FLOAT_BYTES, 2, x.t.dims, SPLIT_0 | SPLIT_1)}};
 
+    if (net->is_tf1)
+        return fr__nn_tf1_layernorm(net, name, x, add_op(net, &spec));
     return add_op(net, &spec);
 }
 
 struct fr__value fr__nn_dropout(struct fr__net *net, const char *name, struct fr__value x)
 {
     uint8_t split = elementwise_split(&x.t);
-    struct op_spec spec = {.name = name,
-                           .kind = FR_OP_DROPOUT,
-                           .flops = dropout_flops * (double)fr__nn_elements(net, &x.t),
-                           .n_in = 1,
-                           .in = {&x},
-                           .n_out = 2,
-                           .out = {fr__nn_like(net, &x.t, net->elem_bytes, split),
-                                   fr__nn_like(net, &x.t, MASK_BYTES, split)}};
+    struct op_spec spec = {
+        .name = name,
+        .kind = FR_OP_DROPOUT,
+        .flops = dropout_flops * (double)fr__nn_elements(net, &x.t),
+        .n_in = 1,
+        .in = {&x},
+        .n_out = 2,
+        .out = {fr__nn_like(net, &x.t, net->elem_bytes, split),
+                fr__nn_like(net, &x.t, net->is_tf1 ? FR__TF1_MASK_BYTES : MASK_BYTES, split)}};
 
     return add_op(net, &spec);
 }
