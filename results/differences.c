@@ -1,6 +1,7 @@
 /* results/differences.c - the file formats of differences. */
 #include "config.h"
 
+#include "results/html/html.h"
 #include "results/parts/endings.h"
 #include "results/pictures/difference.h"
 
@@ -12,6 +13,13 @@ static enum fr_status write_json(FILE *f, const void *what, const char *ending,
     return FR_OK;
 }
 
+static enum fr_status write_html(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    (void)ending, (void)ctx;
+    return fr__html_difference(f, what, err);
+}
+
 static enum fr_status draw(FILE *f, const void *what, const char *ending,
                            const struct fr_context *ctx, struct fr_error *err)
 {
@@ -20,6 +28,7 @@ static enum fr_status draw(FILE *f, const void *what, const char *ending,
 
 static const struct fr__ending rows[] = {
     {".json", "every value, as --json prints it", write_json},
+    {".html", "report on one page: what adds up to the difference, both timelines", write_html},
     {".png", "picture: the two timelines to one scale", draw},
     {".svg", "the same, to scale without loss", draw},
     {".pdf", "the same, for print", draw},

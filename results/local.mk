@@ -16,19 +16,22 @@ libresults_la_SOURCES = \
 	results/drawings/mesh.h results/drawings/mesh.c results/drawings/ops.c results/drawings/snake.h \
 	results/drawings/snake.c results/drawings/topo.h results/drawings/topo.c \
 	results/drawings/words.c \
-	results/html/chart.c results/html/html.h results/html/memory.c results/html/page.c \
-	results/html/path.c results/html/report.c results/html/tables.c results/html/text.c \
-	results/html/timeline.c results/html/words.c \
-	results/parts/colours.h results/parts/endings.h results/parts/endings.c \
-	results/parts/explanation.h results/parts/explanation.c results/parts/lanes.h \
-	results/parts/lanes.c results/parts/layout.h results/parts/layout.c results/parts/layout_mesh.c \
-	results/parts/layout_parts.h results/parts/layout_watch.c results/parts/memory_curve.h \
-	results/parts/memory_curve.c results/parts/number.h results/parts/number.c \
-	results/parts/output.h results/parts/output.c results/parts/program.h results/parts/program.c \
+	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
+	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
+	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \
+	results/html/text.c results/html/timeline.c results/html/words.c \
+	results/parts/colours.h results/parts/difference_lines.h results/parts/difference_lines.c \
+	results/parts/endings.h results/parts/endings.c results/parts/explanation.h \
+	results/parts/explanation.c results/parts/lanes.h results/parts/lanes.c results/parts/layout.h \
+	results/parts/layout.c results/parts/layout_mesh.c results/parts/layout_parts.h \
+	results/parts/layout_watch.c results/parts/memory_curve.h results/parts/memory_curve.c \
+	results/parts/microbatches.h results/parts/microbatches.c results/parts/number.h \
+	results/parts/number.c results/parts/output.h results/parts/output.c results/parts/palette.h \
+	results/parts/palette.c results/parts/program.h results/parts/program.c \
 	results/parts/schedule.h results/parts/schedule.c results/parts/search_price.h \
 	results/parts/search_price.c results/parts/speed_up.h results/parts/speed_up.c \
 	results/parts/sweep_names.h results/parts/sweep_names.c results/parts/task_order.h \
-	results/parts/task_order.c \
+	results/parts/task_order.c results/parts/ticks.h results/parts/ticks.c \
 	results/pictures/compare.c results/pictures/curves.h results/pictures/curves.c \
 	results/pictures/difference.h results/pictures/difference.c results/pictures/explain.h \
 	results/pictures/explain.c results/pictures/fit.h results/pictures/fit.c \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "results/data/sweep.h"
+#include "results/html/html.h"
 #include "results/parts/endings.h"
 #include "results/pictures/scaling.h"
 #include "results/pictures/sweep.h"
@@ -33,6 +34,15 @@ static enum fr_status write_csv(FILE *f, const void *what, const char *ending,
     return FR_OK;
 }
 
+static enum fr_status write_html(FILE *f, const void *what, const char *ending,
+                                 const struct fr_context *ctx, struct fr_error *err)
+{
+    const struct summed_up *s = what;
+
+    (void)ending;
+    return fr__html_sweep(f, s->sweep, s->summary, ctx, err);
+}
+
 static enum fr_status draw_scaling(FILE *f, const void *what, const char *ending,
                                    const struct fr_context *ctx, struct fr_error *err)
 {
@@ -52,6 +62,7 @@ static enum fr_status draw(FILE *f, const void *what, const char *ending,
 static const struct fr__ending rows[] = {
     {".json", "every row as 'forerun simulate --json' prints it, and the summary", write_json},
     {".csv", "one line a row, for spreadsheets", write_csv},
+    {".html", "report on one page: what is best, every point, the best ones over time", write_html},
     {".scaling.png", "picture: throughput and efficiency by GPUs (.scaling.svg, .scaling.pdf)",
      draw_scaling},
     {".scaling.svg", "the same, to scale without loss", draw_scaling},

@@ -4,9 +4,13 @@
  *
  * The first machine is drawn in full: its CPU on top, below it the tree of sockets and PCIe
  * switches, then the GPUs (in two rows if they are wired to each other, so that a hybrid cube mesh
- * looks like one), its NVSwitches as bars, its NICs. Vertices of no machine are bars below, and the
- * other machines are boxes. Switches that join only switches (spines, cores) stand above those and
- * right of the machine, a row for each tier.
+ * looks like one), its NVSwitches, its NICs. Vertices of no machine are bars below, and the other
+ * machines are boxes. Switches that join only switches (spines, cores) stand above those and right
+ * of the machine, a row for each tier.
+ *
+ * No line passes behind what it does not touch: an NVSwitch is as narrow as a column, between the
+ * lines down to the NICs, and its links meet on a line above it; NVSwitches of no machine stand
+ * below the other machines where there is a network, and the lines to them go around.
  */
 #include "config.h"
 
@@ -181,17 +185,18 @@ static double nvswitch_y(const struct maker *m)
     return gpu_y(m, m->out->is_mesh) - LEVEL;
 }
 
-static bool has_own(const struct maker *m, enum fr_vertex_kind kind)
+/* machine: 0, or FR_NONE for what is shared. */
+static bool has_kind(const struct maker *m, enum fr_vertex_kind kind, uint32_t machine)
 {
     for (uint32_t v = 0; v < m->topo->n_vertices; v++)
-        if (is_inside(m, v) && m->topo->vertices[v].kind == kind)
+        if (m->topo->vertices[v].machine == machine && m->topo->vertices[v].kind == kind)
             return true;
     return false;
 }
 
 static double nic_y(const struct maker *m)
 {
-    double from = has_own(m, FR_VERTEX_NVSWITCH) ? nvswitch_y(m) : gpu_y(m, m->out->is_mesh);
+    double from = has_kind(m, FR_VERTEX_NVSWITCH, 0) ? nvswitch_y(m) : gpu_y(m, m->out->is_mesh);
 
     return from - (m->out->is_mesh ? MESH_LEVEL - 14 : LEVEL - 8);
 }
@@ -288,11 +293,29 @@ static void place_loose(struct maker *m)
     }
 }
 
-/* A bar under everything drawn that is wired to it; several under the same stand side by side. */
+/* The x of the GPU in the middle of those from .. to; no other line comes down there. */
+static double middle_gpu(const struct maker *m, double from, double to)
+{
+    double best = (from + to) / 2, least = 1e9;
+
+    for (size_t i = 0; i < m->out->n_spots; i++) {
+        const struct fr__spot *s = &m->out->spots[i];
+        double off = s->x - (from + to) / 2;
+
+        if (s->vertex == FR_NONE || m->topo->vertices[s->vertex].kind != FR_VERTEX_GPU ||
+            off * off >= least)
+            continue;
+        least = off * off;
+        best = s->x;
+    }
+    return best;
+}
+
+/* Under what is wired to it; several under the same stand side by side. */
 static void place_nvswitches(struct maker *m)
 {
     const struct fr_topo *t = m->topo;
-    double taken = -1e9;
+    double taken = -1e9, column = GPU_W + gap_width(m);
 
     for (uint32_t v = 0; v < t->n_vertices; v++) {
         double from = 1e9, to = -1e9;
@@ -314,7 +337,10 @@ static void place_nvswitches(struct maker *m)
             to = wider(from + 80, taken + 90);
         }
         taken = to;
-        put(m, v, (from + to) / 2, nvswitch_y(m), to - from, BAR_H);
+        if (m->out->is_mesh)
+            put(m, v, (from + to) / 2, nvswitch_y(m), to - from, BAR_H);
+        else
+            put(m, v, middle_gpu(m, from, to), nvswitch_y(m), column - 8, BAR_H);
     }
 }
 
@@ -553,10 +579,20 @@ enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, cons
     n_boxes = fold(hash, (uint32_t)t->n_machines, first, folded);
     m.shared_right = wider(l->right, l->left + (double)n_boxes * (BOX_W + 14));
     y = l->bottom - LEVEL - (l->has_frame ? 14 : 0);
-    place_shared(&m, FR_VERTEX_NVSWITCH, &y);
+    l->is_around =
+        has_kind(&m, FR_VERTEX_NVSWITCH, FR_NONE) && has_kind(&m, FR_VERTEX_SWITCH, FR_NONE);
+    l->around_x = wider(m.shared_right, l->frame_right) + 20;
+    l->around_y = l->frame_bottom - 10;
+    if (!l->is_around)
+        place_shared(&m, FR_VERTEX_NVSWITCH, &y);
     place_network(&m, tier, &y);
     place_shared(&m, FR_VERTEX_PCIE, &y);
     place_boxes(&m, folded, n_boxes, first, y - BOX_H / 2.0 + 6);
+    y -= n_boxes ? BOX_H + LEVEL / 2.0 : 0;
+    if (l->is_around)
+        place_shared(&m, FR_VERTEX_NVSWITCH, &y);
     bound(l);
+    l->right = l->is_around ? wider(l->right, l->around_x) : l->right;
+    l->bottom -= l->is_around ? FR__LAYOUT_AROUND : 0;
     return FR_OK;
 }

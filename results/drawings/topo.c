@@ -179,26 +179,25 @@ static void write_path(FILE *f, const double (*points)[2], size_t n, bool is_cur
     putc('"', f);
 }
 
-/* Whether a third GPU stands between two of the same row. */
-static bool is_blocked(const struct fr__layout *l, const struct fr_topo *t,
-                       const struct fr__spot *a, const struct fr__spot *b)
+/* Whether a third one stands between two of the same row. */
+static bool is_blocked(const struct fr__layout *l, const struct fr__spot *a,
+                       const struct fr__spot *b)
 {
     if (lround(a->y) != lround(b->y))
         return false;
-    for (size_t i = 0; i < l->n_spots; i++) {
-        const struct fr__spot *s = &l->spots[i];
-
-        if (s->vertex != FR_NONE && t->vertices[s->vertex].kind == FR_VERTEX_GPU &&
-            lround(s->y) == lround(a->y) && (s->x - a->x) * (s->x - b->x) < 0)
+    for (size_t i = 0; i < l->n_spots; i++)
+        if (lround(l->spots[i].y) == lround(a->y) &&
+            (l->spots[i].x - a->x) * (l->spots[i].x - b->x) < 0)
             return true;
-    }
     return false;
 }
 
-/* An arc over the upper row, under the lower one. */
-static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *b)
+/* An arc over the upper row, under the lower one; a low one where it is not of GPUs, for what
+ * stands above is near. */
+static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *b, bool is_low)
 {
-    double up = a->row ? -1 : 1, height = 16 + 0.13 * fabs(a->x - b->x);
+    double up = a->row ? -1 : 1, length = fabs(a->x - b->x);
+    double height = is_low ? fmin(8 + 0.05 * length, 34) : 16 + 0.13 * length;
     double aim = a->x < b->x ? 10 : -10;
     const double points[4][2] = {{a->x + aim, a->y + up * a->h / 2},
                                  {a->x + 3 * aim, a->y + up * (a->h / 2 + height)},
@@ -224,8 +223,8 @@ static void write_branch(const struct picture *p, const struct fr__spot *up,
     if (kind == FR_VERTEX_GPU && down->row) {
         const double points[4][2] = {{from, top},
                                      {down->gap_x, turn},
-                                     {down->gap_x, down->y},
-                                     {down->x + down->w / 2, down->y}};
+                                     {down->gap_x, down->y + 9}, /* NVLinks are at its middle */
+                                     {down->x + down->w / 2, down->y + 9}};
 
         write_path(p->f, points, 4, false);
     } else if (kind == FR_VERTEX_NIC) {
@@ -252,6 +251,52 @@ static bool write_upright(FILE *f, const struct fr__spot *a, const struct fr__sp
         other->x > bar->x + bar->w / 2)
         return false;
     write_path(f, points, 2, false);
+    return true;
+}
+
+/* From a GPU down to a line that all links of the NVSwitch share, and along it. */
+static void write_bus(FILE *f, const struct fr__spot *gpu, const struct fr__spot *nvswitch)
+{
+    double top = nvswitch->y + nvswitch->h / 2, bus = (top + gpu->y - gpu->h / 2) / 2;
+    const double points[4][2] = {
+        {gpu->x, gpu->y - gpu->h / 2}, {gpu->x, bus}, {nvswitch->x, bus}, {nvswitch->x, top}};
+
+    write_path(f, points, 4, false);
+}
+
+/* From a GPU around the network and the other machines. */
+static void write_around(const struct picture *p, const struct fr__spot *gpu,
+                         const struct fr__spot *nvswitch)
+{
+    const struct fr__layout *l = p->layout;
+    double bottom = nvswitch->y - nvswitch->h / 2, low = bottom - FR__LAYOUT_AROUND / 2.0;
+    const double points[6][2] = {{gpu->x, gpu->y - gpu->h / 2},
+                                 {gpu->x, l->around_y},
+                                 {l->around_x, l->around_y},
+                                 {l->around_x, low},
+                                 {nvswitch->x, low},
+                                 {nvswitch->x, bottom}};
+
+    write_path(p->f, points, 6, false);
+}
+
+/* Draws a link between a GPU and an NVSwitch that it does not stand over; false: it is none. */
+static bool write_nvswitch_link(const struct picture *p, const struct fr__spot *a,
+                                const struct fr__spot *b)
+{
+    const struct fr_vertex *vertices = p->topo->vertices;
+    const struct fr__spot *gpu = vertices[a->vertex].kind == FR_VERTEX_GPU ? a : b;
+    const struct fr__spot *nvswitch = gpu == a ? b : a;
+
+    if (vertices[gpu->vertex].kind != FR_VERTEX_GPU ||
+        vertices[nvswitch->vertex].kind != FR_VERTEX_NVSWITCH)
+        return false;
+    if (vertices[nvswitch->vertex].machine == FR_NONE && p->layout->is_around)
+        write_around(p, gpu, nvswitch);
+    else if (vertices[nvswitch->vertex].machine != FR_NONE && !p->layout->is_mesh)
+        write_bus(p->f, gpu, nvswitch);
+    else
+        return false;
     return true;
 }
 
@@ -283,8 +328,10 @@ static void write_link(struct picture *p, const struct fr_link *l)
         write_branch(p, a, b);
     else if (a->parent == l->dst)
         write_branch(p, b, a);
-    else if (is_blocked(p->layout, p->topo, a, b))
-        write_arc(p->f, a, b);
+    else if (write_nvswitch_link(p, a, b))
+        ;
+    else if (is_blocked(p->layout, a, b))
+        write_arc(p->f, a, b, p->topo->vertices[l->src].kind != FR_VERTEX_GPU);
     else if (a->w > 2 * b->w || b->w > 2 * a->w)
         write_upright(p->f, a, b);
     fputs("];\n", p->f);
@@ -379,8 +426,9 @@ static void write_box_links(struct picture *p, size_t id, const struct fr__spot 
         write_style(p->f, use, 0, s->n > 1 ? "dashed" : "");
         if (at > shared->x - shared->w / 2 && at < shared->x + shared->w / 2) {
             const double down = use == USE_NETWORK ? 12 : -12;
-            const double points[2][2] = {{at + down, s->y + s->h / 2},
-                                         {at + down, shared->y - shared->h / 2}};
+            const double up = shared->y > s->y ? 0.5 : -0.5;
+            const double points[2][2] = {{at + down, s->y + up * s->h},
+                                         {at + down, shared->y - up * shared->h}};
 
             write_path(p->f, points, 2, false);
         }

@@ -27,7 +27,11 @@ struct fr__layout {
     bool has_frame;                                          /* there are others */
     bool is_mesh;             /* GPUs wired to each other, in two rows */
     size_t n_hidden_switches; /* of the network, beyond those that fit */
+    /* Lines to NVSwitches of no machine go along around_y to around_x, and come from below. */
+    bool is_around;
+    double around_x, around_y;
 };
+enum { FR__LAYOUT_AROUND = 16 }; /* below the row of these NVSwitches */
 
 /* Places what is drawn; all memory is the arena's. FR_ENOMEM. */
 enum fr_status fr__layout_make(struct fr__layout *out, struct fr__arena *a, const struct fr_topo *t,

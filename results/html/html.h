@@ -8,6 +8,7 @@
 #ifndef FR_RESULTS_HTML_HTML_H
 #define FR_RESULTS_HTML_HTML_H
 
+#include "results/parts/lanes.h"
 #include "results/results.h"
 
 enum {
@@ -24,6 +25,19 @@ struct fr__html_room {
 };
 enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
 
+/* ---- whole pages beside the report of records (report.c) ---- */
+
+/* difference.c. FR_ENOMEM. */
+enum fr_status fr__html_difference(FILE *f, const struct fr_difference *d, struct fr_error *err);
+/* sweep.c: what is best, all points as a table and as a picture, and the best ones, asked once
+ * more, over time. FR_ENOMEM, FR_ECANCELLED. */
+enum fr_status fr__html_sweep(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                              const struct fr_context *ctx, struct fr_error *err);
+
+/* sweep_plot.c: cost against time of the points of a group; nothing where none has a cost. */
+void fr__html_sweep_plot(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
+                         size_t group);
+
 /* ---- text.c ---- */
 
 /* Text for elements and quoted attributes: & < > " ' become entities, control characters '?' (a
@@ -34,6 +48,15 @@ void fr__html_number(FILE *f, double x);
 /* "31.1 %"; with a sign, "−6.2 %", "+25.0 %"; no line breaks at the blank; returns buf. */
 const char *fr__html_percent(double frac, char *buf, size_t n);
 const char *fr__html_change(double frac, char *buf, size_t n);
+
+/* ---- cells.c: cells of a table that the script sorts ---- */
+
+/* text: trusted. sort: NAN is an empty cell. */
+void fr__html_number_cell(FILE *f, double sort, const char *text);
+void fr__html_time_cell(FILE *f, double s);
+void fr__html_bytes_cell(FILE *f, double bytes);
+void fr__html_percent_cell(FILE *f, double frac);
+void fr__html_text_cell(FILE *f, const char *text); /* any text */
 
 /* ---- page.c ---- */
 
@@ -56,6 +79,42 @@ void fr__html_sensitivities(FILE *f, const struct fr_record *r);
 void fr__html_peak(FILE *f, const struct fr_record *r);
 void fr__html_links(FILE *f, const struct fr_record *r);
 void fr__html_devices(FILE *f, const struct fr_record *r, const struct fr__html_room *room);
+
+/* ---- timeline.c: a run over time as a chart ---- */
+
+/* What is drawn: the run from from_s to to_s. The plot is span_s wide, at least that much. */
+struct fr__html_span {
+    double from_s, to_s, span_s;
+    size_t lanes, boxes; /* at most; FR__HTML_LANES is the most lanes */
+    bool marks_end;      /* a line at to_s */
+};
+/* What has been drawn in all charts of a figure, for its key and caption. Begins zeroed. */
+struct fr__html_told {
+    bool has[FR__N_CATEGORIES];
+    size_t n_shown, n_busy; /* devices */
+    size_t n_merged;        /* boxes for several tasks */
+    size_t n_numbers, n_hidden_numbers;
+};
+enum fr_status fr__html_lanes(FILE *f, const struct fr_record *r, const struct fr__html_span *span,
+                              struct fr__html_told *told, struct fr_error *err);
+void fr__html_lanes_key(FILE *f, const struct fr__html_told *told);
+/* Opens a figure whose charts the script zooms, by pointer and keys; what: trusted text. */
+void fr__html_zoom_begin(FILE *f, const char *what);
+
+/* ---- scale.c: several runs under one another ---- */
+
+enum { FR__HTML_SCALED = 8 }; /* at most so many */
+
+/* A run with its plan; title: any text; link: where it leads, or NULL. */
+struct fr__html_run {
+    const struct fr_record *record;
+    const char *title, *link;
+};
+/* One iteration of each of runs[n] on axes of the same length, n at most FR__HTML_SCALED. Those
+ * without a plan and a run are left out; without two of them, unless alone_too, nothing is
+ * written. */
+enum fr_status fr__html_scale(FILE *f, const struct fr__html_run runs[], size_t n, bool alone_too,
+                              struct fr_error *err);
 
 /* ---- path.c, timeline.c, memory.c: records with a plan and its run ---- */
 

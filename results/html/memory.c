@@ -322,7 +322,8 @@ enum fr_status fr__html_memory(FILE *f, const struct fr_record *r, const struct 
         return FR_OK;
     st = make_charts(&m, room->charts, err);
     if (st == FR_OK && m.n > 0) {
-        fputs("<h3>Memory over time</h3>\n<figure>\n", f);
+        fputs("<h3>Memory over time</h3>\n", f);
+        fr__html_zoom_begin(f, "Memory over time");
         for (size_t i = 0; i < m.n; i++)
             write_chart(f, &m, &m.charts[i]);
         write_key(f, m.charts, m.n);

@@ -47,6 +47,20 @@ static enum fr_status write_run(FILE *f, const struct fr_results *rs, size_t i,
     return FR_OK;
 }
 
+/* The strategies' iterations under one another, each with a link to its own section. */
+static enum fr_status write_scale(FILE *f, const struct fr_results *rs, struct fr_error *err)
+{
+    struct fr__html_run runs[FR__HTML_SCALED];
+    char links[FR__HTML_SCALED][16];
+    size_t n = 0;
+
+    for (; n < rs->n && n < FR__HTML_SCALED; n++) {
+        snprintf(links[n], sizeof(links[n]), "#run%zu", n + 1);
+        runs[n] = (struct fr__html_run){rs->records[n], rs->records[n]->strategy, links[n]};
+    }
+    return fr__html_scale(f, runs, n, false, err);
+}
+
 static enum fr_status write_html(const struct fr_results *rs, FILE *f, const struct fr_context *ctx,
                                  struct fr_error *err)
 {
@@ -59,6 +73,8 @@ static enum fr_status write_html(const struct fr_results *rs, FILE *f, const str
     fr__html_answer(f, rs);
     if (rs->is_comparison)
         fr__html_strategies(f, rs);
+    if (rs->is_comparison)
+        FR_TRY(write_scale(f, rs, err));
     for (size_t i = 0; i < rs->n && i < FR__HTML_PICTURED; i++) {
         FR_TRY(fr__check_cancel(ctx, err));
         FR_TRY(write_run(f, rs, i, err));

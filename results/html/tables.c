@@ -19,50 +19,6 @@ static const double LEAST_PART = 0.0025;
 
 enum { MOST_LINKS = 12, MOST_HOLDERS = 10 };
 
-/* ---- parts ---- */
-
-static void put_sort_value(FILE *f, double x)
-{
-    char text[FR__HTML_TEXT];
-
-    fprintf(f, " data-v=\"%s\"", fr__format_double(x, text, sizeof(text)));
-}
-
-static void number_cell(FILE *f, double sort, const char *text)
-{
-    fputs("<td class=\"n\"", f);
-    put_sort_value(f, sort);
-    fprintf(f, ">%s</td>", text);
-}
-
-static void time_cell(FILE *f, double s)
-{
-    char text[FR__HTML_TEXT];
-
-    number_cell(f, s, fr__format_time(s, text, sizeof(text)));
-}
-
-static void bytes_cell(FILE *f, double bytes)
-{
-    char text[FR__HTML_TEXT];
-
-    number_cell(f, bytes, fr__format_bytes(bytes, text, sizeof(text)));
-}
-
-static void percent_cell(FILE *f, double frac)
-{
-    char text[FR__HTML_TEXT];
-
-    number_cell(f, frac, fr__html_percent(frac, text, sizeof(text)));
-}
-
-static void text_cell(FILE *f, const char *text)
-{
-    fputs("<td class=\"t\">", f);
-    fr__html_text(f, text);
-    fputs("</td>", f);
-}
-
 /* ---- key figures ---- */
 
 static void tile(FILE *f, const char *number, const char *what)
@@ -138,19 +94,20 @@ static void strategy_row(FILE *f, const struct fr_results *rs, size_t i, double 
         fprintf(f, "<a href=\"#run%zu\">", i + 1);
     fr__html_text(f, r->strategy);
     fputs(i < FR__HTML_PICTURED ? "</a></td>" : "</td>", f);
-    time_cell(f, r->iteration_s);
+    fr__html_time_cell(f, r->iteration_s);
     strategy_bars(f, r, longest_s);
-    number_cell(f, r->samples_per_s,
-                fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));
+    fr__html_number_cell(
+        f, r->samples_per_s,
+        fr__fixed(r->samples_per_s, r->samples_per_s >= 1000 ? 0 : 1, text, sizeof(text)));
     snprintf(more, sizeof(more), "%s×",
              fr__fixed(r->iteration_s > 0 ? base->iteration_s / r->iteration_s : 0, 2, text,
                        sizeof(text)));
-    number_cell(f, r->iteration_s > 0 ? 1 / r->iteration_s : 0, more);
+    fr__html_number_cell(f, r->iteration_s > 0 ? 1 / r->iteration_s : 0, more);
     if (r->lower_bound_s > 0)
-        percent_cell(f, r->iteration_s / r->lower_bound_s - 1);
+        fr__html_percent_cell(f, r->iteration_s / r->lower_bound_s - 1);
     else
         fputs("<td></td>", f);
-    bytes_cell(f, (double)r->peak_bytes);
+    fr__html_bytes_cell(f, (double)r->peak_bytes);
     if (r->oom)
         fprintf(f, "<td class=\"s bad\">lacks %s</td>",
                 fr__format_bytes((double)r->oom_why.over_bytes, text, sizeof(text)));
@@ -204,14 +161,15 @@ static void sensitivity_row(FILE *f, const struct fr_record *r,
     char text[FR__HTML_TEXT];
 
     fputs("<tr>", f);
-    text_cell(f, s->resource);
-    number_cell(f, fr__faster_change(s), fr__html_change(fr__faster_change(s), text, sizeof(text)));
-    number_cell(f, s->faster_frac, fr__html_change(s->faster_frac, text, sizeof(text)));
+    fr__html_text_cell(f, s->resource);
+    fr__html_number_cell(f, fr__faster_change(s),
+                         fr__html_change(fr__faster_change(s), text, sizeof(text)));
+    fr__html_number_cell(f, s->faster_frac, fr__html_change(s->faster_frac, text, sizeof(text)));
     if (r->has_reruns)
-        number_cell(f, s->rerun_faster_frac,
-                    fr__html_change(s->rerun_faster_frac, text, sizeof(text)));
+        fr__html_number_cell(f, s->rerun_faster_frac,
+                             fr__html_change(s->rerun_faster_frac, text, sizeof(text)));
     change_bar(f, r->has_reruns ? s->rerun_faster_frac : s->faster_frac, most);
-    percent_cell(f, r->iteration_s > 0 ? s->part_s / r->iteration_s : 0);
+    fr__html_percent_cell(f, r->iteration_s > 0 ? s->part_s / r->iteration_s : 0);
     fputs("</tr>\n", f);
 }
 
@@ -258,12 +216,12 @@ static void holder_row(FILE *f, const struct fr_record_peak *p, const struct fr_
     char text[FR__HTML_TEXT];
 
     fputs("<tr>", f);
-    text_cell(f, h->name);
-    text_cell(f, fr_buffer_kind_name(h->kind));
-    number_cell(f, h->stays ? 0 : h->since_s,
-                h->stays ? "always" : fr__format_time(h->since_s, text, sizeof(text)));
-    bytes_cell(f, (double)h->bytes);
-    percent_cell(f, share);
+    fr__html_text_cell(f, h->name);
+    fr__html_text_cell(f, fr_buffer_kind_name(h->kind));
+    fr__html_number_cell(f, h->stays ? 0 : h->since_s,
+                         h->stays ? "always" : fr__format_time(h->since_s, text, sizeof(text)));
+    fr__html_bytes_cell(f, (double)h->bytes);
+    fr__html_percent_cell(f, share);
     fputs("<td class=\"w\"><span class=\"bar\">", f);
     fr__html_slice(f, fr__html_kind_colour(h->kind), share);
     fputs("</span></td></tr>\n", f);
@@ -314,9 +272,9 @@ void fr__html_links(FILE *f, const struct fr_record *r)
         const struct fr_record_link *l = &r->links[i];
 
         fputs("<tr>", f);
-        text_cell(f, l->name);
-        bytes_cell(f, l->bytes);
-        percent_cell(f, l->utilisation_frac);
+        fr__html_text_cell(f, l->name);
+        fr__html_bytes_cell(f, l->bytes);
+        fr__html_percent_cell(f, l->utilisation_frac);
         fputs("<td class=\"w\"><span class=\"bar\">", f);
         fr__html_slice(f, FR__COLOUR_COPY, l->utilisation_frac);
         fputs("</span></td></tr>\n", f);
@@ -331,15 +289,15 @@ void fr__html_links(FILE *f, const struct fr_record *r)
 static void device_row(FILE *f, const struct fr_record_device *d, const bool is_held[])
 {
     fputs("<tr>", f);
-    text_cell(f, d->name);
-    time_cell(f, d->compute_s);
-    time_cell(f, d->exposed_comm_s);
-    time_cell(f, d->idle_s);
-    time_cell(f, d->critical_s);
-    bytes_cell(f, (double)d->peak_bytes);
+    fr__html_text_cell(f, d->name);
+    fr__html_time_cell(f, d->compute_s);
+    fr__html_time_cell(f, d->exposed_comm_s);
+    fr__html_time_cell(f, d->idle_s);
+    fr__html_time_cell(f, d->critical_s);
+    fr__html_bytes_cell(f, (double)d->peak_bytes);
     for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
         if (is_held[kind])
-            bytes_cell(f, (double)d->memory_bytes[kind]);
+            fr__html_bytes_cell(f, (double)d->memory_bytes[kind]);
     fputs("</tr>\n", f);
 }
 

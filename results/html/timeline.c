@@ -4,7 +4,7 @@
  * show hints. A lane a device: computation above, messages below (sends over receives, collectives
  * in both). Where there are too many tasks to draw each, neighbours that are too short to be told
  * apart are drawn as one box, in the colour of what takes most of it; its hint says how many there
- * are.
+ * are. A chart shows a part of a run, so that several runs can be drawn to one scale (scale.c).
  */
 #include "config.h"
 
@@ -13,12 +13,20 @@
 #include "base/units.h"
 #include "results/html/html.h"
 #include "results/parts/lanes.h"
+#include "results/parts/microbatches.h"
 #include "results/parts/task_order.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
-enum { LANE = 40, LEAST_BOXES = 12, MAX_NUMBERS = 200 };
+enum { LANE = 40, LEAST_BOXES = 12, MAX_NUMBERS = 600 };
+
+/* Width of a digit of the numbers, in units of the picture. */
+static const double DIGIT = 6.3;
+
+/* The closest that the script looks is a part of this many. */
+static const double MOST_ZOOM = 60;
 
 /* Parts of a lane: y and height in it. */
 enum band { BAND_COMPUTE, BAND_COLLECTIVE, BAND_SEND, BAND_RECV, N_BANDS };
@@ -39,14 +47,14 @@ struct timeline {
     FILE *f;
     const struct fr_record *record;
     const struct fr_plan_view *view;
+    const struct fr__html_span *span;
     uint32_t *order; /* tasks lane by lane */
     uint32_t shown[FR__HTML_LANES];
-    size_t n_shown, n_busy;
+    size_t n_shown;
     size_t max_boxes; /* in a band of a lane's stream */
     struct box *boxes;
     size_t n_boxes, cap_boxes;
-    size_t n_merged, n_numbers;
-    bool has[FR__N_CATEGORIES];
+    struct fr__html_told *told;
 };
 
 static enum band band_of(const struct fr_task *k)
@@ -73,6 +81,22 @@ static enum fr__category main_category(const struct box *b)
     return (enum fr__category)best;
 }
 
+/* When a task starts and ends in the part of the run that is shown, whose begin is 0. */
+static double in_span(const struct timeline *t, double s)
+{
+    return fmin(fmax(s - t->span->from_s, 0), t->span->to_s - t->span->from_s);
+}
+
+static double start_of(const struct timeline *t, uint32_t task)
+{
+    return in_span(t, t->record->run->start_s[task]);
+}
+
+static double end_of(const struct timeline *t, uint32_t task)
+{
+    return in_span(t, t->record->run->end_s[task]);
+}
+
 /* ---- boxes ---- */
 
 /* Whether a task is drawn as part of the box before it, when shorter things than least_s merge. */
@@ -96,12 +120,10 @@ static bool begin_box(struct timeline *t, uint32_t task, double start_s)
 static bool make_boxes(struct timeline *t, const uint32_t tasks[], size_t n, enum band band,
                        double least_s)
 {
-    const struct fr_run *run = t->record->run;
-
     t->n_boxes = 0;
     for (size_t i = 0; i < n; i++) {
         const struct fr_task *k = &t->view->tasks[tasks[i]];
-        double start_s = run->start_s[tasks[i]], end_s = run->end_s[tasks[i]];
+        double start_s = start_of(t, tasks[i]), end_s = end_of(t, tasks[i]);
         enum fr__category c = fr__category_of(k);
         struct box *b = t->n_boxes ? &t->boxes[t->n_boxes - 1] : NULL;
 
@@ -121,9 +143,10 @@ static bool make_boxes(struct timeline *t, const uint32_t tasks[], size_t n, enu
     return true;
 }
 
-static void write_hint(struct timeline *t, const struct box *b, enum fr__category c)
+/* Name, kind, when, where. */
+static void write_hint(struct timeline *t, size_t lane, const struct box *b, enum fr__category c)
 {
-    char label[128], from[FR__HTML_TEXT], took[FR__HTML_TEXT];
+    char label[128], from[FR__HTML_TEXT], to[FR__HTML_TEXT], took[FR__HTML_TEXT];
 
     fputs("<title>", t->f);
     fr__html_text(t->f, fr_plan_task_label(t->record->plan, b->first, label, sizeof(label)));
@@ -134,13 +157,16 @@ static void write_hint(struct timeline *t, const struct box *b, enum fr__categor
     } else {
         fprintf(t->f, "\n%s\n", fr__category_title(c));
     }
-    fprintf(t->f, "at %s for %s</title>", fr__format_time(b->from_s, from, sizeof(from)),
+    fprintf(t->f, "%s to %s: %s\n", fr__format_time(b->from_s, from, sizeof(from)),
+            fr__format_time(b->to_s, to, sizeof(to)),
             fr__format_time(b->to_s - b->from_s, took, sizeof(took)));
+    fr__html_text(t->f, t->view->topo->devices[t->shown[lane]].name);
+    fputs("</title>", t->f);
 }
 
 static void write_box(struct timeline *t, size_t lane, enum band band, const struct box *b)
 {
-    double scale = FR__HTML_PLOT / t->record->run->makespan_s;
+    double scale = FR__HTML_PLOT / t->span->span_s;
     double x = b->from_s * scale, width = (b->to_s - b->from_s) * scale;
     enum fr__category c = main_category(b);
 
@@ -155,10 +181,10 @@ static void write_box(struct timeline *t, size_t lane, enum band band, const str
     fputs("\" height=\"", t->f);
     fr__html_number(t->f, bands[band].height);
     fputs("\">", t->f);
-    write_hint(t, b, c);
+    write_hint(t, lane, b, c);
     fputs("</rect>\n", t->f);
-    t->has[fr__category_even(c)] = true;
-    t->n_merged += b->n > 1;
+    t->told->has[fr__category_even(c)] = true;
+    t->told->n_merged += b->n > 1;
 }
 
 static enum fr_status write_band(struct timeline *t, size_t lane, enum band band,
@@ -169,7 +195,7 @@ static enum fr_status write_band(struct timeline *t, size_t lane, enum band band
     do {
         if (!make_boxes(t, tasks, n, band, least_s))
             return fr__fail_nomem(err);
-        least_s = least_s > 0 ? 2 * least_s : t->record->run->makespan_s / FR__HTML_PLOT / 2;
+        least_s = least_s > 0 ? 2 * least_s : t->span->span_s / FR__HTML_PLOT / 2;
     } while (t->n_boxes > t->max_boxes);
     for (size_t i = 0; i < t->n_boxes; i++)
         write_box(t, lane, band, &t->boxes[i]);
@@ -229,10 +255,9 @@ static size_t share_out(const struct timeline *t, size_t boxes)
     return low;
 }
 
-static enum fr_status write_boxes(struct timeline *t, const struct fr__html_room *room,
-                                  struct fr_error *err)
+static enum fr_status write_boxes(struct timeline *t, struct fr_error *err)
 {
-    t->max_boxes = share_out(t, room->boxes);
+    t->max_boxes = share_out(t, t->span->boxes);
     for (size_t i = 0, past; i < t->view->n_tasks; i = past) {
         size_t lane = fr__lane_of(t->shown, t->n_shown, t->view->tasks[t->order[i]].device);
 
@@ -243,41 +268,37 @@ static enum fr_status write_boxes(struct timeline *t, const struct fr__html_room
     return FR_OK;
 }
 
-/* ---- numbers of micro-batches on runs of the same ---- */
+/* ---- numbers of micro-batches ---- */
 
-static bool is_same_run(const struct fr_task *a, const struct fr_task *b)
+/* All boxes have their number, or none has, where one of them is too short for it: data-zoom is how
+ * much closer the script must look before all have room. */
+static enum fr_status write_numbers(struct timeline *t, struct fr_error *err)
 {
-    bool a_forward = a->phase == FR_PHASE_FORWARD, b_forward = b->phase == FR_PHASE_FORWARD;
+    double scale = FR__HTML_PLOT / t->span->span_s, zoom;
+    struct fr__microbatch *list;
+    size_t n;
 
-    return a->device == b->device && a->stream == b->stream && a->microbatch == b->microbatch &&
-           a_forward == b_forward;
-}
-
-static void write_numbers(struct timeline *t)
-{
-    const struct fr_run *run = t->record->run;
-    const struct fr_task *tasks = t->view->tasks;
-    double scale = FR__HTML_PLOT / run->makespan_s;
-
-    for (size_t i = 0, past; i < t->view->n_tasks; i = past) {
-        const struct fr_task *k = &tasks[t->order[i]];
-        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
-        double from = run->start_s[t->order[i]] * scale, to;
-
-        past = i + 1;
-        while (past < t->view->n_tasks && is_same_run(k, &tasks[t->order[past]]))
-            past++;
-        to = run->end_s[t->order[past - 1]] * scale;
-        if (lane == t->n_shown || band_of(k) != BAND_COMPUTE || k->kind == FR_TASK_MARKER ||
-            k->microbatch == FR_NONE || to - from < 16 || t->n_numbers++ >= MAX_NUMBERS)
-            continue;
-        fprintf(t->f, "<text class=\"o\"%s transform=\"translate(",
-                fr__category_of(k) == FR__FORWARD ? " style=\"fill:#fff\"" : "");
-        fr__html_number(t->f, (from + to) / 2);
-        fputs(" ", t->f);
-        fr__html_number(t->f, (double)lane * LANE + 17);
-        fprintf(t->f, ")\">%" PRIu32 "</text>\n", k->microbatch);
+    FR_TRY(fr__microbatches(t->record, t->order, t->shown, t->n_shown, t->span->from_s,
+                            t->span->to_s, MAX_NUMBERS, &list, &n, err));
+    zoom = fr__microbatches_zoom(list, n, scale, DIGIT);
+    if (n > 0 && zoom <= MOST_ZOOM) {
+        t->told->n_numbers += n;
+        t->told->n_hidden_numbers += zoom > 1 ? n : 0;
+        fputs("<g class=\"numbers\" data-zoom=\"", t->f);
+        fr__html_number(t->f, zoom + 0.005); /* rounded up */
+        fprintf(t->f, "\"%s>\n", zoom > 1 ? " display=\"none\"" : "");
+        for (size_t i = 0; i < n; i++) {
+            fprintf(t->f, "<text class=\"o\" style=\"fill:%s\" transform=\"translate(",
+                    fr__category_ink(list[i].category));
+            fr__html_number(t->f, ((list[i].from_s + list[i].to_s) / 2 - t->span->from_s) * scale);
+            fputs(" ", t->f);
+            fr__html_number(t->f, (double)list[i].lane * LANE + 17);
+            fprintf(t->f, ")\">%" PRIu32 "</text>\n", list[i].microbatch);
+        }
+        fputs("</g>\n", t->f);
     }
+    free(list);
+    return FR_OK;
 }
 
 /* ---- the frame ---- */
@@ -297,58 +318,92 @@ static void write_frame(const struct timeline *t)
         fr__html_text(t->f, t->view->topo->devices[t->shown[i]].name);
         fputs("</text>\n", t->f);
     }
-    fr__html_time_axis(t->f, t->record->run->makespan_s, 0, height);
+    fr__html_time_axis(t->f, t->span->span_s, 0, height);
     fr__html_plot_begin(t->f, height);
 }
 
-static void write_key(const struct timeline *t)
+/* Where the run ends, when others are longer. */
+static void write_end(const struct timeline *t)
 {
-    fputs("<ul class=\"key\">\n", t->f);
+    double x = FR__HTML_PLOT * (t->span->to_s - t->span->from_s) / t->span->span_s;
+
+    if (!t->span->marks_end)
+        return;
+    fputs("<line class=\"cap\" vector-effect=\"non-scaling-stroke\" y1=\"0\" y2=\"100%\" x1=\"",
+          t->f);
+    fr__html_number(t->f, x);
+    fputs("\" x2=\"", t->f);
+    fr__html_number(t->f, x);
+    fputs("\"/>\n", t->f);
+}
+
+enum fr_status fr__html_lanes(FILE *f, const struct fr_record *r, const struct fr__html_span *span,
+                              struct fr__html_told *told, struct fr_error *err)
+{
+    struct timeline t = {
+        .f = f, .record = r, .view = fr_plan_view(r->plan), .span = span, .told = told};
+    size_t n_busy;
+    enum fr_status st;
+
+    t.n_shown = fr__shown_devices(r, span->lanes, t.shown, &n_busy);
+    told->n_shown += t.n_shown;
+    told->n_busy += n_busy;
+    FR_TRY(fr__tasks_by_lane(r, &t.order, err));
+    write_frame(&t);
+    st = write_boxes(&t, err);
+    if (st == FR_OK)
+        st = write_numbers(&t, err);
+    write_end(&t);
+    fputs("</svg>\n</svg>\n", f);
+    free(t.boxes);
+    free(t.order);
+    return st;
+}
+
+/* ---- what stands below ---- */
+
+void fr__html_lanes_key(FILE *f, const struct fr__html_told *told)
+{
+    fputs("<ul class=\"key\">\n", f);
     for (unsigned c = 0; c < FR__N_CATEGORIES; c++)
-        if (t->has[c] && c != FR__RECV)
-            fprintf(t->f, "<li><i style=\"background:%s\"></i>%s</li>\n",
+        if (told->has[c] && c != FR__RECV)
+            fprintf(f, "<li><i style=\"background:%s\"></i>%s</li>\n",
                     fr__category_colour((enum fr__category)c),
                     c == FR__SEND ? "message (send above, receive below)"
                                   : fr__category_title((enum fr__category)c));
-    fputs("</ul>\n", t->f);
+    fputs("</ul>\n<figcaption>", f);
+    if (told->n_busy > told->n_shown)
+        fprintf(f, "%zu of %zu busy devices. ", told->n_shown, told->n_busy);
+    if (told->n_merged)
+        fputs("Neighbours too short to be told apart are drawn as one. ", f);
+    if (told->n_numbers > told->n_hidden_numbers)
+        fputs("Numbers are micro-batches. ", f);
+    fputs("</figcaption>\n", f);
+    if (told->n_hidden_numbers > 0)
+        fputs("<p class=\"hint\">Closer, boxes have the numbers of their micro-batches.</p>\n", f);
 }
 
-static enum fr_status write_all(struct timeline *t, const struct fr__html_room *room,
-                                struct fr_error *err)
+void fr__html_zoom_begin(FILE *f, const char *what)
 {
-    FR_TRY(fr__tasks_by_lane(t->record, &t->order, err));
-    fputs("<h3>Timeline</h3>\n<figure>\n", t->f);
-    write_frame(t);
-    FR_TRY(write_boxes(t, room, err));
-    write_numbers(t);
-    fputs("</svg>\n</svg>\n", t->f);
-    write_key(t);
-    fputs("<figcaption>", t->f);
-    if (t->n_busy > t->n_shown)
-        fprintf(t->f, "%zu of %zu busy devices. ", t->n_shown, t->n_busy);
-    if (t->n_merged)
-        fputs("Neighbours too short to be told apart are drawn as one. ", t->f);
-    if (t->n_numbers)
-        fputs("Numbers are micro-batches. ", t->f);
-    fputs("</figcaption>\n<p class=\"hint\">Drag over the picture to look closer, double-click to "
-          "see "
-          "all.</p>\n</figure>\n",
-          t->f);
-    return FR_OK;
+    fprintf(f,
+            "<figure class=\"time\" tabindex=\"0\" role=\"group\" aria-label=\"%s; arrow keys "
+            "move, + and - zoom, 0 shows all, n and p step through the boxes\">\n",
+            what);
 }
 
 enum fr_status fr__html_timeline(FILE *f, const struct fr_record *r,
                                  const struct fr__html_room *room, struct fr_error *err)
 {
-    struct timeline t = {.f = f, .record = r};
-    enum fr_status st;
+    struct fr__html_told told = {.n_busy = 0};
+    struct fr__html_span span = {.lanes = room->lanes, .boxes = room->boxes};
 
     if (!r->plan || !r->run || !(r->run->makespan_s > 0))
         return FR_OK;
-    t.view = fr_plan_view(r->plan);
-    t.n_shown = fr__shown_devices(r, room->lanes, t.shown, &t.n_busy);
-    st = write_all(&t, room, err);
-    free(t.boxes);
-    free(t.order);
-    return st;
+    span.to_s = span.span_s = r->run->makespan_s;
+    fputs("<h3>Timeline</h3>\n", f);
+    fr__html_zoom_begin(f, "Timeline");
+    FR_TRY(fr__html_lanes(f, r, &span, &told, err));
+    fr__html_lanes_key(f, &told);
+    fputs("</figure>\n", f);
+    return FR_OK;
 }

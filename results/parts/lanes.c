@@ -7,6 +7,8 @@
 #include "results/parts/lanes.h"
 #include "results/parts/colours.h"
 
+#include <stdlib.h>
+
 static const struct {
     const char *title, *colour;
 } categories[FR__N_CATEGORIES] = {
@@ -66,6 +68,28 @@ const char *fr__category_title(enum fr__category c)
 const char *fr__category_colour(enum fr__category c)
 {
     return categories[c].colour;
+}
+
+const char *fr__category_ink(enum fr__category c)
+{
+    return fr__ink_on(categories[c].colour);
+}
+
+/* Luminance and contrast: Web Content Accessibility Guidelines 2.1, W3C, 2018, "relative luminance"
+ * and "contrast ratio", with the exponent 2 in place of its piecewise curve. */
+const char *fr__ink_on(const char *colour)
+{
+    static const double weights[3] = {0.2126, 0.7152, 0.0722};
+    unsigned long rgb = strtoul(colour + 1, NULL, 16);
+    double luminance = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        double part = (double)((rgb >> (16 - 8 * i)) & 0xff) / 255;
+
+        luminance += weights[i] * part * part;
+    }
+    /* where white (1) and #1F2328 (0.017) contrast alike: 1.05 / (l + 0.05) = (l + 0.05) / 0.067 */
+    return luminance < 0.215 ? "#FFFFFF" : "#1F2328";
 }
 
 size_t fr__shown_devices(const struct fr_record *r, size_t max, uint32_t shown[], size_t *n_busy)

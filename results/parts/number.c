@@ -39,3 +39,21 @@ double fr__time_unit(double max_s, const char **unit)
     *unit = units[i].unit;
     return units[i].factor;
 }
+
+double fr__long_time_unit(double max_s, const char **unit)
+{
+    static const struct {
+        double from_s, factor;
+        const char *unit;
+    } units[] = {{2 * 86400.0, 1 / 86400.0, "days"},
+                 {2 * 3600.0, 1 / 3600.0, "hours"},
+                 {120, 1 / 60.0, "minutes"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (max_s < units[i].from_s)
+            continue;
+        *unit = units[i].unit;
+        return units[i].factor;
+    }
+    return fr__time_unit(max_s, unit);
+}

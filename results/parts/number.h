@@ -10,4 +10,6 @@ const char *fr__fixed(double x, unsigned decimals, char *buf, size_t n);
 /* The unit for an axis whose longest time is max_s: returns the factor from seconds, and its
  * name. */
 double fr__time_unit(double max_s, const char **unit);
+/* The same with minutes, hours and days. */
+double fr__long_time_unit(double max_s, const char **unit);
 #endif

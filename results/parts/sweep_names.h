@@ -12,6 +12,14 @@ const char *fr__sweep_setting_title(size_t setting);
 /* A point's value of a setting, for people: "all" GPUs as their number where that is known. */
 void fr__sweep_value_text(const struct fr_sweep *s, size_t point, size_t setting, char *buf,
                           size_t n);
+/* "dgx1-v100, 8 GPUs, dp, 64/GPU": what varies of a point. */
+void fr__sweep_point_text(const struct fr_sweep *s, size_t point, char *text, size_t n);
+/* "dgx1-v100, 8 GPUs, batch 64": what does not vary, but for the workload. */
+void fr__sweep_fixed_text(const struct fr_sweep *s, char *text, size_t n);
+/* "topology, strategy": titles of the settings that vary, but for one of that name. */
+void fr__sweep_varying_text(const struct fr_sweep *s, const char *but, char *text, size_t n);
+/* Which of its values a point has of a setting. */
+size_t fr__sweep_value_index(const struct fr_sweep *s, size_t point, size_t setting);
 /* "vgg19", or "bert-large, seq-len 128" */
 void fr__sweep_group_text(const struct fr_sweep_group *g, char *buf, size_t n);
 /* "run time" or "time of 1 M samples"; "cost (USD)" or "GPU hours" */

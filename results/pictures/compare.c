@@ -134,11 +134,24 @@ static void write_times(FILE *f, const struct fr_results *rs, double factor, dou
     fputs("]\n", f);
     write_time_labels(f, rs, factor);
     fputs("plot $bars using 1:4 with boxes lc rgb '" FR__COLOUR_IDLE "' title 'bubble', \\\n"
-          " $bars using 1:3 with boxes lc rgb '" FR__COLOUR_BACKWARD_DATA
+          " $bars using 1:3 with boxes lc rgb '" FR__COLOUR_COMMUNICATION
           "' title 'exposed communication', \\\n"
           " $bars using 1:2 with boxes lc rgb '" FR__COLOUR_FORWARD "' title 'compute'\n"
           "unset label\nunset key\n",
           f);
+}
+
+/* Some four marks at 1, 2 or 5 times a power of ten: the panel is low. */
+static void write_memory_tics(FILE *f, double high_GiB)
+{
+    double least = high_GiB / 5, power = pow(10, floor(log10(least)));
+
+    fputs("set ytics ", f);
+    fr__plot_number(f, power * (least <= power       ? 1
+                                : least <= 2 * power ? 2
+                                : least <= 5 * power ? 5
+                                                     : 10));
+    putc('\n', f);
 }
 
 /* Writes the line of available memory, if it is the same for all results. */
@@ -150,6 +163,8 @@ static void write_capacity(FILE *f, const struct fr_results *rs, double max_GiB)
     fputs("set yrange [0:", f);
     fr__plot_number(f, 1.25 * fmax(max_GiB, capacity_GiB));
     fputs("]\n", f);
+    if (fmax(max_GiB, capacity_GiB) > 0)
+        write_memory_tics(f, 1.25 * fmax(max_GiB, capacity_GiB));
     if (capacity_GiB <= 0)
         return;
     snprintf(label, sizeof(label), "capacity %s",

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/lanes.h"
 #include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 
@@ -171,7 +172,7 @@ static void write_names(const struct panel *n)
         fr__plot_number(n->f, (b->from + b->to) / 2);
         putc(',', n->f);
         fr__plot_number(n->f, floor_of(n, b->lane) + 0.5);
-        fputs("center font ',12' tc rgb '#FFFFFF' front\n", n->f);
+        fprintf(n->f, "center font ',12' tc rgb '%s' front\n", fr__ink_on(sorts[b->sort].colour));
         n_written++;
     }
 }

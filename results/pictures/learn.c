@@ -113,7 +113,8 @@ static void write_script(FILE *f, const struct fr_learning *l)
     shade_profiles(f, l);
     fputs("set border 3 lc rgb '#BBBBBB'\nset grid ytics lt 1 lc rgb '#E6E6E6'\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset tmargin at screen 0.85\n"
-          "set key above right horizontal samplen 2 font ',12' tc rgb '" FR__COLOUR_TEXT "'\n"
+          "set key at screen 0.97, screen 0.905 right horizontal Left reverse samplen 2 font ',12' "
+          "tc rgb '" FR__COLOUR_TEXT "'\n"
           "set xlabel 'round' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
     fprintf(f, "set ylabel 'iteration (%s)' tc rgb '" FR__COLOUR_TEXT "'\nset xrange [-0.5:", unit);

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/ticks.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
 
@@ -18,13 +19,29 @@ void fr__plot_number(FILE *script, double x)
     fprintf(script, "%s ", fr__format_double(x, buf, sizeof(buf)));
 }
 
+void fr__plot_log_ticks(FILE *script, const char *axis, double low, double high, unsigned most)
+{
+    double ticks[FR__MAX_TICKS];
+    unsigned n = fr__log_ticks(low, high, most, ticks);
+
+    fprintf(script, "set %stics (", axis);
+    for (unsigned i = 0; i < n; i++) {
+        fprintf(script, "%s'%.6g' ", i ? ", " : "", ticks[i]);
+        fr__plot_number(script, ticks[i]);
+    }
+    fputs(")\n", script);
+}
+
 void fr__plot_heading(FILE *script, const struct fr_record *r, bool with_strategy)
 {
-    char text[1024], time_text[32];
+    char text[1024], time_text[32], gpus[48];
 
-    snprintf(text, sizeof(text), "%s on %zu of %zu GPUs of %s%s%s", r->workload, r->n_gpus,
-             r->n_gpus_total, r->topology, with_strategy ? ", " : "",
-             with_strategy ? r->strategy : "");
+    if (r->n_gpus == r->n_gpus_total)
+        snprintf(gpus, sizeof(gpus), r->n_gpus == 1 ? "the GPU" : "all %zu GPUs", r->n_gpus);
+    else
+        snprintf(gpus, sizeof(gpus), "%zu of %zu GPUs", r->n_gpus, r->n_gpus_total);
+    snprintf(text, sizeof(text), "%s on %s of %s%s%s", r->workload, gpus, r->topology,
+             with_strategy ? ", " : "", with_strategy ? r->strategy : "");
     fputs("set label 1 ", script);
     fr__gnuplot_string(script, text, 100);
     fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", script);

@@ -16,6 +16,8 @@ const struct fr__plot_frame *fr__plot_frame(const char *ending);
 /* The heading of a picture, "vgg19 on 4 of 8 GPUs of dgx1-v100", and below it the batch and what
  * else was asked; with the strategy and its time if wanted. */
 void fr__plot_heading(FILE *script, const struct fr_record *r, bool with_strategy);
+/* The marks of fr__log_ticks on an axis, "x" or "y". */
+void fr__plot_log_ticks(FILE *script, const char *axis, double low, double high, unsigned most);
 /* x and a blank. */
 void fr__plot_number(FILE *script, double x);
 #endif

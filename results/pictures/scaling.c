@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "results/parts/colours.h"
+#include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
@@ -16,12 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = 8, LABEL = 160 };
-
-static const char *const colours[MAX_LINES] = {FR__COLOUR_FORWARD,       FR__COLOUR_BACKWARD_WEIGHT,
-                                               FR__COLOUR_UPDATE,        FR__COLOUR_COMMUNICATION,
-                                               FR__COLOUR_BACKWARD_DATA, FR__COLOUR_COPY,
-                                               FR__COLOUR_OTHER,         FR__COLOUR_TEXT};
+enum { MAX_LINES = FR__PALETTE, LABEL = 160 };
 
 struct point {
     char label[LABEL]; /* of its line: all that varies but the GPUs */
@@ -71,6 +67,34 @@ static struct point *collect(const struct fr_sweep *s, const struct fr_sweep_sum
     return list;
 }
 
+/* The axis of throughput, from the slowest to the fastest that there could be. */
+static void put_throughput_axis(FILE *f, const struct point list[], size_t n)
+{
+    double low = INFINITY, high = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        low = fmin(low, list[i].samples_per_s);
+        high = fmax(high, fmax(list[i].samples_per_s, list[i].samples_per_s / list[i].efficiency));
+    }
+    low /= 1.25;
+    high *= 1.25;
+    fputs("set yrange [", f);
+    fr__plot_number(f, low);
+    putc(':', f);
+    fr__plot_number(f, high);
+    fputs("]\n", f);
+    fr__plot_log_ticks(f, "y", low, high, 12);
+}
+
+static double most_efficient(const struct point list[], size_t n)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, list[i].efficiency);
+    return most;
+}
+
 /* Blocks of data, an index a line. Returns how many lines; first: [MAX_LINES + 1]. */
 static size_t put_data(FILE *f, const struct point list[], size_t n, size_t first[])
 {
@@ -107,18 +131,29 @@ static bool put_tics(FILE *f, const struct point list[], size_t n)
 {
     double *gpus = calloc(n + 1, sizeof(*gpus));
     const char *comma = "";
+    double last, least;
+    bool is_apart;
 
     if (!gpus)
         return false;
     for (size_t i = 0; i < n; i++)
         gpus[i] = list[i].gpus;
     qsort(gpus, n, sizeof(*gpus), by_gpus);
+    last = gpus[0];
+    least = 0.05 * log(gpus[n - 1] / gpus[0]);
     fputs("set xtics (", f);
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && gpus[i] <= gpus[i - 1])
             continue;
-        fprintf(f, "%s'%.0f' %.0f", comma, gpus[i], gpus[i]);
+        /* labels apart from each other, and from the last one */
+        is_apart = i == 0 || i + 1 == n || gpus[i] >= gpus[n - 1] ||
+                   (log(gpus[i] / last) > least && log(gpus[n - 1] / gpus[i]) > least);
+        if (is_apart)
+            fprintf(f, "%s'%.0f' %.0f", comma, gpus[i], gpus[i]);
+        else
+            fprintf(f, "%s'' %.0f 1", comma, gpus[i]);
         comma = ",";
+        last = is_apart ? gpus[i] : last;
     }
     /* room at both ends, so that their ticks are drawn */
     fprintf(f, ") nomirror scale 0.5\nset xrange [%.6f:%.6f]\n", 0.95 * gpus[0],
@@ -140,9 +175,9 @@ static void put_lines(FILE *f, const struct point list[], const size_t first[], 
     for (size_t i = 0; i < n_lines; i++) {
         if (!is_efficiency)
             fprintf(f, "$points index %zu using 1:4 with lines dt 2 lw 1 lc rgb '%s' notitle, ", i,
-                    colours[i]);
+                    fr__palette(i));
         fprintf(f, "$points index %zu using 1:%d with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' ", i,
-                is_efficiency ? 3 : 2, colours[i]);
+                is_efficiency ? 3 : 2, fr__palette(i));
         if (is_efficiency || !list[first[i]].label[0])
             fputs("notitle", f);
         else
@@ -164,9 +199,22 @@ static void put_heading(FILE *f, const struct fr_sweep *s, const struct fr_sweep
     fputs("set label 1 ", f);
     fr__gnuplot_string(f, text, 120);
     fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
-    fputs("set label 2 'dashed: as on the fewest GPUs that fit, without any loss' at screen 0.03, "
-          "screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
-          f);
+    fr__sweep_fixed_text(s, group, sizeof(group));
+    snprintf(text, sizeof(text), "%s%sdashed: as on the fewest GPUs that fit, without any loss",
+             group, group[0] ? "; " : "");
+    fputs("set label 2 ", f);
+    fr__gnuplot_string(f, text, 150);
+    fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
+    fr__sweep_varying_text(s, "gpus", group, sizeof(group));
+    if (!group[0] && m->n_groups <= 1)
+        return;
+    fputs("set key title ", f);
+    fr__gnuplot_string(f,
+                       m->n_groups <= 1 ? group
+                       : group[0]       ? "workload and settings"
+                                        : "workload",
+                       100);
+    fputs(" font ',12'\n", f);
 }
 
 static enum fr_status write_script(FILE *f, const struct fr_sweep *s,
@@ -175,21 +223,25 @@ static enum fr_status write_script(FILE *f, const struct fr_sweep *s,
 {
     size_t first[MAX_LINES + 1], n_lines = put_data(f, list, n, first);
 
-    put_heading(f, s, m);
     fputs("set multiplot\nset border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset logscale x 2\n"
           "set xlabel 'GPUs' tc rgb '" FR__COLOUR_TEXT "'\n"
           "set tmargin at screen 0.86\nset bmargin at screen 0.16\n"
           "set lmargin at screen 0.08\nset rmargin at screen 0.49\n"
-          "set key at screen 0.97, screen 0.05 right horizontal Left reverse samplen 1.5 width 1 "
+          "set key at screen 0.97, screen 0.07 right horizontal Left reverse samplen 1.5 width 1 "
           "tc rgb '" FR__COLOUR_TEXT "'\nset logscale y\n"
           "set ylabel 'samples a second' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
+    put_heading(f, s, m);
     if (!put_tics(f, list, n))
         return fr__fail_nomem(err);
+    put_throughput_axis(f, list, n);
     put_lines(f, list, first, n_lines, false);
-    fputs("unset label\nunset logscale y\nset yrange [0:110]\nset ytics 20\n"
-          "set lmargin at screen 0.57\nset rmargin at screen 0.97\n"
+    fprintf(f,
+            "unset label\nunset key\nunset logscale y\nset yrange [0:%.0f]\nset ytics auto\nset "
+            "ytics 20\n",
+            fmax(110, 105 * most_efficient(list, n)));
+    fputs("set lmargin at screen 0.57\nset rmargin at screen 0.97\n"
           "set ylabel 'efficiency (%)' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
     put_lines(f, list, first, n_lines, true);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/lanes.h"
 #include "results/parts/number.h"
 #include "results/parts/schedule.h"
 #include "results/pictures/gnuplot.h"
@@ -50,6 +51,7 @@ struct panel {
     double length;     /* of the time axis */
     double pixel;      /* time of one */
     double row_pixels; /* height of a row */
+    bool *has_room;    /* every box for its number; those of all panels, or none, are written */
 };
 
 static double floor_of(const struct panel *n, uint32_t rank)
@@ -111,21 +113,40 @@ static void write_box(const struct panel *n, const struct box *b)
     fprintf(n->f, "%u\n", 2 * b->sort + b->shade);
 }
 
-/* The number, where it fits into the box; halves of a row that are too low share one, "3+5". */
+/* Halves of a row that are too low share a label, "3+5". */
+static bool shares_label(const struct panel *n, const struct box *b)
+{
+    return b->is_half && (b->high - b->low) * n->row_pixels < 10;
+}
+
+/* The label of a box; "": another one stands for it. Returns its length. */
+static int label_of(const struct panel *n, const struct box *b, char text[32])
+{
+    if (!shares_label(n, b))
+        return snprintf(text, 32, "%u", b->micro);
+    text[0] = '\0';
+    return b->other == FR_NONE ? 0 : snprintf(text, 32, "%u+%u", b->micro, b->other);
+}
+
+static void look_for_room(const struct panel *n, const struct box *b)
+{
+    char text[32];
+    int digits = label_of(n, b, text);
+
+    if ((b->to - b->from) / n->pixel < digits * DIGIT_PIXELS || n->row_pixels < 11)
+        *n->has_room = false;
+}
+
 static void write_label(const struct panel *n, const struct box *b)
 {
-    bool shares = b->is_half && (b->high - b->low) * n->row_pixels < 10;
-    double y = shares ? b->low : (b->low + b->high) / 2;
+    bool shares = shares_label(n, b);
     char text[32];
-    int digits = shares ? snprintf(text, sizeof(text), "%u+%u", b->micro, b->other)
-                        : snprintf(text, sizeof(text), "%u", b->micro);
 
-    if ((b->to - b->from) / n->pixel < digits * DIGIT_PIXELS || n->row_pixels < 11 ||
-        (shares && b->other == FR_NONE))
+    if (!*n->has_room || label_of(n, b, text) == 0)
         return;
     fr__plot_number(n->f, (b->from + b->to) / 2);
-    fr__plot_number(n->f, y);
-    fprintf(n->f, "%s\n", text);
+    fr__plot_number(n->f, shares ? b->low : (b->low + b->high) / 2);
+    fprintf(n->f, "%s 0x%s\n", text, fr__ink_on(sorts[b->sort].colours[b->shade]) + 1);
 }
 
 static void write_rows(const struct panel *n)
@@ -169,7 +190,7 @@ static void write_panel(const struct panel *n, double high, double low)
     write_rows(n);
     fputs("$boxes << FORERUN_END\nNaN NaN NaN NaN NaN NaN 0\n", n->f); /* never empty */
     each_box(n, write_box);
-    fputs("FORERUN_END\n$labels << FORERUN_END\nNaN NaN 0\n", n->f);
+    fputs("FORERUN_END\n$labels << FORERUN_END\nNaN NaN 0 0\n", n->f);
     each_box(n, write_label);
     fputs("FORERUN_END\nplot ", n->f);
     for (unsigned k = 0; k < 2 * N_SORTS; k++)
@@ -177,10 +198,12 @@ static void write_panel(const struct panel *n, double high, double low)
                 "$boxes using ($7==%u?$1:NaN):2:3:4:5:6 with boxxyerror fc rgb '%s' fs solid 1 "
                 "border lc rgb '#FFFFFF' notitle, \\\n ",
                 k, sorts[k / 2].colours[k % 2]);
-    fputs("$labels using 1:2:3 with labels font ',10' tc rgb '#FFFFFF' notitle\n", n->f);
+    fputs(*n->has_room ? "$labels using 1:2:3:4 with labels font ',10' tc rgb variable notitle\n"
+                       : "NaN notitle\n",
+          n->f);
 }
 
-/* What the colours mean, in the order of the sorts that are there. */
+/* What the colours mean, a square and its word, in the order of the sorts that are there. */
 static void write_key(FILE *f, const struct fr_timed_schedule all[], size_t n)
 {
     double x = 0.03;
@@ -194,9 +217,13 @@ static void write_key(FILE *f, const struct fr_timed_schedule all[], size_t n)
                     all[i].schedule->actions[a].kind == k || all[i].schedule->actions[a].with == k;
         if (!is_there)
             continue;
-        fprintf(f, "set label %u '■ %s' at screen ", 10 + k, sorts[k].title);
-        fr__plot_number(f, x);
-        fprintf(f, ", screen 0.925 left font ',12' tc rgb '%s'\n", sorts[k].colours[0]);
+        for (unsigned part = 0; part < 2; part++) { /* the square, the word */
+            fprintf(f, "set label %u '%s' at screen ", 10 + 2 * k + part,
+                    part ? sorts[k].title : "■");
+            fr__plot_number(f, x + 0.012 * part);
+            fprintf(f, ", screen 0.925 left font ',12' tc rgb '%s'\n",
+                    part ? FR__COLOUR_TEXT : sorts[k].colours[0]);
+        }
         x += 0.05 + 0.008 * (double)(k == FR_ACTION_F || k == FR_ACTION_B ? 8 : 21);
     }
 }
@@ -220,6 +247,14 @@ static void plot(FILE *script, const struct fr_timed_schedule all[], size_t n, s
                  double length, double pixels_wide)
 {
     double gap = 0.032, row = (top - bottom - gap * (double)n) / (double)n_rows, y = top;
+    bool has_room = true;
+
+    for (size_t i = 0; i < n; i++)
+        each_box(&(struct panel){.x = &all[i],
+                                 .pixel = length / (0.93 * pixels_wide),
+                                 .row_pixels = row * HIGH,
+                                 .has_room = &has_room},
+                 look_for_room);
 
     write_heading(script, all, n);
     fputs("set xrange [0:", script);
@@ -231,7 +266,8 @@ static void plot(FILE *script, const struct fr_timed_schedule all[], size_t n, s
                           .x = &all[i],
                           .length = length,
                           .pixel = length / (0.93 * pixels_wide),
-                          .row_pixels = row * HIGH};
+                          .row_pixels = row * HIGH,
+                          .has_room = &has_room};
 
         fputs(i + 1 == n ? "set format x\n" : "set format x ''\n", script);
         if (i + 1 == n && all[i].unit)

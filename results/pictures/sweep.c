@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "results/parts/colours.h"
 #include "results/parts/number.h"
+#include "results/parts/palette.h"
 #include "results/parts/sweep_names.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
@@ -17,12 +18,21 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PANELS = 9, MAX_COLOURS = 7, MAX_NAMED = 8 };
+enum { MAX_PANELS = 9, MAX_COLOURS = FR__PALETTE, MAX_SHAPES = 6, MAX_NAMED = 24 };
 
-static const char *const colours[MAX_COLOURS] = {
-    FR__COLOUR_FORWARD,       FR__COLOUR_BACKWARD_WEIGHT, FR__COLOUR_UPDATE,
-    FR__COLOUR_COMMUNICATION, FR__COLOUR_BACKWARD_DATA,   FR__COLOUR_COPY,
-    FR__COLOUR_OTHER};
+/* Types of points of gnuplot: disc, triangle, square, and the same empty. */
+static const unsigned shapes[MAX_SHAPES] = {7, 9, 5, 6, 8, 4};
+
+/* Of the points of one panel at most so many names are kept apart. */
+enum { MAX_PLACES = MAX_NAMED };
+
+/* A name on a panel, in shares of the picture. */
+struct place {
+    double left, right, bottom, top;
+};
+
+/* Margins of all panels together, and the picture's width in pixels. */
+static const double LEFT = 0.07, RIGHT = 0.97, BOTTOM = 0.09, TOP = 0.86, WIDTH = 1600;
 
 struct picture {
     FILE *f;
@@ -30,27 +40,10 @@ struct picture {
     const struct fr_sweep_summary *summary;
     size_t settings[FR_N_SETTINGS], n_settings;
     size_t n_panels, columns, rows;
+    double low[2], high[2]; /* of the panel's axes */
+    struct place places[MAX_PLACES];
+    size_t n_places;
 };
-
-/* ---- units of the axis ---- */
-
-static double time_unit(double max_s, const char **unit)
-{
-    static const struct {
-        double from_s, factor;
-        const char *unit;
-    } units[] = {{2 * 86400.0, 1 / 86400.0, "days"},
-                 {2 * 3600.0, 1 / 3600.0, "hours"},
-                 {120, 1 / 60.0, "minutes"}};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (max_s < units[i].from_s)
-            continue;
-        *unit = units[i].unit;
-        return units[i].factor;
-    }
-    return fr__time_unit(max_s, unit);
-}
 
 /* ---- one panel ---- */
 
@@ -62,17 +55,22 @@ static bool is_of_group(const struct picture *p, const struct fr_sweep_group *g,
            &p->summary->groups[fr__sweep_group_of(p->sweep, point)] == g;
 }
 
-/* The colour of a point: the index of its value among those of the first setting. */
+/* The first setting that varies is shown by colour, the second by shape. */
 static size_t colour_of(const struct picture *p, size_t point)
 {
-    size_t rest = point, n;
+    size_t n = p->n_settings > 0 ? fr__sweep_value_index(p->sweep, point, p->settings[0]) : 0;
 
-    if (p->n_settings == 0)
-        return 0;
-    for (size_t i = FR_N_SETTINGS - 1; i > p->settings[0]; i--)
-        rest /= p->sweep->axes[i].n ? p->sweep->axes[i].n : 1;
-    n = rest % p->sweep->axes[p->settings[0]].n;
     return n < MAX_COLOURS ? n : MAX_COLOURS - 1;
+}
+
+static bool has_shapes(const struct picture *p)
+{
+    return p->n_settings > 1 && p->sweep->axes[p->settings[1]].n <= MAX_SHAPES;
+}
+
+static size_t shape_of(const struct picture *p, size_t point)
+{
+    return has_shapes(p) ? fr__sweep_value_index(p->sweep, point, p->settings[1]) : 0;
 }
 
 static void write_points(const struct picture *p, const struct fr_sweep_group *g, size_t panel,
@@ -89,7 +87,7 @@ static void write_points(const struct picture *p, const struct fr_sweep_group *g
             continue;
         fr__plot_number(p->f, factor * v.time_s);
         fr__plot_number(p->f, v.cost);
-        fprintf(p->f, "%zu\n", colour_of(p, i));
+        fprintf(p->f, "0x%s %u\n", fr__palette(colour_of(p, i)) + 1, shapes[shape_of(p, i)]);
     }
     fputs("FORERUN_END\n", p->f);
     fprintf(p->f, "$frontier%zu << FORERUN_END\n", panel);
@@ -104,44 +102,60 @@ static void write_points(const struct picture *p, const struct fr_sweep_group *g
     fputs("FORERUN_END\n", p->f);
 }
 
-/* "dgx1-v100, 8 GPUs, dp, 64/GPU" */
-static void name_point(const struct picture *p, size_t point, char *text, size_t n)
+/* Where on its panel a value stands, from 0 to 1. */
+static double share_of(const struct picture *p, unsigned axis, double x)
 {
-    char value[48];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < p->n_settings && used + 1 < n; i++) {
-        const char *name = fr_question_setting(p->settings[i]);
-        bool is_batch = strcmp(name, "batch") == 0;
-
-        fr__sweep_value_text(p->sweep, point, p->settings[i], value, sizeof(value));
-        used += (size_t)snprintf(text + used, n - used, "%s%s%s%s", i ? ", " : "",
-                                 is_batch ? "batch " : "", value,
-                                 strcmp(name, "gpus") == 0            ? " GPUs"
-                                 : strcmp(name, "batch-per-gpu") == 0 ? "/GPU"
-                                                                      : "");
-    }
+    return log(x / p->low[axis]) / log(p->high[axis] / p->low[axis]);
 }
 
-/* Writes a name below and left of the point, where there can be no other: it would be faster and
- * cheaper. */
-static void write_name(const struct picture *p, size_t point, double factor)
+/* Whether the name has a place of its own left or right of its point, which it then takes. */
+static bool take_place(struct picture *p, double x, double y, size_t n_chars, bool is_right)
+{
+    double wide = (RIGHT - LEFT) / (double)p->columns, high = (TOP - BOTTOM) / (double)p->rows;
+    double length = (double)n_chars * (p->n_panels > 2 ? 6 : 7.2) / WIDTH, gap = 0.006;
+    double at_x = wide * share_of(p, 0, x), at_y = high * share_of(p, 1, y);
+    struct place at = {is_right ? at_x + gap : at_x - gap - length,
+                       is_right ? at_x + gap + length : at_x - gap, at_y - 0.022, at_y};
+
+    if (at.left < 0 || at.right > wide || at.bottom < 0 || p->n_places == MAX_PLACES)
+        return false;
+    for (size_t i = 0; i < p->n_places; i++) {
+        const struct place *o = &p->places[i];
+
+        if (at.left < o->right && o->left < at.right && at.bottom < o->top && o->bottom < at.top)
+            return false;
+    }
+    p->places[p->n_places++] = at;
+    return true;
+}
+
+/* Writes a name below and left of the point, where there can be no other point: it would be faster
+ * and cheaper; or below and right of the cheapest point. A name without room is left out. */
+static void write_name(struct picture *p, size_t point, double factor, bool is_cheapest)
 {
     struct fr_sweep_value v = fr_sweep_value(p->sweep->rows[point], &p->summary->terms);
+    double x = factor * v.time_s;
+    bool is_right = false;
     char text[160];
+    size_t n;
 
-    name_point(p, point, text, sizeof(text));
-    if (!text[0])
+    fr__sweep_point_text(p->sweep, point, text, sizeof(text));
+    n = strlen(text) <= 60 ? strlen(text) : 63;
+    if (n == 0)
         return;
+    if (!take_place(p, x, v.cost, n, false)) {
+        is_right = is_cheapest && take_place(p, x, v.cost, n, true);
+        if (!is_right)
+            return;
+    }
     fputs("set label ", p->f);
     fr__gnuplot_string(p->f, text, 60);
     fputs(" at ", p->f);
-    fr__plot_number(p->f, factor * v.time_s);
+    fr__plot_number(p->f, x);
     putc(',', p->f);
     fr__plot_number(p->f, v.cost);
-    fprintf(p->f, "right offset -0.8,-0.5 font ',%d' tc rgb '" FR__COLOUR_TEXT "' front\n",
-            p->n_panels > 2 ? 8 : 10);
+    fprintf(p->f, "%s-0.5 font ',%d' tc rgb '" FR__COLOUR_TEXT "' front\n",
+            is_right ? "left offset 0.8," : "right offset -0.8,", p->n_panels > 2 ? 8 : 10);
 }
 
 static void write_deadline(const struct picture *p, double factor)
@@ -164,32 +178,8 @@ static void write_deadline(const struct picture *p, double factor)
     fputs(", graph 0.98 right offset -0.5,0 font ',10' tc rgb '" FR__COLOUR_LIMIT "'\n", p->f);
 }
 
-/* Marks at 1, 2 and 5 times powers of ten; gnuplot's own would be too few for a short axis. */
-static void write_tics(const struct picture *p, const char *axis, double low, double high)
-{
-    static const double steps[] = {1, 2, 5};
-    double power = pow(10, floor(log10(low)));
-    bool is_long = high / low > (p->rows > 2 ? 100 : 2e3), is_first = true;
-    FILE *f = p->f;
-
-    fprintf(f, "set %stics (", axis);
-    for (size_t i = 0; power * steps[i % 3] <= high && i < 300; i++) {
-        double x = power * steps[i % 3];
-        char text[40];
-
-        if (x >= low && (!is_long || i % 3 == 0)) {
-            fprintf(f, "%s'%s' ", is_first ? "" : ", ", fr__format_double(x, text, sizeof(text)));
-            fr__plot_number(f, x);
-            is_first = false;
-        }
-        if (i % 3 == 2)
-            power *= 10;
-    }
-    fputs(")\n", f);
-}
-
 /* Limits with room for names below and left of the points, on logarithmic axes. */
-static void write_ranges(const struct picture *p, const struct fr_sweep_group *g, double factor)
+static void write_ranges(struct picture *p, const struct fr_sweep_group *g, double factor)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
     static const char *const axes[2] = {"x", "y"};
@@ -220,8 +210,25 @@ static void write_ranges(const struct picture *p, const struct fr_sweep_group *g
         fputs(":", p->f);
         fr__plot_number(p->f, high[k]);
         fputs("]\n", p->f);
-        write_tics(p, axes[k], low[k], high[k]);
+        fr__plot_log_ticks(p->f, axes[k], low[k], high[k], (unsigned)(p->rows > 2 ? 6 : 10));
+        p->low[k] = low[k];
+        p->high[k] = high[k];
     }
+}
+
+/* What the colours and shapes are. */
+static void write_key_title(const struct picture *p)
+{
+    char text[120];
+
+    if (p->n_settings == 0)
+        return;
+    snprintf(text, sizeof(text), "colour: %s%s%s", fr__sweep_setting_title(p->settings[0]),
+             has_shapes(p) ? "; shape: " : "",
+             has_shapes(p) ? fr__sweep_setting_title(p->settings[1]) : "");
+    fputs("set key title ", p->f);
+    fr__gnuplot_string(p->f, text, 100);
+    fputs(" font ',10'\n", p->f);
 }
 
 static void write_key(const struct picture *p)
@@ -235,12 +242,20 @@ static void write_key(const struct picture *p)
         const char *name =
             i + 1 == MAX_COLOURS && axis->n > MAX_COLOURS ? "others" : axis->values[i];
 
-        fprintf(p->f, ", NaN with points pt 7 ps 1.1 lc rgb '%s' title ", colours[i]);
+        fprintf(p->f, ", NaN with points pt 7 ps 1.1 lc rgb '%s' title ", fr__palette(i));
         fr__gnuplot_string(p->f, name, 40);
+    }
+    if (!has_shapes(p))
+        return;
+    axis = &p->sweep->axes[p->settings[1]];
+    for (size_t i = 0; i < axis->n; i++) {
+        fprintf(p->f, ", NaN with points pt %u ps 1.1 lc rgb '" FR__COLOUR_QUIET "' title ",
+                shapes[i]);
+        fr__gnuplot_string(p->f, axis->values[i], 40);
     }
 }
 
-static void write_panel(const struct picture *p, const struct fr_sweep_group *g, size_t panel)
+static void write_panel(struct picture *p, const struct fr_sweep_group *g, size_t panel)
 {
     double factor, max_s = 0;
     const char *unit;
@@ -249,7 +264,7 @@ static void write_panel(const struct picture *p, const struct fr_sweep_group *g,
     for (size_t i = 0; i < p->sweep->n_points; i++)
         if (is_of_group(p, g, i))
             max_s = fmax(max_s, fr_sweep_value(p->sweep->rows[i], &p->summary->terms).time_s);
-    factor = time_unit(max_s > 0 ? max_s : 1, &unit);
+    factor = fr__long_time_unit(max_s > 0 ? max_s : 1, &unit);
     write_points(p, g, panel, factor);
     fputs(panel ? "unset label\nunset arrow\n" : "", p->f);
     fr__sweep_group_text(g, name, sizeof(name));
@@ -265,11 +280,12 @@ static void write_panel(const struct picture *p, const struct fr_sweep_group *g,
             fr__sweep_cost_title(&p->summary->terms));
     write_ranges(p, g, factor);
     write_deadline(p, factor);
-    for (size_t i = 0; i < g->n_frontier && g->n_frontier <= MAX_NAMED; i++)
-        write_name(p, g->frontier[i], factor);
+    p->n_places = 0;
+    for (size_t i = 0; i < g->n_frontier; i++)
+        write_name(p, g->frontier[i], factor, i + 1 == g->n_frontier);
     fprintf(p->f,
             "plot $frontier%zu using 1:2 with steps lw 2 lc rgb '" FR__COLOUR_TEXT
-            "' title 'frontier', $points%zu using 1:2:(colour(int($3))) with points pt 7 ps %s lc "
+            "' title 'frontier', $points%zu using 1:2:4:3 with points pt variable ps %s lc "
             "rgb variable notitle",
             panel, panel, p->n_panels > 2 ? "0.7" : "1.1");
     if (panel == 0)
@@ -279,12 +295,17 @@ static void write_panel(const struct picture *p, const struct fr_sweep_group *g,
 
 /* ---- the picture ---- */
 
-static void write_colours(FILE *f)
+/* What all points share, which tells this picture from that of another sweep. */
+static void write_heading(const struct picture *p)
 {
-    fputs("colour(i) = ", f);
-    for (size_t i = 0; i + 1 < MAX_COLOURS; i++)
-        fprintf(f, "i == %zu ? 0x%s : ", i, colours[i] + 1);
-    fprintf(f, "0x%s\n", colours[MAX_COLOURS - 1] + 1);
+    char text[300];
+
+    fr__sweep_fixed_text(p->sweep, text, sizeof(text));
+    if (!text[0])
+        return;
+    fputs("set label 1 ", p->f);
+    fr__gnuplot_string(p->f, text, 90);
+    fputs(" at screen 0.03, screen 0.97 left font ',13' tc rgb '" FR__COLOUR_TEXT "'\n", p->f);
 }
 
 static size_t count_groups(const struct fr_sweep_summary *m)
@@ -311,18 +332,19 @@ static void write_script(FILE *script, const struct fr_sweep *s, const struct fr
     }
     p.columns = p.n_panels > 4 ? 3 : p.n_panels > 1 ? 2 : 1;
     p.rows = (p.n_panels + p.columns - 1) / p.columns;
-    write_colours(script);
-    fprintf(script, "set multiplot layout %zu,%zu margins 0.07,0.97,0.09,0.90 spacing 0.08,0.14\n",
-            p.rows, p.columns);
+    fprintf(script, "set multiplot layout %zu,%zu margins %g,%g,%g,%g spacing 0.08,0.14\n", p.rows,
+            p.columns, LEFT, RIGHT, BOTTOM, TOP);
     fputs("set border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\nset logscale xy\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\n"
           "set key at screen 0.97, screen 0.985 right horizontal Left reverse samplen 1.2 width 1 "
           "font ',10' tc rgb '" FR__COLOUR_TEXT "'\n",
           script);
+    write_heading(&p);
+    write_key_title(&p);
     if (n_groups > p.n_panels)
         fprintf(script,
-                "set label 1 'the first %zu of %zu workloads that fit' at screen 0.03, screen "
-                "0.975 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
+                "set label 2 'the first %zu of %zu workloads that fit' at screen 0.03, screen "
+                "0.935 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
                 p.n_panels, n_groups);
     for (size_t i = 0; i < m->n_groups && panel < p.n_panels; i++)
         if (m->groups[i].n_frontier > 0)

@@ -15,6 +15,7 @@
 #include "results/parts/colours.h"
 #include "results/parts/lanes.h"
 #include "results/parts/memory_curve.h"
+#include "results/parts/microbatches.h"
 #include "results/parts/number.h"
 #include "results/parts/task_order.h"
 #include "results/pictures/gnuplot.h"
@@ -25,7 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LANES = 16, MAX_CURVES = 8, MAX_NUMBERS = 300 };
+enum { MAX_LANES = 16, MAX_CURVES = 8, MAX_NUMBERS = 1200 };
+
+/* Of the plot, 0.88 of 1600, and of a digit of 10 points. */
+static const double PLOT_PIXELS = 1408, DIGIT_PIXELS = 8;
 
 /* title NULL: not in the key. low, high: part of the lane, whose height is 1. */
 static const struct {
@@ -41,7 +45,7 @@ static const struct {
     [FR__UPDATE] = {"update", 0.42, 0.92},
     [FR__OTHER] = {"other", 0.42, 0.92},
     [FR__COLLECTIVE] = {"collective", 0.08, 0.36},
-    [FR__SEND] = {"copy (send above, receive below)", 0.23, 0.36},
+    [FR__SEND] = {"message (send above, receive below)", 0.23, 0.36},
     [FR__RECV] = {NULL, 0.08, 0.21},
 };
 
@@ -173,41 +177,28 @@ static void add_lanes(struct timeline *t)
     }
 }
 
-/* ---- numbers of micro-batches on runs of the same ---- */
+/* ---- numbers of micro-batches ---- */
 
-static bool is_same_run(const struct fr_task *a, const struct fr_task *b)
+/* All boxes have their number, or none has, where one of them has no room for it. */
+static enum fr_status write_numbers(struct timeline *t, struct fr_error *err)
 {
-    bool a_forward = a->phase == FR_PHASE_FORWARD, b_forward = b->phase == FR_PHASE_FORWARD;
+    double makespan_s = t->record->run->makespan_s;
+    struct fr__microbatch *list;
+    size_t n;
 
-    return a->device == b->device && a->stream == b->stream && a->microbatch == b->microbatch &&
-           a_forward == b_forward;
-}
-
-/* Writes labels into runs of one micro-batch's forward or backward ops that are wide enough. */
-static void write_numbers(struct timeline *t)
-{
-    const struct fr_run *run = t->record->run;
-    const struct fr_task *tasks = t->view->tasks;
-    size_t n_written = 0;
-
-    for (size_t first = 0, past; first < t->view->n_tasks; first = past) {
-        const struct fr_task *k = &tasks[t->order[first]];
-        size_t lane = fr__lane_of(t->shown, t->n_shown, k->device);
-        double from_s = run->start_s[t->order[first]], to_s;
-
-        past = first + 1;
-        while (past < t->view->n_tasks && is_same_run(k, &tasks[t->order[past]]))
-            past++;
-        to_s = run->end_s[t->order[past - 1]];
-        if (k->kind != FR_TASK_COMPUTE || k->microbatch == FR_NONE || lane == t->n_shown ||
-            to_s - from_s < 0.008 * run->makespan_s || n_written++ >= MAX_NUMBERS)
-            continue;
-        fprintf(t->f, "set label '%u' at ", k->microbatch);
-        fr__plot_number(t->f, t->factor * (from_s + to_s) / 2);
+    FR_TRY(fr__microbatches(t->record, t->order, t->shown, t->n_shown, 0, makespan_s, MAX_NUMBERS,
+                            &list, &n, err));
+    if (fr__microbatches_zoom(list, n, PLOT_PIXELS / makespan_s, DIGIT_PIXELS) > 1)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        fprintf(t->f, "set label '%u' at ", list[i].microbatch);
+        fr__plot_number(t->f, t->factor * (list[i].from_s + list[i].to_s) / 2);
         putc(',', t->f);
-        fr__plot_number(t->f, (double)(t->n_shown - 1 - lane) + 0.67);
-        fputs("center font ',10' tc rgb '#FFFFFF' front\n", t->f);
+        fr__plot_number(t->f, (double)(t->n_shown - 1 - list[i].lane) + 0.67);
+        fprintf(t->f, "center font ',10' tc rgb '%s' front\n", fr__category_ink(list[i].category));
     }
+    free(list);
+    return FR_OK;
 }
 
 /* ---- the upper panel ---- */
@@ -257,7 +248,7 @@ static bool has_category(const struct timeline *t, unsigned category)
     return false;
 }
 
-static void write_lanes(struct timeline *t)
+static enum fr_status write_lanes(struct timeline *t, struct fr_error *err)
 {
     const char *separator = "plot ";
 
@@ -281,7 +272,7 @@ static void write_lanes(struct timeline *t)
                 "set label 3 '%zu of %zu busy devices shown' at screen 0.97, screen 0.965 "
                 "right font ',12' tc rgb '" FR__COLOUR_QUIET "'\n",
                 t->n_shown, t->n_busy);
-    write_numbers(t);
+    FR_TRY(write_numbers(t, err));
     for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {
         if (!has_category(t, c))
             continue;
@@ -295,6 +286,7 @@ static void write_lanes(struct timeline *t)
     }
     fprintf(t->f, "%s\nunset label\nunset arrow\nunset key\n",
             separator[0] == 'p' ? "plot NaN notitle" : "");
+    return FR_OK;
 }
 
 /* ---- the lower panel ---- */
@@ -503,8 +495,9 @@ enum fr_status fr__plot_timeline(FILE *script, const struct fr_record *r,
     fr__plot_number(script, t.factor * r->run->makespan_s);
     fputs("]\n", script);
     fr__plot_heading(script, r, true);
-    write_lanes(&t);
-    st = t.is_out_of_memory ? fr__fail_nomem(err) : write_memory(&t, err);
+    st = t.is_out_of_memory ? fr__fail_nomem(err) : write_lanes(&t, err);
+    if (st == FR_OK)
+        st = write_memory(&t, err);
     fputs("unset multiplot\n", script);
     free(t.boxes);
     free(t.order);

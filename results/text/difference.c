@@ -1,12 +1,12 @@
 /* results/text/difference.c - why one answer takes longer than another, as tables for people.
  *
- * It is separate because its numbers add up as printed: times are whole numbers of the smallest
- * step shown, and what rounding leaves over goes to the largest piece, or to the row of the pieces
- * that are not shown.
+ * It is separate from the report (html/difference.c), which shows the same rows beside the
+ * timelines.
  */
 #include "config.h"
 
 #include "base/units.h"
+#include "results/parts/difference_lines.h"
 #include "results/parts/number.h"
 #include "results/results.h"
 #include "results/text/cells.h"
@@ -15,13 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DECIMALS = 3, STEPS_A_UNIT = 1000, FEW_ROWS = 8, MANY_ROWS = 10000, CELL = 48 };
-
-/* A row: name, and the two times in steps. */
-struct line {
-    const char *name;
-    long long a, b;
-};
+enum { FEW_ROWS = 8, MANY_ROWS = 10000, CELL = 48 };
 
 struct page {
     FILE *f;
@@ -31,44 +25,14 @@ struct page {
     size_t most_rows;
 };
 
-/* ---- whole numbers that add up ---- */
-
-/* The times of the first n rows in steps. Those of all rows are to add up to total; the return
- * value is what the rows behind the first n get. Where there are none, the largest of the n gets
- * it, and 0 is returned. */
-static long long round_rows(const struct page *p, const struct fr_difference_row rows[], size_t n,
-                            bool has_more, bool is_b, long long total, struct line lines[])
-{
-    size_t largest = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double s = is_b ? rows[i].b_s : rows[i].a_s;
-        long long steps = llround(s / p->step_s);
-
-        if (is_b)
-            lines[i].b = steps;
-        else
-            lines[i].a = steps;
-        if (s > (is_b ? rows[largest].b_s : rows[largest].a_s))
-            largest = i;
-        total -= steps;
-    }
-    if (has_more || n == 0)
-        return total;
-    if (is_b)
-        lines[largest].b += total;
-    else
-        lines[largest].a += total;
-    return 0;
-}
-
 /* ---- tables ---- */
 
 static void format_steps(long long steps, bool is_signed, char cell[FR__TABLE_CELL])
 {
     char text[CELL];
 
-    fr__fixed((double)(steps < 0 ? -steps : steps) / STEPS_A_UNIT, DECIMALS, text, sizeof(text));
+    fr__fixed((double)(steps < 0 ? -steps : steps) / FR__DIFFERENCE_STEPS_A_UNIT,
+              FR__DIFFERENCE_DECIMALS, text, sizeof(text));
     snprintf(cell, FR__TABLE_CELL, "%s%s",
              steps < 0                ? "-"
              : is_signed && steps > 0 ? "+"
@@ -78,7 +42,7 @@ static void format_steps(long long steps, bool is_signed, char cell[FR__TABLE_CE
 
 static void fill_row(const void *user, size_t i, struct fr__table_row *row)
 {
-    const struct line *l = (const struct line *)user + i;
+    const struct fr__difference_line *l = (const struct fr__difference_line *)user + i;
 
     fr__table_text(row->cell[0], l->name);
     format_steps(l->a, false, row->cell[1]);
@@ -86,7 +50,8 @@ static void fill_row(const void *user, size_t i, struct fr__table_row *row)
     format_steps(l->b - l->a, true, row->cell[3]);
 }
 
-static void put_table(const struct page *p, const char *title, const struct line lines[], size_t n)
+static void put_table(const struct page *p, const char *title,
+                      const struct fr__difference_line lines[], size_t n)
 {
     char a[CELL], b[CELL], change[CELL];
     const struct fr__table_column columns[] = {
@@ -98,41 +63,19 @@ static void put_table(const struct page *p, const char *title, const struct line
     fr__table_print(p->f, &(struct fr__table){columns, 4, n, fill_row, lines});
 }
 
-/* The rows whose change is not nothing; at least one where there is any row. */
-static size_t count_changes(const struct page *p, const struct fr_difference_row rows[], size_t n)
+static void put_pieces(const struct page *p, enum fr_pieces kind,
+                       const struct fr__difference_line parts[])
 {
-    size_t k = 0;
+    struct fr__difference_table t;
 
-    while (k < n && k < p->most_rows && llround(fabs(rows[k].b_s - rows[k].a_s) / p->step_s) > 0)
-        k++;
-    return k > 0 || n == 0 ? k : 1;
-}
-
-static void put_pieces(const struct page *p, enum fr_pieces kind, const char *title,
-                       const struct line *total)
-{
-    const struct fr_difference_row *rows = p->d->rows[kind];
-    size_t n_all = p->d->n[kind], n = count_changes(p, rows, n_all);
-    struct line *lines = calloc(n + 2, sizeof(*lines)), rest = {.name = NULL};
-    char more[CELL];
-
-    if (!lines || n_all == 0 || (total->a == 0 && total->b == 0)) {
-        free(lines);
+    if (fr__difference_pieces(p->d, kind, p->step_s, p->most_rows, parts, &t, NULL) != FR_OK ||
+        t.n_lines == 0)
         return;
-    }
-    for (size_t i = 0; i < n; i++)
-        lines[i].name = rows[i].name;
-    rest.a = round_rows(p, rows, n, n_all > n, false, total->a, lines);
-    rest.b = round_rows(p, rows, n, n_all > n, true, total->b, lines);
-    if (n_all > n) {
-        snprintf(more, sizeof(more), "%zu more", n_all - n);
-        rest.name = more;
-        lines[n++] = rest;
-    }
-    lines[n] = *total;
+    if (t.is_cut)
+        t.lines[t.n_lines - 2].name = t.more;
     putc('\n', p->f);
-    put_table(p, title, lines, n + 1);
-    free(lines);
+    put_table(p, t.title, t.lines, t.n_lines);
+    free(t.lines);
 }
 
 /* ---- the page ---- */
@@ -182,34 +125,16 @@ static void put_verdict(FILE *f, const struct fr_difference *d)
     putc('\n', f);
 }
 
-/* The parts in steps; they add up to the iteration, which is lines[FR_N_PARTS]. */
-static void put_parts(const struct page *p, struct line lines[FR_N_PARTS + 1])
-{
-    struct fr_difference_row rows[FR_N_PARTS];
-    struct line *all = &lines[FR_N_PARTS];
-
-    *all = (struct line){"iteration", llround(p->d->parts_a->iteration_s / p->step_s),
-                         llround(p->d->parts_b->iteration_s / p->step_s)};
-    for (unsigned part = 0; part < FR_N_PARTS; part++) {
-        rows[part] =
-            (struct fr_difference_row){fr_part_name((enum fr_time_part)part),
-                                       p->d->parts_a->part_s[part], p->d->parts_b->part_s[part]};
-        lines[part].name = rows[part].name;
-    }
-    round_rows(p, rows, FR_N_PARTS, false, false, all->a, lines);
-    round_rows(p, rows, FR_N_PARTS, false, true, all->b, lines);
-    put_table(p, "part", lines, FR_N_PARTS + 1);
-}
-
 static void put_links(const struct page *p)
 {
     const struct fr_difference *d = p->d;
-    size_t n = count_changes(p, d->links, d->n_links);
-    struct line lines[FR_RECORD_MAX_LINKS * 2];
+    size_t n = fr__difference_changes(d->links, d->n_links, p->step_s, p->most_rows);
+    struct fr__difference_line lines[FR_RECORD_MAX_LINKS * 2];
 
     for (size_t i = 0; i < n; i++)
-        lines[i] = (struct line){d->links[i].name, llround(d->links[i].a_s / p->step_s),
-                                 llround(d->links[i].b_s / p->step_s)};
+        lines[i] =
+            (struct fr__difference_line){d->links[i].name, llround(d->links[i].a_s / p->step_s),
+                                         llround(d->links[i].b_s / p->step_s)};
     if (n == 0)
         return;
     putc('\n', p->f);
@@ -218,31 +143,20 @@ static void put_links(const struct page *p)
         fprintf(p->f, "  and %zu more\n", d->n_links - n);
 }
 
-static const char *const titles[FR_N_PIECES] = {
-    [FR_PIECES_OPS] = "compute by op",
-    [FR_PIECES_TRANSFERS] = "exposed communication",
-    [FR_PIECES_WAITS] = "bubble",
-    [FR_PIECES_LAUNCHES] = "launches",
-    [FR_PIECES_PLACES] = "communication by place",
-};
-
 void fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose)
 {
     struct page p = {.f = f, .d = d, .most_rows = is_verbose ? MANY_ROWS : FEW_ROWS};
-    struct line parts[FR_N_PARTS + 1];
-    double factor = fr__time_unit(fmax(d->parts_a->iteration_s, d->parts_b->iteration_s), &p.unit);
+    struct fr__difference_line parts[FR_N_PARTS + 1];
 
-    p.step_s = 1 / (factor * STEPS_A_UNIT);
+    p.step_s = fr__difference_step_s(d, &p.unit);
     put_answer(f, 'A', d->a);
     put_answer(f, 'B', d->b);
     put_settings(f, d);
     put_verdict(f, d);
     fputs("means over the GPUs in use of each\n\n", f);
-    put_parts(&p, parts);
-    for (unsigned kind = 0; kind < FR_N_PIECES; kind++) {
-        const struct line *total = &parts[kind == FR_PIECES_PLACES ? FR_PART_EXPOSED : kind];
-
-        put_pieces(&p, (enum fr_pieces)kind, titles[kind], total);
-    }
+    fr__difference_parts(d, p.step_s, parts);
+    put_table(&p, "part", parts, FR_N_PARTS + 1);
+    for (unsigned kind = 0; kind < FR_N_PIECES; kind++)
+        put_pieces(&p, (enum fr_pieces)kind, parts);
     put_links(&p);
 }

@@ -12,6 +12,7 @@
 
 #include <check.h>
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -147,6 +148,7 @@ START_TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
 {
     static const char *const headings[] = {"vgg19 on all 8 GPUs of dgx1-v100",
                                            "Strategies side by side",
+                                           "Over time, to one scale",
                                            "single",
                                            "What would help",
                                            "Timeline",
@@ -179,6 +181,67 @@ START_TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
     xml_free(page);
     fr_record_free(a);
     fr_record_free(b);
+}
+END_TEST
+
+/* An iteration of each strategy: a chart each, axes as long as the longest one, a line at the end of
+ * each, and no box behind it. */
+START_TEST(a_comparison_draws_its_runs_to_one_scale)
+{
+    struct fr_record *a = answer("alexnet", "dgx1-v100", "dp", 64);
+    struct fr_record *b = answer("alexnet", "dgx1-v100", "pp", 64);
+    const struct fr_record *const both[] = {a, b};
+    struct xml_tree *page = checked_report(both, 2, true);
+    const struct xml_node *section = xml_only(
+        page->root, (struct xml_wish){.tag = "section", .attribute = "class", .value = "scale"});
+    const struct xml_wish chart = {.tag = "svg", .attribute = "class", .value = "chart"};
+    const struct xml_node *n = NULL, *axis[2];
+    double longest_s = fmax(a->run->iteration_s, b->run->iteration_s);
+
+    ck_assert_uint_eq(xml_count(section, chart), 2);
+    for (size_t i = 0; i < 2; i++) {
+        double end = FR__HTML_PLOT * both[i]->run->iteration_s / longest_s;
+        const struct xml_node *line, *box = NULL;
+
+        n = xml_next(section, n, chart);
+        axis[i] = xml_only(n, (struct xml_wish){.attribute = "class", .value = "axis"});
+        line = xml_only(n, (struct xml_wish){.attribute = "class", .value = "cap"});
+        ck_assert_double_eq_tol(xml_number(line, "x1"), end, 0.01);
+        while ((box = xml_next(n, box, (struct xml_wish){.tag = "title"})))
+            ck_assert_double_le(xml_number(box->parent, "x"), end);
+    }
+    ck_assert_str_eq(xml_attribute(axis[0], "data-span"), xml_attribute(axis[1], "data-span"));
+    xml_free(page);
+    fr_record_free(a);
+    fr_record_free(b);
+}
+END_TEST
+
+/* A figure takes keys, and each box says what, when and where. */
+START_TEST(a_timeline_is_reached_by_keys_and_its_hints_name_the_device)
+{
+    struct fr_record *r = answer("alexnet", "dgx1-v100", "pp", 64);
+    struct xml_tree *page = checked_report((const struct fr_record *const[]){r}, 1, false);
+    const struct xml_node *figure =
+        xml_next(page->root, NULL, (struct xml_wish){.tag = "figure", .attribute = "tabindex"});
+    const struct xml_node *plot =
+        xml_next(figure, NULL, (struct xml_wish){.attribute = "class", .value = "zoom"});
+    const struct xml_node *hint = NULL;
+    size_t n = 0;
+
+    ck_assert_ptr_nonnull(strstr(xml_attribute(figure, "aria-label"), "arrow keys move"));
+    for (; (hint = xml_next(plot, hint, (struct xml_wish){.tag = "title"})); n++) {
+        const char *text = xml_text(page, hint), *where = strrchr(text, '\n');
+        size_t lane = (size_t)(xml_number(hint->parent, "y") / 40);
+        char want[32];
+
+        snprintf(want, sizeof(want), "\nn0.gpu%zu", lane);
+        ck_assert_str_eq(where, want);
+        ck_assert_ptr_nonnull(strstr(text, " to "));
+    }
+    ck_assert_uint_gt(n, 100);
+    xml_free(page);
+    fr_record_free(r);
 }
 END_TEST
 
@@ -511,6 +574,8 @@ int main(void)
     tcase_add_test(tc, a_report_of_one_run_has_every_section);
     tcase_add_test(tc, each_task_of_a_small_run_has_its_box);
     tcase_add_test(tc, a_report_of_a_comparison_names_the_fastest_that_fits);
+    tcase_add_test(tc, a_comparison_draws_its_runs_to_one_scale);
+    tcase_add_test(tc, a_timeline_is_reached_by_keys_and_its_hints_name_the_device);
     tcase_add_test(tc, a_run_out_of_memory_says_what_is_missing);
     tcase_add_test(tc, a_big_run_stays_below_a_megabyte);
     tcase_add_test(tc, a_comparison_of_many_draws_the_first_sixteen);

@@ -4,7 +4,7 @@
     picture.py texts FILE.svg     every piece of text, each on a line
     picture.py graph FILE.svg     a graph drawn by graphviz: "nodes N" and "edges N"; each node is
                                   one box with text in it, no two boxes overlap, each edge ends at
-                                  its two boxes
+                                  its two boxes and passes no other
     picture.py axes FILE.svg      a chart drawn by gnuplot: "axes N"; the numbers of each axis rise
     picture.py report FILE.html   its headings, "pre: " and the command, "rows N" of its tables;
                                   each element is closed, each id is there once, each link leads to
@@ -92,6 +92,23 @@ def check_apart(boxes):
                 wrong(f"node {name} covers {other}")
 
 
+def check_passes(boxes, ends, way):
+    """A line passes neither behind nor over a box that is not at its end."""
+    for name, box in boxes.items():
+        if box is None or name in ends or name.startswith("frame"):
+            continue
+        for first in range(0, len(way) - 3, 3):
+            a, b, c, d = way[first : first + 4]
+            for step in range(41):
+                t, u = step / 40, 1 - step / 40
+                x, y = (
+                    u**3 * a[k] + 3 * u * u * t * b[k] + 3 * u * t * t * c[k] + t**3 * d[k]
+                    for k in (0, 1)
+                )
+                if box[0] + 2 < x < box[2] - 2 and box[1] + 2 < y < box[3] - 2:
+                    wrong(f"the edge {ends} passes {name}")
+
+
 def graph(root):
     boxes = read_nodes(root)
     check_apart(boxes)
@@ -107,6 +124,7 @@ def graph(root):
             wrong(f"an edge of {ends}")
         n_edges += 1
         a, b = (boxes[e] for e in ends)
+        check_passes(boxes, ends, way)
         if not (is_at(a, way[0]) and is_at(b, way[-1])) and not (
             is_at(b, way[0]) and is_at(a, way[-1])
         ):
