@@ -88,6 +88,7 @@ struct options {
     struct fr_sweep_terms terms; /* of the whole training run */
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
+    struct fr_sweep_table table;
     const char *store;
     unsigned n_jobs;
     bool dry_run;
@@ -193,6 +194,7 @@ enum fr_status cli_set_samples(struct options *o, const char *value, struct fr_e
 enum fr_status cli_set_tokens(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_deadline(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_jobs(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_columns(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
 /* cli/options_search.c */
 enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);

@@ -124,13 +124,16 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
                                 struct fr_error *err)
 {
     const struct options *o = &s->options;
+    struct fr_sweep_table table = o->table;
 
+    table.all_rows = o->all;
+    table.width = cli_width();
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_sweep_write(o->files[i], o->sweep, m, &s->context, err));
     if (o->json)
         fr_sweep_print_json(stdout, o->sweep, m);
     else
-        fr_sweep_print_table(stdout, o->sweep, m, o->all);
+        fr_sweep_print_table(stdout, o->sweep, m, &table);
     if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
         fprintf(stderr, "forerun: note: %zu points were in %s already\n",
                 fr_sweep_n_found(o->sweep), o->store);

@@ -45,7 +45,7 @@ libresults_la_SOURCES = \
 	results/text/explain_steps.c results/text/learn.c results/text/record.h results/text/record.c \
 	results/text/record_details.c results/text/record_memory.c results/text/record_question.c \
 	results/text/record_run.c results/text/schedule.c results/text/search.c results/text/stages.c \
-	results/text/sweep.c results/text/table.h results/text/table.c results/text/validate.c
+	results/text/sweep.c results/text/sweep_points.h results/text/sweep_points.c results/text/table.h results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 
 # the report's style and script, as C strings

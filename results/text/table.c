@@ -26,13 +26,18 @@ static void print_spaces(FILE *f, size_t n)
         putc(' ', f);
 }
 
+/* Which columns of a table are printed beside one another. */
+struct part {
+    size_t columns[FR__TABLE_MAX_COLUMNS], n;
+};
+
 static void print_row(FILE *f, const struct fr__table *t, const struct fr__table_row *row,
-                      const size_t width[])
+                      const struct part *part, const size_t width[])
 {
     size_t owed = 0; /* blanks are written only when something follows */
 
-    for (size_t c = 0; c < t->n_columns; c++) {
-        size_t n = width_of(row->cell[c]), pad = width[c] - n;
+    for (size_t i = 0; i < part->n; i++) {
+        size_t c = part->columns[i], n = width_of(row->cell[c]), pad = width[c] - n;
 
         owed += 2;
         if (t->columns[c].is_right)
@@ -50,9 +55,10 @@ static void print_row(FILE *f, const struct fr__table *t, const struct fr__table
     putc('\n', f);
 }
 
-void fr__table_print(FILE *f, const struct fr__table *t)
+/* width: [n_columns] characters of the widest cell of each column, its title included. Returns
+ * whether any column has a title. */
+static bool measure(const struct fr__table *t, size_t width[])
 {
-    size_t width[FR__TABLE_MAX_COLUMNS] = {0};
     struct fr__table_row row;
     bool has_titles = false;
 
@@ -67,17 +73,63 @@ void fr__table_print(FILE *f, const struct fr__table *t)
             if (width_of(row.cell[c]) > width[c])
                 width[c] = width_of(row.cell[c]);
     }
+    return has_titles;
+}
+
+static void print_part(FILE *f, const struct fr__table *t, const struct part *part,
+                       const size_t width[], bool has_titles)
+{
+    struct fr__table_row row;
+
     if (has_titles) {
         memset(&row, 0, sizeof(row));
         for (size_t c = 0; c < t->n_columns; c++)
             fr__table_text(row.cell[c], t->columns[c].title);
-        print_row(f, t, &row, width);
+        print_row(f, t, &row, part, width);
     }
     for (size_t i = 0; i < t->n_rows; i++) {
         memset(&row, 0, sizeof(row));
         t->fill(t->user, i, &row);
-        print_row(f, t, &row, width);
+        print_row(f, t, &row, part, width);
     }
+}
+
+/* The columns that name a row, and then as many from *next on as fit; at least one. */
+static void take_part(const struct fr__table *t, const size_t widths[], size_t width, size_t n_keys,
+                      size_t *next, struct part *part)
+{
+    size_t used = 0, first = *next > n_keys ? *next : n_keys;
+
+    for (part->n = 0; part->n < n_keys && part->n < t->n_columns; part->n++) {
+        part->columns[part->n] = part->n;
+        used += 2 + widths[part->n];
+    }
+    for (*next = first; *next < t->n_columns; ++*next) {
+        used += 2 + widths[*next];
+        if (width > 0 && *next > first && used > width)
+            return;
+        part->columns[part->n++] = *next;
+    }
+}
+
+void fr__table_print_within(FILE *f, const struct fr__table *t, size_t width, size_t n_keys)
+{
+    size_t widths[FR__TABLE_MAX_COLUMNS] = {0}, next = 0;
+    bool has_titles = measure(t, widths);
+    struct part part;
+
+    take_part(t, widths, width, n_keys, &next, &part);
+    print_part(f, t, &part, widths, has_titles);
+    while (next < t->n_columns) {
+        take_part(t, widths, width, n_keys, &next, &part);
+        putc('\n', f);
+        print_part(f, t, &part, widths, has_titles);
+    }
+}
+
+void fr__table_print(FILE *f, const struct fr__table *t)
+{
+    fr__table_print_within(f, t, 0, 0);
 }
 
 void fr__table_text(char cell[FR__TABLE_CELL], const char *text)
