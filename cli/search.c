@@ -33,8 +33,12 @@ static enum fr_status write_all(struct session *s, const struct fr_search *searc
 {
     const struct options *o = &s->options;
     const struct fr_search_summary *m = fr_search_summary(search);
-    const struct fr_search_results r = {
-        .search = search, .n_shown = o->n_best, .terms = &o->terms, .is_exhaustive = o->exhaustive};
+    struct cli_page page;
+    const struct fr_search_results r = {.search = search,
+                                        .n_shown = o->n_best,
+                                        .terms = &o->terms,
+                                        .is_exhaustive = o->exhaustive,
+                                        .width = cli_width()};
 
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_search_write(o->files[i], &r, &s->context, err));
@@ -47,9 +51,10 @@ static enum fr_status write_all(struct session *s, const struct fr_search *searc
                               m->global_batch, m->seq_len);
     else if (o->json)
         fr_search_print_json(stdout, &r);
-    else
-        fr_search_print(stdout, &r);
-    return FR_OK;
+    if (o->json || o->flags_of < FR_N_FRAMEWORKS)
+        return FR_OK;
+    fr_search_print(cli_page_open(&page), &r);
+    return cli_page_close(&page, err);
 }
 
 static enum fr_status search(struct session *s, struct fr_search *search, struct fr_store *store,

@@ -125,6 +125,7 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
 {
     const struct options *o = &s->options;
     struct fr_sweep_table table = o->table;
+    struct cli_page page;
 
     table.all_rows = o->all;
     table.width = cli_width();
@@ -132,8 +133,10 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
         FR_TRY(fr_sweep_write(o->files[i], o->sweep, m, &s->context, err));
     if (o->json)
         fr_sweep_print_json(stdout, o->sweep, m);
-    else
-        fr_sweep_print_table(stdout, o->sweep, m, &table);
+    if (!o->json) {
+        fr_sweep_print_table(cli_page_open(&page), o->sweep, m, &table);
+        FR_TRY(cli_page_close(&page, err));
+    }
     if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
         fprintf(stderr, "forerun: note: %zu points were in %s already\n",
                 fr_sweep_n_found(o->sweep), o->store);

@@ -9,7 +9,8 @@ libresults_la_SOURCES = \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
 	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.h results/data/sweep.c \
-	results/data/trace.c results/data/validate.c \
+	results/data/trace.c results/data/trace_choice.h \
+	results/data/trace_choice.c results/data/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/layout.c \

@@ -22,6 +22,13 @@ extern "C" {
 
 /* ---- answers ---- */
 
+/* What .trace.json files show; zeroed, everything that FR_TRACE_TASKS allows. */
+struct fr_trace_options {
+    const char *ranks;      /* "0,4", "n0.gpu0..3": numbers or names of devices; NULL: all */
+    uint32_t micro_batches; /* the first so many; 0: as many as make FR_TRACE_TASKS tasks */
+};
+enum { FR_TRACE_TASKS = 50000 };
+
 struct fr_results {
     const struct fr_record *const *records; /* [n] */
     size_t n;
@@ -31,6 +38,7 @@ struct fr_results {
     /* [n_differences] of a comparison: why records are slower than others; NULL: nobody asks */
     const struct fr_difference *const *differences;
     size_t n_differences;
+    const struct fr_trace_options *trace; /* NULL: as zeroed */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
@@ -53,6 +61,11 @@ enum fr_status fr_results_check_path(const char *path, bool is_comparison, struc
 bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
+
+/* How many micro-batches, and of how many, such a file shows. FR_ENOENT, FR_EPARSE, FR_ERANGE of
+ * the ranks; FR_ENOMEM. */
+enum fr_status fr_trace_extent(const struct fr_record *r, const struct fr_trace_options *o,
+                               uint32_t *micro_batches, uint32_t *of, struct fr_error *err);
 
 /* ---- differences ---- */
 

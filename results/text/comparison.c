@@ -319,6 +319,6 @@ void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_ver
             fr__record_put_oom(f, rs->records[i]);
         fr__record_put_sensitivities(f, rs->records[i]);
         if (is_verbose)
-            fr__record_put_details(f, rs->records[i]);
+            fr__record_put_details(f, rs->records[i], rs->width);
     }
 }

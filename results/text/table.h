@@ -30,7 +30,8 @@ struct fr__table {
 void fr__table_print(FILE *f, const struct fr__table *t);
 
 /* The same on lines of `width` characters (0: any number). A wider table is printed in parts under
- * one another, each with the first n_keys columns, which name a row, and at least one more. */
+ * one another, each with the first n_keys columns, which name a row, and at least one more. Where
+ * those take over half of a line, rows are numbered and the parts below have the numbers alone. */
 void fr__table_print_within(FILE *f, const struct fr__table *t, size_t width, size_t n_keys);
 
 /* Text from outside into a cell: control characters become '?', what is too long ends in "...". */
