@@ -172,7 +172,7 @@ static void print_advice(const struct fr_record *r)
         printf("  %-18s %-40s %s\n", name, r->advice[i].options, r->advice[i].change);
     }
     if (r->n_advice == 0)
-        printf("  no single change of %u that were tried\n", r->advice_tried);
+        printf("  none of %u changes, to larger machines either\n", r->advice_tried);
 }
 
 /* What 'forerun simulate' would say of the point that lacks least. A sweep's answer stands without
