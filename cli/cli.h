@@ -85,9 +85,11 @@ struct options {
     const char *gpu_type; /* of topo import; NULL: what the file says */
     struct fr_draw_graph_options drawing;
     bool json, layers, no_advice, quiet, verbose, help, version;
+    struct fr_trace_options trace;
     struct fr_sweep_terms terms; /* of the whole training run */
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
+    struct fr_sweep_table table;
     const char *store;
     unsigned n_jobs;
     bool dry_run;
@@ -186,6 +188,8 @@ enum fr_status cli_set_uncertainty(struct options *o, const char *value, struct 
 enum fr_status cli_set_why_uncertain(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
+enum fr_status cli_set_trace_ranks(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_trace_micro(struct options *o, const char *value, struct fr_error *err);
 /* cli/options/sweep.c */
 enum fr_status cli_set_store(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_add_prices(struct options *o, const char *value, struct fr_error *err);
@@ -193,6 +197,7 @@ enum fr_status cli_set_samples(struct options *o, const char *value, struct fr_e
 enum fr_status cli_set_tokens(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_deadline(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_jobs(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_add_columns(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_error *err);
 /* cli/options/search.c */
 enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);
@@ -232,6 +237,29 @@ enum fr_status cli_set_stage_scale(struct options *o, const char *value, struct 
 /* argv quoted for a shell, its first word as "forerun"; the caller frees it. NULL: out of
  * memory. */
 char *cli_command_line(int argc, char *const argv[]);
+
+/* ---- examples.c ---- */
+
+/* argv with examples/... as the installed file where there is none here; NULL: out of memory. */
+char **cli_find_examples(int argc, char *const argv[]);
+void cli_free_words(char **words);
+
+/* ---- colour.c ---- */
+
+/* Whether a terminal there shows colours and the user wants them (NO_COLOR). */
+bool cli_has_colour(int file);
+/* The text with its first line, titles and words of good and bad news marked. */
+void cli_put_coloured(FILE *f, const char *text);
+
+/* A text for standard output, which is coloured as a whole where it shows. */
+struct cli_page {
+    FILE *f;
+    char *text;
+    size_t length;
+    bool is_coloured;
+};
+FILE *cli_page_open(struct cli_page *p);
+enum fr_status cli_page_close(struct cli_page *p, struct fr_error *err); /* FR_ENOMEM */
 
 /* ---- help.c ---- */
 

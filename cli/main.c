@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct verb verbs[] = {
     {.name = "simulate",
@@ -519,7 +520,7 @@ int main(int argc, char *argv[])
     struct fr_error err = {.code = FR_OK};
     enum fr_status st;
     char text[sizeof(err.file) + sizeof(err.text) + 32];
-    char *command;
+    char *command, **words;
 
     fr_init();
     fr_question_init(&s.options.question);
@@ -529,10 +530,12 @@ int main(int argc, char *argv[])
     s.options.flags_of = FR_N_FRAMEWORKS;
     fr_learn_options_init(&s.options.learning);
     s.options.question.command = command = cli_command_line(argc, argv);
-    st = command ? dispatch(&s, argc, argv, &err) : fr__fail_nomem(&err);
+    words = cli_find_examples(argc, argv);
+    st = command && words ? dispatch(&s, argc, words, &err) : fr__fail_nomem(&err);
     free(command);
     is_silent = s.options.sweep && cli_mpi_is_follower(); /* the first of them has said it */
     fr_sweep_free(s.options.sweep);
+    cli_free_words(words);
     /* a full disk shows only when the last bytes leave */
     if (st == FR_OK && (fflush(stdout) != 0 || ferror(stdout)))
         st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",
@@ -541,6 +544,8 @@ int main(int argc, char *argv[])
         return s.status;
     if (is_silent) /* mpirun would end the first before it has said it */
         return CLI_DONE;
-    fprintf(stderr, "forerun: %s\n", fr_error_string(&err, text, sizeof(text)));
+    fprintf(stderr,
+            cli_has_colour(STDERR_FILENO) ? "\033[1;31mforerun:\033[0m %s\n" : "forerun: %s\n",
+            fr_error_string(&err, text, sizeof(text)));
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }

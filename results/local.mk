@@ -9,7 +9,8 @@ libresults_la_SOURCES = \
 	results/data/fits.h results/data/fits.c results/data/json.c results/data/learn.h \
 	results/data/learn.c results/data/schedule.c results/data/search.h results/data/search.c \
 	results/data/stage_profile.c results/data/stages.c results/data/sweep.h results/data/sweep.c \
-	results/data/trace.c results/data/validate.c \
+	results/data/trace.c results/data/trace_choice.h results/data/trace_choice.c \
+	results/data/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/layout.c \
@@ -51,7 +52,8 @@ libresults_la_SOURCES = \
 	results/text/explain_steps.c results/text/learn.c results/text/record.h results/text/record.c \
 	results/text/record_details.c results/text/record_memory.c results/text/record_question.c \
 	results/text/record_run.c results/text/schedule.c results/text/search.h results/text/search.c \
-	results/text/search_clusters.c results/text/stages.c results/text/sweep.c results/text/table.h \
+	results/text/search_clusters.c results/text/stages.c results/text/sweep.c \
+	results/text/sweep_points.h results/text/sweep_points.c results/text/table.h \
 	results/text/table.c results/text/validate.c
 nodist_libresults_la_SOURCES = results/html/report_text.h
 

@@ -22,6 +22,13 @@ extern "C" {
 
 /* ---- answers ---- */
 
+/* What .trace.json files show; zeroed, everything that FR_TRACE_TASKS allows. */
+struct fr_trace_options {
+    const char *ranks;      /* "0,4", "n0.gpu0..3": numbers or names of devices; NULL: all */
+    uint32_t micro_batches; /* the first so many; 0: as many as make FR_TRACE_TASKS tasks */
+};
+enum { FR_TRACE_TASKS = 50000 };
+
 struct fr_results {
     const struct fr_record *const *records; /* [n] */
     size_t n;
@@ -31,6 +38,7 @@ struct fr_results {
     /* [n_differences] of a comparison: why records are slower than others; NULL: nobody asks */
     const struct fr_difference *const *differences;
     size_t n_differences;
+    const struct fr_trace_options *trace; /* NULL: as zeroed */
 };
 
 /* Writing functions of streams do not report failures: look at ferror(f) in the end. */
@@ -54,6 +62,11 @@ bool fr_results_shows_sensitivity(const char *path);
 /* The formats for help: ending and one line about each; NULL past the end. */
 const char *fr_results_format(size_t i, const char **summary);
 
+/* How many micro-batches, and of how many, such a file shows. FR_ENOENT, FR_EPARSE, FR_ERANGE of
+ * the ranks; FR_ENOMEM. */
+enum fr_status fr_trace_extent(const struct fr_record *r, const struct fr_trace_options *o,
+                               uint32_t *micro_batches, uint32_t *of, struct fr_error *err);
+
 /* ---- differences ---- */
 
 /* For people: the parts, then each list of pieces with the largest changes first. The numbers add
@@ -72,9 +85,46 @@ const char *fr_difference_format(size_t i, const char **summary);
 
 /* ---- sweeps ---- */
 
-/* For people; all_rows: each point, too. Look at ferror(f) in the end. */
+/* Columns about what came of a point, in the order of a table that nobody chose. */
+enum fr_sweep_column {
+    FR_SWEEP_GPUS,
+    FR_SWEEP_ITERATION,      /* of several seeds their mean */
+    FR_SWEEP_STANDARD_ERROR, /* of that mean; these three of several seeds */
+    FR_SWEEP_MIN,
+    FR_SWEEP_MAX,
+    FR_SWEEP_RANGE, /* 90 % of measured steps lie inside */
+    FR_SWEEP_SAMPLES,
+    FR_SWEEP_TOKENS,
+    FR_SWEEP_TOKENS_PER_GPU,
+    FR_SWEEP_TFLOPS, /* of the model, a GPU */
+    FR_SWEEP_MFU,
+    FR_SWEEP_HFU,
+    FR_SWEEP_EFFICIENCY, /* struct fr_sweep_summary's scaling */
+    FR_SWEEP_COMPUTE,
+    FR_SWEEP_EXPOSED,
+    FR_SWEEP_BUBBLE,
+    FR_SWEEP_MEMORY,
+    FR_SWEEP_TIME, /* of the whole run */
+    FR_SWEEP_COST, /* without prices GPU hours */
+    FR_N_SWEEP_COLUMNS
+};
+enum { FR_SWEEP_MAX_COLUMNS = 17 };
+
+/* How a sweep is printed; zeroed, with the columns that its rows fill. */
+struct fr_sweep_table {
+    bool all_rows; /* each point, too */
+    size_t width;  /* of a line: wider tables go on below; 0: any */
+    enum fr_sweep_column columns[FR_SWEEP_MAX_COLUMNS];
+    size_t n_columns; /* 0: those that the rows fill */
+};
+/* "mfu,tokens": adds columns by name. FR_EUSAGE. */
+enum fr_status fr_sweep_table_columns(struct fr_sweep_table *t, const char *list,
+                                      struct fr_error *err);
+const char *fr_sweep_column_name(size_t i); /* NULL past the end */
+
+/* For people. Look at ferror(f) in the end. */
 void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m,
-                          bool all_rows);
+                          const struct fr_sweep_table *wanted);
 /* {"results": [...], "summary": {...}}; wants rows with records. */
 void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
 /* By the ending: .csv, .json, .html, .png, .svg, .pdf; as fr_results_write and fr_results_check_path. */

@@ -14,6 +14,7 @@ struct fr_search_results {
     size_t n_shown;                     /* rows of the table */
     const struct fr_sweep_terms *terms; /* prices, and the whole run */
     bool is_exhaustive;
+    size_t width; /* of a line of text: wider tables go on below; 0: any */
 };
 
 /* The best layouts with both times, what became of the others, and how sure the best is. */

@@ -8,8 +8,8 @@ libstudy_la_SOURCES = \
 	study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h study/slow.c \
 	study/staging.h study/staging.c study/study.h study/sweep.h study/uncertainty.c \
 	study/validate.h study/warnings.c \
-	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/options.c \
-	study/ask/trial.c \
+	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c \
+	study/ask/machines.c study/ask/options.c study/ask/trial.c \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
 	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \

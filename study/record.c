@@ -296,9 +296,10 @@ static enum fr_status fill_critical_path(struct record_box *box, struct fr_error
     struct fr_record *r = &box->record;
     const struct fr_run *run = box->run;
     const char **labels = fr__arena_alloc(box->arena, FR_RECORD_MAX_CRITICAL, sizeof(*labels));
+    double *times = fr__arena_alloc(box->arena, 2 * FR_RECORD_MAX_CRITICAL, sizeof(*times));
     char label[256];
 
-    if (!labels)
+    if (!labels || !times)
         return fr__fail_nomem(err);
     for (size_t i = 0; i < run->n_critical; i++) {
         if (v->tasks[run->critical[i]].kind == FR_TASK_MARKER)
@@ -307,10 +308,14 @@ static enum fr_status fill_critical_path(struct record_box *box, struct fr_error
             continue;
         fr_plan_task_label(box->plan, run->critical[i], label, sizeof(label));
         labels[r->n_critical] = fr__arena_strdup(box->arena, label);
+        times[r->n_critical] = run->start_s[run->critical[i]];
+        times[FR_RECORD_MAX_CRITICAL + r->n_critical] = run->end_s[run->critical[i]];
         if (!labels[r->n_critical++])
             return fr__fail_nomem(err);
     }
     r->critical_path = labels;
+    r->critical_start_s = times;
+    r->critical_end_s = times + FR_RECORD_MAX_CRITICAL;
     return FR_OK;
 }
 

@@ -330,6 +330,7 @@ struct fr_record {
     const struct fr_record_device *devices; /* GPUs asked for, then others with work */
     const struct fr_record_link *links;     /* busiest first */
     const char *const *critical_path;
+    const double *critical_start_s, *critical_end_s;   /* [n_critical]; NULL: not known */
     size_t n_sensitivities;                            /* 0 unless asked for */
     const struct fr_record_sensitivity *sensitivities; /* of resources that count; largest first */
     struct fr_record_interval interval;

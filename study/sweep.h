@@ -32,7 +32,9 @@ void fr_sweep_free(struct fr_sweep *s);
 
 /* More values for a setting; a value that is there already counts once. Lists ("1,2,4,8") may hold
  * ranges: "1..8" by one, "16..64+16" by a step, "1..64x2" by a factor. "all" of workloads is the
- * zoo without its patterns, of topologies the presets, of strategies all there are.
+ * zoo without its patterns, of topologies the presets, of strategies all there are. Of seeds
+ * "0..19" is one value: each point is answered with all twenty, and nothing is called best of
+ * them.
  * FR_EUSAGE, FR_EPARSE, FR_ERANGE, FR_ENOENT. */
 enum fr_status fr_sweep_add(struct fr_sweep *s, const char *setting, const char *values,
                             struct fr_error *err);
@@ -75,9 +77,12 @@ struct fr_sweep_row {
     const char *zero_grad, *order, *network, *channels, *collectives, *alloc, *memory, *costs;
     const char *devices, *profile_device; /* "none" */
     uint64_t gpus, gpus_used, is_spread, global_batch, seq_len, image_size, iterations, seed;
+    uint64_t n_seeds; /* from that one on; 1: that one alone */
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double iteration_s, samples_per_s, compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
+    /* of several seeds: iteration_s is their mean, this its standard error and the extremes; else NAN */
+    double standard_error_s, min_s, max_s;
     double low_s, high_s; /* 90 % of measured steps lie inside; NAN: nothing is claimed */
     uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes, capacity_bytes;
     uint64_t over_bytes; /* what is missing on the worst device */
@@ -106,7 +111,7 @@ enum fr_status fr_sweep_row_parse(const char *text,
  * a row is known by its key. A store belongs to one version of Forerun, for another may answer
  * otherwise, and to one process at a time.
  */
-enum { FR_STORE_FORMAT = 6 };
+enum { FR_STORE_FORMAT = 7 };
 struct fr_store;
 
 /* Opens, or makes, a store. FR_EUSAGE: made by another version, or open elsewhere; FR_EPARSE: no

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/cli.h"
 
 #include <string.h>
@@ -43,6 +44,23 @@ enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value, s
     (void)value;
     (void)err;
     o->question.sensitivity = FR_SENSITIVITY_RERUN;
+    return FR_OK;
+}
+
+enum fr_status cli_set_trace_ranks(struct options *o, const char *value, struct fr_error *err)
+{
+    (void)err;
+    o->trace.ranks = value;
+    return FR_OK;
+}
+
+enum fr_status cli_set_trace_micro(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t n;
+
+    FR_TRY(fr__parse_count(value, "option '--trace-micro-batches'", FR_NOWHERE, 1, UINT32_MAX, &n,
+                           err));
+    o->trace.micro_batches = (uint32_t)n;
     return FR_OK;
 }
 

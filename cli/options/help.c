@@ -70,8 +70,14 @@ static void print_grid(FILE *f)
           "know\n"
           "\"all\". Numbers and words may be lists, 1,2,4,8, and counts ranges: 1..8 by one, "
           "16..64+16 by\n"
-          "a step, 1..64x2 by a factor.\n",
+          "a step, 1..64x2 by a factor. Options of strategies take grids with |: "
+          "pp:stages=2|4|8,micro=4|8.\n"
+          "--seed 0..19 answers each point with all these seeds: mean, standard error, min, max.\n"
+          "\nColumns, for --columns:",
           f);
+    for (size_t i = 0; fr_sweep_column_name(i); i++)
+        fprintf(f, "%s%s%s", i ? "," : "", i % 9 ? " " : "\n  ", fr_sweep_column_name(i));
+    fputc('\n', f);
 }
 
 static void print_formats(FILE *f, const char *(*format)(size_t i, const char **summary))

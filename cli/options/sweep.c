@@ -40,6 +40,11 @@ enum fr_status cli_set_store(struct options *o, const char *value, struct fr_err
     return FR_OK;
 }
 
+enum fr_status cli_add_columns(struct options *o, const char *value, struct fr_error *err)
+{
+    return fr_sweep_table_columns(&o->table, value, err);
+}
+
 enum fr_status cli_add_prices(struct options *o, const char *value, struct fr_error *err)
 {
     return fr_prices_parse(&o->terms.prices, value, err);

@@ -67,19 +67,42 @@ enum fr_status cli_check_terms(const struct options *o, struct fr_error *err)
     return FR_OK;
 }
 
+/* Says what a trace leaves out: the later micro-batches of a long pipeline. */
+static enum fr_status note_trace(const struct options *o, const struct fr_results *rs,
+                                 const char *path, struct fr_error *err)
+{
+    static const char ending[] = ".trace.json";
+    size_t n = strlen(path), m = sizeof(ending) - 1;
+    uint32_t shown, of;
+
+    if (o->quiet || o->trace.micro_batches > 0 || n <= m || strcmp(path + n - m, ending) != 0)
+        return FR_OK;
+    FR_TRY(fr_trace_extent(rs->records[0], &o->trace, &shown, &of, err));
+    if (shown < of)
+        fprintf(stderr,
+                "forerun: note: %s shows the first %u of %u micro-batches; --trace-micro-batches N "
+                "shows more, --trace-ranks fewer GPUs\n",
+                path, (unsigned)shown, (unsigned)of);
+    return FR_OK;
+}
+
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err)
 {
     const struct options *o = &s->options;
+    struct cli_page page;
 
     FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_results_write(rs, o->files[i], &s->context, err));
-    if (o->json)
+    for (size_t i = 0; i < o->n_files; i++)
+        FR_TRY(note_trace(o, rs, o->files[i], err));
+    if (o->json) {
         fr_results_print_json(stdout, rs);
-    else
-        fr_results_print_table(stdout, rs, o->verbose);
-    return FR_OK;
+        return FR_OK;
+    }
+    fr_results_print_table(cli_page_open(&page), rs, o->verbose);
+    return cli_page_close(&page, err);
 }
 
 void cli_print_row(FILE *f, const char *name, int width, const char *summary)

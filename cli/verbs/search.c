@@ -47,16 +47,18 @@ static enum fr_status print_flags(const struct options *o, const struct fr_searc
 static enum fr_status write_one(struct session *s, const struct searches *x, struct fr_error *err)
 {
     const struct options *o = &s->options;
+    struct cli_page page;
 
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_search_write(o->files[i], x->results, &s->context, err));
     if (o->flags_of < FR_N_FRAMEWORKS)
         return print_flags(o, x->searches[0], err);
-    if (o->json)
+    if (o->json) {
         fr_search_print_json(stdout, x->results);
-    else
-        fr_search_print(stdout, x->results);
-    return FR_OK;
+        return FR_OK;
+    }
+    fr_search_print(cli_page_open(&page), x->results);
+    return cli_page_close(&page, err);
 }
 
 static enum fr_status write_clusters(struct session *s, const struct searches *x,
@@ -114,7 +116,8 @@ static enum fr_status search(struct session *s, struct searches *x, size_t i, st
     x->results[i] = (struct fr_search_results){.search = x->searches[i],
                                                .n_shown = o->n_best,
                                                .terms = &o->terms,
-                                               .is_exhaustive = o->exhaustive};
+                                               .is_exhaustive = o->exhaustive,
+                                               .width = cli_width()};
     FR_TRY(read_axes(o, x, x->searches[i], err));
     FR_TRY(fr_search_clusters_question(x->clusters, i, &o->question, &q, err));
     st = fr_search_run(x->searches[i], &q, &how, &s->context, err);

@@ -124,13 +124,19 @@ static enum fr_status write_all(struct session *s, const struct fr_sweep_summary
                                 struct fr_error *err)
 {
     const struct options *o = &s->options;
+    struct fr_sweep_table table = o->table;
+    struct cli_page page;
 
+    table.all_rows = o->all;
+    table.width = cli_width();
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(fr_sweep_write(o->files[i], o->sweep, m, &s->context, err));
     if (o->json)
         fr_sweep_print_json(stdout, o->sweep, m);
-    else
-        fr_sweep_print_table(stdout, o->sweep, m, o->all);
+    if (!o->json) {
+        fr_sweep_print_table(cli_page_open(&page), o->sweep, m, &table);
+        FR_TRY(cli_page_close(&page, err));
+    }
     if (!o->quiet && o->store && fr_sweep_n_found(o->sweep) > 0)
         fprintf(stderr, "forerun: note: %zu points were in %s already\n",
                 fr_sweep_n_found(o->sweep), o->store);
@@ -166,7 +172,7 @@ static void print_advice(const struct fr_record *r)
         printf("  %-18s %-40s %s\n", name, r->advice[i].options, r->advice[i].change);
     }
     if (r->n_advice == 0)
-        printf("  no single change of %u that were tried\n", r->advice_tried);
+        printf("  none of %u changes, to larger machines either\n", r->advice_tried);
 }
 
 /* What 'forerun simulate' would say of the point that lacks least. A sweep's answer stands without

@@ -4,13 +4,15 @@
  *
  * Format: "Trace Event Format" (the Chromium project), JSON object form, times in microseconds. One
  * process a device; a thread for each stream in use; tasks without a stream, which may overlap, are
- * asynchronous events; memory by kind is a counter of each process.
+ * asynchronous events; memory by kind is a counter of each process; an arrow leads from each send to
+ * its receive ("s" and "f" events).
  */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "results/data/trace_choice.h"
 #include "results/formats.h"
 #include "results/parts/memory_curve.h"
 #include "results/parts/output.h"
@@ -24,6 +26,8 @@ struct trace {
     const struct fr_record *record;
     const struct fr_plan_view *view;
     const struct fr_context *context;
+    struct fr__trace_choice choice;
+    unsigned *kinds; /* [devices] of buffers that a device ever holds, a bit each */
     uint64_t n_written;
 };
 
@@ -99,6 +103,8 @@ static void write_names(struct trace *t, const uint32_t order[])
         const struct fr_task *before = i ? &t->view->tasks[order[i - 1]] : NULL;
         bool is_new_device = !before || before->device != task->device;
 
+        if (!t->choice.devices[task->device])
+            continue;
         if (is_new_device)
             name_device(t, task->device);
         if ((is_new_device || before->stream != task->stream) && task->stream != FR_STREAM_FREE) {
@@ -179,17 +185,57 @@ static void write_task(struct trace *t, uint32_t id)
     fprintf(t->f, ",\"id\":%" PRIu32 "}", id);
 }
 
+/* Both ends at a moment in which both tasks run, so that a viewer finds the tasks there. */
+static void write_arrow(struct trace *t, uint32_t transfer)
+{
+    const struct fr_transfer *x = &t->view->transfers[transfer];
+    const struct fr_run *run = t->record->run;
+    const struct fr_task *ends[2];
+    double from_s, to_s;
+
+    if (x->send == FR_NONE || x->recv == FR_NONE)
+        return;
+    ends[0] = &t->view->tasks[x->send];
+    ends[1] = &t->view->tasks[x->recv];
+    from_s = run->start_s[x->send] > run->start_s[x->recv] ? run->start_s[x->send]
+                                                           : run->start_s[x->recv];
+    to_s = run->end_s[x->send] < run->end_s[x->recv] ? run->end_s[x->send] : run->end_s[x->recv];
+    for (unsigned i = 0; i < 2; i++)
+        if (ends[i]->stream == FR_STREAM_FREE || !fr__trace_shows(&t->choice, ends[i]))
+            return;
+    for (unsigned i = 0; i < 2; i++) {
+        begin_event(t, i ? "f" : "s", ends[i]->device);
+        fprintf(t->f, ",\"tid\":%u", ends[i]->stream + 1u);
+        write_text(t, "name", "message");
+        write_text(t, "cat", "message");
+        write_number(t, "ts", 1e6 * (from_s + (to_s - from_s) / 2));
+        fprintf(t->f, ",\"id\":%" PRIu32 "%s}", transfer, i ? ",\"bp\":\"e\"" : "");
+    }
+}
+
 static void write_counter(struct trace *t, uint32_t device, double t_s,
                           const uint64_t bytes[FR_N_BUFFER_KINDS])
 {
+    const char *separator = "";
+
     begin_event(t, "C", device);
     write_text(t, "name", "memory (bytes)");
     write_number(t, "ts", 1e6 * t_s);
     fputs(",\"args\":{", t->f);
-    for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
-        fprintf(t->f, "%s\"%s\":%" PRIu64, kind ? "," : "",
+    for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++) {
+        if (!(t->kinds[device] & 1u << kind))
+            continue;
+        fprintf(t->f, "%s\"%s\":%" PRIu64, separator,
                 fr_buffer_kind_name((enum fr_buffer_kind)kind), bytes[kind]);
+        separator = ",";
+    }
     fputs("}}", t->f);
+}
+
+/* Whether a trace has this moment: where micro-batches are left out, it has no memory either. */
+static bool shows_memory(const struct fr__trace_choice *c, uint32_t device, double t_s)
+{
+    return c->devices[device] && !(t_s > c->gap_start_s && t_s < c->gap_end_s);
 }
 
 static enum fr_status write_memory(struct trace *t, struct fr_error *err)
@@ -207,7 +253,8 @@ static enum fr_status write_memory(struct trace *t, struct fr_error *err)
             bytes[b->kind] += b->bytes;
         else
             bytes[b->kind] -= b->bytes;
-        if (is_last_of_device || events[i + 1].t_s > events[i].t_s)
+        if ((is_last_of_device || events[i + 1].t_s > events[i].t_s) &&
+            shows_memory(&t->choice, events[i].device, events[i].t_s))
             write_counter(t, events[i].device, events[i].t_s, bytes);
         if (is_last_of_device)
             for (unsigned kind = 0; kind < FR_N_BUFFER_KINDS; kind++)
@@ -225,13 +272,35 @@ static enum fr_status write_events(struct trace *t, struct fr_error *err)
     FR_TRY(fr__tasks_by_lane(t->record, &order, err));
     write_names(t, order);
     for (size_t i = 0; i < t->view->n_tasks && st == FR_OK; i++) {
-        if (t->view->tasks[order[i]].kind != FR_TASK_MARKER)
+        const struct fr_task *task = &t->view->tasks[order[i]];
+
+        if (task->kind != FR_TASK_MARKER && fr__trace_shows(&t->choice, task))
             write_task(t, order[i]);
         if (i % 1024 == 0)
             st = fr__check_cancel(t->context, err);
     }
     free(order);
+    for (uint32_t i = 0; i < t->view->n_transfers && st == FR_OK; i++)
+        write_arrow(t, i);
     return st == FR_OK ? write_memory(t, err) : st;
+}
+
+static enum fr_status find_kinds(struct trace *t, struct fr_error *err)
+{
+    t->kinds = calloc(t->view->topo->n_devices + 1, sizeof(*t->kinds));
+    if (!t->kinds)
+        return fr__fail_nomem(err);
+    for (size_t i = 0; i < t->view->n_buffers; i++)
+        t->kinds[t->view->buffers[i].device] |= 1u << t->view->buffers[i].kind;
+    return FR_OK;
+}
+
+/* Says what is left out, for people who open the file later. */
+static void write_choice(struct trace *t)
+{
+    if (t->choice.micro < t->choice.of)
+        fprintf(t->f, ",\"micro_batches\":\"the first %" PRIu32 " of %" PRIu32 "\"",
+                t->choice.micro, t->choice.of);
 }
 
 static enum fr_status write_trace(const struct fr_results *rs, FILE *f,
@@ -239,18 +308,25 @@ static enum fr_status write_trace(const struct fr_results *rs, FILE *f,
 {
     const struct fr_record *r = rs->records[0];
     struct trace t = {.f = f, .record = r, .context = ctx};
+    enum fr_status st;
 
     if (!r->plan || !r->run)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a trace needs the plan and its run");
     t.view = fr_plan_view(r->plan);
+    FR_TRY(fr__trace_choose(r, rs->trace, &t.choice, err));
     fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"tool\":\"forerun\"", f);
     write_text(&t, "workload", r->workload);
     write_text(&t, "topology", r->topology);
     write_text(&t, "strategy", r->strategy);
+    write_choice(&t);
     fputs("},\"traceEvents\":[", f);
-    FR_TRY(write_events(&t, err));
+    st = find_kinds(&t, err);
+    if (st == FR_OK)
+        st = write_events(&t, err);
     fputs("\n]}\n", f);
-    return FR_OK;
+    free(t.kinds);
+    free(t.choice.devices);
+    return st;
 }
 
 const struct fr__format fr__format_trace = {

@@ -19,7 +19,10 @@ enum { NUMBER = 32 };
 enum column {
     COLUMN_STRATEGY,
     COLUMN_ITERATION,
-    COLUMN_RANGE, /* where one is known */
+    COLUMN_STANDARD_ERROR, /* these three of several seeds */
+    COLUMN_MIN,
+    COLUMN_MAX,
+    COLUMN_RANGE, /* where one is known, of one seed */
     COLUMN_THROUGHPUT,
     COLUMN_TOKENS, /* these two of sequence models */
     COLUMN_MFU,
@@ -66,6 +69,15 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         break;
     case COLUMN_ITERATION:
         fr__format_time(r->iteration_s, cell, NUMBER);
+        break;
+    case COLUMN_STANDARD_ERROR:
+        fr__format_time(r->seeds.standard_error_s, cell, NUMBER);
+        break;
+    case COLUMN_MIN:
+        fr__format_time(r->seeds.min_s, cell, NUMBER);
+        break;
+    case COLUMN_MAX:
+        fr__format_time(r->seeds.max_s, cell, NUMBER);
         break;
     case COLUMN_RANGE:
         if (!r->oom)
@@ -125,16 +137,21 @@ static void fill_comparison(const void *user, size_t i, struct fr__table_row *ro
 static bool has_column(const struct comparison *c, enum column column)
 {
     const struct fr_results *rs = c->results;
-    bool has_tokens = false, has_flops = false, has_range = false;
+    bool has_tokens = false, has_flops = false, has_range = false, has_seeds = false;
 
     for (size_t i = 0; i < rs->n; i++) {
         has_tokens = has_tokens || rs->records[i]->tokens_per_sample > 0;
         has_flops = has_flops || rs->records[i]->model_flops > 0;
         has_range = has_range || rs->records[i]->interval.is_known;
+        has_seeds = has_seeds || rs->records[i]->seeds.n > 0;
     }
     switch (column) {
+    case COLUMN_STANDARD_ERROR:
+    case COLUMN_MIN:
+    case COLUMN_MAX:
+        return has_seeds;
     case COLUMN_RANGE:
-        return has_range;
+        return has_range && !has_seeds;
     case COLUMN_TOKENS:
         return has_tokens;
     case COLUMN_MFU:
@@ -153,6 +170,9 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
     static const struct fr__table_column all[N_COLUMNS] = {
         [COLUMN_STRATEGY] = {"strategy", false},
         [COLUMN_ITERATION] = {"iteration", true},
+        [COLUMN_STANDARD_ERROR] = {"std error", true},
+        [COLUMN_MIN] = {"min", true},
+        [COLUMN_MAX] = {"max", true},
         [COLUMN_RANGE] = {"90 %", true},
         [COLUMN_THROUGHPUT] = {"samples/s", true},
         [COLUMN_TOKENS] = {"tokens/s/GPU", true},
@@ -187,9 +207,11 @@ static void choose_columns(struct comparison *c, struct fr__table_column titles[
 
 /* Columns in the order in which tables that were cut have them. */
 static const enum column by_weight[] = {
-    COLUMN_ITERATION, COLUMN_RANGE,   COLUMN_TOKENS, COLUMN_MFU,  COLUMN_SPEED_UP,
-    COLUMN_RUN,       COLUMN_COST,    COLUMN_MEMORY, COLUMN_FITS, COLUMN_THROUGHPUT,
-    COLUMN_COMPUTE,   COLUMN_EXPOSED, COLUMN_BUBBLE, COLUMN_GAP};
+    COLUMN_ITERATION,  COLUMN_STANDARD_ERROR, COLUMN_MIN,     COLUMN_MAX,
+    COLUMN_RANGE,      COLUMN_TOKENS,         COLUMN_MFU,     COLUMN_SPEED_UP,
+    COLUMN_RUN,        COLUMN_COST,           COLUMN_MEMORY,  COLUMN_FITS,
+    COLUMN_THROUGHPUT, COLUMN_COMPUTE,        COLUMN_EXPOSED, COLUMN_BUBBLE,
+    COLUMN_GAP};
 
 static size_t width_of(const struct comparison *c, enum column column, const char *title)
 {
@@ -279,6 +301,10 @@ void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_ver
     choose_columns(&c, titles);
     fr__record_put_question(f, rs->records[0], false);
     put_tables(f, &c, titles);
+    if (c.base->seeds.n > 0)
+        fprintf(f, "\niteration: mean of seeds %llu to %llu; other parts are of the first",
+                (unsigned long long)c.base->seeds.first,
+                (unsigned long long)(c.base->seeds.first + c.base->seeds.n - 1));
     fputs("\nspeed-up against ", f);
     fr__put_clean(f, c.base->strategy);
     fputs("; costs from ", f);
@@ -293,6 +319,6 @@ void fr__record_put_comparison(FILE *f, const struct fr_results *rs, bool is_ver
             fr__record_put_oom(f, rs->records[i]);
         fr__record_put_sensitivities(f, rs->records[i]);
         if (is_verbose)
-            fr__record_put_details(f, rs->records[i]);
+            fr__record_put_details(f, rs->records[i], rs->width);
     }
 }

@@ -291,7 +291,7 @@ static void print_planned(FILE *f, const struct fr_record *r)
             gap);
 }
 
-static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_terms *terms,
+static void print_one(FILE *f, const struct fr_record *r, const struct fr_results *rs,
                       bool is_verbose)
 {
     static const struct fr__table_column columns[] = {
@@ -308,7 +308,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_
     fputs("\ncosts from ", f);
     fr__record_put_cost_sources(f, r);
     fr__record_put_interval(f, r);
-    fr__record_put_run(f, r, terms);
+    fr__record_put_run(f, r, rs->terms);
     fr__record_put_seeds(f, r);
     print_planned(f, r);
     print_promise(f, r);
@@ -321,7 +321,7 @@ static void print_one(FILE *f, const struct fr_record *r, const struct fr_sweep_
     fr__record_put_sensitivities(f, r);
     fr__record_put_uncertainty(f, r);
     if (is_verbose)
-        fr__record_put_details(f, r);
+        fr__record_put_details(f, r, rs->width);
 }
 
 void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbose)
@@ -333,5 +333,5 @@ void fr_results_print_table(FILE *f, const struct fr_results *rs, bool is_verbos
         fr_difference_print(f, rs->differences[i], is_verbose);
     }
     for (size_t i = 0; !rs->is_comparison && i < rs->n; i++)
-        print_one(f, rs->records[i], rs->terms, is_verbose);
+        print_one(f, rs->records[i], rs, is_verbose);
 }

@@ -43,7 +43,7 @@ void fr__record_held_cell(char cell[FR__TABLE_CELL], const struct fr_record_peak
 /* ---- record_details.c ---- */
 
 /* Devices, links and the critical path. */
-void fr__record_put_details(FILE *f, const struct fr_record *r);
+void fr__record_put_details(FILE *f, const struct fr_record *r, size_t width);
 /* Sensitivities that show in the tenths of a percent. */
 void fr__record_put_sensitivities(FILE *f, const struct fr_record *r);
 /* The interval of the iteration time, and the costs that make it wide. */

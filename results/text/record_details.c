@@ -46,7 +46,30 @@ static void fill_link(const void *user, size_t i, struct fr__table_row *row)
     snprintf(row->cell[3], NUMBER, "%u", l->count);
 }
 
-void fr__record_put_details(FILE *f, const struct fr_record *r)
+static void fill_critical(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct fr_record *r = user;
+
+    if (r->critical_start_s) {
+        fr__format_time(r->critical_start_s[i], row->cell[0], NUMBER);
+        fr__format_time(r->critical_end_s[i] - r->critical_start_s[i], row->cell[1], NUMBER);
+    }
+    fr__table_text(row->cell[2], r->critical_path[i]);
+}
+
+static void put_critical(FILE *f, const struct fr_record *r, size_t width)
+{
+    static const struct fr__table_column columns[] = {
+        {"start", true}, {"takes", true}, {"task", false}};
+
+    fprintf(f, "\ncritical path (%zu tasks):\n", r->critical_total);
+    fr__table_print_within(f, &(struct fr__table){columns, 3, r->n_critical, fill_critical, r},
+                           width, 2);
+    if (r->critical_total > r->n_critical)
+        fprintf(f, "  and %zu more\n", r->critical_total - r->n_critical);
+}
+
+void fr__record_put_details(FILE *f, const struct fr_record *r, size_t width)
 {
     bool is_folded = r->n_links > 0 && r->plan && fr_plan_view(r->plan)->device_counts;
     static const struct fr__table_column devices[] = {
@@ -59,22 +82,15 @@ void fr__record_put_details(FILE *f, const struct fr_record *r)
     struct fr__table t = {devices, 11, r->n_devices, fill_device, r};
 
     putc('\n', f);
-    fr__table_print(f, &t);
+    fr__table_print_within(f, &t, width, 1);
     if (r->n_links > 0) {
         t = (struct fr__table){links, is_folded ? 4 : 3, r->n_links, fill_link, r};
         putc('\n', f);
-        fr__table_print(f, &t);
+        fr__table_print_within(f, &t, width, 1);
         if (r->links_total > r->n_links)
             fprintf(f, "  and %zu more links\n", r->links_total - r->n_links);
     }
-    fprintf(f, "\ncritical path (%zu tasks):\n", r->critical_total);
-    for (size_t i = 0; i < r->n_critical; i++) {
-        fputs("  ", f);
-        fr__put_clean(f, r->critical_path[i]);
-        putc('\n', f);
-    }
-    if (r->critical_total > r->n_critical)
-        fprintf(f, "  and %zu more\n", r->critical_total - r->n_critical);
+    put_critical(f, r, width);
 }
 
 /* ---- what changes the time ---- */

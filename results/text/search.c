@@ -59,7 +59,7 @@ static void print_best(FILE *f, const struct fr_search_results *r)
         fputs("No layout of the space fits.\n", f);
         return;
     }
-    fr__table_print(f, &t);
+    fr__table_print_within(f, &t, r->width, 2);
     fprintf(f,
             "\ntime: an iteration op by op; coarse: one task an action of the schedule; %s: for %s "
             "samples\n",
@@ -95,9 +95,12 @@ static void print_frontier(FILE *f, const struct fr_search_results *r)
     if (m->n_frontier < 2)
         return;
     fputs("\nLess memory for more time, of the layouts that were simulated coarsely:\n\n", f);
-    fr__table_print(f, &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
-                                           m->n_frontier < r->n_shown ? m->n_frontier : r->n_shown,
-                                           fill_frontier, r});
+    fr__table_print_within(
+        f,
+        &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
+                            m->n_frontier < r->n_shown ? m->n_frontier : r->n_shown, fill_frontier,
+                            r},
+        r->width, 1);
 }
 
 /* ---- the others ---- */

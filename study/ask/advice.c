@@ -245,6 +245,8 @@ enum fr_status fr__fill_advice(struct fr_record *r, struct fr__arena *arena,
              (st = advise_gpus(&a)) == FR_OK && (st = advise_gradients(&a)) == FR_OK &&
              (st = advise_optimizers(&a)) == FR_OK)
         st = advise_formats(&a);
+    if (st == FR_OK && a.n == 0 && !a.is_cut_short)
+        st = fr__advise_machines(&a, advise_strategies);
     r->advice_tried = a.n_tried;
     r->is_advice_cut_short = a.is_cut_short;
     return st == FR_OK ? keep(&a) : st;

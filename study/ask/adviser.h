@@ -39,4 +39,9 @@ enum fr_status fr__advice_add(struct adviser *a, const struct trial *t, const ch
  * user's; else the advice is to take another strategy. Fails as fr__advice_try. */
 enum fr_status fr__advise_options(struct adviser *a, const struct fr_strategy *strategy,
                                   const char *spec, bool is_asked);
+
+/* Tries the question, and where it does not fit `advise`, on more machines of the kind, then on
+ * presets with more memory a GPU, and names the cluster in what it adds. Ends with the first
+ * cluster of each kind on which something fits. Fails as fr__advice_try. */
+enum fr_status fr__advise_machines(struct adviser *a, enum fr_status (*advise)(struct adviser *a));
 #endif

@@ -49,9 +49,13 @@ const struct fr__row_column fr__row_columns[] = {
     COLUMN("profile_device", TEXT, profile_device),
     COLUMN("iterations", COUNT, iterations),
     COLUMN("seed", COUNT, seed),
+    COLUMN("seeds", COUNT, n_seeds),
     COLUMN("jitter", NUMBER, jitter_cv),
     COLUMN("device_jitter", NUMBER, device_cv),
     COLUMN("iteration_s", NUMBER, iteration_s),
+    COLUMN("standard_error_s", NUMBER, standard_error_s),
+    COLUMN("min_s", NUMBER, min_s),
+    COLUMN("max_s", NUMBER, max_s),
     COLUMN("samples_per_s", NUMBER, samples_per_s),
     COLUMN("low_s", NUMBER, low_s),
     COLUMN("high_s", NUMBER, high_s),
@@ -349,10 +353,12 @@ static enum fr_status begin(struct fr_sweep_row *row, const struct fr_question *
     row->image_size = q->image_size;
     row->iterations = q->iterations ? q->iterations : 1;
     row->seed = q->run.seed;
+    row->n_seeds = q->n_seeds > 1 ? q->n_seeds : 1;
     row->jitter_cv = q->run.jitter_cv;
     row->device_cv = q->run.device_cv;
     row->iteration_s = row->samples_per_s = row->compute_s = row->comm_s = NAN;
     row->low_s = row->high_s = NAN;
+    row->standard_error_s = row->min_s = row->max_s = NAN;
     row->exposed_comm_s = row->bubble_s = row->lower_bound_s = NAN;
     row->tokens_per_s = row->model_flops_per_s_per_gpu = row->mfu = row->hfu = NAN;
     return FR_OK;
@@ -401,6 +407,11 @@ static void add_measures(struct fr_sweep_row *row, const struct fr_record *r)
     if (!r->oom) {
         row->iteration_s = r->iteration_s;
         row->samples_per_s = r->samples_per_s;
+        if (r->seeds.n > 0) {
+            row->standard_error_s = r->seeds.standard_error_s;
+            row->min_s = r->seeds.min_s;
+            row->max_s = r->seeds.max_s;
+        }
         if (r->interval.is_known) {
             row->low_s = r->interval.low_s;
             row->high_s = r->interval.high_s;

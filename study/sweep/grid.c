@@ -139,9 +139,14 @@ static enum fr_status add_item(struct fr_sweep *s, size_t setting, const char *i
                                struct fr_error *err)
 {
     const char *dots = strstr(item, "..");
+    bool is_seed = setting == fr__setting_index("seed");
     struct range r;
 
-    if (!dots)
+    if (is_seed && s->axes[setting].n > 0)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--seed' has several values in a sweep, expected one or "
+                        "FIRST..LAST: each point is answered with all of them");
+    if (!dots || is_seed)
         return add_value(s, setting, item, err);
     FR_TRY(parse_range(item, dots, &r, fr_question_setting(setting), err));
     return add_range(s, setting, &r, err);

@@ -181,7 +181,7 @@ if timeout --preserve-status 9 true 2>/dev/null; then
         status=0
         rm -f interrupted.csv
         timeout --foreground --preserve-status -s INT "$after_s" "$forerun" sweep $large -g 1..8 \
-            --seed 1..20 --store interrupted.csv >out 2>err </dev/null || status=$?
+            --iterations 1..20 --store interrupted.csv >out 2>err </dev/null || status=$?
         test -s err && break
     done
     check "an_interrupt_says_how_to_go_on" fails 130 "interrupted after .* the same command goes on"

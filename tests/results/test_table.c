@@ -54,6 +54,60 @@ START_TEST(a_table_without_rows_is_its_titles)
 }
 END_TEST
 
+static char *print_within(const struct fr__table *t, size_t width)
+{
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    fr__table_print_within(f, t, width, 1);
+    fclose(f);
+    return text;
+}
+
+START_TEST(a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows)
+{
+    static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"last", true}};
+    const struct fr__table t = {columns, 3, 2, fill, NULL};
+
+    for (size_t width = 14; width <= 18; width++) {
+        char *text = print_within(&t, width);
+
+        ck_assert_str_eq(text, width < 18 ? "  name     n\n"
+                                            "  ab     123\n"
+                                            "  größe    7\n"
+                                            "\n"
+                                            "  name   last\n"
+                                            "  ab        x\n"
+                                            "  größe\n"
+                                          : "  name     n  last\n"
+                                            "  ab     123     x\n"
+                                            "  größe    7\n");
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(long_names_of_rows_become_numbers_below_the_first_part)
+{
+    static const struct fr__table_column columns[] = {{"name", false}, {"n", true}, {"last", true}};
+    const struct fr__table t = {columns, 3, 2, fill, NULL};
+
+    for (size_t width = 1; width < 14; width++) {
+        char *text = print_within(&t, width);
+
+        ck_assert_str_eq(text, "     name     n\n"
+                               "  1  ab     123\n"
+                               "  2  größe    7\n"
+                               "\n"
+                               "     last\n"
+                               "  1     x\n"
+                               "  2\n");
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(control_characters_never_reach_the_terminal)
 {
     char cell[FR__TABLE_CELL];
@@ -99,6 +153,8 @@ int main(void)
 
     tcase_add_test(tc, columns_are_aligned_by_characters_and_lines_end_without_blanks);
     tcase_add_test(tc, a_table_without_rows_is_its_titles);
+    tcase_add_test(tc, a_table_wider_than_a_line_goes_on_below_with_the_names_of_its_rows);
+    tcase_add_test(tc, long_names_of_rows_become_numbers_below_the_first_part);
     tcase_add_test(tc, control_characters_never_reach_the_terminal);
     tcase_add_test(tc, long_text_is_cut_between_characters);
     tcase_add_test(tc, decimals_are_rounded_half_away_and_zero_has_no_sign);

@@ -281,7 +281,8 @@ START_TEST(options_are_changed_on_top_of_those_asked_for)
 }
 END_TEST
 
-/* The 528 MiB of vgg16's parameters alone are too much for any of 64 MiB. */
+/* 4 x 12 x 32768^2 parameters take 192 GiB and their gradients as much: too much for two GPUs of 64
+ * MiB and for the presets of the next sizes, sixteen GPUs of 12 GiB and eight of 16. */
 START_TEST(says_when_nothing_helps)
 {
     struct fr_record *r;
@@ -291,7 +292,7 @@ START_TEST(says_when_nothing_helps)
     FILE *f;
 
     ask(&a, "single", 1, 1);
-    a.question.workload = "vgg16";
+    a.question.workload = "gpt:layers=4,hidden=32768,heads=64,seq=16,vocab=1000";
     r = answer(&a);
     ck_assert(r->oom && r->has_advice);
     ck_assert_uint_eq(r->n_advice, 0);
@@ -303,6 +304,25 @@ START_TEST(says_when_nothing_helps)
     snprintf(line, sizeof(line), "\nno change fits: %u were simulated\n", r->advice_tried);
     ck_assert_uint_eq(count_of(text, line), 1);
     free(text);
+    fr_record_free(r);
+}
+END_TEST
+
+/* vgg16's parameters fit on neither GPU of 64 MiB: the next cluster is one of larger GPUs. */
+START_TEST(other_machines_are_named_where_nothing_on_these_fits)
+{
+    struct fr_record *r;
+    struct asked a;
+
+    ask(&a, "single", 1, 1);
+    a.question.workload = "vgg16";
+    r = answer(&a);
+    ck_assert(r->oom);
+    ck_assert_uint_gt(r->n_advice, 0);
+    for (size_t i = 0; i < r->n_advice; i++) {
+        ck_assert_ptr_eq(strstr(r->advice[i].options, "-t "), r->advice[i].options);
+        ck_assert(!r->advice[i].changes_training && r->advice[i].samples_per_s > 0);
+    }
     fr_record_free(r);
 }
 END_TEST
@@ -377,6 +397,7 @@ static Suite *suite(void)
     tcase_add_test(t, two_options_together_help_where_neither_does);
     tcase_add_test(t, options_are_changed_on_top_of_those_asked_for);
     tcase_add_test(t, says_when_nothing_helps);
+    tcase_add_test(t, other_machines_are_named_where_nothing_on_these_fits);
     tcase_add_test(t, is_not_looked_for_unless_asked_and_needed);
     tcase_add_test(t, the_json_has_it_too);
     suite_add_tcase(s, t);
