@@ -129,7 +129,8 @@ static void run_threads(struct shared *s, pthread_t threads[], unsigned n)
     while (n_started < n && pthread_create(&threads[n_started], NULL, thread_main, s) == 0)
         s->n_at_work = ++n_started;
     if (n_started == 0)
-        s->status = fr__fail(&s->err, FR_EIO, FR_NOWHERE, "cannot start a thread");
+        s->status = fr__fail(&s->err, FR_EIO, FR_NOWHERE,
+                             "cannot start a thread: too little memory, or too many threads");
     pthread_mutex_unlock(&s->lock);
     wait_for_all(s);
     for (unsigned i = 0; i < n_started; i++)

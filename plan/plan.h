@@ -237,13 +237,14 @@ const char *fr_order_name(enum fr_order o);
 bool fr_order_is_pass(enum fr_order o);
 /* The same plan with dependencies and priorities by which it keeps an order that is a pass;
  * finished, on the same topology and graph. seed: of FR_ORDER_RANDOM. transfer_s: [n_transfers]
- * what each takes alone, for FR_ORDER_TAC; other orders take NULL. fr_run_order (sim/sim.h) knows
- * these times. *n_ordered: transfers that were given an order. What the orders are and how they are
+ * what each takes alone, for FR_ORDER_TAC; other orders take NULL. compute_s: [n_tasks] what each
+ * compute task takes, likewise; NULL: the mean of its cost. fr_run_order (sim/sim.h) knows these
+ * times. *n_ordered: transfers that were given an order. What the orders are and how they are
  * kept: plan/orders/order.h. A dead lock that `control` makes of a plan is FR_ERANGE with the
  * circle of tasks. */
 enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
-                             const double transfer_s[], struct fr_plan **out, size_t *n_ordered,
-                             struct fr_error *err);
+                             const double transfer_s[], const double compute_s[],
+                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err);
 
 /* What a device or a group of a folded plan stands for. */
 struct fr_plan_fold {

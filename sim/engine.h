@@ -565,6 +565,9 @@ static inline double fr__comm_stretch(const struct engine *e, enum fr_work_class
 
 /* ---- random.c ---- */
 enum fr_status fr__random_init(struct engine *e);
+/* The mean time of a compute task, as fast as the options make its device; of *e only v and o are
+ * looked at. */
+double fr__mean_duration(const struct engine *e, const struct fr_task *k);
 double fr__varied_duration(const struct engine *e, uint32_t task);
 /* A compute task's time with slow-down and jitter. */
 static inline double fr__task_duration(const struct engine *e, uint32_t task)

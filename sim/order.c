@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "sim/engine.h"
 #include "sim/network/model.h"
 
 #include <stdlib.h>
@@ -29,25 +30,41 @@ static enum fr_status time_transfers(const struct fr_plan_view *v, const struct 
     return FR_OK;
 }
 
+/* compute_s: [n_tasks] */
+static void time_compute(const struct fr_plan_view *v, const struct fr_run_options *o,
+                         double compute_s[])
+{
+    const struct engine e = {.v = v, .o = o};
+
+    for (size_t t = 0; t < v->n_tasks; t++)
+        compute_s[t] =
+            v->tasks[t].kind == FR_TASK_COMPUTE ? fr__mean_duration(&e, &v->tasks[t]) : 0;
+}
+
 enum fr_status fr_run_order(const struct fr_plan *p, const struct fr_run_options *o,
                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err)
 {
     const struct fr_plan_view *v = fr_plan_view(p);
     struct fr__routes routes;
-    double *time_s;
+    double *time_s, *compute_s = NULL;
     enum fr_status st;
 
     if (o->order != FR_ORDER_TAC)
-        return fr_plan_order(p, o->order, o->seed, NULL, out, n_ordered, err);
+        return fr_plan_order(p, o->order, o->seed, NULL, NULL, out, n_ordered, err);
     time_s = malloc((v->n_transfers + 1) * sizeof(*time_s));
+    if (o->slowness)
+        compute_s = malloc((v->n_tasks + 1) * sizeof(*compute_s));
     st = fr__routes_init(&routes, v->topo, err);
-    if (st == FR_OK && !time_s)
+    if (st == FR_OK && (!time_s || (o->slowness && !compute_s)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
         st = time_transfers(v, o, &routes, time_s, err);
+    if (st == FR_OK && compute_s)
+        time_compute(v, o, compute_s);
     if (st == FR_OK)
-        st = fr_plan_order(p, o->order, o->seed, time_s, out, n_ordered, err);
+        st = fr_plan_order(p, o->order, o->seed, time_s, compute_s, out, n_ordered, err);
     fr__routes_fini(&routes);
+    free(compute_s);
     free(time_s);
     return st;
 }

@@ -41,8 +41,7 @@ enum fr_status fr__random_init(struct engine *e)
     return FR_OK;
 }
 
-/* The mean time of a task, as fast as the options make its device. */
-static double mean_of(const struct engine *e, const struct fr_task *k)
+double fr__mean_duration(const struct engine *e, const struct fr_task *k)
 {
     const struct fr_cost *c = &e->v->costs[k->cost_id];
     double mean_s = e->o->cost_s ? e->o->cost_s[k->cost_id] : c->mean_s;
@@ -60,7 +59,7 @@ static double mean_of(const struct engine *e, const struct fr_task *k)
 double fr__varied_duration(const struct engine *e, uint32_t task)
 {
     const struct fr_task *k = &e->v->tasks[task];
-    double duration_s = mean_of(e, k);
+    double duration_s = fr__mean_duration(e, k);
 
     if (e->slowdown)
         duration_s *= e->slowdown[k->device];

@@ -152,6 +152,7 @@ unit_tests += tests/study/test_interference
 unit_tests += tests/study/test_interval
 unit_tests += tests/study/test_iterations
 unit_tests += tests/study/test_profiles
+unit_tests += tests/study/test_properties
 unit_tests += tests/study/test_rates
 unit_tests += tests/study/test_recipe_file
 unit_tests += tests/study/test_record

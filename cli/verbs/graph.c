@@ -2,13 +2,13 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "workloads/random/random_tasks.h"
 
 #include <inttypes.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,22 +236,17 @@ enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
 enum fr_status cli_graph_random(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    FILE *f;
+    struct fr__out out;
     enum fr_status st;
 
     if (o->n_files > 1)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "one file at most");
     if (o->n_files == 0)
         return fr_random_tasks(stdout, o->arguments[0], err);
-    f = fopen(o->files[0], "w");
-    if (!f)
-        return fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
-                        strerror(errno));
-    st = fr_random_tasks(f, o->arguments[0], err);
-    if (st == FR_OK && ferror(f))
-        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write");
-    if (fclose(f) != 0 && st == FR_OK)
-        st = fr__fail(err, FR_EIO, (struct fr_loc){o->files[0], 0, 0}, "cannot write: %s",
-                      strerror(errno));
+    FR_TRY(fr__out_open(&out, o->files[0], err));
+    st = fr_random_tasks(out.f, o->arguments[0], err);
+    if (st == FR_OK)
+        return fr__out_commit(&out, err);
+    fr__out_abort(&out);
     return st;
 }

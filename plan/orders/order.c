@@ -57,8 +57,8 @@ static enum fr_status number_all(const struct numbering *o, struct fr_error *err
 
 static enum fr_status order_receives(struct fr_plan *out, const struct fr_plan *p,
                                      enum fr_order order, uint64_t seed, const double transfer_s[],
-                                     struct fr__arena *arena, size_t *n_ordered,
-                                     struct fr_error *err)
+                                     const double compute_s[], struct fr__arena *arena,
+                                     size_t *n_ordered, struct fr_error *err)
 {
     const struct fr_plan_view *v = &p->view;
     uint32_t *number = fr__arena_alloc(arena, v->n_transfers, sizeof(*number));
@@ -67,6 +67,7 @@ static enum fr_status order_receives(struct fr_plan *out, const struct fr_plan *
     if (!number)
         return fr__fail_nomem(err);
     FR_TRY(fr__receives_find(&r, p, arena, err));
+    r.compute_s = compute_s;
     FR_TRY(number_all(&(struct numbering){&r, order, seed, transfer_s, number, arena}, err));
     *n_ordered = r.n_ordered;
     return fr__gate(out, &r, number, arena, err);
@@ -75,8 +76,8 @@ static enum fr_status order_receives(struct fr_plan *out, const struct fr_plan *
 /* ---- the pass ---- */
 
 enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint64_t seed,
-                             const double transfer_s[], struct fr_plan **out, size_t *n_ordered,
-                             struct fr_error *err)
+                             const double transfer_s[], const double compute_s[],
+                             struct fr_plan **out, size_t *n_ordered, struct fr_error *err)
 {
     struct fr__arena *arena;
     struct fr_plan *plan;
@@ -94,7 +95,7 @@ enum fr_status fr_plan_order(const struct fr_plan *p, enum fr_order order, uint6
     else if (order == FR_ORDER_CONTROL)
         st = fr__chain_devices(plan, p, err);
     else
-        st = order_receives(plan, p, order, seed, transfer_s, arena, n_ordered, err);
+        st = order_receives(plan, p, order, seed, transfer_s, compute_s, arena, n_ordered, err);
     if (st == FR_OK)
         st = fr_plan_finish(plan, err);
     if (st == FR_OK)

@@ -34,6 +34,7 @@
 /* What all partitions of a plan share. */
 struct fr__receives {
     const struct fr_plan_view *v;
+    const double *compute_s;      /* [n_tasks] of compute tasks; NULL: their costs' means */
     size_t n_ordered;             /* transfers */
     bool *is_ordered;             /* [n_transfers] */
     uint32_t *wave;               /* [n_transfers] of the ordered ones */

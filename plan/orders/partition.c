@@ -84,11 +84,13 @@ static enum fr_status list_receives(struct maker *m, uint32_t first, uint32_t en
 
 /* ---- times ---- */
 
-static double op_s(const struct fr_plan_view *v, uint32_t task)
+static double op_s(const struct fr__receives *r, uint32_t task)
 {
-    const struct fr_task *k = &v->tasks[task];
+    const struct fr_task *k = &r->v->tasks[task];
 
-    return k->kind == FR_TASK_COMPUTE ? v->costs[k->cost_id].mean_s : 0;
+    if (k->kind != FR_TASK_COMPUTE)
+        return 0;
+    return r->compute_s ? r->compute_s[task] : r->v->costs[k->cost_id].mean_s;
 }
 
 /* A power of two, so that times lose nothing but what lies below it. */
@@ -100,7 +102,7 @@ static void choose_tick(struct maker *m, uint32_t first, uint32_t end, const dou
     for (uint32_t i = 0; time_s && i < m->k->n; i++)
         total_s += time_s[m->k->transfers[i]];
     for (uint32_t i = first; i < end; i++)
-        total_s += op_s(m->r->v, m->r->tasks[i]);
+        total_s += op_s(m->r, m->r->tasks[i]);
     (void)frexp(total_s, &exponent);
     if (exponent < LEAST_EXPONENT)
         exponent = LEAST_EXPONENT;
@@ -197,7 +199,7 @@ static enum fr_status classify(struct maker *m, uint32_t first, uint32_t end,
         if (!join_classes(m, task, c))
             return fr__fail_nomem(err);
         if (k->kind == FR_TASK_COMPUTE && *c != FR_NONE) {
-            m->k->work[*c] += (int64_t)(op_s(r->v, task) / m->k->tick_s + 0.5);
+            m->k->work[*c] += (int64_t)(op_s(r, task) / m->k->tick_s + 0.5);
             m->n_ops[*c]++;
         }
     }

@@ -40,6 +40,14 @@ bool fr__dag_is_tail(const struct fr__dag *dag, uint32_t op)
     return role == FR__ROLE_SUM || role == FR__ROLE_UPDATE;
 }
 
+/* One of n pieces of an update or sum, which are bound by memory. */
+static void take_piece(struct fr_cost *c, uint32_t n)
+{
+    c->mean_s /= n;
+    c->flops_s /= n;
+    c->bytes_s /= n;
+}
+
 void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct fr_cost *out)
 {
     const struct fr__dag_op *o = &dag->ops[op];
@@ -53,9 +61,11 @@ void fr__dag_cost(const struct fr__dag *dag, uint32_t op, uint32_t type, struct 
     else if (o->role != FR__DAG_VARIABLE)
         fr_cost_bytes(dag->pl->in->costs, type, fr__dag_helper_bytes(dag, op), FR_OP_CONCAT, out);
     if (o->role == FR__DAG_OP && o->n_parts > 1 && o->dim == FR__DAG_WHOLE)
-        out->mean_s /= o->n_parts; /* a piece of an update or sum, which are bound by memory */
+        take_piece(out, o->n_parts);
     if (dag->launches_ahead)
         return;
+    if (out->launch_s > out->mean_s)
+        out->flops_s = out->bytes_s = 0; /* neither peak bounds it: a faster one does not help */
     out->mean_s = seconds(out);
     out->launch_s = 0;
 }

@@ -41,6 +41,7 @@ struct journal {
     uint32_t *table;                  /* [n_table] by key: row + 1, or 0; a power of two */
     struct noted_input *inputs;
     size_t n_rows, cap_rows, n_table, n_inputs, cap_inputs;
+    off_t began_at; /* the length at begin() */
 };
 
 static enum fr_status fail_io(const struct journal *j, const char *verb, struct fr_error *err)
@@ -495,6 +496,24 @@ static enum fr_status csv_close(void *store, struct fr_error *err)
     return st;
 }
 
+static enum fr_status csv_begin(void *store, struct fr_error *err)
+{
+    struct journal *j = store;
+    struct stat sb;
+
+    if (fstat(j->fd, &sb) != 0)
+        return fail_io(j, "read", err);
+    j->began_at = sb.st_size;
+    return FR_OK;
+}
+
+static enum fr_status csv_end(void *store, bool keep, struct fr_error *err)
+{
+    const struct journal *j = store;
+
+    return keep || ftruncate(j->fd, j->began_at) == 0 ? FR_OK : fail_io(j, "write", err);
+}
+
 const struct fr__store_kind fr__store_csv = {
     .open = csv_open,
     .put = csv_put,
@@ -502,4 +521,6 @@ const struct fr__store_kind fr__store_csv = {
     .input = csv_input,
     .inputs = csv_inputs,
     .close = csv_close,
+    .begin = csv_begin,
+    .end = csv_end,
 };

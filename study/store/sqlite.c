@@ -494,6 +494,20 @@ static enum fr_status sqlite_close(void *store, struct fr_error *err)
     return st;
 }
 
+static enum fr_status sqlite_begin(void *store, struct fr_error *err)
+{
+    return run(store, "BEGIN", err);
+}
+
+static enum fr_status sqlite_end(void *store, bool keep, struct fr_error *err)
+{
+    const struct database *d = store;
+
+    if (!keep && sqlite3_get_autocommit(d->db))
+        return FR_OK; /* a full disk may have rolled it back already */
+    return run(d, keep ? "COMMIT" : "ROLLBACK", err);
+}
+
 const struct fr__store_kind fr__store_sqlite = {
     .open = sqlite_open,
     .put = sqlite_put,
@@ -501,6 +515,8 @@ const struct fr__store_kind fr__store_sqlite = {
     .input = sqlite_input,
     .inputs = sqlite_inputs,
     .close = sqlite_close,
+    .begin = sqlite_begin,
+    .end = sqlite_end,
 };
 #else
 typedef int fr__no_sqlite; /* ISO C wants a declaration */

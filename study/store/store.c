@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct fr_store {
     const struct fr__store_kind *kind;
@@ -137,18 +138,38 @@ static enum fr_status check_inputs(const char *out, const char *const in[], size
     return FR_OK;
 }
 
+/* Puts all rows of all stores into s, or none. */
+static enum fr_status merge_all(struct fr_store *s, const char *const in[], size_t n,
+                                struct fr_error *err)
+{
+    enum fr_status st = FR_OK;
+
+    FR_TRY(s->kind->begin(s->state, err));
+    for (size_t i = 0; i < n && st == FR_OK; i++)
+        st = merge_one(s, in[i], err);
+    if (st == FR_OK)
+        st = s->kind->end(s->state, true, err);
+    if (st != FR_OK)
+        (void)s->kind->end(s->state, false, NULL);
+    return st;
+}
+
 enum fr_status fr_stores_merge(const char *out, const char *const in[], size_t n,
                                struct fr_error *err)
 {
     struct fr_store *s;
-    enum fr_status st = FR_OK;
+    enum fr_status st;
+    struct stat sb;
+    bool is_new;
 
     FR_TRY(check_inputs(out, in, n, err));
+    is_new = stat(out, &sb) != 0;
     FR_TRY(fr_store_open(&s, out, err));
-    for (size_t i = 0; i < n && st == FR_OK; i++)
-        st = merge_one(s, in[i], err);
+    st = merge_all(s, in, n, err);
     if (st == FR_OK)
         return fr_store_close(s, err);
     (void)fr_store_close(s, NULL);
+    if (is_new)
+        (void)unlink(out);
     return st;
 }

@@ -13,6 +13,10 @@ struct fr__store_kind {
     enum fr_status (*input)(void *store, const char *name, const char *digest,
                             struct fr_error *err);
     enum fr_status (*close)(void *store, struct fr_error *err);
+    /* From begin() to end() all that is put stays, or (keep false) nothing of it does: then the
+     * store can only be closed. */
+    enum fr_status (*begin)(void *store, struct fr_error *err);
+    enum fr_status (*end)(void *store, bool keep, struct fr_error *err);
     /* Calls take for each input that was noted, by name. */
     enum fr_status (*inputs)(void *store,
                              enum fr_status (*take)(void *user, const char *name,

@@ -29,6 +29,10 @@ fuzz_targets = tests/fuzz/fuzz_asked \
 	tests/fuzz/fuzz_wfcommons \
 	tests/fuzz/fuzz_tasks \
 	tests/fuzz/fuzz_topo \
+	tests/fuzz/fuzz_samples \
+	tests/fuzz/fuzz_store \
+	tests/fuzz/fuzz_validate \
+	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_yaml
 check_PROGRAMS += $(fuzz_targets)
 fuzz-targets: $(fuzz_targets)
@@ -60,6 +64,10 @@ tests_fuzz_fuzz_dax_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_wfcommons_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_tasks_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_topo_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_samples_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_store_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_validate_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_words_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(FUZZ_LDFLAGS)
 endif
 EXTRA_DIST += tests/fuzz/import_target.h tests/fuzz/fuzz.sh tests/fuzz/corpus

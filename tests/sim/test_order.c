@@ -354,7 +354,7 @@ START_TEST(tac_without_times_is_refused)
 
     two_receives();
     fixture_finish(plan);
-    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_TAC, 0, NULL, &out, &n, &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_TAC, 0, NULL, NULL, &out, &n, &err), FR_EUSAGE);
     ck_assert_ptr_null(out);
 }
 END_TEST
@@ -499,7 +499,7 @@ START_TEST(control_against_a_dependency_is_a_circle)
 
     fr_plan_add_dep(plan, a, b);
     fixture_finish(plan);
-    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, NULL, &out, &n, &err), FR_ERANGE);
+    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, NULL, NULL, &out, &n, &err), FR_ERANGE);
     ck_assert_msg(strstr(err.text, "a cycle of tasks") != NULL, "%s", err.text);
 }
 END_TEST

@@ -392,6 +392,28 @@ START_TEST(merging_refuses_what_contradicts_and_what_is_not_there)
 }
 END_TEST
 
+START_TEST(a_merge_that_fails_leaves_the_store_as_it_was)
+{
+    char key[32], fresh[128];
+    name_files(_i);
+    fill(path, 0, 3);
+    struct fr_store *s = open_store(other);
+    struct fr_sweep_row row = row_at(1, key);
+    put(s, 7);
+    row.iteration_s *= 2; /* contradicts row 1 of path */
+    ck_assert_int_eq(fr_store_put(s, &row, &err), FR_OK);
+    close_store(s);
+    const char *in[] = {other, path};
+    ck_assert_int_eq(fr_stores_merge(path, in, 1, &err), FR_EUSAGE);
+    s = open_store(path);
+    ck_assert_uint_eq(look(s, true).n, 3);
+    close_store(s);
+    snprintf(fresh, sizeof(fresh), "%s/fresh%s", folder, strrchr(path, '.'));
+    ck_assert_int_eq(fr_stores_merge(fresh, in, 2, &err), FR_EUSAGE);
+    ck_assert_int_ne(access(fresh, F_OK), 0); /* a new one is not left at all */
+}
+END_TEST
+
 /* The whole way: a sweep is cut short, another goes on with its store. */
 START_TEST(a_sweep_answers_only_what_its_store_lacks)
 {
@@ -437,6 +459,7 @@ int main(void)
     tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());
     tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
     tcase_add_loop_test(tc, merging_refuses_what_contradicts_and_what_is_not_there, 0, n_kinds());
+    tcase_add_loop_test(tc, a_merge_that_fails_leaves_the_store_as_it_was, 0, n_kinds());
     tcase_add_loop_test(tc, a_sweep_answers_only_what_its_store_lacks, 0, n_kinds());
     return run_case(tc, "store");
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests/torture/test_torture.sh - every allocation may fail: exit status 1, one sentence, and no
 # other answer (torture.c says what is judged). TORTURE_MOST: how many allocations of each command
-# are tried; 0: all of them.
+# are tried; 0: all of them; sites: one from each place that allocates. TORTURE_ONLY: an expression
+# of grep that chooses commands.
 set -u
 build=$PWD
 source=$(cd "${srcdir:-.}" && pwd)
@@ -27,5 +28,6 @@ cd "$work" || exit 1
 ln -s "$source/examples" examples
 ln -s "$source/tests/torture/inputs" inputs
 mkdir out
-"$build/tests/torture/torture" "$forerun" "$shim" "$source/tests/torture/commands" \
+grep -e "${TORTURE_ONLY:-.}" "$source/tests/torture/commands" >commands
+"$build/tests/torture/torture" "$forerun" "$shim" commands \
     "${TORTURE_MOST:-5}"

@@ -3,10 +3,11 @@
  * torture FORERUN SHIM LIST MOST: each line of LIST is the arguments of a command that leaves its
  * files in the folder "out". The command first runs undisturbed; then its n-th allocation fails, and
  * then all from the n-th on, for at most MOST numbers n spread over all that there are (0: every
- * n). Each time the answer must be the undisturbed one, or exit status 1, one sentence about memory
- * and no file but whole ones that the undisturbed run writes too. A line that begins with "+" goes on with the same files, so that a store can
- * be tried: what is left in it must not change what the next undisturbed run answers. Runs in an
- * empty folder; failing_malloc.c is the shim.
+ * n; "sites": the first n of each place in the program that allocates). Each time the answer must
+ * be the undisturbed one, or exit status 1, one sentence about memory and no file but whole ones
+ * that the undisturbed run writes too. A line that begins with "+" goes on with the same files, so
+ * that a store can be tried: what is left in it must not change what the next undisturbed run
+ * answers. Runs in an empty folder; failing_malloc.c is the shim.
  */
 #include "config.h"
 
@@ -230,11 +231,39 @@ static void split(struct command *c, char *forerun)
     c->argv[n] = NULL;
 }
 
-static size_t torture(const struct command *c, const char *shim, unsigned long most)
+/* The numbers n to try, ascending or not, on the heap. */
+static unsigned long *choose(const struct command *c, const char *shim, const char *most,
+                             unsigned long n_asked, size_t *n_chosen)
+{
+    unsigned long *chosen = calloc(n_asked, sizeof(*chosen)), wanted = strtoul(most, NULL, 10);
+    unsigned long step = wanted && n_asked > wanted ? n_asked / wanted : 1;
+    struct outcome o;
+    const char *line;
+
+    if (!chosen)
+        die("memory");
+    *n_chosen = 0;
+    if (strcmp(most, "sites") != 0) {
+        for (unsigned long n = 1; n <= n_asked; n += step)
+            chosen[(*n_chosen)++] = n;
+        return chosen;
+    }
+    setenv("TORTURE_SITES", "1", 1);
+    empty_folder();
+    run(c, shim, "", &o);
+    unsetenv("TORTURE_SITES");
+    read_file("report");
+    for (line = strchr(contents, '\n'); line && line[1] && *n_chosen < n_asked;
+         line = strchr(line + 1, '\n'))
+        chosen[(*n_chosen)++] = strtoul(line + 1, NULL, 10);
+    return chosen;
+}
+
+static size_t torture(const struct command *c, const char *shim, const char *most)
 {
     struct outcome well, again;
-    unsigned long step;
-    size_t n_faults = 0, n_runs = 0;
+    unsigned long *chosen;
+    size_t n_faults = 0, n_chosen;
 
     empty_folder();
     run(c, shim, "", &well);
@@ -249,15 +278,16 @@ static size_t torture(const struct command *c, const char *shim, unsigned long m
         printf("FAIL forerun %s\n  two undisturbed runs are not the same\n", c->line);
         return 1;
     }
-    step = most && well.n_asked > most ? well.n_asked / most : 1;
-    for (unsigned long n = 1; n <= well.n_asked; n += step) {
-        n_faults += !stands(c, shim, n, false, &well);
-        n_faults += !stands(c, shim, n, true, &well);
-        n_runs += 2;
+    chosen = choose(c, shim, most, well.n_asked, &n_chosen);
+    for (size_t i = 0; i < n_chosen; i++) {
+        n_faults += !stands(c, shim, chosen[i], false, &well);
+        n_faults += !stands(c, shim, chosen[i], true, &well);
+        fflush(stdout);
     }
-    printf("%6lu allocations, %6zu runs, %4zu wrong: forerun %s\n", well.n_asked, n_runs, n_faults,
-           c->line);
+    printf("%6lu allocations, %6zu runs, %4zu wrong: forerun %s\n", well.n_asked, 2 * n_chosen,
+           n_faults, c->line);
     fflush(stdout);
+    free(chosen);
     return n_faults;
 }
 
@@ -286,7 +316,7 @@ int main(int argc, char *argv[])
         c.may_leak = line[0] == '~';
         snprintf(c.line, sizeof(c.line), "%s", line + (c.keeps_files || c.may_leak));
         split(&c, argv[1]);
-        n_faults += torture(&c, argv[2], strtoul(argv[4], NULL, 10));
+        n_faults += torture(&c, argv[2], argv[4]);
     }
     fclose(list);
     return n_faults > 0;

@@ -2,6 +2,8 @@
  * each layout. */
 #include "config.h"
 
+#include "base/error.h"
+#include "base/file.h"
 #include "calibrate/fit/read/data.h"
 
 #include <stdio.h>
@@ -23,29 +25,34 @@ static bool has_column(const char *header, const char *name)
 
 /* Finds the layout by a column of the file's first line that only it has. A file without such a
  * column is taken for matrix products; the CSV reader then says what is wrong with it. */
-static const struct fr__layout *find_layout(const char *path)
+static enum fr_status find_layout(const char *path, const struct fr__layout **out,
+                                  struct fr_error *err)
 {
     static const struct fr__layout *const layouts[] = {&fr__layout_conv, &fr__layout_beside,
                                                        &fr__layout_kernels};
     char header[1024];
-    FILE *f = fopen(path, "r");
-    size_t n = f ? fread(header, 1, sizeof(header) - 1, f) : 0;
+    uint64_t len;
+    FILE *f;
 
-    if (f)
-        fclose(f);
-    header[n] = '\0';
+    FR_TRY(fr__file_open(path, &f, &len, err));
+    header[fread(header, 1, sizeof(header) - 1, f)] = '\0';
+    fclose(f);
     header[strcspn(header, "\r\n")] = '\0';
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-        if (has_column(header, layouts[i]->mark))
-            return layouts[i];
-    return &fr__layout_gemm;
+        if (has_column(header, layouts[i]->mark)) {
+            *out = layouts[i];
+            return FR_OK;
+        }
+    *out = &fr__layout_gemm;
+    return FR_OK;
 }
 
 enum fr_status fr__data_read(struct fr__data *d, const char *path, uint32_t file,
                              const char *const gpus[], size_t n_gpus, struct fr_error *err)
 {
     struct fr__scan s = {.data = d, .gpus = gpus, .n_gpus = n_gpus, .file = file};
-    const struct fr__layout *layout = find_layout(path);
+    const struct fr__layout *layout;
 
+    FR_TRY(find_layout(path, &layout, err));
     return fr__csv_read(path, layout->columns, layout->take_row, &s, err);
 }
