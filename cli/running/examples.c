@@ -1,4 +1,4 @@
-/* cli/verbs/examples.c - finds the examples that came with the program.
+/* cli/running/examples.c - finds the examples that came with the program.
  *
  * It is separate because no other file knows where the program was installed. The documents name
  * files as examples/tasks/heft.csv: in a clone they are in the folder in which people stand, after
