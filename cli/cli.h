@@ -128,6 +128,7 @@ struct options {
     /* search only */
     const char *axes[CLI_MAX_AXES]; /* of its space: "tp=4,8" */
     size_t n_axes, n_best;
+    const char *why_layout; /* "tp=8,pp=16": what became of such layouts; NULL */
     double within_frac;
     bool exhaustive;
     enum fr_framework flags_of; /* FR_N_FRAMEWORKS: none */
@@ -203,6 +204,7 @@ enum fr_status cli_set_shard(struct options *o, const char *value, struct fr_err
 enum fr_status cli_set_top(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_within(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_add_axis(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_why_layout(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_exhaustive(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_flags_of(struct options *o, const char *value, struct fr_error *err);
 /* cli/options/comm.c */

@@ -37,7 +37,8 @@ install-data-hook:
 	done
 uninstall-hook:
 	rm -rf "$(DESTDIR)$(pkgdatadir)/examples"
-EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml
+EXTRA_DIST += examples/collectives/two-halves.txt examples/recipes/bucket-views.yaml \
+	examples/searches/README.md
 EXTRA_DIST += doc/README.md doc/pictures/house.svg doc/pictures/gnmt-head.png \
 	doc/pictures/ten-tasks.png doc/pictures/ten-tasks.graph.svg doc/pictures/alexnet-split.png \
 	doc/pictures/dgx1-v100.svg doc/pictures/gb200-nvl72.svg doc/pictures/mesh.svg \

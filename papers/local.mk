@@ -4,5 +4,6 @@ libpapers_la_SOURCES = \
 	papers/fastt/experiments.c papers/gpipe/experiments.c papers/megatron/experiments.c \
 	papers/pipedream/experiments.c papers/zero-bubble/experiments.c
 
+EXTRA_DIST += papers/gpipe/README.md papers/megatron/README.md papers/zero-bubble/README.md
 EXTRA_DIST += papers/pipedream/README.md papers/fastt/README.md papers/fastt/gains.png \
 	papers/fastt/fastt.order.png papers/fastt/fastt.spread.png papers/fastt/fastt.breakdown.png

@@ -15,6 +15,7 @@ struct fr_search_results {
     const struct fr_sweep_terms *terms; /* prices, and the whole run */
     bool is_exhaustive;
     size_t width; /* of a line of text: wider tables go on below; 0: any */
+    const char *why; /* what became of layouts with these values is printed, too; NULL: of none */
 };
 
 /* The best layouts with both times, what became of the others, and how sure the best is. */

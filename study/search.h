@@ -156,6 +156,13 @@ struct fr_search_summary {
 };
 const struct fr_search_row *fr_search_row(const struct fr_search *s, size_t i);
 const struct fr_search_summary *fr_search_summary(const struct fr_search *s);
+/* The rows that have all values of text, "tp=8,pp=16,recompute=full", those of the shortest time
+ * that is known of them (op by op, else coarse, else the bound) first: up to `most` of them in
+ * rows[]; *n: how many there are. FR_EUSAGE: no such axis, no value; FR_ENOMEM. */
+enum fr_status fr_search_match(const struct fr_search *s, const char *text, size_t most,
+                               size_t rows[], size_t *n, struct fr_error *err);
+/* Whether text is what fr_search_match takes. FR_EUSAGE. */
+enum fr_status fr_search_check_match(const char *text, struct fr_error *err);
 
 #ifdef __cplusplus
 }

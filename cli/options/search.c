@@ -44,6 +44,12 @@ enum fr_status cli_add_axis(struct options *o, const char *value, struct fr_erro
     return FR_OK;
 }
 
+enum fr_status cli_set_why_layout(struct options *o, const char *value, struct fr_error *err)
+{
+    o->why_layout = value;
+    return fr_search_check_match(value, err);
+}
+
 enum fr_status cli_set_exhaustive(struct options *o, const char *value, struct fr_error *err)
 {
     (void)value;

@@ -117,7 +117,8 @@ static enum fr_status search(struct session *s, struct searches *x, size_t i, st
                                                .n_shown = o->n_best,
                                                .terms = &o->terms,
                                                .is_exhaustive = o->exhaustive,
-                                               .width = cli_width()};
+                                               .width = cli_width(),
+                                               .why = o->why_layout};
     FR_TRY(read_axes(o, x, x->searches[i], err));
     FR_TRY(fr_search_clusters_question(x->clusters, i, &o->question, &q, err));
     st = fr_search_run(x->searches[i], &q, &how, &s->context, err);

@@ -103,6 +103,55 @@ static void print_frontier(FILE *f, const struct fr_search_results *r)
         r->width, 1);
 }
 
+/* ---- what became of some ---- */
+
+enum { MOST_TOLD = 100 };
+
+struct told {
+    const struct fr_search_results *r;
+    size_t rows[MOST_TOLD];
+};
+
+/* Over the best at the same fidelity; a bound: at least so much. */
+static void fill_told(const void *user, size_t i, struct fr__table_row *row)
+{
+    const struct told *t = user;
+    const struct fr_search_summary *m = fr_search_summary(t->r->search);
+    const struct fr_search_row *x = fr_search_row(t->r->search, t->rows[i]);
+    double s = x->coarse_s > 0 ? x->coarse_s : x->bound_s;
+    char text[FR_LAYOUT_TEXT], why[FR_SEARCH_REASON], number[40];
+
+    if (s > 0 && m->best_coarse_s > 0)
+        snprintf(row->cell[0], FR__TABLE_CELL, "%s+%s %%", x->coarse_s > 0 ? "" : "at least ",
+                 fr__fixed(100 * (s / m->best_coarse_s - 1), 1, number, sizeof(number)));
+    fr__table_text(row->cell[1], fr_layout_fate_name(x->fate));
+    fr__table_text(row->cell[2], fr_search_reason(x, why));
+    fr__table_text(row->cell[3], fr_layout_text(&x->layout, text));
+}
+
+static void print_told(FILE *f, const struct fr_search_results *r)
+{
+    const struct fr__table_column columns[] = {
+        {"over the best", true}, {"what became", false}, {"why", false}, {"layout", false}};
+    struct told t = {.r = r};
+    size_t n = 0, most = r->n_shown < MOST_TOLD ? r->n_shown : MOST_TOLD;
+    struct fr_error err;
+
+    if (!r->why)
+        return;
+    if (fr_search_match(r->search, r->why, most, t.rows, &n, &err) != FR_OK) {
+        fprintf(f, "\n%s\n", err.text);
+        return;
+    }
+    fprintf(f, "\n%zu layouts have %s%s\n", n, r->why,
+            n == 0     ? "; the space has none"
+            : n > most ? "; the fastest of them:"
+                       : ":");
+    if (n)
+        fr__table_print(f, &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
+                                               n < most ? n : most, fill_told, &t});
+}
+
 /* ---- the others ---- */
 
 /* The row that shows a fate: of those that do not fit the one that lacks least, else the first. */
@@ -161,6 +210,7 @@ void fr_search_print(FILE *f, const struct fr_search_results *r)
             m->n_gpus, m->topology, m->global_batch, m->n_rows);
     print_best(f, r);
     print_frontier(f, r);
+    print_told(f, r);
     print_fates(f, r);
     print_proof(f, r);
 }

@@ -9,6 +9,7 @@
  *     run.c       the search: from all layouts to the best
  *     referee.c   the best op by op, and their store
  *     frontier.c  ranking
+ *     match.c     rows that have some values
  *     clusters.c  the clusters that searches are asked of
  */
 #ifndef FR_STUDY_SEARCH_SEARCH_H

@@ -25,6 +25,34 @@ if command -v gnuplot >/dev/null; then
     check "the_frontier_is_drawn" grep -q "memory of the fullest GPU" frontier.svg
 fi
 
+# a search that is stopped goes on from its store
+"$forerun" search $small --top 12 --vary micro=1,2 --store stopped.csv -j 1 >/dev/null 2>&1 &
+pid=$!
+tries=0
+while [ ! -s stopped.csv ] && [ $tries -lt 100 ] && kill -0 $pid 2>/dev/null; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+kill -INT $pid 2>/dev/null
+wait $pid
+run search $small --top 12 --vary micro=1,2 --store stopped.csv
+cp out resumed.txt
+run search $small --top 12 --vary micro=1,2
+check "a_stopped_and_resumed_search_prints_the_same" cmp -s out resumed.txt
+
+run search $small --top 2 --vary micro=1 --why tp=2,pp=2,recompute=full
+check "it_says_what_became_of_a_layout" says "layouts have tp=2,pp=2,recompute=full"
+run search $small --top 1 --vary micro=1 --vary gpus=4,8 --vary nic=ib:100Gbps,roce:25Gbps,4us \
+    -o clusters.csv -o clusters.json
+check "several_clusters_are_searched" says "best layout of each of 4 clusters"
+check "a_frontier_of_all_is_shown" says "^Faster, smaller or cheaper"
+check "their_layouts_are_in_one_file" grep -q '^"dgx-a100-80g via roce:25Gbps,4us",8,"hybrid' clusters.csv
+check "and_in_json" grep -q '"clusters"' clusters.json
+run search $small --vary gpus=4,8 --print-flags megatron
+check "flags_are_of_one_cluster" fails 2 "one value of nic and of gpus"
+run search $small --why tq=2
+check "why_knows_its_axes" fails 2 "did you mean 'tp'"
+
 run search $small --fix tp=2 --fix pp=2 --fix micro=1 --fix zero=1 --print-flags megatron
 check "flags_are_for_pasting" says "^--tensor-model-parallel-size 2$"
 check "and_nothing_else" test "$(grep -vc '^--' out)" -eq 0

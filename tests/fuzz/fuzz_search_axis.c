@@ -18,6 +18,9 @@ static void read_axis(const char *text)
     if (s && fr_search_axis(s, text, &err) != FR_OK && !err.text[0])
         abort();
     fr_search_free(s);
+    err.text[0] = '\0';
+    if (fr_search_check_match(text, &err) != FR_OK && !err.text[0])
+        abort();
 }
 
 static void read_clusters(const char *text)

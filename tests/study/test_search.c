@@ -203,6 +203,33 @@ START_TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
 }
 END_TEST
 
+START_TEST(what_became_of_a_layout_is_found_by_its_values)
+{
+    struct fr_search *s = search(&(struct asked){.axes = "micro=1,2;zero=0,1"});
+    size_t rows[100], n = 0;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_search_match(s, "tp=2,pp=2,zero=1,recompute=full", 100, rows, &n, &err),
+                     FR_OK);
+    ck_assert_uint_gt(n, 1);
+    for (size_t i = 0; i < n && i < 100; i++) {
+        const struct fr_search_layout *l = &fr_search_row(s, rows[i])->layout;
+
+        ck_assert_uint_eq(l->tp, 2);
+        ck_assert_uint_eq(l->pp, 2);
+        ck_assert_uint_eq(l->zero, 1);
+        ck_assert_int_eq(l->recompute, FR_LAYOUT_FULL);
+    }
+    ck_assert_int_eq(fr_search_match(s, "tp=3", 100, rows, &n, &err), FR_OK);
+    ck_assert_uint_eq(n, 0);
+    ck_assert_int_eq(fr_search_check_match("tpp=3", &err), FR_EUSAGE);
+    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'tp'"));
+    ck_assert_int_eq(fr_search_check_match("tp=", &err), FR_EUSAGE);
+    ck_assert_int_eq(fr_search_check_match("tp=8,,pp=2", &err), FR_EUSAGE);
+    fr_search_free(s);
+}
+END_TEST
+
 static void refuses(const char *text, const char *part)
 {
     struct fr_search *s = fr_search_new();
@@ -364,6 +391,7 @@ int main(void)
     tcase_add_test(tc, other_schedules_agree_too);
     tcase_add_test(tc, a_search_goes_on_from_its_store);
     tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
+    tcase_add_test(tc, what_became_of_a_layout_is_found_by_its_values);
     tcase_add_test(tc, wrong_axes_are_refused_by_name);
     tcase_add_test(tc, a_layout_is_written_in_each_frameworks_words);
     tcase_add_test(tc, stages_that_divide_with_the_ends_say_so);
