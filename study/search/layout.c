@@ -4,6 +4,7 @@
 #include "study/search/search.h"
 
 #include "base/units.h"
+#include "strategies/schedules/schedule.h"
 
 #include <stdio.h>
 
@@ -12,6 +13,14 @@ static const char *const recompute_names[FR_N_LAYOUT_RECOMPUTES] = {"none", "sel
 const char *fr__recompute_name(enum fr_layout_recompute r)
 {
     return recompute_names[r];
+}
+
+/* Schedules that take any number of parts a rank have two where none is said. */
+static bool says_parts(const struct fr_search_layout *l)
+{
+    const struct fr_schedule_kind *k = fr_schedule_kind_find(l->schedule);
+
+    return l->n_virtual > 1 || (k && k->most_virtual == 0);
 }
 
 const char *fr_layout_text(const struct fr_search_layout *l, char buf[FR_LAYOUT_TEXT])
@@ -31,7 +40,7 @@ const char *fr_layout_text(const struct fr_search_layout *l, char buf[FR_LAYOUT_
         ADD(",sp=1");
     if (l->pp > 1)
         ADD(",schedule=%.60s,cut=layers", l->schedule);
-    if (l->pp > 1 && l->n_virtual > 1)
+    if (l->pp > 1 && says_parts(l))
         ADD(",virtual=%u", l->n_virtual);
     if (l->zero > 0)
         ADD(",zero=%u", l->zero);

@@ -203,6 +203,22 @@ START_TEST(the_frontier_falls_in_memory_as_it_rises_in_time)
 }
 END_TEST
 
+/* Left unsaid, an interleaved schedule would have two parts a rank. */
+START_TEST(one_part_a_rank_is_said_where_a_schedule_takes_any_number)
+{
+    struct fr_search *s = search(&(struct asked){.axes = "micro=1;zero=0;recompute=none;pp=2;tp=1;"
+                                                         "virtual=1;schedule=looped-bfs",
+                                                 .is_exhaustive = true});
+    const struct fr_search_row *r = best(s);
+    char text[FR_LAYOUT_TEXT];
+
+    ck_assert_ptr_nonnull(strstr(fr_layout_text(&r->layout, text), "virtual=1"));
+    ck_assert_msg(fabs(r->coarse_s / r->exact_s - 1) < 0.03, "%g s, exact %g s", r->coarse_s,
+                  r->exact_s);
+    fr_search_free(s);
+}
+END_TEST
+
 START_TEST(what_became_of_a_layout_is_found_by_its_values)
 {
     struct fr_search *s = search(&(struct asked){.axes = "micro=1,2;zero=0,1"});
@@ -391,6 +407,7 @@ int main(void)
     tcase_add_test(tc, other_schedules_agree_too);
     tcase_add_test(tc, a_search_goes_on_from_its_store);
     tcase_add_test(tc, the_frontier_falls_in_memory_as_it_rises_in_time);
+    tcase_add_test(tc, one_part_a_rank_is_said_where_a_schedule_takes_any_number);
     tcase_add_test(tc, what_became_of_a_layout_is_found_by_its_values);
     tcase_add_test(tc, wrong_axes_are_refused_by_name);
     tcase_add_test(tc, a_layout_is_written_in_each_frameworks_words);
