@@ -1,4 +1,4 @@
-/* cli/verbs/search.c - the best layout for a model, a cluster and a batch; or for several clusters. */
+/* cli/verbs/search.c - the best layout for a model, a cluster (or several) and a batch. */
 #include "config.h"
 
 #include "base/error.h"

@@ -148,8 +148,10 @@ static void print_told(FILE *f, const struct fr_search_results *r)
             : n > most ? "; the fastest of them:"
                        : ":");
     if (n)
-        fr__table_print(f, &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
-                                               n < most ? n : most, fill_told, &t});
+        fr__table_print_within(f,
+                               &(struct fr__table){columns, sizeof(columns) / sizeof(columns[0]),
+                                                   n < most ? n : most, fill_told, &t},
+                               r->width, 1);
 }
 
 /* ---- the others ---- */

@@ -79,14 +79,16 @@ enum fr_status fr_search_print_clusters(FILE *f, size_t n, const struct fr_searc
     fr__table_text(name, fr_search_summary(r[0].search)->workload);
     fprintf(f, "%s, global batch %u: the best layout of each of %zu clusters\n\n", name,
             fr_search_summary(r[0].search)->global_batch, n);
-    fr__table_print(f, &(struct fr__table){columns, n_columns, n, fill_best, &c});
+    fr__table_print_within(f, &(struct fr__table){columns, n_columns, n, fill_best, &c}, r[0].width,
+                           2);
     fprintf(f, "\ntime: an iteration op by op; %s: for %s samples\n", fr__search_price_title(&r[0]),
             fr__format_count(fr__search_run_samples(&r[0]), text, sizeof(text)));
     if (c.n_points) {
         fputs("\nFaster, smaller or cheaper than all others, of the layouts that were simulated "
               "coarsely:\n\n",
               f);
-        fr__table_print(f, &(struct fr__table){columns, n_columns, c.n_points, fill_point, &c});
+        fr__table_print_within(
+            f, &(struct fr__table){columns, n_columns, c.n_points, fill_point, &c}, r[0].width, 2);
     }
     free(points);
     return FR_OK;

@@ -46,7 +46,8 @@ run search $small --top 1 --vary micro=1 --vary gpus=4,8 --vary nic=ib:100Gbps,r
     -o clusters.csv -o clusters.json
 check "several_clusters_are_searched" says "best layout of each of 4 clusters"
 check "a_frontier_of_all_is_shown" says "^Faster, smaller or cheaper"
-check "their_layouts_are_in_one_file" grep -q '^"1x dgx-a100-80g via roce:25Gbps,4us",8,"hybrid' clusters.csv
+check "their_layouts_are_in_one_file" \
+    grep -q '^"1x dgx-a100-80g via roce:25Gbps,4us",8,"hybrid' clusters.csv
 check "and_in_json" grep -q '"clusters"' clusters.json
 run search $small --vary gpus=4,8 --print-flags megatron
 check "flags_are_of_one_cluster" fails 2 "one value of nic and of gpus"

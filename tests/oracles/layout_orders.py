@@ -5,8 +5,9 @@ usage: large_rows.py training.csv > rows.csv
        forerun validate rows.csv --json > answers.json
        layout_orders.py rows.csv answers.json [-v]
 
-Two rows are a pair where they differ in their layout alone: the same model, machine, GPUs and number
-format. Times are compared a sample, as batches differ by a few samples where dp does not divide them.
+Two rows are a pair where they differ in their layout alone: the same model, machine, GPUs and
+number format. Times are compared a sample, as batches differ by a few samples where dp does not
+divide them.
 A pair counts where its measured times differ by more than 5 %. Rows that do not fit here have no
 time and are left out. -v lists the pairs whose order comes out wrong.
 """
