@@ -36,7 +36,7 @@ struct fr_collective_row {
     double closed_s;   /* NaN for an all-to-all of more messages than that */
     double fitted_s;
     double fitted_error;  /* standard deviation of ln(true / fitted_s) */
-    bool is_extrapolated; /* over more machines than were measured */
+    bool is_extrapolated; /* on more machines or another GPU count than measured */
 };
 
 struct fr_collective_times {

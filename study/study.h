@@ -285,7 +285,7 @@ struct fr_record {
     const char *slow;             /* devices slowed by name, as asked for; NULL: none */
     size_t n_collectives, n_fitted_collectives; /* of these the ones at the time of a system */
     const char *collective_systems; /* those: "a100-nvswitch"; several: "a, b"; else "" or NULL */
-    size_t n_extrapolated_collectives; /* of these: over more machines than were measured */
+    size_t n_extrapolated_collectives; /* of these: not measured on so many machines or GPUs */
     size_t n_network_rings;            /* over several machines at no fitted time */
     uint64_t n_fitted_messages; /* between GPUs, of all iterations, at the time of a system */
     const char

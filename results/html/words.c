@@ -341,7 +341,7 @@ static void write_assumptions(FILE *f, const struct fr_record *r)
         fputs(": no contention with anything else</li>\n", f);
     }
     if (r->n_extrapolated_collectives > 0)
-        fprintf(f, "<li>%zu of these go over more machines than were measured</li>\n",
+        fprintf(f, "<li>%zu of these are on more machines or other GPU counts than measured</li>\n",
                 r->n_extrapolated_collectives);
     if (r->n_fitted_messages > 0)
         fputs("<li>copies between GPUs take, alone, the time fitted to their links</li>\n", f);

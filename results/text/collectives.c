@@ -72,8 +72,9 @@ static void print_fit(FILE *f, const struct fr_collective_times *t)
     if (t->n_rows > 0 && t->rows[0].fitted_error > 0)
         fprintf(f, ", true times within %s %% of it two times in three",
                 fr__fixed(100 * (exp(t->rows[0].fitted_error) - 1), 1, number, sizeof(number)));
-    fputs(t->n_rows > 0 && t->rows[0].is_extrapolated ? "; over more machines than were measured\n"
-                                                      : "\n",
+    fputs(t->n_rows > 0 && t->rows[0].is_extrapolated
+              ? "; on more machines or another GPU count than measured\n"
+              : "\n",
           f);
 }
 

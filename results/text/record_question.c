@@ -33,7 +33,7 @@ static void print_fitted(FILE *f, const struct fr_record *r)
     if (r->n_fitted_collectives < r->n_collectives && by_formula[0])
         fputs(", others by formula", f);
     if (r->n_extrapolated_collectives > 0)
-        fprintf(f, ", %zu of them over more machines than it was measured on",
+        fprintf(f, ", %zu of them on more machines or other GPU counts than measured",
                 r->n_extrapolated_collectives);
 }
 

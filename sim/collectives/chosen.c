@@ -20,6 +20,7 @@ struct kept {
 struct fr__kept_models {
     struct kept **at; /* each owned */
     size_t n, cap;
+    bool has_domains; /* an NVSwitch of no machine */
 };
 
 void fr__chosen_free(struct fr__kept_models *k)
@@ -116,14 +117,28 @@ static struct kept *make(struct engine *e, uint32_t *devices, uint32_t n, unsign
     return k;
 }
 
-static const struct kept *model_of(struct engine *e, uint32_t group, unsigned version)
+/* NULL: out of memory. */
+static struct fr__kept_models *models_of(struct engine *e)
 {
     struct fr__kept_models *m = e->collectives.models;
+    const struct fr_topo *t = e->v->topo;
+
+    if (m)
+        return m;
+    m = e->collectives.models = calloc(1, sizeof(*m));
+    for (size_t v = 0; m && v < t->n_vertices; v++)
+        m->has_domains |=
+            t->vertices[v].kind == FR_VERTEX_NVSWITCH && t->vertices[v].machine == FR_NONE;
+    return m;
+}
+
+static const struct kept *model_of(struct engine *e, uint32_t group, unsigned version)
+{
+    struct fr__kept_models *m;
     uint32_t n = fr_plan_group_size(e->plan, group), *devices;
     struct kept *k;
 
-    if (!m)
-        m = e->collectives.models = calloc(1, sizeof(*m));
+    m = models_of(e);
     devices = m ? calloc(n, sizeof(*devices)) : NULL;
     if (!devices)
         return NULL;
@@ -173,6 +188,23 @@ unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version)
     const struct kept *k = kept_of(e, group, version);
 
     return k ? k->model.comm.min_sm : 0;
+}
+
+uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version)
+{
+    uint32_t machines = fr_plan_group_machines(e->plan, group);
+    const struct fr__kept_models *m;
+    const struct kept *k;
+
+    if (machines == 1)
+        return 1;
+    m = models_of(e);
+    if (!m) {
+        fr__engine_fail_nomem(e);
+        return 0;
+    }
+    k = m->has_domains ? kept_of(e, group, version) : NULL;
+    return k ? k->model.comm.n_nodes : machines;
 }
 
 bool fr__chosen_chains(struct engine *e, uint32_t group, unsigned version, struct fr__chains *out)

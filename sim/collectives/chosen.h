@@ -12,6 +12,9 @@ bool fr__chosen(struct engine *e, uint32_t collective, const struct fr_collectiv
                 struct fr__nccl_choice *out);
 /* The lowest compute capability of the group's GPUs, 90; 0: NCCL has no model of them. */
 unsigned fr__chosen_min_sm(struct engine *e, uint32_t group, unsigned version);
+/* The nodes that a group lies on: machines, or NVLink domains where one NVSwitch joins the GPUs of
+ * several machines. 0: not as many GPUs in each, or the failure is kept. */
+uint32_t fr__chosen_nodes(struct engine *e, uint32_t group, unsigned version);
 /* The chains inside machines of NCCL's trees, a lane a tree; the model keeps them. */
 struct fr__chains {
     uint32_t n_lanes, per_node;

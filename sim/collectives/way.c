@@ -271,7 +271,7 @@ static struct recipe nccl_recipe(struct engine *e, uint32_t collective)
     uint32_t group = e->v->collectives[collective].group;
     struct fr__nccl_choice c;
 
-    if (kind == FR_ALL_TO_ALL && fr_plan_group_machines(e->plan, group) == 1 &&
+    if (kind == FR_ALL_TO_ALL && fr__chosen_nodes(e, group, way->version) == 1 &&
         fr__chosen_min_sm(e, group, way->version) > 0)
         return (struct recipe){&fr__pairwise_algorithm, peer_protocol(e, collective), 0};
     if (!fr__chosen(e, collective, way, &c))
@@ -321,7 +321,7 @@ bool fr__way_of(struct engine *e, uint32_t collective, struct fr__way *out)
     a = r.algorithm;
     if (!a)
         return false;
-    machines = fr_plan_group_machines(e->plan, c->group);
+    machines = fr__chosen_nodes(e, c->group, e->o->way->version);
     *out = (struct fr__way){.start_s = 0};
     *s = (struct fr__schedule){.algorithm = a, .kind = c->kind, .n = n, .bytes = c->bytes};
     s->root = c->kind == FR_BROADCAST || c->kind == FR_REDUCE ? c->root : 0;

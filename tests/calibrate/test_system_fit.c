@@ -116,6 +116,32 @@ START_TEST(a_fit_finds_the_machine_that_made_the_rows)
 }
 END_TEST
 
+/* What -b 8 -e 8G -f 2 prints: 31 rows of one collective on one number of GPUs, the held-out ones
+ * among them, whatever the operation and number. */
+START_TEST(one_sweep_of_nccl_tests_makes_a_system)
+{
+    static const char *const ops[] = {"all_reduce", "all_gather", "reduce_scatter", "alltoall"};
+    struct fr_system made = system_case_one_node(0), *s;
+    const char *path = system_case_path();
+    struct fr_error err;
+    unsigned op = (unsigned)_i % 4, n = 2u << _i / 4;
+    FILE *f = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(f);
+    fputs(HEADER, f);
+    for (double bytes = 8; bytes <= 8.0 * (1 << 30); bytes *= 2)
+        fprintf(f, "x,S,%u,1,%s,%.0f,float32,auto,auto,%.6f\n", n, ops[op], bytes,
+                1e6 * system_case_s(&made, (enum fr_system_op)op, n, bytes, true));
+    fclose(f);
+    ck_assert_msg(fr_system_fit(&s, "S", &path, 1, &err) == FR_OK, "%s", err.text);
+    ck_assert_double_eq_tol(system_case_s(s, (enum fr_system_op)op, n, 1e6, true) /
+                                system_case_s(&made, (enum fr_system_op)op, n, 1e6, true),
+                            1, 0.1);
+    fr_system_free(s);
+    remove(path);
+}
+END_TEST
+
 START_TEST(too_few_rows_make_no_system)
 {
     const char *path = system_case_path();
@@ -326,6 +352,7 @@ int main(void)
                         sizeof(bad_rows) / sizeof(bad_rows[0]));
     tcase_add_loop_test(tc, a_fit_finds_the_machine_that_made_the_rows, 0, 2);
     tcase_add_test(tc, too_few_rows_make_no_system);
+    tcase_add_loop_test(tc, one_sweep_of_nccl_tests_makes_a_system, 0, 12);
     tcase_add_test(tc, a_fit_over_nodes_predicts_what_made_the_rows);
     tcase_add_test(tc, messages_are_those_between_two_gpus_one_way);
     tcase_add_loop_test(tc, a_bad_message_is_refused_with_its_place, 0,

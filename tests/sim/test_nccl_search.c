@@ -236,6 +236,60 @@ START_TEST(our_presets_have_the_rings_of_their_machines)
 }
 END_TEST
 
+static struct fr__nccl_comm comm_of(const char *topology)
+{
+    struct fr_error err = {.text = ""};
+    struct fr_topo *t = NULL;
+    struct fr__nccl_comm c;
+    uint32_t devices[128];
+
+    ck_assert_msg(fr_topo_load(&t, topology, &err) == FR_OK, "%s", err.text);
+    ck_assert_uint_le(t->n_gpus, 128);
+    for (uint32_t d = 0; d < t->n_gpus; d++)
+        devices[d] = d;
+    ck_assert_msg(fr__nccl_comm_of(t, devices, (uint32_t)t->n_gpus, 230, &c, NULL, &err) == FR_OK,
+                  "%s", err.text);
+    fr_topo_free(t);
+    return c;
+}
+
+/* A100s have no NVLS, and fewer NVLinks than H100s. What both can do does not
+ * depend on which machine comes first. */
+START_TEST(unlike_machines_take_the_least_of_all)
+{
+    struct fr__nccl_comm a = comm_of("2x hgx-h100 + 2x dgx-a100-80g via rails:200Gbps");
+    struct fr__nccl_comm b = comm_of("2x dgx-a100-80g + 2x hgx-h100 via rails:200Gbps");
+    struct fr__nccl_comm h = comm_of("4x hgx-h100 via rails:200Gbps");
+    struct fr__nccl_comm one = comm_of("4x hgx-h100 via rails:200Gbps less n3.nic0..3=0");
+
+    ck_assert_uint_gt(h.nvls.n_channels, 0);
+    ck_assert_uint_eq(a.nvls.n_channels, 0);
+    ck_assert_uint_eq(a.min_sm, 80);
+    ck_assert_uint_eq(a.max_sm, 90);
+    ck_assert_uint_eq(b.min_sm, 80);
+    ck_assert_uint_eq(b.max_sm, 90);
+    ck_assert_uint_eq(a.n_channels, b.n_channels);
+    ck_assert_uint_eq(a.ring.n_channels, b.ring.n_channels);
+    ck_assert_double_eq(a.ring.bw_inter, b.ring.bw_inter);
+    ck_assert_double_eq(a.tree.bw_intra, b.tree.bw_intra);
+    ck_assert_int_eq(a.ring.type_inter, b.ring.type_inter);
+    /* the last machine has half of its NICs */
+    ck_assert_double_lt(one.ring.n_channels * one.ring.bw_inter,
+                        h.ring.n_channels * h.ring.bw_inter);
+}
+END_TEST
+
+/* NCCL_MAX_NVLS_ARITY; 18 NVLinks of 40.1 GB/s carry 32 times 20. */
+START_TEST(a_rack_has_no_more_heads_of_nvls_than_nccl_knows)
+{
+    struct fr__nccl_comm c = comm_of("gb200-nvl72");
+
+    ck_assert_uint_eq(c.n_nodes, 1);
+    ck_assert_uint_eq(c.nvls.n_channels, 32);
+    ck_assert_double_eq_tol(c.nvls.bw_intra, 20, 1e-6);
+}
+END_TEST
+
 static void *search_rack(void *user)
 {
     struct fr_error err = {.text = ""};
@@ -277,6 +331,8 @@ int main(void)
     tcase_add_test(c, kinds_and_bandwidths_of_paths_are_nccls);
     tcase_add_test(c, channels_and_speeds_are_nccls);
     tcase_add_test(c, our_presets_have_the_rings_of_their_machines);
+    tcase_add_test(c, unlike_machines_take_the_least_of_all);
+    tcase_add_test(c, a_rack_has_no_more_heads_of_nvls_than_nccl_knows);
     tcase_add_test(c, a_search_of_a_rack_needs_less_than_two_megabytes_of_stack);
     return run_case(c, "sim/nccl_search");
 }

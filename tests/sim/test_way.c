@@ -294,6 +294,27 @@ START_TEST(rings_go_through_a_gpu_as_nccls_do)
 }
 END_TEST
 
+/* One NVSwitch joins the trays of a rack: an all-reduce is summed in it, S (1 + 1/16) each way, and
+ * no tree goes from tray to tray. */
+START_TEST(a_rack_is_one_machine_to_nvls)
+{
+    struct asked a = {
+        .algorithm = "nvls", .kind = FR_ALL_REDUCE, .network = FR_NETWORK_FLOW, .bytes = 1e9};
+    struct fr_topo *rack;
+    double least_Bps = INFINITY, s;
+    struct fr_error err;
+
+    ck_assert_int_eq(fr_topo_load(&rack, "gb200-nvl72", &err), FR_OK);
+    for (size_t l = 0; l < rack->n_links; l++)
+        if (rack->vertices[rack->links[l].dst].kind == FR_VERTEX_NVSWITCH)
+            least_Bps = fmin(least_Bps, rack->links[l].bw_Bps);
+    s = seconds(rack, 16, &a);
+    ck_assert_double_ge(s, a.bytes * (1 + 1.0 / 16) / least_Bps);
+    ck_assert_double_le(s, a.bytes * (1 + 1.0 / 16) / least_Bps * 1.1);
+    fr_topo_free(rack);
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_refused)
 {
     static const struct {
@@ -340,6 +361,7 @@ int main(void)
     tcase_add_test(c, every_algorithm_runs_on_a_cluster_and_counts_its_bytes);
     tcase_add_test(c, a_protocol_has_its_latency_and_its_bytes);
     tcase_add_test(c, rings_go_through_a_gpu_as_nccls_do);
+    tcase_add_test(c, a_rack_is_one_machine_to_nvls);
     tcase_add_test(c, what_cannot_be_is_refused);
     return run_case(c, "sim/way");
 }
