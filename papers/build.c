@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "study/learn.h"
 #include "study/session.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ struct fr__repro {
     struct fr_repro_table *tables;
     struct fr_repro_cell *cells; /* of the present table, then moved to the arena */
     struct asked *asked;
+    size_t n_rows, n_rows_expected;
     size_t cap_tables, n_cells, cap_cells, n_asked, cap_asked;
     struct fr_session *session; /* keeps no answers: of each, `asked` has what tables need */
     const struct fr_context *ctx;
@@ -62,6 +64,17 @@ void fr_reproduction_free(struct fr_reproduction *r)
     free(b->cells);
     free(b->asked);
     free(b);
+}
+
+void fr__repro_expect(struct fr__repro *b, size_t n_rows)
+{
+    b->n_rows_expected = n_rows;
+}
+
+static void show_progress(const struct fr__repro *b)
+{
+    if (b->ctx && b->ctx->progress && b->n_rows_expected)
+        b->ctx->progress(b->ctx->progress_user, "rows", b->n_rows, b->n_rows_expected);
 }
 
 /* ---- questions ---- */
@@ -190,6 +203,31 @@ enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
     return st;
 }
 
+enum fr_status fr__repro_learn(struct fr__repro *b, const struct fr_question *q, uint32_t rounds,
+                               struct fr__repro_learned *out, struct fr_error *err)
+{
+    struct fr_context quiet = b->ctx ? *b->ctx : (struct fr_context){0};
+    struct fr_learn_options o;
+    struct fr_learning *l;
+    enum fr_status st;
+
+    quiet.progress = NULL; /* the experiments' own is shown */
+    fr_learn_options_init(&o);
+    o.rounds = rounds;
+    *out = (struct fr__repro_learned){.iteration_s = INFINITY, .is_first = true};
+    st = fr_learn(&l, q, &o, &quiet, err);
+    if (st == FR_ENOROOM)
+        return FR_OK;
+    FR_TRY(st);
+    out->iteration_s = l->in_use_s;
+    out->n_rounds = l->n_rounds - 1;
+    out->n_splits = l->n_splits;
+    out->is_first = l->n_rounds == 0 || l->rounds[l->n_rounds - 1].in_use == 0;
+    out->has_converged = l->has_converged;
+    fr_learning_free(l);
+    return FR_OK;
+}
+
 /* ---- tables ---- */
 
 /* The present table's cells go where they stay. */
@@ -232,6 +270,8 @@ enum fr_status fr__repro_row(struct fr__repro *b, const struct fr_repro_cell cel
         return fr__fail_nomem(err);
     memcpy(b->cells + b->n_cells, cells, n * sizeof(*cells));
     b->n_cells += n;
+    b->n_rows++;
+    show_progress(b);
     return FR_OK;
 }
 

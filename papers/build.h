@@ -26,10 +26,22 @@ struct fr__repro;
 /* title as in struct fr_reproduction. NULL: out of memory. */
 struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
                                 const struct fr_context *ctx);
+/* So many rows will come: progress says how far it is. */
+void fr__repro_expect(struct fr__repro *b, size_t n_rows);
 /* The answer to q, which stays, from memory if the same was asked before. A question that does
  * not fit is answered. */
 enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,
                              const struct fr__repro_answer **out, struct fr_error *err);
+
+/* What learning of costs ended with. */
+struct fr__repro_learned {
+    double iteration_s; /* of the plan in use; INFINITY: the first did not fit */
+    size_t n_rounds, n_splits;
+    bool is_first, has_converged; /* the plan in use is the first; learning was not cut */
+};
+/* Learns as study/learn.h has it, for at most that many rounds. */
+enum fr_status fr__repro_learn(struct fr__repro *b, const struct fr_question *q, uint32_t rounds,
+                               struct fr__repro_learned *out, struct fr_error *err);
 
 /* Rows that follow belong to it; columns: [n], static. */
 enum fr_status fr__repro_begin(struct fr__repro *b, const char *name, const char *title,

@@ -6,7 +6,7 @@ usage: tests/oracles/fastt_table.py FORERUN [--models A,B] [--gpus 2,4] [--machi
 FORERUN is the built program. A cell is a model of papers/fastt with its batch there, a number of
 GPUs and a machine. Every time is made by the engine: "best" is the fastest of single, dp, mp and pp
 on its own, "own" what os-dpos's own search found, "made" what it hands out and "plan of" whose plan
-that is. "planned" is what the planner believes of its own plan, "bound" what no placement of the
+that is. "dpos" is dpos alone. "planned" is what the planner believes of its own plan, "bound" what no placement of the
 operations beats. A plan handed over is a loss of the planner.
 
 Exit status: 0; 1 where a cell is worse than the best plain plan (with --check).
@@ -30,7 +30,7 @@ MODELS = [
 ]
 PLAIN = ["single", "dp", "mp", "pp"]
 MACHINES = ["dgx1-v100", "dgx-a100-40g"]
-NEAR, FASTER, BELIEF = 1.03, 0.99, 0.10
+NEAR, FASTER, BELIEF, ALONE = 1.03, 0.99, 0.10, 1.05
 
 
 def ask(program, cell, strategy):
@@ -50,8 +50,9 @@ def row_of(program, cell):
     plain = {s: ask(program, cell, s) for s in PLAIN}
     times = {s: a["iteration_s"] for s, a in plain.items() if a}
     best = min(times, key=times.get) if times else None
-    ours = ask(program, cell, "os-dpos")
-    return {"cell": cell, "best": best, "best_s": times.get(best), "ours": ours}
+    ours, alone = ask(program, cell, "os-dpos"), ask(program, cell, "dpos")
+    return {"cell": cell, "best": best, "best_s": times.get(best), "ours": ours,
+            "dp_s": times.get("dp"), "dpos_s": alone["iteration_s"] if alone else None}
 
 
 def ms(seconds):
@@ -62,7 +63,7 @@ def show(row):
     model, _, _, _, gpus, machine = row["cell"]
     ours = row["ours"] or {}
     print(f"{model:16}{gpus:>3} {machine:13} {row['best'] or '-':>7}{ms(row['best_s']):>10}"
-          f"{ms(ours.get('own_s')):>10}{ms(ours.get('planned_s')):>10}"
+          f"{ms(row['dpos_s']):>10}{ms(ours.get('own_s')):>10}{ms(ours.get('planned_s')):>10}"
           f"{ms(ours.get('iteration_s')):>10}{ms(ours.get('planned_bound_s')):>10}  "
           f"{ours.get('plan_of', '-'):8} {ours.get('own_rule', '')} {ours.get('gap_cause', '')}",
           flush=True)
@@ -70,9 +71,13 @@ def show(row):
 
 def count(rows):
     """How many cells reach each mark."""
-    n = dict.fromkeys(["worse", "handed over", "own near", "own faster", "believed"], 0)
+    n = dict.fromkeys(["worse", "handed over", "own near", "own faster", "believed",
+                       "dpos near dp", "with dp"], 0)
     for row in rows:
         ours, best_s = row["ours"], row["best_s"]
+        if row["dp_s"]:  # replicas fit
+            n["with dp"] += 1
+            n["dpos near dp"] += bool(row["dpos_s"]) and row["dpos_s"] <= ALONE * row["dp_s"]
         if not ours or not best_s:
             continue
         own_s = ours.get("own_s") or float("inf")
@@ -93,7 +98,7 @@ def main():
     words.add_argument("--check", action="store_true")
     asked = words.parse_args()
     models = [m for m in MODELS if not asked.models or m[0] in asked.models.split(",")]
-    print(f"{'model':16}{'':>3} {'machine':13} {'best':>7}{'ms':>10}{'own':>10}{'planned':>10}"
+    print(f"{'model':16}{'':>3} {'machine':13} {'best':>7}{'ms':>10}{'dpos':>10}{'own':>10}{'planned':>10}"
           f"{'made':>10}{'bound':>10}  plan of")
     rows = []
     for machine in asked.machines.split(","):

@@ -46,6 +46,7 @@ static const struct fact {
     {"dgx1-v100-32g", "v100-sxm2-32gb", 8, 1, 4, 6, 25e9, 6, 100e9 / 8, NULL},
     {"p2.16xlarge", "k80-die", 16, 1, 1, 0, 0, 0, 20e9 / 8, NULL},
     {"p3.16xlarge", "v100-sxm2-16gb", 8, 1, 1, 6, 25e9, 6, 25e9 / 8, NULL},
+    {"8x-v100-own-x16", "v100-sxm2-16gb", 8, 1, 1, 6, 25e9, 6, 100e9 / 8, NULL},
     {"dgx2", "v100-sxm3-32gb", 16, 1, 8, 6, 25e9, 48, 100e9 / 8, NULL},
     {"dgx-a100-40g", "a100-sxm4-40gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},
     {"dgx-a100-80g", "a100-sxm4-80gb", 8, 1, 8, 12, 25e9, 48, 200e9 / 8, "a100-nvswitch"},

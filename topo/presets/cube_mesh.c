@@ -12,6 +12,7 @@ struct cube_mesh {
     const unsigned char (*nvlinks)[8]; /* [8][8] between GPUs; 0 is PCIe only */
     const char *cpu;                   /* on Broadwell's sockets */
     const char *messages[2]; /* over one NVLink: of a system, a link; NULL: not measured */
+    bool has_own_x16;        /* no PCIe switches; sockets are Skylake's */
     bool has_one_nic;        /* on the first socket, instead of one on each PCIe switch */
 };
 
@@ -63,9 +64,22 @@ static const struct cube_mesh p3_16xlarge = {
     .has_one_nic = true,
 };
 
+/* The servers of X. Yi et al., FastT, Middleware 2020, of which is known: 8 V100 of 16 GB, NVLink,
+ * two Xeon Platinum 8163 of 24 cores. Assumed: NVLinks as in a DGX-1, an x16 to the socket for each
+ * GPU (whether GPUs share one is not stated), a NIC of 100 Gbit/s on the first socket. Figures of
+ * the 8168, of 24 cores too, stand for those of the 8163, which Intel does not list. */
+static const struct cube_mesh own_x16 = {
+    .gpu = "v100-sxm2-16gb",
+    .nvlink = &fr__wire_nvlink2,
+    .nvlinks = v100_nvlinks,
+    .cpu = "2x-xeon-8168",
+    .has_own_x16 = true,
+    .has_one_nic = true,
+};
+
 static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube_mesh *m)
 {
-    struct fr__host host = fr__host_broadwell;
+    struct fr__host host = m->has_own_x16 ? fr__host_skylake : fr__host_broadwell;
     uint32_t gpu[8], socket[2];
 
     for (unsigned i = 0; i < 8; i++)
@@ -78,7 +92,13 @@ static void build(struct fr_topo_builder *b, uint32_t machine, const struct cube
 
     host.cpu = m->cpu;
     fr__host_build(b, machine, &host, socket);
-    for (unsigned p = 0; p < 4; p++) {
+    for (unsigned i = 0; m->has_own_x16 && i < 8; i++)
+        fr__wire_join(b, FR_LINK_PCIE, socket[i / 4], gpu[i], &fr__wire_pcie3, 1);
+    if (m->has_own_x16)
+        fr__wire_join(b, FR_LINK_PCIE, socket[0],
+                      fr__topo_builder_add(b, FR_VERTEX_NIC, machine, "nic", 0, NULL),
+                      &fr__wire_pcie3, 1);
+    for (unsigned p = 0; !m->has_own_x16 && p < 4; p++) {
         uint32_t plx = fr__topo_builder_add(b, FR_VERTEX_PCIE, machine, "plx", p, NULL);
         uint32_t nic = FR_NONE;
 
@@ -113,6 +133,11 @@ static void build_p3_16xlarge(struct fr_topo_builder *b, uint32_t machine)
     build(b, machine, &p3_16xlarge);
 }
 
+static void build_own_x16(struct fr_topo_builder *b, uint32_t machine)
+{
+    build(b, machine, &own_x16);
+}
+
 const struct fr__preset fr__preset_dgx1_p100 = {
     .name = "dgx1-p100",
     .summary = "DGX-1: 8x P100 16 GB, NVLink hybrid cube mesh, 4x InfiniBand EDR",
@@ -139,4 +164,11 @@ const struct fr__preset fr__preset_p3_16xlarge = {
     .summary = "AWS: 8x V100 16 GB, NVLink hybrid cube mesh, 25 Gbit/s Ethernet",
     .network = "eth:25Gbps",
     .build = build_p3_16xlarge,
+};
+
+const struct fr__preset fr__preset_v100_own_x16 = {
+    .name = "8x-v100-own-x16",
+    .summary = "8x V100 16 GB, NVLink cube mesh, an x16 each, Skylake (FastT's, as far as known)",
+    .network = "ib:100Gbps",
+    .build = build_own_x16,
 };

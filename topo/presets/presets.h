@@ -21,7 +21,8 @@ struct fr__preset {
 
 /* clang-format off */
 #define FR__PRESETS(X)                                                                             \
-    X(dgx1_p100) X(dgx1_v100) X(dgx1_v100_32g) X(p2_16xlarge) X(p3_16xlarge) X(dgx2)               \
+    X(dgx1_p100) X(dgx1_v100) X(dgx1_v100_32g) X(p2_16xlarge) X(p3_16xlarge)                       \
+    X(v100_own_x16) X(dgx2)                                                                        \
     X(dgx_a100_40g) X(dgx_a100_80g) X(hgx_h100) X(hgx_h200) X(gh200_quad)                          \
     X(hgx_b200) X(gb200_nvl72)
 /* clang-format on */
