@@ -141,6 +141,7 @@ struct session {
     struct options options;
     struct fr_context context; /* cancelled by signals; shows progress */
     int status;                /* exit status of a verb that ends with FR_OK */
+    bool lacks_file;           /* one could not be written: then it is CLI_FAILED at best */
 };
 
 /* One verb, or one of a group ("topo show"). */
@@ -389,6 +390,12 @@ enum fr_status cli_check_terms(const struct options *o, struct fr_error *err);
 #define FR__TOKENS_AND_SAMPLES "a run is as long as its tokens or its samples say, not both"
 /* The same for what is drawn or written as .csv. */
 enum fr_status cli_check_plots(const struct options *o, struct fr_error *err);
+/* What became of one -o file. One that cannot be written, as for a picture without gnuplot, is told
+ * at once and does not keep the others or the table from the user: FR_OK, and the program ends with
+ * status 1. Other errors are returned. */
+enum fr_status cli_file_done(struct session *s, enum fr_status st, struct fr_error *err);
+/* "forerun: FILE:LINE: what is wrong" on standard error. */
+void cli_say_error(const struct fr_error *err);
 /* Writes the -o files, then prints the table or JSON. */
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err);

@@ -519,7 +519,6 @@ int main(int argc, char *argv[])
     struct session s = {.status = CLI_DONE};
     struct fr_error err = {.code = FR_OK};
     enum fr_status st;
-    char text[sizeof(err.file) + sizeof(err.text) + 32];
     char *command, **words;
 
     fr_init();
@@ -541,11 +540,9 @@ int main(int argc, char *argv[])
         st = fr__fail(&err, FR_EIO, FR_NOWHERE, "cannot write to standard output: %s",
                       strerror(errno));
     if (st == FR_OK)
-        return s.status;
+        return s.status == CLI_DONE && s.lacks_file ? CLI_FAILED : s.status;
     if (is_silent) /* mpirun would end the first before it has said it */
         return CLI_DONE;
-    fprintf(stderr,
-            cli_has_colour(STDERR_FILENO) ? "\033[1;31mforerun:\033[0m %s\n" : "forerun: %s\n",
-            fr_error_string(&err, text, sizeof(text)));
+    cli_say_error(&err);
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }

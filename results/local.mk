@@ -13,10 +13,10 @@ libresults_la_SOURCES = \
 	results/data/validate.c \
 	results/drawings/dot.h results/drawings/dot.c results/drawings/explain.h \
 	results/drawings/explain.c results/drawings/fold.c results/drawings/graph.h \
-	results/drawings/graph.c results/drawings/graphviz.c results/drawings/layout.c \
-	results/drawings/mesh.h results/drawings/mesh.c results/drawings/ops.c results/drawings/snake.h \
-	results/drawings/snake.c results/drawings/topo.h results/drawings/topo.c \
-	results/drawings/words.c \
+	results/drawings/graph.c results/drawings/graphviz.c results/drawings/key.c \
+	results/drawings/layout.c results/drawings/mesh.h results/drawings/mesh.c \
+	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
+	results/drawings/topo.h results/drawings/topo.c results/drawings/words.c \
 	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
 	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
 	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \

@@ -86,6 +86,25 @@ static enum fr_status note_trace(const struct options *o, const struct fr_result
     return FR_OK;
 }
 
+void cli_say_error(const struct fr_error *err)
+{
+    char text[sizeof(err->file) + sizeof(err->text) + 32];
+
+    fprintf(stderr,
+            cli_has_colour(STDERR_FILENO) ? "\033[1;31mforerun:\033[0m %s\n" : "forerun: %s\n",
+            fr_error_string(err, text, sizeof(text)));
+}
+
+enum fr_status cli_file_done(struct session *s, enum fr_status st, struct fr_error *err)
+{
+    if (st != FR_EIO)
+        return st;
+    cli_progress_end(s->context.progress_user);
+    cli_say_error(err);
+    s->lacks_file = true;
+    return FR_OK;
+}
+
 enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
                                  struct fr_error *err)
 {
@@ -94,7 +113,7 @@ enum fr_status cli_write_results(struct session *s, const struct fr_results *rs,
 
     FR_TRY(fr_prices_check_topo(&o->terms.prices, fr_plan_view(rs->records[0]->plan)->topo, err));
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_results_write(rs, o->files[i], &s->context, err));
+        FR_TRY(cli_file_done(s, fr_results_write(rs, o->files[i], &s->context, err), err));
     for (size_t i = 0; i < o->n_files; i++)
         FR_TRY(note_trace(o, rs, o->files[i], err));
     if (o->json) {

@@ -268,7 +268,7 @@ static enum fr_status draw_fits(struct session *s, const struct fr_calibration *
                            .is_all = o->all};
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_fits_draw(&fits, o->files[i], &s->context, err));
+        FR_TRY(cli_file_done(s, fr_fits_draw(&fits, o->files[i], &s->context, err), err));
     return FR_OK;
 }
 

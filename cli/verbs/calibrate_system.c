@@ -158,7 +158,8 @@ static enum fr_status draw_fits(struct session *session, const struct fr_system 
                                   .is_all = o->all};
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_system_fits_draw(&fits, o->files[i], &session->context, err));
+        FR_TRY(cli_file_done(session,
+                             fr_system_fits_draw(&fits, o->files[i], &session->context, err), err));
     return FR_OK;
 }
 

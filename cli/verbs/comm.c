@@ -54,7 +54,7 @@ static enum fr_status explain(struct session *s, const struct fr_comm_question *
     FR_TRY(fr_comm_explain(&story, q, &s->context, err));
     st = FR_OK;
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_comm_story_write(story, o->files[i], &s->context, err);
+        st = cli_file_done(s, fr_comm_story_write(story, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         fr_comm_story_print_json(stdout, story);
     else if (st == FR_OK)
@@ -77,7 +77,7 @@ static enum fr_status tables(struct session *s, struct fr_comm_question q, struc
         st = fr_comm(&t[i], &q, &s->context, err);
     }
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_comm_write(t, n, o->files[i], &s->context, err);
+        st = cli_file_done(s, fr_comm_write(t, n, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         fr_comm_print_json(stdout, t, n);
     else if (st == FR_OK)

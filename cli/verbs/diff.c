@@ -51,7 +51,7 @@ static enum fr_status tell(struct session *s, const struct side sides[2], struct
     enum fr_status st = fr_difference_new(&d, sides[0].record, sides[1].record, err);
 
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_difference_write(d, o->files[i], &s->context, err);
+        st = cli_file_done(s, fr_difference_write(d, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         fr_difference_print_json(stdout, d);
     else if (st == FR_OK)

@@ -14,7 +14,7 @@ static enum fr_status tell_one(struct session *s, const struct fr_explanation *e
     const struct fr_explanation_view view = {.n_ops = o->most_ops, .op = o->op};
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_explanation_write(e, o->files[i], &s->context, err));
+        FR_TRY(cli_file_done(s, fr_explanation_write(e, o->files[i], &s->context, err), err));
     if (o->json)
         return fr_explanation_print_json(stdout, e, err);
     FR_TRY(fr_explanation_print(stdout, e, &view, err));
@@ -30,7 +30,8 @@ static enum fr_status tell_pipelines(struct session *s, const struct fr_explanat
     const struct options *o = &s->options;
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_explanation_write_pipelines(es, n, o->files[i], &s->context, err));
+        FR_TRY(cli_file_done(
+            s, fr_explanation_write_pipelines(es, n, o->files[i], &s->context, err), err));
     return fr_explanation_print_pipelines(stdout, es, n, o->json, err);
 }
 

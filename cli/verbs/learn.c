@@ -22,7 +22,7 @@ enum fr_status cli_learn(struct session *s, struct fr_error *err)
     if (st != FR_OK)
         return st;
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_learning_write(l, o->files[i], &s->context, err);
+        st = cli_file_done(s, fr_learning_write(l, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         fr_learning_print_json(stdout, l);
     else if (st == FR_OK)

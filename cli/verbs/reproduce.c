@@ -46,8 +46,11 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     if (st != FR_OK)
         return st;
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = is_csv(o->files[i]) ? fr_reproduction_write(r, o->files[i], err)
-                                 : fr_reproduction_draw(r, o->files[i], &s->context, err);
+        st = cli_file_done(s,
+                           is_csv(o->files[i])
+                               ? fr_reproduction_write(r, o->files[i], err)
+                               : fr_reproduction_draw(r, o->files[i], &s->context, err),
+                           err);
     if (st == FR_OK && o->json)
         fr_reproduction_print_json(stdout, r);
     else if (st == FR_OK)

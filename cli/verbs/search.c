@@ -50,7 +50,7 @@ static enum fr_status write_one(struct session *s, const struct searches *x, str
     struct cli_page page;
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_search_write(o->files[i], x->results, &s->context, err));
+        FR_TRY(cli_file_done(s, fr_search_write(o->files[i], x->results, &s->context, err), err));
     if (o->flags_of < FR_N_FRAMEWORKS)
         return print_flags(o, x->searches[0], err);
     if (o->json) {
@@ -67,7 +67,8 @@ static enum fr_status write_clusters(struct session *s, const struct searches *x
     const struct options *o = &s->options;
 
     for (size_t i = 0; i < o->n_files; i++)
-        FR_TRY(fr_search_write_clusters(o->files[i], x->n, x->results, &s->context, err));
+        FR_TRY(cli_file_done(
+            s, fr_search_write_clusters(o->files[i], x->n, x->results, &s->context, err), err));
     if (!o->json)
         return fr_search_print_clusters(stdout, x->n, x->results, err);
     fr_search_print_clusters_json(stdout, x->n, x->results);

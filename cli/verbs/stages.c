@@ -16,7 +16,7 @@ enum fr_status cli_stages(struct session *s, const struct fr_question *q, struct
         FR_TRY(fr_stages_check_path(o->files[i], err));
     FR_TRY(fr_staging_make(&staging, q, &s->context, err));
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = fr_stages_write(staging.plan, o->files[i], &s->context, err);
+        st = cli_file_done(s, fr_stages_write(staging.plan, o->files[i], &s->context, err), err);
     if (st == FR_OK && o->json)
         fr_stages_print_json(stdout, staging.plan);
     else if (st == FR_OK)

@@ -107,8 +107,11 @@ enum fr_status cli_validate(struct session *s, struct fr_error *err)
         return st;
     st = check_any(v, o->arguments[0], err);
     for (size_t i = 0; i < o->n_files && st == FR_OK; i++)
-        st = is_csv(o->files[i]) ? fr_validation_write_csv(v, o->files[i], err)
-                                 : fr_validation_draw(v, o->files[i], &s->context, err);
+        st = cli_file_done(s,
+                           is_csv(o->files[i])
+                               ? fr_validation_write_csv(v, o->files[i], err)
+                               : fr_validation_draw(v, o->files[i], &s->context, err),
+                           err);
     if (st == FR_OK && o->json)
         write_validation(v);
     else if (st == FR_OK)

@@ -187,13 +187,41 @@ static void add_flops(struct fr__folding *out, const struct fr_graph *g,
             out->flops[g->ops[o].layer] += g->ops[o].flops;
 }
 
+static bool is_forward(const struct fr_graph *g, const struct fr_edge *e)
+{
+    return e->tensor != FR_NONE && g->ops[e->src].phase == FR_PHASE_FORWARD &&
+           g->ops[e->dst].phase == FR_PHASE_FORWARD;
+}
+
+/* A residual connection: an addition reads what others read as well, or a layer of its own block
+ * that is not the one before it. n_readers: [n_ops], zeroed. */
+static void find_skips(struct folder *f, uint32_t n_readers[])
+{
+    const struct fr_graph *g = f->g;
+    const uint32_t *of = f->out->fold_of;
+
+    for (size_t e = 0; e < g->n_edges; e++)
+        n_readers[g->edges[e].src] += is_forward(g, &g->edges[e]);
+    for (size_t e = 0; e < g->n_edges; e++) {
+        const struct fr_op *src = &g->ops[g->edges[e].src], *dst = &g->ops[g->edges[e].dst];
+
+        if (dst->kind == FR_OP_ADD && is_forward(g, &g->edges[e]) &&
+            (n_readers[g->edges[e].src] > 1 ||
+             (src->layer + 1 < dst->layer && of[src->layer] == of[dst->layer])))
+            f->out->folds[of[dst->layer]].has_skip = true;
+    }
+}
+
 enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
                                const struct fr_graph *g, const bool has_phase[FR_N_PHASES],
                                struct fr_error *err)
 {
     struct folder f = {.g = g, .out = out};
     size_t n = g->n_layers;
+    uint32_t *n_readers = fr__arena_alloc(a, g->n_ops, sizeof(*n_readers));
 
+    if (!n_readers)
+        return fr__fail_nomem(err);
     *out = (struct fr__folding){.folds = fr__arena_alloc(a, n, sizeof(*out->folds)),
                                 .fold_of = fr__arena_alloc(a, n, sizeof(*out->fold_of)),
                                 .totals = fr__arena_alloc(a, n, sizeof(*out->totals)),
@@ -211,5 +239,6 @@ enum fr_status fr__fold_layers(struct fr__folding *out, struct fr__arena *a,
     if (out->n > FR__FOLD_MAX)
         fold_by(&f, RULE_ANY);
     find_kinds(&f);
+    find_skips(&f, n_readers);
     return FR_OK;
 }

@@ -83,6 +83,8 @@ static void write_fold(const struct picture *p, size_t i)
                 x->n_blocks > 1 ? " in all" : "");
     if (x->flops > 0)
         fprintf(f, "\\n%s", fr__format_flops(x->flops, number, sizeof(number)));
+    if (x->has_skip)
+        fprintf(f, "\\nskip connection%s", x->n_blocks > 1 ? "s" : "");
     fputs("\"];\n", f);
 }
 
@@ -121,13 +123,30 @@ static void write_edges(const struct picture *p)
                     bytes ? fr__format_bytes((double)bytes, number, sizeof(number))
                           : "shared parameters");
             if (!bytes)
-                fputs(", style=dashed, color=\"#CC79A7\"", p->f);
+                fputs(", style=dashed, color=\"" FR__GRAPH_TIED "\"", p->f);
             else if (to != from + 1)
-                fputs(", color=\"#AAAAAA\"", p->f);
+                fputs(", color=\"" FR__GRAPH_SKIP "\"", p->f);
             if (to != from + 1)
                 fr__snake_detour(p->f, p->n_columns, from, to);
             fputs("];\n", p->f);
         }
+}
+
+static void write_key(const struct picture *p)
+{
+    struct fr__graph_key key = {.n_columns = p->n_columns, .n_nodes = p->folding->n};
+    size_t n = p->folding->n;
+
+    for (size_t i = 0; i < n; i++) {
+        key.has_kind[p->folding->folds[i].kind] = true;
+        for (size_t to = 0; to < n; to++) {
+            uint64_t bytes = p->bytes[i * n + to];
+
+            key.has_skip = key.has_skip || (bytes && to != i + 1);
+            key.has_tied = key.has_tied || (!bytes && p->is_tied[i * n + to]);
+        }
+    }
+    fr__graph_key(p->f, &key);
 }
 
 /* ---- words ---- */
@@ -183,6 +202,7 @@ static enum fr_status draw_layers(FILE *f, const struct fr_graph *g,
     for (size_t i = 0; i < n; i++)
         write_fold(&p, i);
     write_edges(&p);
+    write_key(&p);
     write_words(&p, has_phase);
     fputs("}\n", f);
     return FR_OK;

@@ -18,6 +18,7 @@ struct fr__fold {
     uint64_t params;      /* of all blocks */
     double flops;         /* of all blocks, of the phases asked for */
     enum fr_op_kind kind; /* that does most of the FLOPs, or the first */
+    bool has_skip;        /* an addition in it reads what skipped a layer */
 };
 
 struct fr__folding {
@@ -49,4 +50,15 @@ void fr__graph_title(FILE *f, const struct fr_graph *g);
 /* "64x256x56x56" into an open label; nothing for FR_NONE and unknown shapes. */
 void fr__graph_shape(FILE *f, const struct fr_graph *g, uint32_t tensor);
 const char *fr__graph_colour(enum fr_op_kind kind);
+/* Arrows past other boxes, and between those that share parameters. */
+#define FR__GRAPH_SKIP "#0072B2"
+#define FR__GRAPH_TIED "#CC79A7"
+
+/* key.c: the nodes that explain the colours. */
+struct fr__graph_key {
+    bool has_kind[FR_N_OP_KINDS]; /* that give a box its colour */
+    bool has_skip, has_tied;
+    size_t n_columns, n_nodes; /* of the snake; no columns: graphviz places all */
+};
+void fr__graph_key(FILE *f, const struct fr__graph_key *what);
 #endif

@@ -302,13 +302,31 @@ static void write_lines(struct picture *p, size_t n_columns)
                 x->is_tied ? "shared parameters"
                            : fr__format_bytes((double)x->bytes, number, sizeof(number)));
         if (x->is_tied)
-            fputs(", style=dashed, color=\"#CC79A7\"", p->f);
+            fputs(", style=dashed, color=\"" FR__GRAPH_TIED "\"", p->f);
         if (n_columns && x->to != x->from + 1) {
-            fputs(x->is_tied ? "" : ", color=\"#AAAAAA\"", p->f);
+            fputs(x->is_tied ? "" : ", color=\"" FR__GRAPH_SKIP "\"", p->f);
             fr__snake_detour(p->f, n_columns, x->from, x->to);
         }
         fputs("];\n", p->f);
     }
+}
+
+static void write_key(const struct picture *p, size_t n_columns)
+{
+    struct fr__graph_key key = {.n_columns = n_columns, .n_nodes = p->n_items};
+
+    for (size_t i = 0; i < p->g->n_ops; i++)
+        if (p->opt->is_ops && p->item_of[i] != FR_NONE)
+            key.has_kind[p->g->ops[i].kind] = true;
+    for (size_t l = 0; l < p->g->n_layers && !p->opt->is_ops; l++)
+        if (p->item_of[l] != FR_NONE && p->beside[l] == FR_NONE)
+            key.has_kind[p->totals[l].n_kinds ? p->totals[l].kinds[0] : FR_OP_OTHER] = true;
+    for (size_t i = 0; i < p->n_lines; i++) {
+        key.has_tied = key.has_tied || p->lines[i].is_tied;
+        key.has_skip = key.has_skip || (n_columns && !p->lines[i].is_tied &&
+                                        p->lines[i].to != p->lines[i].from + 1);
+    }
+    fr__graph_key(p->f, &key);
 }
 
 static void write_title(const struct picture *p, size_t n_columns)
@@ -372,6 +390,7 @@ static enum fr_status draw(struct picture *p, struct fr__arena *a, bool *is_plac
     for (size_t i = 0; i < p->n_items; i++)
         write_item(p, i, n_columns);
     write_lines(p, n_columns);
+    write_key(p, n_columns);
     fputs("}\n", p->f);
     *is_placed = n_columns > 0;
     return FR_OK;

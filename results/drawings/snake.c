@@ -37,6 +37,29 @@ void fr__snake_node(FILE *f, size_t n_columns, size_t i)
     fputs(", fixedsize=true", f);
 }
 
+/* Down into the gap below the row, along it to one between columns, down there, and along the last
+ * gap: straight pieces, whose control points are their ends. */
+static void detour_past_rows(FILE *f, double out, double y0, double in, double y1)
+{
+    double down = y1 < y0 ? -1 : 1, reach = FR__SNAKE_NODE_H / 2.0;
+    double gap = (FR__SNAKE_CELL_H - FR__SNAKE_NODE_H) / 2.0;
+    double beside = (floor(out / FR__SNAKE_CELL_W) + 0.5) * FR__SNAKE_CELL_W;
+    const double points[6][2] = {{out, y0 + down * reach},
+                                 {out, y0 + down * (reach + gap - 4)},
+                                 {beside, y0 + down * (reach + gap - 4)},
+                                 {beside, y1 - down * (reach + gap + 4)},
+                                 {in, y1 - down * (reach + gap + 4)},
+                                 {in, y1 - down * (reach + 7)}};
+
+    fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld", lround(in), lround(y1 - down * reach),
+            lround(points[0][0]), lround(points[0][1]));
+    for (unsigned i = 1; i < 6; i++)
+        fprintf(f, " %ld,%ld %ld,%ld %ld,%ld", lround(points[i - 1][0]), lround(points[i - 1][1]),
+                lround(points[i][0]), lround(points[i][1]), lround(points[i][0]),
+                lround(points[i][1]));
+    putc('"', f);
+}
+
 /* In a row over the nodes between the ends; from row to row between the columns. */
 void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to)
 {
@@ -56,6 +79,10 @@ void fr__snake_detour(FILE *f, size_t n_columns, size_t from, size_t to)
     out = x0 + aside;
     in = x1 - aside;
     down = y1 < y0 ? -1 : 1;
+    if (fabs(y1 - y0) > 1.5 * FR__SNAKE_CELL_H) {
+        detour_past_rows(f, out, y0, in, y1);
+        return;
+    }
     fprintf(f, ", pos=\"e,%ld,%ld %ld,%ld %ld,%ld %ld,%ld %ld,%ld\"", lround(in),
             lround(y1 - down * reach), lround(out), lround(y0 + down * reach), lround(out),
             lround(y0 + down * (reach + 40)), lround(in), lround(y1 - down * (reach + 40)),

@@ -226,9 +226,21 @@ check "failures_leave_no_files" only_files "err out "
 if test -x "$build/.libs/forerun"; then # past libtool's script, which needs a PATH itself
     status=0
     LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" simulate $vgg -s dp \
-        -o x.png > out 2> err || status=$?
-    check "a_missing_gnuplot_is_named" fails 1 "gnuplot is not installed; write .csv"
-    check "a_missing_gnuplot_leaves_no_files" only_files "err out "
+        -o x.png -o x.csv > out 2> err || status=$?
+    check "a_missing_gnuplot_is_named" grep -q "^forerun: gnuplot is not installed; write .csv" err
+    check "a_missing_gnuplot_ends_with_status_1" exits 1
+    check "a_missing_gnuplot_does_not_cost_the_answer" says "samples"
+    check "a_missing_gnuplot_costs_the_picture_alone" only_files "err out x.csv "
+    rm -f x.csv
+    for what in "compare $vgg -s single -s dp" "sweep $vgg -s dp" \
+        "comm all-reduce -t dgx1-v100 -g 4 -e 1M" "learn $vgg --rounds 2"; do
+        status=0
+        # shellcheck disable=SC2086 # words
+        LD_LIBRARY_PATH=$build/.libs PATH=/nonexistent "$build/.libs/forerun" $what -o x.png \
+            > out 2> err || status=$?
+        check "without_gnuplot_the_table_is_printed: $what" test "$(wc -l < out)" -gt 5
+        check "without_gnuplot_status_is_1: $what" exits 1
+    done
 else
     skip "no shared library: a missing gnuplot is not played"
 fi

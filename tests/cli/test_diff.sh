@@ -50,6 +50,31 @@ check answers_of_one_file_are_named_by_number says "they differ in strategy: dp 
 run diff both.json a.json
 check a_file_of_several_needs_a_number fails 2 "both.json': the file holds 2 answers, name one as FILE.json#1"
 
+run diff a.json b.json -q -o two.html
+check the_page_says_how_much_longer drawn report two.html "Two answers beside each other" \
+    "Over time, to one scale" "Where the difference lies"
+# the cells of a table's body add up to its foot, as printed
+page_adds_up() {
+    awk '
+        function value(n) { gsub(/[^-0-9.\342\210\222]/, "", n); sub(/\342\210\222/, "-", n); return n * 1000 }
+        /<tbody>/ { for (k = 0; k < 3; k++) sum[k] = 0; rows = 0 }
+        /^<tr>.*<td class="n"/ {
+            line = $0; n = 0
+            while (match(line, /<td class="n" data-v="[^"]*">[^<]*/)) {
+                cell = substr(line, RSTART, RLENGTH); sub(/.*>/, "", cell)
+                v[n++] = value(cell); line = substr(line, RSTART + RLENGTH)
+            }
+            if (foot) { for (k = 0; k < 3; k++) if (sprintf("%.0f", v[k]) != sprintf("%.0f", sum[k])) bad = 1; tables++ }
+            else { for (k = 0; k < 3; k++) sum[k] += v[k]; rows++ }
+        }
+        /<tfoot>/ { foot = 1 }
+        /<\/tfoot>/ { foot = 0 }
+        END { exit bad || tables < 3 }' two.html
+}
+check its_tables_add_up_as_printed page_adds_up
+check both_runs_have_axes_of_one_length test "$(grep -o 'data-span="[^"]*"' two.html | sort -u | wc -l)" -eq 1
+check both_runs_are_drawn test "$(grep -c '<svg class="zoom"' two.html)" -eq 2
+
 if command -v gnuplot > /dev/null; then
     run diff a.json b.json -q -o two.svg -o two.json
     check a_picture_is_drawn test -s two.svg

@@ -48,6 +48,26 @@ else
         check "${page}_ran_its_script" grep -q '<body class="js">' dom
         check "${page}_moved_its_hints" grep -q 'data-tip=' dom
     done
+    # the same page without its policy, and keys pressed on its first picture
+    sed -e 's|<meta http-equiv="Content-Security-Policy"[^>]*>||' -e 's|</body>|<script src="keys.js"></script></body>|' \
+        run.html >keys.html
+    cat >keys.js <<'END'
+var figure = document.querySelector('figure.time'), said = [];
+['+', 'ArrowRight', '-', '0', 'n', 'n', 'p', 'Escape', '+', '+', '+'].forEach(function (key) {
+    figure.dispatchEvent(new KeyboardEvent('keydown', {key: key, bubbles: true}));
+    var view = figure.querySelector('svg.zoom').getAttribute('viewBox').split(' ');
+    said.push(key + ' ' + Math.round(view[0]) + ' ' + Math.round(view[2]));
+    said.push('at ' + figure.querySelectorAll('.at').length + ' tip ' +
+        document.getElementById('tip').textContent.split('\n').length);
+});
+said.push('numbers ' + figure.querySelectorAll('.numbers:not([display])').length);
+document.body.setAttribute('data-said', said.join('; '));
+END
+    render keys.html
+    check "keys_zoom_and_pan" grep -q 'data-said="+ 188 625; .*ArrowRight 313 625; .*- 0 1000; .*0 0 1000' dom
+    check "keys_step_through_boxes_and_say_what_they_are" grep -q 'n 0 1000; at 1 tip 4' dom
+    check "escape_leaves_the_boxes" grep -q 'Escape 0 1000; at 0' dom
+    check "closer_boxes_have_their_numbers" grep -q 'numbers 1"' dom
     # another script, as a name that was not escaped would bring it
     sed 's|</main>|<script>document.body.id = "broken"</script></main>|' run.html >other.html
     render other.html

@@ -79,6 +79,52 @@ static void check_edges(const struct dot_graph *g)
     }
 }
 
+/* A key of the colours that are there, each once, below all boxes; skips are named where a fold
+ * hides them (ResNet's blocks, a transformer's layers) and explained where they are drawn. */
+START_TEST(the_key_explains_each_colour_and_skips_are_shown)
+{
+    static const struct {
+        const char *model;
+        size_t n_with_skip; /* boxes that say it */
+        bool has_arrow;
+    } rows[] = {{"resnet50", 8, false},
+                {"vgg19", 0, false},
+                {"bert-base", 1, true}, /* its two heads */
+                {"transformer-big", 2, true}};
+    bool is_placed;
+
+    for (size_t r = 0; r < sizeof(rows) / sizeof(*rows); r++) {
+        struct dot_graph *g =
+            draw_graph(rows[r].model, (struct fr_draw_graph_options){.layer = NULL}, &is_placed);
+        size_t n_with_skip = 0, n_arrows = 0;
+
+        for (size_t i = 0; i < g->n_nodes; i++) {
+            const struct dot_node *n = &g->nodes[i];
+            const char *fill = dot_attribute(n->attributes, "fillcolor");
+            const char *label = dot_attribute(n->attributes, "label");
+            size_t n_keys = 0;
+
+            n_arrows += strstr(label, "skip past others") != NULL;
+            if (!dot_is_box(n))
+                continue;
+            n_with_skip += strstr(label, "skip connection") != NULL;
+            for (size_t k = 0; k < g->n_nodes; k++) {
+                const char *of = dot_attribute(g->nodes[k].attributes, "fillcolor");
+
+                if (dot_is_box(&g->nodes[k]) || !of || strcmp(of, fill) != 0)
+                    continue;
+                n_keys++;
+                ck_assert_double_lt(g->nodes[k].y, n->y);
+            }
+            ck_assert_msg(n_keys == 1, "%s: %zu keys for %s", rows[r].model, n_keys, label);
+        }
+        ck_assert_uint_eq(n_with_skip, rows[r].n_with_skip);
+        ck_assert_uint_eq(n_arrows, rows[r].has_arrow);
+        dot_free(g);
+    }
+}
+END_TEST
+
 /* ResNet-50 (He et al., CVPR 2016, table 1) has stages of 3, 4, 6 and 3 blocks, of which the first
  * is unlike the others; BERT base has 12 equal blocks, GPT-3 96 (Brown et al., NeurIPS 2020, table
  * 2.1), DenseNet-121 6, 12, 24 and 16 that differ (Huang et al., CVPR 2017, table 1). */
@@ -241,6 +287,7 @@ int main(void)
     TCase *c = tcase_create("all");
 
     tcase_add_loop_test(c, equal_blocks_fold_into_one_that_counts_them, 0, 4);
+    tcase_add_test(c, the_key_explains_each_colour_and_skips_are_shown);
     tcase_add_test(c, folded_blocks_sum_up_their_parameters);
     tcase_add_test(c, every_model_of_the_zoo_fits_a_slide);
     tcase_add_test(c, a_layer_shows_its_ops_and_what_stands_beside);
