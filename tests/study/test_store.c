@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -351,6 +352,19 @@ START_TEST(a_file_of_something_else_is_refused_and_left_alone)
 }
 END_TEST
 
+START_TEST(a_pipe_and_a_folder_are_no_stores)
+{
+    struct fr_store *s = NULL;
+    name_files(_i);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(fr_store_open(&s, path, &err), FR_EPARSE);
+    ck_assert_ptr_nonnull(strstr(err.text, "is a pipe or a device"));
+    ck_assert_int_eq(mkdir(other, 0700), 0);
+    ck_assert_int_eq(fr_store_open(&s, other, &err), FR_EPARSE);
+    ck_assert_ptr_nonnull(strstr(err.text, "is a folder"));
+}
+END_TEST
+
 START_TEST(a_store_of_another_version_is_refused)
 {
     const char text[] = "# forerun sweep store, format 1, forerun 0.0.1\nchecksum\n";
@@ -478,6 +492,7 @@ int main(void)
     if (fr_has_sqlite())
         tcase_add_test(tc, a_database_changed_anywhere_never_gives_another_row);
     tcase_add_loop_test(tc, a_file_of_something_else_is_refused_and_left_alone, 0, n_kinds());
+    tcase_add_loop_test(tc, a_pipe_and_a_folder_are_no_stores, 0, n_kinds());
     tcase_add_test(tc, a_store_of_another_version_is_refused);
     tcase_add_loop_test(tc, a_changed_input_is_refused, 0, n_kinds());
     tcase_add_loop_test(tc, merged_stores_hold_the_rows_of_all, 0, n_kinds());
