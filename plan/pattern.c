@@ -201,9 +201,13 @@ static void copy_tasks(struct copier *c)
 {
     const struct fr__plan_mark *from = &c->k->from, *to = &c->k->to;
     const struct fr__pattern_place *place = c->place;
-    const struct fr_task *old = c->p->tasks + from->n_tasks;
-    struct fr_task *t = c->p->tasks + c->p->n_tasks.n;
+    const struct fr_task *old;
+    struct fr_task *t;
 
+    if (to->n_tasks == from->n_tasks)
+        return; /* the array may not be there */
+    old = c->p->tasks + from->n_tasks;
+    t = c->p->tasks + c->p->n_tasks.n;
     for (size_t n = to->n_tasks - from->n_tasks; n > 0; n--, old++, t++) {
         *t = *old;
         if (place->microbatch != FR_NONE)
@@ -228,9 +232,13 @@ static void copy_tasks(struct copier *c)
 static void copy_deps(struct copier *c)
 {
     const struct fr__plan_mark *from = &c->k->from, *to = &c->k->to;
-    const struct fr__pair *old = c->p->deps + from->n_deps;
-    struct fr__pair *d = c->p->deps + c->p->n_deps.n;
+    const struct fr__pair *old;
+    struct fr__pair *d;
 
+    if (to->n_deps == from->n_deps)
+        return; /* the array may not be there */
+    old = c->p->deps + from->n_deps;
+    d = c->p->deps + c->p->n_deps.n;
     for (size_t n = to->n_deps - from->n_deps; n > 0; n--, old++, d++) {
         d->from =
             is_in(old->from, from->n_tasks, to->n_tasks) ? old->from + c->task_by : far_task(c);
@@ -242,9 +250,13 @@ static void copy_deps(struct copier *c)
 static void copy_buffers(struct copier *c)
 {
     const struct fr__plan_mark *from = &c->k->from, *to = &c->k->to;
-    const struct fr_buffer *old = c->p->buffers + from->n_buffers;
-    struct fr_buffer *b = c->p->buffers + c->p->n_buffers.n;
+    const struct fr_buffer *old;
+    struct fr_buffer *b;
 
+    if (to->n_buffers == from->n_buffers)
+        return; /* the array may not be there */
+    old = c->p->buffers + from->n_buffers;
+    b = c->p->buffers + c->p->n_buffers.n;
     for (size_t n = to->n_buffers - from->n_buffers; n > 0; n--, old++, b++) {
         *b = *old;
         if (c->place->device != FR_NONE)
@@ -262,9 +274,13 @@ static void copy_buffers(struct copier *c)
 static void copy_frees(struct copier *c)
 {
     const struct fr__plan_mark *from = &c->k->from, *to = &c->k->to;
-    const struct fr__pair *old = c->p->frees + from->n_frees;
-    struct fr__pair *f = c->p->frees + c->p->n_frees.n;
+    const struct fr__pair *old;
+    struct fr__pair *f;
 
+    if (to->n_frees == from->n_frees)
+        return; /* the array may not be there */
+    old = c->p->frees + from->n_frees;
+    f = c->p->frees + c->p->n_frees.n;
     for (size_t n = to->n_frees - from->n_frees; n > 0; n--, old++, f++) {
         f->from = old->from + c->task_by;
         f->to =
@@ -276,9 +292,13 @@ static void copy_frees(struct copier *c)
 static void copy_transfers(struct copier *c)
 {
     const struct fr__plan_mark *from = &c->k->from, *to = &c->k->to;
-    const struct fr_transfer *old = c->p->transfers + from->n_transfers;
-    struct fr_transfer *x = c->p->transfers + c->p->n_transfers.n;
+    const struct fr_transfer *old;
+    struct fr_transfer *x;
 
+    if (to->n_transfers == from->n_transfers)
+        return; /* the array may not be there */
+    old = c->p->transfers + from->n_transfers;
+    x = c->p->transfers + c->p->n_transfers.n;
     for (size_t n = to->n_transfers - from->n_transfers; n > 0; n--, old++, x++) {
         *x = *old;
         x->send += c->task_by;

@@ -47,11 +47,24 @@ static enum fr_status choose_kind(const char *path, const struct fr__store_kind 
 #endif
 }
 
+/* SQLite would call it an error of the disk. */
+static enum fr_status check_regular(const char *path, struct fr_error *err)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) != 0 || S_ISREG(sb.st_mode))
+        return FR_OK;
+    return fr__fail(err, FR_EPARSE, (struct fr_loc){path, 0, 0}, "is %s, expected a regular file",
+                    S_ISDIR(sb.st_mode) ? "a folder" : "a pipe or a device");
+}
+
 enum fr_status fr_store_open(struct fr_store **out, const char *path, struct fr_error *err)
 {
-    struct fr_store *s = malloc(sizeof(*s));
+    struct fr_store *s;
     enum fr_status st;
 
+    FR_TRY(check_regular(path, err));
+    s = malloc(sizeof(*s));
     if (!s)
         return fr__fail_nomem(err);
     st = choose_kind(path, &s->kind, err);

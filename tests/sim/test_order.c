@@ -184,6 +184,37 @@ START_TEST(tac_weighs_times_of_receives_against_what_they_let_run)
 }
 END_TEST
 
+/* M = 2, 3 and P = 3.5, 4: min(P1, M0) = 2 is less than min(P0, M1) = 3, so recv0 goes first, which
+ * takes 2 + 3.5 + 4. With messages alone at half the speed recv1 would: 4 is not less than 3.5. */
+START_TEST(tac_slows_ops_as_it_slows_messages)
+{
+    uint32_t r0 = message(2), r1 = message(3);
+    double slowness[256];
+    struct fr_error err = {.text = ""};
+    struct fr_run_options o;
+    struct fr_plan *slow;
+    struct fr_run *r;
+    size_t n;
+
+    op(3.5, AFTER(r0));
+    op(4, AFTER(r1));
+    fixture_finish(plan);
+    ck_assert_near(makespan(FR_ORDER_TAC, 1), 9.5);
+    ck_assert_uint_le(fr_n_resources(topo), 256);
+    for (size_t i = 0; i < 256; i++)
+        slowness[i] = 2;
+    fr_run_options_init(&o);
+    o.order = FR_ORDER_TAC;
+    o.channels = 1;
+    o.slowness = slowness;
+    ck_assert_msg(fr_run_order(plan, &o, &slow, &n, &err) == FR_OK, "%s", err.text);
+    r = fixture_run(slow, &o);
+    ck_assert_near(r->makespan_s, 19);
+    fr_run_free(r);
+    fr_plan_free(slow);
+}
+END_TEST
+
 /* No op needs one receive alone: P = 0, so Mp decides. X needs {0, 2}: 5 + 1 = 6; Y needs {1, 2}: 2
  * + 1 = 3; Z needs all and 3. So Mp = 6, 3, 3 and 6 + 2 + 1 ... = 11 for recv 3: first recv 1, as
  * equal ones go by number. Now Y needs recv 2 alone, P = 4, which puts it before recv 0 (min(0, 1)
@@ -499,7 +530,8 @@ START_TEST(control_against_a_dependency_is_a_circle)
 
     fr_plan_add_dep(plan, a, b);
     fixture_finish(plan);
-    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, NULL, NULL, &out, &n, &err), FR_ERANGE);
+    ck_assert_int_eq(fr_plan_order(plan, FR_ORDER_CONTROL, 0, NULL, NULL, &out, &n, &err),
+                     FR_ERANGE);
     ck_assert_msg(strstr(err.text, "a cycle of tasks") != NULL, "%s", err.text);
 }
 END_TEST
@@ -528,6 +560,7 @@ int main(void)
     tcase_add_test(c, tic_cannot_tell_two_receives_of_one_op_apart_but_tac_can);
     tcase_add_test(c, the_better_of_two_orders_takes_3_seconds_and_the_other_4);
     tcase_add_test(c, tac_weighs_times_of_receives_against_what_they_let_run);
+    tcase_add_test(c, tac_slows_ops_as_it_slows_messages);
     tcase_add_test(c, equal_receives_go_by_what_is_needed_together_with_them);
     tcase_add_test(c, tic_and_tac_equal_the_plain_way_on_random_partitions);
     tcase_add_test(c, a_transfer_waits_until_those_before_it_are_handed_over);
