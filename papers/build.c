@@ -25,12 +25,14 @@ struct fr__repro {
     struct fr_repro_cell *cells; /* of the present table, then moved to the arena */
     struct asked *asked;
     size_t cap_tables, n_cells, cap_cells, n_asked, cap_asked;
+    size_t n_expected;          /* questions of all experiments */
     struct fr_session *session; /* keeps no answers: of each, `asked` has what tables need */
     const struct fr_context *ctx;
+    struct fr_context quiet; /* the same without the progress of single questions */
 };
 
 struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
-                                const struct fr_context *ctx)
+                                size_t n_expected, const struct fr_context *ctx)
 {
     const struct fr_session_options no_answers = {.answer_bytes = 0};
     struct fr__repro *b = calloc(1, sizeof(*b));
@@ -46,7 +48,11 @@ struct fr__repro *fr__repro_new(const char *paper, const char *source, const cha
         return NULL;
     }
     b->made = (struct fr_reproduction){.paper = paper, .source = source, .setting = setting};
+    b->n_expected = n_expected;
     b->ctx = ctx;
+    if (ctx)
+        b->quiet = *ctx;
+    b->quiet.progress = NULL;
     return b;
 }
 
@@ -126,7 +132,7 @@ static enum fr_status answer(struct fr__repro *b, const struct fr_question *q,
                              struct fr__repro_answer *a, struct fr_error *err)
 {
     struct fr_record *r;
-    enum fr_status st = fr_session_ask(b->session, q, b->ctx, &r, err);
+    enum fr_status st = fr_session_ask(b->session, q, &b->quiet, &r, err);
 
     *a = (struct fr__repro_answer){
         .planned_s = NAN, .own_rule = "", .split_kinds = "", .most_split = ""};
@@ -156,6 +162,14 @@ static struct fr__repro_answer *find(const struct fr__repro *b, const char *key)
     return NULL;
 }
 
+static void show_progress(const struct fr__repro *b)
+{
+    size_t total = b->n_asked > b->n_expected ? b->n_asked : b->n_expected;
+
+    if (b->ctx && b->ctx->progress)
+        b->ctx->progress(b->ctx->progress_user, "questions", b->n_asked, total);
+}
+
 static enum fr_status ask_first(struct fr__repro *b, const struct fr_question *q, const char *key,
                                 const struct fr__repro_answer **out, struct fr_error *err)
 {
@@ -169,6 +183,7 @@ static enum fr_status ask_first(struct fr__repro *b, const struct fr_question *q
     a.answer = fr__arena_alloc(b->arena, 1, sizeof(*a.answer));
     if (!a.key || !a.answer)
         return fr__fail_nomem(err);
+    show_progress(b);
     FR_TRY(answer(b, q, a.answer, err));
     b->asked[b->n_asked++] = a;
     *out = a.answer;

@@ -23,9 +23,10 @@ struct fr__repro_answer {
 
 struct fr__repro;
 
-/* title as in struct fr_reproduction. NULL: out of memory. */
+/* title as in struct fr_reproduction. n_expected: how many different questions will be asked, for
+ * the time left. NULL: out of memory. */
 struct fr__repro *fr__repro_new(const char *paper, const char *source, const char *setting,
-                                const struct fr_context *ctx);
+                                size_t n_expected, const struct fr_context *ctx);
 /* The answer to q, which stays, from memory if the same was asked before. A question that does
  * not fit is answered. */
 enum fr_status fr__repro_ask(struct fr__repro *b, const struct fr_question *q,

@@ -39,6 +39,7 @@ enum fr_status cli_reproduce(struct session *s, struct fr_error *err)
     if (o->n_arguments > 2)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unexpected argument '%s'", o->arguments[2]);
     FR_TRY(cli_check_plots(o, err));
+    ((struct progress *)s->context.progress_user)->with_time_left = true;
     st = fr_reproduce(&r, o->arguments[0], o->n_arguments > 1 ? o->arguments[1] : NULL, &s->context,
                       err);
     cli_progress_end(s->context.progress_user);

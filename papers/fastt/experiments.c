@@ -50,6 +50,7 @@ static const struct model models[] = {
     {"RNNLM", "rnnlm", 64, 16, 0, FR_SGD, "none"},
 };
 enum { N_MODELS = sizeof(models) / sizeof(models[0]) };
+enum { N_QUESTIONS = 468 }; /* that differ, of all experiments together */
 
 struct place {
     const char *title, *topology;
@@ -506,7 +507,7 @@ enum fr_status fr__reproduce_fastt(struct fr_reproduction **out, const char *dat
         "DGX-1 servers of 8 V100 16 GB, fp32, calibrated costs, shared links; two servers by 100 "
         "Gb/s "
         "(theirs is not stated)",
-        ctx);
+        N_QUESTIONS, ctx);
     enum fr_status st;
 
     (void)data;

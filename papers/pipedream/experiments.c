@@ -199,6 +199,7 @@ static const struct row rows[] = {
     {"S2VT", NULL, NULL, 0, "2-1-1", 3.01, NULL, NULL, NAN},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+enum { N_QUESTIONS = 24 }; /* that differ, of all experiments together */
 
 /* Mini-batches a GPU between two flushes of our pipeline; PipeDream's never is. */
 enum { ROUNDS = 4 };
@@ -301,7 +302,7 @@ enum fr_status fr__reproduce_pipedream(struct fr_reproduction **out, const char 
         "2019",
         "simulated: our models and V100 servers, fp32, SGD, calibrated costs, weights "
         "stashed, an update after each mini-batch; A has NVLink inside servers here, PCIe there",
-        ctx);
+        N_QUESTIONS, ctx);
     enum fr_status st = FR_OK;
 
     if (!b)

@@ -4,6 +4,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_help.sh tests/cli/test_placement.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_golden.sh \
+	tests/cli/test_desk.sh \
 	tests/cli/test_draw.sh \
 	tests/cli/test_explain.sh \
 	tests/cli/test_files.sh \
