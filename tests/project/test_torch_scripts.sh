@@ -5,7 +5,7 @@
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$PWD/forerun
-scripts=$source/calibrate
+scripts=$source/calibrate/measure
 python=
 for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
     if "$candidate" -c 'import torch, torch.utils._python_dispatch' 2>/dev/null; then
