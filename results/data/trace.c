@@ -4,8 +4,8 @@
  *
  * Format: "Trace Event Format" (the Chromium project), JSON object form, times in microseconds. One
  * process a device; a thread for each stream in use; tasks without a stream, which may overlap, are
- * asynchronous events; memory by kind is a counter of each process; an arrow leads from each send to
- * its receive ("bind_id", the second version of flows, which tasks without a stream may have too).
+ * asynchronous events; memory by kind is a counter of each process. An arrow leads from each send
+ * to its receive: "bind_id", the second version of flows, which tasks without a stream have too.
  */
 #include "config.h"
 
