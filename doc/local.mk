@@ -2,13 +2,14 @@ dist_doc_DATA += doc/overview.md doc/manual.md doc/topology.md doc/workloads.md 
 dist_doc_DATA += doc/sweep.md doc/search.md doc/glossary.md doc/schedules.md doc/scheduling.md doc/large-models.md
 dist_doc_DATA += doc/calibration.md doc/collectives.md
 dist_doc_DATA += doc/measuring.md doc/recipes.md doc/cookbook.md doc/extending.md
-dist_doc_DATA += doc/true.md doc/truth.md doc/trust.md
+dist_doc_DATA += doc/true.md doc/measured-steps.md doc/trust.md
 dist_doc_DATA += doc/learning.md doc/fastt.md
 dist_man_MANS += doc/forerun.1
 
 # A page a command and the shells' completions, from the command's own tables.
 command_pages = doc/man/forerun-simulate.1 doc/man/forerun-compare.1 doc/man/forerun-diff.1 \
-	doc/man/forerun-explain.1 doc/man/forerun-sweep.1 doc/man/forerun-learn.1 \
+	doc/man/forerun-explain.1 doc/man/forerun-sweep.1 doc/man/forerun-search.1 \
+	doc/man/forerun-learn.1 \
 	doc/man/forerun-comm.1 doc/man/forerun-topo.1 doc/man/forerun-graph.1 \
 	doc/man/forerun-schedule.1 doc/man/forerun-validate.1 doc/man/forerun-reproduce.1 \
 	doc/man/forerun-calibrate.1 doc/man/forerun-recipe.1 \

@@ -16,9 +16,9 @@
  * event. A simulation (struct fr_simulation) holds one engine and runs plan after plan with it.
  *
  * The calls between these files have one circle. A step of a collective sends messages (steps.c
- * calls network.c), and the end of a message starts the next step (network.c calls steps.c); one
- * beside folded rings unfolds them first (fold.c). The loop calls all of them;
- * streams.c and what it needs call none.
+ * calls network.c), and the end of a message starts the next step (network.c calls steps.c). A
+ * message that shares links with folded rings unfolds them first (fold.c). The loop calls all of
+ * them; streams.c and what it needs call none.
  */
 #ifndef FR_SIM_ENGINE_H
 #define FR_SIM_ENGINE_H

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "study/record.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,15 +17,6 @@ static int by_value(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
-}
-
-/* sorted: [n], n > 0. */
-static double percentile(const double sorted[], uint32_t n, double frac)
-{
-    double at = frac * (n - 1);
-    uint32_t i = (uint32_t)at;
-
-    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
 /* The plan that a seed runs: the question's, or with transfers in that seed's order. *own: what the
@@ -80,7 +72,8 @@ static void summarise(struct fr_record_seeds *s, double times_s[])
 {
     double sum = 0, squares = 0;
 
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->n;
+         i++) /* in this order, for the same bytes: GSL's mean is another */
         sum += times_s[i];
     s->mean_s = sum / s->n;
     for (uint32_t i = 0; i < s->n; i++)
@@ -88,9 +81,9 @@ static void summarise(struct fr_record_seeds *s, double times_s[])
     s->standard_error_s = sqrt(squares / (s->n - 1.0) / s->n);
     qsort(times_s, s->n, sizeof(*times_s), by_value);
     s->min_s = times_s[0];
-    s->p50_s = percentile(times_s, s->n, 0.50);
-    s->p95_s = percentile(times_s, s->n, 0.95);
-    s->p99_s = percentile(times_s, s->n, 0.99);
+    s->p50_s = gsl_stats_quantile_from_sorted_data(times_s, 1, s->n, 0.50);
+    s->p95_s = gsl_stats_quantile_from_sorted_data(times_s, 1, s->n, 0.95);
+    s->p99_s = gsl_stats_quantile_from_sorted_data(times_s, 1, s->n, 0.99);
     s->max_s = times_s[s->n - 1];
     if (s->min_s >= s->max_s) { /* a sum of equal numbers may round */
         s->mean_s = s->min_s;

@@ -81,7 +81,7 @@ struct fr_sweep_row {
     double jitter_cv, device_cv;
     const char *gpu_types; /* "a100-sxm4-80gb:4;v100-sxm2-16gb:2", the GPUs asked for */
     double iteration_s, samples_per_s, compute_s, comm_s, exposed_comm_s, bubble_s, lower_bound_s;
-    /* of several seeds: iteration_s is their mean, this its standard error and the extremes; else NAN */
+    /* of several seeds iteration_s is the mean; its standard error and the extremes; else NAN */
     double standard_error_s, min_s, max_s;
     double low_s, high_s; /* 90 % of measured steps lie inside; NAN: nothing is claimed */
     uint64_t peak_bytes, peak_allocated_bytes, peak_reserved_bytes, capacity_bytes;

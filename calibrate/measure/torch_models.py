@@ -4,15 +4,24 @@
     model.batch(n, seq, device)  what a step of n samples reads, random but always the same
     model(batch)                 (outputs, loss)
 
+"module:function" is any model of yours: the module is looked for in the current folder too, and
+function() returns (model, batch) or (model, batch, loss). batch(n) is what the model reads for n
+samples: a tensor, a tuple, or a dict of arguments by name. loss(outputs, inputs) is a number; without
+it the loss is outputs.loss, as of Hugging Face's models, else the mean of the outputs.
+
 Models that torchvision has are torchvision's. gnmt, llama, mixtral and the variants
 bert-base:attention=flash are not here; UNKNOWN is raised for these.
 """
+import importlib
 import math
+import os
 import re
+import sys
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 try:
     import torchvision
@@ -335,7 +344,53 @@ def make_images(name):
     return None
 
 
+def is_importable(name):
+    """"module:function", and not "gpt:layers=2"."""
+    return bool(re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", name))
+
+
+class Imported(nn.Module):
+    """A model from outside, in the form of those here."""
+
+    def __init__(self, name):
+        super().__init__()
+        module, function = name.split(":")
+        sys.path.insert(0, os.getcwd())
+        try:
+            made = getattr(importlib.import_module(module), function)()
+        except (ImportError, AttributeError) as e:
+            raise UNKNOWN(f"{name}: {e}") from e
+        if not isinstance(made, tuple) or len(made) not in (2, 3):
+            raise UNKNOWN(f"{name}: it returns {type(made).__name__}, expected (model, batch) or "
+                          "(model, batch, loss)")
+        self.net, self.inputs, self.loss = made if len(made) == 3 else (*made, None)
+        self.form = None
+
+    def batch(self, n, seq, device):
+        torch.manual_seed(1)
+        flat, self.form = tree_flatten(self.inputs(n))
+        return [t.to(device) for t in flat]
+
+    def loss_of(self, outputs, inputs):
+        if self.loss is not None:
+            return self.loss(outputs, inputs)
+        if getattr(outputs, "loss", None) is not None:
+            return outputs.loss
+        return torch.stack([t.float().mean() for t in tree_flatten(outputs)[0]
+                            if isinstance(t, torch.Tensor) and t.is_floating_point()]).sum()
+
+    def forward(self, data):
+        inputs = tree_unflatten(data, self.form)
+        if isinstance(inputs, dict):
+            outputs = self.net(**inputs)
+        else:
+            outputs = self.net(*inputs) if isinstance(inputs, (tuple, list)) else self.net(inputs)
+        return outputs, self.loss_of(outputs, inputs)
+
+
 def make(name, seq):
+    if is_importable(name):
+        return Imported(name)
     model = make_sequence(name, seq) or make_images(name)
     if model is None:
         raise UNKNOWN(name if torchvision else f"{name}; torchvision is missing")
@@ -344,6 +399,8 @@ def make(name, seq):
 
 def default_seq(name):
     """Tokens a sample where none are asked for, as the zoo has them; 0: not a sequence model."""
+    if is_importable(name):
+        return 0
     if name.startswith("bert"):
         return 128
     if name.startswith("transformer"):

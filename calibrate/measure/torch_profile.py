@@ -2,7 +2,11 @@
 """calibrate/measure/torch_profile.py - records a model's step in PyTorch as a native workload.
 
     calibrate/measure/torch_profile.py resnet50 -b 64 -o resnet50-h200 --device-type h200-sxm-141gb
+    calibrate/measure/torch_profile.py mine:make -b 8 -o mine-h200 --device-type h200-sxm-141gb
     forerun simulate -w ./resnet50-h200 -t hgx-h200 -g 1 -s single
+
+The model is one of the zoo, or a function of yours, module:function (torch_models.py says what it
+returns). Times are those of the device that is named: no name stands for any device.
 
 Writes workload.yaml, ops.csv, edges.csv and times.csv (doc/workloads.md).
 
@@ -30,6 +34,7 @@ import csv
 import datetime
 import gzip
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -530,12 +535,14 @@ def profile(arguments, batch, warm_up, steps, trace):
 def read_arguments():
     p = argparse.ArgumentParser(
         description="records a model's step as a native workload folder, with times")
-    p.add_argument("model", help="a zoo model")
+    p.add_argument("model", help="a zoo model, or module:function, which returns (model, batch) or "
+                                 "(model, batch, loss): see torch_models.py")
     p.add_argument("-b", "--batch", type=int, required=True)
     p.add_argument("-o", "--output", required=True, metavar="FOLDER", help="must not exist")
     p.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    p.add_argument("--device-type", default="*",
-                   help="forerun's name of the device (forerun topo list); default: any")
+    p.add_argument("--device-type", required=True, metavar="TYPE",
+                   help="whose times these are: forerun's name of the GPU (forerun topo list), or "
+                        "cpu-NAME for those of a CPU")
     p.add_argument("-p", "--precision", choices=torch_step.PRECISIONS, default="fp32")
     p.add_argument("--optimizer", choices=sorted(torch_step.OPTIMIZERS), default="momentum")
     p.add_argument("--seq-len", type=int, default=0)
@@ -548,6 +555,11 @@ def read_arguments():
         p.error(f"{a.output} exists")
     if a.batch < 1 or a.steps < 1 or a.warm_up < 0:
         p.error("--batch and --steps are at least 1, --warm-up at least 0")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", a.device_type):
+        p.error(f"--device-type is '{a.device_type}', expected one device's name")
+    if (a.device == "cpu") != a.device_type.startswith("cpu-"):
+        p.error(f"--device {a.device} does not measure a '{a.device_type}': a CPU's times are "
+                "those of a type cpu-NAME, a GPU's are not")
     if a.device == "cuda" and not torch.cuda.is_available():
         p.error("PyTorch sees no GPU here; --device cpu measures the CPU")
     return a

@@ -71,7 +71,7 @@ static void print_grid(FILE *f)
           "\"all\". Numbers and words may be lists, 1,2,4,8, and counts ranges: 1..8 by one, "
           "16..64+16 by\n"
           "a step, 1..64x2 by a factor. Options of strategies take grids with |: "
-          "pp:stages=2|4|8,micro=4|8.\n"
+          "-s NAME:micro=4|8.\n"
           "--seed 0..19 answers each point with all these seeds: mean, standard error, min, max.\n"
           "\nColumns, for --columns:",
           f);

@@ -1,4 +1,10 @@
-/* cli/options/options.c - the one table of options: parsing, help and suggestions come from it. */
+/* cli/options/options.c - the one table of options: parsing, help and suggestions come from it.
+ *
+ * It parses by hand and not by argp or popt: which options a verb takes depends on its groups, an
+ * option that a sweep may vary goes to its grid and else to the question, settings of a question
+ * name themselves, and manual pages, completion and the nearest name of a misspelt option read the
+ * same rows. argp's vectors would be a second table beside this one, and its errors name neither.
+ */
 #include "config.h"
 
 #include "base/error.h"

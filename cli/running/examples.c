@@ -26,10 +26,18 @@ static const char *find_name(const char *word)
     return equals ? equals + 1 : NULL;
 }
 
+/* Where the program's data are: the variable moves them with a program that was moved. */
+static const char *data_folder(void)
+{
+    const char *folder = getenv("FORERUN_DATADIR");
+
+    return folder && *folder ? folder : PKGDATADIR;
+}
+
 static bool is_there(const char *folder, const char *name, size_t length)
 {
     char path[4096];
-    int n = snprintf(path, sizeof(path), "%s%.*s", folder, (int)length, name);
+    int n = snprintf(path, sizeof(path), "%s/%.*s", folder, (int)length, name);
 
     return n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0;
 }
@@ -37,18 +45,17 @@ static bool is_there(const char *folder, const char *name, size_t length)
 /* The word with the installed file's name; NULL: it is to stay as it is, or there is no memory. */
 static char *installed(const char *word)
 {
-    static const char folder[] = PKGDATADIR "/";
-    const char *name = find_name(word);
+    const char *folder = data_folder(), *name = find_name(word);
     size_t length = name ? strcspn(name, ",") : 0, size;
     char *text;
 
-    if (length == 0 || length > 1024 || is_there("", name, length) ||
+    if (length == 0 || length > 1024 || is_there(".", name, length) ||
         !is_there(folder, name, length))
         return NULL;
-    size = strlen(word) + sizeof(folder);
+    size = strlen(word) + strlen(folder) + 2;
     text = malloc(size);
     if (text)
-        snprintf(text, size, "%.*s%s%s", (int)(name - word), word, folder, name);
+        snprintf(text, size, "%.*s%s/%s", (int)(name - word), word, folder, name);
     return text;
 }
 

@@ -4,8 +4,8 @@
  *
  * Format: "Trace Event Format" (the Chromium project), JSON object form, times in microseconds. One
  * process a device; a thread for each stream in use; tasks without a stream, which may overlap, are
- * asynchronous events; memory by kind is a counter of each process; an arrow leads from each send to
- * its receive ("s" and "f" events).
+ * asynchronous events; memory by kind is a counter of each process. An arrow leads from each send
+ * to its receive: "bind_id", the second version of flows, which tasks without a stream have too.
  */
 #include "config.h"
 
@@ -156,6 +156,18 @@ static void write_args(struct trace *t, uint32_t id)
     fputc('}', t->f);
 }
 
+/* The end of an arrow between a send and a receive that are both shown. */
+static void write_flow(struct trace *t, const struct fr_task *task)
+{
+    uint32_t transfer = fr_task_transfer(task);
+    const struct fr_transfer *x = transfer == FR_NONE ? NULL : &t->view->transfers[transfer];
+
+    if (x && fr__trace_shows(&t->choice, &t->view->tasks[x->send]) &&
+        fr__trace_shows(&t->choice, &t->view->tasks[x->recv]))
+        fprintf(t->f, ",\"bind_id\":\"0x%" PRIx32 "\",\"%s\":true", transfer,
+                task->kind == FR_TASK_SEND ? "flow_out" : "flow_in");
+}
+
 static void write_task(struct trace *t, uint32_t id)
 {
     const struct fr_task *task = &t->view->tasks[id];
@@ -173,6 +185,7 @@ static void write_task(struct trace *t, uint32_t id)
         fprintf(t->f, ",\"id\":%" PRIu32, id);
     else
         write_number(t, "dur", 1e6 * (end_s - start_s));
+    write_flow(t, task);
     write_args(t, id);
     fputc('}', t->f);
     if (!is_free)
@@ -183,34 +196,6 @@ static void write_task(struct trace *t, uint32_t id)
     write_text(t, "cat", category_of(task));
     write_number(t, "ts", 1e6 * end_s);
     fprintf(t->f, ",\"id\":%" PRIu32 "}", id);
-}
-
-/* Both ends at a moment in which both tasks run, so that a viewer finds the tasks there. */
-static void write_arrow(struct trace *t, uint32_t transfer)
-{
-    const struct fr_transfer *x = &t->view->transfers[transfer];
-    const struct fr_run *run = t->record->run;
-    const struct fr_task *ends[2];
-    double from_s, to_s;
-
-    if (x->send == FR_NONE || x->recv == FR_NONE)
-        return;
-    ends[0] = &t->view->tasks[x->send];
-    ends[1] = &t->view->tasks[x->recv];
-    from_s = run->start_s[x->send] > run->start_s[x->recv] ? run->start_s[x->send]
-                                                           : run->start_s[x->recv];
-    to_s = run->end_s[x->send] < run->end_s[x->recv] ? run->end_s[x->send] : run->end_s[x->recv];
-    for (unsigned i = 0; i < 2; i++)
-        if (ends[i]->stream == FR_STREAM_FREE || !fr__trace_shows(&t->choice, ends[i]))
-            return;
-    for (unsigned i = 0; i < 2; i++) {
-        begin_event(t, i ? "f" : "s", ends[i]->device);
-        fprintf(t->f, ",\"tid\":%u", ends[i]->stream + 1u);
-        write_text(t, "name", "message");
-        write_text(t, "cat", "message");
-        write_number(t, "ts", 1e6 * (from_s + (to_s - from_s) / 2));
-        fprintf(t->f, ",\"id\":%" PRIu32 "%s}", transfer, i ? ",\"bp\":\"e\"" : "");
-    }
 }
 
 static void write_counter(struct trace *t, uint32_t device, double t_s,
@@ -264,24 +249,35 @@ static enum fr_status write_memory(struct trace *t, struct fr_error *err)
     return FR_OK;
 }
 
+/* The tasks that are receives, or those that are not. */
+static enum fr_status write_tasks(struct trace *t, const uint32_t order[], bool receives,
+                                  struct fr_error *err)
+{
+    for (size_t i = 0; i < t->view->n_tasks; i++) {
+        const struct fr_task *task = &t->view->tasks[order[i]];
+
+        if (task->kind != FR_TASK_MARKER && (task->kind == FR_TASK_RECV) == receives &&
+            fr__trace_shows(&t->choice, task))
+            write_task(t, order[i]);
+        if (i % 1024 == 0)
+            FR_TRY(fr__check_cancel(t->context, err));
+    }
+    return FR_OK;
+}
+
+/* Receives last: a viewer takes events of one moment in the file's order, and an arrow must begin
+ * before it ends. */
 static enum fr_status write_events(struct trace *t, struct fr_error *err)
 {
     uint32_t *order;
-    enum fr_status st = FR_OK;
+    enum fr_status st;
 
     FR_TRY(fr__tasks_by_lane(t->record, &order, err));
     write_names(t, order);
-    for (size_t i = 0; i < t->view->n_tasks && st == FR_OK; i++) {
-        const struct fr_task *task = &t->view->tasks[order[i]];
-
-        if (task->kind != FR_TASK_MARKER && fr__trace_shows(&t->choice, task))
-            write_task(t, order[i]);
-        if (i % 1024 == 0)
-            st = fr__check_cancel(t->context, err);
-    }
+    st = write_tasks(t, order, false, err);
+    if (st == FR_OK)
+        st = write_tasks(t, order, true, err);
     free(order);
-    for (uint32_t i = 0; i < t->view->n_transfers && st == FR_OK; i++)
-        write_arrow(t, i);
     return st == FR_OK ? write_memory(t, err) : st;
 }
 

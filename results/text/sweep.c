@@ -1,4 +1,4 @@
-/* results/text/sweep.c - a sweep as tables for people: what is best, the frontier, what does not fit.
+/* results/text/sweep.c - a sweep as tables for people: what is best, what does not fit.
  *
  * It is separate from the tables of points, whose columns depend on which settings vary.
  */

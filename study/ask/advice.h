@@ -16,7 +16,8 @@
  * - twice, four times, ... as many GPUs, up to all of the topology, up to the first that fits;
  * - gradients dropped after the step; optimizers that keep less; number formats for which the GPUs
  *   have matrix units;
- * - where none of these fits: twice or eight times the machines, and presets with more memory a GPU, with the same strategy or others.
+ * - where none of these fits: twice or eight times the machines, and presets with more memory a
+ *   GPU, with the same strategy or others.
  *
  * The search by halving assumes that if a batch fits, every smaller one does. What is reported was
  * simulated. The search is limited by events and not by seconds, so that it says the same

@@ -128,7 +128,8 @@ static uint64_t memory_of(const struct fr_topo *t)
     return least;
 }
 
-/* Presets with more memory a GPU than `above`, the least first, one of each size: [MOST_PRESETS]. */
+/* Presets with more memory a GPU than `above`, the least first, one of each size; found:
+ * [MOST_PRESETS]. */
 static size_t larger_presets(uint64_t above, struct preset found[])
 {
     const char *name;

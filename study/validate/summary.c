@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/names.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile(const double sorted[], size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at, high = low + 1 < n ? low + 1 : low;
-
-    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
-}
-
 /* errors: signed; sorted by absolute value afterwards. */
 static struct fr_validation_errors errors_of(double errors[], size_t n)
 {
@@ -43,14 +36,14 @@ static struct fr_validation_errors errors_of(double errors[], size_t n)
     if (n == 0)
         return e;
     qsort(errors, n, sizeof(*errors), by_value);
-    e.bias = quantile(errors, n, 0.5);
+    e.bias = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5);
     for (size_t i = 0; i < n; i++) {
         errors[i] = fabs(errors[i]);
         e.mean += errors[i] / (double)n;
     }
     qsort(errors, n, sizeof(*errors), by_value);
-    e.median = quantile(errors, n, 0.5);
-    e.p90 = quantile(errors, n, 0.9);
+    e.median = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.5);
+    e.p90 = gsl_stats_quantile_from_sorted_data(errors, 1, n, 0.9);
     e.worst = errors[n - 1];
     return e;
 }

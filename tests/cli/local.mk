@@ -4,6 +4,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 	tests/cli/test_help.sh tests/cli/test_placement.sh \
 	tests/cli/test_cli.sh \
 	tests/cli/test_cli_golden.sh \
+	tests/cli/test_desk.sh \
 	tests/cli/test_draw.sh \
 	tests/cli/test_explain.sh \
 	tests/cli/test_files.sh \
@@ -21,7 +22,7 @@ command_tests = tests/cli/test_calibrate_run.sh \
 TESTS += $(command_tests)
 EXTRA_DIST += $(command_tests) tests/golden/cli
 
-# predictions beside published rates (doc/truth.md); MEASURED: the table of rates
+# predictions beside published rates (doc/measured-steps.md); MEASURED: the table of rates
 MEASURED = $(srcdir)/../shared/data/measured/training.csv
 truth: forerun
 	@if test -r '$(MEASURED)'; then \

@@ -31,7 +31,7 @@ tables; --write makes the terms that the program is built with anew.
                 5 and 95 % quantiles of r; the constant band has the quantiles of all other sources'
                 rows, alike for all classes. Smaller is better
     left out    VTRS: a law, not measurements. BERT at 512 tokens by PyTorch and PaddlePaddle: most
-                sequences are shorter than their rows say (doc/truth.md)
+                sequences are shorter than their rows say (doc/measured-steps.md)
 """
 import collections
 import csv

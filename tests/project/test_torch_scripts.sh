@@ -5,7 +5,7 @@
 set -u
 source=$(cd "${srcdir:-.}" && pwd)
 forerun=$PWD/forerun
-scripts=$source/calibrate
+scripts=$source/calibrate/measure
 python=
 for candidate in ${PYTHON:-} python3 /usr/bin/python3; do
     if "$candidate" -c 'import torch, torch.utils._python_dispatch' 2>/dev/null; then
@@ -75,8 +75,13 @@ kinds() { sed -n "s/^  \"forward_flops_by_kind\": .*\"$2\": \([0-9]*\)[,}].*/\1/
 
 # profiled FOLDER MODEL: compares with the zoo's
 profiled() {
-    "$python" "$scripts/torch_profile.py" "$2" -b 3 -o "$1" --device cpu --warm-up 1 --steps 3 2>err
+    "$python" "$scripts/torch_profile.py" "$2" -b 3 -o "$1" --device cpu \
+        --device-type cpu-here --warm-up 1 --steps 3 2>err
     expect "$2 is profiled" [ $? -eq 0 ]
+    expect "its times are the named device's" \
+        [ "$(sed -n '2,$p' "$1/times.csv" | grep -v -c ',cpu-here,')" -eq 0 ]
+    sed -i.cpu 's/,cpu-here,/,v100-sxm2-16gb,/' "$1/times.csv" # as if, for a machine to run them
+    rm "$1/times.csv.cpu"
     expect "forerun reads the profile of $2" "$forerun" graph show "./$1" --json -q >out
     "$forerun" graph show "$2" -b 3 --json >zoo
     for name in params param_tensors; do
@@ -101,7 +106,41 @@ same "saved bytes of lenet" $(($(field zoo saved_bytes) + 4)) "$(field out saved
 profiled gpt-profile gpt:layers=2,hidden=64,heads=2,seq=16,vocab=100
 "$forerun" compare -w ./lenet-profile -t dgx1-v100 -g 2 -b 6 -s dp -s pp:micro=2 -q >out 2>err
 expect "strategies split the profile" [ $? -eq 0 ]
-"$python" "$scripts/torch_profile.py" lenet -b 3 -o lenet-profile --device cpu 2>err
+
+# a model from outside the zoo, of each form
+cat >mine.py <<'END'
+import torch
+def net():
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
+def plain():
+    return net(), lambda n: torch.ones(n, 8)
+def named():
+    return net(), lambda n: {"input": torch.ones(n, 8)}, lambda out, inputs: out.square().mean()
+def wrong():
+    return net()
+END
+profile() {
+    "$python" "$scripts/torch_profile.py" "$@" --warm-up 1 --steps 1 >out 2>err
+}
+for form in plain named; do
+    profile "mine:$form" -b 3 -o "mine-$form" --device cpu --device-type cpu-here
+    expect "a function's model is profiled ($form)" [ $? -eq 0 ]
+    "$forerun" graph show "./mine-$form" --json -q >out
+    same "parameters of mine:$form" 212 "$(field out params)"
+done
+for form in wrong missing; do
+    ! profile "mine:$form" -b 3 -o x --device cpu --device-type cpu-here
+    expect "mine:$form is refused" [ $? -eq 0 ]
+    expect "mine:$form is named" grep -q "no PyTorch form of 'mine:$form: " err
+done
+! profile lenet -b 3 -o x --device cpu
+expect "a device must be named" grep -q "required: --device-type" err
+! profile lenet -b 3 -o x --device cpu --device-type v100-sxm2-16gb
+expect "a CPU's times are no GPU's" grep -q "does not measure a 'v100-sxm2-16gb'" err
+! profile lenet -b 3 -o x --device cpu --device-type '*'
+expect "nor those of any device" grep -q "expected one device's name" err
+"$python" "$scripts/torch_profile.py" lenet -b 3 -o lenet-profile --device cpu \
+    --device-type cpu-here 2>err
 same "the status when the folder is there" 2 $?
 
 percent=$((100 * (n_checks - n_failures) / n_checks))

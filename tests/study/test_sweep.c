@@ -91,7 +91,6 @@ static const struct {
     {"gpus", "99999999999999999999999999999999999999999999999999999999999999999", "bytes"},
     {"image-size", "0..8x2", "cannot start at 0"},
     {"seed", "0,1", "each point is answered with all"},
-    {"seed", "3..1", "FIRST..LAST"},
     {"order", "fifo,lifo", "did you mean 'fifo'"},
     {"jitter", "nan", "'--jitter'"},
     {"strategy", "pd", "did you mean"},

@@ -10,6 +10,7 @@
 #include "calibrate/curves/class.h"
 #include "calibrate/fit/read/row_hash.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,15 +213,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile(const double sorted[], size_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    size_t low = (size_t)at;
-    size_t high = low + 1 < n ? low + 1 : low;
-
-    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
-}
-
 struct fr_misses fr__misses_of(double signed_errors[], size_t n)
 {
     struct fr_misses m = {.n = n};
@@ -228,12 +220,12 @@ struct fr_misses fr__misses_of(double signed_errors[], size_t n)
     if (n == 0)
         return m;
     qsort(signed_errors, n, sizeof(*signed_errors), by_value);
-    m.bias = quantile(signed_errors, n, 0.5);
+    m.bias = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.5);
     for (size_t i = 0; i < n; i++)
         signed_errors[i] = fabs(signed_errors[i]);
     qsort(signed_errors, n, sizeof(*signed_errors), by_value);
-    m.median = quantile(signed_errors, n, 0.5);
-    m.p90 = quantile(signed_errors, n, 0.9);
+    m.median = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.5);
+    m.p90 = gsl_stats_quantile_from_sorted_data(signed_errors, 1, n, 0.9);
     m.worst = signed_errors[n - 1];
     return m;
 }
