@@ -1,5 +1,8 @@
 bin_PROGRAMS += forerun
-forerun_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c \
+forerun_SOURCES = cli/start.c
+# All but main(): tests call the command as a function (tests/hostile).
+noinst_LTLIBRARIES += libcli.la
+libcli_la_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c \
 	cli/options/command.c cli/options/completion.c cli/options/help.c cli/options/learn.c \
 	cli/options/man.c cli/options/options.c cli/options/schedule.c cli/options/search.c \
 	cli/options/sweep.c cli/running/colour.c cli/running/draw.c cli/running/examples.c \
@@ -10,6 +13,6 @@ forerun_SOURCES = cli/cli.h cli/main.c cli/options/answer.c cli/options/comm.c \
 	cli/verbs/reproduce.c cli/verbs/schedule.c cli/verbs/search.c cli/verbs/simulate.c \
 	cli/verbs/stages.c cli/verbs/sweep.c cli/verbs/topo.c cli/verbs/topo_import.c \
 	cli/verbs/topo_time.c cli/verbs/validate.c
+libcli_la_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
 # libbase: the command reads and prints quantities as the library does
-forerun_CFLAGS = $(AM_CFLAGS) $(MPI_CFLAGS) -DPKGDATADIR='"$(pkgdatadir)"'
-forerun_LDADD = libforerun.la libbase.la $(LIB_DEPS) $(MPI_LIBS)
+forerun_LDADD = libcli.la libforerun.la libbase.la $(LIB_DEPS) $(MPI_LIBS)
