@@ -101,6 +101,7 @@ enum fr_status cli_validate(struct session *s, struct fr_error *err)
     struct fr_validation *v;
     enum fr_status st;
 
+    FR_TRY(cli_check_plots(o, err));
     st = fr_validate(&v, o->arguments[0], &how, o->n_jobs, &s->context, err);
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
