@@ -78,6 +78,9 @@ struct fr_context {
     /* one line of a strategy's decision log, without the newline; owned by the library */
     void (*log)(void *user, const char *line);
     void *log_user;
+    /* Of the memory of the machine that we run on: a question that needs more is refused with
+     * FR_ENOMEM before it is taken. 0: no limit. */
+    double memory_bytes;
 };
 
 #ifdef __cplusplus

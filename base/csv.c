@@ -71,6 +71,17 @@ static void fail_large_cell(struct reader *r)
     fail_at(r, r->cell, "the cell that starts here is larger than 1 MiB");
 }
 
+/* Whether a cell is apostrophes and then what a spreadsheet takes for a formula: the writer puts an
+ * apostrophe before each such text (fr__csv_write_cell), the reader takes it away. */
+static bool is_guarded(const char *s, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && s[n] == '\'')
+        n++;
+    return n > 0 && n + 1 < len && strchr("=+-@", s[n]) != NULL;
+}
+
 static void take_cell(void *text, size_t len, void *user)
 {
     struct reader *r = user;
@@ -91,6 +102,10 @@ static void take_cell(void *text, size_t len, void *user)
         return;
     }
     r->spans[r->n_cells++] = (struct span){r->n_text, r->cell.line, r->cell.col};
+    if (len > 1 && is_guarded(text, len)) {
+        text = (char *)text + 1;
+        len--;
+    }
     if (len)
         memcpy(r->text + r->n_text, text, len);
     r->text[r->n_text + len] = '\0';
@@ -276,9 +291,8 @@ static size_t feed_text(struct reader *r, const char *s, size_t n, bool is_last)
     feed(r, s, good);
     if (r->st != FR_OK || good == n || (!is_last && fr__utf8_is_cut(s + good, n - good)))
         return good;
-    r->st = fr__fail(r->err, FR_EPARSE, r->here,
-                     s[good] ? "byte 0x%02x is not UTF-8 text" : "byte 0x%02x is not text",
-                     (unsigned)(unsigned char)s[good]);
+    r->st = fr__fail(r->err, FR_EPARSE, r->here, "byte 0x%02x %s", (unsigned)(unsigned char)s[good],
+                     fr__utf8_fault(s + good, n - good));
     return good;
 }
 
@@ -476,12 +490,33 @@ enum fr_status fr__cell_count(const struct fr__cell *c, const char *column, uint
     return fr__parse_count(c->text, quote_name(column, what), c->loc, min, max, out, err);
 }
 
+/* Whether a spreadsheet would run the text as a formula, or take away an apostrophe that is part of
+ * it. Numbers are none, nor is a sign alone. */
+static bool needs_guard(const char *text)
+{
+    const char *s = text + strspn(text, "'"), *end;
+
+    if (!*s || !strchr("=+-@", *s) || !s[1])
+        return false;
+    (void)fr__strtod(text, &end);
+    return end == text || *end != '\0';
+}
+
 bool fr__csv_write_cell(FILE *f, const char *text)
 {
     size_t len = strlen(text);
     bool has_blank_end = len > 0 && (strchr(" \t", text[0]) || strchr(" \t", text[len - 1]));
+    bool is_quoted = has_blank_end || strpbrk(text, ",\"\r\n"), is_guarded = needs_guard(text);
 
-    if (has_blank_end || strpbrk(text, ",\"\r\n"))
+    if (!is_quoted)
+        return (!is_guarded || putc('\'', f) != EOF) && fputs(text, f) != EOF;
+    if (!is_guarded)
         return csv_fwrite(f, text, len) == 0;
-    return fputs(text, f) != EOF;
+    /* libcsv quotes a text whole: the apostrophe stands inside the quotes */
+    if (fputs("\"'", f) == EOF)
+        return false;
+    for (const char *c = text; *c; c++)
+        if ((*c == '"' && putc('"', f) == EOF) || putc(*c, f) == EOF)
+            return false;
+    return putc('"', f) != EOF;
 }

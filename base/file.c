@@ -18,12 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
+/* verb: what could not be done. A file that was to be read and is not there is bad input; one that
+ * cannot be written is a failure. */
 static enum fr_status fail_errno(struct fr_error *err, const char *path, const char *verb)
 {
     int e = errno;
-    bool is_missing = e == ENOENT || e == ENOTDIR;
+    bool is_input = strcmp(verb, "write") != 0;
+    /* the name leads nowhere, or not for this user: the input is at fault, not the machine */
+    bool is_missing = e == ENOENT || e == ENOTDIR || e == ELOOP || e == ENAMETOOLONG || e == EACCES;
 
-    return fr__fail(err, is_missing ? FR_ENOENT : FR_EIO, (struct fr_loc){path, 0, 0},
+    return fr__fail(err, is_input && is_missing ? FR_ENOENT : FR_EIO, (struct fr_loc){path, 0, 0},
                     "cannot %s: %s", verb, strerror(e));
 }
 

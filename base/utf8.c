@@ -53,16 +53,32 @@ bool fr__utf8_is_cut(const char *s, size_t n)
     return n == 0 || (announced_length(u[0]) > n && is_prefix(u, n));
 }
 
+/* U+0000 to U+001F but for tab and ends of lines, U+007F, and U+0080 to U+009F: terminals act on
+ * them. */
+static bool is_control(const char *s, size_t len)
+{
+    unsigned char first = (unsigned char)s[0];
+
+    if (len == 1)
+        return (first < 0x20 && first != '\t' && first != '\n' && first != '\r') || first == 0x7f;
+    return first == 0xc2 && (unsigned char)s[1] < 0xa0;
+}
+
 size_t fr__utf8_text_length(const char *s, size_t n)
 {
     size_t i = 0;
 
-    while (i < n && s[i]) {
+    while (i < n) {
         size_t len = fr__utf8_length(s + i, n - i);
 
-        if (len == 0)
+        if (len == 0 || is_control(s + i, len))
             break;
         i += len;
     }
     return i;
+}
+
+const char *fr__utf8_fault(const char *s, size_t n)
+{
+    return fr__utf8_length(s, n) == 0 ? "is not UTF-8 text" : "is not text";
 }

@@ -12,6 +12,10 @@ size_t fr__utf8_length(const char *s, size_t n);
 /* True when s[0..n) is no valid sequence yet but further bytes may make it one. */
 bool fr__utf8_is_cut(const char *s, size_t n);
 
-/* How many bytes of s[0..n) from its start are whole valid sequences other than NUL. */
+/* How many bytes of s[0..n) from its start are text: whole valid sequences, none of which is a
+ * control character other than tab, line feed and carriage return. Every reader of files asks it, so
+ * that no name of a file moves the cursor of a terminal. */
 size_t fr__utf8_text_length(const char *s, size_t n);
+/* What is to be said of the byte at s, where the text ended before its n bytes. */
+const char *fr__utf8_fault(const char *s, size_t n);
 #endif

@@ -166,6 +166,8 @@ static enum fr_status on_scalar(struct builder *b, const yaml_event_t *e)
         return fail_at(b, e->start_mark, "a tag (!) is not supported here");
     if (memchr(value, '\0', len))
         return fail_at(b, e->start_mark, "a NUL character in a text");
+    if (fr__utf8_text_length(value, len) < len) /* written as an escape, such as "\\e" */
+        return fail_at(b, e->start_mark, "a control character in a text");
     text = fr__arena_strndup(b->arena, value, len);
     if (!text)
         return fr__fail_nomem(b->err);
@@ -328,9 +330,9 @@ static enum fr_status load(struct builder *b, const char *text, size_t len)
     if (good < len) {
         struct fr_loc loc = loc_of_byte(b, good);
 
-        return fr__fail(b->err, FR_EPARSE, loc,
-                        text[good] ? "byte 0x%02x is not UTF-8 text" : "byte 0x%02x is not text",
-                        (unsigned)(unsigned char)text[good]);
+        return fr__fail(b->err, FR_EPARSE, loc, "byte 0x%02x %s",
+                        (unsigned)(unsigned char)text[good],
+                        fr__utf8_fault(text + good, len - good));
     }
     if (!yaml_parser_initialize(&b->parser))
         return fr__fail_nomem(b->err);

@@ -300,11 +300,12 @@ struct fr_fit_request {
     const char *const *gpus;             /* [n_gpus] names in the data's `gpu` column, best first */
     const char *const *paths;            /* [n_paths] CSV files, each in any layout that we read */
     size_t n_gpus, n_paths;
+    bool allow_implausible; /* rows may be far beyond the device's data sheet */
 };
 /* Fits a curve to each class and dtype, from rows of one GPU and one source: the first of the GPUs
  * that has at least 40 rows to fit, and the source that has most. A fifth of the shapes, chosen by
  * their hash, is held out. Launches and interference are fitted too, where the data have them.
- * Deterministic. FR_ENOENT: there are rows for none of these. Cost: seconds for each curve; ctx may
+ * Deterministic. FR_ENOENT: there are rows for none of these; FR_ERANGE: a row is implausible. Cost: seconds for each curve; ctx may
  * be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);

@@ -543,6 +543,11 @@ uint32_t fr__cost_model_n_types(const struct fr_cost_model *m)
     return (uint32_t)m->n_all;
 }
 
+const struct fr_calibration *fr__cost_model_own_file(const struct fr_cost_model *m)
+{
+    return m->has_own_file ? m->loaded[0] : NULL;
+}
+
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system)
 {
     return system < m->n_systems ? m->systems[system] : NULL;

@@ -47,6 +47,9 @@ const struct fr_device_type *fr__cost_model_type(const struct fr_cost_model *m, 
  * which its graph's samples were measured. */
 uint32_t fr__cost_model_n_types(const struct fr_cost_model *m);
 
+/* The user's own device file; NULL: none. */
+const struct fr_calibration *fr__cost_model_own_file(const struct fr_cost_model *m);
+
 /* NULL: there is none of that index. */
 const struct fr_system *fr__cost_model_system(const struct fr_cost_model *m, uint32_t system);
 

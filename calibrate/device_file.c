@@ -251,6 +251,9 @@ static enum fr_status read_curve(struct fr__curve *c, const struct fr__yaml *nod
         FR_TRY(fr__fit_misses(repeats, &c->info.repeats, err));
     }
     FR_TRY(fr__fit_number(node, "n_sms", 1, 1e6, &c->machine.n_sms, err));
+    if (c->machine.n_sms != floor(c->machine.n_sms))
+        return fr__fail(err, FR_ERANGE, fr__yaml_get(node, "n_sms")->loc,
+                        "'n_sms' is %g, expected a whole number", c->machine.n_sms);
     FR_TRY(
         fr__fit_number(node, "peak_flops_per_s", 1, MAX_RATE, &c->machine.peak_flops_per_s, err));
     FR_TRY(fr__fit_number(node, "mem_Bps", 1, MAX_RATE, &c->machine.mem_Bps, err));

@@ -4,7 +4,7 @@ libcalibrate_la_SOURCES = \
 	calibrate/cost_memo.c calibrate/cost_model.h calibrate/cost_model.c calibrate/cost_op.c \
 	calibrate/cost_samples.h calibrate/cost_samples.c calibrate/data_version.h \
 	calibrate/device_file.h calibrate/device_file.c calibrate/efficiency.c calibrate/kernel.h \
-	calibrate/kernel.c calibrate/move.c calibrate/relatives.h calibrate/relatives.c \
+	calibrate/kernel.c calibrate/move.c calibrate/plausible.h calibrate/plausible.c calibrate/relatives.h calibrate/relatives.c \
 	calibrate/shipped.h calibrate/shipped.c calibrate/system.h calibrate/system.c \
 	calibrate/system_file.c calibrate/system_model.h calibrate/system_nodes.h \
 	calibrate/system_nodes.c calibrate/trust.c \

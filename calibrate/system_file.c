@@ -26,6 +26,8 @@ static enum fr_status read_gpus(const struct fr__yaml *map, const char *key, uns
     uint64_t n;
 
     FR_TRY(fr__fit_count(map, key, 1000000, &n, err));
+    if (n == 0)
+        return fr__fail(err, FR_ERANGE, map->loc, "'%s' is 0, of which nothing was measured", key);
     *out = (unsigned)n;
     return FR_OK;
 }
@@ -107,6 +109,10 @@ static enum fr_status read_gpu_counts(struct fr_system_info *info, const struct 
         double n = 0;
 
         FR_TRY(fr__fit_item(list->items[i], "a number of GPUs", 1, 64, &n, err));
+        if (n > info->most_gpus || n != (unsigned)n)
+            return fr__fail(err, FR_ERANGE, list->items[i]->loc,
+                            "%s is no number of GPUs up to 'gpus', which is %u",
+                            list->items[i]->text, info->most_gpus);
         info->gpu_counts |= UINT64_C(1) << ((unsigned)n - 1);
     }
     return FR_OK;

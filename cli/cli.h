@@ -90,6 +90,7 @@ struct options {
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
     struct fr_sweep_table table;
+    double memory_bytes;    /* --memory-limit; 0: what is free, INFINITY: none */
     const char *store;
     unsigned n_jobs;
     bool dry_run;
@@ -155,6 +156,11 @@ struct verb {
     enum fr_status (*run)(struct session *s, struct fr_error *err);
 };
 
+/* ---- main.c ---- */
+
+/* The whole command; returns its exit status. argv[0]: the program's name. Once a process. */
+int cli_main(int argc, char *argv[]);
+
 /* ---- options.c ---- */
 
 /* argv[0..argc) after the verb's words. */
@@ -192,6 +198,7 @@ enum fr_status cli_set_sensitivity_rerun(struct options *o, const char *value,
                                          struct fr_error *err);
 enum fr_status cli_set_trace_ranks(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_set_trace_micro(struct options *o, const char *value, struct fr_error *err);
+enum fr_status cli_set_memory_limit(struct options *o, const char *value, struct fr_error *err);
 /* cli/options/sweep.c */
 enum fr_status cli_set_store(struct options *o, const char *value, struct fr_error *err);
 enum fr_status cli_add_prices(struct options *o, const char *value, struct fr_error *err);

@@ -1,11 +1,15 @@
-/* cli/main.c - the command: finds the verb, runs it, turns its status into an exit status. */
+/* cli/main.c - the command: finds the verb, runs it, turns its status into an exit status. The
+ * program's main function is in start.c, so that a test can call the command as a function. */
 #include "config.h"
 
 #include "base/error.h"
+#include "base/machine.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/running/mpi.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -423,6 +427,18 @@ static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
     return FR_OK;
 }
 
+/* A question that needs more memory than the machine has is refused, by its plan's size if that is
+ * known, and otherwise when an allocation fails: nothing waits for the system to end the process. */
+static void limit_memory(struct session *s)
+{
+    double bytes = s->options.memory_bytes > 0 ? s->options.memory_bytes : fr__machine_free_bytes();
+
+    if (!isfinite(bytes))
+        return;
+    s->context.memory_bytes = bytes;
+    fr__machine_limit(bytes);
+}
+
 static enum fr_status run_verb(const struct verb *v, struct session *s, int argc,
                                char *const argv[], struct fr_error *err)
 {
@@ -450,6 +466,7 @@ static enum fr_status run_verb(const struct verb *v, struct session *s, int argc
                                      .cancel = cli_cancel_flag(),
                                      .progress = cli_progress,
                                      .progress_user = &progress};
+    limit_memory(s);
     st = v->run(s, err);
     cli_progress_end(&progress);
     return st;
@@ -513,7 +530,19 @@ static int exit_status(enum fr_status st)
     return CLI_FAILED;
 }
 
-int main(int argc, char *argv[])
+/* Says with a bare "out of memory" how much there was. */
+static void explain_memory(const struct session *s, struct fr_error *err)
+{
+    char limit[32];
+
+    if (err->code == FR_ENOMEM && s->context.memory_bytes > 0 &&
+        strcmp(err->text, "out of memory") == 0)
+        snprintf(err->text, sizeof(err->text),
+                 "out of memory: this command may take %s; --memory-limit sets how much",
+                 fr__format_bytes(s->context.memory_bytes, limit, sizeof(limit)));
+}
+
+int cli_main(int argc, char *argv[])
 {
     bool is_silent;
     struct session s = {.status = CLI_DONE};
@@ -543,6 +572,7 @@ int main(int argc, char *argv[])
         return s.status == CLI_DONE && s.lacks_file ? CLI_FAILED : s.status;
     if (is_silent) /* mpirun would end the first before it has said it */
         return CLI_DONE;
+    explain_memory(&s, &err);
     cli_say_error(&err);
     return cli_signal_caught() && st == FR_ECANCELLED ? 128 + cli_signal_caught() : exit_status(st);
 }

@@ -29,8 +29,10 @@ struct fr_plan *fr__plan_new_like(const struct fr_plan *p)
 {
     struct fr_plan *out = fr_plan_new(p->view.topo, p->view.user_graph);
 
-    if (out)
-        fr__rewrite_share(p, out);
+    if (!out)
+        return NULL;
+    out->limit_bytes = p->limit_bytes;
+    fr__rewrite_share(p, out);
     return out;
 }
 
@@ -67,10 +69,17 @@ void fr_plan_keep_failure(struct fr_plan *p, enum fr_status st)
     p->is_out_of_memory |= st == FR_ENOMEM;
 }
 
+/* Whether an array may get longer, which doubles it. */
+static bool may_grow(struct fr_plan *p)
+{
+    return fr__plan_has_room(p, &(struct fr__plan_size){.tasks = 0});
+}
+
 /* Room for one more element in *array; its index, or FR_NONE with the failure kept. */
 static uint32_t grow_one(struct fr_plan *p, struct fr__array *a, void *array, size_t size)
 {
-    if (p->is_finished || a->n >= FR_NONE - 1 || !fr__grow(array, &a->cap, a->n + 1, size)) {
+    if (p->is_finished || a->n >= FR_NONE - 1 || (a->n == a->cap && !may_grow(p)) ||
+        !fr__grow(array, &a->cap, a->n + 1, size)) {
         p->is_out_of_memory = true;
         return FR_NONE;
     }
@@ -84,13 +93,16 @@ static void expect(struct fr__array *a, size_t n_more, void *array, size_t size)
         (void)fr__grow(array, &a->cap, a->n + n_more, size);
 }
 
-void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
-                     size_t n_frees)
+enum fr_status fr__plan_expect(struct fr_plan *p, const struct fr__plan_size *more,
+                               struct fr_error *err)
 {
-    expect(&p->n_tasks, n_tasks, &p->tasks, sizeof(*p->tasks));
-    expect(&p->n_deps, n_deps, &p->deps, sizeof(*p->deps));
-    expect(&p->n_buffers, n_buffers, &p->buffers, sizeof(*p->buffers));
-    expect(&p->n_frees, n_frees, &p->frees, sizeof(*p->frees));
+    if (!fr__plan_has_room(p, more))
+        return fr__plan_check_room(p, err);
+    expect(&p->n_tasks, more->tasks, &p->tasks, sizeof(*p->tasks));
+    expect(&p->n_deps, more->deps, &p->deps, sizeof(*p->deps));
+    expect(&p->n_buffers, more->buffers, &p->buffers, sizeof(*p->buffers));
+    expect(&p->n_frees, more->frees, &p->frees, sizeof(*p->frees));
+    return FR_OK;
 }
 
 uint32_t fr_plan_add_cost(struct fr_plan *p, const struct fr_cost *cost)
@@ -129,7 +141,8 @@ uint32_t fr_plan_add_task(struct fr_plan *p, const struct fr_task *task)
 static void add_pair(struct fr_plan *p, struct fr__array *a, struct fr__pair **pairs, uint32_t from,
                      uint32_t to)
 {
-    if (p->is_finished || !fr__grow(pairs, &a->cap, a->n + 1, sizeof(**pairs))) {
+    if (p->is_finished || (a->n == a->cap && !may_grow(p)) ||
+        !fr__grow(pairs, &a->cap, a->n + 1, sizeof(**pairs))) {
         p->is_out_of_memory = true;
         return;
     }
@@ -375,6 +388,7 @@ enum fr_status fr_plan_finish(struct fr_plan *p, struct fr_error *err)
 
     if (p->is_finished)
         return FR_OK;
+    FR_TRY(fr__plan_check_room(p, err));
     if (p->is_out_of_memory)
         return fr__fail_nomem(err);
     set_view(p);

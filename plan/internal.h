@@ -29,7 +29,9 @@ struct fr_plan {
     struct fr_plan_view view; /* pointers set by finish */
     bool is_finished;
     bool is_out_of_memory;
-    bool is_trusted; /* see fr__plan_trust */
+    bool is_trusted;     /* see fr__plan_trust */
+    double limit_bytes;  /* of our own memory, see fr__plan_limit */
+    double needed_bytes; /* 0: all that was added so far, or announced, is within the limit */
     struct fr__array n_tasks, n_costs, n_transfers, n_collectives, n_groups, n_buffers, n_strings,
         n_deps, n_frees, n_group_devices, n_iterations;
     struct fr_task *tasks;
@@ -75,9 +77,28 @@ struct fr_plan *fr__plan_new_like(const struct fr_plan *p);
 void fr__rewrite_share(const struct fr_plan *p, struct fr_plan *out);
 void fr__rewrite_leave(struct fr__rewrite *r);
 
-/* So many more may be added: a hint, so that the arrays need not grow by steps. */
-void fr__plan_expect(struct fr_plan *p, size_t n_tasks, size_t n_deps, size_t n_buffers,
-                     size_t n_frees);
+/* ---- plan/room.c ---- */
+/* The parts of a plan that its size in memory depends on. */
+struct fr__plan_size {
+    size_t tasks, deps, buffers, frees;
+};
+/* Bytes that a process takes at its peak to make and run a plan of this size; measured, within a
+ * factor of two. */
+double fr__plan_needs_bytes(const struct fr__plan_size *n);
+/* The plan may be so large that a process which runs it takes that many bytes; 0: as large as it
+ * will. Copies of it, and its unrolled form, keep the limit. */
+void fr__plan_limit(struct fr_plan *p, double bytes);
+/* Whether there is room for so much more. If not, nothing can be added any more, and what is needed
+ * is kept for the message. */
+bool fr__plan_has_room(struct fr_plan *p, const struct fr__plan_size *more);
+/* FR_ENOMEM with what is needed and what there is, once there was no room. */
+enum fr_status fr__plan_check_room(const struct fr_plan *p, struct fr_error *err);
+
+/* ---- plan/build.c ---- */
+/* So much more will be added: makes room in the arrays, so that they need not grow by steps. FR_ENOMEM
+ * when that is more than the plan's limit. */
+enum fr_status fr__plan_expect(struct fr_plan *p, const struct fr__plan_size *more,
+                               struct fr_error *err);
 
 /* Where a copy's tasks, transfers, collectives and buffers begin, and what is added to
  * priorities. */

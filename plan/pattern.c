@@ -316,8 +316,12 @@ static bool make_room(struct fr__array *a, void *array, size_t n, size_t size)
 static bool make_all_room(struct fr_plan *p, const struct fr__pattern *k)
 {
     const struct fr__plan_mark *from = &k->from, *to = &k->to;
+    const struct fr__plan_size more = {.tasks = to->n_tasks - from->n_tasks,
+                                       .deps = to->n_deps - from->n_deps,
+                                       .buffers = to->n_buffers - from->n_buffers,
+                                       .frees = to->n_frees - from->n_frees};
 
-    return !p->is_finished &&
+    return !p->is_finished && fr__plan_has_room(p, &more) &&
            make_room(&p->n_tasks, &p->tasks, to->n_tasks - from->n_tasks, sizeof(*p->tasks)) &&
            make_room(&p->n_buffers, &p->buffers, to->n_buffers - from->n_buffers,
                      sizeof(*p->buffers)) &&

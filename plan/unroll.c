@@ -98,6 +98,18 @@ static void add_end(const struct fr_plan *p, struct fr_plan *out, struct fr__off
     fr_plan_end_iteration(out, end);
 }
 
+static enum fr_status expect_iterations(const struct fr_plan *p, unsigned n, struct fr_plan *out,
+                                        struct fr_error *err)
+{
+    const struct fr_plan_view *v = &p->view;
+    struct fr__plan_size all = {.tasks = n * v->n_tasks,
+                                .deps = (size_t)n * v->succ_first[v->n_tasks],
+                                .buffers = n * v->n_buffers,
+                                .frees = n * v->n_buffers};
+
+    return fr__plan_expect(out, &all, err);
+}
+
 enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_plan **out,
                               struct fr_error *err)
 {
@@ -118,6 +130,9 @@ enum fr_status fr_plan_unroll(const struct fr_plan *p, unsigned n, struct fr_pla
         goto free_all;
     }
     st = priority_step(v, n, &step, err);
+    if (st != FR_OK)
+        goto free_all;
+    st = expect_iterations(p, n, plan, err);
     if (st != FR_OK)
         goto free_all;
     find_neighbours(v, neighbours);

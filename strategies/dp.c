@@ -176,7 +176,7 @@ static enum fr_status place_ranks(struct replicas *g, const struct fr__share sha
     struct model m = {.pattern = NULL};
     enum fr_status st = FR_OK;
 
-    fr__placer_expect(g->pl, in->n_devices * shares[0].n_micros);
+    FR_TRY(fr__placer_expect(g->pl, in->n_devices * shares[0].n_micros, err));
     for (uint32_t rank = 0; rank < in->n_devices && st == FR_OK; rank++) {
         uint32_t type = in->topo->devices[in->devices[rank]].type;
 

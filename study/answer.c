@@ -165,6 +165,7 @@ static enum fr_status make_plan(struct fr__making *m, const struct fr_problem *p
     m->plan = fr_plan_new(problem->topo, problem->graph);
     if (!m->plan)
         return fr__fail_nomem(err);
+    fr__plan_limit(m->plan, m->context->memory_bytes);
     FR_TRY(strategy->plan(&asked, m->context, m->plan, err));
     if (m->question->is_brief && strategy->is_trusted)
         fr__plan_trust(m->plan);

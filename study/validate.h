@@ -69,17 +69,23 @@ struct fr_validation {
     void *priv;
 };
 
+/* How all rows of a table are predicted. */
+struct fr_validate_options {
+    const char *costs;      /* as in struct fr_question */
+    bool allow_implausible; /* likewise */
+    bool is_anchored;       /* see fr_validate */
+};
+
 /* Reads the file and predicts all rows on n_threads threads (0: one a processor); the answers do
- * not depend on their number. costs: as in struct fr_question, for all rows. FR_EPARSE,
- * FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM, FR_ECANCELLED. The caller frees. */
-enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
-                           unsigned n_threads, const struct fr_context *ctx, struct fr_error *err);
-/* The same of the rows of several GPUs that have a row of one GPU: of the same source, workload,
- * machine, precision, options, notes and batch a GPU. Each is predicted with that row's time as the
- * measured step of its question. The other rows are kept, with the reason why they are not. */
-enum fr_status fr_validate_anchored(struct fr_validation **out, const char *path, const char *costs,
-                                    unsigned n_threads, const struct fr_context *ctx,
-                                    struct fr_error *err);
+ * not depend on their number. FR_EPARSE, FR_ERANGE with the place; FR_ENOENT, FR_EIO, FR_ENOMEM,
+ * FR_ECANCELLED. The caller frees.
+ *
+ * Anchored, it predicts the rows of several GPUs that have a row of one GPU: of the same source,
+ * workload, machine, precision, options, notes and batch a GPU. Each is predicted with that row's time
+ * as the measured step of its question. The other rows are kept, with the reason why they are not. */
+enum fr_status fr_validate(struct fr_validation **out, const char *path,
+                           const struct fr_validate_options *how, unsigned n_threads,
+                           const struct fr_context *ctx, struct fr_error *err);
 void fr_validation_free(struct fr_validation *v);
 
 #ifdef __cplusplus

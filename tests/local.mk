@@ -50,6 +50,7 @@ include tests/units.mk
 include tests/cli/local.mk
 include tests/project/local.mk
 include tests/torture/local.mk
+include tests/hostile/local.mk
 include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/oracles/local.mk

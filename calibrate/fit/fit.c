@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "base/error.h"
+#include "calibrate/plausible.h"
 #include "calibrate/fit/beside.h"
 #include "calibrate/curves/curve.h"
 #include "calibrate/fit/read/data.h"
@@ -471,6 +472,8 @@ enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_f
 
     for (size_t i = 0; st == FR_OK && i < request->n_paths; i++)
         st = fr__data_read(&d, request->paths[i], (uint32_t)i, request->gpus, request->n_gpus, err);
+    if (st == FR_OK && !request->allow_implausible)
+        st = fr__rows_plausible(&d, request->device, request->paths, err);
     if (st == FR_OK)
         st = fit_all(c, &d, request, ctx, err);
     if (st == FR_OK)

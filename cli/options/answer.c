@@ -1,12 +1,16 @@
 /* cli/options/answer.c - setters of what an answer is to say beside the time: what many seeds
- * have in common, sensitivities, uncertainty. */
+ * have in common, sensitivities, uncertainty; and of how much memory it may take. */
 #include "config.h"
 
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/cli.h"
 
+#include <math.h>
 #include <string.h>
+
+/* With less the program itself does not fit. */
+static const uint64_t LEAST_MEMORY = 64 << 20;
 
 enum fr_status cli_set_seeds(struct options *o, const char *value, struct fr_error *err)
 {
@@ -78,5 +82,21 @@ enum fr_status cli_note_value(struct options *o, const char *name, const char *v
                         CLI_MAX_FILES);
     v->name = name;
     v->values[v->n++] = value;
+    return FR_OK;
+}
+
+enum fr_status cli_set_memory_limit(struct options *o, const char *value, struct fr_error *err)
+{
+    uint64_t bytes;
+
+    if (strcmp(value, "none") == 0) {
+        o->memory_bytes = INFINITY;
+        return FR_OK;
+    }
+    FR_TRY(fr__parse_bytes(value, "option '--memory-limit'", FR_NOWHERE, &bytes, err));
+    if (bytes < LEAST_MEMORY)
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE,
+                        "option '--memory-limit' is \"%s\", expected 64MiB or more, or none", value);
+    o->memory_bytes = (double)bytes;
     return FR_OK;
 }

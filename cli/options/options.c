@@ -394,8 +394,11 @@ static const struct option_row rows[] = {
     {OPTIONS_SCHEDULE_DRAW, 'o', "output", "FILE", "a picture: .svg, .png or .pdf; several times",
      add_file},
     {OPTIONS_JSON, 0, "json", NULL, "JSON on standard output", set_json},
-    {OPTIONS_PROBLEM | OPTIONS_COSTS, 0, "allow-implausible", NULL,
-     "take devices and links with figures that no machine has", set_allow_implausible},
+    {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE | OPTIONS_DEVICE, 0, "allow-implausible", NULL,
+     "take devices, links and costs with figures that no machine has", set_allow_implausible},
+    {OPTIONS_PROBLEM | OPTIONS_COSTS | OPTIONS_VALIDATE, 0, "memory-limit", "SIZE|none",
+     "of this machine, for this command (default: what is free): larger questions are refused",
+     cli_set_memory_limit},
     {OPTIONS_COMMON, 'q', "quiet", NULL, "no progress, no notes", set_quiet},
     {OPTIONS_COMMON, 'v', "verbose", NULL, "more detail", set_verbose},
     {OPTIONS_COMMON, 'h', "help", NULL, "this text", set_help},
@@ -424,7 +427,7 @@ static bool takes(unsigned groups, const struct option_row *row)
     if (!(row->group & groups))
         return false;
     return !(groups & OPTIONS_SWEEP) || !is_of_question || !row->set || row->set == add_strategy ||
-           row->set == set_allow_implausible;
+           row->set == set_allow_implausible || row->set == cli_set_memory_limit;
 }
 
 static enum fr_status set(struct options *o, const struct option_row *row, const char *value,

@@ -91,7 +91,8 @@ static bool next_part(const char **text, char part[64])
 }
 
 /* Times are in any unit; longer ones than this say nothing, and their sums must stay exact. */
-static enum fr_status set_time(struct fr_schedule_times *t, char part[64], struct fr_error *err)
+static enum fr_status set_time(struct fr_schedule_times *t, unsigned *seen, char part[64],
+                               struct fr_error *err)
 {
     const struct {
         const char *name;
@@ -103,9 +104,13 @@ static enum fr_status set_time(struct fr_schedule_times *t, char part[64], struc
     if (value)
         *value++ = '\0';
     for (size_t i = 0; value && i < sizeof(times) / sizeof(times[0]); i++)
-        if (strcmp(part, times[i].name) == 0)
+        if (strcmp(part, times[i].name) == 0) {
+            if (*seen & 1u << i)
+                return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "option '--times' has %s twice", part);
+            *seen |= 1u << i;
             return fr__parse_number(value, "option '--times'", FR_NOWHERE, 0, 1e9, times[i].time,
                                     err);
+        }
     return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                     "option '--times' has \"%s\", expected F, I, W, B, FB or comm with a number, "
                     "such as F=1,I=1,W=1,comm=0",
@@ -115,11 +120,12 @@ static enum fr_status set_time(struct fr_schedule_times *t, char part[64], struc
 enum fr_status cli_set_times(struct options *o, const char *value, struct fr_error *err)
 {
     char part[64];
+    unsigned seen = 0;
 
     o->times = fr_schedule_unit_times();
     o->has_times = true;
     while (next_part(&value, part))
-        FR_TRY(set_time(&o->times, part, err));
+        FR_TRY(set_time(&o->times, &seen, part, err));
     return FR_OK;
 }
 

@@ -233,6 +233,13 @@ enum fr_status cli_graph_export(struct session *s, struct fr_error *err)
 
 /* ---- random task graphs ---- */
 
+static bool is_csv(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && strcmp(path + n - 4, ".csv") == 0;
+}
+
 enum fr_status cli_graph_random(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
@@ -243,6 +250,9 @@ enum fr_status cli_graph_random(struct session *s, struct fr_error *err)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "one file at most");
     if (o->n_files == 0)
         return fr_random_tasks(stdout, o->arguments[0], err);
+    if (!is_csv(o->files[0]))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s': a task graph's name ends in .csv",
+                        o->files[0]);
     FR_TRY(fr__out_open(&out, o->files[0], err));
     st = fr_random_tasks(out.f, o->arguments[0], err);
     if (st == FR_OK)

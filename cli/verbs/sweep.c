@@ -200,6 +200,9 @@ static enum fr_status prepare(const struct options *o, struct fr_error *err)
 {
     if (o->terms.tokens > 0 && o->terms.samples > 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, FR__TOKENS_AND_SAMPLES);
+    if (o->terms.deadline_s > 0 && !(o->terms.tokens > 0 || o->terms.samples > 0))
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "option '--deadline' needs the length of the run: --tokens or --samples");
     if (o->question.allow_implausible)
         fr_sweep_allow_implausible(o->sweep);
     FR_TRY(fr_sweep_finish(o->sweep, err));

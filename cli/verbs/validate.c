@@ -95,13 +95,14 @@ static enum fr_status check_any(const struct fr_validation *v, const char *path,
 enum fr_status cli_validate(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
+    const struct fr_validate_options how = {.costs = o->question.costs,
+                                            .allow_implausible = o->question.allow_implausible,
+                                            .is_anchored = o->anchored};
     struct fr_validation *v;
     enum fr_status st;
 
-    st = o->anchored
-             ? fr_validate_anchored(&v, o->arguments[0], o->question.costs, o->n_jobs, &s->context,
-                                    err)
-             : fr_validate(&v, o->arguments[0], o->question.costs, o->n_jobs, &s->context, err);
+    FR_TRY(cli_check_plots(o, err));
+    st = fr_validate(&v, o->arguments[0], &how, o->n_jobs, &s->context, err);
     cli_progress_end(s->context.progress_user);
     if (st != FR_OK)
         return st;

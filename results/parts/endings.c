@@ -15,6 +15,9 @@ static const struct fr__ending *find(const struct fr__endings *e, const char *pa
         if (fr__ends_in(path, e->rows[i].ending) &&
             (!best || strlen(e->rows[i].ending) > strlen(best->ending)))
             best = &e->rows[i];
+    /* a name that promises a trace gets no other JSON */
+    if (best && strcmp(best->ending, ".json") == 0 && fr__ends_in(path, ".trace.json"))
+        return NULL;
     return best;
 }
 

@@ -231,11 +231,15 @@ void fr__use_device(struct fr__placer *pl, uint32_t device)
     pl->has_context[device] = true;
 }
 
-void fr__placer_expect(struct fr__placer *pl, size_t n)
+enum fr_status fr__placer_expect(struct fr__placer *pl, size_t n, struct fr_error *err)
 {
     const struct fr_graph *g = pl->graph;
+    struct fr__plan_size more = {.tasks = n * g->n_ops,
+                                 .deps = n * g->n_edges,
+                                 .buffers = n * g->n_tensors,
+                                 .frees = n * g->n_edges};
 
-    fr__plan_expect(pl->plan, n * g->n_ops, n * g->n_edges, n * g->n_tensors, n * g->n_edges);
+    return fr__plan_expect(pl->plan, &more, err);
 }
 
 struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl)

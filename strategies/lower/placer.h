@@ -112,8 +112,9 @@ void fr__add_optimizer(struct fr__placer *pl, uint32_t device, uint64_t param_by
 /* The device's CUDA context, once; nothing on a CPU. */
 void fr__use_device(struct fr__placer *pl, uint32_t device);
 
-/* The graph's body will be placed n times: makes room in the plan, about as much as that takes. */
-void fr__placer_expect(struct fr__placer *pl, size_t n);
+/* The graph's body will be placed n times: makes room in the plan, about as much as that takes.
+ * FR_ENOMEM when this machine has not the memory for it. */
+enum fr_status fr__placer_expect(struct fr__placer *pl, size_t n, struct fr_error *err);
 
 /* How far the plan is; between two of these lies a block (plan/pattern.h). */
 struct fr__plan_mark fr__placer_mark(const struct fr__placer *pl);

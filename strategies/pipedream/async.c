@@ -504,7 +504,7 @@ static enum fr_status place(struct placing *g, struct fr_error *err)
     FR_TRY(describe_stages(g, err));
     find_keepers(g);
     g->pl->next_priority = 0;
-    fr__placer_expect(g->pl, g->n_micros);
+    FR_TRY(fr__placer_expect(g->pl, g->n_micros, err));
     FR_TRY(place_persistent(g, err));
     FR_TRY(fr__pd_lists_walk(&g->lists, g->pl->ctx, place_slot, g, err));
     log_versions(g);

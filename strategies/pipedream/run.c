@@ -201,7 +201,7 @@ static enum fr_status place(struct placing *p, struct fr_error *err)
     stand(p, 0);
     FR_TRY(fr__replica_init(&p->r, p->pl, p->device_of, &share, err));
     p->pl->next_priority = 0;
-    fr__placer_expect(p->pl, p->run->n_micros);
+    FR_TRY(fr__placer_expect(p->pl, p->run->n_micros, err));
     for (uint32_t q = 0; q < p->seats->most; q++) {
         stand(p, q);
         enter(p, q);

@@ -71,7 +71,7 @@ enum fr_status fr__replica_init(struct fr__replica *r, struct fr__placer *pl,
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
                         "%zu micro-batches of %zu ops are too many tasks for one plan", n_micros,
                         pl->graph->n_ops);
-    fr__placer_expect(pl, n_micros);
+    FR_TRY(fr__placer_expect(pl, n_micros, err));
     r->arena = fr__arena_new();
     if (!r->arena)
         return fr__fail_nomem(err);

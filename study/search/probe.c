@@ -256,7 +256,7 @@ enum fr_status fr__prices_run(struct fr__prices *p, const struct fr__job *j, uns
     struct fr__crew crew = {.user = &r, .work = work, .cancel = ctx->cancel};
     enum fr_status st;
 
-    r.context = (struct fr_context){.cancel = ctx->cancel};
+    r.context = (struct fr_context){.cancel = ctx->cancel, .memory_bytes = ctx->memory_bytes};
     sort_new(p);
     if (p->n == p->n_sorted)
         return FR_OK;

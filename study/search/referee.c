@@ -198,7 +198,7 @@ enum fr_status fr__referee(struct fr_search *s, const struct fr_search_options *
     struct refereeing r = {.s = s, .o = o, .user = ctx};
     enum fr_status st;
 
-    r.context = (struct fr_context){.cancel = ctx->cancel};
+    r.context = (struct fr_context){.cancel = ctx->cancel, .memory_bytes = ctx->memory_bytes};
     if (pthread_mutex_init(&r.lock, NULL) != 0)
         return fr__fail_nomem(err);
     st = list(&r, err);

@@ -303,7 +303,7 @@ enum fr_status fr_sweep_run(struct fr_sweep *s, const struct fr_sweep_options *o
     struct fr_session *own = NULL;
     enum fr_status st = FR_OK;
 
-    r.context = (struct fr_context){.cancel = r.user->cancel};
+    r.context = (struct fr_context){.cancel = r.user->cancel, .memory_bytes = r.user->memory_bytes};
     s->options = o;
     s->next = 0;
     if (o->store)

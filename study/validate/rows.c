@@ -106,7 +106,8 @@ static enum fr_status set_question(struct fr__measurements *m, struct fr__measur
     q->strategy = x->row.strategy;
     q->n_gpus = x->row.gpus;
     q->global_batch = (uint32_t)x->row.global_batch;
-    q->costs = m->costs;
+    q->costs = m->how->costs;
+    q->allow_implausible = m->how->allow_implausible;
     q->no_timing = true;
     FR_TRY(fr_question_set(q, "precision", x->row.precision, err));
     FR_TRY(set_options(m, q, x->row.options, err));

@@ -189,9 +189,9 @@ static enum fr_status summarise(struct owned *o, struct fr_error *err)
     return fr__validation_summarise(&o->validation, m->arena, err);
 }
 
-static enum fr_status validate(struct fr_validation **out, const char *path, const char *costs,
-                               bool is_anchored, unsigned n_threads, const struct fr_context *ctx,
-                               struct fr_error *err)
+enum fr_status fr_validate(struct fr_validation **out, const char *path,
+                           const struct fr_validate_options *how, unsigned n_threads,
+                           const struct fr_context *ctx, struct fr_error *err)
 {
     struct owned *o = calloc(1, sizeof(*o));
     enum fr_status st;
@@ -199,13 +199,13 @@ static enum fr_status validate(struct fr_validation **out, const char *path, con
     if (!o)
         return fr__fail_nomem(err);
     o->validation.priv = o;
-    o->measurements.costs = costs;
+    o->measurements.how = how;
     o->measurements.arena = fr__arena_new();
     st = o->measurements.arena ? fr__measurements_read(&o->measurements, path, err)
                                : fr__fail_nomem(err);
     if (st == FR_OK && o->measurements.n == 0)
         st = fr__fail(err, FR_EPARSE, FR_NOWHERE, "'%s' has no rows", path);
-    if (st == FR_OK && is_anchored)
+    if (st == FR_OK && how->is_anchored)
         st = fr__measurements_anchor(&o->measurements, err);
     if (st == FR_OK)
         st = ask_all(&o->measurements, n_threads, ctx, err);
@@ -216,19 +216,6 @@ static enum fr_status validate(struct fr_validation **out, const char *path, con
     else
         fr_validation_free(&o->validation);
     return st;
-}
-
-enum fr_status fr_validate(struct fr_validation **out, const char *path, const char *costs,
-                           unsigned n_threads, const struct fr_context *ctx, struct fr_error *err)
-{
-    return validate(out, path, costs, false, n_threads, ctx, err);
-}
-
-enum fr_status fr_validate_anchored(struct fr_validation **out, const char *path, const char *costs,
-                                    unsigned n_threads, const struct fr_context *ctx,
-                                    struct fr_error *err)
-{
-    return validate(out, path, costs, true, n_threads, ctx, err);
 }
 
 void fr_validation_free(struct fr_validation *v)

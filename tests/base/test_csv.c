@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "tests/support/base_check.h"
 
 #include <stdio.h>
@@ -318,8 +319,9 @@ END_TEST
 
 START_TEST(written_cells_read_back)
 {
-    static const char *const texts[] = {"",   "a",  "a,b", "\"",      "a\nb",
-                                        "\r", " a", "a\t", "\xc3\xa9"};
+    static const char *const texts[] = {"",    "a",        "a,b",  "\"",   "a\nb", "\r",     " a",
+                                        "a\t", "\xc3\xa9", "=1+1", "+a",   "-a,b", "@\"a\"", "'=a",
+                                        "''@", "'a",       "-",    "-1.5", "it's", "=\n"};
     enum { N = sizeof(texts) / sizeof(texts[0]) };
     struct fr_error err;
     char *text;
@@ -345,6 +347,48 @@ START_TEST(written_cells_read_back)
 }
 END_TEST
 
+START_TEST(texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not)
+{
+    static const struct {
+        const char *text, *written;
+    } cases[] = {{"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"},
+                 {"+1,2", "\"'+1,2\""},
+                 {"-x", "'-x"},
+                 {"@SUM(A1)", "'@SUM(A1)"},
+                 {"'=1", "''=1"},
+                 {"-1.5e-3", "-1.5e-3"},
+                 {"+7", "+7"},
+                 {"-", "-"},
+                 {"a=b", "a=b"},
+                 {"'quoted'", "'quoted'"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text = NULL;
+        size_t len;
+        FILE *f = fr__text_open(&text, &len);
+
+        ck_assert_ptr_nonnull(f);
+        ck_assert(fr__csv_write_cell(f, cases[i].text));
+        ck_assert(fr__text_close(f, &text));
+        ck_assert_str_eq(text, cases[i].written);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(control_characters_are_refused)
+{
+    struct fr_error err = {0};
+    struct seen s;
+    static const char escape[] = H "1,a\x1b[2J,\n", c1[] = H "1,a\xc2\x9b,\n";
+
+    ck_assert_int_eq(read_text(escape, sizeof(escape) - 1, &s, &err), FR_EPARSE);
+    assert_message(&err, "ops.csv:2:4: byte 0x1b is not text");
+    ck_assert_int_eq(read_text(c1, sizeof(c1) - 1, &s, &err), FR_EPARSE);
+    assert_message(&err, "ops.csv:2:4: byte 0xc2 is not text");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("csv");
@@ -358,6 +402,8 @@ int main(void)
     tcase_add_test(tc, columns_count_bytes);
     tcase_add_test(tc, bad_files_are_refused_at_the_place);
     tcase_add_test(tc, a_nul_byte_is_refused);
+    tcase_add_test(tc, texts_that_a_spreadsheet_would_run_are_guarded_and_numbers_are_not);
+    tcase_add_test(tc, control_characters_are_refused);
     tcase_add_test(tc, a_failed_row_ends_the_reading);
     tcase_add_test(tc, a_row_of_more_than_256_cells_is_refused_at_the_257th);
     tcase_add_test(tc, a_cell_larger_than_a_mebibyte_is_refused_where_it_starts);

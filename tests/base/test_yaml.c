@@ -133,7 +133,8 @@ static const struct {
     {"\xff\xfe"
      "a",
      "a.yaml:1:1: byte 0xff is not UTF-8 text"},
-    {"a: 1\nb: \xc3\xa9\x01\n", "a.yaml:2:6: not YAML: control characters are not allowed"},
+    {"a: 1\nb: \xc3\xa9\x01\n", "a.yaml:2:6: byte 0x01 is not text"},
+    {"a: 1\nb: \"\\e[2J\"\n", "a.yaml:2:4: a control character in a text"},
     {"a: [1, 2\n", "a.yaml:2:1: not YAML: while parsing a flow sequence, did not find expected "
                    "',' or ']'"},
     {"a: {b: 1\n", "a.yaml:2:1: not YAML: while parsing a flow mapping, did not find expected "

@@ -42,7 +42,7 @@ static FILE *open_file(const char *header)
 static struct fr_calibration *fit(void)
 {
     const char *const paths[] = {path};
-    const struct fr_fit_request request = {&device, gpus, paths, 2, 1};
+    const struct fr_fit_request request = {&device, gpus, paths, 2, 1, false};
     struct fr_calibration *c;
     struct fr_error err;
 

@@ -249,7 +249,7 @@ enum { N_FITTED = sizeof(fitted) / sizeof(fitted[0]) };
 static struct fr_calibration *fit_class(int i)
 {
     const char *const paths[] = {path};
-    const struct fr_fit_request request = {&device, gpus, paths, 1, 1};
+    const struct fr_fit_request request = {&device, gpus, paths, 1, 1, false};
     struct fr_calibration *c;
     struct fr_error err;
     struct fr__rng rng;

@@ -145,7 +145,7 @@ static void write_rows(void)
 static struct fr_calibration *fit(void)
 {
     const char *const paths[] = {path};
-    const struct fr_fit_request request = {&device, gpus, paths, 1, 1};
+    const struct fr_fit_request request = {&device, gpus, paths, 1, 1, false};
     struct fr_calibration *c;
     struct fr_error err;
 
@@ -268,7 +268,7 @@ START_TEST(the_first_gpu_with_enough_rows_is_taken)
 {
     static char text[20000];
     const char *const names[] = {"few", "many"}, *const paths[] = {path};
-    const struct fr_fit_request request = {&device, names, paths, 2, 1};
+    const struct fr_fit_request request = {&device, names, paths, 2, 1, false};
     size_t used = (size_t)sprintf(text, "gpu,dtype,m,n,k,time_us\n");
     struct fr_calibration *c;
     struct fr_error err;

@@ -288,7 +288,7 @@ static const struct fr_device_type device = {.name = "test-gpu",
 static struct fr_calibration *fit(void)
 {
     const char *const paths[] = {path};
-    const struct fr_fit_request request = {&device, gpus, paths, 1, 1};
+    const struct fr_fit_request request = {&device, gpus, paths, 1, 1, false};
     struct fr_calibration *c;
     struct fr_error err;
 

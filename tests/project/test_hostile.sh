@@ -110,7 +110,7 @@ asks 2 "option '--order' is \"lifo\", expected .*" --order lifo
 asks 2 "option '--order' is \"TAC\", expected fifo\|priority.*" --order TAC
 asks 2 "option '--order' has an empty value" --order ''
 asks 2 "option 'pull' of 'dp' is \"begin\", not one of end\|start" -s dp:pull=begin
-asks 2 "option '--memory' is \"devise\", expected liveness\|device\|tf1, did you mean 'device'\?" --memory devise
+asks 2 "option '--memory' is \"devise\", expected liveness.*, did you mean 'device'\?" --memory devise
 asks 2 "option '--network' is \"flaw\", expected .*did you mean 'flow'\?" --network flaw
 asks 2 "option '--jitter' is \"nan\".*" --jitter nan
 asks 2 "option '--jitter' is \"-0\.1\".*" --jitter -0.1

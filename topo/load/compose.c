@@ -97,14 +97,16 @@ static enum fr_status read_part(struct line *l, const char *const words[], size_
         p->count = (uint32_t)count;
         ++*at;
     }
+    if (n == 0)
+        return fr__fail(
+            err, FR_EPARSE, FR_NOWHERE,
+            "the topology lacks a preset or file: it is empty, one like '2x dgx1-v100 via "
+            "ib:100Gbps' expected");
     if (*at == n || strcmp(words[*at], "+") == 0 || strcmp(words[*at], "via") == 0)
         return fr__fail(err, FR_EPARSE, FR_NOWHERE,
                         "the topology lacks a preset or file %s %s, one like '2x dgx1-v100 via "
                         "ib:100Gbps' expected",
-                        *at == n ? "after" : "before",
-                        *at == 0   ? "anything"
-                        : *at == n ? words[*at - 1]
-                                   : words[*at]);
+                        *at == n ? "after" : "before", *at == n ? words[*at - 1] : words[*at]);
     p->name = words[(*at)++];
     l->n_parts++;
     return FR_OK;

@@ -19,6 +19,20 @@ static enum fr_status read_bytes(const struct fr__yaml *map, const char *key, co
     return fr__parse_bytes(text, key, loc, out, err);
 }
 
+/* 0 would mean that there are no units for the format, which is said by leaving it out. */
+static enum fr_status read_peak(const struct fr__yaml *flops, const char *format, double *out,
+                                struct fr_error *err)
+{
+    const struct fr__yaml *value = fr__yaml_get(flops, format);
+
+    FR_TRY(fr__topo_value_quantity(flops, format, false, fr__parse_flops_rate, out, err));
+    return value && !(*out > 0) ? fr__fail(err, FR_ERANGE, value->loc,
+                                           "'%s' is 0; leave out a format that there are no units "
+                                           "for",
+                                           format)
+                                : FR_OK;
+}
+
 static enum fr_status read_flops(const struct fr__yaml *map, struct fr_device_type *type,
                                  struct fr_error *err)
 {
@@ -32,8 +46,7 @@ static enum fr_status read_flops(const struct fr__yaml *map, struct fr_device_ty
         known[i] = fr_dtype_name((enum fr_dtype)i);
     FR_TRY(fr__yaml_only(flops, known, err));
     for (unsigned i = 0; i < FR_AMP; i++)
-        FR_TRY(fr__topo_value_quantity(flops, known[i], false, fr__parse_flops_rate,
-                                       &type->flops_per_s[i], err));
+        FR_TRY(read_peak(flops, known[i], &type->flops_per_s[i], err));
     return FR_OK;
 }
 

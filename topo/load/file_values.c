@@ -79,6 +79,24 @@ enum fr_status fr__topo_value_count(const struct fr__yaml *map, const char *key,
 }
 
 /* A name with a dot or a slash is a file, in the folder of this one unless its path is absolute. */
+/* A file names files only in its own folder and below: nobody expects a topology that was sent to
+ * them to open others. */
+static enum fr_status check_inside(const char *path, const char *key, struct fr_loc loc,
+                                   struct fr_error *err)
+{
+    bool leads_out = path[0] == '/';
+
+    for (const char *part = path; part && !leads_out; part = strchr(part, '/')) {
+        part += *part == '/';
+        leads_out = strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0');
+    }
+    return leads_out ? fr__fail(err, FR_EPARSE, loc,
+                                "'%s' is \"%.80s\", which leads out of the topology's folder; "
+                                "expected the name of a system or of a file there",
+                                key, path)
+                     : FR_OK;
+}
+
 enum fr_status fr__topo_value_system(const struct fr__topo_file *f, const struct fr__yaml *map,
                                      const char *key, const char **system, struct fr_loc *loc,
                                      struct fr_error *err)
@@ -92,7 +110,8 @@ enum fr_status fr__topo_value_system(const struct fr__topo_file *f, const struct
     FR_TRY(fr__yaml_text(map, key, NULL, system, loc, err));
     if (!(*system)[0])
         return fr__fail(err, FR_EPARSE, *loc, "'%s' names no system", key);
-    if ((*system)[0] == '/' || !strpbrk(*system, "./") || n_folder == 0)
+    FR_TRY(check_inside(*system, key, *loc, err));
+    if (!strpbrk(*system, "./") || n_folder == 0)
         return FR_OK;
     size = n_folder + strlen(*system) + 1;
     path = fr__arena_alloc(f->arena, size, 1);

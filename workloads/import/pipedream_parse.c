@@ -11,6 +11,7 @@
 #include "workloads/import/pipedream.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "base/hash.h"
 #include "base/units.h"
 #include "workloads/graph/builder.h"
@@ -255,6 +256,7 @@ static enum fr_status parse_lines(struct parser *ps, const char *text, size_t le
 
     for (const char *next; text < stop; text = next) {
         const char *newline = memchr(text, '\n', (size_t)(stop - text));
+        size_t n_text;
 
         next = newline ? newline + 1 : stop;
         ps->line_number++;
@@ -262,8 +264,12 @@ static enum fr_status parse_lines(struct parser *ps, const char *text, size_t le
         ps->end = newline ? newline : stop;
         while (ps->end > ps->line && (ps->end[-1] == '\r' || ps->end[-1] == ' '))
             ps->end--;
-        if (memchr(ps->line, '\0', (size_t)(ps->end - ps->line)))
-            return fr__fail(err, FR_EPARSE, here(ps, ps->line), "the line holds a NUL byte");
+        n_text = fr__utf8_text_length(ps->line, (size_t)(ps->end - ps->line));
+        if (n_text < (size_t)(ps->end - ps->line))
+            return fr__fail(
+                err, FR_EPARSE, here(ps, ps->line + n_text), "byte 0x%02x %s",
+                (unsigned)(unsigned char)ps->line[n_text],
+                fr__utf8_fault(ps->line + n_text, (size_t)(ps->end - ps->line) - n_text));
         if (ps->line == ps->end)
             continue;
         if (*ps->line == '\t' || *ps->line == ' ')

@@ -41,11 +41,12 @@ static const char *kind_name(unsigned i)
     return kinds[i];
 }
 
+static const char *const keys[] = {"tasks", "width", "density", "time", "ccr", "bandwidth", "seed"};
+enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
+
 static enum fr_status set(struct drawing *d, const char *key, const char *value,
                           struct fr_error *err)
 {
-    static const char *const keys[] = {"tasks", "width",     "density", "time",
-                                       "ccr",   "bandwidth", "seed"};
     char what[MAX_WORD + 16], hint[128];
 
     snprintf(what, sizeof(what), "'%s'", key);
@@ -63,9 +64,8 @@ static enum fr_status set(struct drawing *d, const char *key, const char *value,
         return fr__parse_time(value, what, FR_NOWHERE, &d->time_s, err);
     if (strcmp(key, "bandwidth") == 0)
         return fr__parse_rate(value, what, FR_NOWHERE, &d->bandwidth_Bps, err);
-    return fr__fail(
-        err, FR_EUSAGE, FR_NOWHERE, "random task graphs have no '%s'%s", key,
-        fr__did_you_mean(key, keys, sizeof(keys) / sizeof(keys[0]), hint, sizeof(hint)));
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "random task graphs have no '%s'%s", key,
+                    fr__did_you_mean(key, keys, N_KEYS, hint, sizeof(hint)));
 }
 
 static enum fr_status take_word(const char **at, const char *stops, char word[MAX_WORD],
@@ -82,9 +82,23 @@ static enum fr_status take_word(const char **at, const char *stops, char word[MA
     return FR_OK;
 }
 
+/* A key that is given twice is a slip: neither value is taken. */
+static enum fr_status check_first(unsigned *seen, const char *key, struct fr_error *err)
+{
+    for (unsigned i = 0; i < N_KEYS; i++) {
+        if (strcmp(keys[i], key) != 0)
+            continue;
+        if (*seen & 1u << i)
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' is given twice", key);
+        *seen |= 1u << i;
+    }
+    return FR_OK;
+}
+
 static enum fr_status parse(struct drawing *d, const char *spec, struct fr_error *err)
 {
     char word[MAX_WORD], value[MAX_WORD];
+    unsigned seen = 0;
 
     FR_TRY(take_word(&spec, ":", word, err));
     FR_TRY(fr__parse_choice(word, "the kind of graph", N_KINDS, kind_name, &d->kind, err));
@@ -95,8 +109,11 @@ static enum fr_status parse(struct drawing *d, const char *spec, struct fr_error
             return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "'%s' has no value", word);
         spec++;
         FR_TRY(take_word(&spec, ",", value, err));
+        FR_TRY(check_first(&seen, word, err));
         FR_TRY(set(d, word, value, err));
     }
+    if (d->ccr > 0 && !(d->bandwidth_Bps > 0))
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "'bandwidth' is 0, over which nothing moves");
     if (d->kind == ERDOS_RENYI && d->tasks > MAX_PAIRED_TASKS)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "erdos-renyi takes at most %d tasks",
                         MAX_PAIRED_TASKS);

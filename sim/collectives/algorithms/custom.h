@@ -35,7 +35,7 @@ enum {
 };
 
 /* Reads and checks a file. The caller frees *out. FR_EPARSE, FR_ERANGE with file and line;
- * FR_ECHECK with what a rank lacks; FR_ENOENT, FR_EIO, FR_ENOMEM. */
+ * FR_EPARSE with what a rank lacks; FR_ENOENT, FR_EIO, FR_ENOMEM. */
 enum fr_status fr__custom_load(struct fr__custom **out, const char *path, struct fr_error *err);
 /* The same of text, with a NUL after len bytes; path is for messages. */
 enum fr_status fr__custom_parse(struct fr__custom **out, const char *text, size_t len,

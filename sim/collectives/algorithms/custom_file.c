@@ -262,7 +262,7 @@ static enum fr_status check_races(struct reader *r)
                 uint32_t *seen = &last[(size_t)m->to * c->n_pieces + p];
 
                 if (*seen / 2 == m->round + 1 && !(*seen % 2 && m->is_sum))
-                    st = fr__fail(r->err, FR_ECHECK, at,
+                    st = fr__fail(r->err, FR_EPARSE, at,
                                   "rank %u gets piece %u twice in a round, not both to be added",
                                   m->to, p);
                 *seen = 2 * (m->round + 1) + m->is_sum;
@@ -292,7 +292,8 @@ static enum fr_status judge(struct reader *r)
     FR_TRY(check_races(r));
     FR_TRY(fr__schedule_make(&s, r->err));
     if (fr__schedule_check(&s, 0, &fault) != FR_OK)
-        return fr__fail(r->err, fault.code, whole, "%s", fault.text);
+        return fr__fail(r->err, fault.code == FR_ECHECK ? FR_EPARSE : fault.code, whole, "%s",
+                        fault.text);
     return FR_OK;
 }
 
