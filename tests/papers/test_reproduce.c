@@ -21,8 +21,7 @@ static const struct fr_repro_column columns[] = {
 
 static struct fr_reproduction *small(void)
 {
-    struct fr__repro *b =
-        fr__repro_new("made-up", "nobody, nowhere, 2000", "as it pleases", 0, NULL);
+    struct fr__repro *b = fr__repro_new("made-up", "nobody, nowhere, 2000", "as it pleases", NULL);
     struct fr_reproduction *r;
     struct fr_error err;
 
@@ -132,7 +131,7 @@ END_TEST
 /* The same question gives the same answer, not an equal one; what does not fit is an answer. */
 START_TEST(questions_are_asked_once)
 {
-    struct fr__repro *b = fr__repro_new("made-up", "", "", 0, NULL);
+    struct fr__repro *b = fr__repro_new("made-up", "", "", NULL);
     const struct fr__repro_answer *x, *y, *z;
     struct fr_question q;
     struct fr_error err;
