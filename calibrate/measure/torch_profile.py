@@ -276,6 +276,7 @@ class Op:
         self.outputs = []  # (bytes, dims, alias)
         self.forward = None
         self.in_place = False
+        self.tied_to = []  # names of the ops whose parameters this one uses too
         self.numbers = []  # of calls
 
 
@@ -342,9 +343,8 @@ class Graph:
             self.owner[storage] = op
             op.param_bytes += bytes_of(p)
             op.n_params += 1
-        elif self.owner[storage] is not op:
-            key = self.owner[storage].name, op.name, None
-            self.edges[key] = (self.edges.get(key) or 0) + bytes_of(p)
+        elif self.owner[storage] is not op and self.owner[storage].name not in op.tied_to:
+            op.tied_to.append(self.owner[storage].name)
 
     def write(self, op, call):
         """The op's outputs; one that was read before keeps its storage's first writer as alias."""
@@ -469,7 +469,7 @@ def write_ops(path, graph, other):
         out = csv.writer(f, lineterminator="\n")
         out.writerow(["id", "kind", "phase", "flops", "param_bytes", "workspace_bytes", "dims",
                       "out_bytes", "scales", "out_scales", "split", "alias", "layer", "forward",
-                      "n_params", "in_place"])
+                      "n_params", "in_place", "tied_to"])
         for op, op_scales, out_scales in scales(graph, other):
             out.writerow([
                 op.name, op.kind, op.phase, op.flops, op.param_bytes or "",
@@ -479,7 +479,8 @@ def write_ops(path, graph, other):
                 ";".join("0" if s and dims_text(o[1]) != "-" else "-"
                          for s, o in zip(out_scales, op.outputs)),
                 ";".join(a or "-" for _, _, a in op.outputs), op.layer,
-                op.forward.name if op.forward else "", op.n_params or "", int(op.in_place) or ""])
+                op.forward.name if op.forward else "", op.n_params or "", int(op.in_place) or "",
+                ";".join(op.tied_to)])
 
 
 def write_edges(path, graph):
