@@ -19,6 +19,7 @@ fi
 "$build/tests/bench/bench_load"
 "$build/tests/bench/bench_costs"
 "$build/tests/bench/bench_dpos"
+"$build/tests/bench/bench_optimum"
 "$build/tests/bench/bench_pipedream"
 "$build/tests/bench/bench_schedules"
 "$build/tests/bench/bench_hybrid"

@@ -1,7 +1,8 @@
 # make bench: one table of how fast the parts are.
 bench_tools = tests/bench/bench_engine tests/bench/bench_sweep tests/bench/bench_costs \
 	tests/bench/bench_dpos tests/bench/bench_load tests/bench/bench_pipedream \
-	tests/bench/bench_schedules tests/bench/bench_hybrid tests/bench/bench_collectives
+	tests/bench/bench_schedules tests/bench/bench_hybrid tests/bench/bench_collectives \
+	tests/bench/bench_optimum
 EXTRA_PROGRAMS += $(bench_tools) tests/bench/bench_flows
 tests_bench_bench_engine_SOURCES = tests/bench/bench_engine.c tests/bench/bench.h
 if HAVE_SIMGRID
