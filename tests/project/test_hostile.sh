@@ -529,5 +529,15 @@ bad 2 "rows\.csv: none of the 1 rows could be predicted; the first, 'A-1': 'no\.
 sed 's/fp32/fp12/' rows.csv >formats.csv
 bad 2 "formats\.csv: none of the 1 rows .*" validate formats.csv
 
+# ---- sums of bytes beyond 2^64 ----
+
+for memory in device liveness tf1; do
+    "$forerun" simulate -w gpt:layers=512,hidden=8192,heads=64,seq=64,vocab=100 -t dgx1-v100 -g 1 \
+        -b 900000000 -s single --memory $memory --no-advice --json >stdout 2>stderr
+    [ $? -eq 3 ] && grep -q '"oom": true' stdout && grep -q '"peak_bytes": 18446744073' stdout ||
+        echo "FAILED: --memory $memory and more than 2^64 bytes: $(cat stderr)" | tee -a failures
+    echo "2^64 bytes, --memory $memory" >>cases
+done
+
 echo "$(wc -l <cases) bad inputs, $(wc -l <failures) not answered as they should be"
 [ ! -s failures ]
