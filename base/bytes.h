@@ -14,7 +14,8 @@ static inline uint64_t fr__take_bytes(uint64_t a, uint64_t b)
 {
     return b > a ? 0 : a - b;
 }
-/* A size that was computed as a double, rounded to the nearest; 0 when it is below 0 or no number. */
+/* A size that was computed as a double, rounded to the nearest; 0 when it is below 0 or no
+ * number. */
 static inline uint64_t fr__to_bytes(double bytes)
 {
     if (!(bytes > 0))

@@ -532,7 +532,7 @@ bad 2 "formats\.csv: none of the 1 rows .*" validate formats.csv
 # ---- sums of bytes beyond 2^64 ----
 
 for memory in device liveness tf1; do
-    "$forerun" simulate -w gpt:layers=512,hidden=8192,heads=64,seq=64,vocab=100 -t dgx1-v100 -g 1 \
+    "$forerun" simulate -w gpt:layers=1024,hidden=8192,heads=64,seq=64,vocab=100 -t dgx1-v100 -g 1 \
         -b 900000000 -s single --memory $memory --no-advice --json >stdout 2>stderr
     [ $? -eq 3 ] && grep -q '"oom": true' stdout && grep -q '"peak_bytes": 18446744073' stdout ||
         echo "FAILED: --memory $memory and more than 2^64 bytes: $(cat stderr)" | tee -a failures
