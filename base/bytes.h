@@ -14,4 +14,12 @@ static inline uint64_t fr__take_bytes(uint64_t a, uint64_t b)
 {
     return b > a ? 0 : a - b;
 }
+/* A size that was computed as a double, rounded to the nearest; 0 when it is below 0 or no
+ * number. */
+static inline uint64_t fr__to_bytes(double bytes)
+{
+    if (!(bytes > 0))
+        return 0;
+    return bytes >= 0x1p64 - 0x1p11 ? UINT64_MAX : (uint64_t)(bytes + 0.5);
+}
 #endif

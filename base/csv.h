@@ -3,8 +3,8 @@
  * Lines end with LF, CR LF or CR, the last may lack its end; empty lines are skipped, blanks belong
  * to their cell, a byte order mark at the start is skipped and counts in no column.
  * The reader counts lines and columns itself, since a quoted cell may span lines. It refuses bytes
- * that are not UTF-8, control characters, cells over 1 MiB, rows over 256 cells, ragged rows, doubled or missing
- * columns, files over 4 GiB.
+ * that are not UTF-8, control characters, cells over 1 MiB, rows over 256 cells, ragged rows,
+ * doubled or missing columns, files over 4 GiB.
  */
 #ifndef FR_BASE_CSV_H
 #define FR_BASE_CSV_H
@@ -48,9 +48,9 @@ enum fr_status fr__cell_number(const struct fr__cell *c, const char *column, dou
 enum fr_status fr__cell_count(const struct fr__cell *c, const char *column, uint64_t min,
                               uint64_t max, uint64_t *out, struct fr_error *err);
 
-/* A cell for writing: quoted when it must be, and with an apostrophe before a text that a spreadsheet
- * would run as a formula (=, +, -, @), which our reader takes away; numbers are left alone. Returns
- * false when the stream failed. */
+/* A cell for writing: quoted when it must be, and with an apostrophe before a text that a
+ * spreadsheet would run as a formula (=, +, -, @), which our reader takes away; numbers are left
+ * alone. Returns false when the stream failed. */
 #include <stdio.h>
 bool fr__csv_write_cell(FILE *f, const char *text);
 #endif

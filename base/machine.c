@@ -85,24 +85,25 @@ static bool own_bytes(double *all, double *data)
     return true;
 }
 
-static double free_of_limit(int resource, double used)
+static double left_of(const struct rlimit *limit, double used)
 {
-    struct rlimit limit;
-
-    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return INFINITY;
-    return fmax(0, (double)limit.rlim_cur - used);
+    return limit->rlim_cur == RLIM_INFINITY ? INFINITY : fmax(0, (double)limit->rlim_cur - used);
 }
 
 double fr__machine_free_bytes(void)
 {
     double least = free_of_groups(), all, data;
+    struct rlimit limit;
     char line[64];
 
     if (read_line("/proc/meminfo", "MemAvailable:", line, sizeof(line)))
         least = fmin(least, 1024 * (double)strtoull(line, NULL, 10));
-    if (own_bytes(&all, &data))
-        least = fmin(least, fmin(free_of_limit(RLIMIT_AS, all), free_of_limit(RLIMIT_DATA, data)));
+    if (!own_bytes(&all, &data))
+        return least;
+    if (getrlimit(RLIMIT_AS, &limit) == 0)
+        least = fmin(least, left_of(&limit, all));
+    if (getrlimit(RLIMIT_DATA, &limit) == 0)
+        least = fmin(least, left_of(&limit, data));
     return least;
 }
 

@@ -13,8 +13,8 @@ size_t fr__utf8_length(const char *s, size_t n);
 bool fr__utf8_is_cut(const char *s, size_t n);
 
 /* How many bytes of s[0..n) from its start are text: whole valid sequences, none of which is a
- * control character other than tab, line feed and carriage return. Every reader of files asks it, so
- * that no name of a file moves the cursor of a terminal. */
+ * control character other than tab, line feed and carriage return. Readers of files ask it, so that
+ * no name in a file moves the cursor of a terminal. */
 size_t fr__utf8_text_length(const char *s, size_t n);
 /* What is to be said of the byte at s, where the text ended before its n bytes. */
 const char *fr__utf8_fault(const char *s, size_t n);

@@ -428,7 +428,7 @@ static enum fr_status help_on(int n, char *const words[], struct fr_error *err)
 }
 
 /* A question that needs more memory than the machine has is refused, by its plan's size if that is
- * known, and otherwise when an allocation fails: nothing waits for the system to end the process. */
+ * known, and otherwise when an allocation fails: the system never has to end the process. */
 static void limit_memory(struct session *s)
 {
     double bytes = s->options.memory_bytes > 0 ? s->options.memory_bytes : fr__machine_free_bytes();

@@ -95,8 +95,8 @@ bool fr__plan_has_room(struct fr_plan *p, const struct fr__plan_size *more);
 enum fr_status fr__plan_check_room(const struct fr_plan *p, struct fr_error *err);
 
 /* ---- plan/build.c ---- */
-/* So much more will be added: makes room in the arrays, so that they need not grow by steps. FR_ENOMEM
- * when that is more than the plan's limit. */
+/* So much more will be added: makes room in the arrays, so that they need not grow by steps.
+ * FR_ENOMEM when that is more than the plan's limit. */
 enum fr_status fr__plan_expect(struct fr_plan *p, const struct fr__plan_size *more,
                                struct fr_error *err);
 

@@ -74,8 +74,8 @@ static bool has_work(const struct fr_graph *g)
     return false;
 }
 
-/* Times of a device type that is almost another one, or of unknown ones alone: they would be ignored
- * without a word. */
+/* Times of a device type that is almost another one, or of unknown ones alone: they would be
+ * ignored without a word. */
 static enum fr_status check_samples(const struct fr_topo *topo, const struct fr_graph *g,
                                     struct fr_error *err)
 {

@@ -81,8 +81,9 @@ struct fr_validate_options {
  * FR_ECANCELLED. The caller frees.
  *
  * Anchored, it predicts the rows of several GPUs that have a row of one GPU: of the same source,
- * workload, machine, precision, options, notes and batch a GPU. Each is predicted with that row's time
- * as the measured step of its question. The other rows are kept, with the reason why they are not. */
+ * workload, machine, precision, options, notes and batch a GPU. Each is predicted with that row's
+ * time as the measured step of its question. The other rows are kept, with the reason why they are
+ * not. */
 enum fr_status fr_validate(struct fr_validation **out, const char *path,
                            const struct fr_validate_options *how, unsigned n_threads,
                            const struct fr_context *ctx, struct fr_error *err);

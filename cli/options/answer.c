@@ -96,7 +96,8 @@ enum fr_status cli_set_memory_limit(struct options *o, const char *value, struct
     FR_TRY(fr__parse_bytes(value, "option '--memory-limit'", FR_NOWHERE, &bytes, err));
     if (bytes < LEAST_MEMORY)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE,
-                        "option '--memory-limit' is \"%s\", expected 64MiB or more, or none", value);
+                        "option '--memory-limit' is \"%s\", expected 64MiB or more, or none",
+                        value);
     o->memory_bytes = (double)bytes;
     return FR_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "sim/analysis/selfcheck.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -118,10 +119,13 @@ static enum fr_status check_memory(const struct fr_plan *p, const struct fr_run 
         return fr__fail_nomem(err);
     for (uint32_t b = 0; b < v->n_buffers; b++)
         if (v->buffers[b].alloc == FR_NONE && v->buffers[b].alias == FR_NONE)
-            persistent[v->buffers[b].device] += v->buffers[b].bytes;
+            persistent[v->buffers[b].device] =
+                fr__add_bytes(persistent[v->buffers[b].device], v->buffers[b].bytes);
     for (uint32_t d = 0; d < run->n_devices && st == FR_OK; d++)
-        if (run->devices[d].end_bytes != persistent[d] ||
-            run->devices[d].peak_bytes < persistent[d])
+        /* from a sum beyond 2^64 it is not known what is left */
+        if (run->devices[d].peak_bytes < UINT64_MAX &&
+            (run->devices[d].end_bytes != persistent[d] ||
+             run->devices[d].peak_bytes < persistent[d]))
             st = fr__fail(
                 err, FR_ECHECK, FR_NOWHERE,
                 "self-check 'memory': %s ends with %llu bytes (peak %llu), its persistent "

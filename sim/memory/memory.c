@@ -156,6 +156,8 @@ static void add_played(struct engine *e, uint32_t d, const struct fr__played *p,
 
     r->peak_allocated_bytes = p->stats.peak_allocated_bytes;
     r->peak_reserved_bytes = p->stats.peak_reserved_bytes;
+    if (p->is_cut) /* what the buffers come to is known, where they would stand is not */
+        r->peak_allocated_bytes = r->peak_reserved_bytes = r->peak_bytes;
     if (!p->stats.is_over)
         return;
     assert(first_over != FR_NONE);

@@ -4,6 +4,7 @@
 #include "sim/memory/requests.h"
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -26,11 +27,24 @@ static bool make_ready(struct player *p, const struct fr__requests *r)
            fr__grow(&p->blocks, &p->cap, (size_t)r->n_takes + 1, sizeof(*p->blocks));
 }
 
+/* An allocator never uses an address twice, with a gap behind each segment. All takes together are
+ * kept below a quarter of the addresses, once it is known that they do not fit. */
+static const uint64_t MOST_TAKEN_BYTES = UINT64_C(1) << 61;
+
+/* Whether the take of so many bytes must not be played: the device is over anyway. */
+static bool is_beyond(const struct fr__requests *r, const struct fr__allocator_stats *stats,
+                      uint64_t bytes, uint64_t *taken_bytes)
+{
+    *taken_bytes = fr__add_bytes(*taken_bytes, bytes);
+    return *taken_bytes > MOST_TAKEN_BYTES && (stats->is_over || bytes > r->limit_bytes);
+}
+
 static bool play(struct player *p, const struct fr__requests *r, struct fr__played *out)
 {
     const struct fr__allocator_stats *stats;
     struct fr__allocator *a;
     uint32_t *blocks, n_takes = 0;
+    uint64_t taken_bytes = 0;
 
     if (!make_ready(p, r))
         return false;
@@ -38,21 +52,25 @@ static bool play(struct player *p, const struct fr__requests *r, struct fr__play
     blocks = p->blocks;
     stats = fr__allocator_stats(a);
     out->first_over = FR_NONE;
-    for (size_t i = 0; i < r->n; i++) {
+    out->is_cut = false;
+    for (size_t i = 0; i < r->n && !out->is_cut; i++) {
         uint64_t asked = r->asked[i];
 
         if (!(asked & 1)) {
             fr__allocator_give(a, blocks[asked >> 1]);
             continue;
         }
-        blocks[n_takes] = fr__allocator_take(a, asked >> 1);
-        if (blocks[n_takes] == FR_NONE)
+        out->is_cut = is_beyond(r, stats, asked >> 1, &taken_bytes);
+        if (!out->is_cut)
+            blocks[n_takes] = fr__allocator_take(a, asked >> 1);
+        if (!out->is_cut && blocks[n_takes] == FR_NONE)
             return false;
-        if (stats->is_over && out->first_over == FR_NONE)
+        if ((stats->is_over || out->is_cut) && out->first_over == FR_NONE)
             out->first_over = n_takes;
         n_takes++;
     }
     out->stats = *stats;
+    out->stats.is_over |= out->is_cut;
     return true;
 }
 

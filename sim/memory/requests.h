@@ -26,6 +26,7 @@ struct fr__requests {
 struct fr__played {
     struct fr__allocator_stats stats;
     uint32_t first_over; /* the take that was the first not to fit, or FR_NONE */
+    bool is_cut;         /* the blocks are beyond all addresses: it was not played to the end */
 };
 
 static inline void fr__requests_ask(struct fr__requests *r, uint64_t what)
@@ -35,9 +36,14 @@ static inline void fr__requests_ask(struct fr__requests *r, uint64_t what)
     r->hash ^= r->hash >> 32;
 }
 
-/* Asks for a block of 1 to 2^60 bytes; returns the take's number, counted from 0. */
+/* Larger blocks are asked for as this: no device holds one either. */
+static const uint64_t FR__REQUESTS_MOST_BYTES = UINT64_C(1) << 60;
+
+/* Asks for a block of 1 byte or more; returns the take's number, counted from 0. */
 static inline uint32_t fr__requests_take(struct fr__requests *r, uint64_t bytes)
 {
+    if (bytes > FR__REQUESTS_MOST_BYTES)
+        bytes = FR__REQUESTS_MOST_BYTES;
     fr__requests_ask(r, bytes << 1 | 1);
     return r->n_takes++;
 }

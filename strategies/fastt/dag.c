@@ -4,6 +4,7 @@
 
 #include "strategies/fastt/dag.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "strategies/fastt/dag_dims.h"
 
@@ -179,16 +180,17 @@ static uint64_t output_bytes(const struct making *m, const struct fr_op *o, bool
 static uint64_t transient_bytes(const struct making *m, uint32_t op)
 {
     const struct fr_op *o = &m->g->ops[op];
-    uint64_t sum = fr__bytes_at(m->pl, o->workspace_bytes, o->scales, m->dag->replica_batch) +
-                   output_bytes(m, o, false);
+    uint64_t sum =
+        fr__add_bytes(fr__bytes_at(m->pl, o->workspace_bytes, o->scales, m->dag->replica_batch),
+                      output_bytes(m, o, false));
 
     if (m->pl->params.roles[op] == FR__ROLE_UPDATE)
-        sum += fr__update_workspace_bytes(m->pl->in, o->param_bytes);
+        sum = fr__add_bytes(sum, fr__update_workspace_bytes(m->pl->in, o->param_bytes));
     for (uint32_t i = m->g->in_first[op]; i < m->g->in_first[op + 1]; i++) {
         const struct fr_edge *e = &m->g->edges[m->g->in_edges[i]];
 
         if (e->tensor != FR_NONE && !m->is_held[e->tensor])
-            sum += bytes_at(m, &m->g->tensors[e->tensor]);
+            sum = fr__add_bytes(sum, bytes_at(m, &m->g->tensors[e->tensor]));
     }
     return sum;
 }

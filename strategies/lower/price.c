@@ -7,6 +7,7 @@
 
 #include "strategies/lower/price.h"
 
+#include "base/bytes.h"
 #include "calibrate/cost_memo.h"
 #include "sim/collectives/crowd.h"
 #include "strategies/lower/placer.h"
@@ -154,7 +155,7 @@ uint64_t fr__bytes_at(const struct fr__placer *pl, uint64_t bytes, bool scales, 
 {
     if (!scales)
         return bytes;
-    return (uint64_t)((double)bytes * (batch / pl->graph->batch) + 0.5);
+    return fr__to_bytes((double)bytes * (batch / pl->graph->batch));
 }
 
 /* ---- rows of the plan's cost table ---- */

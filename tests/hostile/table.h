@@ -7,8 +7,8 @@
  *                            below. 'quoted' words hold blanks
  *   %file PATH               the lines up to "%end" are this file
  *   %spoil PATH              the rows that follow change this file
- *   %refused                 the files are refused unspoilt too, for another reason: data too few to
- *                            fit. Otherwise they are to be good
+ *   %refused                 the files are refused unspoilt too, for another reason: too few rows
+ *                            to fit. Otherwise they have to be good
  *   %options                 the rows that follow add words to the command
  *   %needs WORD              xml, sqlite, full (/dev/full) or user (one who is not root)
  *   %status N                the exit status of the rows that follow; 2 where nothing is said
@@ -22,8 +22,8 @@
  *   => TEXT                  TEXT is the whole file
  *   cut N                    the first N bytes are left
  *
- * In changes and in added words \n \t \r \0 \s (a blank) \p (a bar) \\ and \xHH stand for bytes, and
- * \{N:TEXT} for N times TEXT.
+ * In changes and in added words \n \t \r \0 \s (a blank) \p (a bar) \\ and \xHH stand for bytes,
+ * and \{N:TEXT} for N times TEXT.
  */
 #ifndef TESTS_HOSTILE_TABLE_H
 #define TESTS_HOSTILE_TABLE_H

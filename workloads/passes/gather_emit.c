@@ -4,6 +4,7 @@
 
 #include "workloads/passes/gather_parts.h"
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ static enum fr_status add_message(struct fr__gathering *x, const struct message 
 {
     const struct fr_graph *g = x->g;
     const char *layer = g->layer_names[g->ops[m->near].layer];
-    struct fr_tensor output = {.bytes = (uint64_t)(m->bytes + 0.5), .alias = FR_NONE};
+    struct fr_tensor output = {.bytes = fr__to_bytes(m->bytes), .alias = FR_NONE};
     struct fr__mark mark = fr__arena_mark(x->scratch);
     size_t len = strlen(layer) + strlen(m->what) + 28;
     char *name = fr__arena_take(x->scratch, len, 1);
@@ -178,7 +179,7 @@ static enum fr_status keep_op(struct fr__gathering *x, uint32_t o, struct fr_err
         if (outputs[k].alias != FR_NONE)
             outputs[k].alias = x->new_tensor[outputs[k].alias];
         if (is_scattered(x, t))
-            outputs[k].bytes = (uint64_t)((double)outputs[k].bytes * x->in->gradient + 0.5);
+            outputs[k].bytes = fr__to_bytes((double)outputs[k].bytes * x->in->gradient);
         x->new_tensor[t] = x->n_tensors++;
     }
     fr_graph_builder_op(x->b, &op, g->layer_names[op.layer], outputs, op.n_tensors);
@@ -253,7 +254,7 @@ static void lead_over_scatter(struct fr__gathering *x, uint32_t i, const struct 
             edge(x, x->new_op[e->src], s->scatter.op);
         else
             fr_graph_builder_edge(x->b, x->new_op[e->src], s->scatter.op, x->new_tensor[e->tensor],
-                                  (uint64_t)((double)whole * x->in->gradient + 0.5));
+                                  fr__to_bytes((double)whole * x->in->gradient));
     }
     bytes = (uint64_t)((double)x->g->ops[e->dst].param_bytes * x->in->gradient / x->in->ranks[set]);
     if (!is_received(x, i))
@@ -270,7 +271,7 @@ static void lead_to_sums(struct fr__gathering *x)
 
             if (s->sum.op != s->scatter.op)
                 fr_graph_builder_edge(x->b, s->scatter.op, s->sum.op, s->scatter.tensor,
-                                      (uint64_t)(bytes + 0.5));
+                                      fr__to_bytes(bytes));
         }
 }
 
@@ -291,7 +292,7 @@ static void keep_edges(struct fr__gathering *x)
             fr_graph_builder_edge(x->b, src, dst, x->new_tensor[e->tensor],
                                   x->g->edges[i].bytes == x->g->tensors[e->tensor].bytes &&
                                           is_scattered(x, e->tensor)
-                                      ? (uint64_t)((double)e->bytes * x->in->gradient + 0.5)
+                                      ? fr__to_bytes((double)e->bytes * x->in->gradient)
                                       : e->bytes);
     }
 }
@@ -307,7 +308,7 @@ static void read_set(struct fr__gathering *x, uint32_t op, uint32_t unit, uint32
 
     if (m->op != FR_NONE && s->reader != op)
         fr_graph_builder_edge(x->b, m->op, x->new_op[op], m->tensor,
-                              (uint64_t)((double)s->bytes * x->in->kept + 0.5));
+                              fr__to_bytes((double)s->bytes * x->in->kept));
     s->reader = op;
 }
 

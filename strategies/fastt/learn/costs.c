@@ -4,6 +4,7 @@
 
 #include "strategies/fastt/learn/costs.h"
 
+#include "base/bytes.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -90,7 +91,7 @@ void fr__learned_free(struct fr__learned *l)
 
 static struct work moved(double bytes)
 {
-    return (struct work){.bytes = (uint64_t)(bytes + 0.5), .op = FR_NONE};
+    return (struct work){.bytes = fr__to_bytes(bytes), .op = FR_NONE};
 }
 
 static struct work work_of(const struct fr__dag *dag, uint32_t op)

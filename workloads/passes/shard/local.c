@@ -8,6 +8,7 @@
 
 #include "workloads/passes/shard/walk.h"
 
+#include "base/bytes.h"
 #include "workloads/graph/shape.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static uint64_t part_of(uint64_t whole, uint64_t units, uint64_t parts)
     if (units == 0 || parts <= 1)
         return whole;
     return whole % units == 0 ? whole / units * most
-                              : (uint64_t)((double)whole / (double)units * (double)most + 0.5);
+                              : fr__to_bytes((double)whole / (double)units * (double)most);
 }
 
 static uint64_t units_of(const struct fr__sharding *s, uint32_t t, uint32_t like, int d)
@@ -135,7 +136,7 @@ static void set_rows(struct fr_op *op, double rows)
     op->flops *= rows;
     op->workspace_bytes = (uint64_t)((double)op->workspace_bytes * rows);
     if (size)
-        *size = (uint64_t)((double)*size * rows + 0.5);
+        *size = fr__to_bytes((double)*size * rows);
 }
 
 void fr__sharding_local_op(const struct fr__sharding *s, uint32_t o, const struct fr_tensor *out,
