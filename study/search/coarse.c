@@ -240,15 +240,13 @@ static uint32_t rank_of_stage(const struct fr_search_layout *l, uint32_t stage)
 /* A rank cannot begin before the first micro-batch has come to it, does all its passes one after
  * another, and then either its own update follows or what the last micro-batch still has to do on
  * the way back. */
-double fr__coarse_bound(const struct fr__coarse *c)
+enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, struct fr_error *err)
 {
     const struct fr_search_layout *l = c->layout;
-    struct fr_error ignored;
     double most = 0, before_s = 0, after_s = 0;
     struct stages s;
 
-    if (make_stages(c, &s, &ignored) != FR_OK)
-        return 0;
+    FR_TRY(make_stages(c, &s, err));
     for (uint32_t r = 0; r < l->pp; r++) {
         double work_s = 0, tail_s = c->mesh->update_s[r] + c->mesh->gather_s[r];
 
@@ -262,7 +260,8 @@ double fr__coarse_bound(const struct fr__coarse *c)
         after_s += s.backward_s[r] - s.weight_s[r];
     }
     free_stages(&s);
-    return most;
+    *bound_s = most;
+    return FR_OK;
 }
 
 /* ---- bytes ---- */

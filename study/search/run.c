@@ -272,10 +272,9 @@ static enum fr_status bound_pipeline(struct running *r, size_t i, struct fr_erro
     struct fr_search_row *row = &r->s->rows[i];
     struct fr__coarse c;
 
-    (void)err;
     if (!coarse_of(r, row, &c))
         return FR_OK;
-    row->bound_s = fr__coarse_bound(&c);
+    FR_TRY(fr__coarse_bound(&c, &row->bound_s, err));
     r->order[r->n_order++] = i;
     return FR_OK;
 }

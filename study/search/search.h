@@ -165,7 +165,7 @@ struct fr__coarse {
 enum fr_status fr__coarse_bytes(const struct fr__coarse *c, double *bytes, uint32_t *rank,
                                 struct fr_error *err);
 /* No schedule is faster. */
-double fr__coarse_bound(const struct fr__coarse *c);
+enum fr_status fr__coarse_bound(const struct fr__coarse *c, double *bound_s, struct fr_error *err);
 /* Seconds of an iteration. FR_EUSAGE: the schedule does not take the sizes. O(actions). */
 enum fr_status fr__coarse_time(const struct fr__coarse *c, double *time_s, struct fr_error *err);
 

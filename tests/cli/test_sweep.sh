@@ -195,8 +195,10 @@ else
             rank=$(ps -o pid= --ppid "$pid" | sed -n "$((k % 3 + 1))p")
             test -n "$rank" && kill -9 $rank 2>/dev/null && n_killed=$((n_killed + 1))
             # Open MPI 4's mpirun may wait for ever for a rank that was killed as it began
-            timeout 30 tail --pid="$pid" -f /dev/null || kill -9 "$pid"
+            (sleep 30 && kill -9 "$pid") 2>/dev/null &
+            watch=$!
             wait "$pid" 2>/dev/null && rm -f rank.csv
+            kill "$watch" 2>/dev/null
         done
         over sweep $large --store rank.csv -q
         check_killed rank.csv "the store of processes of which one was killed"

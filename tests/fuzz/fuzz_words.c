@@ -35,12 +35,14 @@ static enum fr_status read_setting(const char *text, unsigned which, struct fr_e
     return FR_OK;
 }
 
+/* Not a range of thousands, which takes seconds under sanitizers. */
 static enum fr_status read_sweep(const char *text, unsigned which, struct fr_error *err)
 {
     struct fr_sweep *s = fr_sweep_new();
+    const char *to = strstr(text, "..");
     enum fr_status st = FR_OK;
 
-    if (s)
+    if (s && (!to || strspn(to, ".0123456789") < 6))
         st = fr_sweep_add(s, fr_question_setting(which % FR_N_SETTINGS), text, err);
     fr_sweep_free(s);
     return st;
