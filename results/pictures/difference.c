@@ -144,6 +144,18 @@ static void put_label(const struct picture *p, const char *text, double x, doubl
     fprintf(p->f, " left %s\n", style);
 }
 
+/* Adds ": strategy dp | pp", in what the two questions differ. */
+static void put_settings(const struct fr_difference *d, char *text, size_t n)
+{
+    size_t used = strlen(text);
+
+    for (size_t i = 0; i < d->n_settings && used + 1 < n; i++)
+        used +=
+            (size_t)snprintf(text + used, n - used, "%s %s %.60s | %.60s", i ? "," : ":",
+                             d->settings[i].name, d->settings[i].a[0] ? d->settings[i].a : "none",
+                             d->settings[i].b[0] ? d->settings[i].b : "none");
+}
+
 /* "B takes 45.6 ms longer than A: compute +15.9 ms, bubble +22.4 ms, ..." */
 static void put_headline(const struct picture *p)
 {
@@ -154,6 +166,7 @@ static void put_headline(const struct picture *p)
 
     snprintf(text, sizeof(text), "B takes %s %s than A",
              fr__format_time(fabs(change_s), time, sizeof(time)), change_s < 0 ? "less" : "longer");
+    put_settings(p->d, text, sizeof(text));
     put_label(p, text, 0.03, 0.965, "font ',17' tc rgb '" FR__COLOUR_TEXT "'");
     n = 0;
     for (unsigned part = 0; part < FR_N_PARTS; part++) {

@@ -45,13 +45,22 @@ struct box {
     bool is_half;
 };
 
+/* Whether all boxes of all panels have room for their numbers: then they are written, else none
+ * is. A box that is shorter than LEAST_PART of the longest one has its number where it fits, but
+ * does not cost the others theirs. */
+struct room {
+    double longest;
+    bool is_there;
+};
+static const double LEAST_PART = 0.125;
+
 struct panel {
     FILE *f;
     const struct fr_timed_schedule *x;
     double length;     /* of the time axis */
     double pixel;      /* time of one */
     double row_pixels; /* height of a row */
-    bool *has_room;    /* every box for its number; those of all panels, or none, are written */
+    struct room *room; /* shared by all panels */
 };
 
 static double floor_of(const struct panel *n, uint32_t rank)
@@ -128,13 +137,23 @@ static int label_of(const struct panel *n, const struct box *b, char text[32])
     return b->other == FR_NONE ? 0 : snprintf(text, 32, "%u+%u", b->micro, b->other);
 }
 
-static void look_for_room(const struct panel *n, const struct box *b)
+static bool has_room(const struct panel *n, const struct box *b)
 {
     char text[32];
     int digits = label_of(n, b, text);
 
-    if ((b->to - b->from) / n->pixel < digits * DIGIT_PIXELS || n->row_pixels < 11)
-        *n->has_room = false;
+    return (b->to - b->from) / n->pixel >= digits * DIGIT_PIXELS && n->row_pixels >= 11;
+}
+
+static void find_longest(const struct panel *n, const struct box *b)
+{
+    n->room->longest = fmax(n->room->longest, b->to - b->from);
+}
+
+static void look_for_room(const struct panel *n, const struct box *b)
+{
+    if (b->to - b->from >= LEAST_PART * n->room->longest && !has_room(n, b))
+        n->room->is_there = false;
 }
 
 static void write_label(const struct panel *n, const struct box *b)
@@ -142,7 +161,7 @@ static void write_label(const struct panel *n, const struct box *b)
     bool shares = shares_label(n, b);
     char text[32];
 
-    if (!*n->has_room || label_of(n, b, text) == 0)
+    if (!n->room->is_there || !has_room(n, b) || label_of(n, b, text) == 0)
         return;
     fr__plot_number(n->f, (b->from + b->to) / 2);
     fr__plot_number(n->f, shares ? b->low : (b->low + b->high) / 2);
@@ -198,8 +217,9 @@ static void write_panel(const struct panel *n, double high, double low)
                 "$boxes using ($7==%u?$1:NaN):2:3:4:5:6 with boxxyerror fc rgb '%s' fs solid 1 "
                 "border lc rgb '#FFFFFF' notitle, \\\n ",
                 k, sorts[k / 2].colours[k % 2]);
-    fputs(*n->has_room ? "$labels using 1:2:3:4 with labels font ',10' tc rgb variable notitle\n"
-                       : "NaN notitle\n",
+    fputs(n->room->is_there
+              ? "$labels using 1:2:3:4 with labels font ',10' tc rgb variable notitle\n"
+              : "NaN notitle\n",
           n->f);
 }
 
@@ -247,15 +267,15 @@ static void plot(FILE *script, const struct fr_timed_schedule all[], size_t n, s
                  double length, double pixels_wide)
 {
     double gap = 0.032, row = (top - bottom - gap * (double)n) / (double)n_rows, y = top;
-    bool has_room = true;
+    struct room room = {0, true};
 
-    for (size_t i = 0; i < n; i++)
-        each_box(&(struct panel){.x = &all[i],
-                                 .pixel = length / (0.93 * pixels_wide),
-                                 .row_pixels = row * HIGH,
-                                 .has_room = &has_room},
-                 look_for_room);
-
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < n; i++)
+            each_box(&(struct panel){.x = &all[i],
+                                     .pixel = length / (0.93 * pixels_wide),
+                                     .row_pixels = row * HIGH,
+                                     .room = &room},
+                     pass ? look_for_room : find_longest);
     write_heading(script, all, n);
     fputs("set xrange [0:", script);
     fr__plot_number(script, length);
@@ -267,7 +287,7 @@ static void plot(FILE *script, const struct fr_timed_schedule all[], size_t n, s
                           .length = length,
                           .pixel = length / (0.93 * pixels_wide),
                           .row_pixels = row * HIGH,
-                          .has_room = &has_room};
+                          .room = &room};
 
         fputs(i + 1 == n ? "set format x\n" : "set format x ''\n", script);
         if (i + 1 == n && all[i].unit)

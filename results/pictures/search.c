@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "results/parts/colours.h"
+#include "results/parts/palette.h"
 #include "results/parts/number.h"
 #include "results/pictures/gnuplot.h"
 #include "results/pictures/plot.h"
@@ -16,9 +17,7 @@
 
 enum { MOST_NAMED = 8 };
 
-static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
-                                      "#ff7f0e", "#17becf", "#8c564b"};
-enum { N_COLOURS = sizeof(colours) / sizeof(colours[0]) };
+enum { N_COLOURS = FR__PALETTE - 1 };
 
 struct picture {
     FILE *f;
@@ -66,15 +65,23 @@ static void write_data(const struct picture *p)
     fputs("FORERUN_END\n", p->f);
 }
 
-static void write_names(const struct picture *p)
+/* Names of the frontier, below and left of their points, where no layout can be: it would be faster
+ * and smaller. One that would stand on the one before it is left out. */
+static void write_names(const struct picture *p, double low, double high)
 {
     size_t n = p->m->n_frontier, step = n / MOST_NAMED + 1;
+    double last_s = -INFINITY, last_bytes = INFINITY;
 
     for (size_t i = 0; i < n; i += step) {
         const struct fr_search_row *x = fr_search_row(p->r->search, p->m->frontier[i]);
         const struct fr_search_layout *l = &x->layout;
         char text[80];
 
+        if (x->coarse_s - last_s < 0.12 * (high - low) &&
+            last_bytes - x->coarse_bytes < 0.03 * p->m->capacity_bytes)
+            continue;
+        last_s = x->coarse_s;
+        last_bytes = x->coarse_bytes;
         snprintf(text, sizeof(text), "tp%u pp%u dp%u micro %u", l->tp, l->pp, l->dp, l->micro);
         fputs("set label ", p->f);
         fr__gnuplot_string(p->f, text, 60);
@@ -82,7 +89,7 @@ static void write_names(const struct picture *p)
         fr__plot_number(p->f, x->coarse_s);
         putc(',', p->f);
         fr__plot_number(p->f, x->coarse_bytes / 1073741824.0);
-        fputs("left offset 0.8,0.5 font ',9' tc rgb '" FR__COLOUR_TEXT "' front\n", p->f);
+        fputs("right offset -0.8,-0.5 font ',9' tc rgb '" FR__COLOUR_TEXT "' front\n", p->f);
     }
 }
 
@@ -110,18 +117,22 @@ static void find_range(const struct picture *p, double *low, double *high)
             longest = fmax(longest, x->coarse_s);
     *high = fmax(*high, longest);
     *high += 0.05 * (*high > *low ? *high - *low : *low);
-    *low *= 0.99;
+    *low -= 0.14 * (*high - *low); /* for names */
 }
 
-/* The price of a million samples, along the top. */
+/* The price of a million samples, along the top, at steps of 1, 2 or 5 times a power of ten. */
 static void write_price(const struct picture *p, double low, double high)
 {
-    enum { TICS = 6 };
     double usd = p->r->terms->prices.n && p->m->gpu_types
                      ? fr_prices_usd_per_hour(&p->r->terms->prices, p->m->gpu_types)
                      : NAN;
     double per_s = (isnan(usd) ? (double)p->m->n_gpus : usd) / 3600 * 1e6 / p->m->global_batch;
-    char text[40];
+    double least = per_s * (high - low) / 8, power = pow(10, floor(log10(least)));
+    double step = power * (least <= power       ? 1
+                           : least <= 2 * power ? 2
+                           : least <= 5 * power ? 5
+                                                : 10);
+    const char *comma = "";
 
     fputs("set xtics nomirror\nset x2range [", p->f);
     fr__plot_number(p->f, low);
@@ -129,22 +140,31 @@ static void write_price(const struct picture *p, double low, double high)
     fr__plot_number(p->f, high);
     fprintf(p->f, "]\nset x2label '%s for a million samples'\nset x2tics (",
             isnan(usd) ? "GPU hours" : "USD");
-    for (int i = 0; i <= TICS; i++) {
-        double at = low + (high - low) * i / TICS;
-
-        snprintf(text, sizeof(text), "%.3g", at * per_s);
-        fputs(i ? ", " : "", p->f);
-        fr__gnuplot_string(p->f, text, 20);
-        putc(' ', p->f);
-        fr__plot_number(p->f, at);
+    for (double i = ceil(low * per_s / step); i * step <= high * per_s; i++) {
+        fprintf(p->f, "%s'%.6g' ", comma, i * step);
+        fr__plot_number(p->f, i * step / per_s);
+        comma = ", ";
     }
     fputs(")\n", p->f);
+}
+
+/* Whether any layout of the class is shown, for the key. */
+static bool has_class(const struct picture *p, unsigned k)
+{
+    const struct fr_search_row *x;
+
+    for (size_t i = 0; (x = fr_search_row(p->r->search, i)); i++)
+        if (is_shown(x) && colour_of(x) == k)
+            return true;
+    return false;
 }
 
 static void write_plot(const struct picture *p, double low, double high)
 {
     fputs("set xlabel 'time of an iteration, s'\nset ylabel 'memory of the fullest GPU, GiB'\n"
-          "set grid lc rgb '#dddddd'\nset key outside right top title 'tp'\nset xrange [",
+          "set grid lc rgb '#dddddd'\nset key outside right top Left reverse title "
+          "'colour: tp'\nset border lc rgb '#BBBBBB'\nset tics scale 0.5 tc rgb '" FR__COLOUR_TEXT
+          "'\nset xrange [",
           p->f);
     fr__plot_number(p->f, low);
     fputs(":", p->f);
@@ -153,8 +173,9 @@ static void write_plot(const struct picture *p, double low, double high)
     fr__plot_number(p->f, 1.05 * p->m->capacity_bytes / 1073741824.0);
     fputs("]\nplot ", p->f);
     for (unsigned k = 0; k < N_COLOURS; k++)
-        fprintf(p->f, "$points%u using 1:2 with points pt 7 ps 0.8 lc rgb '%s' title '%u%s', ", k,
-                colours[k], 1u << k, k + 1 == N_COLOURS ? " and more" : "");
+        if (has_class(p, k))
+            fprintf(p->f, "$points%u using 1:2 with points pt 7 ps 0.8 lc rgb '%s' title '%u%s', ",
+                    k, fr__palette(k), 1u << k, k + 1 == N_COLOURS ? " and more" : "");
     fr__plot_number(p->f, p->m->capacity_bytes / 1073741824.0);
     fputs("with lines dt 2 lc rgb '" FR__COLOUR_LIMIT "' title 'memory of a GPU', "
           "$frontier using 1:2 with linespoints pt 6 lw 1.5 lc rgb '" FR__COLOUR_TEXT
@@ -175,8 +196,8 @@ enum fr_status fr__draw_search(FILE *picture, const struct fr_search_results *r,
     fprintf(p.f, "%s\n", fr__plot_frame(ending)->terminal);
     write_heading(&p);
     write_data(&p);
-    write_names(&p);
     find_range(&p, &low, &high);
+    write_names(&p, low, high);
     write_price(&p, low, high);
     write_plot(&p, low, high);
     st = fr__gnuplot_run(p.f, picture, ctx, err);
