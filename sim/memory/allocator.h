@@ -25,7 +25,8 @@
  *   use. A request that finds no block is over; it gets one beyond the pool.
  *
  * Source:  TensorFlow 1.11, tensorflow/core/common_runtime/bfc_allocator.cc, FindChunkPtr and
- *          kMinAllocationSize; and PyTorch 1.13, c10/cuda/CUDACachingAllocator.cpp, the comment at its top and the
+ *          kMinAllocationSize; and PyTorch 1.13, c10/cuda/CUDACachingAllocator.cpp, the comment at
+ * its top and the
  *          constants kMinBlockSize to kRoundLarge; the notes on CUDA semantics, "Memory
  *          management".
  *

@@ -1,6 +1,7 @@
 /* sim/memory/memory.c - what each device holds, buffer by buffer.
  *
- * Unless liveness is asked for every buffer of a GPU also goes through the caching allocator of that GPU,
+ * Unless liveness is asked for every buffer of a GPU also goes through the caching allocator of
+ * that GPU,
  * but for the context, which lies outside it. All buffers come from the pool of one stream: the one
  * that computes is the one on which frameworks allocate, messages and gradient buckets too,
  * whichever stream then fills them (torch/csrc/distributed/c10d/reducer.cpp; receive buffers are

@@ -25,7 +25,8 @@ enum { MAX_OPS = 8, N_GRAPHS = 100, N_RANDOM = 20, N_STEPS = 200 };
 enum yardstick { OURS, PAPER, HEFT, RANDOM, CLIMB, N_YARDSTICKS };
 static const char *const names[N_YARDSTICKS] = {"ours", "paper", "heft", "random", "climb"};
 
-/* Operations in the order of their priorities; a device of DPOS_CASE_DEVICES: where it ends first. */
+/* Operations in the order of their priorities; a device of DPOS_CASE_DEVICES: where it ends first.
+ * */
 struct schedule {
     uint32_t priority[MAX_OPS], device[MAX_OPS];
 };

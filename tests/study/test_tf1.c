@@ -1,4 +1,5 @@
-/* tests/study/test_tf1.c - memory as TensorFlow 1 takes it, against Google's largest batches of BERT
+/* tests/study/test_tf1.c - memory as TensorFlow 1 takes it, against Google's largest batches of
+ * BERT
  * on one Titan X of 12 GB (google-research/bert, README, "Out-of-memory issues"). */
 #include "config.h"
 
