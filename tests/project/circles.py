@@ -23,7 +23,8 @@ EXPLAINED = {
     # writes and fits each of these
     ("calibrate", "calibrate/curves", "calibrate/fit", "calibrate/fit/read"),
     # a table of papers beside the helpers of their experiments
-    ("papers", "papers/fastt", "papers/pipedream"),
+    ("papers", "papers/fastt", "papers/gpipe", "papers/megatron", "papers/pipedream",
+     "papers/zero-bubble"),
 }
 
 

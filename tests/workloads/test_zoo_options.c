@@ -102,7 +102,7 @@ END_TEST
 
 START_TEST(refuses_options_that_make_no_sense)
 {
-    static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=1025", "gpt:layers=-1",
+    static const char *const bad_values[] = {"gpt:layers=0",   "gpt:layers=4097", "gpt:layers=-1",
                                              "gpt:layers=1e2", "gpt:layers=",     "gpt:vocab=1"};
     struct fr_graph *g = NULL;
     struct fr_error err;
