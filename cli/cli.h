@@ -90,7 +90,7 @@ struct options {
     /* sweeps only */
     struct fr_sweep *sweep; /* gets the settings instead of the question; else NULL */
     struct fr_sweep_table table;
-    double memory_bytes;    /* --memory-limit; 0: what is free, INFINITY: none */
+    double memory_bytes; /* --memory-limit; 0: what is free, INFINITY: none */
     const char *store;
     unsigned n_jobs;
     bool dry_run;

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
-#include "papers/build.h"
+#include "papers/parts/build.h"
 #include "results/parts/number.h"
 #include "results/text/table.h"
 

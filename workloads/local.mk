@@ -36,8 +36,8 @@ libworkloads_la_SOURCES = \
 	workloads/random/random_tasks.h workloads/random/random_tasks.c \
 	workloads/zoo/alexnet.c workloads/zoo/bert.c workloads/zoo/densenet.c workloads/zoo/gnmt.c \
 	workloads/zoo/gpt.c workloads/zoo/inception.c workloads/zoo/lenet.c workloads/zoo/llama.h \
-	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/nn.h \
-	workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
+	workloads/zoo/llama.c workloads/zoo/mixtral.c workloads/zoo/neox.c workloads/zoo/net.c \
+	workloads/zoo/nn.h workloads/zoo/nn.c workloads/zoo/nn_attention.h workloads/zoo/nn_attention.c \
 	workloads/zoo/nn_image.h workloads/zoo/nn_image.c workloads/zoo/nn_moe.h workloads/zoo/nn_moe.c \
 	workloads/zoo/nn_recurrent.h workloads/zoo/nn_recurrent.c workloads/zoo/nn_tf1.h \
 	workloads/zoo/nn_tf1.c workloads/zoo/resnet.h workloads/zoo/resnet.c workloads/zoo/rnnlm.c \

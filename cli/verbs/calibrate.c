@@ -107,12 +107,11 @@ static enum fr_status fail_unknown_device(const char *name, struct fr_error *err
 enum fr_status cli_calibrate_fit(struct session *s, struct fr_error *err)
 {
     const struct options *o = &s->options;
-    struct fr_fit_request request = {
-        .gpus = o->gpus,
-        .n_gpus = o->n_gpus,
-        .paths = o->arguments,
-        .n_paths = o->n_arguments,
-        .allow_implausible = o->question.allow_implausible};
+    struct fr_fit_request request = {.gpus = o->gpus,
+                                     .n_gpus = o->n_gpus,
+                                     .paths = o->arguments,
+                                     .n_paths = o->n_arguments,
+                                     .allow_implausible = o->question.allow_implausible};
     struct fr_calibration *c;
     enum fr_status st;
 

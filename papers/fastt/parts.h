@@ -2,9 +2,11 @@
 #ifndef FR_PAPERS_FASTT_PARTS_H
 #define FR_PAPERS_FASTT_PARTS_H
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 
 #define FR__FASTT_SERVER "dgx1-v100"
+#define FR__FASTT_SLIM_CPU "dp:sync=ps-cpu,pull=start"
+#define FR__FASTT_SLIM_GPU0 "dp:sync=ps-gpu0,pull=start"
 #define FR__FASTT_SPLIT "os-dpos:referee=belief,replicas=ignore"
 #define FR__FASTT_DPOS "dpos:referee=belief"
 

@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
  */
 #include "config.h"
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 
 #include "base/file.h"
 #include "strategies/stage_plan.h"

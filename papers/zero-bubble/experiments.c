@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 #include "strategies/schedules/schedule.h"
 
 #include <math.h>

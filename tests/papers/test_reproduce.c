@@ -1,7 +1,7 @@
 /* Reproductions: questions are asked once, cells print by their unit, misses stay visible. */
 #include "config.h"
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 
 #include "base/error.h"
 #include "tests/support/json_check.h"

@@ -139,7 +139,8 @@ START_TEST(copies_outlive_the_plan_that_they_were_made_of)
     add_op(BC);
     ck_assert_int_eq(fr_plan_finish(plan, NULL), FR_OK);
     ck_assert_int_eq(fr_plan_unroll(plan, 3, &unrolled, &err), FR_OK);
-    ck_assert_int_eq(fr_plan_order(unrolled, FR_ORDER_CONTROL, 0, NULL, NULL, &ordered, &n, &err), FR_OK);
+    ck_assert_int_eq(fr_plan_order(unrolled, FR_ORDER_CONTROL, 0, NULL, NULL, &ordered, &n, &err),
+                     FR_OK);
     fr_plan_free(plan);
     plan = NULL;
     fr_plan_free(unrolled);

@@ -22,9 +22,6 @@ EXPLAINED = {
     # device files hold what a fit found of launches and of work side by side: one file reads,
     # writes and fits each of these
     ("calibrate", "calibrate/curves", "calibrate/fit", "calibrate/fit/read"),
-    # a table of papers beside the helpers of their experiments
-    ("papers", "papers/fastt", "papers/gpipe", "papers/megatron", "papers/pipedream",
-     "papers/zero-bubble"),
 }
 
 

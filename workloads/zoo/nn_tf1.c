@@ -6,15 +6,17 @@
 #include <stdio.h>
 
 /* Arithmetic per element, as nn.c counts it. erf: as one function, then a sum and a product. */
-static const double cdf_flops = 3, mul_flops = 1, shift_flops = 2;
+static const double cdf_flops = 3, mul_flops = 1, shift_flops = 2, add_flops = 1;
 
 static struct fr__value add(struct fr__net *net, const char *name, const char *part,
                             enum fr_op_kind kind, double flops, const struct fr__value in[],
                             size_t n_in)
 {
     char full[64];
-    const struct fr__op_spec spec = {
-        .name = full, .kind = kind, .flops = flops * (double)fr__nn_elements(net, &in[0].t)};
+    const struct fr__op_spec spec = {.name = full,
+                                     .kind = kind,
+                                     .flops = flops * (double)fr__nn_elements(net, &in[0].t),
+                                     .is_in_place = kind == FR_OP_ADD};
     struct fr_tensor out = fr__nn_like(net, &in[0].t, net->elem_bytes, in[0].t.split_mask);
 
     snprintf(full, sizeof(full), "%s.%s", name, part);
@@ -34,11 +36,9 @@ struct fr__value fr__nn_tf1_layernorm(struct fr__net *net, const char *name, str
                                       struct fr__value inv)
 {
     const struct fr__value factors[2] = {x, inv};
-    struct fr__value product, shift;
-    char full[64];
+    struct fr__value sum[2];
 
-    shift = add(net, name, "shift", FR_OP_SCALE, shift_flops, &inv, 1);
-    product = add(net, name, "mul", FR_OP_MUL, mul_flops, factors, 2);
-    snprintf(full, sizeof(full), "%s.add", name);
-    return fr__nn_add(net, full, product, shift, true);
+    sum[1] = add(net, name, "shift", FR_OP_SCALE, shift_flops, &inv, 1);
+    sum[0] = add(net, name, "mul", FR_OP_MUL, mul_flops, factors, 2);
+    return add(net, name, "add", FR_OP_ADD, add_flops, sum, 2);
 }

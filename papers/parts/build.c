@@ -1,8 +1,8 @@
-/* papers/build.c - the questions and tables of a paper's experiments: asks each question once, adds
+/* papers/parts/build.c - the questions and tables of a paper's experiments: asks each question once, adds
  * rows to tables. */
 #include "config.h"
 
-#include "papers/build.h"
+#include "papers/parts/build.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* papers/build.h - for those who run a paper's experiments: questions that are asked once, and
+/* papers/parts/build.h - for those who run a paper's experiments: questions that are asked once, and
  * tables that grow row by row.
  */
 #ifndef FR_PAPERS_BUILD_H
