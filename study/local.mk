@@ -8,17 +8,17 @@ libstudy_la_SOURCES = \
 	study/sensitivity.c study/session.h study/session.c study/setting.c study/slow.h study/slow.c \
 	study/staging.h study/staging.c study/study.h study/sweep.h study/uncertainty.c \
 	study/validate.h study/warnings.c \
-	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c \
-	study/ask/machines.c study/ask/options.c study/ask/trial.c \
+	study/ask/advice.h study/ask/advice.c study/ask/adviser.h study/ask/ask.c study/ask/machines.c \
+	study/ask/options.c study/ask/trial.c \
 	study/difference/asked.c study/difference/difference.c study/difference/parts.c \
 	study/interval/anchor.h study/interval/anchor.c study/interval/cost_error.h \
 	study/interval/cost_error.c study/interval/interval.h study/interval/interval.c \
 	study/interval/measured.h study/interval/measured.c study/interval/terms.h \
 	study/interval/terms.c \
-	study/search/block.c study/search/clusters.c study/search/coarse.c study/search/flags.c \
-	study/search/frontier.c study/search/layout.c study/search/match.c study/search/memory.c \
-	study/search/mesh.c study/search/probe.c study/search/referee.c study/search/run.c \
-	study/search/search.h study/search/space.c \
+	study/search/axes.c study/search/block.c study/search/clusters.c study/search/coarse.c \
+	study/search/flags.c study/search/frontier.c study/search/layout.c study/search/match.c \
+	study/search/memory.c study/search/mesh.c study/search/probe.c study/search/referee.c \
+	study/search/run.c study/search/search.h study/search/space.c \
 	study/store/csv.c study/store/digest.h study/store/digest.c study/store/row.h study/store/row.c \
 	study/store/sentences.c study/store/sqlite.c study/store/store.h study/store/store.c \
 	study/sweep/grid.c study/sweep/inputs.c study/sweep/price.c study/sweep/run.c \

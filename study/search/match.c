@@ -13,9 +13,8 @@
 
 enum { MOST_WANTED = 16, MOST_VALUE = 64 };
 
-static const char *const names[] = {"dp",    "tp",      "pp",   "cp",       "ep",        "etp",
-                                    "micro", "virtual", "zero", "schedule", "recompute", "map"};
-enum { N_NAMES = sizeof(names) / sizeof(names[0]), N_NUMBERS = 9 };
+/* Axes whose values are numbers come first (enum fr__axis). */
+#define N_NUMBERS FR__AXIS_SCHEDULE
 
 struct wanted {
     size_t axis[MOST_WANTED];
@@ -28,29 +27,22 @@ struct wanted {
 static enum fr_status add(struct wanted *w, const char *part, size_t n, struct fr_error *err)
 {
     const char *equals = memchr(part, '=', n);
-    size_t name = equals ? (size_t)(equals - part) : 0, a = 0;
-    size_t value = equals ? n - name - 1 : 0;
-    char hint[128], text[MOST_VALUE];
+    size_t name = equals ? (size_t)(equals - part) + 1 : 0, value = equals ? n - name : 0;
+    char text[FR__AXIS_NAME], *word = w->word[w->n < MOST_WANTED ? w->n : 0];
+    enum fr__axis a;
 
-    if (value == 0 || value >= MOST_VALUE || name >= MOST_VALUE)
+    if (value == 0 || value >= MOST_VALUE)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "\"%.60s\" is not AXIS=VALUE,..., such as tp=8,recompute=full", part);
     if (w->n == MOST_WANTED)
         return fr__fail(err, FR_ERANGE, FR_NOWHERE, "more than %d values are asked for",
                         MOST_WANTED);
-    while (a < N_NAMES && (strlen(names[a]) != name || strncmp(names[a], part, name) != 0))
-        a++;
-    if (a == N_NAMES) {
-        memcpy(text, part, name);
-        text[name] = '\0';
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a layout has no axis '%s'%s", text,
-                        fr__did_you_mean(text, names, N_NAMES, hint, sizeof(hint)));
-    }
-    memcpy(w->word[w->n], equals + 1, value);
-    w->word[w->n][value] = '\0';
+    FR_TRY(fr__search_axis_find(part, name, &a, err));
+    memcpy(word, equals + 1, value);
+    word[value] = '\0';
     if (a < N_NUMBERS)
-        FR_TRY(fr__parse_count(w->word[w->n], names[a], FR_NOWHERE, 0, UINT32_MAX, &w->number[w->n],
-                               err));
+        FR_TRY(fr__parse_count(word, fr__search_axis_name(a, text), FR_NOWHERE, 0, UINT32_MAX,
+                               &w->number[w->n], err));
     w->axis[w->n++] = a;
     return FR_OK;
 }

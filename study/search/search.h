@@ -38,7 +38,13 @@ enum fr__axis {
     FR__AXIS_MAP,
     FR__N_SEARCH_AXES
 };
-enum { FR__MOST_AXIS_VALUES = 64 };
+enum { FR__MOST_AXIS_VALUES = 64, FR__AXIS_NAME = 16 };
+
+/* "tp", written to buf. */
+const char *fr__search_axis_name(enum fr__axis a, char buf[FR__AXIS_NAME]);
+/* The axis that the first `length` characters of part, "tp=", name. FR_EUSAGE: none. */
+enum fr_status fr__search_axis_find(const char *part, size_t length, enum fr__axis *out,
+                                    struct fr_error *err);
 
 /* Values of an axis that the user named; n 0: the usual ones. */
 struct fr__axis_values {

@@ -17,12 +17,6 @@
 
 enum { MOST_ROWS = 4000000 };
 
-/* With the sign that follows them in what a user writes. */
-static const char *const axis_names[FR__N_SEARCH_AXES] = {
-    "dp=",    "tp=",      "pp=",   "cp=",       "ep=",        "etp=",
-    "micro=", "virtual=", "zero=", "schedule=", "recompute=", "map=",
-};
-
 /* ---- what the user says ---- */
 
 static enum fr_status add_value(struct fr_search *s, enum fr__axis a, const char *text,
@@ -30,10 +24,11 @@ static enum fr_status add_value(struct fr_search *s, enum fr__axis a, const char
 {
     struct fr__axis_values *v = &s->axes[a];
     uint64_t n = 0, least = a == FR__AXIS_ZERO ? 0 : 1, most = a == FR__AXIS_ZERO ? 3 : UINT32_MAX;
+    char name[FR__AXIS_NAME];
 
     if (v->n == FR__MOST_AXIS_VALUES)
-        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s has more than %d values", axis_names[a],
-                        FR__MOST_AXIS_VALUES);
+        return fr__fail(err, FR_ERANGE, FR_NOWHERE, "%s has more than %d values",
+                        fr__search_axis_name(a, name), FR__MOST_AXIS_VALUES);
     if (a == FR__AXIS_RECOMPUTE) {
         while (n < FR_N_LAYOUT_RECOMPUTES &&
                strcmp(text, fr__recompute_name((enum fr_layout_recompute)n)) != 0)
@@ -46,7 +41,8 @@ static enum fr_status add_value(struct fr_search *s, enum fr__axis a, const char
         if (!v->text[v->n])
             return fr__fail_nomem(err);
     } else {
-        FR_TRY(fr__parse_count(text, axis_names[a], FR_NOWHERE, least, most, &n, err));
+        FR_TRY(
+            fr__parse_count(text, fr__search_axis_name(a, name), FR_NOWHERE, least, most, &n, err));
     }
     if (a == FR__AXIS_SCHEDULE && !fr_schedule_kind_find(text))
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
@@ -68,22 +64,16 @@ static char *next_part(char **rest, char separator)
 
 static enum fr_status add_axis(struct fr_search *s, char *part, struct fr_error *err)
 {
-    char *equals = strchr(part, '='), *rest, hint[128];
-    int a = 0;
+    char *equals = strchr(part, '='), *rest;
+    enum fr__axis a;
 
     if (!equals || !equals[1])
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
                         "\"%.60s\" is not AXIS=VALUE,..., such as tp=8 or zero=0,1", part);
-    while (a < FR__N_SEARCH_AXES && strncmp(axis_names[a], part, strlen(axis_names[a])) != 0)
-        a++;
     rest = equals + 1;
-    if (a == FR__N_SEARCH_AXES) {
-        *rest = '\0';
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "a layout has no axis '%.40s'%s", part,
-                        fr__did_you_mean(part, axis_names, FR__N_SEARCH_AXES, hint, sizeof(hint)));
-    }
+    FR_TRY(fr__search_axis_find(part, (size_t)(rest - part), &a, err));
     while (rest)
-        FR_TRY(add_value(s, (enum fr__axis)a, next_part(&rest, ','), err));
+        FR_TRY(add_value(s, a, next_part(&rest, ','), err));
     return FR_OK;
 }
 

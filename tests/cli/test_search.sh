@@ -52,7 +52,7 @@ check "and_in_json" grep -q '"clusters"' clusters.json
 run search $small --vary gpus=4,8 --print-flags megatron
 check "flags_are_of_one_cluster" fails 2 "one value of nic and of gpus"
 run search $small --why tq=2
-check "why_knows_its_axes" fails 2 "did you mean 'tp'"
+check "why_knows_its_axes" fails 2 "did you mean 'tp='"
 
 run search $small --fix tp=2 --fix pp=2 --fix micro=1 --fix zero=1 --print-flags megatron
 check "flags_are_for_pasting" says "^--tensor-model-parallel-size 2$"

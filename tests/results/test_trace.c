@@ -423,7 +423,7 @@ static size_t check_boxes(struct xml_tree *svg, const struct fr_record *r, bool 
 
 static void check_picture(struct xml_tree *svg, const struct fr_record *r)
 {
-    static const char *const texts[] = {"toy on 2 of 2 GPUs of pair, by hand", "forward",
+    static const char *const texts[] = {"toy on all 2 GPUs of pair, by hand", "forward",
                                         "backward (data)", "update", "collective"};
     bool is_marked[16] = {false};
 
@@ -488,7 +488,7 @@ START_TEST(a_hostile_name_cannot_leave_its_string)
         xml_only(svg->root,
                  (struct xml_wish){.tag = "text",
                                    .text = "x'?system('touch test_results_trace.pwned')?`touch "
-                                           "test_results_trace.pwned` on 2 of 2 GPUs of pair,..."});
+                                           "test_results_trace.pwned` on all 2 GPUs of pair, ..."});
         xml_free(svg);
         free(text);
         unlink(path);

@@ -239,7 +239,7 @@ START_TEST(what_became_of_a_layout_is_found_by_its_values)
     ck_assert_int_eq(fr_search_match(s, "tp=3", 100, rows, &n, &err), FR_OK);
     ck_assert_uint_eq(n, 0);
     ck_assert_int_eq(fr_search_check_match("tpp=3", &err), FR_EUSAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'tp'"));
+    ck_assert_ptr_nonnull(strstr(err.text, "did you mean 'tp='"));
     ck_assert_int_eq(fr_search_check_match("tp=", &err), FR_EUSAGE);
     ck_assert_int_eq(fr_search_check_match("tp=8,,pp=2", &err), FR_EUSAGE);
     fr_search_free(s);

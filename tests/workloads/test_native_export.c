@@ -99,7 +99,7 @@ static struct fr_graph *odd_graph(void)
 {
     struct fr_graph_builder *b = fr_graph_builder_new();
     struct fr_graph info = {.name = "odd: \"name\", with # signs",
-                            .source = "a 'source'\n\tof two lines \\ \x1b \xc3\xa9 \xc2\x9b",
+                            .source = "a 'source'\n\tof two lines \\ \xc3\xa9",
                             .batch = 3,
                             .seq_len = 7,
                             .dtype = FR_BF16,
