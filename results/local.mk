@@ -16,7 +16,8 @@ libresults_la_SOURCES = \
 	results/drawings/graph.c results/drawings/graphviz.c results/drawings/key.c \
 	results/drawings/layout.c results/drawings/mesh.h results/drawings/mesh.c \
 	results/drawings/ops.c results/drawings/snake.h results/drawings/snake.c \
-	results/drawings/topo.h results/drawings/topo.c results/drawings/words.c \
+	results/drawings/topo.h results/drawings/topo.c results/drawings/wires.h \
+	results/drawings/wires.c results/drawings/words.c \
 	results/html/cells.c results/html/chart.c results/html/difference.c results/html/html.h \
 	results/html/memory.c results/html/page.c results/html/path.c results/html/report.c \
 	results/html/scale.c results/html/sweep.c results/html/sweep_plot.c results/html/tables.c \

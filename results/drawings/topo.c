@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "results/drawings/dot.h"
 #include "results/drawings/topo.h"
+#include "results/drawings/wires.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,11 +68,6 @@ static const char *local_name(const struct fr_topo *t, uint32_t vertex)
     return t->vertices[vertex].machine != FR_NONE && dot && dot[1] ? dot + 1 : name;
 }
 
-static void write_position(FILE *f, double x, double y)
-{
-    fprintf(f, "%ld,%ld", lround(x), lround(y));
-}
-
 static void write_size(FILE *f, double w, double h)
 {
     fputs(", width=", f);
@@ -83,7 +79,7 @@ static void write_size(FILE *f, double w, double h)
 static void open_node(FILE *f, const char *prefix, size_t id, double x, double y)
 {
     fprintf(f, "  %s%zu [pos=\"", prefix, id);
-    write_position(f, x, y);
+    fr__wire_position(f, x, y);
     fputs("!\"", f);
 }
 
@@ -160,25 +156,6 @@ static void write_style(FILE *f, enum link_use use, unsigned rank, const char *s
             width_tenths / 10, width_tenths % 10, style[0] ? ", style=" : "", style);
 }
 
-/* A path of straight pieces, or one curve, as graphviz has splines: a point, then three for
- * each. */
-static void write_path(FILE *f, const double (*points)[2], size_t n, bool is_curve)
-{
-    fputs(", pos=\"", f);
-    write_position(f, points[0][0], points[0][1]);
-    for (size_t i = 1; i < n; i++) {
-        if (!is_curve) { /* control points on the ends */
-            putc(' ', f);
-            write_position(f, points[i - 1][0], points[i - 1][1]);
-            putc(' ', f);
-            write_position(f, points[i][0], points[i][1]);
-        }
-        putc(' ', f);
-        write_position(f, points[i][0], points[i][1]);
-    }
-    putc('"', f);
-}
-
 /* Whether a third one stands between two of the same row. */
 static bool is_blocked(const struct fr__layout *l, const struct fr__spot *a,
                        const struct fr__spot *b)
@@ -204,7 +181,7 @@ static void write_arc(FILE *f, const struct fr__spot *a, const struct fr__spot *
                                  {b->x - 3 * aim, b->y + up * (b->h / 2 + height)},
                                  {b->x - aim, b->y + up * b->h / 2}};
 
-    write_path(f, points, 4, true);
+    fr__wire_path(f, points, 4, true);
 }
 
 /* Draws a line from a switch down to what is in its tree: straight to the upper row, to the side to
@@ -226,16 +203,16 @@ static void write_branch(const struct picture *p, const struct fr__spot *up,
                                      {down->gap_x, down->y + 9}, /* NVLinks are at its middle */
                                      {down->x + down->w / 2, down->y + 9}};
 
-        write_path(p->f, points, 4, false);
+        fr__wire_path(p->f, points, 4, false);
     } else if (kind == FR_VERTEX_NIC) {
         const double points[3][2] = {
             {from, top}, {down->gap_x, turn}, {down->x, down->y + down->h / 2}};
 
-        write_path(p->f, points, 3, false);
+        fr__wire_path(p->f, points, 3, false);
     } else {
         const double points[2][2] = {{from, top}, {down->x, down->y + down->h / 2}};
 
-        write_path(p->f, points, 2, false);
+        fr__wire_path(p->f, points, 2, false);
     }
 }
 
@@ -250,7 +227,7 @@ static bool write_upright(FILE *f, const struct fr__spot *a, const struct fr__sp
     if (lround(a->y) == lround(b->y) || other->x < bar->x - bar->w / 2 ||
         other->x > bar->x + bar->w / 2)
         return false;
-    write_path(f, points, 2, false);
+    fr__wire_path(f, points, 2, false);
     return true;
 }
 
@@ -261,7 +238,7 @@ static void write_bus(FILE *f, const struct fr__spot *gpu, const struct fr__spot
     const double points[4][2] = {
         {gpu->x, gpu->y - gpu->h / 2}, {gpu->x, bus}, {nvswitch->x, bus}, {nvswitch->x, top}};
 
-    write_path(f, points, 4, false);
+    fr__wire_path(f, points, 4, false);
 }
 
 /* From a GPU around the network and the other machines. */
@@ -277,7 +254,7 @@ static void write_around(const struct picture *p, const struct fr__spot *gpu,
                                  {nvswitch->x, low},
                                  {nvswitch->x, bottom}};
 
-    write_path(p->f, points, 6, false);
+    fr__wire_path(p->f, points, 6, false);
 }
 
 /* Draws a link between a GPU and an NVSwitch that it does not stand over; false: it is none. */
@@ -332,8 +309,10 @@ static void write_link(struct picture *p, const struct fr_link *l)
         ;
     else if (is_blocked(p->layout, a, b))
         write_arc(p->f, a, b, p->topo->vertices[l->src].kind != FR_VERTEX_GPU);
-    else if (a->w > 2 * b->w || b->w > 2 * a->w)
-        write_upright(p->f, a, b);
+    else if ((a->w > 2 * b->w || b->w > 2 * a->w) && write_upright(p->f, a, b))
+        ;
+    else
+        fr__wire_past(p->f, p->layout, a, b);
     fputs("];\n", p->f);
 }
 
@@ -430,7 +409,9 @@ static void write_box_links(struct picture *p, size_t id, const struct fr__spot 
             const double points[2][2] = {{at + down, s->y + up * s->h},
                                          {at + down, shared->y - up * shared->h}};
 
-            write_path(p->f, points, 2, false);
+            fr__wire_path(p->f, points, 2, false);
+        } else {
+            fr__wire_past(p->f, p->layout, s, shared);
         }
         fputs("];\n", p->f);
     }

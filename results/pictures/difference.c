@@ -197,7 +197,7 @@ static void put_title(const struct picture *p, const struct panel *panel)
 static void put_key(const struct picture *p)
 {
     static const char *const own_titles[FR__N_CATEGORIES] = {
-        [FR__SEND] = "copy", [FR__COLLECTIVE] = "collective"};
+        [FR__SEND] = "message", [FR__COLLECTIVE] = "collective"};
     bool is_copy_shown = false;
 
     for (unsigned c = 0; c < FR__N_CATEGORIES; c++) {

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINES = FR__PALETTE, LABEL = 160 };
+/* MOST_LABEL characters of a name are shown; some KEY_CHARACTERS go into a line of the key. */
+enum { MAX_LINES = FR__PALETTE, LABEL = 160, MOST_LABEL = 60, KEY_CHARACTERS = 170 };
 
 struct point {
     char label[LABEL]; /* of its line: all that varies but the GPUs */
@@ -165,25 +166,70 @@ static bool put_tics(FILE *f, const struct point list[], size_t n)
 static void put_title(FILE *f, const char *label)
 {
     fputs("title ", f);
-    fr__gnuplot_string(f, label, 60);
+    fr__gnuplot_string(f, label, MOST_LABEL);
 }
 
-static void put_lines(FILE *f, const struct point list[], const size_t first[], size_t n_lines,
-                      bool is_efficiency)
+static void put_lines(FILE *f, size_t n_lines, bool is_efficiency)
 {
     fputs("plot ", f);
     for (size_t i = 0; i < n_lines; i++) {
         if (!is_efficiency)
             fprintf(f, "$points index %zu using 1:4 with lines dt 2 lw 1 lc rgb '%s' notitle, ", i,
                     fr__palette(i));
-        fprintf(f, "$points index %zu using 1:%d with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' ", i,
-                is_efficiency ? 3 : 2, fr__palette(i));
-        if (is_efficiency || !list[first[i]].label[0])
-            fputs("notitle", f);
-        else
-            put_title(f, list[first[i]].label);
+        fprintf(
+            f, "$points index %zu using 1:%d with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' notitle",
+            i, is_efficiency ? 3 : 2, fr__palette(i));
         fputs(i + 1 < n_lines ? ", \\\n " : "\n", f);
     }
+}
+
+/* How high the key is, of the whole picture's; *n_columns: names in a line of it. */
+static double key_height(const struct point list[], const size_t first[], size_t n_lines,
+                         size_t *n_columns)
+{
+    size_t longest = 0, n_rows;
+
+    for (size_t i = 0; i < n_lines; i++)
+        if (strlen(list[first[i]].label) > longest)
+            longest = strlen(list[first[i]].label);
+    longest = longest < MOST_LABEL ? longest : MOST_LABEL;
+    *n_columns = KEY_CHARACTERS / (longest + 8);
+    n_rows = (n_lines + *n_columns - 1) / *n_columns;
+    return 0.022 * (double)(n_rows + 1) + 0.01;
+}
+
+/* The key is a plot of its own without axes: one beside axes has only their width. */
+static void put_key(FILE *f, const struct point list[], const size_t first[], size_t n_lines,
+                    double height, size_t n_columns)
+{
+    if (!list[first[0]].label[0])
+        return;
+    fprintf(f,
+            "unset xlabel\nunset ylabel\nunset tics\nunset border\nunset grid\nunset logscale\n"
+            "set xrange [0:1]\nset yrange [0:1]\nset lmargin at screen 0.03\n"
+            "set rmargin at screen 0.97\nset bmargin at screen 0\nset tmargin at screen %.3f\n"
+            "set key center center horizontal maxcols %zu Left reverse samplen 1.5 width 1 "
+            "tc rgb '" FR__COLOUR_TEXT "'\nplot ",
+            height, n_columns);
+    for (size_t i = 0; i < n_lines; i++) {
+        fprintf(f, "NaN with linespoints lw 2 pt 7 ps 0.9 lc rgb '%s' ", fr__palette(i));
+        put_title(f, list[first[i]].label);
+        fputs(i + 1 < n_lines ? ", \\\n " : "\n", f);
+    }
+}
+
+/* A note where not every line has room. */
+static void put_rest(FILE *f, const struct point list[], size_t n, size_t n_lines)
+{
+    size_t n_all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_all += i == 0 || strcmp(list[i - 1].label, list[i].label) != 0;
+    if (n_all > n_lines)
+        fprintf(f,
+                "set label 3 'the first %zu of %zu lines' at screen 0.97, screen 0.928 right font "
+                "',12' tc rgb '" FR__COLOUR_QUIET "'\n",
+                n_lines, n_all);
 }
 
 static void put_heading(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m)
@@ -221,30 +267,34 @@ static enum fr_status write_script(FILE *f, const struct fr_sweep *s,
                                    const struct fr_sweep_summary *m, const struct point list[],
                                    size_t n, struct fr_error *err)
 {
-    size_t first[MAX_LINES + 1], n_lines = put_data(f, list, n, first);
+    size_t first[MAX_LINES + 1], n_lines = put_data(f, list, n, first), n_columns;
+    double height = key_height(list, first, n_lines, &n_columns);
 
     fputs("set multiplot\nset border 3 lc rgb '#BBBBBB'\nset grid lt 1 lc rgb '#E6E6E6'\n"
           "set tics nomirror scale 0.5 tc rgb '" FR__COLOUR_TEXT "'\nset logscale x 2\n"
           "set xlabel 'GPUs' tc rgb '" FR__COLOUR_TEXT "'\n"
-          "set tmargin at screen 0.86\nset bmargin at screen 0.16\n"
+          "set tmargin at screen 0.86\n"
           "set lmargin at screen 0.08\nset rmargin at screen 0.49\n"
-          "set key at screen 0.97, screen 0.07 right horizontal Left reverse samplen 1.5 width 1 "
-          "tc rgb '" FR__COLOUR_TEXT "'\nset logscale y\n"
+          "set logscale y\n"
           "set ylabel 'samples a second' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
+    fprintf(f, "set bmargin at screen %.3f\n", 0.11 + height);
+    put_rest(f, list, n, n_lines);
     put_heading(f, s, m);
+    fputs("unset key\n", f); /* its title stays */
     if (!put_tics(f, list, n))
         return fr__fail_nomem(err);
     put_throughput_axis(f, list, n);
-    put_lines(f, list, first, n_lines, false);
+    put_lines(f, n_lines, false);
     fprintf(f,
-            "unset label\nunset key\nunset logscale y\nset yrange [0:%.0f]\nset ytics auto\nset "
+            "unset label\nunset logscale y\nset yrange [0:%.0f]\nset ytics auto\nset "
             "ytics 20\n",
             fmax(110, 105 * most_efficient(list, n)));
     fputs("set lmargin at screen 0.57\nset rmargin at screen 0.97\n"
           "set ylabel 'efficiency (%)' tc rgb '" FR__COLOUR_TEXT "'\n",
           f);
-    put_lines(f, list, first, n_lines, true);
+    put_lines(f, n_lines, true);
+    put_key(f, list, first, n_lines, height, n_columns);
     fputs("unset multiplot\n", f);
     return FR_OK;
 }
