@@ -211,9 +211,15 @@ START_TEST(our_presets_have_the_rings_of_their_machines)
         unsigned n_channels;
         double speed;
     } cases[] = {
-        {"dgx1-v100", 6, 20},    {"dgx-a100-80g", 12, 20},   {"hgx-h100", 12, 30},
-        {"hgx-b200", 16, 45},    {"2x dgx-a100-80g", 8, 24}, {"2x hgx-h100", 8, 48},
+        {"dgx1-v100", 6, 20},
+        {"dgx-a100-80g", 12, 20},
+        {"hgx-h100", 12, 30},
+        {"hgx-b200", 16, 45},
+        {"2x dgx-a100-80g", 8, 24},
+        {"2x hgx-h100", 8, 48},
         {"16x hgx-h100", 8, 48},
+        {"2x hgx-h100 via rails:8x400Gbps,spine=1:1", 8, 48},
+        {"4x hgx-h100 via leaf-spine:400Gbps", 8, 48},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -294,12 +294,12 @@ static bool hash_machines(const struct fr_topo *t, struct kinds *k)
     for (size_t l = 0; l < t->n_links; l++) {
         const struct fr_link *link = &t->links[l];
         uint32_t from = t->vertices[link->src].machine, to = t->vertices[link->dst].machine;
-        uint64_t end = from == to ? link->dst - first[from] : FR_NONE;
 
-        if (from != FR_NONE)
-            k->of_machine[from] =
-                mix(mix(k->of_machine[from], link->kind),
-                    mix(bits_of(link->bw_Bps), mix(link->src - first[from], end)));
+        if (from != FR_NONE) /* between switches of the network: of no machine */
+            k->of_machine[from] = mix(
+                mix(k->of_machine[from], link->kind),
+                mix(bits_of(link->bw_Bps),
+                    mix(link->src - first[from], from == to ? link->dst - first[from] : FR_NONE)));
     }
     for (size_t d = t->n_gpus; d < t->n_devices; d++)
         k->of_machine[t->devices[d].machine] =
