@@ -1,5 +1,8 @@
 /* study/warnings.c - what to know of an answer before its figures are believed.
  *
+ * NCCL's choice of an algorithm is known where all machines in use give as many GPUs
+ * (sim/collectives/nccl/from_topo.h). Elsewhere collectives run as rings, and NCCL may be faster.
+ *
  * A precision that a GPU has no arithmetic for is computed in another one that holds its numbers,
  * at that one's rate: bf16 on a V100 as fp32, fp8 on an A100 as bf16.
  */
@@ -22,13 +25,34 @@ static bool is_seen(const struct fr__making *m, size_t i)
     return false;
 }
 
+/* Whether collectives run as rings since the machines give different numbers of GPUs. */
+static bool has_uneven_rings(const struct fr__making *m, const struct fr_record *r)
+{
+    const struct fr_topo *t = m->setting->topo;
+    size_t n_runs = 0, before = 0, now = 0;
+
+    if (!m->way || m->options.rings_only || m->run->stats.by_way > 0 ||
+        r->n_collectives == r->n_fitted_collectives)
+        return false;
+    for (size_t i = 0; i < m->n_devices; i++) {
+        bool is_next =
+            i > 0 && t->devices[m->devices[i]].machine != t->devices[m->devices[i - 1]].machine;
+
+        if (is_next && n_runs++ > 0 && now != before)
+            return true;
+        before = is_next ? now : before;
+        now = is_next ? 1 : now + 1;
+    }
+    return n_runs > 0 && now != before;
+}
+
 enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
                                  const struct fr__making *m, struct fr_error *err)
 {
     const struct fr_topo *t = m->setting->topo;
     enum fr_dtype asked = m->setting->graph->dtype;
     enum fr_dtype wanted = asked == FR_AMP ? FR_FP16 : asked;
-    const char **list = fr__arena_alloc(arena, t->n_types, sizeof(*list));
+    const char **list = fr__arena_alloc(arena, t->n_types + 1, sizeof(*list));
     char text[256];
 
     if (!list)
@@ -46,5 +70,8 @@ enum fr_status fr__fill_warnings(struct fr_record *r, struct fr__arena *arena,
         if (!list[r->n_warnings++])
             return fr__fail_nomem(err);
     }
+    if (has_uneven_rings(m, r))
+        list[r->n_warnings++] = "the machines give different numbers of GPUs: collectives run as "
+                                "rings, where NCCL may choose something faster";
     return FR_OK;
 }

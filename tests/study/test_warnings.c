@@ -75,6 +75,36 @@ START_TEST(a_precision_without_arithmetic_is_warned_of)
 }
 END_TEST
 
+/* NCCL's model asks for as many GPUs of each machine; rings stand in, and that is said. */
+START_TEST(rings_for_want_of_equal_machines_are_warned_of)
+{
+    static const struct {
+        const char *devices;
+        size_t n_warnings;
+    } rows[] = {{"n0.gpu0..7,n1.gpu0..3", 1},
+                {"n0.gpu0..3,n1.gpu0..3", 0},
+                {"n0.gpu0..2", 0},
+                {"n0.gpu0,n1.gpu0,n1.gpu1", 1}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_question q;
+        struct fr_record *r = NULL;
+        struct fr_error err;
+
+        fr_question_init(&q);
+        q.workload = "lenet";
+        q.topology = "2x hgx-h100 via ib:400Gbps";
+        q.devices = rows[i].devices;
+        q.batch_per_gpu = 2;
+        q.strategy = "dp";
+        ck_assert_msg(fr_answer(&q, NULL, &r, &err) == FR_OK, "%s", err.text);
+        ck_assert_msg(r->n_warnings == rows[i].n_warnings, "%s", rows[i].devices);
+        ck_assert(r->n_warnings == 0 || strstr(r->warnings[0], "different numbers of GPUs"));
+        fr_record_free(r);
+    }
+}
+END_TEST
+
 START_TEST(each_type_of_gpu_is_named_once)
 {
     struct fr_record *r =
@@ -115,6 +145,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_precision_without_arithmetic_is_warned_of);
+    tcase_add_test(tc, rings_for_want_of_equal_machines_are_warned_of);
     tcase_add_test(tc, each_type_of_gpu_is_named_once);
     tcase_add_test(tc, a_precision_that_nobody_asked_for_is_named_as_such);
     return run_case(tc, "warnings");
