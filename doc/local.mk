@@ -51,6 +51,9 @@ EXTRA_DIST += doc/pictures/fit-all-reduce.png doc/pictures/fit-attention.png \
 	doc/pictures/fit-elementwise.png doc/pictures/fit-embedding.png \
 	doc/pictures/fit-layernorm.png doc/pictures/fit-matmul.png doc/pictures/fit-softmax.png
 EXTRA_DIST += doc/pictures/steps-binomial.svg doc/pictures/steps-bruck.svg \
+	doc/pictures/steps-bucket.svg doc/pictures/steps-direct.svg \
+	doc/pictures/steps-neighbour-exchange.svg doc/pictures/steps-sharp.svg \
+	doc/pictures/steps-two-level.svg \
 	doc/pictures/steps-chain.svg doc/pictures/steps-halving-doubling.svg \
 	doc/pictures/steps-hierarchical-pairwise.svg doc/pictures/steps-hierarchical.svg \
 	doc/pictures/steps-nvls.svg doc/pictures/steps-pairwise.svg doc/pictures/steps-pat.svg \
