@@ -112,6 +112,22 @@ static void write_data(FILE *f, const struct bars *b)
     fputs("FORERUN_END\n", f);
 }
 
+/* What is shown, and what the paper says of it. */
+static void write_heading(FILE *f, const struct fr_repro_table *t)
+{
+    char text[256];
+
+    fputs("set tmargin at screen 0.9\nset label 1 ", f);
+    fr__gnuplot_string(f, t->title, 110);
+    fputs(" at screen 0.03, screen 0.965 left font ',17' tc rgb '" FR__COLOUR_TEXT "'\n", f);
+    if (!t->published)
+        return;
+    snprintf(text, sizeof(text), "the paper: %s", t->published);
+    fputs("set label 2 ", f);
+    fr__gnuplot_string(f, text, 160);
+    fputs(" at screen 0.03, screen 0.928 left font ',12' tc rgb '" FR__COLOUR_QUIET "'\n", f);
+}
+
 static void write_axes(FILE *f, const struct bars *b)
 {
     const struct fr_repro_table *t = b->table;
@@ -146,6 +162,7 @@ static void write_script(FILE *f, const struct fr_repro_table *t)
     const struct bars b = bars_of(t);
 
     write_data(f, &b);
+    write_heading(f, t);
     write_axes(f, &b);
     fputs("plot ", f);
     for (size_t s = 0; s < b.n_series; s++) {
