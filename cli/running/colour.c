@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/running/mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ bool cli_has_colour(int file)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    return isatty(file) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+    return cli_is_terminal(file) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
 static void put_coloured(FILE *f, const char *text, size_t n, const char *colour)

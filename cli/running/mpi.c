@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What Open MPI, and what MPICH and Slurm, tell their processes. */
 static long environment_number(const char *const names[])
@@ -26,11 +27,16 @@ bool cli_mpi_is_follower(void)
     return environment_number(ranks) > 0;
 }
 
-static bool is_under_mpirun(void)
+static long n_processes(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
 
-    return environment_number(sizes) > 1;
+    return environment_number(sizes);
+}
+
+bool cli_is_terminal(int file)
+{
+    return n_processes() == 0 && isatty(file);
 }
 
 #ifdef HAVE_MPI
@@ -60,7 +66,7 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
     int provided;
 
     *out = NULL;
-    if (!is_under_mpirun())
+    if (!n_processes() > 1)
         return FR_OK;
     m = calloc(1, sizeof(*m));
     if (!m)
@@ -252,7 +258,7 @@ enum fr_status cli_mpi_end(struct cli_mpi *m, enum fr_status st, struct fr_error
 enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
 {
     *out = NULL;
-    if (is_under_mpirun())
+    if (n_processes() > 1)
         return fr__fail(err, FR_EUNSUPPORTED, FR_NOWHERE,
                         "this build has no MPI (configure --with-mpi); without it, --shard I/N "
                         "and 'forerun sweep merge' spread a sweep");

@@ -15,6 +15,10 @@ struct cli_mpi;
  * environment alone, so it may be asked before anything else. */
 bool cli_mpi_is_follower(void);
 
+/* Whether a person sees what is written there. Open MPI gives its processes terminals of their own,
+ * whatever becomes of what they write: these do not count. */
+bool cli_is_terminal(int file);
+
 /* FR_EUNSUPPORTED: under mpirun, but this build has no MPI, or MPI has no threads. */
 enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err);
 

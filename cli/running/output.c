@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/running/mpi.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ size_t cli_width(void)
     if (n == 0 || errno != 0) {
         struct winsize w = {.ws_col = 0};
 
-        n = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+        n = cli_is_terminal(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col
+                                                                                        : 0;
     }
 #endif
     return n >= LEAST_WIDTH && n < 10000 ? (size_t)n : 0;

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/running/mpi.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -22,7 +23,8 @@ static double now_s(void)
 
 void cli_progress_init(struct progress *p, bool is_quiet)
 {
-    *p = (struct progress){.start_s = now_s(), .is_on = !is_quiet && isatty(STDERR_FILENO)};
+    *p =
+        (struct progress){.start_s = now_s(), .is_on = !is_quiet && cli_is_terminal(STDERR_FILENO)};
 }
 
 /* " (35/s, 3 min left)" */

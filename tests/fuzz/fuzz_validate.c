@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fr__measurements m = {.arena = fr__arena_new()};
+    const struct fr_validate_options how = {.costs = "calibrated"};
+    struct fr__measurements m = {.arena = fr__arena_new(), .how = &how};
     struct fr_error err = {0};
     char path[64];
     FILE *f;
