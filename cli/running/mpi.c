@@ -66,7 +66,7 @@ enum fr_status cli_mpi_start(struct cli_mpi **out, struct fr_error *err)
     int provided;
 
     *out = NULL;
-    if (!n_processes() > 1)
+    if (n_processes() <= 1)
         return FR_OK;
     m = calloc(1, sizeof(*m));
     if (!m)
