@@ -1,4 +1,5 @@
-/* base/bytes.h - sums of sizes that stay at the end of their range: more than fits is never little. */
+/* base/bytes.h - sums of sizes that stay at the end of their range: more than fits is never
+ * little. */
 #ifndef FR_BASE_BYTES_H
 #define FR_BASE_BYTES_H
 

@@ -305,8 +305,8 @@ struct fr_fit_request {
 /* Fits a curve to each class and dtype, from rows of one GPU and one source: the first of the GPUs
  * that has at least 40 rows to fit, and the source that has most. A fifth of the shapes, chosen by
  * their hash, is held out. Launches and interference are fitted too, where the data have them.
- * Deterministic. FR_ENOENT: there are rows for none of these; FR_ERANGE: a row is implausible. Cost:
- * seconds for each curve; ctx may be NULL. */
+ * Deterministic. FR_ENOENT: there are rows for none of these; FR_ERANGE: a row is implausible.
+ * Cost: seconds for each curve; ctx may be NULL. */
 enum fr_status fr_calibration_fit(struct fr_calibration **out, const struct fr_fit_request *request,
                                   const struct fr_context *ctx, struct fr_error *err);
 enum fr_status fr_calibration_write(const struct fr_calibration *c, const char *path,

@@ -147,8 +147,8 @@ size_t fr__plan_check_tables(const struct fr_plan *p, void (*say)(void *, const 
 /* Reports violations of the arrays' references, without which nothing else can be looked at. */
 size_t fr__plan_check_references(const struct fr_plan *p, void (*say)(void *, const char *),
                                  void *user);
-/* Reports the rest; needs the compressed rows. Sets *is_out_of_memory when it could not look at all:
- * that is no fault of the plan. */
+/* Reports the rest; needs the compressed rows. Sets *is_out_of_memory when it could not look at
+ * all: that is no fault of the plan. */
 size_t fr__plan_check_structure(const struct fr_plan *p, void (*say)(void *, const char *),
                                 void *user, bool *is_out_of_memory);
 #endif

@@ -74,8 +74,8 @@ enum fr_status fr_trace_extent(const struct fr_record *r, const struct fr_trace_
 void fr_difference_print(FILE *f, const struct fr_difference *d, bool is_verbose);
 void fr_difference_print_json(FILE *f, const struct fr_difference *d);
 /* By the file's ending: .png, .svg and .pdf draw the two timelines to one scale, .html is a report
- * with both, .json what fr_difference_print_json prints. FR_EUSAGE: unknown ending; FR_EIO, also without gnuplot;
- * FR_ECANCELLED. */
+ * with both, .json what fr_difference_print_json prints. FR_EUSAGE: unknown ending; FR_EIO, also
+ * without gnuplot; FR_ECANCELLED. */
 enum fr_status fr_difference_write(const struct fr_difference *d, const char *path,
                                    const struct fr_context *ctx, struct fr_error *err);
 /* Before long work: FR_EUSAGE, FR_EIO. */
@@ -127,7 +127,8 @@ void fr_sweep_print_table(FILE *f, const struct fr_sweep *s, const struct fr_swe
                           const struct fr_sweep_table *wanted);
 /* {"results": [...], "summary": {...}}; wants rows with records. */
 void fr_sweep_print_json(FILE *f, const struct fr_sweep *s, const struct fr_sweep_summary *m);
-/* By the ending: .csv, .json, .html, .png, .svg, .pdf; as fr_results_write and fr_results_check_path. */
+/* By the ending: .csv, .json, .html, .png, .svg, .pdf; as fr_results_write and
+ * fr_results_check_path. */
 enum fr_status fr_sweep_write(const char *path, const struct fr_sweep *s,
                               const struct fr_sweep_summary *m, const struct fr_context *ctx,
                               struct fr_error *err);

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What the writers are told beside the search. */
+/* A search, and how its answer is to be shown. */
 struct fr_search_results {
     const struct fr_search *search;
     size_t n_shown;                     /* rows of the table */

@@ -49,7 +49,7 @@ enum fr_framework { FR_MEGATRON, FR_DEEPSPEED, FR_TORCHTITAN, FR_N_FRAMEWORKS };
 const char *fr_framework_name(enum fr_framework f);
 /* FR_N_FRAMEWORKS: unknown. */
 enum fr_framework fr_framework_parse(const char *name);
-/* What frameworks want to know beside a layout. */
+/* What the flags of frameworks need besides the layout. */
 struct fr_flags_job {
     uint32_t global_batch, seq_len; /* seq_len 0: none */
     size_t n_layers;                /* of the model, that stages divide; 0: not known */

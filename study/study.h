@@ -25,9 +25,9 @@ extern "C" {
 /* ---- questions ---- */
 
 /* How collectives run. AUTO: at the time fitted to their machine if there is one; else as NCCL
- * would choose, or as rings with data sheet costs, step by step if that is affordable (at most 5 million
- * steps of one ring in the whole plan), or by the closed form. EXPANDED: all as rings step by step.
- * CLOSED: all as rings by their closed form. A limit to run.rings also asks for rings. */
+ * would choose, or as rings with data sheet costs, step by step if that is affordable (at most 5
+ * million steps of one ring in the whole plan), or by the closed form. EXPANDED: all as rings step
+ * by step. CLOSED: all as rings by their closed form. A limit to run.rings also asks for rings. */
 enum fr_collectives { FR_COLLECTIVES_AUTO, FR_COLLECTIVES_EXPANDED, FR_COLLECTIVES_CLOSED };
 
 /* What to find out about faster links and devices. RUN: what one run says. RERUN: also what runs
@@ -55,9 +55,9 @@ struct fr_question {
     enum fr_dtype dtype;        /* FR_N_DTYPES: the workload's own */
     const char *profile_device; /* type of the GPU on which the workload's times were measured, of
                                    those that name none; NULL: not known */
-    /* What one GPU took for a step of this model, number format and GPU type with as many samples as
-     * each GPU has here: "412ms"; or the path of a table of such steps (study/interval/measured.h).
-     * It corrects the answer. NULL: none. */
+    /* What one GPU took for a step of this model, number format and GPU type with as many samples
+     * as each GPU has here: "412ms"; or the path of a table of such steps
+     * (study/interval/measured.h). It corrects the answer. NULL: none. */
     const char *measured;
     const char
         *measured_strategy; /* of those steps, on one GPU; NULL: plain training. No setting */
@@ -272,8 +272,8 @@ struct fr_record {
     size_t n_warnings;
     const char *const *warnings; /* what to know before the figures are believed; a line each */
     const char *command;         /* the command that asked for it; NULL: not known */
-    /* [FR_N_SETTINGS] of the question, as fr_question_text gives them; and whether each is other than
-     * in a question that sets nothing. NULL in a brief record and in one made by hand */
+    /* [FR_N_SETTINGS] of the question, as fr_question_text gives them; and whether each is other
+     * than in a question that sets nothing. NULL in a brief record and in one made by hand */
     const char *const *settings;
     const bool *is_set;
     size_t n_gpus, n_gpus_used, n_gpus_total; /* asked for; with work; of the topology */

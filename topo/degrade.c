@@ -35,7 +35,8 @@ static size_t mark_at_vertices(const struct fr_topo_builder *b, const char *name
     return n;
 }
 
-/* The links "FROM>TO" whose ends the two patterns stand for, and the ways back. Returns how many. */
+/* The links "FROM>TO" whose ends the two patterns stand for, and the ways back. Returns how
+ * many. */
 static size_t mark_links(const struct fr_topo_builder *b, const char *from, const char *to,
                          bool is_meant[], bool is_from[], bool is_to[])
 {

@@ -14,10 +14,10 @@
  * rail. NCCL does so as well (crossNic 2: src/graph/connect.cc exchanges the two rings of a pair on
  * odd nodes). Both are tried, and whichever rings carry more together are taken.
  *
- * Where no ring stays on NVLink, edges may go through another GPU of the group that has an NVLink to
- * both ends, NCCL's path NVB (src/graph/paths.cc; search.cc relaxes the kind of path only as long as
- * it has no ring). So five GPUs of a DGX-1 have two rings of NVLinks, which vTrain's V100 tables
- * measure at 37 GB/s. PCIe carries a third of that.
+ * Where no ring stays on NVLink, edges may go through another GPU of the group that has an NVLink
+ * to both ends, NCCL's path NVB (src/graph/paths.cc; search.cc relaxes the kind of path only as
+ * long as it has no ring). So five GPUs of a DGX-1 have two rings of NVLinks, which vTrain's V100
+ * tables measure at 37 GB/s. PCIe carries a third of that.
  */
 #include "config.h"
 

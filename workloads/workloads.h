@@ -274,7 +274,8 @@ enum fr_status fr_graph_layer_totals(const struct fr_graph *g, struct fr_layer_t
                                      struct fr_error *err);
 
 /* Reports everything odd (dangling outputs, zero-cost ops, forward ops without backward), one line
- * each; returns how many, SIZE_MAX when out of memory. Loading has already refused what is wrong. */
+ * each; returns how many, SIZE_MAX when out of memory. Loading has already refused what is
+ * wrong. */
 size_t fr_graph_check(const struct fr_graph *g, void (*say)(void *user, const char *line),
                       void *user);
 

@@ -34,7 +34,8 @@ struct fr__simplex {
 double fr__simplex_minimise(const struct fr__simplex *s, double parameters[], double size,
                             unsigned steps);
 
-/* Fits parameters[n_parameters] in place, with row k counted draws[k] times. false: out of memory. */
+/* Fits parameters[n_parameters] in place, with row k counted draws[k] times. false: out of
+ * memory. */
 typedef bool (*fr__refit_fn)(void *user, const uint32_t draws[], double parameters[]);
 
 /* Standard deviations of the parameters over n_draws fits, to five digits. n_rows > 0. hashes:

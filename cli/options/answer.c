@@ -1,5 +1,5 @@
-/* cli/options/answer.c - setters of what an answer is to say beside the time: what many seeds
- * have in common, sensitivities, uncertainty; and of how much memory it may take. */
+/* cli/options/answer.c - the options that ask an answer for more than the time (statistics over
+ * seeds, sensitivities, uncertainty), and how much memory it may take. */
 #include "config.h"
 
 #include "base/error.h"

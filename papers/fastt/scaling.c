@@ -1,10 +1,10 @@
-/* papers/fastt/scaling.c - strong and weak scaling (Tables 1 and 2), and the baselines that they may
- * have been compared with.
+/* papers/fastt/scaling.c - strong and weak scaling (Tables 1 and 2), and the baselines that they
+ * may have been compared with.
  *
  * FastT is what its pre-training ends with: costs learned round by round on the simulated cluster
  * (`forerun learn`, by the paper's rule), or OS-DPOS's plan by known costs where that is faster, or
- * slim, to which it rolls back. Pre-training of a large graph is cut after fewer rounds, so that the
- * tables take a minute: rounds times operations are at most `most_work`.
+ * slim, to which it rolls back. Pre-training of a large graph is cut after fewer rounds, so that
+ * the tables take a minute: rounds times operations are at most `most_work`.
  */
 #include "config.h"
 

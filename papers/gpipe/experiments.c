@@ -2,8 +2,8 @@
  * many accelerators (Table 1), and throughput by partitions and micro-batches (Table 2).
  *
  * The paper ran on TPUs, which we have none of. What fits is asked on V100 of the same memory,
- * throughput, a ratio, on A100, whose memory holds all cells: what carries over is the rule, not the
- * device. AmoebaNet is not among our models.
+ * throughput, a ratio, on A100, whose memory holds all cells: what carries over is the rule, not
+ * the device. AmoebaNet is not among our models.
  *
  * Sizes of the Transformer follow from the paper's parameters: 12 h^2 a layer with h = 2048, and
  * two tables of 32 000 words; a layer less than a multiple of the partitions, as the last one has

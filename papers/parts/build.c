@@ -1,5 +1,5 @@
-/* papers/parts/build.c - the questions and tables of a paper's experiments: asks each question once, adds
- * rows to tables. */
+/* papers/parts/build.c - the questions and tables of a paper's experiments: asks each question
+ * once, adds rows to tables. */
 #include "config.h"
 
 #include "papers/parts/build.h"

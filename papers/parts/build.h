@@ -1,5 +1,5 @@
-/* papers/parts/build.h - for those who run a paper's experiments: questions that are asked once, and
- * tables that grow row by row.
+/* papers/parts/build.h - for those who run a paper's experiments: questions that are asked once,
+ * and tables that grow row by row.
  */
 #ifndef FR_PAPERS_BUILD_H
 #define FR_PAPERS_BUILD_H

@@ -1,7 +1,7 @@
 /* results/drawings/key.c - what the colours of boxes and arrows mean, below a drawing of a graph.
  *
- * It is separate because drawings of layers and of ops have the same key. Its nodes are called key0,
- * key1, ... and have a shape of their own, by which tests tell them from the graph's.
+ * It is separate because drawings of layers and of ops have the same key. Its nodes are called
+ * key0, key1, ... and have a shape of their own, by which tests tell them from the graph's.
  */
 #include "config.h"
 

@@ -14,7 +14,8 @@ void fr__wire_position(FILE *f, double x, double y);
 void fr__wire_path(FILE *f, const double (*points)[2], size_t n, bool is_curve);
 
 /* The attribute pos of a line between two spots where the straight one would pass behind a third:
- * from edge to edge, else along a line between their rows. Nothing where the straight one will do. */
+ * from edge to edge, else along a line between their rows. Nothing where the straight one will
+ * do. */
 void fr__wire_past(FILE *f, const struct fr__layout *l, const struct fr__spot *a,
                    const struct fr__spot *b);
 #endif

@@ -25,7 +25,7 @@ struct fr__html_room {
 };
 enum { FR__HTML_LANES = 16, FR__HTML_CHARTS = 8 };
 
-/* ---- whole pages beside the report of records (report.c) ---- */
+/* ---- pages of other answers than runs, whose page is report.c ---- */
 
 /* difference.c. FR_ENOMEM. */
 enum fr_status fr__html_difference(FILE *f, const struct fr_difference *d, struct fr_error *err);

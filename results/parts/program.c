@@ -87,8 +87,8 @@ static enum fr_status wait_for(pid_t pid, const char *name, const char *instead,
     return FR_OK;
 }
 
-/* Copies what the program writes, since neither gnuplot nor graphviz says when a disk was full. false:
- * it could not be written, errno says why. */
+/* Copies what the program writes, since neither gnuplot nor graphviz says when a disk was full.
+ * false: it could not be written, errno says why. */
 static bool copy_output(int from, FILE *output, const struct fr_context *ctx)
 {
     char block[1 << 14];

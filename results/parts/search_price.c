@@ -1,5 +1,5 @@
-/* results/parts/search_price.c - what a training run costs by a layout, and which layouts of several
- * clusters none beats in time, memory and price. */
+/* results/parts/search_price.c - what a training run costs by a layout, and which layouts of
+ * several clusters none beats in time, memory and price. */
 #include "config.h"
 
 #include "results/parts/search_price.h"

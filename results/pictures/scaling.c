@@ -198,7 +198,8 @@ static double key_height(const struct point list[], const size_t first[], size_t
     return 0.022 * (double)(n_rows + 1) + 0.01;
 }
 
-/* The key is a plot of its own without axes: one beside axes has only their width. */
+/* The key is drawn as a plot without axes, as wide as the picture: gnuplot gives the key of a plot
+ * with axes only their width, and leaves out the names that do not fit. */
 static void put_key(FILE *f, const struct point list[], const size_t first[], size_t n_lines,
                     double height, size_t n_columns)
 {

@@ -1,5 +1,5 @@
-/* results/pictures/search_clusters.c - draws searches on several clusters by gnuplot: the time of an
- * iteration against the price of the run, a colour a cluster; rings around what no layout of any
+/* results/pictures/search_clusters.c - draws searches on several clusters by gnuplot: the time of
+ * an iteration against the price of the run, a colour a cluster; rings around what no layout of any
  * cluster beats in time, memory and price. */
 #include "config.h"
 

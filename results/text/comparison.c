@@ -58,6 +58,25 @@ static void fits_cell(char cell[FR__TABLE_CELL], const struct fr_record *r)
                  fr__format_bytes((double)r->peak_capacity_bytes, text, sizeof(text)));
 }
 
+static void speed_up_cell(char cell[FR__TABLE_CELL], double base_s, double iteration_s)
+{
+    char text[NUMBER];
+
+    if (iteration_s > 0)
+        snprintf(cell, FR__TABLE_CELL, "%sx", fr__fixed(base_s / iteration_s, 2, text, NUMBER));
+}
+
+/* The time of an iteration, or a figure of it over several seeds. */
+static void time_cell(char cell[FR__TABLE_CELL], const struct fr_record *r, enum column column)
+{
+    double time_s = column == COLUMN_STANDARD_ERROR ? r->seeds.standard_error_s
+                    : column == COLUMN_MIN          ? r->seeds.min_s
+                    : column == COLUMN_MAX          ? r->seeds.max_s
+                                                    : r->iteration_s;
+
+    fr__format_time(time_s, cell, NUMBER);
+}
+
 static void fill_cell(const struct comparison *c, const struct fr_record *r, enum column column,
                       char cell[FR__TABLE_CELL])
 {
@@ -68,16 +87,10 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         fr__table_text(cell, r->strategy);
         break;
     case COLUMN_ITERATION:
-        fr__format_time(r->iteration_s, cell, NUMBER);
-        break;
     case COLUMN_STANDARD_ERROR:
-        fr__format_time(r->seeds.standard_error_s, cell, NUMBER);
-        break;
     case COLUMN_MIN:
-        fr__format_time(r->seeds.min_s, cell, NUMBER);
-        break;
     case COLUMN_MAX:
-        fr__format_time(r->seeds.max_s, cell, NUMBER);
+        time_cell(cell, r, column);
         break;
     case COLUMN_RANGE:
         if (!r->oom)
@@ -93,9 +106,7 @@ static void fill_cell(const struct comparison *c, const struct fr_record *r, enu
         fr__percent(r->mfu, cell, NUMBER);
         break;
     case COLUMN_SPEED_UP:
-        if (r->iteration_s > 0)
-            snprintf(cell, FR__TABLE_CELL, "%sx",
-                     fr__fixed(c->base->iteration_s / r->iteration_s, 2, text, NUMBER));
+        speed_up_cell(cell, c->base->iteration_s, r->iteration_s);
         break;
     case COLUMN_COMPUTE:
         fr__format_time(r->compute_s, cell, NUMBER);

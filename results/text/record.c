@@ -125,6 +125,14 @@ static void interval_cell(struct fr__table_row *row, const struct fr_record *r)
     snprintf(row->cell[3], FR__TABLE_CELL, "90 %%: %.60s", range);
 }
 
+static void bound_cells(struct fr__table_row *row, const struct fr_record *r)
+{
+    fr__table_text(row->cell[0], "lower bound");
+    fr__format_time(r->lower_bound_s, row->cell[1], NUMBER);
+    fr__gap_cell(row->cell[2], r->iteration_s, r->lower_bound_s);
+    fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
+}
+
 static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
 {
     const struct summary *s = user;
@@ -164,10 +172,7 @@ static void fill_summary(const void *user, size_t i, struct fr__table_row *row)
         fr__table_text(row->cell[3], "neither computes nor communicates");
         break;
     case ROW_BOUND:
-        fr__table_text(row->cell[0], "lower bound");
-        fr__format_time(r->lower_bound_s, row->cell[1], NUMBER);
-        fr__gap_cell(row->cell[2], r->iteration_s, r->lower_bound_s);
-        fr__table_text(row->cell[3], "gap: no order of this plan's tasks is faster than the bound");
+        bound_cells(row, r);
         break;
     case ROW_PEAK:
         memory_cells(row, r);

@@ -26,7 +26,7 @@ static void print_spaces(FILE *f, size_t n)
         putc(' ', f);
 }
 
-/* Which columns of a table are printed beside one another. */
+/* A part of a table that fits the width: these columns, side by side. */
 struct part {
     size_t columns[FR__TABLE_MAX_COLUMNS], n;
     size_t number_width; /* of the rows' numbers before them; 0: none */

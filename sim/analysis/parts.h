@@ -1,5 +1,5 @@
-/* sim/analysis/parts.h - what each moment of a run is made of, as the engine tells sensitivity.c. All
- * but the first two only when e->parts is there. */
+/* sim/analysis/parts.h - what each moment of a run is made of, as the engine tells sensitivity.c.
+ * All but the first two only when e->parts is there. */
 #ifndef FR_SIM_ANALYSIS_PARTS_H
 #define FR_SIM_ANALYSIS_PARTS_H
 

@@ -1,4 +1,5 @@
-/* sim/collectives/alone.c - what a collective by a chosen algorithm takes alone, by its closed form.
+/* sim/collectives/alone.c - what a collective by a chosen algorithm takes alone, by its closed
+ * form.
  *
  * The form is the algorithm's own or the sum over its steps of the slowest message (schedule.c), on
  * the routes of the topology. Where links are shared, it is at least what the busiest one needs.

@@ -75,8 +75,8 @@ struct fr__network_model {
      * next() is due again. NULL if next is. */
     bool (*advance)(void *state, double now_s, uint32_t *message);
 
-    /* Takes back a message that is under way; *left_bytes of it have not gone. false: it is not, its
-     * latency is passing. NULL: the model cannot. Cost: O(messages under way). */
+    /* Takes back a message that is under way; *left_bytes of it have not gone. false: it is not,
+     * its latency is passing. NULL: the model cannot. Cost: O(messages under way). */
     bool (*withdraw)(void *state, uint32_t message, double now_s, double *left_bytes);
 
     /* The messages whose rates changed since the last call (some of them twice): *n of them, valid

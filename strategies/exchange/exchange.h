@@ -1,4 +1,5 @@
-/* strategies/exchange/exchange.h - how replicas of a model, or of its stages, average their gradients.
+/* strategies/exchange/exchange.h - how replicas of a model, or of its stages, average their
+ * gradients.
  *
  * A policy decides which gradients travel together, over what, and who updates the parameters:
  *

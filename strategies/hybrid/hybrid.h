@@ -12,8 +12,8 @@
  *
  * Nothing here knows what an op is. Which ops are split how is a choice of placements
  * (workloads/passes/shard.h); what a rank does then is one local graph, placed like any replica
- * (strategies/replica/replica.h); messages inside it become collectives (group_ops.h); gradients are
- * summed at the end (exchange.h).
+ * (strategies/replica/replica.h); messages inside it become collectives (group_ops.h); gradients
+ * are summed at the end (exchange.h).
  */
 #ifndef FR_STRATEGIES_HYBRID_HYBRID_H
 #define FR_STRATEGIES_HYBRID_HYBRID_H

@@ -323,7 +323,8 @@ static enum fr_status read_shard_group(struct fr__hybrid_options *o, const struc
 /* ---- gradients ---- */
 
 /* What the frameworks have that train so: PyTorch's DDP the option's default; Megatron-LM its own
- * rule (0); DeepSpeed's ZeRO-2 5e8 parameters (reduce_bucket_size, deepspeed/runtime/zero/config.py). */
+ * rule (0); DeepSpeed's ZeRO-2 5e8 parameters (reduce_bucket_size,
+ * deepspeed/runtime/zero/config.py). */
 static void choose_bucket(struct fr__hybrid_options *o, const struct fr_graph *g)
 {
     bool is_of_replicas_alone = o->pp == 1 && o->tp == 1 && o->cp == 1 && o->ep == 1;
@@ -423,6 +424,25 @@ static enum fr_status read_recipe(struct fr__hybrid_options *o, const struct fr_
     return FR_OK;
 }
 
+/* Options that need others, or exclude them. */
+static enum fr_status check_pairs(const struct fr__hybrid_options *o, uint64_t zero,
+                                  struct fr_error *err)
+{
+    if (*o->cuts && o->pp == 1)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cuts=%.60s cuts stages of a pipeline: it needs pp of at least 2", o->cuts);
+    if (*o->cuts && o->cuts_by_count)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "cuts= says where stages begin, cut=layers too: give one of them");
+    if (o->stops_early && o->recompute == FR__RECOMPUTE_NONE)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                        "early-stop=1 needs recompute: nothing runs again");
+    if (zero > 3)
+        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
+                        (unsigned long long)zero);
+    return FR_OK;
+}
+
 enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_problem *in,
                                struct fr_error *err)
 {
@@ -454,18 +474,7 @@ enum fr_status fr__hybrid_read(struct fr__hybrid_options *out, const struct fr_p
     FR_TRY(read_degrees(&o, in, err));
     FR_TRY(read_recompute(&o, in, err));
     FR_TRY(read_recipe(&o, in, err));
-    if (*o.cuts && o.pp == 1)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "cuts=%.60s cuts stages of a pipeline: it needs pp of at least 2", o.cuts);
-    if (*o.cuts && o.cuts_by_count)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "cuts= says where stages begin, cut=layers too: give one of them");
-    if (o.stops_early && o.recompute == FR__RECOMPUTE_NONE)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
-                        "early-stop=1 needs recompute: nothing runs again");
-    if (v[ZERO] > 3)
-        return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "zero=%llu is not 0, 1, 2 or 3",
-                        (unsigned long long)v[ZERO]);
+    FR_TRY(check_pairs(&o, v[ZERO], err));
     if (!in->options->is_set[BUCKET])
         choose_bucket(&o, in->graph);
     if (o.n_virtual > 1 && !in->options->is_set[SCHEDULE])

@@ -3,9 +3,9 @@
  * The level of an operation is the longest chain of mean costs from it to the end, without moves.
  *
  * Source:  T. C. Hu, "Parallel Sequencing and Assembly Line Problems", Operations Research 9(6),
- *          1961, which is optimal for trees of equal tasks; T. L. Adam, K. M. Chandy, J. R. Dickson,
- *          "A Comparison of List Schedules for Parallel Processing Systems", CACM 17(12), 1974
- *          (HLF, highest level first), within 5 % of the optimum in their 880 cases.
+ *          1961, which is optimal for trees of equal tasks; T. L. Adam, K. M. Chandy, J. R.
+ *          Dickson, "A Comparison of List Schedules for Parallel Processing Systems", CACM 17(12),
+ *          1974 (HLF, highest level first), within 5 % of the optimum in their 880 cases.
  */
 #include "config.h"
 

@@ -9,8 +9,8 @@
 /* ---- profile.c ---- */
 
 /* The placer's graph as a profile at so many samples, on the slowest of the problem's devices for
- * each layer; layers are the items of strategies/pipeline/stages.h. item_of: [n_ops], out. All memory
- * comes from the placer's arena. */
+ * each layer; layers are the items of strategies/pipeline/stages.h. item_of: [n_ops], out. All
+ * memory comes from the placer's arena. */
 enum fr_status fr__pd_profile_of(struct fr_profile *out, const uint32_t **item_of,
                                  struct fr__placer *pl, double batch, struct fr_error *err);
 

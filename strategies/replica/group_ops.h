@@ -1,5 +1,5 @@
-/* strategies/replica/group_ops.h - ops of a sharded graph that are messages: each becomes a member of
- * a collective of the plan, one collective a micro-batch and group.
+/* strategies/replica/group_ops.h - ops of a sharded graph that are messages: each becomes a member
+ * of a collective of the plan, one collective a micro-batch and group.
  *
  * A message of axis a runs on a stream of its own (fr__group_stream), so that it stands in the way
  * of what reads it and of nothing else: a sum of an input's gradient runs beside the gradient of

@@ -1,4 +1,5 @@
-/* strategies/replica/replica.h - one copy of the model on one or more devices: its ops become tasks.
+/* strategies/replica/replica.h - one copy of the model on one or more devices: its ops become
+ * tasks.
  *
  * The body (forward and backward ops) is placed once for each micro-batch. The tail (sums of
  * parameter gradients, updates) is placed once. A tensor that is read on another device is sent

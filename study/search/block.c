@@ -106,10 +106,10 @@ static int by_start(const void *a, const void *b)
     return (x->from_s > y->from_s) - (x->from_s < y->from_s);
 }
 
-/* Between the start of the first layer's first op and the end of its last one, the time in which the
- * GPU computes or has a message of its own in flight. Without gaps: in them it waits for its host,
- * which may be ahead after the first micro-batch. Without the embedding: the next micro-batch may
- * begin with it while this one waits for its last message. */
+/* Between the start of the first layer's first op and the end of its last one, the time in which
+ * the GPU computes or has a message of its own in flight. Without gaps: in them it waits for its
+ * host, which may be ahead after the first micro-batch. Without the embedding: the next micro-batch
+ * may begin with it while this one waits for its last message. */
 static enum fr_status read_path(struct reading *x, struct fr_error *err)
 {
     struct span *spans = malloc((x->v->n_tasks + 1) * sizeof(*spans));

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_hf_config.c - any bytes as a config.json: refused, or a graph that is sound. Large
- * models are left out: they take memory and time, and show nothing that small ones do not. */
+/* tests/fuzz/fuzz_hf_config.c - any bytes as a config.json: refused, or a graph that is sound.
+ * Large models are left out: they take memory and time, and show nothing that small ones do not. */
 #include "config.h"
 
 #include "workloads/import/import.h"

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_samples.c - any bytes as a file of measured kernels: refused with a place, or rows
- * whose times are positive and finite. */
+/* tests/fuzz/fuzz_samples.c - any bytes as a file of measured kernels: refused with a place, or
+ * rows whose times are positive and finite. */
 #include "config.h"
 
 #include "calibrate/fit/read/data.h"

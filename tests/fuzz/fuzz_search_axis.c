@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_search_axis.c - any bytes as axes of a search's space, as values of layouts and as
- * clusters: refused with a sentence, or values that give a question. */
+/* tests/fuzz/fuzz_search_axis.c - any bytes as axes of a search's space, as values of layouts and
+ * as clusters: refused with a sentence, or values that give a question. */
 #include "config.h"
 
 #include "study/search.h"

@@ -1,8 +1,8 @@
 /* tests/fuzz/fuzz_store.c - any bytes as a store of a sweep: refused with a sentence and left as
  * they are, or rows that a second look finds again.
  *
- * The first byte chooses the kind: even is CSV, odd is SQLite. The rest is the file; for CSV, "!" at
- * its beginning stands for the lines that begin a store, and lines get their checksums, since no
+ * The first byte chooses the kind: even is CSV, odd is SQLite. The rest is the file; for CSV, "!"
+ * at its beginning stands for the lines that begin a store, and lines get their checksums, since no
  * search finds these.
  */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* tests/hostile/test_hostile.c - bad inputs by the hundred, from the tables beside this file.
+/* tests/hostile/test_hostile.c - bad inputs by the hundred, from the tables in this folder.
  *
  * Each row runs the command in a child process of its own, without starting a program: the command
  * is linked in. A row is answered well if the exit status is the one of the table; if there is one

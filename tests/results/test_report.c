@@ -184,8 +184,8 @@ START_TEST(a_report_of_a_comparison_names_the_fastest_that_fits)
 }
 END_TEST
 
-/* An iteration of each strategy: a chart each, axes as long as the longest one, a line at the end of
- * each, and no box behind it. */
+/* An iteration of each strategy: a chart each, axes as long as the longest one, a line at the end
+ * of each, and no box behind it. */
 START_TEST(a_comparison_draws_its_runs_to_one_scale)
 {
     struct fr_record *a = answer("alexnet", "dgx1-v100", "dp", 64);

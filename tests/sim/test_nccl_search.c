@@ -137,6 +137,14 @@ static void note(struct system systems[], size_t *n, const char *name, bool is_e
     systems[i].is_equal &= is_equal;
 }
 
+static void print_difference(const struct nccl_row *row, const struct fr__nccl_graph *g,
+                             unsigned n_channels)
+{
+    printf("%s: ours %d %u %g %g %u %u %d %u %u\n", row->line, (int)g->pattern, g->n_channels,
+           g->bw_intra, g->bw_inter, g->type_intra, g->type_inter, g->same_channels, g->cross_nic,
+           n_channels);
+}
+
 /* The search of all machines takes half a minute: without FORERUN_TESTS_WHOLE each fifth one. */
 START_TEST(channels_and_speeds_are_nccls)
 {
@@ -183,9 +191,7 @@ START_TEST(channels_and_speeds_are_nccls)
         if (strcmp(row.field[0], "2.30.7") == 0 && g != &comm.nvls)
             note(systems, &n_systems, row.field[1], is_equal);
         if (!is_equal || !same_kinds(g, &row))
-            printf("%s: ours %d %u %g %g %u %u %d %u %u\n", row.line, (int)g->pattern,
-                   g->n_channels, g->bw_intra, g->bw_inter, g->type_intra, g->type_inter,
-                   g->same_channels, g->cross_nic, comm.n_channels);
+            print_difference(&row, g, comm.n_channels);
     }
     if (!f)
         return;

@@ -187,9 +187,9 @@ START_TEST(more_of_everything_can_take_longer)
 }
 END_TEST
 
-/* By hand. Two like devices; tasks a 2, b 2, c 3, d 1; a > c 1, a > d 4, b > d 1. Ranks: d 1, c 3, b
- * 2+1+1=4, a 2+max(1+3, 4+1)=7. Latest starts: a 0, b 3, c 4, d 6. MCP: a on 0 at 0; b starts first
- * on 1 at 0; c on 0 at 2 (on 1: 3); d on 0 at 5 (1: a's bytes at 6), end 6. */
+/* By hand. Two like devices; tasks a 2, b 2, c 3, d 1; a > c 1, a > d 4, b > d 1. Ranks: d 1, c 3,
+ * b 2+1+1=4, a 2+max(1+3, 4+1)=7. Latest starts: a 0, b 3, c 4, d 6. MCP: a on 0 at 0; b starts
+ * first on 1 at 0; c on 0 at 2 (on 1: 3); d on 0 at 5 (1: a's bytes at 6), end 6. */
 START_TEST(mcp_plans_four_tasks_as_worked_by_hand)
 {
     static const double cost_s[4] = {2, 2, 3, 1}, start_s[4] = {0, 0, 2, 5};

@@ -1,10 +1,11 @@
 /* tests/study/test_properties.c - what holds of every answer, over questions drawn at random.
  *
  * A question is a cluster, a workload, a strategy with options, a batch, an order, a network and a
- * number of iterations, all drawn from a seed that is printed. Its answer must account for the whole
- * iteration, lie above its bound and hold all that stays in memory. The answer must be the same with
- * other names, twice as long where everything takes twice as long, and not longer with more
- * bandwidth, except for anomalies: these are printed, and doc/scheduling.md says what they are.
+ * number of iterations, all drawn from a seed that is printed. Its answer must account for the
+ * whole iteration, lie above its bound and hold all that stays in memory. The answer must be the
+ * same with other names, twice as long where everything takes twice as long, and not longer with
+ * more bandwidth, except for anomalies: these are printed, and doc/scheduling.md says what they
+ * are.
  *
  * PROPERTIES_N: how many answers (60; 500 with FORERUN_TESTS_WHOLE in the environment);
  * PROPERTIES_SEED: where to begin (1).

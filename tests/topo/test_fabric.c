@@ -283,7 +283,8 @@ START_TEST(a_bond_is_not_held_back_by_the_slot_of_one_nic)
 }
 END_TEST
 
-/* What goes over each spine of a leaf, in flows of GPU 0 .. 15 to 16 .. 31 (machines 0, 1 to 2, 3). */
+/* What goes over each spine of a leaf, in flows of GPU 0 .. 15 to 16 .. 31 (machines 0, 1 to 2,
+ * 3). */
 static size_t flows_on_spine(struct fr_router *r, const struct fr_topo *t, const char *name)
 {
     size_t n = 0;

@@ -4,9 +4,9 @@
  * 1; TORTURE_FAIL=N+ fails it and all that follow; without it nothing fails. At the end of the
  * process two numbers are written to the file TORTURE_REPORT: how many allocations were asked for,
  * and how many blocks were never freed. With TORTURE_SITES, a line each follows: the number of the
- * first allocation from each place, where a place is the innermost functions on the stack. Libraries
- * are counted as well, since their failures have to be noticed too. Needs glibc, whose own functions
- * are reachable under a second name.
+ * first allocation from each place, where a place is the innermost functions on the stack.
+ * Libraries are counted as well, since their failures have to be noticed too. Needs glibc, whose
+ * own functions are reachable under a second name.
  */
 #include "config.h"
 

@@ -1,13 +1,13 @@
 /* tests/torture/torture.c - runs the command once for each allocation that can fail.
  *
  * torture FORERUN SHIM LIST MOST: each line of LIST is the arguments of a command that leaves its
- * files in the folder "out". The command first runs undisturbed; then its n-th allocation fails, and
- * then all from the n-th on, for at most MOST numbers n spread over all that there are (0: every
- * n; "sites": the first n of each place in the program that allocates). Each time the answer must
- * be the undisturbed one, or exit status 1, one sentence about memory and no file but whole ones
- * that the undisturbed run writes too. A line that begins with "+" goes on with the same files, so
- * that a store can be tried: what is left in it must not change what the next undisturbed run
- * answers. Runs in an empty folder; failing_malloc.c is the shim.
+ * files in the folder "out". The command first runs undisturbed; then its n-th allocation fails,
+ * and then all from the n-th on, for at most MOST numbers n spread over all that there are (0:
+ * every n; "sites": the first n of each place in the program that allocates). Each time the answer
+ * must be the undisturbed one, or exit status 1, one sentence about memory and no file but whole
+ * ones that the undisturbed run writes too. A line that begins with "+" goes on with the same
+ * files, so that a store can be tried: what is left in it must not change what the next undisturbed
+ * run answers. Runs in an empty folder; failing_malloc.c is the shim.
  */
 #include "config.h"
 

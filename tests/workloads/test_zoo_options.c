@@ -1,4 +1,5 @@
-/* tests/workloads/test_zoo_options.c - what a model's name and options give, and what is refused. */
+/* tests/workloads/test_zoo_options.c - what a model's name and options give, and what is
+ * refused. */
 #include "config.h"
 
 #include "tests/support/base_check.h"

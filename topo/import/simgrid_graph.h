@@ -72,8 +72,8 @@ enum fr_status fr__sg_route(struct fr__sg *g, uint32_t src, uint32_t dst, size_t
                             struct fr__sg_link *const links[], const unsigned char is_down[],
                             bool is_symmetrical, struct fr_loc loc);
 /* FR_EPARSE: a route of the file is not of fewest links, or another one is of as few and over other
- * links. Ways that differ only in the direction of a link are alike, with a note. Cost: routes times
- * links. */
+ * links. Ways that differ only in the direction of a link are alike, with a note. Cost: routes
+ * times links. */
 enum fr_status fr__sg_check_routes(struct fr__sg *g);
 
 #endif

@@ -1,9 +1,9 @@
 /* workloads/import/hf_config.c - a model by its config.json, as Hugging Face Transformers write it.
  *
- * The file names a family (model_type) and its sizes. A family is a row here: which model of the zoo
- * it is, and which of its options each key of the file sets. What the file does not say comes from
- * the defaults of the family's configuration class in Transformers (4.5x), and the graph's source
- * lists it. What the zoo does not model is refused where it would change sizes or times.
+ * The file names a family (model_type) and its sizes. A family is a row here: which model of the
+ * zoo it is, and which of its options each key of the file sets. What the file does not say comes
+ * from the defaults of the family's configuration class in Transformers (4.5x), and the graph's
+ * source lists it. What the zoo does not model is refused where it would change sizes or times.
  *
  * JSON is read as YAML, of which it is a part.
  */

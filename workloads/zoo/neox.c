@@ -1,5 +1,5 @@
-/* workloads/zoo/neox.c - GPT-NeoX and Pythia: decoders whose attention and feed-forward layer read the
- * same input and are added together.
+/* workloads/zoo/neox.c - GPT-NeoX and Pythia: decoders whose attention and feed-forward layer read
+ * the same input and are added together.
  *
  * S. Black et al., GPT-NeoX-20B: An Open-Source Autoregressive Language Model, 2022, section 2.1;
  * S. Biderman et al., Pythia, ICML 2023, table 1. Layer normalisation first, one for attention and

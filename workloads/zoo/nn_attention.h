@@ -59,8 +59,8 @@ struct fr__value fr__nn_dense(struct fr__net *net, const char *name, struct fr__
  * which keeps its input and one fp32 a row (B. Zhang, R. Sennrich, Root Mean Square Layer
  * Normalization, NeurIPS 2019; the fused kernel of NVIDIA Apex). */
 struct fr__value fr__nn_rmsnorm(struct fr__net *net, const char *name, struct fr__value x);
-/* The same for each head of x by itself, one weight of `width` elements for all of them (queries and
- * keys of Qwen3 and others: A. Henry et al., Query-Key Normalization, 2020). */
+/* The same for each head of x by itself, one weight of `width` elements for all of them (queries
+ * and keys of Qwen3 and others: A. Henry et al., Query-Key Normalization, 2020). */
 struct fr__value fr__nn_rmsnorm_heads(struct fr__net *net, const char *name, struct fr__value x,
                                       uint32_t width);
 /* Turns each pair of a head's elements by an angle that grows with the position (J. Su et al.,

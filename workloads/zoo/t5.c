@@ -2,10 +2,10 @@
  *
  * C. Raffel et al., Exploring the Limits of Transfer Learning with a Unified Text-to-Text
  * Transformer, JMLR 21, 2020, section 2.1 and table 14 (sizes). Op by op as in Hugging Face
- * Transformers (models/t5/modeling_t5.py): a root-mean-square norm in front of each block, no biases,
- * scores that are not scaled but get a learned number a head for each bucket of distances, one table
- * of them for the encoder and one for the decoder. Version 1.1 and FLAN-T5 have a gated GELU and an
- * output layer of their own. Source and target are of the same length.
+ * Transformers (models/t5/modeling_t5.py): a root-mean-square norm in front of each block, no
+ * biases, scores that are not scaled but get a learned number a head for each bucket of distances,
+ * one table of them for the encoder and one for the decoder. Version 1.1 and FLAN-T5 have a gated
+ * GELU and an output layer of their own. Source and target are of the same length.
  */
 #include "config.h"
 

@@ -53,7 +53,8 @@ struct fr__model {
 #define FR__IMAGE_FAMILIES(X)                                                                      \
     X(lenet) X(alexnet) X(vgg) X(resnet) X(wresnet) X(inception) X(densenet)
 #define FR__RECURRENT_FAMILIES(X) X(rnnlm) X(gnmt)
-#define FR__TRANSFORMER_FAMILIES(X) X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(mixtral) X(vit)
+#define FR__TRANSFORMER_FAMILIES(X) \
+    X(transformer) X(bert) X(t5) X(gpt) X(neox) X(llama) X(mixtral) X(vit)
 #define FR__MODEL_FAMILIES(X)                                                                      \
     FR__IMAGE_FAMILIES(X) FR__RECURRENT_FAMILIES(X) FR__TRANSFORMER_FAMILIES(X)
 /* clang-format on */

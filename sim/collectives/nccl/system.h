@@ -82,7 +82,8 @@ struct fr__ns {
 void fr__ns_fini(struct fr__ns *s);
 /* FR_NONE: out of memory or too many; fr__ns_fail_full() says which. */
 uint32_t fr__ns_add(struct fr__ns *s, enum fr__ns_type type);
-/* Both ways; bandwidths of the same type to the same node add up. false: out of memory or too many. */
+/* Both ways; bandwidths of the same type to the same node add up. false: out of memory or too
+ * many. */
 bool fr__ns_connect(struct fr__ns *s, uint32_t one, uint32_t other, enum fr__ns_link_type type,
                     float bw);
 /* One way. */

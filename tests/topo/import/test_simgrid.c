@@ -1,5 +1,5 @@
-/* tests/topo/import/test_simgrid.c - SimGrid platforms as topologies: who shares a link, which routes
- * there are, what is refused. */
+/* tests/topo/import/test_simgrid.c - SimGrid platforms as topologies: who shares a link, which
+ * routes there are, what is refused. */
 #include "config.h"
 
 #include "base/xml.h"
@@ -135,8 +135,8 @@ END_TEST
     "<host id='d' speed='1Gf'/>\n"                                                                 \
     "<link id='x' bandwidth='1GBps'/><link id='y' bandwidth='1GBps'/>\n"
 
-/* b to c is the way back of c to b, so it goes down s. b to d and a to c go up s: b could reach c so
- * as well. That is the same link, and a note. Over another link it would be refused. */
+/* b to c is the way back of c to b, so it goes down s. b to d and a to c go up s: b could reach c
+ * so as well. That is the same link, and a note. Over another link it would be refused. */
 START_TEST(simgrid_routes_may_differ_in_the_direction_of_a_link_but_not_in_links)
 {
     struct fr_topo *t =
