@@ -9,24 +9,41 @@
 #include <string.h>
 
 /* In generations: caches, schedulers and libraries have changed too much beyond. */
-enum { FARTHEST = 2, BEYOND_ALL = 2 + 2 * FARTHEST + 2, VOLTA = 3 };
+enum { FARTHEST = 2, BEYOND_ALL = 3 + 2 * FARTHEST + 2, VOLTA = 3 };
 
-/* Chips by the name their boards begin with, and NVIDIA's generation. Boards of 70 to 75 W (data
- * sheets of P4, T4 and L4) lower their clocks under load: the share of its peak that a kernel
- * reaches there says little about a board that keeps its clocks. */
+/* GPUs by the name their boards begin with: NVIDIA's generation, and the die where several are made
+ * of one (white papers of GA100, GA102, Ada and Hopper). Boards of 70 to 75 W (data sheets of P4,
+ * T4 and L4) lower their clocks under load: the share of its peak that a kernel reaches there says
+ * little about a board that keeps its clocks. */
 static const struct chip {
     const char *name;
     int generation;
+    const char *die; /* NULL: of this GPU alone */
     bool is_low_power;
 } chips[] = {
-    {"k80", 0, false},                                           /* Kepler; then Maxwell */
-    {"p100", 2, false}, {"p4", 2, true},                         /* Pascal */
-    {"v100", 3, false},                                          /* Volta */
-    {"t4", 4, true},                                             /* Turing */
-    {"a100", 5, false}, {"a40", 5, false},                       /* Ampere */
-    {"l4", 6, true},    {"l40s", 6, false},                      /* Ada */
-    {"h100", 7, false}, {"h200", 7, false}, {"gh200", 7, false}, /* Hopper */
-    {"b200", 8, false}, {"gb200", 8, false}                      /* Blackwell */
+    {"k80", 0, NULL, false}, /* Kepler; then Maxwell */
+    {"p100", 2, NULL, false},
+    {"p4", 2, NULL, true},
+    {"v100", 3, NULL, false},
+    {"t4", 4, NULL, true},
+    {"rtx2080ti", 4, NULL, false},
+    {"a100", 5, "ga100", false},
+    {"a30", 5, "ga100", false},
+    {"a40", 5, "ga102", false},
+    {"a10", 5, "ga102", false},
+    {"a10g", 5, "ga102", false},
+    {"a6000", 5, "ga102", false},
+    {"rtx3090", 5, "ga102", false},
+    {"l4", 6, NULL, true},
+    {"l40s", 6, "ad102", false},
+    {"rtx6000ada", 6, "ad102", false},
+    {"rtx4090", 6, "ad102", false},
+    {"h100", 7, "gh100", false},
+    {"h200", 7, "gh100", false},
+    {"gh200", 7, "gh100", false},
+    {"h20", 7, "gh100", false},
+    {"b200", 8, "b200", false},
+    {"gb200", 8, "b200", false},
 };
 
 static const struct chip *chip_of(const char *device)
@@ -49,7 +66,9 @@ int fr__kinship(const char *a, const char *b)
         return FR__NO_RELATIVE;
     if (x == y)
         return 1;
-    return 2 + 2 * abs(y->generation - x->generation) + (y->generation < x->generation) +
+    if (x->die && y->die && strcmp(x->die, y->die) == 0)
+        return 2;
+    return 3 + 2 * abs(y->generation - x->generation) + (y->generation < x->generation) +
            (y->is_low_power && !x->is_low_power ? BEYOND_ALL : 0);
 }
 

@@ -15,6 +15,7 @@ unit_tests += tests/base/test_units
 unit_tests += tests/base/test_xml
 unit_tests += tests/base/test_yaml
 unit_tests += tests/topo/test_alike
+unit_tests += tests/topo/test_box
 unit_tests += tests/topo/test_builder
 unit_tests += tests/topo/test_devices
 unit_tests += tests/topo/test_fabric

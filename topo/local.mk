@@ -13,7 +13,7 @@ libtopo_la_SOURCES = \
 	topo/import/simgrid_graph.h topo/import/simgrid_graph.c topo/import/simgrid_parts.c \
 	topo/import/sketch.h topo/import/sketch.c topo/import/smi_matrix.h topo/import/smi_matrix.c \
 	topo/import/taccl.c \
-	topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
+	topo/load/box.h topo/load/box.c topo/load/compose.c topo/load/fabric.h topo/load/fabric.c topo/load/fabric_build.c \
 	topo/load/file.h topo/load/file.c topo/load/file_machines.c topo/load/file_place.c \
 	topo/load/file_types.c topo/load/file_values.c topo/load/foreign.c topo/load/like.c \
 	topo/load/load.h topo/load/network.c topo/load/refuse.c topo/load/toy.c \
@@ -30,20 +30,32 @@ device_type_files = topo/devices/k80-die.yaml \
 	topo/devices/v100-sxm2-16gb.yaml \
 	topo/devices/v100-sxm2-32gb.yaml \
 	topo/devices/v100-sxm3-32gb.yaml \
+	topo/devices/v100-pcie-16gb.yaml \
 	topo/devices/v100-pcie-32gb.yaml \
 	topo/devices/t4.yaml \
+	topo/devices/rtx2080ti.yaml \
 	topo/devices/a100-pcie-40gb.yaml \
 	topo/devices/a100-pcie-80gb.yaml \
 	topo/devices/a100-sxm4-40gb.yaml \
 	topo/devices/a100-sxm4-80gb.yaml \
 	topo/devices/a40.yaml \
+	topo/devices/a30.yaml \
+	topo/devices/a10.yaml \
+	topo/devices/a10g.yaml \
+	topo/devices/a6000.yaml \
+	topo/devices/rtx3090.yaml \
 	topo/devices/h100-sxm5-80gb.yaml \
+	topo/devices/h100-pcie-80gb.yaml \
+	topo/devices/h100-nvl-94gb.yaml \
+	topo/devices/h20-sxm-96gb.yaml \
 	topo/devices/h200-sxm-141gb.yaml \
 	topo/devices/gh200-96gb.yaml \
 	topo/devices/b200-sxm-180gb.yaml \
 	topo/devices/gb200-186gb.yaml \
 	topo/devices/l4.yaml \
 	topo/devices/l40s.yaml \
+	topo/devices/rtx6000ada.yaml \
+	topo/devices/rtx4090.yaml \
 	topo/devices/2x-xeon-e5-2686v4.yaml \
 	topo/devices/2x-xeon-e5-2698v4.yaml \
 	topo/devices/2x-xeon-8168.yaml \

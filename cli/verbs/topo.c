@@ -41,9 +41,9 @@ enum fr_status cli_topo_list(struct session *s, struct fr_error *err)
     puts("Presets:");
     for (size_t i = 0; fr_topo_preset_name(i); i++)
         cli_print_row(stdout, fr_topo_preset_name(i), 16, fr_topo_preset_summary(i));
-    puts("\nSeveral machines: \"2x dgx1-v100 via ib:100Gbps\"; without hardware: \"3 machines via "
-         "1GB/s\"; or a "
-         "YAML file.\n\nDevice types:");
+    puts("\nSeveral machines: \"2x dgx1-v100 via ib:100Gbps\"; a machine of PCIe cards: "
+         "\"box:8xrtx4090\";\nwithout hardware: \"3 machines via 1GB/s\"; or a YAML file.\n\n"
+         "Device types:");
     for (size_t i = 0; (type = fr_device_type_builtin(i)) != NULL; i++) {
         char memory[NUMBER], rate[NUMBER];
 
@@ -154,11 +154,11 @@ static void print_links(const struct fr_topo *t)
     }
 }
 
-/* What was assumed where an imported file is silent. */
+/* What was assumed where a file or a line is silent. */
 void cli_topo_print_notes(const struct fr_topo *t)
 {
     if (t->n_notes > 0)
-        puts("\nAssumed, since the file does not say:");
+        puts("\nAssumed, since nothing says otherwise:");
     for (size_t i = 0; i < t->n_notes; i++)
         printf("  %s\n", t->notes[i]);
 }

@@ -53,7 +53,9 @@ START_TEST(boards_of_a_chip_are_nearer_than_its_generation_and_that_than_the_nex
     ck_assert_int_lt(fr__kinship("a100-sxm4-80gb", "h100-sxm5-80gb"),
                      fr__kinship("a100-sxm4-80gb", "v100-sxm2-16gb")); /* the newer neighbour */
     ck_assert_int_eq(fr__kinship("v100-sxm2-16gb", "my-own"), FR__NO_RELATIVE);
-    ck_assert_int_eq(fr__kinship("l4-24gb", "l40s-48gb"), 2); /* not the same chip */
+    ck_assert_int_eq(fr__kinship("l4-24gb", "l40s-48gb"), 3); /* one generation, two dies */
+    ck_assert_int_lt(fr__kinship("rtx3090", "a40"), fr__kinship("rtx3090", "a100-sxm4-80gb"));
+    ck_assert_int_lt(fr__kinship("a30", "a100-sxm4-80gb"), fr__kinship("a30", "a40"));
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* topo/load/compose.c - reads the line that names a cluster, "2x dgx1-v100 + a.yaml via ib:1Gbps".
  *
  *   line    = part { "+" part } [ "via" ( network | fabric ) ] [ "less" loss { "," loss } ]
- *   part    = [ COUNT "x" ] NAME                         a preset or a file
+ *   part    = [ COUNT "x" ] NAME                         a preset, a file or a box (box.h)
  *   network = KIND ":" RATE [ "," LATENCY ]              see network.c
  *   fabric                                               see fabric.h
  *   loss    = NAME "=" PART                              a link or all of a vertex', 0: failed
@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "topo/load/box.h"
 #include "topo/load/fabric.h"
 #include "topo/load/load.h"
 #include "topo/presets/presets.h"
@@ -29,7 +30,8 @@ enum { MAX_LINE = 4096, MAX_PARTS = 64, MAX_WORDS = 4 * MAX_PARTS };
 struct part {
     uint32_t count;
     const char *name;
-    const struct fr__preset *preset; /* one of the two */
+    const struct fr__preset *preset; /* one of the three */
+    const struct fr__box *box;
     const struct fr__topo_file *file;
 };
 
@@ -180,6 +182,12 @@ static enum fr_status fail_unknown(const char *name, struct fr_error *err)
 
     for (; n < 64 && fr_topo_preset_name(n); n++)
         names[n] = fr_topo_preset_name(n);
+    if (fr_device_type_find(name) && fr_device_type_find(name)->is_gpu)
+        return fr__fail(
+            err, FR_ENOENT, FR_NOWHERE,
+            "'%s' is a device type, no machine: a preset, a file, or 'box:8x%s' for PCIe "
+            "cards expected",
+            name, name);
     hint_by_start(name, names, n, hint, sizeof(hint));
     if (hint[0])
         return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no topology preset or file '%s'%s", name,
@@ -191,10 +199,15 @@ static enum fr_status fail_unknown(const char *name, struct fr_error *err)
 static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_error *err)
 {
     struct fr__topo_file *f;
+    struct fr__box *box;
 
     p->preset = fr__preset_find(p->name);
     if (p->preset)
         return FR_OK;
+    if (fr__box_is(p->name)) {
+        p->box = box = fr__arena_alloc(a, 1, sizeof(*box));
+        return box ? fr__box_parse(box, p->name, err) : fr__fail_nomem(err);
+    }
     if (!fr__exists(p->name))
         return fail_unknown(p->name, err);
     FR_TRY(fr__topo_file_read(a, p->name, &f, err));
@@ -206,7 +219,9 @@ static enum fr_status find_part(struct fr__arena *a, struct part *p, struct fr_e
 
 static const char *own_network(const struct part *p)
 {
-    return p->preset ? p->preset->network : fr__topo_file_network(p->file);
+    return p->preset ? p->preset->network
+           : p->box  ? p->box->card->network
+                     : fr__topo_file_network(p->file);
 }
 
 static enum fr_status fail_unsaid(const struct part *p, struct fr_error *err)
@@ -308,7 +323,9 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
     const struct part *p = &l->parts[0];
     struct fr__network own, now;
     struct fr_loc loc = FR_NOWHERE;
-    const char *name = p->preset ? p->preset->network_system : fr__topo_file_system(p->file, &loc);
+    const char *name = p->preset ? p->preset->network_system
+                       : p->box  ? NULL
+                                 : fr__topo_file_system(p->file, &loc);
     char why[2 * MAX_LINE];
 
     if (!name || fr__fabric_is(own_network(p)))
@@ -335,7 +352,7 @@ static enum fr_status name_system(const struct line *l, struct fr_topo_builder *
 
 /* ---- placing ---- */
 
-/* Adds the part's machines; those of a preset are all alike. Returns how many. */
+/* Adds the part's machines; those of a preset or box are all alike. Returns how many. */
 static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t machine)
 {
     uint32_t first = machine;
@@ -344,6 +361,8 @@ static uint32_t place(struct fr_topo_builder *b, const struct part *p, uint32_t 
         if (p->preset) {
             p->preset->build(b, machine);
             machine += p->preset->n_machines ? p->preset->n_machines : 1;
+        } else if (p->box) {
+            fr__box_build(p->box, b, machine++);
         } else {
             machine += fr__topo_file_place(p->file, b, machine);
         }

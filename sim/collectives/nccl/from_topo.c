@@ -21,10 +21,12 @@ static const struct {
     const char *start;
     unsigned sm;
 } GENERATIONS[] = {
-    {"k80", 37},   {"p100", 60},  {"p40", 61},    {"p4", 61},    {"v100", 70},   {"t4", 75},
-    {"a100", 80},  {"a800", 80},  {"a30", 80},    {"a40", 86},   {"a10", 86},    {"a6000", 86},
-    {"l40", 89},   {"l4", 89},    {"h100", 90},   {"h200", 90},  {"h800", 90},   {"h20", 90},
-    {"gh200", 90}, {"b300", 103}, {"gb300", 103}, {"b200", 100}, {"gb200", 100},
+    {"k80", 37},    {"p100", 60},  {"p40", 61},    {"p4", 61},         {"v100", 70},
+    {"t4", 75},     {"a100", 80},  {"a800", 80},   {"a30", 80},        {"a40", 86},
+    {"a10", 86},    {"a6000", 86}, {"l40", 89},    {"l4", 89},         {"h100", 90},
+    {"h200", 90},   {"h800", 90},  {"h20", 90},    {"gh200", 90},      {"b300", 103},
+    {"gb300", 103}, {"b200", 100}, {"gb200", 100}, {"rtx6000ada", 89}, {"rtx20", 75},
+    {"rtx30", 86},  {"rtx40", 89}, {"rtx50", 120},
 };
 
 static unsigned sm_of(const struct fr_topo *t, uint32_t device)
@@ -352,7 +354,8 @@ static enum fr_status search(struct builder *b, const uint32_t devices[], uint32
         return fr__ns_fail_full(b->s, err);
     for (uint32_t g = 0; g < b->s->count[FR__NS_GPU]; g++)
         if (fr__ns_at(b->s, FR__NS_GPU, g)->sm == 0)
-            return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "NCCL does not run on these GPUs");
+            return fr__fail(err, FR_EUSAGE, FR_NOWHERE,
+                            "the compute capability of these GPUs is not known");
     if (n_nodes > 1 && b->s->count[FR__NS_NET] == 0)
         return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "the machines have no NICs");
     FR_TRY(fr__ns_finish(b->s, n_nodes > 1, err));
