@@ -170,11 +170,40 @@ const char *fr__nearest(const char *word, const char *const names[], size_t n)
     return best <= limit ? nearest : NULL;
 }
 
+enum { MIN_BEGINNING = 3, MAX_HINTS = 4 };
+
+/* ", did you mean 'dgx1-p100' or 'dgx1-v100'?": the names that go on where the word ends, three and
+ * dots where there are many; false where there are none. */
+static bool hint_by_start(const char *word, const char *const names[], size_t n, char *buf,
+                          size_t buf_size)
+{
+    size_t length = strlen(word), n_fit = 0, used = 0, n_shown;
+
+    for (size_t i = 0; i < n && names[i] && length >= MIN_BEGINNING; i++)
+        n_fit += strncmp(names[i], word, length) == 0;
+    n_shown = n_fit > MAX_HINTS ? MAX_HINTS - 1 : n_fit;
+    for (size_t i = 0, k = 0; k < n_shown; i++) {
+        if (strncmp(names[i], word, length) != 0)
+            continue;
+        used += (size_t)snprintf(buf + used, used < buf_size ? buf_size - used : 0, "%s'%s'",
+                                 k == 0                                 ? ", did you mean "
+                                 : k + 1 == n_shown && n_shown == n_fit ? " or "
+                                                                        : ", ",
+                                 names[i]);
+        k++;
+    }
+    used += (size_t)snprintf(buf + used, used < buf_size ? buf_size - used : 0, "%s",
+                             n_shown < n_fit ? ", ...?" : "?");
+    return n_fit > 0 && used < buf_size;
+}
+
 const char *fr__did_you_mean(const char *word, const char *const names[], size_t n, char *buf,
                              size_t buf_size)
 {
     const char *name = fr__nearest(word, names, n);
 
+    if (hint_by_start(word, names, n, buf, buf_size))
+        return buf;
     if (name)
         snprintf(buf, buf_size, ", did you mean '%s'?", name);
     else if (buf_size)

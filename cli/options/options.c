@@ -169,7 +169,8 @@ static const struct option_row rows[] = {
      NULL},
     {OPTIONS_PROBLEM, 0, "profile-device", "TYPE",
      "type of the GPU that the workload's times were measured on, if it does not say", NULL},
-    {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH", "a preset, a composition, a box of cards or a file", NULL},
+    {OPTIONS_PROBLEM, 't', "topology", "NAME|PATH",
+     "a preset, a composition, a box of cards or a file", NULL},
     {OPTIONS_PROBLEM, 'g', "gpus", "N", "use the first N GPUs (default: all)", NULL},
     {OPTIONS_PROBLEM, 0, "spread", NULL, "take the GPUs evenly over the machines; a rack is one",
      NULL},
@@ -189,7 +190,8 @@ static const struct option_row rows[] = {
      "gradients after the step: none (dropped) or zero (kept)", NULL},
     {OPTIONS_SHAPE, 0, "seq-len", "N", "tokens per sample, for sequence models", NULL},
     {OPTIONS_SHAPE, 0, "image-size", "N", "side of the square images, for image models", NULL},
-    {OPTIONS_COMM, 't', "topology", "NAME|PATH", "a preset, a composition, a box of cards or a file", NULL},
+    {OPTIONS_COMM, 't', "topology", "NAME|PATH",
+     "a preset, a composition, a box of cards or a file", NULL},
     {OPTIONS_COMM, 'b', "minbytes", "SIZE", "smallest size; K, M, G of 1024 (8)", cli_set_comm_min},
     {OPTIONS_COMM, 'e', "maxbytes", "SIZE", "largest size (1G)", cli_set_comm_max},
     {OPTIONS_COMM, 'f', "stepfactor", "N", "from size to size (2)", cli_set_comm_factor},
@@ -459,24 +461,24 @@ static enum fr_status apply(struct scan *s, const struct option_row *row, const 
     return set(s->options, row, value, err);
 }
 
+enum { SPELT = 64 };
+
 static enum fr_status fail_unknown_option(const struct scan *s, const char *name, size_t length,
                                           struct fr_error *err)
 {
+    char spelt[N_ROWS][SPELT], word[SPELT], hint[256];
     const char *names[N_ROWS];
-    char word[64], hint[128];
-    const char *near;
     size_t n = 0;
 
-    snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), name);
+    snprintf(word, sizeof(word), "--%.*s", (int)(length < SPELT - 3 ? length : SPELT - 3), name);
     for (size_t i = 0; i < N_ROWS; i++)
-        if (takes(s->verb->options, &rows[i]))
-            names[n++] = rows[i].name;
-    near = fr__nearest(word, names, n);
-    if (near)
-        snprintf(hint, sizeof(hint), ", did you mean '--%s'?", near);
-    else
-        hint[0] = '\0';
-    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '--%s'%s", word, hint);
+        if (takes(s->verb->options, &rows[i])) {
+            snprintf(spelt[n], SPELT, "--%s", rows[i].name);
+            names[n] = spelt[n];
+            n++;
+        }
+    return fr__fail(err, FR_EUSAGE, FR_NOWHERE, "unknown option '%s'%s", word,
+                    fr__did_you_mean(word, names, n, hint, sizeof(hint)));
 }
 
 static enum fr_status parse_long(struct scan *s, const char *name, struct fr_error *err)

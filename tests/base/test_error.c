@@ -159,12 +159,31 @@ START_TEST(the_question_is_empty_without_a_near_name)
 }
 END_TEST
 
+START_TEST(a_word_that_names_go_on_from_suggests_them)
+{
+    static const char *const models[] = {"gpt",     "gpt2-small", "gpt2-xl", "gpt3-1b",
+                                         "gpt3-2b", "gpt3-3b",    "gpt3-4b", "gpt3-5b"};
+    char buf[256], tight[32];
+
+    ck_assert_str_eq(fr__did_you_mean("gpt2", models, 8, buf, sizeof(buf)),
+                     ", did you mean 'gpt2-small' or 'gpt2-xl'?");
+    ck_assert_str_eq(fr__did_you_mean("gpt3", models, 7, buf, sizeof(buf)),
+                     ", did you mean 'gpt3-1b', 'gpt3-2b', 'gpt3-3b' or 'gpt3-4b'?");
+    ck_assert_str_eq(fr__did_you_mean("gpt3", models, 8, buf, sizeof(buf)), /* five are too many */
+                     ", did you mean 'gpt3-1b', 'gpt3-2b', 'gpt3-3b', ...?");
+    ck_assert_str_eq(fr__did_you_mean("gp", models, 8, buf, sizeof(buf)), ", did you mean 'gpt'?");
+    ck_assert_str_eq(fr__did_you_mean("gpt2", models, 8, tight, sizeof(tight)),
+                     ", did you mean 'gpt'?");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tc = tcase_create("error");
 
     tcase_add_test(tc, a_message_names_the_parts_of_the_place_that_exist);
     tcase_add_test(tc, nobody_has_to_want_the_message);
+    tcase_add_test(tc, a_word_that_names_go_on_from_suggests_them);
     tcase_add_test(tc, no_input_reaches_the_terminal_raw);
     tcase_add_test(tc, a_message_may_quote_the_last_one);
     tcase_add_test(tc, a_long_message_is_cut_between_characters);

@@ -144,36 +144,6 @@ static enum fr_status read_line(struct line *l, const char *spec, struct fr_erro
 
 /* ---- finding what the names mean ---- */
 
-/* Whether the name is the word with more behind a dash. */
-static bool begins_so(const char *name, const char *word, size_t length)
-{
-    return length >= 3 && strncmp(name, word, length) == 0 && name[length] == '-';
-}
-
-/* ", did you mean 'dgx1-p100' or 'dgx1-v100'?": the names that go on where `name` ends; "" where
- * there are none or too many. */
-static void hint_by_start(const char *name, const char *const names[], size_t n, char *hint,
-                          size_t room)
-{
-    size_t length = strlen(name), n_fit = 0, used = 0;
-
-    hint[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        n_fit += begins_so(names[i], name, length);
-    for (size_t i = 0, k = 0; i < n && n_fit <= 4; i++) {
-        if (!begins_so(names[i], name, length))
-            continue;
-        used += (size_t)snprintf(hint + used, used < room ? room - used : 0, "%s'%s'",
-                                 k == 0           ? ", did you mean "
-                                 : k + 1 == n_fit ? " or "
-                                                  : ", ",
-                                 names[i]);
-        k++;
-    }
-    if (n_fit > 0 && n_fit <= 4 && used + 1 < room)
-        memcpy(hint + used, "?", 2);
-}
-
 static enum fr_status fail_unknown(const char *name, struct fr_error *err)
 {
     const char *names[64] = {NULL};
@@ -188,10 +158,6 @@ static enum fr_status fail_unknown(const char *name, struct fr_error *err)
             "'%s' is a device type, no machine: a preset, a file, or 'box:8x%s' for PCIe "
             "cards expected",
             name, name);
-    hint_by_start(name, names, n, hint, sizeof(hint));
-    if (hint[0])
-        return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no topology preset or file '%s'%s", name,
-                        hint);
     return fr__fail(err, FR_ENOENT, FR_NOWHERE, "no topology preset or file '%s'%s", name,
                     fr__did_you_mean(name, names, n, hint, sizeof(hint)));
 }
