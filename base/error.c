@@ -201,8 +201,11 @@ const char *fr__did_you_mean(const char *word, const char *const names[], size_t
                              size_t buf_size)
 {
     const char *name = fr__nearest(word, names, n);
+    size_t length = strlen(word);
+    bool is_all_but_a_letter =
+        name && strncmp(name, word, length) == 0 && name[length] && !name[length + 1];
 
-    if (hint_by_start(word, names, n, buf, buf_size))
+    if (!is_all_but_a_letter && hint_by_start(word, names, n, buf, buf_size))
         return buf;
     if (name)
         snprintf(buf, buf_size, ", did you mean '%s'?", name);

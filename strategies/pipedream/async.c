@@ -290,6 +290,7 @@ static void place_members(struct placing *g, uint32_t stage, uint32_t q, uint32_
 
     if (r < 2 || micro / r >= g->n_micros / r) /* the last round may be short: it is not summed */
         return;
+    fr__place_sums_on(&g->replicas[micro], device_at(g, stage, q)); /* of tied weights */
     for (uint32_t b = 0; b < g->n_buckets; b++) {
         uint32_t task;
 
@@ -349,6 +350,7 @@ static void place_pass(struct placing *g, uint32_t stage, uint32_t q, const stru
     if (k->pass == FR__PD_FORWARD)
         return;
     fr__add_free(g->pl, g->stash[cell(g, stage, k->micro)], *marker);
+    r->done_of[device_at(g, stage, q)] = *marker;
     place_members(g, stage, q, k->micro);
     while (stage == 0 && g->n_ends < g->n_iterations && end_of(g, g->n_ends + 1) == k->micro) {
         fr_plan_end_iteration(g->pl->plan, *marker);

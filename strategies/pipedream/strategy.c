@@ -67,6 +67,24 @@ static enum fr_status choose_batch(struct work *w, struct fr__pd_run *run, struc
     return FR_OK;
 }
 
+/* A sum of gradients stands with the first stage that feeds it. Its item alone does not say which:
+ * a cut through branches that read one tensor need not keep the order of items. */
+static void settle_sums(const struct fr_graph *g, uint32_t of_op[])
+{
+    for (uint32_t o = 0; o < g->n_ops; o++) {
+        uint32_t first = FR_NONE;
+
+        if (g->ops[o].kind != FR_OP_GRAD_ADD || g->ops[o].phase != FR_PHASE_BACKWARD_DATA)
+            continue;
+        for (uint32_t i = g->in_first[o]; i < g->in_first[o + 1]; i++) {
+            uint32_t stage = of_op[g->edges[g->in_edges[i]].src];
+
+            first = stage < first ? stage : first;
+        }
+        of_op[o] = first == FR_NONE ? of_op[o] : first;
+    }
+}
+
 /* The stage of each op; layers that no cut reaches stand with the last that they read. */
 static enum fr_status assign(struct work *w, struct fr__pd_run *run, struct fr_error *err)
 {
@@ -87,6 +105,7 @@ static enum fr_status assign(struct work *w, struct fr__pd_run *run, struct fr_e
     }
     for (size_t o = 0; o < w->pl->graph->n_ops; o++)
         of_op[o] = of_layer[w->item_of[o]];
+    settle_sums(w->pl->graph, of_op);
     run->stage_of = of_op;
     return FR_OK;
 }
@@ -126,7 +145,7 @@ static enum fr_status promise(struct work *w, const struct fr__pd_run *run, stru
 
     snprintf(by, sizeof(by), "slowest stage of PipeDream's planner, mode=%s", w->stages->mode);
     snprintf(left_out, sizeof(left_out),
-             "%s%supdates, waits of stages for each other, interference",
+             "%s%supdates, copies of tied weights, waits of stages for each other, interference",
              w->o.has_flush ? "filling and emptying the pipeline, " : "",
              w->o.compression > 0 ? "" : "transfers between stages, ");
     return fr__decisions_promise(

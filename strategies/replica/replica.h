@@ -116,6 +116,8 @@ void fr__refresh_tied(struct fr__replica *r);
 /* All three for the ops of one device, whose done_of must be set; bodies of other devices may still
  * be to come. Returns the marker at the end of the updates and the first update, FR_NONE: none. */
 uint32_t fr__place_updates_on(struct fr__replica *r, uint32_t device, uint32_t *first);
+/* The first of the three ahead of the others, for who waits for the sums. */
+void fr__place_sums_on(struct fr__replica *r, uint32_t device);
 
 /* Makes `task` wait until the owner's gradient is complete. frees: the task also frees it, for
  * plans in which the replica itself makes no update. */

@@ -31,6 +31,11 @@ void fr__place_sums(struct fr__replica *r)
     place_tail(r, FR__ROLE_SUM, FR_NONE);
 }
 
+void fr__place_sums_on(struct fr__replica *r, uint32_t device)
+{
+    place_tail(r, FR__ROLE_SUM, device);
+}
+
 /* A gradient that is no tensor of the graph. */
 static uint32_t plain_gradient(struct fr__replica *r, const struct fr__owner *w)
 {

@@ -171,6 +171,10 @@ START_TEST(a_word_that_names_go_on_from_suggests_them)
                      ", did you mean 'gpt3-1b', 'gpt3-2b', 'gpt3-3b' or 'gpt3-4b'?");
     ck_assert_str_eq(fr__did_you_mean("gpt3", models, 8, buf, sizeof(buf)), /* five are too many */
                      ", did you mean 'gpt3-1b', 'gpt3-2b', 'gpt3-3b', ...?");
+    ck_assert_str_eq(fr__did_you_mean("gpt2-x", models, 8, buf, sizeof(buf)),
+                     ", did you mean 'gpt2-xl'?");
+    ck_assert_str_eq(fr__did_you_mean("gpt3-", models, 7, buf, sizeof(buf)),
+                     ", did you mean 'gpt3-1b', 'gpt3-2b', 'gpt3-3b' or 'gpt3-4b'?");
     ck_assert_str_eq(fr__did_you_mean("gp", models, 8, buf, sizeof(buf)), ", did you mean 'gpt'?");
     ck_assert_str_eq(fr__did_you_mean("gpt2", models, 8, tight, sizeof(tight)),
                      ", did you mean 'gpt'?");

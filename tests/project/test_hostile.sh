@@ -84,7 +84,7 @@ asks 2 "a number of GPUs \(-g\) and their names \(--devices\) exclude each other
 asks 2 "--spread and names of GPUs \(--devices\) exclude each other" --spread \
     --devices n0.gpu0..1 -s single
 asks 2 "no model, folder or file named 'lenett', did you mean 'lenet'\?" -w lenett -s single
-asks 2 "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100' or 'dgx1-v100-32g'\?" -t dgx1-v10 -s single
+asks 2 "no topology preset or file 'dgx1-v10', did you mean 'dgx1-v100'\?" -t dgx1-v10 -s single
 asks 2 "unknown strategy 'singel', did you mean 'single'\?" -s singel
 asks 2 "strategy 'mp' has no options, so no 'x'" -s mp:x=1
 asks 2 "strategy 'dp' has no option 'buckets', did you mean 'bucket'\?" -s dp:buckets=25MiB
@@ -191,7 +191,7 @@ bad 2 ".*\"0\".*" topo show '0x dgx1-v100 via ib:100Gbps'
 bad 2 "unknown option '-1'" topo show '-1x dgx1-v100 via ib:100Gbps'
 bad 2 ".*99999999999.*" topo show '99999999999x dgx1-v100 via ib:100Gbps'
 bad 2 ".*" topo show '60000x dgx1-v100 via ib:100Gbps'
-bad 2 ".*'dgx1-v10'.*did you mean 'dgx1-v100' or 'dgx1-v100-32g'\?" topo show '2x dgx1-v10 via ib:100Gbps'
+bad 2 ".*'dgx1-v10'.*did you mean 'dgx1-v100'\?" topo show '2x dgx1-v10 via ib:100Gbps'
 bad 2 "no network after 'via', one like ib:100Gbps expected" topo show '2x dgx1-v100 via'
 bad 2 ".*'tokenring'.*" topo show '2x dgx1-v100 via tokenring:100Gbps'
 bad 2 ".*\"100\".*" topo show '2x dgx1-v100 via ib:100'
@@ -203,7 +203,7 @@ bad 2 "'extra' in the topology, .*" topo show '2x dgx1-v100 via ib:100Gbps extra
 
 # ---- fabrics and files of other tools ----
 
-bad 2 "'spin' is no option of rails, did you mean 'spine' or 'spines'\?" topo show '2x dgx1-v100 via rails:spin=2:1'
+bad 2 "'spin' is no option of rails, did you mean 'spine'\?" topo show '2x dgx1-v100 via rails:spin=2:1'
 bad 2 ".*make 9 machines, and there are 2" topo show '2x dgx1-v100 via torus:dims=3x3'
 bad 2 "nothing after 'less', links like n0.nic1=0.5 expected" topo show '2x dgx1-v100 via rails less'
 bad 2 "no vertex or link 'n7.nic0', did you mean 'n0.nic0'\?" topo show '2x dgx1-v100 via rails less n7.nic0=0'

@@ -5,6 +5,8 @@
 #include "sim/sim.h"
 #include "tests/support/base_check.h"
 #include "tests/support/strategies_case.h"
+#include "topo/topo.h"
+#include "workloads/workloads.h"
 
 #include <check.h>
 #include <math.h>
@@ -162,6 +164,48 @@ START_TEST(what_has_no_steady_state_is_refused)
 }
 END_TEST
 
+/* Cuts through the branches of attention leave some readers of a tensor before them and others
+ * behind, and tied weights are summed in whichever stage has them: each op still runs where what it
+ * reads has been made (fr_plan_finish, in case_plan, would find it otherwise). */
+START_TEST(attention_may_be_cut_through_and_weights_tied)
+{
+    static const struct {
+        const char *model, *spec;
+        uint32_t n, batch;
+        size_t n_least; /* devices in use */
+    } rows[] = {
+        {"bert:layers=4,hidden=256,heads=4", "pipedream:straight=1", 4, 8, 4},
+        {"bert:layers=7,hidden=512,heads=8", "pipedream:straight=1", 3, 24, 3},
+        {"t5:layers=2", "pipedream", 2, 16, 2},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fr_workload_options o = {.dtype = FR_N_DTYPES, .batch = rows[i].batch};
+        struct fr_topo *t;
+        struct fr_graph *g;
+        struct fr_error err;
+        struct fr_plan *plan;
+        const struct fr_plan_view *v;
+        bool is_used[8] = {false};
+        size_t n_used = 0;
+
+        ck_assert_msg(fr_topo_load(&t, "dgx1-v100-32g", &err) == FR_OK, "%s", err.text);
+        ck_assert_msg(fr_workload_load(&g, rows[i].model, &o, &err) == FR_OK, "%s", err.text);
+        plan = case_plan(&(struct case_problem){t, g, rows[i].n, rows[i].batch, FR_SGD, NULL},
+                         rows[i].spec);
+        v = fr_plan_view(plan);
+        for (size_t k = 0; k < v->n_tasks; k++)
+            is_used[v->tasks[k].device] = true;
+        for (size_t d = 0; d < rows[i].n; d++)
+            n_used += is_used[d];
+        ck_assert_uint_ge(n_used, rows[i].n_least);
+        fr_plan_free(plan);
+        fr_graph_free(g);
+        fr_topo_free(t);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("pipedream_async");
@@ -171,5 +215,6 @@ int main(void)
     tcase_add_test(c, straight_stages_are_the_schedule_pipedream);
     tcase_add_test(c, replicas_sum_their_gradients_once_a_round);
     tcase_add_test(c, what_has_no_steady_state_is_refused);
+    tcase_add_test(c, attention_may_be_cut_through_and_weights_tied);
     return run_case(c, "strategies/pipedream_async");
 }
