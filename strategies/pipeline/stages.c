@@ -97,10 +97,21 @@ static bool goes_on(const struct fr_op *op, uint32_t layer, const bool is_unroll
            unit_of_layer[op->layer] == unit_of_layer[layer];
 }
 
+/* Whether an op reads parameters alone, as a cast of weights: it belongs to who reads it. A cut
+ * between them would send weights forward and their gradient back. */
+static bool reads_weights_alone(const struct fr_graph *g, uint32_t op)
+{
+    for (uint32_t i = g->in_first[op]; i < g->in_first[op + 1]; i++)
+        if (g->edges[g->in_edges[i]].tensor != FR_NONE)
+            return false;
+    return g->ops[op].kind == FR_OP_CAST;
+}
+
 static void assign_items(struct chain *c, const bool is_unrolled[], const uint32_t unit_of_layer[])
 {
     const struct fr_graph *g = c->pl->graph;
     uint32_t layer = FR_NONE, n_forward = 0;
+    bool is_bare = false; /* the item is casts of weights until now */
 
     for (uint32_t o = 0; o < g->n_ops; o++) {
         const struct fr_op *op = &g->ops[o];
@@ -108,10 +119,12 @@ static void assign_items(struct chain *c, const bool is_unrolled[], const uint32
         c->item_of[o] = FR_NONE;
         if (op->phase != FR_PHASE_FORWARD)
             continue;
-        if (!goes_on(op, layer, is_unrolled, unit_of_layer)) {
+        if (!is_bare && !goes_on(op, layer, is_unrolled, unit_of_layer)) {
             c->n_before[c->n] = n_forward;
             c->items[c->n++] = o;
+            is_bare = true;
         }
+        is_bare = is_bare && reads_weights_alone(g, o);
         layer = op->layer;
         n_forward++;
         c->item_of[o] = (uint32_t)c->n - 1;

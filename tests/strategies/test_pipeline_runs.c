@@ -169,6 +169,37 @@ START_TEST(the_engine_takes_the_time_of_the_replay)
 }
 END_TEST
 
+/* Weight gradients of zb-h1 fill gaps in any order over stages, so a cast of weights that a cut
+ * parted from its layer would wait for the other stage's. */
+START_TEST(no_cut_parts_a_cast_of_weights_from_its_layer)
+{
+    struct fr_workload_options o = {.dtype = FR_AMP, .batch = 12};
+    struct fr_graph *g;
+    struct fr_error err;
+
+    ck_assert_msg(fr_workload_load(&g, "lenet", &o, &err) == FR_OK, "%s", err.text);
+    for (uint32_t n = 2; n <= 6; n++) {
+        struct fr_topo *t = case_topo(n, 1e10, UINT64_C(8) << 30);
+        struct fr_plan *plan =
+            case_plan(&(struct case_problem){t, g, n, 12, FR_SGD, NULL}, "pp:schedule=zb-h1");
+        const struct fr_plan_view *v = fr_plan_view(plan);
+        uint32_t device_of[256] = {0};
+
+        ck_assert_uint_lt(g->n_ops, 256);
+        for (size_t k = 0; k < v->n_tasks; k++)
+            if (v->tasks[k].kind == FR_TASK_COMPUTE && v->tasks[k].op != FR_NONE)
+                device_of[v->tasks[k].op] = v->tasks[k].device;
+        for (size_t e = 0; e < g->n_edges; e++)
+            if (strstr(g->ops[g->edges[e].src].name, "weight_cast") &&
+                g->ops[g->edges[e].src].phase == FR_PHASE_FORWARD && g->edges[e].bytes > 0)
+                ck_assert_uint_eq(device_of[g->edges[e].src], device_of[g->edges[e].dst]);
+        fr_plan_free(plan);
+        fr_topo_free(t);
+    }
+    fr_graph_free(g);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("pipeline_runs");
@@ -178,5 +209,6 @@ int main(void)
         n_kinds++;
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, the_engine_takes_the_time_of_the_replay, 0, n_kinds);
+    tcase_add_test(t, no_cut_parts_a_cast_of_weights_from_its_layer);
     return run_case(t, "pipeline_runs");
 }
