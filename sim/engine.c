@@ -53,7 +53,7 @@ FR__INLINE double duration_of(const struct engine *e, uint32_t task, const struc
 FR__INLINE void compute_start(struct engine *e, uint32_t task, bool is_usual)
 {
     struct state *k = &e->tasks[task];
-    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    uint32_t d = k->stream & e->device_mask;
     struct device *device = &e->devices[d];
     double duration_s = duration_of(e, task, k, is_usual);
 
@@ -101,7 +101,7 @@ static void complete_markers(struct engine *e)
 FR__INLINE void compute_dispatch(struct engine *e, uint32_t task, const struct state *k,
                                  bool is_usual)
 {
-    uint32_t d = k->stream / STREAMS_A_DEVICE;
+    uint32_t d = k->stream & e->device_mask;
     double launch_s = is_usual && k->cost_id != FR_NONE ? e->v->costs[k->cost_id].launch_s
                                                         : fr__launch_s(e, k->cost_id, d);
     double host_s = e->devices[d].host_s += launch_s;
@@ -159,7 +159,7 @@ FR__INLINE void start_ready(struct engine *e, bool is_usual)
         struct stream *s = &e->streams[id];
 
         s->is_dirty = false;
-        if (fr__is_of_free(id))
+        if (fr__is_of_free(e, id))
             start_free(e, s);
         else if (may_dispatch(e, s, is_usual))
             dispatch(e, s, fr__stream_pop(e, s), false, is_usual);

@@ -90,18 +90,19 @@ struct waiting {
     uint64_t key; /* ordered like (priority, task); its lower half is the task */
 };
 
+/* 64 bytes. Few tasks wait on most streams, and they wait inside it. */
 struct stream {
-    struct waiting *queue; /* binary heap in the order asked for */
+    struct waiting *queue; /* binary heap in the order asked for; `few` or the heap */
     uint32_t n, cap;
     uint32_t running; /* task, or FR_NONE */
     uint32_t last;    /* the task that ran before */
     uint32_t next;    /* strict: position in `order` */
     bool is_dirty;    /* may start something this instant */
+    struct waiting few[2];
 };
 
-/* One more than a plan may name: tasks that wait for no stream. A power of two is quick to divide
- * by. */
-enum { STREAMS_A_DEVICE = 2 * FR_N_STREAMS, STREAM_OF_FREE = FR_N_STREAMS };
+/* One more than a plan may name, the last: tasks that wait for no stream. */
+enum { STREAM_OF_FREE = FR_N_STREAMS, STREAMS_A_DEVICE };
 
 struct device {
     double since_s; /* `times` is up to date until here; INFINITY: no account is wanted */
@@ -276,7 +277,10 @@ struct engine {
 
     struct state *tasks;    /* [n_tasks] */
     uint32_t *order;        /* strict: tasks of each stream in the plan's order */
-    struct stream *streams; /* [n_devices][STREAMS_A_DEVICE] */
+    struct stream *streams; /* [STREAMS_A_DEVICE][device_mask + 1]; those that no plan has used
+                               take address space, but no memory */
+    uint32_t device_mask;   /* the bits of a stream's number that are its device */
+    unsigned used_streams;  /* bit s: a plan has used stream s of a device, ever */
     uint32_t *dirty;        /* streams to look at this instant */
     size_t n_dirty;
     uint32_t *markers; /* ready markers still to complete; room for all of the plan */
@@ -364,7 +368,15 @@ static inline uint32_t fr__list_end(const uint32_t first[], uint32_t task, uint3
 
 static inline uint32_t fr__device_of(const struct engine *e, uint32_t task)
 {
-    return e->tasks[task].stream / STREAMS_A_DEVICE;
+    return e->tasks[task].stream & e->device_mask;
+}
+
+/* The number of a device's stream, FR_STREAM_FREE among them. */
+static inline uint32_t fr__stream_number(const struct engine *e, uint32_t device, uint32_t stream)
+{
+    uint32_t which = stream == FR_STREAM_FREE ? STREAM_OF_FREE : stream;
+
+    return which * (e->device_mask + 1) + device;
 }
 
 /* Brings a device's account up to now; call before changing what runs on it. */

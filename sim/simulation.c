@@ -35,7 +35,8 @@ struct fr_simulation {
 static bool alloc_state(struct engine *e)
 {
     const struct fr_plan_view *v = e->v;
-    size_t n_devices = v->topo->n_devices, n_streams = n_devices * STREAMS_A_DEVICE;
+    size_t n_devices = v->topo->n_devices;
+    size_t n_streams = ((size_t)e->device_mask + 1) * STREAMS_A_DEVICE;
     void *tasks = fr__arena_take(e->scratch, v->n_tasks * sizeof(*e->tasks) + 2 * LINE, 1);
 
     e->results = fr__arena_alloc(e->arena, n_devices + 1, sizeof(*e->results));
@@ -48,12 +49,23 @@ static bool alloc_state(struct engine *e)
         e->results[d].peak_task = e->results[d].first_over_task = FR_NONE;
         e->devices[d].since_s = fr__wants(e, FR_WANT_ACCOUNT) ? 0 : INFINITY;
     }
-    for (size_t s = 0; s < n_streams; s++)
-        e->streams[s] = (struct stream){.queue = e->streams[s].queue,
-                                        .cap = e->streams[s].cap,
-                                        .running = FR_NONE,
-                                        .last = FR_NONE};
     return true;
+}
+
+/* Sets the streams that tasks have, used: bit s, some device's stream s. */
+static void set_streams(struct engine *e, unsigned used)
+{
+    for (unsigned s = 0; s < STREAMS_A_DEVICE; s++)
+        for (uint32_t d = 0; (used >> s & 1) && d < e->v->topo->n_devices; d++) {
+            struct stream *k = &e->streams[s * (e->device_mask + 1) + d];
+            bool is_new = !k->queue;
+
+            *k = (struct stream){.queue = is_new ? k->few : k->queue,
+                                 .cap = is_new ? sizeof(k->few) / sizeof(k->few[0]) : k->cap,
+                                 .running = FR_NONE,
+                                 .last = FR_NONE};
+        }
+    e->used_streams |= used;
 }
 
 /* How many items a task's state can note. */
@@ -83,16 +95,14 @@ static inline struct lists lists_at(const struct fr_plan_view *v, size_t t, bool
 }
 
 static inline struct state state_at_start(const struct fr_task *k, uint32_t n_preds,
-                                          struct lists at, struct lists end)
+                                          uint32_t stream, struct lists at, struct lists end)
 {
-    uint32_t stream = k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream;
-
     return (struct state){.waits = n_preds,
                           .alloc = at.alloc,
                           .succ = at.succ,
                           .free = at.free,
                           .priority = k->priority,
-                          .stream = k->device * STREAMS_A_DEVICE + stream,
+                          .stream = stream,
                           .cost_id = reference_of(k), /* whichever of the union it is */
                           .kind = k->kind & 7u,
                           .progress = TASK_WAITING,
@@ -110,12 +120,18 @@ static bool set_tasks(struct engine *e)
     bool is_counted = fr__counts_memory(e->want);
     struct lists at = lists_at(&v, 0, is_counted), end;
     size_t n_markers = 0;
+    unsigned used = 0;
 
     for (size_t t = 0; t < v.n_tasks; t++, at = end) {
+        const struct fr_task *k = &v.tasks[t];
+
         end = lists_at(&v, t + 1, is_counted);
-        tasks[t] = state_at_start(&v.tasks[t], v.n_preds[t], at, end);
-        n_markers += v.tasks[t].kind == FR_TASK_MARKER;
+        tasks[t] =
+            state_at_start(k, v.n_preds[t], fr__stream_number(e, k->device, k->stream), at, end);
+        used |= k->stream == FR_STREAM_FREE ? 1u << STREAM_OF_FREE : 1u << k->stream;
+        n_markers += k->kind == FR_TASK_MARKER;
     }
+    set_streams(e, used);
     e->markers = fr__arena_take(e->scratch, n_markers, sizeof(*e->markers));
     return e->markers != NULL;
 }
@@ -281,7 +297,9 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     s->n_router_builds = 1;
     st = fr__routes_init(&e->network.routes, topo, err);
     e->scratch = fr__arena_new();
-    e->streams = calloc(topo->n_devices * STREAMS_A_DEVICE + 1, sizeof(*e->streams));
+    while (e->device_mask + 1 < topo->n_devices)
+        e->device_mask = 2 * e->device_mask + 1;
+    e->streams = calloc(((size_t)e->device_mask + 1) * STREAMS_A_DEVICE, sizeof(*e->streams));
     if (st == FR_OK && (!e->scratch || !e->streams || !fr__turns_init(&e->events, FIRST_EVENTS)))
         st = fr__fail_nomem(err);
     if (st == FR_OK)
@@ -291,6 +309,18 @@ enum fr_status fr_simulation_new(struct fr_simulation **out, const struct fr_top
     return st;
 }
 
+static void free_streams(struct engine *e, size_t n_devices)
+{
+    for (unsigned s = 0; s < STREAMS_A_DEVICE; s++)
+        for (size_t d = 0; (e->used_streams >> s & 1) && d < n_devices; d++) {
+            struct stream *k = &e->streams[s * ((size_t)e->device_mask + 1) + d];
+
+            if (k->queue != k->few)
+                free(k->queue);
+        }
+    free(e->streams);
+}
+
 void fr_simulation_free(struct fr_simulation *s)
 {
     struct engine *e;
@@ -298,9 +328,7 @@ void fr_simulation_free(struct fr_simulation *s)
     if (!s)
         return;
     e = &s->engine;
-    for (size_t i = 0; e->streams && i < s->topo->n_devices * STREAMS_A_DEVICE; i++)
-        free(e->streams[i].queue);
-    free(e->streams);
+    free_streams(e, s->topo->n_devices);
     fr__collectives_fini(e);
     fr__network_fini(e);
     fr__heap_fini(&e->events.rest);
@@ -324,6 +352,8 @@ static void begin(struct fr_simulation *s, const struct fr_plan *p, const struct
                          .scratch = e->scratch,
                          .events = e->events,
                          .streams = e->streams,
+                         .device_mask = e->device_mask,
+                         .used_streams = e->used_streams,
                          .network = e->network,
                          .collectives = e->collectives};
     fr__turns_clear(&e->events);

@@ -8,6 +8,7 @@
 #include "sim/streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void fr__push_event(struct engine *e, double t_s, uint32_t id, uint32_t what)
 {
@@ -24,19 +25,28 @@ static inline bool goes_before(bool is_fifo, struct waiting a, struct waiting b)
     return a.key < b.key;
 }
 
+static bool grow(struct stream *s)
+{
+    struct waiting *grown = s->queue == s->few ? NULL : s->queue;
+    size_t cap = grown ? s->cap : 0;
+
+    if (!fr__grow(&grown, &cap, (size_t)s->n + 1, sizeof(*grown)))
+        return false;
+    if (s->queue == s->few)
+        memcpy(grown, s->few, sizeof(s->few));
+    s->queue = grown;
+    s->cap = (uint32_t)cap;
+    return true;
+}
+
 void fr__queue_push(struct engine *e, struct stream *s, struct waiting w)
 {
     bool is_fifo = e->o->order == FR_ORDER_FIFO;
     uint32_t i = s->n;
 
-    if (s->n == s->cap) {
-        size_t cap = s->cap;
-
-        if (!fr__grow(&s->queue, &cap, (size_t)s->n + 1, sizeof(*s->queue))) {
-            fr__engine_fail_nomem(e);
-            return;
-        }
-        s->cap = (uint32_t)cap;
+    if (s->n == s->cap && !grow(s)) {
+        fr__engine_fail_nomem(e);
+        return;
     }
     s->n++;
     while (i > 0 && goes_before(is_fifo, w, s->queue[(i - 1) / 2])) {
@@ -159,7 +169,7 @@ static void sort_tasks(uint32_t tasks[], size_t n, const struct fr_task *t)
 /* strict: the plan's order on each stream is by (priority, task number). */
 enum fr_status fr__order_streams(struct engine *e)
 {
-    size_t n_streams = e->v->topo->n_devices * STREAMS_A_DEVICE;
+    size_t n_streams = ((size_t)e->device_mask + 1) * STREAMS_A_DEVICE;
     uint32_t *end = fr__arena_alloc(e->scratch, n_streams, sizeof(*end)), at = 0;
 
     e->order = fr__arena_alloc(e->scratch, e->v->n_tasks, sizeof(*e->order));

@@ -37,9 +37,9 @@ static inline uint32_t fr__n_fetched(const struct state *k)
     return k->n_succ < MOST_FETCHED ? k->n_succ : MOST_FETCHED;
 }
 
-static inline bool fr__is_of_free(uint32_t stream)
+static inline bool fr__is_of_free(const struct engine *e, uint32_t stream)
 {
-    return stream % STREAMS_A_DEVICE == STREAM_OF_FREE;
+    return stream / STREAM_OF_FREE > e->device_mask;
 }
 
 static inline uint32_t fr__task_of(struct waiting w)
@@ -89,7 +89,7 @@ FR__INLINE void fr__task_ready(struct engine *e, uint32_t task, uint32_t cause)
     }
     if (e->is_large)
         fr__fetch(&e->v->succ[k->succ]);
-    if (s->n == 0 && s->cap > 0) {
+    if (s->n == 0) {
         s->queue[0] = w;
         s->n = 1;
     } else {
@@ -133,7 +133,7 @@ FR__INLINE void fr__end_task(struct engine *e, uint32_t task, bool is_usual)
     e->n_done++;
     if (k->ends_iteration)
         fr__account_iteration(e, task == v->iteration_ends[v->n_iterations - 1]);
-    if (!fr__is_of_free(k->stream) && k->kind != FR_TASK_MARKER) {
+    if (!fr__is_of_free(e, k->stream) && k->kind != FR_TASK_MARKER) {
         e->streams[k->stream].running = FR_NONE;
         e->streams[k->stream].last = task;
         fr__mark_dirty(e, k->stream);

@@ -234,7 +234,7 @@ static double share_within(const struct engine *e, uint32_t task, const struct s
     return (fmin(end_s, to_s) - fmax(start_s, from_s)) / (end_s - start_s);
 }
 
-/* Adds up work_s by stream, [n_devices][STREAMS_A_DEVICE], and launch_s by device, of tasks that
+/* Adds up work_s by stream, [n_devices][FR_N_STREAMS], and launch_s by device, of tasks that
  * take the means of their costs. */
 static void add_means(const struct engine *e, double work_s[], double launch_s[])
 {
@@ -248,7 +248,7 @@ static void add_means(const struct engine *e, double work_s[], double launch_s[]
             continue;
         launch_s[k->device] += costs[k->cost_id].launch_s;
         if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
-            work_s[k->device * STREAMS_A_DEVICE + k->stream] += costs[k->cost_id].mean_s;
+            work_s[k->device * FR_N_STREAMS + k->stream] += costs[k->cost_id].mean_s;
     }
 }
 
@@ -261,14 +261,14 @@ static void add_work(const struct engine *e, const struct span *within, double w
 
         launch_s[k->device] += fr__launch_s(e, k->cost_id, k->device);
         if (k->kind == FR_TASK_COMPUTE && k->stream != FR_STREAM_FREE)
-            work_s[k->device * STREAMS_A_DEVICE + k->stream] +=
+            work_s[k->device * FR_N_STREAMS + k->stream] +=
                 fr__task_duration(e, t) * (within ? share_within(e, t, within) : 1);
     }
 }
 
 static enum fr_status most_work(struct engine *e, const struct span *within, struct most *out)
 {
-    size_t n_devices = e->v->topo->n_devices, n_streams = n_devices * STREAMS_A_DEVICE;
+    size_t n_devices = e->v->topo->n_devices, n_streams = n_devices * FR_N_STREAMS;
     double *work_s = calloc(n_streams + 1, sizeof(*work_s));
     double *launch_s = calloc(n_devices + 1, sizeof(*launch_s));
 

@@ -48,9 +48,7 @@ static struct wait what_it_waits_for(const struct engine *e, uint32_t task,
                                      const uint32_t pred_of[])
 {
     const struct fr_task *k = &e->v->tasks[task];
-    const struct stream *s =
-        &e->streams[k->device * STREAMS_A_DEVICE +
-                    (k->stream == FR_STREAM_FREE ? STREAM_OF_FREE : k->stream)];
+    const struct stream *s = &e->streams[fr__stream_number(e, k->device, k->stream)];
 
     if (!is_dispatched(e, task) && e->tasks[task].waits > 0)
         return (struct wait){pred_of[task], "follows"};

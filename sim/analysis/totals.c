@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 struct totals {
-    double *stream_s;     /* [n_devices][STREAMS_A_DEVICE] */
+    double *stream_s;     /* [n_devices][FR_N_STREAMS] */
     double *out_s, *in_s; /* [n_devices] */
     double serial_s;
 };
@@ -37,7 +37,7 @@ static void add_computing(struct engine *e, struct totals *k)
             continue;
         k->serial_s += s;
         if (task->stream != FR_STREAM_FREE)
-            k->stream_s[task->device * STREAMS_A_DEVICE + task->stream] += s;
+            k->stream_s[task->device * FR_N_STREAMS + task->stream] += s;
     }
 }
 
@@ -110,7 +110,7 @@ enum fr_status fr__totals(struct engine *e, struct fr_run *run)
     size_t n = e->v->topo->n_devices;
     struct totals k = {.serial_s = 0};
 
-    k.stream_s = calloc(n * STREAMS_A_DEVICE + 1, sizeof(*k.stream_s));
+    k.stream_s = calloc(n * FR_N_STREAMS + 1, sizeof(*k.stream_s));
     k.out_s = calloc(n + 1, sizeof(*k.out_s));
     k.in_s = calloc(n + 1, sizeof(*k.in_s));
     if (!k.stream_s || !k.out_s || !k.in_s) {
@@ -119,7 +119,7 @@ enum fr_status fr__totals(struct engine *e, struct fr_run *run)
         add_computing(e, &k);
         add_moving(e, &k);
         run->serial_s = k.serial_s / run->n_iterations;
-        run->busiest_s = most_of(k.stream_s, n * STREAMS_A_DEVICE, 0);
+        run->busiest_s = most_of(k.stream_s, n * FR_N_STREAMS, 0);
         run->busiest_s = most_of(k.out_s, n, run->busiest_s);
         run->busiest_s = most_of(k.in_s, n, run->busiest_s) / run->n_iterations;
     }

@@ -32,7 +32,6 @@ struct level {
 struct flow {
     const struct fr__routes *routes;
     struct fr__maxmin *solver;
-    double *capacity_Bps; /* [n_links] */
     /* only where rates are asked for: */
     bool wants_rates;
     uint32_t *slot_of; /* [cap_slots] by message, in the solver */
@@ -50,31 +49,25 @@ static void destroy(void *state)
     if (!f)
         return;
     fr__maxmin_free(f->solver);
-    free(f->capacity_Bps);
     free(f->slot_of);
     free(f->levels);
     free(f);
 }
 
-static void set_capacities(struct flow *f)
+static double link_Bps(const void *routes, uint32_t link)
 {
-    for (size_t l = 0; l < f->routes->topo->n_links; l++)
-        f->capacity_Bps[l] = fr__link_bw_Bps(f->routes, (uint32_t)l);
+    return fr__link_bw_Bps(routes, link);
 }
 
 static void *make(const struct fr__routes *routes)
 {
-    size_t n_links = routes->topo->n_links;
     struct flow *f = calloc(1, sizeof(*f));
 
     if (!f)
         return NULL;
     f->routes = routes;
-    f->capacity_Bps = malloc((n_links + 1) * sizeof(*f->capacity_Bps));
-    if (f->capacity_Bps) {
-        set_capacities(f);
-        f->solver = fr__maxmin_new((uint32_t)n_links, f->capacity_Bps);
-    }
+    f->solver =
+        fr__maxmin_new((uint32_t)routes->topo->n_links, (struct fr__capacities){link_Bps, routes});
     if (!f->solver) {
         destroy(f);
         return NULL;
@@ -87,7 +80,6 @@ static bool reset(void *state, bool wants_rates)
     struct flow *f = state;
     size_t n_links = f->routes->topo->n_links;
 
-    set_capacities(f);
     f->wants_rates = wants_rates;
     if (wants_rates && !f->levels)
         f->levels = malloc((n_links + 1) * sizeof(*f->levels));
@@ -96,7 +88,7 @@ static bool reset(void *state, bool wants_rates)
     f->epoch = 1;
     for (size_t l = 0; wants_rates && l < n_links; l++)
         f->levels[l].epoch = 0;
-    return fr__maxmin_reset(f->solver, f->capacity_Bps, wants_rates);
+    return fr__maxmin_reset(f->solver, wants_rates);
 }
 
 /* ---- messages ---- */

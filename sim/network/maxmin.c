@@ -26,8 +26,31 @@ static bool resize(void *array, size_t n, size_t size)
     return true;
 }
 
+static double listed_Bps(const void *of, uint32_t resource)
+{
+    return ((const double *)of)[resource];
+}
+
+struct fr__capacities fr__listed_capacities(const double Bps[])
+{
+    return (struct fr__capacities){listed_Bps, Bps};
+}
+
+/* Sets a resource that a flow has crossed to no flow. */
+static void set_free(struct fr__maxmin *m, uint32_t resource)
+{
+    struct fr__resource *q = &m->resources[resource];
+    double capacity_Bps = m->capacities.Bps(m->capacities.of, resource);
+
+    assert(capacity_Bps > 0 && capacity_Bps < INFINITY);
+    *q = (struct fr__resource){.capacity_Bps = capacity_Bps,
+                               .left_Bps = capacity_Bps,
+                               .entries = q->entries,
+                               .left_before_Bps = q->left_before_Bps};
+}
+
 /* Sets the state after fr__maxmin_new: no flow, all resources free. */
-static void set_empty(struct fr__maxmin *m, const double capacity_Bps[])
+static void set_empty(struct fr__maxmin *m)
 {
     m->n_slots = m->n_done = m->i_done = m->n_new_rates = 0;
     m->n_changed = m->n_new = m->n_active = m->n_loose = m->epoch = 0;
@@ -37,53 +60,56 @@ static void set_empty(struct fr__maxmin *m, const double capacity_Bps[])
     m->from_Bps = m->least_Bps = 0;
     m->stats = (struct fr__maxmin_stats){.solves = 0};
     fr__turns_clear(&m->queue);
-    for (uint32_t r = 0; r < m->n_resources; r++) {
-        struct fr__resource *q = &m->resources[r];
-
-        assert(capacity_Bps[r] > 0 && capacity_Bps[r] < INFINITY);
-        *q = (struct fr__resource){.capacity_Bps = capacity_Bps[r],
-                                   .left_Bps = capacity_Bps[r],
-                                   .entries = q->entries,
-                                   .left_before_Bps = q->left_before_Bps};
-    }
+    for (uint32_t i = 0; i < m->n_crossed; i++)
+        set_free(m, m->crossed[i]);
 }
 
-struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[])
+/* Zeros at the start of a cache line: memory that calloc has from the system is not touched. */
+static bool alloc_resources(struct fr__maxmin *m, size_t n)
+{
+    const size_t line = sizeof(*m->resources);
+    char *at = calloc(n + 1, line);
+
+    if (!at)
+        return false;
+    m->resources_at = at;
+    m->resources = (void *)(at + (line - (uintptr_t)at % line) % line);
+    return true;
+}
+
+struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, struct fr__capacities c)
 {
     struct fr__maxmin *m = calloc(1, sizeof(*m));
     size_t n = n_resources ? n_resources : 1;
 
     if (!m)
         return NULL;
+    m->capacities = c;
     m->n_resources = n_resources;
     m->stride = 4;
-    m->resources = aligned_alloc(sizeof(*m->resources), n * sizeof(*m->resources));
     m->cap = calloc(n, sizeof(*m->cap));
     m->rooms = aligned_alloc(sizeof(*m->rooms), n * sizeof(*m->rooms));
+    m->crossed = malloc(n * sizeof(*m->crossed));
     m->changed = calloc(n, sizeof(*m->changed));
     m->active = calloc(n, sizeof(*m->active));
     m->loose = calloc(n, sizeof(*m->loose));
-    if (!m->resources || !m->cap || !m->rooms || !m->changed || !m->active || !m->loose ||
-        !fr__turns_init(&m->queue, n) || !fr__tournament_init(&m->ends, n_resources)) {
+    if (!alloc_resources(m, n) || !m->cap || !m->rooms || !m->crossed || !m->changed ||
+        !m->active || !m->loose || !fr__turns_init(&m->queue, n) ||
+        !fr__tournament_init(&m->ends, n_resources)) {
         fr__maxmin_free(m);
         return NULL;
     }
-    for (uint32_t r = 0; r < n_resources; r++) {
-        m->cap[r] = FR__INLINE_ENTRIES;
-        m->resources[r].entries = m->rooms[r].entries;
-        m->resources[r].left_before_Bps = m->rooms[r].left_before_Bps;
-    }
-    set_empty(m, capacity_Bps);
+    set_empty(m);
     return m;
 }
 
-bool fr__maxmin_reset(struct fr__maxmin *m, const double capacity_Bps[], bool is_watched)
+bool fr__maxmin_reset(struct fr__maxmin *m, bool is_watched)
 {
     if (is_watched && !m->is_watched && m->cap_slots > 0 &&
         !resize(&m->new_rates, 2 * (size_t)m->cap_slots, sizeof(*m->new_rates)))
         return false;
     m->is_watched = is_watched;
-    set_empty(m, capacity_Bps);
+    set_empty(m);
     fr__tournament_clear(&m->ends);
     return true;
 }
@@ -92,9 +118,9 @@ void fr__maxmin_free(struct fr__maxmin *m)
 {
     if (!m)
         return;
-    for (uint32_t r = 0; m->cap && r < m->n_resources; r++)
-        if (m->cap[r] > FR__INLINE_ENTRIES)
-            free(m->resources[r].left_before_Bps);
+    for (uint32_t i = 0; i < m->n_crossed; i++)
+        if (m->cap[m->crossed[i]] > FR__INLINE_ENTRIES)
+            free(m->resources[m->crossed[i]].left_before_Bps);
     free(m->new_rates);
     free(m->done);
     free(m->hops);
@@ -106,9 +132,10 @@ void fr__maxmin_free(struct fr__maxmin *m)
     free(m->loose);
     free(m->active);
     free(m->changed);
+    free(m->crossed);
     free(m->cap);
     free(m->rooms);
-    free(m->resources);
+    free(m->resources_at);
     free(m);
 }
 
@@ -148,6 +175,16 @@ static bool widen(struct fr__maxmin *m, uint32_t n_path)
     return true;
 }
 
+/* The first flow crosses a resource. */
+static void begin_to_cross(struct fr__maxmin *m, uint32_t resource)
+{
+    m->cap[resource] = FR__INLINE_ENTRIES;
+    m->resources[resource].entries = m->rooms[resource].entries;
+    m->resources[resource].left_before_Bps = m->rooms[resource].left_before_Bps;
+    set_free(m, resource);
+    m->crossed[m->n_crossed++] = resource;
+}
+
 /* Doubles a resource's two arrays, which stand in one piece of memory. */
 static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
 {
@@ -156,6 +193,10 @@ static bool grow_entries(struct fr__maxmin *m, uint32_t resource)
     struct fr__entry *entries;
     double *left_Bps;
 
+    if (old == 0) {
+        begin_to_cross(m, resource);
+        return true;
+    }
     if (cap >= FR_NONE || cap > SIZE_MAX / (sizeof(*left_Bps) + sizeof(*entries)))
         return false;
     left_Bps = malloc(cap * (sizeof(*left_Bps) + sizeof(*entries)));

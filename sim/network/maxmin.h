@@ -18,16 +18,25 @@
 
 struct fr__maxmin;
 
-/* Makes a solver over resources 0 .. n-1; the caller frees it.
- *   capacity_Bps  [n_resources], each > 0 and finite; copied
- * NULL: out of memory. */
-struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, const double capacity_Bps[]);
+/* What resources carry: Bps(of, r) of resource r, > 0 and finite. It is asked when a flow first
+ * crosses the resource after fr__maxmin_new or fr__maxmin_reset. */
+struct fr__capacities {
+    double (*Bps)(const void *of, uint32_t resource);
+    const void *of; /* borrowed */
+};
+/* The capacities in an array, [n_resources]. */
+struct fr__capacities fr__listed_capacities(const double Bps[]);
+
+/* Makes a solver over resources 0 .. n-1; the caller frees it. NULL: out of memory. Resources that
+ * no flow crosses take address space, but no memory. */
+struct fr__maxmin *fr__maxmin_new(uint32_t n_resources, struct fr__capacities c);
 void fr__maxmin_free(struct fr__maxmin *m);
 
-/* Sets a solver back to where fr__maxmin_new left it, with other capacities, but keeps its memory.
+/* Sets a solver back to where fr__maxmin_new left it, and asks for capacities again, but keeps its
+ * memory.
  *   is_watched  as after fr__maxmin_watch
- * false: out of memory. Cost: O(n_resources). */
-bool fr__maxmin_reset(struct fr__maxmin *m, const double capacity_Bps[], bool is_watched);
+ * false: out of memory. Cost: O(resources that flows have crossed). */
+bool fr__maxmin_reset(struct fr__maxmin *m, bool is_watched);
 
 /* Adds a flow that starts at `now`.
  *   path    [n_path], n_path >= 1, no resource twice; read during the call only

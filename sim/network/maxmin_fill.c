@@ -456,8 +456,8 @@ static void next_epoch(struct fr__maxmin *m)
         return;
     for (uint32_t s = 0; s < m->n_slots; s++) /* marks of 2^30 solves ago would look new */
         m->shares[s].mark = m->shares[s].bottleneck == FR_NONE ? 6 : 0;
-    for (uint32_t r = 0; r < m->n_resources; r++)
-        m->resources[r].reached = 0;
+    for (uint32_t i = 0; i < m->n_crossed; i++)
+        m->resources[m->crossed[i]].reached = 0;
     m->epoch = 4;
 }
 

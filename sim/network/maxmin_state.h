@@ -81,10 +81,14 @@ struct fr__done {
 };
 
 struct fr__maxmin {
+    struct fr__capacities capacities;
+    void *resources_at; /* the memory of `resources`, which begin at a cache line */
     struct fr__resource *resources;
     struct fr__room *rooms; /* [n_resources] */
-    uint32_t *cap;          /* [n_resources] how many entries a resource's arrays hold */
-    uint32_t n_resources;
+    uint32_t *cap;          /* [n_resources] how many entries a resource's arrays hold; 0: no flow
+                               has crossed it yet, and all of it is 0 */
+    uint32_t *crossed;      /* [n_crossed] resources that a flow has crossed, ever */
+    uint32_t n_resources, n_crossed;
 
     /* by slot */
     struct fr__share *shares;

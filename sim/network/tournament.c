@@ -38,8 +38,8 @@ bool fr__tournament_init(struct fr__tournament *t, uint32_t n)
 
 void fr__tournament_clear(struct fr__tournament *t)
 {
-    for (size_t i = 0; i < t->n_all; i++)
-        t->level[0][i] = INFINITY;
+    for (size_t i = 0; i < t->n_all - (size_t)(t->level[1] - t->level[0]); i++)
+        t->level[1][i] = INFINITY;
 }
 
 void fr__tournament_fini(struct fr__tournament *t)
@@ -76,5 +76,5 @@ static uint32_t list_below(const struct fr__tournament *t, uint32_t l, uint32_t 
 
 uint32_t fr__tournament_list(const struct fr__tournament *t, double most, uint32_t out[])
 {
-    return list_below(t, t->n_levels - 1, 0, most, out);
+    return fr__tournament_least(t) <= most ? list_below(t, t->n_levels - 1, 0, most, out) : 0;
 }

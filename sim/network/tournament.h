@@ -3,11 +3,16 @@
  * A tournament tree (D. E. Knuth, The Art of Computer Programming 3, 2nd ed. 1998, section 5.4.1)
  * whose matches have eight players, a cache line of doubles: each number of a level is the least of
  * eight of the level below, and a change climbs only as far as it changes a winner.
+ *
+ * Most links of a large cluster carry nothing. So eight numbers of the lowest level whose least is
+ * INFINITY are not looked at, and memory of theirs that was never written is never read.
  */
 #ifndef FR_SIM_NETWORK_TOURNAMENT_H
 #define FR_SIM_NETWORK_TOURNAMENT_H
 
 #include "base/base.h"
+
+#include <math.h>
 
 enum { FR__PLAYERS = 8, FR__MOST_LEVELS = 12 }; /* 8^11 > 2^32 */
 
@@ -26,6 +31,12 @@ void fr__tournament_clear(struct fr__tournament *t);
 /* The indices of the numbers that are <= most (finite), rising; how many. O(log n) each.
  *   out    [n] */
 uint32_t fr__tournament_list(const struct fr__tournament *t, double most, uint32_t out[]);
+
+/* Number i. */
+static inline double fr__tournament_get(const struct fr__tournament *t, uint32_t i)
+{
+    return t->level[1][i / FR__PLAYERS] < INFINITY ? t->level[0][i] : INFINITY;
+}
 
 static inline double fr__tournament_least(const struct fr__tournament *t)
 {
@@ -47,8 +58,12 @@ static inline double fr__least_of_eight(const double x[])
  * eight. */
 static inline void fr__tournament_set(struct fr__tournament *t, uint32_t i, double x)
 {
-    double was = t->level[0][i];
+    double *eight = t->level[0] + i / FR__PLAYERS * FR__PLAYERS, was;
 
+    if (!(t->level[1][i / FR__PLAYERS] < INFINITY))
+        for (uint32_t k = 0; k < FR__PLAYERS; k++)
+            eight[k] = INFINITY;
+    was = t->level[0][i];
     t->level[0][i] = x;
     for (uint32_t l = 1; l < t->n_levels; l++) {
         const double *players = t->level[l - 1] + i / FR__PLAYERS * FR__PLAYERS;

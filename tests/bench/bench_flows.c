@@ -74,7 +74,7 @@ static struct fr__maxmin *new_solver(const struct tree *t)
         abort();
     for (uint32_t l = 0; l < n_links(t); l++)
         capacity_Bps[l] = LINK_BPS;
-    m = fr__maxmin_new(n_links(t), capacity_Bps);
+    m = fr__maxmin_new(n_links(t), fr__listed_capacities(capacity_Bps));
     free(capacity_Bps);
     if (!m)
         abort();

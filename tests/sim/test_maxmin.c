@@ -15,7 +15,7 @@ START_TEST(one_flow_gets_the_narrowest_capacity)
 {
     const double capacity_Bps[] = {10, 4, 7};
     const uint32_t path[] = {0, 1, 2};
-    struct fr__maxmin *m = fr__maxmin_new(3, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(3, fr__listed_capacities(capacity_Bps));
     uint32_t slot = fr__maxmin_add(m, 1, path, 3, 8, 42), user = 0;
 
     ck_assert_double_eq(fr__maxmin_solve(m, 1), 3); /* 1 + 8 / 4 */
@@ -36,7 +36,7 @@ START_TEST(what_a_bottleneck_leaves_goes_to_the_others)
 {
     const double capacity_Bps[] = {10, 2};
     const uint32_t p0[] = {0}, p01[] = {0, 1}, p1[] = {1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     uint32_t a = fr__maxmin_add(m, 0, p0, 1, 100, 0), b = fr__maxmin_add(m, 0, p0, 1, 100, 1);
     uint32_t c = fr__maxmin_add(m, 0, p01, 2, 100, 2), d = fr__maxmin_add(m, 0, p1, 1, 100, 3);
 
@@ -58,7 +58,7 @@ START_TEST(a_flow_of_no_bytes_ends_at_once)
 {
     const double capacity_Bps[] = {10};
     const uint32_t path[] = {0};
-    struct fr__maxmin *m = fr__maxmin_new(1, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(1, fr__listed_capacities(capacity_Bps));
     uint32_t user = 0;
 
     fr__maxmin_add(m, 2, path, 1, 30, 1);
@@ -79,7 +79,7 @@ START_TEST(equal_flows_on_one_link_end_in_one_instant)
     enum { N = 10000 };
     const double capacity_Bps[] = {12.5e9};
     const uint32_t path[] = {0};
-    struct fr__maxmin *m = fr__maxmin_new(1, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(1, fr__listed_capacities(capacity_Bps));
     uint32_t user = 0, n = 0;
     double end_s;
 
@@ -102,7 +102,7 @@ END_TEST
 START_TEST(ends_that_differ_by_rounding_are_one_instant)
 {
     const double capacity_Bps[] = {0.1, 0.3, 0.7};
-    struct fr__maxmin *m = fr__maxmin_new(3, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(3, fr__listed_capacities(capacity_Bps));
     uint32_t user = 0, n = 0;
     double end_s;
 
@@ -123,7 +123,7 @@ START_TEST(shares_that_differ_by_rounding_are_one_rate)
 {
     const double capacity_Bps[] = {0.2, 0.3};
     const uint32_t p0[] = {0}, p1[] = {1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     uint32_t a = fr__maxmin_add(m, 0, p0, 1, 1, 0), b = fr__maxmin_add(m, 0, p1, 1, 1, 1);
 
     fr__maxmin_add(m, 0, p0, 1, 1, 2);
@@ -145,7 +145,7 @@ START_TEST(a_level_that_differs_by_rounding_reaches_no_further)
 {
     const double capacity_Bps[] = {0.6, 3, 10};
     const uint32_t p01[] = {0, 1}, p1[] = {1}, p12[] = {1, 2}, p2[] = {2};
-    struct fr__maxmin *m = fr__maxmin_new(3, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(3, fr__listed_capacities(capacity_Bps));
     uint32_t w = fr__maxmin_add(m, 0, p01, 2, 100, 0), x = fr__maxmin_add(m, 0, p1, 1, 100, 1);
     uint32_t y = fr__maxmin_add(m, 0, p12, 2, 100, 2), z = fr__maxmin_add(m, 0, p2, 1, 100, 3);
     double x_Bps, y_Bps;
@@ -176,7 +176,7 @@ START_TEST(filling_resumes_at_the_level_that_changes)
 {
     const double capacity_Bps[] = {10, 1};
     const uint32_t p0[] = {0}, p01[] = {0, 1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     uint32_t a = fr__maxmin_add(m, 0, p01, 2, 100, 0), d;
 
     fr__maxmin_add(m, 0, p0, 1, 100, 1);
@@ -200,7 +200,7 @@ START_TEST(a_sum_is_made_anew_when_it_has_changed_often_enough)
 {
     const double capacity_Bps[] = {1000, 1};
     const uint32_t path[] = {0, 1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     uint32_t most = 0;
 
     fr__maxmin_add(m, 0, path, 2, 1e9, 0);
@@ -222,7 +222,7 @@ END_TEST
 START_TEST(flows_that_share_nothing_need_no_solve)
 {
     const double capacity_Bps[] = {1, 2, 3, 4};
-    struct fr__maxmin *m = fr__maxmin_new(4, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(4, fr__listed_capacities(capacity_Bps));
     uint32_t user = 0;
 
     for (uint32_t i = 0; i < 2; i++) {
@@ -243,7 +243,7 @@ START_TEST(capacities_may_differ_by_thirty_orders_of_magnitude)
 {
     const double capacity_Bps[] = {1e-15, 1e15};
     const uint32_t both[] = {0, 1}, wide[] = {1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     uint32_t a = fr__maxmin_add(m, 0, both, 2, 1, 0), b = fr__maxmin_add(m, 0, wide, 1, 1, 1);
     uint32_t c = fr__maxmin_add(m, 0, both, 2, 1, 0);
 
@@ -259,7 +259,7 @@ START_TEST(a_flow_removed_in_the_instant_of_its_end_is_not_handed_out)
 {
     const double capacity_Bps[] = {2};
     const uint32_t path[] = {0};
-    struct fr__maxmin *m = fr__maxmin_new(1, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(1, fr__listed_capacities(capacity_Bps));
     uint32_t user = 0, last;
 
     fr__maxmin_add(m, 0, path, 1, 5, 1);
@@ -278,7 +278,7 @@ START_TEST(a_flow_taken_back_before_any_solve_leaves_the_others_ends)
 {
     const double capacity_Bps[] = {2};
     const uint32_t path[] = {0};
-    struct fr__maxmin *m = fr__maxmin_new(1, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(1, fr__listed_capacities(capacity_Bps));
 
     fr__maxmin_add(m, 0, path, 1, 8, 1);
     fr__maxmin_remove(m, fr__maxmin_add(m, 0, path, 1, 8, 2));
@@ -287,9 +287,48 @@ START_TEST(a_flow_taken_back_before_any_solve_leaves_the_others_ends)
 }
 END_TEST
 
+/* Each resource carries scale + its number; how often that was asked for is counted. */
+struct asked {
+    double scale;
+    uint32_t n;
+};
+
+static double count_and_say(const void *of, uint32_t resource)
+{
+    struct asked *asked;
+
+    memcpy(&asked, of, sizeof(asked));
+    asked->n++;
+    return asked->scale + resource;
+}
+
+START_TEST(only_resources_that_flows_cross_are_asked_for_and_again_after_a_reset)
+{
+    enum { MANY = 1 << 22 };
+    const uint32_t near[] = {1, 2}, far[] = {2, MANY - 1};
+    struct asked asked = {8, 0}, *at = &asked;
+    struct fr__maxmin *m = fr__maxmin_new(MANY, (struct fr__capacities){count_and_say, &at});
+    uint32_t slot = fr__maxmin_add(m, 0, near, 2, 90, 1);
+
+    ck_assert_uint_eq(asked.n, 2);
+    ck_assert_double_eq(fr__maxmin_solve(m, 0), 10); /* 90 bytes at 8 + 1 */
+    fr__maxmin_remove(m, slot);
+    fr__maxmin_add(m, 0, far, 2, 90, 2);
+    ck_assert_uint_eq(asked.n, 3);
+    ck_assert_double_eq(fr__maxmin_solve(m, 0), 9);
+    asked = (struct asked){28, 0};
+    ck_assert(fr__maxmin_reset(m, false));
+    ck_assert_uint_eq(asked.n, 3);
+    ck_assert(isinf(fr__maxmin_solve(m, 0)));
+    fr__maxmin_add(m, 0, near, 2, 90, 3);
+    ck_assert_double_eq(fr__maxmin_solve(m, 0), 90.0 / 29);
+    fr__maxmin_free(m);
+}
+END_TEST
+
 START_TEST(a_solver_without_resources_or_flows_has_no_next_end)
 {
-    struct fr__maxmin *m = fr__maxmin_new(0, NULL);
+    struct fr__maxmin *m = fr__maxmin_new(0, fr__listed_capacities(NULL));
     uint32_t user;
 
     ck_assert(isinf(fr__maxmin_solve(m, 0)));
@@ -402,7 +441,7 @@ static void make_routes(struct truth *t)
 /* All flows start at 0; SimGrid's ends are printed with nine decimals. */
 static void compare_ends(const struct truth *t)
 {
-    struct fr__maxmin *m = fr__maxmin_new(t->n_links, t->capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(t->n_links, fr__listed_capacities(t->capacity_Bps));
     double now = 0, worst_s = 0;
     uint32_t user, n = 0;
 
@@ -467,6 +506,7 @@ int main(void)
     tcase_add_test(hand, capacities_may_differ_by_thirty_orders_of_magnitude);
     tcase_add_test(hand, a_flow_removed_in_the_instant_of_its_end_is_not_handed_out);
     tcase_add_test(hand, a_flow_taken_back_before_any_solve_leaves_the_others_ends);
+    tcase_add_test(hand, only_resources_that_flows_cross_are_asked_for_and_again_after_a_reset);
     tcase_add_test(hand, a_solver_without_resources_or_flows_has_no_next_end);
     tcase_add_test(simgrid, sixty_flows_on_a_fat_tree_end_when_simgrids_do);
     tcase_add_test(simgrid, a_hundred_and_a_thousand_flows_end_when_simgrids_do);

@@ -139,8 +139,9 @@ static void check_state(const struct fr__maxmin *m)
             fabs(q->left_Bps - left_Bps) > 1e-12 * q->capacity_Bps)
             ck_abort_msg("resource %u: %u open, %.17g left instead of %.17g", r, q->n_open,
                          q->left_Bps, left_Bps);
-        if (m->ends.level[0][r] != end_s)
-            ck_abort_msg("resource %u: end %g instead of %g", r, m->ends.level[0][r], end_s);
+        if (fr__tournament_get(&m->ends, r) != end_s)
+            ck_abort_msg("resource %u: end %g instead of %g", r, fr__tournament_get(&m->ends, r),
+                         end_s);
     }
 }
 
@@ -236,7 +237,7 @@ static uint64_t play(uint64_t seed)
     uint64_t checked = 0;
 
     start_job(&j, seed);
-    m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+    m = fr__maxmin_new(j.n_resources, fr__listed_capacities(j.capacity_Bps));
     for (uint32_t step = 0; step < 60 || j.n_live; step++) {
         uint32_t what = step < 60 ? below(&j, 8) : 0;
 
@@ -282,7 +283,7 @@ static void play_long(uint64_t seed)
 
     start_job(&j, seed);
     most = 2 + below(&j, MAX_FLOWS - 2);
-    m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+    m = fr__maxmin_new(j.n_resources, fr__listed_capacities(j.capacity_Bps));
     for (uint32_t step = 0; step < 500; step++) {
         for (uint32_t n = step ? 1 + below(&j, 6) : most; n-- && j.n_live < most;)
             add_one(&j, m, now, users++);
@@ -321,7 +322,7 @@ static void play_crowd(uint64_t seed)
         j.n_resources = 1 + below(&j, j.n_resources < 12 ? j.n_resources : 12);
         j.max_path = 1 + below(&j, j.n_resources < MAX_PATH ? j.n_resources : MAX_PATH);
     }
-    m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+    m = fr__maxmin_new(j.n_resources, fr__listed_capacities(j.capacity_Bps));
     for (uint32_t step = 0; step < 100; step++) {
         for (uint32_t n = step % 25 == 0 ? CROWD : 1 + below(&j, 3); n-- && j.n_live < CROWD;)
             add_one(&j, m, now, users++);
@@ -356,7 +357,7 @@ START_TEST(the_same_job_twice_ends_at_the_same_times_to_the_bit)
         double now = 0;
 
         start_job(&j, 6);
-        m = fr__maxmin_new(j.n_resources, j.capacity_Bps);
+        m = fr__maxmin_new(j.n_resources, fr__listed_capacities(j.capacity_Bps));
         for (uint32_t step = 0; step < 200; step++) {
             while (j.n_live < 40)
                 add_one(&j, m, now, step * 64 + j.n_live);

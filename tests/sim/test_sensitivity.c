@@ -466,7 +466,7 @@ START_TEST(the_solver_lists_the_flows_whose_rates_change)
 {
     static const double capacity_Bps[] = {10, 6};
     static const uint32_t both[] = {0, 1};
-    struct fr__maxmin *m = fr__maxmin_new(2, capacity_Bps);
+    struct fr__maxmin *m = fr__maxmin_new(2, fr__listed_capacities(capacity_Bps));
     const uint32_t *users;
     uint32_t a, b, n;
 
