@@ -22,6 +22,7 @@ struct work {
     uint32_t *devices; /* [n] */
     size_t n;
     const struct fr_context *ctx;
+    struct fr_simulation *simulation; /* of all sizes: it keeps routes and rings */
 };
 
 /* ---- one size ---- */
@@ -56,9 +57,10 @@ static enum fr_status run(const struct work *w, const struct fr_plan *p, bool is
     struct fr_run *r = NULL;
 
     fr_run_options_init(&o);
+    o.want = is_closed ? 0 : FR_WANT_USUAL; /* a formula moves no message that could be checked */
     o.closed_form_collectives = is_closed;
     o.context = w->ctx;
-    FR_TRY(fr_simulate(p, &o, &r, err));
+    FR_TRY(fr_simulation_run(w->simulation, p, &o, &r, err));
     *out_s = r->makespan_s;
     fr_run_free(r);
     return FR_OK;
@@ -176,6 +178,7 @@ static enum fr_status load(struct work *w, const struct fr_collective_question *
 
     FR_TRY(fr_topo_load(&w->topo, q->topology, err));
     FR_TRY(fr__costs_load(&w->costs, w->topo, NULL, &asked, err));
+    FR_TRY(fr_simulation_new(&w->simulation, w->topo, err));
     return fr__devices_choose(&w->devices, &w->n, w->topo, &asked, err);
 }
 
@@ -226,6 +229,7 @@ enum fr_status fr_collective_times(struct fr_collective_times **out,
         st = load(&w, q, err);
     if (st == FR_OK)
         st = fill(&w, q, t, err);
+    fr_simulation_free(w.simulation);
     free(w.devices);
     fr_cost_model_free(w.costs);
     fr_topo_free(w.topo);
